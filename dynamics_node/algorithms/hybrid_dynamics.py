@@ -1,0 +1,133 @@
+"""Some joints are moved, the others are driven: what do the former take, where do the latter go?"""
+
+from typing import NamedTuple
+
+import numpy as np
+
+from dynamics_node.algorithms.friction import friction_torque
+from dynamics_node.algorithms.inverse_dynamics import inverse_dynamics
+from dynamics_node.algorithms.mass_matrix import mass_matrix
+from dynamics_node.algorithms.recursion import gravity_acceleration, moving, per_body
+from dynamics_node.spatial.inertia import articulated, outer
+from dynamics_node.spatial.se3 import Ad_inv, Ad_inv_dual, ad_dual
+from dynamics_node.spatial.solve import factor, solve_factored
+
+# A motion meets no inertia when the pivot of its elimination is no larger than this share of the
+# inertia around it: that is rounding, not mass. Light but real wrists are above 1e-8.
+ROUNDING = 1e-13
+
+
+class Hybrid(NamedTuple):
+    """All accelerations and all torques, the given ones among them."""
+
+    a: np.ndarray       # (nv,)
+    tau: np.ndarray     # (nv,)
+    margin: np.ndarray  # (nv,) positive where the motion meets inertia; 1 where a was given
+
+
+def hybrid_dynamics(model, q, v, a, tau, given, wrenches=None):
+    r"""Return both sides of M a + b = tau from one of them per degree of freedom.
+
+    :param a, tau: (nv,); of a only the given entries are read, of tau only the others.
+    :param given: (nv,) plain booleans, True where the acceleration is prescribed.
+    :param wrenches: (bodies, 6) as for `inverse_dynamics`.
+
+    Kim 2012, table 4, O(n), here for any mix inside a joint too: S = [S_u, S_v], with u prescribed
+    and v driven. u = everything is inverse dynamics, u = nothing is table 3.
+    Where mimic joints share a coordinate there is no such recursion over bodies, and the mass
+    matrix is solved by blocks (eq. 34).
+    """
+    given = np.asarray(given, dtype=bool)
+    solve = _by_blocks if model.has_mimic else _articulated_bodies
+    return solve(model, q, v, a, tau, given, wrenches)
+
+
+def _articulated_bodies(model, q, v, a, tau, given, wrenches):
+    motion = moving(model, q, v)
+    drive = tau - friction_torque(model, v)
+    inward = _inward(model, motion, a, drive, given, wrenches)
+    return _outward(model, motion, a, tau, v, given, inward)
+
+
+class _Joint(NamedTuple):
+    """What the backward recursion leaves for the forward one."""
+
+    inertia: object      # articulated inertia of the body, \hat I_i
+    bias: np.ndarray     # \hat B_i
+    known: np.ndarray    # eta_i + S_u a_u
+    U: np.ndarray        # \hat I_i S_v
+    L: np.ndarray        # S_v' \hat I_i S_v + armature = L' diag(d) L
+    d: np.ndarray
+    drive: np.ndarray    # tau_v - S_v' (\hat I_i known + \hat B_i)
+    margin: np.ndarray
+
+
+def _inward(model, motion, a, drive, given, wrenches):
+    """Backward recursion: the articulated inertia and bias of every body."""
+    inertia = [articulated(inertia) for inertia in model.inertias]
+    bias = per_body(model, np.zeros(6))
+    for i, V in enumerate(motion.V[:-1]):
+        bias[i] = -ad_dual(V, model.inertias[i] @ V)
+        if wrenches is not None:
+            bias[i] = bias[i] - wrenches[i]
+    joints = [None] * len(model.bodies)
+    for i in reversed(range(len(model.bodies))):
+        body, S = model.bodies[i], motion.S[i]
+        u = given[body.v]
+        S_v = S[:, ~u]
+        known = motion.eta[i] + S[:, u] @ a[body.v][u]
+        U = inertia[i] @ S_v
+        push = inertia[i] @ known + bias[i]
+        force = drive[body.v][~u] - S_v.T @ push
+        L, d = factor(S_v.T @ U + np.diag(model.armature[body.v][~u]))
+        joints[i] = _Joint(inertia[i], bias[i], known, U, L, d, force,
+                           d - ROUNDING * _inertia_around(inertia[i], S_v))
+        # Pi_i = I - U Psi U',  beta_i = B + I known + U Psi force
+        Pi = inertia[i] - outer(U, solve_factored(L, d, U.T).T)
+        beta = push + U @ solve_factored(L, d, force)
+        inertia[body.parent] = inertia[body.parent] + Pi.seen_from(motion.T[i])
+        bias[body.parent] = bias[body.parent] + Ad_inv_dual(motion.T[i], beta)
+    return joints
+
+
+def _inertia_around(inertia, S):
+    """Return the inertia each column would meet at worst, whatever its direction, (k,)."""
+    turn, slide = (S[:3] ** 2).sum(axis=0), (S[3:] ** 2).sum(axis=0)
+    return np.trace(inertia.A) * turn + np.trace(inertia.D) * slide
+
+
+def _outward(model, motion, a, tau, v, given, joints):
+    """Forward recursion: accelerations of the driven, torques of the prescribed."""
+    Vdot = per_body(model, gravity_acceleration(model))
+    acceleration, torque, margin = ([None] * model.nv for _ in range(3))
+    friction = friction_torque(model, v)
+    for i, (body, joint) in enumerate(zip(model.bodies, joints)):
+        u, S = given[body.v], motion.S[i]
+        carried = Ad_inv(motion.T[i], Vdot[body.parent])
+        driven = solve_factored(joint.L, joint.d, joint.drive - joint.U.T @ carried)
+        Vdot[i] = carried + joint.known + S[:, ~u] @ driven
+        F = joint.inertia @ Vdot[i] + joint.bias
+        places = np.arange(body.v.start, body.v.stop)
+        for k, value, left in zip(places[~u], driven, joint.margin):
+            acceleration[k], torque[k], margin[k] = value, tau[k], left
+        for k, force in zip(places[u], S[:, u].T @ F):
+            acceleration[k], margin[k] = a[k], 1.0
+            torque[k] = force + model.armature[k] * a[k] + friction[k]
+    return Hybrid(np.array(acceleration), np.array(torque), np.array(margin))
+
+
+def _by_blocks(model, q, v, a, tau, given, wrenches):
+    """Solve M_vv a_v = tau_v - b_v - M_vu a_u, then tau_u by inverse dynamics (eq. 34)."""
+    known = np.where(given, a, 0.0 * a)
+    rest = tau - inverse_dynamics(model, q, v, known, wrenches)
+    driven = np.flatnonzero(~given)
+    M_vv = mass_matrix(model, q)[np.ix_(driven, driven)]
+    L, d = factor(M_vv)
+    full = [value for value in known]
+    margin = [1.0] * model.nv
+    for k, value, left in zip(driven, solve_factored(L, d, rest[driven]),
+                              d - ROUNDING * np.trace(M_vv)):
+        full[k], margin[k] = value, left
+    full = np.array(full)
+    torque = np.where(given, inverse_dynamics(model, q, v, full, wrenches), tau)
+    return Hybrid(full, torque, np.array(margin))

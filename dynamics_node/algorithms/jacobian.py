@@ -1,0 +1,62 @@
+"""How do joint velocities move a frame? The frame Jacobian and its rate."""
+
+import numpy as np
+
+from dynamics_node.algorithms.kinematics import path_to
+from dynamics_node.algorithms.recursion import joints_at, moving, subspace_rate
+from dynamics_node.spatial.se3 import Ad_inv, ad
+from dynamics_node.spatial.so3 import cross
+
+
+def jacobian(model, q, frame, local=False):
+    """Return J with (linear, angular) velocity of the frame's origin = J v, (6, nv).
+
+    :param local: in the frame's own axes; else in the world's.
+    """
+    T, S = joints_at(model, q)
+    where = model.frame(frame)
+    columns = _zeros(model)
+    X = where.pose  # of the frame in body i
+    for i in reversed(path_to(model, where.body)):
+        _add(columns, model.bodies[i].v, Ad_inv(X, S[i]))
+        X = T[i] @ X
+    return _answer(columns, X.R, local)
+
+
+def jacobian_rate(model, q, v, frame, local=False):
+    r"""Return dJ/dt along v: J a + (dJ/dt) v is the acceleration of the frame's origin, (6, nv).
+
+    With the frame's twist V = (w, u), column by column and seen from the frame,
+    d/dt (Ad_{X^-1} S) = Ad_{X^-1}(dS/dt + ad_{V_i} S) - ad_V Ad_{X^-1} S,
+    to which world axes add w x of both halves.
+    """
+    T, S, V, _ = moving(model, q, v)
+    where = model.frame(frame)
+    twist = Ad_inv(where.pose, V[where.body])
+    columns = _zeros(model)
+    X = where.pose
+    for i in reversed(path_to(model, where.body)):
+        body = model.bodies[i]
+        J = Ad_inv(X, S[i])
+        rate = Ad_inv(X, subspace_rate(body, q, v) + ad(V[i], S[i])) - ad(twist, J)
+        if not local:
+            w = twist[:3]
+            rate = rate + np.concatenate([cross(w, J[:3]), cross(w, J[3:])])
+        _add(columns, body.v, rate)
+        X = T[i] @ X
+    return _answer(columns, X.R, local)
+
+
+def _zeros(model):
+    return [np.zeros(6)] * model.nv
+
+
+def _add(columns, place, block):
+    for k, column in zip(range(place.start, place.stop), block.T):
+        columns[k] = columns[k] + column
+
+
+def _answer(columns, R, local):
+    J = np.array(columns).reshape(len(columns), 6).T
+    axes = np.eye(3) if local else R
+    return np.concatenate([axes @ J[3:], axes @ J[:3]])  # linear first

@@ -1,0 +1,40 @@
+"""Where is each frame, and how does it move?"""
+
+import numpy as np
+
+from dynamics_node.algorithms.recursion import joints_at, moving, per_body
+from dynamics_node.model.model import WORLD
+from dynamics_node.spatial import se3
+from dynamics_node.spatial.se3 import Ad_inv
+
+
+def body_poses(model, T):
+    """Return the pose of every body in the world, the world's own last."""
+    poses = per_body(model, se3.IDENTITY)
+    for i, body in enumerate(model.bodies):
+        poses[i] = poses[body.parent] @ T[i]
+    return poses
+
+
+def path_to(model, body):
+    """Return the bodies from the root to `body`, both included; none for the world."""
+    return [] if body == WORLD else [*reversed([*model.ancestors(body)]), body]
+
+
+def frame_pose(model, q, frame):
+    """Return the homogeneous matrix of the frame in the world, T: {world} -> {frame}, (4, 4)."""
+    where = model.frame(frame)
+    T, _ = joints_at(model, q)
+    pose = se3.IDENTITY
+    for i in path_to(model, where.body):
+        pose = pose @ T[i]
+    return (pose @ where.pose).matrix()
+
+
+def frame_twist(model, q, v, frame):
+    """Return the frame's velocity (linear, angular) at its origin in world axes, (6,)."""
+    where = model.frame(frame)
+    T, _, V, _ = moving(model, q, v)
+    w, linear = np.split(Ad_inv(where.pose, V[where.body]), 2)
+    R = (body_poses(model, T)[where.body] @ where.pose).R
+    return np.concatenate([R @ linear, R @ w])

@@ -1,0 +1,57 @@
+"""How much inertia do the joints feel? M(q) and its inverse (composite rigid bodies)."""
+
+from typing import NamedTuple
+
+import numpy as np
+
+from dynamics_node.algorithms.recursion import add_block, joints_at
+from dynamics_node.spatial.se3 import Ad_inv_dual
+from dynamics_node.spatial.solve import factor, solve_factored
+
+
+def mass_matrix(model, q):
+    r"""Return the joint-space inertia M(q), symmetric, armature on its diagonal, (nv, nv).
+
+    The kinetic energy is 1/2 v' M(q) v. With the composite inertia I^c_i of body i and all that
+    hangs on it,  M_ij = S_i' I^c_i Ad S_j  for every ancestor j of i.
+
+    Walker and Orin 1982; Featherstone 2008, section 6.2. O(n depth).
+    """
+    T, S = joints_at(model, q)
+    composite = composite_inertias(model, T)
+    M = np.diag(model.armature).tolist()
+    for i, body in enumerate(model.bodies):
+        F = composite[i] @ S[i]
+        add_block(M, body.v, body.v, S[i].T @ F)
+        k = i
+        for j in model.ancestors(i):
+            F = Ad_inv_dual(T[k], F)  # the same wrenches, seen from the next body down the path
+            block = S[j].T @ F
+            add_block(M, model.bodies[j].v, body.v, block)
+            add_block(M, body.v, model.bodies[j].v, block.T)
+            k = j
+    return np.array(M)
+
+
+def composite_inertias(model, T):
+    """Return the inertia of each body welded to all that hangs on it; the world's is last."""
+    composite = list(model.inertias)
+    for i in reversed(range(len(model.bodies))):
+        parent = model.bodies[i].parent
+        composite[parent] = composite[parent] + composite[i].seen_from(T[i])
+    return composite
+
+
+class Inverse(NamedTuple):
+    """M^-1, and by how much M stays clear of being singular."""
+
+    matrix: np.ndarray  # (nv, nv), symmetric
+    margin: np.ndarray  # (nv,) positive where M is regular
+
+
+def mass_matrix_inverse(model, q, rounding=1e-13):
+    """Return M(q)^-1 by M = L' D L, which keeps the zeros between branches."""
+    M = mass_matrix(model, q)
+    L, d = factor(M)
+    inverse = solve_factored(L, d, np.eye(model.nv))
+    return Inverse(0.5 * (inverse + inverse.T), d - rounding * np.trace(M))

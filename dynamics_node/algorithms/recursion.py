@@ -1,0 +1,83 @@
+"""The two passes that every tree algorithm shares: out to the leaves, and back to the root.
+
+Notation of Kim 2012: T_i is the pose of body i in its parent lambda(i), S_i its joint's subspace,
+V_i its twist, F_i the wrench its joint passes on; all seen from body i. Lists have one entry per
+body and the world's last, so that X[body.parent] is the parent's.
+"""
+
+from typing import NamedTuple
+
+import numpy as np
+
+from dynamics_node.spatial.se3 import Ad_inv, Ad_inv_dual, ad
+
+
+class Motion(NamedTuple):
+    """How the bodies are placed and move, from the root out."""
+
+    T: list     # T_i, Pose of body i in its parent
+    S: list     # S_i, (6, n_i), a mimic joint's times its ratio
+    V: list     # V_i, (6,)
+    eta: list   # eta_i = ad_V S v + (dS/dt) v, the acceleration that v alone makes, (6,)
+
+
+def joints_at(model, q):
+    """Return the lists (T, S): pose in the parent and subspace of every joint."""
+    T, S = [], []
+    for body in model.bodies:
+        q_i = _coordinates(body, q)
+        T.append(body.placement @ body.joint.pose(q_i))
+        S.append(body.ratio * body.joint.subspace(q_i))
+    return T, S
+
+
+def subspace_rate(body, q, v):
+    """Return dS_i/dt, component by component in the body's frame, (6, n_i)."""
+    return body.ratio * body.joint.subspace_rate(_coordinates(body, q), body.ratio * v[body.v])
+
+
+def _coordinates(body, q):
+    return body.ratio * q[body.q] + body.offset
+
+
+def moving(model, q, v):
+    """Return the Motion: the forward recursion of tables 2, 3 and 4."""
+    T, S = joints_at(model, q)
+    V, eta = per_body(model, np.zeros(6)), per_body(model)
+    for i, body in enumerate(model.bodies):
+        Sv = S[i] @ v[body.v]
+        V[i] = Ad_inv(T[i], V[body.parent]) + Sv
+        eta[i] = ad(V[i], Sv) + subspace_rate(body, q, v) @ v[body.v]
+    return Motion(T, S, V, eta)
+
+
+def per_body(model, world=None):
+    """Return a list with room for one entry per body, and the world's."""
+    return [None] * len(model.bodies) + [world]
+
+
+def gravity_acceleration(model):
+    """Return the twist rate of the world that stands in for gravity: upwards, (6,)."""
+    return np.concatenate([np.zeros(3), -model.gravity])
+
+
+def joint_forces(model, T, S, F):
+    """Return tau: the backward recursion of table 2, given what each body needs, F (6,) each.
+
+    F_i <- F_i + sum over children of Ad*_{T^-1} F_k,   tau_i = S_i' F_i.
+    """
+    F = [*F[:len(model.bodies)], np.zeros(6)]
+    tau = [0.0] * model.nv
+    for i in reversed(range(len(model.bodies))):
+        body = model.bodies[i]
+        F[body.parent] = F[body.parent] + Ad_inv_dual(T[i], F[i])
+        for k, force in enumerate(S[i].T @ F[i], start=body.v.start):
+            tau[k] = tau[k] + force  # += of all joints on one coordinate: mimics share theirs
+    return np.array(tau)
+
+
+def add_block(matrix, rows, columns, block):
+    """Add a block to a matrix held as nested lists; mimics of one joint meet in the same entry."""
+    for r, row in zip(range(rows.start, rows.stop), block):
+        for c, value in zip(range(columns.start, columns.stop), row):
+            matrix[r][c] = matrix[r][c] + value

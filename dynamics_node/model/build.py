@@ -1,0 +1,167 @@
+"""Turn records into the frozen Model: find the root, lump what is fixed, number what moves."""
+
+import numpy as np
+
+from dynamics_node.errors import ModelError, UnknownName
+from dynamics_node.model.joints import KINDS
+from dynamics_node.model.mimic import resolve_mimic
+from dynamics_node.model.model import WORLD, Body, Frame, JointInfo, Model
+from dynamics_node.model.records import JointRecord
+from dynamics_node.model.tree import depth_first
+from dynamics_node.spatial import inertia as inertias
+from dynamics_node.spatial import se3
+
+FLOATING_BASE = 'floating_base'  # name of the joint that base='floating' adds
+FRICTION_SPEED = 0.01            # [rad/s or m/s]
+
+
+def build_model(record, base='fixed', gravity=(0.0, 0.0, -9.81), locked=None, armature=None,
+                friction=True, friction_speed=FRICTION_SPEED):
+    """Return the Model of a RobotRecord.
+
+    :param base: 'fixed' to the world, or 'floating' free in it.
+    :param gravity: towards the earth, in the root frame [m/s^2].
+    :param locked: joint name -> position at which it is held; the joint is then no coordinate.
+    :param armature: joint name -> rotor inertia x gear ratio^2 [kg m^2 or kg].
+    :param friction: False leaves out the URDF's damping and friction.
+    :param friction_speed: speed over which friction changes its sign, see algorithms/friction.py.
+    """
+    gravity = _finite_vector('gravity', gravity, 3)
+    root, order = depth_first(record.links, record.joints)
+    order = _with_base(base, root, order)
+    held = _held_positions(order, locked or {})
+    follows = resolve_mimic(order, held)
+    bodies, frames, base_inertia = _lump(record.links, root, order, held)
+    joints = _joint_infos(order, held, follows)
+    bodies = tuple(_placed(body, joints, follows) for body in bodies)
+    constants = _joint_constants(order, joints, held, follows, armature or {}, friction)
+    carried = (*(body.inertia for body in bodies), base_inertia)
+    return Model(record.name, bodies, joints, frames, root, base_inertia, gravity, **constants,
+                 friction_speed=_positive('friction_speed', friction_speed), links=record.links,
+                 warnings=record.warnings, inertias=carried)
+
+
+def _with_base(base, root, order):
+    if base == 'fixed':
+        return order
+    if base != 'floating':
+        raise ModelError(f"base is {base!r}; valid choices are 'fixed' and 'floating'")
+    taken = {joint.name for joint in order}
+    if FLOATING_BASE in taken:
+        raise ModelError(f"base='floating' adds a joint '{FLOATING_BASE}', but the URDF has a "
+                         'joint of that name')
+    free = JointRecord(FLOATING_BASE, 'floating', None, root, se3.IDENTITY, np.zeros(3))
+    return [free, *order]
+
+
+def _held_positions(order, locked):
+    """Return {joint name: q} of the joints that do not move; fixed ones are at ()."""
+    moving = {joint.name: joint for joint in order if joint.kind != 'fixed'}
+    held = {joint.name: () for joint in order if joint.kind == 'fixed'}
+    for name, position in dict(locked).items():
+        if name not in moving:
+            raise UnknownName('moving joint to lock', name, moving)
+        size = KINDS[moving[name].kind](moving[name].axis).nq
+        held[name] = _finite_vector(f"locked['{name}']", np.atleast_1d(position), size)
+        if moving[name].kind == 'floating':
+            norm = np.linalg.norm(held[name][3:])
+            if abs(norm - 1.0) > 1e-3:
+                raise ModelError(f"locked['{name}'] holds a quaternion of norm {norm:g}, not 1")
+            held[name][3:] /= norm
+    return held
+
+
+def _lump(links, root, order, held):
+    """Walk the tree; what is fixed or held becomes part of its parent body, exactly.
+
+    The links stay addressable: each has a frame on the body it ended up on.
+    """
+    inertia_of = {link.name: link.inertia for link in links}
+    frames = {}
+    lumped = {WORLD: inertias.ZERO}
+    bodies = []
+
+    def attach(link, body, pose):
+        frames[link] = Frame(body, pose)
+        lumped[body] = lumped[body] + inertia_of[link].seen_from(pose)
+
+    if order[:1] == [] or order[0].parent is not None:
+        attach(root, WORLD, se3.IDENTITY)
+    for joint in order:
+        parent = frames[joint.parent] if joint.parent is not None else Frame(WORLD, se3.IDENTITY)
+        placement = parent.pose @ joint.placement
+        if joint.name in held:
+            moved = (se3.IDENTITY if joint.kind == 'fixed'
+                     else KINDS[joint.kind](joint.axis).pose(held[joint.name]))
+            attach(joint.child, parent.body, placement @ moved)
+            continue
+        lumped[len(bodies)] = inertias.ZERO
+        bodies.append((joint, parent.body, placement))
+        attach(joint.child, len(bodies) - 1, se3.IDENTITY)
+    made = [(joint, parent, placement, lumped[i])
+            for i, (joint, parent, placement) in enumerate(bodies)]
+    return made, frames, lumped[WORLD]
+
+
+def _joint_infos(order, held, follows):
+    """Number the coordinates: depth-first, masters only."""
+    infos, q, v = [], 0, 0
+    for joint in order:
+        if joint.name in held or joint.name in follows:
+            continue
+        kind = KINDS[joint.kind](joint.axis)
+        mimics = tuple(name for name, (master, _, _) in follows.items() if master == joint.name)
+        infos.append(JointInfo(joint.name, joint.kind, slice(q, q + kind.nq),
+                               slice(v, v + kind.nv), mimics, joint.lower, joint.upper,
+                               joint.max_velocity, joint.max_effort))
+        q, v = q + kind.nq, v + kind.nv
+    return tuple(infos)
+
+
+def _placed(made, joints, follows):
+    joint, parent, placement, inertia = made
+    master, ratio, offset = follows.get(joint.name, (joint.name, 1.0, 0.0))
+    info = next(info for info in joints if info.name == master)
+    return Body(joint.child, joint.name, KINDS[joint.kind](joint.axis), parent, placement, inertia,
+                info.q, info.v, ratio, offset)
+
+
+def _joint_constants(order, joints, held, follows, armature, friction):
+    """Return damping, friction and armature per degree of freedom.
+
+    A mimic joint's are carried over to its master so that the power stays the same:
+    ratio^2 times damping and armature, |ratio| times Coulomb friction.
+    """
+    moving = {joint.name: joint for joint in order if joint.name not in held}
+    for name in armature:
+        if name not in moving:
+            raise UnknownName('moving joint for armature', name, moving)
+    nv = joints[-1].v.stop if joints else 0
+    constants = {key: np.zeros(nv) for key in ('damping', 'friction', 'armature')}
+    place = {info.name: info.v for info in joints}
+    for name, joint in moving.items():
+        master, ratio, _ = follows.get(name, (name, 1.0, 0.0))
+        rotor = float(armature.get(name, 0.0))
+        if not (np.isfinite(rotor) and rotor >= 0.0):
+            raise ModelError(f"armature['{name}'] is {rotor}; it is zero or positive")
+        constants['armature'][place[master]] += ratio ** 2 * rotor
+        if friction:
+            constants['damping'][place[master]] += ratio ** 2 * joint.damping
+            constants['friction'][place[master]] += abs(ratio) * joint.friction
+    return constants
+
+
+def _finite_vector(name, value, size):
+    try:
+        vector = np.array(value, dtype=float)
+    except (TypeError, ValueError) as error:
+        raise ModelError(f'{name} is {value!r}; expected {size} numbers') from error
+    if vector.shape != (size,) or not np.isfinite(vector).all():
+        raise ModelError(f'{name} is {value!r}; expected {size} finite numbers')
+    return vector
+
+
+def _positive(name, value):
+    if not (np.isfinite(value) and value > 0.0):
+        raise ModelError(f'{name} is {value!r}; expected a positive number')
+    return float(value)

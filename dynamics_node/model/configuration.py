@@ -1,0 +1,67 @@
+"""The configuration space: where q lives, and how to move in it.
+
+q is a vector wherever v = dq/dt; a floating joint adds position and quaternion, where it is not.
+"""
+
+import numpy as np
+
+from dynamics_node.model.joints import Floating
+from dynamics_node.spatial import se3, so3
+
+
+def neutral(model):
+    """Return q = 0 with unit quaternions, clipped into the position limits, (nq,)."""
+    q = np.zeros(model.nq)
+    for joint in model.joints:
+        if joint.kind == 'floating':
+            q[joint.q.stop - 1] = 1.0
+        else:
+            q[joint.q] = np.clip(0.0, joint.lower, joint.upper)
+    return q
+
+
+def random_configuration(model, rng, span=np.pi):
+    """Return a configuration drawn within the limits, and within +-span where there are none."""
+    q = np.empty(model.nq)
+    for joint in model.joints:
+        if joint.kind == 'floating':
+            quaternion = rng.normal(size=4)
+            q[joint.q] = [*rng.uniform(-1.0, 1.0, 3), *quaternion / np.linalg.norm(quaternion)]
+        else:
+            low, high = max(joint.lower, -span), min(joint.upper, span)
+            low, high = (low, high) if low <= high else (joint.lower, joint.upper)
+            q[joint.q] = rng.uniform(low, high, joint.q.stop - joint.q.start)
+    return q
+
+
+def integrate(model, q, v, step=1.0):
+    """Return the configuration reached from q by the constant velocity v after `step` [s].
+
+    A floating joint moves along the screw of its body twist: T exp(v step).
+    """
+    v = step * np.asarray(v, dtype=float)
+    result = np.array(q, dtype=float)
+    for joint in model.joints:
+        if joint.kind != 'floating':
+            result[joint.q] += v[joint.v]
+            continue
+        T = Floating().pose(result[joint.q])
+        linear, angular = v[joint.v][:3], v[joint.v][3:]
+        moved = se3.exp(np.concatenate([angular, linear]))
+        quaternion = so3.quaternion_product(result[joint.q][3:], so3.quaternion_exp(angular))
+        result[joint.q] = [*(T.R @ moved.p + T.p), *quaternion / np.linalg.norm(quaternion)]
+    return result
+
+
+def difference(model, q0, q1):
+    """Return v with integrate(model, q0, v) = q1, (nv,)."""
+    q0, q1 = np.asarray(q0, dtype=float), np.asarray(q1, dtype=float)
+    v = np.empty(model.nv)
+    for joint in model.joints:
+        if joint.kind != 'floating':
+            v[joint.v] = q1[joint.q] - q0[joint.q]
+            continue
+        pose = Floating().pose
+        V = se3.log(pose(q0[joint.q]).inverse() @ pose(q1[joint.q]))
+        v[joint.v] = [*V[3:], *V[:3]]
+    return v

@@ -1,0 +1,121 @@
+"""What a joint does: where it puts its child, and along which twists it moves it.
+
+A joint maps its coordinates q_i to the pose T(q_i) of the child in the joint frame, and its
+velocity v_i to the child's relative twist S(q_i) v_i, seen from the child (Kim 2012, eq. 37).
+S is 6 x n_i and may depend on q_i; then its rate dS/dt is not zero.
+Adding a joint type is one class here and one row in KINDS.
+"""
+
+from dataclasses import dataclass
+
+import numpy as np
+
+from dynamics_node.spatial import so3
+from dynamics_node.spatial.se3 import Pose
+
+
+@dataclass(frozen=True, eq=False)
+class Revolute:
+    """A turn about a fixed unit axis; q [rad], v = dq/dt."""
+
+    axis: np.ndarray
+    nq = nv = 1
+
+    def pose(self, q):
+        return Pose(so3.about_axis(self.axis, q[0]), np.zeros(3))
+
+    def subspace(self, q):
+        return np.concatenate([self.axis, np.zeros(3)])[:, None]
+
+    def subspace_rate(self, q, v):
+        return np.zeros((6, 1))
+
+
+@dataclass(frozen=True, eq=False)
+class Prismatic:
+    """A slide along a fixed unit axis; q [m], v = dq/dt."""
+
+    axis: np.ndarray
+    nq = nv = 1
+
+    def pose(self, q):
+        return Pose(np.eye(3), self.axis * q[0])
+
+    def subspace(self, q):
+        return np.concatenate([np.zeros(3), self.axis])[:, None]
+
+    def subspace_rate(self, q, v):
+        return np.zeros((6, 1))
+
+
+@dataclass(frozen=True, eq=False)
+class Planar:
+    """A slide in the plane normal to `axis`, then a turn about it; q = (x, y, theta), v = dq/dt.
+
+    The plane's x and y axes are those of the joint frame, turned by the shortest rotation that
+    takes z to `axis`; for an axis that points below the xy plane, after half a turn about x.
+    The velocity is seen from the joint frame, the twist from the child: S depends on theta.
+    """
+
+    axis: np.ndarray
+    nq = nv = 3
+
+    def plane(self):
+        """Return the two unit vectors that span the plane, as columns (3, 2)."""
+        x, y, z = self.axis
+        if z < 0.0:  # the shortest rotation is not unique at -z: keep away from it
+            return np.array([[1, 0, 0], [0, -1, 0], [0, 0, -1]]) @ _shortest(x, -y, -z)
+        return _shortest(x, y, z)
+
+    def pose(self, q):
+        return Pose(so3.about_axis(self.axis, q[2]), self.plane() @ q[:2])
+
+    def subspace(self, q):
+        slide = so3.about_axis(self.axis, q[2]).T @ self.plane()
+        return np.column_stack([np.vstack([np.zeros((3, 2)), slide]),
+                                np.concatenate([self.axis, np.zeros(3)])])
+
+    def subspace_rate(self, q, v):
+        # d/dt R' = -[w] R', with w = axis * dtheta/dt
+        slide = so3.about_axis(self.axis, q[2]).T @ self.plane()
+        rate = so3.skew(-self.axis) @ slide * v[2]
+        return np.column_stack([np.vstack([np.zeros((3, 2)), rate]), np.zeros(6)])
+
+
+def _shortest(x, y, z):
+    """Return the first two columns of the shortest rotation of the z axis to (x, y, z), z >= 0."""
+    k = 1.0 / (1.0 + z)
+    return np.array([[1.0 - k * x * x, -k * x * y], [-k * x * y, 1.0 - k * y * y], [-x, -y]])
+
+
+@dataclass(frozen=True, eq=False)
+class Floating:
+    """Free motion; q = (position, quaternion x y z w), v = body twist (linear, angular).
+
+    nq = 7 and nv = 6: v is not dq/dt.
+    """
+
+    nq = 7
+    nv = 6
+
+    def pose(self, q):
+        return Pose(so3.from_quaternion(q[3:]), q[:3])
+
+    def subspace(self, q):
+        return _LINEAR_FIRST
+
+    def subspace_rate(self, q, v):
+        return np.zeros((6, 6))
+
+
+# The joint's velocity is (linear, angular) as in ROS; twists are (angular, linear) as in the seed.
+_LINEAR_FIRST = np.roll(np.eye(6), 3, axis=0)
+
+# URDF type -> joint. 'fixed' joints do not move: they are lumped away before this table is asked.
+KINDS = {
+    'revolute': Revolute,
+    'continuous': Revolute,
+    'prismatic': Prismatic,
+    'planar': Planar,
+    'floating': lambda axis: Floating(),
+}

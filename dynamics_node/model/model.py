@@ -1,0 +1,128 @@
+"""The frozen tree model: all that an algorithm may know about a robot."""
+
+from dataclasses import dataclass, field, replace
+from typing import NamedTuple
+
+import numpy as np
+
+from dynamics_node.errors import UnknownName
+from dynamics_node.spatial.inertia import Inertia
+from dynamics_node.spatial.se3 import Pose
+
+# The parent of a body that hangs on the fixed root. Lists with one entry per body keep the world's
+# entry last, so that x[body.parent] is always the parent's.
+WORLD = -1
+
+
+@dataclass(frozen=True, eq=False)
+class Body:
+    """One moving rigid body, with everything fixed to it, and the joint that carries it.
+
+    The body frame is the frame of the joint's child link. A mimic joint reads its coordinate from
+    its master: q_i = ratio * q[master] + offset; every other joint has ratio 1 and offset 0.
+    """
+
+    name: str            # of the link the joint carries
+    joint_name: str
+    joint: object        # one of model.joints
+    parent: int          # index of the parent body, or WORLD
+    placement: Pose      # of the joint frame in the parent body's frame
+    inertia: Inertia     # about the body frame's origin, fixed children included, no payload
+    q: slice             # where its coordinates are in q
+    v: slice             # where its velocities are in v
+    ratio: float = 1.0
+    offset: float = 0.0
+
+
+class Frame(NamedTuple):
+    """A link of the URDF: which body it is fixed to, and where."""
+
+    body: int    # index, or WORLD
+    pose: Pose   # of the frame in the body frame
+
+
+class Payload(NamedTuple):
+    """A rigid load held at a frame."""
+
+    frame: str
+    mass: float            # [kg]
+    com: tuple             # centre of mass in the frame [m]
+    inertia: tuple         # 3 x 3 about the load's centre of mass, in the frame's axes [kg m^2]
+
+
+@dataclass(frozen=True, eq=False)
+class JointInfo:
+    """A moving joint as its user knows it: name, type, place in q and v, limits."""
+
+    name: str
+    kind: str
+    q: slice
+    v: slice
+    mimics: tuple = ()                       # names of the joints that follow this one
+    lower: float = -np.inf                   # [rad or m]
+    upper: float = np.inf
+    max_velocity: float = np.nan             # nan = unknown [rad/s or m/s]
+    max_effort: float = np.nan               # nan = unknown [N m or N]
+
+
+@dataclass(frozen=True, eq=False)
+class Model:
+    """A robot: bodies from the root out (a parent before its children), joints, frames, constants.
+
+    Arrays that an experiment may vary (gravity, damping, friction, armature, payload inertias) are
+    plain fields: `dataclasses.replace` gives the same robot with others.
+    """
+
+    name: str
+    bodies: tuple                    # of Body
+    joints: tuple                    # of JointInfo, in the order of q and v
+    frames: dict                     # link name -> Frame
+    root: str                        # name of the root link
+    base_inertia: Inertia            # of all that is fixed to the world, no payload
+    gravity: np.ndarray              # towards the earth, in the root frame [m/s^2]
+    damping: np.ndarray              # (nv,) [N m s/rad or N s/m]
+    friction: np.ndarray             # (nv,) Coulomb [N m or N]
+    armature: np.ndarray             # (nv,) rotor inertia x gear ratio^2 [kg m^2 or kg]
+    friction_speed: float            # speed at which friction is 71 % of its full value
+    links: tuple = ()                # records of the URDF, for the report
+    warnings: tuple = ()             # what the reader found odd
+    payloads: dict = field(default_factory=dict)  # name -> Payload
+    inertias: tuple = ()             # of Inertia, payloads included: the bodies', then the world's
+
+    @property
+    def nq(self):
+        return self.joints[-1].q.stop if self.joints else 0
+
+    @property
+    def nv(self):
+        return self.joints[-1].v.stop if self.joints else 0
+
+    def frame(self, name):
+        """Return the frame of that link, or raise an error that lists the links."""
+        try:
+            return self.frames[name]
+        except (KeyError, TypeError):
+            raise UnknownName('frame', name, self.frames) from None
+
+    def joint(self, name):
+        """Return the moving joint of that name, or raise an error that lists them."""
+        for joint in self.joints:
+            if joint.name == name:
+                return joint
+        raise UnknownName('joint', name, [joint.name for joint in self.joints])
+
+    def ancestors(self, i):
+        """Yield the bodies from i's parent down to the root."""
+        i = self.bodies[i].parent
+        while i != WORLD:
+            yield i
+            i = self.bodies[i].parent
+
+    @property
+    def has_mimic(self):
+        """Whether some coordinate moves more than one joint."""
+        return any(joint.mimics for joint in self.joints)
+
+    def with_(self, **changes):
+        """Return a copy with other fields."""
+        return replace(self, **changes)

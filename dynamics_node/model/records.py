@@ -1,0 +1,51 @@
+"""What a URDF says, checked but not yet interpreted."""
+
+from typing import NamedTuple
+
+import numpy as np
+
+from dynamics_node.spatial.inertia import Inertia
+from dynamics_node.spatial.se3 import Pose
+
+
+class Mimic(NamedTuple):
+    """q = multiplier * q[joint] + offset."""
+
+    joint: str
+    multiplier: float
+    offset: float
+
+
+class LinkRecord(NamedTuple):
+    """A link and its inertia about the link frame; ZERO where the URDF has no <inertial>."""
+
+    name: str
+    inertia: Inertia
+    has_inertial: bool
+
+
+class JointRecord(NamedTuple):
+    """A joint between two links, as written."""
+
+    name: str
+    kind: str            # revolute, continuous, prismatic, planar, floating or fixed
+    parent: str
+    child: str
+    placement: Pose      # of the joint frame in the parent link's frame
+    axis: np.ndarray     # (3,) unit vector in the joint frame
+    mimic: Mimic = None
+    lower: float = -np.inf
+    upper: float = np.inf
+    max_velocity: float = np.nan   # nan = not given, or given as 0
+    max_effort: float = np.nan     # nan = not given, or given as 0
+    damping: float = 0.0
+    friction: float = 0.0
+
+
+class RobotRecord(NamedTuple):
+    """A whole URDF."""
+
+    name: str
+    links: tuple         # of LinkRecord, in the order of the text
+    joints: tuple        # of JointRecord, in the order of the text
+    warnings: tuple      # sentences on what was odd but harmless

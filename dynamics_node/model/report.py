@@ -1,0 +1,191 @@
+"""What is this robot, and what about it cannot be right?"""
+
+from typing import NamedTuple
+
+import numpy as np
+
+from dynamics_node.model.model import WORLD
+
+LEVELS = ('error', 'warning', 'note')
+
+
+class LinkLine(NamedTuple):
+    """One link of the report."""
+
+    name: str
+    mass: float       # [kg]
+    com: tuple        # centre of mass in the link frame [m]
+    moments: tuple    # principal moments about the centre of mass, ascending [kg m^2]
+    body: str         # the moving link it is fixed to, '' for the world
+
+
+class JointLine(NamedTuple):
+    """One moving joint of the report; nan stands for unknown."""
+
+    name: str
+    kind: str
+    lower: float
+    upper: float
+    max_velocity: float
+    max_effort: float
+    damping: float
+    friction: float
+    armature: float
+    mimics: tuple     # joints that follow it
+
+
+class Finding(NamedTuple):
+    """Something a user should know. 'error' cannot be right, 'warning' may bite, 'note' is fyi."""
+
+    level: str
+    where: str
+    text: str
+
+
+class ModelReport(NamedTuple):
+    """The structured report; str(report) is the text."""
+
+    name: str
+    base: str
+    total_mass: float
+    moving_mass: float
+    nq: int
+    nv: int
+    links: tuple
+    joints: tuple
+    payloads: dict
+    findings: tuple
+
+    def __str__(self):
+        return '\n'.join([*_head(self), '', *_link_table(self.links), '',
+                          *_joint_table(self.joints), '', *_finding_lines(self.findings)])
+
+
+def model_report(model):
+    """Return the ModelReport of a model."""
+    links = tuple(_link_line(model, record) for record in model.links)
+    joints = tuple(_joint_line(model, joint) for joint in model.joints)
+    base = 'floating' if any(body.parent == WORLD and body.name == model.root
+                             for body in model.bodies) else 'fixed'
+    moving = sum(inertia.mass for inertia in model.inertias[:WORLD])
+    return ModelReport(model.name, base, float(moving + model.inertias[WORLD].mass), float(moving),
+                       model.nq, model.nv, links, joints, dict(model.payloads),
+                       tuple(_findings(model, links, joints)))
+
+
+def _link_line(model, record):
+    frame = model.frames[record.name]
+    body = '' if frame.body == WORLD else model.bodies[frame.body].name
+    moments = np.linalg.eigvalsh(record.inertia.tensor_about_com())
+    return LinkLine(record.name, float(record.inertia.mass), tuple(record.inertia.com.tolist()),
+                    tuple(moments.tolist()), body)
+
+
+def _joint_line(model, joint):
+    first = joint.v.start
+    return JointLine(joint.name, joint.kind, joint.lower, joint.upper, joint.max_velocity,
+                     joint.max_effort, *(float(array[first]) for array in (
+                         model.damping, model.friction, model.armature)), joint.mimics)
+
+
+def _findings(model, links, joints):
+    yield from _mass_findings(model, links)
+    for link in links:
+        yield from _inertia_findings(link)
+    for joint in joints:
+        yield from _joint_findings(joint)
+    losses = [joint.name for joint in joints if joint.damping or joint.friction]
+    if losses:
+        yield Finding('note', 'robot', 'damping or friction is part of the dynamics of '
+                      f'{", ".join(losses)}')
+    for text in model.warnings:
+        yield Finding('note', 'urdf', text)
+
+
+def _mass_findings(model, links):
+    moving = [body.name for body in model.bodies]
+    massless = [body.name for body, inertia in zip(model.bodies, model.inertias)
+                if inertia.mass == 0.0]
+    if moving and len(massless) == len(moving):
+        yield Finding('error', 'robot', f'0 of {len(moving)} moving links have mass: '
+                      'every torque will be zero')
+        return
+    tips = set(range(len(model.bodies))) - {body.parent for body in model.bodies}
+    for i, body in enumerate(model.bodies):
+        if body.name in massless:
+            tail = ('and nothing hangs on it: forward dynamics is not defined' if i in tips
+                    else 'but carries links that have')
+            yield Finding('error' if i in tips else 'warning', body.name,
+                          f"moving link without mass {tail} (joint '{body.joint_name}')")
+
+
+def _inertia_findings(link):
+    low, middle, high = link.moments
+    tolerance = 1e-6 * max(abs(high), 1e-12)  # URDFs are written with six digits or so
+    shown = ', '.join(f'{moment:.3g}' for moment in link.moments)
+    if link.mass == 0.0:
+        if max(abs(low), abs(high)) > 0.0:
+            yield Finding('warning', link.name, 'has inertia but no mass')
+    elif low <= 0.0 and high <= 0.0:
+        if link.body:
+            yield Finding('warning', link.name, 'has mass but no inertia: a point mass')
+    elif low <= 0.0:
+        yield Finding('error', link.name,
+                      f'inertia is not positive definite: principal moments {shown}')
+    elif low + middle < high - tolerance:
+        yield Finding('error', link.name, 'inertia breaks the triangle inequality, no mass '
+                      f'distribution has it: principal moments {shown}')
+
+
+def _joint_findings(joint):
+    if joint.kind not in ('planar', 'floating'):
+        if np.isnan(joint.max_effort):
+            yield Finding('warning', joint.name, 'effort limit 0 or absent: taken as unknown')
+        if np.isnan(joint.max_velocity):
+            yield Finding('note', joint.name, 'velocity limit 0 or absent: taken as unknown')
+    if joint.mimics:
+        yield Finding('note', joint.name, f'also moves {", ".join(joint.mimics)} (mimic)')
+
+
+def _head(report):
+    return [f"robot '{report.name}', base {report.base}, nq = {report.nq}, nv = {report.nv}",
+            f'total mass {report.total_mass:.6g} kg, of which {report.moving_mass:.6g} kg move',
+            *(f"payload '{name}': {load.mass:g} kg at {load.frame}"
+              for name, load in report.payloads.items())]
+
+
+def _link_table(links):
+    width = max(len('link'), *(len(link.name) for link in links))
+    yield (f'{"link":{width}}  {"mass [kg]":>10}  {"centre of mass [m]":>24}  '
+           f'{"principal moments [kg m^2]":>30}  moves with')
+    for link in links:
+        com = ' '.join(f'{x:7.3f}' for x in link.com)
+        moments = ' '.join(f'{x:9.3g}' for x in link.moments)
+        yield (f'{link.name:{width}}  {link.mass:10.4g}  {com:>24}  {moments:>30}  '
+               f'{link.body or "(world)"}')
+
+
+def _joint_table(joints):
+    if not joints:
+        yield 'no moving joint'
+        return
+    width = max(len('joint'), *(len(joint.name) for joint in joints))
+    columns = ('lower', 'upper', 'velocity', 'effort', 'damping', 'friction', 'armature')
+    yield f'{"joint":{width}}  {"type":10}  ' + '  '.join(f'{name:>8}' for name in columns)
+    for joint in joints:
+        cells = '  '.join(f'{"unknown" if np.isnan(x) else format(x, ".4g"):>8}'
+                          for x in joint[2:9])
+        yield f'{joint.name:{width}}  {joint.kind:10}  {cells}'
+
+
+def _finding_lines(findings, most_notes=12):
+    if not findings:
+        yield 'nothing odd found'
+        return
+    counts = {level: sum(f.level == level for f in findings) for level in LEVELS}
+    yield ', '.join(f'{n} {level}{"" if n == 1 else "s"}' for level, n in counts.items())
+    for level in LEVELS:
+        lines = [f'  {level}: {f.where}: {f.text}' for f in findings if f.level == level]
+        yield from lines if level != 'note' else lines[:most_notes]
+    if counts['note'] > most_notes:
+        yield f'  ... and {counts["note"] - most_notes} more notes, all in report.findings'

@@ -1,0 +1,72 @@
+"""Is it a tree, and in which order do its joints come?"""
+
+from dynamics_node.errors import ModelError
+
+
+def depth_first(links, joints):
+    """Return (root link, joints depth-first), children in the order of the text.
+
+    :raise ModelError: a joint names a missing link, a link has two parents, there are several
+        roots, or none (a cycle).
+    """
+    names = [link.name for link in links]
+    _check_ends(set(names), joints)
+    parent_joint = _single_parents(joints)
+    roots = [name for name in names if name not in parent_joint]
+    if not roots:
+        raise ModelError(f'the joints form a cycle, no link is the root: '
+                         f'{_cycle(names[0], parent_joint)}')
+    if len(roots) > 1:
+        raise ModelError(f'the robot has {len(roots)} root links: {", ".join(roots)}; '
+                         'connect them by joints so that one remains')
+    order = _walk(roots[0], joints)
+    if len(order) < len(joints):
+        reached = {joint.name for joint in order}
+        lost = next(joint for joint in joints if joint.name not in reached)
+        raise ModelError(f'the joints form a cycle apart from the root: '
+                         f'{_cycle(lost.child, parent_joint)}')
+    return roots[0], order
+
+
+def _check_ends(names, joints):
+    for joint in joints:
+        for end, link in (('parent', joint.parent), ('child', joint.child)):
+            if link not in names:
+                raise ModelError(f"joint '{joint.name}' has the {end} link '{link}', which the "
+                                 f'URDF does not define; it has: {_some(names)}')
+
+
+def _single_parents(joints):
+    parent_joint = {}
+    for joint in joints:
+        if joint.child in parent_joint:
+            raise ModelError(f"link '{joint.child}' is the child of two joints, "
+                             f"'{parent_joint[joint.child].name}' and '{joint.name}'; a URDF is a "
+                             'tree: close loops by the list of loop constraints')
+        parent_joint[joint.child] = joint
+    return parent_joint
+
+
+def _walk(root, joints):
+    children = {}
+    for joint in joints:
+        children.setdefault(joint.parent, []).append(joint)
+    order, stack = [], children.get(root, [])[::-1]
+    while stack:
+        joint = stack.pop()
+        order.append(joint)
+        stack.extend(children.get(joint.child, [])[::-1])
+    return order
+
+
+def _cycle(link, parent_joint):
+    seen = []
+    while link not in seen:
+        seen.append(link)
+        link = parent_joint[link].parent
+    return ' <- '.join([*seen[seen.index(link):], link])
+
+
+def _some(names, most=12):
+    names = sorted(names)
+    return ', '.join(names[:most]) + (f', ... ({len(names)} in all)' if len(names) > most else '')

@@ -1,0 +1,294 @@
+"""Robot: the one object a user holds."""
+
+import numpy as np
+
+from dynamics_node import door
+from dynamics_node.algorithms import energy, jacobian, kinematics
+from dynamics_node.algorithms.coriolis_matrix import coriolis_matrix
+from dynamics_node.algorithms.denoc import denoc
+from dynamics_node.algorithms.forward_dynamics import forward_dynamics
+from dynamics_node.algorithms.friction import friction_torque
+from dynamics_node.algorithms.hybrid_dynamics import hybrid_dynamics
+from dynamics_node.algorithms.inverse_dynamics import bias_torque, gravity_torque, inverse_dynamics
+from dynamics_node.algorithms.mass_matrix import mass_matrix, mass_matrix_inverse
+from dynamics_node.algorithms.wrenches import body_wrenches
+from dynamics_node.errors import DynamicsError, SingularModel
+from dynamics_node.model import configuration, payload
+from dynamics_node.model.build import FRICTION_SPEED, build_model
+from dynamics_node.model.read_urdf import read_urdf
+from dynamics_node.model.report import model_report
+from dynamics_node.model.urdf_text import MAX_BYTES, urdf_text
+
+
+class Robot:
+    """A robot's dynamics. Immutable: safe to share between threads, and it pickles.
+
+    Every method takes single states (n,) or batches (N, n), mixed at will, and returns fresh
+    float64 arrays of the matching shape. Units are SI, 6-vectors linear first. A wrong size, an
+    unknown name or a NaN raises a DynamicsError that names the argument and the valid choices.
+    """
+
+    __slots__ = ('model',)
+
+    def __init__(self, model):
+        object.__setattr__(self, 'model', model)
+
+    @classmethod
+    def from_urdf(cls, source, base='fixed', gravity=(0.0, 0.0, -9.81), locked=None,
+                  armature=None, friction=True, friction_speed=FRICTION_SPEED,
+                  max_bytes=MAX_BYTES):
+        """Return the robot of a URDF, given as text or as the path of a file.
+
+        :param base: 'fixed' to the world or 'floating' in it.
+        :param gravity: vector towards the earth in the root frame [m/s^2].
+        :param locked: {joint: position} held there; such joints are no degrees of freedom.
+        :param armature: {joint: rotor inertia x gear ratio^2} [kg m^2 or kg].
+        :param friction: False ignores the URDF's <dynamics damping friction>.
+        :param friction_speed: speed over which dry friction changes its sign [rad/s or m/s].
+        :param max_bytes: a longer text is refused.
+        :raise ModelError: what is wrong, at which link or joint, and what would be valid.
+        """
+        record = read_urdf(urdf_text(source, max_bytes))
+        return cls(build_model(record, base, gravity, locked, armature, friction, friction_speed))
+
+    def __setattr__(self, name, value):
+        raise AttributeError(f'a Robot is immutable; make another one to change {name!r}')
+
+    def __reduce__(self):
+        return Robot, (self.model,)
+
+    def __repr__(self):
+        return (f"<Robot '{self.name}': {len(self.joint_names)} joints, nq={self.nq}, "
+                f'nv={self.nv}, {self.total_mass:.4g} kg>')
+
+    # What it is ------------------------------------------------------------------------------
+
+    @property
+    def name(self):
+        return self.model.name
+
+    @property
+    def joint_names(self):
+        """Names of the moving, independent joints, in the order of q and v."""
+        return tuple(joint.name for joint in self.model.joints)
+
+    @property
+    def frame_names(self):
+        """Names of all links; each is a frame, also those lumped into another."""
+        return tuple(self.model.frames)
+
+    @property
+    def nq(self):
+        return self.model.nq
+
+    @property
+    def nv(self):
+        return self.model.nv
+
+    @property
+    def total_mass(self):
+        """Mass of all links and payloads [kg]."""
+        return float(energy.total_mass(self.model))
+
+    @property
+    def gravity(self):
+        """Vector towards the earth in the root frame, (3,) [m/s^2]."""
+        return self.model.gravity.copy()
+
+    def report(self):
+        """Return the ModelReport: masses, limits, and what cannot be right; str() prints it."""
+        return model_report(self.model)
+
+    # Another robot ---------------------------------------------------------------------------
+
+    @property
+    def payloads(self):
+        """{name: Payload} of what it carries."""
+        return dict(self.model.payloads)
+
+    def with_payload(self, name, frame, mass, com=(0.0, 0.0, 0.0), inertia=None):
+        """Return the robot carrying a load at a frame; one of the same name is replaced.
+
+        :param com: centre of mass in that frame [m].
+        :param inertia: 3 x 3 about the load's centre of mass [kg m^2]; None is a point mass.
+        """
+        return Robot(payload.with_payload(self.model, name, frame, mass, com, inertia))
+
+    def without_payload(self, name):
+        """Return the robot without that load, bit for bit as it was before."""
+        return Robot(payload.without_payload(self.model, name))
+
+    def with_gravity(self, gravity):
+        """Return the robot in another gravity, a vector towards the earth in the root frame."""
+        gravity = door.check_array('gravity', gravity, 3)
+        if gravity.ndim != 1:
+            raise DynamicsError(f'gravity must have shape (3,), got {gravity.shape}')
+        return Robot(self.model.with_(gravity=gravity.copy()))
+
+    # Configurations --------------------------------------------------------------------------
+
+    def neutral(self):
+        """Return q = 0 within the limits, quaternions (0, 0, 0, 1), (nq,)."""
+        return configuration.neutral(self.model)
+
+    def random_configuration(self, rng=None):
+        """Return a configuration within the limits, (nq,).
+
+        :param rng: a numpy Generator, or a seed.
+        """
+        return configuration.random_configuration(self.model, np.random.default_rng(rng))
+
+    def integrate(self, q, v, step=1.0):
+        """Return the configuration reached from q with the constant velocity v after `step` [s]."""
+        return self._each(lambda m, q, v: configuration.integrate(m, q, v, step), q=q, v=v)
+
+    def difference(self, q0, q1):
+        """Return v with integrate(q0, v) = q1, (nv,)."""
+        q1 = door.check_configuration(self.model, q1)
+        return self._each(configuration.difference, q=q0, q1=q1)
+
+    # Dynamics --------------------------------------------------------------------------------
+
+    def inverse_dynamics(self, q, v, a, wrenches=None):
+        """Return tau = M a + C v + g + friction - sum J' F_ext, (nv,).
+
+        :param wrenches: {frame: (force, torque)} on the robot at that frame's origin, in its axes.
+        """
+        return self._each(inverse_dynamics, wrenches, q=q, v=v, a=a)
+
+    def forward_dynamics(self, q, v, tau, wrenches=None):
+        """Return the acceleration under the torques tau, (nv,): inverse of inverse_dynamics."""
+        def accelerate(model, q, v, tau, *F):
+            return self._regular(forward_dynamics(model, q, v, tau, *F)).a
+        return self._each(accelerate, wrenches, q=q, v=v, tau=tau)
+
+    def hybrid_dynamics(self, q, v, a, tau, given, wrenches=None):
+        """Return (a, tau), complete, from a where `given` is True and tau where it is not."""
+        given = door.check_given(given, self.nv)
+
+        def both(model, q, v, a, tau, *F):
+            result = self._regular(hybrid_dynamics(model, q, v, a, tau, given, *F))
+            return np.stack([result.a, result.tau])
+        result = self._each(both, wrenches, q=q, v=v, a=a, tau=tau)
+        return result[..., 0, :].copy(), result[..., 1, :].copy()
+
+    def mass_matrix(self, q):
+        """Return M(q), armature included, (nv, nv)."""
+        return self._each(mass_matrix, q=q)
+
+    def mass_matrix_inverse(self, q):
+        """Return M(q)^-1, (nv, nv)."""
+        def inverse(model, q):
+            return self._regular(mass_matrix_inverse(model, q)).matrix
+        return self._each(inverse, q=q)
+
+    def coriolis_matrix(self, q, v):
+        """Return the C(q, v) of the Christoffel symbols; dM/dt - 2C is skew, (nv, nv)."""
+        return self._each(coriolis_matrix, q=q, v=v)
+
+    def gravity_torque(self, q):
+        """Return g(q), (nv,)."""
+        return self._each(gravity_torque, q=q)
+
+    def bias_torque(self, q, v):
+        """Return C v + g, (nv,); no friction."""
+        return self._each(bias_torque, q=q, v=v)
+
+    def friction_torque(self, v):
+        """Return the torque of damping and dry friction, (nv,)."""
+        return self._each(friction_torque, v=v)
+
+    def denoc(self, q, v, wrenches=None):
+        """Return (I, C, tau) of Saha's formulation: I a + C v = tau + actuation - friction."""
+        def stacked(model, q, v, *F):
+            result = denoc(model, q, v, *F)
+            return np.concatenate([result.inertia, result.coriolis, result.tau[:, None]], axis=1)
+        result, n = self._each(stacked, wrenches, q=q, v=v), self.nv
+        return result[..., :n].copy(), result[..., n:2 * n].copy(), result[..., 2 * n].copy()
+
+    # Energy and kinematics -------------------------------------------------------------------
+
+    def kinetic_energy(self, q, v):
+        """Return v' M v / 2 [J]."""
+        return self._each(energy.kinetic_energy, q=q, v=v)
+
+    def potential_energy(self, q):
+        """Return the potential energy [J], zero at the height of the root frame."""
+        return self._each(energy.potential_energy, q=q)
+
+    def center_of_mass(self, q):
+        """Return the centre of mass of all links in the world, (3,) [m]."""
+        if self.total_mass == 0.0:
+            raise DynamicsError('the robot has no mass, hence no centre of mass')
+        return self._each(energy.center_of_mass, q=q)
+
+    def momentum(self, q, v):
+        """Return (linear, angular about the centre of mass) momentum in world axes, (6,)."""
+        if self.total_mass == 0.0:
+            raise DynamicsError('the robot has no mass, hence no momentum about its centre')
+        return self._each(energy.momentum, q=q, v=v)
+
+    def frame_pose(self, q, frame):
+        """Return the homogeneous matrix of a frame in the world, (4, 4)."""
+        self.model.frame(frame)
+        return self._each(lambda m, q: kinematics.frame_pose(m, q, frame), q=q)
+
+    def frame_twist(self, q, v, frame):
+        """Return the (linear, angular) velocity of a frame's origin in world axes, (6,)."""
+        self.model.frame(frame)
+        return self._each(lambda m, q, v: kinematics.frame_twist(m, q, v, frame), q=q, v=v)
+
+    def jacobian(self, q, frame, local=False):
+        """Return J, (linear, angular) velocity of the frame's origin = J v, (6, nv).
+
+        :param local: in the frame's axes instead of the world's.
+        """
+        self.model.frame(frame)
+        return self._each(lambda m, q: jacobian.jacobian(m, q, frame, local), q=q)
+
+    def jacobian_rate(self, q, v, frame, local=False):
+        """Return dJ/dt along v, (6, nv)."""
+        self.model.frame(frame)
+        return self._each(lambda m, q, v: jacobian.jacobian_rate(m, q, v, frame, local), q=q, v=v)
+
+    # How a question is answered --------------------------------------------------------------
+
+    def _each(self, algorithm, wrenches=None, **arrays):
+        """Check the arguments, then ask the algorithm state by state."""
+        for name, value in arrays.items():
+            arrays[name] = (door.check_configuration(self.model, value) if name == 'q'
+                            else value if name == 'q1'
+                            else door.check_array(name, value, self.nv))
+        forces = door.check_wrenches(self.model, wrenches) if wrenches is not None else {}
+        n = door.batch_size({**arrays, **forces})
+        with np.errstate(all='ignore'):  # what is not finite is refused below
+            result = self._rows(algorithm, arrays, forces, n)
+        if not np.isfinite(result).all():
+            raise DynamicsError('the result is not finite: the values are too large')
+        return result
+
+    def _rows(self, algorithm, arrays, forces, n):
+        def one(row):
+            states = [array[row] if array.ndim == 2 else array for array in arrays.values()]
+            here = {name: F[row] if F.ndim == 2 else F for name, F in forces.items()}
+            extra = [body_wrenches(self.model, here)] if here else []
+            return np.asarray(algorithm(self.model, *states, *extra), dtype=float)
+        if n is None:
+            return one(0)
+        if n == 0:  # the shape of an answer, without an answer
+            states = [configuration.neutral(self.model) if name in ('q', 'q1')
+                      else np.zeros(self.nv) for name in arrays]
+            return np.empty((0, *np.shape(algorithm(self.model, *states))))
+        return np.stack([one(row) for row in range(n)])
+
+    def _regular(self, result):
+        """Pass on what was solved, or say which joint moves without meeting any inertia."""
+        singular = ~(result.margin > 0.0)
+        if singular.any():
+            k = int(np.flatnonzero(singular)[-1])
+            joint = next(j for j in self.model.joints if j.v.start <= k < j.v.stop)
+            raise SingularModel(
+                f"joint '{joint.name}' moves links that have no inertia in its direction: its "
+                'acceleration is not defined. Give the links mass and inertia, the joint an '
+                'armature, or lock it')
+        return result

@@ -1,0 +1,113 @@
+"""Generalised inertia: of one rigid body, and of a body with an articulated tree behind it."""
+
+from typing import NamedTuple
+
+import numpy as np
+
+from dynamics_node.spatial import so3
+
+
+class Inertia(NamedTuple):
+    """The inertia of a rigid body about the origin of its frame (Kim 2012, eq. 20-22).
+
+    The moment of inertia is about the frame's **origin**, not about the centre of mass.
+    """
+
+    mass: float          # m [kg]
+    moment: np.ndarray   # (3,) first moment m c, c the centre of mass [kg m]
+    tensor: np.ndarray   # (3, 3) [kg m^2]
+
+    def __add__(self, other):
+        """Return the inertia of the two bodies welded together, both in one frame."""
+        return Inertia(self.mass + other.mass, self.moment + other.moment,
+                       self.tensor + other.tensor)
+
+    def __matmul__(self, V):
+        """Return the momentum L = I V of the twist V, (6,) or column by column (6, k) (eq. 23)."""
+        w, v = V[:3], V[3:]
+        return np.concatenate([self.tensor @ w + so3.cross(self.moment, v),
+                               self.mass * v - so3.cross(self.moment, w)])
+
+    def seen_from(self, T):
+        """Return the inertia in frame A of a body known in frame B, T: {A} -> {B} (eq. 21).
+
+        Rotate, then shift: with h' = R m c,
+        I_A = R I R' - [h'][p] - [p][h'] - m [p][p].
+        """
+        h = T.R @ self.moment
+        half = so3.skew(T.p) @ so3.skew(h + 0.5 * self.mass * T.p)
+        return Inertia(self.mass, h + self.mass * T.p,
+                       T.R @ self.tensor @ T.R.T - half - half.T)
+
+    def matrix(self):
+        """Return the symmetric 6 x 6 matrix (eq. 22)."""
+        return articulated(self).matrix()
+
+    @property
+    def com(self):
+        """The centre of mass [m]; the frame's origin for a body without mass."""
+        return self.moment / self.mass if self.mass else np.zeros(3)
+
+    def tensor_about_com(self):
+        """Return the moment of inertia about the centre of mass, in the frame's axes [kg m^2]."""
+        C = so3.skew(self.com)
+        return self.tensor + self.mass * (C @ C)
+
+
+ZERO = Inertia(0.0, np.zeros(3), np.zeros((3, 3)))
+
+
+def from_com(mass, com, tensor):
+    """Return the inertia of a body given about its centre of mass (eq. 22, parallel axes)."""
+    com = np.asarray(com, dtype=float)
+    C = so3.skew(com)
+    return Inertia(mass, mass * com, np.asarray(tensor, dtype=float) - mass * (C @ C))
+
+
+class BlockInertia(NamedTuple):
+    """A linear map of twists to wrenches by its 3 x 3 blocks: [[A, B], [C, D]].
+
+    The articulated-body inertia of the seed (eq. 43) is the symmetric case, C = B'.
+    """
+
+    A: np.ndarray
+    B: np.ndarray
+    C: np.ndarray
+    D: np.ndarray
+
+    def __add__(self, other):
+        return BlockInertia(*(mine + its for mine, its in zip(self, other)))
+
+    def __sub__(self, other):
+        return BlockInertia(*(mine - its for mine, its in zip(self, other)))
+
+    def __matmul__(self, V):
+        w, v = V[:3], V[3:]
+        return np.concatenate([self.A @ w + self.B @ v, self.C @ w + self.D @ v])
+
+    @property
+    def T(self):
+        """The transposed map."""
+        return BlockInertia(self.A.T, self.C.T, self.B.T, self.D.T)
+
+    def seen_from(self, T):
+        """Return Ad*_{T^-1} X Ad_{T^-1}: the map in frame A of a map in frame B, T: {A} -> {B}."""
+        A, B, C, D = (T.R @ block @ T.R.T for block in self)
+        P = so3.skew(T.p)
+        PD = P @ D
+        return BlockInertia(A + P @ C - (B + PD) @ P, B + PD, C - D @ P, D)
+
+    def matrix(self):
+        """Return the 6 x 6 matrix."""
+        return np.block([[self.A, self.B], [self.C, self.D]])
+
+
+def articulated(inertia):
+    """Return the blocks of a rigid body's inertia (eq. 22)."""
+    H = so3.skew(inertia.moment)
+    return BlockInertia(inertia.tensor, H, H.T, inertia.mass * np.eye(3))
+
+
+def outer(F, G):
+    """Return F G' as blocks, for wrenches or columns of wrenches (6, k)."""
+    return BlockInertia(F[:3] @ G[:3].T, F[:3] @ G[3:].T, F[3:] @ G[:3].T, F[3:] @ G[3:].T)

@@ -1,0 +1,132 @@
+"""Rotations: the group SO(3), its algebra so(3), and the ways people write a rotation down."""
+
+import numpy as np
+
+# Below this angle sin(x)/x and its kin are evaluated by their Taylor series. The first term left
+# out is of order x^4: (1e-3)^4 / 120 is beneath the resolution of a double.
+SMALL_ANGLE = 1e-3
+
+
+def skew(a):
+    """Return [a], the matrix of the cross product: [a] b = a x b (Kim 2012, eq. 5)."""
+    x, y, z = a
+    return np.array([[0.0, -z, y], [z, 0.0, -x], [-y, x, 0.0]])
+
+
+def unskew(A):
+    """Return the vector a with [a] = (A - A')/2."""
+    return 0.5 * np.array([A[2, 1] - A[1, 2], A[0, 2] - A[2, 0], A[1, 0] - A[0, 1]])
+
+
+def cross(a, b):
+    """Return a x b for vectors of three scalars of any kind (np.cross is slow on objects)."""
+    return np.array([
+        a[1] * b[2] - a[2] * b[1],
+        a[2] * b[0] - a[0] * b[2],
+        a[0] * b[1] - a[1] * b[0],
+    ])
+
+
+def about_axis(axis, angle):
+    """Return the rotation by `angle` [rad] about the constant unit vector `axis`, (3, 3).
+
+    R = cos(angle) (1 - aa') + sin(angle) [a] + aa'.  In this order of terms an axis along x, y or
+    z leaves exactly the entries 0, 1, cos and +-sin.
+    """
+    along = np.outer(axis, axis)
+    return np.cos(angle) * (np.eye(3) - along) + np.sin(angle) * skew(axis) + along
+
+
+def from_rpy(rpy):
+    """Return R = Rz(yaw) Ry(pitch) Rx(roll), the URDF convention, (3, 3)."""
+    x, y, z = np.eye(3)
+    roll, pitch, yaw = rpy
+    return about_axis(z, yaw) @ about_axis(y, pitch) @ about_axis(x, roll)
+
+
+def from_quaternion(quaternion):
+    """Return the rotation matrix of a unit quaternion (x, y, z, w), (3, 3)."""
+    x, y, z, w = quaternion
+    return np.array([
+        [1.0 - 2.0 * (y * y + z * z), 2.0 * (x * y - z * w), 2.0 * (x * z + y * w)],
+        [2.0 * (x * y + z * w), 1.0 - 2.0 * (x * x + z * z), 2.0 * (y * z - x * w)],
+        [2.0 * (x * z - y * w), 2.0 * (y * z + x * w), 1.0 - 2.0 * (x * x + y * y)],
+    ])
+
+
+def quaternion_product(a, b):
+    """Return the quaternion of the rotation R(a) R(b), both (x, y, z, w)."""
+    (ax, ay, az, aw), (bx, by, bz, bw) = a, b
+    return np.array([
+        aw * bx + ax * bw + ay * bz - az * by,
+        aw * by - ax * bz + ay * bw + az * bx,
+        aw * bz + ax * by - ay * bx + az * bw,
+        aw * bw - ax * bx - ay * by - az * bz,
+    ])
+
+
+def quaternion_exp(w):
+    """Return the unit quaternion (x, y, z, w) of the rotation vector `w` [rad], for floats."""
+    half = 0.5 * np.linalg.norm(w)
+    # sin(h)/h = 1 - h^2/6 + O(h^4)
+    ratio = 1.0 - half * half / 6.0 if half < SMALL_ANGLE else np.sin(half) / half
+    return np.append(0.5 * ratio * np.asarray(w), np.cos(half))
+
+
+def quaternion_log(quaternion):
+    """Return the rotation vector [rad], |w| <= pi, of a unit quaternion (x, y, z, w)."""
+    q = np.asarray(quaternion, dtype=float)
+    vector, scalar = (q[:3], q[3]) if q[3] >= 0.0 else (-q[:3], -q[3])
+    sine = np.linalg.norm(vector)
+    # 2 atan2(s, c)/s = 2/c (1 - s^2/(3 c^2)) + O(s^4)
+    ratio = (2.0 / scalar * (1.0 - sine * sine / (3.0 * scalar * scalar)) if sine < SMALL_ANGLE
+             else 2.0 * np.arctan2(sine, scalar) / sine)
+    return ratio * vector
+
+
+def to_quaternion(R):
+    """Return a unit quaternion (x, y, z, w >= 0 where possible) of a rotation matrix.
+
+    Of the four square roots the largest is taken, so no division is by a small number
+    (Shepperd 1978).
+    """
+    trace = R[0, 0] + R[1, 1] + R[2, 2]
+    squares = np.array([*(1.0 + 2.0 * np.diag(R) - trace), 1.0 + trace])  # 4 (x^2, y^2, z^2, w^2)
+    k = int(np.argmax(squares))
+    if k == 3:
+        q = np.append(2.0 * unskew(R), squares[3])
+    else:
+        i, j = (k + 1) % 3, (k + 2) % 3
+        q = np.empty(4)
+        q[k] = squares[k]
+        q[i], q[j] = R[i, k] + R[k, i], R[j, k] + R[k, j]
+        q[3] = R[j, i] - R[i, j]
+    q = q / np.linalg.norm(q)
+    return -q if q[3] < 0.0 else q
+
+
+def exp(w):
+    """Return the rotation matrix of the rotation vector `w` [rad], for floats (Rodrigues)."""
+    return from_quaternion(quaternion_exp(w))
+
+
+def log(R):
+    """Return the rotation vector [rad] of a rotation matrix, |w| <= pi.
+
+    At |w| = pi both w and -w are right; one of them is returned.
+    """
+    return quaternion_log(to_quaternion(R))
+
+
+def exp_jacobian(w):
+    r"""Return the left Jacobian V of exp: exp([w, v]) has the translation V v, (3, 3).
+
+    V = 1 + (1 - cos t)/t^2 [w] + (t - sin t)/t^3 [w]^2,  t = |w|.
+    """
+    t = np.linalg.norm(w)
+    if t < SMALL_ANGLE:  # (1 - cos t)/t^2 = 1/2 - t^2/24, (t - sin t)/t^3 = 1/6 - t^2/120
+        b, c = 0.5 - t * t / 24.0, 1.0 / 6.0 - t * t / 120.0
+    else:
+        b, c = (1.0 - np.cos(t)) / t ** 2, (t - np.sin(t)) / t ** 3
+    W = skew(w)
+    return np.eye(3) + b * W + c * (W @ W)

@@ -1,0 +1,39 @@
+"""Small dense solves on any kind of number (np.linalg takes floats only)."""
+
+import numpy as np
+
+
+def factor(A):
+    """Return (L, d) with A = L' diag(d) L, L unit lower triangular, A symmetric.
+
+    Elimination begins at the last row. For the mass matrix of a tree, numbered from the root out,
+    this order leaves every structural zero a zero (Featherstone 2008, section 6.5).
+    """
+    A = np.array(A)
+    n = len(A)
+    L = np.eye(n).astype(A.dtype)
+    for k in range(n - 1, 0, -1):
+        L[k, :k] = A[k, :k] / A[k, k]
+        A[:k, :k] = A[:k, :k] - np.outer(L[k, :k], A[k, :k])
+    return L, np.diag(A)
+
+
+def solve_factored(L, d, B):
+    """Return X with L' diag(d) L X = B, B (n,) or (n, k)."""
+    n = len(d)
+    X = np.array(B, dtype=np.result_type(B, L))
+    for k in range(n - 1, 0, -1):  # L' Y = B
+        X[:k] = X[:k] - _times(L[k, :k], X[k])
+    X = X / (d if X.ndim == 1 else d[:, None])
+    for k in range(1, n):  # L X = Y
+        X[k] = X[k] - L[k, :k] @ X[:k]
+    return X
+
+
+def _times(a, row):
+    return a * row if np.ndim(row) == 0 else np.outer(a, row)
+
+
+def solve_symmetric(A, B):
+    """Return A^-1 B for a symmetric positive definite A, (n, n)."""
+    return solve_factored(*factor(A), B)
