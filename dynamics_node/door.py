@@ -1,5 +1,7 @@
 """Check what comes in, by name; inside it is trusted."""
 
+from collections.abc import Mapping
+
 import numpy as np
 
 from dynamics_node.errors import DynamicsError
@@ -9,10 +11,7 @@ UNIT_QUATERNION = 1e-3  # a measured quaternion is this close to unit norm; it i
 
 def check_array(name, value, size):
     """Return value as finite floats of shape (size,) or (N, size)."""
-    try:
-        array = np.asarray(value, dtype=float)
-    except (TypeError, ValueError) as error:
-        raise DynamicsError(f'{name} must hold numbers, got {value!r:.80}') from error
+    array = _floats(name, value)
     if array.ndim not in (1, 2) or array.shape[-1] != size:
         raise DynamicsError(f'{name} must have shape ({size},) or (N, {size}), got {array.shape}')
     if not np.isfinite(array).all():
@@ -22,34 +21,52 @@ def check_array(name, value, size):
     return array
 
 
+def _floats(name, value):
+    try:
+        array = np.asarray(value)
+        if array.dtype.kind not in 'fiubO':  # else strings and complex numbers would slip through
+            raise TypeError(array.dtype)
+        return array.astype(float, copy=False)
+    except (TypeError, ValueError, OverflowError) as error:
+        raise DynamicsError(f'{name} must hold real numbers, got {repr(value)[:80]}') from error
+
+
 def check_configuration(model, q):
     """Return q, its quaternions normalised."""
     q = check_array('q', q, model.nq)
     for joint in model.joints:
         if joint.kind == 'floating':
-            q = q.copy()
-            quaternion = q[..., joint.q][..., 3:]
-            norm = np.linalg.norm(quaternion, axis=-1, keepdims=True)
-            if norm.size and np.abs(norm - 1.0).max() > UNIT_QUATERNION:
-                worst = norm.flat[np.abs(norm - 1.0).argmax()]
-                raise DynamicsError(f"q holds for joint '{joint.name}' a quaternion of norm "
-                                    f'{worst:.6g}; expected x y z w of norm 1')
-            q[..., joint.q.start + 3:joint.q.stop] = quaternion / norm
+            q = _normalised(q, slice(joint.q.start + 3, joint.q.stop), joint.name)
+    return q
+
+
+def _normalised(q, place, joint_name):
+    with np.errstate(over='ignore'):  # an infinite norm is refused as any other
+        norm = np.linalg.norm(q[..., place], axis=-1, keepdims=True)
+    wrong = ~(np.abs(norm - 1.0) <= UNIT_QUATERNION)
+    if wrong.any():
+        raise DynamicsError(f"q holds for joint '{joint_name}' a quaternion of norm "
+                            f'{norm[wrong][0]:.6g}; expected x y z w of norm 1')
+    q = q.copy()
+    q[..., place] /= norm
     return q
 
 
 def check_given(given, nv):
     """Return the mask of prescribed accelerations, (nv,) booleans."""
-    mask = np.asarray(given)
-    if mask.shape != (nv,) or mask.dtype != bool:
+    try:
+        mask = np.asarray(given)
+    except ValueError as error:  # rows of different length
+        raise DynamicsError(f'given must be {nv} booleans, got {repr(given)[:80]}') from error
+    if mask.shape != (nv,) or (nv and mask.dtype != bool):
         raise DynamicsError(f'given must be {nv} booleans, True where the acceleration is '
                             f'prescribed; got {mask.dtype} of shape {mask.shape}')
-    return mask
+    return mask.astype(bool, copy=False)
 
 
 def check_wrenches(model, wrenches):
     """Return {frame: (6,) or (N, 6) floats}, every frame known."""
-    if not hasattr(wrenches, 'items'):
+    if not isinstance(wrenches, Mapping):
         raise DynamicsError('wrenches must be a dict {frame: (fx, fy, fz, tx, ty, tz)}, '
                             f'got {type(wrenches).__name__}')
     for name in wrenches:

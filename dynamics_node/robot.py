@@ -73,6 +73,15 @@ class Robot:
         return tuple(joint.name for joint in self.model.joints)
 
     @property
+    def dof_names(self):
+        """Names of the entries of v, a and tau: the joint's, or 'joint.axis' where it has more."""
+        axes = {'planar': ('x', 'y', 'theta'),
+                'floating': ('vx', 'vy', 'vz', 'wx', 'wy', 'wz')}
+        return tuple(name for joint in self.model.joints for name in (
+            [f'{joint.name}.{axis}' for axis in axes[joint.kind]] if joint.kind in axes
+            else [joint.name]))
+
+    @property
     def frame_names(self):
         """Names of all links; each is a frame, also those lumped into another."""
         return tuple(self.model.frames)

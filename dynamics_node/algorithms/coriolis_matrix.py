@@ -3,7 +3,7 @@
 import numpy as np
 
 from dynamics_node.algorithms.mass_matrix import composite_inertias
-from dynamics_node.algorithms.recursion import add_block, moving, subspace_rate
+from dynamics_node.algorithms.recursion import add_block, moving, square, subspace_rate
 from dynamics_node.spatial import so3
 from dynamics_node.spatial.inertia import BlockInertia, articulated
 from dynamics_node.spatial.se3 import Ad_inv_dual, ad
@@ -35,7 +35,7 @@ def coriolis_matrix(model, q, v):
             add_block(C, model.bodies[i].v, body.v, S[i].T @ down)
             add_block(C, body.v, model.bodies[i].v, (rate[i].T @ across + S[i].T @ back).T)
             k = i
-    return np.array(C)
+    return square(C)
 
 
 def _composite_velocity_matrices(model, T, V):

@@ -11,7 +11,7 @@ from typing import NamedTuple
 import numpy as np
 
 from dynamics_node.algorithms.kinematics import body_poses
-from dynamics_node.algorithms.recursion import add_block, joints_at, moving, subspace_rate
+from dynamics_node.algorithms.recursion import add_block, joints_at, moving, square, subspace_rate
 from dynamics_node.spatial.se3 import Pose
 from dynamics_node.spatial.so3 import cross, skew
 
@@ -64,7 +64,7 @@ def denoc(model, q, v, wrenches=None):
             add_block(coriolis, ancestor.v, body.v, above.p.T @ B.T @ own)
             below = M[i] @ (B_rate @ above.p + B @ above.p_rate) + (H[i] + M_rate[i]) @ above.p
             add_block(coriolis, body.v, ancestor.v, link.p.T @ below)    # (29), otherwise
-    return Denoc(np.array(inertia), np.array(coriolis), np.array(tau))
+    return Denoc(square(inertia), square(coriolis), np.array(tau))
 
 
 def _composites(model, links):

@@ -4,9 +4,9 @@ from typing import NamedTuple
 
 import numpy as np
 
-from dynamics_node.algorithms.recursion import add_block, joints_at
+from dynamics_node.algorithms.recursion import add_block, joints_at, square
 from dynamics_node.spatial.se3 import Ad_inv_dual
-from dynamics_node.spatial.solve import factor, solve_factored
+from dynamics_node.spatial.solve import factor, solve_factored, symmetric
 
 
 def mass_matrix(model, q):
@@ -22,7 +22,7 @@ def mass_matrix(model, q):
     M = np.diag(model.armature).tolist()
     for i, body in enumerate(model.bodies):
         F = composite[i] @ S[i]
-        add_block(M, body.v, body.v, S[i].T @ F)
+        add_block(M, body.v, body.v, symmetric(S[i].T @ F))
         k = i
         for j in model.ancestors(i):
             F = Ad_inv_dual(T[k], F)  # the same wrenches, seen from the next body down the path
@@ -30,7 +30,7 @@ def mass_matrix(model, q):
             add_block(M, model.bodies[j].v, body.v, block)
             add_block(M, body.v, model.bodies[j].v, block.T)
             k = j
-    return np.array(M)
+    return square(M)
 
 
 def composite_inertias(model, T):
@@ -54,4 +54,4 @@ def mass_matrix_inverse(model, q, rounding=1e-13):
     M = mass_matrix(model, q)
     L, d = factor(M)
     inverse = solve_factored(L, d, np.eye(model.nv))
-    return Inverse(0.5 * (inverse + inverse.T), d - rounding * np.trace(M))
+    return Inverse(symmetric(inverse), d - rounding * np.trace(M))

@@ -81,3 +81,8 @@ def add_block(matrix, rows, columns, block):
     for r, row in zip(range(rows.start, rows.stop), block):
         for c, value in zip(range(columns.start, columns.stop), row):
             matrix[r][c] = matrix[r][c] + value
+
+
+def square(rows):
+    """Return nested lists as a square array, also where there are none."""
+    return np.array(rows).reshape(len(rows), len(rows))

@@ -3,6 +3,7 @@
 import numpy as np
 
 from dynamics_node.errors import ModelError, UnknownName
+from dynamics_node.model.checks import at_least_zero, finite, positive
 from dynamics_node.model.joints import KINDS
 from dynamics_node.model.mimic import resolve_mimic
 from dynamics_node.model.model import WORLD, Body, Frame, JointInfo, Model
@@ -26,7 +27,7 @@ def build_model(record, base='fixed', gravity=(0.0, 0.0, -9.81), locked=None, ar
     :param friction: False leaves out the URDF's damping and friction.
     :param friction_speed: speed over which friction changes its sign, see algorithms/friction.py.
     """
-    gravity = _finite_vector('gravity', gravity, 3)
+    gravity = finite('gravity', gravity, (3,))
     root, order = depth_first(record.links, record.joints)
     order = _with_base(base, root, order)
     held = _held_positions(order, locked or {})
@@ -37,7 +38,7 @@ def build_model(record, base='fixed', gravity=(0.0, 0.0, -9.81), locked=None, ar
     constants = _joint_constants(order, joints, held, follows, armature or {}, friction)
     carried = (*(body.inertia for body in bodies), base_inertia)
     return Model(record.name, bodies, joints, frames, root, base_inertia, gravity, **constants,
-                 friction_speed=_positive('friction_speed', friction_speed), links=record.links,
+                 friction_speed=positive('friction_speed', friction_speed), links=record.links,
                  warnings=record.warnings, inertias=carried)
 
 
@@ -46,11 +47,10 @@ def _with_base(base, root, order):
         return order
     if base != 'floating':
         raise ModelError(f"base is {base!r}; valid choices are 'fixed' and 'floating'")
-    taken = {joint.name for joint in order}
-    if FLOATING_BASE in taken:
-        raise ModelError(f"base='floating' adds a joint '{FLOATING_BASE}', but the URDF has a "
-                         'joint of that name')
-    free = JointRecord(FLOATING_BASE, 'floating', None, root, se3.IDENTITY, np.zeros(3))
+    name, taken = FLOATING_BASE, {joint.name for joint in order}
+    while name in taken:  # hyq and a1 have a fixed joint of that name
+        name = f'root_{name}'
+    free = JointRecord(name, 'floating', None, root, se3.IDENTITY, np.zeros(3))
     return [free, *order]
 
 
@@ -62,7 +62,7 @@ def _held_positions(order, locked):
         if name not in moving:
             raise UnknownName('moving joint to lock', name, moving)
         size = KINDS[moving[name].kind](moving[name].axis).nq
-        held[name] = _finite_vector(f"locked['{name}']", np.atleast_1d(position), size)
+        held[name] = finite(f"locked['{name}']", np.atleast_1d(position), (size,))
         if moving[name].kind == 'floating':
             norm = np.linalg.norm(held[name][3:])
             if abs(norm - 1.0) > 1e-3:
@@ -141,27 +141,9 @@ def _joint_constants(order, joints, held, follows, armature, friction):
     place = {info.name: info.v for info in joints}
     for name, joint in moving.items():
         master, ratio, _ = follows.get(name, (name, 1.0, 0.0))
-        rotor = float(armature.get(name, 0.0))
-        if not (np.isfinite(rotor) and rotor >= 0.0):
-            raise ModelError(f"armature['{name}'] is {rotor}; it is zero or positive")
+        rotor = at_least_zero(f"armature['{name}']", armature.get(name, 0.0))
         constants['armature'][place[master]] += ratio ** 2 * rotor
         if friction:
             constants['damping'][place[master]] += ratio ** 2 * joint.damping
             constants['friction'][place[master]] += abs(ratio) * joint.friction
     return constants
-
-
-def _finite_vector(name, value, size):
-    try:
-        vector = np.array(value, dtype=float)
-    except (TypeError, ValueError) as error:
-        raise ModelError(f'{name} is {value!r}; expected {size} numbers') from error
-    if vector.shape != (size,) or not np.isfinite(vector).all():
-        raise ModelError(f'{name} is {value!r}; expected {size} finite numbers')
-    return vector
-
-
-def _positive(name, value):
-    if not (np.isfinite(value) and value > 0.0):
-        raise ModelError(f'{name} is {value!r}; expected a positive number')
-    return float(value)

@@ -3,6 +3,9 @@
 import numpy as np
 
 from dynamics_node.errors import ModelError
+from dynamics_node.model.tree import some
+
+STEEPEST = 1e30  # a folded ratio beyond this overflows when squared into an inertia
 
 
 def resolve_mimic(order, held):
@@ -14,33 +17,46 @@ def resolve_mimic(order, held):
     by_name = {joint.name: joint for joint in order}
     follows = {}
     for joint in order:
-        if joint.mimic is None or joint.name in held:
-            continue
-        master, ratio, offset = _chain(joint, by_name, held)
-        if master in held:
-            at = held[master][0] if len(held[master]) else 0.0
-            held[joint.name] = np.array([ratio * at + offset])
-        else:
-            follows[joint.name] = (master, ratio, offset)
-    return follows
+        for follower in _unresolved(joint, by_name, held, follows):
+            _resolve(follower, held, follows)
+    return {joint.name: follows[joint.name] for joint in order if joint.name in follows}
 
 
-def _chain(joint, by_name, held):
-    ratio, offset, seen = 1.0, 0.0, [joint.name]
-    while joint.mimic is not None and (joint.name not in held or len(seen) == 1):
-        offset += ratio * joint.mimic.offset
-        ratio *= joint.mimic.multiplier
-        master = by_name.get(joint.mimic.joint)
-        if master is None:
-            raise ModelError(f"joint '{joint.name}' mimics '{joint.mimic.joint}', which is no "
-                             f'joint; the joints are: {", ".join(by_name)}')
-        if master.name in seen:
-            loop = ' -> '.join([*seen, master.name])
-            raise ModelError(f'joints mimic each other in a loop: {loop}; '
-                             'let one of them move freely')
-        if master.kind in ('planar', 'floating'):
-            raise ModelError(f"joint '{joint.name}' mimics '{master.name}', which is "
-                             f'{master.kind}; only a joint of one degree of freedom can lead')
-        seen.append(master.name)
-        joint = master
-    return joint.name, ratio, offset
+def _unresolved(joint, by_name, held, follows):
+    """Return the followers from `joint` up to what is known, the last first."""
+    chain = {}
+    while joint.mimic is not None and joint.name not in held and joint.name not in follows:
+        if joint.name in chain:
+            raise ModelError('joints mimic each other in a loop: '
+                             f'{some([*chain, joint.name], " -> ")}; let one of them move freely')
+        chain[joint.name] = joint
+        joint = _master(joint, by_name)
+    return reversed(chain.values())
+
+
+def _master(joint, by_name):
+    name = joint.mimic.joint
+    if name not in by_name:
+        raise ModelError(f"joint '{joint.name}' mimics '{name}', which is no joint; "
+                         f'the joints are: {some(by_name)}')
+    if by_name[name].kind in ('planar', 'floating'):
+        raise ModelError(f"joint '{joint.name}' mimics '{name}', which is {by_name[name].kind}; "
+                         'only a joint of one degree of freedom can lead')
+    return by_name[name]
+
+
+def _resolve(joint, held, follows):
+    """Enter a joint whose master is held, resolved or free."""
+    master, ratio, offset = joint.mimic
+    if master in follows:
+        master, above, shift = follows[master]
+        ratio, offset = ratio * above, ratio * shift + offset
+    if not (abs(ratio) <= STEEPEST and abs(offset) <= STEEPEST):
+        raise ModelError(f"joint '{joint.name}' mimics '{master}', along its chain, with the "
+                         f'multiplier {ratio:g} and offset {offset:g}; expected less than '
+                         f'{STEEPEST:g}')
+    if master in held:
+        at = held[master][0] if len(held[master]) else 0.0  # a fixed joint is at zero
+        held[joint.name] = np.array([ratio * at + offset])
+    else:
+        follows[joint.name] = (master, ratio, offset)

@@ -6,7 +6,8 @@ payload off gives back exactly, to the last bit, the robot as it was.
 
 import numpy as np
 
-from dynamics_node.errors import DynamicsError, UnknownName
+from dynamics_node.errors import ModelError, UnknownName
+from dynamics_node.model.checks import at_least_zero, finite
 from dynamics_node.model.model import Payload
 from dynamics_node.spatial import inertia as inertias
 
@@ -21,14 +22,12 @@ def with_payload(model, name, frame, mass, com=(0.0, 0.0, 0.0), inertia=None):
         None is a point mass.
     """
     model.frame(frame)
-    inertia = np.zeros((3, 3)) if inertia is None else np.array(inertia, dtype=float)
-    com = np.array(com, dtype=float)
-    if not (np.isfinite(mass) and mass >= 0.0):
-        raise DynamicsError(f"payload '{name}': mass is {mass}; expected zero or more [kg]")
-    if com.shape != (3,) or not np.isfinite(com).all():
-        raise DynamicsError(f"payload '{name}': com is {com}; expected three finite numbers [m]")
-    _check_tensor(name, inertia)
-    load = Payload(frame, float(mass), tuple(com.tolist()), tuple(map(tuple, inertia.tolist())))
+    where = f"payload '{name}': "
+    mass = at_least_zero(where + 'mass', mass)
+    com = finite(where + 'com', com, (3,))
+    tensor = np.zeros((3, 3)) if inertia is None else finite(where + 'inertia', inertia, (3, 3))
+    _check_tensor(where, tensor)
+    load = Payload(frame, mass, tuple(com.tolist()), tuple(map(tuple, tensor.tolist())))
     return _loaded(model, {**model.payloads, name: load})
 
 
@@ -39,14 +38,12 @@ def without_payload(model, name):
     return _loaded(model, {key: load for key, load in model.payloads.items() if key != name})
 
 
-def _check_tensor(name, tensor):
-    if tensor.shape != (3, 3) or not np.isfinite(tensor).all():
-        raise DynamicsError(f"payload '{name}': inertia must be 3 x 3 and finite")
+def _check_tensor(where, tensor):
     scale = np.abs(tensor).max()
     if np.abs(tensor - tensor.T).max() > 1e-9 * scale:
-        raise DynamicsError(f"payload '{name}': inertia must be symmetric")
+        raise ModelError(f'{where}inertia must be symmetric, got {tensor.tolist()}')
     if np.linalg.eigvalsh(tensor).min() < -1e-9 * scale:
-        raise DynamicsError(f"payload '{name}': inertia must not have a negative principal moment")
+        raise ModelError(f'{where}inertia must not have a negative principal moment')
 
 
 def _loaded(model, payloads):

@@ -1,7 +1,8 @@
 """Read a URDF text into records, refusing what cannot be right.
 
-The parsing is urdf_parser_py's. Only what dynamics needs is handed to it: visuals, collisions,
-meshes, transmissions and simulator tags are cut out first, so no fault in them can stop a robot.
+The parsing is urdf_parser_py's, link by link and joint by joint, so that every complaint has a
+place. Only what dynamics needs is handed to it: visuals, collisions, meshes, transmissions and
+simulator tags are cut out first, so no fault in them can stop a robot.
 """
 
 import contextlib
@@ -21,9 +22,23 @@ JOINT_TYPES = (*KINDS, 'fixed')
 # Parts of the URDF standard that say nothing about dynamics.
 IRRELEVANT = {
     'robot': {'material', 'transmission', 'gazebo', 'sensor', 'ros2_control'},
-    'link': {'visual', 'collision', 'self_collision_checking', 'contact'},
+    'link': {'visual', 'collision', 'self_collision_checking', 'contact', 'origin'},
     'joint': {'safety_controller', 'calibration'},
+    'fixed': {'axis', 'limit', 'dynamics', 'mimic'},  # a joint that cannot move has none
+    'floating': {'axis'},
 }
+# Where numbers stand, and how many: element -> attribute -> count.
+NUMBERS = {
+    'origin': {'xyz': 3, 'rpy': 3},
+    'axis': {'xyz': 3},
+    'mass': {'value': 1},
+    'inertia': dict.fromkeys(('ixx', 'ixy', 'ixz', 'iyy', 'iyz', 'izz'), 1),
+    'dynamics': {'damping': 1, 'friction': 1},
+    'mimic': {'multiplier': 1, 'offset': 1},
+    'limit': dict.fromkeys(('lower', 'upper', 'velocity', 'effort'), 1),
+}
+COMPLETE = ('axis', 'mass', 'inertia')  # where no number may be left out
+LARGEST = 1e30  # no SI quantity of a robot comes near, and products of a few stay finite
 _parser_lock = threading.Lock()
 
 
@@ -32,29 +47,44 @@ def read_urdf(text):
 
     :raise ModelError: not XML, not a robot, or values that no robot can have.
     """
-    root = _dynamics_only(_parse_xml(text))
-    robot, warnings = _parse_robot(root)
-    links = tuple(_link(link) for link in robot.links)
-    joints = tuple(_joint(joint, warnings) for joint in robot.joints)
+    root = _parse_xml(text)
+    parts, warnings = _parse_parts(root)
+    links = tuple(_link(part) for part in parts if isinstance(part, urdf.Link))
+    joints = tuple(_joint(part, warnings) for part in parts if isinstance(part, urdf.Joint))
     if not links:
         raise ModelError('the URDF has no <link>; a robot needs at least one')
-    _refuse_duplicates('link', [link.name for link in links])
-    _refuse_duplicates('joint', [joint.name for joint in joints])
-    return RobotRecord(robot.name or 'robot', links, joints, tuple(warnings))
+    _refuse_duplicates('link', links)
+    _refuse_duplicates('joint', joints)
+    return RobotRecord(root.get('name') or 'robot', links, joints, tuple(warnings))
 
+
+# The text -------------------------------------------------------------------------------------
 
 def _parse_xml(text):
-    parser = etree.XMLParser(resolve_entities=False, no_network=True, load_dtd=False,
-                             remove_comments=True, remove_pis=True, huge_tree=False)
+    # The text is Unicode already, whatever encoding its declaration names.
+    parser = etree.XMLParser(encoding='utf-8', resolve_entities=False, no_network=True,
+                             load_dtd=False, remove_comments=True, remove_pis=True)
     try:
         root = etree.fromstring(text.encode('utf-8', 'surrogatepass'), parser)
-    except (etree.XMLSyntaxError, ValueError, LookupError) as error:
+    except etree.XMLSyntaxError as error:
         _refuse_xacro('<xacro:' in text)
         raise ModelError(f'the URDF is not well-formed XML: {error}') from error
-    for element in root.iter():
+    for element in root.iter('*'):
         _refuse_xacro('xacro' in element.tag
                       or any('${' in value or '$(' in value for value in element.attrib.values()))
+    _drop_namespace(root)
+    if root.tag != 'robot':
+        raise ModelError(f'the root element is <{root.tag}>, expected <robot>')
     return root
+
+
+def _drop_namespace(root):
+    """Take off the namespace of the root: Drake's URDFs have one, no reader asks for it."""
+    home = etree.QName(root).namespace
+    for element in root.iter('*') if home else ():
+        name = etree.QName(element)
+        if name.namespace == home:
+            element.tag = name.localname
 
 
 def _refuse_xacro(found):
@@ -63,159 +93,183 @@ def _refuse_xacro(found):
                          'xacro robot.urdf.xacro > robot.urdf')
 
 
-def _dynamics_only(root):
-    """Cut out what dynamics does not need; say in our words what urdf_parser_py would say worse."""
-    if root.tag != 'robot':
-        raise ModelError(f'the root element is <{root.tag}>, expected <robot>')
-    for parent in [root, *root.findall('link'), *root.findall('joint')]:
+# Its parts, as urdf_parser_py sees them -------------------------------------------------------
+
+def _parse_parts(root):
+    """Return the links and joints in the order of the text, and warnings."""
+    parts, warnings = [], []
+    with _complaints_into(warnings):
+        for element in root:
+            if element.tag in ('link', 'joint'):
+                parts.append(_parse_part(element, warnings))
+            elif element.tag not in IRRELEVANT['robot']:
+                warnings.append(f'Unknown tag "{element.tag}" in /robot')
+    return parts, warnings
+
+
+@contextlib.contextmanager
+def _complaints_into(messages):
+    """Collect what urdf_parser_py would print to stderr."""
+    core = xml_reflection.core
+    with _parser_lock:
+        before, core.on_error = core.on_error, messages.append
+        try:
+            yield
+        finally:
+            core.on_error = before
+
+
+def _parse_part(element, warnings):
+    if not element.get('name'):
+        raise ModelError(f'a <{element.tag}> has no name (line {element.sourceline}); '
+                         f'expected <{element.tag} name="...">')
+    where = f"{element.tag} '{element.get('name')}'"
+    _cut_irrelevant(element)
+    _cut_repeated(where, element, warnings)
+    if element.tag == 'joint':
+        _check_joint(where, element)
+    for child in (*element, *element.iterfind('inertial/*')):
+        _check_numbers(where, child)
+    reader = urdf.Link if element.tag == 'link' else urdf.Joint
+    try:
+        return reader.from_xml(element, xml_reflection.core.Path(element.tag))
+    except Exception as error:  # its exceptions have no common base
+        raise ModelError(f'{where} cannot be read: {" ".join(str(error).split())}') from error
+
+
+def _cut_irrelevant(element):
+    irrelevant = IRRELEVANT[element.tag] | IRRELEVANT.get(element.get('type'), set())
+    for child in list(element):
+        if child.tag in irrelevant:
+            element.remove(child)
+
+
+def _cut_repeated(where, element, warnings):
+    for parent in (element, *element.findall('inertial')):
+        seen = set()
         for child in list(parent):
-            if child.tag in IRRELEVANT[parent.tag]:
+            if child.tag in seen:
                 parent.remove(child)
-    for link in root.findall('link'):
-        if not link.get('name'):
-            raise ModelError('a <link> has no name')
-    for joint in root.findall('joint'):
-        _check_joint_element(joint)
-    if not root.get('name'):
-        root.set('name', 'robot')
-    root.attrib.pop('version', None)  # newer versions change only visuals and mimic limits
-    return root
+                warnings.append(f'{where} has a second <{child.tag}>: only the first counts')
+            seen.add(child.tag)
 
 
-def _check_joint_element(joint):
-    name, kind = joint.get('name'), joint.get('type')
-    if not name:
-        raise ModelError('a <joint> has no name')
-    if kind not in JOINT_TYPES:
-        raise ModelError(f"joint '{name}' has the unknown type {kind!r}; "
+def _check_joint(where, joint):
+    if joint.get('type') not in JOINT_TYPES:
+        raise ModelError(f'{where} has the unknown type {joint.get("type")!r}; '
                          f'valid types are: {", ".join(JOINT_TYPES)}')
     for end in ('parent', 'child'):
         if joint.find(end) is None or not joint.find(end).get('link'):
-            raise ModelError(f"joint '{name}' names no {end} link")
-    for limit in joint.findall('limit'):
+            raise ModelError(f'{where} names no {end} link; expected <{end} link="..."/>')
+    for limit in joint.iterfind('limit'):
         for key in ('effort', 'velocity'):  # urdf_parser_py insists on them; absent is unknown
             limit.set(key, limit.get(key, 'nan'))
 
 
-def _parse_robot(root):
-    """Run urdf_parser_py; collect what it would print to stderr."""
-    warnings = []
-    with _parser_lock, _errors_into(warnings):
-        try:
-            return urdf.URDF.from_xml_string(etree.tostring(root)), warnings
-        except Exception as error:  # its exceptions have no common base
-            raise ModelError(f'the URDF cannot be read: {error}') from error
+def _check_numbers(where, element):
+    """Refuse what is no number, with a place and a choice, which urdf_parser_py does not name."""
+    for key, count in NUMBERS.get(element.tag, {}).items():
+        text = element.get(key)
+        if text is None and element.tag not in COMPLETE:
+            continue
+        if not _holds(count, text or '', any_number=element.tag == 'limit'):
+            wanted = 'a finite number' if count == 1 else f'{count} finite numbers'
+            raise ModelError(f'{where} has <{element.tag}> with {key}={text and text[:80]!r}; '
+                             f'expected {wanted}, none beyond {LARGEST:g}')
 
 
-@contextlib.contextmanager
-def _errors_into(messages):
-    core = xml_reflection.core
-    before, core.on_error = core.on_error, messages.append
+def _holds(count, text, any_number):
+    """Say whether the text is that many numbers, finite and below LARGEST unless any will do."""
     try:
-        yield
-    finally:
-        core.on_error = before
+        values = [float(word) for word in text.split()]
+    except ValueError:
+        return False
+    return len(values) == count and (any_number or all(abs(x) <= LARGEST for x in values))
 
 
-def _refuse_duplicates(kind, names):
+# Records --------------------------------------------------------------------------------------
+
+def _refuse_duplicates(kind, records):
     seen = set()
-    for name in names:
-        if name in seen:
-            raise ModelError(f"two {kind}s are named '{name}'; names must be unique")
-        seen.add(name)
+    for record in records:
+        if record.name in seen:
+            raise ModelError(f"two {kind}s are named '{record.name}'; names must be unique")
+        seen.add(record.name)
 
 
 def _link(link):
-    where = f"link '{link.name}'"
     if link.inertial is None:
         return LinkRecord(link.name, inertias.ZERO, False)
-    mass = _number(where, 'mass', link.inertial.mass)
+    mass, tensor = link.inertial.mass, link.inertial.inertia
     if mass < 0.0:
-        raise ModelError(f'{where} has the mass {mass} kg; a mass is zero or positive')
-    tensor = np.zeros((3, 3))
-    if link.inertial.inertia is not None:
-        tensor = np.array(link.inertial.inertia.to_matrix(), dtype=float)
-    if not np.isfinite(tensor).all():
-        raise ModelError(f'{where} has an inertia that is not finite')
-    com = _origin(where + ' <inertial>', link.inertial.origin)
-    return LinkRecord(link.name, inertias.from_com(mass, np.zeros(3), tensor).seen_from(com), True)
+        raise ModelError(f"link '{link.name}' has the mass {mass} kg; a mass is zero or positive")
+    tensor = np.zeros((3, 3)) if tensor is None else tensor.to_matrix()
+    inertia = inertias.from_com(mass, np.zeros(3), tensor)
+    return LinkRecord(link.name, inertia.seen_from(_pose(link.inertial.origin)), True)
 
 
 def _joint(joint, warnings):
     where = f"joint '{joint.name}'"
-    record = JointRecord(joint.name, joint.type, joint.parent, joint.child,
-                         _origin(where, joint.origin), _axis(where, joint),
-                         _mimic(where, joint))
-    if joint.limit is not None:
-        record = record._replace(**_limits(where, joint, warnings))
-    elif joint.type in ('revolute', 'prismatic') and joint.mimic is None:
-        warnings.append(f'{where} is {joint.type} but has no <limit>: taken as unlimited')
-    if joint.dynamics is not None:
-        for key in ('damping', 'friction'):
-            value = _number(where, key, getattr(joint.dynamics, key) or 0.0)
-            if value < 0.0:
-                raise ModelError(f'{where} has the {key} {value}; it is zero or positive')
-            record = record._replace(**{key: value})
-    return record
+    return JointRecord(joint.name, joint.type, joint.parent, joint.child, _pose(joint.origin),
+                       _axis(where, joint), _mimic(where, joint),
+                       **_limits(where, joint, warnings), **_losses(where, joint))
+
+
+def _pose(origin):
+    return se3.IDENTITY if origin is None else se3.from_xyz_rpy(origin.xyz, origin.rpy)
 
 
 def _axis(where, joint):
-    axis = np.array([1.0, 0.0, 0.0] if joint.axis is None else joint.axis, dtype=float)
-    if axis.shape != (3,) or not np.isfinite(axis).all():
-        raise ModelError(f'{where} has the axis {axis}; expected three finite numbers')
-    if joint.type in ('fixed', 'floating'):
+    if joint.axis is None:
         return np.array([1.0, 0.0, 0.0])
-    length = np.linalg.norm(axis / (np.abs(axis).max() or 1.0))
-    if length == 0.0:
+    axis = np.array(joint.axis)
+    largest = np.abs(axis).max()
+    if largest == 0.0:
         raise ModelError(f'{where} has a zero axis; expected a direction such as 0 0 1')
-    return axis / (np.abs(axis).max() * length)
+    axis = axis / largest  # so that no square overflows or vanishes
+    return axis / np.linalg.norm(axis)
 
 
 def _mimic(where, joint):
-    if joint.mimic is None or joint.type == 'fixed':
+    if joint.mimic is None:
         return None
     if joint.type in ('planar', 'floating'):
         raise ModelError(f'{where} is {joint.type} and cannot mimic; only revolute, continuous '
                          'and prismatic joints can')
-    given = joint.mimic
-    multiplier = 1.0 if given.multiplier is None else given.multiplier
-    return Mimic(given.joint, _number(where, 'mimic multiplier', multiplier),
-                 _number(where, 'mimic offset', given.offset or 0.0))
+    multiplier = 1.0 if joint.mimic.multiplier is None else joint.mimic.multiplier
+    return Mimic(joint.mimic.joint, multiplier, joint.mimic.offset or 0.0)
 
 
 def _limits(where, joint, warnings):
-    limit = joint.limit
-    limits = {'max_effort': _positive_or_unknown(where, 'effort', limit.effort),
-              'max_velocity': _positive_or_unknown(where, 'velocity', limit.velocity)}
-    if joint.type in ('revolute', 'prismatic'):
-        lower, upper = limit.lower or 0.0, limit.upper or 0.0
-        if np.isnan(lower) or np.isnan(upper) or lower > upper:
-            raise ModelError(f'{where} has the limits [{lower}, {upper}]; '
-                             'expected two numbers, lower <= upper')
-        if lower == upper == 0.0:
-            warnings.append(f'{where} has the limits [0, 0]: it may not move at all')
-        limits.update(lower=lower, upper=upper)
-    return limits
+    bounded = joint.type in ('revolute', 'prismatic')
+    if joint.limit is None:
+        if bounded and joint.mimic is None:
+            warnings.append(f'{where} is {joint.type} but has no <limit>: taken as unlimited')
+        return {}
+    limits = {f'max_{key}': _positive_or_unknown(where, key, getattr(joint.limit, key))
+              for key in ('velocity', 'effort')}
+    return {**limits, **_range(where, joint.limit, warnings)} if bounded else limits
+
+
+def _range(where, limit, warnings):
+    lower, upper = float(limit.lower), float(limit.upper)
+    if not lower <= upper or lower == np.inf or upper == -np.inf:
+        raise ModelError(f'{where} has the limits [{lower}, {upper}]; '
+                         'expected two numbers, lower <= upper')
+    if lower == upper == 0.0:
+        warnings.append(f'{where} has the limits [0, 0]: it may not move at all')
+    return {'lower': lower, 'upper': upper}
 
 
 def _positive_or_unknown(where, key, value):
-    if value is None or np.isnan(value) or value == 0.0 or value == np.inf:
-        return np.nan if value != np.inf else np.inf
     if value < 0.0:
         raise ModelError(f'{where} has the {key} limit {value}; it is positive, or absent')
-    return float(value)
+    return value or np.nan
 
 
-def _number(where, key, value):
-    if value is None or not np.isfinite(value):
-        raise ModelError(f'{where} has the {key} {value}; expected a finite number')
-    return float(value)
-
-
-def _origin(where, origin):
-    xyz, rpy = ([0.0] * 3, [0.0] * 3) if origin is None else (origin.xyz, origin.rpy)
-    xyz, rpy = ([0.0] * 3 if part is None else part for part in (xyz, rpy))
-    if len(xyz) != 3 or len(rpy) != 3 or not np.isfinite([*xyz, *rpy]).all():
-        raise ModelError(f'{where} has the origin xyz={xyz} rpy={rpy}; '
-                         'expected three finite numbers each')
-    return se3.from_xyz_rpy(xyz, rpy)
+def _losses(where, joint):
+    losses = {key: getattr(joint.dynamics, key, None) or 0.0 for key in ('damping', 'friction')}
+    for key, value in losses.items():
+        if value < 0.0:
+            raise ModelError(f'{where} has the {key} {value}; it is zero or positive')
+    return losses

@@ -7,6 +7,8 @@ import numpy as np
 from dynamics_node.model.model import WORLD
 
 LEVELS = ('error', 'warning', 'note')
+WRITTEN_DIGITS = 1e-6  # relative: URDFs are written with six digits or so
+ROUNDING = 1e-14       # relative: what is left of a moment taken to the origin and back
 
 
 class LinkLine(NamedTuple):
@@ -89,7 +91,7 @@ def _joint_line(model, joint):
 
 
 def _findings(model, links, joints):
-    yield from _mass_findings(model, links)
+    yield from _mass_findings(model)
     for link in links:
         yield from _inertia_findings(link)
     for joint in joints:
@@ -102,39 +104,47 @@ def _findings(model, links, joints):
         yield Finding('note', 'urdf', text)
 
 
-def _mass_findings(model, links):
-    moving = [body.name for body in model.bodies]
-    massless = [body.name for body, inertia in zip(model.bodies, model.inertias)
-                if inertia.mass == 0.0]
-    if moving and len(massless) == len(moving):
-        yield Finding('error', 'robot', f'0 of {len(moving)} moving links have mass: '
-                      'every torque will be zero')
-        return
-    tips = set(range(len(model.bodies))) - {body.parent for body in model.bodies}
-    for i, body in enumerate(model.bodies):
-        if body.name in massless:
-            tail = ('and nothing hangs on it: forward dynamics is not defined' if i in tips
-                    else 'but carries links that have')
-            yield Finding('error' if i in tips else 'warning', body.name,
-                          f"moving link without mass {tail} (joint '{body.joint_name}')")
+def _mass_findings(model):
+    massless = [body for body, inertia in zip(model.bodies, model.inertias) if inertia.mass == 0.0]
+    if massless and len(massless) == len(model.bodies):
+        yield Finding('error', 'robot', f'0 of {len(massless)} moving links have mass: '
+                      'every torque of gravity will be zero')
+    meets = _meets_inertia(model)
+    for joint in model.joints:
+        if not meets[joint.v].any():
+            yield Finding('error', joint.name, 'moves nothing that has mass or inertia: '
+                          'forward dynamics is not defined')
+    for body in massless:
+        yield Finding('warning', body.name, f"moving link without mass (joint '{body.joint_name}')")
+
+
+def _meets_inertia(model):
+    """Return for each degree of freedom whether it moves any inertia, however far out, (nv,)."""
+    meets = model.armature > 0.0
+    heavy = [inertia.mass > 0.0 or inertia.tensor.any() for inertia in model.inertias]
+    for i in reversed(range(len(model.bodies))):
+        body = model.bodies[i]
+        if heavy[i]:
+            meets[body.v] = heavy[body.parent] = True
+    return meets
 
 
 def _inertia_findings(link):
     low, middle, high = link.moments
-    tolerance = 1e-6 * max(abs(high), 1e-12)  # URDFs are written with six digits or so
-    shown = ', '.join(f'{moment:.3g}' for moment in link.moments)
+    size = max(-low, high)
+    rounding = ROUNDING * (size + link.mass * np.dot(link.com, link.com))
+    shown = 'principal moments ' + ', '.join(f'{moment:.3g}' for moment in link.moments)
     if link.mass == 0.0:
-        if max(abs(low), abs(high)) > 0.0:
-            yield Finding('warning', link.name, 'has inertia but no mass')
-    elif low <= 0.0 and high <= 0.0:
+        if size > 0.0:
+            yield Finding('warning', link.name, f'has inertia but no mass: {shown}')
+    elif size <= rounding:
         if link.body:
             yield Finding('warning', link.name, 'has mass but no inertia: a point mass')
-    elif low <= 0.0:
-        yield Finding('error', link.name,
-                      f'inertia is not positive definite: principal moments {shown}')
-    elif low + middle < high - tolerance:
+    elif low <= rounding:
+        yield Finding('error', link.name, f'inertia is not positive definite: {shown}')
+    elif low + middle < (1.0 - WRITTEN_DIGITS) * high - rounding:
         yield Finding('error', link.name, 'inertia breaks the triangle inequality, no mass '
-                      f'distribution has it: principal moments {shown}')
+                      f'distribution has it: {shown}')
 
 
 def _joint_findings(joint):

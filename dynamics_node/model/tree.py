@@ -10,21 +10,19 @@ def depth_first(links, joints):
         roots, or none (a cycle).
     """
     names = [link.name for link in links]
-    _check_ends(set(names), joints)
+    _check_ends(dict.fromkeys(names), joints)
     parent_joint = _single_parents(joints)
     roots = [name for name in names if name not in parent_joint]
-    if not roots:
-        raise ModelError(f'the joints form a cycle, no link is the root: '
-                         f'{_cycle(names[0], parent_joint)}')
     if len(roots) > 1:
-        raise ModelError(f'the robot has {len(roots)} root links: {", ".join(roots)}; '
+        raise ModelError(f'the robot has {len(roots)} root links: {some(roots)}; '
                          'connect them by joints so that one remains')
-    order = _walk(roots[0], joints)
+    order = _walk(roots[0], joints) if roots else []
     if len(order) < len(joints):
         reached = {joint.name for joint in order}
         lost = next(joint for joint in joints if joint.name not in reached)
-        raise ModelError(f'the joints form a cycle apart from the root: '
-                         f'{_cycle(lost.child, parent_joint)}')
+        raise ModelError('the joints form a cycle: '
+                         f'{some(_cycle(lost.child, parent_joint), " <- ")}; a URDF is a tree, '
+                         'every link but the root is the child of one joint')
     return roots[0], order
 
 
@@ -33,7 +31,7 @@ def _check_ends(names, joints):
         for end, link in (('parent', joint.parent), ('child', joint.child)):
             if link not in names:
                 raise ModelError(f"joint '{joint.name}' has the {end} link '{link}', which the "
-                                 f'URDF does not define; it has: {_some(names)}')
+                                 f'URDF does not define; it has: {some(names)}')
 
 
 def _single_parents(joints):
@@ -60,13 +58,16 @@ def _walk(root, joints):
 
 
 def _cycle(link, parent_joint):
-    seen = []
+    """Return the links met going up from a link that the root does not carry, the first twice."""
+    seen = {}
     while link not in seen:
-        seen.append(link)
+        seen[link] = len(seen)
         link = parent_joint[link].parent
-    return ' <- '.join([*seen[seen.index(link):], link])
+    return [*list(seen)[seen[link]:], link]
 
 
-def _some(names, most=12):
-    names = sorted(names)
-    return ', '.join(names[:most]) + (f', ... ({len(names)} in all)' if len(names) > most else '')
+def some(names, separator=', ', most=12):
+    """Return the first names as a text for an error message, and how many there are."""
+    names = list(names)
+    more = [f'... ({len(names)} in all)'] if len(names) > most else []
+    return separator.join([*names[:most], *more])

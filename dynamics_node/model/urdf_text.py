@@ -12,15 +12,17 @@ MAX_BYTES = 20_000_000  # the largest published robots are below 2 MB
 def urdf_text(source, max_bytes=MAX_BYTES):
     """Return the URDF text of `source`: the text itself, or the path of a file that holds it.
 
-    :param source: str, bytes or path-like. What begins with '<' is text, all else is a path.
+    :param source: str, bytes or path-like. Bytes, and what begins with '<', are text; all else is
+        a path.
     :param max_bytes: a longer text is refused.
     :raise ModelError: unreadable, too long, empty, or with a DOCTYPE or entity.
     """
-    text = _decode(_read(source, max_bytes))
-    if len(text) > max_bytes:
-        raise ModelError(f'the URDF text has {len(text)} characters, more than the limit of '
-                         f'{max_bytes}; pass a larger max_bytes if this is meant')
-    if not text.strip():
+    raw = _read(source, max_bytes)
+    if len(raw) > max_bytes:
+        raise ModelError(f'the URDF text is longer than the limit of {max_bytes} bytes; '
+                         'pass a larger max_bytes if this is meant')
+    text = _decode(raw).lstrip('\ufeff').strip()
+    if not text:
         raise ModelError('the URDF text is empty; expected <robot name="...">...</robot>')
     if re.search(r'<!(DOCTYPE|ENTITY)', text, re.IGNORECASE):
         raise ModelError('the URDF text has a DOCTYPE or ENTITY declaration; entities are never '
@@ -29,34 +31,35 @@ def urdf_text(source, max_bytes=MAX_BYTES):
 
 
 def _read(source, max_bytes):
+    """Return str or bytes; of a file no more than shows that it is too long."""
     if isinstance(source, (bytes, bytearray)):
-        return bytes(source)
-    if isinstance(source, str) and source.lstrip('\ufeff \t\r\n').startswith('<'):
-        return source
-    if isinstance(source, str) and not source.strip():
         return source
     if not isinstance(source, (str, os.PathLike)):
         raise ModelError(f'a URDF is a text or a path, not a {type(source).__name__}')
-    shown = repr(str(source)[:80])
+    if isinstance(source, str) and source.lstrip('\ufeff \t\r\n')[:1] in ('<', ''):
+        return source
+    return _read_file(os.fsdecode(source), max_bytes)
+
+
+def _read_file(name, max_bytes):
+    shown, path = repr(name[:80]), Path(name)
     try:
-        path = Path(source)
+        if path.is_dir():
+            raise ModelError(f'{shown} is a directory; expected the path of a URDF file')
         if not path.is_file():
             raise ModelError(f'no file {shown}, and it is no URDF text either: '
                              'a text begins with <?xml or <robot')
-        if path.stat().st_size > max_bytes:
-            raise ModelError(f'{shown} has {path.stat().st_size} bytes, more than the limit of '
-                             f'{max_bytes}; pass a larger max_bytes if this is meant')
-        return path.read_bytes()
-    except (OSError, ValueError) as error:  # no permission, name too long, NUL in the name
-        if isinstance(error, ModelError):
-            raise
-        raise ModelError(f'cannot read {shown}: {error}') from error
+        with path.open('rb') as file:
+            return file.read(max_bytes + 1)
+    except OSError as error:  # no permission, name too long
+        raise ModelError(f'cannot read {shown}: {error.strerror}') from error
 
 
-def _decode(text):
-    if isinstance(text, bytes):
-        try:
-            text = text.decode('utf-8-sig')
-        except UnicodeDecodeError as error:
-            raise ModelError(f'the URDF is not UTF-8 text: {error}') from error
-    return text.lstrip('\ufeff')
+def _decode(raw):
+    if isinstance(raw, str):
+        return raw
+    try:
+        return raw.decode('utf-8')
+    except UnicodeDecodeError as error:
+        raise ModelError(f'the URDF is not UTF-8 text (byte {error.start}); '
+                         'save it as UTF-8') from error

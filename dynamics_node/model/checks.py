@@ -1,0 +1,34 @@
+"""Numbers that a user hands to the model, checked by name."""
+
+import numpy as np
+
+from dynamics_node.errors import ModelError
+
+
+def finite(name, value, shape):
+    """Return value as an array of that shape, all finite."""
+    try:
+        array = np.array(value, dtype=float)
+    except (TypeError, ValueError):
+        array = None
+    if array is None or array.shape != shape or not np.isfinite(array).all():
+        size = ' x '.join(map(str, shape))
+        wanted = f'{size} finite numbers' if shape else 'a finite number'
+        raise ModelError(f'{name} is {value!r:.200}; expected {wanted}')
+    return array
+
+
+def at_least_zero(name, value):
+    """Return value as a float that is finite and not negative."""
+    number = float(finite(name, value, ()))
+    if number < 0.0:
+        raise ModelError(f'{name} is {value!r}; expected zero or a positive number')
+    return number
+
+
+def positive(name, value):
+    """Return value as a float that is finite and above zero."""
+    number = at_least_zero(name, value)
+    if number == 0.0:
+        raise ModelError(f'{name} is {value!r}; expected a positive number')
+    return number

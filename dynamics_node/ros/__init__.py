@@ -1,0 +1,1 @@
+"""The only room that knows ROS: messages in, messages out, nothing computed here."""

@@ -1,0 +1,164 @@
+"""Algorithms run on any kind of number: what the compiler and complex steps rely on."""
+
+from functools import partial
+
+import numpy as np
+import pytest
+import random_trees
+from differences import relative
+from tolerances import EXACT_MATHS
+
+from dynamics_node.algorithms import energy, jacobian, kinematics
+from dynamics_node.algorithms.coriolis_matrix import coriolis_matrix
+from dynamics_node.algorithms.forward_dynamics import forward_dynamics
+from dynamics_node.algorithms.friction import friction_torque
+from dynamics_node.algorithms.hybrid_dynamics import hybrid_dynamics
+from dynamics_node.algorithms.inverse_dynamics import bias_torque, gravity_torque, inverse_dynamics
+from dynamics_node.algorithms.mass_matrix import mass_matrix, mass_matrix_inverse
+from dynamics_node.algorithms.wrenches import body_wrenches
+
+
+class Opaque:
+    """A number one can calculate with but not look at: no comparison, no truth, no float."""
+
+    __slots__ = ('value',)
+
+    def __init__(self, value):
+        self.value = value
+
+    def __add__(self, other):
+        return _combine(self, other, lambda a, b: a + b)
+
+    def __sub__(self, other):
+        return _combine(self, other, lambda a, b: a - b)
+
+    def __mul__(self, other):
+        return _combine(self, other, lambda a, b: a * b)
+
+    def __truediv__(self, other):
+        return _combine(self, other, lambda a, b: a / b)
+
+    def __radd__(self, other):
+        return _combine(self, other, lambda a, b: b + a)
+
+    def __rsub__(self, other):
+        return _combine(self, other, lambda a, b: b - a)
+
+    def __rmul__(self, other):
+        return _combine(self, other, lambda a, b: b * a)
+
+    def __rtruediv__(self, other):
+        return _combine(self, other, lambda a, b: b / a)
+
+    def __neg__(self):
+        return Opaque(-self.value)
+
+    def __pow__(self, power):
+        assert power == 2
+        return self * self
+
+    def sin(self):
+        return Opaque(np.sin(self.value))
+
+    def cos(self):
+        return Opaque(np.cos(self.value))
+
+    def sqrt(self):
+        return Opaque(np.sqrt(self.value))
+
+    def _refuse(self, *_):
+        raise TypeError('an algorithm looked at a value')
+
+    __bool__ = __float__ = __eq__ = __lt__ = __gt__ = __le__ = __ge__ = _refuse
+    __hash__ = object.__hash__
+
+
+def _combine(a, b, operation):
+    if isinstance(b, Opaque):
+        return Opaque(operation(a.value, b.value))
+    if isinstance(b, (int, float, np.floating, np.integer)):
+        return Opaque(operation(a.value, float(b)))
+    return NotImplemented
+
+
+def hide(array):
+    """Return the array with every entry made opaque."""
+    return np.array([Opaque(float(x)) for x in np.ravel(array)],
+                    dtype=object).reshape(np.shape(array))
+
+
+def show(result):
+    """Return the numbers of an opaque result."""
+    return np.array([x.value if isinstance(x, Opaque) else float(x) for x in np.ravel(result)])
+
+
+ALGORITHMS = {
+    'inverse_dynamics': (inverse_dynamics, 'qvaw'),
+    'forward_dynamics': (lambda *args: np.concatenate(forward_dynamics(*args)), 'qvtw'),
+    'hybrid_dynamics': (None, 'qvatw'),
+    'mass_matrix': (mass_matrix, 'q'),
+    'mass_matrix_inverse': (lambda *args: mass_matrix_inverse(*args).matrix, 'q'),
+    'coriolis_matrix': (coriolis_matrix, 'qv'),
+    'gravity_torque': (gravity_torque, 'q'),
+    'bias_torque': (bias_torque, 'qv'),
+    'friction_torque': (friction_torque, 'v'),
+    'kinetic_energy': (energy.kinetic_energy, 'qv'),
+    'potential_energy': (energy.potential_energy, 'q'),
+    'center_of_mass': (energy.center_of_mass, 'q'),
+    'momentum': (energy.momentum, 'qv'),
+    'frame_pose': (partial(kinematics.frame_pose, frame='l5'), 'q'),
+    'frame_twist': (partial(kinematics.frame_twist, frame='l5'), 'qv'),
+    'jacobian': (partial(jacobian.jacobian, frame='l5'), 'q'),
+    'jacobian_rate': (partial(jacobian.jacobian_rate, frame='l5'), 'qv'),
+}
+
+
+@pytest.fixture(params=ALGORITHMS)
+def question(request, tree):
+    """An algorithm with arguments on a random tree."""
+    robot, rng, q, v, a, tau, wrenches = tree
+    algorithm, letters = ALGORITHMS[request.param]
+    if algorithm is None:
+        given = rng.random(robot.nv) < 0.5
+
+        def algorithm(model, q, v, a, tau, w):
+            return np.concatenate(hybrid_dynamics(model, q, v, a, tau, given, w))
+    everything = {'q': q, 'v': v, 'a': a, 't': tau, 'w': body_wrenches(robot.model, wrenches)}
+    return algorithm, robot.model, [everything[letter] for letter in letters]
+
+
+def test_no_algorithm_looks_at_a_value(question):
+    """The same numbers come out of object arrays, so tracing sees the whole computation."""
+    algorithm, model, arguments = question
+    expected = algorithm(model, *arguments)
+    got = algorithm(model, *(hide(argument) for argument in arguments))
+    assert relative(show(got), np.ravel(expected)) < EXACT_MATHS
+
+
+def test_run_time_constants_may_be_symbols_too(question):
+    """Gravity, damping, friction, armature are data: a kernel takes them as inputs."""
+    algorithm, model, arguments = question
+    expected = algorithm(model, *arguments)
+    symbolic = model.with_(**{key: hide(getattr(model, key))
+                              for key in ('gravity', 'damping', 'friction', 'armature')})
+    got = algorithm(symbolic, *(hide(argument) for argument in arguments))
+    assert relative(show(got), np.ravel(expected)) < EXACT_MATHS
+
+
+def test_complex_numbers_carry_derivatives(tree):
+    """Im ID(q, v, a + ih e)/h is a column of M: no abs, no conjugate, no cast to float."""
+    robot, _, q, v, a, *_ = tree
+    h = 1e-30
+    M = robot.mass_matrix(q)
+    for k in (0, robot.nv - 1):
+        step = a.astype(complex)
+        step[k] += 1j * h
+        assert relative(inverse_dynamics(robot.model, q, v, step).imag / h, M[:, k]) < EXACT_MATHS
+
+
+def test_opaque_numbers_refuse_to_be_looked_at():
+    """The test's own tool works."""
+    with pytest.raises(TypeError, match='looked at a value'):
+        bool(random_trees and Opaque(1.0) > 0)
+    with pytest.raises(TypeError, match='looked at a value'):
+        np.zeros(1)[0] = Opaque(1.0)

@@ -1,0 +1,128 @@
+"""A joint that follows another is no degree of freedom, in chains and when its leader is held."""
+
+import numpy as np
+import pytest
+from tolerances import EXACT_MATHS, SOLVED
+from urdf_pieces import LIMIT, joint, link, mimic, robot
+
+from dynamics_node import Robot
+from dynamics_node.model.mimic import resolve_mimic
+from dynamics_node.model.read_urdf import read_urdf
+
+LINKS = [link(name, 1.0 + 0.3 * i) for i, name in enumerate(('base', 'a', 'b', 'c', 'd'))]
+
+
+def robots(**inside):
+    """Return the robot with these joints a, b, c, d in a row, and the same with all of them free.
+
+    Each joint carries the link of its name; 'c' slides, the others turn.
+    """
+    def text(elements):
+        return robot(*LINKS, *(joint(name, parent, name, kind, elements.get(name, free[name]))
+                               for name, parent, kind in zip('abcd', ('base', *'abc'), kinds)))
+    kinds = ('revolute', 'continuous', 'prismatic', 'revolute')
+    free = {name: f'{LIMIT}<axis xyz="0 1 0"/>' for name in 'abcd'}
+    return text(inside), Robot.from_urdf(text({}))
+
+
+def followers(text, **held):
+    """Return what resolve_mimic makes of a URDF, and whom it holds where."""
+    held = {name: np.array(value, ndmin=1, dtype=float) for name, value in held.items()}
+    return resolve_mimic(read_urdf(text).joints, held), {
+        name: float(value[0]) for name, value in held.items() if len(value)}
+
+
+def test_chain_is_folded_into_its_free_joint():
+    """q_d = 2 (-3 (0.5 q_a + 1) + 10) + 100 = -3 q_a + 114."""
+    text, _ = robots(b=mimic('a', 0.5, 1), c=mimic('b', -3, 10), d=mimic('c', 2, 100))
+    follows, held = followers(text)
+    assert follows == {'b': ('a', 0.5, 1.0), 'c': ('a', -1.5, 7.0), 'd': ('a', -3.0, 114.0)}
+    assert held == {}
+    assert Robot.from_urdf(text).model.joints[0].mimics == ('b', 'c', 'd')
+
+
+def test_leader_may_come_later_and_hang_on_its_follower():
+    """The order of the answer is that of the joints."""
+    text, _ = robots(a=mimic('b', 2), b=mimic('d', 3))
+    assert followers(text)[0] == {'a': ('d', 6.0, 0.0), 'b': ('d', 3.0, 0.0)}
+    assert Robot.from_urdf(text).joint_names == ('c', 'd')
+
+
+def test_follower_of_a_held_joint_is_held():
+    """Through a chain: at multiplier * position + offset."""
+    text, _ = robots(b=mimic('a', 2, 1), c=mimic('b', -1, 0.5), d=mimic('c'))
+    assert followers(text, a=3.0) == ({}, {'a': 3.0, 'b': 7.0, 'c': -6.5, 'd': -6.5})
+
+
+def test_held_follower_leads_its_own_followers():
+    """Who is locked no longer follows; those behind it stay with it."""
+    text, _ = robots(b=mimic('a', 2, 1), c=mimic('b', -1, 0.5))
+    assert followers(text, b=4.0) == ({}, {'b': 4.0, 'c': -3.5})
+
+
+def test_follower_of_a_fixed_joint_is_held_at_its_offset():
+    """A fixed joint is at zero."""
+    text, _ = robots(b=mimic('a', 2, 0.7))
+    fixed = text.replace('"a" type="revolute"', '"a" type="fixed"')
+    made = Robot.from_urdf(fixed)
+    assert made.joint_names == ('c', 'd')
+    turned = Robot.from_urdf(text, locked={'a': 0.0})
+    np.testing.assert_array_equal(made.frame_pose([0.1, 0.2], 'd'),
+                                  turned.frame_pose([0.1, 0.2], 'd'))
+
+
+def test_locking_a_ring_opens_it():
+    """Two joints that follow each other are a fault only while neither is locked."""
+    text, _ = robots(a=mimic('b', 2), b=mimic('a', 3))
+    assert Robot.from_urdf(text, locked={'a': 0.5}).joint_names == ('c', 'd')
+
+
+@pytest.fixture(params=[
+    {'b': mimic('a', 0.5, 1)},
+    {'c': mimic('a', -0.3, 0.1), 'd': mimic('c', 2, 0.2)},
+    {'a': mimic('d', -2, 0.5), 'b': mimic('a', 0.25, -0.5)},
+    {'b': mimic('a', 0.0, 0.4)},
+], ids=['pair', 'chain', 'backwards', 'standstill'])
+def coupled(request):
+    """Return a robot with mimic joints, the free one, and G, o with q_free = G q + o."""
+    text, free = robots(**request.param)
+    made = Robot.from_urdf(text)
+    follows, _ = followers(text)
+    G, offset = np.zeros((4, made.nv)), np.zeros(4)
+    for row, name in enumerate(free.joint_names):
+        master, ratio, shift = follows.get(name, (name, 1.0, 0.0))
+        G[row, made.joint_names.index(master)], offset[row] = ratio, shift
+    return made, free, G, offset
+
+
+def test_dynamics_is_that_of_the_free_robot_seen_through_the_coupling(coupled):
+    """Virtual work: tau = G' tau_free, M = G' M_free G, and every frame is where it would be."""
+    made, free, G, offset = coupled
+    q, v, a = np.random.default_rng(4).normal(size=(3, made.nv))
+    q_free = G @ q + offset
+    np.testing.assert_allclose(made.frame_pose(q, 'd'), free.frame_pose(q_free, 'd'),
+                               atol=EXACT_MATHS)
+    tau = made.inverse_dynamics(q, v, a)
+    np.testing.assert_allclose(tau, G.T @ free.inverse_dynamics(q_free, G @ v, G @ a),
+                               rtol=EXACT_MATHS, atol=EXACT_MATHS)
+    np.testing.assert_allclose(made.mass_matrix(q), G.T @ free.mass_matrix(q_free) @ G,
+                               rtol=EXACT_MATHS, atol=EXACT_MATHS)
+    np.testing.assert_allclose(made.forward_dynamics(q, v, tau), a, rtol=SOLVED, atol=SOLVED)
+
+
+def test_losses_of_a_follower_reach_its_leader():
+    """Power is kept: ratio^2 times damping and armature, |ratio| times dry friction."""
+    text, _ = robots(b=mimic('a', -3) + '<dynamics damping="2" friction="5"/>')
+    model = Robot.from_urdf(text, armature={'a': 0.5, 'b': 0.25}).model
+    assert (model.damping[0], model.friction[0], model.armature[0]) == (18.0, 15.0, 2.75)
+
+
+def test_long_chain_of_followers_takes_no_longer_than_as_many_pairs():
+    """Each joint is resolved once; by walking each chain to its end this would not come back."""
+    n = 5000
+    text = robot(*(f'<link name="{i}"/>' for i in range(n + 1)),
+                 *(joint(f'j{i}', i, i + 1, inside=mimic(f'j{i + 1}', -1, 1) if i < n - 1 else '')
+                   for i in range(n)))
+    follows, _ = followers(text)
+    assert len(follows) == n - 1
+    assert follows['j0'] == (f'j{n - 1}', -1.0, 1.0)

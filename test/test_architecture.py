@@ -1,0 +1,93 @@
+"""The rooms and their order, public names, file lengths: the design, kept by a test."""
+
+import ast
+import re
+from pathlib import Path
+
+import pytest
+
+import dynamics_node
+
+ROOT = Path(__file__).resolve().parent.parent
+PACKAGE = ROOT / 'dynamics_node'
+# In the order data passes through them; a room imports only from itself and rooms above it.
+ROOMS = ('errors', 'spatial', 'model', 'robots', 'algorithms', 'compiler', 'door', 'robot',
+         'identification', 'control', 'safety', 'ros')
+ROS_MODULES = re.compile(r'^(rclpy|ament_index_python|launch|launch_ros|.*_msgs|.*_srvs)(\.|$)')
+GENERATED = ('srv', 'msg', 'action')
+LONGEST, MEDIAN = 400, 150
+
+
+def sources():
+    return [path for path in sorted(PACKAGE.rglob('*.py'))
+            if path.relative_to(PACKAGE).parts[0] not in GENERATED]
+
+
+def room_of(path):
+    return path.relative_to(PACKAGE).parts[0].removesuffix('.py')
+
+
+def imports_of(path):
+    for node in ast.walk(ast.parse(path.read_text())):
+        if isinstance(node, ast.Import):
+            yield from (alias.name for alias in node.names)
+        elif isinstance(node, ast.ImportFrom):
+            assert node.level == 0, f'{path}: import by full name'
+            yield from (f'{node.module}.{alias.name}' for alias in node.names)
+
+
+@pytest.mark.parametrize('path', sources(), ids=lambda path: str(path.relative_to(PACKAGE)))
+def test_a_room_imports_only_from_rooms_above_it(path):
+    """And only ros/ knows ROS."""
+    room = room_of(path)
+    if room == '__init__':
+        return  # the table of contents may name every room
+    for name in imports_of(path):
+        if room != 'ros':
+            assert not ROS_MODULES.match(name), f'{path} imports {name}'
+            assert not re.match(rf'dynamics_node\.({"|".join(GENERATED)})\b', name)
+        if name.startswith('dynamics_node.') and name.split('.')[1] not in GENERATED:
+            other = name.split('.')[1]
+            assert ROOMS.index(other) <= ROOMS.index(room), f'{path} imports {name}'
+
+
+def test_every_room_is_in_the_list():
+    """A new folder takes its place in ROOMS."""
+    assert {room_of(path) for path in sources()} - {'__init__'} <= set(ROOMS)
+
+
+def test_every_public_name_exists_and_has_a_docstring():
+    """__all__ is true."""
+    for name in dynamics_node.__all__:
+        assert getattr(dynamics_node, name).__doc__, name
+
+
+def test_files_are_short():
+    """At most 400 lines, and half of them below 150."""
+    files = [*sources(), *(ROOT / 'test').rglob('*.py'), *(ROOT / 'examples').rglob('*.py')]
+    lengths = {path: len(path.read_text().splitlines()) for path in files}
+    assert {str(path): n for path, n in lengths.items() if n > LONGEST} == {}
+    assert sorted(lengths.values())[len(lengths) // 2] <= MEDIAN
+
+
+def test_the_version_is_one():
+    """package.xml is where it is; the module and the changelog agree."""
+    version = re.search('<version>(.*)</version>', (ROOT / 'package.xml').read_text()).group(1)
+    assert dynamics_node.__version__ == version
+    assert re.search(rf'^{re.escape(version)} ', (ROOT / 'CHANGELOG.rst').read_text(), re.M)
+
+
+def test_library_code_neither_prints_nor_sleeps():
+    """Pure rooms return or raise."""
+    for path in sources():
+        if room_of(path) != 'ros':
+            assert not re.search(r'\b(print|sleep)\(', path.read_text()), path
+
+
+def test_every_service_is_documented_field_by_field():
+    """Each field of a .srv has a comment, on its line or above it, but success and message."""
+    for path in (ROOT / 'srv').glob('*.srv'):
+        lines = path.read_text().splitlines()
+        for above, line in zip(['', *lines], lines):
+            if re.match(r'^\w', line) and not re.match(r'^bool success$', line):
+                assert '#' in line or above.startswith('#'), f'{path.name}: {line}'
