@@ -38,11 +38,11 @@ def hybrid_dynamics(model, q, v, a, tau, given, wrenches=None):
     matrix is solved by blocks (eq. 34).
     """
     given = np.asarray(given, dtype=bool)
-    solve = _by_blocks if model.has_mimic else _articulated_bodies
+    solve = by_blocks if model.has_mimic else by_articulated_bodies
     return solve(model, q, v, a, tau, given, wrenches)
 
 
-def _articulated_bodies(model, q, v, a, tau, given, wrenches):
+def by_articulated_bodies(model, q, v, a, tau, given, wrenches):
     motion = moving(model, q, v)
     drive = tau - friction_torque(model, v)
     inward = _inward(model, motion, a, drive, given, wrenches)
@@ -116,7 +116,7 @@ def _outward(model, motion, a, tau, v, given, joints):
     return Hybrid(np.array(acceleration), np.array(torque), np.array(margin))
 
 
-def _by_blocks(model, q, v, a, tau, given, wrenches):
+def by_blocks(model, q, v, a, tau, given, wrenches):
     """Solve M_vv a_v = tau_v - b_v - M_vu a_u, then tau_u by inverse dynamics (eq. 34)."""
     known = np.where(given, a, 0.0 * a)
     rest = tau - inverse_dynamics(model, q, v, known, wrenches)

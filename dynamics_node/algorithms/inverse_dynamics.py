@@ -1,15 +1,12 @@
 """Which torques make the robot move like this? (recursive Newton-Euler)"""
 
+from typing import NamedTuple
+
 import numpy as np
 
 from dynamics_node.algorithms.friction import friction_torque
-from dynamics_node.algorithms.recursion import (
-    gravity_acceleration,
-    joint_forces,
-    moving,
-    per_body,
-)
-from dynamics_node.spatial.se3 import Ad_inv, ad_dual
+from dynamics_node.algorithms.recursion import joint_forces, joints_at, per_body, subspace_rate
+from dynamics_node.spatial.so3 import cross, skew, unskew
 
 
 def inverse_dynamics(model, q, v, a, wrenches=None):
@@ -28,16 +25,50 @@ def inverse_dynamics(model, q, v, a, wrenches=None):
 
 
 def newton_euler(model, q, v, a, wrenches=None):
-    """Return the torques of the links alone: no rotors, no friction. Table 2, line by line."""
-    T, S, V, eta = moving(model, q, v)
-    Vdot, F = per_body(model, gravity_acceleration(model)), per_body(model)
+    r"""Return the torques of the links alone: no rotors, no friction, (nv,).
+
+    Table 2 for the classical acceleration of each body's origin, acc = dV_linear/dt + w x V_linear.
+    A point r of the body then accelerates by acc + U r with U = [alpha] + [w][w], and linear
+    velocities, which every product with V drags along, are not needed at all.
+    """
+    T, S = joints_at(model, q)
+    motion = per_body(model, _Motion(np.zeros(3), np.zeros(3), np.zeros((3, 3)), -model.gravity))
+    F = per_body(model)
     for i, body in enumerate(model.bodies):
-        inertia = model.inertias[i]
-        Vdot[i] = Ad_inv(T[i], Vdot[body.parent]) + eta[i] + S[i] @ a[body.v]
-        F[i] = inertia @ Vdot[i] - ad_dual(V[i], inertia @ V[i])
+        velocity = S[i] @ v[body.v]
+        acceleration = S[i] @ a[body.v] + subspace_rate(body, q, v) @ v[body.v]
+        motion[i] = _carry(motion[body.parent], T[i], velocity, acceleration)
+        F[i] = _needed_wrench(model.inertias[i], motion[i])
         if wrenches is not None:
             F[i] = F[i] - wrenches[i]
     return joint_forces(model, T, S, F)
+
+
+class _Motion(NamedTuple):
+    """How a body turns and its origin accelerates, in its own axes."""
+
+    w: np.ndarray      # angular velocity
+    alpha: np.ndarray  # angular acceleration
+    U: np.ndarray      # [alpha] + [w][w]
+    acc: np.ndarray    # classical acceleration of the origin, gravity taken off
+
+
+def _carry(parent, T, velocity, acceleration):
+    """Return the child's motion: the parent's, seen from the child, plus the joint's own."""
+    turn, slide = velocity[:3], velocity[3:]
+    carried = T.R.T @ parent.w
+    w = carried + turn
+    alpha = T.R.T @ parent.alpha + cross(carried, turn) + acceleration[:3]
+    acc = (T.R.T @ (parent.acc + parent.U @ T.p)
+           + cross(carried + w, slide) + acceleration[3:])
+    return _Motion(w, alpha, skew(alpha) + skew(w) @ skew(w), acc)
+
+
+def _needed_wrench(inertia, motion):
+    """Return the (moment, force) about the origin that moves a body so (Newton, Euler)."""
+    spin = motion.U @ inertia.second_moment
+    return np.concatenate([2.0 * unskew(spin) + cross(inertia.moment, motion.acc),
+                           inertia.mass * motion.acc + motion.U @ inertia.moment])
 
 
 def bias_torque(model, q, v):

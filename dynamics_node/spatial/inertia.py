@@ -44,6 +44,11 @@ class Inertia(NamedTuple):
         return articulated(self).matrix()
 
     @property
+    def second_moment(self):
+        """The integral of r r' dm = tr(I)/2 1 - I, (3, 3) [kg m^2]."""
+        return 0.5 * np.trace(self.tensor) * np.eye(3) - self.tensor
+
+    @property
     def com(self):
         """The centre of mass [m]; the frame's origin for a body without mass."""
         return self.moment / self.mass if self.mass else np.zeros(3)

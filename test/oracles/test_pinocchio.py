@@ -160,8 +160,10 @@ def test_dynamics_with_armature_agree(case, q, v):
     robot = case.loaded(friction=False, armature=rotors)
     agree(robot.inverse_dynamics(q, v, a), oracle.inverse_dynamics(q, v, a), PINOCCHIO)
     agree(robot.forward_dynamics(q, v, tau), oracle.forward_dynamics(q, v, tau), PINOCCHIO)
-    agree(robot.mass_matrix(q), oracle.mass_matrix(q), PINOCCHIO)
-    agree(robot.kinetic_energy(q, v), oracle.kinetic_energy(q, v), PINOCCHIO)
+    M = oracle.mass_matrix(q)
+    agree(robot.mass_matrix(q), M, PINOCCHIO)
+    # Pinocchio 4.1's kinetic energy forgets the rotors of RevoluteUnaligned joints; its M has them.
+    agree(robot.kinetic_energy(q, v), np.einsum('ni,nij,nj->n', v, M, v) / 2, PINOCCHIO)
 
 
 def test_dynamics_with_payload_agree(case, q, v):
