@@ -14,7 +14,8 @@ import sysconfig
 import zlib
 from pathlib import Path
 
-from setuptools import Distribution, find_packages, setup
+import numpy
+from setuptools import Distribution, Extension, find_packages, setup
 from setuptools.command.build_py import build_py
 
 NAME = 'dynamics_node'
@@ -65,11 +66,11 @@ def run_cmake():
 
 
 def copy_interfaces(generated, target):
-    """Copy the generated service classes and their type support into the module."""
+    """Copy the generated service classes, their type support and the extension into the module."""
     shutil.copytree(generated / 'srv', target / 'srv', dirs_exist_ok=True,
                     ignore=shutil.ignore_patterns('*.c', '__pycache__'))
-    for library in generated.glob('*.so'):
-        shutil.copy2(library, target)
+    for library in [*generated.glob('*.so'), *generated.glob('compiler/*.so')]:
+        shutil.copy2(library, target / library.parent.relative_to(generated))
 
 
 def data_files(prefix):
@@ -97,5 +98,10 @@ with_ros = {
     'cmdclass': {'build_py': BuildWithInterfaces},
     'entry_points': {'console_scripts': [f'dynamics-node = {NAME}.ros.node:main']},
 }
+without_ros = {  # with ROS, CMake builds it; without a C compiler, kernels are called by ctypes
+    'ext_modules': [Extension(f'{NAME}.compiler._call', [f'{NAME}/compiler/call.c'],
+                              include_dirs=[numpy.get_include()], optional=True,
+                              extra_compile_args=['-O3'], libraries=['pthread'])],
+}
 setup(version=VERSION, packages=everything if HAS_ROS else library,
-      package_data={f'{NAME}.robots': ['*.urdf']}, **(with_ros if HAS_ROS else {}))
+      package_data={f'{NAME}.robots': ['*.urdf']}, **(with_ros if HAS_ROS else without_ros))

@@ -5,8 +5,7 @@ from collections.abc import Mapping
 import numpy as np
 
 from dynamics_node.errors import DynamicsError
-
-UNIT_QUATERNION = 1e-3  # a measured quaternion is this close to unit norm; it is then normalised
+from dynamics_node.model.configuration import UNIT_QUATERNION
 
 
 def check_array(name, value, size):
@@ -31,21 +30,21 @@ def _floats(name, value):
         raise DynamicsError(f'{name} must hold real numbers, got {repr(value)[:80]}') from error
 
 
-def check_configuration(model, q):
+def check_configuration(model, q, name='q'):
     """Return q, its quaternions normalised."""
-    q = check_array('q', q, model.nq)
+    q = check_array(name, q, model.nq)
     for joint in model.joints:
         if joint.kind == 'floating':
-            q = _normalised(q, slice(joint.q.start + 3, joint.q.stop), joint.name)
+            q = _normalised(name, q, slice(joint.q.start + 3, joint.q.stop), joint.name)
     return q
 
 
-def _normalised(q, place, joint_name):
+def _normalised(name, q, place, joint_name):
     with np.errstate(over='ignore'):  # an infinite norm is refused as any other
         norm = np.linalg.norm(q[..., place], axis=-1, keepdims=True)
     wrong = ~(np.abs(norm - 1.0) <= UNIT_QUATERNION)
     if wrong.any():
-        raise DynamicsError(f"q holds for joint '{joint_name}' a quaternion of norm "
+        raise DynamicsError(f"{name} holds for joint '{joint_name}' a quaternion of norm "
                             f'{norm[wrong][0]:.6g}; expected x y z w of norm 1')
     q = q.copy()
     q[..., place] /= norm
@@ -71,12 +70,20 @@ def check_wrenches(model, wrenches):
                             f'got {type(wrenches).__name__}')
     for name in wrenches:
         model.frame(name)
-    return {name: check_array(f"wrenches['{name}']", value, 6) for name, value in wrenches.items()}
+    return {name: check_array(_wrench(name), value, 6) for name, value in wrenches.items()}
 
 
-def batch_size(arrays):
-    """Return N if any array is a batch, None if all are single states."""
-    sizes = {name: len(array) for name, array in arrays.items() if array.ndim == 2}
+def _wrench(frame):
+    return f"wrenches['{frame}']"
+
+
+def batch_size(arrays, wrenches=None):
+    """Return N if any array or wrench is a batch, None if all are single states.
+
+    They come apart since a frame may have the name of an argument.
+    """
+    named = [*arrays.items(), *((_wrench(frame), F) for frame, F in (wrenches or {}).items())]
+    sizes = {name: len(array) for name, array in named if array.ndim == 2}
     if len(set(sizes.values())) > 1:
         shown = ', '.join(f'{name} has {n}' for name, n in sizes.items())
         raise DynamicsError(f'batches must be of one size; {shown} rows')

@@ -11,10 +11,12 @@ from dynamics_node.algorithms.friction import friction_torque
 from dynamics_node.algorithms.hybrid_dynamics import hybrid_dynamics
 from dynamics_node.algorithms.inverse_dynamics import bias_torque, gravity_torque, inverse_dynamics
 from dynamics_node.algorithms.mass_matrix import mass_matrix, mass_matrix_inverse
-from dynamics_node.algorithms.wrenches import body_wrenches
+from dynamics_node.answer import Answerer
+from dynamics_node.compiler.questions import FRAME_QUESTIONS
 from dynamics_node.errors import DynamicsError, SingularModel
 from dynamics_node.model import configuration, payload
 from dynamics_node.model.build import FRICTION_SPEED, build_model
+from dynamics_node.model.checks import finite
 from dynamics_node.model.read_urdf import read_urdf
 from dynamics_node.model.report import model_report
 from dynamics_node.model.urdf_text import MAX_BYTES, urdf_text
@@ -28,15 +30,17 @@ class Robot:
     unknown name or a NaN raises a DynamicsError that names the argument and the valid choices.
     """
 
-    __slots__ = ('model',)
+    __slots__ = ('_answerer', '_fast', 'model')
 
-    def __init__(self, model):
-        object.__setattr__(self, 'model', model)
+    def __init__(self, model, compile=True, engine=None):
+        answerer = Answerer(model, engine, compile)
+        for name, value in (('model', model), ('_answerer', answerer), ('_fast', answerer.fast)):
+            object.__setattr__(self, name, value)
 
     @classmethod
     def from_urdf(cls, source, base='fixed', gravity=(0.0, 0.0, -9.81), locked=None,
                   armature=None, friction=True, friction_speed=FRICTION_SPEED,
-                  max_bytes=MAX_BYTES):
+                  max_bytes=MAX_BYTES, compile=True):
         """Return the robot of a URDF, given as text or as the path of a file.
 
         :param base: 'fixed' to the world or 'floating' in it.
@@ -46,16 +50,18 @@ class Robot:
         :param friction: False ignores the URDF's <dynamics damping friction>.
         :param friction_speed: speed over which dry friction changes its sign [rad/s or m/s].
         :param max_bytes: a longer text is refused.
+        :param compile: False stays with NumPy; so does the environment DYNAMICS_NODE_COMPILE=0.
         :raise ModelError: what is wrong, at which link or joint, and what would be valid.
         """
         record = read_urdf(urdf_text(source, max_bytes))
-        return cls(build_model(record, base, gravity, locked, armature, friction, friction_speed))
+        return cls(build_model(record, base, gravity, locked, armature, friction, friction_speed),
+                   compile)
 
     def __setattr__(self, name, value):
         raise AttributeError(f'a Robot is immutable; make another one to change {name!r}')
 
     def __reduce__(self):
-        return Robot, (self.model,)
+        return Robot, (self.model, self._answerer.engine is not None)
 
     def __repr__(self):
         return (f"<Robot '{self.name}': {len(self.joint_names)} joints, nq={self.nq}, "
@@ -121,18 +127,46 @@ class Robot:
         :param com: centre of mass in that frame [m].
         :param inertia: 3 x 3 about the load's centre of mass [kg m^2]; None is a point mass.
         """
-        return Robot(payload.with_payload(self.model, name, frame, mass, com, inertia))
+        return self._with(payload.with_payload(self.model, name, frame, mass, com, inertia))
 
     def without_payload(self, name):
         """Return the robot without that load, bit for bit as it was before."""
-        return Robot(payload.without_payload(self.model, name))
+        return self._with(payload.without_payload(self.model, name))
 
     def with_gravity(self, gravity):
         """Return the robot in another gravity, a vector towards the earth in the root frame."""
         gravity = door.check_array('gravity', gravity, 3)
         if gravity.ndim != 1:
             raise DynamicsError(f'gravity must have shape (3,), got {gravity.shape}')
-        return Robot(self.model.with_(gravity=gravity.copy()))
+        return self._with(self.model.with_(gravity=gravity.copy()))
+
+    def _with(self, model):
+        engine = self._answerer.engine
+        return Robot(model, compile=engine is not None, engine=engine)
+
+    # Machine code ----------------------------------------------------------------------------
+
+    def compile(self, wait=False, frames=()):
+        """Compile every kernel of this robot now, instead of each when it is first asked for.
+
+        :param wait: return when they are ready.
+        :param frames: links whose pose, twist, Jacobian and its rate are wanted too.
+        """
+        self._answerer.compile(self._keys(frames), wait)
+        return self
+
+    @property
+    def compiled(self):
+        """Whether every kernel (those about frames apart) is ready."""
+        return self._answerer.is_compiled(self._keys())
+
+    def _keys(self, frames=()):
+        keys = self._answerer.keys()
+        for frame in frames:
+            self.model.frame(frame)
+            keys += [self._answerer.key(question, frame, False, False)
+                     for question in FRAME_QUESTIONS]
+        return keys
 
     # Configurations --------------------------------------------------------------------------
 
@@ -149,12 +183,16 @@ class Robot:
 
     def integrate(self, q, v, step=1.0):
         """Return the configuration reached from q with the constant velocity v after `step` [s]."""
-        return self._each(lambda m, q, v: configuration.integrate(m, q, v, step), q=q, v=v)
+        step = float(finite('step', step, ()))
+        return self._answerer.rows(
+            lambda model, q, v: configuration.integrate(model, q, v, step),
+            q=door.check_configuration(self.model, q), v=door.check_array('v', v, self.nv))
 
     def difference(self, q0, q1):
         """Return v with integrate(q0, v) = q1, (nv,)."""
-        q1 = door.check_configuration(self.model, q1)
-        return self._each(configuration.difference, q=q0, q1=q1)
+        return self._answerer.rows(configuration.difference,
+                                   q0=door.check_configuration(self.model, q0, name='q0'),
+                                   q1=door.check_configuration(self.model, q1, name='q1'))
 
     # Dynamics --------------------------------------------------------------------------------
 
@@ -163,132 +201,124 @@ class Robot:
 
         :param wrenches: {frame: (force, torque)} on the robot at that frame's origin, in its axes.
         """
-        return self._each(inverse_dynamics, wrenches, q=q, v=v, a=a)
+        if wrenches is None:
+            fast = self._fast.get('inverse_dynamics')
+            if fast is not None:
+                return fast(q, v, a)
+        return self._answerer.ask('inverse_dynamics', inverse_dynamics, wrenches, q=q, v=v, a=a)
 
     def forward_dynamics(self, q, v, tau, wrenches=None):
         """Return the acceleration under the torques tau, (nv,): inverse of inverse_dynamics."""
-        def accelerate(model, q, v, tau, *F):
-            return self._regular(forward_dynamics(model, q, v, tau, *F)).a
-        return self._each(accelerate, wrenches, q=q, v=v, tau=tau)
+        if wrenches is None:
+            fast = self._fast.get('forward_dynamics')
+            if fast is not None:
+                return fast(q, v, tau)
+        return self._answerer.ask('forward_dynamics', self._accelerate, wrenches,
+                                  q=q, v=v, tau=tau)
 
     def hybrid_dynamics(self, q, v, a, tau, given, wrenches=None):
         """Return (a, tau), complete, from a where `given` is True and tau where it is not."""
-        given = door.check_given(given, self.nv)
-
-        def both(model, q, v, a, tau, *F):
-            result = self._regular(hybrid_dynamics(model, q, v, a, tau, given, *F))
-            return np.stack([result.a, result.tau])
-        result = self._each(both, wrenches, q=q, v=v, a=a, tau=tau)
-        return result[..., 0, :].copy(), result[..., 1, :].copy()
+        given = door.check_given(given, self.nv).astype(float)
+        return self._answerer.ask('hybrid_dynamics', self._complete, wrenches,
+                                  q=q, v=v, a=a, tau=tau, given=given)
 
     def mass_matrix(self, q):
         """Return M(q), armature included, (nv, nv)."""
-        return self._each(mass_matrix, q=q)
+        fast = self._fast.get('mass_matrix')
+        return fast(q) if fast else self._answerer.ask('mass_matrix', mass_matrix, q=q)
 
     def mass_matrix_inverse(self, q):
         """Return M(q)^-1, (nv, nv)."""
-        def inverse(model, q):
-            return self._regular(mass_matrix_inverse(model, q)).matrix
-        return self._each(inverse, q=q)
+        fast = self._fast.get('mass_matrix_inverse')
+        return fast(q) if fast else self._answerer.ask('mass_matrix_inverse', self._invert, q=q)
 
     def coriolis_matrix(self, q, v):
         """Return the C(q, v) of the Christoffel symbols; dM/dt - 2C is skew, (nv, nv)."""
-        return self._each(coriolis_matrix, q=q, v=v)
+        fast = self._fast.get('coriolis_matrix')
+        return fast(q, v) if fast else self._answerer.ask('coriolis_matrix', coriolis_matrix,
+                                                          q=q, v=v)
 
     def gravity_torque(self, q):
         """Return g(q), (nv,)."""
-        return self._each(gravity_torque, q=q)
+        fast = self._fast.get('gravity_torque')
+        return fast(q) if fast else self._answerer.ask('gravity_torque', gravity_torque, q=q)
 
     def bias_torque(self, q, v):
         """Return C v + g, (nv,); no friction."""
-        return self._each(bias_torque, q=q, v=v)
+        fast = self._fast.get('bias_torque')
+        return fast(q, v) if fast else self._answerer.ask('bias_torque', bias_torque, q=q, v=v)
 
     def friction_torque(self, v):
         """Return the torque of damping and dry friction, (nv,)."""
-        return self._each(friction_torque, v=v)
+        return self._answerer.ask('friction_torque', friction_torque, v=v)
 
     def denoc(self, q, v, wrenches=None):
         """Return (I, C, tau) of Saha's formulation: I a + C v = tau + actuation - friction."""
-        def stacked(model, q, v, *F):
-            result = denoc(model, q, v, *F)
-            return np.concatenate([result.inertia, result.coriolis, result.tau[:, None]], axis=1)
-        result, n = self._each(stacked, wrenches, q=q, v=v), self.nv
-        return result[..., :n].copy(), result[..., n:2 * n].copy(), result[..., 2 * n].copy()
+        return self._answerer.ask_numpy(lambda *args: tuple(denoc(*args)), wrenches, q=q, v=v)
 
     # Energy and kinematics -------------------------------------------------------------------
 
     def kinetic_energy(self, q, v):
         """Return v' M v / 2 [J]."""
-        return self._each(energy.kinetic_energy, q=q, v=v)
+        return self._answerer.ask('kinetic_energy', energy.kinetic_energy, q=q, v=v)
 
     def potential_energy(self, q):
         """Return the potential energy [J], zero at the height of the root frame."""
-        return self._each(energy.potential_energy, q=q)
+        return self._answerer.ask('potential_energy', energy.potential_energy, q=q)
 
     def center_of_mass(self, q):
         """Return the centre of mass of all links in the world, (3,) [m]."""
-        if self.total_mass == 0.0:
-            raise DynamicsError('the robot has no mass, hence no centre of mass')
-        return self._each(energy.center_of_mass, q=q)
+        self._has_mass()
+        return self._answerer.ask('center_of_mass', energy.center_of_mass, q=q)
 
     def momentum(self, q, v):
         """Return (linear, angular about the centre of mass) momentum in world axes, (6,)."""
-        if self.total_mass == 0.0:
-            raise DynamicsError('the robot has no mass, hence no momentum about its centre')
-        return self._each(energy.momentum, q=q, v=v)
+        self._has_mass()
+        return self._answerer.ask('momentum', energy.momentum, q=q, v=v)
 
     def frame_pose(self, q, frame):
         """Return the homogeneous matrix of a frame in the world, (4, 4)."""
-        self.model.frame(frame)
-        return self._each(lambda m, q: kinematics.frame_pose(m, q, frame), q=q)
+        return self._ask_frame('frame_pose', kinematics.frame_pose, frame, q=q)
 
     def frame_twist(self, q, v, frame):
         """Return the (linear, angular) velocity of a frame's origin in world axes, (6,)."""
-        self.model.frame(frame)
-        return self._each(lambda m, q, v: kinematics.frame_twist(m, q, v, frame), q=q, v=v)
+        return self._ask_frame('frame_twist', kinematics.frame_twist, frame, q=q, v=v)
 
     def jacobian(self, q, frame, local=False):
         """Return J, (linear, angular) velocity of the frame's origin = J v, (6, nv).
 
         :param local: in the frame's axes instead of the world's.
         """
-        self.model.frame(frame)
-        return self._each(lambda m, q: jacobian.jacobian(m, q, frame, local), q=q)
+        return self._ask_frame('jacobian', jacobian.jacobian, frame, local, q=q)
 
     def jacobian_rate(self, q, v, frame, local=False):
         """Return dJ/dt along v, (6, nv)."""
+        return self._ask_frame('jacobian_rate', jacobian.jacobian_rate, frame, local, q=q, v=v)
+
+    # In NumPy --------------------------------------------------------------------------------
+
+    def _ask_frame(self, question, algorithm, frame, local=False, **arrays):
+        fast = self._fast.get((question, frame, local)) if isinstance(frame, str) else None
+        if fast is not None:
+            return fast(*arrays.values())
         self.model.frame(frame)
-        return self._each(lambda m, q, v: jacobian.jacobian_rate(m, q, v, frame, local), q=q, v=v)
+        extra = {'frame': frame, 'local': local} if 'jacobian' in question else {'frame': frame}
+        return self._answerer.ask(question, lambda *args: algorithm(*args, **extra), None, frame,
+                                  local, **arrays)
 
-    # How a question is answered --------------------------------------------------------------
+    def _accelerate(self, model, q, v, tau, *wrenches):
+        return self._regular(forward_dynamics(model, q, v, tau, *wrenches)).a
 
-    def _each(self, algorithm, wrenches=None, **arrays):
-        """Check the arguments, then ask the algorithm state by state."""
-        for name, value in arrays.items():
-            arrays[name] = (door.check_configuration(self.model, value) if name == 'q'
-                            else value if name == 'q1'
-                            else door.check_array(name, value, self.nv))
-        forces = door.check_wrenches(self.model, wrenches) if wrenches is not None else {}
-        n = door.batch_size({**arrays, **forces})
-        with np.errstate(all='ignore'):  # what is not finite is refused below
-            result = self._rows(algorithm, arrays, forces, n)
-        if not np.isfinite(result).all():
-            raise DynamicsError('the result is not finite: the values are too large')
-        return result
+    def _complete(self, model, q, v, a, tau, given, *wrenches):
+        result = self._regular(hybrid_dynamics(model, q, v, a, tau, given > 0.5, *wrenches))
+        return result.a, result.tau
 
-    def _rows(self, algorithm, arrays, forces, n):
-        def one(row):
-            states = [array[row] if array.ndim == 2 else array for array in arrays.values()]
-            here = {name: F[row] if F.ndim == 2 else F for name, F in forces.items()}
-            extra = [body_wrenches(self.model, here)] if here else []
-            return np.asarray(algorithm(self.model, *states, *extra), dtype=float)
-        if n is None:
-            return one(0)
-        if n == 0:  # the shape of an answer, without an answer
-            states = [configuration.neutral(self.model) if name in ('q', 'q1')
-                      else np.zeros(self.nv) for name in arrays]
-            return np.empty((0, *np.shape(algorithm(self.model, *states))))
-        return np.stack([one(row) for row in range(n)])
+    def _invert(self, model, q):
+        return self._regular(mass_matrix_inverse(model, q)).matrix
+
+    def _has_mass(self):
+        if self.total_mass == 0.0:
+            raise DynamicsError('the robot has no mass, hence no centre of mass')
 
     def _regular(self, result):
         """Pass on what was solved, or say which joint moves without meeting any inertia."""

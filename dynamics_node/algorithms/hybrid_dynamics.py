@@ -6,15 +6,11 @@ import numpy as np
 
 from dynamics_node.algorithms.friction import friction_torque
 from dynamics_node.algorithms.inverse_dynamics import inverse_dynamics
-from dynamics_node.algorithms.mass_matrix import mass_matrix
+from dynamics_node.algorithms.mass_matrix import SINGULAR, mass_matrix, pivot_margin
 from dynamics_node.algorithms.recursion import gravity_acceleration, moving, per_body
 from dynamics_node.spatial.inertia import articulated, outer
 from dynamics_node.spatial.se3 import Ad_inv, Ad_inv_dual, ad_dual
 from dynamics_node.spatial.solve import factor, solve_factored
-
-# A motion meets no inertia when the pivot of its elimination is no larger than this share of the
-# inertia around it: that is rounding, not mass. Light but real wrists are above 1e-8.
-ROUNDING = 1e-13
 
 
 class Hybrid(NamedTuple):
@@ -22,7 +18,7 @@ class Hybrid(NamedTuple):
 
     a: np.ndarray       # (nv,)
     tau: np.ndarray     # (nv,)
-    margin: np.ndarray  # (nv,) positive where the motion meets inertia; 1 where a was given
+    margin: np.ndarray  # (nv,) positive where the motion meets inertia, or a was given
 
 
 def hybrid_dynamics(model, q, v, a, tau, given, wrenches=None):
@@ -42,7 +38,7 @@ def hybrid_dynamics(model, q, v, a, tau, given, wrenches=None):
     return solve(model, q, v, a, tau, given, wrenches)
 
 
-def by_articulated_bodies(model, q, v, a, tau, given, wrenches):
+def by_articulated_bodies(model, q, v, a, tau, given, wrenches=None):
     motion = moving(model, q, v)
     drive = tau - friction_torque(model, v)
     inward = _inward(model, motion, a, drive, given, wrenches)
@@ -81,7 +77,7 @@ def _inward(model, motion, a, drive, given, wrenches):
         force = drive[body.v][~u] - S_v.T @ push
         L, d = factor(S_v.T @ U + np.diag(model.armature[body.v][~u]))
         joints[i] = _Joint(inertia[i], bias[i], known, U, L, d, force,
-                           d - ROUNDING * _inertia_around(inertia[i], S_v))
+                           d - SINGULAR * _inertia_around(inertia[i], S_v))
         # Pi_i = I - U Psi U',  beta_i = B + I known + U Psi force
         Pi = inertia[i] - outer(U, solve_factored(L, d, U.T).T)
         beta = push + U @ solve_factored(L, d, force)
@@ -116,18 +112,17 @@ def _outward(model, motion, a, tau, v, given, joints):
     return Hybrid(np.array(acceleration), np.array(torque), np.array(margin))
 
 
-def by_blocks(model, q, v, a, tau, given, wrenches):
-    """Solve M_vv a_v = tau_v - b_v - M_vu a_u, then tau_u by inverse dynamics (eq. 34)."""
-    known = np.where(given, a, 0.0 * a)
-    rest = tau - inverse_dynamics(model, q, v, known, wrenches)
-    driven = np.flatnonzero(~given)
-    M_vv = mass_matrix(model, q)[np.ix_(driven, driven)]
-    L, d = factor(M_vv)
-    full = [value for value in known]
-    margin = [1.0] * model.nv
-    for k, value, left in zip(driven, solve_factored(L, d, rest[driven]),
-                              d - ROUNDING * np.trace(M_vv)):
-        full[k], margin[k] = value, left
-    full = np.array(full)
-    torque = np.where(given, inverse_dynamics(model, q, v, full, wrenches), tau)
-    return Hybrid(full, torque, np.array(margin))
+def by_blocks(model, q, v, a, tau, given, wrenches=None):
+    """Solve M_vv a_v = tau_v - b_v - M_vu a_u, then tau_u (eq. 34).
+
+    Rows and columns are chosen by products with 0 and 1, not by indices, so that `given` may be a
+    symbol too: one program serves every choice of prescribed joints.
+    """
+    u = given * np.ones(model.nv)
+    w = 1.0 - u
+    known = inverse_dynamics(model, q, v, u * a, wrenches)
+    M = mass_matrix(model, q)
+    L, d = factor(np.outer(w, w) * M + np.diag(u))
+    full = solve_factored(L, d, w * (tau - known) + u * a)
+    torque = w * tau + u * (known + M @ (w * full))
+    return Hybrid(full, torque, pivot_margin(d, u + w * np.diag(M), w @ np.diag(M)))

@@ -8,6 +8,11 @@ from dynamics_node.algorithms.recursion import add_block, joints_at, square
 from dynamics_node.spatial.se3 import Ad_inv_dual
 from dynamics_node.spatial.solve import factor, solve_factored, symmetric
 
+# A motion meets no inertia when the pivot of its elimination is no larger than this share of the
+# inertia around it: that is rounding, not mass. The lightest real wrist of 67 published robots is
+# at 3e-3, the singular neck of one of them at 1e-11.
+SINGULAR = 1e-10
+
 
 def mass_matrix(model, q):
     r"""Return the joint-space inertia M(q), symmetric, armature on its diagonal, (nv, nv).
@@ -49,9 +54,17 @@ class Inverse(NamedTuple):
     margin: np.ndarray  # (nv,) positive where M is regular
 
 
-def mass_matrix_inverse(model, q, rounding=1e-13):
+def mass_matrix_inverse(model, q):
     """Return M(q)^-1 by M = L' D L, which keeps the zeros between branches."""
     M = mass_matrix(model, q)
     L, d = factor(M)
     inverse = solve_factored(L, d, np.eye(model.nv))
-    return Inverse(symmetric(inverse), d - rounding * np.trace(M))
+    return Inverse(symmetric(inverse), pivot_margin(d, np.diag(M), np.trace(M)))
+
+
+def pivot_margin(pivots, diagonal, trace):
+    """Return what is positive where a pivot is inertia and not rounding, (n,).
+
+    It must be more than a share of its own diagonal entry, and of the rounding of the whole matrix.
+    """
+    return pivots - SINGULAR * diagonal - 1e-3 * SINGULAR * trace

@@ -3,7 +3,7 @@
 import numpy as np
 
 from dynamics_node.errors import ModelError, UnknownName
-from dynamics_node.model.checks import at_least_zero, finite, positive
+from dynamics_node.model.checks import at_least_zero, finite, mapping, positive
 from dynamics_node.model.joints import KINDS
 from dynamics_node.model.mimic import resolve_mimic
 from dynamics_node.model.model import WORLD, Body, Frame, JointInfo, Model
@@ -30,16 +30,18 @@ def build_model(record, base='fixed', gravity=(0.0, 0.0, -9.81), locked=None, ar
     gravity = finite('gravity', gravity, (3,))
     root, order = depth_first(record.links, record.joints)
     order = _with_base(base, root, order)
-    held = _held_positions(order, locked or {})
+    held = _held_positions(order, mapping('locked', locked or {}, "{'joint': 0.1}"))
     follows = resolve_mimic(order, held)
     bodies, frames, base_inertia = _lump(record.links, root, order, held)
     joints = _joint_infos(order, held, follows)
-    bodies = tuple(_placed(body, joints, follows) for body in bodies)
-    constants = _joint_constants(order, joints, held, follows, armature or {}, friction)
-    carried = (*(body.inertia for body in bodies), base_inertia)
+    place = {info.name: info for info in joints}
+    bodies = tuple(_placed(body, place, follows) for body in bodies)
+    constants = _joint_constants(order, joints, held, follows,
+                                 mapping('armature', armature or {}, "{'joint': 0.1}"), friction)
+    own = (*(body.inertia for body in bodies), base_inertia)
     return Model(record.name, bodies, joints, frames, root, base_inertia, gravity, **constants,
                  friction_speed=positive('friction_speed', friction_speed), links=record.links,
-                 warnings=record.warnings, inertias=carried)
+                 warnings=record.warnings, inertias=own)
 
 
 def _with_base(base, root, order):
@@ -58,11 +60,13 @@ def _held_positions(order, locked):
     """Return {joint name: q} of the joints that do not move; fixed ones are at ()."""
     moving = {joint.name: joint for joint in order if joint.kind != 'fixed'}
     held = {joint.name: () for joint in order if joint.kind == 'fixed'}
-    for name, position in dict(locked).items():
+    for name, position in locked.items():
         if name not in moving:
             raise UnknownName('moving joint to lock', name, moving)
         size = KINDS[moving[name].kind](moving[name].axis).nq
-        held[name] = finite(f"locked['{name}']", np.atleast_1d(position), (size,))
+        where = f"locked['{name}']"
+        listed = [position] if np.isscalar(position) else position
+        held[name] = finite(where, listed, (size,))
         if moving[name].kind == 'floating':
             norm = np.linalg.norm(held[name][3:])
             if abs(norm - 1.0) > 1e-3:
@@ -106,11 +110,14 @@ def _lump(links, root, order, held):
 def _joint_infos(order, held, follows):
     """Number the coordinates: depth-first, masters only."""
     infos, q, v = [], 0, 0
+    followers = {}
+    for name, (master, _, _) in follows.items():
+        followers.setdefault(master, []).append(name)
     for joint in order:
         if joint.name in held or joint.name in follows:
             continue
         kind = KINDS[joint.kind](joint.axis)
-        mimics = tuple(name for name, (master, _, _) in follows.items() if master == joint.name)
+        mimics = tuple(followers.get(joint.name, ()))
         infos.append(JointInfo(joint.name, joint.kind, slice(q, q + kind.nq),
                                slice(v, v + kind.nv), mimics, joint.lower, joint.upper,
                                joint.max_velocity, joint.max_effort))
@@ -118,12 +125,11 @@ def _joint_infos(order, held, follows):
     return tuple(infos)
 
 
-def _placed(made, joints, follows):
+def _placed(made, place, follows):
     joint, parent, placement, inertia = made
     master, ratio, offset = follows.get(joint.name, (joint.name, 1.0, 0.0))
-    info = next(info for info in joints if info.name == master)
     return Body(joint.child, joint.name, KINDS[joint.kind](joint.axis), parent, placement, inertia,
-                info.q, info.v, ratio, offset)
+                place[master].q, place[master].v, ratio, offset)
 
 
 def _joint_constants(order, joints, held, follows, armature, friction):

@@ -4,14 +4,18 @@ import numpy as np
 
 from dynamics_node.errors import ModelError
 
+LARGEST = 1e30  # no robot has more of anything; squares and products stay finite
+
 
 def finite(name, value, shape):
-    """Return value as an array of that shape, all finite."""
+    """Return value as an array of floats of that shape, all finite."""
     try:
-        array = np.array(value, dtype=float)
-    except (TypeError, ValueError):
+        array = np.asarray(value)
+        numeric = array.dtype.kind in 'fiu'
+        array = np.array(array, dtype=float) if numeric else None
+    except (TypeError, ValueError, OverflowError):
         array = None
-    if array is None or array.shape != shape or not np.isfinite(array).all():
+    if array is None or array.shape != shape or not (np.abs(array) <= LARGEST).all():
         size = ' x '.join(map(str, shape))
         wanted = f'{size} finite numbers' if shape else 'a finite number'
         raise ModelError(f'{name} is {value!r:.200}; expected {wanted}')
@@ -32,3 +36,10 @@ def positive(name, value):
     if number == 0.0:
         raise ModelError(f'{name} is {value!r}; expected a positive number')
     return number
+
+
+def mapping(name, value, example):
+    """Return value as a dict."""
+    if not hasattr(value, 'items'):
+        raise ModelError(f'{name} is {value!r:.200}; expected a dict such as {example}')
+    return dict(value)

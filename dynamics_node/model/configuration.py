@@ -8,6 +8,8 @@ import numpy as np
 from dynamics_node.model.joints import Floating
 from dynamics_node.spatial import se3, so3
 
+UNIT_QUATERNION = 1e-3  # a measured quaternion is this close to unit norm; it is then normalised
+
 
 def neutral(model):
     """Return q = 0 with unit quaternions, clipped into the position limits, (nq,)."""
@@ -21,15 +23,15 @@ def neutral(model):
 
 
 def random_configuration(model, rng, span=np.pi):
-    """Return a configuration drawn within the limits, and within +-span where there are none."""
+    """Return a configuration drawn within the limits, and within span of the neutral one."""
     q = np.empty(model.nq)
     for joint in model.joints:
         if joint.kind == 'floating':
             quaternion = rng.normal(size=4)
             q[joint.q] = [*rng.uniform(-1.0, 1.0, 3), *quaternion / np.linalg.norm(quaternion)]
         else:
-            low, high = max(joint.lower, -span), min(joint.upper, span)
-            low, high = (low, high) if low <= high else (joint.lower, joint.upper)
+            middle = np.clip(0.0, joint.lower, joint.upper)
+            low, high = max(joint.lower, middle - span), min(joint.upper, middle + span)
             q[joint.q] = rng.uniform(low, high, joint.q.stop - joint.q.start)
     return q
 

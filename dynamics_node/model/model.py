@@ -97,6 +97,11 @@ class Model:
     def nv(self):
         return self.joints[-1].v.stop if self.joints else 0
 
+    @property
+    def bare_inertias(self):
+        """The bodies' own inertias, then the world's: no payload."""
+        return (*(body.inertia for body in self.bodies), self.base_inertia)
+
     def frame(self, name):
         """Return the frame of that link, or raise an error that lists the links."""
         try:

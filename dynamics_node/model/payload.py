@@ -21,6 +21,8 @@ def with_payload(model, name, frame, mass, com=(0.0, 0.0, 0.0), inertia=None):
     :param inertia: 3 x 3 about the load's centre of mass, in the frame's axes [kg m^2];
         None is a point mass.
     """
+    if not isinstance(name, str):
+        raise ModelError(f'a payload has a name, got {name!r}; expected a string')
     model.frame(frame)
     where = f"payload '{name}': "
     mass = at_least_zero(where + 'mass', mass)
@@ -33,7 +35,7 @@ def with_payload(model, name, frame, mass, com=(0.0, 0.0, 0.0), inertia=None):
 
 def without_payload(model, name):
     """Return the model without that payload."""
-    if name not in model.payloads:
+    if name not in list(model.payloads):  # a list: any kind of name may be asked for
         raise UnknownName('payload', name, model.payloads)
     return _loaded(model, {key: load for key, load in model.payloads.items() if key != name})
 
@@ -47,9 +49,16 @@ def _check_tensor(where, tensor):
 
 
 def _loaded(model, payloads):
-    carried = [*(body.inertia for body in model.bodies), model.base_inertia]  # [WORLD] is the last
-    for _, load in sorted(payloads.items()):
+    model = model.with_(payloads=payloads)
+    return model.with_(inertias=tuple(
+        own + load for own, load in zip(model.bare_inertias, carried_inertias(model))))
+
+
+def carried_inertias(model):
+    """Return the inertia of all that each body carries, the world's last."""
+    carried = [inertias.ZERO] * (len(model.bodies) + 1)
+    for _, load in sorted(model.payloads.items()):
         frame = model.frames[load.frame]
         inertia = inertias.from_com(load.mass, load.com, load.inertia)
         carried[frame.body] = carried[frame.body] + inertia.seen_from(frame.pose)
-    return model.with_(payloads=payloads, inertias=tuple(carried))
+    return carried

@@ -199,13 +199,13 @@ def _refuse_duplicates(kind, records):
 
 def _link(link):
     if link.inertial is None:
-        return LinkRecord(link.name, inertias.ZERO, False)
+        return LinkRecord(link.name, inertias.ZERO)
     mass, tensor = link.inertial.mass, link.inertial.inertia
     if mass < 0.0:
         raise ModelError(f"link '{link.name}' has the mass {mass} kg; a mass is zero or positive")
     tensor = np.zeros((3, 3)) if tensor is None else tensor.to_matrix()
     inertia = inertias.from_com(mass, np.zeros(3), tensor)
-    return LinkRecord(link.name, inertia.seen_from(_pose(link.inertial.origin)), True)
+    return LinkRecord(link.name, inertia.seen_from(_pose(link.inertial.origin)))
 
 
 def _joint(joint, warnings):

@@ -21,7 +21,6 @@ class LinkRecord(NamedTuple):
 
     name: str
     inertia: Inertia
-    has_inertial: bool
 
 
 class JointRecord(NamedTuple):

@@ -17,6 +17,8 @@ def urdf_text(source, max_bytes=MAX_BYTES):
     :param max_bytes: a longer text is refused.
     :raise ModelError: unreadable, too long, empty, or with a DOCTYPE or entity.
     """
+    if not isinstance(max_bytes, int):
+        raise ModelError(f'max_bytes is {max_bytes!r}; expected a whole number')
     raw = _read(source, max_bytes)
     if len(raw) > max_bytes:
         raise ModelError(f'the URDF text is longer than the limit of {max_bytes} bytes; '

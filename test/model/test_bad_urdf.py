@@ -50,7 +50,7 @@ def refused(source, *words, **options):
     ('<robot>\ud800</robot>', ['not well-formed XML']),
     ('<robot>&nothing;</robot>', ['not well-formed XML', 'nothing']),
     ('<robot>' + '<x>' * 100_000, ['not well-formed XML']),
-])
+], ids=lambda value: repr(value)[:30])
 def test_text_that_is_no_xml(source, words):
     """Neither text nor file, or a text that no parser reads."""
     refused(source, *words)
@@ -256,6 +256,8 @@ def test_joint_origin_of_two_numbers():
     ({'armature': {'turn': 'big'}}, ["armature['turn']", 'big']),
     ({'armature': {'nobody': 1.0}}, ["'nobody'", 'turn', 'free']),
     ({'friction_speed': 0.0}, ['friction_speed', 'positive']),
+    ({'max_bytes': None}, ['max_bytes', 'None', 'whole number']),
+    ({'max_bytes': '2 MB'}, ['max_bytes', '2 MB', 'whole number']),
 ])
 def test_options_that_cannot_be(options, words):
     """The option, the value, the choices."""

@@ -7,7 +7,7 @@ import pytest
 from tolerances import EXACT_MATHS
 from urdf_pieces import EVERYTHING
 
-from dynamics_node import DynamicsError, Robot, UnknownName
+from dynamics_node import DynamicsError, Robot, UnknownName, door
 
 ROBOT = Robot.from_urdf(EVERYTHING)
 NQ, NV = ROBOT.nq, ROBOT.nv  # 13 and 12: a quaternion among them
@@ -22,6 +22,11 @@ def refused(question, *words):
         question()
     for word in words:
         assert word in str(caught.value)
+
+
+def same(answer, expected):
+    """Check that two answers are equal but for the order of additions."""
+    np.testing.assert_allclose(answer, expected, rtol=EXACT_MATHS, atol=EXACT_MATHS)
 
 
 def torques(q=Q, v=V, a=A, wrenches=None):
@@ -64,13 +69,13 @@ def test_entries_that_are_not_finite_are_named(bad):
 def test_numbers_in_any_container(convert):
     """Lists, tuples, other precisions, strided arrays."""
     v = np.round(V * 8) / 8  # exact in single precision
-    np.testing.assert_array_equal(torques(v=convert(v)), torques(v=v))
+    same(torques(v=convert(v)), torques(v=v))
 
 
 def test_whole_numbers_and_fractions_are_numbers():
     """Integers, booleans, fractions, unsigned bytes."""
     for ones in ([1] * NV, [True] * NV, [Fraction(1)] * NV, np.ones(NV, dtype=np.uint8)):
-        np.testing.assert_array_equal(torques(v=ones), torques(v=np.ones(NV)))
+        same(torques(v=ones), torques(v=np.ones(NV)))
 
 
 def test_inputs_are_left_alone_and_outputs_are_fresh():
@@ -105,15 +110,24 @@ def test_single_states_and_batches_mix(batched):
     assert answer.dtype == np.float64
     for k, row in enumerate(np.atleast_2d(answer)):
         single = {name: array[k] if name in batched else array[0] for name, array in rows.items()}
-        np.testing.assert_array_equal(row, ask(**single))
+        same(row, ask(**single))
 
 
 def test_batches_of_different_size():
     """Each is named with its size."""
     refused(lambda: torques(q=[Q] * 3, v=[V] * 2), 'one size', 'q has 3', 'v has 2')
     refused(lambda: torques(q=[Q], v=[V] * 2), 'one size', 'q has 1', 'v has 2')
-    refused(lambda: torques(a=[A] * 2, wrenches={'tool': [[0] * 6] * 3}), 'a has 2', 'tool has 3')
+    refused(lambda: torques(a=[A] * 2, wrenches={'tool': [[0] * 6] * 3}), 'a has 2', 'has 3 rows')
     refused(lambda: torques(q=np.zeros((0, NQ)), v=[V] * 2), 'q has 0', 'v has 2')
+
+
+def test_frame_may_have_the_name_of_an_argument():
+    """The link 'a' does not hide the accelerations a."""
+    assert door.batch_size({'a': np.zeros((3, NV))}, {'a': np.zeros(6)}) == 3
+    assert door.batch_size({'a': A}, {'a': np.zeros((3, 6))}) == 3
+    assert door.batch_size({'a': A}, {'a': np.zeros(6)}) is None
+    refused(lambda: door.batch_size({'a': np.zeros((3, NV))}, {'a': np.zeros((2, 6))}),
+            'a has 3', "wrenches['a'] has 2")
 
 
 @pytest.mark.parametrize(('name', 'arguments', 'shape'), [
@@ -164,8 +178,8 @@ def test_measured_quaternion_is_normalised(scale):
     q = Q.copy()
     q[QUATERNION] *= scale
     for ask in (ROBOT.gravity_torque, lambda q: ROBOT.frame_pose(q, 'f')):
-        np.testing.assert_allclose(ask(q), ask(Q), rtol=EXACT_MATHS, atol=EXACT_MATHS)
-        np.testing.assert_allclose(ask([Q, q])[1], ask(Q), rtol=EXACT_MATHS, atol=EXACT_MATHS)
+        same(ask(q), ask(Q))
+        same(ask([Q, q])[1], ask(Q))
 
 
 def test_each_of_several_quaternions_is_checked():
@@ -211,7 +225,7 @@ def test_wrenches_that_cannot_be(wrenches, words):
 def test_no_wrenches_are_no_wrenches():
     """None, an empty dict, a zero one."""
     for nothing in (None, {}, {'tool': np.zeros(6)}):
-        np.testing.assert_array_equal(torques(wrenches=nothing), torques())
+        same(torques(wrenches=nothing), torques())
 
 
 # Which accelerations are given ------------------------------------------------------------------
@@ -228,7 +242,7 @@ def test_given_as_a_list():
     """Python's own booleans will do."""
     for mine, theirs in zip(ROBOT.hybrid_dynamics(Q, V, A, TAU, GIVEN.tolist()),
                             ROBOT.hybrid_dynamics(Q, V, A, TAU, GIVEN)):
-        np.testing.assert_array_equal(mine, theirs)
+        same(mine, theirs)
 
 
 def test_robot_without_degrees_of_freedom_takes_empty_lists():

@@ -47,6 +47,12 @@ def test_coordinates_follow_the_order_of_the_joints():
     assert (robot.nq, robot.nv) == (20, 18)
 
 
+def test_floating_base_finds_a_free_name():
+    """Some robots have a joint of its name already."""
+    text = robot(link('a'), link('b'), joint('floating_base', 'a', 'b', 'fixed'))
+    assert Robot.from_urdf(text, base='floating').joint_names == ('root_floating_base',)
+
+
 def test_every_link_is_a_frame():
     """Also the root, and those on fixed joints."""
     assert set(Robot.from_urdf(EVERYTHING).frame_names) == {*'abcdefgh', 'base', 'tool'}

@@ -1,0 +1,92 @@
+"""Object code on disk, so that a robot is compiled once.
+
+One file per kernel: a digest, a line of JSON, the object code. The name is made of everything the
+code depends on: the model's numbers, the question, our own sources, LLVM and the CPU. A file that
+is short, altered or foreign fails its digest and is as good as absent.
+"""
+
+import contextlib
+import hashlib
+import json
+import os
+import pickle
+import tempfile
+from functools import cache
+from pathlib import Path
+
+from dynamics_node.compiler import target
+
+MAX_BYTES = 256_000_000  # of all files; the longest unused go first
+PACKAGE = Path(__file__).resolve().parent.parent
+
+
+def folder():
+    """Return where kernels are kept: $DYNAMICS_NODE_CACHE, or dynamics_node in the user's cache."""
+    chosen = os.environ.get('DYNAMICS_NODE_CACHE')
+    if chosen:
+        return Path(chosen)
+    return Path(os.environ.get('XDG_CACHE_HOME') or Path.home() / '.cache') / 'dynamics_node'
+
+
+def name_of(model, key):
+    """Return the file name of a kernel."""
+    structure = pickle.dumps((
+        [(body.joint, body.parent, body.placement, body.q, body.v, body.ratio, body.offset)
+         for body in model.bodies], model.bare_inertias, model.friction_speed,
+        [(joint.kind, joint.q, joint.v) for joint in model.joints],
+        model.frames[key.frame] if key.frame else None, tuple(key)), protocol=4)
+    parts = hashlib.sha256(structure)
+    parts.update(repr((_sources(), target.fingerprint())).encode())
+    return parts.hexdigest() + '.kernel'
+
+
+@cache
+def _sources():
+    """Return a digest of the code that makes code."""
+    digest = hashlib.sha256()
+    for room in ('spatial', 'model', 'algorithms', 'compiler'):
+        for path in sorted((PACKAGE / room).glob('*.py')):
+            digest.update(path.name.encode() + path.read_bytes())
+    return digest.hexdigest()
+
+
+def read(name):
+    """Return (about, object code), or None."""
+    try:
+        path = folder() / name
+        digest, about, code = path.read_bytes().split(b'\n', 2)
+        if digest != hashlib.sha256(about + code).hexdigest().encode():
+            return None
+        with contextlib.suppress(OSError):
+            os.utime(path)  # used just now
+        return json.loads(about), code
+    except (OSError, ValueError):  # not there, not readable, not ours
+        return None
+
+
+def write(name, about, code):
+    """Keep a kernel; a full or read-only disk is no reason to fail."""
+    about = json.dumps(about).encode()
+    content = hashlib.sha256(about + code).hexdigest().encode() + b'\n' + about + b'\n' + code
+    with contextlib.suppress(OSError):
+        folder().mkdir(parents=True, exist_ok=True, mode=0o700)
+        handle, temporary = tempfile.mkstemp(dir=folder(), suffix='.part')
+        try:
+            with os.fdopen(handle, 'wb') as file:
+                file.write(content)
+            os.replace(temporary, folder() / name)  # whole or not at all
+        except OSError:
+            os.unlink(temporary)
+            raise
+        _prune()
+
+
+def _prune():
+    files = sorted(((path.stat().st_mtime, path.stat().st_size, path)
+                    for path in folder().iterdir()
+                    if path.suffix in ('.kernel', '.part')), reverse=True)
+    total = 0
+    for _, size, path in files:
+        total += size
+        if total > MAX_BYTES:
+            path.unlink(missing_ok=True)

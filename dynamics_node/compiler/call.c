@@ -1,0 +1,335 @@
+/* Calls a kernel with NumPy arrays, with as little around it as CPython allows.
+ *
+ * Caller(single, batch, lanes, inputs, outputs, uniforms, fallback, threshold, owner)
+ *   single, batch   addresses of the kernel's functions (see lower.py)
+ *   lanes           states per block of `batch`
+ *   inputs          tuple of the sizes of the arguments
+ *   outputs         tuple of the shapes of the answers
+ *   uniforms        tuple of float64 arrays passed on to the kernel after the arguments
+ *   fallback        called with the same arguments where they are not plain arrays, or where the
+ *                   kernel says that a number is not as it should be: it converts or raises
+ *   threshold       from this many states on, a second thread takes half of a batch
+ *   owner           kept alive: the code lives with it
+ */
+#define PY_SSIZE_T_CLEAN
+#define NPY_NO_DEPRECATED_API NPY_1_22_API_VERSION
+#include <Python.h>
+#include <numpy/arrayobject.h>
+#include <pthread.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <string.h>
+
+#define MAX_BLOCKS 16
+#define MAX_LANES 8
+
+static PyArray_Descr *float64;
+
+typedef int64_t (*single_function)(const double *const *, double *const *);
+typedef int64_t (*batch_function)(const double *const *, double *const *, int64_t);
+
+typedef struct {
+    PyObject_HEAD
+    vectorcallfunc vectorcall;
+    single_function single;
+    batch_function batch;
+    Py_ssize_t lanes, threshold;
+    int n_inputs, n_outputs, n_uniforms;
+    Py_ssize_t in_size[MAX_BLOCKS], out_size[MAX_BLOCKS];
+    int out_ndim[MAX_BLOCKS];
+    npy_intp out_dims[MAX_BLOCKS][4];   /* the first is left for the number of states */
+    const double *uniform[MAX_BLOCKS];
+    PyObject *uniforms, *fallback, *owner;
+} Caller;
+
+typedef struct {
+    const Caller *self;
+    const double *in[2 * MAX_BLOCKS];
+    double *out[MAX_BLOCKS];
+    Py_ssize_t n;
+    int failed;
+} Work;
+
+/* All states but the last ones in place; the last, at least one and at most `lanes`, through padded
+ * copies, because the kernel reads and writes up to a register beyond the end of a row. */
+static void run_batch(Work *work)
+{
+    const Caller *self = work->self;
+    const Py_ssize_t lanes = self->lanes;
+    const Py_ssize_t blocks = (work->n - 1) / lanes, done = blocks * lanes, rest = work->n - done;
+    work->failed |= self->batch(work->in, work->out, blocks) != 0;
+
+    Py_ssize_t total = 0;
+    for (int k = 0; k < self->n_inputs; k++)
+        total += (lanes + 1) * self->in_size[k] + MAX_LANES;
+    for (int k = 0; k < self->n_outputs; k++)
+        total += (lanes + 1) * self->out_size[k] + MAX_LANES;
+    double *scratch = PyMem_RawCalloc(total, sizeof(double)), *next = scratch;
+    if (scratch == NULL) {
+        work->failed = 1;
+        return;
+    }
+    const double *in[2 * MAX_BLOCKS];
+    double *out[MAX_BLOCKS];
+    for (int k = 0; k < self->n_inputs; k++) {
+        const Py_ssize_t size = self->in_size[k];
+        in[k] = next;
+        memcpy(next, work->in[k] + done * size, rest * size * sizeof(double));
+        for (Py_ssize_t row = rest; row < lanes; row++)  /* the last state again: as valid as it */
+            memcpy(next + row * size, next + (rest - 1) * size, size * sizeof(double));
+        next += (lanes + 1) * size + MAX_LANES;
+    }
+    for (int k = 0; k < self->n_uniforms; k++)
+        in[self->n_inputs + k] = self->uniform[k];
+    for (int k = 0; k < self->n_outputs; k++) {
+        out[k] = next;
+        next += (lanes + 1) * self->out_size[k] + MAX_LANES;
+    }
+    work->failed |= self->batch(in, out, 1) != 0;
+    for (int k = 0; k < self->n_outputs; k++)
+        memcpy(work->out[k] + done * self->out_size[k], out[k],
+               rest * self->out_size[k] * sizeof(double));
+    PyMem_RawFree(scratch);
+}
+
+static void *run_thread(void *work)
+{
+    run_batch(work);
+    return NULL;
+}
+
+static int run_threads(Work *work)
+{
+    const Caller *self = work->self;
+    Work second = *work;
+    pthread_t thread;
+    int threaded = 0;
+    if (work->n >= self->threshold) {
+        const Py_ssize_t half = work->n / 2 / self->lanes * self->lanes;
+        for (int k = 0; k < self->n_inputs; k++)
+            second.in[k] += half * self->in_size[k];
+        for (int k = 0; k < self->n_outputs; k++)
+            second.out[k] += half * self->out_size[k];
+        second.n -= half;
+        if (pthread_create(&thread, NULL, run_thread, &second) == 0) {
+            threaded = 1;
+            work->n = half;
+        }
+    }
+    run_batch(work);
+    if (threaded)
+        pthread_join(thread, NULL);
+    return !(work->failed || (threaded && second.failed));
+}
+
+/* Returns the number of states, 0 for a single one, -1 where the arguments are not plain arrays. */
+static Py_ssize_t read_arguments(const Caller *self, PyObject *const *args, const double **in)
+{
+    Py_ssize_t n = -1;
+    for (int k = 0; k < self->n_inputs; k++) {
+        if (!PyArray_CheckExact(args[k]))
+            return -1;
+        PyArrayObject *array = (PyArrayObject *)args[k];
+        const int ndim = PyArray_NDIM(array);
+        if (PyArray_TYPE(array) != NPY_DOUBLE || !PyArray_ISCARRAY_RO(array) || ndim < 1 || ndim > 2
+            || PyArray_DIM(array, ndim - 1) != self->in_size[k])
+            return -1;
+        const Py_ssize_t here = ndim == 1 ? 0 : PyArray_DIM(array, 0);
+        if ((k > 0 && here != n) || (ndim == 2 && here == 0))
+            return -1;
+        n = here;
+        in[k] = PyArray_DATA(array);
+    }
+    for (int k = 0; k < self->n_uniforms; k++)
+        in[self->n_inputs + k] = self->uniform[k];
+    return n;
+}
+
+static PyObject *new_array(int ndim, const npy_intp *dims)
+{
+    Py_INCREF(float64);  /* stolen by the next line */
+    return PyArray_NewFromDescr(&PyArray_Type, float64, ndim, dims, NULL, NULL, 0, NULL);
+}
+
+/* Make one array per output, for n states or (n = 0) a single one. */
+static int new_outputs(const Caller *self, Py_ssize_t n, PyObject **results, double **out)
+{
+    for (int k = 0; k < self->n_outputs; k++) {
+        npy_intp dims[4] = {n, self->out_dims[k][1], self->out_dims[k][2], self->out_dims[k][3]};
+        results[k] = n == 0 ? new_array(self->out_ndim[k], dims + 1)
+                            : new_array(self->out_ndim[k] + 1, dims);
+        if (results[k] == NULL) {
+            while (k > 0)
+                Py_DECREF(results[--k]);
+            return -1;
+        }
+        out[k] = PyArray_DATA((PyArrayObject *)results[k]);
+    }
+    return 0;
+}
+
+static int run_many(const Caller *self, Py_ssize_t n, const double **in, double **out)
+{
+    Work work = {.self = self, .n = n};
+    int good;
+    memcpy(work.in, in, sizeof work.in);
+    memcpy(work.out, out, sizeof work.out);
+    Py_BEGIN_ALLOW_THREADS
+    good = run_threads(&work);
+    Py_END_ALLOW_THREADS
+    return good;
+}
+
+static PyObject *call(PyObject *callable, PyObject *const *args, size_t nargsf, PyObject *kwnames)
+{
+    const Caller *self = (Caller *)callable;
+    const double *in[2 * MAX_BLOCKS];
+    double *out[MAX_BLOCKS];
+    PyObject *results[MAX_BLOCKS];
+    Py_ssize_t n = -1;
+    if (PyVectorcall_NARGS(nargsf) == self->n_inputs && kwnames == NULL)
+        n = read_arguments(self, args, in);
+    if (n < 0)
+        return PyObject_Vectorcall(self->fallback, args, nargsf, kwnames);
+    if (new_outputs(self, n, results, out) < 0)
+        return NULL;
+    const int good = n == 0 ? self->single(in, out) == 0 : run_many(self, n, in, out);
+    if (!good) {
+        for (int k = 0; k < self->n_outputs; k++)
+            Py_DECREF(results[k]);
+        return PyObject_Vectorcall(self->fallback, args, nargsf, kwnames);
+    }
+    if (self->n_outputs == 1)
+        return results[0];
+    PyObject *answer = PyTuple_New(self->n_outputs);
+    for (int k = 0; k < self->n_outputs; k++) {
+        if (answer != NULL)
+            PyTuple_SET_ITEM(answer, k, results[k]);
+        else
+            Py_DECREF(results[k]);
+    }
+    return answer;
+}
+
+static int read_shapes(Caller *self, PyObject *inputs, PyObject *outputs, PyObject *uniforms)
+{
+    self->n_inputs = (int)PyTuple_GET_SIZE(inputs);
+    self->n_outputs = (int)PyTuple_GET_SIZE(outputs);
+    self->n_uniforms = (int)PyTuple_GET_SIZE(uniforms);
+    if (self->n_inputs < 1 || self->n_inputs > MAX_BLOCKS || self->n_outputs > MAX_BLOCKS
+        || self->n_uniforms > MAX_BLOCKS || self->lanes > MAX_LANES) {
+        PyErr_SetString(PyExc_ValueError, "too many or too few blocks");
+        return -1;
+    }
+    for (int k = 0; k < self->n_inputs; k++)
+        self->in_size[k] = PyLong_AsSsize_t(PyTuple_GET_ITEM(inputs, k));
+    for (int k = 0; k < self->n_outputs; k++) {
+        PyObject *shape = PyTuple_GET_ITEM(outputs, k);
+        self->out_ndim[k] = (int)PyTuple_GET_SIZE(shape);
+        if (self->out_ndim[k] > 3) {
+            PyErr_SetString(PyExc_ValueError, "an output has more than three dimensions");
+            return -1;
+        }
+        self->out_size[k] = 1;
+        for (int d = 0; d < self->out_ndim[k]; d++) {
+            self->out_dims[k][d + 1] = PyLong_AsSsize_t(PyTuple_GET_ITEM(shape, d));
+            self->out_size[k] *= self->out_dims[k][d + 1];
+        }
+    }
+    for (int k = 0; k < self->n_uniforms; k++) {
+        PyObject *array = PyTuple_GET_ITEM(uniforms, k);
+        if (!PyArray_Check(array) || PyArray_TYPE((PyArrayObject *)array) != NPY_DOUBLE
+            || !PyArray_ISCARRAY_RO((PyArrayObject *)array)) {
+            PyErr_SetString(PyExc_TypeError, "uniforms must be contiguous float64 arrays");
+            return -1;
+        }
+        self->uniform[k] = PyArray_DATA((PyArrayObject *)array);
+    }
+    return PyErr_Occurred() ? -1 : 0;
+}
+
+static PyObject *new_caller(PyTypeObject *type, PyObject *args, PyObject *kwargs)
+{
+    unsigned long long single, batch;
+    Py_ssize_t lanes, threshold;
+    PyObject *inputs, *outputs, *uniforms, *fallback, *owner;
+    if (kwargs != NULL && PyDict_GET_SIZE(kwargs) > 0) {
+        PyErr_SetString(PyExc_TypeError, "Caller takes no keyword arguments");
+        return NULL;
+    }
+    if (!PyArg_ParseTuple(args, "KKnO!O!O!OnO", &single, &batch, &lanes, &PyTuple_Type, &inputs,
+                          &PyTuple_Type, &outputs, &PyTuple_Type, &uniforms, &fallback,
+                          &threshold, &owner))
+        return NULL;
+    Caller *self = (Caller *)type->tp_alloc(type, 0);
+    if (self == NULL)
+        return NULL;
+    self->vectorcall = call;
+    self->single = (single_function)(uintptr_t)single;
+    self->batch = (batch_function)(uintptr_t)batch;
+    self->lanes = lanes;
+    self->threshold = threshold;
+    self->uniforms = Py_NewRef(uniforms);
+    self->fallback = Py_NewRef(fallback);
+    self->owner = Py_NewRef(owner);
+    if (read_shapes(self, inputs, outputs, uniforms) < 0) {
+        Py_DECREF(self);
+        return NULL;
+    }
+    return (PyObject *)self;
+}
+
+static int traverse(PyObject *op, visitproc visit, void *arg)
+{
+    Caller *self = (Caller *)op;
+    Py_VISIT(self->uniforms);
+    Py_VISIT(self->fallback);
+    Py_VISIT(self->owner);
+    return 0;
+}
+
+static int clear(PyObject *op)
+{
+    Caller *self = (Caller *)op;
+    Py_CLEAR(self->uniforms);
+    Py_CLEAR(self->fallback);
+    Py_CLEAR(self->owner);
+    return 0;
+}
+
+static void dealloc(PyObject *op)
+{
+    PyObject_GC_UnTrack(op);
+    clear(op);
+    Py_TYPE(op)->tp_free(op);
+}
+
+static PyTypeObject caller_type = {
+    PyVarObject_HEAD_INIT(NULL, 0)
+    .tp_name = "dynamics_node.compiler._call.Caller",
+    .tp_doc = "A kernel that can be called with NumPy arrays; see call.c.",
+    .tp_basicsize = sizeof(Caller),
+    .tp_flags = Py_TPFLAGS_DEFAULT | Py_TPFLAGS_HAVE_GC | Py_TPFLAGS_HAVE_VECTORCALL,
+    .tp_vectorcall_offset = offsetof(Caller, vectorcall),
+    .tp_call = PyVectorcall_Call,
+    .tp_new = new_caller,
+    .tp_traverse = traverse,
+    .tp_clear = clear,
+    .tp_dealloc = dealloc,
+};
+
+static struct PyModuleDef module = {PyModuleDef_HEAD_INIT, "_call", NULL, -1, NULL};
+
+PyMODINIT_FUNC PyInit__call(void)
+{
+    import_array();
+    float64 = PyArray_DescrFromType(NPY_DOUBLE);
+    if (PyType_Ready(&caller_type) < 0)
+        return NULL;
+    PyObject *self = PyModule_Create(&module);
+    if (self == NULL || PyModule_AddObjectRef(self, "Caller", (PyObject *)&caller_type) < 0) {
+        Py_XDECREF(self);
+        return NULL;
+    }
+    return self;
+}

@@ -1,0 +1,49 @@
+"""Calls a kernel through ctypes: what `call.c` does, where the extension was not built."""
+
+import ctypes
+
+import numpy as np
+
+
+class Caller:
+    """A kernel that can be called with NumPy arrays; see call.c for the arguments."""
+
+    def __init__(self, single, batch, lanes, inputs, outputs, uniforms, fallback, threshold, owner):
+        pointers = ctypes.c_void_p
+        self._single = ctypes.CFUNCTYPE(ctypes.c_int64, pointers, pointers)(single)
+        self._batch = ctypes.CFUNCTYPE(ctypes.c_int64, pointers, pointers, ctypes.c_int64)(batch)
+        self._lanes, self._inputs, self._outputs = lanes, inputs, outputs
+        self._uniforms, self._fallback, self._owner = uniforms, fallback, owner
+
+    def __call__(self, *args):
+        if not self._plain(args):
+            return self._fallback(*args)
+        if args[0].ndim == 1:
+            answers = [np.empty(shape) for shape in self._outputs]
+            bad = self._single(_pointers([*args, *self._uniforms]), _pointers(answers))
+        else:
+            bad, answers = self._many(args, len(args[0]))
+        if bad:
+            return self._fallback(*args)
+        return answers[0] if len(answers) == 1 else tuple(answers)
+
+    def _many(self, args, n):
+        """Run whole blocks on padded copies: the kernel reads and writes beyond the last row."""
+        blocks = -(-n // self._lanes)
+        rows = blocks * self._lanes
+        padded = [np.concatenate([arg, np.repeat(arg[-1:], rows - n + self._lanes, axis=0)])
+                  for arg in args]
+        answers = [np.empty((rows + self._lanes, *shape)) for shape in self._outputs]
+        bad = self._batch(_pointers([*padded, *self._uniforms]), _pointers(answers), blocks)
+        return bad, [answer[:n].copy() for answer in answers]
+
+    def _plain(self, args):
+        return (len(args) == len(self._inputs)
+                and all(type(arg) is np.ndarray and arg.dtype == np.float64
+                        and arg.flags.carray and arg.ndim in (1, 2) and arg.shape[-1] == size
+                        for arg, size in zip(args, self._inputs))
+                and len({arg.shape[:-1] for arg in args}) == 1 and args[0].size > 0)
+
+
+def _pointers(arrays):
+    return (ctypes.c_void_p * len(arrays))(*(array.ctypes.data for array in arrays))

@@ -1,0 +1,125 @@
+"""Kernels of a robot as they become ready: asked for at once, compiled in the background.
+
+One worker thread for the whole process: compiling takes one core and no more. LLVM works with the
+GIL released.
+"""
+
+import atexit
+import os
+import threading
+from collections import deque
+
+from dynamics_node.compiler.questions import QUESTIONS, Key
+
+
+def enabled():
+    """Whether compilation is switched on: DYNAMICS_NODE_COMPILE=0 switches it off."""
+    return os.environ.get('DYNAMICS_NODE_COMPILE', '1').lower() not in ('0', 'off', 'no', 'false')
+
+
+class Worker:
+    """A thread that runs one job after another, and none when there is nothing to do."""
+
+    def __init__(self):
+        self._jobs = deque()
+        self._ready = threading.Condition()
+        self._thread = None
+        self._stopping = False
+
+    def submit(self, job):
+        with self._ready:
+            if self._stopping:
+                return
+            self._jobs.append(job)
+            self._ready.notify()
+            if self._thread is None or not self._thread.is_alive():
+                self._thread = threading.Thread(target=self._run, name='dynamics_node compiler',
+                                                daemon=True)
+                self._thread.start()
+
+    def stop(self):
+        """Drop what is waiting; let what is running finish: LLVM must not be torn down in it."""
+        with self._ready:
+            self._stopping = True
+            self._jobs.clear()
+            self._ready.notify()
+            thread = self._thread
+        if thread is not None:
+            thread.join()
+
+    def _run(self):
+        while True:
+            with self._ready:
+                while not self._jobs and not self._stopping:
+                    if not self._ready.wait(timeout=5.0):
+                        self._thread = None
+                        return
+                if self._stopping:
+                    return
+                job = self._jobs.popleft()
+            job()
+
+
+_worker = Worker()
+atexit.register(_worker.stop)
+if hasattr(os, 'register_at_fork'):  # threads do not survive a fork
+    os.register_at_fork(after_in_child=_worker.__init__)
+
+
+class Engine:
+    """The kernels of one robot's structure, shared by all robots that differ in numbers only."""
+
+    def __init__(self, model):
+        self._model = model
+        self._done = {}      # key -> Kernel, or the error that kept it from being made
+        self._events = {}    # key -> set when it is in _done
+        self._lock = threading.Lock()
+
+    def kernel(self, key):
+        """Return the Kernel if it is ready; else ask for it, and return None."""
+        found = self._done.get(key)
+        if found is None:
+            self.request(key)
+            return None
+        return None if isinstance(found, Exception) else found
+
+    def request(self, key):
+        """Put a key in line; return the event that is set when it is done."""
+        with self._lock:
+            event = self._events.get(key)
+            if event is None:
+                event = self._events[key] = threading.Event()
+                _worker.submit(lambda: self._make(key, event))
+        return event
+
+    def wait(self, keys):
+        """Wait for some kernels; raise what kept one of them from being made."""
+        for event in [self.request(key) for key in keys]:
+            event.wait()
+        for key in keys:
+            if isinstance(self._done[key], Exception):
+                raise self._done[key]
+
+    def is_ready(self, key):
+        return key in self._done and not isinstance(self._done[key], Exception)
+
+    def _make(self, key, event):
+        try:
+            from dynamics_node.compiler.build import build_kernel  # imports LLVM: 30 ms, not before
+            self._done[key] = build_kernel(self._model, key)
+        except Exception as error:  # kept for wait(); the NumPy path goes on serving
+            self._done[key] = error
+        finally:
+            event.set()
+
+
+def standard_keys(rubbing, loaded):
+    """Return the keys of all questions that are not about a frame."""
+    return [Key(question, rubbing=rubbing and rubs(question), loaded=loaded)
+            for question in QUESTIONS]
+
+
+def rubs(question):
+    """Whether damping and friction enter the answer."""
+    return question in ('inverse_dynamics', 'forward_dynamics', 'hybrid_dynamics',
+                        'friction_torque')

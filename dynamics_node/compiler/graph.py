@@ -1,0 +1,214 @@
+"""Symbols and the graph they build: the same computation is never written down twice.
+
+A Symbol stands for one number. Arithmetic on it makes new symbols; equal operations on equal
+symbols are one symbol (hash-consing), and constants are folded as they appear: a zero offset or a
+right angle costs nothing. The operations are a closed set, `Op`.
+"""
+
+import enum
+import math
+import numbers
+
+from dynamics_node.errors import DynamicsError
+
+
+class TracingError(DynamicsError):
+    """An algorithm asked a symbol for its value: it has a branch that a program cannot have."""
+
+
+class Op(enum.Enum):
+    """Every operation there is. Division is multiplication by RECIP."""
+
+    CONST = 'const'
+    INPUT = 'input'
+    ADD = 'add'
+    SUB = 'sub'
+    MUL = 'mul'
+    NEG = 'neg'
+    RECIP = 'recip'
+    SQRT = 'sqrt'
+    SIN = 'sin'
+    COS = 'cos'
+
+
+class Symbol:
+    """One number of a program, as an element of an object array."""
+
+    __slots__ = ('graph', 'number', 'op', 'args')
+
+    def __init__(self, graph, number, op, args):
+        self.graph, self.number, self.op, self.args = graph, number, op, args
+
+    # NumPy goes on element by element where we return NotImplemented for an array.
+    def __add__(self, other):
+        return self.graph.add(self, other) if _is_number(other) else NotImplemented
+
+    def __sub__(self, other):
+        return self.graph.sub(self, other) if _is_number(other) else NotImplemented
+
+    def __mul__(self, other):
+        return self.graph.mul(self, other) if _is_number(other) else NotImplemented
+
+    def __truediv__(self, other):
+        return self.graph.div(self, other) if _is_number(other) else NotImplemented
+
+    def __rsub__(self, other):
+        return self.graph.sub(other, self) if _is_number(other) else NotImplemented
+
+    def __rtruediv__(self, other):
+        return self.graph.div(other, self) if _is_number(other) else NotImplemented
+
+    __radd__ = __add__
+    __rmul__ = __mul__
+
+    def __neg__(self):
+        return self.graph.neg(self)
+
+    def __pow__(self, power):
+        if power != 2:
+            raise TracingError(f'x ** {power}: only squares can be traced')
+        return self * self
+
+    def sin(self):
+        return self.graph.unary(Op.SIN, self, math.sin)
+
+    def cos(self):
+        return self.graph.unary(Op.COS, self, math.cos)
+
+    def sqrt(self):
+        return self.graph.unary(Op.SQRT, self, math.sqrt)
+
+    def _refuse(self, *_):
+        raise TracingError(
+            'the algorithm looks at a value while it is traced (a comparison, if, float(), abs or '
+            'max): branch on the model only, and use + - * / sqrt sin cos')
+
+    __bool__ = __float__ = __int__ = __index__ = __abs__ = _refuse
+    __eq__ = __ne__ = __lt__ = __le__ = __gt__ = __ge__ = _refuse
+    __hash__ = object.__hash__
+
+    def __repr__(self):
+        return f'%{self.number}'
+
+
+def _is_number(value):
+    return isinstance(value, (Symbol, numbers.Real))
+
+
+class Graph:
+    """The symbols of one trace, in the order they were made."""
+
+    def __init__(self):
+        self.symbols = []
+        self._known = {}
+
+    def input(self, name):
+        """Return a new input."""
+        return self._symbol(Op.INPUT, name)
+
+    def const(self, value):
+        """Return the symbol of a number."""
+        if isinstance(value, Symbol):
+            return value
+        return self._symbol(Op.CONST, float(value) + 0.0)  # + 0.0: -0 is 0
+
+    def _symbol(self, op, *args):
+        key = (op, *(arg.number if isinstance(arg, Symbol) else arg for arg in args))
+        found = self._known.get(key)
+        if found is None:
+            found = self._known[key] = Symbol(self, len(self.symbols), op, args)
+            self.symbols.append(found)
+        return found
+
+    def add(self, x, y):
+        x, y = self.const(x), self.const(y)
+        if x.op is Op.CONST and y.op is Op.CONST:
+            return self.const(x.args[0] + y.args[0])
+        if is_const(x, 0.0):
+            return y
+        if is_const(y, 0.0):
+            return x
+        if y.op is Op.NEG:
+            return self.sub(x, y.args[0])
+        if x.op is Op.NEG:
+            return self.sub(y, x.args[0])
+        return self._symbol(Op.ADD, *sorted((x, y), key=lambda s: s.number))
+
+    def sub(self, x, y):
+        x, y = self.const(x), self.const(y)
+        if x.op is Op.CONST and y.op is Op.CONST:
+            return self.const(x.args[0] - y.args[0])
+        if is_const(y, 0.0):
+            return x
+        if is_const(x, 0.0):
+            return self.neg(y)
+        if x is y:
+            return self.const(0.0)
+        if y.op is Op.NEG:
+            return self.add(x, y.args[0])
+        if x.op is Op.NEG:
+            return self.neg(self.add(x.args[0], y))
+        if y.op is Op.SUB and y.args[0] is x:  # x - (x - b) = b, as in Rodrigues' 1 - (1 - cos)
+            return y.args[1]
+        known = self._known.get((Op.SUB, y.number, x.number))
+        return self.neg(known) if known is not None else self._symbol(Op.SUB, x, y)
+
+    def mul(self, x, y):
+        x, y = self.const(x), self.const(y)
+        if y.op is Op.CONST:
+            x, y = y, x
+        if x.op is Op.CONST:
+            return self._scale(x.args[0], y)
+        if x.op is Op.NEG:
+            return self.neg(self.mul(x.args[0], y))
+        if y.op is Op.NEG:
+            return self.neg(self.mul(x, y.args[0]))
+        return self._symbol(Op.MUL, *sorted((x, y), key=lambda s: s.number))
+
+    def _scale(self, factor, y):
+        if y.op is Op.CONST:
+            return self.const(factor * y.args[0])
+        if factor == 0.0:
+            return self.const(0.0)
+        if factor == 1.0:
+            return y
+        if factor < 0.0:  # one product serves both signs
+            return self.neg(self._scale(-factor, y))
+        if y.op is Op.NEG:
+            return self.neg(self._scale(factor, y.args[0]))
+        if y.op is Op.MUL and y.args[0].op is Op.CONST:
+            return self._scale(factor * y.args[0].args[0], y.args[1])
+        return self._symbol(Op.MUL, self.const(factor), y)
+
+    def div(self, x, y):
+        """Return x * (1 / y): the pivot of an elimination divides many, and is inverted once."""
+        return self.mul(x, self.unary(Op.RECIP, self.const(y), _reciprocal))
+
+    def neg(self, x):
+        if x.op is Op.CONST:
+            return self.const(-x.args[0])
+        if x.op is Op.NEG:
+            return x.args[0]
+        if x.op is Op.SUB:  # y - x, if it is there already, else the cheap sign
+            known = self._known.get((Op.SUB, x.args[1].number, x.args[0].number))
+            if known is not None:
+                return known
+        return self._symbol(Op.NEG, x)
+
+    def unary(self, op, x, fold):
+        if x.op is Op.CONST:
+            return self.const(fold(x.args[0]))
+        if x.op is Op.NEG and op is Op.COS:
+            return self.unary(op, x.args[0], fold)
+        if x.op is Op.NEG and op in (Op.SIN, Op.RECIP):
+            return self.neg(self.unary(op, x.args[0], fold))
+        return self._symbol(op, x)
+
+
+def _reciprocal(value):
+    return 1.0 / value if value else math.inf  # a kernel that meets it says so at run time
+
+
+def is_const(symbol, value):
+    """Whether a symbol is that constant."""
+    return symbol.op is Op.CONST and symbol.args[0] == value

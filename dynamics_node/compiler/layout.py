@@ -1,0 +1,92 @@
+"""Rows of numbers to lanes of registers, and back.
+
+A batch is stored state after state; a vector register wants one number of several states. Rows are
+read `lanes` numbers at a time and transposed by shuffles. Rows shorter than half a register are
+taken number by number.
+"""
+
+
+def load_rows(e, pointer, size, wanted, uniform):
+    """Emit the loads of one input block; return {symbol number: value}.
+
+    :param wanted: {place in the row: symbol number}.
+    :param uniform: one row for all states.
+    """
+    if uniform:
+        return {number: _splat(e, _load(e, _address(e, pointer, str(k)), 'double'))
+                for k, number in wanted.items()}
+    rows = [_row(e, pointer, size, lane) for lane in range(e.lanes)]
+    if 2 * size < e.lanes:
+        return {number: _gather(e, rows, k) for k, number in wanted.items()}
+    values = {}
+    for start in range(0, size, e.lanes):
+        chunk = range(start, min(start + e.lanes, size))
+        if any(k in wanted for k in chunk):
+            columns = transpose(e, [_load(e, _address(e, row, str(start)), e.type)
+                                    for row in rows])
+            values.update({wanted[k]: columns[k - start] for k in chunk if k in wanted})
+    return values
+
+
+def store_rows(e, pointer, values):
+    """Emit the stores of one output block, row by row."""
+    size = len(values)
+    rows = [_row(e, pointer, size, lane) for lane in range(e.lanes)]
+    if 2 * size < e.lanes:
+        for k, value in enumerate(values):
+            for lane, row in enumerate(rows):
+                number = e.line(f'extractelement {e.type} {value}, i32 {lane}')
+                e.lines.append(f'  store double {number}, ptr {_address(e, row, str(k))}, align 8')
+        return
+    chunks = []
+    for start in range(0, size, e.lanes):
+        chunk = values[start:start + e.lanes]
+        chunks.append(transpose(e, chunk + [chunk[-1]] * (e.lanes - len(chunk))))
+    for lane, row in enumerate(rows):
+        for k, chunk in enumerate(chunks):
+            address = _address(e, row, str(k * e.lanes))
+            e.lines.append(f'  store {e.type} {chunk[lane]}, ptr {address}, align 8')
+
+
+def transpose(e, rows):
+    """Emit the transposition of a square of vectors: log2(lanes) rounds of interleaving."""
+    n = e.lanes
+    low = [x for k in range(n // 2) for x in (k, n + k)]
+    high = [x for k in range(n // 2, n) for x in (k, n + k)]
+    rounds = n.bit_length() - 1
+    for _ in range(rounds):
+        rows = [_shuffle(e, rows[k // 2], rows[k // 2 + n // 2], high if k % 2 else low)
+                for k in range(n)]
+    return rows
+
+
+def _shuffle(e, x, y, indices):
+    mask = ', '.join(f'i32 {k}' for k in indices)
+    return e.line(f'shufflevector {e.type} {x}, {e.type} {y}, <{e.lanes} x i32> <{mask}>')
+
+
+def _row(e, pointer, size, lane):
+    index = e.line(f'add i64 %row, {lane}')
+    return _address(e, pointer, e.line(f'mul i64 {index}, {size}'))
+
+
+def _address(e, pointer, offset):
+    return e.line(f'getelementptr double, ptr {pointer}, i64 {offset}')
+
+
+def _load(e, address, kind):
+    return e.line(f'load {kind}, ptr {address}, align 8')
+
+
+def _splat(e, number):
+    first = e.line(f'insertelement {e.type} undef, double {number}, i32 0')
+    zeros = ', '.join(['i32 0'] * e.lanes)
+    return e.line(f'shufflevector {e.type} {first}, {e.type} undef, <{e.lanes} x i32> <{zeros}>')
+
+
+def _gather(e, rows, k):
+    vector = 'undef'
+    for lane, row in enumerate(rows):
+        number = _load(e, _address(e, row, str(k)), 'double')
+        vector = e.line(f'insertelement {e.type} {vector}, double {number}, i32 {lane}')
+    return vector

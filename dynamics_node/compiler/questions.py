@@ -1,0 +1,167 @@
+"""Which kernels there are: each public question as a function of arrays alone.
+
+State inputs come per state (q, v, a, tau, given, wrenches). Uniform inputs are the robot's own
+numbers that may change without a compile: gravity, armature, damping, friction, payload.
+"""
+
+from typing import NamedTuple
+
+import numpy as np
+
+from dynamics_node.algorithms import energy, jacobian, kinematics
+from dynamics_node.algorithms.coriolis_matrix import coriolis_matrix
+from dynamics_node.algorithms.friction import friction_torque
+from dynamics_node.algorithms.hybrid_dynamics import by_articulated_bodies, by_blocks
+from dynamics_node.algorithms.inverse_dynamics import bias_torque, gravity_torque, inverse_dynamics
+from dynamics_node.algorithms.mass_matrix import mass_matrix, mass_matrix_inverse
+from dynamics_node.model.configuration import UNIT_QUATERNION
+from dynamics_node.model.payload import carried_inertias
+from dynamics_node.spatial.inertia import Inertia
+
+
+class Key(NamedTuple):
+    """Which kernel of a robot."""
+
+    question: str
+    frame: str = ''        # for questions about a frame
+    local: bool = False
+    rubbing: bool = False  # damping and friction are inputs, else zero
+    loaded: bool = False   # payload and external wrenches are inputs, else none
+
+
+class Question(NamedTuple):
+    """What is asked, of which state."""
+
+    states: tuple
+    answers: tuple         # functions to choose from, the cheapest program wins
+    margins: bool = False  # the last answer must be positive
+    wrenches: bool = False
+
+
+def _forward(by):
+    def forward(model, q, v, tau, *wrenches):
+        result = by(model, q, v, np.zeros(model.nv), tau, np.zeros(model.nv, dtype=bool), *wrenches)
+        return result.a, result.margin
+    return forward
+
+
+def _hybrid(model, q, v, a, tau, given, *wrenches):
+    return tuple(by_blocks(model, q, v, a, tau, given, *wrenches))
+
+
+QUESTIONS = {
+    'inverse_dynamics': Question(('q', 'v', 'a'), (inverse_dynamics,), wrenches=True),
+    'forward_dynamics': Question(('q', 'v', 'tau'), (_forward(by_blocks),
+                                                     _forward(by_articulated_bodies)), True, True),
+    'hybrid_dynamics': Question(('q', 'v', 'a', 'tau', 'given'), (_hybrid,), True, True),
+    'mass_matrix': Question(('q',), (mass_matrix,)),
+    'mass_matrix_inverse': Question(('q',), (lambda m, q: tuple(mass_matrix_inverse(m, q)),), True),
+    'coriolis_matrix': Question(('q', 'v'), (coriolis_matrix,)),
+    'gravity_torque': Question(('q',), (gravity_torque,)),
+    'bias_torque': Question(('q', 'v'), (bias_torque,)),
+    'friction_torque': Question(('v',), (friction_torque,)),
+    'kinetic_energy': Question(('q', 'v'), (energy.kinetic_energy,)),
+    'potential_energy': Question(('q',), (energy.potential_energy,)),
+    'center_of_mass': Question(('q',), (energy.center_of_mass,)),
+    'momentum': Question(('q', 'v'), (energy.momentum,)),
+}
+FRAME_QUESTIONS = {
+    'frame_pose': Question(('q',), (kinematics.frame_pose,)),
+    'frame_twist': Question(('q', 'v'), (kinematics.frame_twist,)),
+    'jacobian': Question(('q',), (jacobian.jacobian,)),
+    'jacobian_rate': Question(('q', 'v'), (jacobian.jacobian_rate,)),
+}
+
+
+def question_of(key):
+    return QUESTIONS.get(key.question) or FRAME_QUESTIONS[key.question]
+
+
+def state_shapes(model, key):
+    """Return {name: shape} of the inputs that come per state."""
+    question = question_of(key)
+    sizes = {'q': model.nq}
+    shapes = {name: (sizes.get(name, model.nv),) for name in question.states}
+    if key.loaded and question.wrenches:
+        shapes['wrenches'] = (len(model.bodies), 6)
+    return shapes
+
+
+def uniform_shapes(model, key):
+    """Return {name: shape} of the robot's numbers that the kernel takes as inputs."""
+    shapes = {'gravity': (3,), 'armature': (model.nv,)}
+    if key.rubbing:
+        shapes.update(damping=(model.nv,), friction=(model.nv,))
+    if key.loaded:
+        shapes['payload'] = (len(model.bodies) + 1, 10)
+    return shapes
+
+
+def uniform_values(model, key):
+    """Return the arrays for a robot, in the order of uniform_shapes."""
+    values = {'gravity': model.gravity, 'armature': model.armature, 'damping': model.damping,
+              'friction': model.friction}
+    if key.loaded:
+        values['payload'] = np.array([_ten(load) for load in carried_inertias(model)])
+    return tuple(np.ascontiguousarray(values[name], dtype=float)
+                 for name in uniform_shapes(model, key))
+
+
+def functions(model, key):
+    """Return the functions of symbols that answer a key, to be traced; model.inertias are bare."""
+    question = question_of(key)
+    names = [*state_shapes(model, key), *uniform_shapes(model, key)]
+
+    def of(answer):
+        def function(*arrays):
+            given = dict(zip(names, arrays))
+            states = {name: given[name] for name in state_shapes(model, key)}
+            margin = []
+            if 'q' in states:
+                states['q'], margin = _normalised(model, states['q'])
+            robot = _symbolic(model, key, given)
+            extra = ({'frame': key.frame, 'local': key.local}
+                     if key.question.startswith('jacobian')
+                     else {'frame': key.frame} if key.frame else {})
+            result = answer(robot, *states.values(), **extra)
+            result = result if isinstance(result, tuple) else (result,)
+            if question.margins:
+                result, margin = result[:-1], [*margin, *result[-1]]
+            return (*result, np.array(margin, dtype=object))
+        return function
+    answers = question.answers[:1] if model.has_mimic else question.answers  # see hybrid_dynamics
+    return [of(answer) for answer in answers]
+
+
+def _symbolic(model, key, given):
+    """Return the model with symbols in place of the numbers that may change."""
+    nothing = np.zeros(model.nv)
+    inertias = model.inertias
+    if key.loaded:
+        inertias = tuple(own + _inertia(load) for own, load in zip(inertias, given['payload']))
+    return model.with_(gravity=given['gravity'], armature=given['armature'],
+                       damping=given.get('damping', nothing),
+                       friction=given.get('friction', nothing), inertias=inertias)
+
+
+def _normalised(model, q):
+    """Return q with unit quaternions, and margins that are positive where they were nearly so."""
+    q, margin = q.copy(), []
+    for joint in model.joints:
+        if joint.kind == 'floating':
+            part = slice(joint.q.start + 3, joint.q.stop)
+            square = q[part] @ q[part]
+            margin += [square - (1.0 - UNIT_QUATERNION) ** 2, (1.0 + UNIT_QUATERNION) ** 2 - square]
+            q[part] = q[part] / np.sqrt(square)
+    return q, margin
+
+
+def _ten(inertia):
+    I = inertia.tensor
+    return [inertia.mass, *inertia.moment, I[0, 0], I[0, 1], I[0, 2], I[1, 1], I[1, 2], I[2, 2]]
+
+
+def _inertia(ten):
+    m, hx, hy, hz, xx, xy, xz, yy, yz, zz = ten
+    return Inertia(m, np.array([hx, hy, hz]),
+                   np.array([[xx, xy, xz], [xy, yy, yz], [xz, yz, zz]]))

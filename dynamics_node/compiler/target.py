@@ -1,0 +1,75 @@
+"""Machine code for this machine: compile IR to an object, load an object."""
+
+import ctypes
+import threading
+from functools import cache
+
+import llvmlite
+import llvmlite.binding as llvm
+
+_lock = threading.Lock()  # llvmlite has one of its own; ours keeps a compilation in one piece
+
+
+@cache
+def host():
+    """Return (target machine, lanes, has fma) of this machine."""
+    llvm.initialize_native_target()
+    llvm.initialize_native_asmprinter()
+    features = llvm.get_host_cpu_features()
+    machine = llvm.Target.from_default_triple().create_target_machine(
+        cpu=llvm.get_host_cpu_name(), features=features.flatten(), opt=2, reloc='pic',
+        codemodel='jitdefault', jit=True)
+    return machine, _lanes(features), _has_fma(features)
+
+
+def _lanes(features):
+    if features.get('avx512f') and features.get('avx512dq'):
+        return 8
+    return 4 if features.get('avx') else 2  # two doubles: SSE2 and NEON
+
+
+def _has_fma(features):
+    return bool(features.get('fma') or features.get('neon') or features.get('fp-armv8'))
+
+
+def fingerprint():
+    """Return what object code depends on besides the program: CPU, its features, LLVM."""
+    machine, lanes, fma = host()
+    return (machine.triple, llvm.get_host_cpu_name(), llvm.get_host_cpu_features().flatten(),
+            lanes, fma, llvmlite.__version__, llvm.llvm_version_info)
+
+
+def compile_ir(text):
+    """Return the object code of an IR text. Releases the GIL while LLVM works."""
+    machine, _, _ = host()
+    with _lock:
+        module = llvm.parse_assembly(text)
+        module.verify()
+        passes = llvm.create_new_module_pass_manager()
+        passes.add_always_inliner_pass()
+        passes.run(module, llvm.create_pass_builder(
+            machine, llvm.create_pipeline_tuning_options(speed_level=0)))
+        return machine.emit_object(module)
+
+
+class Loaded:
+    """Object code in memory; it stays as long as this object lives."""
+
+    _count = 0
+
+    def __init__(self, code):
+        machine, _, _ = host()
+        with _lock:
+            Loaded._count += 1
+            self._jit = llvm.create_lljit_compiler(machine)
+            builder = llvm.JITLibraryBuilder().add_object_img(code)
+            for name in ('single', 'batch'):
+                builder.export_symbol(name)
+            for name in ('sin', 'cos'):
+                builder.import_symbol(name, _libm(name))
+            self._library = builder.link(self._jit, f'kernel{Loaded._count}')
+            self.single, self.batch = self._library['single'], self._library['batch']
+
+
+def _libm(name):
+    return ctypes.cast(getattr(ctypes.CDLL(None), name), ctypes.c_void_p).value

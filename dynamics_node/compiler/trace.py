@@ -1,0 +1,114 @@
+"""Run an algorithm on symbols; what it leaves behind is a program."""
+
+from collections import Counter
+from typing import NamedTuple
+
+import numpy as np
+
+from dynamics_node.compiler.graph import Graph, Op, Symbol
+
+
+class Program(NamedTuple):
+    """Straight-line code: every line uses only lines above it.
+
+    Inputs and outputs come in blocks, arrays of named sizes; numbers run through all blocks.
+    """
+
+    inputs: tuple     # of (name, size)
+    symbols: tuple    # of Symbol, those the outputs need, in the algorithm's own order
+    outputs: tuple    # of Symbol, all blocks on end
+    shapes: tuple     # of the output arrays
+
+    def __str__(self):
+        lines = [_line(symbol) for symbol in self.symbols]
+        return '\n'.join([*lines, f'return {", ".join(map(repr, self.outputs))}'])
+
+
+def trace(function, shapes):
+    """Return the Program of function(*arrays of symbols).
+
+    :param function: returns an array, or a tuple of arrays.
+    :param shapes: {name: shape} of its arguments, in order.
+    :raise TracingError: the function looks at a value.
+    """
+    graph = Graph()
+    arrays, inputs, first = [], [], 0
+    for name, shape in shapes.items():
+        size = int(np.prod(shape, dtype=int))
+        flat = [graph.input(first + k) for k in range(size)]
+        arrays.append(np.array(flat, dtype=object).reshape(shape))
+        inputs.append((name, size))
+        first += size
+    answer = function(*arrays)
+    answer = [np.asarray(part, dtype=object)
+              for part in (answer if isinstance(answer, tuple) else (answer,))]
+    outputs = tuple(graph.const(value) for part in answer for value in part.ravel())
+    return Program(tuple(inputs), _needed(graph, outputs), outputs,
+                   tuple(part.shape for part in answer))
+
+
+def _needed(graph, outputs):
+    """Return the symbols the outputs depend on, in order of creation."""
+    needed, stack = set(), [symbol.number for symbol in outputs]
+    while stack:
+        number = stack.pop()
+        if number not in needed:
+            needed.add(number)
+            stack.extend(arg.number for arg in graph.symbols[number].args
+                         if isinstance(arg, Symbol))
+    return tuple(graph.symbols[number] for number in sorted(needed))
+
+
+def evaluate(program, inputs):
+    """Return the output arrays for a flat array of inputs, one line at a time: the oracle."""
+    values = {}
+    for symbol in program.symbols:
+        if symbol.op is Op.CONST:
+            values[symbol.number] = symbol.args[0]
+        elif symbol.op is Op.INPUT:
+            values[symbol.number] = float(inputs[symbol.args[0]])
+        else:
+            values[symbol.number] = MEANING[symbol.op](*(values[arg.number]
+                                                         for arg in symbol.args))
+    flat = np.array([values[symbol.number] for symbol in program.outputs])
+    ends = np.cumsum([int(np.prod(shape, dtype=int)) for shape in program.shapes])
+    return [part.reshape(shape) for part, shape in zip(np.split(flat, ends[:-1]), program.shapes)]
+
+
+MEANING = {
+    Op.ADD: lambda x, y: x + y,
+    Op.SUB: lambda x, y: x - y,
+    Op.MUL: lambda x, y: x * y,
+    Op.NEG: lambda x: -x,
+    Op.RECIP: lambda x: np.divide(1.0, x),
+    Op.SQRT: np.sqrt,
+    Op.SIN: np.sin,
+    Op.COS: np.cos,
+}
+
+
+def check(program):
+    """Raise if a line uses something not above it, or has the wrong number of arguments."""
+    arity = {Op.ADD: 2, Op.SUB: 2, Op.MUL: 2, Op.NEG: 1, Op.RECIP: 1, Op.SQRT: 1, Op.SIN: 1,
+             Op.COS: 1}
+    size = sum(count for _, count in program.inputs)
+    above = set()
+    for symbol in program.symbols:
+        if symbol.op is Op.INPUT:
+            assert 0 <= symbol.args[0] < size, f'{_line(symbol)}: no such input'
+        elif symbol.op is not Op.CONST:
+            assert len(symbol.args) == arity[symbol.op], f'{_line(symbol)}: wrong arity'
+            assert all(arg.number in above for arg in symbol.args), f'{_line(symbol)}: not above'
+        above.add(symbol.number)
+    assert all(symbol.number in above for symbol in program.outputs), 'an output is missing'
+
+
+def count(program):
+    """Return {'mul': ..., 'add': ..., ...}: how many of each operation the program has."""
+    names = {Op.MUL: 'mul', Op.ADD: 'add', Op.SUB: 'add', Op.RECIP: 'div', Op.SQRT: 'sqrt',
+             Op.SIN: 'sin', Op.COS: 'cos'}
+    return Counter(names[symbol.op] for symbol in program.symbols if symbol.op in names)
+
+
+def _line(symbol):
+    return f'%{symbol.number} = {symbol.op.value}({", ".join(map(str, symbol.args))})'
