@@ -13,6 +13,7 @@ from lxml import etree
 from urdf_parser_py import urdf, xml_reflection
 
 from dynamics_node.errors import ModelError
+from dynamics_node.model.checks import LARGEST
 from dynamics_node.model.joints import KINDS
 from dynamics_node.model.records import JointRecord, LinkRecord, Mimic, RobotRecord
 from dynamics_node.spatial import inertia as inertias
@@ -38,7 +39,6 @@ NUMBERS = {
     'limit': dict.fromkeys(('lower', 'upper', 'velocity', 'effort'), 1),
 }
 COMPLETE = ('axis', 'mass', 'inertia')  # where no number may be left out
-LARGEST = 1e30  # no SI quantity of a robot comes near, and products of a few stay finite
 _parser_lock = threading.Lock()
 
 
