@@ -4,8 +4,8 @@ import numpy as np
 
 from dynamics_node import door
 from dynamics_node.algorithms.wrenches import body_wrenches
-from dynamics_node.compiler.engine import Engine, enabled, rubs, standard_keys
-from dynamics_node.compiler.questions import Key, question_of, uniform_values
+from dynamics_node.compiler.engine import Engine, enabled
+from dynamics_node.compiler.questions import QUESTIONS, key_of, uniform_values
 from dynamics_node.errors import DynamicsError
 from dynamics_node.model import configuration
 
@@ -28,17 +28,12 @@ class Answerer:
         self.engine = engine
         self.fast = {}      # name of the question -> Caller for the user's arrays as they are
         self._checked = {}  # Key -> Caller that takes checked arrays
-        self._rubbing = bool(model.damping.any() or model.friction.any())
 
     # Kernels ---------------------------------------------------------------------------------
 
     def keys(self):
         """Return the keys of all questions that are not about a frame."""
-        return standard_keys(self._rubbing, bool(self.model.payloads))
-
-    def key(self, question, frame, local, wrenches):
-        return Key(question, frame, local, self._rubbing and rubs(question),
-                   bool(self.model.payloads) or wrenches)
+        return [key_of(self.model, question) for question in QUESTIONS]
 
     def compile(self, keys, wait):
         """Ask for kernels, and wait for them if told to."""
@@ -53,7 +48,7 @@ class Answerer:
     def is_compiled(self, keys):
         return self.engine is not None and all(self.engine.is_ready(key) for key in keys)
 
-    def _caller(self, key, algorithm, arrays, with_wrenches):
+    def _caller(self, key, algorithm, arrays):
         """Return the Caller of a key if its kernel is ready; the first time, make the fast path."""
         if self.engine is None:
             return None
@@ -72,7 +67,7 @@ class Answerer:
                 return self.ask(key.question, algorithm, None, key.frame, key.local,
                                 **dict(zip(names, raw)))
             caller = self._checked[key] = self._bind(kernel, key, in_numpy)
-            if not with_wrenches and 'given' not in names:
+            if not key.pushed and 'given' not in names:
                 self.fast[_fast_name(key)] = self._bind(kernel, key, from_user)
         return caller
 
@@ -91,13 +86,9 @@ class Answerer:
         """
         states, n = self._checked_states(wrenches, arrays)
         if n != 0:
-            with_wrenches = 'wrenches' in states
-            key = self.key(question, frame, local, with_wrenches)
-            caller = self._caller(key, algorithm, arrays, with_wrenches)
+            key = key_of(self.model, question, frame, local, pushed='wrenches' in states)
+            caller = self._caller(key, algorithm, arrays)
             if caller is not None:
-                if key.loaded and question_of(key).wrenches and not with_wrenches:
-                    size = 6 * len(self.model.bodies)
-                    states['wrenches'] = np.zeros(size if n is None else (n, size))
                 return caller(*states.values())
         return self._rows(algorithm, states, n=n)
 

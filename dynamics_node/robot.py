@@ -12,7 +12,7 @@ from dynamics_node.algorithms.hybrid_dynamics import hybrid_dynamics
 from dynamics_node.algorithms.inverse_dynamics import bias_torque, gravity_torque, inverse_dynamics
 from dynamics_node.algorithms.mass_matrix import mass_matrix, mass_matrix_inverse
 from dynamics_node.answer import Answerer
-from dynamics_node.compiler.questions import FRAME_QUESTIONS
+from dynamics_node.compiler.questions import FRAME_QUESTIONS, key_of
 from dynamics_node.errors import DynamicsError, SingularModel
 from dynamics_node.model import configuration, payload
 from dynamics_node.model.build import FRICTION_SPEED, build_model
@@ -164,8 +164,7 @@ class Robot:
         keys = self._answerer.keys()
         for frame in frames:
             self.model.frame(frame)
-            keys += [self._answerer.key(question, frame, False, False)
-                     for question in FRAME_QUESTIONS]
+            keys += [key_of(self.model, question, frame) for question in FRAME_QUESTIONS]
         return keys
 
     # Configurations --------------------------------------------------------------------------

@@ -91,11 +91,11 @@ def _load(about, code):
     """Return the Kernel, or None where the code does not do what it should."""
     try:
         loaded = target.Loaded(code)
-    except RuntimeError:  # LLVM's word for a file that is no object code
-        return None
-    return (Kernel(loaded, about['lanes'], tuple(about['inputs']),
-                   tuple(map(tuple, about['outputs'])), about['operations'])
-            if _passes_self_test(loaded, about) else None)
+        kernel = Kernel(loaded, about['lanes'], tuple(about['inputs']),
+                        tuple(map(tuple, about['outputs'])), about['operations'])
+        return kernel if _passes_self_test(loaded, about) else None
+    except (RuntimeError, LookupError, TypeError, ValueError):
+        return None  # no object code (LLVM says RuntimeError), or not described as ours is
 
 
 def _passes_self_test(loaded, about):

@@ -55,20 +55,25 @@ def read(name):
     try:
         path = folder() / name
         digest, about, code = path.read_bytes().split(b'\n', 2)
-        if digest != hashlib.sha256(about + code).hexdigest().encode():
+        if digest != _digest(name, about, code):
             return None
         with contextlib.suppress(OSError):
             os.utime(path)  # used just now
         return json.loads(about), code
-    except (OSError, ValueError):  # not there, not readable, not ours
+    except (OSError, ValueError, RuntimeError):  # not there, not readable, not ours; no home
         return None
+
+
+def _digest(name, about, code):
+    """Return a digest of all there is, the name too: a file copied to another name is foreign."""
+    return hashlib.sha256(b'\n'.join([name.encode(), about, code])).hexdigest().encode()
 
 
 def write(name, about, code):
     """Keep a kernel; a full or read-only disk is no reason to fail."""
     about = json.dumps(about).encode()
-    content = hashlib.sha256(about + code).hexdigest().encode() + b'\n' + about + b'\n' + code
-    with contextlib.suppress(OSError):
+    content = b'\n'.join([_digest(name, about, code), about, code])
+    with contextlib.suppress(OSError, RuntimeError):
         folder().mkdir(parents=True, exist_ok=True, mode=0o700)
         handle, temporary = tempfile.mkstemp(dir=folder(), suffix='.part')
         try:

@@ -104,8 +104,8 @@ static int run_threads(Work *work)
     Work second = *work;
     pthread_t thread;
     int threaded = 0;
-    if (work->n >= self->threshold) {
-        const Py_ssize_t half = work->n / 2 / self->lanes * self->lanes;
+    const Py_ssize_t half = work->n / 2 / self->lanes * self->lanes;
+    if (work->n >= self->threshold && half > 0) {
         for (int k = 0; k < self->n_inputs; k++)
             second.in[k] += half * self->in_size[k];
         for (int k = 0; k < self->n_outputs; k++)

@@ -15,9 +15,9 @@ class Caller:
         self._lanes, self._inputs, self._outputs = lanes, inputs, outputs
         self._uniforms, self._fallback, self._owner = uniforms, fallback, owner
 
-    def __call__(self, *args):
-        if not self._plain(args):
-            return self._fallback(*args)
+    def __call__(self, *args, **named):
+        if named or not self._plain(args):
+            return self._fallback(*args, **named)
         if args[0].ndim == 1:
             answers = [np.empty(shape) for shape in self._outputs]
             bad = self._single(_pointers([*args, *self._uniforms]), _pointers(answers))
@@ -40,7 +40,8 @@ class Caller:
     def _plain(self, args):
         return (len(args) == len(self._inputs)
                 and all(type(arg) is np.ndarray and arg.dtype == np.float64
-                        and arg.flags.carray and arg.ndim in (1, 2) and arg.shape[-1] == size
+                        and arg.flags.c_contiguous and arg.flags.aligned
+                        and arg.ndim in (1, 2) and arg.shape[-1] == size
                         for arg, size in zip(args, self._inputs))
                 and len({arg.shape[:-1] for arg in args}) == 1 and args[0].size > 0)
 

@@ -9,8 +9,6 @@ import os
 import threading
 from collections import deque
 
-from dynamics_node.compiler.questions import QUESTIONS, Key
-
 
 def enabled():
     """Whether compilation is switched on: DYNAMICS_NODE_COMPILE=0 switches it off."""
@@ -51,7 +49,7 @@ class Worker:
         while True:
             with self._ready:
                 while not self._jobs and not self._stopping:
-                    if not self._ready.wait(timeout=5.0):
+                    if not self._ready.wait(timeout=5.0) and not self._jobs:
                         self._thread = None
                         return
                 if self._stopping:
@@ -111,15 +109,3 @@ class Engine:
             self._done[key] = error
         finally:
             event.set()
-
-
-def standard_keys(rubbing, loaded):
-    """Return the keys of all questions that are not about a frame."""
-    return [Key(question, rubbing=rubbing and rubs(question), loaded=loaded)
-            for question in QUESTIONS]
-
-
-def rubs(question):
-    """Whether damping and friction enter the answer."""
-    return question in ('inverse_dynamics', 'forward_dynamics', 'hybrid_dynamics',
-                        'friction_torque')

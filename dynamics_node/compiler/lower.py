@@ -41,15 +41,16 @@ def lower(program, lanes, uniform=(), fma=True, margins=0):
         *map(ir.declarations, widths),
         'declare double @sin(double)', 'declare double @cos(double)',
         *(define_sincos(ir, width) for width in widths),
-        _single(program, ir, pack, margins), _block(program, ir, lanes, uniform, margins),
+        _single(program, ir, pack, uniform, margins),
+        _block(program, ir, lanes, uniform, margins),
         _batch(lanes),
         '!0 = !{!"branch_weights", i32 1, i32 1000000}', ''])
 
 
-def _single(program, ir, pack, margins):
+def _single(program, ir, pack, uniform, margins):
     """Return @single; sines and cosines of the inputs are taken `pack` joints at a time."""
     e = ir.emitter(1, 't')
-    values = _load_single(program, e)
+    values = _load_single(program, e, uniform)
     bad_input = _not_finite(e, values.values())
     body = Body(program, e, values)
     body.sincos_packed(pack)
@@ -64,24 +65,24 @@ def _single(program, ir, pack, margins):
                       f'  ret i64 {bad}', '}'])
 
 
-def _load_single(program, e):
-    used = _used_inputs(program)
+def _load_single(program, e, uniform):
+    read = _inputs_to_read(program, uniform)
     values = {}
     for pointer, first, size in _in_blocks(program, e):
         for k in range(first, first + size):
-            if k in used:
+            if k in read:
                 address = e.line(f'getelementptr double, ptr {pointer}, i64 {k - first}')
-                values[used[k]] = e.line(f'load double, ptr {address}, align 8')
+                values[read[k]] = e.line(f'load double, ptr {address}, align 8')
     return values
 
 
 def _block(program, ir, lanes, uniform, margins):
     """Return @block, `lanes` states from row %row on; a function of its own, lest LLVM hoist."""
     e = ir.emitter(lanes, 't')
-    used = _used_inputs(program)
+    read = _inputs_to_read(program, uniform)
     values = {}
     for (name, _), (pointer, first, size) in zip(program.inputs, _in_blocks(program, e)):
-        wanted = {k - first: used[k] for k in range(first, first + size) if k in used}
+        wanted = {k - first: read[k] for k in range(first, first + size) if k in read}
         values.update(load_rows(e, pointer, size, wanted, name in uniform))
     bad_input = _not_finite(e, values.values())
     body = Body(program, e, values)
@@ -144,8 +145,19 @@ done:
 }}"""
 
 
-def _used_inputs(program):
-    return {symbol.args[0]: symbol.number for symbol in program.symbols if symbol.op is Op.INPUT}
+def _inputs_to_read(program, uniform):
+    """Return {place of an input: number of its symbol}: those in use, and all of a state.
+
+    An answer need not depend on every coordinate, but one that is not finite is refused all the
+    same. What is read to be checked only has a negative number, as no symbol has.
+    """
+    used = {symbol.args[0]: symbol.number for symbol in program.symbols if symbol.op is Op.INPUT}
+    first = 0
+    for name, size in program.inputs:
+        if name not in uniform:
+            used.update({k: -1 - k for k in range(first, first + size) if k not in used})
+        first += size
+    return used
 
 
 def _in_blocks(program, e):

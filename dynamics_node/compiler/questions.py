@@ -26,7 +26,8 @@ class Key(NamedTuple):
     frame: str = ''        # for questions about a frame
     local: bool = False
     rubbing: bool = False  # damping and friction are inputs, else zero
-    loaded: bool = False   # payload and external wrenches are inputs, else none
+    loaded: bool = False   # payloads are inputs, else none
+    pushed: bool = False   # external wrenches are inputs, else none
 
 
 class Question(NamedTuple):
@@ -73,6 +74,18 @@ FRAME_QUESTIONS = {
 }
 
 
+# Where damping and friction enter, and where payloads do not.
+RUBBING = {'inverse_dynamics', 'forward_dynamics', 'hybrid_dynamics', 'friction_torque'}
+WEIGHTLESS = {'friction_torque', *FRAME_QUESTIONS}
+
+
+def key_of(model, question, frame='', local=False, pushed=False):
+    """Return the key of the kernel that answers a question for a robot as it is now."""
+    rubbing = question in RUBBING and bool(model.damping.any() or model.friction.any())
+    loaded = question not in WEIGHTLESS and bool(model.payloads)
+    return Key(question, frame, bool(local), rubbing, loaded, pushed)
+
+
 def question_of(key):
     return QUESTIONS.get(key.question) or FRAME_QUESTIONS[key.question]
 
@@ -82,7 +95,7 @@ def state_shapes(model, key):
     question = question_of(key)
     sizes = {'q': model.nq}
     shapes = {name: (sizes.get(name, model.nv),) for name in question.states}
-    if key.loaded and question.wrenches:
+    if key.pushed:
         shapes['wrenches'] = (len(model.bodies), 6)
     return shapes
 
