@@ -7,7 +7,10 @@ GIL released.
 import atexit
 import os
 import threading
+import weakref
 from collections import deque
+
+from dynamics_node.errors import DynamicsError
 
 
 def enabled():
@@ -60,8 +63,18 @@ class Worker:
 
 _worker = Worker()
 atexit.register(_worker.stop)
-if hasattr(os, 'register_at_fork'):  # threads do not survive a fork
-    os.register_at_fork(after_in_child=_worker.__init__)
+_engines = weakref.WeakSet()
+
+
+def _after_fork():
+    """Threads do not survive a fork: the child asks anew for what was not finished."""
+    _worker.__init__()
+    for engine in _engines:
+        engine.forget_unfinished()
+
+
+if hasattr(os, 'register_at_fork'):
+    os.register_at_fork(after_in_child=_after_fork)
 
 
 class Engine:
@@ -72,6 +85,7 @@ class Engine:
         self._done = {}      # key -> Kernel, or the error that kept it from being made
         self._events = {}    # key -> set when it is in _done
         self._lock = threading.Lock()
+        _engines.add(self)
 
     def kernel(self, key):
         """Return the Kernel if it is ready; else ask for it, and return None."""
@@ -101,11 +115,26 @@ class Engine:
     def is_ready(self, key):
         return key in self._done and not isinstance(self._done[key], Exception)
 
+    def forget_unfinished(self):
+        self._lock = threading.Lock()
+        self._events = {key: event for key, event in self._events.items() if event.is_set()}
+
     def _make(self, key, event):
         try:
             from dynamics_node.compiler.build import build_kernel  # imports LLVM: 30 ms, not before
             self._done[key] = build_kernel(self._model, key)
         except Exception as error:  # kept for wait(); the NumPy path goes on serving
-            self._done[key] = error
+            self._done[key] = _explained(error)
         finally:
             event.set()
+
+
+def _explained(error):
+    """Return the error as a DynamicsError that says what to do."""
+    if isinstance(error, DynamicsError):
+        return error
+    advice = ('install llvmlite >= 0.45 (pip install llvmlite)' if isinstance(error, ImportError)
+              else 'the NumPy path goes on serving')
+    explained = DynamicsError(f'no kernel could be made: {error!r}; {advice}')
+    explained.__cause__ = error
+    return explained

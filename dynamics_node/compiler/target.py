@@ -1,13 +1,20 @@
 """Machine code for this machine: compile IR to an object, load an object."""
 
 import ctypes
+import os
 import threading
 from functools import cache
 
 import llvmlite
 import llvmlite.binding as llvm
 
+if tuple(map(int, llvmlite.__version__.split('.')[:2])) < (0, 45):  # pointers without types
+    raise ImportError(f'llvmlite {llvmlite.__version__} is too old')
+
 _lock = threading.Lock()  # llvmlite has one of its own; ours keeps a compilation in one piece
+if hasattr(os, 'register_at_fork'):  # a fork in the midst of one would leave LLVM locked for good
+    os.register_at_fork(before=_lock.acquire, after_in_parent=_lock.release,
+                        after_in_child=_lock.release)
 
 
 @cache
@@ -32,6 +39,7 @@ def _has_fma(features):
     return bool(features.get('fma') or features.get('neon') or features.get('fp-armv8'))
 
 
+@cache
 def fingerprint():
     """Return what object code depends on besides the program: CPU, its features, LLVM."""
     machine, lanes, fma = host()
