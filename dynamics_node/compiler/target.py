@@ -1,7 +1,6 @@
 """Machine code for this machine: compile IR to an object, load an object."""
 
 import ctypes
-import os
 import threading
 from functools import cache
 
@@ -12,9 +11,6 @@ if tuple(map(int, llvmlite.__version__.split('.')[:2])) < (0, 45):  # pointers w
     raise ImportError(f'llvmlite {llvmlite.__version__} is too old')
 
 _lock = threading.Lock()  # llvmlite has one of its own; ours keeps a compilation in one piece
-if hasattr(os, 'register_at_fork'):  # a fork in the midst of one would leave LLVM locked for good
-    os.register_at_fork(before=_lock.acquire, after_in_parent=_lock.release,
-                        after_in_child=_lock.release)
 
 
 @cache

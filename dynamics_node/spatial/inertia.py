@@ -5,6 +5,7 @@ from typing import NamedTuple
 import numpy as np
 
 from dynamics_node.spatial import so3
+from dynamics_node.spatial.solve import symmetric
 
 
 class Inertia(NamedTuple):
@@ -37,7 +38,7 @@ class Inertia(NamedTuple):
         h = T.R @ self.moment
         half = so3.skew(T.p) @ so3.skew(h + 0.5 * self.mass * T.p)
         return Inertia(self.mass, h + self.mass * T.p,
-                       T.R @ self.tensor @ T.R.T - half - half.T)
+                       symmetric(T.R @ self.tensor @ T.R.T - half - half.T))
 
     def matrix(self):
         """Return the symmetric 6 x 6 matrix (eq. 22)."""
