@@ -13,6 +13,7 @@ from dynamics_node.errors import DynamicsError
 from dynamics_node.model.configuration import random_configuration
 from dynamics_node.model.regroup import regrouped
 
+LARGE = 1500  # instructions
 AGREEMENT = 1e-12  # of a loaded kernel with the interpreter, relative to the largest number
 
 
@@ -61,7 +62,8 @@ def compile_kernel(model, key):
     check(program)
     _, lanes, fma = target.host()
     uniform = tuple(uniform_shapes(model, key))
-    code = target.compile_ir(lower(program, lanes, uniform, fma, margins=1))
+    code = target.compile_ir(lower(program, lanes, uniform, fma, margins=1),
+                             large=instructions(program) > LARGE)
     sample = _sample(model, key)
     expected = evaluate(program, np.concatenate([np.ravel(part) for part in sample]))
     about = {

@@ -20,7 +20,8 @@ from dynamics_node.compiler.layout import load_rows, store_rows
 from dynamics_node.compiler.sincos import define_sincos
 
 # The straight line is broken into basic blocks of this many operations: within a block LLVM's
-# scheduler moves loads and products far ahead and then spills.
+# scheduler moves loads and products far ahead and then spills (where registers are 16; with the 32
+# of AVX-512 it makes no difference).
 BLOCK = 60
 # Joints per vector when a single state's sines and cosines are taken: wider was slower (measured).
 PACK = 4

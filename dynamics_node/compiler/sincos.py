@@ -18,15 +18,6 @@ COS = (-1.13596475577881948265e-11, 2.08757232129817482790e-09, -2.7557314351390
 def define_sincos(ir, lanes):
     """Return the IR of @sincos: (<lanes> x) -> {sine, cosine}, and of its libm fallback."""
     T, I, mask = ir.type(lanes), ir.integer(lanes), ir.boolean(lanes)
-    e = ir.emitter(lanes, prefix='s')
-    magnitude = e.call('fabs', '%x')
-    large = e.line(f'fcmp ugt {T} {magnitude}, {ir.const(LIMIT, lanes)}')
-    if lanes == 1:
-        any_large = large
-    else:
-        packed = e.line(f'bitcast {mask} {large} to i{lanes}')
-        any_large = e.line(f'icmp ne i{lanes} {packed}, 0')
-    head = e.lines
     e = ir.emitter(lanes, prefix='f')
     shifted = e.fma('%x', ir.const(TWO_OVER_PI, lanes), ir.const(MAGIC, lanes))
     k = e.binary('fsub', shifted, ir.const(MAGIC, lanes))
@@ -54,14 +45,26 @@ def define_sincos(ir, lanes):
     c = e.line(f'select {mask} {odd}, {T} {sine}, {T} {cosine}')
     s = _flip(e, ir, s, bits, lanes)
     c = _flip(e, ir, c, e.line(f'add {I} {bits}, {one}'), lanes)
+    magnitude = e.call('fabs', '%x')
+    large = e.line(f'fcmp ugt {T} {magnitude}, {ir.const(LIMIT, lanes)}')
+    any_large = large
+    if lanes > 1:
+        packed = e.line(f'bitcast {mask} {large} to i{lanes}')
+        any_large = e.line(f'icmp ne i{lanes} {packed}, 0')
     pair = f'{{{T}, {T}}}'
     r0 = e.line(f'insertvalue {pair} undef, {T} {s}, 0')
     r1 = e.line(f'insertvalue {pair} {r0}, {T} {c}, 1')
+    libm = ir.emitter(lanes, prefix='m')  # the lanes that are large only: their neighbours' bits
+    slow = libm.line(f'call {pair} @sincos_libm{lanes}({T} %x)')  # do not depend on them
+    mixed = 'undef'
+    for k, fast in enumerate((s, c)):
+        part = libm.line(f'extractvalue {pair} {slow}, {k}')
+        part = libm.line(f'select {mask} {large}, {T} {part}, {T} {fast}')
+        mixed = libm.line(f'insertvalue {pair} {mixed}, {T} {part}, {k}')
     body = '\n'.join([
-        f'define internal {pair} @sincos{lanes}({T} %x) alwaysinline {{', *head,
-        f'  br i1 {any_large}, label %libm, label %fast, !prof !0', 'libm:',
-        f'  %slow = call {pair} @sincos_libm{lanes}({T} %x)', f'  ret {pair} %slow', 'fast:',
-        *e.lines, f'  ret {pair} {r1}', '}'])
+        f'define internal {pair} @sincos{lanes}({T} %x) alwaysinline {{', *e.lines,
+        f'  br i1 {any_large}, label %libm, label %fast, !prof !0', 'libm:', *libm.lines,
+        f'  ret {pair} {mixed}', 'fast:', f'  ret {pair} {r1}', '}'])
     return body + '\n' + _define_libm(ir, lanes)
 
 

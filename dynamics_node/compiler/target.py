@@ -43,10 +43,16 @@ def fingerprint():
             lanes, fma, llvmlite.__version__, llvm.llvm_version_info)
 
 
-def compile_ir(text):
-    """Return the object code of an IR text. Releases the GIL while LLVM works."""
+def compile_ir(text, large=False):
+    """Return the object code of an IR text. Releases the GIL while LLVM works.
+
+    :param large: leave the order of instructions as it is. LLVM's scheduler shortens the critical
+        path of small programs; in large ones (1500 instructions) it only adds spills: without it
+        the kernels of TALOS take 5 to 18 % less time, and compile faster (measured).
+    """
     machine, _, _ = host()
     with _lock:
+        llvm.set_option('', f'-enable-misched={0 if large else 1}')  # of the process: so locked
         module = llvm.parse_assembly(text)
         module.verify()
         passes = llvm.create_new_module_pass_manager()
