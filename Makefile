@@ -27,6 +27,9 @@ unexport _ROS_WHEELS_BOOTSTRAP_COMPLETE
 # A sourced ROS must not mix with the one in the virtualenv.
 unexport PYTHONPATH AMENT_PREFIX_PATH CMAKE_PREFIX_PATH COLCON_PREFIX_PATH LD_LIBRARY_PATH
 
+# Compiled kernels of what is run here stay inside this folder too.
+export DYNAMICS_NODE_CACHE ?= $(CURDIR)/build/kernels
+
 # How a command sees ROS: the virtualenv, then the package that colcon built.
 ROS := export PATH='$(VENV)/bin':"$$PATH" AMENT_PREFIX_PATH='$(VENV)' CMAKE_PREFIX_PATH='$(VENV)'
 OVERLAY := $(ROS) AMENT_CURRENT_PREFIX=; set +u; . install/setup.sh; set -u

@@ -5,7 +5,7 @@ import numpy as np
 from dynamics_node import door
 from dynamics_node.algorithms.wrenches import body_wrenches
 from dynamics_node.compiler.engine import Engine, enabled
-from dynamics_node.compiler.questions import QUESTIONS, key_of, uniform_values
+from dynamics_node.compiler.questions import key_of, uniform_values
 from dynamics_node.errors import DynamicsError
 from dynamics_node.model import configuration
 
@@ -31,19 +31,15 @@ class Answerer:
 
     # Kernels ---------------------------------------------------------------------------------
 
-    def keys(self):
-        """Return the keys of all questions that are not about a frame."""
-        return [key_of(self.model, question) for question in QUESTIONS]
-
     def compile(self, keys, wait):
         """Ask for kernels, and wait for them if told to."""
         if self.engine is None:
             raise DynamicsError('compilation is switched off for this robot: by compile=False, by '
                                 'DYNAMICS_NODE_COMPILE=0, or because nothing moves')
-        for key in keys:
-            self.engine.request(key)
         if wait:
             self.engine.wait(keys)
+        for key in keys:
+            self.engine.request(key)
 
     def is_compiled(self, keys):
         return self.engine is not None and all(self.engine.is_ready(key) for key in keys)
@@ -59,16 +55,14 @@ class Answerer:
                 return None
             names = list(arrays)
 
-            def in_numpy(*checked):
-                forces = checked[len(names):]
-                return self._rows(algorithm, dict(zip(names, checked)), *forces)
-
             def from_user(*raw):
-                return self.ask(key.question, algorithm, None, key.frame, key.local,
-                                **dict(zip(names, raw)))
-            caller = self._checked[key] = self._bind(kernel, key, in_numpy)
-            if not key.pushed and 'given' not in names:
-                self.fast[_fast_name(key)] = self._bind(kernel, key, from_user)
+                return self.ask(key.question, algorithm, None, key.frame, **dict(zip(names, raw)))
+            caller = self._checked[key] = self._bind(
+                kernel, key,
+                lambda *checked: self._in_numpy(algorithm, checked, key.pushed, key.frame))
+            if not key.pushed:
+                name = (key.question, *key.frame) if key.frame else key.question
+                self.fast[name] = self._bind(kernel, key, from_user)
         return caller
 
     def _bind(self, kernel, key, fallback):
@@ -78,70 +72,65 @@ class Answerer:
 
     # Answers ---------------------------------------------------------------------------------
 
-    def ask(self, question, algorithm, wrenches=None, frame='', local=False, **arrays):
+    def ask(self, question, algorithm, wrenches=None, frame=(), **arrays):
         """Check the arguments, then answer.
 
-        :param algorithm: f(model, *states[, body wrenches]) of single states, in NumPy.
+        :param algorithm: f(model, *states[, body wrenches], *frame) of single states, in NumPy.
+        :param frame: () or (frame,) or (frame, local).
         :param arrays: the states by name, in the order of the question.
         """
-        states, n = self._checked_states(wrenches, arrays)
+        states, n, pushed = self._checked_states(wrenches, arrays)
         if n != 0:
-            key = key_of(self.model, question, frame, local, pushed='wrenches' in states)
+            key = key_of(self.model, question, frame, pushed)
             caller = self._caller(key, algorithm, arrays)
             if caller is not None:
-                return caller(*states.values())
-        return self._rows(algorithm, states, n=n)
+                return caller(*states)
+        return self._in_numpy(algorithm, states, pushed, frame)
 
     def ask_numpy(self, algorithm, wrenches=None, **arrays):
         """Check the arguments, then answer in NumPy a question that has no kernel."""
-        states, n = self._checked_states(wrenches, arrays)
-        return self._rows(algorithm, states, n=n)
+        states, _, pushed = self._checked_states(wrenches, arrays)
+        return self._in_numpy(algorithm, states, pushed)
 
     def rows(self, algorithm, **arrays):
         """Answer in NumPy a question that has no kernel; arrays are checked."""
         n = door.batch_size(arrays)
-        return self._rows(algorithm, {name: _rows_of(array, n) for name, array in arrays.items()},
-                          n=n)
+        return self._in_numpy(algorithm, [_rows_of(array, n) for array in arrays.values()])
 
     def _checked_states(self, wrenches, arrays):
-        """Return ({name: rows}, number of states or None), wrenches among them if there are any."""
+        """Return (states, number of states or None, whether wrenches are the last of them)."""
         arrays = {name: door.check_configuration(self.model, value) if name == 'q'
                   else door.check_array(name, value, self.model.nv)
                   for name, value in arrays.items()}
         forces = {} if wrenches is None else door.check_wrenches(self.model, wrenches)
         n = door.batch_size(arrays, forces)
-        states = {name: _rows_of(array, n) for name, array in arrays.items()}
+        states = [_rows_of(array, n) for array in arrays.values()]
         if forces:
             forces = {name: _rows_of(F, n) for name, F in forces.items()}
-            states['wrenches'] = _flat_wrenches(self.model, forces, n)
-        return states, n
+            states.append(_flat_wrenches(self.model, forces, n))
+        return states, n, bool(forces)
 
-    def _rows(self, algorithm, states, *forces, n=-1):
-        """Ask the algorithm state by state."""
-        if forces:
-            states = {**states, 'wrenches': forces[0]}
-        arrays = list(states.values())
-        if n == -1:
-            n = None if arrays[0].ndim == 1 else len(arrays[0])
-
+    def _in_numpy(self, algorithm, states, pushed=False, frame=()):
+        """Ask the algorithm state by state; the last of the states may be wrenches, flat."""
         def one(*state):
-            if 'wrenches' in states:
+            if pushed:
                 state = (*state[:-1], state[-1].reshape(-1, 6))
-            return algorithm(self.model, *state)
+            return algorithm(self.model, *state, *frame)
         with np.errstate(all='ignore'):  # what is not finite is refused below
-            if n is None:
-                return _finite(one(*arrays))
-            if n == 0:  # the shape of an answer, without an answer
-                shape = one(*(_anything(self.model, name) for name in states))
+            if states[0].ndim == 1:
+                return _finite(one(*states))
+            if len(states[0]) == 0:  # the shape of an answer, without an answer
+                shape = one(*(self._anything(state.shape[1]) for state in states))
                 return _map(lambda part: np.empty((0, *np.shape(part))), shape)
-            answers = [one(*(array[row] for array in arrays)) for row in range(n)]
+            answers = [one(*row) for row in zip(*states)]
         if isinstance(answers[0], tuple):
             return tuple(_finite(np.stack(parts)) for parts in zip(*answers))
         return _finite(np.stack(answers))
 
-
-def _fast_name(key):
-    return (key.question, key.frame, key.local) if key.frame else key.question
+    def _anything(self, size):
+        """Return some valid numbers, to learn the shape of an answer."""
+        neutral = configuration.neutral(self.model)
+        return neutral if size == len(neutral) else np.zeros(size)
 
 
 def _map(function, answer):
@@ -162,13 +151,6 @@ def _rows_of(array, n):
     if n is not None and array.ndim == 1:
         array = np.broadcast_to(array, (n, len(array)))
     return np.ascontiguousarray(array)
-
-
-def _anything(model, name):
-    """Return some valid state, to learn the shape of an answer."""
-    if name == 'wrenches':
-        return np.zeros(6 * len(model.bodies))
-    return configuration.neutral(model) if name.startswith('q') else np.zeros(model.nv)
 
 
 def _flat_wrenches(model, forces, n):

@@ -12,7 +12,7 @@ from dynamics_node.algorithms.hybrid_dynamics import hybrid_dynamics
 from dynamics_node.algorithms.inverse_dynamics import bias_torque, gravity_torque, inverse_dynamics
 from dynamics_node.algorithms.mass_matrix import mass_matrix, mass_matrix_inverse
 from dynamics_node.answer import Answerer
-from dynamics_node.compiler.questions import FRAME_QUESTIONS, key_of
+from dynamics_node.compiler.questions import all_keys
 from dynamics_node.errors import DynamicsError, SingularModel
 from dynamics_node.model import configuration, payload
 from dynamics_node.model.build import FRICTION_SPEED, build_model
@@ -135,10 +135,7 @@ class Robot:
 
     def with_gravity(self, gravity):
         """Return the robot in another gravity, a vector towards the earth in the root frame."""
-        gravity = door.check_array('gravity', gravity, 3)
-        if gravity.ndim != 1:
-            raise DynamicsError(f'gravity must have shape (3,), got {gravity.shape}')
-        return self._with(self.model.with_(gravity=gravity.copy()))
+        return self._with(self.model.with_(gravity=finite('gravity', gravity, (3,))))
 
     def _with(self, model):
         engine = self._answerer.engine
@@ -146,26 +143,29 @@ class Robot:
 
     # Machine code ----------------------------------------------------------------------------
 
-    def compile(self, wait=False, frames=()):
-        """Compile every kernel of this robot now, instead of each when it is first asked for.
+    def compile(self, wait=False, frames=(), wrenches=False, payloads=False):
+        """Compile the kernels of this robot now, instead of each when it is first asked for.
 
         :param wait: return when they are ready.
         :param frames: links whose pose, twist, Jacobian and its rate are wanted too.
+        :param wrenches: also those that take external wrenches.
+        :param payloads: also those that take payloads; a robot that carries one has only these.
+        :raise DynamicsError: compilation is switched off, or a kernel could not be made.
         """
-        self._answerer.compile(self._keys(frames), wait)
+        if isinstance(frames, str) or not hasattr(frames, '__iter__'):
+            frames = [frames]
+        for frame in frames:
+            self.model.frame(frame)
+        self._answerer.compile(all_keys(self.model, frames, wrenches, payloads), wait)
         return self
 
     @property
     def compiled(self):
-        """Whether every kernel (those about frames apart) is ready."""
-        return self._answerer.is_compiled(self._keys())
+        """Whether all kernels for the robot as it is are ready, those about frames apart.
 
-    def _keys(self, frames=()):
-        keys = self._answerer.keys()
-        for frame in frames:
-            self.model.frame(frame)
-            keys += [key_of(self.model, question, frame) for question in FRAME_QUESTIONS]
-        return keys
+        :raise DynamicsError: one could not be made.
+        """
+        return self._answerer.is_compiled(all_keys(self.model))
 
     # Configurations --------------------------------------------------------------------------
 
@@ -178,7 +178,12 @@ class Robot:
 
         :param rng: a numpy Generator, or a seed.
         """
-        return configuration.random_configuration(self.model, np.random.default_rng(rng))
+        try:
+            rng = np.random.default_rng(rng)
+        except (TypeError, ValueError) as error:
+            raise DynamicsError(f'rng is {rng!r:.80}; expected a numpy Generator or a seed, '
+                                'an integer that is not negative') from error
+        return configuration.random_configuration(self.model, rng)
 
     def integrate(self, q, v, step=1.0):
         """Return the configuration reached from q with the constant velocity v after `step` [s]."""
@@ -198,7 +203,8 @@ class Robot:
     def inverse_dynamics(self, q, v, a, wrenches=None):
         """Return tau = M a + C v + g + friction - sum J' F_ext, (nv,).
 
-        :param wrenches: {frame: (force, torque)} on the robot at that frame's origin, in its axes.
+        :param wrenches: {frame: (fx, fy, fz, tx, ty, tz)} on the robot at that frame's origin, in
+            its axes [N, N m].
         """
         if wrenches is None:
             fast = self._fast.get('inverse_dynamics')
@@ -218,38 +224,36 @@ class Robot:
     def hybrid_dynamics(self, q, v, a, tau, given, wrenches=None):
         """Return (a, tau), complete, from a where `given` is True and tau where it is not."""
         given = door.check_given(given, self.nv).astype(float)
+        if wrenches is None and np.ndim(q) == 1:
+            fast = self._fast.get('hybrid_dynamics')
+            if fast is not None:
+                return fast(q, v, a, tau, given)
         return self._answerer.ask('hybrid_dynamics', self._complete, wrenches,
                                   q=q, v=v, a=a, tau=tau, given=given)
 
     def mass_matrix(self, q):
         """Return M(q), armature included, (nv, nv)."""
-        fast = self._fast.get('mass_matrix')
-        return fast(q) if fast else self._answerer.ask('mass_matrix', mass_matrix, q=q)
+        return self._ask('mass_matrix', mass_matrix, q=q)
 
     def mass_matrix_inverse(self, q):
         """Return M(q)^-1, (nv, nv)."""
-        fast = self._fast.get('mass_matrix_inverse')
-        return fast(q) if fast else self._answerer.ask('mass_matrix_inverse', self._invert, q=q)
+        return self._ask('mass_matrix_inverse', self._invert, q=q)
 
     def coriolis_matrix(self, q, v):
         """Return the C(q, v) of the Christoffel symbols; dM/dt - 2C is skew, (nv, nv)."""
-        fast = self._fast.get('coriolis_matrix')
-        return fast(q, v) if fast else self._answerer.ask('coriolis_matrix', coriolis_matrix,
-                                                          q=q, v=v)
+        return self._ask('coriolis_matrix', coriolis_matrix, q=q, v=v)
 
     def gravity_torque(self, q):
         """Return g(q), (nv,)."""
-        fast = self._fast.get('gravity_torque')
-        return fast(q) if fast else self._answerer.ask('gravity_torque', gravity_torque, q=q)
+        return self._ask('gravity_torque', gravity_torque, q=q)
 
     def bias_torque(self, q, v):
         """Return C v + g, (nv,); no friction."""
-        fast = self._fast.get('bias_torque')
-        return fast(q, v) if fast else self._answerer.ask('bias_torque', bias_torque, q=q, v=v)
+        return self._ask('bias_torque', bias_torque, q=q, v=v)
 
     def friction_torque(self, v):
         """Return the torque of damping and dry friction, (nv,)."""
-        return self._answerer.ask('friction_torque', friction_torque, v=v)
+        return self._ask('friction_torque', friction_torque, v=v)
 
     def denoc(self, q, v, wrenches=None):
         """Return (I, C, tau) of Saha's formulation: I a + C v = tau + actuation - friction."""
@@ -259,51 +263,55 @@ class Robot:
 
     def kinetic_energy(self, q, v):
         """Return v' M v / 2 [J]."""
-        return self._answerer.ask('kinetic_energy', energy.kinetic_energy, q=q, v=v)
+        return self._ask('kinetic_energy', energy.kinetic_energy, q=q, v=v)
 
     def potential_energy(self, q):
         """Return the potential energy [J], zero at the height of the root frame."""
-        return self._answerer.ask('potential_energy', energy.potential_energy, q=q)
+        return self._ask('potential_energy', energy.potential_energy, q=q)
 
     def center_of_mass(self, q):
         """Return the centre of mass of all links in the world, (3,) [m]."""
-        self._has_mass()
-        return self._answerer.ask('center_of_mass', energy.center_of_mass, q=q)
+        return self._ask('center_of_mass', self._center, q=q)
 
     def momentum(self, q, v):
         """Return (linear, angular about the centre of mass) momentum in world axes, (6,)."""
-        self._has_mass()
-        return self._answerer.ask('momentum', energy.momentum, q=q, v=v)
+        return self._ask('momentum', self._momentum, q=q, v=v)
 
     def frame_pose(self, q, frame):
         """Return the homogeneous matrix of a frame in the world, (4, 4)."""
-        return self._ask_frame('frame_pose', kinematics.frame_pose, frame, q=q)
+        return self._ask('frame_pose', kinematics.frame_pose, frame, q=q)
 
     def frame_twist(self, q, v, frame):
         """Return the (linear, angular) velocity of a frame's origin in world axes, (6,)."""
-        return self._ask_frame('frame_twist', kinematics.frame_twist, frame, q=q, v=v)
+        return self._ask('frame_twist', kinematics.frame_twist, frame, q=q, v=v)
 
     def jacobian(self, q, frame, local=False):
         """Return J, (linear, angular) velocity of the frame's origin = J v, (6, nv).
 
         :param local: in the frame's axes instead of the world's.
         """
-        return self._ask_frame('jacobian', jacobian.jacobian, frame, local, q=q)
+        return self._ask('jacobian', jacobian.jacobian, frame, bool(local), q=q)
 
     def jacobian_rate(self, q, v, frame, local=False):
         """Return dJ/dt along v, (6, nv)."""
-        return self._ask_frame('jacobian_rate', jacobian.jacobian_rate, frame, local, q=q, v=v)
+        return self._ask('jacobian_rate', jacobian.jacobian_rate, frame, bool(local), q=q, v=v)
 
-    # In NumPy --------------------------------------------------------------------------------
+    # How they are answered -------------------------------------------------------------------
 
-    def _ask_frame(self, question, algorithm, frame, local=False, **arrays):
-        fast = self._fast.get((question, frame, local)) if isinstance(frame, str) else None
+    def _ask(self, question, algorithm, *frame, **arrays):
+        """Answer by the kernel if it is there, at once; else the long way.
+
+        :param frame: (frame,) or (frame, local) of a question about a frame.
+        """
+        try:
+            fast = self._fast.get((question, *frame) if frame else question)
+        except TypeError:  # a frame that is no name: refused below
+            fast = None
         if fast is not None:
             return fast(*arrays.values())
-        self.model.frame(frame)
-        extra = {'frame': frame, 'local': local} if 'jacobian' in question else {'frame': frame}
-        return self._answerer.ask(question, lambda *args: algorithm(*args, **extra), None, frame,
-                                  local, **arrays)
+        if frame:
+            self.model.frame(frame[0])
+        return self._answerer.ask(question, algorithm, None, frame, **arrays)
 
     def _accelerate(self, model, q, v, tau, *wrenches):
         return self._regular(forward_dynamics(model, q, v, tau, *wrenches)).a
@@ -314,6 +322,14 @@ class Robot:
 
     def _invert(self, model, q):
         return self._regular(mass_matrix_inverse(model, q)).matrix
+
+    def _center(self, model, q):
+        self._has_mass()
+        return energy.center_of_mass(model, q)
+
+    def _momentum(self, model, q, v):
+        self._has_mass()
+        return energy.momentum(model, q, v)
 
     def _has_mass(self):
         if self.total_mass == 0.0:

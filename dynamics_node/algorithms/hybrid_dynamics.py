@@ -6,7 +6,7 @@ import numpy as np
 
 from dynamics_node.algorithms.friction import friction_torque
 from dynamics_node.algorithms.inverse_dynamics import inverse_dynamics
-from dynamics_node.algorithms.mass_matrix import SINGULAR, mass_matrix, pivot_margin
+from dynamics_node.algorithms.mass_matrix import mass_matrix, pivot_margin
 from dynamics_node.algorithms.recursion import gravity_acceleration, moving, per_body
 from dynamics_node.spatial.inertia import articulated, outer
 from dynamics_node.spatial.se3 import Ad_inv, Ad_inv_dual, ad_dual
@@ -55,7 +55,6 @@ class _Joint(NamedTuple):
     L: np.ndarray        # S_v' \hat I_i S_v + armature = L' diag(d) L
     d: np.ndarray
     drive: np.ndarray    # tau_v - S_v' (\hat I_i known + \hat B_i)
-    margin: np.ndarray
 
 
 def _inward(model, motion, a, drive, given, wrenches):
@@ -76,8 +75,7 @@ def _inward(model, motion, a, drive, given, wrenches):
         push = inertia[i] @ known + bias[i]
         force = drive[body.v][~u] - S_v.T @ push
         L, d = factor(S_v.T @ U + np.diag(model.armature[body.v][~u]))
-        joints[i] = _Joint(inertia[i], bias[i], known, U, L, d, force,
-                           d - SINGULAR * _inertia_around(inertia[i], S_v))
+        joints[i] = _Joint(inertia[i], bias[i], known, U, L, d, force)
         # Pi_i = I - U Psi U',  beta_i = B + I known + U Psi force
         Pi = inertia[i] - outer(U, solve_factored(L, d, U.T).T)
         beta = push + U @ solve_factored(L, d, force)
@@ -86,16 +84,11 @@ def _inward(model, motion, a, drive, given, wrenches):
     return joints
 
 
-def _inertia_around(inertia, S):
-    """Return the inertia each column would meet at worst, whatever its direction, (k,)."""
-    turn, slide = (S[:3] ** 2).sum(axis=0), (S[3:] ** 2).sum(axis=0)
-    return np.trace(inertia.A) * turn + np.trace(inertia.D) * slide
-
-
 def _outward(model, motion, a, tau, v, given, joints):
     """Forward recursion: accelerations of the driven, torques of the prescribed."""
     Vdot = per_body(model, gravity_acceleration(model))
-    acceleration, torque, margin = ([None] * model.nv for _ in range(3))
+    acceleration, torque = [None] * model.nv, [None] * model.nv
+    pivots = [1.0] * model.nv
     friction = friction_torque(model, v)
     for i, (body, joint) in enumerate(zip(model.bodies, joints)):
         u, S = given[body.v], motion.S[i]
@@ -104,12 +97,13 @@ def _outward(model, motion, a, tau, v, given, joints):
         Vdot[i] = carried + joint.known + S[:, ~u] @ driven
         F = joint.inertia @ Vdot[i] + joint.bias
         places = np.arange(body.v.start, body.v.stop)
-        for k, value, left in zip(places[~u], driven, joint.margin):
-            acceleration[k], torque[k], margin[k] = value, tau[k], left
+        for k, value, pivot in zip(places[~u], driven, joint.d):
+            acceleration[k], torque[k], pivots[k] = value, tau[k], pivot
         for k, force in zip(places[u], S[:, u].T @ F):
-            acceleration[k], margin[k] = a[k], 1.0
+            acceleration[k] = a[k]
             torque[k] = force + model.armature[k] * a[k] + friction[k]
-    return Hybrid(np.array(acceleration), np.array(torque), np.array(margin))
+    margin = np.where(given, 1.0, pivot_margin(model, np.array(pivots)))
+    return Hybrid(np.array(acceleration), np.array(torque), margin)
 
 
 def by_blocks(model, q, v, a, tau, given, wrenches=None):
@@ -125,4 +119,4 @@ def by_blocks(model, q, v, a, tau, given, wrenches=None):
     L, d = factor(np.outer(w, w) * M + np.diag(u))
     full = solve_factored(L, d, w * (tau - known) + u * a)
     torque = w * tau + u * (known + M @ (w * full))
-    return Hybrid(full, torque, pivot_margin(d, u + w * np.diag(M), w @ np.diag(M)))
+    return Hybrid(full, torque, u + w * pivot_margin(model, d))

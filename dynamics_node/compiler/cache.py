@@ -34,7 +34,7 @@ def name_of(model, key):
         [(body.joint, body.parent, body.placement, body.q, body.v, body.ratio, body.offset)
          for body in model.bodies], model.bare_inertias, model.friction_speed,
         [(joint.kind, joint.q, joint.v) for joint in model.joints],
-        model.frames[key.frame] if key.frame else None, tuple(key)), protocol=4)
+        [model.frames[name] for name in key.frame[:1]], tuple(key)), protocol=4)
     parts = hashlib.sha256(structure)
     parts.update(repr((_sources(), target.fingerprint())).encode())
     return parts.hexdigest() + '.kernel'

@@ -211,29 +211,41 @@ static PyObject *call(PyObject *callable, PyObject *const *args, size_t nargsf, 
     return answer;
 }
 
+static Py_ssize_t read_size(PyObject *number)
+{
+    const Py_ssize_t size = PyLong_AsSsize_t(number);
+    if (size < 0 && !PyErr_Occurred())
+        PyErr_SetString(PyExc_ValueError, "a size is negative");
+    return size;
+}
+
 static int read_shapes(Caller *self, PyObject *inputs, PyObject *outputs, PyObject *uniforms)
 {
     self->n_inputs = (int)PyTuple_GET_SIZE(inputs);
     self->n_outputs = (int)PyTuple_GET_SIZE(outputs);
     self->n_uniforms = (int)PyTuple_GET_SIZE(uniforms);
     if (self->n_inputs < 1 || self->n_inputs > MAX_BLOCKS || self->n_outputs > MAX_BLOCKS
-        || self->n_uniforms > MAX_BLOCKS || self->lanes > MAX_LANES) {
+        || self->n_uniforms > MAX_BLOCKS || self->lanes < 1 || self->lanes > MAX_LANES) {
         PyErr_SetString(PyExc_ValueError, "too many or too few blocks");
         return -1;
     }
     for (int k = 0; k < self->n_inputs; k++)
-        self->in_size[k] = PyLong_AsSsize_t(PyTuple_GET_ITEM(inputs, k));
+        if ((self->in_size[k] = read_size(PyTuple_GET_ITEM(inputs, k))) < 0)
+            return -1;
     for (int k = 0; k < self->n_outputs; k++) {
         PyObject *shape = PyTuple_GET_ITEM(outputs, k);
-        self->out_ndim[k] = (int)PyTuple_GET_SIZE(shape);
-        if (self->out_ndim[k] > 3) {
-            PyErr_SetString(PyExc_ValueError, "an output has more than three dimensions");
+        if (!PyTuple_Check(shape) || PyTuple_GET_SIZE(shape) > 3) {
+            PyErr_SetString(PyExc_ValueError, "an output has a shape of at most three dimensions");
             return -1;
         }
+        self->out_ndim[k] = (int)PyTuple_GET_SIZE(shape);
         self->out_size[k] = 1;
         for (int d = 0; d < self->out_ndim[k]; d++) {
-            self->out_dims[k][d + 1] = PyLong_AsSsize_t(PyTuple_GET_ITEM(shape, d));
-            self->out_size[k] *= self->out_dims[k][d + 1];
+            const Py_ssize_t size = read_size(PyTuple_GET_ITEM(shape, d));
+            if (size < 0)
+                return -1;
+            self->out_dims[k][d + 1] = size;
+            self->out_size[k] *= size;
         }
     }
     for (int k = 0; k < self->n_uniforms; k++) {
@@ -245,7 +257,7 @@ static int read_shapes(Caller *self, PyObject *inputs, PyObject *outputs, PyObje
         }
         self->uniform[k] = PyArray_DATA((PyArrayObject *)array);
     }
-    return PyErr_Occurred() ? -1 : 0;
+    return 0;
 }
 
 static PyObject *new_caller(PyTypeObject *type, PyObject *args, PyObject *kwargs)

@@ -1,7 +1,7 @@
 """Kernels of a robot as they become ready: asked for at once, compiled in the background.
 
 One worker thread for the whole process: compiling takes one core and no more. LLVM works with the
-GIL released.
+GIL released; tracing is Python and shares it.
 """
 
 import atexit
@@ -28,24 +28,38 @@ class Worker:
         self._thread = None
         self._stopping = False
 
-    def submit(self, job):
+    def submit(self, job, urgent=False):
+        """Put a job in line, an urgent one at the front; return whether anyone will do it."""
         with self._ready:
-            if self._stopping:
-                return
-            self._jobs.append(job)
+            if self._stopping or not self._has_thread():
+                return False
+            if urgent:
+                self._jobs.appendleft(job)
+            else:
+                self._jobs.append(job)
             self._ready.notify()
-            if self._thread is None or not self._thread.is_alive():
-                self._thread = threading.Thread(target=self._run, name='dynamics_node compiler',
-                                                daemon=True)
-                self._thread.start()
+            return True
+
+    def _has_thread(self):
+        if self._thread is None or not self._thread.is_alive():
+            thread = threading.Thread(target=self._run, name='dynamics_node compiler', daemon=True)
+            try:
+                thread.start()
+            except RuntimeError:  # a limit on processes, or the interpreter is going down
+                return False
+            self._thread = thread
+        return True
 
     def stop(self):
         """Drop what is waiting; let what is running finish: LLVM must not be torn down in it."""
         with self._ready:
             self._stopping = True
+            dropped = list(self._jobs)
             self._jobs.clear()
             self._ready.notify()
             thread = self._thread
+        for job in dropped:
+            job(cancelled=True)
         if thread is not None:
             thread.join()
 
@@ -94,7 +108,7 @@ class Engine:
 
     def __init__(self, model):
         self._model = model
-        self._done = {}      # key -> Kernel, or the error that kept it from being made
+        self._done = {}      # key -> Kernel, or the DynamicsError that kept it from being made
         self._events = {}    # key -> set when it is in _done
         self._lock = threading.Lock()
         _engines.add(self)
@@ -105,40 +119,62 @@ class Engine:
         if found is None:
             self.request(key)
             return None
-        return None if isinstance(found, Exception) else found
+        return None if isinstance(found, DynamicsError) else found
 
-    def request(self, key):
-        """Put a key in line; return the event that is set when it is done."""
+    def request(self, key, urgent=False):
+        """Put a key in line; return the event that is set when it is done, or None."""
         with self._lock:
             event = self._events.get(key)
             if event is None:
-                event = self._events[key] = threading.Event()
-                _worker.submit(lambda: self._make(key, event))
+                event = threading.Event()
+                if not _worker.submit(_Job(self, key, event), urgent):
+                    return None  # nobody compiles any more; ask again another time
+                self._events[key] = event
         return event
 
     def wait(self, keys):
         """Wait for some kernels; raise what kept one of them from being made."""
-        for event in [self.request(key) for key in keys]:
+        for event in [self.request(key, urgent=True) for key in reversed(keys)]:
+            if event is None:
+                raise DynamicsError('no kernel can be made: no thread can be started to compile')
             event.wait()
         for key in keys:
-            if isinstance(self._done[key], Exception):
-                raise self._done[key]
+            self.is_ready(key)
 
     def is_ready(self, key):
-        return key in self._done and not isinstance(self._done[key], Exception)
+        """Return whether the kernel is there; raise what kept it from being made."""
+        found = self._done.get(key)
+        if isinstance(found, DynamicsError):
+            raise found
+        return found is not None
 
     def forget_unfinished(self):
         self._lock = threading.Lock()
         self._events = {key: event for key, event in self._events.items() if event.is_set()}
 
-    def _make(self, key, event):
+    def make(self, key):
+        """Make a kernel, or keep the reason why not: the NumPy path goes on serving."""
         try:
             from dynamics_node.compiler.build import build_kernel  # imports LLVM: 30 ms, not before
             self._done[key] = build_kernel(self._model, key)
-        except Exception as error:  # kept for wait(); the NumPy path goes on serving
+        except Exception as error:
             self._done[key] = _explained(error)
-        finally:
-            event.set()
+
+    def cancel(self, key):
+        self._done[key] = DynamicsError('the compiler was stopped: the interpreter is going down')
+
+
+class _Job:
+    """A kernel to be made, if its robot is still there by then."""
+
+    def __init__(self, engine, key, event):
+        self._engine, self._key, self._event = weakref.ref(engine), key, event
+
+    def __call__(self, cancelled=False):
+        engine = self._engine()
+        if engine is not None:
+            (engine.cancel if cancelled else engine.make)(self._key)
+        self._event.set()
 
 
 def _explained(error):

@@ -23,8 +23,7 @@ class Key(NamedTuple):
     """Which kernel of a robot."""
 
     question: str
-    frame: str = ''        # for questions about a frame
-    local: bool = False
+    frame: tuple = ()      # (frame,) or (frame, local) for questions about a frame
     rubbing: bool = False  # damping and friction are inputs, else zero
     loaded: bool = False   # payloads are inputs, else none
     pushed: bool = False   # external wrenches are inputs, else none
@@ -37,6 +36,7 @@ class Question(NamedTuple):
     answers: tuple         # functions to choose from, the cheapest program wins
     margins: bool = False  # the last answer must be positive
     wrenches: bool = False
+    local: bool = False    # may be asked in the frame's own axes
 
 
 def _forward(by):
@@ -69,8 +69,8 @@ QUESTIONS = {
 FRAME_QUESTIONS = {
     'frame_pose': Question(('q',), (kinematics.frame_pose,)),
     'frame_twist': Question(('q', 'v'), (kinematics.frame_twist,)),
-    'jacobian': Question(('q',), (jacobian.jacobian,)),
-    'jacobian_rate': Question(('q', 'v'), (jacobian.jacobian_rate,)),
+    'jacobian': Question(('q',), (jacobian.jacobian,), local=True),
+    'jacobian_rate': Question(('q', 'v'), (jacobian.jacobian_rate,), local=True),
 }
 
 
@@ -79,11 +79,27 @@ RUBBING = {'inverse_dynamics', 'forward_dynamics', 'hybrid_dynamics', 'friction_
 WEIGHTLESS = {'friction_torque', *FRAME_QUESTIONS}
 
 
-def key_of(model, question, frame='', local=False, pushed=False):
-    """Return the key of the kernel that answers a question for a robot as it is now."""
+def key_of(model, question, frame=(), pushed=False):
+    """Return the key of the kernel that answers a question for a robot as it is now.
+
+    :param frame: () or (frame,) or (frame, local).
+    """
     rubbing = question in RUBBING and bool(model.damping.any() or model.friction.any())
     loaded = question not in WEIGHTLESS and bool(model.payloads)
-    return Key(question, frame, bool(local), rubbing, loaded, pushed)
+    return Key(question, tuple(frame), rubbing, loaded, pushed)
+
+
+def all_keys(model, frames=(), wrenches=False, payloads=False):
+    """Return the keys of all questions a robot may be asked."""
+    keys = [key_of(model, question) for question in QUESTIONS]
+    if wrenches:
+        keys += [key_of(model, name, pushed=True) for name, q in QUESTIONS.items() if q.wrenches]
+    if payloads:
+        keys += [key._replace(loaded=True) for key in keys if key.question not in WEIGHTLESS]
+    for frame in frames:
+        keys += [key_of(model, name, (frame, *axes)) for name, q in FRAME_QUESTIONS.items()
+                 for axes in ([(False,), (True,)] if q.local else [()])]
+    return list(dict.fromkeys(keys))
 
 
 def question_of(key):
@@ -133,10 +149,7 @@ def functions(model, key):
             if 'q' in states:
                 states['q'], margin = _normalised(model, states['q'])
             robot = _symbolic(model, key, given)
-            extra = ({'frame': key.frame, 'local': key.local}
-                     if key.question.startswith('jacobian')
-                     else {'frame': key.frame} if key.frame else {})
-            result = answer(robot, *states.values(), **extra)
+            result = answer(robot, *states.values(), *key.frame)
             result = result if isinstance(result, tuple) else (result,)
             if question.margins:
                 result, margin = result[:-1], [*margin, *result[-1]]

@@ -4,8 +4,8 @@ import numpy as np
 
 from dynamics_node.errors import ModelError, UnknownName
 from dynamics_node.model.checks import at_least_zero, finite, mapping, positive
-from dynamics_node.model.joints import KINDS
-from dynamics_node.model.mimic import resolve_mimic
+from dynamics_node.model.joints import KINDS, Floating, Planar, Prismatic, Revolute
+from dynamics_node.model.mimic import chains, resolve_mimic
 from dynamics_node.model.model import WORLD, Body, Frame, JointInfo, Model
 from dynamics_node.model.records import JointRecord
 from dynamics_node.model.tree import depth_first
@@ -40,8 +40,9 @@ def build_model(record, base='fixed', gravity=(0.0, 0.0, -9.81), locked=None, ar
                                  mapping('armature', armature or {}, "{'joint': 0.1}"), friction)
     own = (*(body.inertia for body in bodies), base_inertia)
     return Model(record.name, bodies, joints, frames, root, base_inertia, gravity, **constants,
-                 friction_speed=positive('friction_speed', friction_speed), links=record.links,
-                 warnings=record.warnings, inertias=own)
+                 friction_speed=positive('friction_speed', friction_speed),
+                 inertia_scale=_inertia_scale(bodies, joints), links=record.links,
+                 warnings=(*record.warnings, *chains(order)), inertias=own)
 
 
 def _with_base(base, root, order):
@@ -153,3 +154,28 @@ def _joint_constants(order, joints, held, follows, armature, friction):
             constants['damping'][place[master]] += ratio ** 2 * joint.damping
             constants['friction'][place[master]] += abs(ratio) * joint.friction
     return constants
+
+
+def _inertia_scale(bodies, joints):
+    """Return the inertia that each motion could meet at most, about any axis, stretched out, (nv,).
+
+    The measure of what is rounding and what is mass: a pivot far below it is the former.
+    For all that hangs on a joint: the mass for a slide; for a turn, mass times reach^2.
+    """
+    mass, turn = [0.0] * len(bodies), [0.0] * len(bodies)
+    reach = [0.0] * len(bodies)  # distance from a body's origin over the joints to what hangs on it
+    for i in reversed(range(len(bodies))):
+        body = bodies[i]
+        mass[i] += body.inertia.mass
+        turn[i] += np.trace(body.inertia.tensor) + mass[i] * reach[i] ** 2
+        if body.parent != WORLD:
+            mass[body.parent] += mass[i]
+            turn[body.parent] += turn[i]
+            arm = np.linalg.norm(body.placement.p)
+            reach[body.parent] = max(reach[body.parent], reach[i] + arm)
+    scale = np.zeros(joints[-1].v.stop if joints else 0)
+    for i, body in enumerate(bodies):
+        m, I = mass[i], turn[i]
+        meets = {Revolute: [I], Prismatic: [m], Planar: [m, m, I], Floating: [m, m, m, I, I, I]}
+        scale[body.v] += body.ratio ** 2 * np.array(meets[type(body.joint)])
+    return scale

@@ -3,9 +3,8 @@
 import numpy as np
 
 from dynamics_node.errors import ModelError
+from dynamics_node.model.checks import LARGEST
 from dynamics_node.model.tree import some
-
-STEEPEST = 1e30  # a folded ratio beyond this overflows when squared into an inertia
 
 
 def resolve_mimic(order, held):
@@ -51,12 +50,22 @@ def _resolve(joint, held, follows):
     if master in follows:
         master, above, shift = follows[master]
         ratio, offset = ratio * above, ratio * shift + offset
-    if not (abs(ratio) <= STEEPEST and abs(offset) <= STEEPEST):
+    if not (abs(ratio) <= LARGEST and abs(offset) <= LARGEST):
         raise ModelError(f"joint '{joint.name}' mimics '{master}', along its chain, with the "
                          f'multiplier {ratio:g} and offset {offset:g}; expected less than '
-                         f'{STEEPEST:g}')
+                         f'{LARGEST:g}')
     if master in held:
         at = held[master][0] if len(held[master]) else 0.0  # a fixed joint is at zero
         held[joint.name] = np.array([ratio * at + offset])
     else:
         follows[joint.name] = (master, ratio, offset)
+
+
+def chains(order):
+    """Yield a sentence on every joint that mimics a joint that mimics."""
+    by_name = {joint.name: joint for joint in order}
+    for joint in order:
+        leader = by_name.get(joint.mimic.joint) if joint.mimic else None
+        if leader is not None and leader.mimic:
+            yield (f"joint '{joint.name}' mimics '{leader.name}', which mimics "
+                   f"'{leader.mimic.joint}': the chain is folded")

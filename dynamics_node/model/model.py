@@ -84,6 +84,7 @@ class Model:
     friction: np.ndarray             # (nv,) Coulomb [N m or N]
     armature: np.ndarray             # (nv,) rotor inertia x gear ratio^2 [kg m^2 or kg]
     friction_speed: float            # speed at which friction is 71 % of its full value
+    inertia_scale: np.ndarray        # (nv,) what a motion could meet at most, see build.py
     links: tuple = ()                # records of the URDF, for the report
     warnings: tuple = ()             # what the reader found odd
     payloads: dict = field(default_factory=dict)  # name -> Payload

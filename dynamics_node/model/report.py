@@ -64,7 +64,8 @@ class ModelReport(NamedTuple):
 
 
 def model_report(model):
-    """Return the ModelReport of a model."""
+    """Return the ModelReport of a Model, or of a Robot."""
+    model = getattr(model, 'model', model)
     links = tuple(_link_line(model, record) for record in model.links)
     joints = tuple(_joint_line(model, joint) for joint in model.joints)
     base = 'floating' if any(body.parent == WORLD and body.name == model.root

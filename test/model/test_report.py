@@ -223,3 +223,12 @@ def test_what_the_reader_found_odd_is_noted():
     """With the words of the reader."""
     (level, found), = findings(arm('<loudspeaker/>'), 'urdf')
     assert level == 'note' and 'loudspeaker' in found
+
+
+def test_chain_of_mimics_is_named():
+    """Who follows whom through whom, folded or not, is worth a look."""
+    text = hand().replace('</robot>', ''.join([
+        link('f1', 1.0, BALL), joint('j1', 'hand', 'f1', inside=LIMIT + mimic('wrist')),
+        link('f2', 1.0, BALL), joint('j2', 'hand', 'f2', inside=LIMIT + mimic('j1')), '</robot>']))
+    sentence = "joint 'j2' mimics 'j1', which mimics 'wrist': the chain is folded"
+    assert ('note', sentence) in findings(text, 'urdf')
