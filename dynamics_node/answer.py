@@ -21,12 +21,13 @@ THREADS_FROM = 16384
 class Answerer:
     """Answers for one robot; its kernels are shared with robots of the same structure."""
 
-    def __init__(self, model, engine=None, compile=True):
+    def __init__(self, model, engine=None, compile=True, swap_in=lambda key, bind: None):
+        """Take swap_in(key, bind), called when a kernel is ready; bind(fallback) makes a Caller."""
         self.model = model
         if engine is None and compile and enabled() and model.nv:
             engine = Engine(model)
         self.engine = engine
-        self.fast = {}      # name of the question -> Caller for the user's arrays as they are
+        self._swap_in = swap_in
         self._checked = {}  # Key -> Caller that takes checked arrays
 
     # Kernels ---------------------------------------------------------------------------------
@@ -44,8 +45,8 @@ class Answerer:
     def is_compiled(self, keys):
         return self.engine is not None and all(self.engine.is_ready(key) for key in keys)
 
-    def _caller(self, key, algorithm, arrays):
-        """Return the Caller of a key if its kernel is ready; the first time, make the fast path."""
+    def _caller(self, key, algorithm):
+        """Return the Caller of a key if its kernel is ready; the first time, swap it in."""
         if self.engine is None:
             return None
         caller = self._checked.get(key)
@@ -53,16 +54,11 @@ class Answerer:
             kernel = self.engine.kernel(key)
             if kernel is None:
                 return None
-            names = list(arrays)
-
-            def from_user(*raw):
-                return self.ask(key.question, algorithm, None, key.frame, **dict(zip(names, raw)))
             caller = self._checked[key] = self._bind(
                 kernel, key,
                 lambda *checked: self._in_numpy(algorithm, checked, key.pushed, key.frame))
             if not key.pushed:
-                name = (key.question, *key.frame) if key.frame else key.question
-                self.fast[name] = self._bind(kernel, key, from_user)
+                self._swap_in(key, lambda fallback: self._bind(kernel, key, fallback))
         return caller
 
     def _bind(self, kernel, key, fallback):
@@ -82,7 +78,7 @@ class Answerer:
         states, n, pushed = self._checked_states(wrenches, arrays)
         if n != 0:
             key = key_of(self.model, question, frame, pushed)
-            caller = self._caller(key, algorithm, arrays)
+            caller = self._caller(key, algorithm)
             if caller is not None:
                 return caller(*states)
         return self._in_numpy(algorithm, states, pushed, frame)

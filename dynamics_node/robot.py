@@ -1,5 +1,7 @@
 """Robot: the one object a user holds."""
 
+from functools import partial
+
 import numpy as np
 
 from dynamics_node import door
@@ -21,6 +23,13 @@ from dynamics_node.model.read_urdf import read_urdf
 from dynamics_node.model.report import model_report
 from dynamics_node.model.urdf_text import MAX_BYTES, urdf_text
 
+ABOUT_FRAMES = {
+    'frame_pose': kinematics.frame_pose,
+    'frame_twist': kinematics.frame_twist,
+    'jacobian': jacobian.jacobian,
+    'jacobian_rate': jacobian.jacobian_rate,
+}
+
 
 class Robot:
     """A robot's dynamics. Immutable: safe to share between threads, and it pickles.
@@ -30,12 +39,9 @@ class Robot:
     unknown name or a NaN raises a DynamicsError that names the argument and the valid choices.
     """
 
-    __slots__ = ('_answerer', '_fast', 'model')
-
     def __init__(self, model, compile=True, engine=None):
-        answerer = Answerer(model, engine, compile)
-        for name, value in (('model', model), ('_answerer', answerer), ('_fast', answerer.fast)):
-            object.__setattr__(self, name, value)
+        vars(self).update(model=model, _fast={},
+                          _answerer=Answerer(model, engine, compile, self._swap_in))
 
     @classmethod
     def from_urdf(cls, source, base='fixed', gravity=(0.0, 0.0, -9.81), locked=None,
@@ -206,18 +212,10 @@ class Robot:
         :param wrenches: {frame: (fx, fy, fz, tx, ty, tz)} on the robot at that frame's origin, in
             its axes [N, N m].
         """
-        if wrenches is None:
-            fast = self._fast.get('inverse_dynamics')
-            if fast is not None:
-                return fast(q, v, a)
         return self._answerer.ask('inverse_dynamics', inverse_dynamics, wrenches, q=q, v=v, a=a)
 
     def forward_dynamics(self, q, v, tau, wrenches=None):
         """Return the acceleration under the torques tau, (nv,): inverse of inverse_dynamics."""
-        if wrenches is None:
-            fast = self._fast.get('forward_dynamics')
-            if fast is not None:
-                return fast(q, v, tau)
         return self._answerer.ask('forward_dynamics', self._accelerate, wrenches,
                                   q=q, v=v, tau=tau)
 
@@ -228,32 +226,31 @@ class Robot:
             fast = self._fast.get('hybrid_dynamics')
             if fast is not None:
                 return fast(q, v, a, tau, given)
-        return self._answerer.ask('hybrid_dynamics', self._complete, wrenches,
-                                  q=q, v=v, a=a, tau=tau, given=given)
+        return self._hybrid(q, v, a, tau, given, wrenches)
 
     def mass_matrix(self, q):
         """Return M(q), armature included, (nv, nv)."""
-        return self._ask('mass_matrix', mass_matrix, q=q)
+        return self._answerer.ask('mass_matrix', mass_matrix, q=q)
 
     def mass_matrix_inverse(self, q):
         """Return M(q)^-1, (nv, nv)."""
-        return self._ask('mass_matrix_inverse', self._invert, q=q)
+        return self._answerer.ask('mass_matrix_inverse', self._invert, q=q)
 
     def coriolis_matrix(self, q, v):
         """Return the C(q, v) of the Christoffel symbols; dM/dt - 2C is skew, (nv, nv)."""
-        return self._ask('coriolis_matrix', coriolis_matrix, q=q, v=v)
+        return self._answerer.ask('coriolis_matrix', coriolis_matrix, q=q, v=v)
 
     def gravity_torque(self, q):
         """Return g(q), (nv,)."""
-        return self._ask('gravity_torque', gravity_torque, q=q)
+        return self._answerer.ask('gravity_torque', gravity_torque, q=q)
 
     def bias_torque(self, q, v):
         """Return C v + g, (nv,); no friction."""
-        return self._ask('bias_torque', bias_torque, q=q, v=v)
+        return self._answerer.ask('bias_torque', bias_torque, q=q, v=v)
 
     def friction_torque(self, v):
         """Return the torque of damping and dry friction, (nv,)."""
-        return self._ask('friction_torque', friction_torque, v=v)
+        return self._answerer.ask('friction_torque', friction_torque, v=v)
 
     def denoc(self, q, v, wrenches=None):
         """Return (I, C, tau) of Saha's formulation: I a + C v = tau + actuation - friction."""
@@ -263,55 +260,70 @@ class Robot:
 
     def kinetic_energy(self, q, v):
         """Return v' M v / 2 [J]."""
-        return self._ask('kinetic_energy', energy.kinetic_energy, q=q, v=v)
+        return self._answerer.ask('kinetic_energy', energy.kinetic_energy, q=q, v=v)
 
     def potential_energy(self, q):
         """Return the potential energy [J], zero at the height of the root frame."""
-        return self._ask('potential_energy', energy.potential_energy, q=q)
+        return self._answerer.ask('potential_energy', energy.potential_energy, q=q)
 
     def center_of_mass(self, q):
         """Return the centre of mass of all links in the world, (3,) [m]."""
-        return self._ask('center_of_mass', self._center, q=q)
+        return self._answerer.ask('center_of_mass', self._center, q=q)
 
     def momentum(self, q, v):
         """Return (linear, angular about the centre of mass) momentum in world axes, (6,)."""
-        return self._ask('momentum', self._momentum, q=q, v=v)
+        return self._answerer.ask('momentum', self._momentum, q=q, v=v)
 
     def frame_pose(self, q, frame):
         """Return the homogeneous matrix of a frame in the world, (4, 4)."""
-        return self._ask('frame_pose', kinematics.frame_pose, frame, q=q)
+        return self._ask_frame('frame_pose', (frame,), q)
 
     def frame_twist(self, q, v, frame):
         """Return the (linear, angular) velocity of a frame's origin in world axes, (6,)."""
-        return self._ask('frame_twist', kinematics.frame_twist, frame, q=q, v=v)
+        return self._ask_frame('frame_twist', (frame,), q, v)
 
     def jacobian(self, q, frame, local=False):
         """Return J, (linear, angular) velocity of the frame's origin = J v, (6, nv).
 
         :param local: in the frame's axes instead of the world's.
         """
-        return self._ask('jacobian', jacobian.jacobian, frame, bool(local), q=q)
+        return self._ask_frame('jacobian', (frame, bool(local)), q)
 
     def jacobian_rate(self, q, v, frame, local=False):
         """Return dJ/dt along v, (6, nv)."""
-        return self._ask('jacobian_rate', jacobian.jacobian_rate, frame, bool(local), q=q, v=v)
+        return self._ask_frame('jacobian_rate', (frame, bool(local)), q, v)
 
     # How they are answered -------------------------------------------------------------------
 
-    def _ask(self, question, algorithm, *frame, **arrays):
-        """Answer by the kernel if it is there, at once; else the long way.
+    def _swap_in(self, key, bind):
+        """Let a kernel answer from now on.
 
-        :param frame: (frame,) or (frame, local) of a question about a frame.
+        It takes the place of the method on this object, so that a call goes straight into C. What
+        it cannot take (lists, wrenches, keywords) it hands on to the method of the class.
         """
+        if key.frame:
+            self._fast[key.question, key.frame] = bind(
+                lambda q, *v: self._about_frame(key.question, key.frame, q, *v))
+        elif key.question == 'hybrid_dynamics':  # its mask is made numbers first
+            self._fast[key.question] = bind(self._hybrid)
+        else:
+            vars(self)[key.question] = bind(getattr(Robot, key.question).__get__(self))
+
+    def _ask_frame(self, question, frame, *states):
         try:
-            fast = self._fast.get((question, *frame) if frame else question)
+            fast = self._fast.get((question, frame))
         except TypeError:  # a frame that is no name: refused below
             fast = None
-        if fast is not None:
-            return fast(*arrays.values())
-        if frame:
-            self.model.frame(frame[0])
-        return self._answerer.ask(question, algorithm, None, frame, **arrays)
+        return (fast or partial(self._about_frame, question, frame))(*states)
+
+    def _about_frame(self, question, frame, q, *v):
+        self.model.frame(frame[0])
+        states = {'q': q, 'v': v[0]} if v else {'q': q}
+        return self._answerer.ask(question, ABOUT_FRAMES[question], None, frame, **states)
+
+    def _hybrid(self, q, v, a, tau, given, wrenches=None):
+        return self._answerer.ask('hybrid_dynamics', self._complete, wrenches,
+                                  q=q, v=v, a=a, tau=tau, given=given)
 
     def _accelerate(self, model, q, v, tau, *wrenches):
         return self._regular(forward_dynamics(model, q, v, tau, *wrenches)).a

@@ -1,0 +1,42 @@
+"""Run by startup.py in a process of its own: what a robot costs before it is fast.
+
+python probe.py first|compile < robot.urdf     prints a line of JSON
+"""
+
+import json
+import resource
+import sys
+from pathlib import Path
+from time import perf_counter, process_time
+
+import numpy as np
+
+
+def resident():
+    """Return the memory of this process [MB]; where /proc is not known, the most it ever had."""
+    try:
+        pages = int(Path('/proc/self/statm').read_text().split()[1])
+        return pages * resource.getpagesize() / 1e6
+    except OSError:
+        unit = 1.0 if sys.platform == 'darwin' else 1024.0
+        return resource.getrusage(resource.RUSAGE_SELF).ru_maxrss * unit / 1e6
+
+
+def main(what, text):
+    bare = resident()
+    start = perf_counter()
+    from dynamics_node import Robot
+    imports = perf_counter() - start
+    start, start_cpu = perf_counter(), process_time()
+    robot = Robot.from_urdf(text)
+    if what == 'first':
+        answer = robot.inverse_dynamics(*np.ones((3, robot.nv)))
+        assert np.isfinite(answer).all()
+    else:
+        robot.compile(wait=True)
+    print(json.dumps({'imports': imports, 'seconds': perf_counter() - start,
+                      'cpu': process_time() - start_cpu, 'megabytes': resident() - bare}))
+
+
+if __name__ == '__main__':
+    main(sys.argv[1], sys.stdin.read())

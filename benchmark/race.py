@@ -1,0 +1,147 @@
+"""One robot, all engines: do they agree, and how much faster are we?"""
+
+from statistics import median
+from typing import NamedTuple
+
+import numpy as np
+from engines import ARGUMENTS, THREADS, MuJoCo, Ours, Pinocchio
+from robots import urdf
+from timing import at_once, over_rows, over_states, take_turns
+
+AGREEMENT = 1e-9  # of two engines, relative to the largest number
+SINGLES = 256     # states in the loop over single states
+BATCH = 4096
+# Our batches on end per turn: one would be over in a fiftieth of the peer's time, much of it spent
+# on fetching into the caches what the peer has just driven out.
+PASSES = 8
+PARALLEL = f'pinocchio, {THREADS} threads'
+
+# What to reach, time(peer) / time(ours): {robot: {(question, states, peer): ratio}}.
+_ARM = {
+    ('inverse_dynamics', 1, 'pinocchio'): 5.0, ('inverse_dynamics', BATCH, 'pinocchio'): 45.0,
+    ('forward_dynamics', 1, 'pinocchio'): 7.0, ('forward_dynamics', BATCH, 'pinocchio'): 45.0,
+    ('mass_matrix', 1, 'pinocchio'): 5.0, ('mass_matrix', BATCH, 'pinocchio'): 30.0,
+    ('inverse_dynamics', BATCH, PARALLEL): 12.0}
+_HUMANOID = {
+    ('inverse_dynamics', 1, 'pinocchio'): 4.0, ('inverse_dynamics', BATCH, 'pinocchio'): 25.0}
+BARS = {'panda': _ARM, 'ur5': _ARM, 'talos': _HUMANOID}
+
+
+class Ratio(NamedTuple):
+    """How one peer compares with us."""
+
+    robot: str
+    question: str
+    states: int      # 1, or those of a batch
+    peer: str
+    ours: float      # ns per state, the fastest turn
+    theirs: float
+    ratio: float     # theirs / ours
+    typical: float   # median over the turns of theirs / ours
+    bar: float       # to reach; None where none is set
+
+    @property
+    def met(self):
+        return self.bar is None or self.ratio >= self.bar
+
+    @property
+    def what(self):
+        states = 'one state' if self.states == 1 else f'{self.states} states'
+        return (f'{self.robot}: {self.question.replace("_", " ")}, {states}, against {self.peer} '
+                f'(typically {self.typical:.1f})')
+
+    @property
+    def value(self):
+        return self.ratio
+
+    @property
+    def unit(self):
+        return 'times faster'
+
+
+class Race:
+    """The engines with one robot, and the states at which they are asked."""
+
+    def __init__(self, name):
+        self.name = name
+        text = urdf(name)
+        self.ours = Ours(text)
+        self.peers = {'pinocchio': Pinocchio(text, self.ours.joint_names),
+                      'mujoco': MuJoCo(text, self.ours.joint_names)}
+        rng = np.random.default_rng(1)
+        shape = BATCH, self.ours.robot.nv
+        self.batch = rng.uniform(-3.0, 3.0, shape), rng.normal(size=shape), rng.normal(size=shape)
+        self.batches = {peer: engine.states(*self.batch) for peer, engine in self.peers.items()}
+
+    def check(self):
+        """Raise if two engines disagree about anything that will be timed."""
+        for question in ARGUMENTS:
+            ask = getattr(self.ours.robot, question)
+            arrays = self.batch[:len(ARGUMENTS[question].split(', '))]
+            ours = ask(*arrays)
+            self._compare(question, 'ourselves', ours[:SINGLES],
+                          np.array([ask(*row) for row in zip(*(a[:SINGLES] for a in arrays))]))
+            for peer, (run, out) in self._peer_batches(question).items():
+                run()
+                order = self.peers[peer.split(',')[0]].order
+                there = out[:, order]
+                self._compare(question, peer, ours,
+                              there[:, :, order] if question == 'mass_matrix' else there)
+
+    def _compare(self, question, peer, ours, theirs):
+        error = np.abs(ours - theirs).max() / np.abs(theirs).max()
+        if not error <= AGREEMENT:
+            raise AssertionError(f'{self.name}, {question}: we and {peer} differ by {error:.1e}')
+
+    def one_by_one(self, question, turns, tick):
+        """Return the Ratios of single states."""
+        arguments = ARGUMENTS[question]
+        runs = {'ours': over_states(self.ours.call(question), arguments,
+                                    _states(arguments, self.batch))}
+        for peer, engine in self.peers.items():
+            runs[peer] = over_states(engine.call(question), arguments,
+                                     _states(arguments, self.batches[peer]))
+        return self._ratios(question, 1, take_turns(runs, turns, tick),
+                            dict.fromkeys(runs, SINGLES))
+
+    def in_batches(self, question, turns, tick):
+        """Return the Ratios of a batch: ours in one call on one thread."""
+        q, v, x = self.batch
+        runs = {'ours': at_once(self.ours.call(question), PASSES, q=q, v=v, x=x)}
+        runs.update({peer: run for peer, (run, _) in self._peer_batches(question).items()})
+        return self._ratios(question, BATCH, take_turns(runs, turns, tick),
+                            {**dict.fromkeys(runs, BATCH), 'ours': PASSES * BATCH})
+
+    def _peer_batches(self, question):
+        """Return {peer: (loop over a batch, where the answers go)}."""
+        nv = self.ours.robot.nv
+        shape = (BATCH, nv, nv) if question == 'mass_matrix' else (BATCH, nv)
+        found = {}
+        for peer, engine in self.peers.items():
+            out = np.empty(shape)
+            found[peer] = over_rows(engine.call(question), ARGUMENTS[question],
+                                    self.batches[peer], out), out
+        out = np.empty(shape)
+        parallel = self.peers['pinocchio'].parallel_call(question, *self.batches['pinocchio'], out)
+        if parallel:
+            found[PARALLEL] = at_once(parallel), out
+        return found
+
+    def _ratios(self, question, states, seconds, counts):
+        """Return the Ratios from the seconds of every turn.
+
+        :param counts: states per turn.
+        """
+        each = {name: [1e9 * turn / counts[name] for turn in turns]
+                for name, turns in seconds.items()}
+        ours = each.pop('ours')
+        return [Ratio(self.name, question, states, peer, min(ours), min(theirs),
+                      min(theirs) / min(ours), median(b / a for a, b in zip(ours, theirs)),
+                      BARS.get(self.name, {}).get((question, states, peer)))
+                for peer, theirs in each.items()]
+
+
+def _states(arguments, batch):
+    """Return the first states as a list: tuples of arrays, or arrays where there is one each."""
+    copies = [[row.copy() for row in array[:SINGLES]] for array in batch]
+    return list(zip(*copies)) if ',' in arguments else copies[0]

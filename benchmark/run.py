@@ -1,0 +1,136 @@
+"""Race dynamics_node against Pinocchio and MuJoCo, side by side in one process.
+
+python benchmark/run.py [--quick] [--robots panda ur5 kinova talos] [--out build/benchmark]
+
+Prints tables; writes results.json and ratios.png.
+"""
+
+import argparse
+import json
+import os
+import sys
+from pathlib import Path
+from typing import NamedTuple
+
+from progress import Progress
+from robots import FILES
+
+OUT = Path(__file__).resolve().parent.parent / 'build' / 'benchmark'
+
+
+class Effort(NamedTuple):
+    """How often everything is repeated."""
+
+    single: int = 300
+    batch: int = 60
+    chain: int = 100
+    startup: int = 3
+    links: tuple = (5, 10, 20, 40, 80)
+    humanoid: bool = True   # whether TALOS is compiled anew
+
+
+QUICK = Effort(single=80, batch=10, chain=30, startup=1, links=(5, 10, 20, 40), humanoid=False)
+
+
+def main(arguments=None):
+    options = parse(arguments)
+    try:
+        options.out.mkdir(parents=True, exist_ok=True)
+        # The kernels of this benchmark are of no use to anyone else.
+        os.environ.setdefault('DYNAMICS_NODE_CACHE', str(options.out / 'cache'))
+        found = measure(options, QUICK if options.quick else Effort())
+        report(found, options.out)
+    except OSError as error:
+        sys.exit(f'benchmark: {error}')
+    except ImportError as error:
+        sys.exit(f'benchmark: {error}; the peers come with requirements/test.txt')
+
+
+def parse(arguments):
+    parser = argparse.ArgumentParser(description='Race dynamics_node against its peers.')
+    parser.add_argument('--quick', action='store_true',
+                        help='fewer repetitions: less than a minute, less sure')
+    parser.add_argument('--robots', nargs='+', choices=list(FILES), default=list(FILES),
+                        metavar='NAME', help=f'of {", ".join(FILES)}; default: all')
+    parser.add_argument('--out', type=Path, default=OUT, help='folder of the results')
+    return parser.parse_args(arguments)
+
+
+def measure(options, effort):
+    """Return {'machine': ..., 'ratios': ..., 'costs': ..., 'points': ...}."""
+    import features
+
+    found = {'machine': features.machine(), 'ratios': [], 'costs': [], 'points': []}
+    stages = list(plan(options.robots, effort))
+    progress = Progress(sum(weight for _, weight, _, _ in stages))
+    for label, weight, kind, work in stages:
+        progress.stage(label, weight)
+        results = work(progress)
+        if kind:
+            found[kind] += results
+    progress.clear()
+    return found
+
+
+def plan(robots, effort):
+    """Yield (label, expected seconds, kind of result, work) of all stages."""
+    import scaling
+    import startup
+    from race import ARGUMENTS, Race
+
+    for name in robots:
+        race = []  # holds the Race once its stage has come
+
+        def prepare(tick, name=name, race=race):
+            race.append(Race(name))
+            race[0].check()
+
+        slow = 4.0 if name == 'talos' else 1.0
+        yield f'{name}: do the engines agree?', slow, None, prepare
+        for question in ARGUMENTS:
+            words = question.replace('_', ' ')
+            yield (f'{name}: {words}, one state', slow * effort.single / 300, 'ratios',
+                   lambda tick, race=race, question=question:
+                   race[0].one_by_one(question, effort.single, tick))
+            yield (f'{name}: {words}, batch', slow * effort.batch / 25, 'ratios',
+                   lambda tick, race=race, question=question:
+                   race[0].in_batches(question, effort.batch, tick))
+    for links in effort.links:
+        yield (f'a chain of {links} links', links / 8, 'points',
+               lambda tick, links=links: scaling.measure(links, effort.chain, tick))
+    yield ('7 axes: from URDF to answers', 5.0 * effort.startup, 'costs',
+           lambda tick: startup.arm(effort.startup, tick))
+    if effort.humanoid and 'talos' in robots:
+        yield ('TALOS: compile everything', 20.0, 'costs',
+               lambda tick: startup.humanoid(effort.startup, tick))
+
+
+def report(found, out):
+    """Print the tables, write the files."""
+    import features
+    import plot
+    import scaling
+    import table
+
+    build, exponents = features.pinocchio_build(), scaling.exponents(found['points'])
+    parts = [', '.join(f'{what} {which}' for what, which in found['machine'].items()),
+             features.busy(found['machine']), f'{features.NOTE}\n{features.describe(build)}',
+             table.LEGEND, table.ratios(found['ratios'], 1),
+             table.ratios(found['ratios'], table.BATCH), table.costs(found['costs']),
+             table.scaling(found['points'], exponents),
+             table.verdict([*found['ratios'], *found['costs']])]
+    print('\n\n'.join(filter(None, parts)))
+    results = {'machine': found['machine'], 'pinocchio': {**build, 'note': features.NOTE},
+               **{kind: [{**row._asdict(), 'met': getattr(row, 'met', None)} for row in found[kind]]
+                  for kind in ('ratios', 'costs', 'points')}, 'exponents': exponents}
+    (out / 'results.json').write_text(json.dumps(results, indent=1) + '\n')
+    plot.draw(found['ratios'], out / 'ratios.png')
+    print(f'\nwritten: {out / "results.json"}, {out / "ratios.png"}')
+
+
+if __name__ == '__main__':
+    try:
+        main()
+    except KeyboardInterrupt:
+        print('\nbenchmark: stopped', file=sys.stderr, flush=True)
+        os._exit(130)  # at once: an orderly exit would wait for a kernel being compiled

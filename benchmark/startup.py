@@ -1,0 +1,71 @@
+"""Time and memory from a URDF to answers, each in a fresh process with a fresh cache."""
+
+import json
+import os
+import subprocess
+import sys
+import tempfile
+from pathlib import Path
+from typing import NamedTuple
+
+from robots import urdf
+
+PROBE = Path(__file__).with_name('probe.py')
+
+
+class Cost(NamedTuple):
+    """What was measured, how much of it, how much it may be."""
+
+    what: str
+    value: float
+    unit: str
+    bar: float   # None where none is set
+
+    @property
+    def met(self):
+        return self.bar is None or self.value < self.bar
+
+
+def arm(repetitions, tick):
+    """Return the Costs of a 7-axis arm."""
+    text, first, cold, warm = urdf('panda'), [], [], []
+    for k in range(repetitions):
+        with tempfile.TemporaryDirectory() as cache:
+            first.append(_probe('first', text, cache))
+        with tempfile.TemporaryDirectory() as cache:
+            cold.append(_probe('compile', text, cache))
+            warm += [_probe('compile', text, cache) for _ in range(2)]
+        tick((k + 1) / repetitions)
+    return [
+        Cost('imports besides NumPy', _least(first, 'imports'), 's', None),
+        Cost('7 axes: URDF text to the first answer', _least(first, 'seconds'), 's', 0.2),
+        Cost('7 axes: all kernels compiled, CPU time', _least(cold, 'cpu'), 's', 10.0),
+        Cost('7 axes: all kernels compiled, wall time', _least(cold, 'seconds'), 's', None),
+        Cost('7 axes: all kernels from the cache', _least(warm, 'seconds'), 's', 0.3),
+        Cost('7 axes: memory after compiling', _least(cold, 'megabytes'), 'MB', 150.0),
+        Cost('7 axes: memory, kernels from the cache', _least(warm, 'megabytes'), 'MB', 150.0)]
+
+
+def humanoid(repetitions, tick):
+    """Return the Costs of TALOS."""
+    text = urdf('talos')
+    with tempfile.TemporaryDirectory() as cache:
+        cold = _probe('compile', text, cache)
+        tick(0.9)
+        warm = [_probe('compile', text, cache) for _ in range(repetitions)]
+    return [Cost('TALOS: all kernels compiled, CPU time', cold['cpu'], 's', 60.0),
+            Cost('TALOS: all kernels compiled, wall time', cold['seconds'], 's', None),
+            Cost('TALOS: all kernels from the cache', _least(warm, 'seconds'), 's', None),
+            Cost('TALOS: memory, kernels from the cache', _least(warm, 'megabytes'), 'MB', None)]
+
+
+def _probe(what, text, cache):
+    done = subprocess.run([sys.executable, PROBE, what], input=text, capture_output=True, text=True,
+                          env={**os.environ, 'DYNAMICS_NODE_CACHE': cache})
+    if done.returncode:
+        raise RuntimeError(f'probe.py {what} failed:\n{done.stderr}')
+    return json.loads(done.stdout)
+
+
+def _least(costs, name):
+    return min(cost[name] for cost in costs)

@@ -1,0 +1,68 @@
+"""The results as text."""
+
+from engines import THREADS
+from race import BATCH, PARALLEL
+
+SHORT = {'inverse_dynamics': 'inverse', 'forward_dynamics': 'forward', 'mass_matrix': 'mass matrix'}
+LEGEND = ('Times in ns per state, the fastest of all turns; x is time(peer) / time(ours), in '
+          'brackets the\nbar to reach, ! where it is missed.')
+
+
+def ratios(rows, states):
+    """Return the table of single states or of batches."""
+    peers = ['pinocchio', 'mujoco'] if states == 1 else ['pinocchio', PARALLEL, 'mujoco']
+    calls = {'pinocchio': 'pin' if states == 1 else 'pin loop', PARALLEL: f'pin {THREADS} threads',
+             'mujoco': 'MuJoCo' if states == 1 else 'MuJoCo loop'}
+    lines = ['One state per call' if states == 1 else
+             f'{BATCH} states: ours one call on one thread; theirs a loop, and for Pinocchio also '
+             f'{THREADS}\nthreads of rneaInParallel and abaInParallel']
+    lines.append(f'  {"robot":8}{"question":13}{"ours":>7}'
+                 + ''.join(f'{calls[peer]:>15}{"x":>9} {"":6}' for peer in peers).rstrip())
+    found = {(row.robot, row.question, row.peer): row for row in rows if row.states == states}
+    for robot, question in dict.fromkeys(key[:2] for key in found):
+        ours = found[robot, question, 'pinocchio'].ours
+        cells = [_cell(found.get((robot, question, peer))) for peer in peers]
+        lines.append(f'  {robot:8}{SHORT[question]:13}{ours:7.0f}{"".join(cells)}'.rstrip())
+    return '\n'.join(lines)
+
+
+def _cell(row):
+    if row is None:
+        return f'{"-":>15}{"":16}'
+    bar = '' if row.bar is None else f'({row.bar:g}){"" if row.met else "!"}'
+    return f'{row.theirs:15.0f}{row.ratio:9.3g} {bar:6}'
+
+
+def costs(rows):
+    """Return the table of what a robot costs before it is fast."""
+    lines = ['Before it is fast (each in a fresh process)']
+    for row in rows:
+        bar = '' if row.bar is None else f'   under {row.bar:g} {row.unit}{"" if row.met else " !"}'
+        lines.append(f'  {row.what:45}{row.value:8.3g} {row.unit:3}{bar}')
+    return '\n'.join(lines)
+
+
+def scaling(points, exponents):
+    """Return the table of chains, and how the cost grows."""
+    lines = ['A chain of links (ns; forward dynamics by whichever way has fewer operations)',
+             f'  {"":10}{"links":>8}{"operations":>12}{"one state":>12}{"in a batch":>12}'
+             f'{"per link":>10}']
+    for question, found in exponents.items():
+        mine = [point for point in points if point.question == question]
+        lines += [f'  {SHORT[question] if point is mine[0] else "":10}{point.links:8}'
+                  f'{point.operations:12}{point.single:12.0f}{point.batch:12.0f}'
+                  f'{point.batch / point.links:10.1f}' for point in mine]
+        half = mine[len(mine) // 2].links
+        for k, label in enumerate(('exponent', f'  from {half} on')):
+            lines.append(f'  {"":4}{label:14}' + ''.join(f'{slopes[k]:12.2f}'
+                                                         for slopes in found.values()))
+    return '\n'.join(lines)
+
+
+def verdict(rows):
+    """Return how many bars are met, and those that are not."""
+    barred = [row for row in rows if row.bar is not None]
+    missed = [row for row in barred if not row.met]
+    return '\n'.join([f'{len(barred) - len(missed)} of {len(barred)} bars are met.',
+                      *(f'  missed: {row.what}: {row.value:.3g} {row.unit}, bar {row.bar:g}'
+                        for row in missed)])

@@ -1,0 +1,62 @@
+"""What kernels cost, pinned: a change that makes one dearer has to say so here.
+
+Floating-point instructions after fusing multiply-adds; sines and cosines apart. Gravity and the
+rotors' inertias are inputs of every kernel.
+"""
+
+import pytest
+from robots import ROBOTS
+
+from dynamics_node import Robot
+from dynamics_node.compiler.build import program_of
+from dynamics_node.compiler.lower import instructions
+from dynamics_node.compiler.questions import key_of
+from dynamics_node.robots import ARM7
+
+FILES = {str(example): example for example in ROBOTS}
+QUESTIONS = ('inverse_dynamics', 'mass_matrix', 'forward_dynamics', 'gravity_torque',
+             'mass_matrix_inverse', 'coriolis_matrix')
+PINNED = {
+    'panda': (479, 289, 885, 82, 497, 1356),
+    'ur5': (265, 134, 459, 33, 258, 615),
+    'arm7': (328, 173, 605, 44, 354, 739),
+}
+# The best that is known (hash-consed, regrouped, the robot's numbers all constants).
+BEST = {
+    'panda': {'inverse_dynamics': 453, 'mass_matrix': 311, 'forward_dynamics': 892,
+              'gravity_torque': 75, 'mass_matrix_inverse': 521},
+    'ur5': {'inverse_dynamics': 283, 'mass_matrix': 243, 'forward_dynamics': 614},
+}
+
+
+@pytest.fixture(scope='module')
+def count():
+    """Return the instructions of a robot's kernel, each traced once."""
+    robots = {
+        'panda': Robot.from_urdf(FILES['panda'].urdf, friction=False, compile=False,
+                                 locked={'panda_finger_joint1': 0.0}),
+        'ur5': Robot.from_urdf(FILES['ur5'].urdf, friction=False, compile=False),
+        'arm7': Robot.from_urdf(ARM7, compile=False),
+    }
+    known = {}
+
+    def count(name, question):
+        if (name, question) not in known:
+            model = robots[name].model
+            known[name, question] = instructions(program_of(model, key_of(model, question)))
+        return known[name, question]
+    return count
+
+
+@pytest.mark.parametrize('robot', PINNED)
+def test_no_kernel_is_dearer_than_it_was(count, robot):
+    """Where one has become cheaper, move the pin."""
+    for question, pinned in zip(QUESTIONS, PINNED[robot], strict=True):
+        assert count(robot, question) <= pinned, question
+
+
+@pytest.mark.parametrize('robot', BEST)
+def test_kernels_cost_no_more_than_a_tenth_over_the_best_known(count, robot):
+    """Although those have gravity as a constant, and no rotors."""
+    for question, best in BEST[robot].items():
+        assert count(robot, question) <= 1.1 * best, question
