@@ -191,6 +191,10 @@ class Body:
     def __init__(self, program, emitter, values):
         self.program, self.e, self.values = program, emitter, values
         self.fused = _fused_products(program)
+        self._of_angle = {}  # number of an angle -> its sine and cosine symbols
+        for symbol in program.symbols:
+            if symbol.op in (Op.SIN, Op.COS):
+                self._of_angle.setdefault(symbol.args[0].number, []).append(symbol)
         self._since_break = 0
 
     def value(self, symbol):
@@ -264,9 +268,8 @@ class Body:
         return self.e.line(f'extractvalue {{{T}, {T}}} {pair}, {k}')
 
     def _keep(self, angle, sine, cosine):
-        for symbol in self.program.symbols:
-            if symbol.op in (Op.SIN, Op.COS) and symbol.args[0] is angle:
-                self.values[symbol.number] = sine if symbol.op is Op.SIN else cosine
+        for symbol in self._of_angle[angle.number]:
+            self.values[symbol.number] = sine if symbol.op is Op.SIN else cosine
 
     def sincos_packed(self, pack):
         """Emit all sines and cosines of simple angles first, several joints to a vector."""

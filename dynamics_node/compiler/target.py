@@ -21,7 +21,7 @@ def host():
     features = llvm.get_host_cpu_features()
     machine = llvm.Target.from_default_triple().create_target_machine(
         cpu=llvm.get_host_cpu_name(), features=features.flatten(), opt=2, reloc='pic',
-        codemodel='jitdefault', jit=True)
+        codemodel='small', jit=True)  # constants beside the code: no 10-byte move for each
     return machine, _lanes(features), _has_fma(features)
 
 

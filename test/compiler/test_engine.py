@@ -3,9 +3,11 @@
 import gc
 import os
 import pickle
+import signal
 import subprocess
 import sys
 import threading
+import time
 import weakref
 
 import numpy as np
@@ -14,11 +16,11 @@ import small_robots
 from agreement_of_paths import outcome, without_numpy
 
 from dynamics_node import DynamicsError, Robot, answer
-from dynamics_node.compiler import build, ctypes_call, engine
+from dynamics_node.compiler import build, ctypes_call, engine, target
 from dynamics_node.compiler.questions import QUESTIONS
 
 Q, V, A = np.array([0.3, -0.4]), np.array([0.5, 0.6]), np.array([0.7, -0.8])
-WAIT = 60.0   # seconds until a test that hangs is a test that failed
+WAIT = 30.0   # seconds until a test that hangs is a test that failed
 
 
 @pytest.fixture
@@ -179,13 +181,15 @@ def in_child(function):
     reading, writing = os.pipe()
     child = os.fork()
     if child == 0:
+        signal.alarm(int(WAIT))  # rather dead than stuck
         os.close(reading)
         os.write(writing, pickle.dumps(outcome(function)))
         os._exit(0)
     os.close(writing)
     with os.fdopen(reading, 'rb') as pipe:
-        kind, answer = pickle.loads(pipe.read())
+        written = pipe.read()
     assert os.waitpid(child, 0)[1] == 0
+    kind, answer = pickle.loads(written)
     assert kind == 'ok', answer
     return answer
 
@@ -208,8 +212,18 @@ def test_a_forked_process_goes_on_with_the_kernels(arm, expected):
 def test_a_process_forked_while_kernels_are_made_makes_its_own(arm, expected, monkeypatch,
                                                               tmp_path):
     """No lock is left behind locked, and nothing in line is waited for in vain."""
+    started, compile_ir = threading.Event(), target.compile_ir
+
+    def slow(*args, **named):
+        with target._lock:
+            started.set()
+            time.sleep(0.1)  # while which we fork
+        return compile_ir(*args, **named)
     monkeypatch.setenv('DYNAMICS_NODE_CACHE', str(tmp_path))
-    arm.compile()
+    with monkeypatch.context() as patch:
+        patch.setattr(target, 'compile_ir', slow)
+        arm.compile()
+        assert started.wait(WAIT)
 
     def child():
         arm.compile(wait=True)
