@@ -1,5 +1,7 @@
 """How a question is answered: by a kernel where one is ready, else by the algorithm in NumPy."""
 
+import os
+
 import numpy as np
 
 from dynamics_node import door
@@ -14,8 +16,10 @@ try:
 except ImportError:  # the extension was not built: the same, slower
     from dynamics_node.compiler.ctypes_call import Caller
 
-# From this many states on a second thread takes half of a batch: about 1 ms of work (measured).
-THREADS_FROM = 16384
+# From this many operations on a second thread takes half of a batch: 0.2 ms of work, where it is
+# 1.3 times faster on two cores; with half of that it is no gain (measured, Panda and TALOS).
+WORK_FOR_TWO = 4_000_000
+NEVER = 2 ** 62
 
 
 class Answerer:
@@ -63,8 +67,8 @@ class Answerer:
 
     def _bind(self, kernel, key, fallback):
         return Caller(kernel.code.single, kernel.code.batch, kernel.lanes, kernel.inputs,
-                      kernel.outputs, uniform_values(self.model, key), fallback, THREADS_FROM,
-                      kernel.code)
+                      kernel.outputs, uniform_values(self.model, key), fallback,
+                      _threads_from(kernel), kernel.code)
 
     # Answers ---------------------------------------------------------------------------------
 
@@ -127,6 +131,13 @@ class Answerer:
         """Return some valid numbers, to learn the shape of an answer."""
         neutral = configuration.neutral(self.model)
         return neutral if size == len(neutral) else np.zeros(size)
+
+
+def _threads_from(kernel):
+    """Return how many states make a batch worth two threads."""
+    if os.environ.get('DYNAMICS_NODE_THREADS') == '1':
+        return NEVER
+    return WORK_FOR_TWO // max(1, kernel.operations) + 2 * kernel.lanes
 
 
 def _map(function, answer):

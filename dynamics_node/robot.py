@@ -306,8 +306,9 @@ class Robot:
                 lambda q, *v: self._about_frame(key.question, key.frame, q, *v))
         elif key.question == 'hybrid_dynamics':  # its mask is made numbers first
             self._fast[key.question] = bind(self._hybrid)
-        else:
+        elif getattr(type(self), key.question) is getattr(Robot, key.question):
             vars(self)[key.question] = bind(getattr(Robot, key.question).__get__(self))
+        # else a subclass has its own: it reaches the kernel through super()
 
     def _ask_frame(self, question, frame, *states):
         try:

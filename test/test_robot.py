@@ -301,3 +301,17 @@ def test_a_heavy_base_does_not_condemn_a_light_wrist():
     q = robot.neutral()
     assert np.isfinite(robot.mass_matrix_inverse(q)).all()
     assert np.isfinite(robot.forward_dynamics(q, np.zeros(8), np.ones(8))).all()
+
+
+def test_a_subclass_keeps_its_own_method(monkeypatch, tmp_path):
+    """A kernel takes the place of Robot's methods only."""
+    class Heavier(Robot):
+        def gravity_torque(self, q):
+            return 2.0 * super().gravity_torque(q)
+    monkeypatch.setenv('DYNAMICS_NODE_COMPILE', '1')
+    monkeypatch.setenv('DYNAMICS_NODE_CACHE', str(tmp_path))
+    robot, q = Heavier.from_urdf(ARM7), np.full(7, 0.3)
+    robot.compile(wait=True)
+    for _ in range(3):
+        got = robot.gravity_torque(q)
+    assert relative(got, 2.0 * Robot.from_urdf(ARM7, compile=False).gravity_torque(q)) < EXACT_MATHS

@@ -7,10 +7,6 @@ from differences import relative
 from dynamics_node import Robot
 from dynamics_node.compiler.build import AGREEMENT
 
-# Solved for, so that the condition number of the mass matrix comes in.
-TOLERANCE = dict.fromkeys(('forward_dynamics', 'hybrid_dynamics', 'mass_matrix_inverse'),
-                          100 * AGREEMENT)
-
 
 def ready(robot, questions):
     """Return the robot with the kernels of some questions compiled."""
@@ -39,7 +35,7 @@ def both_paths_agree(robot, questions):
             answers = question.answer(robot)
         for got, want in zip(answers, question.answer(in_numpy), strict=True):
             assert got.shape == want.shape, question
-            assert relative(got, want) < TOLERANCE.get(question.key.question, AGREEMENT), question
+            assert relative(got, want) < AGREEMENT, question
 
 
 def outcome(function, *args, **named):

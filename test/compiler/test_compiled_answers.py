@@ -130,6 +130,23 @@ def test_arguments_of_any_make_are_converted(inverse):
         assert robot.inverse_dynamics(np.zeros((0, 7)), one.v, one.a, wrenches).shape == (0, 7)
 
 
+def test_arguments_may_be_named(inverse):
+    """All, some, with wrenches or None; one too few or too many is Python's own error."""
+    robot, one, in_numpy = inverse
+    q, v, a, wrenches = one.q, one.v, one.a, one.wrenches
+    for args, named in (((), {'q': q, 'v': v, 'a': a}), ((q, v), {'a': a}), ((q, v, a, None), {}),
+                        ((q, v, a), {'wrenches': wrenches}), ((q, v, a, wrenches), {}),
+                        ((), {'a': a, 'wrenches': None, 'v': v, 'q': q})):
+        with without_numpy(robot):
+            got = robot.inverse_dynamics(*args, **named)
+        assert relative(got, in_numpy.inverse_dynamics(*args, **named)) < AGREEMENT
+    for args in ((), (q,), (q, v, a, None, None)):
+        with pytest.raises(TypeError, match='positional argument'):
+            robot.inverse_dynamics(*args)
+    with pytest.raises(TypeError, match='torque'):
+        robot.inverse_dynamics(q, v, a, torque=a)
+
+
 def test_answers_are_fresh(inverse):
     """Two calls share no memory, and arguments stay as they were."""
     robot, one, _ = inverse
@@ -142,7 +159,7 @@ def test_answers_are_fresh(inverse):
 
 
 def test_large_batches_are_the_same_on_two_threads(inverse):
-    """Above THREADS_FROM states a second thread takes half."""
+    """A batch with that much work is shared with a second thread."""
     robot, one, _ = inverse
     q = np.random.default_rng(4).normal(size=(20001, 7))
     batch = robot.inverse_dynamics(q, np.tile(one.v, (20001, 1)), np.tile(one.a, (20001, 1)))

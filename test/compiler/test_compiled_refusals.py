@@ -94,7 +94,7 @@ def test_a_quaternion_that_is_nearly_unit_is_normalised_and_any_other_refused(ar
                 with without_numpy(robot):
                     got = outcome(method, **given)
                 for part, whole in zip(listed(got[1]), listed(reference(**given)), strict=True):
-                    assert relative(part, whole) < 100 * AGREEMENT
+                    assert relative(part, whole) < AGREEMENT
             else:
                 got = outcome(method, **given)
                 assert 'a quaternion of norm' in got[1]
