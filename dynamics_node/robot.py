@@ -67,7 +67,7 @@ class Robot:
         raise AttributeError(f'a Robot is immutable; make another one to change {name!r}')
 
     def __reduce__(self):
-        return Robot, (self.model, self._answerer.engine is not None)
+        return type(self), (self.model, self._answerer.engine is not None)
 
     def __repr__(self):
         return (f"<Robot '{self.name}': {len(self.joint_names)} joints, nq={self.nq}, "
@@ -145,7 +145,7 @@ class Robot:
 
     def _with(self, model):
         engine = self._answerer.engine
-        return Robot(model, compile=engine is not None, engine=engine)
+        return type(self)(model, compile=engine is not None, engine=engine)
 
     # Machine code ----------------------------------------------------------------------------
 
