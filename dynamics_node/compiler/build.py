@@ -1,11 +1,12 @@
 """From a key to machine code: trace, choose the cheapest program, lower, compile, test, keep."""
 
-import ctypes
 from typing import NamedTuple
 
 import numpy as np
 
 from dynamics_node.compiler import cache, target
+from dynamics_node.compiler.ctypes_call import functions as functions_at
+from dynamics_node.compiler.ctypes_call import pointers
 from dynamics_node.compiler.lower import instructions, lower
 from dynamics_node.compiler.questions import functions, state_shapes, uniform_shapes
 from dynamics_node.compiler.trace import check, evaluate, trace
@@ -105,15 +106,13 @@ def _passes_self_test(loaded, about):
     sample = [np.array(part) for part in about['sample']]
     states = len(about['inputs'])
     rows = about['lanes']
-    single = ctypes.CFUNCTYPE(ctypes.c_int64, ctypes.c_void_p, ctypes.c_void_p)(loaded.single)
-    batch = ctypes.CFUNCTYPE(ctypes.c_int64, ctypes.c_void_p, ctypes.c_void_p,
-                             ctypes.c_int64)(loaded.batch)
+    single, batch = functions_at(loaded.single, loaded.batch)
     one = [np.empty(max(1, len(part))) for part in about['expected']]
     many = [np.empty((rows + 1) * len(part) + rows) for part in about['expected']]
     batches = [np.concatenate([np.tile(part, rows + 1), np.zeros(rows)])
                for part in sample[:states]]
-    bad = [single(_pointers(sample), _pointers(one)) != 0,
-           batch(_pointers([*batches, *sample[states:]]), _pointers(many), 1) != 0]
+    bad = [single(pointers(sample), pointers(one)) != 0,
+           batch(pointers([*batches, *sample[states:]]), pointers(many), 1) != 0]
     if not np.isfinite(np.concatenate(about['expected'])).all():
         return all(bad)  # no answer, as the centre of mass of nothing: the code has to say so
     return not any(bad) and all(
@@ -124,7 +123,3 @@ def _passes_self_test(loaded, about):
 
 def _agree(got, want):
     return np.abs(got - want).max(initial=0.0) <= AGREEMENT * np.abs(want).max(initial=1.0)
-
-
-def _pointers(arrays):
-    return (ctypes.c_void_p * len(arrays))(*(array.ctypes.data for array in arrays))

@@ -9,9 +9,7 @@ class Caller:
     """A kernel that can be called with NumPy arrays; see call.c for the arguments."""
 
     def __init__(self, single, batch, lanes, inputs, outputs, uniforms, fallback, threshold, owner):
-        pointers = ctypes.c_void_p
-        self._single = ctypes.CFUNCTYPE(ctypes.c_int64, pointers, pointers)(single)
-        self._batch = ctypes.CFUNCTYPE(ctypes.c_int64, pointers, pointers, ctypes.c_int64)(batch)
+        self._single, self._batch = functions(single, batch)
         self._lanes, self._inputs, self._outputs = lanes, inputs, outputs
         self._uniforms, self._fallback, self._owner = uniforms, fallback, owner
 
@@ -20,7 +18,7 @@ class Caller:
             return self._fallback(*args, **named)
         if args[0].ndim == 1:
             answers = [np.empty(shape) for shape in self._outputs]
-            bad = self._single(_pointers([*args, *self._uniforms]), _pointers(answers))
+            bad = self._single(pointers([*args, *self._uniforms]), pointers(answers))
         else:
             bad, answers = self._many(args, len(args[0]))
         if bad:
@@ -34,7 +32,7 @@ class Caller:
         padded = [np.concatenate([arg, np.repeat(arg[-1:], rows - n + self._lanes, axis=0)])
                   for arg in args]
         answers = [np.empty((rows + self._lanes, *shape)) for shape in self._outputs]
-        bad = self._batch(_pointers([*padded, *self._uniforms]), _pointers(answers), blocks)
+        bad = self._batch(pointers([*padded, *self._uniforms]), pointers(answers), blocks)
         return bad, [answer[:n].copy() for answer in answers]
 
     def _plain(self, args):
@@ -46,5 +44,13 @@ class Caller:
                 and len({arg.shape[:-1] for arg in args}) == 1 and args[0].size > 0)
 
 
-def _pointers(arrays):
+def functions(single, batch):
+    """Return a kernel's two functions, given their addresses (see lower.py)."""
+    types = [ctypes.c_int64, ctypes.c_void_p, ctypes.c_void_p]
+    return (ctypes.CFUNCTYPE(*types)(single),
+            ctypes.CFUNCTYPE(*types, ctypes.c_int64)(batch))
+
+
+def pointers(arrays):
+    """Return the array of pointers that a kernel takes for its blocks."""
     return (ctypes.c_void_p * len(arrays))(*(array.ctypes.data for array in arrays))
