@@ -16,8 +16,8 @@ try:
 except ImportError:  # the extension was not built: the same, slower
     from dynamics_node.compiler.ctypes_call import Caller
 
-# From this many operations on a second thread takes half of a batch: 0.2 ms of work, where it is
-# 1.3 times faster on two cores; with half of that it is no gain (measured, Panda and TALOS).
+# From this many operations on a second thread takes half of a batch: 0.2 ms of work, where two
+# cores are 1.3 times faster; at half of that 1.1 times, at a quarter slower (Panda and TALOS).
 WORK_FOR_TWO = 4_000_000
 NEVER = 2 ** 62
 

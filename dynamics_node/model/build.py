@@ -4,6 +4,7 @@ import numpy as np
 
 from dynamics_node.errors import ModelError, UnknownName
 from dynamics_node.model.checks import at_least_zero, finite, mapping, positive
+from dynamics_node.model.configuration import UNIT_QUATERNION
 from dynamics_node.model.joints import KINDS, Floating, Planar, Prismatic, Revolute
 from dynamics_node.model.mimic import chains, resolve_mimic
 from dynamics_node.model.model import WORLD, Body, Frame, JointInfo, Model
@@ -70,7 +71,7 @@ def _held_positions(order, locked):
         held[name] = finite(where, listed, (size,))
         if moving[name].kind == 'floating':
             norm = np.linalg.norm(held[name][3:])
-            if abs(norm - 1.0) > 1e-3:
+            if abs(norm - 1.0) > UNIT_QUATERNION:
                 raise ModelError(f"locked['{name}'] holds a quaternion of norm {norm:g}, not 1")
             held[name][3:] /= norm
     return held
