@@ -16,7 +16,7 @@ from dynamics_node.algorithms.mass_matrix import mass_matrix, mass_matrix_invers
 from dynamics_node.answer import Answerer
 from dynamics_node.compiler.questions import all_keys
 from dynamics_node.errors import DynamicsError, SingularModel
-from dynamics_node.model import configuration, payload
+from dynamics_node.model import configuration, losses, payload
 from dynamics_node.model.build import FRICTION_SPEED, build_model
 from dynamics_node.model.checks import finite
 from dynamics_node.model.read_urdf import read_urdf
@@ -142,6 +142,13 @@ class Robot:
     def with_gravity(self, gravity):
         """Return the robot in another gravity, a vector towards the earth in the root frame."""
         return self._with(self.model.with_(gravity=finite('gravity', gravity, (3,))))
+
+    def with_friction(self, damping=None, friction=None):
+        """Return the robot with other losses, {joint: value}; joints not named keep theirs.
+
+        :param damping: [N m s/rad or N s/m], friction: Coulomb [N m or N]; zero or positive.
+        """
+        return self._with(losses.with_losses(self.model, damping, friction))
 
     def _with(self, model):
         engine = self._answerer.engine

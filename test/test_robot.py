@@ -134,6 +134,7 @@ def test_payloads_are_reversible_to_the_bit_and_do_not_accumulate(arm, states):
     (('x', 'tool0', 1.0, (0, 0, 0), np.eye(2)), 'expected 3 x 3 finite'),
     (('x', 'tool0', 1.0, (0, 0, 0), -np.eye(3)), 'negative principal moment'),
     (('x', 'tool0', 1.0, (0, 0, 0), [[1, 1, 0], [0, 1, 0], [0, 0, 1]]), 'symmetric'),
+    (('x', 'tool0', 1.0, (0, 0, 0), np.diag([1, 1, 2.1])), 'triangle inequality'),
     (('x', 'tool0', 'heavy'), 'mass is'),
     (('x', 'tool0', 1.0, 'low'), 'com is'),
 ])
@@ -168,6 +169,32 @@ def test_friction_can_be_switched_off(arm, states):
     d, f = np.array([0.8, 0.8, 0.5, 0.5, 0.3, 0.2, 0.15]), np.array([.9, .9, .7, .7, .4, .3, .2])
     fast = np.full(7, 1e3)
     assert relative(arm.friction_torque(fast), d * 1e3 + f) < 1e-9
+
+
+def test_friction_can_be_set_joint_by_joint(arm, states):
+    """Joints not named keep theirs; setting back is exact."""
+    q, v, a, _ = states
+    first, second = arm.joint_names[:2]
+    set_ = arm.with_friction({first: 2.0}, {second: 3.0})
+    expected = arm.friction_torque(v)
+    smooth = v / np.sqrt(v * v + 0.01 ** 2)
+    expected[..., 0] = 2.0 * v[..., 0] + 0.9 * smooth[..., 0]
+    expected[..., 1] = 0.8 * v[..., 1] + 3.0 * smooth[..., 1]
+    assert relative(set_.friction_torque(v), expected) < EXACT_MATHS
+    back = set_.with_friction({first: 0.8}, {second: 0.9})
+    np.testing.assert_array_equal(back.inverse_dynamics(q, v, a), arm.inverse_dynamics(q, v, a))
+
+
+@pytest.mark.parametrize(('arguments', 'message'), [
+    (({'elbow': 1.0},), "no joint 'elbow'; the robot has: joint_1"),
+    (({'joint_1': -1.0},), r"damping\['joint_1'\] is -1.0; expected zero or a positive"),
+    (({}, {'joint_1': np.nan}), r"friction\['joint_1'\] is nan"),
+    ((1.0,), 'damping is 1.0; expected a dict'),
+])
+def test_bad_friction_is_refused(arm, arguments, message):
+    """The error names the argument and the joint."""
+    with pytest.raises(DynamicsError, match=message):
+        arm.with_friction(*arguments)
 
 
 MASSLESS_TIP = """

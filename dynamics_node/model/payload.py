@@ -11,6 +11,8 @@ from dynamics_node.model.checks import at_least_zero, finite
 from dynamics_node.model.model import Payload
 from dynamics_node.spatial import inertia as inertias
 
+WRITTEN_DIGITS = 1e-6  # relative: data sheets are written with six digits or fewer
+
 
 def with_payload(model, name, frame, mass, com=(0.0, 0.0, 0.0), inertia=None):
     """Return the model with a payload set; one of the same name is replaced.
@@ -44,8 +46,12 @@ def _check_tensor(where, tensor):
     scale = np.abs(tensor).max()
     if np.abs(tensor - tensor.T).max() > 1e-9 * scale:
         raise ModelError(f'{where}inertia must be symmetric, got {tensor.tolist()}')
-    if np.linalg.eigvalsh(tensor).min() < -1e-9 * scale:
+    low, middle, high = np.linalg.eigvalsh(tensor)
+    if low < -1e-9 * scale:
         raise ModelError(f'{where}inertia must not have a negative principal moment')
+    if low + middle < (1.0 - WRITTEN_DIGITS) * high:
+        raise ModelError(f'{where}inertia breaks the triangle inequality, no mass distribution has '
+                         f'it: principal moments {low:.6g}, {middle:.6g}, {high:.6g}')
 
 
 def _loaded(model, payloads):
