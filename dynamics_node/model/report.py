@@ -9,6 +9,12 @@ from dynamics_node.model.model import WORLD
 LEVELS = ('error', 'warning', 'note')
 WRITTEN_DIGITS = 1e-6  # relative: URDFs are written with six digits or so
 ROUNDING = 1e-14       # relative: what is left of a moment taken to the origin and back
+UNITS = {              # of every number in the report; a slide's are the second ones
+    'total_mass': 'kg', 'moving_mass': 'kg', 'mass': 'kg', 'com': 'm',
+    'moments': 'kg m^2', 'inertia': 'kg m^2', 'lower': 'rad or m', 'upper': 'rad or m',
+    'max_velocity': 'rad/s or m/s', 'max_effort': 'N m or N', 'friction': 'N m or N',
+    'damping': 'N m s/rad or N s/m', 'armature': 'kg m^2 or kg', 'nq': '1', 'nv': '1',
+}
 
 
 class LinkLine(NamedTuple):
@@ -62,6 +68,14 @@ class ModelReport(NamedTuple):
         return '\n'.join([*_head(self), '', *_link_table(self.links), '',
                           *_joint_table(self.joints), '', *_finding_lines(self.findings)])
 
+    def as_dict(self):
+        """Return the report as dicts, lists, strings and numbers: all that strict JSON knows.
+
+        Keys are the names of the fields; 'units' says what the numbers are. None stands for no
+        limit (lower, upper) or unknown (max_velocity, max_effort).
+        """
+        return {**_plain(self), 'units': dict(UNITS)}
+
 
 def model_report(model):
     """Return the ModelReport of a Model, or of a Robot."""
@@ -74,6 +88,18 @@ def model_report(model):
     return ModelReport(model.name, base, float(moving + model.inertias[WORLD].mass), float(moving),
                        model.nq, model.nv, links, joints, dict(model.payloads),
                        tuple(_findings(model, links, joints)))
+
+
+def _plain(value):
+    if hasattr(value, '_asdict'):
+        value = value._asdict()
+    if isinstance(value, dict):
+        return {key: _plain(part) for key, part in value.items()}
+    if isinstance(value, tuple):
+        return [_plain(part) for part in value]
+    if isinstance(value, float):
+        return float(value) if np.isfinite(value) else None
+    return value
 
 
 def _link_line(model, record):

@@ -1,5 +1,7 @@
 """The report says what the robot is, and what about it cannot be right."""
 
+import json
+
 import numpy as np
 import pytest
 from tolerances import EXACT_MATHS
@@ -93,6 +95,49 @@ def test_text_shortens_many_notes_and_shows_every_error():
     assert text.count('error:') == 20
     assert text.count('note:') == 12
     assert '20 errors, 0 warnings, 30 notes' in text and '18 more notes' in text
+
+
+def test_as_dict_is_strict_json_with_every_field():
+    """All of the report, nothing that JSON does not know, by the names of the fields."""
+    made = Robot.from_urdf(EVERYTHING, armature={'turn': 0.7}).with_payload(
+        'box', 'tool', 2.5, (0.1, 0.2, 0.3), np.eye(3))
+    report = made.report()
+    plain = report.as_dict()
+    assert json.loads(json.dumps(plain, allow_nan=False)) == plain
+    assert list(plain) == [*report._fields, 'units']
+    for part in ('links', 'joints', 'findings'):
+        lines = getattr(report, part)
+        assert [list(line) for line in plain[part]] == [list(line._fields) for line in lines]
+        assert [next(iter(line.values())) for line in plain[part]] == [line[0] for line in lines]
+    assert plain['payloads'] == {'box': {'frame': 'tool', 'mass': 2.5, 'com': [0.1, 0.2, 0.3],
+                                         'inertia': np.eye(3).tolist()}}
+    assert plain['joints'][0]['mimics'] == ['follow', 'follow_on']
+    assert plain['links'][1]['com'] == list(report.links[1].com)
+
+
+def test_as_dict_says_none_where_there_is_no_number():
+    """No limit of the position, an unknown limit of velocity and effort."""
+    def limits(kind, inside):
+        text = arm(link('hand'), joint('wrist', 'upper', 'hand', kind, inside))
+        wrist = Robot.from_urdf(text).report().as_dict()['joints'][1]
+        return [wrist[key] for key in ('lower', 'upper', 'max_velocity', 'max_effort')]
+    assert limits('continuous', '') == [None, None, None, None]
+    assert limits('revolute', '<limit lower="-1" upper="2" effort="inf" velocity="nan"/>') == [
+        -1.0, 2.0, None, None]
+
+
+def test_as_dict_gives_the_unit_of_every_number():
+    """Whatever holds numbers is a key of 'units', and nothing else is."""
+    plain = Robot.from_urdf(EVERYTHING).with_payload('box', 'tool', 2.5).report().as_dict()
+    units = plain.pop('units')
+    tables = [plain, *plain['links'], *plain['joints'], *plain['payloads'].values()]
+    assert {key for table in tables for key in table if holds_numbers(table[key])} == set(units)
+
+
+def holds_numbers(value):
+    if isinstance(value, list):
+        return bool(value) and holds_numbers(value[0])
+    return isinstance(value, (int, float))
 
 
 def test_robot_without_any_mass():
