@@ -1,0 +1,1 @@
+"""State and reference -> torque: pure functions."""

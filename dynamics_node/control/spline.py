@@ -1,0 +1,210 @@
+"""A smooth motion through timed points: fills in missing derivatives, and is sampled in loops."""
+
+import math
+from bisect import bisect_right
+from typing import NamedTuple
+
+import numpy as np
+from scipy.interpolate import CubicSpline
+
+from dynamics_node.errors import DynamicsError
+
+
+class Motion(NamedTuple):
+    """Where a motion is and how it goes on; of T times each is (T, n)."""
+
+    q: np.ndarray   # position, (n,) [rad or m]
+    v: np.ndarray   # velocity, (n,) [rad/s or m/s]
+    a: np.ndarray   # acceleration, (n,) [rad/s^2 or m/s^2]
+
+
+class Spline:
+    """The quintic between each two points, with their position, velocity and acceleration.
+
+    Between t_k and t_k+1, with s = t - t_k,  q(t) = sum_j c_kj s^j,  j = 0 .. 5.
+    Position, velocity and acceleration are continuous over the points, so the torque is too.
+    What the points leave out is filled in:
+
+    * Velocities and accelerations given: nothing; polynomials up to degree 5 are met exactly.
+    * Velocities only: the accelerations are the slope of the C2 cubic spline through the
+      velocities, which is not-a-knot, since nothing is known of the slope at the ends. So
+      polynomials of the motion are met up to degree 4; 3 points have a parabola (degree 3), 2 a
+      straight line (degree 2) for the velocity. Two points at rest give the minimum-jerk motion.
+    * Positions only: the C2 cubic spline, at rest at both ends, since a joint's trajectory begins
+      and ends at rest; 2 points give the cubic from rest to rest. (A quintic that has a cubic's
+      values at both ends is that cubic.)
+    * Accelerations only: refused; what passes through them is not determined.
+
+    Before the first point and after the last it holds that position: at rest, v = a = 0. Exactly at
+    these points it has their values; so a single point with a velocity has it there only.
+    Coordinates are interpolated one by one: quaternions would leave the unit sphere.
+
+    :param times: (N,), strictly increasing [s].
+    :param positions: (N, n) [rad or m].
+    :param velocities: (N, n) [rad/s or m/s].
+    :param accelerations: (N, n) [rad/s^2 or m/s^2].
+    :raise DynamicsError: which argument is wrong, where, and what is valid.
+    """
+
+    def __init__(self, times, positions, velocities=None, accelerations=None):
+        times = check_times(times)
+        positions = check_reals('positions', positions, (len(times), 'n'))
+        given = [None if value is None else check_reals(name, value, positions.shape)
+                 for name, value in (('velocities', velocities), ('accelerations', accelerations))]
+        with np.errstate(all='ignore'):  # what is not finite is refused below
+            velocities, accelerations = _completed(times, positions, *given)
+            coefficients = _quintics(times, positions, velocities, accelerations)
+            _check_bounded(times, coefficients)
+        self._times, self._starts = times, times.tolist()
+        self._points = Motion(positions, velocities, accelerations)
+        self._coefficients = coefficients
+        for array in (times, *self._points):
+            array.flags.writeable = False
+
+    @property
+    def times(self):
+        """When it passes the points, (N,) [s]; like the points themselves, not to be written."""
+        return self._times
+
+    @property
+    def positions(self):
+        """The points, (N, n)."""
+        return self._points.q
+
+    @property
+    def velocities(self):
+        """Velocity at the points, given or filled in, (N, n)."""
+        return self._points.v
+
+    @property
+    def accelerations(self):
+        """Acceleration at the points, given or filled in, (N, n)."""
+        return self._points.a
+
+    def at(self, t):
+        """Return the Motion at time t; one time takes microseconds, for loops of 1 kHz.
+
+        :param t: a time, or times (T,), in any order [s].
+        """
+        if not isinstance(t, float):
+            t = check_reals('t', t, (), ('T',))
+            if t.ndim:
+                return self._at_many(t)
+            t = float(t)
+        starts = self._starts
+        if not starts[0] <= t <= starts[-1]:
+            return self._held(t)
+        k = bisect_right(starts, t) - 1
+        q, v, a = _powers(t - starts[k]) @ self._coefficients[k]
+        return Motion(q, v, a)
+
+    def _held(self, t):
+        if not math.isfinite(t):
+            raise DynamicsError(f't is {t}; expected a finite time [s]')
+        q = self._points.q[0 if t < self._starts[0] else -1]
+        return Motion(q.copy(), np.zeros_like(q), np.zeros_like(q))
+
+    def _at_many(self, t):
+        outside = (t < self._starts[0]) | (t > self._starts[-1])
+        t = np.clip(t, self._starts[0], self._starts[-1])
+        k = np.searchsorted(self._times, t, side='right') - 1
+        s = t - self._times[k]
+        q, v, a = (np.moveaxis(_powers(s), -1, 0) @ self._coefficients[k]).swapaxes(0, 1)
+        v[outside] = a[outside] = 0.0
+        return Motion(q, v, a)
+
+
+def check_times(times):
+    """Return times as finite floats (N,), at least one, strictly increasing."""
+    times = check_reals('times', times, ('N',))
+    if len(times) == 0:
+        raise DynamicsError('times is empty; expected at least one time [s]')
+    late = np.flatnonzero(times[1:] <= times[:-1])
+    if late.size:
+        k = int(late[0]) + 1
+        raise DynamicsError(f'times[{k}] is {times[k]}, not after times[{k - 1}] = {times[k - 1]}; '
+                            'expected strictly increasing times [s]')
+    return times
+
+
+def check_reals(name, value, *shapes, finite=True):
+    """Return a copy of value as floats of one of the shapes, in which a letter is any size."""
+    try:
+        array = np.asarray(value)
+        if array.dtype.kind not in 'fiu' and array.size:
+            raise TypeError(array.dtype)
+        array = np.array(array, dtype=float)
+    except (TypeError, ValueError) as error:
+        raise DynamicsError(f'{name} must hold real numbers, got {repr(value)[:80]}') from error
+    if not any(_fits(array.shape, shape) for shape in shapes):
+        wanted = ' or '.join(str(shape).replace("'", '') for shape in shapes)
+        raise DynamicsError(f'{name} must have shape {wanted}, got {array.shape}')
+    if finite and not np.isfinite(array).all():
+        where = tuple(int(k) for k in np.argwhere(~np.isfinite(array))[0])
+        place = f'[{", ".join(map(str, where))}]' if where else ''
+        raise DynamicsError(f'{name}{place} is {array[where]}; every entry must be finite')
+    return array
+
+
+def _fits(shape, wanted):
+    return len(shape) == len(wanted) and all(
+        isinstance(size, str) or size == actual for size, actual in zip(wanted, shape))
+
+
+def _completed(times, p, v, a):
+    """Return the velocities and accelerations at the points, see Spline."""
+    if a is not None and v is None:
+        raise DynamicsError('accelerations are given without velocities; expected both, '
+                            'velocities only, or neither')
+    if a is not None:
+        return v, a
+    if len(times) == 1:
+        return np.zeros_like(p) if v is None else v, np.zeros_like(p)
+    try:
+        if v is not None:
+            return v, CubicSpline(times, v)(times, 1)
+        spline = CubicSpline(times, p, bc_type='clamped')
+        return spline(times, 1), spline(times, 2)
+    except ValueError:  # LinAlgError is one: the numbers overflow
+        return np.full_like(p, np.nan), np.full_like(p, np.nan)
+
+
+def _quintics(times, p, v, a):
+    """Return c_kj, (N, 6, n): per segment, and for the last point itself.
+
+    With D, V, A what remains of q, v, a at the end when 1, s, s^2 have taken their part, the rest
+    solves  c3 h^3 + c4 h^4 + c5 h^5 = D  and its two derivatives  = V, A.
+    """
+    c = np.zeros((len(times), 6, p.shape[1]))
+    c[:, 0], c[:, 1], c[:, 2] = p, v, a / 2
+    h = np.diff(times)[:, None]
+    D = np.diff(p, axis=0) - (v[:-1] + a[:-1] / 2 * h) * h
+    V = (np.diff(v, axis=0) - a[:-1] * h) * h
+    A = np.diff(a, axis=0) * h**2
+    c[:-1, 3] = (10 * D - 4 * V + A / 2) / h**3
+    c[:-1, 4] = (-15 * D + 7 * V - A) / h**4
+    c[:-1, 5] = (6 * D - 3 * V + A / 2) / h**5
+    return c
+
+
+def _check_bounded(times, coefficients):
+    # No |q|, |v|, |a| of a segment is greater than sum |c_j| h^j and its kin for the derivatives.
+    h = np.diff(times, append=times[-1])
+    bound = np.moveaxis(_powers(h), -1, 0) @ np.abs(coefficients)
+    bad = np.flatnonzero(~np.isfinite(bound).all(axis=(1, 2)))
+    if bad.size:
+        k = int(bad[0])
+        raise DynamicsError(f'the motion from times[{k}] = {times[k]} to times[{k + 1}] = '
+                            f'{times[k + 1]} is not finite: the values are too large, or the times '
+                            'too close')
+
+
+def _powers(s):
+    """Return the powers of s and their first and second derivatives, (3, 6) or (3, 6, T)."""
+    s2 = s * s
+    s3 = s2 * s
+    s4 = s3 * s
+    zero, one = 0.0 * s, 0.0 * s + 1.0
+    return np.array([[one, s, s2, s3, s4, s4 * s],
+                     [zero, one, 2.0 * s, 3.0 * s2, 4.0 * s3, 5.0 * s4],
+                     [zero, zero, 2.0 * one, 6.0 * s, 12.0 * s2, 20.0 * s3]])

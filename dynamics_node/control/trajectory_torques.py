@@ -1,0 +1,102 @@
+"""What a trajectory asks of the drives: torques, margins, first saturation, greatest payload."""
+
+from typing import NamedTuple
+
+import numpy as np
+
+from dynamics_node import door
+from dynamics_node.control.spline import check_reals, check_times
+from dynamics_node.errors import DynamicsError
+from dynamics_node.model.checks import finite
+
+PROBE = 1e3        # [kg] so heavy that the difference of two torques is all its own
+WEIGHTLESS = 1e-9  # [N m/kg] a joint that feels less of a payload feels rounding, not the payload
+
+
+class TrajectoryTorques(NamedTuple):
+    """Torques along a trajectory of N samples, against the limits of the drives."""
+
+    effort: np.ndarray             # inverse dynamics at each sample, (N, nv) [N m or N]
+    effort_limit: np.ndarray       # of |effort|, nan = unknown, (nv,)
+    peak: np.ndarray               # greatest |effort|, (nv,)
+    margin: np.ndarray             # limit - peak: negative = exceeded, nan = unknown, (nv,)
+    first_saturated: int           # the dof that first exceeds its limit, -1 = none
+    first_saturation_time: float   # [s], nan = never
+    greatest_payload: float        # [kg], nan = not asked for, inf = no limit binds
+
+
+def trajectory_torques(robot, times, q, v, a, effort_limits=None, payload_frame='',
+                       payload_com=(0.0, 0.0, 0.0)):
+    """Return the TrajectoryTorques of a motion: at its samples, not between them.
+
+    The effort is  tau = M a + C v + g + friction.  A point mass m more makes it  tau + m d,  with
+    d = J' (acceleration of the point - gravity)  for each sample and dof. So the greatest payload
+    is  min (limit - sign(d) tau) / |d|  over samples and dofs with a known limit. It is 0 where a
+    limit is exceeded already, even if a payload would relieve that joint.
+
+    :param times: (N,), strictly increasing [s].
+    :param q, v, a: (N, nq), (N, nv), (N, nv); one single state stays the same for all samples.
+    :param effort_limits: (nv,), positive, nan = unknown [N m or N]; None takes the URDF's, which
+        has one for a joint, hence the same for each dof of a planar or floating one.
+    :param payload_frame: frame that holds the payload, on top of what the robot carries; '' asks
+        for none.
+    :param payload_com: where in that frame the point mass is, (3,) [m].
+    :raise DynamicsError: which argument is wrong, where, and what is valid.
+    """
+    times = check_times(times)
+    states = _states(robot, times, q, v, a)
+    limit = _effort_limit(robot, effort_limits)
+    effort = robot.inverse_dynamics(*states)
+    peak = np.abs(effort).max(axis=0)
+    dof, time = _first_saturation(times, effort, limit)
+    payload = np.nan
+    if payload_frame != '':
+        payload = _greatest_payload(
+            effort, limit, _per_kilogram(robot, states, effort, payload_frame, payload_com))
+    return TrajectoryTorques(effort, limit, peak, limit - peak, dof, time, payload)
+
+
+def _states(robot, times, q, v, a):
+    """Return q, v, a, one row for each time."""
+    states = {name: door.check_array(name, value, size) for name, value, size in (
+        ('q', q, robot.nq), ('v', v, robot.nv), ('a', a, robot.nv))}
+    door.batch_size({'times': times[:, None], **states})
+    return [np.broadcast_to(state, (len(times), state.shape[-1])) for state in states.values()]
+
+
+def _effort_limit(robot, effort_limits):
+    if effort_limits is None:
+        return np.concatenate([np.full(joint.v.stop - joint.v.start, joint.max_effort)
+                               for joint in robot.model.joints] or [np.empty(0)])
+    limit = check_reals('effort_limits', effort_limits, (robot.nv,), finite=False)
+    for k, name in enumerate(robot.dof_names):
+        if limit[k] <= 0.0:
+            raise DynamicsError(f"effort_limits[{k}], of '{name}', is {limit[k]}; expected a "
+                                'positive number, or nan where it is unknown')
+    return limit
+
+
+def _first_saturation(times, effort, limit):
+    """Return (dof, time) of the first effort beyond its limit; of several, the worst in ratio."""
+    exceeded = np.abs(effort) > limit  # never, where it is unknown
+    rows = np.flatnonzero(exceeded.any(axis=1))
+    if rows.size == 0:
+        return -1, np.nan
+    first = rows[0]
+    ratio = np.where(exceeded[first], np.abs(effort[first]) / limit, 0.0)
+    return int(ratio.argmax()), float(times[first])
+
+
+def _per_kilogram(robot, states, effort, frame, com):
+    """Return d, what each kilogram at the payload's point adds to the effort, (N, nv)."""
+    com = finite('payload_com', com, (3,))
+    name = 'probe' + ''.join(robot.payloads)  # longer than any of theirs: replaces none
+    return (robot.with_payload(name, frame, PROBE, com).inverse_dynamics(*states) - effort) / PROBE
+
+
+def _greatest_payload(effort, limit, d):
+    if (np.abs(effort) > limit).any():
+        return 0.0
+    felt = ~np.isnan(limit) & (np.abs(d) > WEIGHTLESS)
+    room = limit - np.sign(d) * effort
+    return float(np.min(room[felt] / np.abs(d[felt]), initial=np.inf))
