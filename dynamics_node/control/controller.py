@@ -1,0 +1,109 @@
+"""Controller: a mode, its gains and a driver's semantics, made ready for one robot."""
+
+import numpy as np
+
+from dynamics_node.control import laws
+from dynamics_node.control.semantics import Semantics, driver_terms, friction_to_send, preset
+from dynamics_node.control.terms import Terms
+from dynamics_node.errors import DynamicsError
+
+
+class Controller:
+    """Measured state and reference -> the torque to send. Immutable, like the robot it is made for.
+
+    Nothing here limits a torque: what comes out goes through the safety gate.
+
+    :param mode: one of laws.MODES.
+    :param gains: Gains, for the modes that pull towards their reference.
+    :param semantics: what the driver adds: a preset's name, or Semantics.
+    :param gravity_scale, friction_scale: see Terms; a number or (nv,).
+    :raise DynamicsError: which argument is wrong, and what is valid.
+    """
+
+    def __init__(self, robot, mode='gravity', gains=None, semantics='full', gravity_scale=1.0,
+                 friction_scale=1.0):
+        if mode not in list(laws.MODES):  # a list: any kind of name may be asked for
+            raise DynamicsError(f'no torque mode {mode!r}; expected one of {", ".join(laws.MODES)}')
+        if mode in laws.WITH_GAINS:
+            _check_gains(mode, gains, robot.nv)
+        if not isinstance(semantics, Semantics):
+            semantics = preset(semantics)
+        self.robot, self.mode = robot, mode
+        self._settings = mode, gains, semantics, gravity_scale, friction_scale
+        self._law, self._gains = laws.MODES[mode], gains
+        friction_scale = friction_to_send(semantics, friction_scale, robot.nv)
+        self._terms = Terms(robot, gravity_scale, friction_scale)
+        self._driver = driver_terms(semantics, robot, gravity_scale, friction_scale)
+        self._driver_law = self._law if semantics.kind == 'payload_only' else laws.gravity
+        self._shapes = (robot.nq,), (robot.nv,)
+
+    @property
+    def needs_reference(self):
+        """Whether torque() needs a motion, and v."""
+        return self.mode in laws.WITH_REFERENCE
+
+    def for_robot(self, robot):
+        """Return the same controller for another robot, e.g. with another payload."""
+        return Controller(robot, *self._settings)
+
+    def compile(self, wait=False):
+        """Compile the kernels that it uses, see Robot.compile."""
+        for terms in filter(None, (self._terms, self._driver)):
+            for robot in terms.robots:
+                robot.compile(wait)
+        return self
+
+    def torque(self, q, v=None, motion=None):
+        """Return the torque to send, (nv,) [N m or N].
+
+        :param q, v: measured, (nq,) and (nv,). Mode gravity does not look at v.
+        :param motion: where the reference is, a Motion.
+        :raise DynamicsError: something is missing, of the wrong size, or not finite.
+        """
+        if self.mode not in laws.WITH_REFERENCE:
+            return self.holding_torque(q)
+        if v is None or motion is None:
+            raise DynamicsError(f"mode {self.mode} needs v and the reference's motion")
+        q, v, motion = self._checked(q, v, motion)
+        return self._sent(self._law, self._driver_law, q, v, motion)
+
+    def holding_torque(self, q):
+        """Return what mode gravity would send: it holds the arm where it is, (nv,).
+
+        Whatever the mode is: what the safety gate falls back to.
+        """
+        return self._sent(laws.gravity, laws.gravity, _floats('q', q, self._shapes[0]), None, None)
+
+    def _sent(self, law, driver_law, q, v, motion):
+        with np.errstate(all='ignore'):  # what is not finite is refused below
+            tau = law(self._terms, q, v, motion, self._gains)
+            if self._driver is not None:
+                tau = tau - driver_law(self._driver, q, v, motion, self._gains)
+        if not np.isfinite(tau).all():
+            raise DynamicsError('the torque is not finite: some entry of q, v or the reference is '
+                                'not, or they are too large')
+        return tau
+
+    def _checked(self, q, v, motion):
+        # A wrong size must not pass as one number for all joints.
+        nq, nv = self._shapes
+        return _floats('q', q, nq), _floats('v', v, nv), type(motion)(
+            _floats('motion.q', motion.q, nq), _floats('motion.v', motion.v, nv),
+            _floats('motion.a', motion.a, nv))
+
+
+def _floats(name, value, shape):
+    try:
+        array = np.asarray(value, dtype=float)
+    except (TypeError, ValueError) as error:
+        raise DynamicsError(f'{name} must hold real numbers, got {repr(value)[:80]}') from error
+    if array.shape != shape:
+        raise DynamicsError(f'{name} must have shape {shape}, got {array.shape}')
+    return array
+
+
+def _check_gains(mode, gains, nv):
+    if gains is None:
+        raise DynamicsError(f'mode {mode} needs gains; see Gains.per_joint, Gains.from_frequency')
+    if np.shape(gains.kp) != (nv,) or np.shape(gains.kd) != (nv,):
+        raise DynamicsError(f'the gains are for {np.size(gains.kp)} joints; the robot has {nv}')
