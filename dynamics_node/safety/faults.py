@@ -1,0 +1,52 @@
+"""What makes the gate stop? The kinds of fault, and whether they leave a state to trust."""
+
+from typing import NamedTuple
+
+from dynamics_node.errors import DynamicsError
+
+CLOCK = 'clock'
+STATE_MALFORMED = 'state malformed'
+STATE_NOT_FINITE = 'state not finite'
+STATE_STALE = 'state stale'
+STATE_BACK_IN_TIME = 'state back in time'
+STATE_JUMP = 'state jump'
+GRAVITY_NOT_FINITE = 'gravity not finite'
+POSITION = 'position beyond limit'
+VELOCITY = 'velocity beyond limit'
+OTHER_PUBLISHER = 'other publisher'
+REFERENCE_STALE = 'reference stale'
+TORQUE_MALFORMED = 'torque malformed'
+TORQUE_NOT_FINITE = 'torque not finite'
+MODEL_CHANGED = 'model changed'
+OUTSIDE = 'from outside'
+GATE = 'gate'
+
+# After one of these the state is as good as before, and with it the torque that holds gravity.
+STATE_IS_TRUSTED = frozenset(
+    {POSITION, VELOCITY, OTHER_PUBLISHER, REFERENCE_STALE, TORQUE_MALFORMED, TORQUE_NOT_FINITE,
+     OUTSIDE})
+
+
+class Fault(NamedTuple):
+    """Why a torque is refused."""
+
+    kind: str    # one of the above
+    text: str    # what, where, how much
+
+    @property
+    def trusts_state(self):
+        return self.kind in STATE_IS_TRUSTED
+
+
+class Refused(DynamicsError):
+    """The gate cannot be enabled; the message says why.
+
+    :ivar kind: that of a fault, or 'limits unknown', 'no model', 'no state', 'decaying'.
+    """
+
+    def __init__(self, kind, text):
+        self.kind, self.text = kind, text
+        super().__init__(text)
+
+    def __reduce__(self):
+        return Refused, (self.kind, self.text)

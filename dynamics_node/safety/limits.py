@@ -1,0 +1,95 @@
+"""What can the robot bear, joint by joint? As the URDF says, or as the user knows better."""
+
+from dataclasses import dataclass
+
+import numpy as np
+
+from dynamics_node.errors import DynamicsError, UnknownName
+from dynamics_node.safety.settings import LARGEST
+
+
+@dataclass(frozen=True, eq=False)
+class Limits:
+    """Limits of every degree of freedom, in the order of v; nan = unknown."""
+
+    names: tuple            # of the entries of v
+    nq: int
+    position: np.ndarray    # (nv,) which entry of q
+    driven: np.ndarray      # (nv,) bool; nothing is released for the others
+    turning: np.ndarray     # (nv,) bool: continuous, a full turn is no motion
+    lower: np.ndarray       # (nv,) [rad or m], -inf = none
+    upper: np.ndarray       # (nv,) [rad or m], inf = none
+    velocity: np.ndarray    # (nv,) [rad/s or m/s]
+    effort: np.ndarray      # (nv,) [N m or N]
+    slew: np.ndarray        # (nv,) [N m/s or N/s], nan = derived from the effort limit
+
+    @property
+    def nv(self):
+        return len(self.names)
+
+
+def limits_of(robot, joints=None, effort=None, slew=None, velocity=None, position=None):
+    """Return the Limits of a robot.
+
+    :param joints: names of the driven joints; None: all of one degree of freedom.
+    :param effort: {joint: limit} instead of the URDF's [N m or N]; velocity [rad/s or m/s] alike.
+    :param slew: {joint: limit} of the change of effort [N m/s or N/s].
+    :param position: {joint: (lower, upper)} instead of the URDF's [rad or m].
+    :raise DynamicsError: a joint that is not there or not one to drive, a limit that is none.
+    """
+    places = [(joint, k) for joint in robot.model.joints
+              for k in range(joint.v.stop - joint.v.start)]
+    single = {joint.name: joint.v.start for joint in robot.model.joints
+              if joint.kind not in ('planar', 'floating')}
+
+    def column(value):
+        return np.array([value(joint) for joint, _ in places], dtype=float)
+
+    driven = np.zeros(len(places), dtype=bool)
+    for name in single if joints is None else joints:
+        driven[_place(single, name)] = True
+    lower, upper = column(lambda joint: joint.lower), column(lambda joint: joint.upper)
+    for name, pair in (position or {}).items():
+        k = _place(single, name)
+        lower[k], upper[k] = _range(name, pair)
+    return Limits(
+        robot.dof_names, robot.nq, np.array([joint.q.start + k for joint, k in places], dtype=int),
+        driven, np.array([joint.kind == 'continuous' for joint, _ in places], dtype=bool),
+        lower, upper,
+        _with('velocity', column(lambda joint: joint.max_velocity), velocity, single),
+        _with('effort', column(lambda joint: joint.max_effort), effort, single),
+        _with('slew', np.full(len(places), np.nan), slew, single))
+
+
+def _place(single, name):
+    try:
+        return single[name]
+    except (KeyError, TypeError):
+        raise UnknownName('joint of one degree of freedom', name, single) from None
+
+
+def _with(what, limits, others, single):
+    """Return the limits with those that the user gives; one beyond LARGEST is none."""
+    limits = np.where(limits <= LARGEST, limits, np.nan)
+    for name, value in (others or {}).items():
+        k = _place(single, name)
+        limits[k] = number = _number(value)
+        if not 0.0 < number <= LARGEST:
+            raise DynamicsError(f"the {what} limit of joint '{name}' is {value!r:.80}; expected a "
+                                f'number above 0, at most {LARGEST:g}')
+    return limits
+
+
+def _range(name, pair):
+    lower, upper = map(_number, pair) if len(pair) == 2 else (np.nan, np.nan)
+    if not lower <= upper:
+        raise DynamicsError(f"the position limits of joint '{name}' are {pair!r:.80}; expected two "
+                            'numbers, lower <= upper')
+    return lower, upper
+
+
+def _number(value):
+    try:
+        return float(value)
+    except (TypeError, ValueError, OverflowError):
+        return np.nan
