@@ -96,7 +96,7 @@ library = [package for package in everything if package.split('.')[1:2] != ['ros
 with_ros = {
     'distclass': BinaryDistribution,
     'cmdclass': {'build_py': BuildWithInterfaces},
-    'entry_points': {'console_scripts': [f'dynamics-node = {NAME}.ros.node:main']},
+    'entry_points': {'console_scripts': [f'dynamics-node = {NAME}.ros.command_line:main']},
 }
 without_ros = {  # with ROS, CMake builds it; without a C compiler, kernels are called by ctypes
     'ext_modules': [Extension(f'{NAME}.compiler._call', [f'{NAME}/compiler/call.c'],

@@ -63,6 +63,11 @@ class Worker:
         if thread is not None:
             thread.join()
 
+    @property
+    def busy(self):
+        """Whether a job is running."""
+        return self._busy.locked()
+
     def pause(self):
         """Let the running job finish; start none before resume()."""
         self._ready.acquire()
@@ -84,6 +89,11 @@ class Worker:
                 job = self._jobs.popleft()
             with self._busy:
                 job()
+
+
+def busy():
+    """Return whether a kernel is being compiled at this moment."""
+    return _worker.busy
 
 
 _worker = Worker()

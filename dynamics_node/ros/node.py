@@ -1,57 +1,214 @@
-"""The node: holds the robot of its `robot_description` parameter and serves `~/model_report`."""
+"""The node: a managed lifecycle node that holds a robot and serves its dynamics. Only wires."""
+
+import os
+import sys
+import time
 
 import rclpy
-from rclpy.executors import ExternalShutdownException
-from rclpy.experimental import EventsExecutor
-from rclpy.task import Future
+from rcl_interfaces.msg import SetParametersResult
+from rclpy._rclpy_pybind11 import RCLError
+from rclpy.clock import Clock, ClockType
+from rclpy.exceptions import ParameterException
+from rclpy.lifecycle import LifecycleNode, TransitionCallbackReturn
+from rclpy.logging import get_logger
+from rclpy.qos import QoSProfile
+from rclpy.signals import SignalHandlerOptions
 
+from dynamics_node.compiler import engine
 from dynamics_node.errors import DynamicsError
-from dynamics_node.robot import Robot
-from dynamics_node.ros import handlers
-from dynamics_node.srv import ModelReport
+from dynamics_node.ros import parameters
+from dynamics_node.ros.desk import Desk
+from dynamics_node.ros.diagnostics import DiagnosticArray, diagnostics
+from dynamics_node.ros.inputs import Inputs
+from dynamics_node.ros.markers import Markers
+from dynamics_node.ros.services import SERVICES, Clerk
+from dynamics_node.ros.spin import ignore_signals, spin, told_to_stop
+from dynamics_node.ros.torque import Torque
+
+DIAGNOSTICS_PERIOD = 1.0  # [s]
+REFUSED = 2               # exit code
+CROWD = QoSProfile(depth=1000)  # of services: with 10, the default, the 11th that waits is lost
 
 
-def main():
-    """Run the node until it is told to stop."""
-    rclpy.init()
-    node = rclpy.create_node('dynamics_node')
+def main(args=None):
+    """Run the node until it is told to stop; return the exit code."""
+    stop = told_to_stop()
+    rclpy.init(args=args, signal_handler_options=SignalHandlerOptions.NO)
+    node = None
     try:
-        robot = load_robot(node)
-        node.create_service(ModelReport, '~/model_report',
-                            lambda _, response: handlers.model_report(robot, response))
-        spin(node)
-    except (KeyboardInterrupt, ExternalShutdownException):  # SIGINT, SIGTERM
-        pass
+        node = DynamicsNode()
+        if node.get_parameter('autostart').value:
+            node.bring_up()
+        spin(node, until=stop)
+    except ParameterException as error:  # started with one out of its range or of another type
+        get_logger('dynamics_node').fatal(str(error))
+        return REFUSED
     finally:
-        node.destroy_node()
+        ignore_signals()
+        if node is not None:
+            node.take_down()
+            node.destroy_node()
         rclpy.try_shutdown()
+    if engine.busy():  # a kernel in the midst of LLVM cannot be stopped, and nobody waits for it
+        sys.stdout.flush()
+        sys.stderr.flush()
+        os._exit(0)
+    return 0
 
 
-def load_robot(node):
-    """Return the Robot of the parameter, or the reason why there is none."""
-    source = node.declare_parameter('robot_description', '').value
-    if not source:
-        reason = "no robot: set the parameter 'robot_description' to a URDF text or file"
-    else:
+class DynamicsNode(LifecycleNode):
+    """Configured: it listens and its services are there. Active: they answer."""
+
+    def __init__(self, **kwargs):
+        super().__init__('dynamics_node', **kwargs)
+        parameters.declare(self)
+        self.desk = self.clerk = self.inputs = self.torque = None
+        self._source = None   # the description that was tried last
+        self._counted = time.monotonic(), 0   # joint states, when last looked at
+        self._made = []       # (destroy, entity) of what configure made
+        self.add_on_set_parameters_callback(self._check_parameters)
+        self.add_post_set_parameters_callback(self._use_parameters)
+        self._service_change_state.callback = self._tolerant(self._service_change_state.callback)
+
+    # Lifecycle -------------------------------------------------------------------------------
+
+    def bring_up(self):
+        """Configure and activate, as a lifecycle manager would."""
+        if self.trigger_configure() == TransitionCallbackReturn.SUCCESS:
+            self.trigger_activate()
+
+    def on_configure(self, state):
         try:
-            robot = Robot.from_urdf(source)
-            node.get_logger().info(f'holding {robot!r}')
-            return robot
+            chosen = parameters.read(self)
         except DynamicsError as error:
-            reason = f"no robot, the parameter 'robot_description' was refused: {error}"
-    node.get_logger().error(reason)
-    return reason
+            self.get_logger().error(f'cannot be configured: {error}')
+            return TransitionCallbackReturn.FAILURE
+        clock = self.get_clock()
+        self.desk = Desk(lambda: clock.now().nanoseconds, time.monotonic, chosen.node)
+        self.clerk = Clerk(self.desk, self.get_logger().error)
+        self._publisher = self.create_publisher(DiagnosticArray, '/diagnostics', 10)
+        self._made.append((self.destroy_publisher, self._publisher))
+        if chosen.node.robot_description:
+            self._load(chosen.node.robot_description)
+        markers = Markers(self, self.desk)
+        self.torque = Torque(self, self.desk, chosen, self._diagnose, markers.on_torque)
+        self._made += [*markers.entities, *self.torque.entities]
+        self.inputs = Inputs(self, self.desk, lambda text: self._load(text.encode()),
+                             self.torque.on_state, markers.on_wrench)
+        self._made += [(self.destroy_subscription, each) for each in self.inputs.subscriptions]
+        self._made += [(self.destroy_service, self.create_service(
+            kind, f'~/{name}', self.clerk.serves(handler), qos_profile=CROWD))
+            for name, (kind, handler) in SERVICES.items()]
+        self._made.append((self.destroy_timer, self.create_timer(
+            DIAGNOSTICS_PERIOD, self._diagnose, clock=Clock(clock_type=ClockType.STEADY_TIME))))
+        return TransitionCallbackReturn.SUCCESS
 
+    def on_activate(self, state):
+        self.clerk.active = self.torque.active = True
+        self._diagnose()
+        return super().on_activate(state)
 
-def spin(node):
-    """Serve until shutdown."""
-    executor = EventsExecutor()
-    executor.add_node(node)
-    forever = Future()
-    while rclpy.ok():
-        # Without a finite timeout the executor of the PyPI wheels burns a core and serves nobody:
-        # its infinite deadline overflows.
-        executor.spin_until_future_complete(forever, timeout_sec=3600.0)
+    def on_deactivate(self, state):
+        self.torque.finish()
+        self.clerk.active = self.torque.active = False
+        self._diagnose()
+        return super().on_deactivate(state)
+
+    def on_cleanup(self, state):
+        self.take_down()
+        return super().on_cleanup(state)
+
+    def on_shutdown(self, state):
+        self.take_down()
+        return super().on_shutdown(state)
+
+    def on_error(self, state):
+        self.take_down()
+        return super().on_error(state)
+
+    def take_down(self):
+        """Undo what configure made; the last torque is the safe one."""
+        if self.torque is not None:
+            self.torque.finish()
+        while self._made:
+            destroy, entity = self._made.pop()
+            destroy(entity)
+        self.desk = self.clerk = self.inputs = self.torque = None
+
+    def _tolerant(self, change_state):
+        """Return the service callback; rclpy's raises at an invalid transition, ending the node."""
+        def answer(request, response):
+            try:
+                return change_state(request, response)
+            except RCLError as error:
+                self.get_logger().warning(f'no such transition from here: {error}')
+                response.success = False
+                return response
+        return answer
+
+    # The robot -------------------------------------------------------------------------------
+
+    def _load(self, source):
+        """Hold the robot of a description, or say why not and keep the old one."""
+        self._source = source
+        try:
+            if self.desk.load(source):
+                self.get_logger().info(f'holding {self.desk.robot!r}, '
+                                       f'model_id {self.desk.held.model_id}')
+                if self.torque is not None:
+                    self.torque.drive.robot_changed()
+        except DynamicsError:
+            self.get_logger().error(self.desk.held.refusal)
+        self._diagnose()
+
+    # Parameters ------------------------------------------------------------------------------
+
+    def _check_parameters(self, changes):
+        """Refuse a change that is invalid, or that the robot cannot be made with."""
+        try:
+            self._changed(changes)
+        except DynamicsError as error:
+            return SetParametersResult(successful=False, reason=str(error))
+        return SetParametersResult(successful=True)
+
+    def _changed(self, changes):
+        """Return the Parameters after a change, or raise what is wrong with it."""
+        ours = {p.name: p.value for p in changes if p.name in parameters.NAMES}
+        values = {name: self.get_parameter(name).value for name in parameters.NAMES}
+        chosen = parameters.checked({**values, **ours})
+        refused = self.desk is not None and self.desk.held.refusal
+        source = ours.get('robot_description') or (not refused and self._source)
+        if self.desk is not None and source:
+            self.desk.held.try_load(source, chosen.node)
+        if self.torque is not None:
+            self.torque.drive.check(chosen.torque, chosen.safety)
+        return chosen
+
+    def _use_parameters(self, changes):
+        """Put a change to use; one that concerns the robot makes it anew."""
+        ours = {p.name: p.value for p in changes if p.name in parameters.NAMES}
+        if self.desk is None or not ours:
+            return
+        chosen = self._changed(changes)
+        self.desk.use(chosen.node)
+        self.torque.use(chosen)
+        source = ours.get('robot_description') or self._source
+        if source:
+            self._load(source)
+
+    # Diagnostics -----------------------------------------------------------------------------
+
+    def _diagnose(self):
+        """Say how the node is."""
+        if self.clerk is None:
+            return
+        then, before = self._counted
+        now, received = time.monotonic(), self.inputs.received if self.inputs else 0
+        self._counted = now, received
+        self._publisher.publish(diagnostics(
+            self.get_fully_qualified_name(), self.desk, self.clerk,
+            max(0.0, received - before) / max(now - then, 1e-3),
+            tuple(self.inputs.refusals.values()) if self.inputs else (), self.torque))
 
 
 if __name__ == '__main__':

@@ -124,7 +124,7 @@ class Gate:
         if not self.idle:
             self._fall(self._passed(now) or Fault(OUTSIDE, str(text)))
 
-    def renew(self, now, rules):
+    def renew(self, rules):
         """Go by other rules from now on: the model, a limit or a setting has changed.
 
         If something is still being released, that is a fault. Its torque decays by the rules it
@@ -133,7 +133,6 @@ class Gate:
         :param rules: None: there is no model until the next change.
         """
         if not self.idle:
-            self._passed(now)
             self._fall(Fault(MODEL_CHANGED, 'the model or its limits changed'))
         if self.idle:
             self._adopt(rules)

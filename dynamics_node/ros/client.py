@@ -1,0 +1,218 @@
+"""Ask a dynamics node from another node, with arrays and names instead of messages."""
+
+import math
+import threading
+import time
+from types import SimpleNamespace
+
+import numpy as np
+import rclpy
+from builtin_interfaces.msg import Duration
+from geometry_msgs.msg import Inertia, Vector3Stamped, WrenchStamped
+from rclpy.task import Future
+
+from dynamics_node.errors import DynamicsError
+from dynamics_node.ros import convert
+from dynamics_node.ros.services import SERVICES
+
+MATRICES = ('mass_matrix', 'coriolis_matrix')
+FRAME_MATRICES = ('jacobians', 'jacobian_rates')
+ENERGIES = ('kinetic_energy', 'potential_energy')
+
+
+class DynamicsClient:
+    """The services of a dynamics node, as methods.
+
+    States are given as arrays over `joints` (all joints, if none are named), or as {joint: value}.
+    What is left out is filled by the node from what it measures. A method returns the reply with
+    its fields as NumPy arrays, matrices in shape; a refusal raises DynamicsError with its reason.
+
+    A call blocks until the answer is there: let the node spin in another thread, or not at all.
+    Inside a callback, where blocking would be for ever, take `wait=False`: the method then returns
+    a Future, to be awaited or given a callback.
+    """
+
+    def __init__(self, node, name='dynamics_node', timeout=5.0):
+        """Take the node to ask from, the name of the one to ask, and how long to wait [s]."""
+        self._node, self._name, self._timeout = node, name, timeout
+        self._clients = {}
+
+    # Dynamics --------------------------------------------------------------------------------
+
+    def inverse_dynamics(self, q=None, v=None, a=None, joints=(), wrenches=None, wait=True):
+        """Return .effort for an acceleration.
+
+        :param wrenches: {link: (fx, fy, fz, tx, ty, tz)} on the robot, at and in that link.
+        """
+        return self._ask('inverse_dynamics', wait, **_named(joints, position=q, velocity=v,
+                         acceleration=a), external_wrenches=_wrenches(wrenches))
+
+    def forward_dynamics(self, q=None, v=None, tau=None, joints=(), wrenches=None, wait=True):
+        """Return .acceleration under torques."""
+        return self._ask('forward_dynamics', wait, **_named(joints, position=q, velocity=v,
+                         effort=tau), external_wrenches=_wrenches(wrenches))
+
+    def hybrid_dynamics(self, q=None, v=None, a=None, tau=None, given=(), joints=(), wrenches=None,
+                        wait=True):
+        """Return .acceleration and .effort, from a where `given` is True and tau elsewhere."""
+        return self._ask('hybrid_dynamics', wait, **_named(joints, position=q, velocity=v,
+                         acceleration=a, effort=tau), external_wrenches=_wrenches(wrenches),
+                         acceleration_given=[bool(x) for x in given])
+
+    def dynamics_terms(self, q=None, v=None, joints=(), wait=True):
+        """Return .mass_matrix, .coriolis_matrix, .gravity and all else of the equation."""
+        return self._ask('dynamics_terms', wait, **_named(joints, position=q, velocity=v))
+
+    def kinematics(self, frames=(), q=None, v=None, joints=(), jacobians=True, rates=False,
+                   local=False, wait=True):
+        """Return .poses, .twists, .jacobians (frames, 6, n) and .jacobian_rates of links."""
+        return self._ask('kinematics', wait, **_named(joints, position=q, velocity=v),
+                         frames=list(frames), jacobians=jacobians, jacobian_rates=rates,
+                         local=local)
+
+    def batch_dynamics(self, question, q=None, v=None, a=None, tau=None, given=(), joints=(),
+                       wrenches=None, wait=True):
+        """Return the answers for N states, (N, n): 'inverse', 'forward', 'hybrid' or 'terms'."""
+        return self._ask('batch_dynamics', wait, question=question,
+                         **_named(joints, position=q, velocity=v, acceleration=a, effort=tau),
+                         external_wrenches=_wrenches(wrenches),
+                         acceleration_given=[bool(x) for x in given])
+
+    def trajectory_torques(self, trajectory, wait=True, **fields):
+        """Return .trajectory with effort, .margin, .greatest_payload of a JointTrajectory."""
+        return self._ask('trajectory_torques', wait, trajectory=trajectory, **fields)
+
+    # Settings --------------------------------------------------------------------------------
+
+    def set_payload(self, name, frame, mass, com=(0.0, 0.0, 0.0), inertia=None, transition=0.0,
+                    wait=True):
+        """Attach a load to a link, as Robot.with_payload does, within `transition` [s]."""
+        tensor = np.zeros((3, 3)) if inertia is None else np.asarray(inertia, dtype=float)
+        (ixx, ixy, ixz), (_, iyy, iyz), (_, _, izz) = tensor.tolist()
+        load = Inertia(m=float(mass), com=convert.vector3(com), ixx=ixx, ixy=ixy, ixz=ixz, iyy=iyy,
+                       iyz=iyz, izz=izz)
+        return self._ask('set_payload', wait, name=name, frame=frame, payload=load,
+                         transition_time=_duration(transition))
+
+    def remove_payload(self, name, transition=0.0, wait=True):
+        """Take a load off."""
+        return self._ask('set_payload', wait, name=name, remove=True,
+                         transition_time=_duration(transition))
+
+    def list_payloads(self, wait=True):
+        """Return .names, .frames, .payloads, .fraction of what is held."""
+        return self._ask('list_payloads', wait)
+
+    def set_gravity(self, gravity, frame='', wait=True):
+        """Set the vector towards the earth, in the axes of a link; '' is the root frame."""
+        message = Vector3Stamped(vector=convert.vector3(gravity))
+        message.header.frame_id = frame
+        return self._ask('set_gravity', wait, gravity=message)
+
+    def set_friction(self, damping=None, friction=None, joints=(), reset=False, wait=True):
+        """Set damping and dry friction, arrays over `joints` or {joint: value}."""
+        return self._ask('set_friction', wait, reset=reset,
+                         **_named(joints, damping=damping, friction=friction))
+
+    # What it is ------------------------------------------------------------------------------
+
+    def model_report(self, wait=True):
+        """Return .report (text), .joint_names, limits, .findings."""
+        return self._ask('model_report', wait)
+
+    def self_test(self, samples=0, seed=0, wait=True):
+        """Return .passed, .report of the laws of physics on the node's own robot."""
+        return self._ask('self_test', wait, samples=samples, seed=seed)
+
+    # How they are asked ----------------------------------------------------------------------
+
+    def _ask(self, name, wait, /, **fields):
+        kind, _ = SERVICES[name]
+        client = self._clients.get(name)
+        if client is None:
+            client = self._clients[name] = self._node.create_client(kind, f'{self._name}/{name}')
+        deadline = time.monotonic() + self._timeout
+        if wait and not client.service_is_ready() and not client.wait_for_service(self._timeout):
+            raise TimeoutError(f"no service '{client.srv_name}' after {self._timeout:g} s: is the "
+                               'node running, configured, and in this namespace?')
+        raw = client.call_async(kind.Request(**fields))
+        answer = Future()
+        raw.add_done_callback(lambda done: _pass_on(done, answer))
+        return self._wait(client, raw, answer, deadline) if wait else answer
+
+    def _wait(self, client, raw, answer, deadline):
+        if self._node.executor is None:  # nobody spins it
+            rclpy.spin_until_future_complete(self._node, raw,
+                                             timeout_sec=max(0.0, deadline - time.monotonic()))
+        else:
+            arrived = threading.Event()
+            raw.add_done_callback(lambda _: arrived.set())
+            arrived.wait(max(0.0, deadline - time.monotonic()))
+        if not raw.done():
+            client.remove_pending_request(raw)
+            raise TimeoutError(f"'{client.srv_name}' did not answer within {self._timeout:g} s; in "
+                               'a callback of a node that one thread spins, ask with wait=False')
+        return result_of(raw.result())
+
+
+def _pass_on(raw, answer):
+    try:
+        answer.set_result(result_of(raw.result()))
+    except Exception as error:
+        answer.set_exception(error)
+
+
+def result_of(response):
+    """Return a response with arrays in place of sequences of numbers, or raise its refusal."""
+    if not response.success:
+        raise DynamicsError(response.message)
+    fields = {name: getattr(response, name) for name in response.get_fields_and_field_types()}
+    rows = (fields['states'],) if 'states' in fields else ()
+    for name, value in fields.items():
+        if hasattr(value, 'typecode'):
+            fields[name] = _in_shape(name, np.array(value), rows, len(fields.get('frames', ())))
+    return SimpleNamespace(**fields)
+
+
+def _in_shape(name, x, rows, frames):
+    """Return the entries of a field as the array that they are, rows for N states."""
+    if not x.size:
+        return x
+    if name in MATRICES:
+        n = math.isqrt(x.size // math.prod(rows))
+        return x.reshape(*rows, n, n)
+    if name in FRAME_MATRICES:
+        return x.reshape(frames, 6, -1)
+    return x.reshape(*rows, -1) if rows and name not in ENERGIES else x
+
+
+def _named(joints, **quantities):
+    """Return the fields joint_names and one per quantity, from arrays or {joint: value}."""
+    said = {name: value for name, value in quantities.items() if value is not None}
+    names = list(joints)
+    for name, value in said.items():
+        if isinstance(value, dict):
+            names = names or list(value)
+            if set(value) != set(names):
+                raise DynamicsError(f'{name} speaks of {", ".join(value)}, another quantity or '
+                                    f'joints of {", ".join(names)}; name the same joints in all')
+            said[name] = [value[joint] for joint in names]
+    return {'joint_names': names,
+            **{name: convert.floats(np.asarray(value, dtype=float))
+               for name, value in said.items()}}
+
+
+def _wrenches(wrenches):
+    stamped = []
+    for frame, wrench in (wrenches or {}).items():
+        message = WrenchStamped()
+        message.header.frame_id = frame
+        message.wrench.force = convert.vector3(wrench[:3])
+        message.wrench.torque = convert.vector3(wrench[3:])
+        stamped.append(message)
+    return stamped
+
+
+def _duration(seconds):
+    whole, rest = divmod(round(seconds * 1e9), convert.BILLION)
+    return Duration(sec=whole, nanosec=rest)

@@ -1,0 +1,83 @@
+"""Messages to arrays and back: the one place where ROS meets our conventions."""
+
+from array import array
+
+import numpy as np
+from builtin_interfaces.msg import Time
+from geometry_msgs.msg import Inertia, Point, Pose, Quaternion, Twist, Vector3
+
+from dynamics_node.errors import DynamicsError
+from dynamics_node.spatial import so3
+
+BILLION = 1_000_000_000
+
+
+def floats(x):
+    """Return an array as what a float64[] field takes fastest, row-major."""
+    return array('d', x.tobytes())
+
+
+def nanoseconds(time):
+    """Return the nanoseconds of a Time or Duration message."""
+    return time.sec * BILLION + time.nanosec
+
+
+def time(ns):
+    """Return the Time message of nanoseconds."""
+    return Time(sec=ns // BILLION, nanosec=ns % BILLION)
+
+
+def xyz(vector):
+    """Return a Vector3 or Point as an array, (3,)."""
+    return np.array([vector.x, vector.y, vector.z])
+
+
+def xyzw(quaternion):
+    """Return a Quaternion as an array, (4,)."""
+    return np.array([quaternion.x, quaternion.y, quaternion.z, quaternion.w])
+
+
+def vector3(x):
+    return Vector3(x=float(x[0]), y=float(x[1]), z=float(x[2]))
+
+
+def point(x):
+    return Point(x=float(x[0]), y=float(x[1]), z=float(x[2]))
+
+
+def pose(T):
+    """Return the Pose message of a homogeneous matrix (4, 4)."""
+    x, y, z, w = map(float, so3.to_quaternion(T[:3, :3]))
+    return Pose(position=point(T[:3, 3]), orientation=Quaternion(x=x, y=y, z=z, w=w))
+
+
+def twist(V):
+    """Return the Twist message of (linear, angular), (6,)."""
+    return Twist(linear=vector3(V[:3]), angular=vector3(V[3:]))
+
+
+def wrenches(stamped):
+    """Return {frame: (force, torque), (6,)} of WrenchStamped messages."""
+    total = {}
+    for i, message in enumerate(stamped):
+        force = np.concatenate([xyz(message.wrench.force), xyz(message.wrench.torque)])
+        if not np.isfinite(force).all():
+            raise DynamicsError(f'external_wrenches[{i}] is {force.tolist()}; '
+                                'every entry must be finite')
+        frame = message.header.frame_id
+        total[frame] = total.get(frame, 0.0) + force
+    return total
+
+
+def inertia(message):
+    """Return (mass, centre of mass, 3 x 3 inertia about it) of an Inertia message."""
+    m = message
+    return m.m, xyz(m.com), np.array([[m.ixx, m.ixy, m.ixz], [m.ixy, m.iyy, m.iyz],
+                                      [m.ixz, m.iyz, m.izz]])
+
+
+def inertia_message(load):
+    """Return the Inertia message of a Payload."""
+    (ixx, ixy, ixz), (_, iyy, iyz), (_, _, izz) = load.inertia
+    return Inertia(m=load.mass, com=vector3(load.com), ixx=ixx, ixy=ixy, ixz=ixz, iyy=iyy,
+                   iyz=iyz, izz=izz)

@@ -1,0 +1,81 @@
+"""How is the node? What /diagnostics says of it."""
+
+from diagnostic_msgs.msg import DiagnosticArray, DiagnosticStatus, KeyValue
+
+from dynamics_node.ros import convert
+from dynamics_node.ros.handlers.report import is_compiled
+from dynamics_node.ros.measured_state import NEVER
+from dynamics_node.safety import State
+
+
+def diagnostics(name, desk, clerk, rate, refusals=(), torque=None):
+    """Return the DiagnosticArray of a node: one status of what it serves, one of its torques.
+
+    :param rate: of joint states since the last time [Hz].
+    :param refusals: why messages about the base are refused.
+    """
+    array = DiagnosticArray(status=[_serving(name, desk, clerk, rate, refusals)])
+    if torque is not None:
+        array.status.append(_torques(name, torque))
+    array.header.stamp = convert.time(desk.clock())
+    return array
+
+
+def _serving(name, desk, clerk, rate, refusals):
+    level, message = _judged(desk, refusals)
+    values = {'active': clerk.active, **_model_values(desk), **_state_values(desk, rate),
+              'requests answered': clerk.counts['answered'],
+              'requests refused': clerk.counts['refused']}
+    return _status(level, name, message, desk.robot.name if desk.held.exists else '', values)
+
+
+def _torques(name, torque):
+    """Return what the gate says: everything that was refused and clamped is counted."""
+    status = torque.drive.gate.status()
+    level = DiagnosticStatus.ERROR if status.state is State.FAULT else DiagnosticStatus.OK
+    message = f'{status.state.value}: {status.reason}' if status.reason else status.state.value
+    parameters = torque.drive.parameters
+    values = {'mode': parameters.mode, 'driver': parameters.driver,
+              'command topic': parameters.command_topic or 'none', 'released': status.released,
+              'references refused': torque.refused_references,
+              **{f'refused: {kind}': n for kind, n in status.refused.items()},
+              **{f'limited by {which}: {joint}': n for (which, joint), n in status.limited.items()}}
+    return _status(level, f'{name}: torque', message, '', values)
+
+
+def _status(level, name, message, hardware_id, values):
+    return DiagnosticStatus(
+        level=level, name=name, message=message, hardware_id=hardware_id,
+        values=[KeyValue(key=key, value=str(value)) for key, value in values.items()])
+
+
+def _judged(desk, refusals):
+    """Return the level and a sentence."""
+    if not desk.held.exists:
+        return DiagnosticStatus.ERROR, desk.held.refusal or 'no robot description yet'
+    if desk.held.refusal:
+        return DiagnosticStatus.ERROR, f'{desk.held.refusal}; the one before it is still held'
+    if refusals:
+        return DiagnosticStatus.WARN, '; '.join(refusals)
+    missing = desk.state.never_measured
+    if missing:
+        return DiagnosticStatus.WARN, f'never measured: {", ".join(missing)}'
+    return DiagnosticStatus.OK, 'serving'
+
+
+def _model_values(desk):
+    if not desk.held.exists:
+        return {}
+    robot = desk.robot
+    return {'robot': robot.name, 'model_id': desk.held.model_id, 'joints': len(robot.joint_names),
+            'total mass [kg]': f'{robot.total_mass:.6g}', 'compiled': is_compiled(robot),
+            'payloads': ', '.join(desk.held.payloads) or 'none'}
+
+
+def _state_values(desk, rate):
+    if not desk.held.exists:
+        return {}
+    known = desk.state.stamps[desk.state.stamps != NEVER]
+    age = f'{(desk.clock() - int(known.min())) * 1e-9:.3f}' if known.size else 'never measured'
+    return {'joint states [Hz]': f'{rate:.1f}', 'oldest joint state [s]': age,
+            **{f'joint states dropped: {reason}': n for reason, n in desk.state.counts.items()}}

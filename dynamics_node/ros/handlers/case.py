@@ -1,0 +1,112 @@
+"""Which state does a request speak of? What it gives, the rest as measured. How replies begin."""
+
+import math
+from typing import NamedTuple
+
+import numpy as np
+
+from dynamics_node import door
+from dynamics_node.errors import DynamicsError
+from dynamics_node.ros import convert
+
+
+class Case(NamedTuple):
+    """One state, or N of them, complete."""
+
+    desk: object
+    robot: object
+    model_id: str        # of that robot
+    choice: object       # of joints, see desk.py
+    q: np.ndarray        # (nq,) or (N, nq)
+    v: np.ndarray        # (nv,) or (N, nv)
+    stamp: int           # of the oldest measurement used [ns], or None
+
+    def entries(self, field, data, left_out):
+        """Return one value per degree of freedom: the request's, and `left_out` elsewhere."""
+        return fill(field, data, self.choice, self.choice.v, left_out)
+
+    def ordered(self, x):
+        """Return the last axis of an answer in the order of the reply."""
+        return x if self.choice.order is None else x[..., self.choice.order]
+
+    def ordered_matrix(self, x):
+        """Return the last two axes of an answer in the order of the reply."""
+        order = self.choice.order
+        return x if order is None else x[..., order[:, None], order]
+
+    def head(self, response):
+        """Fill what every reply begins with."""
+        response.success = True
+        response.joint_names = self.choice.names
+        response.model_id = self.model_id
+        if self.stamp is not None:
+            response.state_stamp = convert.time(self.stamp)
+            response.state_age = (self.desk.clock() - self.stamp) * 1e-9
+        return response
+
+
+def case_of(desk, request):
+    """Return the Case of a request that has joint_names, position and velocity."""
+    robot, model_id = desk.robot, desk.held.model_id
+    choice = desk.choose(request.joint_names)
+    stamp = _stamp(desk, choice, request)
+    state = desk.state
+    q = fill('position', request.position, choice, choice.q, state.q)
+    if choice.floats and len(request.position):
+        door.check_configuration(robot.model, q, 'position')
+    v = fill('velocity', request.velocity, choice, choice.v, state.v)
+    return Case(desk, robot, model_id, choice, q, v, stamp)
+
+
+def _stamp(desk, choice, request):
+    """Return the stamp of the oldest measurement that is used [ns], or None."""
+    if len(request.position) and len(request.velocity):
+        return desk.stamp_of(choice.others, 'position and velocity')
+    what = ' and '.join(name for name in ('position', 'velocity')
+                        if not len(getattr(request, name)))
+    return desk.stamp_of(np.arange(len(choice.names)), what)
+
+
+def fill(field, data, choice, places, left_out):
+    """Return `left_out` with the entries of a request put in their places.
+
+    One row of data gives a vector, N rows give a matrix of N rows.
+    """
+    if not len(data):
+        return left_out
+    given = np.frombuffer(data)
+    rows, rest = divmod(len(given), len(places)) if len(places) else (0, 1)
+    if rest:
+        raise DynamicsError(_wrong_size(field, len(given), len(places), choice))
+    if not math.isfinite(np.dot(given, given)) and not np.isfinite(given).all():
+        k = int(np.flatnonzero(~np.isfinite(given))[0])
+        raise DynamicsError(f'{field}[{k}] is {given[k]}; every entry must be finite')
+    if rows > 1:
+        given = given.reshape(rows, -1)
+    if choice.whole:
+        return given
+    full = np.empty((rows, len(left_out)) if rows > 1 else len(left_out))
+    full[:] = left_out
+    full[..., places] = given
+    return full
+
+
+def one_state(case):
+    """Refuse more than one state where one is asked for."""
+    one_row('position', case.q, case.choice)
+    one_row('velocity', case.v, case.choice)
+    return case
+
+
+def one_row(field, x, choice):
+    """Return x, or refuse it where it has several rows."""
+    if x.ndim > 1:
+        places = len(choice.q) if field == 'position' else len(choice.v)
+        raise DynamicsError(_wrong_size(field, places * len(x), places, choice))
+    return x
+
+
+def _wrong_size(field, got, wanted, choice):
+    named = choice.names[:len(choice.named)]
+    return (f'{field} has {got} entries; expected {wanted} for the joints {", ".join(named)}, '
+            'or none')

@@ -1,0 +1,189 @@
+"""Which robot does the node hold? A description, and the settings that outlive it.
+
+A new description, payload, gravity or friction makes another Robot, which takes the place of the
+old one whole: who began with the old one ends with it. What is refused leaves all as it was.
+"""
+
+import hashlib
+from contextlib import suppress
+from typing import NamedTuple
+
+from dynamics_node.errors import DynamicsError
+from dynamics_node.model.urdf_text import urdf_text
+from dynamics_node.robot import Robot
+from dynamics_node.ros.parameter import named_numbers
+from dynamics_node.ros.payload_ramp import PayloadRamps
+
+
+class Description(NamedTuple):
+    """What a robot was made of."""
+
+    text: str
+    options: dict     # of Robot.from_urdf
+    robot: Robot      # as described: no payload, nothing set
+    digest: str       # of what nothing that is set can change
+
+
+class HeldRobot:
+    """The robot at any time; `clock` is a function that returns seconds and never goes back."""
+
+    def __init__(self, clock):
+        self._clock = clock
+        self._described = None    # Description
+        self._payloads = PayloadRamps()
+        self._gravity = None      # as set, else None
+        self._damping, self._friction = {}, {}   # joint -> as set
+        self._robot, self._model_id = None, ''
+        self._settled = True
+        self.refusal = ''         # why the newest description is not the one that is held
+
+    # What it is ------------------------------------------------------------------------------
+
+    @property
+    def exists(self):
+        return self._described is not None
+
+    @property
+    def robot(self):
+        """The robot as it is now, in the midst of a transition too."""
+        if self._robot is None:
+            raise DynamicsError(f'no robot: {self.refusal}' if self.refusal else
+                                'no robot yet: nothing has come on the topic robot_description, '
+                                "and the parameter 'robot_description' is empty")
+        if not self._settled:
+            self._settled = self._payloads.settled(self._clock())
+            self._assemble()
+        return self._robot
+
+    @property
+    def changing(self):
+        """Whether a transition is under way: each look at `robot` then makes another one."""
+        return not self._settled
+
+    @property
+    def model_id(self):
+        """A hash of all that determines the robot's answers, 16 hexadecimal digits."""
+        return self._model_id
+
+    @property
+    def payloads(self):
+        """{name: (Payload, share that counts now)} of what is held."""
+        now = self._clock()
+        return {name: (load, self._payloads.share(name, now))
+                for name, load in self._payloads.held.items()}
+
+    # What changes it -------------------------------------------------------------------------
+
+    def load(self, source, parameters):
+        """Hold the robot of a description; return whether it is another one than before.
+
+        :param source: path or text of a URDF; bytes are always text.
+        :raise DynamicsError: it is refused, and the old one stays.
+        """
+        try:
+            described, robot, model_id = self.try_load(source, parameters)
+        except DynamicsError as error:
+            self.refusal = f'the robot description was refused: {error}'
+            raise
+        self.refusal = ''
+        if described is self._described:
+            return False
+        if self.exists and described.options['gravity'] != self._described.options['gravity']:
+            self._gravity = None  # the newer word counts
+            robot, model_id = self._with_settings(described, self._payloads.at(self._clock()))
+        self._described, self._robot, self._model_id = described, robot, model_id
+        with suppress(DynamicsError):  # compilation may be switched off
+            described.robot.compile(wrenches=True, payloads=True)
+        return True
+
+    def try_load(self, source, parameters):
+        """Return (description, robot, model_id) as they would be; nothing is changed."""
+        described = self._describe(urdf_text(source), _options(parameters))
+        return described, *self._with_settings(described, self._payloads.at(self._clock()))
+
+    def set_payload(self, name, load, duration):
+        """Attach a payload, (frame, mass, com, inertia) as in Robot.with_payload."""
+        checked = self.robot.with_payload(name, *load).payloads[name]
+        self._payloads.set(name, checked, duration, self._clock())
+        self._change()
+
+    def remove_payload(self, name, duration):
+        """Take a payload off."""
+        self._payloads.remove(name, duration, self._clock())
+        self._change()
+
+    def set_gravity(self, gravity):
+        """Set the vector towards the earth in the root frame."""
+        self._gravity = self.robot.with_gravity(gravity).gravity
+        self._change()
+
+    def set_friction(self, damping, friction, reset=()):
+        """Set {joint: damping} and {joint: friction}; first forget what was set of some joints."""
+        self.robot.with_friction(damping, friction)  # refuses what is wrong
+        kept = [{name: value for name, value in old.items() if name not in reset}
+                for old in (self._damping, self._friction)]
+        self._damping, self._friction = {**kept[0], **damping}, {**kept[1], **friction}
+        self._change()
+
+    def settled_robot(self):
+        """Return the robot when all transitions have passed, and its model_id."""
+        return self._with_settings(self._described, self._payloads.held)
+
+    # How it is put together ------------------------------------------------------------------
+
+    def _change(self):
+        self._settled = self._payloads.settled(self._clock())
+        self._assemble()
+
+    def _assemble(self):
+        """Put the robot together; only then does it take the place of the old one."""
+        self._robot, self._model_id = self._with_settings(
+            self._described, self._payloads.at(self._clock()))
+
+    def _describe(self, text, options):
+        """Return the Description, the old one if it says the same."""
+        old = self._described
+        if old is not None and (text, options) == (old.text, old.options):
+            return old
+        return Description(text, options, Robot.from_urdf(text, **options), _digest(
+            text, options['base'], sorted(options['locked'].items()),
+            sorted(options['armature'].items()), options['friction_speed']))
+
+    def _with_settings(self, described, payloads):
+        """Return the robot with all that was set, and its model_id."""
+        robot = described.robot
+        if self._gravity is not None:
+            robot = robot.with_gravity(self._gravity)
+        here = set(robot.joint_names)  # friction of a joint that is gone waits for its return
+        damping = {name: value for name, value in self._damping.items() if name in here}
+        friction = {name: value for name, value in self._friction.items() if name in here}
+        if damping or friction:
+            robot = robot.with_friction(damping, friction)
+        gone = {name: load for name, load in payloads.items()
+                if load.frame not in robot.model.frames}
+        for name, load in gone.items():
+            if name in self._payloads.held:  # nobody would carry it, and nobody would know
+                raise DynamicsError(
+                    f"payload '{name}' is held at frame '{load.frame}', which this robot does not "
+                    'have; take the payload off first (set_payload, remove: true)')
+        payloads = {name: load for name, load in payloads.items() if name not in gone}
+        for name, load in payloads.items():
+            robot = robot.with_payload(name, *load)
+        return robot, _digest(described.digest, (robot.gravity + 0.0).tolist(),  # no negative zero
+                              robot.model.damping.tolist(), robot.model.friction.tolist(),
+                              sorted(payloads.items()))
+
+
+def _digest(*said):
+    return hashlib.sha256(repr(said).encode()).hexdigest()[:16]
+
+
+def _options(parameters):
+    """Return the parameters that Robot.from_urdf takes."""
+    return {'base': parameters.base, 'gravity': tuple(parameters.gravity),
+            'locked': named_numbers('locked', parameters.locked),
+            'armature': named_numbers('armature', parameters.armature),
+            'friction': parameters.friction, 'friction_speed': parameters.friction_speed,
+            'compile': parameters.compile}
+
+

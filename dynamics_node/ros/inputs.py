@@ -1,0 +1,105 @@
+"""What the node listens to: the description, the joint states, a floating base."""
+
+import numpy as np
+from geometry_msgs.msg import PoseStamped, TwistStamped, WrenchStamped
+from nav_msgs.msg import Odometry
+from rclpy.qos import DurabilityPolicy, QoSProfile, ReliabilityPolicy
+from rclpy.qos_overriding_options import QoSOverridingOptions
+from sensor_msgs.msg import JointState
+from std_msgs.msg import String
+
+from dynamics_node.errors import DynamicsError
+from dynamics_node.ros import convert
+from dynamics_node.ros.base_state import base_configuration, base_joint, base_velocity
+from dynamics_node.ros.joint_state_bytes import JointStateReader
+
+LATCHED = QoSProfile(depth=1, durability=DurabilityPolicy.TRANSIENT_LOCAL,
+                     reliability=ReliabilityPolicy.RELIABLE)
+SENSOR = QoSProfile(depth=10, reliability=ReliabilityPolicy.BEST_EFFORT)
+
+
+class Inputs:
+    """Subscriptions of a node that fill a desk.
+
+    :ivar received: number of joint states so far.
+    :ivar refusals: why the newest message about the base was refused, by its type.
+    """
+
+    def __init__(self, node, desk, on_description, on_state, on_wrench):
+        """Take on_description(text), on_wrench(message), and on_state(), when one was taken in."""
+        self._desk, self._on_state = desk, on_state
+        self.received, self.refusals = 0, {}
+        self._reader = JointStateReader()
+
+        def listen(kind, topic, callback, qos=SENSOR, raw=False):
+            return node.create_subscription(
+                kind, topic, callback, qos, raw=raw,
+                qos_overriding_options=QoSOverridingOptions.with_default_policies())
+        self.subscriptions = [
+            listen(String, 'robot_description', lambda message: on_description(message.data),
+                   LATCHED),
+            listen(JointState, 'joint_states', self.on_joint_state, raw=True),
+            listen(WrenchStamped, '~/external_wrench', on_wrench)]
+        if desk.parameters.base_state == 'odometry':
+            self.subscriptions.append(listen(Odometry, 'odom', self.on_odometry))
+        else:
+            self.subscriptions += [listen(PoseStamped, 'base_pose', self.on_pose),
+                                   listen(TwistStamped, 'base_twist', self.on_twist)]
+
+    def on_joint_state(self, data):
+        """Take in the bytes of a joint state; one without a stamp was measured now."""
+        state = self._desk.state
+        if state is None:
+            return
+        self.received += 1
+        try:
+            stamp, *reading = self._reader.read(data)
+        except Exception:  # whatever rclpy says of bytes that are no joint state
+            state.counts['unreadable'] += 1
+            return
+        state.take(stamp or self._desk.clock(), *reading)
+        self._on_state()
+
+    def on_odometry(self, message):
+        """Take in the base's pose and twist, both of child_frame_id."""
+        twist = message.twist.twist
+        self._take_base(message, lambda model: (
+            base_configuration(model, convert.xyz(message.pose.pose.position),
+                               convert.xyzw(message.pose.pose.orientation),
+                               message.child_frame_id),
+            base_velocity(model, convert.xyz(twist.linear), convert.xyz(twist.angular),
+                          message.child_frame_id)))
+
+    def on_pose(self, message):
+        """Take in the pose of the base link in the world; at rest until a twist is known."""
+        self._take_base(message, lambda model: (
+            base_configuration(model, convert.xyz(message.pose.position),
+                               convert.xyzw(message.pose.orientation)),
+            np.nan_to_num(self._desk.state.v[base_joint(model).v])))
+
+    def on_twist(self, message):
+        """Take in the twist of the base, of the link header.frame_id in its own axes."""
+        self._take_base(message, lambda model: (
+            None, base_velocity(model, convert.xyz(message.twist.linear),
+                                convert.xyz(message.twist.angular), message.header.frame_id)))
+
+    def _take_base(self, message, state_of):
+        state = self._desk.state
+        joint = base_joint(state.model) if state is not None else None
+        if joint is None:
+            return
+        kind = type(message).__name__
+        try:
+            q, v = state_of(state.model)
+        except DynamicsError as error:
+            self.refusals[kind] = str(error)
+            state.counts['base refused'] += 1
+            return
+        self.refusals.pop(kind, None)
+        if q is None:
+            state.v[joint.v] = v
+        else:
+            state.take_joint(self._stamp(message), joint.name, q, v)
+
+    def _stamp(self, message):
+        return convert.nanoseconds(message.header.stamp) or self._desk.clock()

@@ -1,0 +1,68 @@
+"""Which services are there, and how is any of them answered? A table, and one function."""
+
+import traceback
+from collections import Counter
+
+from dynamics_node import srv
+from dynamics_node.errors import DynamicsError
+from dynamics_node.ros.handlers import (
+    batch,
+    dynamics,
+    kinematics,
+    report,
+    settings,
+    terms,
+    trajectory,
+)
+
+SERVICES = {
+    'inverse_dynamics': (srv.InverseDynamics, dynamics.inverse_dynamics),
+    'forward_dynamics': (srv.ForwardDynamics, dynamics.forward_dynamics),
+    'hybrid_dynamics': (srv.HybridDynamics, dynamics.hybrid_dynamics),
+    'dynamics_terms': (srv.DynamicsTerms, terms.dynamics_terms),
+    'kinematics': (srv.Kinematics, kinematics.kinematics),
+    'batch_dynamics': (srv.BatchDynamics, batch.batch_dynamics),
+    'trajectory_torques': (srv.TrajectoryTorques, trajectory.trajectory_torques),
+    'set_payload': (srv.SetPayload, settings.set_payload),
+    'list_payloads': (srv.ListPayloads, settings.list_payloads),
+    'set_gravity': (srv.SetGravity, settings.set_gravity),
+    'set_friction': (srv.SetFriction, settings.set_friction),
+    'model_report': (srv.ModelReport, report.model_report),
+    'self_test': (srv.SelfTest, report.self_test),
+}
+
+
+class Clerk:
+    """Answers requests from a desk; what cannot be answered is said, and nobody falls over it.
+
+    :ivar active: whether the node is; an inactive one refuses.
+    :ivar counts: answered and refused requests so far.
+    """
+
+    def __init__(self, desk, log_error):
+        self.active = False
+        self.counts = Counter()
+        self._desk, self._log_error = desk, log_error
+
+    def serves(self, handler):
+        """Return the callback of a service: (request, response) -> response."""
+        def answer(request, response):
+            try:
+                if not self.active:
+                    raise DynamicsError('the node is inactive: ros2 lifecycle set <node> activate')
+                response = handler(self._desk, request, response)
+                self.counts['answered'] += 1
+                return response
+            except DynamicsError as error:
+                return self._refuse(response, str(error))
+            except Exception as error:  # a fault of ours must not take the node down
+                self._log_error(f'{handler.__name__} failed, please report this:\n'
+                                f'{traceback.format_exc()}')
+                return self._refuse(response, f'internal error: {error!r}; see the log of the node')
+        return answer
+
+    def _refuse(self, response, message):
+        self.counts['refused'] += 1
+        refusal = type(response)()  # nothing of what was filled in so far
+        refusal.success, refusal.message = False, message
+        return refusal

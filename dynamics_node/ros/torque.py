@@ -1,0 +1,159 @@
+"""Torques on topics: who hears the joint states, the references and the drive's releases."""
+
+import time
+
+import numpy as np
+from rclpy.clock import Clock, ClockType
+from rclpy.duration import Duration
+from rclpy.qos import QoSProfile
+from sensor_msgs.msg import JointState
+from std_msgs.msg import Float64MultiArray
+from std_srvs.srv import SetBool
+from trajectory_msgs.msg import JointTrajectory
+
+from dynamics_node.errors import DynamicsError
+from dynamics_node.ros import convert
+from dynamics_node.ros.drive import Drive
+from dynamics_node.ros.handlers.trajectory import points_of
+
+LOOKS = 2.2          # at the time within what the age of a state, and a step of the clock, may be
+ALL_HEARD = 0.1      # [s] that the last message may take to be acknowledged
+
+
+class Torque:
+    """`~/torque` and the command topic, fed by a Drive; `~/reference` and `~/enable`.
+
+    :ivar active: whether the node is; else nothing can be enabled.
+    :ivar refused_references: number of them so far.
+    """
+
+    def __init__(self, node, desk, chosen, on_change, on_torque):
+        """Take on_change(), for a change of the gate's state, and on_torque(names, efforts)."""
+        self._node, self._on_change, self._on_torque = node, on_change, on_torque
+        self._log = node.get_logger()
+        self.drive = Drive(desk, chosen.torque, chosen.safety, self._log.error)
+        self.active, self.refused_references = False, 0
+        self._seen = None         # state of the gate, when last looked at
+        self._by_rate = chosen.torque.rate > 0.0
+        self._names, self._order = (), None
+        steady = Clock(clock_type=ClockType.STEADY_TIME)
+        qos = QoSProfile(depth=1)  # reliable: the last message must arrive; the newest counts
+        self._torque = node.create_publisher(JointState, '~/torque', qos)
+        topic = chosen.torque.command_topic
+        self._command = (node.create_publisher(Float64MultiArray, topic, qos) if topic else None)
+        self._tick = node.create_timer(_tick_period(chosen.safety), self.on_tick, clock=steady)
+        self.entities = [
+            (node.destroy_publisher, self._torque),
+            *([(node.destroy_publisher, self._command)] if self._command else []),
+            (node.destroy_subscription, node.create_subscription(
+                JointTrajectory, '~/reference', self.on_reference, 10)),
+            (node.destroy_service, node.create_service(SetBool, '~/enable', self.on_enable)),
+            (node.destroy_timer, self._tick)]
+        if self._by_rate:
+            self.entities.append((node.destroy_timer, node.create_timer(
+                1.0 / chosen.torque.rate, self._step)))
+
+    def use(self, chosen):
+        """Take other parameters, checked."""
+        self.drive.use(chosen.torque, chosen.safety)
+        self._tick.timer_period_ns = int(_tick_period(chosen.safety) * 1e9)
+        self._names = ()  # their order may be another
+
+    # What comes in ---------------------------------------------------------------------------
+
+    def on_state(self):
+        """Answer a joint state, if that is when torques are made."""
+        if not self._by_rate:
+            self._step()
+
+    def on_tick(self):
+        """Look whether states still come, and whether we are alone on the command topic."""
+        if not self.drive.gate.idle:
+            self._look_around()
+            self._publish(self.drive.tick())
+
+    def on_enable(self, request, response):
+        """Enable or disable, as std_srvs/SetBool says."""
+        try:
+            if request.data:
+                if not self.active:
+                    raise DynamicsError('the node is inactive: ros2 lifecycle set <node> activate')
+                self._look_around()
+                self.drive.enable()
+            else:
+                self.drive.disable()
+            response.success, response.message = True, self.drive.gate.state.value
+        except DynamicsError as error:
+            response.success, response.message = False, str(error)
+            self._log.warning(f'not enabled: {error}')
+        self._notice()
+        return response
+
+    def on_reference(self, message):
+        """Follow a trajectory, or say why not and go on with the old one."""
+        try:
+            start = convert.nanoseconds(message.header.stamp) or None
+            self.drive.follow((message.joint_names, start, *points_of(message)))
+        except DynamicsError as error:
+            self._log.warning(f'the reference was refused: {error}')
+            self.refused_references += 1
+
+    # What goes out ---------------------------------------------------------------------------
+
+    def finish(self):
+        """Bring the torque to the safe one and say it last; takes less than a second."""
+        period = self.drive.settings.exit_period
+        for release in self.drive.last():
+            self._publish(release)
+            time.sleep(period)
+        for publisher in filter(None, (self._command, self._torque)):
+            publisher.wait_for_all_acked(Duration(seconds=ALL_HEARD))
+
+    def _step(self):
+        self._publish(self.drive.on_state())
+
+    def _publish(self, stamped):
+        if stamped is not None:
+            release, stamp = stamped
+            self._send(release, stamp)
+        self._notice()
+
+    def _send(self, release, stamp):
+        if release.names is not self._names:
+            self._arrange(release.names)
+        if self._command is not None:
+            self._data.data = convert.floats(release.effort[self._order])
+            self._command.publish(self._data)
+        self._state.header.stamp = convert.time(stamp)
+        self._state.effort = convert.floats(release.effort[self._order])
+        self._torque.publish(self._state)
+        self._on_torque(self._state.name, self._state.effort)
+
+    def _arrange(self, names):
+        """Find the order in which the controller wants the joints."""
+        wanted = self.drive.joints
+        place = {name: k for k, name in enumerate(names)}
+        self._names, self._order = names, np.array([place[name] for name in wanted], dtype=int)
+        self._data = Float64MultiArray()
+        self._state = JointState(name=list(wanted))
+
+    def _look_around(self):
+        self.drive.other_publisher = bool(
+            self._command and self._node.count_publishers(self._command.topic_name) > 1)
+
+    def _notice(self):
+        """Tell of a change of the gate's state."""
+        state = self.drive.gate.state
+        if state is not self._seen:
+            self._seen = state
+            reason = self.drive.gate.status().reason
+            if reason:
+                self._log.error(f'torques: {state.value}: {reason}. They stay off until ~/enable')
+            else:
+                self._log.info(f'torques: {state.value}')
+            self._on_change()
+
+
+def _tick_period(settings):
+    """Return how often to look at the time [s]."""
+    return min(settings.max_state_age, settings.max_clock_step) / LOOKS

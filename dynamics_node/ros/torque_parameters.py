@@ -1,0 +1,126 @@
+"""How torques are made: the parameters `torque.*`, and what follows from them for a robot."""
+
+from dataclasses import dataclass
+
+from dynamics_node.control.controller import Controller
+from dynamics_node.control.gains import Gains
+from dynamics_node.control.laws import MODES, WITH_GAINS
+from dynamics_node.control.rules import BLEND_TIME, MAX_START_ERROR
+from dynamics_node.control.rules import Rules as ReferenceRules
+from dynamics_node.control.semantics import PRESETS, preset
+from dynamics_node.errors import DynamicsError
+from dynamics_node.ros.parameter import named_numbers, not_negative, parameter, three_numbers
+from dynamics_node.safety import limits_of, rules_of
+
+GAINS = ('frequency', 'kp_kd')
+STARTS = ('auto', 'measured', 'zero')
+LIVE = ('kp', 'kd', 'frequency', 'damping_ratio', 'gravity_scale', 'friction_scale')
+
+
+@dataclass(frozen=True)
+class TorqueParameters:
+    """What is published as torque, where and when."""
+
+    mode: str = parameter('gravity', 'What torque is made.', one_of=tuple(MODES))
+    rate: float = parameter(
+        0.0, 'How often; 0: on each joint state, which has the least delay.', 'Hz',
+        bounds=(0.0, 2000.0), read_only=True)
+    command_topic: str = parameter(
+        '', 'Where the controller takes effort commands (std_msgs/Float64MultiArray), e.g. '
+        'effort_controller/commands; empty: nowhere, torques are on ~/torque only.',
+        read_only=True)
+    joints: str = parameter(
+        '', "The joints that are driven, in the order of the controller's parameter joints, spaces "
+        "between; empty: all, in the model's order.")
+    driver: str = parameter(
+        'full', 'What the driver adds on its own, see docs/torque.md.', one_of=tuple(PRESETS))
+    driver_gravity: tuple = parameter(
+        (0.0, 0.0, 0.0), "The gravity vector that the driver believes in; zero: the robot's.",
+        'm/s^2', check=three_numbers)
+    gains: str = parameter(
+        'frequency', 'Where gains come from: frequency and damping_ratio (computed_torque only), '
+        'or kp and kd.', one_of=GAINS)
+    frequency: tuple = parameter((10.0,), 'Natural frequency of the error, of all or each joint.',
+                                 'rad/s', check=not_negative)
+    damping_ratio: tuple = parameter((1.0,), 'Its damping ratio, of all or each joint.', '1',
+                                     check=not_negative)
+    kp: tuple = parameter(
+        (50.0,), 'Gain of the position error, of all or each joint.',
+        '1/s^2 in computed_torque, N m/rad or N/m in impedance', check=not_negative)
+    kd: tuple = parameter(
+        (10.0,), 'Gain of the velocity error, of all or each joint.',
+        '1/s in computed_torque, N m s/rad or N s/m in impedance', check=not_negative)
+    gravity_scale: tuple = parameter(
+        (1.0,), 'What the gravity torque is multiplied by, of all or each joint.', '1',
+        check=not_negative)
+    friction_scale: tuple = parameter(
+        (1.0,), 'What the friction torque is multiplied by, of all or each joint.', '1',
+        check=not_negative)
+    blend_time: float = parameter(
+        BLEND_TIME, 'Over which a new reference takes over from the old one.', 's',
+        bounds=(0.001, 10.0))
+    max_start_error: float = parameter(
+        MAX_START_ERROR, 'A reference that starts further off is refused.', 'rad or m',
+        bounds=(0.0, 10.0))
+    hold_reference: bool = parameter(
+        True, 'Whether the end of a reference is held for ever; else safety.max_reference_age '
+        'after it is a fault: for references that are streamed.')
+    effort_limits: str = parameter(
+        '', "Limits in place of the URDF's: joint_1=50 joint_2=50.", 'N m or N',
+        check=named_numbers)
+    slew_limits: str = parameter(
+        '', 'Limits of the change of effort in place of safety.slew_time: joint_1=500.',
+        'N m/s or N/s', check=named_numbers)
+    ramp_from: str = parameter(
+        'auto', 'Where torques begin on enable: the measured effort, or zero; auto: measured if '
+        'driver is full, since the effort of other drivers has in it what they add.',
+        one_of=STARTS)
+
+
+def controller_of(robot, p):
+    """Return the Controller of a robot."""
+    gains = None
+    if p.mode in WITH_GAINS:
+        if p.gains == 'frequency' and p.mode != 'computed_torque':
+            raise DynamicsError(f'torque.mode {p.mode} takes kp and kd; set torque.gains to kp_kd')
+        gains = (Gains.from_frequency(robot.nv, _each(p.frequency), _each(p.damping_ratio))
+                 if p.gains == 'frequency' else
+                 Gains.per_joint(robot.nv, _each(p.kp), _each(p.kd)))
+    belief = p.driver_gravity if any(p.driver_gravity) else None
+    return Controller(robot, p.mode, gains, preset(p.driver, driver_gravity=belief),
+                      _each(p.gravity_scale), _each(p.friction_scale))
+
+
+def driven_joints(model, p):
+    """Return the names of the driven joints, in the order in which they are published.
+
+    :raise DynamicsError: one is named twice.
+    """
+    names = p.joints.split() or [joint.name for joint in model.joints
+                                 if joint.kind not in ('planar', 'floating')]
+    for name in names:
+        if names.count(name) > 1:
+            raise DynamicsError(f"torque.joints has '{name}' twice; name each joint once")
+    return names
+
+
+def gate_rules_of(robot, p, settings):
+    """Return the Rules of the safety gate for a robot."""
+    return rules_of(limits_of(robot, driven_joints(robot.model, p),
+                              effort=named_numbers('torque.effort_limits', p.effort_limits),
+                              slew=named_numbers('torque.slew_limits', p.slew_limits)), settings)
+
+
+def reference_rules_of(robot, p):
+    """Return the rules of references for a robot."""
+    return ReferenceRules.of(robot, p.blend_time, p.max_start_error)
+
+
+def starts_measured(p):
+    """Return whether torques begin at the measured effort."""
+    return p.ramp_from == 'measured' or (p.ramp_from == 'auto' and p.driver == 'full')
+
+
+def _each(values):
+    """Return one number for all joints, or one for each."""
+    return values[0] if len(values) == 1 else list(values)

@@ -1,0 +1,72 @@
+"""The node for one robot: ros2 launch dynamics_node dynamics.launch.py --show-args"""
+
+import shlex
+from pathlib import Path
+
+from launch import LaunchDescription
+from launch.actions import DeclareLaunchArgument, OpaqueFunction
+from launch.substitutions import Command, LaunchConfiguration
+from launch_ros.actions import Node
+from launch_ros.parameter_descriptions import ParameterValue
+
+CONFIG = Path(__file__).parent.parent / 'config' / 'dynamics_node.yaml'
+
+
+def generate_launch_description():
+    """Declare the arguments; the empty ones leave the matter to the parameters file."""
+    return LaunchDescription([
+        DeclareLaunchArgument(
+            'robot_description_file', default_value='',
+            description='Path of a URDF file; of a .xacro file where the program xacro is '
+                        'installed. Empty: who publishes the topic robot_description describes '
+                        'the robot, as robot_state_publisher does.'),
+        DeclareLaunchArgument(
+            'namespace', default_value='',
+            description='Namespace of the node, its topics and its services.'),
+        DeclareLaunchArgument(
+            'params_file', default_value=str(CONFIG),
+            description="Path of the YAML file with the node's parameters."),
+        DeclareLaunchArgument(
+            'command_topic', default_value='',
+            description='Topic the controller takes effort commands from, such as '
+                        'effort_controller/commands. Empty: as the parameters file says.'),
+        DeclareLaunchArgument(
+            'use_sim_time', default_value='',
+            description='true: take the time from the topic /clock. Empty: as the parameters '
+                        'file says.'),
+        DeclareLaunchArgument(
+            'log_level', default_value='info',
+            description='Least severity that is logged: debug, info, warn, error or fatal.'),
+        OpaqueFunction(function=start_node),
+    ])
+
+
+def start_node(context):
+    """Start the node: it configures and activates itself, unless autostart is false."""
+    value = context.launch_configurations
+    parameters = {parameter: ParameterValue(LaunchConfiguration(name), value_type=kind)
+                  for name, parameter, kind in (('command_topic', 'torque.command_topic', str),
+                                                ('use_sim_time', 'use_sim_time', bool))
+                  if value[name]}
+    if value['robot_description_file']:
+        parameters['robot_description'] = description(file_of('robot_description_file', value))
+    return [Node(
+        package='dynamics_node', executable='dynamics_node', name='dynamics_node',
+        namespace=LaunchConfiguration('namespace'), output='screen',
+        parameters=[file_of('params_file', value), parameters],
+        ros_arguments=['--log-level', LaunchConfiguration('log_level')])]
+
+
+def file_of(argument, value):
+    """Return the path, or raise: a node with other parameters than those meant is no help."""
+    path = Path(value[argument]).expanduser()
+    if not path.is_file():
+        raise RuntimeError(f"argument {argument}: no file '{path}'")
+    return str(path)
+
+
+def description(path):
+    """Return the parameter robot_description: a URDF's path, or the text that xacro makes."""
+    if path.endswith('.xacro'):
+        path = Command(['xacro ', shlex.quote(path)], on_stderr='warn')
+    return ParameterValue(path, value_type=str)
