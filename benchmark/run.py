@@ -25,11 +25,13 @@ class Effort(NamedTuple):
     batch: int = 60
     chain: int = 100
     startup: int = 3
+    ros: int = 3000
     links: tuple = (5, 10, 20, 40, 80)
     humanoid: bool = True   # whether TALOS is compiled anew
 
 
-QUICK = Effort(single=80, batch=10, chain=30, startup=1, links=(5, 10, 20, 40), humanoid=False)
+QUICK = Effort(single=80, batch=10, chain=30, startup=1, ros=500, links=(5, 10, 20, 40),
+               humanoid=False)
 
 
 def main(arguments=None):
@@ -58,10 +60,10 @@ def parse(arguments):
 
 
 def measure(options, effort):
-    """Return {'machine': ..., 'ratios': ..., 'costs': ..., 'points': ...}."""
+    """Return {'machine': ..., 'ratios': ..., 'costs': ..., 'points': ..., 'ros': ...}."""
     import features
 
-    found = {'machine': features.machine(), 'ratios': [], 'costs': [], 'points': []}
+    found = {'machine': features.machine(), 'ratios': [], 'costs': [], 'points': [], 'ros': []}
     stages = list(plan(options.robots, effort))
     progress = Progress(sum(weight for _, weight, _, _ in stages))
     for label, weight, kind, work in stages:
@@ -101,6 +103,8 @@ def plan(robots, effort):
                lambda tick, links=links: scaling.measure(links, effort.chain, tick))
     yield ('7 axes: from URDF to answers', 5.0 * effort.startup, 'costs',
            lambda tick: startup.arm(effort.startup, tick))
+    yield ('the node: calls through ROS', 20.0 + effort.ros / 200, 'ros',
+           lambda tick: startup.through_ros(effort.ros, tick))
     if effort.humanoid and 'talos' in robots:
         yield ('TALOS: compile everything', 20.0, 'costs',
                lambda tick: startup.humanoid(effort.startup, tick))
@@ -118,12 +122,13 @@ def report(found, out):
              features.busy(found['machine']), f'{features.NOTE}\n{features.describe(build)}',
              table.LEGEND, table.ratios(found['ratios'], 1),
              table.ratios(found['ratios'], table.BATCH), table.costs(found['costs']),
+             table.costs(found['ros'], 'Through ROS: client and node are two processes, in turns'),
              table.scaling(found['points'], exponents),
-             table.verdict([*found['ratios'], *found['costs']])]
+             table.verdict([*found['ratios'], *found['costs'], *found['ros']])]
     print('\n\n'.join(filter(None, parts)))
     results = {'machine': found['machine'], 'pinocchio': {**build, 'note': features.NOTE},
                **{kind: [{**row._asdict(), 'met': getattr(row, 'met', None)} for row in found[kind]]
-                  for kind in ('ratios', 'costs', 'points')}, 'exponents': exponents}
+                  for kind in ('ratios', 'costs', 'points', 'ros')}, 'exponents': exponents}
     (out / 'results.json').write_text(json.dumps(results, indent=1) + '\n')
     plot.draw(found['ratios'], out / 'ratios.png')
     print(f'\nwritten: {out / "results.json"}, {out / "ratios.png"}')

@@ -1,5 +1,6 @@
 """Time and memory from a URDF to answers, each in a fresh process with a fresh cache."""
 
+import importlib.util
 import json
 import os
 import subprocess
@@ -11,6 +12,7 @@ from typing import NamedTuple
 from robots import urdf
 
 PROBE = Path(__file__).with_name('probe.py')
+CALLS = Path(__file__).with_name('ros_calls.py')
 
 
 class Cost(NamedTuple):
@@ -65,6 +67,18 @@ def _probe(what, text, cache):
     if done.returncode:
         raise RuntimeError(f'probe.py {what} failed:\n{done.stderr}')
     return json.loads(done.stdout)
+
+
+def through_ros(calls, tick):
+    """Return the Costs of calls to the node; nothing where there is no ROS."""
+    if importlib.util.find_spec('rclpy') is None:
+        return []
+    done = subprocess.run([sys.executable, CALLS, '--calls', str(calls)], capture_output=True,
+                          text=True, timeout=600)
+    if done.returncode:
+        raise OSError(f'calls through ROS failed: {done.stderr[-2000:]}')
+    tick(1.0)
+    return [Cost(what, *rest) for what, rest in json.loads(done.stdout).items()]
 
 
 def _least(costs, name):

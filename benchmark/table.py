@@ -33,12 +33,12 @@ def _cell(row):
     return f'{row.theirs:15.0f}{row.ratio:9.3g} {bar:6}'
 
 
-def costs(rows):
-    """Return the table of what a robot costs before it is fast."""
-    lines = ['Before it is fast (each in a fresh process)']
+def costs(rows, title='Before it is fast (each in a fresh process)'):
+    """Return the table of what a robot costs before it is fast, or other costs with a title."""
+    lines = [title]
     for row in rows:
         bar = '' if row.bar is None else f'   under {row.bar:g} {row.unit}{"" if row.met else " !"}'
-        lines.append(f'  {row.what:45}{row.value:8.3g} {row.unit:3}{bar}')
+        lines.append(f'  {row.what:55}{row.value:8.3g} {row.unit:3}{bar}')
     return '\n'.join(lines)
 
 

@@ -1,0 +1,191 @@
+"""What does a call through ROS cost? Each as a ratio to an empty service, taking turns in one run.
+
+python benchmark/ros_calls.py [--calls 2000]    prints JSON; run.py starts it as its own process,
+since ROS wants an environment that the other measurements do not.
+"""
+
+import argparse
+import contextlib
+import gc
+import json
+import os
+import signal
+import subprocess
+import sys
+import time
+from array import array
+from pathlib import Path
+
+HERE = Path(__file__).resolve().parent
+os.environ.setdefault('ROS_DOMAIN_ID', '99')
+os.environ.setdefault('FASTRTPS_DEFAULT_PROFILES_FILE',
+                      str(HERE.parent / 'test' / 'ros' / 'fastdds.xml'))
+
+import numpy as np  # noqa: E402
+import rclpy  # noqa: E402
+from rclpy.executors import ExternalShutdownException  # noqa: E402
+from rclpy.experimental import EventsExecutor  # noqa: E402
+from sensor_msgs.msg import JointState  # noqa: E402
+from std_srvs.srv import Trigger  # noqa: E402
+
+from dynamics_node import Robot, srv  # noqa: E402
+from dynamics_node.robots import ARM7  # noqa: E402
+
+STATES = 1000
+PATIENCE = 60.0     # [s]
+IDLE_SECONDS = 10.0
+RATE = 100.0        # of joint states [Hz]
+
+
+def main():
+    parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
+    parser.add_argument('--calls', type=int, default=2000, help='of each kind')
+    calls = parser.parse_args().calls
+    rclpy.init()
+    try:
+        print(json.dumps(measure(calls)))
+    except ExternalShutdownException:
+        sys.exit(1)
+    finally:
+        rclpy.try_shutdown()
+
+
+def measure(calls):
+    """Return {what: [value, unit, bar]}."""
+    with server() as ours, server('--bare') as _:
+        asker = Asker()
+        asker.wait_until_compiled()
+        kinds = asker.kinds()
+        seconds = take_turns(asker, kinds, calls)
+        idle = idle_cpu(asker, ours)
+    p50, p99 = ({name: np.percentile(times, percent) for name, times in seconds.items()}
+                for percent in (50, 99))
+    found = {'an empty call, p50': [p50['empty'] * 1e6, 'us', None],
+             'an empty call, p99': [p99['empty'] * 1e6, 'us', None],
+             'an empty call of a node without our services, p50': [p50['bare'] * 1e6, 'us', None]}
+    for name, bar in (('inverse_dynamics', 1.3), ('inverse_dynamics, joints not named', None),
+                      ('forward_dynamics', None), ('dynamics_terms', None)):
+        found[f'{name} over empty, p50'] = [p50[name] / p50['empty'], 'x', bar]
+        found[f'{name} over empty, p99'] = [p99[name] / p99['empty'], 'x', bar]
+    found[f'batch_dynamics of {STATES} states over empty, p50'] = [
+        p50['batch_dynamics'] / p50['empty'], 'x', 3.0]
+    found['empty call, our services idle over none, p50'] = [p50['empty'] / p50['bare'], 'x', 1.1]
+    found[f'CPU with joint states at {RATE:g} Hz'] = [100.0 * idle, '%', 2.0]
+    return found
+
+
+@contextlib.contextmanager
+def server(*arguments):
+    """Run ros_server.py; yield the process."""
+    process = subprocess.Popen([sys.executable, HERE / 'ros_server.py', *arguments, '--ros-args',
+                                '--log-level', 'warn', '-p', f'robot_description:={ARM7}'])
+    try:
+        yield process
+    finally:
+        process.send_signal(signal.SIGINT)
+        try:
+            process.wait(10)
+        except subprocess.TimeoutExpired:
+            process.kill()
+            process.wait()
+
+
+class Asker:
+    """A client that calls one after another."""
+
+    def __init__(self):
+        self.node = rclpy.create_node('asker')
+        self._executor = EventsExecutor()
+        self._executor.add_node(self.node)
+        self._clients = {}
+
+    def client(self, kind, name):
+        if name not in self._clients:
+            self._clients[name] = self.node.create_client(kind, name)
+            assert self._clients[name].wait_for_service(PATIENCE), name
+        return self._clients[name]
+
+    def call(self, client, request):
+        """Return (seconds, response)."""
+        start = time.perf_counter()
+        future = client.call_async(request)
+        self._executor.spin_until_future_complete(future, timeout_sec=PATIENCE)
+        response = future.result()
+        return time.perf_counter() - start, response
+
+    def wait_until_compiled(self):
+        """Wait until machine code answers."""
+        report = self.client(srv.ModelReport, '/dynamics_node/model_report')
+        deadline = time.monotonic() + PATIENCE
+        while not self.call(report, srv.ModelReport.Request())[1].compiled:
+            assert time.monotonic() < deadline, 'the kernels were not ready'
+            time.sleep(0.1)
+
+    def kinds(self):
+        """Return {name: (client, request)}."""
+        robot = Robot.from_urdf(ARM7, compile=False)
+        rng = np.random.default_rng(0)
+        names = list(robot.joint_names)
+        state = {field: array('d', rng.normal(size=robot.nv)) for field in
+                 ('position', 'velocity', 'acceleration', 'effort')}
+        many = {field: array('d', rng.normal(size=STATES * robot.nv)) for field in
+                ('position', 'velocity', 'acceleration')}
+
+        def ours(name, kind, **fields):
+            return self.client(kind, f'/dynamics_node/{name}'), kind.Request(**fields)
+
+        def some(*fields):
+            return {field: state[field] for field in fields}
+        inverse = some('position', 'velocity', 'acceleration')
+        forward = some('position', 'velocity', 'effort')
+        return {
+            'empty': (self.client(Trigger, '/dynamics_node/empty'), Trigger.Request()),
+            'bare': (self.client(Trigger, '/bare/empty'), Trigger.Request()),
+            'inverse_dynamics': ours('inverse_dynamics', srv.InverseDynamics, joint_names=names,
+                                     **inverse),
+            'inverse_dynamics, joints not named': ours('inverse_dynamics', srv.InverseDynamics,
+                                                       **inverse),
+            'forward_dynamics': ours('forward_dynamics', srv.ForwardDynamics, joint_names=names,
+                                     **forward),
+            'dynamics_terms': ours('dynamics_terms', srv.DynamicsTerms, joint_names=names,
+                                   **some('position', 'velocity')),
+            'batch_dynamics': ours('batch_dynamics', srv.BatchDynamics, question='inverse',
+                                   **many)}
+
+
+def take_turns(asker, kinds, calls, warm_up=200):
+    """Return {name: seconds of each call}; the kinds take turns, so all meet the same noise."""
+    seconds = {name: [] for name in kinds}
+    gc.collect()
+    gc.disable()
+    for k in range(calls + warm_up):
+        for name, (client, request) in kinds.items():
+            took, response = asker.call(client, request)
+            assert response.success, f'{name}: {response.message}'
+            if k >= warm_up:
+                seconds[name].append(took)
+    gc.enable()
+    return seconds
+
+
+def idle_cpu(asker, process):
+    """Return the share of a core that the node takes when only joint states come."""
+    publisher = asker.node.create_publisher(JointState, '/joint_states', 10)
+    robot = Robot.from_urdf(ARM7, compile=False)
+    message = JointState(name=list(robot.joint_names), position=[0.1] * robot.nv,
+                         velocity=[0.0] * robot.nv, effort=[0.0] * robot.nv)
+    start, before = time.monotonic(), cpu_seconds(process.pid)
+    for k in range(int(IDLE_SECONDS * RATE)):
+        message.header.stamp = asker.node.get_clock().now().to_msg()
+        publisher.publish(message)
+        time.sleep(max(0.0, start + (k + 1) / RATE - time.monotonic()))
+    return (cpu_seconds(process.pid) - before) / (time.monotonic() - start)
+
+
+def cpu_seconds(pid):
+    fields = Path(f'/proc/{pid}/stat').read_text().rpartition(')')[2].split()
+    return (int(fields[11]) + int(fields[12])) / os.sysconf('SC_CLK_TCK')
+
+
+if __name__ == '__main__':
+    main()
