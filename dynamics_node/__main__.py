@@ -20,16 +20,17 @@ class OneLine(argparse.ArgumentParser):
         self.exit(REFUSED, f'{self.prog}: {message}; --help says more\n')
 
 
-def main(argv=None, commands=COMMANDS, prog='python -m dynamics_node'):
+def main(argv=None, commands=COMMANDS, prog='python -m dynamics_node', more=''):
     """Run a command and return its exit code; nothing a user can do ends in a traceback.
 
     :param argv: the words of the command line; None takes the process's own.
     :param commands: functions (subparsers) that add one command each and set the default
         run(arguments) -> exit code. More than these are in `dynamics_node.ros`.
+    :param more: said at the end of --help.
     """
     _open_streams()
     try:
-        arguments = parser_of(commands, prog).parse_args(argv)
+        arguments = parser_of(commands, prog, more).parse_args(argv)
         code = arguments.run(arguments)
         sys.stdout.flush()
         return code
@@ -45,9 +46,10 @@ def main(argv=None, commands=COMMANDS, prog='python -m dynamics_node'):
         return _refuse(prog, error.strerror)
 
 
-def parser_of(commands, prog):
+def parser_of(commands, prog, more=''):
     """Return the argument parser of some commands."""
-    parser = OneLine(prog=prog, description='The dynamics of any robot in a URDF.')
+    parser = OneLine(prog=prog, description='The dynamics of any robot in a URDF.', epilog=more,
+                     formatter_class=argparse.RawDescriptionHelpFormatter)
     subparsers = parser.add_subparsers(dest='command', metavar='command', required=True)
     for add in commands:
         add(subparsers)

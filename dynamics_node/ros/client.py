@@ -6,9 +6,9 @@ import time
 from types import SimpleNamespace
 
 import numpy as np
-import rclpy
 from builtin_interfaces.msg import Duration
 from geometry_msgs.msg import Inertia, Vector3Stamped, WrenchStamped
+from rclpy.executors import SingleThreadedExecutor
 from rclpy.task import Future
 
 from dynamics_node.errors import DynamicsError
@@ -142,8 +142,10 @@ class DynamicsClient:
 
     def _wait(self, client, raw, answer, deadline):
         if self._node.executor is None:  # nobody spins it
-            rclpy.spin_until_future_complete(self._node, raw,
-                                             timeout_sec=max(0.0, deadline - time.monotonic()))
+            executor = SingleThreadedExecutor(context=self._node.context)
+            executor.add_node(self._node)
+            executor.spin_until_future_complete(raw, max(0.0, deadline - time.monotonic()))
+            executor.shutdown()
         else:
             arrived = threading.Event()
             raw.add_done_callback(lambda _: arrived.set())

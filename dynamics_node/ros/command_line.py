@@ -25,12 +25,18 @@ What is left out is taken from the measured joint states, accelerations are zero
 exit code: 0 answered, 2 refused or nobody answers
 """
 
+WITHOUT_COMMAND = """\
+Without a command it is the node:
+  dynamics_node --ros-args -p robot_description:=robot.urdf
+  dynamics_node --ros-args --params-file config/dynamics_node.yaml
+"""
+
 
 def main(argv=None):
     """Run a command, or the node when there is none."""
     words = sys.argv[1:] if argv is None else argv
     if words and words[0] in ('inspect', 'call', '-h', '--help'):
-        return run_command(words, COMMANDS, 'dynamics_node')
+        return run_command(words, COMMANDS, 'dynamics_node', WITHOUT_COMMAND)
     from dynamics_node.ros import node
     return node.main(argv)
 

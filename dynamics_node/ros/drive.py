@@ -87,7 +87,7 @@ class Drive:
             rules = gate_rules_of(robot, self.parameters, self.settings)
         except DynamicsError as error:  # parameters that fitted the robot before
             self._problem = str(error)
-        self.gate.renew(self.now(), rules)
+        self.gate.renew(rules)
 
     def _use(self, robot):
         """Make the controller of a robot; a payload that moves in makes many."""

@@ -3,6 +3,7 @@
 import os
 import sys
 import time
+import traceback
 
 import rclpy
 from rcl_interfaces.msg import SetParametersResult
@@ -159,6 +160,9 @@ class DynamicsNode(LifecycleNode):
                     self.torque.drive.robot_changed()
         except DynamicsError:
             self.get_logger().error(self.desk.held.refusal)
+        except Exception:  # a fault of ours: the old robot stays, and the node does
+            self.desk.held.refusal = 'the robot description could not be read; see the log'
+            self.get_logger().error(f'please report this:\n{traceback.format_exc()}')
         self._diagnose()
 
     # Parameters ------------------------------------------------------------------------------

@@ -1,5 +1,6 @@
 """Velocities that nobody publishes: zero, or the filtered difference of positions."""
 
+import functools
 import math
 
 import numpy as np
@@ -163,12 +164,18 @@ def messages(draw):
         draw(st.lists(NUMBERS, min_size=n, max_size=n)) for n in (draw(sizes) for _ in range(3))))
 
 
+@functools.cache
+def floating_model():
+    """Return a model in which q and v differ in size."""
+    return Robot.from_urdf(EVERY_KIND, base='floating').model
+
+
 @settings(max_examples=300, deadline=None)
 @given(st.lists(messages(), max_size=12), st.sampled_from(['zero', 'difference']),
        st.sampled_from([0.0, 0.02, 1.0]))
 def test_whatever_comes_the_state_is_what_a_slow_bookkeeper_has(sent, missing, filter_time):
     """Any order, subset, size, stamp or number that is none."""
-    model = Robot.from_urdf(EVERY_KIND, base='floating').model  # so that q and v differ in size
+    model = floating_model()
     state, slow = MeasuredState(model, missing, filter_time), Slow(model, missing, filter_time)
     for message in sent:
         state.take(*message)

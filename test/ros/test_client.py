@@ -1,0 +1,137 @@
+"""DynamicsClient: the services with arrays and names, from threads, from callbacks, unspun."""
+
+import numpy as np
+import pytest
+import rclpy
+from remote_node import PATIENCE, assert_close
+from tolerances import EXACT_MATHS
+from trajectory_msgs.msg import JointTrajectory, JointTrajectoryPoint
+
+from dynamics_node import DynamicsError
+from dynamics_node.ros.client import DynamicsClient
+
+
+@pytest.fixture
+def dynamics(arm):
+    """A client of the arm's node, on a node that spins in another thread."""
+    return DynamicsClient(arm.node.client, arm.node.name, timeout=PATIENCE)
+
+
+def test_arrays_go_in_and_arrays_come_out(arm, dynamics):
+    """As the library has them."""
+    a = np.linspace(-1.0, 1.0, arm.robot.nv)
+    tau = dynamics.inverse_dynamics(q=arm.q, v=arm.v, a=a).effort
+    assert isinstance(tau, np.ndarray)
+    assert_close(tau, arm.robot.inverse_dynamics(arm.q, arm.v, a), EXACT_MATHS)
+    back = dynamics.forward_dynamics(arm.q, arm.v, tau).acceleration
+    assert_close(back, a, EXACT_MATHS)
+    given = np.arange(arm.robot.nv) < 3
+    hybrid = dynamics.hybrid_dynamics(arm.q, arm.v, a, tau, given)
+    assert_close(hybrid.acceleration, a, EXACT_MATHS)
+    assert_close(hybrid.effort, tau, EXACT_MATHS)
+
+
+def test_joints_may_be_named_in_a_dict(arm, dynamics):
+    """The reply has them first; the others are as measured."""
+    names = [arm.robot.joint_names[k] for k in (4, 1)]
+    reply = dynamics.inverse_dynamics(q=dict.fromkeys(names, 0.1), v=dict.fromkeys(names, 0.0))
+    q, v = arm.q.copy(), arm.v.copy()
+    q[[4, 1]], v[[4, 1]] = 0.1, 0.0
+    expected = arm.robot.inverse_dynamics(q, v, np.zeros(arm.robot.nv))
+    assert reply.joint_names[:2] == names
+    assert_close(reply.effort[:2], expected[[4, 1]], EXACT_MATHS)
+    with pytest.raises(DynamicsError, match='name the same joints in all'):
+        dynamics.inverse_dynamics(q={names[0]: 0.1}, v={names[1]: 0.1})
+
+
+def test_matrices_come_in_their_shape(arm, dynamics):
+    """M is square, Jacobians one per frame, batches one row per state."""
+    terms = dynamics.dynamics_terms(arm.q, arm.v)
+    assert_close(terms.mass_matrix, arm.robot.mass_matrix(arm.q), EXACT_MATHS)
+    assert terms.mass_matrix.shape == (7, 7)
+    frames = ['tool0', 'link_3']
+    motion = dynamics.kinematics(frames, arm.q, arm.v, rates=True)
+    for k, frame in enumerate(frames):
+        assert_close(motion.jacobians[k], arm.robot.jacobian(arm.q, frame), EXACT_MATHS)
+        assert_close(motion.jacobian_rates[k], arm.robot.jacobian_rate(arm.q, arm.v, frame),
+                     EXACT_MATHS)
+    q = np.linspace(arm.q, arm.q + 0.1, 5)
+    batch = dynamics.batch_dynamics('terms', q=q, v=arm.v)
+    assert batch.mass_matrix.shape == (5, 7, 7)
+    assert batch.gravity.shape == (5, 7)
+    assert batch.kinetic_energy.shape == (5,)
+    assert_close(batch.mass_matrix, arm.robot.mass_matrix(q), EXACT_MATHS)
+
+
+def test_wrenches_and_settings(arm, dynamics):
+    """Everything that changes the node, and back."""
+    F = np.array([1.0, 2.0, 3.0, 0.1, 0.2, 0.3])
+    pushed = dynamics.inverse_dynamics(arm.q, arm.v, wrenches={'tool0': F}).effort
+    zero = np.zeros(arm.robot.nv)
+    assert_close(pushed, arm.robot.inverse_dynamics(arm.q, arm.v, zero, {'tool0': F}), EXACT_MATHS)
+
+    before = dynamics.model_report().model_id
+    inertia = np.diag([0.01, 0.02, 0.025])
+    dynamics.set_payload('box', 'tool0', 1.5, (0.0, 0.1, 0.2), inertia)
+    listed = dynamics.list_payloads()
+    assert (listed.names, listed.frames, list(listed.fraction)) == (['box'], ['tool0'], [1.0])
+    loaded = arm.robot.with_payload('box', 'tool0', 1.5, (0.0, 0.1, 0.2), inertia)
+    assert_close(dynamics.inverse_dynamics(arm.q, arm.v).effort,
+                 loaded.inverse_dynamics(arm.q, arm.v, zero), EXACT_MATHS)
+    dynamics.remove_payload('box')
+    dynamics.set_gravity((0.0, 0.0, 9.81))
+    dynamics.set_gravity(arm.robot.gravity)
+    dynamics.set_friction(friction={'joint_1': 3.0})
+    dynamics.set_friction(joints=['joint_1'], reset=True)
+    assert dynamics.model_report().model_id == before
+    assert dynamics.self_test(samples=2).passed
+
+
+def test_a_trajectory(arm, dynamics):
+    """Goes through, its effort filled in."""
+    points = [JointTrajectoryPoint(positions=(arm.q + 0.1 * k).tolist()) for k in range(3)]
+    for k, point in enumerate(points):
+        point.time_from_start.sec = k
+    reply = dynamics.trajectory_torques(
+        JointTrajectory(joint_names=list(arm.robot.joint_names), points=points),
+        payload_frame='tool0')
+    assert all(len(point.effort) == arm.robot.nv for point in reply.trajectory.points)
+    assert reply.margin.shape == (arm.robot.nv,)
+
+
+def test_a_refusal_is_raised(arm, dynamics):
+    """With the node's own words."""
+    with pytest.raises(DynamicsError, match='position has 3 entries; expected 7'):
+        dynamics.inverse_dynamics(q=[0.0, 0.0, 0.0], v=arm.v)
+
+
+def test_without_waiting_there_is_a_future(arm, dynamics):
+    """For callbacks; it brings the same, or the refusal."""
+    import threading
+    for q, good in ((arm.q, True), ([0.0], False)):
+        arrived = threading.Event()
+        future = dynamics.inverse_dynamics(q=q, v=arm.v, wait=False)
+        future.add_done_callback(lambda _, arrived=arrived: arrived.set())
+        assert arrived.wait(PATIENCE)
+        if good:
+            assert future.result().effort.shape == (arm.robot.nv,)
+        else:
+            with pytest.raises(DynamicsError, match='position has 1 entries'):
+                future.result()
+
+
+def test_a_node_that_nobody_spins_is_spun(arm):
+    """A script needs no thread."""
+    node = rclpy.create_node('script', context=arm.node.client.context)
+    try:
+        tau = DynamicsClient(node, arm.node.name, timeout=PATIENCE).inverse_dynamics(
+            arm.q, arm.v).effort
+    finally:
+        node.destroy_node()
+    assert_close(tau, arm.robot.inverse_dynamics(arm.q, arm.v, np.zeros(7)), EXACT_MATHS)
+
+
+def test_nobody_there_is_a_timeout_that_says_what_to_look_for(arm):
+    """Not a hang."""
+    with pytest.raises(TimeoutError, match='no service .*is the node running'):
+        DynamicsClient(arm.node.client, 'nobody', timeout=0.2).model_report()
