@@ -75,10 +75,11 @@ def measure(calls):
 
 
 @contextlib.contextmanager
-def server(*arguments):
+def server(*arguments, parameters=()):
     """Run ros_server.py; yield the process."""
     process = subprocess.Popen([sys.executable, HERE / 'ros_server.py', *arguments, '--ros-args',
-                                '--log-level', 'warn', '-p', f'robot_description:={ARM7}'])
+                                '--log-level', 'warn', '-p', f'robot_description:={ARM7}',
+                                *parameters])
     try:
         yield process
     finally:

@@ -1,24 +1,33 @@
-"""The node to be measured, with an empty service beside its own; or that service alone.
+"""The node to be measured, with an empty service beside its own; or that alone; or a relay.
 
-python benchmark/ros_server.py [--bare] --ros-args -p robot_description:=robot.urdf
+python benchmark/ros_server.py [--bare | --relay] --ros-args -p robot_description:=robot.urdf
 """
 
 import sys
 
 import rclpy
 from rclpy.executors import ExternalShutdownException
+from sensor_msgs.msg import JointState
+from std_msgs.msg import Float64MultiArray
 from std_srvs.srv import Trigger
 
+from dynamics_node.ros import convert
+from dynamics_node.ros.inputs import SENSOR
+from dynamics_node.ros.joint_state_bytes import JointStateReader
 from dynamics_node.ros.node import DynamicsNode
 from dynamics_node.ros.spin import spin
 
 
 def main():
-    bare = '--bare' in sys.argv
     rclpy.init()
-    node = rclpy.create_node('bare') if bare else DynamicsNode()
-    node.create_service(Trigger, '~/empty', empty)
-    if not bare:
+    if '--relay' in sys.argv:
+        node = relay()
+    elif '--bare' in sys.argv:
+        node = rclpy.create_node('bare')
+        node.create_service(Trigger, '~/empty', empty)
+    else:
+        node = DynamicsNode()
+        node.create_service(Trigger, '~/empty', empty)
         node.bring_up()
     try:
         spin(node)
@@ -27,6 +36,19 @@ def main():
     finally:
         node.destroy_node()
         rclpy.try_shutdown()
+
+
+def relay():
+    """Return a node that answers each joint state with a command, written as ours is."""
+    node = rclpy.create_node('relay')
+    publisher = node.create_publisher(Float64MultiArray, '/relay/commands', 1)
+    reader, message = JointStateReader(), Float64MultiArray()
+
+    def answer(data):
+        message.data = convert.floats(reader.read(data).effort)
+        publisher.publish(message)
+    node.create_subscription(JointState, '/relayed_states', answer, SENSOR, raw=True)
+    return node
 
 
 def empty(request, response):

@@ -26,12 +26,13 @@ class Effort(NamedTuple):
     chain: int = 100
     startup: int = 3
     ros: int = 3000
+    ros_seconds: int = 60
     links: tuple = (5, 10, 20, 40, 80)
     humanoid: bool = True   # whether TALOS is compiled anew
 
 
-QUICK = Effort(single=80, batch=10, chain=30, startup=1, ros=500, links=(5, 10, 20, 40),
-               humanoid=False)
+QUICK = Effort(single=80, batch=10, chain=30, startup=1, ros=500, ros_seconds=5,
+               links=(5, 10, 20, 40), humanoid=False)
 
 
 def main(arguments=None):
@@ -103,8 +104,8 @@ def plan(robots, effort):
                lambda tick, links=links: scaling.measure(links, effort.chain, tick))
     yield ('7 axes: from URDF to answers', 5.0 * effort.startup, 'costs',
            lambda tick: startup.arm(effort.startup, tick))
-    yield ('the node: calls through ROS', 20.0 + effort.ros / 200, 'ros',
-           lambda tick: startup.through_ros(effort.ros, tick))
+    yield ('the node: calls and torques through ROS', 30.0 + effort.ros / 120 + effort.ros_seconds,
+           'ros', lambda tick: startup.through_ros(effort.ros, effort.ros_seconds, tick))
     if effort.humanoid and 'talos' in robots:
         yield ('TALOS: compile everything', 20.0, 'costs',
                lambda tick: startup.humanoid(effort.startup, tick))

@@ -12,7 +12,7 @@ from typing import NamedTuple
 from robots import urdf
 
 PROBE = Path(__file__).with_name('probe.py')
-CALLS = Path(__file__).with_name('ros_calls.py')
+CALLS, TORQUES = (Path(__file__).with_name(f'ros_{what}.py') for what in ('calls', 'torques'))
 
 
 class Cost(NamedTuple):
@@ -69,16 +69,20 @@ def _probe(what, text, cache):
     return json.loads(done.stdout)
 
 
-def through_ros(calls, tick):
-    """Return the Costs of calls to the node; nothing where there is no ROS."""
+def through_ros(calls, seconds, tick):
+    """Return the Costs of calls to the node and of torques; nothing where there is no ROS."""
     if importlib.util.find_spec('rclpy') is None:
         return []
-    done = subprocess.run([sys.executable, CALLS, '--calls', str(calls)], capture_output=True,
-                          text=True, timeout=600)
-    if done.returncode:
-        raise OSError(f'calls through ROS failed: {done.stderr[-2000:]}')
-    tick(1.0)
-    return [Cost(what, *rest) for what, rest in json.loads(done.stdout).items()]
+    found = {}
+    for k, words in enumerate(([CALLS, '--calls', str(calls)],
+                               [TORQUES, '--states', str(calls), '--seconds', str(seconds)])):
+        done = subprocess.run([sys.executable, *words], capture_output=True, text=True,
+                              timeout=600)
+        if done.returncode:
+            raise OSError(f'{words[0].name} failed: {done.stderr[-2000:]}')
+        found.update(json.loads(done.stdout))
+        tick((k + 1) / 2)
+    return [Cost(what, *rest) for what, rest in found.items()]
 
 
 def _least(costs, name):
