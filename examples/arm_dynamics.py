@@ -1,4 +1,4 @@
-"""The dynamics of a 7-axis arm in one state: what `make demo` prints.
+"""The dynamics of a 7-axis arm in one state, printed.
 
 python examples/arm_dynamics.py [robot.urdf]
 """

@@ -165,7 +165,8 @@ class HeldRobot:
             if name in self._payloads.held:  # nobody would carry it, and nobody would know
                 raise DynamicsError(
                     f"payload '{name}' is held at frame '{load.frame}', which this robot does not "
-                    'have; take the payload off first (set_payload, remove: true)')
+                    'have; take the payload off (set_payload, remove: true), then send the '
+                    'description again')
         payloads = {name: load for name, load in payloads.items() if name not in gone}
         for name, load in payloads.items():
             robot = robot.with_payload(name, *load)

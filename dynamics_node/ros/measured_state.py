@@ -40,7 +40,7 @@ class MeasuredState:
         self.stamps = np.full(len(model.joints), NEVER, dtype=np.int64)
         self.counts = Counter()
         self._newest = NEVER     # of the stamps
-        self._names, self._map = None, None
+        self._names = self._map = self._whole = None
 
     @property
     def never_measured(self):
@@ -75,6 +75,7 @@ class MeasuredState:
                 return
         if names != self._names:
             self._names, self._map = list(names), self._place(names)
+            self._whole = _as_slices(self._map, len(names), self.model)
         entry, joint, at_q, at_v = self._map
         if not len(entry) or (stamp >= self._newest and len(position) and len(velocity)
                               and self._take_whole(stamp, position, velocity, effort)):
@@ -102,7 +103,7 @@ class MeasuredState:
 
         Return whether it was one.
         """
-        entry, joint, at_q, at_v = self._map
+        entry, joint, at_q, at_v = self._whole
         q, v = position[entry], velocity[entry]
         tau = effort[entry] if len(effort) else None
         if not math.isfinite(q @ q + v @ v + (tau @ tau if tau is not None else 0.0)):
@@ -162,6 +163,14 @@ class MeasuredState:
         before = np.where(follows | (last == stamp), self.v[at_v], 0.0)
         rate = np.where(follows, moved, 0.0) / dt
         return before + np.where(follows, rate - before, 0.0) / (1.0 + self.filter_time / dt)
+
+
+def _as_slices(places, n, model):
+    """Return the places; as slices, which are faster, where they are all there are, in order."""
+    counted = np.arange(n)
+    if n == model.nq == model.nv and all(np.array_equal(place, counted) for place in places):
+        return (slice(None),) * 4
+    return places
 
 
 def _entries(values, entry):

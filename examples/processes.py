@@ -1,0 +1,98 @@
+"""Processes that end with us, on a ROS domain nobody else has."""
+
+import ctypes
+import os
+import signal
+import socket
+import subprocess
+import sys
+from contextlib import contextmanager
+from pathlib import Path
+
+HERE = Path(__file__).resolve().parent
+PATIENCE = 10.0       # [s] for a process to end by itself
+DIE_WITH_PARENT = 1   # PR_SET_PDEATHSIG of <linux/prctl.h>
+
+
+@contextmanager
+def own_domain():
+    """Let this process and its children talk on the loopback only, on a free ROS domain."""
+    domain, lock = _claim_domain()
+    settings = {'ROS_DOMAIN_ID': str(domain), 'PYTHONUNBUFFERED': '1',
+                'FASTRTPS_DEFAULT_PROFILES_FILE': str(HERE / 'sim' / 'loopback.xml')}
+    os.environ.pop('ROS_AUTOMATIC_DISCOVERY_RANGE', None)   # it would undo our transport
+    os.environ.pop('ROS_LOCALHOST_ONLY', None)
+    os.environ.update(settings)
+    with lock:
+        yield domain
+
+
+def _claim_domain():
+    """Return a free domain id and the socket that holds it while it is open."""
+    for domain in range(1, 102):
+        lock = socket.socket()
+        try:
+            lock.bind(('127.0.0.1', 22119 + domain))
+            return domain, lock
+        except OSError:
+            lock.close()
+    raise RuntimeError('no free ROS domain')
+
+
+class Processes:
+    """Python programs, each with a log; close() ends them all, by their ids."""
+
+    def __init__(self, folder):
+        self._folder, self._started = Path(folder), []
+        self._folder.mkdir(parents=True, exist_ok=True)
+
+    def start(self, name, program, parameters):
+        """Start a ROS program with parameters, {name: value as in YAML}."""
+        words = [word for key, value in parameters.items() for word in ('-p', f'{key}:={value}')]
+        with (self._folder / f'{name}.log').open('wb') as log:
+            # a session of its own: Ctrl-C is for us, who end them in order
+            process = subprocess.Popen(
+                [sys.executable, str(program), '--ros-args', *words], stdin=subprocess.DEVNULL,
+                stdout=log, stderr=log, start_new_session=True, preexec_fn=_die_with_parent)
+        self._started.append((name, process))
+
+    def check(self):
+        """Raise if one has ended."""
+        for name, process in self._started:
+            if process.poll() is not None:
+                raise RuntimeError(f'{name} ended with code {process.returncode}:\n'
+                                   f'{self.tail(name)}')
+
+    def tail(self, name, lines=12):
+        """Return the end of a log."""
+        text = (self._folder / f'{name}.log').read_text(errors='replace')
+        return '\n'.join(text.splitlines()[-lines:])
+
+    def close(self):
+        """End them; who does not is killed."""
+        for _, process in self._started:
+            if process.poll() is None:
+                process.send_signal(signal.SIGINT)
+        for _, process in self._started:
+            _wait_or_kill(process)
+        self._started.clear()
+
+
+def _wait_or_kill(process):
+    try:
+        process.wait(PATIENCE)
+    except subprocess.TimeoutExpired:
+        process.kill()
+        process.wait()
+
+
+def program_of(package):
+    """Return the path of the program that has the name of its package."""
+    from ament_index_python import get_package_prefix
+    return Path(get_package_prefix(package), 'lib', package, package)
+
+
+def _die_with_parent():
+    """Have the kernel end this process when its parent is killed and cannot do so itself."""
+    if sys.platform == 'linux':
+        ctypes.CDLL(None).prctl(DIE_WITH_PARENT, signal.SIGTERM)
