@@ -33,6 +33,7 @@ from dynamics_node.safety.records import Release, State, Status
 from dynamics_node.safety.vectors import every, some, vector
 from dynamics_node.safety.watch import Watch, publisher_fault
 
+ACTIVE = (State.RAMPING_IN, State.ENABLED)   # the wanted torque is followed
 EFFORT, SLEW, POSITION, VELOCITY = 'effort', 'slew', 'position', 'velocity'
 
 
@@ -97,7 +98,7 @@ class Gate:
         :param proposal: as for `step`, of this moment; None if nothing is measured yet.
         :raise Refused: why not. All is then as it was.
         """
-        if self._state in (State.RAMPING_IN, State.ENABLED):
+        if self._state in ACTIVE:
             return
         try:
             start = self._permitted_start(now, proposal)
@@ -110,7 +111,7 @@ class Gate:
 
     def disable(self, now):
         """Ramp out to the safe torque; then nothing more is released. A fault stays one."""
-        if self._state not in (State.RAMPING_IN, State.ENABLED):
+        if self._state not in ACTIVE:
             return
         fault = self._passed(now)
         if fault:
@@ -121,8 +122,12 @@ class Gate:
 
     def trip(self, now, text):
         """Fault for a reason that the gate cannot see, an exception for example."""
-        if not self.idle:
-            self._fall(self._passed(now) or Fault(OUTSIDE, str(text)))
+        if self.idle:
+            return
+        jump = self._passed(now)
+        self._fall(Fault(OUTSIDE, str(text)))
+        if jump:
+            self._fall(jump)
 
     def renew(self, rules):
         """Go by other rules from now on: the model, a limit or a setting has changed.
@@ -152,7 +157,7 @@ class Gate:
         fault = self._passed(now) or self._proposal_fault(now, proposal)
         if fault:
             self._fall(fault)
-        if self._state in (State.RAMPING_IN, State.ENABLED):
+        if self._state in ACTIVE:
             return self._follow(np.asarray(proposal.torque, dtype=float))
         return self._descend()
 
@@ -163,8 +168,8 @@ class Gate:
         fault = self._passed(now) or self._watch.age_fault(now)
         if fault:
             self._fall(fault)
-        on_the_way_down = self._state in (State.RAMPING_OUT, State.FAULT)
-        return self._descend() if on_the_way_down and not self._to_gravity else None
+        needs_state = self._state in ACTIVE or self._to_gravity
+        return None if needs_state else self._descend()
 
     def last(self, now):
         """Return the Releases that end in the safe torque, for a process about to end.
@@ -198,11 +203,8 @@ class Gate:
         """Return the Fault of a proposal, or None: of as much of it as will be used."""
         if self._state is State.FAULT and not self._to_gravity:
             return None
-        fault = self._watch.state_fault(now, proposal)
-        if fault or self._state is State.FAULT:
-            return fault
-        fault = publisher_fault(proposal)
-        if fault or self._state is State.RAMPING_OUT:
+        fault = self._watch.state_fault(now, proposal) or publisher_fault(proposal)
+        if fault or self._state not in ACTIVE:
             return fault
         return self._watch.wish_fault(proposal)
 

@@ -57,11 +57,12 @@ class Bench:
         self.contract.passes(self.now)
         try:
             self.gate.enable(self.now, self.proposal)
-            self.seen = self.proposal
         except Refused:
             assert self.state is before, 'refused, yet changed'
             raise
         self.contract.legal(before, self.state, 'enable')
+        if self.state is not before:
+            self.seen = self.proposal
         self.contract.enabled(self.effort, self.gravity)
 
     def refuses(self, kind):
@@ -72,18 +73,19 @@ class Bench:
         return str(refusal.value)
 
     def disable(self):
-        self._ask('disable')
+        self.contract.passes(self.now)
+        self._ask('disable', self.now)
 
     def trip(self, text='an exception'):
-        self._ask('trip', text)
+        self.contract.passes(self.now)
+        self._ask('trip', self.now, text)
 
     def renew(self, new_rules):
         self._ask('renew', new_rules)
 
     def _ask(self, call, *args):
         before = self.state
-        self.contract.passes(self.now)
-        getattr(self.gate, call)(self.now, *args)
+        getattr(self.gate, call)(*args)
         self.contract.legal(before, self.state, call)
         if self.gate.idle and not self.contract.heard:
             self.contract.open = False

@@ -6,7 +6,7 @@ import numpy as np
 from gate_bench import PERIOD, QUICK, Bench
 from hypothesis import settings
 from hypothesis import strategies as st
-from hypothesis.stateful import RuleBasedStateMachine, initialize, invariant, precondition, rule
+from hypothesis.stateful import RuleBasedStateMachine, initialize, invariant, rule
 from safe_arm import EFFORT, HOME, LIMITS, LOWER, UPPER, VELOCITY
 
 from dynamics_node.safety import Refused, Settings, State, rules_of
@@ -35,10 +35,6 @@ def spoilt(scale):
                      st.sampled_from(MALFORMED))
 
 
-# Else most of the time nothing would be going on that could be disturbed.
-while_active = precondition(lambda self: not self.bench.gate.idle)
-
-
 class AnyOrder(RuleBasedStateMachine):
     """The bench checks each call; here is only what to do next."""
 
@@ -50,6 +46,11 @@ class AnyOrder(RuleBasedStateMachine):
         self.bench = Bench(safe_action=action, slew_time=slew_time, ramp_in_time=ramp_in,
                            hold_time=hold, ramp_out_time=ramp_out, unknown_start=unknown)
         self.bench.now = start
+
+    def be_active(self):
+        """Else most of the time there would be nothing to disturb."""
+        if self.bench.gate.idle:
+            self.work(12)
 
     def go_on(self, count, tick, after=PERIOD):
         for _ in range(count):
@@ -63,9 +64,9 @@ class AnyOrder(RuleBasedStateMachine):
         except Refused as refusal:
             assert str(refusal)
 
-    @while_active
     @rule(count=st.integers(0, 30), tick=st.booleans())
     def disable(self, count, tick):
+        self.be_active()
         self.bench.disable()
         self.go_on(count, tick)
 
@@ -77,16 +78,16 @@ class AnyOrder(RuleBasedStateMachine):
     def run_slowly(self, count, tick, after):
         self.go_on(count, tick, after)
 
-    @while_active
     @rule(torque=vectors(EFFORT), gravity=vectors(EFFORT), count=st.integers(1, 10))
     def want(self, torque, gravity, count):
+        self.be_active()
         self.bench.torque, self.bench.gravity = torque, gravity
         self.go_on(count, False)
 
-    @while_active
     @rule(joint=st.integers(0, 2), speed=st.floats(-1.15, 1.15), count=st.integers(1, 30))
     def move(self, joint, speed, count):
         """As a robot does, the position as the velocity says."""
+        self.be_active()
         bench = self.bench
         bench.v = np.zeros(3)
         bench.v[joint] = speed * VELOCITY[joint]
@@ -94,72 +95,72 @@ class AnyOrder(RuleBasedStateMachine):
             bench.q = bench.q + PERIOD * bench.v
             bench.step()
 
-    @while_active
     @rule(place=st.sampled_from(NEAR_LIMITS), count=st.integers(1, 10))
     def go_near_a_limit(self, place, count):
         """A jump if far from there."""
+        self.be_active()
         joint, position = place
         self.bench.q, self.bench.v = HOME.copy(), np.zeros(3)
         self.bench.q[joint] = position
         self.go_on(count, False)
 
-    @while_active
     @rule(name=st.sampled_from(['torque', 'gravity', 'q', 'v']), tick=st.booleans(),
           data=st.data(), count=st.integers(1, 5))
     def spoil(self, name, tick, data, count):
+        self.be_active()
         bench = self.bench
         good = getattr(bench, name)
         setattr(bench, name, data.draw(spoilt(EFFORT if name in ('torque', 'gravity') else 3.0)))
         self.go_on(count, tick)
         setattr(bench, name, good)
 
-    @while_active
     @rule(delay=st.sampled_from([-0.06, -0.04, 0.0, 0.02, 0.04, 0.06, 1.0, np.nan]),
           count=st.integers(1, 5))
     def delay_states(self, delay, count):
+        self.be_active()
         self.bench.delay = delay
         self.go_on(count, False)
         self.bench.delay = 0.0
 
-    @while_active
     @rule(age=st.sampled_from([None, 0.1, 0.6, -0.6, np.nan]))
     def age_reference(self, age):
+        self.be_active()
         self.bench.reference_age = age
         self.go_on(1, False)
 
-    @while_active
     @rule(there=st.booleans())
     def other_publisher(self, there):
+        self.be_active()
         self.bench.other_publisher = there
         self.go_on(1, False)
 
-    @while_active
     @rule(jump=st.sampled_from([-1e-6, -0.03, -0.3, -1e4, 0.19, 0.21, 1e4]), tick=st.booleans())
     def jump_clock(self, jump, tick):
+        self.be_active()
         self.go_on(1, tick, jump)
 
-    @while_active
     @rule(now=st.sampled_from([np.nan, np.inf]), tick=st.booleans())
     def lose_clock(self, now, tick):
+        self.be_active()
         bench = self.bench
         before, bench.now = bench.now, now
         self.go_on(1, tick, 0.0)
         bench.now = before
 
-    @while_active
     @rule(count=st.integers(0, 10), stale=st.booleans())
     def trip(self, count, stale):
         """On the way to gravity, with or without the states going on."""
+        self.be_active()
         self.bench.trip()
         self.go_on(count, False)
         self.bench.delay = 1.0 if stale else 0.0
         self.go_on(count, False)
         self.bench.delay = 0.0
 
-    @while_active
     @rule()
     def change_settings(self):
         """The rules stay the same numbers, so that the contract does."""
+        self.be_active()
         self.bench.renew(rules_of(LIMITS, self.bench.settings))
 
     @rule()
@@ -183,18 +184,22 @@ class AnyOrder(RuleBasedStateMachine):
         self.go_on(1, False)
         setattr(bench, name, good)
 
-    @while_active
     @rule()
     def come_to_rest(self):
         """However it went, disabling brings silence in bounded time, states or not."""
+        self.be_active()
         bench = self.bench
         if bench.state is not State.FAULT:
             bench.disable()
-        bench.comes_to_rest(tick=True) if bench.releases else None
+        times = bench.settings
+        longest = (times.max_state_age + times.hold_time + times.ramp_out_time
+                   + 2 * times.slew_time)
+        self.go_on(int(longest / 0.01) + 4, True, 0.01)
+        assert bench.gate.idle
 
-    @while_active
     @rule()
     def exit(self):
+        self.be_active()
         self.bench.exit()
 
     @invariant()

@@ -208,7 +208,10 @@ def test_the_clock_jumps_between_other_calls(call):
     {'tick': lambda: bench.tick(0.0), 'disable': bench.disable, 'trip': bench.trip,
      'renew': lambda: bench.renew(None)}[call]()
     assert bench.state is State.FAULT
-    assert np.array_equal(bench.comes_to_rest(tick=True), np.zeros(3))
+    if call == 'trip':
+        assert bench.gate.status().reason == 'an exception'
+        assert bench.gate.status().refused == {'from outside': 1, 'clock': 1}
+    assert np.array_equal(bench.comes_to_rest(), np.zeros(3)), 'the state is not to be trusted'
 
 
 def test_a_pause_below_the_limit_is_no_jump_and_no_leave_to_leap():

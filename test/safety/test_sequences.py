@@ -301,9 +301,9 @@ def test_no_model_no_state_no_joint():
     bench = Bench()
     bench.gate = Gate()
     bench.refuses('no model')
-    bench.gate.renew(bench.now, rules_of(limits_of(robot(), joints=[])))
+    bench.gate.renew(rules_of(limits_of(robot(), joints=[])))
     bench.refuses('no model')
-    bench.gate.renew(bench.now, rules())
+    bench.gate.renew(rules())
     with pytest.raises(ValueError, match='no joint state has been measured'):
         bench.gate.enable(bench.now, None)
     assert bench.gate.status().refused == {'enable: no model': 2, 'enable: no state': 1}
@@ -321,6 +321,16 @@ def test_a_model_that_changes_lets_the_former_decay():
     bench.contract.effort, bench.contract.slew = EFFORT / 10, EFFORT / 10 / bench.settings.slew_time
     bench.up()
     assert np.array_equal(bench.releases[-1].effort, np.clip(WANTED, -EFFORT / 10, EFFORT / 10))
+
+
+def test_a_way_to_zero_looks_at_nothing():
+    """Without a model there is nobody to propose anything."""
+    bench = in_phase('enabled')
+    bench.renew(None)
+    while not bench.gate.idle:
+        bench.now += PERIOD
+        last = bench.gate.step(bench.now, None)
+    assert np.array_equal(last.effort, ZERO)
 
 
 def test_a_model_that_changes_twice_is_the_last_one():

@@ -113,12 +113,14 @@ def test_the_last_line(wrong, monkeypatch):
     bench.q = np.array([UPPER[0], *HOME[1:]])
     bench.gate._watch.position = bench.q
     last = bench.releases[-1].effort
-    monkeypatch.setattr(gate, 'guard', lambda *_: (np.full(3, wrong), *np.zeros((2, 3), bool)))
-    monkeypatch.setattr(np, 'minimum', lambda a, b: a)
-    monkeypatch.setattr(np, 'maximum', lambda a, b: a)
-    release = bench.gate.step(bench.now + PERIOD, bench.proposal)
+    with monkeypatch.context() as patch:
+        patch.setattr(gate, 'guard', lambda *_: (np.full(3, wrong), *np.zeros((2, 3), bool)))
+        patch.setattr(np, 'minimum', lambda a, b: a)
+        patch.setattr(np, 'maximum', lambda a, b: a)
+        release = bench.gate.step(bench.now + PERIOD, bench.proposal)
     assert np.array_equal(release.effort, last) and bench.state is State.FAULT
     assert 'the gate itself' in bench.gate.status().reason
+    assert np.array_equal(bench.comes_to_rest(), np.zeros(3))
 
 
 def test_the_last_line_before_the_first_word(monkeypatch):
