@@ -9,6 +9,7 @@ import contextlib
 import gc
 import json
 import os
+import random
 import signal
 import subprocess
 import sys
@@ -155,12 +156,20 @@ class Asker:
 
 
 def take_turns(asker, kinds, calls, warm_up=200):
-    """Return {name: seconds of each call}; the kinds take turns, so all meet the same noise."""
+    """Return {name: seconds of each call}; the kinds take turns, so all meet the same noise.
+
+    Each round has another order: who comes after another process, or a long answer, finds cold
+    caches.
+    """
     seconds = {name: [] for name in kinds}
+    order = list(kinds)
+    shuffle = random.Random(1).shuffle
     gc.collect()
     gc.disable()
     for k in range(calls + warm_up):
-        for name, (client, request) in kinds.items():
+        shuffle(order)
+        for name in order:
+            client, request = kinds[name]
             took, response = asker.call(client, request)
             assert response.success, f'{name}: {response.message}'
             if k >= warm_up:

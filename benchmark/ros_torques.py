@@ -5,6 +5,7 @@ python benchmark/ros_torques.py [--states 3000] [--seconds 60]    prints JSON, a
 
 import argparse
 import json
+import random
 import time
 from array import array
 
@@ -100,8 +101,11 @@ class Arm:
     def take_turns(self, states, warm_up=200):
         """Return {name: seconds from sending a state to hearing its command}."""
         seconds = {name: [] for name in self.heard}
+        order, shuffle = list(seconds), random.Random(1).shuffle
         for k in range(states + warm_up):
-            for name, found in seconds.items():
+            shuffle(order)
+            for name in order:
+                found = seconds[name]
                 before, start = self.heard[name], time.perf_counter()
                 self.send(name)
                 while self.heard[name] == before:

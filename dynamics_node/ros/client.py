@@ -9,14 +9,17 @@ import numpy as np
 from builtin_interfaces.msg import Duration
 from geometry_msgs.msg import Inertia, Vector3Stamped, WrenchStamped
 from rclpy.executors import SingleThreadedExecutor
+from rclpy.qos import QoSProfile
 from rclpy.task import Future
 
 from dynamics_node.errors import DynamicsError
 from dynamics_node.ros import convert
 from dynamics_node.ros.services import SERVICES
 
+CROWD = QoSProfile(depth=1000)  # the queue of a client takes the replies to all others too
 MATRICES = ('mass_matrix', 'coriolis_matrix')
-FRAME_MATRICES = ('jacobians', 'jacobian_rates')
+FRAME_CROWD = QoSProfile(depth=1000)  # the queue of a client takes the replies to all others too
+MATRICES = ('jacobians', 'jacobian_rates')
 ENERGIES = ('kinetic_energy', 'potential_energy')
 
 
@@ -130,7 +133,8 @@ class DynamicsClient:
         kind, _ = SERVICES[name]
         client = self._clients.get(name)
         if client is None:
-            client = self._clients[name] = self._node.create_client(kind, f'{self._name}/{name}')
+            client = self._clients[name] = self._node.create_client(
+                kind, f'{self._name}/{name}', qos_profile=CROWD)
         deadline = time.monotonic() + self._timeout
         if wait and not client.service_is_ready() and not client.wait_for_service(self._timeout):
             raise TimeoutError(f"no service '{client.srv_name}' after {self._timeout:g} s: is the "

@@ -2,6 +2,8 @@
 
 import argparse
 import json
+import os
+import signal
 import sys
 
 import numpy as np
@@ -37,6 +39,8 @@ def main(argv=None):
     words = sys.argv[1:] if argv is None else argv
     if words and words[0] in ('inspect', 'call', '-h', '--help'):
         return run_command(words, COMMANDS, 'dynamics_node', WITHOUT_COMMAND)
+    for each in (signal.SIGINT, signal.SIGTERM):  # raised amid imports it may be swallowed
+        signal.signal(each, lambda *_: os._exit(0))
     from dynamics_node.ros import node
     return node.main(argv)
 

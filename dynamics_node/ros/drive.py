@@ -186,7 +186,7 @@ class Drive:
     def _proposal(self, now):
         """Return what is wanted now, None where a joint was never measured."""
         state = self._desk.state
-        oldest = int(state.stamps.min(initial=self._desk.clock()))  # nothing may move
+        oldest = int(state.stamps.min()) if state.stamps.size else NEVER
         if oldest == NEVER:
             return None
         self._stamp = oldest

@@ -27,8 +27,17 @@ class Markers:
         self._desk, self._wrenches = desk, {}   # frame -> (when it came [ns], force, torque)
         self._efforts = {}                      # joint -> torque that was published last
         self._publisher = node.create_publisher(MarkerArray, '~/markers', QoSProfile(depth=1))
-        timer = node.create_timer(PERIOD, self._draw, clock=Clock(clock_type=ClockType.STEADY_TIME))
-        self.entities = [(node.destroy_publisher, self._publisher), (node.destroy_timer, timer)]
+        self._timer = node.create_timer(PERIOD, self._draw, autostart=False,
+                                        clock=Clock(clock_type=ClockType.STEADY_TIME))
+        self.entities = [(node.destroy_publisher, self._publisher),
+                         (node.destroy_timer, self._timer)]
+
+    def look(self):
+        """Draw from now on if somebody looks; to be asked now and then."""
+        if not self._publisher.get_subscription_count():
+            self._timer.cancel()
+        elif self._timer.is_canceled():
+            self._timer.reset()
 
     def on_wrench(self, message):
         """Show a wrench on the robot for a while."""
@@ -41,7 +50,7 @@ class Markers:
         self._efforts = dict(zip(names, efforts))
 
     def _draw(self):
-        if not self._publisher.get_subscription_count() or not self._desk.held.exists:
+        if not self._desk.held.exists:
             return
         state = self._desk.state
         if np.isnan(state.q).any():
@@ -54,16 +63,19 @@ class Markers:
 
 
 def pictures(robot, q, efforts, wrenches, stamp):
-    """Return the MarkerArray of a robot, all in its root frame.
+    """Return the MarkerArray of a robot, all in the frame of its root link, wherever that floats.
 
     :param efforts: {joint: effort}, shown by colour: green is none, red the limit, grey unknown.
     :param wrenches: {link: (force, torque)} on the robot, at and in that link.
     """
     model = robot.model
     poses = body_poses(model, joints_at(model, q)[0])
+    root = model.frames[model.root]
+    to_root = (poses[root.body] @ root.pose).inverse()
+    poses = [to_root @ pose for pose in poses]
     found = [Marker(action=Marker.DELETEALL)]
-    for i, body in enumerate(model.bodies):
-        found += _body(body.name, model.inertias[i], poses[i])
+    for inertia, pose in zip(model.inertias, poses):
+        found += _body(inertia, pose)
     found += [_joint(model, joint, poses, efforts) for joint in model.joints
               if joint.kind not in ('planar', 'floating')]
     for frame, (force, torque) in wrenches.items():
@@ -71,14 +83,15 @@ def pictures(robot, q, efforts, wrenches, stamp):
             where = model.frames[frame]
             T = poses[where.body] @ where.pose
             found += [_arrow('force', k, T, vector, colour) for k, (vector, colour) in
-                      enumerate(((force, PUSH), (torque, TWIST))) if np.any(vector)]
+                      enumerate(((force, PUSH), (torque, TWIST)))
+                      if np.any(vector) and np.isfinite(vector).all()]
     for k, marker in enumerate(found):
         marker.id = k
         marker.header.frame_id, marker.header.stamp = model.root, convert.time(stamp)
     return MarkerArray(markers=found)
 
 
-def _body(name, inertia, T):
+def _body(inertia, T):
     """Return a ball at the centre of mass, and the solid ellipsoid that has the same inertia."""
     if not inertia.mass > 0.0:
         return []

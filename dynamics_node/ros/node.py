@@ -26,7 +26,7 @@ from dynamics_node.ros.services import SERVICES, Clerk
 from dynamics_node.ros.spin import ignore_signals, spin, told_to_stop
 from dynamics_node.ros.torque import Torque
 
-DIAGNOSTICS_PERIOD = 1.0  # [s]
+SECOND = 1.0
 REFUSED = 2               # exit code
 CROWD = QoSProfile(depth=1000)  # of services: with 10, the default, the 11th that waits is lost
 
@@ -91,17 +91,17 @@ class DynamicsNode(LifecycleNode):
         self._made.append((self.destroy_publisher, self._publisher))
         if chosen.node.robot_description:
             self._load(chosen.node.robot_description)
-        markers = Markers(self, self.desk)
-        self.torque = Torque(self, self.desk, chosen, self._diagnose, markers.on_torque)
-        self._made += [*markers.entities, *self.torque.entities]
+        self.markers = Markers(self, self.desk)
+        self.torque = Torque(self, self.desk, chosen, self._diagnose, self.markers.on_torque)
+        self._made += [*self.markers.entities, *self.torque.entities]
         self.inputs = Inputs(self, self.desk, lambda text: self._load(text.encode()),
-                             self.torque.on_state, markers.on_wrench)
+                             self.torque.on_state, self.markers.on_wrench)
         self._made += [(self.destroy_subscription, each) for each in self.inputs.subscriptions]
         self._made += [(self.destroy_service, self.create_service(
             kind, f'~/{name}', self.clerk.serves(handler), qos_profile=CROWD))
             for name, (kind, handler) in SERVICES.items()]
         self._made.append((self.destroy_timer, self.create_timer(
-            DIAGNOSTICS_PERIOD, self._diagnose, clock=Clock(clock_type=ClockType.STEADY_TIME))))
+            SECOND, self._every_second, clock=Clock(clock_type=ClockType.STEADY_TIME))))
         return TransitionCallbackReturn.SUCCESS
 
     def on_activate(self, state):
@@ -201,6 +201,10 @@ class DynamicsNode(LifecycleNode):
             self._load(source)
 
     # Diagnostics -----------------------------------------------------------------------------
+
+    def _every_second(self):
+        self._diagnose()
+        self.markers.look()
 
     def _diagnose(self):
         """Say how the node is."""

@@ -14,9 +14,10 @@ from trajectory_msgs.msg import JointTrajectory
 from dynamics_node.errors import DynamicsError
 from dynamics_node.ros import convert
 from dynamics_node.ros.drive import Drive
-from dynamics_node.ros.handlers.trajectory import points_of
+from dynamics_node.ros.joint_trajectory import points_of
 
 LOOKS = 2.2          # at the time within what the age of a state, and a step of the clock, may be
+CROWD = QoSProfile(depth=1000)  # of ~/enable: who disables is heard, whatever waits before him
 ALL_HEARD = 0.1      # [s] that the last message may take to be acknowledged
 
 
@@ -41,13 +42,15 @@ class Torque:
         self._torque = node.create_publisher(JointState, '~/torque', qos)
         topic = chosen.torque.command_topic
         self._command = (node.create_publisher(Float64MultiArray, topic, qos) if topic else None)
-        self._tick = node.create_timer(_tick_period(chosen.safety), self.on_tick, clock=steady)
+        self._tick = node.create_timer(_tick_period(chosen.safety), self.on_tick, clock=steady,
+                                       autostart=False)
         self.entities = [
             (node.destroy_publisher, self._torque),
             *([(node.destroy_publisher, self._command)] if self._command else []),
             (node.destroy_subscription, node.create_subscription(
                 JointTrajectory, '~/reference', self.on_reference, 10)),
-            (node.destroy_service, node.create_service(SetBool, '~/enable', self.on_enable)),
+            (node.destroy_service, node.create_service(
+                SetBool, '~/enable', self.on_enable, qos_profile=CROWD)),
             (node.destroy_timer, self._tick)]
         if self._by_rate:
             self.entities.append((node.destroy_timer, node.create_timer(
@@ -68,7 +71,9 @@ class Torque:
 
     def on_tick(self):
         """Look whether states still come, and whether we are alone on the command topic."""
-        if not self.drive.gate.idle:
+        if self.drive.gate.idle:
+            self._tick.cancel()  # costs nothing until the next enable
+        else:
             self._look_around()
             self._publish(self.drive.tick())
 
@@ -80,6 +85,7 @@ class Torque:
                     raise DynamicsError('the node is inactive: ros2 lifecycle set <node> activate')
                 self._look_around()
                 self.drive.enable()
+                self._tick.reset()
             else:
                 self.drive.disable()
             response.success, response.message = True, self.drive.gate.state.value

@@ -148,6 +148,15 @@ def arm(launch_once):
     return Served.by(launch_once(f'robot_description:={ARM7}'), Robot.from_urdf(ARM7), seed=0)
 
 
+@pytest.fixture(scope='module')
+def driven_arm(launch_once):
+    """The bundled arm, played by this process and driven by a node: an Arm of torque_wire."""
+    from torque_wire import Arm, parameters
+    arm = Arm(launch_once(*parameters()))
+    yield arm
+    arm.close()
+
+
 def _remote(client, start, parameters, options):
     from remote_node import RemoteNode
     namespace = options.pop('namespace', f'/test_{next(_numbers)}')

@@ -7,6 +7,8 @@ from typing import NamedTuple
 import numpy as np
 from diagnostic_msgs.msg import DiagnosticArray
 from geometry_msgs.msg import WrenchStamped
+from rcl_interfaces.srv import SetParametersAtomically
+from rclpy.parameter import Parameter
 from rclpy.qos import DurabilityPolicy, QoSProfile, ReliabilityPolicy
 from sensor_msgs.msg import JointState
 from std_msgs.msg import String
@@ -19,6 +21,7 @@ PATIENCE = 60.0  # [s] a deadline for a loaded machine, not a measurement
 POLL = 0.005     # [s] between two looks at a condition
 LATCHED = QoSProfile(depth=1, durability=DurabilityPolicy.TRANSIENT_LOCAL)
 RELIABLE = QoSProfile(depth=10)
+CROWD = QoSProfile(depth=1000)  # of clients: each one's queue takes the replies to all the others
 BEST_EFFORT = QoSProfile(depth=10, reliability=ReliabilityPolicy.BEST_EFFORT)
 
 
@@ -67,10 +70,23 @@ class RemoteNode:
     def ready(self, kind, service):
         """Return a client whose service is there."""
         if service not in self._clients:
-            self._clients[service] = self.client.create_client(kind, f'{self.name}/{service}')
+            self._clients[service] = self.new_client(kind, service)
         found = self._clients[service]
         wait_until(lambda: found.service_is_ready() or self.assert_alive(), service)
         return found
+
+    def set_parameters(self, changes):
+        """Set parameters, {name: value}, all or none; return why not, '' if they were taken."""
+        reply = self.ask(SetParametersAtomically, 'set_parameters_atomically',
+                         SetParametersAtomically.Request(parameters=[
+                             Parameter(name, value=value).to_parameter_msg()
+                             for name, value in changes.items()]))
+        assert reply.result.successful != bool(reply.result.reason)
+        return reply.result.reason
+
+    def new_client(self, kind, service):
+        """Return one more client of a service."""
+        return self.client.create_client(kind, f'{self.name}/{service}', qos_profile=CROWD)
 
     def assert_alive(self):
         """Fail, with the log, if the process has ended."""

@@ -7,7 +7,7 @@ import pytest
 from differences import STEP
 from matrix_exponential import matrix_exponential
 from scipy.spatial.transform import Rotation
-from small_robots import EVERY_KIND, TWO_JOINTS, chain
+from tiny_robots import EVERY_KIND, TWO_JOINTS, chain
 from tolerances import EXACT_MATHS, RATE_BY_DIFFERENCES
 
 from dynamics_node import DynamicsError, Robot

@@ -6,7 +6,7 @@ from pathlib import Path
 import numpy as np
 import pytest
 from desks import ask, desk_of, refused, scene
-from small_robots import EVERY_KIND, NOTHING_MOVES, TWO_JOINTS
+from tiny_robots import EVERY_KIND, NOTHING_MOVES, TWO_JOINTS
 
 from dynamics_node import DynamicsError
 

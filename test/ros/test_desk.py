@@ -3,7 +3,7 @@
 import numpy as np
 import pytest
 from desks import desk_of, measure
-from small_robots import EVERY_KIND, TWO_JOINTS, chain
+from tiny_robots import EVERY_KIND, TWO_JOINTS, chain
 
 from dynamics_node import DynamicsError
 from dynamics_node.ros.parameters import Parameters

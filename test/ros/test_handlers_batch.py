@@ -5,7 +5,7 @@ import pytest
 from desks import ask, refused, scene, tree_scene, wrench
 from differences import relative
 from random_trees import TREES
-from small_robots import TWO_JOINTS
+from tiny_robots import TWO_JOINTS
 from tolerances import EXACT_MATHS
 
 N = 5

@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 from desks import ask, refused, scene
 from differences import relative
-from small_robots import TWO_JOINTS
+from tiny_robots import TWO_JOINTS
 from tolerances import EXACT_MATHS
 
 LINKS = 'base, shoulder_link, elbow_link'

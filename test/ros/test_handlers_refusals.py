@@ -5,7 +5,7 @@ import math
 import numpy as np
 import pytest
 from desks import FIELDS, MORE, NOW, ask, desk_of, measure, refused, scene, whole_state
-from small_robots import EVERY_KIND, NOTHING_MOVES, TWO_JOINTS
+from tiny_robots import EVERY_KIND, NOTHING_MOVES, TWO_JOINTS
 
 from dynamics_node.ros.desk import Desk
 from dynamics_node.ros.parameters import Parameters

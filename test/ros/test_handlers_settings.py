@@ -5,7 +5,7 @@ import math
 import numpy as np
 import pytest
 from desks import ask, desk_of, measure, refused, scene
-from small_robots import EVERY_KIND, TWO_JOINTS
+from tiny_robots import EVERY_KIND, TWO_JOINTS
 
 from dynamics_node import Robot
 

@@ -4,7 +4,7 @@ import numpy as np
 import pytest
 from desks import FIELDS, MORE, NOW, ask, desk_of, measure, refused, scene, tree_scene, whole_state
 from random_trees import TREES
-from small_robots import EVERY_KIND, TWO_JOINTS
+from tiny_robots import EVERY_KIND, TWO_JOINTS
 
 from dynamics_node.robots import ARM7
 

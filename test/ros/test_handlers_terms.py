@@ -6,7 +6,7 @@ from desks import ask, desk_of, refused, scene, tree_scene
 from differences import STEP, along, relative
 from random_trees import TREES
 from scipy.spatial.transform import Rotation
-from small_robots import TWO_JOINTS
+from tiny_robots import TWO_JOINTS
 from tolerances import EXACT_MATHS, RATE_BY_DIFFERENCES
 
 

@@ -6,7 +6,7 @@ from desks import NOW, ask, desk_of, measure, scene, tree_scene
 from differences import relative
 from random_trees import TREES
 from scipy.interpolate import CubicSpline
-from small_robots import TWO_JOINTS
+from tiny_robots import TWO_JOINTS
 from tolerances import EXACT_MATHS
 from trajectories import QUANTITIES, column, trajectory
 

@@ -2,7 +2,7 @@
 
 import numpy as np
 import pytest
-from small_robots import TWO_JOINTS, chain
+from tiny_robots import TWO_JOINTS, chain
 
 from dynamics_node import DynamicsError, Robot
 from dynamics_node.ros.held_robot import HeldRobot

@@ -6,8 +6,6 @@ import math
 import numpy as np
 import pytest
 from diagnostic_msgs.msg import DiagnosticStatus
-from rcl_interfaces.srv import SetParameters
-from rclpy.parameter import Parameter
 from rclpy.serialization import serialize_message
 from remote_node import BEST_EFFORT, RELIABLE, assert_close, floats, joint_state, wait_until
 from rosgraph_msgs.msg import Clock
@@ -100,18 +98,12 @@ def test_positions_left_out_keep_what_was_known(arm, begun):
     assert convert.nanoseconds(arm.node.call('kinematics').state_stamp) == stamp
 
 
-def set_parameter(node, name, value):
-    reply = node.ask(SetParameters, 'set_parameters', SetParameters.Request(
-        parameters=[Parameter(name, value=value).to_parameter_msg()]))
-    assert reply.results[0].successful, reply.results[0].reason
-
-
 @pytest.fixture
 def differences(arm):
     """The node takes missing velocities from differences, with 20 ms in the filter."""
-    set_parameter(arm.node, 'missing_velocity', 'difference')
+    assert arm.node.set_parameters({'missing_velocity': 'difference'}) == ''
     yield 0.02
-    set_parameter(arm.node, 'missing_velocity', 'zero')
+    assert arm.node.set_parameters({'missing_velocity': 'zero'}) == ''
 
 
 def test_velocities_from_filtered_differences(arm, differences, begun):
@@ -214,14 +206,14 @@ def test_a_joint_state_without_a_stamp_was_measured_now(arm, begun):
 def test_an_old_state_is_not_used_where_that_is_declared(arm, begun):
     """Parameter max_state_age; a request that gives its own state is answered still."""
     q, v, _ = begun
-    set_parameter(arm.node, 'max_state_age', 5.0)
+    assert arm.node.set_parameters({'max_state_age': 5.0}) == ''
     try:
         reply = arm.node.call('inverse_dynamics')
         assert not reply.success
         assert 'max_state_age' in reply.message
         assert arm.node.call('inverse_dynamics', position=floats(q), velocity=floats(v)).success
     finally:
-        set_parameter(arm.node, 'max_state_age', 0.0)
+        assert arm.node.set_parameters({'max_state_age': 0.0}) == ''
     assert_measured(arm, q, v)
 
 

@@ -4,7 +4,7 @@ import math
 
 import numpy as np
 import pytest
-from small_robots import EVERY_KIND, TWO_JOINTS, chain
+from tiny_robots import EVERY_KIND, TWO_JOINTS, chain
 
 from dynamics_node import Robot
 from dynamics_node.ros.measured_state import NEVER, MeasuredState

@@ -7,7 +7,7 @@ import numpy as np
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
-from small_robots import EVERY_KIND, chain
+from tiny_robots import EVERY_KIND, chain
 from tolerances import EXACT_MATHS
 
 from dynamics_node import Robot

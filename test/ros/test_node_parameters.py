@@ -9,14 +9,8 @@ import shipped_config
 import yaml
 from ament_index_python import get_package_share_directory
 from geometry_msgs.msg import Inertia, Vector3, Vector3Stamped
-from rcl_interfaces.srv import (
-    DescribeParameters,
-    GetParameters,
-    ListParameters,
-    SetParameters,
-    SetParametersAtomically,
-)
-from rclpy.parameter import Parameter, parameter_value_to_python
+from rcl_interfaces.srv import DescribeParameters, GetParameters, ListParameters
+from rclpy.parameter import parameter_value_to_python
 from remote_node import PATIENCE, assert_close, floats, joint_state
 from tolerances import EXACT_MATHS
 
@@ -46,25 +40,13 @@ def plain(value):
     return list(value) if isinstance(value, tuple) or hasattr(value, 'typecode') else value
 
 
-def messages(changes):
-    return [Parameter(name, value=value).to_parameter_msg() for name, value in changes.items()]
-
-
-def change(node, **changes):
-    """Return ('' or the reason of the refusal) of setting parameters together."""
-    reply = node.ask(SetParametersAtomically, 'set_parameters_atomically',
-                     SetParametersAtomically.Request(parameters=messages(changes)))
-    assert reply.result.successful or reply.result.reason
-    return reply.result.reason
-
-
 @pytest.fixture
 def restored(node):
     """Return the node; what a test changes is as it was afterwards."""
     names = ('locked', 'base', 'gravity', 'friction', 'friction_speed', 'armature')
     before = get(node, *names)
     yield node
-    assert change(node, **dict(zip(names, before))) == ''
+    assert node.set_parameters(dict(zip(names, before))) == ''
 
 
 # The file --------------------------------------------------------------------------------------
@@ -178,11 +160,10 @@ def holds(node):
 def test_a_bad_value_is_refused_with_a_reason(node, name, value, words):
     """Which parameter, what it was given, what is valid; and nothing has changed."""
     before = holds(node)
-    reply = node.ask(SetParameters, 'set_parameters',
-                     SetParameters.Request(parameters=messages({name: value})))
-    assert not reply.results[0].successful
+    reason = node.set_parameters({name: value})
+    assert reason
     for word in words:
-        assert word.lower() in reply.results[0].reason.lower()
+        assert word.lower() in reason.lower()
     assert repr(holds(node)) == repr(before)  # as text: nan limits are not equal to themselves
     node.assert_alive()
 
@@ -190,7 +171,8 @@ def test_a_bad_value_is_refused_with_a_reason(node, name, value, words):
 def test_one_bad_value_among_good_ones_spoils_all(node):
     """Set together, they are taken together or not at all."""
     before = holds(node)
-    assert "'elbow'" in change(node, gravity=[0.0, 0.0, -1.62], locked='elbow=0.1')
+    assert "'elbow'" in node.set_parameters({'gravity': [0.0, 0.0, -1.62],
+                                           'locked': 'elbow=0.1'})
     assert repr(holds(node)) == repr(before)
 
 
@@ -199,9 +181,9 @@ def test_what_the_robot_carries_is_not_locked_away(restored):
     node = restored
     assert node.call('set_payload', name='tool', frame='link_7', payload=Inertia(m=1.0)).success
     try:
-        assert "payload 'tool'" in change(node, robot_description=ARM7.read_text().replace(
-            'link_7', 'hand'))
-        assert change(node, locked='joint_7=0.5') == ''
+        text = ARM7.read_text().replace('link_7', 'hand')
+        assert "payload 'tool'" in node.set_parameters({'robot_description': text})
+        assert node.set_parameters({'locked': 'joint_7=0.5'}) == ''
         check(node, 'joint_7=0.5', locked={'joint_7': 0.5}, payload=('tool', 'link_7', 1.0))
     finally:
         assert node.call('set_payload', name='tool', remove=True).success
@@ -236,10 +218,10 @@ def check(node, what, payload=None, **options):
 def test_a_change_takes_effect_at_once(restored, name, value, options):
     """With the reply to the change the next answer is that of the new robot; and back."""
     before = check(restored, 'before')
-    assert change(restored, **{name: value}) == ''
+    assert restored.set_parameters({name: value}) == ''
     assert check(restored, name, **options) != before
     default = plain(DECLARED[name].default)
-    assert change(restored, **{name: default}) == ''
+    assert restored.set_parameters({name: default}) == ''
     assert check(restored, 'after') == before
 
 
@@ -248,7 +230,7 @@ def test_gravity_of_parameter_and_service_the_newer_word_counts(restored):
     vector = Vector3Stamped(vector=Vector3(x=1.0, z=-9.0))
     assert restored.call('set_gravity', gravity=vector).success
     check(restored, 'service', gravity=(1.0, 0.0, -9.0))
-    assert change(restored, gravity=[0.0, 0.0, -1.62]) == ''
+    assert restored.set_parameters({'gravity': [0.0, 0.0, -1.62]}) == ''
     check(restored, 'parameter', gravity=(0.0, 0.0, -1.62))
 
 
@@ -257,7 +239,7 @@ def test_measured_joints_stay_measured_when_others_are_locked(restored):
     names = JOINTS[:6]
     restored.publish_until(lambda: restored.call('model_report').never_measured == ['joint_7'],
                            joint_state(3, names, [0.1] * 6, [0.2] * 6))
-    assert change(restored, locked='joint_7=0.5') == ''
+    assert restored.set_parameters({'locked': 'joint_7=0.5'}) == ''
     reply = restored.call('inverse_dynamics')
     robot = Robot.from_urdf(ARM7, locked={'joint_7': 0.5})
     assert_close(reply.effort, robot.inverse_dynamics([0.1] * 6, [0.2] * 6, [0.0] * 6),
@@ -269,8 +251,8 @@ def test_another_robot_by_parameter(launch):
     """A path or a text, changed while the node runs."""
     node = launch()
     assert not node.call('model_report').success
-    assert change(node, robot_description=str(ARM7)) == ''
+    assert node.set_parameters({'robot_description': str(ARM7)}) == ''
     check(node, 'path')
     text = ARM7.read_text().replace('name="arm7"', 'name="other"')
-    assert change(node, robot_description=text) == ''
+    assert node.set_parameters({'robot_description': text}) == ''
     assert node.call('model_report').robot == 'other'

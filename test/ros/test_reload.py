@@ -176,7 +176,7 @@ class Caller(threading.Thread):
         super().__init__(daemon=True)
         self.node, self.calls, self.under_way = node, calls, under_way
         self.random = random.Random(seed)
-        self.client = node.client.create_client(InverseDynamics, f'{node.name}/inverse_dynamics')
+        self.client = node.new_client(InverseDynamics, 'inverse_dynamics')
         wait_until(self.client.service_is_ready, 'inverse_dynamics')
         self.asked, self.replies = [], []
 
@@ -243,8 +243,7 @@ def test_a_crowd_of_requests_at_once(launch):
     """Many clients, each with several requests under way: none is lost."""
     node = launch(f'robot_description:={ARM7}')
     assert_serves(node, TEXT)
-    clients = [node.client.create_client(InverseDynamics, f'{node.name}/inverse_dynamics')
-               for _ in range(12)]
+    clients = [node.new_client(InverseDynamics, 'inverse_dynamics') for _ in range(12)]
     for each in clients:
         wait_until(each.service_is_ready, 'inverse_dynamics')
         assert node.reply(each.call_async(InverseDynamics.Request(**STATE))).success
