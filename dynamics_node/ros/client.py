@@ -18,8 +18,7 @@ from dynamics_node.ros.services import SERVICES
 
 CROWD = QoSProfile(depth=1000)  # the queue of a client takes the replies to all others too
 MATRICES = ('mass_matrix', 'coriolis_matrix')
-FRAME_CROWD = QoSProfile(depth=1000)  # the queue of a client takes the replies to all others too
-MATRICES = ('jacobians', 'jacobian_rates')
+FRAME_MATRICES = ('jacobians', 'jacobian_rates')
 ENERGIES = ('kinetic_energy', 'potential_energy')
 
 

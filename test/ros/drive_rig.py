@@ -3,13 +3,13 @@
 import numpy as np
 from desks import desk_of
 
-from dynamics_node import Robot
 from dynamics_node.ros.drive import Drive
 from dynamics_node.ros.torque_parameters import TorqueParameters
 from dynamics_node.safety import Settings
 
 STEP = 0.01   # [s]
 ROUNDING = 1e-9
+IMPEDANCE = {'mode': 'impedance', 'gains': 'kp_kd', 'kp': (30.0,), 'kd': (4.0,)}
 
 
 class Rig:
@@ -113,7 +113,6 @@ class Rig:
         return np.array([self.robot.model.joint(name).max_effort for name in names])
 
 
-def robot_of(source):
-    return Robot.from_urdf(source, compile=False)
-
-
+def to(positions, after=1.0, names=('shoulder', 'elbow'), start=None):
+    """Return a trajectory of one point, as follow takes it."""
+    return list(names), start, np.array([after]), np.array([positions]), None, None
