@@ -33,6 +33,7 @@ from dynamics_node import Robot, srv  # noqa: E402
 from dynamics_node.robots import ARM7  # noqa: E402
 
 STATES = 1000
+BLOCK = 50           # calls of one kind after another
 PATIENCE = 60.0     # [s]
 IDLE_SECONDS = 10.0
 RATE = 100.0        # of joint states [Hz]
@@ -158,22 +159,22 @@ class Asker:
 def take_turns(asker, kinds, calls, warm_up=200):
     """Return {name: seconds of each call}; the kinds take turns, so all meet the same noise.
 
-    Each round has another order: who comes after another process, or a long answer, finds cold
-    caches.
+    Each turn is a stream of BLOCK calls, as a controller's is, in another order each round: who
+    comes after a call of another kind finds the caches cold.
     """
     seconds = {name: [] for name in kinds}
-    order = list(kinds)
-    shuffle = random.Random(1).shuffle
+    order, shuffle = list(kinds), random.Random(1).shuffle
     gc.collect()
     gc.disable()
-    for k in range(calls + warm_up):
+    for k in range(-(warm_up // BLOCK), calls // BLOCK):
         shuffle(order)
         for name in order:
             client, request = kinds[name]
-            took, response = asker.call(client, request)
-            assert response.success, f'{name}: {response.message}'
-            if k >= warm_up:
-                seconds[name].append(took)
+            for _ in range(BLOCK):
+                took, response = asker.call(client, request)
+                assert response.success, f'{name}: {response.message}'
+                if k >= 0:
+                    seconds[name].append(took)
     gc.enable()
     return seconds
 

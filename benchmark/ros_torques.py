@@ -13,7 +13,7 @@ import numpy as np
 import rclpy
 from rclpy.experimental import EventsExecutor
 from rclpy.qos import QoSProfile, ReliabilityPolicy
-from ros_calls import PATIENCE, Asker, server
+from ros_calls import BLOCK, PATIENCE, Asker, server
 from sensor_msgs.msg import JointState
 from std_msgs.msg import Float64MultiArray
 from std_srvs.srv import SetBool
@@ -99,21 +99,25 @@ class Arm:
                 self.executor.spin_once(timeout_sec=0.05)
 
     def take_turns(self, states, warm_up=200):
-        """Return {name: seconds from sending a state to hearing its command}."""
+        """Return {name: seconds from sending a state to hearing its command}, in turns of BLOCK."""
         seconds = {name: [] for name in self.heard}
         order, shuffle = list(seconds), random.Random(1).shuffle
-        for k in range(states + warm_up):
+        for k in range(-(warm_up // BLOCK), states // BLOCK):
             shuffle(order)
             for name in order:
-                found = seconds[name]
-                before, start = self.heard[name], time.perf_counter()
-                self.send(name)
-                while self.heard[name] == before:
-                    self.executor.spin_once(timeout_sec=1.0)
-                    assert time.perf_counter() - start < PATIENCE, f'{name} does not answer'
-                if k >= warm_up:
-                    found.append(time.perf_counter() - start)
+                times = [self.time(name) for _ in range(BLOCK)]
+                if k >= 0:
+                    seconds[name] += times
         return seconds
+
+    def time(self, name):
+        """Return the seconds from sending a state to hearing its command."""
+        before, start = self.heard[name], time.perf_counter()
+        self.send(name)
+        while self.heard[name] == before:
+            self.executor.spin_once(timeout_sec=1.0)
+            assert time.perf_counter() - start < PATIENCE, f'{name} does not answer'
+        return time.perf_counter() - start
 
     def hold(self, seconds):
         """Return how many states at 1 kHz were not answered."""

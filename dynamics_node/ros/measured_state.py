@@ -106,7 +106,8 @@ class MeasuredState:
         entry, joint, at_q, at_v = self._whole
         q, v = position[entry], velocity[entry]
         tau = effort[entry] if len(effort) else None
-        if not math.isfinite(q @ q + v @ v + (tau @ tau if tau is not None else 0.0)):
+        squares = np.dot(q, q) + np.dot(v, v) + (np.dot(tau, tau) if tau is not None else 0.0)
+        if not math.isfinite(squares):  # something is missing, or huge
             return False
         self.q[at_q], self.v[at_v], self.stamps[joint] = q, v, stamp
         self.effort[at_v] = np.nan if tau is None else tau

@@ -85,7 +85,8 @@ class Torque:
                     raise DynamicsError('the node is inactive: ros2 lifecycle set <node> activate')
                 self._look_around()
                 self.drive.enable()
-                self._tick.reset()
+                if self._tick.is_canceled():  # else who enables all the time would put it off
+                    self._tick.reset()
             else:
                 self.drive.disable()
             response.success, response.message = True, self.drive.gate.state.value

@@ -60,7 +60,7 @@ def case_of(desk, request):
 
 def _stamp(desk, choice, request):
     """Return the stamp of the oldest measurement that is used [ns], or None."""
-    if len(request.position) and len(request.velocity):
+    if request.position and request.velocity:
         return desk.stamp_of(choice.others, 'position and velocity')
     what = ' and '.join(name for name in ('position', 'velocity')
                         if not len(getattr(request, name)))
@@ -72,29 +72,35 @@ def fill(field, data, choice, places, left_out):
 
     One row of data gives a vector, N rows give a matrix of N rows.
     """
-    if not len(data):
+    if not data:
         return left_out
     given = np.frombuffer(data)
-    rows, rest = divmod(len(given), len(places)) if len(places) else (0, 1)
-    if rest:
-        raise DynamicsError(_wrong_size(field, len(given), len(places), choice))
+    # the square of all is finite where each entry is, unless one is huge: then look at each
     if not math.isfinite(np.dot(given, given)) and not np.isfinite(given).all():
         k = int(np.flatnonzero(~np.isfinite(given))[0])
         raise DynamicsError(f'{field}[{k}] is {given[k]}; every entry must be finite')
-    if rows > 1:
-        given = given.reshape(rows, -1)
+    if len(given) != len(places):
+        given = _in_rows(field, given, places, choice)
     if choice.whole:
         return given
-    full = np.empty((rows, len(left_out)) if rows > 1 else len(left_out))
+    full = np.empty((*given.shape[:-1], len(left_out)))
     full[:] = left_out
     full[..., places] = given
     return full
 
 
+def _in_rows(field, given, places, choice):
+    """Return N rows, or refuse what does not make whole rows."""
+    if not len(places) or len(given) % len(places):
+        raise DynamicsError(_wrong_size(field, len(given), len(places), choice))
+    return given.reshape(-1, len(places))
+
+
 def one_state(case):
     """Refuse more than one state where one is asked for."""
-    one_row('position', case.q, case.choice)
-    one_row('velocity', case.v, case.choice)
+    if case.q.ndim + case.v.ndim > 2:
+        one_row('position', case.q, case.choice)
+        one_row('velocity', case.v, case.choice)
     return case
 
 
