@@ -34,15 +34,15 @@ def main():
     options = parser.parse_args()
     rclpy.init()
     try:
-        with server(parameters=DRIVEN), server('--relay') as _:
-            print(json.dumps(measure(options)))
+        with server(parameters=DRIVEN) as process, server('--relay') as _:
+            print(json.dumps(measure(options, process)))
     finally:
         rclpy.try_shutdown()
 
 
-def measure(options):
+def measure(options, process):
     """Return {what: [value, unit, bar]}."""
-    robot = Arm()
+    robot = Arm(process)
     robot.enable()
     seconds = robot.take_turns(options.states)
     p50, p99 = ({name: np.percentile(times, percent) for name, times in seconds.items()}
@@ -58,9 +58,9 @@ def measure(options):
 class Arm:
     """Plays the robot: sends joint states, hears commands."""
 
-    def __init__(self):
+    def __init__(self, process):
         asker = Asker()
-        asker.wait_until_compiled()
+        asker.wait_until_idle(process)
         self.asker, node = asker, asker.node
         robot = Robot.from_urdf(ARM7, compile=False)
         self.message = JointState(name=list(robot.joint_names), position=array('d', [0.3] * 7),

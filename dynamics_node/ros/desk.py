@@ -33,6 +33,7 @@ class Desk:
         self.parameters = parameters
         self.held = HeldRobot(steady_clock)
         self.state = None          # MeasuredState of the robot that is held
+        self.catch_up = lambda: None   # brings the state up to date, before it is looked at
         self._choices = {}
 
     @property
@@ -41,6 +42,7 @@ class Desk:
 
     def load(self, source):
         """Hold the robot of a URDF text or path; see HeldRobot.load."""
+        self.catch_up()
         changed = self.held.load(source, self.parameters)
         if changed:
             model, p = self.held.robot.model, self.parameters

@@ -14,6 +14,7 @@ def diagnostics(name, desk, clerk, rate, refusals=(), torque=None):
     :param rate: of joint states since the last time [Hz].
     :param refusals: why messages about the base are refused.
     """
+    desk.catch_up()
     array = DiagnosticArray(status=[_serving(name, desk, clerk, rate, refusals)])
     if torque is not None:
         array.status.append(_torques(name, torque))
@@ -24,8 +25,8 @@ def diagnostics(name, desk, clerk, rate, refusals=(), torque=None):
 def _serving(name, desk, clerk, rate, refusals):
     level, message = _judged(desk, refusals)
     values = {'active': clerk.active, **_model_values(desk), **_state_values(desk, rate),
-              'requests answered': clerk.counts['answered'],
-              'requests refused': clerk.counts['refused']}
+              'requests answered': clerk.answered,
+              'requests refused': clerk.refused}
     return _status(level, name, message, desk.robot.name if desk.held.exists else '', values)
 
 

@@ -52,6 +52,7 @@ class Markers:
     def _draw(self):
         if not self._desk.held.exists:
             return
+        self._desk.catch_up()
         state = self._desk.state
         if np.isnan(state.q).any():
             return

@@ -95,7 +95,7 @@ class DynamicsNode(LifecycleNode):
         self.torque = Torque(self, self.desk, chosen, self._diagnose, self.markers.on_torque)
         self._made += [*self.markers.entities, *self.torque.entities]
         self.inputs = Inputs(self, self.desk, lambda text: self._load(text.encode()),
-                             self.torque.on_state, self.markers.on_wrench)
+                             self.markers.on_wrench, self.torque.on_state, self.torque.is_awake)
         self._made += [(self.destroy_subscription, each) for each in self.inputs.subscriptions]
         self._made += [(self.destroy_service, self.create_service(
             kind, f'~/{name}', self.clerk.serves(handler), qos_profile=CROWD))

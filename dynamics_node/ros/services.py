@@ -1,7 +1,6 @@
 """Which services are there, and how is any of them answered? A table, and one function."""
 
 import traceback
-from collections import Counter
 
 from dynamics_node import srv
 from dynamics_node.errors import DynamicsError
@@ -36,22 +35,25 @@ class Clerk:
     """Answers requests from a desk; what cannot be answered is said, and nobody falls over it.
 
     :ivar active: whether the node is; an inactive one refuses.
-    :ivar counts: answered and refused requests so far.
+    :ivar answered, refused: number of requests so far.
     """
 
     def __init__(self, desk, log_error):
         self.active = False
-        self.counts = Counter()
+        self.answered = self.refused = 0
         self._desk, self._log_error = desk, log_error
 
     def serves(self, handler):
         """Return the callback of a service: (request, response) -> response."""
+        desk = self._desk
+
         def answer(request, response):
             try:
                 if not self.active:
                     raise DynamicsError('the node is inactive: ros2 lifecycle set <node> activate')
-                response = handler(self._desk, request, response)
-                self.counts['answered'] += 1
+                desk.catch_up()
+                response = handler(desk, request, response)
+                self.answered += 1
                 return response
             except DynamicsError as error:
                 return self._refuse(response, str(error))
@@ -62,7 +64,7 @@ class Clerk:
         return answer
 
     def _refuse(self, response, message):
-        self.counts['refused'] += 1
+        self.refused += 1
         refusal = type(response)()  # nothing of what was filled in so far
         refusal.success, refusal.message = False, message
         return refusal

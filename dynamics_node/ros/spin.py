@@ -1,5 +1,6 @@
 """How a node waits for work, and how it is told to stop."""
 
+import gc
 import os
 import signal
 import socket
@@ -14,6 +15,7 @@ except ImportError:  # an older rclpy
     from rclpy.executors import SingleThreadedExecutor as Executor
 
 STOP = (signal.SIGINT, signal.SIGTERM)
+RARELY = 20_000  # objects between two collections; messages make no cycles
 ENOUGH = 3  # signals: who sends a third one does not want to wait
 
 
@@ -22,6 +24,9 @@ def spin(node, until=None):
     executor = Executor(context=node.context)
     executor.add_node(node)
     until = until or Future()
+    gc.collect()
+    gc.freeze()  # else each collection walks through all that was imported, amid an answer
+    gc.set_threshold(RARELY)
     while rclpy.ok(context=node.context) and not until.done():
         # Without a finite timeout the executor of the PyPI wheels burns a core and serves nobody:
         # its infinite deadline overflows.

@@ -30,7 +30,8 @@ class Torque:
 
     def __init__(self, node, desk, chosen, on_change, on_torque):
         """Take on_change(), for a change of the gate's state, and on_torque(names, efforts)."""
-        self._node, self._on_change, self._on_torque = node, on_change, on_torque
+        self._node, self._desk = node, desk
+        self._on_change, self._on_torque = on_change, on_torque
         self._log = node.get_logger()
         self.drive = Drive(desk, chosen.torque, chosen.safety, self._log.error)
         self.active, self.refused_references = False, 0
@@ -64,6 +65,10 @@ class Torque:
 
     # What comes in ---------------------------------------------------------------------------
 
+    def is_awake(self):
+        """Return whether torques are being made of joint states."""
+        return not self.drive.gate.idle
+
     def on_state(self):
         """Answer a joint state, if that is when torques are made."""
         if not self._by_rate:
@@ -84,6 +89,7 @@ class Torque:
                 if not self.active:
                     raise DynamicsError('the node is inactive: ros2 lifecycle set <node> activate')
                 self._look_around()
+                self._desk.catch_up()
                 self.drive.enable()
                 if self._tick.is_canceled():  # else who enables all the time would put it off
                     self._tick.reset()

@@ -76,7 +76,8 @@ def test_odometry_of_the_base_or_of_a_link_on_it(launch, robot, qos):
     for k, frame in enumerate(('', 'imu', 'base_link')):
         message.header.stamp, message.child_frame_id = convert.time(STAMP + k), frame
         node.publish_until(
-            lambda: node.call('kinematics', **arms).state_stamp == message.header.stamp,
+            lambda: node.call('kinematics', **arms).state_stamp == convert.nanoseconds(
+                message.header.stamp),
             message, topic='odom', qos=qos)
         assert_base(node, robot, frame or 'base_link')
     message.header.stamp, message.child_frame_id = convert.time(STAMP + 10), 'link_3'

@@ -149,6 +149,6 @@ def test_a_robot_that_cannot_move_has_answers_too(service):
     """They are empty, and need no measurement."""
     reply = ask(desk_of(NOTHING_MOVES), service, **MORE.get(service, {}))
     assert reply.joint_names == []
-    assert (reply.state_stamp.sec, reply.state_age) == (0, 0.0)
+    assert (reply.state_stamp, reply.state_age) == (0, 0.0)
     assert 'position has 1 entries' in refused(desk_of(NOTHING_MOVES), service, position=[0.1],
                                                **MORE.get(service, {}))

@@ -54,7 +54,7 @@ def test_an_answer_does_not_move_the_measured_state():
 # Stamps --------------------------------------------------------------------------------------
 
 def stamp_of(reply):
-    return reply.state_stamp.sec * SECOND + reply.state_stamp.nanosec
+    return reply.state_stamp
 
 
 @pytest.fixture

@@ -71,6 +71,6 @@ def _rows(case, **inputs):
     n = next(iter(sizes.values()), 1)
 
     def rows(x):
-        return np.broadcast_to(x, (n, x.shape[-1]))
+        return x if len(x) == n and x.ndim == 2 else np.broadcast_to(x, (n, x.shape[-1]))
     return case._replace(q=rows(case.q), v=rows(case.v)), n, [
         rows(x) for x in inputs.values()]

@@ -7,7 +7,6 @@ import numpy as np
 
 from dynamics_node import door
 from dynamics_node.errors import DynamicsError
-from dynamics_node.ros import convert
 
 
 class Case(NamedTuple):
@@ -40,7 +39,7 @@ class Case(NamedTuple):
         response.joint_names = self.choice.names
         response.model_id = self.model_id
         if self.stamp is not None:
-            response.state_stamp = convert.time(self.stamp)
+            response.state_stamp = self.stamp
             response.state_age = (self.desk.clock() - self.stamp) * 1e-9
         return response
 
@@ -56,6 +55,25 @@ def case_of(desk, request):
         door.check_configuration(robot.model, q, 'position')
     v = fill('velocity', request.velocity, choice, choice.v, state.v)
     return Case(desk, robot, model_id, choice, q, v, stamp)
+
+
+def complete(desk, request, third):
+    """Return (names, q, v, third) of a request that leaves nothing out, in the model's order.
+
+    None of any other, wrong ones too. A controller's requests are such, and what a service costs
+    is then half in Python calls: this spares most of them.
+
+    :param third: the accelerations or efforts of the request.
+    """
+    choice = desk.choose(request.joint_names)
+    n = len(choice.v)
+    if not choice.whole or choice.floats or request.external_wrenches or not (
+            n == len(request.position) == len(request.velocity) == len(third)):
+        return None
+    if not math.isfinite(sum(request.position) + sum(request.velocity) + sum(third)):
+        return None
+    return (choice.names, np.frombuffer(request.position), np.frombuffer(request.velocity),
+            np.frombuffer(third))
 
 
 def _stamp(desk, choice, request):

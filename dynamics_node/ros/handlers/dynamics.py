@@ -4,11 +4,17 @@ import numpy as np
 
 from dynamics_node.errors import DynamicsError
 from dynamics_node.ros import convert
-from dynamics_node.ros.handlers.case import case_of, one_row, one_state
+from dynamics_node.ros.handlers.case import case_of, complete, one_row, one_state
 
 
 def inverse_dynamics(desk, request, response):
     """Fill an InverseDynamics response."""
+    robot = desk.robot
+    found = complete(desk, request, request.acceleration)
+    if found:
+        names, q, v, a = found
+        response.effort = convert.floats(robot.inverse_dynamics(q, v, a))
+        return begun(desk, names, response)
     case = one_state(case_of(desk, request))
     a = one_row('acceleration', accelerations(case, request), case.choice)
     tau = case.robot.inverse_dynamics(case.q, case.v, a, *pushes(request))
@@ -18,6 +24,12 @@ def inverse_dynamics(desk, request, response):
 
 def forward_dynamics(desk, request, response):
     """Fill a ForwardDynamics response."""
+    robot = desk.robot
+    found = complete(desk, request, request.effort)
+    if found:
+        names, q, v, tau = found
+        response.acceleration = convert.floats(robot.forward_dynamics(q, v, tau))
+        return begun(desk, names, response)
     case = one_state(case_of(desk, request))
     case, tau = efforts(case, request)
     one_row('effort', tau, case.choice)
@@ -37,6 +49,14 @@ def hybrid_dynamics(desk, request, response):
     response.acceleration = convert.floats(case.ordered(a))
     response.effort = convert.floats(case.ordered(tau))
     return case.head(response)
+
+
+def begun(desk, names, response):
+    """Fill how a reply begins for which nothing was measured."""
+    response.success = True
+    response.joint_names = names
+    response.model_id = desk.held.model_id
+    return response
 
 
 def pushes(request):
