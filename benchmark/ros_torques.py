@@ -13,7 +13,7 @@ import numpy as np
 import rclpy
 from rclpy.experimental import EventsExecutor
 from rclpy.qos import QoSProfile, ReliabilityPolicy
-from ros_calls import BLOCK, PATIENCE, Asker, server
+from ros_calls import PATIENCE, Asker, server
 from sensor_msgs.msg import JointState
 from std_msgs.msg import Float64MultiArray
 from std_srvs.srv import SetBool
@@ -99,15 +99,15 @@ class Arm:
                 self.executor.spin_once(timeout_sec=0.05)
 
     def take_turns(self, states, warm_up=200):
-        """Return {name: seconds from sending a state to hearing its command}, in turns of BLOCK."""
+        """Return {name: seconds from sending a state to hearing its command}, in turns."""
         seconds = {name: [] for name in self.heard}
         order, shuffle = list(seconds), random.Random(1).shuffle
-        for k in range(-(warm_up // BLOCK), states // BLOCK):
+        for k in range(-warm_up, states):
             shuffle(order)
             for name in order:
-                times = [self.time(name) for _ in range(BLOCK)]
+                took = self.time(name)
                 if k >= 0:
-                    seconds[name] += times
+                    seconds[name].append(took)
         return seconds
 
     def time(self, name):
