@@ -20,11 +20,20 @@ def own_domain():
     domain, lock = _claim_domain()
     settings = {'ROS_DOMAIN_ID': str(domain), 'PYTHONUNBUFFERED': '1',
                 'FASTRTPS_DEFAULT_PROFILES_FILE': str(HERE / 'sim' / 'loopback.xml')}
-    os.environ.pop('ROS_AUTOMATIC_DISCOVERY_RANGE', None)   # it would undo our transport
-    os.environ.pop('ROS_LOCALHOST_ONLY', None)
+    # either would make rmw_fastrtps replace our transport by its own
+    unwanted = ('ROS_AUTOMATIC_DISCOVERY_RANGE', 'ROS_LOCALHOST_ONLY')
+    saved = {key: os.environ.get(key) for key in (*settings, *unwanted)}
+    for key in unwanted:
+        os.environ.pop(key, None)
     os.environ.update(settings)
-    with lock:
-        yield domain
+    try:
+        with lock:
+            yield domain
+    finally:
+        for key, value in saved.items():
+            os.environ.pop(key, None)
+            if value is not None:
+                os.environ[key] = value
 
 
 def _claim_domain():

@@ -54,6 +54,7 @@ class Desk:
 
     def use(self, parameters):
         """Take other parameters; those that make another robot count with the next load."""
+        self.catch_up()  # what has come so far was measured under the old ones
         self.parameters = parameters
         if self.state:
             self.state.missing_velocity = parameters.missing_velocity

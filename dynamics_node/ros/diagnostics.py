@@ -79,4 +79,4 @@ def _state_values(desk, rate):
     known = desk.state.stamps[desk.state.stamps != NEVER]
     age = f'{(desk.clock() - int(known.min())) * 1e-9:.3f}' if known.size else 'never measured'
     return {'joint states [Hz]': f'{rate:.1f}', 'oldest joint state [s]': age,
-            **{f'joint states dropped: {reason}': n for reason, n in desk.state.counts.items()}}
+            **{f'joint states, {reason}': n for reason, n in desk.state.counts.items()}}

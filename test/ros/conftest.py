@@ -3,7 +3,6 @@
 import itertools
 import os
 import signal
-import socket
 import subprocess
 import sys
 import threading
@@ -12,38 +11,18 @@ from pathlib import Path
 
 import pytest
 
-HERE = Path(__file__).parent
+sys.path.insert(0, str(Path(__file__).resolve().parents[2] / 'examples'))
+
+from processes import own_domain  # noqa: E402
+
 _numbers = itertools.count()  # of namespaces: what one test leaves on the wire, no other one hears
-
-
-def _claim_domain():
-    """Return a free domain id and the socket that holds it for the life of this test process."""
-    for domain in range(1, 102):
-        lock = socket.socket()
-        try:
-            lock.bind(('127.0.0.1', 22119 + domain))
-            return domain, lock
-        except OSError:
-            lock.close()
-    raise RuntimeError('no free ROS domain')
 
 
 @pytest.fixture(scope='session')
 def ros_environment():
     """Set up this process and its children for ROS, before rclpy begins."""
-    domain, lock = _claim_domain()
-    settings = {'ROS_DOMAIN_ID': str(domain), 'PYTHONUNBUFFERED': '1',
-                'FASTRTPS_DEFAULT_PROFILES_FILE': str(HERE / 'fastdds.xml')}
-    # LOCALHOST would make rmw_fastrtps replace our transport by its own
-    saved = {key: os.environ.get(key) for key in [*settings, 'ROS_AUTOMATIC_DISCOVERY_RANGE']}
-    os.environ.pop('ROS_AUTOMATIC_DISCOVERY_RANGE', None)
-    os.environ.update(settings)
-    yield
-    for key, value in saved.items():
-        os.environ.pop(key, None)
-        if value is not None:
-            os.environ[key] = value
-    lock.close()
+    with own_domain():
+        yield
 
 
 @contextmanager

@@ -76,3 +76,20 @@ def test_a_choice_tells_where_the_entries_of_a_request_go():
 def test_only_all_joints_in_the_order_of_the_model_are_the_whole_vector(names, whole):
     """The first ones alone come in order, but are not all."""
     assert desk_of(TWO_JOINTS).choose(names).whole is whole
+
+
+def test_joint_states_that_wait_are_read_under_the_parameters_they_came_under():
+    """Nor is one lost by a change, or seen by the next robot only."""
+    desk = desk_of(TWO_JOINTS, missing_velocity='zero')
+    waiting = [(0, ['elbow'], [0.0]), (SECOND, ['elbow'], [0.5])]
+
+    def catch_up():
+        while waiting:
+            desk.state.take(*waiting.pop(0))
+    desk.catch_up = catch_up
+    desk.use(Parameters(missing_velocity='difference', velocity_filter_time=0.0))
+    assert desk.state.v[1] == 0.0  # zero was declared when they came
+    waiting.append((2 * SECOND, ['elbow'], [1.5]))
+    assert desk.load(TWO_JOINTS.replace('name="', 'name="other_', 1))
+    assert waiting == []
+    assert (desk.state.q[1], desk.state.v[1]) == (1.5, 1.0)

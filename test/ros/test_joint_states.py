@@ -40,7 +40,7 @@ def assert_measured(arm, q, v):
 def dropped(status, reason):
     """Return how many joint states a DiagnosticStatus says were dropped for a reason."""
     values = {item.key: item.value for item in status.values}
-    return int(values.get(f'joint states dropped: {reason}', 0))
+    return int(values.get(f'joint states, {reason}', 0))
 
 
 @pytest.mark.parametrize('seed', range(3))
