@@ -4,6 +4,7 @@ python benchmark/ros_server.py [--bare | --relay] --ros-args -p robot_descriptio
 """
 
 import sys
+from array import array
 
 import rclpy
 from rclpy.executors import ExternalShutdownException
@@ -11,8 +12,7 @@ from sensor_msgs.msg import JointState
 from std_msgs.msg import Float64MultiArray
 from std_srvs.srv import Trigger
 
-from dynamics_node.ros import convert
-from dynamics_node.ros.inputs import SENSOR
+from dynamics_node.ros.inputs import STATES
 from dynamics_node.ros.joint_state_bytes import JointStateReader
 from dynamics_node.ros.node import DynamicsNode
 from dynamics_node.ros.spin import spin
@@ -45,9 +45,9 @@ def relay():
     reader, message = JointStateReader(), Float64MultiArray()
 
     def answer(data):
-        message.data = convert.floats(reader.read(data).effort)
+        message.data = array('d', reader.read(data).effort)
         publisher.publish(message)
-    node.create_subscription(JointState, '/relayed_states', answer, SENSOR, raw=True)
+    node.create_subscription(JointState, '/relayed_states', answer, STATES, raw=True)
     return node
 
 

@@ -85,18 +85,21 @@ class Arm:
         self.publishers[name].publish(self.message)
 
     def enable(self):
-        """Enable the node, which needs a joint state that has just come."""
+        """Enable the node, which needs a joint state that has just come; the relay is there."""
         deadline = time.monotonic() + PATIENCE
+        self.send_until_heard('relay')
         while True:
             self.send('driven')
             _, response = self.asker.call(self.enabler, SetBool.Request(data=True))
             if response.success:
                 break
             assert time.monotonic() < deadline, response.message
-        for name in self.heard:  # until both are heard
-            while not self.heard[name]:
-                self.send(name)
-                self.executor.spin_once(timeout_sec=0.05)
+        self.send_until_heard('driven')
+
+    def send_until_heard(self, name):
+        while not self.heard[name]:
+            self.send(name)
+            self.executor.spin_once(timeout_sec=0.05)
 
     def take_turns(self, states, warm_up=200):
         """Return {name: seconds from sending a state to hearing its command}, in turns."""

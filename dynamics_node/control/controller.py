@@ -72,7 +72,10 @@ class Controller:
 
         Whatever the mode is: what the safety gate falls back to.
         """
-        return self._sent(laws.gravity, laws.gravity, _floats('q', q, self._shapes[0]), None, None)
+        q = _floats('q', q, self._shapes[0])
+        if self._driver is None:
+            return self._terms.gravity(q)
+        return self._sent(laws.gravity, laws.gravity, q, None, None)
 
     def _sent(self, law, driver_law, q, v, motion):
         with np.errstate(all='ignore'):  # what is not finite is refused below

@@ -92,6 +92,7 @@ class Drive:
     def _use(self, robot):
         """Make the controller of a robot; a payload that moves in makes many."""
         self._robot, self._refreshed, self._controller = robot, self.now(), None
+        self._starts_measured = starts_measured(self.parameters)
         try:
             self._controller = controller_of(robot, self.parameters)
         except DynamicsError as error:
@@ -138,7 +139,7 @@ class Drive:
 
     def _hold(self, now):
         """Let the reference stand where the robot is."""
-        if (self._desk.state.stamps == NEVER).any():
+        if self._desk.state.oldest == NEVER:
             return  # the gate refuses, and says so
         self._reference = Reference.hold(self._desk.state.q, now,
                                          reference_rules_of(self._robot, self.parameters))
@@ -168,7 +169,7 @@ class Drive:
 
     def now(self):
         """Return the time as the gate and the reference count it [s]."""
-        return self._seconds(self._desk.clock())
+        return (self._desk.clock() - self._origin) * 1e-9
 
     def _seconds(self, ns):
         return (ns - self._origin) * 1e-9
@@ -186,7 +187,7 @@ class Drive:
     def _proposal(self, now):
         """Return what is wanted now, None where a joint was never measured."""
         state = self._desk.state
-        oldest = int(state.stamps.min()) if state.stamps.size else NEVER
+        oldest = state.oldest
         if oldest == NEVER:
             return None
         self._stamp = oldest
@@ -198,7 +199,7 @@ class Drive:
             age = None if self.parameters.hold_reference else reference.age(now)
         gravity = controller.holding_torque(state.q)
         torque = gravity if motion is None else controller.torque(state.q, state.v, motion)
-        effort = state.effort if starts_measured(self.parameters) else None
+        effort = state.effort if self._starts_measured else None
         return Proposal(torque, gravity, Measured(self._seconds(oldest), state.q, state.v, effort),
                         age, self.other_publisher)
 

@@ -13,6 +13,9 @@ from dynamics_node.ros import convert
 from dynamics_node.ros.base_state import base_configuration, base_joint, base_velocity
 from dynamics_node.ros.joint_state_bytes import JointStateReader
 
+# A source that was held up sends its states in a burst. What does not fit is lost, and 30 ms at
+# 1 kHz is no rare hiccup of a machine.
+STATES = QoSProfile(depth=100, reliability=ReliabilityPolicy.BEST_EFFORT)
 LATCHED = QoSProfile(depth=1, durability=DurabilityPolicy.TRANSIENT_LOCAL,
                      reliability=ReliabilityPolicy.RELIABLE)
 MOST_WAITING = 200
@@ -27,12 +30,13 @@ class Inputs:
     :ivar refusals: why the newest message about the base was refused, by its type.
     """
 
-    def __init__(self, node, desk, on_description, on_wrench, on_state, is_awaited):
-        """Take what to call: on_description(text), on_wrench(message), on_state().
+    def __init__(self, node, desk, on_description, on_wrench, listener):
+        """Take what to call: on_description(text), on_wrench(message).
 
-        :param is_awaited: is_awaited() says whether joint states are wanted at once.
+        :param listener: listener.awake says whether it wants to hear of joint states at once, by
+            listener.on_state().
         """
-        self._desk, self._on_state, self._is_awaited = desk, on_state, is_awaited
+        self._desk, self._listener = desk, listener
         self._waiting = []   # bytes of joint states not yet read
         desk.catch_up = self.catch_up
         self.received, self.refusals = 0, {}
@@ -45,7 +49,7 @@ class Inputs:
         self.subscriptions = [
             listen(String, 'robot_description', lambda message: on_description(message.data),
                    LATCHED),
-            listen(JointState, 'joint_states', self.on_joint_state, raw=True),
+            listen(JointState, 'joint_states', self.on_joint_state, STATES, raw=True),
             listen(WrenchStamped, '~/external_wrench', on_wrench)]
         if desk.parameters.base_state == 'odometry':
             self.subscriptions.append(listen(Odometry, 'odom', self.on_odometry))
@@ -60,9 +64,10 @@ class Inputs:
         others. Whoever looks at the state calls catch_up() first, see Desk.
         """
         self._waiting.append(data)
-        if self._is_awaited() or len(self._waiting) >= MOST_WAITING or data[4:12] == NO_STAMP:
+        if (self._listener.awake or len(self._waiting) >= MOST_WAITING
+                or data[4:12] == NO_STAMP):
             self.catch_up()
-            self._on_state()
+            self._listener.on_state()
 
     def catch_up(self):
         """Take in the joint states that have come; one without a stamp was measured now."""
@@ -75,11 +80,11 @@ class Inputs:
         self.received += len(waiting)
         for data in waiting:
             try:
-                stamp, *reading = self._reader.read(data)
+                stamp, names, position, velocity, effort = self._reader.read(data)
             except Exception:  # whatever rclpy says of bytes that are no joint state
                 state.counts['unreadable'] += 1
                 continue
-            state.take(stamp or self._desk.clock(), *reading)
+            state.take(stamp or self._desk.clock(), names, position, velocity, effort)
 
     def on_odometry(self, message):
         """Take in the base's pose and twist, both of child_frame_id."""

@@ -12,7 +12,6 @@ Numbers stand at multiples of their own size, counted from byte 4.
 import struct
 from typing import NamedTuple
 
-import numpy as np
 from rclpy.serialization import deserialize_message
 from sensor_msgs.msg import JointState
 
@@ -28,27 +27,35 @@ class Reading(NamedTuple):
     """A joint state."""
 
     stamp: int              # [ns], 0 where it has none
-    names: list             # the same list as long as the names are the same
-    position: np.ndarray
-    velocity: np.ndarray
-    effort: np.ndarray
+    names: tuple            # the same object as long as the names are the same
+    position: tuple         # of floats
+    velocity: tuple
+    effort: tuple
 
 
 class Layout(NamedTuple):
     """Where a message has what; the names stand between HEAD and head_end."""
 
-    names: list
+    names: tuple
     head_end: int
     mask: int         # bits of the names that count: padding between them is not initialised
     head: int         # those bits
-    counts: list      # (place, number) of the elements of each sequence
-    numbers: list     # (number, place) of the elements themselves
+    sizes: tuple      # of the three sequences
+    ends: tuple       # where each of them ends among what `numbers` reads, its size before it
+    numbers: struct.Struct   # all three, each after its size, from head_end on
 
-    def fits(self, data):
-        """Return whether a message has the same names and sizes."""
+    def read(self, data):
+        """Return the Reading of a message, None if it has other names or sizes."""
         head = int.from_bytes(data[HEAD:self.head_end], 'little')
-        return head & self.mask == self.head and all(
-            UINT.unpack_from(data, at)[0] == n for at, n in self.counts)
+        if head & self.mask != self.head:
+            return None
+        numbers = self.numbers.unpack_from(data, self.head_end)
+        first, second, third = self.ends
+        if (numbers[0], numbers[first], numbers[second]) != self.sizes:
+            return None
+        seconds, nanoseconds = STAMP.unpack_from(data, 4)
+        return Reading(seconds * BILLION + nanoseconds, self.names, numbers[1:first],
+                       numbers[first + 1:second], numbers[second + 1:third])
 
 
 class JointStateReader:
@@ -60,17 +67,18 @@ class JointStateReader:
     def read(self, data):
         """Return the Reading of the bytes of a sensor_msgs/JointState."""
         layout = self._layouts.get(len(data))
-        if layout is None or data[:2] != CDR_LITTLE_ENDIAN or not layout.fits(data):
-            try:
-                layout = layout_of(data)
-            except (struct.error, ValueError):  # not as described above: let rclpy read it
-                return _by_rclpy(data)
-            if len(self._layouts) >= MOST_LAYOUTS:
-                self._layouts.clear()
-            self._layouts[len(data)] = layout
-        seconds, nanoseconds = STAMP.unpack_from(data, 4)
-        return Reading(seconds * BILLION + nanoseconds, layout.names,
-                       *(np.frombuffer(data, np.float64, n, at) for n, at in layout.numbers))
+        if layout is not None and data[:2] == CDR_LITTLE_ENDIAN:
+            reading = layout.read(data)
+            if reading is not None:
+                return reading
+        try:
+            layout = layout_of(data)
+        except (struct.error, ValueError):  # not as described above: let rclpy read it
+            return _by_rclpy(data)
+        if len(self._layouts) >= MOST_LAYOUTS:
+            self._layouts.clear()
+        self._layouts[len(data)] = layout
+        return layout.read(data)
 
 
 def layout_of(data):
@@ -83,29 +91,28 @@ def layout_of(data):
     for _ in range(count):
         at, name = _text(data, at, mask)
         names.append(name)
-    head_end, counts, numbers = at, [], []
+    head_end, sizes, ends, format = at, [], [], '<'
     for _ in range(3):
-        at = _aligned(at, 4)
-        n, = UINT.unpack_from(data, at)
-        counts.append((at, n))
-        at += 4
-        if n:
-            at = _aligned(at, 8)
-        numbers.append((n, at))
-        at += 8 * n
-    if at > len(data):
-        raise ValueError('too short')
+        start = _aligned(at, 4)
+        n, = UINT.unpack_from(data, start)
+        first = _aligned(start + 4, 8) if n else start + 4
+        format += f'{start - at}xI{first - start - 4}x{n}d'
+        at = first + 8 * n
+        if at > len(data):
+            raise ValueError('too short')
+        sizes.append(n)
+        ends.append(sum(sizes) + len(sizes))
     mask = int.from_bytes(mask, 'little')
     head = int.from_bytes(data[HEAD:head_end], 'little') & mask
-    return Layout(names, head_end, mask, head, counts, numbers)
+    return Layout(tuple(names), head_end, mask, head, tuple(sizes), tuple(ends),
+                  struct.Struct(format))
 
 
 def _by_rclpy(data):
     message = deserialize_message(data, JointState)
     stamp = message.header.stamp
-    return Reading(stamp.sec * BILLION + stamp.nanosec, message.name,
-                   *(np.array(numbers) for numbers in
-                     (message.position, message.velocity, message.effort)))
+    return Reading(stamp.sec * BILLION + stamp.nanosec, tuple(message.name),
+                   *map(tuple, (message.position, message.velocity, message.effort)))
 
 
 def _aligned(at, size):

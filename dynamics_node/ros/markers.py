@@ -25,7 +25,7 @@ class Markers:
 
     def __init__(self, node, desk):
         self._desk, self._wrenches = desk, {}   # frame -> (when it came [ns], force, torque)
-        self._efforts = {}                      # joint -> torque that was published last
+        self._torque = (), ()                   # joints and efforts that were published last
         self._publisher = node.create_publisher(MarkerArray, '~/markers', QoSProfile(depth=1))
         self._timer = node.create_timer(PERIOD, self._draw, autostart=False,
                                         clock=Clock(clock_type=ClockType.STEADY_TIME))
@@ -47,7 +47,7 @@ class Markers:
 
     def on_torque(self, names, efforts):
         """Show the torques that are published."""
-        self._efforts = dict(zip(names, efforts))
+        self._torque = names, efforts
 
     def _draw(self):
         if not self._desk.held.exists:
@@ -59,7 +59,7 @@ class Markers:
         now = self._desk.clock()
         recent = {frame: wrench for frame, (came, *wrench) in self._wrenches.items()
                   if 0 <= now - came < SHOWN}
-        efforts = self._efforts or dict(zip(self._desk.robot.dof_names, state.effort))
+        efforts = dict(zip(*self._torque)) or dict(zip(self._desk.robot.dof_names, state.effort))
         self._publisher.publish(pictures(self._desk.robot, state.q, efforts, recent, now))
 
 

@@ -4,7 +4,9 @@ Pure: no ROS, the time comes with each measurement, as nanoseconds.
 """
 
 import math
+import struct
 from collections import Counter
+from operator import itemgetter
 
 import numpy as np
 
@@ -20,6 +22,7 @@ class MeasuredState:
 
     :ivar q: (nq,), v: (nv,), effort: (nv,), nan where never measured.
     :ivar stamps: (joints,) [ns], NEVER where never measured.
+    :ivar oldest: of the stamps.
     :ivar counts: what was left out so far, by reason.
     """
 
@@ -31,15 +34,16 @@ class MeasuredState:
         """
         self.model = model
         self.missing_velocity, self.filter_time = missing_velocity, filter_time
-        self.q = np.full(model.nq, np.nan)
-        self.v = np.full(model.nv, np.nan)
-        self.effort = np.full(model.nv, np.nan)
+        self._numbers = np.full(model.nq + 2 * model.nv, np.nan)  # q, v, effort: one after another
+        self.q, self.v, self.effort = np.split(self._numbers, [model.nq, model.nq + model.nv])
         for joint in model.joints:
             if joint.kind in ('planar', 'floating'):
                 self.effort[joint.v] = 0.0  # nothing drives it, unless a request says so
+        self._memory = self._numbers.data
+        self._pack = struct.Struct(f'={len(self._numbers)}d').pack_into
         self.stamps = np.full(len(model.joints), NEVER, dtype=np.int64)
         self.counts = Counter()
-        self._newest = NEVER     # of the stamps
+        self.oldest = self._newest = NEVER
         self._names = self._map = self._whole = None
 
     @property
@@ -59,7 +63,7 @@ class MeasuredState:
                 other.q[joint.q], other.v[joint.v] = self.q[old.q], self.v[old.v]
                 other.effort[joint.v] = self.effort[old.v]
                 other.stamps[k] = self.stamps[place[joint.name]]
-        other._newest = int(max(other.stamps, default=NEVER))
+        other._note_stamps()
         return other
 
     def take(self, stamp, names, position, velocity=(), effort=()):
@@ -67,18 +71,21 @@ class MeasuredState:
 
         Joints that the model has not are passed over; entries older than what is known are dropped.
         """
+        names = tuple(names)
+        if names is not self._names and names != self._names:
+            self._names, self._map = names, self._place(names)
+            self._whole = _whole(self._map, len(names), self.model)
+        if len(position) == len(velocity) == len(effort) == len(names) and (
+                stamp >= self._newest and self._take_whole(stamp, position, velocity, effort)):
+            return
         position, velocity, effort = (np.asarray(values, dtype=float)
                                       for values in (position, velocity, effort))
         for values in (position, velocity, effort):
             if len(values) and len(values) != len(names):
                 self.counts['sizes of names and values differ'] += 1
                 return
-        if names != self._names:
-            self._names, self._map = list(names), self._place(names)
-            self._whole = _as_slices(self._map, len(names), self.model)
         entry, joint, at_q, at_v = self._map
-        if not len(entry) or (stamp >= self._newest and len(position) and len(velocity)
-                              and self._take_whole(stamp, position, velocity, effort)):
+        if not len(entry):
             return
         new = self._in_time(stamp, joint)
         if new is not None:
@@ -96,23 +103,37 @@ class MeasuredState:
         self.q[at_q], self.v[at_v], self.stamps[joint] = q, v, stamp
         tau = _entries(effort, entry)
         self.effort[at_v] = np.where(np.isfinite(tau), tau, np.nan)
-        self._newest = int(self.stamps.max())
+        self._note_stamps()
 
     def _take_whole(self, stamp, position, velocity, effort):
         """Take in a newer message in which nothing is missing, as most are: the fast way.
 
         Return whether it was one.
         """
-        entry, joint, at_q, at_v = self._whole
-        q, v = position[entry], velocity[entry]
-        tau = effort[entry] if len(effort) else None
-        squares = np.dot(q, q) + np.dot(v, v) + (np.dot(tau, tau) if tau is not None else 0.0)
-        if not math.isfinite(squares):  # something is missing, or huge
+        if self._whole is None:
             return False
-        self.q[at_q], self.v[at_v], self.stamps[joint] = q, v, stamp
-        self.effort[at_v] = np.nan if tau is None else tau
+        pick, places, joints = self._whole
+        values = (*position, *velocity, *effort)
+        if pick is not None:
+            values = pick(values)
+        if not math.isfinite(sum(values)):  # something is missing, or huge
+            return False
+        if places is None:
+            self._pack(self._memory, 0, *values)
+        else:
+            self._numbers[places] = values
+        if joints is None:
+            self.stamps.fill(stamp)
+            self.oldest = stamp
+        else:
+            self.stamps[joints] = stamp
+            self.oldest = int(self.stamps.min())
         self._newest = stamp
         return True
+
+    def _note_stamps(self):
+        self.oldest = int(min(self.stamps, default=NEVER))
+        self._newest = int(max(self.stamps, default=NEVER))
 
     def take_joint(self, stamp, name, q, v):
         """Take in the state of one joint of several coordinates, a floating base for example."""
@@ -121,7 +142,7 @@ class MeasuredState:
         if new is None or new.size:
             joint = self.model.joints[k]
             self.q[joint.q], self.v[joint.v], self.stamps[k] = q, v, stamp
-            self._newest = int(self.stamps.max())
+            self._note_stamps()
 
     def _place(self, names):
         """Return for what is both in the message and the model: entry, joint, place in q, in v."""
@@ -166,12 +187,20 @@ class MeasuredState:
         return before + np.where(follows, rate - before, 0.0) / (1.0 + self.filter_time / dt)
 
 
-def _as_slices(places, n, model):
-    """Return the places; as slices, which are faster, where they are all there are, in order."""
-    counted = np.arange(n)
-    if n == model.nq == model.nv and all(np.array_equal(place, counted) for place in places):
-        return (slice(None),) * 4
-    return places
+def _whole(found, n, model):
+    """Return how to take a whole message of n joints: what to pick, its places, whose stamps.
+
+    Picked from the positions, velocities and efforts one after another, to go into q, v and effort
+    one after another. Each is None where it is all there is, in order.
+    """
+    entry, joint, at_q, at_v = found
+    if not len(entry):
+        return None
+    picked = np.concatenate([entry, n + entry, 2 * n + entry]).tolist()
+    places = np.concatenate([at_q, model.nq + at_v, model.nq + model.nv + at_v])
+    return (None if picked == list(range(3 * n)) else itemgetter(*picked),
+            None if places.tolist() == list(range(model.nq + 2 * model.nv)) else places,
+            None if len(joint) == len(model.joints) else joint)
 
 
 def _entries(values, entry):

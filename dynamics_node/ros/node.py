@@ -24,6 +24,7 @@ from dynamics_node.ros.inputs import Inputs
 from dynamics_node.ros.markers import Markers
 from dynamics_node.ros.services import SERVICES, Clerk
 from dynamics_node.ros.spin import ignore_signals, spin, told_to_stop
+from dynamics_node.ros.stamp_clock import StampClock
 from dynamics_node.ros.torque import Torque
 
 SECOND = 1.0
@@ -84,8 +85,7 @@ class DynamicsNode(LifecycleNode):
         except DynamicsError as error:
             self.get_logger().error(f'cannot be configured: {error}')
             return TransitionCallbackReturn.FAILURE
-        clock = self.get_clock()
-        self.desk = Desk(lambda: clock.now().nanoseconds, time.monotonic, chosen.node)
+        self.desk = Desk(StampClock(self.get_clock()), time.monotonic, chosen.node)
         self.clerk = Clerk(self.desk, self.get_logger().error)
         self._publisher = self.create_publisher(DiagnosticArray, '/diagnostics', 10)
         self._made.append((self.destroy_publisher, self._publisher))
@@ -95,7 +95,7 @@ class DynamicsNode(LifecycleNode):
         self.torque = Torque(self, self.desk, chosen, self._diagnose, self.markers.on_torque)
         self._made += [*self.markers.entities, *self.torque.entities]
         self.inputs = Inputs(self, self.desk, lambda text: self._load(text.encode()),
-                             self.markers.on_wrench, self.torque.on_state, self.torque.is_awake)
+                             self.markers.on_wrench, self.torque)
         self._made += [(self.destroy_subscription, each) for each in self.inputs.subscriptions]
         self._made += [(self.destroy_service, self.create_service(
             kind, f'~/{name}', self.clerk.serves(handler), qos_profile=CROWD))

@@ -1,8 +1,8 @@
 """Torques on topics: who hears the joint states, the references and the drive's releases."""
 
 import time
+from array import array
 
-import numpy as np
 from rclpy.clock import Clock, ClockType
 from rclpy.duration import Duration
 from rclpy.qos import QoSProfile
@@ -25,6 +25,7 @@ class Torque:
     """`~/torque` and the command topic, fed by a Drive; `~/reference` and `~/enable`.
 
     :ivar active: whether the node is; else nothing can be enabled.
+    :ivar awake: whether torques are made of joint states; a plain flag, asked at each of them.
     :ivar refused_references: number of them so far.
     """
 
@@ -34,10 +35,10 @@ class Torque:
         self._on_change, self._on_torque = on_change, on_torque
         self._log = node.get_logger()
         self.drive = Drive(desk, chosen.torque, chosen.safety, self._log.error)
-        self.active, self.refused_references = False, 0
+        self.active, self.awake, self.refused_references = False, False, 0
         self._seen = None         # state of the gate, when last looked at
         self._by_rate = chosen.torque.rate > 0.0
-        self._names, self._order = (), None
+        self._names, self._ordered = (), None   # entries of a release, and how to order them
         steady = Clock(clock_type=ClockType.STEADY_TIME)
         qos = QoSProfile(depth=1)  # reliable: the last message must arrive; the newest counts
         self._torque = node.create_publisher(JointState, '~/torque', qos)
@@ -64,10 +65,6 @@ class Torque:
         self._names = ()  # their order may be another
 
     # What comes in ---------------------------------------------------------------------------
-
-    def is_awake(self):
-        """Return whether torques are being made of joint states."""
-        return not self.drive.gate.idle
 
     def on_state(self):
         """Answer a joint state, if that is when torques are made."""
@@ -134,19 +131,24 @@ class Torque:
     def _send(self, release, stamp):
         if release.names is not self._names:
             self._arrange(release.names)
+        effort = array('d', self._ordered(release.numbers))
         if self._command is not None:
-            self._data.data = convert.floats(release.effort[self._order])
+            self._data.data = effort
             self._command.publish(self._data)
-        self._state.header.stamp = convert.time(stamp)
-        self._state.effort = convert.floats(release.effort[self._order])
-        self._torque.publish(self._state)
-        self._on_torque(self._state.name, self._state.effort)
+        if self._torque.get_subscription_count():  # else a quarter of the time would be for nobody
+            self._state.header.stamp = convert.time(stamp)
+            self._state.effort = effort
+            self._torque.publish(self._state)
+        self._on_torque(self._state.name, effort)
 
     def _arrange(self, names):
         """Find the order in which the controller wants the joints."""
         wanted = self.drive.joints
         place = {name: k for k, name in enumerate(names)}
-        self._names, self._order = names, np.array([place[name] for name in wanted], dtype=int)
+        order = [place[name] for name in wanted]
+        as_they_are = order == list(range(len(names)))
+        self._names = names
+        self._ordered = tuple if as_they_are else lambda numbers: [numbers[k] for k in order]
         self._data = Float64MultiArray()
         self._state = JointState(name=list(wanted))
 
@@ -155,7 +157,8 @@ class Torque:
             self._command and self._node.count_publishers(self._command.topic_name) > 1)
 
     def _notice(self):
-        """Tell of a change of the gate's state."""
+        """Tell of a change of the gate's state; whatever may change it calls this afterwards."""
+        self.awake = not self.drive.gate.idle
         state = self.drive.gate.state
         if state is not self._seen:
             self._seen = state

@@ -30,7 +30,7 @@ from dynamics_node.safety.faults import GATE, MODEL_CHANGED, OUTSIDE, Fault, Ref
 from dynamics_node.safety.guards import guard
 from dynamics_node.safety.ramp import Ramp, stairs
 from dynamics_node.safety.records import Release, State, Status
-from dynamics_node.safety.vectors import every, some, vector
+from dynamics_node.safety.vectors import every, some, vector, within
 from dynamics_node.safety.watch import Watch, publisher_fault
 
 ACTIVE = (State.RAMPING_IN, State.ENABLED)   # the wanted torque is followed
@@ -61,7 +61,7 @@ class Gate:
 
     def _rest(self):
         """Release nothing from now on."""
-        self._ramp = self._last = None   # where a ramp began; what was released last, (nv,)
+        self._ramp = self._last = None   # where a ramp began; what was released last, nv floats
         self._spoken = False             # whether anything was released since `enable`
         self._to_gravity = False         # whether the way down ends in the torque of gravity
         self._elapsed = self._since = 0.0   # [s] since the ramp began; since the last release
@@ -105,7 +105,7 @@ class Gate:
         except Refused as refusal:
             self._refused[f'enable: {refusal.kind}'] += 1
             raise
-        self._last = start
+        self._last = tuple(start.tolist())
         self._ramp, self._elapsed = Ramp(start, self._rules.settings.ramp_in_time), 0.0
         self._state, self._fault, self._to_gravity = State.RAMPING_IN, None, False
 
@@ -185,8 +185,8 @@ class Gate:
         gravity = (settings.safe_action == 'gravity' and not self._watch.age_fault(now)
                    and (self._state is not State.FAULT or self._to_gravity))
         safe = self._watch.gravity if gravity else rules.zero
-        releases = tuple(self._sealed(effort) for effort in stairs(
-            self._last, safe, settings.ramp_out_time, rules.slew, settings.exit_period))
+        releases = tuple(self._sealed(effort.tolist()) for effort in stairs(
+            np.array(self._last), safe, settings.ramp_out_time, rules.slew, settings.exit_period))
         self._rest()
         return releases
 
@@ -228,7 +228,7 @@ class Gate:
         if fault:
             raise Refused(fault.kind, fault.text)
         self._watch = watch
-        return self._start(proposal.measured.effort) if self.idle else self._last
+        return self._start(proposal.measured.effort) if self.idle else np.array(self._last)
 
     def _start(self, effort):
         """Return the measured effort within the limits, unknown_start where it is unknown."""
@@ -242,6 +242,10 @@ class Gate:
     def _follow(self, wanted):
         """Release what is wanted, limited, guarded and ramped in."""
         rules, watch, limited = self._rules, self._watch, []
+        if watch.open and self._state is State.ENABLED:
+            torque = self._unlimited(wanted.tolist())
+            if torque is not None:
+                return self._sealed(torque)
         torque = rules.clip(wanted)
         self._note(limited, EFFORT, (torque != wanted) & rules.limits.driven)
         if not watch.open:
@@ -254,6 +258,22 @@ class Gate:
             if self._ramp.share(self._elapsed) == 1.0:
                 self._state = State.ENABLED
         return self._release(torque, limited)
+
+    def _unlimited(self, wanted):
+        """Return what is wanted if neither effort nor slew limits it, as nearly always; or None.
+
+        The same comparisons as in clip and _release, over plain numbers.
+        """
+        time = min(self._since, self._rules.settings.max_state_age)
+        torque = []
+        for x, last, most, slew in zip(wanted, self._last, self._rules.most, self._rules.slews):
+            if most == 0.0:
+                x = 0.0  # nothing drives it
+            reach = slew * time
+            if not (-most <= x <= most and last - reach <= x <= last + reach):
+                return None
+            torque.append(x)
+        return torque
 
     def _fall(self, fault):
         """Latch a fault and go down; the first one stays, but a later one can cost the state."""
@@ -273,7 +293,7 @@ class Gate:
             self._rest()
             return
         self._to_gravity, self._elapsed = to_gravity, 0.0
-        self._ramp = Ramp(self._last, self._rules.settings.ramp_out_time, hold)
+        self._ramp = Ramp(np.array(self._last), self._rules.settings.ramp_out_time, hold)
 
     def _descend(self):
         """Release the next torque on the way to the safe one; the last is the safe one."""
@@ -289,22 +309,24 @@ class Gate:
         """Release a torque, as far as the slew limits let it."""
         rules = self._rules
         reach = rules.slew * min(self._since, rules.settings.max_state_age)
-        effort = np.minimum(np.maximum(torque, self._last - reach), self._last + reach)
+        last = np.array(self._last)
+        effort = np.minimum(np.maximum(torque, last - reach), last + reach)
         self._note(limited, SLEW, effort != torque)
-        return self._sealed(effort, limited)
+        return self._sealed(effort.tolist(), limited)
 
     def _sealed(self, effort, limited=()):
-        """Return the Release: the one place where there is one. No way leads here with more."""
-        if not every(np.abs(effort) <= self._rules.effort):
-            self._fall(Fault(GATE, f'the gate itself is wrong, it was about to release '
-                             f'{effort.tolist()}'))
+        """Return the Release of plain numbers: the one place where there is one.
+
+        No way leads here with more than the limits allow.
+        """
+        if not within(effort, self._rules.most):
+            self._fall(Fault(GATE, f'the gate itself is wrong, it was about to release {effort}'))
             if self.idle:  # nothing was released yet
                 return None
             effort, limited = self._last, ()
-        effort.flags.writeable = False
-        self._last, self._spoken, self._since = effort, True, 0.0
+        self._last, self._spoken, self._since = tuple(effort), True, 0.0
         self._released += 1
-        return Release(effort, self._rules.limits.names, tuple(limited))
+        return Release(self._last, self._rules.limits.names, tuple(limited))
 
     def _note(self, limited, which, mask):
         """Add what was limited, and count it."""

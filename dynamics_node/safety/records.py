@@ -43,9 +43,14 @@ class Proposal(NamedTuple):
 class Release(NamedTuple):
     """A torque that may be published."""
 
-    effort: np.ndarray    # (nv,) [N m or N], read-only
+    numbers: tuple        # nv floats [N m or N]
     names: tuple          # of its entries: after a change of model still those of the former
     limited: tuple = ()   # pairs (which limit, which joint)
+
+    @property
+    def effort(self):
+        """The numbers as an array of their own, (nv,)."""
+        return np.array(self.numbers)
 
 
 class Status(NamedTuple):

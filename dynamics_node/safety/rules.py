@@ -33,6 +33,9 @@ class Rules:
     open_lower: np.ndarray     # from here
     open_upper: np.ndarray     # to here, and
     open_speed: np.ndarray     # up to here nothing fades
+    most: tuple                # the effort limits as plain numbers
+    slews: tuple               # the slew limits
+    ease: tuple                # per joint (lower, upper, speed) of the open, and its jump speed
 
     def clip(self, torque):
         """Return the torque within the effort limits; what is not a number stays so."""
@@ -74,7 +77,16 @@ def rules_of(limits, settings=None):
     for vector in vectors.values():
         vector.flags.writeable = False
     unlimited = () if assumed else tuple(np.array(limits.names)[unknown].tolist())
-    return Rules(limits, settings, unlimited, **vectors)
+    return Rules(limits, settings, unlimited, **vectors, most=tuple(effort.tolist()),
+                 slews=tuple(slew.tolist()), ease=_ease(vectors))
+
+
+def _ease(vectors):
+    """Return what a joint far from all limits keeps to, as plain numbers."""
+    return tuple(zip(np.maximum(vectors['open_lower'], -LARGEST).tolist(),
+                     np.minimum(vectors['open_upper'], LARGEST).tolist(),
+                     np.minimum(vectors['open_speed'], LARGEST).tolist(),
+                     vectors['jump_speed'].tolist()))
 
 
 def _check_slew(limits, effort, slew):

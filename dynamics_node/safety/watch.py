@@ -1,5 +1,7 @@
 """May this state be trusted, and this torque be had? The checks that end in a fault."""
 
+import math
+
 import numpy as np
 
 from dynamics_node.safety.faults import (
@@ -19,7 +21,7 @@ from dynamics_node.safety.faults import (
 )
 from dynamics_node.safety.guards import in_the_open
 from dynamics_node.safety.settings import LARGEST
-from dynamics_node.safety.vectors import every, some, vector
+from dynamics_node.safety.vectors import every, numbers, some, vector
 
 TURN = 2.0 * np.pi
 
@@ -27,14 +29,24 @@ TURN = 2.0 * np.pi
 class Watch:
     """The last state that was good, and what is wrong with the next.
 
-    :ivar position, gravity: (nv,) of the last good state, own copies.
-    :ivar v, speed: (nv,) of it, until the end of the call that brought it.
+    :ivar v, speed: (nv,) of it where not open, until the end of the call that brought it.
     :ivar open: whether all joints were far from their limits.
     """
 
     def __init__(self, rules):
         self.rules = rules
         self.stamp = self.seen = None
+        self._position = self._gravity = None   # of the last good state, plain numbers
+
+    @property
+    def position(self):
+        """Where the joints were, (nv,)."""
+        return np.array(self._position)
+
+    @property
+    def gravity(self):
+        """What held gravity there, within the effort limits, (nv,)."""
+        return self.rules.clip(np.array(self._gravity))
 
     def age_fault(self, now):
         """Return the Fault of the last good state having become too old, or None."""
@@ -42,6 +54,8 @@ class Watch:
 
     def state_fault(self, now, proposal):
         """Return the Fault of what was measured and of gravity, or None and take it for good."""
+        if self._take_at_ease(now, proposal):
+            return None
         rules, measured = self.rules, proposal.measured
         q = vector(measured.q, rules.limits.nq)
         v = vector(measured.v, rules.limits.nv)
@@ -69,10 +83,37 @@ class Watch:
             return Fault(GRAVITY_NOT_FINITE,
                          f'the torque that holds gravity is {gravity.tolist()}')
         self.stamp, self.seen = measured.stamp, now
-        self.position, self.v, self.speed = position, v, speed
-        self.gravity = rules.clip(gravity)
+        self._position, self._gravity = position.tolist(), gravity.tolist()
+        self.v, self.speed = v, speed
         self.open = in_the_open(rules, position, speed)
         return None if self.open else self._beyond()
+
+    def _take_at_ease(self, now, proposal):
+        """Take a state for good if it is far from all limits; return whether it was.
+
+        Nearly all are: of these nothing else could be said at the end, ten times as slowly.
+        """
+        rules, measured = self.rules, proposal.measured
+        oldest = self.rules.settings.max_state_age
+        if self.stamp is None or not (self.stamp <= measured.stamp
+                                      and -oldest <= now - measured.stamp <= oldest):
+            return False
+        nv = rules.limits.nv
+        q, v = numbers(measured.q, nv), numbers(measured.v, nv)
+        gravity = numbers(proposal.gravity, nv)
+        if q is None or v is None or gravity is None or rules.limits.nq != nv:
+            return False
+        passed = max(now - self.seen, measured.stamp - self.stamp)
+        tolerance = rules.settings.jump_tolerance
+        for p, before, speed, holding, (lower, upper, fastest, jump) in zip(
+                q, self._position, v, gravity, rules.ease):
+            reach = jump * passed + tolerance
+            if not (lower <= p <= upper and -fastest <= speed <= fastest
+                    and -reach <= p - before <= reach and -LARGEST <= holding <= LARGEST):
+                return False
+        self.stamp, self.seen, self.open = measured.stamp, now, True
+        self._position, self._gravity = q, gravity
+        return True
 
     def wish_fault(self, proposal):
         """Return the Fault of what is wanted, or None."""
@@ -80,6 +121,9 @@ class Watch:
         if age is not None and not -limit <= age <= limit:
             return Fault(REFERENCE_STALE, f'the reference is {age:.6g} s old, more than '
                          f'max_reference_age, {limit:g} s')
+        plain = numbers(proposal.torque, self.rules.limits.nv)
+        if plain is not None and math.isfinite(sum(plain)):  # so is each of them
+            return None
         torque = vector(proposal.torque, self.rules.limits.nv)
         if torque is None:
             return Fault(TORQUE_MALFORMED, f'the wanted torque must be {self.rules.limits.nv} '
