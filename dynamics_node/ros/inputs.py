@@ -30,13 +30,14 @@ class Inputs:
     :ivar refusals: why the newest message about the base was refused, by its type.
     """
 
-    def __init__(self, node, desk, on_description, on_wrench, listener):
+    def __init__(self, node, desk, clock, on_description, on_wrench, listener):
         """Take what to call: on_description(text), on_wrench(message).
 
+        :param clock: the StampClock of the desk.
         :param listener: listener.awake says whether it wants to hear of joint states at once, by
             listener.on_state().
         """
-        self._desk, self._listener = desk, listener
+        self._desk, self._clock, self._listener = desk, clock, listener
         self._waiting = []   # bytes of joint states not yet read
         desk.catch_up = self.catch_up
         self.received, self.refusals = 0, {}
@@ -84,7 +85,9 @@ class Inputs:
             except Exception:  # whatever rclpy says of bytes that are no joint state
                 state.counts['unreadable'] += 1
                 continue
-            state.take(stamp or self._desk.clock(), names, position, velocity, effort)
+            if self._clock.simulated and stamp:
+                self._clock.hear(stamp)
+            state.take(stamp or self._clock(), names, position, velocity, effort)
 
     def on_odometry(self, message):
         """Take in the base's pose and twist, both of child_frame_id."""

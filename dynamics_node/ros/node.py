@@ -85,7 +85,8 @@ class DynamicsNode(LifecycleNode):
         except DynamicsError as error:
             self.get_logger().error(f'cannot be configured: {error}')
             return TransitionCallbackReturn.FAILURE
-        self.desk = Desk(StampClock(self.get_clock()), time.monotonic, chosen.node)
+        clock = StampClock(self.get_clock())
+        self.desk = Desk(clock, time.monotonic, chosen.node)
         self.clerk = Clerk(self.desk, self.get_logger().error)
         self._publisher = self.create_publisher(DiagnosticArray, '/diagnostics', 10)
         self._made.append((self.destroy_publisher, self._publisher))
@@ -94,7 +95,7 @@ class DynamicsNode(LifecycleNode):
         self.markers = Markers(self, self.desk)
         self.torque = Torque(self, self.desk, chosen, self._diagnose, self.markers.on_torque)
         self._made += [*self.markers.entities, *self.torque.entities]
-        self.inputs = Inputs(self, self.desk, lambda text: self._load(text.encode()),
+        self.inputs = Inputs(self, self.desk, clock, lambda text: self._load(text.encode()),
                              self.markers.on_wrench, self.torque)
         self._made += [(self.destroy_subscription, each) for each in self.inputs.subscriptions]
         self._made += [(self.destroy_service, self.create_service(
