@@ -14,3 +14,13 @@ def friction_torque(model, v):
     """
     smooth_sign = v / np.sqrt(v * v + model.friction_speed ** 2)
     return model.damping * v + model.friction * smooth_sign
+
+
+def friction_slope(model, v):
+    """Return the derivative of each joint's friction torque by its velocity, (nv,).
+
+    d tau_f / dv = d + f v_s^2 / (v^2 + v_s^2)^(3/2).
+    """
+    square = v * v + model.friction_speed ** 2
+    return model.damping + model.friction * (
+        model.friction_speed ** 2 / (square * np.sqrt(square)))

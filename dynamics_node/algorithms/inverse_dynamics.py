@@ -32,25 +32,31 @@ def newton_euler(model, q, v, a, wrenches=None):
     velocities, which every product with V drags along, are not needed at all.
     """
     T, S = joints_at(model, q)
-    motion = per_body(model, _Motion(np.zeros(3), np.zeros(3), np.zeros((3, 3)), -model.gravity))
-    F = per_body(model)
-    for i, body in enumerate(model.bodies):
-        velocity = S[i] @ v[body.v]
-        acceleration = S[i] @ a[body.v] + subspace_rate(body, q, v) @ v[body.v]
-        motion[i] = _carry(motion[body.parent], T[i], velocity, acceleration)
-        F[i] = _needed_wrench(model.inertias[i], motion[i])
-        if wrenches is not None:
-            F[i] = F[i] - wrenches[i]
+    motions = body_motions(model, T, S, q, v, a)
+    F = [needed_wrench(inertia, motion) for inertia, motion in zip(model.inertias, motions[:-1])]
+    if wrenches is not None:
+        F = [needed - wrench for needed, wrench in zip(F, wrenches)]
     return joint_forces(model, T, S, F)
 
 
-class _Motion(NamedTuple):
+class BodyMotion(NamedTuple):
     """How a body turns and its origin accelerates, in its own axes."""
 
     w: np.ndarray      # angular velocity
     alpha: np.ndarray  # angular acceleration
     U: np.ndarray      # [alpha] + [w][w]
     acc: np.ndarray    # classical acceleration of the origin, gravity taken off
+
+
+def body_motions(model, T, S, q, v, a):
+    """Return the BodyMotion of every body, the world's last: it falls upwards, that is gravity."""
+    still = np.zeros(3)
+    motions = per_body(model, BodyMotion(still, still, np.zeros((3, 3)), -model.gravity))
+    for i, body in enumerate(model.bodies):
+        velocity = S[i] @ v[body.v]
+        acceleration = S[i] @ a[body.v] + subspace_rate(body, q, v) @ v[body.v]
+        motions[i] = _carry(motions[body.parent], T[i], velocity, acceleration)
+    return motions
 
 
 def _carry(parent, T, velocity, acceleration):
@@ -61,10 +67,10 @@ def _carry(parent, T, velocity, acceleration):
     alpha = T.R.T @ parent.alpha + cross(carried, turn) + acceleration[:3]
     acc = (T.R.T @ (parent.acc + parent.U @ T.p)
            + cross(carried + w, slide) + acceleration[3:])
-    return _Motion(w, alpha, skew(alpha) + skew(w) @ skew(w), acc)
+    return BodyMotion(w, alpha, skew(alpha) + skew(w) @ skew(w), acc)
 
 
-def _needed_wrench(inertia, motion):
+def needed_wrench(inertia, motion):
     """Return the (moment, force) about the origin that moves a body so (Newton, Euler)."""
     spin = motion.U @ inertia.second_moment
     return np.concatenate([2.0 * unskew(spin) + cross(inertia.moment, motion.acc),

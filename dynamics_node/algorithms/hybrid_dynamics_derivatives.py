@@ -1,0 +1,54 @@
+"""Some joints are moved, the others are driven: how do their torques and accelerations change?"""
+
+from typing import NamedTuple
+
+import numpy as np
+
+from dynamics_node.algorithms.inverse_dynamics_derivatives import (
+    bias_from_derivatives,
+    inverse_dynamics_derivatives,
+)
+from dynamics_node.algorithms.mass_matrix import pivot_margin
+from dynamics_node.spatial.solve import factor, solve_factored
+
+
+class HybridDerivatives(NamedTuple):
+    """Derivatives of what hybrid dynamics finds by what it is told.
+
+    x_k is the torque of k where its acceleration is given, else its acceleration; y_k the other.
+    """
+
+    dq: np.ndarray      # dx/dq (nv, nv) along the tangent of q, see model/configuration.py
+    dv: np.ndarray      # dx/dv (nv, nv)
+    dknown: np.ndarray  # dx/dy (nv, nv)
+    margin: np.ndarray  # (nv,) positive where the motion meets inertia, or a was given
+
+
+def hybrid_dynamics_derivatives(model, q, v, a, tau, given, wrenches=None):
+    r"""Return the derivatives of `hybrid_dynamics`, prescribed u and driven v in one.
+
+    With D = dID/dq or dID/dv, rows and columns by blocks,
+    da_v = -M_vv^-1 D_v,   dtau_u = D_u + M_uv da_v,
+    da_v/dtau_v = M_vv^-1,   da_v/da_u = -M_vv^-1 M_vu = -(dtau_u/dtau_v)',
+    dtau_u/da_u = M_uu - M_uv M_vv^-1 M_vu.
+    u = everything is `inverse_dynamics_derivatives`, u = nothing `forward_dynamics_derivatives`.
+
+    :param a, tau, given: (nv,) as for `hybrid_dynamics`; given may be symbols 0 and 1, for rows
+        and columns are chosen by products (see `hybrid_dynamics.by_blocks`).
+    :param wrenches: (bodies, 6) as for `inverse_dynamics`, constant in their bodies' frames.
+    """
+    u = given * np.ones(model.nv)
+    w = 1.0 - u
+    _, dv, M = inverse_dynamics_derivatives(model, q, v, np.zeros(model.nv), wrenches)
+    L, d = factor(np.outer(w, w) * M + np.diag(u))
+    known = bias_from_derivatives(model, q, v, dv, wrenches) + M @ (u * a)
+    moving = solve_factored(L, d, w * (tau - known) + u * a)
+    dq = inverse_dynamics_derivatives(model, q, v, moving, wrenches).dq  # dv, M are free of a
+
+    def found(change):
+        """Return dx where the torques of the same motion would change so."""
+        driven = solve_factored(L, d, -w[:, None] * change)
+        return driven + u[:, None] * (change + M @ driven)
+
+    return HybridDerivatives(found(dq), found(dv), found(M * u - np.diag(w)),
+                             u + w * pivot_margin(model, d))

@@ -1,0 +1,130 @@
+"""How do the torques of a motion change with position, velocity and acceleration?"""
+
+from typing import NamedTuple
+
+import numpy as np
+
+from dynamics_node.algorithms.friction import friction_slope, friction_torque
+from dynamics_node.algorithms.hanging import drifts, hanging, seen_from_parent, turned
+from dynamics_node.algorithms.inverse_dynamics import body_motions, needed_wrench, newton_euler
+from dynamics_node.algorithms.recursion import add_block, joints_at, square
+from dynamics_node.model.one_axis import one_axis_wrenches, with_one_axis_joints
+from dynamics_node.spatial.se3 import Ad_inv_dual, ad, ad_dual
+from dynamics_node.spatial.so3 import cross
+from dynamics_node.spatial.solve import symmetric
+
+
+class InverseDerivatives(NamedTuple):
+    """Derivatives of tau = ID(q, v, a): row i is joint i's torque, column k the change of k."""
+
+    dq: np.ndarray  # (nv, nv) along the tangent of q, see model/configuration.py
+    dv: np.ndarray  # (nv, nv)
+    da: np.ndarray  # (nv, nv) the mass matrix, armature included
+
+
+def inverse_dynamics_derivatives(model, q, v, a, wrenches=None):
+    r"""Return the derivatives of `inverse_dynamics` by q, v and a.
+
+    Move joint j a little along s = S_j: all that hangs on it moves along, and its velocities and
+    accelerations with it, but for the share that comes from the parent, which stays:
+
+    dV = ad_s V + psi',                  psi' = ad_{V_parent} s,
+    dA = ad_s A + psi'' - ad_V psi',     psi'' = ad_{A_parent} s + ad_{V_parent} psi'.
+
+    What moves along changes no torque behind j; the rest takes the wrench I psi'' + 2 B psi', B the
+    velocity matrix of hanging.py, 2 B X = -ad*_V I X - I ad_V X - ad*_X I V.
+    Summed over all that hangs on i, for j = i or an ancestor of it:
+
+    d tau_i / dq_j = S_i' (I_i psi''_j + 2 B_i psi'_j),
+    d tau_j / dq_i = S_j' (I_i psi''_i + 2 B_i psi'_i - ad*_{S_i} F_i),  j not i,
+    d tau_i / dv_j = S_i' (I_i (psi'_j + ad_{V_j} S_j) + 2 B_i S_j),  and d tau_j / dv_i alike,
+    d tau_i / da_j = S_i' I_i S_j.
+
+    :param q, v, a: configuration (nq,), velocity and acceleration (nv,).
+    :param wrenches: (bodies, 6) as for `inverse_dynamics`, constant in their bodies' frames.
+
+    Singh, Russell and Wensing 2022, here in the bodies' frames and without linear velocities: at
+    every body in the inertial frame that moves along with its origin at this instant. O(n depth).
+    """
+    wrenches = one_axis_wrenches(model, wrenches)
+    model = with_one_axis_joints(model)
+    T, S = joints_at(model, q)
+    motions = body_motions(model, T, S, q, v, a)
+    F = _joint_wrenches(model, T, motions, wrenches)
+    twice = [2.0 * motion.w for motion in motions]  # B is linear in velocities: this is 2 B
+    drift = drifts(model, T, S, 2.0 * v, twice)
+    loads = hanging(model, T, twice, drift)
+    columns = [_columns(S[i], S[i] @ v[body.v], S[i] @ a[body.v], motions[i])
+               for i, body in enumerate(model.bodies)]
+    dq = np.zeros((model.nv, model.nv)).tolist()
+    dv = np.diag(friction_slope(model, v)).tolist()
+    da = np.diag(model.armature).tolist()
+    for i, body in enumerate(model.bodies):
+        load, own = loads[i], columns[i]
+        by_q = load.inertia @ own.second + load.velocity_matrix(own.first)
+        by_v = load.inertia @ own.both + load.velocity_matrix(S[i])
+        by_a = load.inertia @ S[i]
+        row = load.velocity_matrix_transposed(S[i])
+        add_block(dq, body.v, body.v, S[i].T @ by_q)
+        add_block(dv, body.v, body.v, S[i].T @ by_v)
+        add_block(da, body.v, body.v, symmetric(S[i].T @ by_a))
+        by_q = by_q - ad_dual(S[i], F[i])
+        k = i
+        for j in model.ancestors(i):
+            by_q, by_v, by_a = (Ad_inv_dual(T[k], wrench) for wrench in (by_q, by_v, by_a))
+            row = seen_from_parent(row, T[k], drift[k], by_a)
+            up, other = model.bodies[j].v, columns[j]
+            add_block(dq, up, body.v, S[j].T @ by_q)
+            add_block(dq, body.v, up, row.T @ other.first[:3] + by_a.T @ other.second)
+            add_block(dv, up, body.v, S[j].T @ by_v)
+            add_block(dv, body.v, up, row.T @ S[j][:3] + by_a.T @ other.both)
+            inertia = S[j].T @ by_a
+            add_block(da, up, body.v, inertia)
+            add_block(da, body.v, up, inertia.T)
+            k = j
+    return InverseDerivatives(square(dq), square(dv), square(da))
+
+
+def _joint_wrenches(model, T, motions, wrenches):
+    """Return the wrench that each joint passes on, (6,) each, and the world's."""
+    F = [needed_wrench(inertia, motion) for inertia, motion in zip(model.inertias, motions[:-1])]
+    if wrenches is not None:
+        F = [needed - wrench for needed, wrench in zip(F, wrenches)]
+    F.append(np.zeros(6))
+    for i in reversed(range(len(model.bodies))):
+        parent = model.bodies[i].parent
+        F[parent] = F[parent] + Ad_inv_dual(T[i], F[i])
+    return F
+
+
+def bias_from_derivatives(model, q, v, dv, wrenches=None):
+    """Return the torque of no acceleration, ID(q, v, 0), where its derivative by v is known, (nv,).
+
+    Without friction it is quadratic in v but for what is there at rest, and a homogeneous
+    quadratic function b has  b = 1/2 (db/dv) v  (Euler).
+    """
+    slope = dv - np.diag(friction_slope(model, v))
+    still = np.zeros(model.nv)
+    at_rest = newton_euler(model, q, still, still, wrenches)
+    return at_rest + 0.5 * (slope @ v) + friction_torque(model, v)
+
+
+class _Columns(NamedTuple):
+    """What joint j's motions s see, seen from body j in the frame that moves with its origin."""
+
+    first: np.ndarray   # psi' (6, n_j)
+    second: np.ndarray  # psi'' (6, n_j)
+    both: np.ndarray    # psi' + ad_V s (6, n_j)
+
+
+def _columns(S, velocity, acceleration, motion):
+    """Return psi' and its kin from the motion of the body itself rather than of its parent.
+
+    With the joint's own velocity r = S v and d = ad_r s, which is zero for a joint of one axis,
+    psi' = ad_V s - d,   psi'' = ad_A s + ad_V ad_V s - ad_{S a} s - 2 ad_V d + ad_r d.
+    """
+    w, U, turn, slide = motion.w, motion.U, S[:3], S[3:]
+    d = ad(velocity, S)
+    second = np.concatenate([U @ turn, U @ slide + cross(motion.acc, turn)])
+    own = ad(acceleration, S) + turned(2.0 * w, d) - ad(velocity, d)
+    return _Columns(turned(w, S) - d, second - own, turned(2.0 * w, S) - d)

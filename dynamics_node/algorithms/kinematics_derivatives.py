@@ -1,0 +1,65 @@
+"""How do a frame's pose and velocity change with position and velocity?"""
+
+from typing import NamedTuple
+
+import numpy as np
+
+from dynamics_node.algorithms.jacobian import jacobian
+from dynamics_node.algorithms.kinematics import frame_pose, path_to
+from dynamics_node.algorithms.recursion import moving
+from dynamics_node.model.one_axis import with_one_axis_joints
+from dynamics_node.spatial.se3 import Ad_inv, ad
+from dynamics_node.spatial.so3 import cross, skew
+
+
+class TwistDerivatives(NamedTuple):
+    """Derivatives of a frame's velocity (linear, angular) at its origin."""
+
+    dq: np.ndarray  # (6, nv) along the tangent of q, see model/configuration.py
+    dv: np.ndarray  # (6, nv) the frame's Jacobian
+
+
+def frame_pose_derivatives(model, q, frame):
+    """Return dT/dq_k of the frame's homogeneous matrix for every k, first index k, (nv, 4, 4).
+
+    A unit velocity of k is the twist (w, u) of the frame, its local Jacobian's column, and
+    dT = T [[ [w], u ], [ 0, 0 ]].
+    """
+    T = frame_pose(model, q, frame)
+    twists = jacobian(model, q, frame, local=True).T
+    return np.array([T @ _matrix(twist) for twist in twists]).reshape(model.nv, 4, 4)
+
+
+def _matrix(twist):
+    return np.vstack([np.column_stack([skew(twist[3:]), twist[:3]]), np.zeros(4)])
+
+
+def frame_twist_derivatives(model, q, v, frame, local=False):
+    r"""Return the derivatives of J(q) v, the velocity of the frame's origin, by q and v.
+
+    Move joint j a little along s = S_j: the frame moves along. Seen from the frame only what the
+    parent of j has of velocity turns away from it, d(twist)/dq_j = ad_{V_parent} s; world axes add
+    w x both halves of the velocity, w the turn of the frame.
+
+    :param local: in the frame's own axes; else in the world's.
+    """
+    model = with_one_axis_joints(model)
+    T, S, V, _ = moving(model, q, v)
+    where = model.frame(frame)
+    columns = [np.zeros(6)] * model.nv
+    X = where.pose  # of the frame in body i
+    for i in reversed(path_to(model, where.body)):
+        body = model.bodies[i]
+        seen = Ad_inv(X, ad(Ad_inv(T[i], V[body.parent]), S[i]))
+        for k, column in zip(range(body.v.start, body.v.stop), seen.T):
+            columns[k] = columns[k] + column
+        X = T[i] @ X
+    angular, linear = np.array(columns).reshape(model.nv, 6).T.reshape(2, 3, model.nv)
+    if local:
+        return TwistDerivatives(np.concatenate([linear, angular]),
+                                jacobian(model, q, frame, local=True))
+    turn = jacobian(model, q, frame, local=True)[3:]
+    w, u = np.split(Ad_inv(where.pose, V[where.body]), 2)
+    return TwistDerivatives(
+        np.concatenate([X.R @ (linear + cross(turn, u)), X.R @ (angular + cross(turn, w))]),
+        jacobian(model, q, frame))

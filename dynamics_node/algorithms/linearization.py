@@ -1,0 +1,75 @@
+"""How do small deviations of a moving robot develop? Its state-space model, ready for LQR.
+
+The functions here take one state, or N states side by side as in a trajectory.
+"""
+
+from typing import NamedTuple
+
+import numpy as np
+from scipy.linalg import expm
+
+from dynamics_node.model.joints import Floating
+from dynamics_node.spatial.so3 import skew
+
+
+class Linear(NamedTuple):
+    """d(dx)/dt = A dx + B dtau near a motion whose own rate is `drift`.
+
+    dx = (difference(q_nominal, q), v - v_nominal): positions on the tangent of q, see
+    model/configuration.py, then velocities. Discretised: dx' = A dx + B dtau one step later, and
+    `drift` is how far the nominal motion itself goes in that step.
+    """
+
+    A: np.ndarray      # (2 nv, 2 nv), or (N, 2 nv, 2 nv)
+    B: np.ndarray      # (2 nv, nv)
+    drift: np.ndarray  # (2 nv,)
+
+
+def linearized(model, v, a, derivatives):
+    r"""Return the continuous Linear around a state with velocity v and acceleration a.
+
+    A = [[ -ad_v, 1 ], [ da/dq, da/dv ]],   B = [[ 0 ], [ da/dtau ]],   drift = (v, a).
+
+    ad_v is zero but for floating joints: with T = T_nominal exp(x) and body twists,
+    dx/dt = v - Ad_{exp(-x)} v_nominal = (v - v_nominal) - ad_v x + O(x^2).
+
+    :param derivatives: ForwardDerivatives of that state.
+    """
+    v, a = np.asarray(v), np.asarray(a)
+    unit = np.broadcast_to(np.eye(model.nv), derivatives.dq.shape)
+    return Linear(
+        _blocks([[-np.tensordot(v, velocity_brackets(model), axes=1), unit],
+                 [derivatives.dq, derivatives.dv]]),
+        _blocks([[0.0 * unit], [derivatives.dtau]]),
+        np.concatenate([v, a], axis=-1))
+
+
+def discretized(linear, step):
+    r"""Return the Linear of one step [s], torques constant over it: exact, by the exponential of
+
+    [[A, B, drift], [0, 0, 0]] step.
+    """
+    A, B, drift = linear
+    n, m = B.shape[-2:]
+    rates = np.concatenate([A, B, drift[..., None]], axis=-1)
+    rest = np.zeros((*A.shape[:-2], m + 1, n + m + 1))
+    moved = expm(step * np.concatenate([rates, rest], axis=-2))[..., :n, :]
+    return Linear(moved[..., :n], moved[..., n:n + m], moved[..., n + m])
+
+
+def velocity_brackets(model):
+    """Return ad of the unit velocity k, first index k, (nv, nv, nv): zero where v = dq/dt."""
+    brackets = np.zeros((model.nv, model.nv, model.nv))
+    for body in model.bodies:
+        if isinstance(body.joint, Floating):  # velocities are (linear, angular)
+            first = body.v.start
+            linear, angular = slice(first, first + 3), slice(first + 3, first + 6)
+            for k, cross in enumerate(skew(axis) for axis in np.eye(3)):
+                brackets[first + k, linear, angular] = cross
+                brackets[first + 3 + k, linear, linear] = cross
+                brackets[first + 3 + k, angular, angular] = cross
+    return brackets
+
+
+def _blocks(rows):
+    return np.concatenate([np.concatenate(row, axis=-1) for row in rows], axis=-2)

@@ -1,0 +1,67 @@
+"""The same robot with a chain of one-axis joints in place of every planar one.
+
+A planar joint is a slide along x, a slide along y and a turn, in this order and with the same
+coordinates and velocities. As such a chain, with bodies without mass between, its subspaces are
+constant in the bodies they move, and derivatives need no special case for it.
+"""
+
+from dataclasses import replace
+
+import numpy as np
+
+from dynamics_node.model.joints import Planar, Prismatic, Revolute
+from dynamics_node.model.model import WORLD
+from dynamics_node.spatial import inertia as inertias
+from dynamics_node.spatial import se3
+
+
+def with_one_axis_joints(model):
+    """Return the robot with constant joint subspaces; q, v, torques and frames mean the same."""
+    if not _has_planar(model):
+        return model
+    last = _last_of_chain(model)
+    bodies, masses = [], []
+    for body, inertia in zip(model.bodies, model.inertias):
+        links = _chain(body) if isinstance(body.joint, Planar) else [body]
+        parent = last[body.parent]
+        for k, link in enumerate(links):
+            parent = parent if k == 0 else len(bodies) - 1
+            bodies.append(replace(link, parent=parent))
+            masses.append(inertia if k == len(links) - 1 else inertias.ZERO)
+    frames = {name: frame._replace(body=last[frame.body]) for name, frame in model.frames.items()}
+    return model.with_(bodies=tuple(bodies), inertias=(*masses, model.inertias[-1]), frames=frames)
+
+
+def one_axis_wrenches(model, wrenches):
+    """Return the wrenches on the bodies of `with_one_axis_joints(model)`; None for none."""
+    if wrenches is None or not _has_planar(model):
+        return wrenches
+    last = _last_of_chain(model)
+    rows = [np.zeros(6)] * (last[len(model.bodies) - 1] + 1)
+    for i, wrench in enumerate(wrenches):
+        rows[last[i]] = wrench
+    return np.array(rows)
+
+
+def _has_planar(model):
+    return any(isinstance(body.joint, Planar) for body in model.bodies)
+
+
+def _last_of_chain(model):
+    """Return {body: the body that is it after the expansion}, the world's included."""
+    last, count = {WORLD: WORLD}, 0
+    for i, body in enumerate(model.bodies):
+        count += 3 if isinstance(body.joint, Planar) else 1
+        last[i] = count - 1
+    return last
+
+
+def _chain(body):
+    """Return the three bodies of a planar joint: moved along x, along y too, and turned too."""
+    x, y = body.joint.plane().T
+    joints = (Prismatic(x), Prismatic(y), Revolute(body.joint.axis))
+    return [replace(body, joint=joint, inertia=body.inertia if k == 2 else inertias.ZERO,
+                    placement=body.placement if k == 0 else se3.IDENTITY,
+                    q=slice(body.q.start + k, body.q.start + k + 1),
+                    v=slice(body.v.start + k, body.v.start + k + 1))
+            for k, joint in enumerate(joints)]
