@@ -9,12 +9,32 @@ from differences import relative
 from tolerances import EXACT_MATHS
 
 from dynamics_node.algorithms import energy, jacobian, kinematics
+from dynamics_node.algorithms.christoffel_symbols import christoffel_symbols
 from dynamics_node.algorithms.coriolis_matrix import coriolis_matrix
+from dynamics_node.algorithms.direction import Direction, complete
+from dynamics_node.algorithms.energy_regressor import energy_regressor
 from dynamics_node.algorithms.forward_dynamics import forward_dynamics
-from dynamics_node.algorithms.friction import friction_torque
+from dynamics_node.algorithms.forward_dynamics_along import forward_dynamics_along
+from dynamics_node.algorithms.forward_dynamics_derivatives import forward_dynamics_derivatives
+from dynamics_node.algorithms.friction import friction_slope, friction_torque
+from dynamics_node.algorithms.gravity_stiffness import gravity_stiffness
 from dynamics_node.algorithms.hybrid_dynamics import hybrid_dynamics
+from dynamics_node.algorithms.hybrid_dynamics_along import by_blocks_along, hybrid_dynamics_along
+from dynamics_node.algorithms.hybrid_dynamics_derivatives import hybrid_dynamics_derivatives
 from dynamics_node.algorithms.inverse_dynamics import bias_torque, gravity_torque, inverse_dynamics
+from dynamics_node.algorithms.inverse_dynamics_along import inverse_dynamics_along
+from dynamics_node.algorithms.inverse_dynamics_derivatives import inverse_dynamics_derivatives
+from dynamics_node.algorithms.kinematics_derivatives import (
+    frame_pose_derivatives,
+    frame_twist_derivatives,
+)
 from dynamics_node.algorithms.mass_matrix import mass_matrix, mass_matrix_inverse
+from dynamics_node.algorithms.mass_matrix_derivatives import mass_matrix_derivatives
+from dynamics_node.algorithms.regressor import (
+    armature_regressor,
+    friction_regressor,
+    regressor,
+)
 from dynamics_node.algorithms.wrenches import body_wrenches
 
 
@@ -92,10 +112,61 @@ def show(result):
     return np.array([x.value if isinstance(x, Opaque) else float(x) for x in np.ravel(result)])
 
 
+def along(algorithm):
+    """Return an algorithm's derivative along a direction that comes as one array, the last."""
+    def derivative(model, *arguments):
+        *arguments, wrenches, rates = arguments
+        return np.ravel(algorithm(model, *arguments, _direction(model, rates), wrenches))
+    return derivative
+
+
+def _direction(model, rates):
+    shapes = [rate.shape for rate in complete(model, Direction())]
+    ends = np.cumsum([int(np.prod(shape)) for shape in shapes])
+    return Direction(*(part.reshape(shape)
+                       for part, shape in zip(np.split(rates, ends[:-1]), shapes)))
+
+
+def _some_given(hybrid):
+    def answer(model, q, v, a, tau, direction, wrenches):
+        given = np.arange(model.nv) % 3 != 0
+        return hybrid(model, q, v, a, tau, given, direction, wrenches)
+    return answer
+
+
+def together(algorithm):
+    """Return an algorithm that gives all its answers in one array."""
+    return lambda *args: np.concatenate([np.ravel(part) for part in algorithm(*args)])
+
+
+def _chosen_by_numbers(model, q, v, a, tau, w):
+    """Return the hybrid derivatives for `given` of the same kind of numbers as all else."""
+    given = np.arange(model.nv) % 3 != 0
+    given = hide(given) if a.dtype == object else given
+    return hybrid_dynamics_derivatives(model, q, v, a, tau, given, w)
+
+
 ALGORITHMS = {
     'inverse_dynamics': (inverse_dynamics, 'qvaw'),
     'forward_dynamics': (lambda *args: np.concatenate(forward_dynamics(*args)), 'qvtw'),
     'hybrid_dynamics': (None, 'qvatw'),
+    'inverse_dynamics_along': (along(inverse_dynamics_along), 'qvawd'),
+    'forward_dynamics_along': (along(forward_dynamics_along), 'qvtwd'),
+    'hybrid_dynamics_along': (along(_some_given(hybrid_dynamics_along)), 'qvatwd'),
+    'hybrid_dynamics_along_by_blocks': (along(_some_given(by_blocks_along)), 'qvatwd'),
+    'inverse_dynamics_derivatives': (together(inverse_dynamics_derivatives), 'qvaw'),
+    'forward_dynamics_derivatives': (together(forward_dynamics_derivatives), 'qvtw'),
+    'hybrid_dynamics_derivatives': (together(_chosen_by_numbers), 'qvatw'),
+    'christoffel_symbols': (christoffel_symbols, 'q'),
+    'mass_matrix_derivatives': (mass_matrix_derivatives, 'q'),
+    'gravity_stiffness': (gravity_stiffness, 'q'),
+    'friction_slope': (friction_slope, 'v'),
+    'frame_pose_derivatives': (partial(frame_pose_derivatives, frame='l5'), 'q'),
+    'frame_twist_derivatives': (together(partial(frame_twist_derivatives, frame='l5')), 'qv'),
+    'regressor': (regressor, 'qva'),
+    'friction_regressor': (friction_regressor, 'v'),
+    'armature_regressor': (armature_regressor, 'a'),
+    'energy_regressor': (lambda *args: np.concatenate(energy_regressor(*args)), 'qv'),
     'mass_matrix': (mass_matrix, 'q'),
     'mass_matrix_inverse': (lambda *args: mass_matrix_inverse(*args).matrix, 'q'),
     'coriolis_matrix': (coriolis_matrix, 'qv'),
@@ -123,7 +194,9 @@ def question(request, tree):
 
         def algorithm(model, q, v, a, tau, w):
             return np.concatenate(hybrid_dynamics(model, q, v, a, tau, given, w))
-    everything = {'q': q, 'v': v, 'a': a, 't': tau, 'w': body_wrenches(robot.model, wrenches)}
+    rates = rng.normal(size=sum(rate.size for rate in complete(robot.model, Direction())))
+    everything = {'q': q, 'v': v, 'a': a, 't': tau, 'w': body_wrenches(robot.model, wrenches),
+                  'd': rates}
     return algorithm, robot.model, [everything[letter] for letter in letters]
 
 

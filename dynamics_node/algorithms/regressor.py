@@ -1,0 +1,67 @@
+"""Which torques does each inertial, friction and rotor parameter account for?
+
+tau = Y pi + Y_f (damping, friction) + Y_r armature - sum J' F_ext: inverse dynamics is linear in
+them all. A column of Y is also d tau/d pi_j.
+"""
+
+import numpy as np
+
+from dynamics_node.algorithms.inverse_dynamics import body_motions
+from dynamics_node.algorithms.recursion import add_block, joints_at
+from dynamics_node.spatial.se3 import Ad_inv_dual
+from dynamics_node.spatial.so3 import skew
+
+
+def regressor(model, q, v, a):
+    r"""Return Y with newton_euler(q, v, a) = Y pi, (nv, 10 bodies).
+
+    Ten columns per moving body in the order of `model.bodies`, of `inertial_parameters`:
+    Y = sum_i J_i' A_i, where A_i pi_i is the wrench that moves body i so.
+
+    :param q, v, a: configuration (nq,), velocity and acceleration (nv,).
+
+    Atkeson, An and Hollerbach 1986. O(n depth).
+    """
+    T, S = joints_at(model, q)
+    motions = body_motions(model, T, S, q, v, a)
+    Y = np.zeros((model.nv, 10 * len(model.bodies))).tolist()
+    for i, body in enumerate(model.bodies):
+        columns = slice(10 * i, 10 * i + 10)
+        A = body_regressor(motions[i])
+        add_block(Y, body.v, columns, S[i].T @ A)
+        k = i
+        for j in model.ancestors(i):
+            A = Ad_inv_dual(T[k], A)  # the same wrenches, seen from the next body down the path
+            add_block(Y, model.bodies[j].v, columns, S[j].T @ A)
+            k = j
+    return np.array(Y).reshape(model.nv, 10 * len(model.bodies))
+
+
+def body_regressor(motion):
+    r"""Return A with needed_wrench(inertia, motion) = A pi of one rigid body, (6, 10).
+
+    moment = I alpha + w x I w + m c x acc,   force = m acc + U m c,   U = [alpha] + [w][w].
+    """
+    w, alpha, U, acc = motion
+    tensor = times_tensor(alpha) + skew(w) @ times_tensor(w)
+    return np.vstack([np.column_stack([np.zeros(3), -skew(acc), tensor]),
+                      np.column_stack([acc, U, np.zeros((3, 6))])])
+
+
+def times_tensor(x):
+    """Return the matrix with I x = [.] (Ixx, Ixy, Iyy, Ixz, Iyz, Izz), (3, 6)."""
+    x, y, z = x
+    return np.array([[x, y, 0.0, z, 0.0, 0.0],
+                     [0.0, x, y, 0.0, z, 0.0],
+                     [0.0, 0.0, 0.0, x, y, z]])
+
+
+def friction_regressor(model, v):
+    """Return Y_f with friction_torque = Y_f (damping, friction), (nv, 2 nv)."""
+    smooth_sign = v / np.sqrt(v * v + model.friction_speed ** 2)
+    return np.hstack([np.diag(v), np.diag(smooth_sign)])
+
+
+def armature_regressor(model, a):
+    """Return Y_r with the rotors' torque = Y_r armature, (nv, nv)."""
+    return np.diag(a)
