@@ -41,11 +41,11 @@ def hybrid_dynamics(model, q, v, a, tau, given, wrenches=None):
 def by_articulated_bodies(model, q, v, a, tau, given, wrenches=None):
     motion = moving(model, q, v)
     drive = tau - friction_torque(model, v)
-    inward = _inward(model, motion, a, drive, given, wrenches)
-    return _outward(model, motion, a, tau, v, given, inward)
+    joints = inward(model, motion, a, drive, given, wrenches)
+    return outward(model, motion, a, tau, v, given, joints)
 
 
-class _Joint(NamedTuple):
+class Articulated(NamedTuple):
     """What the backward recursion leaves for the forward one."""
 
     inertia: object      # articulated inertia of the body, \hat I_i
@@ -57,7 +57,7 @@ class _Joint(NamedTuple):
     drive: np.ndarray    # tau_v - S_v' (\hat I_i known + \hat B_i)
 
 
-def _inward(model, motion, a, drive, given, wrenches):
+def inward(model, motion, a, drive, given, wrenches):
     """Backward recursion: the articulated inertia and bias of every body."""
     inertia = [articulated(inertia) for inertia in model.inertias]
     bias = per_body(model, np.zeros(6))
@@ -75,7 +75,7 @@ def _inward(model, motion, a, drive, given, wrenches):
         push = inertia[i] @ known + bias[i]
         force = drive[body.v][~u] - S_v.T @ push
         L, d = factor(S_v.T @ U + np.diag(model.armature[body.v][~u]))
-        joints[i] = _Joint(inertia[i], bias[i], known, U, L, d, force)
+        joints[i] = Articulated(inertia[i], bias[i], known, U, L, d, force)
         # Pi_i = I - U Psi U',  beta_i = B + I known + U Psi force
         Pi = inertia[i] - outer(U, solve_factored(L, d, U.T).T)
         beta = push + U @ solve_factored(L, d, force)
@@ -84,7 +84,7 @@ def _inward(model, motion, a, drive, given, wrenches):
     return joints
 
 
-def _outward(model, motion, a, tau, v, given, joints):
+def outward(model, motion, a, tau, v, given, joints):
     """Forward recursion: accelerations of the driven, torques of the prescribed."""
     Vdot = per_body(model, gravity_acceleration(model))
     acceleration, torque = [None] * model.nv, [None] * model.nv

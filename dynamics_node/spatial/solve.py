@@ -20,12 +20,21 @@ def factor(A):
 
 def solve_factored(L, d, B):
     """Return X with L' diag(d) L X = B, B (n,) or (n, k)."""
-    n = len(d)
-    X = np.array(B, dtype=np.result_type(B, L))
-    for k in range(n - 1, 0, -1):  # L' Y = B
-        X[:k] = X[:k] - _times(L[k, :k], X[k])
-    X = X / (d if X.ndim == 1 else d[:, None])
-    for k in range(1, n):  # L X = Y
+    return second_half(L, d, first_half(L, B))
+
+
+def first_half(L, B):
+    """Return Y with L' Y = B: then B' A^-1 B = Y' diag(1/d) Y."""
+    Y = np.array(B, dtype=np.result_type(B, L))
+    for k in range(len(L) - 1, 0, -1):
+        Y[:k] = Y[:k] - _times(L[k, :k], Y[k])
+    return Y
+
+
+def second_half(L, d, Y):
+    """Return X with diag(d) L X = Y."""
+    X = Y / (d if Y.ndim == 1 else d[:, None])
+    for k in range(1, len(d)):
         X[k] = X[k] - L[k, :k] @ X[:k]
     return X
 

@@ -4,6 +4,7 @@ from functools import partial
 
 import numpy as np
 import pytest
+import random_loops
 import random_trees
 from differences import relative
 from tolerances import EXACT_MATHS
@@ -36,6 +37,7 @@ from dynamics_node.algorithms.regressor import (
     regressor,
 )
 from dynamics_node.algorithms.wrenches import body_wrenches
+from dynamics_node.constrained.rows import rows as constraint_rows
 
 
 class Opaque:
@@ -146,6 +148,8 @@ def _chosen_by_numbers(model, q, v, a, tau, w):
     return hybrid_dynamics_derivatives(model, q, v, a, tau, given, w)
 
 
+LOOPS = random_loops.every_kind(np.random.default_rng(0))
+
 ALGORITHMS = {
     'inverse_dynamics': (inverse_dynamics, 'qvaw'),
     'forward_dynamics': (lambda *args: np.concatenate(forward_dynamics(*args)), 'qvtw'),
@@ -167,6 +171,7 @@ ALGORITHMS = {
     'friction_regressor': (friction_regressor, 'v'),
     'armature_regressor': (armature_regressor, 'a'),
     'energy_regressor': (lambda *args: np.concatenate(energy_regressor(*args)), 'qv'),
+    'constraint_rows': (together(partial(constraint_rows, constraints=LOOPS)), 'qv'),
     'mass_matrix': (mass_matrix, 'q'),
     'mass_matrix_inverse': (lambda *args: mass_matrix_inverse(*args).matrix, 'q'),
     'coriolis_matrix': (coriolis_matrix, 'qv'),

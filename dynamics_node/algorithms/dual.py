@@ -1,0 +1,134 @@
+"""How does anything change with q and v? Numbers that carry their derivatives along.
+
+A Dual is a value and its slopes in k directions. Every algorithm that runs on symbols runs on Duals
+as well, and gives its exact derivatives beside its values: forward differentiation, no step size.
+"""
+
+import functools
+
+import numpy as np
+
+from dynamics_node.spatial import so3
+
+
+def _of_one_number(operation):
+    """Leave arrays to NumPy, which comes back with their entries one by one."""
+    @functools.wraps(operation)
+    def wrapped(self, other):
+        return NotImplemented if isinstance(other, np.ndarray) else operation(self, other)
+    return wrapped
+
+
+class Dual:
+    """x + sum of slope_j e_j with e_i e_j = 0: a number and its k derivatives.
+
+    Value and slopes may themselves be numbers of any kind.
+    """
+
+    __slots__ = ('slope', 'value')
+
+    def __init__(self, value, slope):
+        self.value, self.slope = value, slope
+
+    @_of_one_number
+    def __add__(self, other):
+        value, slope = _split(other)
+        return Dual(self.value + value, self.slope if slope is None else self.slope + slope)
+
+    @_of_one_number
+    def __sub__(self, other):
+        value, slope = _split(other)
+        return Dual(self.value - value, self.slope if slope is None else self.slope - slope)
+
+    @_of_one_number
+    def __mul__(self, other):
+        value, slope = _split(other)
+        if slope is None:
+            return Dual(self.value * value, self.slope * value)
+        return Dual(self.value * value, self.slope * value + slope * self.value)
+
+    @_of_one_number
+    def __truediv__(self, other):
+        value, slope = _split(other)
+        quotient = self.value / value
+        if slope is None:
+            return Dual(quotient, self.slope / value)
+        return Dual(quotient, (self.slope - slope * quotient) / value)
+
+    @_of_one_number
+    def __rtruediv__(self, other):
+        quotient = other / self.value
+        return Dual(quotient, self.slope * (-quotient / self.value))
+
+    @_of_one_number
+    def __rsub__(self, other):
+        return Dual(other - self.value, -self.slope)
+
+    __radd__, __rmul__ = __add__, __mul__
+
+    def __neg__(self):
+        return Dual(-self.value, -self.slope)
+
+    def __pow__(self, power):
+        if power != 2:
+            return NotImplemented
+        return self * self
+
+    def sin(self):
+        return Dual(np.sin(self.value), self.slope * np.cos(self.value))
+
+    def cos(self):
+        return Dual(np.cos(self.value), self.slope * -np.sin(self.value))
+
+    def sqrt(self):
+        root = np.sqrt(self.value)
+        return Dual(root, self.slope / (2.0 * root))
+
+
+def _split(number):
+    """Return (value, slope), the slope of a constant being None."""
+    return (number.value, number.slope) if isinstance(number, Dual) else (number, None)
+
+
+def varying(values, slopes):
+    """Return the vector of Duals with these values (n,) and slopes (n, k)."""
+    duals = np.empty(len(values), dtype=object)
+    duals[:] = [Dual(value, slope) for value, slope in zip(values, np.asarray(slopes))]
+    return duals
+
+
+def slopes_of(duals, k):
+    """Return the slopes of an array of Duals and constants, (..., k)."""
+    rows = [np.zeros(k) if slope is None else slope for _, slope in map(_split, np.ravel(duals))]
+    return np.array(rows).reshape(*np.shape(duals), k)
+
+
+def state_varying_with_q_and_v(model, q, v):
+    """Return (q, v) as Duals of 2 nv directions: along each unit velocity, then along each v_k."""
+    n = model.nv
+    still = np.zeros((n, n))
+    return (varying(q, np.hstack([configuration_rates(model, q), np.zeros((model.nq, n))])),
+            varying(v, np.hstack([still, np.eye(n)])))
+
+
+def configuration_rates(model, q):
+    r"""Return G with dq/dt = G v, (nq, nv).
+
+    The identity wherever v = dq/dt; of a floating joint with body twist (u, w) and quaternion r,
+    dp/dt = R u and dr/dt = 1/2 r * (w, 0).
+    """
+    rows = [[0.0] * model.nv for _ in range(model.nq)]
+    for joint in model.joints:
+        block = np.eye(joint.v.stop - joint.v.start)
+        if joint.kind == 'floating':
+            block = _floating_rates(q[joint.q][3:])
+        for row, values in zip(rows[joint.q], block):
+            row[joint.v] = list(values)
+    return np.array(rows).reshape(model.nq, model.nv)
+
+
+def _floating_rates(quaternion):
+    R = so3.from_quaternion(quaternion)
+    turns = [0.5 * so3.quaternion_product(quaternion, [*axis, 0.0]) for axis in np.eye(3)]
+    return np.vstack([np.hstack([R, np.zeros((3, 3))]),
+                      np.hstack([np.zeros((4, 3)), np.array(turns).T])])

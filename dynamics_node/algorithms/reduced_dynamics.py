@@ -1,0 +1,80 @@
+"""Torques alone act on a robot at rest without weight: how does it accelerate?
+
+The pass that eq. 67 and 76 repeat once per constraint. Whatever torques act, the articulated
+inertias are the same, so that a full pass leaves nothing for this one but its sums.
+"""
+
+from typing import NamedTuple
+
+import numpy as np
+
+from dynamics_node.algorithms.recursion import per_body
+from dynamics_node.spatial.se3 import Ad_inv, Ad_inv_dual
+from dynamics_node.spatial.solve import first_half, second_half, symmetric
+
+
+class Reduced(NamedTuple):
+    """The answers to k sets of torques, side by side."""
+
+    a: np.ndarray    # (nv, k) zero where the acceleration is prescribed
+    tau: np.ndarray  # (nv, k) what holds the prescribed; elsewhere the given torque
+
+
+def reduced_dynamics(model, motion, joints, given, torques):
+    r"""Return both sides of M (0, a_v) = (tau_u, tau_v), u prescribed to stand still, v driven.
+
+    Table 4 without velocity, gravity, external wrenches and prescribed acceleration:
+    beta_i = \hat B_i + U_i Psi_i (tau_i - S_i' \hat B_i),  \hat B_i = sum of Ad*_{T^-1} beta_k.
+    With nothing prescribed, a = M^-1 tau.
+
+    :param motion, joints: what `recursion.moving` and `hybrid_dynamics.inward` have found.
+    :param given: (nv,) plain booleans, True where the acceleration is prescribed.
+    :param torques: (nv, k), of which only the driven rows are read. O(n) for each column.
+
+    Kim 2012, sections 3.2 and 3.3.
+    """
+    bias, reached = _inward(model, motion, joints, given, torques)
+    Vdot = per_body(model, np.zeros((6, torques.shape[1])))
+    a, tau = [0.0 * row for row in torques], list(torques)
+    for i, (body, joint) in enumerate(zip(model.bodies, joints)):
+        u, S = given[body.v], motion.S[i]
+        places = np.arange(body.v.start, body.v.stop)
+        carried = Ad_inv(motion.T[i], Vdot[body.parent])
+        pull = first_half(joint.L, joint.U.T @ carried)
+        driven = second_half(joint.L, joint.d, reached[i] - pull)
+        Vdot[i] = carried + S[:, ~u] @ driven
+        for place, row in zip(places[~u], driven):
+            a[place] = row
+        held = S[:, u].T @ (joint.inertia @ Vdot[i] + bias[i])
+        for place, row in zip(places[u], held):
+            tau[place] = row
+    return Reduced(np.array(a), np.array(tau))
+
+
+def reduced_compliance(model, motion, joints, given, torques):
+    r"""Return tau_v' M_vv^-1 tau_v, how sets of torques move against each other, (k, k).
+
+    Arguments as of `reduced_dynamics`, of which it takes the way in alone: the torques that reach
+    the joints, y_i = L_i'^-1 (tau_i - S_i' \hat B_i), are those of M = L' D L, so the answer is
+    the sum of y_i' D_i^-1 y_i.
+    """
+    _, reached = _inward(model, motion, joints, given, torques)
+    total = np.zeros((torques.shape[1],) * 2)
+    for joint, y in zip(joints, reached):
+        total = total + y.T @ (y / joint.d[:, None])
+    return symmetric(total)
+
+
+def _inward(model, motion, joints, given, torques):
+    """Backward recursion: every body's bias (6, k), and what reaches its joint."""
+    nothing = np.zeros((6, torques.shape[1]))
+    bias = [nothing] * (len(model.bodies) + 1)
+    reached = [None] * len(model.bodies)
+    for i in reversed(range(len(model.bodies))):
+        body, joint = model.bodies[i], joints[i]
+        driven = ~given[body.v]
+        force = torques[body.v][driven] - motion.S[i][:, driven].T @ bias[i]
+        reached[i] = first_half(joint.L, force)
+        beta = bias[i] + joint.U @ second_half(joint.L, joint.d, reached[i])
+        bias[body.parent] = bias[body.parent] + Ad_inv_dual(motion.T[i], beta)
+    return bias, reached

@@ -1,0 +1,98 @@
+"""How does one state of a held robot answer: quickly where rows are independent, else at all?
+
+The quick way divides by pivots that are zero where rows repeat each other; its margin says so. What
+answers then is float only and imports SciPy, 0.1 s: not before it is needed.
+"""
+
+from typing import NamedTuple
+
+import numpy as np
+
+from dynamics_node.constrained import impact as impacts
+from dynamics_node.constrained.constraint import row_names
+from dynamics_node.constrained.forward import constrained_forward_dynamics
+from dynamics_node.constrained.hybrid import constrained_hybrid_dynamics
+from dynamics_node.errors import DynamicsError
+
+
+class ConstrainedMotion(NamedTuple):
+    """M a + b = tau + A' multipliers."""
+
+    a: np.ndarray            # (nv,)
+    tau: np.ndarray          # (nv,)
+    multipliers: np.ndarray  # (m,) on frame 2 from frame 1, in its axes [N, N m]; see `row_names`
+
+
+class AfterImpact(NamedTuple):
+    """The state after, and what it took."""
+
+    v: np.ndarray            # (nv,)
+    impulse: np.ndarray      # (m,) on frame 2, in frame 1's axes [N s, N m s]
+    energy_loss: np.ndarray  # kinetic energy before, less that after [J]
+
+
+class HeldForwardDerivatives(NamedTuple):
+    """Derivatives of acceleration and multipliers: column k is the change of k."""
+
+    dq: np.ndarray              # da/dq (nv, nv) along unit velocities
+    dv: np.ndarray              # (nv, nv)
+    dtau: np.ndarray            # (nv, nv)
+    multipliers_dq: np.ndarray  # (m, nv)
+    multipliers_dv: np.ndarray
+    multipliers_dtau: np.ndarray
+
+
+def forward(model, constraints, q, v, tau, wrenches=None, stabilisation=None):
+    """Return the ConstrainedMotion under the torques tau; never NaN where there is an answer."""
+    with np.errstate(all='ignore'):
+        found = constrained_forward_dynamics(model, q, v, tau, constraints, wrenches,
+                                             stabilisation)
+    if _regular(found):
+        return ConstrainedMotion(found.a, tau, found.multipliers)
+    from dynamics_node.constrained.any_rank import forward_of_any_rank
+    found = forward_of_any_rank(model, q, v, tau, constraints, wrenches, stabilisation)
+    return ConstrainedMotion(found.a, tau, found.multipliers)
+
+
+def hybrid(model, constraints, q, v, a, tau, given, wrenches=None, stabilisation=None):
+    """Return the ConstrainedMotion from a where given (nv,) is 1 and tau where it is 0."""
+    given = given > 0.5
+    with np.errstate(all='ignore'):
+        found = constrained_hybrid_dynamics(model, q, v, a, tau, given, constraints, wrenches,
+                                            stabilisation)
+    if not _regular(found):
+        from dynamics_node.constrained.any_rank import hybrid_of_any_rank
+        found = hybrid_of_any_rank(model, q, v, a, tau, given, constraints, wrenches,
+                                   stabilisation)
+    return ConstrainedMotion(found.a, found.tau, found.multipliers)
+
+
+def impact(model, constraints, q, v, restitution):
+    """Return the AfterImpact; restitution (m,), one per row."""
+    with np.errstate(all='ignore'):
+        found = impacts.impact(model, q, v, constraints, restitution)
+    if not _regular(found):
+        from dynamics_node.constrained.redundant_impact import redundant_impact
+        found = redundant_impact(model, q, v, constraints, restitution)
+    return AfterImpact(found.v, found.impulse, np.asarray(found.energy_loss))
+
+
+def forward_derivatives(model, constraints, q, v, tau, wrenches=None):
+    """Return the HeldForwardDerivatives.
+
+    :raises DynamicsError: the rows depend on each other; it names those that repeat others.
+    """
+    from dynamics_node.constrained.derivatives import constrained_forward_dynamics_derivatives
+    with np.errstate(all='ignore'):
+        found = constrained_forward_dynamics_derivatives(model, q, v, tau, constraints, wrenches)
+    weak = np.flatnonzero(~(found.margin > 0.0))
+    if len(weak):
+        names = row_names(constraints)
+        raise DynamicsError(
+            f'the constraint rows depend on each other here: {", ".join(names[k] for k in weak)} '
+            'repeat others, so the multipliers have no derivatives; drop them')
+    return HeldForwardDerivatives(*found[:-1])
+
+
+def _regular(found):
+    return bool(np.all(found.margin > 0.0) and np.all(found.inertia_margin > 0.0))

@@ -1,0 +1,212 @@
+"""Which state keeps the constraints, near this one? (Newton on the manifold; floats only)"""
+
+from dataclasses import replace
+from typing import NamedTuple
+
+import numpy as np
+
+from dynamics_node.algorithms.mass_matrix import mass_matrix, mass_matrix_inverse
+from dynamics_node.constrained.constraint import frame_of, size, validate
+from dynamics_node.constrained.in_world import placed
+from dynamics_node.constrained.rows import constraint_matrix, residual
+from dynamics_node.errors import DynamicsError
+from dynamics_node.model.checks import finite, positive
+from dynamics_node.model.configuration import integrate
+from dynamics_node.spatial import so3
+
+# Singular values of A below this share of the largest are rows said twice, not another direction.
+REDUNDANT = 1e-11
+# Levenberg's damping where the residual is 1 or more, as a share of the largest singular value
+# squared. As it falls with |residual|^2, steps stay quadratic also where the constraints are
+# redundant on the manifold but not beside it (Yamashita and Fukushima 2001).
+DAMPING = 1e-3
+LONGEST_STEP = 1.0    # of a coordinate at once: further the rows do not tell the way [rad or m]
+SHORTEST_STEP = 1e-4  # share of a step below which it is given up: nothing near is better
+STUCK = 1e-9          # share of |residual| that the best step must win, else there is none
+NUDGES, NUDGE = 3, 0.02  # how often, and by how much, to leave a place where no step helps
+TRACE = 1e-8          # share of what a motion could meet at most that stands in for no inertia
+ROUNDING = 16 * np.finfo(float).eps  # of a residual, relative to the largest coordinate
+SHOWN = 5             # constraints in an error message
+
+
+def project_configuration(model, q, constraints, tolerance=1e-12, max_steps=50, fixed=(),
+                          limits=True):
+    """Return a configuration near q that keeps the constraints and the joints' limits, (nq,).
+
+    Each step is the smallest in kinetic energy, so heavy links hardly move; where a joint would
+    leave its limits, the others do the rest. A contact without anchor stays where it is at q.
+
+    :param tolerance: of every row of the residual [m or rad]; no finer than rounding of q.
+    :param fixed: names of joints that must not move.
+    :param limits: whether the joints' limits count; for a simulation that knows none they do not.
+    :raise DynamicsError: there is none in reach; it says by how much which constraint is broken,
+        and which joints are at their limits.
+    """
+    q = _configuration(model, q)
+    tolerance = max(positive('tolerance', tolerance), ROUNDING * np.abs(q).max(initial=0.0))
+    constraints = anchored(model, q, constraints)
+    limits = _limits(model, [model.joint(name) for name in fixed], limits)
+    q = np.clip(q, limits.lower, limits.upper)
+    nudges = [*np.random.default_rng(0).normal(size=(NUDGES, model.nv)) * (NUDGE * limits.free)]
+    r = residual(model, q, constraints, angle_of_turn)
+    for _ in range(max_steps):
+        if np.abs(r).max(initial=0.0) <= tolerance:
+            break
+        step = _step(model, q, constraints, r, limits)
+        q, r, better = _best_part(model, q, step, constraints, r, limits)
+        if not better and nudges:  # a stretched arm, say, sees no way back
+            q = np.clip(integrate(model, q, nudges.pop()), limits.lower, limits.upper)
+            r = residual(model, q, constraints, angle_of_turn)
+        elif not better:
+            break
+    _check_kept(model, q, constraints, r, tolerance, limits)
+    return q
+
+
+def project_velocity(model, q, v, constraints):
+    """Return the velocity nearest to v, by kinetic energy, that keeps the constraints, (nv,).
+
+    It minimises (x - v)' M (x - v) with A x = 0: x = v - M^-1 A' (A M^-1 A')^+ A v.
+    """
+    q, v = _configuration(model, q), finite('v', v, (model.nv,))
+    constraints = tuple(constraints)
+    validate(model, constraints)
+    A = constraint_matrix(model, q, constraints)
+    return v + _smallest_step(A, _metric(model, q), A @ v, 0.0)
+
+
+def anchored(model, q, constraints):
+    """Return the constraints, each contact without an anchor held where it is at q.
+
+    Frame 1's closure keeps the axes of `to` and goes to frame 2's origin; frame 2's closure takes
+    these axes, so that all residuals are zero.
+    """
+    constraints = tuple(constraints)
+    validate(model, constraints)
+    poses = placed(model, q).poses
+    return tuple(_anchored(model, poses, constraint) if constraint.follows else constraint
+                 for constraint in constraints)
+
+
+def _anchored(model, poses, constraint):
+    one, two = frame_of(model, constraint.to), model.frame(constraint.frame)
+    to = poses[one.body] @ one.pose
+    link = poses[two.body] @ two.pose
+    point = link @ constraint.placement
+    return replace(constraint,
+                   to_pose=(*to.inverse().R @ (point.p - to.p), 0.0, 0.0, 0.0, 1.0),
+                   pose=(*constraint.placement.p, *so3.to_quaternion(link.R.T @ to.R)))
+
+
+def _configuration(model, q):
+    """Return q as floats, quaternions of length one, (nq,)."""
+    return integrate(model, finite('q', q, (model.nq,)), np.zeros(model.nv))
+
+
+class _Limits(NamedTuple):
+    """Between what the joints may move."""
+
+    free: np.ndarray   # (nv,) whether it may move at all
+    lower: np.ndarray  # (nq,)
+    upper: np.ndarray  # (nq,)
+    where: np.ndarray  # (nv,) the entry of q that an entry of v moves alone, or -1
+
+    def in_the_way(self, q, step):
+        """Return which entries of v are at their limit and would step over it, (nv,)."""
+        alone, k = self.where >= 0, self.where
+        return alone & (((q[k] <= self.lower[k]) & (step < 0.0))
+                        | ((q[k] >= self.upper[k]) & (step > 0.0)))
+
+
+def _limits(model, fixed, count):
+    free, where = np.ones(model.nv, dtype=bool), np.full(model.nv, -1)
+    lower, upper = np.full(model.nq, -np.inf), np.full(model.nq, np.inf)
+    for joint in model.joints:
+        if joint in fixed:
+            free[joint.v] = False
+        elif count and joint.kind != 'floating':
+            where[joint.v] = range(model.nq)[joint.q]
+            lower[joint.q], upper[joint.q] = joint.lower, joint.upper
+    return _Limits(free, lower, upper, where)
+
+
+def _step(model, q, constraints, r, limits):
+    """Return the damped Newton step, not over a limit that is reached already, (nv,)."""
+    A, M = constraint_matrix(model, q, constraints), _metric(model, q)
+    free = limits.free
+    while True:
+        step = np.zeros(model.nv)
+        step[free] = _smallest_step(A[:, free], M[np.ix_(free, free)], r,
+                                    DAMPING * min(1.0, r @ r))
+        stopped = limits.in_the_way(q, step)
+        if not stopped.any():
+            return step * (LONGEST_STEP / max(LONGEST_STEP, np.abs(step).max(initial=0.0)))
+        free = free & ~stopped
+
+
+def _best_part(model, q, step, constraints, r, limits):
+    """Return (q, residual, whether that is better) after the step, or half of it, or a quarter."""
+    part = 1.0
+    while part >= SHORTEST_STEP:
+        q_new = np.clip(integrate(model, q, step, part), limits.lower, limits.upper)
+        r_new = residual(model, q_new, constraints, angle_of_turn)
+        if np.linalg.norm(r_new) < (1.0 - STUCK) * np.linalg.norm(r):
+            return q_new, r_new, True
+        part /= 2.0
+    return q, r, False
+
+
+def _smallest_step(A, M, r, damping):
+    """Return x with A x = -r and the least x' M x; where there is none, the least |A x + r|.
+
+    :param damping: share of the largest singular value squared that is added to all.
+    """
+    L = np.linalg.cholesky(M)  # x = L'^-1 y with the least y'y
+    U, s, Vt = np.linalg.svd(np.linalg.solve(L, A.T).T, full_matrices=False)
+    largest = s.max(initial=0.0)
+    kept = s > REDUNDANT * largest
+    U, s, Vt = U[:, kept], s[kept], Vt[kept]
+    y = -Vt.T @ (s / (s ** 2 + damping * largest ** 2) * (U.T @ r))
+    return np.linalg.solve(L.T, y)
+
+
+def _metric(model, q):
+    """Return M(q), with a trace of inertia where some motion meets none, (nv, nv)."""
+    M = mass_matrix(model, q)
+    with np.errstate(all='ignore'):  # without inertia there is nothing to divide by
+        if (mass_matrix_inverse(model, q).margin > 0.0).all():
+            return M
+    unit = np.sqrt(np.where(model.inertia_scale > 0.0, model.inertia_scale, 1.0))
+    values, vectors = np.linalg.eigh(M / np.outer(unit, unit))
+    vectors = unit[:, None] * vectors
+    return vectors * np.maximum(values, TRACE) @ vectors.T
+
+
+def _check_kept(model, q, constraints, r, tolerance, limits):
+    """Raise if a row is broken, with the constraints that are, the worst first."""
+    parts = np.split(r, np.cumsum([size(constraint) for constraint in constraints]))
+    left = {constraint.name: np.abs(part).max() for constraint, part in zip(constraints, parts)}
+    broken = sorted(((value, name) for name, value in left.items() if not value <= tolerance),
+                    reverse=True)
+    if not broken:
+        return
+    shown = ', '.join(f"'{name}' by {value:.3g}" for value, name in broken[:SHOWN])
+    at_limit = (q <= limits.lower) | (q >= limits.upper)
+    stopped = [joint.name for joint in model.joints if at_limit[joint.q].any()]
+    raise DynamicsError(
+        f'no configuration near the given one keeps the constraints: {shown} [m or rad] is left; '
+        'they contradict each other, or the configuration is out of reach from there'
+        + (f' (at their limits: {", ".join(stopped)})' if stopped else ''))
+
+
+def angle_of_turn(R, axis=None):
+    """Return angle times axis where `sine_of_turn` returns its sine: half a turn is not zero."""
+    if axis is None:
+        return so3.log(R)
+    turn, cosine = so3.cross(axis, R @ axis), axis @ R @ axis
+    sine = np.linalg.norm(turn)
+    if sine > 0.0:
+        return turn * (np.arctan2(sine, cosine) / sine)
+    any_across = np.eye(3)[np.argmin(np.abs(axis))]
+    any_across = so3.cross(axis, any_across) / np.linalg.norm(so3.cross(axis, any_across))
+    return any_across * (0.0 if cosine > 0.0 else np.pi)

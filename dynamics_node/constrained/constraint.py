@@ -1,0 +1,209 @@
+"""What is held, and to what? Constraints as data.
+
+A constraint holds a frame of the robot, frame 2, to another link or to the world, frame 1. Either
+may be placed in its link by a pose, the closure. All rows are seen from frame 1's closure axes, at
+the origin of frame 2's.
+"""
+
+import math
+from dataclasses import dataclass, fields
+from functools import lru_cache
+
+import numpy as np
+
+from dynamics_node.constrained.field_checks import IN_PLANE, SHORTEST, refuse, short, tidy
+from dynamics_node.errors import DynamicsError
+from dynamics_node.model.model import WORLD, Frame
+from dynamics_node.spatial import se3, so3
+from dynamics_node.spatial.se3 import Pose
+
+WORLD_NAME = 'world'  # in `to`, whatever the links are called: what does not move
+
+_LINEAR, _ANGULAR, _ACROSS = ('x', 'y', 'z'), ('rx', 'ry', 'rz'), ('r1', 'r2')
+# kind -> its rows. x y z and rx ry rz are along and about frame 1's closure axes, n is along the
+# `axis`, r1 and r2 are about two directions across it.
+ROWS = {
+    'weld': _LINEAR + _ANGULAR,
+    'revolute': _LINEAR + _ACROSS,
+    'spherical': _LINEAR,
+    'point_on_plane': ('n',),
+    'planar': ('n', *_ACROSS),
+    'distance': ('distance',),
+    'coupling': ('coupling',),
+    'point_contact': _LINEAR,
+    'line_contact': _LINEAR + _ACROSS,
+    'flat_contact': _LINEAR + _ANGULAR,
+}
+KINDS = {kind: len(rows) for kind, rows in ROWS.items()}  # kind -> how many rows
+CONTACTS = ('point_contact', 'line_contact', 'flat_contact')
+
+_FRAMES = ('frame', 'to', 'pose', 'to_pose')
+# kind -> the fields that it reads, beside name and kind
+FIELDS = {
+    'weld': _FRAMES,
+    'revolute': (*_FRAMES, 'axis'),
+    'spherical': _FRAMES,
+    'point_on_plane': (*_FRAMES, 'axis', 'distance'),
+    'planar': (*_FRAMES, 'axis', 'distance'),
+    'distance': (*_FRAMES, 'distance'),
+    'coupling': ('joints', 'ratio', 'offset'),
+    'point_contact': (*_FRAMES, 'friction'),
+    'line_contact': (*_FRAMES, 'axis', 'friction'),
+    'flat_contact': (*_FRAMES, 'friction'),
+}
+
+
+@dataclass(frozen=True)
+class Constraint:
+    """One thing that is held. What cannot be is refused: a DynamicsError names the field.
+
+    A pose is (x, y, z), (x, y, z, roll, pitch, yaw) or (x, y, z, qx, qy, qz, qw) [m, rad]; it is
+    kept as the last. A contact without `to_pose` holds frame 2 wherever it is at the moment, in
+    the axes of `to`, whose z is the normal.
+    """
+
+    name: str
+    kind: str                      # one of KINDS
+    frame: str = ''                # frame 2, the link that is held
+    to: str = WORLD_NAME           # frame 1, the link it is held to, or the world
+    pose: tuple = ()               # of the closure in `frame`; () is the identity
+    to_pose: tuple = ()            # of the closure in `to`; () is the identity, for contacts: here
+    axis: tuple = (0.0, 0.0, 1.0)  # hinge, normal of the plane, or line, in frame 1's closure axes
+    distance: float = 0.0          # between the origins, or of the plane along its normal [m]
+    joints: tuple = ()             # (i, j) of a coupling: q_i = ratio q_j + offset
+    ratio: float = 1.0
+    offset: float = 0.0            # [rad or m]
+    friction: float = math.nan     # coefficient of a contact; nan = unknown
+
+    def __post_init__(self):
+        if not isinstance(self.kind, str) or self.kind not in KINDS:
+            refuse(self.name, 'kind', f'is {short(self.kind)}', f'one of: {", ".join(KINDS)}')
+        read = FIELDS[self.kind]
+        for field in fields(self):
+            if field.name != 'kind':
+                value = tidy(self.name, field.name, getattr(self, field.name))
+                object.__setattr__(self, field.name, value)  # frozen for everybody else
+                if field.name not in ('name', *read) and value not in (field.default,):
+                    refuse(self.name, field.name, f'is {short(value)}, but a {self.kind} has none',
+                           f'only: {", ".join(read)}')
+        self._check_sense()
+
+    def _check_sense(self):
+        if self.kind == 'coupling' and not self.joints:
+            refuse(self.name, 'joints', 'is missing', 'the names of two joints')
+        if self.kind != 'coupling' and not self.frame:
+            refuse(self.name, 'frame', 'is missing', 'the name of a link')
+        if self.kind == 'distance' and self.distance < SHORTEST:
+            refuse(self.name, 'distance', f'is {self.distance}', 'a positive number; to hold a '
+                   'point to a point use spherical')
+        if self.kind == 'line_contact' and abs(self.direction[2]) > IN_PLANE:
+            refuse(self.name, 'axis', f'is {self.axis}', 'the direction of the line, in the plane '
+                   'of contact: across z, the normal')
+
+    def __reduce__(self):
+        return Constraint, tuple(getattr(self, field.name) for field in fields(self))
+
+    @property
+    def placement(self):
+        """The Pose of the closure in `frame`."""
+        return _placed(self.pose)
+
+    @property
+    def to_placement(self):
+        """The Pose of the closure in `to`."""
+        return _placed(self.to_pose)
+
+    @property
+    def direction(self):
+        """The unit vector along `axis`, (3,)."""
+        return np.array(self.axis) / np.linalg.norm(self.axis)
+
+    @property
+    def across(self):
+        """Two unit vectors across the axis and each other: r1 x r2 is the axis, (2, 3)."""
+        axis = self.direction
+        next_one = np.eye(3)[(np.argmax(np.abs(axis)) + 1) % 3]
+        first = next_one - axis * (axis @ next_one)
+        first = first / np.linalg.norm(first)
+        return np.array([first, so3.cross(axis, first)]) + 0.0  # + 0.0: no negative zeros
+
+    @property
+    def is_contact(self):
+        """Whether it can push only, and slide."""
+        return self.kind in CONTACTS
+
+    @property
+    def follows(self):
+        """Whether it holds frame 2 wherever it is: a contact without anchor has no residual."""
+        return self.is_contact and not self.to_pose
+
+
+@lru_cache(maxsize=1024)
+def _placed(pose):
+    if not pose:
+        return se3.IDENTITY
+    quaternion = np.array(pose[3:])
+    R = so3.from_quaternion(quaternion / np.linalg.norm(quaternion))
+    nearest = np.round(R)  # right angles are exact, as those of a URDF
+    R = np.where(np.abs(R - nearest) <= se3.ROUNDING, nearest, R) + 0.0
+    p = np.array(pose[:3])
+    for array in (R, p):
+        array.flags.writeable = False  # everybody gets the same
+    return Pose(R, p)
+
+
+def size(constraint):
+    """Return how many rows a constraint has."""
+    return KINDS[constraint.kind]
+
+
+def row_names(constraints):
+    """Return what each row is called: ['knee.x', 'knee.y', ..., 'knee.rx', ...]."""
+    return [f'{constraint.name}.{row}' for constraint in constraints
+            for row in ROWS[constraint.kind]]
+
+
+def validate(model, constraints):
+    """Raise a DynamicsError where the constraints do not fit the robot.
+
+    It names the constraint, the field and what would be valid: no such link or joint, two
+    constraints of one name, both frames on one body, a coupling of what has no single coordinate.
+    """
+    names = set()
+    for constraint in constraints:
+        if not isinstance(constraint, Constraint):
+            raise DynamicsError(f'{short(constraint)} is no Constraint')
+        if constraint.name in names:
+            raise DynamicsError(f"two constraints are called '{constraint.name}'; each needs a "
+                                'name of its own')
+        names.add(constraint.name)
+        if constraint.kind == 'coupling':
+            _check_joints(model, constraint)
+        else:
+            _check_links(model, constraint)
+
+
+def _check_joints(model, constraint):
+    simple = [joint.name for joint in model.joints if joint.v.stop - joint.v.start == 1]
+    for name in constraint.joints:
+        if name not in simple:
+            known = name in [joint.name for joint in model.joints]
+            why = 'has more than one coordinate' if known else 'is no moving joint of its own'
+            refuse(constraint.name, 'joints', f"has '{name}', which {why}",
+                   f'two of: {", ".join(simple) or "none"}')
+
+
+def _check_links(model, constraint):
+    links = ', '.join(model.frames)
+    if constraint.frame not in model.frames:
+        refuse(constraint.name, 'frame', f"is '{constraint.frame}'", f'a link: {links}')
+    if constraint.to != WORLD_NAME and constraint.to not in model.frames:
+        refuse(constraint.name, 'to', f"is '{constraint.to}'", f'{WORLD_NAME} or a link: {links}')
+    if frame_of(model, constraint.to).body == model.frame(constraint.frame).body:
+        refuse(constraint.name, 'to', f"is '{constraint.to}', which '{constraint.frame}' is fixed "
+               'to already', 'a link that it moves against')
+
+
+def frame_of(model, to):
+    """Return the Frame of a `to`: of a link, or of the world itself."""
+    return Frame(WORLD, se3.IDENTITY) if to == WORLD_NAME else model.frame(to)

@@ -1,0 +1,42 @@
+"""Which forces hold the contacts, without any force sensor? (float only: any rank)"""
+
+from typing import NamedTuple
+
+import numpy as np
+
+from dynamics_node.constrained.any_rank import forward_of_any_rank
+from dynamics_node.constrained.constraint import size
+
+
+class ContactForces(NamedTuple):
+    """Forces on the robot, and the motion they leave."""
+
+    force: np.ndarray      # (m,) multipliers on frame 2, in frame 1's axes [N, N m]
+    a: np.ndarray          # (nv,)
+    violation: np.ndarray  # (m,) A a + gamma: zero unless the constraints contradict each other
+    rank: int              # below m the forces are not unique, see `Support.internal`
+
+
+def contact_forces(model, q, v, tau, constraints, wrenches=None):
+    r"""Return the ContactForces of a robot driven by tau.
+
+    With h = b + g + friction - J' F_ext,
+
+    force = -Lambda_c (A M^-1 (tau - h) + gamma),   a = M^-1 (tau - h + A' force).
+
+    :param q, v, tau: configuration (nq,), velocity and torque (nv,); of a free base tau is zero.
+    :param wrenches: (bodies, 6) as for `inverse_dynamics`.
+
+    Hutter 2017, eq. 3.61, whose F_c = -force is what the robot does to its environment: a measure
+    of the ground's reaction that needs no sensor in the feet. Where contacts are redundant (four
+    feet of a rigid table) these are the smallest forces, sum of squares; a is unique all the same.
+    """
+    found = forward_of_any_rank(model, q, v, tau, constraints, wrenches)
+    return ContactForces(found.multipliers, found.a, found.violation, found.rank)
+
+
+def by_name(constraints, force):
+    """Return {name of a constraint: its part of the force}, in order."""
+    ends = np.cumsum([size(constraint) for constraint in constraints], dtype=int)
+    return {constraint.name: part
+            for constraint, part in zip(constraints, np.split(np.asarray(force), ends[:-1]))}

@@ -1,0 +1,121 @@
+"""Can the fields of a constraint be what they are? Each is returned as plain, hashable data."""
+
+import math
+import numbers
+import reprlib
+
+import numpy as np
+
+from dynamics_node.errors import DynamicsError
+from dynamics_node.model.configuration import UNIT_QUATERNION
+from dynamics_node.spatial import so3
+
+LARGEST = 1e9      # no mechanism has more of anything; products of two stay finite
+SHORTEST = 1e-9    # of a distance and of an axis [m]
+IN_PLANE = 1e-6    # cosine of the angle between a line of contact and the normal, at most
+
+
+def refuse(name, field, is_what, expected):
+    """Raise the DynamicsError about a field of the constraint of that name."""
+    raise DynamicsError(f"constraint '{name}': {field} {is_what}; expected {expected}")
+
+
+def short(value):
+    """Return what is shown of a value, however large it is."""
+    return reprlib.repr(value)
+
+
+def text(value):
+    """Return a text as it is."""
+    if not isinstance(value, str):
+        raise ValueError('text, in quotes where it looks like something else')
+    return str(value)
+
+
+def name_of_it(value):
+    """Return a name: some text."""
+    if not text(value).strip():
+        raise ValueError('some text')
+    return str(value)
+
+
+def number(value):
+    """Return a finite number as a float."""
+    is_number = isinstance(value, numbers.Real) and not isinstance(value, (bool, np.bool_))
+    if not is_number or not abs(value) <= LARGEST:
+        raise ValueError(f'a number within +-{LARGEST:g}')
+    return float(value)
+
+
+def coefficient(value):
+    """Return a number of at least zero, or nan: unknown; there is one nan, equal to itself."""
+    if isinstance(value, (float, np.floating)) and math.isnan(value):
+        return math.nan
+    if number(value) < 0.0:
+        raise ValueError('a number of at least zero, or nan where it is not known')
+    return float(value)
+
+
+def vector(value):
+    """Return a tuple of finite numbers."""
+    if isinstance(value, (str, bytes, dict, set)):
+        raise ValueError('numbers')
+    try:
+        return tuple(number(entry) for entry in value)
+    except TypeError:
+        raise ValueError('numbers') from None
+
+
+def axis(value):
+    """Return three numbers that are not all zero."""
+    try:
+        result = vector(value)
+    except ValueError:
+        result = ()
+    if len(result) != 3 or not math.hypot(*result) >= SHORTEST:
+        raise ValueError('three numbers, not all zero')
+    return result
+
+
+def pose(value):
+    """Return () or (x, y, z, qx, qy, qz, qw), from that or from (x, y, z) or with roll pitch yaw.
+
+    The quaternion is kept as it is given: normalising it twice is not the same as once.
+    """
+    choices = 'x y z, x y z roll pitch yaw, or x y z and a unit quaternion qx qy qz qw'
+    try:
+        result = vector(() if value is None else value)
+    except ValueError:
+        raise ValueError(choices) from None
+    if len(result) == 3:
+        return (*result, 0.0, 0.0, 0.0, 1.0)
+    if len(result) == 6:
+        return (*result[:3], *map(float, so3.to_quaternion(so3.from_rpy(result[3:]))))
+    if result and (len(result) != 7 or abs(math.hypot(*result[3:]) - 1.0) > UNIT_QUATERNION):
+        raise ValueError(choices)
+    return result
+
+
+def joints(value):
+    """Return () or the names of two joints."""
+    names = value if isinstance(value, (tuple, list)) else (None,)
+    if names and (len(names) != 2 or not all(isinstance(name, str) for name in names)
+                  or names[0] == names[1]):
+        raise ValueError('the names of two joints: q_i of the first = ratio q_j + offset')
+    return tuple(names)
+
+
+CHECKS = {
+    'name': name_of_it, 'frame': text, 'to': name_of_it, 'pose': pose, 'to_pose': pose,
+    'axis': axis, 'distance': number, 'joints': joints, 'ratio': number, 'offset': number,
+    'friction': coefficient,
+}
+
+
+def tidy(name, field, value):
+    """Return the value of a field as plain data, or raise a DynamicsError that names it."""
+    try:
+        return CHECKS[field](value)
+    except ValueError as error:
+        refuse(name if isinstance(name, str) else short(name), field, f'is {short(value)}',
+               str(error))

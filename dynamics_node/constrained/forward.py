@@ -1,0 +1,57 @@
+"""How does a robot with closed loops or contacts accelerate under these torques?"""
+
+from typing import NamedTuple
+
+import numpy as np
+
+from dynamics_node.constrained import hybrid
+from dynamics_node.constrained.rows import rows
+from dynamics_node.constrained.stabilisation import wanted
+
+
+class Forward(NamedTuple):
+    """Acceleration, and the forces that keep the constraints."""
+
+    a: np.ndarray               # (nv,)
+    multipliers: np.ndarray     # lambda (m,), on frame 2 from frame 1 in its axes [N, N m]
+    margin: np.ndarray          # (m,) positive where the rows are independent of each other
+    inertia_margin: np.ndarray  # (nv,) positive where every motion meets inertia
+
+
+def constrained_forward_dynamics(model, q, v, tau, constraints, wrenches=None, stabilisation=None):
+    r"""Return the Forward of M a + b = tau + A' lambda, A a + gamma = 0.
+
+    lambda = -(A M^-1 A')^-1 (A a_r + gamma),   a = a_r + M^-1 A' lambda,
+    where a_r = M^-1 (tau - b) is the acceleration if there were no constraints.
+
+    :param q, v, tau: configuration (nq,), velocity and torque (nv,).
+    :param constraints: of Constraint, m rows in all.
+    :param wrenches: (bodies, 6) as for `inverse_dynamics`.
+    :param stabilisation: (alpha, beta) [1/s] of `stabilisation.wanted`, or None.
+
+    Kim 2012, eq. 67-69: one full pass and m + 1 reduced ones, of which m go half the way,
+    O(n m) + O(m^3). Where some margin is not positive the rows depend on each other: see
+    `any_rank.forward_of_any_rank`.
+    """
+    solve = by_mass_matrix if model.has_mimic else by_articulated_bodies
+    return solve(model, q, v, tau, constraints, wrenches, stabilisation)
+
+
+def by_articulated_bodies(model, q, v, tau, constraints, wrenches=None, stabilisation=None):
+    """Solve by O(n) passes, where no mimic joints share a coordinate."""
+    return _with_nothing_prescribed(hybrid.by_articulated_bodies, model, q, v, tau, constraints,
+                                    wrenches, stabilisation)
+
+
+def by_mass_matrix(model, q, v, tau, constraints, wrenches=None, stabilisation=None):
+    """Solve by M = L' D L, for any robot; of short chains the cheaper way."""
+    return _with_nothing_prescribed(hybrid.by_blocks, model, q, v, tau, constraints, wrenches,
+                                    stabilisation)
+
+
+def _with_nothing_prescribed(solve, model, q, v, tau, constraints, wrenches, stabilisation):
+    found = rows(model, q, v, constraints)
+    error = wanted(found, v, stabilisation)
+    nothing = np.zeros(model.nv, dtype=bool)
+    result = solve(model, q, v, np.zeros(model.nv), tau, nothing, found.A, error, wrenches)
+    return Forward(result.a, result.multipliers, result.margin, result.inertia_margin)

@@ -1,0 +1,98 @@
+"""Some joints are moved, others driven, loops are closed: who takes what, who goes where?"""
+
+from typing import NamedTuple
+
+import numpy as np
+
+from dynamics_node.algorithms.friction import friction_torque
+from dynamics_node.algorithms.hybrid_dynamics import inward, outward
+from dynamics_node.algorithms.inverse_dynamics import inverse_dynamics
+from dynamics_node.algorithms.mass_matrix import mass_matrix, pivot_margin
+from dynamics_node.algorithms.recursion import moving
+from dynamics_node.algorithms.reduced_dynamics import reduced_compliance, reduced_dynamics
+from dynamics_node.constrained.rows import rows
+from dynamics_node.constrained.stabilisation import wanted
+from dynamics_node.spatial.solve import factor, first_half, second_half, solve_factored, symmetric
+
+# A row says what the others have said when the pivot of its elimination from A M^-1 A' is no larger
+# than this share of its diagonal entry: the square of the sine of the angle between the row and
+# the span of the others. Rounding leaves 1e-14 or so; 1e-10 is an angle of 1e-5.
+DEPENDENT = 1e-10
+
+
+class ConstrainedHybrid(NamedTuple):
+    """All accelerations, all torques and the forces that keep the constraints."""
+
+    a: np.ndarray               # (nv,)
+    tau: np.ndarray             # (nv,)
+    multipliers: np.ndarray     # lambda (m,), on frame 2 from frame 1 in its axes [N, N m]
+    margin: np.ndarray          # (m,) positive where the rows are independent of each other
+    inertia_margin: np.ndarray  # (nv,) positive where the motion meets inertia, or a was given
+
+
+def constrained_hybrid_dynamics(model, q, v, a, tau, given, constraints, wrenches=None,
+                                stabilisation=None):
+    r"""Return both sides of M a + b = tau + A' lambda, A a + gamma = 0, from one of them per dof.
+
+    With u prescribed and v driven, and a_r the acceleration if there were no constraints,
+    lambda = -(A_v M_vv^-1 A_v')^-1 (A a_r + gamma),
+    a_v = a_rv + M_vv^-1 A_v' lambda,   tau_u = tau_ur + M_uv M_vv^-1 A_v' lambda - A_u' lambda.
+
+    :param a, tau: (nv,); of a only the given entries are read, of tau only the others.
+    :param given: (nv,) plain booleans, True where the acceleration is prescribed.
+    :param wrenches: (bodies, 6) as for `inverse_dynamics`.
+    :param stabilisation: (alpha, beta) [1/s] of `stabilisation.wanted`, or None.
+
+    Kim 2012, eq. 70-80: one full pass and m + 1 reduced ones, of which m go half the way. It needs
+    rows of A_v that are independent, so m <= n_v; for any other set see
+    `any_rank.hybrid_of_any_rank`.
+    """
+    given = np.asarray(given, dtype=bool)
+    found = rows(model, q, v, constraints)
+    error = wanted(found, v, stabilisation)
+    solve = by_blocks if model.has_mimic else by_articulated_bodies
+    return solve(model, q, v, a, tau, given, found.A, error, wrenches)
+
+
+def by_articulated_bodies(model, q, v, a, tau, given, A, error, wrenches=None):
+    """Solve by O(n) passes, where no mimic joints share a coordinate; A (m, nv), error (m,)."""
+    motion = moving(model, q, v)
+    drive = tau - friction_torque(model, v)
+    joints = inward(model, motion, a, drive, given, wrenches)
+    free = outward(model, motion, a, tau, v, given, joints)
+    delassus = reduced_compliance(model, motion, joints, given, A.T)
+    multipliers, margin = close(delassus, A @ free.a + error)
+    force = A.T @ multipliers
+    moved = reduced_dynamics(model, motion, joints, given, force[:, None])
+    return ConstrainedHybrid(free.a + moved.a[:, 0], free.tau + (moved.tau[:, 0] - force),
+                             multipliers, margin, free.margin)
+
+
+def by_blocks(model, q, v, a, tau, given, A, error, wrenches=None):
+    r"""Solve by the mass matrix, where `given` may be a symbol too (see `hybrid_dynamics`).
+
+    With M_vv = L' D L and L' Y = A_v', L' y = tau_v - b_v - M_vu a_u, the matrix to be solved is
+    Y' D^-1 Y, the free acceleration shows as Y' D^-1 y, and a_v = L^-1 D^-1 (y + Y lambda): no
+    column is solved further than half way.
+    """
+    u = given * np.ones(model.nv)
+    w = 1.0 - u
+    known = inverse_dynamics(model, q, v, u * a, wrenches)
+    M = mass_matrix(model, q)
+    L, d = factor(np.outer(w, w) * M + np.diag(u))
+    y = first_half(L, w * (tau - known))
+    Y = first_half(L, w[:, None] * A.T)
+    scaled = (Y / d[:, None]).T
+    multipliers, margin = close(symmetric(scaled @ Y), scaled @ y + A @ (u * a) + error)
+    full = u * a + second_half(L, d, y + Y @ multipliers)
+    torque = w * tau + u * (known + M @ (w * full) - A.T @ multipliers)
+    return ConstrainedHybrid(full, torque, multipliers, margin, u + w * pivot_margin(model, d))
+
+
+def close(delassus, error):
+    """Return lambda with A_v M_vv^-1 A_v' lambda = -error, and by how much its rows differ, (m,).
+
+    :param delassus: A_v M_vv^-1 A_v' (m, m), symmetric.
+    """
+    L, d = factor(delassus)
+    return solve_factored(L, d, -error), d - DEPENDENT * np.diag(delassus)

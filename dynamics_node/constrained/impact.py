@@ -1,0 +1,77 @@
+"""How does the robot move after its contacts have hit? (constraints of full rank)"""
+
+from typing import NamedTuple
+
+import numpy as np
+
+from dynamics_node.algorithms.mass_matrix import mass_matrix, pivot_margin
+from dynamics_node.constrained.constraint import size
+from dynamics_node.constrained.hybrid import DEPENDENT
+from dynamics_node.constrained.rows import constraint_matrix
+from dynamics_node.errors import DynamicsError
+from dynamics_node.spatial.solve import factor, solve_factored, symmetric
+
+
+class Impact(NamedTuple):
+    """The state after, and what it took."""
+
+    v: np.ndarray               # (nv,) velocity after the impact
+    impulse: np.ndarray         # (m,) on frame 2, in frame 1's axes [N s, N m s]
+    energy_loss: float          # kinetic energy before, less that after [J]
+    margin: np.ndarray          # (m,) positive where the rows are independent of each other
+    inertia_margin: np.ndarray  # (nv,) positive where every motion meets inertia
+
+
+def impact(model, q, v, constraints, restitution=0.0):
+    r"""Return the Impact of a robot that meets all the constraints at once at velocity v.
+
+    A v^+ = -e A v^-,   M (v^+ - v^-) = A' impulse,   so that with Lambda_c = (A M^-1 A')^-1
+
+    impulse = -Lambda_c (1 + e) A v^-,   v^+ = v^- + M^-1 A' impulse,
+    energy_loss = -1/2 (v^+ + v^-)' A' impulse.
+
+    :param restitution: e, see `restitution_of_rows`, or (m,) numbers, one per row.
+
+    Hutter 2017, eq. 3.65 to 3.71, which are e = 0: then v^+ = N_c v^- and the loss is
+    1/2 (A v)' Lambda_c (A v). With one e <= 1 for all rows it is 1 - e^2 of that. With several
+    (and Newton's law knows no better) energy can grow: the loss is negative then, and says so.
+    Rows that depend on each other: see `redundant_impact`.
+    """
+    A = constraint_matrix(model, q, constraints)
+    e = restitution_of_rows(constraints, restitution)
+    L, d = factor(mass_matrix(model, q))
+    yielding = solve_factored(L, d, A.T)
+    delassus = symmetric(A @ yielding)
+    hit = A @ v
+    L_c, d_c = factor(delassus)
+    impulse = -solve_factored(L_c, d_c, (1.0 + e) * hit)
+    after = v + yielding @ impulse
+    # A (v^+ + v^-) = (1 - e) A v^-: no difference of two large energies
+    loss = -0.5 * (((1.0 - e) * hit) @ impulse)
+    return Impact(after, impulse, loss, d_c - DEPENDENT * np.diag(delassus),
+                  pivot_margin(model, d))
+
+
+def restitution_of_rows(constraints, restitution):
+    """Return e of every row, (m,).
+
+    :param restitution: one number 0..1 for every contact (point, line, flat), in all its
+        directions, and 0 for all other constraints, which are joints that stay closed;
+        or {name of a constraint: number, or one per row}, 0 for those not named; or (m,) numbers.
+        {'foot': (0, 0, e)} stops a point sideways and bounces it along the normal.
+    """
+    sizes = [size(constraint) for constraint in constraints]
+    if isinstance(restitution, dict):
+        unknown = set(restitution) - {constraint.name for constraint in constraints}
+        if unknown:
+            raise DynamicsError(
+                f"restitution: no constraint '{min(unknown)}'; the set has: "
+                + ', '.join(constraint.name for constraint in constraints))
+        parts = [np.broadcast_to(restitution.get(constraint.name, 0.0), n)
+                 for constraint, n in zip(constraints, sizes)]
+    elif np.ndim(restitution) == 1:
+        return np.asarray(restitution)
+    else:
+        parts = [np.full(n, restitution if constraint.is_contact else 0.0)
+                 for constraint, n in zip(constraints, sizes)]
+    return np.concatenate([np.zeros(0), *parts])

@@ -1,0 +1,97 @@
+"""Which torques move a robot with closed loops like this? (float only: an SVD)"""
+
+from typing import NamedTuple
+
+import numpy as np
+from scipy.linalg import solve_triangular
+
+from dynamics_node.algorithms.inverse_dynamics import inverse_dynamics
+from dynamics_node.algorithms.mass_matrix import mass_matrix
+from dynamics_node.constrained.any_rank import CONSISTENT
+from dynamics_node.constrained.choice import Weights, choose, redundancy
+from dynamics_node.constrained.constraint import row_names
+from dynamics_node.constrained.rows import rows
+from dynamics_node.constrained.solve import decompose, null_space
+from dynamics_node.errors import DynamicsError
+
+
+class ConstrainedInverse(NamedTuple):
+    """Torques that make the motion, and the forces that keep the constraints."""
+
+    tau: np.ndarray          # (nv,) the passive ones as given
+    multipliers: np.ndarray  # lambda (m,), on frame 2 from frame 1 in its axes [N, N m]
+    redundancy: int          # in how many ways the active torques could have been others
+
+
+def constrained_inverse_dynamics(model, q, v, a, constraints, active, passive_torques=None,
+                                 choice='least_force', torque_weights=None, force_weights=None,
+                                 wrenches=None, tolerance=CONSISTENT):
+    r"""Return the ConstrainedInverse of the motion (q, v, a) with M a + b = tau + A' lambda.
+
+    With active joints a and passive ones p, and tau_r = M a + b,
+    A_p' lambda = tau_pr - tau_p,   tau_a = tau_ar - A_a' lambda.
+    Where more than one lambda solves the former, `choice` takes the cheapest (see
+    `choice.Weights`): 'least_force', 'least_torque', 'weighted', or 'unique' to refuse.
+
+    :param q, v, a: configuration (nq,), velocity and acceleration (nv,) that keep the constraints.
+    :param active: (nv,) booleans, True where there is a motor.
+    :param passive_torques: (nv,) of which the passive entries are read; None for zero.
+    :param torque_weights, force_weights: (n_a,) and (m,); None for ones.
+    :param wrenches: (bodies, 6) as for `inverse_dynamics`.
+    :param tolerance: how far the motion may break the constraints, [m, m/s, m/s^2, or rad] beside
+        the sizes of the terms that should cancel.
+
+    Kim 2012, eq. 56-66, here for rows of any rank.
+
+    :raises DynamicsError: the motion breaks the constraints, or the robot is under-actuated there:
+        rank(A_p) < n_p.
+    """
+    active = np.asarray(active, dtype=bool)
+    found = rows(model, q, v, constraints)
+    _refuse_broken(found, v, a, row_names(constraints), tolerance)
+    needed = inverse_dynamics(model, q, v, a, wrenches)
+    given = np.zeros(model.nv) if passive_torques is None else np.asarray(passive_torques)
+    passive = ~active
+    A_a, A_p = found.A[:, active], found.A[:, passive]
+    M = mass_matrix(model, q)
+    decomposition = decompose(M[np.ix_(passive, passive)], A_p)
+    if decomposition.rank < A_p.shape[1]:
+        raise DynamicsError(_underactuated(model, A_p, passive, decomposition.rank))
+    x = solve_triangular(decomposition.L, (needed - given)[passive], lower=True)
+    particular, internal = decomposition.multipliers(x), decomposition.internal()
+    weights = Weights(choice, int(active.sum()), len(found.A), torque_weights, force_weights)
+    spare = redundancy(A_a, internal)
+    if weights.unique and spare:
+        raise DynamicsError(
+            f'the torques are not unique: {spare} more active joint(s) than the motion '
+            'needs; choose one of least_force, least_torque, weighted')
+    multipliers = choose(weights, A_a, needed[active], particular, internal)
+    tau = np.where(active, needed - found.A.T @ multipliers, given)
+    return ConstrainedInverse(tau, multipliers, spare)
+
+
+def _refuse_broken(found, v, a, names, tolerance):
+    """Raise where the motion does not keep the constraints, and say which row and by how much."""
+    A = np.abs(found.A)
+    parts = (('position', found.residual, 0.0 * found.residual, 'project_configuration'),
+             ('velocity', found.A @ v, A @ np.abs(v), 'project_velocity'),
+             ('acceleration', found.A @ a + found.gamma, A @ np.abs(a) + np.abs(found.gamma),
+              'forward or hybrid dynamics'))
+    for what, broken, size, remedy in parts:
+        excess = np.abs(broken) - tolerance * np.maximum(1.0, size)
+        if np.any(excess > 0.0):
+            k = int(np.argmax(excess))
+            raise DynamicsError(f"the {what} breaks constraint row '{names[k]}' by "
+                                f'{broken[k]:.3g}; {remedy} finds one that keeps it')
+
+
+def _underactuated(model, A_p, passive, rank):
+    """Return the reason: which passive joints can move while all active ones stand still."""
+    names = [joint.name for joint in model.joints
+             for _ in range(joint.v.start, joint.v.stop)]
+    motions = np.abs(null_space(A_p)).max(axis=1, initial=0.0)
+    loose = [names[k] for k, size in zip(np.flatnonzero(passive), motions) if size > 1e-6]
+    return (f'under-actuated: rank(A_p) = {rank} of {A_p.shape[1]} passive coordinates, so '
+            f"{', '.join(dict.fromkeys(loose))} can move while every active joint stands still, "
+            'and no torques enforce the whole motion; hybrid dynamics (hybrid_of_any_rank) moves '
+            'the active joints as prescribed and lets these go')

@@ -1,0 +1,76 @@
+"""How does the robot accelerate in or near a singular configuration, at forces one can believe?
+
+Where rows depend on each other the exact multipliers are not unique, and just beside they are
+huge. Each proximal step solves a system that is always regular and takes off a share of what is
+left; it approaches the exact answer where there is one, and stays bounded where there is none.
+"""
+
+from typing import NamedTuple
+
+import numpy as np
+
+from dynamics_node.algorithms.inverse_dynamics import inverse_dynamics
+from dynamics_node.algorithms.mass_matrix import mass_matrix, pivot_margin
+from dynamics_node.constrained.rows import rows
+from dynamics_node.constrained.stabilisation import wanted
+from dynamics_node.spatial.solve import factor, solve_factored, symmetric
+
+
+class Proximal(NamedTuple):
+    """How hard to try."""
+
+    mu: float = 1e-6         # compliance added to the rows, a share of their mean compliance
+    max_iterations: int = 50
+    tolerance: float = 1e-12  # stop when a step changes A a by less, beside its size; 0: never look
+
+
+DEFAULT = Proximal()
+
+
+class ProximalForward(NamedTuple):
+    """Acceleration, forces, and how well the constraints are kept."""
+
+    a: np.ndarray               # (nv,)
+    multipliers: np.ndarray     # lambda (m,)
+    violation: np.ndarray       # A a + gamma (m,): zero where the exact solution exists
+    inertia_margin: np.ndarray  # (nv,) positive where every motion meets inertia
+    iterations: int
+
+
+def proximal_forward_dynamics(model, q, v, tau, constraints, wrenches=None, stabilisation=None,
+                              settings=DEFAULT):
+    r"""Return the ProximalForward; arguments as of `forward.constrained_forward_dynamics`.
+
+    With G = A M^-1 A', e = A a_r + gamma, and mu a share of G's mean diagonal entry,
+    (G + mu) lambda_k+1 = mu lambda_k - e,   lambda_0 = 0,   a = a_r + M^-1 A' lambda.
+
+    What a singular value s of G contributes converges by mu/(s + mu) each step, to the shortest
+    lambda; so |lambda| <= iterations |e| / mu whatever the configuration. With tolerance = 0 all
+    iterations are made and no value is looked at: then it runs on symbols too.
+
+    Carpentier, Budhiraja and Mansard 2021.
+    """
+    found = rows(model, q, v, constraints)
+    A, error = found.A, wanted(found, v, stabilisation)
+    L, d = factor(mass_matrix(model, q))
+    still = inverse_dynamics(model, q, v, np.zeros(model.nv), wrenches)
+    free = solve_factored(L, d, tau - still)
+    Y = solve_factored(L, d, A.T)
+    error = A @ free + error
+    G = symmetric(A @ Y)
+    m = len(A)
+    mu = settings.mu * np.trace(G) / max(m, 1)
+    factors = factor(G + mu * np.eye(m))
+    multipliers, reached, iterations = np.zeros(m), error, 0
+    while iterations < settings.max_iterations and m:
+        multipliers = solve_factored(*factors, mu * multipliers - error)
+        before, reached = reached, G @ multipliers + error
+        iterations += 1
+        if settings.tolerance and _as_good(before, reached, error, settings.tolerance):
+            break
+    return ProximalForward(free + Y @ multipliers, multipliers, reached, pivot_margin(model, d),
+                           iterations)
+
+
+def _as_good(before, reached, error, tolerance):
+    return np.abs(reached - before).max() <= tolerance * np.abs(error).max(initial=0.0)

@@ -1,0 +1,154 @@
+"""Which constraints does this text, or this dict, ask for? And back.
+
+    constraints:
+      - name: knee
+        kind: revolute
+        frame: shank
+        to: rod
+        to_pose: [0.1, 0, 0]
+        axis: [0, 1, 0]
+    passive: [ankle]
+
+Every field of `Constraint` may be given by its name; `passive` lists joints that have no motor.
+"""
+
+import re
+from dataclasses import fields
+from typing import NamedTuple
+
+from dynamics_node.constrained.constraint import FIELDS, KINDS, Constraint
+from dynamics_node.constrained.field_checks import refuse, short
+from dynamics_node.errors import DynamicsError
+
+MAX_CHARACTERS = 200_000  # a thousand constraints
+LONGEST_MESSAGE = 300     # of what the YAML parser says
+
+_KEYS = ('constraints', 'passive')
+_TEXTS = ('name', 'kind', 'frame', 'to', 'joints')
+# YAML 1.1 takes 1e-3 for text, since it has no point.
+_NUMBER = re.compile(r'[-+]?(\d+\.?\d*|\.\d+)([eE][-+]?\d+)?\Z')
+
+
+class Loops(NamedTuple):
+    """What closes the loops of a robot."""
+
+    constraints: tuple  # of Constraint
+    passive: tuple      # names of the joints that have no motor
+
+
+def read_constraints(source):
+    """Return the constraints, a tuple of Constraint.
+
+    :param source: a YAML text or a dict with a list under `constraints`, or the list itself, of
+        dicts and of Constraint.
+    :raise DynamicsError: names the entry, the field and what would be valid.
+    """
+    return read_loops(source).constraints
+
+
+def read_loops(source):
+    """Return the Loops, constraints and passive joints, of the same sources."""
+    if isinstance(source, (list, tuple)):
+        source = {'constraints': source}
+    found = _loaded(source) if isinstance(source, str) else source
+    if not isinstance(found, dict) or 'constraints' not in found:
+        raise DynamicsError(f'the constraints are {short(source)}; expected a YAML text, not the '
+                            'name of a file, or a dict, with a list under constraints:')
+    for key in found:
+        if key not in _KEYS:
+            raise DynamicsError(f'no {short(key)} beside the constraints; expected: '
+                                f'{", ".join(_KEYS)}')
+    entries, passive = (_list(key, found.get(key)) for key in _KEYS)
+    for name in passive:
+        if not isinstance(name, str):
+            raise DynamicsError(f'passive has {short(name)}; expected names of joints')
+    return Loops(tuple(_constraint(k, entry) for k, entry in enumerate(entries, start=1)),
+                 tuple(passive))
+
+
+def as_dict(constraint):
+    """Return the fields of a constraint that are not the default, as plain data for YAML."""
+    return {field.name: list(value) if isinstance(value, tuple) else value
+            for field in fields(constraint)
+            if (value := getattr(constraint, field.name)) not in (field.default,)}
+
+
+def to_yaml(constraints, passive=()):
+    """Return the text from which `read_loops` reads the same constraints and passive joints."""
+    import yaml  # comes with rclpy; nobody who needs no text needs it
+    content = {'constraints': [as_dict(constraint) for constraint in constraints]}
+    if passive:
+        content['passive'] = list(passive)
+    return yaml.safe_dump(content, sort_keys=False, default_flow_style=None, allow_unicode=True)
+
+
+def _list(key, value):
+    if value is None:  # the key alone, or none
+        return []
+    if not isinstance(value, (list, tuple)):
+        raise DynamicsError(f'{key} is {short(value)}; expected a list')
+    return list(value)
+
+
+def _constraint(number, entry):
+    if isinstance(entry, Constraint):
+        return entry
+    if not isinstance(entry, dict):
+        raise DynamicsError(f'constraint number {number} is {short(entry)}; expected fields: '
+                            'name, kind, ...')
+    name = entry.get('name')
+    if name is None:
+        raise DynamicsError(f'constraint number {number} has no name; expected fields: name, '
+                            'kind, ...')
+    name = name if isinstance(name, str) else short(name)
+    kind = entry.get('kind')
+    if not isinstance(kind, str) or kind not in KINDS:
+        refuse(name, 'kind', 'is missing' if kind is None else f'is {short(kind)}',
+               f'one of: {", ".join(KINDS)}')
+    for key in entry:
+        if key not in ('name', 'kind', *FIELDS[kind]):
+            refuse(name, short(key), f'is no field of a {kind}',
+                   f'name, kind, {", ".join(FIELDS[kind])}')
+    return Constraint(**{key: value if key in _TEXTS else _numbers(value)
+                         for key, value in entry.items()})
+
+
+def _numbers(value):
+    """Return a value with the texts in it that are numbers made so, one list deep."""
+    if isinstance(value, (list, tuple)):
+        return [_number(entry) for entry in value]
+    return _number(value)
+
+
+def _number(value):
+    return float(value) if isinstance(value, str) and _NUMBER.match(value) else value
+
+
+def _loaded(text):
+    """Return what the YAML text holds: plain data, each key once."""
+    import yaml
+
+    class Loader(yaml.SafeLoader):
+        """Refuses what PyYAML would let pass: a key twice, and merges that can grow without end."""
+
+        def flatten_mapping(self, node):
+            if any(key.tag == 'tag:yaml.org,2002:merge' for key, _ in node.value):
+                raise yaml.constructor.ConstructorError(
+                    None, None, 'merge keys (<<) are not read here', node.start_mark)
+
+        def construct_mapping(self, node, deep=False):
+            keys = [key.value for key, _ in node.value if isinstance(key, yaml.ScalarNode)]
+            for key in keys:
+                if keys.count(key) > 1:
+                    raise yaml.constructor.ConstructorError(
+                        None, None, f'{key!r} is there twice', node.start_mark)
+            return super().construct_mapping(node, deep)
+
+    if len(text) > MAX_CHARACTERS:
+        raise DynamicsError(f'the constraints are a text of {len(text)} characters; expected at '
+                            f'most {MAX_CHARACTERS}')
+    try:
+        return yaml.load(text, Loader)  # a SafeLoader: plain data only
+    except (yaml.YAMLError, ValueError, RecursionError) as error:
+        raise DynamicsError(f'the constraints are no YAML: {str(error)[:LONGEST_MESSAGE]}'
+                            ) from error

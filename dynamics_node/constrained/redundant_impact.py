@@ -1,0 +1,47 @@
+"""How does the robot move after its contacts have hit, where they are redundant? (float only)"""
+
+from typing import NamedTuple
+
+import numpy as np
+
+from dynamics_node.algorithms.mass_matrix import mass_matrix
+from dynamics_node.constrained.impact import restitution_of_rows
+from dynamics_node.constrained.rows import constraint_matrix
+from dynamics_node.constrained.solve import decompose
+from dynamics_node.errors import DynamicsError
+
+
+class RedundantImpact(NamedTuple):
+    """An Impact through constraints of any rank."""
+
+    v: np.ndarray          # (nv,) velocity after the impact
+    impulse: np.ndarray    # (m,) the smallest, sum of squares [N s, N m s]
+    energy_loss: float     # kinetic energy before, less that after [J]
+    violation: np.ndarray  # (m,) A v^+ + e A v^-: zero unless the restitutions contradict
+    rank: int
+
+
+def redundant_impact(model, q, v, constraints, restitution=0.0):
+    """Return the RedundantImpact: as `impact`, for the four feet of a table or a singular leg.
+
+    v^+ and the loss are unique, the impulses are the smallest that do it. Feet of one rigid body
+    with several restitutions ask for the impossible: then the rows are met in the sense of least
+    squares, and `violation` says by how much they are not.
+    """
+    e = _checked(restitution_of_rows(constraints, restitution))
+    A = constraint_matrix(model, q, constraints)
+    found = decompose(mass_matrix(model, q), A)
+    hit = A @ v
+    change = -found.step((1.0 + e) * hit)
+    after = v + np.linalg.solve(found.L.T, change)
+    back = A @ after
+    # (M + s A'A) dv = A' (impulse + s A dv), where s has been added to M
+    impulse = found.multipliers(change) - found.added * (back - hit)
+    return RedundantImpact(after, impulse, float(-0.5 * ((hit + back) @ impulse)),
+                           back + e * hit, found.rank)
+
+
+def _checked(e):
+    if not np.all((e >= 0.0) & (e <= 1.0)):
+        raise DynamicsError('restitution: must be from 0 (plastic) to 1 (elastic)')
+    return e

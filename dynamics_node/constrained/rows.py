@@ -1,0 +1,171 @@
+"""By how much are constraints broken, and what do they ask of velocity and acceleration?
+
+Frame 2 is held to frame 1. With d = p2 - p1 the motion of frame 2 seen from frame 1 is
+
+    position  u = R1' d,     its rate  R1'(v2 - v1 - w1 x d),
+    rotation  R = R1' R2,    its rate  R1'(w2 - w1),
+
+and each kind of constraint holds some of it. A joint that carries both bodies moves them alike:
+its columns of A are exactly zero.
+"""
+
+from typing import NamedTuple
+
+import numpy as np
+
+from dynamics_node.algorithms.kinematics import path_to
+from dynamics_node.constrained.constraint import ROWS, frame_of, size
+from dynamics_node.constrained.in_world import at_point, moving_at_constant_speed, placed
+from dynamics_node.spatial.se3 import Pose
+from dynamics_node.spatial.so3 import cross, unskew
+
+
+class Rows(NamedTuple):
+    """What constraints say about a state, one row after the other in the order of `row_names`."""
+
+    residual: np.ndarray  # (m,) zero where they are kept [m or rad]; its rate is A v where they are
+    A: np.ndarray         # (m, nv) A v: the relative velocities that are held at zero
+    gamma: np.ndarray     # (m,) (dA/dt) v: with A a + gamma = 0 they stay zero
+
+
+def rows(model, q, v, constraints):
+    """Return the Rows of the constraints, O(n + m depth).
+
+    :param constraints: of Constraint, valid for the model (see `constraint.validate`).
+    """
+    places = placed(model, q)
+    motions = moving_at_constant_speed(model, q, v, places)
+    pairs = [_pair(model, places, constraint) for constraint in constraints]
+    return Rows(_joined(_residual(model, q, pair) for pair in pairs),
+                _matrix(model, places, pairs),
+                _joined(_gamma(motions, pair) for pair in pairs))
+
+
+def sine_of_turn(R, axis=None):
+    """Return how far R is turned from the identity, sin(angle) times axis in frame 1's axes, (3,).
+
+    :param axis: about which it may turn freely; then how far R turns this axis away.
+    """
+    return unskew(R) if axis is None else cross(axis, R @ axis)
+
+
+def residual(model, q, constraints, turned=sine_of_turn):
+    """Return by how much each row is broken, (m,) [m or rad].
+
+    :param turned: another measure of turns (R, axis), equal where they are small.
+    """
+    places = placed(model, q)
+    return _joined(_residual(model, q, _pair(model, places, constraint), turned)
+                   for constraint in constraints)
+
+
+def constraint_matrix(model, q, constraints):
+    """Return A, (m, nv): A v are the relative velocities that the constraints hold at zero."""
+    places = placed(model, q)
+    return _matrix(model, places, [_pair(model, places, constraint) for constraint in constraints])
+
+
+class _Pair(NamedTuple):
+    """The two closures of a constraint, as they are placed; of a coupling only itself."""
+
+    constraint: object
+    bodies: tuple = ()              # of frame 1 and frame 2
+    arms: tuple = ()                # from each body's origin to frame 2's, in world axes
+    point: np.ndarray = None        # frame 2's origin in the world
+    relative: Pose = None           # of frame 2 seen from frame 1: (R, u)
+    along: np.ndarray = None        # (k, 3) directions of the linear rows in world axes
+    about: np.ndarray = None        # (l, 3) axes of the angular rows in world axes
+
+
+def _pair(model, places, constraint):
+    if constraint.kind == 'coupling':
+        return _Pair(constraint)
+    ends = (frame_of(model, constraint.to), model.frame(constraint.frame))
+    bodies = tuple(end.body for end in ends)
+    one, two = (places.poses[end.body] @ (end.pose @ closure) for end, closure in
+                zip(ends, (constraint.to_placement, constraint.placement)))
+    relative = Pose(one.R.T @ two.R, one.R.T @ (two.p - one.p))
+    along, about = _directions(constraint, relative.p)
+    return _Pair(constraint, bodies, tuple(two.p - places.poses[body].p for body in bodies), two.p,
+                 relative, along @ one.R.T, about @ one.R.T)
+
+
+def _directions(constraint, u):
+    """Return the (linear, angular) directions of the rows in frame 1's closure axes, (k, 3) each.
+
+    Of a distance it is that of u, with length 1 where the constraint is kept.
+    """
+    names = ROWS[constraint.kind]
+    angular = np.eye(3) if 'rx' in names else np.zeros((0, 3))
+    if 'r1' in names:
+        angular = constraint.across
+    if constraint.kind == 'distance':
+        return np.array([u / constraint.distance]), angular
+    return (np.eye(3) if 'x' in names else constraint.direction[None]), angular
+
+
+def _residual(model, q, pair, turned=sine_of_turn):
+    """Return u along the rows less a plane's distance, and how far R is turned about the rows.
+
+    Of a distance L it is (u'u - L^2)/(2 L), of a coupling q_i - ratio q_j - offset.
+    """
+    constraint, (R, u) = pair.constraint, pair.relative or (None, None)
+    if constraint.follows:
+        return np.zeros(size(constraint))
+    if constraint.kind == 'coupling':
+        i, j = (model.joint(name).q.start for name in constraint.joints)
+        return np.array([q[i] - constraint.ratio * q[j] - constraint.offset])
+    if constraint.kind == 'distance':
+        return np.array([(u @ u - constraint.distance ** 2) / (2.0 * constraint.distance)])
+    linear, angular = _directions(constraint, u)
+    turn = turned(R, constraint.direction) if 'r1' in ROWS[constraint.kind] else turned(R)
+    return np.concatenate([linear @ u - constraint.distance, angular @ turn])
+
+
+def _matrix(model, places, pairs):
+    A = []
+    for pair in pairs:
+        block = [[0.0] * model.nv for _ in range(size(pair.constraint))]
+        if pair.constraint.kind == 'coupling':
+            i, j = (model.joint(name).v.start for name in pair.constraint.joints)
+            block[0][i], block[0][j] = 1.0, -pair.constraint.ratio
+        else:
+            one, two = (set(path_to(model, body)) for body in pair.bodies)
+            _add_columns(block, places, pair, two - one, 1.0)
+            _add_columns(block, places, pair, one - two, -1.0)
+        A += block
+    return np.array(A).reshape(len(A), model.nv)
+
+
+def _add_columns(block, places, pair, bodies, sign):
+    """Add what the joints of these bodies do to the point, in the rows' directions."""
+    mine = [k for k, (body, _) in enumerate(places.which) if body in bodies]
+    turn = places.turn[:, mine]
+    velocity = places.slide[:, mine] + cross(turn, pair.point[:, None] - places.origin[:, mine])
+    columns = sign * np.concatenate([pair.along @ velocity, pair.about @ turn])
+    for k, column in zip(mine, columns.T):
+        _, entry = places.which[k]  # mimics share theirs: += of all joints on one coordinate
+        for row, value in zip(block, column):
+            row[entry] = row[entry] + value
+
+
+def _gamma(motions, pair):
+    r"""Return the rate of A v while no joint accelerates.
+
+    With all at frame 2's origin, u'' = R1'(a2 - a1 - 2 w1 x (v2 - v1)) and the rate of the
+    relative angular velocity is R1'(alpha2 - alpha1 - w1 x w2). A distance adds |u'|^2 / L.
+    """
+    constraint = pair.constraint
+    if constraint.kind == 'coupling':
+        return np.zeros(1)
+    one, two = (at_point(motions[body], arm) for body, arm in zip(pair.bodies, pair.arms))
+    velocity = two.v - one.v
+    linear = pair.along @ (two.acc - one.acc - 2.0 * cross(one.w, velocity))
+    if constraint.kind == 'distance':
+        linear = linear + velocity @ velocity / constraint.distance
+    return np.concatenate([linear,
+                           pair.about @ (two.alpha - one.alpha - cross(one.w, two.w))])
+
+
+def _joined(parts):
+    return np.concatenate([np.zeros(0), *parts])

@@ -1,0 +1,140 @@
+"""What do constraint rows of any rank decide, and what do they leave open? (float only: an SVD)"""
+
+from typing import NamedTuple
+
+import numpy as np
+from scipy.linalg import solve_triangular
+
+from dynamics_node.algorithms.mass_matrix import SINGULAR
+from dynamics_node.errors import SingularModel
+
+# Rows depend on each other where a singular value is no larger than this share of the largest, all
+# rows being at unit length in the metric of the mass matrix: the root of a double's resolution.
+# What rounding leaves of a zero is 1e-14 or so; a leg bent by a millimetre has 1e-3.
+# A row that is shorter than this share of the longest says nothing either: brought to unit length,
+# its rounding errors would be as large as what the rank is judged by.
+RANK = 1e-8
+
+
+class Decomposition(NamedTuple):
+    """The rows A (m, n) in the metric of M = L L': A L^-T at unit length = U diag(s) V'."""
+
+    L: np.ndarray        # (n, n) lower triangular
+    added: float         # M has been helped by added * A' A, see `decompose`
+    length: np.ndarray   # (m,) of the rows of A L^-T; 1 where a row says nothing
+    U: np.ndarray        # (m, r)
+    s: np.ndarray        # (r,) descending, at most sqrt(m)
+    V: np.ndarray        # (n, r)
+    clearance: float     # smallest singular value of A L^-T that counts, over the largest
+
+    @property
+    def rank(self):
+        return len(self.s)
+
+    def step(self, error):
+        """Return the shortest x (n,) with A L^-T x = error, rows weighed at unit length.
+
+        The least-squares one where the rows contradict each other.
+        """
+        return self.V @ (self.U.T @ (error / self.length) / self.s)
+
+    def multipliers(self, x):
+        """Return the shortest lambda (m,) with (A L^-T)' lambda = x."""
+        return np.linalg.lstsq(self.U.T * self.length, (self.V.T @ x) / self.s, rcond=None)[0]
+
+    def internal(self):
+        """Return an orthonormal basis of the multipliers without effect, A' z = 0, (m, m - r)."""
+        return null_space(self.U.T * self.length)
+
+    def free(self):
+        """Return a basis of the accelerations the rows leave free, A z = 0, z' M z = 1."""
+        return solve_triangular(self.L.T, null_space(self.V.T), lower=False)
+
+
+def decompose(M, A):
+    r"""Return the Decomposition of A in the metric of M, (n, n) symmetric.
+
+    Where M alone is singular but A holds every motion that meets no inertia, M + s A' A stands in
+    for it: on motions that keep the constraints both are the same.
+
+    :raises SingularModel: some motion neither meets inertia nor is held by a constraint: failure
+        condition 2 of seed 003.
+    """
+    L, added = _root(M, A)
+    rows = solve_triangular(L, A.T, lower=True).T
+    length = np.linalg.norm(rows, axis=1)
+    says_nothing = length <= RANK * length.max(initial=0.0)
+    length = np.where(says_nothing, 1.0, length)
+    unit = np.where(says_nothing[:, None], 0.0, rows / length[:, None])
+    U, s, Vt = np.linalg.svd(unit, full_matrices=False)
+    r = rank_of(s)
+    sizes = np.linalg.svd(rows, compute_uv=False)
+    clearance = float(sizes[r - 1] / sizes[0]) if r else np.inf
+    return Decomposition(L, added, length, U[:, :r], s[:r], Vt[:r].T, clearance)
+
+
+def rank_of(singular_values, scale=None):
+    """Return how many singular values are more than rounding.
+
+    :param scale: beside which they are; the largest of them if None.
+    """
+    scale = singular_values.max(initial=0.0) if scale is None else scale
+    return int(np.sum(singular_values > RANK * scale))
+
+
+def null_space(A, scale=None):
+    """Return an orthonormal basis of the x with A x = 0, (n, n - rank); scale as of `rank_of`."""
+    _, s, Vt = np.linalg.svd(A)
+    return Vt[rank_of(s, scale):].T
+
+
+def least_squares(A, b, scale):
+    """Return the shortest x of least |A x - b|; what is small beside `scale` counts as zero."""
+    U, s, Vt = np.linalg.svd(A, full_matrices=False)
+    r = rank_of(s, scale)
+    return Vt[:r].T @ (U[:, :r].T @ b / s[:r])
+
+
+def dependent_rows(A, M=None):
+    """Return the indices of the rows that the rows before them have already said.
+
+    :param M: the metric, as for `decompose`; the plain one if None.
+    """
+    rows = A if M is None else solve_triangular(_root(M, A)[0], A.T, lower=True).T
+    length = np.linalg.norm(rows, axis=1)
+    longest = length.max(initial=0.0)
+    basis, dependent = np.zeros((0, rows.shape[1])), []
+    for k, (row, size) in enumerate(zip(rows, length)):
+        rest = row
+        for _ in range(2):  # the second time takes off what rounding has left of the first
+            rest = rest - basis.T @ (basis @ rest)
+        new = np.linalg.norm(rest)
+        if size <= RANK * longest or new <= RANK * size:
+            dependent.append(k)
+        else:
+            basis = np.vstack([basis, rest / new])
+    return dependent
+
+
+def _root(M, A):
+    """Return (L, s) with M + s A' A = L L'."""
+    try:
+        return _clear_root(M), 0.0
+    except np.linalg.LinAlgError:
+        square = A.T @ A
+        scale = np.trace(M) / (np.trace(square) or 1.0)
+    try:
+        return _clear_root(M + scale * square), scale
+    except np.linalg.LinAlgError:
+        raise SingularModel(
+            'failure condition 2: some motion neither meets inertia nor is held by a constraint, '
+            'so no acceleration answers to a force along it; give that link mass, or hold '
+            'it') from None
+
+
+def _clear_root(M):
+    """Return the Cholesky factor of a matrix that is positive definite beyond rounding."""
+    L = np.linalg.cholesky(M)
+    if np.any(np.diag(L) ** 2 <= SINGULAR * np.diag(M)):  # the pivots of the elimination
+        raise np.linalg.LinAlgError('singular')
+    return L
