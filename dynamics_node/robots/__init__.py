@@ -1,5 +1,21 @@
 """Robots that come with the package, for demos and tests."""
 
 from pathlib import Path
+from typing import NamedTuple
 
-ARM7 = Path(__file__).parent / 'arm7.urdf'  # a light 7-axis arm
+HERE = Path(__file__).parent
+
+ARM7 = HERE / 'arm7.urdf'  # a light 7-axis arm
+
+
+class Mechanism(NamedTuple):
+    """A robot with closed loops: a tree, and what closes it. docs/mechanisms.md shows them."""
+
+    urdf: Path   # the tree; at q = 0 its loops are closed
+    loops: Path  # `constraints:`, the loops, and `passive:`, the joints that have no motor
+
+
+# Name -> Mechanism.
+MECHANISMS = {name: Mechanism(HERE / 'mechanisms' / f'{name}.urdf',
+                              HERE / 'mechanisms' / f'{name}.yaml')
+              for name in ('four_bar', 'slider_crank', 'five_bar', 'stewart', 'delta', 'gripper')}
