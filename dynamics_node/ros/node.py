@@ -72,6 +72,12 @@ class DynamicsNode(LifecycleNode):
         self.add_post_set_parameters_callback(self._use_parameters)
         self._service_change_state.callback = self._tolerant(self._service_change_state.callback)
 
+    @property
+    def subscriptions(self):
+        """Those that an executor is to wait for."""
+        asleep = self.inputs.asleep if self.inputs else None
+        return (each for each in super().subscriptions if each is not asleep)
+
     # Lifecycle -------------------------------------------------------------------------------
 
     def bring_up(self):
@@ -98,6 +104,8 @@ class DynamicsNode(LifecycleNode):
         self.inputs = Inputs(self, self.desk, clock, lambda text: self._load(text.encode()),
                              self.markers.on_wrench, self.torque)
         self._made += [(self.destroy_subscription, each) for each in self.inputs.subscriptions]
+        self._made += [(self.destroy_timer, self.inputs.timer), (Inputs.close, self.inputs)]
+        self.torque.on_awake = self.inputs.set_awake
         self._made += [(self.destroy_service, self.create_service(
             kind, f'~/{name}', self.clerk.serves(handler), qos_profile=CROWD))
             for name, (kind, handler) in SERVICES.items()]

@@ -25,7 +25,7 @@ class Torque:
     """`~/torque` and the command topic, fed by a Drive; `~/reference` and `~/enable`.
 
     :ivar active: whether the node is; else nothing can be enabled.
-    :ivar awake: whether torques are made of joint states; a plain flag, asked at each of them.
+    :ivar on_awake: on_awake(whether torques are made of joint states), to be set.
     :ivar refused_references: number of them so far.
     """
 
@@ -33,9 +33,10 @@ class Torque:
         """Take on_change(), for a change of the gate's state, and on_torque(names, efforts)."""
         self._node, self._desk = node, desk
         self._on_change, self._on_torque = on_change, on_torque
+        self.on_awake = lambda awake: None
         self._log = node.get_logger()
         self.drive = Drive(desk, chosen.torque, chosen.safety, self._log.error)
-        self.active, self.awake, self.refused_references = False, False, 0
+        self.active, self.refused_references = False, 0
         self._seen = None         # state of the gate, when last looked at
         self._by_rate = chosen.torque.rate > 0.0
         self._names, self._ordered = (), None   # entries of a release, and how to order them
@@ -158,7 +159,7 @@ class Torque:
 
     def _notice(self):
         """Tell of a change of the gate's state; whatever may change it calls this afterwards."""
-        self.awake = not self.drive.gate.idle
+        self.on_awake(not self.drive.gate.idle)
         state = self.drive.gate.state
         if state is not self._seen:
             self._seen = state
