@@ -1,10 +1,12 @@
 """Check what comes in, by name; inside it is trusted."""
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence, Set
 
 import numpy as np
 
-from dynamics_node.errors import DynamicsError
+from dynamics_node.constrained.constraint import size
+from dynamics_node.constrained.impact import restitution_of_rows
+from dynamics_node.errors import DynamicsError, UnknownName
 from dynamics_node.model.configuration import UNIT_QUATERNION
 
 
@@ -63,26 +65,134 @@ def check_given(given, nv):
     return mask.astype(bool, copy=False)
 
 
-def check_wrenches(model, wrenches):
+def check_wrenches(model, wrenches, name='wrenches'):
     """Return {frame: (6,) or (N, 6) floats}, every frame known."""
-    if not isinstance(wrenches, Mapping):
-        raise DynamicsError('wrenches must be a dict {frame: (fx, fy, fz, tx, ty, tz)}, '
-                            f'got {type(wrenches).__name__}')
-    for name in wrenches:
-        model.frame(name)
-    return {name: check_array(_wrench(name), value, 6) for name, value in wrenches.items()}
+    return _by_frame(model, name, wrenches, 6, '(fx, fy, fz, tx, ty, tz)')
 
 
-def _wrench(frame):
-    return f"wrenches['{frame}']"
+def check_inertia_rates(model, rates):
+    """Return {frame: (10,) or (N, 10) floats}, every frame known."""
+    return _by_frame(model, 'dinertias', rates, 10,
+                     '(m, mcx, mcy, mcz, Ixx, Ixy, Iyy, Ixz, Iyz, Izz)')
 
 
-def batch_size(arrays, wrenches=None):
-    """Return N if any array or wrench is a batch, None if all are single states.
+def _by_frame(model, name, values, size, numbers):
+    if not isinstance(values, Mapping):
+        raise DynamicsError(f'{name} must be a dict {{frame: {numbers}}}, '
+                            f'got {type(values).__name__}')
+    for frame in values:
+        model.frame(frame)
+    return {frame: check_array(_at(name, frame), value, size) for frame, value in values.items()}
+
+
+def check_joint_rates(model, name, rates):
+    """Return (nv,) or (N, nv) floats from {joint: value}, zero elsewhere, or from an array."""
+    if not isinstance(rates, Mapping):
+        return check_array(name, rates, model.nv)
+    array = np.zeros(model.nv)
+    for joint, value in rates.items():
+        place = model.joint(joint).v
+        array[place] = check_array(_at(name, joint), np.ravel(value), 1)
+    return array
+
+
+def check_joint_names(model, name, joints):
+    """Return the joints' names as a tuple, every one known."""
+    if isinstance(joints, (str, bytes)) or not isinstance(joints, (Sequence, Set)):
+        raise DynamicsError(f'{name} is {joints!r:.80}; expected a list of joint names')
+    known = [joint.name for joint in model.joints]
+    for joint in joints:
+        if joint not in known:
+            raise DynamicsError(f'{name}: {UnknownName("joint", joint, known)}')
+    return tuple(joints)
+
+
+def check_choice(choice, choices):
+    """Return the choice, one of some texts."""
+    if not isinstance(choice, str) or choice not in choices:
+        raise DynamicsError(f'choice is {choice!r:.80}; expected one of {", ".join(choices)}')
+    return choice
+
+
+def check_pair(name, value, what):
+    """Return a pair, either of which may be None; a mere None is (None, None)."""
+    if value is None:
+        return None, None
+    if not isinstance(value, (tuple, list)) or len(value) != 2:
+        raise DynamicsError(f'{name} is {value!r:.80}; expected a pair: {what}')
+    return tuple(value)
+
+
+def check_weights(name, weights, size):
+    """Return `size` numbers that are not negative, or None for ones."""
+    if weights is None:
+        return None
+    weights = check_single(name, weights, size)
+    if (weights < 0.0).any():
+        raise DynamicsError(f'{name}[{int(np.argmin(weights))}] is {weights.min()}; '
+                            'no weight may be below zero')
+    return weights
+
+
+def check_single(name, value, size):
+    """Return value as finite floats of shape (size,)."""
+    array = check_array(name, value, size)
+    if array.ndim != 1:
+        raise DynamicsError(f'{name} must have shape ({size},), got {array.shape}')
+    return array
+
+
+def check_stabilisation(stabilisation):
+    """Return (alpha, beta), two numbers that are not negative, as an array, or None."""
+    if stabilisation is None:
+        return None
+    rates = check_single('stabilisation', stabilisation, 2)
+    if (rates < 0.0).any():
+        raise DynamicsError(f'stabilisation is {tuple(map(float, rates))}; expected (alpha, beta), '
+                            'none below zero [1/s]')
+    return rates
+
+
+def check_restitution(restitution, constraints):
+    """Return the restitution of every row, (m,) numbers from 0 to 1."""
+    if isinstance(restitution, Mapping):
+        sizes = {constraint.name: size(constraint) for constraint in constraints}
+        for name in restitution:
+            if name not in sizes:
+                raise DynamicsError(f'restitution: no constraint {name!r:.80}; the set has: '
+                                    f'{", ".join(sizes) or "none"}')
+        restitution = {name: _number_or_row(_at('restitution', name), value, sizes[name])
+                       for name, value in restitution.items()}
+    else:
+        restitution = _number_or_row('restitution', restitution, sum(map(size, constraints)))
+    rows = restitution_of_rows(constraints, restitution)
+    wrong = ~((rows >= 0.0) & (rows <= 1.0))
+    if wrong.any():
+        raise DynamicsError(f'restitution is {rows[wrong][0]:.6g}; expected a number from 0, '
+                            'plastic, to 1, elastic')
+    return rows
+
+
+def _number_or_row(name, value, size):
+    array = _floats(name, value)
+    if array.shape not in ((), (size,)):
+        raise DynamicsError(f'{name} must be a number or have shape ({size},), got {array.shape}')
+    if not np.isfinite(array).all():
+        raise DynamicsError(f'{name} is {value!r:.80}; every entry must be finite')
+    return array
+
+
+def _at(name, place):
+    return f"{name}['{place}']"
+
+
+def batch_size(arrays, **by_frame):
+    """Return N if any array, or any value by frame, is a batch; None if all are single states.
 
     They come apart since a frame may have the name of an argument.
     """
-    named = [*arrays.items(), *((_wrench(frame), F) for frame, F in (wrenches or {}).items())]
+    named = [*arrays.items(), *((_at(name, frame), value) for name, values in by_frame.items()
+                                for frame, value in values.items())]
     sizes = {name: len(array) for name, array in named if array.ndim == 2}
     if len(set(sizes.values())) > 1:
         shown = ', '.join(f'{name} has {n}' for name, n in sizes.items())

@@ -5,7 +5,7 @@ from functools import partial
 import numpy as np
 
 from dynamics_node import door
-from dynamics_node.algorithms import energy, jacobian, kinematics
+from dynamics_node.algorithms import energy, jacobian, kinematics, kinematics_derivatives
 from dynamics_node.algorithms.coriolis_matrix import coriolis_matrix
 from dynamics_node.algorithms.denoc import denoc
 from dynamics_node.algorithms.forward_dynamics import forward_dynamics
@@ -15,6 +15,8 @@ from dynamics_node.algorithms.inverse_dynamics import bias_torque, gravity_torqu
 from dynamics_node.algorithms.mass_matrix import mass_matrix, mass_matrix_inverse
 from dynamics_node.answer import Answerer
 from dynamics_node.compiler.questions import all_keys
+from dynamics_node.constraints import Constrained, Sets, loops_of
+from dynamics_node.derivatives import Derivatives
 from dynamics_node.errors import DynamicsError, SingularModel
 from dynamics_node.model import configuration, losses, payload
 from dynamics_node.model.build import FRICTION_SPEED, build_model
@@ -28,10 +30,12 @@ ABOUT_FRAMES = {
     'frame_twist': kinematics.frame_twist,
     'jacobian': jacobian.jacobian,
     'jacobian_rate': jacobian.jacobian_rate,
+    'frame_pose_derivatives': kinematics_derivatives.frame_pose_derivatives,
+    'frame_twist_derivatives': kinematics_derivatives.frame_twist_derivatives,
 }
 
 
-class Robot:
+class Robot(Derivatives, Constrained):
     """A robot's dynamics. Immutable: safe to share between threads, and it pickles.
 
     Every method takes single states (n,) or batches (N, n), mixed at will, and returns fresh
@@ -40,13 +44,13 @@ class Robot:
     """
 
     def __init__(self, model, compile=True, engine=None):
-        vars(self).update(model=model, _fast={},
+        vars(self).update(model=model, _fast={}, _sets=Sets(model),
                           _answerer=Answerer(model, engine, compile, self._swap_in))
 
     @classmethod
     def from_urdf(cls, source, base='fixed', gravity=(0.0, 0.0, -9.81), locked=None,
                   armature=None, friction=True, friction_speed=FRICTION_SPEED,
-                  max_bytes=MAX_BYTES, compile=True):
+                  max_bytes=MAX_BYTES, compile=True, loops=None):
         """Return the robot of a URDF, given as text or as the path of a file.
 
         :param base: 'fixed' to the world or 'floating' in it.
@@ -57,11 +61,13 @@ class Robot:
         :param friction_speed: speed over which dry friction changes its sign [rad/s or m/s].
         :param max_bytes: a longer text is refused.
         :param compile: False stays with NumPy; so does the environment DYNAMICS_NODE_COMPILE=0.
+        :param loops: what else holds the links: YAML (a path or text), a list of Constraint or of
+            dicts, or Loops, which name the joints without a motor too. See constrained/read.py.
         :raise ModelError: what is wrong, at which link or joint, and what would be valid.
         """
         record = read_urdf(urdf_text(source, max_bytes))
-        return cls(build_model(record, base, gravity, locked, armature, friction, friction_speed),
-                   compile)
+        model = build_model(record, base, gravity, locked, armature, friction, friction_speed)
+        return cls(model.with_(loops=tuple(loops_of(model, loops))), compile)
 
     def __setattr__(self, name, value):
         raise AttributeError(f'a Robot is immutable; make another one to change {name!r}')
@@ -156,25 +162,31 @@ class Robot:
 
     # Machine code ----------------------------------------------------------------------------
 
-    def compile(self, wait=False, frames=(), wrenches=False, payloads=False):
+    def compile(self, wait=False, frames=(), wrenches=False, payloads=False, derivatives=False,
+                constraints=None):
         """Compile the kernels of this robot now, instead of each when it is first asked for.
 
         :param wait: return when they are ready.
         :param frames: links whose pose, twist, Jacobian and its rate are wanted too.
         :param wrenches: also those that take external wrenches.
         :param payloads: also those that take payloads; a robot that carries one has only these.
+        :param derivatives: also those of derivatives and regressors, which take ten times as long.
+        :param constraints: a set of them that the robot will be held by; True for its own loops.
         :raise DynamicsError: compilation is switched off, or a kernel could not be made.
         """
         if isinstance(frames, str) or not hasattr(frames, '__iter__'):
             frames = [frames]
         for frame in frames:
             self.model.frame(frame)
-        self._answerer.compile(all_keys(self.model, frames, wrenches, payloads), wait)
+        held = () if constraints is None or constraints is False else self._sets.of(
+            None if constraints is True else constraints)
+        keys = all_keys(self.model, frames, wrenches, payloads, derivatives, held)
+        self._answerer.compile(keys, wait)
         return self
 
     @property
     def compiled(self):
-        """Whether all kernels for the robot as it is are ready, those about frames apart.
+        """Whether all kernels for the robot as it is are ready, frames and derivatives apart.
 
         :raise DynamicsError: one could not be made.
         """
@@ -311,8 +323,14 @@ class Robot:
         if key.frame:
             self._fast[key.question, key.frame] = bind(
                 lambda q, *v: self._about_frame(key.question, key.frame, q, *v))
+        elif key.constraints:
+            self._swap_in_held(key, bind)
         elif key.question == 'hybrid_dynamics':  # its mask is made numbers first
             self._fast[key.question] = bind(self._hybrid)
+        elif key.question == 'hybrid_dynamics_derivatives':
+            self._fast[key.question] = bind(self._hybrid_derivatives)
+        elif key.question.endswith('_along'):
+            pass  # it takes other arguments than its method
         elif getattr(type(self), key.question) is getattr(Robot, key.question):
             vars(self)[key.question] = bind(getattr(Robot, key.question).__get__(self))
         # else a subclass has its own: it reaches the kernel through super()

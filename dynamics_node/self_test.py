@@ -23,6 +23,7 @@ NOT_YET = 'no kernel is ready; robot.compile(wait=True) makes them'
 EXACT = 1e-11        # the same law in another order of additions; 35 real robots are below 1e-13
 STEP = np.finfo(float).eps ** (1 / 3)  # of central differences [s]
 RATE = 1e-6          # by central differences, STEP^2 and what rounding leaves: 1e-10 in practice
+FEW = 3              # states at which derivatives are looked at: they are many numbers each
 ROUNDED = 1e-2       # [1/s] times energy: RATE of it is what differences may lose, 270 eps / STEP
 # Kernels and NumPy, relative to the largest number of an answer, at least 1.
 KERNEL = 1e-11       # the same formulas on regrouped inertias
@@ -106,8 +107,7 @@ def _forward_of_inverse(robot, states):
             error = np.abs(M @ (robot.forward_dynamics(q, v, tau) - a))
             residuals.append(_relative(error, np.abs(tau) + ACCELERATION * scale))
         except SingularModel as refusal:
-            if _least_inertia(M, scale) > 10.0 * SINGULAR:
-                raise DynamicsError(f'refused, though M is regular: {refusal}') from refusal
+            _believe(refusal, robot, M)
             refusals.append(str(refusal))
     if not residuals:
         raise _NotApplicable(refusals[0])
@@ -154,6 +154,46 @@ def _mass_matrix_against_inverse_dynamics(robot, states):
     return _Found(_worst([differs, asymmetric, negative]), EXACT, text)
 
 
+def _derivatives_against_differences(robot, states):
+    """Inverse dynamics: central differences. Forward: M dFD = -dID where tau = ID, M dtau = 1.
+
+    The second says the same of a robot that is hard to solve, whose accelerations differences
+    would blur. M is the derivative of ID by the acceleration.
+    """
+    residuals, refusals = [], []
+    for q, v, a in states[:FEW]:
+        tau, inverse = robot.inverse_dynamics(q, v, a), robot.inverse_dynamics_derivatives(q, v, a)
+        M = inverse.da
+        scale = (np.abs(tau) + ACCELERATION * _scale(robot, M))[:, None]
+        for derivative, slope in zip(inverse, _inverse_slopes(robot, q, v, a)):
+            size = np.abs(derivative).max(axis=1, keepdims=True)
+            residuals.append(_relative(np.abs(derivative - slope), scale + size))
+        try:
+            dq, dv, dtau = robot.forward_dynamics_derivatives(q, v, tau)
+        except SingularModel as refusal:
+            _believe(refusal, robot, M)
+            refusals.append(str(refusal))
+            continue
+        for forward, torque in ((dq, -inverse.dq), (dv, -inverse.dv), (dtau, np.eye(robot.nv))):
+            size = np.abs(M) @ np.abs(forward) + np.abs(torque)
+            residuals.append(_relative(np.abs(M @ forward - torque), scale + size))
+    text = _several(len(states[:FEW]), 'state')
+    if refusals:
+        text += f'; of forward dynamics not defined at {len(refusals)}: {refusals[0]}'
+    return _Found(_worst(residuals), RATE, text)
+
+
+def _inverse_slopes(robot, q, v, a):
+    """Yield the derivatives of inverse dynamics by q, v, a, by central differences, (nv, nv)."""
+    # friction bends within its speed: the step at which that and rounding cost the same
+    short = STEP * min(1.0, robot.model.friction_speed) ** (2 / 3)
+    units = np.concatenate([np.eye(robot.nv), -np.eye(robot.nv)])
+    for step, moved in ((STEP, (robot.integrate(q, units, STEP), v, a)),
+                        (short, (q, v + short * units, a)), (STEP, (q, v, a + STEP * units))):
+        ahead, behind = np.split(robot.inverse_dynamics(*moved), 2)
+        yield (ahead - behind).T / (2.0 * step)
+
+
 def _compiled_against_numpy(robot, states):
     """Each kernel that is ready answers as NumPy does, single states and batches."""
     engine = robot._answerer.engine
@@ -180,6 +220,7 @@ CHECKS = {
     'forward of inverse': _forward_of_inverse,
     'power balance': _power_balance,
     'mass matrix against inverse dynamics': _mass_matrix_against_inverse_dynamics,
+    'derivatives against differences': _derivatives_against_differences,
     'compiled against NumPy': _compiled_against_numpy,
 }
 
@@ -216,6 +257,12 @@ def _least_inertia(M, scale):
     """Return the least eigenvalue of M relative to what the motions could meet."""
     weight = np.sqrt(np.where(scale > 0.0, scale, 1.0))
     return np.linalg.eigvalsh(M / np.outer(weight, weight)).min()
+
+
+def _believe(refusal, robot, M):
+    """Raise an error in place of a refusal that M does not justify."""
+    if _least_inertia(M, _scale(robot, M)) > 10.0 * SINGULAR:
+        raise DynamicsError(f'refused, though M is regular: {refusal}') from refusal
 
 
 def _relative(error, scale):

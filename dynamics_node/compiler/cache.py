@@ -34,17 +34,24 @@ def name_of(model, key):
         [(body.joint, body.parent, body.placement, body.q, body.v, body.ratio, body.offset)
          for body in model.bodies], model.bare_inertias, model.friction_speed,
         [(joint.kind, joint.q, joint.v) for joint in model.joints],
-        [model.frames[name] for name in key.frame[:1]], tuple(key)), protocol=4)
+        [model.frames[name] for name in key.frame[:1]], _held(model, key), repr(key)),
+        protocol=4)
     parts = hashlib.sha256(structure)
     parts.update(repr((_sources(), target.fingerprint())).encode())
     return parts.hexdigest() + '.kernel'
+
+
+def _held(model, key):
+    """Return where in the model the names lead that constraints have."""
+    return [(model.frames.get(held.frame), model.frames.get(held.to),
+             [model.joint(name).v for name in held.joints]) for held in key.constraints]
 
 
 @cache
 def _sources():
     """Return a digest of the code that makes code."""
     digest = hashlib.sha256()
-    for room in ('spatial', 'model', 'algorithms', 'compiler'):
+    for room in ('spatial', 'model', 'algorithms', 'constrained', 'compiler'):
         for path in sorted((PACKAGE / room).glob('*.py')):
             digest.update(path.name.encode() + path.read_bytes())
     return digest.hexdigest()

@@ -1,6 +1,6 @@
 /* Calls a kernel with NumPy arrays, with as little around it as CPython allows.
  *
- * Caller(single, batch, lanes, inputs, outputs, uniforms, fallback, threshold, owner)
+ * Caller(single, batch, lanes, inputs, outputs, uniforms, fallback, threshold, owner, kind=tuple)
  *   single, batch   addresses of the kernel's functions (see lower.py)
  *   lanes           states per block of `batch`
  *   inputs          tuple of the sizes of the arguments
@@ -10,6 +10,7 @@
  *                   kernel says that a number is not as it should be: it converts or raises
  *   threshold       from this many states on, a second thread takes half of a batch
  *   owner           kept alive: the code lives with it
+ *   kind            of tuple that several answers come in, such as a NamedTuple
  */
 #define PY_SSIZE_T_CLEAN
 #define NPY_NO_DEPRECATED_API NPY_1_22_API_VERSION
@@ -40,6 +41,7 @@ typedef struct {
     npy_intp out_dims[MAX_BLOCKS][4];   /* the first is left for the number of states */
     const double *uniform[MAX_BLOCKS];
     PyObject *uniforms, *fallback, *owner;
+    PyTypeObject *kind;
 } Caller;
 
 typedef struct {
@@ -201,7 +203,8 @@ static PyObject *call(PyObject *callable, PyObject *const *args, size_t nargsf, 
     }
     if (self->n_outputs == 1)
         return results[0];
-    PyObject *answer = PyTuple_New(self->n_outputs);
+    PyObject *answer = self->kind == &PyTuple_Type
+        ? PyTuple_New(self->n_outputs) : self->kind->tp_alloc(self->kind, self->n_outputs);
     for (int k = 0; k < self->n_outputs; k++) {
         if (answer != NULL)
             PyTuple_SET_ITEM(answer, k, results[k]);
@@ -264,15 +267,19 @@ static PyObject *new_caller(PyTypeObject *type, PyObject *args, PyObject *kwargs
 {
     unsigned long long single, batch;
     Py_ssize_t lanes, threshold;
-    PyObject *inputs, *outputs, *uniforms, *fallback, *owner;
+    PyObject *inputs, *outputs, *uniforms, *fallback, *owner, *kind = (PyObject *)&PyTuple_Type;
     if (kwargs != NULL && PyDict_GET_SIZE(kwargs) > 0) {
         PyErr_SetString(PyExc_TypeError, "Caller takes no keyword arguments");
         return NULL;
     }
-    if (!PyArg_ParseTuple(args, "KKnO!O!O!OnO", &single, &batch, &lanes, &PyTuple_Type, &inputs,
+    if (!PyArg_ParseTuple(args, "KKnO!O!O!OnO|O!", &single, &batch, &lanes, &PyTuple_Type, &inputs,
                           &PyTuple_Type, &outputs, &PyTuple_Type, &uniforms, &fallback,
-                          &threshold, &owner))
+                          &threshold, &owner, &PyType_Type, &kind))
         return NULL;
+    if (!PyType_IsSubtype((PyTypeObject *)kind, &PyTuple_Type)) {
+        PyErr_SetString(PyExc_TypeError, "kind must be a kind of tuple");
+        return NULL;
+    }
     Caller *self = (Caller *)type->tp_alloc(type, 0);
     if (self == NULL)
         return NULL;
@@ -284,6 +291,7 @@ static PyObject *new_caller(PyTypeObject *type, PyObject *args, PyObject *kwargs
     self->uniforms = Py_NewRef(uniforms);
     self->fallback = Py_NewRef(fallback);
     self->owner = Py_NewRef(owner);
+    self->kind = (PyTypeObject *)Py_NewRef(kind);
     if (read_shapes(self, inputs, outputs, uniforms) < 0) {
         Py_DECREF(self);
         return NULL;
@@ -297,6 +305,7 @@ static int traverse(PyObject *op, visitproc visit, void *arg)
     Py_VISIT(self->uniforms);
     Py_VISIT(self->fallback);
     Py_VISIT(self->owner);
+    Py_VISIT(self->kind);
     return 0;
 }
 
@@ -306,6 +315,7 @@ static int clear(PyObject *op)
     Py_CLEAR(self->uniforms);
     Py_CLEAR(self->fallback);
     Py_CLEAR(self->owner);
+    Py_CLEAR(self->kind);
     return 0;
 }
 

@@ -8,9 +8,11 @@ import numpy as np
 class Caller:
     """A kernel that can be called with NumPy arrays; see call.c for the arguments."""
 
-    def __init__(self, single, batch, lanes, inputs, outputs, uniforms, fallback, threshold, owner):
+    def __init__(self, single, batch, lanes, inputs, outputs, uniforms, fallback, threshold, owner,
+                 kind=tuple):
         self._single, self._batch = functions(single, batch)
         self._lanes, self._inputs, self._outputs = lanes, inputs, outputs
+        self._kind = kind
         self._uniforms, self._fallback, self._owner = uniforms, fallback, owner
 
     def __call__(self, *args, **named):
@@ -23,7 +25,7 @@ class Caller:
             bad, answers = self._many(args, len(args[0]))
         if bad:
             return self._fallback(*args)
-        return answers[0] if len(answers) == 1 else tuple(answers)
+        return answers[0] if len(answers) == 1 else tuple.__new__(self._kind, answers)
 
     def _many(self, args, n):
         """Run whole blocks on padded copies: the kernel reads and writes beyond the last row."""

@@ -12,6 +12,10 @@ from collections import deque
 
 from dynamics_node.errors import DynamicsError
 
+# Sets of constraints that get kernels because somebody asked. Whoever makes another set for every
+# step of a robot would else keep a core busy, and fill the memory, with kernels used once.
+MOST_SETS = 32
+
 
 def enabled():
     """Whether compilation is switched on: DYNAMICS_NODE_COMPILE=0 switches it off."""
@@ -120,6 +124,7 @@ class Engine:
         self._model = model
         self._done = {}      # key -> Kernel, or the DynamicsError that kept it from being made
         self._events = {}    # key -> set when it is in _done
+        self._sets = set()   # of constraints that have been asked about
         self._lock = threading.Lock()
         _engines.add(self)
 
@@ -127,9 +132,17 @@ class Engine:
         """Return the Kernel if it is ready; else ask for it, and return None."""
         found = self._done.get(key)
         if found is None:
-            self.request(key)
+            if self._is_worth(key):
+                self.request(key)
             return None
         return None if isinstance(found, DynamicsError) else found
+
+    def _is_worth(self, key):
+        if key.constraints and key.constraints not in self._sets:
+            if len(self._sets) >= MOST_SETS:
+                return False
+            self._sets.add(key.constraints)
+        return True
 
     def request(self, key, urgent=False):
         """Put a key in line; return the event that is set when it is done, or None."""

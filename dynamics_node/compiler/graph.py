@@ -30,6 +30,8 @@ class Op(enum.Enum):
     SIN = 'sin'
     COS = 'cos'
 
+    __hash__ = object.__hash__  # an enum's own is written in Python, and asked for all the time
+
 
 class Symbol:
     """One number of a program, as an element of an object array."""
@@ -92,7 +94,11 @@ class Symbol:
 
 
 def _is_number(value):
-    return isinstance(value, (Symbol, numbers.Real))
+    return isinstance(value, (Symbol, float, numbers.Real))  # the slow one last
+
+
+def _in_order(x, y):
+    return (x, y) if x.number <= y.number else (y, x)
 
 
 class Graph:
@@ -104,19 +110,22 @@ class Graph:
 
     def input(self, name):
         """Return a new input."""
-        return self._symbol(Op.INPUT, name)
+        return self._known_or_new((Op.INPUT, name), (name,))
 
     def const(self, value):
         """Return the symbol of a number."""
-        if isinstance(value, Symbol):
+        if value.__class__ is Symbol:
             return value
-        return self._symbol(Op.CONST, float(value) + 0.0)  # + 0.0: -0 is 0
+        value = float(value) + 0.0  # -0 is 0
+        return self._known_or_new((Op.CONST, value), (value,))
 
     def _symbol(self, op, *args):
-        key = (op, *(arg.number if isinstance(arg, Symbol) else arg for arg in args))
+        return self._known_or_new((op, *[arg.number for arg in args]), args)
+
+    def _known_or_new(self, key, args):
         found = self._known.get(key)
         if found is None:
-            found = self._known[key] = Symbol(self, len(self.symbols), op, args)
+            found = self._known[key] = Symbol(self, len(self.symbols), key[0], args)
             self.symbols.append(found)
         return found
 
@@ -132,7 +141,7 @@ class Graph:
             return self.sub(x, y.args[0])
         if x.op is Op.NEG:
             return self.sub(y, x.args[0])
-        return self._symbol(Op.ADD, *sorted((x, y), key=lambda s: s.number))
+        return self._symbol(Op.ADD, *_in_order(x, y))
 
     def sub(self, x, y):
         x, y = self.const(x), self.const(y)
@@ -163,7 +172,7 @@ class Graph:
             return self.neg(self.mul(x.args[0], y))
         if y.op is Op.NEG:
             return self.neg(self.mul(x, y.args[0]))
-        return self._symbol(Op.MUL, *sorted((x, y), key=lambda s: s.number))
+        return self._symbol(Op.MUL, *_in_order(x, y))
 
     def _scale(self, factor, y):
         if y.op is Op.CONST:

@@ -1,8 +1,8 @@
 """Rows of numbers to lanes of registers, and back.
 
 A batch is stored state after state; a vector register wants one number of several states. Rows are
-read `lanes` numbers at a time and transposed by shuffles. Rows shorter than half a register are
-taken number by number.
+read `lanes` numbers at a time and transposed by shuffles; written the same way. Rows shorter than
+half a register are taken number by number.
 """
 
 
@@ -28,24 +28,51 @@ def load_rows(e, pointer, size, wanted, uniform):
     return values
 
 
-def store_rows(e, pointer, values):
-    """Emit the stores of one output block, row by row."""
-    size = len(values)
-    rows = [_row(e, pointer, size, lane) for lane in range(e.lanes)]
+def chunks_of(size, lanes):
+    """Return the places in a row of which numbers are stored together, a range for each store.
+
+    The last one begins early enough to end with the row, where the row is as long as a register.
+    """
+    if 2 * size < lanes:
+        return [range(k, k + 1) for k in range(size)]
+    starts = range(0, size, lanes)
+    return [range(min(start, max(0, size - lanes)), min(start + lanes, size)) for start in starts]
+
+
+def row_pointers(e, pointer, size):
+    """Emit the addresses of the rows of one output block; a single state has one row."""
+    return [pointer] if e.lanes == 1 else [_row(e, pointer, size, lane) for lane in range(e.lanes)]
+
+
+def store_chunk(e, rows, size, start, values):
+    """Emit the stores of some numbers of all rows, from place `start` on; in order of the rows."""
     if 2 * size < e.lanes:
-        for k, value in enumerate(values):
-            for lane, row in enumerate(rows):
-                number = e.line(f'extractelement {e.type} {value}, i32 {lane}')
-                e.lines.append(f'  store double {number}, ptr {_address(e, row, str(k))}, align 8')
-        return
-    chunks = []
-    for start in range(0, size, e.lanes):
-        chunk = values[start:start + e.lanes]
-        chunks.append(transpose(e, chunk + [chunk[-1]] * (e.lanes - len(chunk))))
-    for lane, row in enumerate(rows):
-        for k, chunk in enumerate(chunks):
-            address = _address(e, row, str(k * e.lanes))
-            e.lines.append(f'  store {e.type} {chunk[lane]}, ptr {address}, align 8')
+        numbers = [f'double {e.line(f"extractelement {e.type} {values[0]}, i32 {lane}")}'
+                   for lane in range(e.lanes)]
+    else:
+        full = values + [values[-1]] * (e.lanes - len(values))
+        numbers = [f'{e.type} {row}' for row in transpose(e, full)]
+    _store(e, rows, start, numbers)
+
+
+def store_constants(e, rows, start, values):
+    """Emit the stores of some numbers that are the same in all rows."""
+    numbers = [f'double {e.dialect.const(value, 1)}' for value in values]
+    if len(numbers) == e.lanes > 1:
+        _store(e, rows, start, [f'{e.type} <{", ".join(numbers)}>'] * e.lanes)
+    else:
+        for k, number in enumerate(numbers, start):
+            _store(e, rows, k, [number] * e.lanes)
+
+
+def store_vector(e, row, start, kind, vector):
+    """Emit the store of several numbers of a single state."""
+    _store(e, [row], start, [f'{kind} {vector}'])
+
+
+def _store(e, rows, start, numbers):
+    for number, row in zip(numbers, rows):
+        e.lines.append(f'  store {number}, ptr {_address(e, row, str(start))}, align 8')
 
 
 def transpose(e, rows):

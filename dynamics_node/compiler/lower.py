@@ -5,9 +5,9 @@
 
 `in` and `out` hold one pointer per block of the program. `batch` takes `blocks` x `lanes` states,
 rows of C-contiguous arrays. Uniform inputs (gravity, friction, ...) are the same for all states.
-Rows are read and written `lanes` numbers at a time, the last chunk beyond the row's end: the
-caller leaves room behind the last row. Rows are written in order, so that what spills into the
-next row is overwritten by it.
+Rows are read `lanes` numbers at a time, the last chunk beyond the row's end: the caller leaves room
+behind the last row. So are rows written that are shorter than a register, in order, so that what
+spills into the next row is overwritten by it.
 Both return 0 where all is well: every number read and written is finite, every margin positive.
 Fused multiply-adds are chosen here, not by LLVM, so that both functions round alike, to the bit.
 """
@@ -16,7 +16,10 @@ import numpy as np
 
 from dynamics_node.compiler.graph import Op
 from dynamics_node.compiler.ir import Dialect
-from dynamics_node.compiler.layout import load_rows, store_rows
+from dynamics_node.compiler.layout import load_rows
+from dynamics_node.compiler.outlet import Outlet
+from dynamics_node.compiler.packs import Lanes, find_packs
+from dynamics_node.compiler.shelf import Shelf
 from dynamics_node.compiler.sincos import define_sincos
 
 # The straight line is broken into basic blocks of this many operations: within a block LLVM's
@@ -25,6 +28,8 @@ from dynamics_node.compiler.sincos import define_sincos
 BLOCK = 60
 # Joints per vector when a single state's sines and cosines are taken: wider was slower (measured).
 PACK = 4
+# Programs of more instructions are divided into stretches of this many operations, see shelf.py.
+LONG, STRETCH = 6000, 60
 
 
 def lower(program, lanes, uniform=(), fma=True, margins=0):
@@ -38,32 +43,27 @@ def lower(program, lanes, uniform=(), fma=True, margins=0):
     ir = Dialect(fma)
     pack = min(lanes, PACK)
     widths = sorted({1, pack, lanes})
+    packs = {} if instructions(program) > LONG else find_packs(program, _fused_products(program))
     return '\n'.join([
-        *map(ir.declarations, widths),
+        *map(ir.declarations, sorted({*widths, *map(len, packs)})),
         'declare double @sin(double)', 'declare double @cos(double)',
         *(define_sincos(ir, width) for width in widths),
-        _single(program, ir, pack, uniform, margins),
+        _single(program, ir, pack, uniform, margins, packs),
         _block(program, ir, lanes, uniform, margins),
         _batch(lanes),
         '!0 = !{!"branch_weights", i32 1, i32 1000000}', ''])
 
 
-def _single(program, ir, pack, uniform, margins):
+def _single(program, ir, pack, uniform, margins, packs):
     """Return @single; sines and cosines of the inputs are taken `pack` joints at a time."""
     e = ir.emitter(1, 't')
     values = _load_single(program, e, uniform)
     bad_input = _not_finite(e, values.values())
-    body = Body(program, e, values)
+    body = Body(program, e, values, packs)
     body.sincos_packed(pack)
-    body.run()
-    written, checked = _out_blocks(program, e, margins)
-    for pointer, symbols in written:
-        for k, symbol in enumerate(symbols):
-            address = e.line(f'getelementptr double, ptr {pointer}, i64 {k}')
-            e.lines.append(f'  store double {body.value(symbol)}, ptr {address}, align 8')
-    bad = _verdict(body, bad_input, written, checked)
-    return '\n'.join(['define i64 @single(ptr noalias %in, ptr noalias %out) {', *e.lines,
-                      f'  ret i64 {bad}', '}'])
+    bad = _run(body, bad_input, margins)
+    return '\n'.join(['define i64 @single(ptr noalias %in, ptr noalias %out) {',
+                      *body.shelf.slots(), *e.lines, f'  ret i64 {bad}', '}'])
 
 
 def _load_single(program, e, uniform):
@@ -87,14 +87,10 @@ def _block(program, ir, lanes, uniform, margins):
         values.update(load_rows(e, pointer, size, wanted, name in uniform))
     bad_input = _not_finite(e, values.values())
     body = Body(program, e, values)
-    body.run()
-    written, checked = _out_blocks(program, e, margins)
-    for pointer, symbols in written:
-        store_rows(e, pointer, [body.value(symbol) for symbol in symbols])
-    bad = _verdict(body, bad_input, written, checked)
+    bad = _run(body, bad_input, margins)
     return '\n'.join([
         'define internal i64 @block(ptr noalias %in, ptr noalias %out, i64 %row) noinline {',
-        *e.lines, f'  ret i64 {bad}', '}'])
+        *body.shelf.slots(), *e.lines, f'  ret i64 {bad}', '}'])
 
 
 def _not_finite(e, numbers):
@@ -111,13 +107,15 @@ def _not_finite(e, numbers):
     return e.line(f'fcmp uno {e.type} {total}, {zero}')
 
 
-def _verdict(body, bad_input, written, margins):
-    """Emit the check of all that came out; return the name of 0 or not 0."""
+def _run(body, bad_input, margins):
+    """Emit the arithmetic and the check of all that comes out; return the name of 0 or not 0."""
     e = body.e
     mask, zero = e.dialect.boolean(e.lanes), e.dialect.const(0.0, e.lanes)
-    bad = _not_finite(e, [body.value(s) for _, symbols in written for s in symbols])
-    bad = e.line(f'or {mask} {bad}, {bad_input}')
-    for symbol in margins:
+    written, checked = _out_blocks(body.program, e, margins)
+    outlet = Outlet(body, written)
+    body.run(outlet)
+    bad = e.line(f'or {mask} {outlet.not_finite()}, {bad_input}')
+    for symbol in checked:
         low = e.line(f'fcmp ule {e.type} {body.value(symbol)}, {zero}')
         bad = e.line(f'or {mask} {bad}, {low}')
     if e.lanes > 1:
@@ -188,36 +186,60 @@ def _pointer(e, array, k):
 class Body:
     """The arithmetic of a program, line by line, at one width."""
 
-    def __init__(self, program, emitter, values):
-        self.program, self.e, self.values = program, emitter, values
+    def __init__(self, program, emitter, values, packs=None):
+        self.program, self.e, self.known = program, emitter, set(values)
         self.fused = _fused_products(program)
+        is_long = instructions(program) > LONG
+        self.shelf = Shelf(emitter, STRETCH if is_long else len(program.symbols) + 1)
+        for number, value in values.items():
+            self.shelf.put(number, value)
         self._of_angle = {}  # number of an angle -> its sine and cosine symbols
         for symbol in program.symbols:
             if symbol.op in (Op.SIN, Op.COS):
                 self._of_angle.setdefault(symbol.args[0].number, []).append(symbol)
         self._since_break = 0
+        self._outlet = None
+        self.lanes = Lanes(self, packs or {})
+        self._taken_out = set()  # of a pack
 
     def value(self, symbol):
         if symbol.op is Op.CONST:
             return self.e.dialect.const(symbol.args[0], self.e.lanes)
-        return self.values[symbol.number]
+        if self.lanes.holds(symbol.number) and symbol.number not in self._taken_out:
+            self._taken_out.add(symbol.number)
+            self.shelf.put(symbol.number, self.lanes.entry(symbol.number))
+        return self.shelf.take(symbol.number)
 
-    def run(self):
+    def run(self, outlet):
+        """Emit all that is not there yet; the outlet takes every value."""
+        self._outlet = outlet
         for symbol in self.program.symbols:
             self._emit(symbol)
 
     def _emit(self, symbol):
-        if symbol.op is Op.CONST or symbol.number in self.values or symbol.number in self.fused:
+        for packed in self.lanes.emit(symbol.number):
+            self.known.add(packed.number)
+            self._outlet.take(packed.number)
+        if (symbol.op is Op.CONST or symbol.number in self.known or symbol.number in self.fused
+                or self.lanes.holds(symbol.number)):
             return
-        self._break()
+        self.make_room(1)
         if symbol.op in (Op.SIN, Op.COS):
             self._sincos(symbol.args[0])
         else:
-            self.values[symbol.number] = LOWER[symbol.op](self, *symbol.args)
+            self._know(symbol, LOWER[symbol.op](self, *symbol.args))
 
-    def _break(self):
-        self._since_break += 1
-        if self._since_break == BLOCK:
+    def _know(self, symbol, value):
+        self.known.add(symbol.number)
+        self.shelf.put(symbol.number, value)
+        if self._outlet is not None:
+            self._outlet.take(symbol.number)
+
+    def make_room(self, operations):
+        """Begin another basic block where this one has enough operations."""
+        self._since_break += operations
+        self.shelf.pass_by(operations)
+        if self._since_break >= BLOCK:
             label = self.e.name()[1:]
             self.e.lines += [f'  br label %{label}', f'{label}:']
             self._since_break = 0
@@ -269,7 +291,7 @@ class Body:
 
     def _keep(self, angle, sine, cosine):
         for symbol in self._of_angle[angle.number]:
-            self.values[symbol.number] = sine if symbol.op is Op.SIN else cosine
+            self._know(symbol, sine if symbol.op is Op.SIN else cosine)
 
     def sincos_packed(self, pack):
         """Emit all sines and cosines of simple angles first, several joints to a vector."""

@@ -14,6 +14,10 @@ from dynamics_node.algorithms.friction import friction_torque
 from dynamics_node.algorithms.hybrid_dynamics import by_articulated_bodies, by_blocks
 from dynamics_node.algorithms.inverse_dynamics import bias_torque, gravity_torque, inverse_dynamics
 from dynamics_node.algorithms.mass_matrix import mass_matrix, mass_matrix_inverse
+from dynamics_node.compiler.constraint_questions import HELD, HELD_DERIVATIVES
+from dynamics_node.compiler.derivative_questions import DERIVATIVES, FRAME_DERIVATIVES
+from dynamics_node.compiler.question import PUSHED, Question
+from dynamics_node.constrained.constraint import size
 from dynamics_node.model.configuration import UNIT_QUATERNION
 from dynamics_node.model.payload import carried_inertias
 from dynamics_node.spatial.inertia import Inertia
@@ -27,16 +31,7 @@ class Key(NamedTuple):
     rubbing: bool = False  # damping and friction are inputs, else zero
     loaded: bool = False   # payloads are inputs, else none
     pushed: bool = False   # external wrenches are inputs, else none
-
-
-class Question(NamedTuple):
-    """What is asked, of which state."""
-
-    states: tuple
-    answers: tuple         # functions to choose from, the cheapest program wins
-    margins: bool = False  # the last answer must be positive
-    wrenches: bool = False
-    local: bool = False    # may be asked in the frame's own axes
+    constraints: tuple = ()  # of Constraint, for questions about a robot that is held
 
 
 def _forward(by):
@@ -51,10 +46,10 @@ def _hybrid(model, q, v, a, tau, given, *wrenches):
 
 
 QUESTIONS = {
-    'inverse_dynamics': Question(('q', 'v', 'a'), (inverse_dynamics,), wrenches=True),
-    'forward_dynamics': Question(('q', 'v', 'tau'), (_forward(by_blocks),
-                                                     _forward(by_articulated_bodies)), True, True),
-    'hybrid_dynamics': Question(('q', 'v', 'a', 'tau', 'given'), (_hybrid,), True, True),
+    'inverse_dynamics': Question(('q', 'v', 'a'), (inverse_dynamics,), wrenches=PUSHED),
+    'forward_dynamics': Question(
+        ('q', 'v', 'tau'), (_forward(by_blocks), _forward(by_articulated_bodies)), True, PUSHED),
+    'hybrid_dynamics': Question(('q', 'v', 'a', 'tau', 'given'), (_hybrid,), True, PUSHED),
     'mass_matrix': Question(('q',), (mass_matrix,)),
     'mass_matrix_inverse': Question(('q',), (lambda m, q: tuple(mass_matrix_inverse(m, q)),), True),
     'coriolis_matrix': Question(('q', 'v'), (coriolis_matrix,)),
@@ -74,46 +69,80 @@ FRAME_QUESTIONS = {
 }
 
 
+EVERY = {**QUESTIONS, **FRAME_QUESTIONS, **DERIVATIVES, **FRAME_DERIVATIVES, **HELD,
+         **HELD_DERIVATIVES}
+
 # Where damping and friction enter, and where payloads do not.
-RUBBING = {'inverse_dynamics', 'forward_dynamics', 'hybrid_dynamics', 'friction_torque'}
-WEIGHTLESS = {'friction_torque', *FRAME_QUESTIONS}
+RUBBING = {f'{which}_dynamics{what}' for which in ('inverse', 'forward', 'hybrid')
+           for what in ('', '_derivatives', '_along')} | {'friction_torque',
+                                                          'inverse_dynamics_hessian_product'}
+RUBBING |= {*HELD, *HELD_DERIVATIVES} - {'impact', 'constraint_rows'}
+WEIGHTLESS = {'friction_torque', 'regressor', 'energy_regressor', 'constraint_rows',
+              *FRAME_QUESTIONS, *FRAME_DERIVATIVES}
+# An answer of more numbers is left to NumPy: straight-line code for it would be no faster, and
+# take minutes to compile.
+MOST_NUMBERS = 10_000
+MOST_SLOPES = 12_000  # the same of dA/dq, of which derivatives of held robots are made
 
 
-def key_of(model, question, frame=(), pushed=False):
+def key_of(model, question, frame=(), pushed=False, constraints=()):
     """Return the key of the kernel that answers a question for a robot as it is now.
 
     :param frame: () or (frame,) or (frame, local).
     """
     rubbing = question in RUBBING and bool(model.damping.any() or model.friction.any())
     loaded = question not in WEIGHTLESS and bool(model.payloads)
-    return Key(question, tuple(frame), rubbing, loaded, pushed)
+    return Key(question, tuple(frame), rubbing, loaded, pushed, constraints)
 
 
-def all_keys(model, frames=(), wrenches=False, payloads=False):
-    """Return the keys of all questions a robot may be asked."""
-    keys = [key_of(model, question) for question in QUESTIONS]
+def has_kernel(model, question, constraints=()):
+    """Return whether there is a kernel at all, or the answer is too large for one."""
+    if EVERY[question].held and not constraints:
+        return False  # nothing holds it: the plain questions have kernels
+    if question in HELD_DERIVATIVES:
+        return sum(map(size, constraints)) * model.nv ** 2 <= MOST_SLOPES
+    return not EVERY[question].cubic or model.nv ** 3 <= MOST_NUMBERS
+
+
+def all_keys(model, frames=(), wrenches=False, payloads=False, derivatives=False, constraints=()):
+    """Return the keys of all questions a robot may be asked, held by a set of constraints too."""
+    questions = {**QUESTIONS, **(DERIVATIVES if derivatives else {})}
+    about_frames = {**FRAME_QUESTIONS, **(FRAME_DERIVATIVES if derivatives else {})}
+    if constraints:
+        questions.update({**HELD, **(HELD_DERIVATIVES if derivatives else {})})
+
+    def key(name, pushed=False):
+        return key_of(model, name, (), pushed, constraints if EVERY[name].held else ())
+    keys = [key(name) for name in questions if has_kernel(model, name, constraints)]
     if wrenches:
-        keys += [key_of(model, name, pushed=True) for name, q in QUESTIONS.items() if q.wrenches]
+        keys += [key(name, True) for name, question in questions.items() if question.wrenches]
     if payloads:
         keys += [key._replace(loaded=True) for key in keys if key.question not in WEIGHTLESS]
     for frame in frames:
-        keys += [key_of(model, name, (frame, *axes)) for name, q in FRAME_QUESTIONS.items()
+        keys += [key_of(model, name, (frame, *axes)) for name, q in about_frames.items()
                  for axes in ([(False,), (True,)] if q.local else [()])]
     return list(dict.fromkeys(keys))
 
 
 def question_of(key):
-    return QUESTIONS.get(key.question) or FRAME_QUESTIONS[key.question]
+    return EVERY[key.question]
 
 
 def state_shapes(model, key):
     """Return {name: shape} of the inputs that come per state."""
     question = question_of(key)
-    sizes = {'q': model.nq}
-    shapes = {name: (sizes.get(name, model.nv),) for name in question.states}
-    if key.pushed:
-        shapes['wrenches'] = (len(model.bodies), 6)
-    return shapes
+    names = [*question.states, *(question.wrenches if key.pushed else ())]
+    return {name: state_shape(model, name, key.constraints) for name in names}
+
+
+def state_shape(model, name, constraints=()):
+    """Return the shape of an input that comes per state."""
+    bodies = len(model.bodies)
+    if name == 'restitution':
+        return (sum(map(size, constraints)),)
+    shapes = {'q': (model.nq,), 'wrenches': (bodies, 6), 'dwrenches': (bodies, 6),
+              'dinertias': (bodies, 10), 'dgravity': (3,), 'stabilisation': (2,)}
+    return shapes.get(name, (model.nv,))
 
 
 def uniform_shapes(model, key):
@@ -149,7 +178,8 @@ def functions(model, key):
             if 'q' in states:
                 states['q'], margin = _normalised(model, states['q'])
             robot = _symbolic(model, key, given)
-            result = answer(robot, *states.values(), *key.frame)
+            held = (key.constraints,) if question.held else ()
+            result = answer(robot, *held, *states.values(), *key.frame)
             result = result if isinstance(result, tuple) else (result,)
             if question.margins:
                 result, margin = result[:-1], [*margin, *result[-1]]

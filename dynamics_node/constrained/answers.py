@@ -4,6 +4,8 @@ The quick way divides by pivots that are zero where rows repeat each other; its 
 answers then is float only and imports SciPy, 0.1 s: not before it is needed.
 """
 
+import itertools
+from contextlib import contextmanager
 from typing import NamedTuple
 
 import numpy as np
@@ -50,7 +52,8 @@ def forward(model, constraints, q, v, tau, wrenches=None, stabilisation=None):
     if _regular(found):
         return ConstrainedMotion(found.a, tau, found.multipliers)
     from dynamics_node.constrained.any_rank import forward_of_any_rank
-    found = forward_of_any_rank(model, q, v, tau, constraints, wrenches, stabilisation)
+    with solving():
+        found = forward_of_any_rank(model, q, v, tau, constraints, wrenches, stabilisation)
     return ConstrainedMotion(found.a, tau, found.multipliers)
 
 
@@ -62,8 +65,9 @@ def hybrid(model, constraints, q, v, a, tau, given, wrenches=None, stabilisation
                                             stabilisation)
     if not _regular(found):
         from dynamics_node.constrained.any_rank import hybrid_of_any_rank
-        found = hybrid_of_any_rank(model, q, v, a, tau, given, constraints, wrenches,
-                                   stabilisation)
+        with solving():
+            found = hybrid_of_any_rank(model, q, v, a, tau, given, constraints, wrenches,
+                                       stabilisation)
     return ConstrainedMotion(found.a, found.tau, found.multipliers)
 
 
@@ -73,7 +77,8 @@ def impact(model, constraints, q, v, restitution):
         found = impacts.impact(model, q, v, constraints, restitution)
     if not _regular(found):
         from dynamics_node.constrained.redundant_impact import redundant_impact
-        found = redundant_impact(model, q, v, constraints, restitution)
+        with solving():
+            found = redundant_impact(model, q, v, constraints, restitution)
     return AfterImpact(found.v, found.impulse, np.asarray(found.energy_loss))
 
 
@@ -92,6 +97,47 @@ def forward_derivatives(model, constraints, q, v, tau, wrenches=None):
             f'the constraint rows depend on each other here: {", ".join(names[k] for k in weak)} '
             'repeat others, so the multipliers have no derivatives; drop them')
     return HeldForwardDerivatives(*found[:-1])
+
+
+@contextmanager
+def solving():
+    """Let LAPACK's complaints about numbers that have overflown be ours, and NumPy's none."""
+    try:
+        with np.errstate(all='ignore'):
+            yield
+    except DynamicsError:
+        raise
+    except (np.linalg.LinAlgError, ValueError) as error:
+        raise DynamicsError(f'no solution can be found, the values are too large: {error}'
+                            ) from error
+
+
+def nothing(kind, nv, m):
+    """Return a function that answers zeros, of the shapes that the fields of a kind have."""
+    shapes = {**dict.fromkeys(('a', 'tau', 'unsupported'), (nv,)),
+              **dict.fromkeys(('multipliers', 'force', 'violation', 'slip'), (m,)),
+              **dict.fromkeys(('dq', 'dv', 'da'), (nv, nv)),
+              **dict.fromkeys(('multipliers_dq', 'multipliers_dv', 'multipliers_da'), (m, nv))}
+    return lambda *_: tuple(np.zeros(shapes.get(field, ())) for field in kind._fields)
+
+
+def numbered(answer, *arrays):
+    """Return the answer to a state as one that says, of a batch, in which state it fails."""
+    if not any(np.ndim(array) == 2 for array in arrays):
+        def one(*state):
+            with solving():
+                return answer(*state)
+        return one
+    numbers = itertools.count()
+
+    def next_one(*state):
+        number = next(numbers)
+        try:
+            with solving():
+                return answer(*state)
+        except DynamicsError as error:
+            raise DynamicsError(f'state {number} of the batch: {error}') from error
+    return next_one
 
 
 def _regular(found):

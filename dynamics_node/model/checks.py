@@ -32,8 +32,8 @@ def at_least_zero(name, value):
 
 def positive(name, value):
     """Return value as a float that is finite and above zero."""
-    number = at_least_zero(name, value)
-    if number == 0.0:
+    number = float(finite(name, value, ()))
+    if number <= 0.0:
         raise ModelError(f'{name} is {value!r}; expected a positive number')
     return number
 

@@ -89,6 +89,7 @@ class Model:
     warnings: tuple = ()             # what the reader found odd
     payloads: dict = field(default_factory=dict)  # name -> Payload
     inertias: tuple = ()             # of Inertia, payloads included: the bodies', then the world's
+    loops: tuple = ((), ())          # (constraints, passive joints): see constrained/read.py
 
     @property
     def nq(self):

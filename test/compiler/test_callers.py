@@ -7,6 +7,7 @@ import ctypes
 import gc
 import sys
 import weakref
+from typing import NamedTuple
 
 import numpy as np
 import pytest
@@ -288,3 +289,37 @@ def test_a_caller_of_nothing_cannot_be_made():
     """It has nine arguments."""
     with pytest.raises(TypeError):
         Caller()
+
+
+class Three(NamedTuple):
+    """A kind of tuple."""
+
+    shifted: object
+    outer: object
+    square: object
+
+
+@pytest.mark.parametrize('name', CALLERS)
+def test_several_answers_come_in_the_tuple_asked_for(kernel, states, name):
+    """Made in C, yet as good as any: it has fields, can be pickled, lives as long as it is held."""
+    x, y = states
+    call = CALLERS[name](kernel.code.single, kernel.code.batch, kernel.lanes, kernel.inputs,
+                         kernel.outputs, (G,), None, NEVER, kernel.code, Three)
+    for answer in (call(x[0], y[0]), call(x, y)):
+        assert type(answer) is Three
+        assert answer.shifted is answer[0]
+        assert answer == Three(*answer)
+        assert answer._replace(square=1.0).square == 1.0
+    before = sys.getrefcount(Three)
+    for _ in range(100):
+        call(x[0], y[0])
+    assert sys.getrefcount(Three) == before
+
+
+def test_only_a_kind_of_tuple_is_taken(kernel):
+    """Anything else would be written beyond its end."""
+    arguments = (kernel.code.single, kernel.code.batch, kernel.lanes, kernel.inputs,
+                 kernel.outputs, (G,), None, NEVER, kernel.code)
+    for kind in (list, 3, Three(1, 2, 3)):
+        with pytest.raises(TypeError):
+            Caller(*arguments, kind)

@@ -125,6 +125,26 @@ def test_a_robot_that_cannot_move_has_nothing_to_compile():
     assert robot.inverse_dynamics([], [], []).shape == (0,)
 
 
+def test_a_large_batch_waits_for_its_kernel(arm, expected, gate):
+    """A smaller one does not: NumPy is through with it sooner."""
+    few, many = (np.tile(Q, (n, 1)) for n in (answer.WORTH_WAITING - 1, answer.WORTH_WAITING))
+    np.testing.assert_array_equal(arm.inverse_dynamics(few, V, A)[0], expected)
+    threading.Timer(0.2, gate.set).start()
+    with without_numpy(arm):
+        found = arm.inverse_dynamics(many, V, A)
+    np.testing.assert_allclose(found, np.tile(expected, (len(many), 1)), rtol=1e-12)
+
+
+def test_a_large_batch_whose_kernel_cannot_be_made_is_answered_in_numpy(arm, expected, monkeypatch):
+    """It does not wait twice, nor fail."""
+    def failing(model, key):
+        raise RuntimeError('LLVM is ill')
+    monkeypatch.setattr(build, 'build_kernel', failing)
+    for _ in range(2):
+        found = arm.inverse_dynamics(np.tile(Q, (answer.WORTH_WAITING, 1)), V, A)
+        np.testing.assert_array_equal(found[-1], expected)
+
+
 @pytest.mark.parametrize(('error', 'message'), [
     (RuntimeError('LLVM is ill'), 'LLVM is ill.*NumPy path goes on'),
     (ImportError('no llvmlite'), 'no llvmlite.*pip install llvmlite'),

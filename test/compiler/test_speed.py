@@ -12,11 +12,17 @@ import pytest
 from oracles.robots import ROBOTS
 
 from dynamics_node import Robot
+from dynamics_node.compiler.questions import key_of
 
 UR5 = next(example for example in ROBOTS if example.name == 'ur5')
 STATES, TURNS = 1024, 40
 RATIOS = {  # of one state, of a batch on one thread
-    'inverse_dynamics': (2.5, 22.5), 'forward_dynamics': (3.5, 22.5), 'mass_matrix': (2.5, 15.0)}
+    'inverse_dynamics': (2.5, 22.5), 'forward_dynamics': (3.5, 22.5), 'mass_matrix': (2.5, 15.0),
+    'inverse_dynamics_derivatives': (2.0, 7.5), 'forward_dynamics_derivatives': (2.0, 6.0)}
+PEERS = {
+    'inverse_dynamics': pin.rnea, 'forward_dynamics': pin.aba, 'mass_matrix': pin.crba,
+    'inverse_dynamics_derivatives': pin.computeRNEADerivatives,
+    'forward_dynamics_derivatives': pin.computeABADerivatives}
 
 
 @pytest.fixture(scope='module')
@@ -25,10 +31,11 @@ def robot(tmp_path_factory):
         patch.setenv('DYNAMICS_NODE_COMPILE', '1')
         patch.setenv('DYNAMICS_NODE_CACHE', str(tmp_path_factory.mktemp('kernels')))
         patch.setenv('DYNAMICS_NODE_THREADS', '1')
-        robot = Robot.from_urdf(UR5.path, friction=False).compile(wait=True)
+        robot = Robot.from_urdf(UR5.path, friction=False)
+        robot._answerer.compile([key_of(robot.model, question) for question in RATIOS], wait=True)
         q = robot.neutral()
-        for _ in range(2):  # the first call binds the kernel
-            robot.inverse_dynamics(q, q, q), robot.forward_dynamics(q, q, q), robot.mass_matrix(q)
+        for question in RATIOS:  # the first call binds the kernel
+            getattr(robot, question)(*([q] if question == 'mass_matrix' else [q, q, q]))
         return robot
 
 
@@ -45,8 +52,7 @@ def test_kernels_are_faster_than_pinocchio_by_half_of_the_bar(robot, question):
     """From Python, one state and many, in the same run."""
     model = pin.buildModelFromUrdf(str(UR5.path))
     data = model.createData()
-    peer = partial({'inverse_dynamics': pin.rnea, 'forward_dynamics': pin.aba,
-                    'mass_matrix': pin.crba}[question], model, data)
+    peer = partial(PEERS[question], model, data)
     ours = getattr(robot, question)
     arrays = np.random.default_rng(0).normal(size=(3, STATES, robot.nv))
     arrays = list(arrays[:1] if question == 'mass_matrix' else arrays)

@@ -123,10 +123,10 @@ def test_batches_of_different_size():
 
 def test_frame_may_have_the_name_of_an_argument():
     """The link 'a' does not hide the accelerations a."""
-    assert door.batch_size({'a': np.zeros((3, NV))}, {'a': np.zeros(6)}) == 3
-    assert door.batch_size({'a': A}, {'a': np.zeros((3, 6))}) == 3
-    assert door.batch_size({'a': A}, {'a': np.zeros(6)}) is None
-    refused(lambda: door.batch_size({'a': np.zeros((3, NV))}, {'a': np.zeros((2, 6))}),
+    assert door.batch_size({'a': np.zeros((3, NV))}, wrenches={'a': np.zeros(6)}) == 3
+    assert door.batch_size({'a': A}, wrenches={'a': np.zeros((3, 6))}) == 3
+    assert door.batch_size({'a': A}, wrenches={'a': np.zeros(6)}) is None
+    refused(lambda: door.batch_size({'a': np.zeros((3, NV))}, wrenches={'a': np.zeros((2, 6))}),
             'a has 3', "wrenches['a'] has 2")
 
 

@@ -1,0 +1,71 @@
+"""Derivatives found by differentiating what an algorithm left in the graph."""
+
+import numpy as np
+
+from dynamics_node.algorithms.inverse_dynamics import inverse_dynamics
+from dynamics_node.algorithms.mass_matrix import mass_matrix
+from dynamics_node.compiler.differentiate import gradient, tangents
+from dynamics_node.spatial.so3 import from_quaternion, quaternion_product
+
+
+def inverse_dynamics_derivatives(model, q, v, a, wrenches=None):
+    """Return (dtau/dq, dtau/dv, dtau/da), (nv, nv) each: forward mode, one column at a time.
+
+    Accelerations are held, whatever they were made of.
+    """
+    tau = inverse_dynamics(model, q, v, a, wrenches)
+    held = {symbol: 0.0 for symbol in a}
+    moves = [{**held, **move} for move in unit_moves(model, q)]
+    return (_columns(tau, moves), _columns(tau, [{**held, symbol: 1.0} for symbol in v]),
+            mass_matrix(model, q))
+
+
+def _columns(results, directions):
+    columns = np.array(tangents(list(results), directions), dtype=object)
+    return columns.reshape(len(directions), len(results)).T
+
+
+def inverse_dynamics_hessian_product(model, q, v, a, weights, dq, dv, da):
+    r"""Return the derivatives of the gradients of s = weights . tau along a direction, (nv,) each.
+
+    d/d eps (ds/dq, ds/dv, ds/da) at (q + eps dq, v + eps dv, a + eps da): forward mode over
+    reverse. ds/dq is along the velocities, E(q)' ds/dq in coordinates. Where E depends on q (a
+    floating joint) its change is part of the answer, which then is not symmetric.
+    """
+    s = weights @ inverse_dynamics(model, q, v, a)
+    E = coordinate_rates(model, q)
+    slopes = gradient(s, [*q, *v, *a])
+    slopes_q = np.array(slopes[:model.nq], dtype=object) @ E
+    results = [*slopes_q, *slopes[model.nq:]]
+    direction = dict(zip([*q, *v, *a], [*(E @ dq), *dv, *da]))
+    change = np.array(tangents(results, [direction])[0], dtype=object)
+    return tuple(change.reshape(3, model.nv))
+
+
+def unit_moves(model, q):
+    """Return per degree of freedom {symbol of q: its rate} at unit velocity."""
+    return [{symbol: rate for symbol, rate in zip(q, column) if not _is_number(rate, 0.0)}
+            for column in coordinate_rates(model, q).T]
+
+
+def coordinate_rates(model, q):
+    """Return E with dq/dt = E(q) v, (nq, nv), for unit quaternions.
+
+    A floating joint: dp/dt = R v_linear, dQ/dt = 1/2 Q (w, 0).
+    """
+    rates = np.zeros((model.nq, model.nv), dtype=object)
+    for joint in model.joints:
+        if joint.kind != 'floating':
+            rates[joint.q, joint.v] = np.eye(joint.q.stop - joint.q.start)
+            continue
+        position, quaternion = q[joint.q][:3], q[joint.q][3:]
+        first_q, first_v = joint.q.start, joint.v.start
+        rates[first_q:first_q + len(position), first_v:first_v + 3] = from_quaternion(quaternion)
+        for k, axis in enumerate(np.eye(4)[:3]):
+            rates[first_q + 3:joint.q.stop, first_v + 3 + k] = 0.5 * quaternion_product(quaternion,
+                                                                                        axis)
+    return rates
+
+
+def _is_number(value, number):
+    return isinstance(value, float) and value == number
