@@ -3,6 +3,7 @@
 import numpy as np
 
 from dynamics_node.control import laws
+from dynamics_node.control.gains import Gains
 from dynamics_node.control.semantics import Semantics, driver_terms, friction_to_send, preset
 from dynamics_node.control.terms import Terms
 from dynamics_node.errors import DynamicsError
@@ -12,6 +13,9 @@ class Controller:
     """Measured state and reference -> the torque to send. Immutable, like the robot it is made for.
 
     Nothing here limits a torque: what comes out goes through the safety gate.
+
+    Of a robot with loops the motors carry the passive joints too, whose torques are zero, and whose
+    reference and gains nobody looks at: they follow (see closed_loops.py).
 
     :param mode: one of laws.MODES.
     :param gains: Gains, for the modes that pull towards their reference.
@@ -30,9 +34,12 @@ class Controller:
             semantics = preset(semantics)
         self.robot, self.mode = robot, mode
         self._settings = mode, gains, semantics, gravity_scale, friction_scale
-        self._law, self._gains = laws.MODES[mode], gains
+        self._law = laws.MODES[mode]
         friction_scale = friction_to_send(semantics, friction_scale, robot.nv)
         self._terms = Terms(robot, gravity_scale, friction_scale)
+        self._loops = self._terms.loops
+        self._gains = gains if self._loops is None or gains is None else Gains(
+            *(np.where(self._loops.active, each, 0.0) for each in gains))
         self._driver = driver_terms(semantics, robot, gravity_scale, friction_scale)
         self._driver_law = self._law if semantics.kind == 'payload_only' else laws.gravity
         self._shapes = (robot.nq,), (robot.nv,)
@@ -73,19 +80,29 @@ class Controller:
         Whatever the mode is: what the safety gate falls back to.
         """
         q = _floats('q', q, self._shapes[0])
-        if self._driver is None:
+        if self._driver is None and self._loops is None:
             return self._terms.gravity(q)
         return self._sent(laws.gravity, laws.gravity, q, None, None)
 
     def _sent(self, law, driver_law, q, v, motion):
+        if self._loops is not None and motion is not None:
+            # feedforward looks at the reference alone: all of it has to keep the loops
+            motion = self._loops.followed(q, motion, whole=law is laws.feedforward)
         with np.errstate(all='ignore'):  # what is not finite is refused below
-            tau = law(self._terms, q, v, motion, self._gains)
+            tau = self._made(law, self._terms, q, v, motion)
             if self._driver is not None:
-                tau = tau - driver_law(self._driver, q, v, motion, self._gains)
+                tau = tau - self._made(driver_law, self._driver, q, v, motion)
         if not np.isfinite(tau).all():
             raise DynamicsError('the torque is not finite: some entry of q, v or the reference is '
                                 'not, or they are too large')
         return tau
+
+    def _made(self, law, terms, q, v, motion):
+        """Return the torque of a law, at the motors where there are loops."""
+        tau = law(terms, q, v, motion, self._gains)
+        if self._loops is None or not np.isfinite(tau).all():
+            return tau
+        return self._loops.carried(motion.q if law is laws.feedforward else q, tau)
 
     def _checked(self, q, v, motion):
         # A wrong size must not pass as one number for all joints.

@@ -2,6 +2,7 @@
 
 import numpy as np
 
+from dynamics_node.control.closed_loops import ClosedLoops
 from dynamics_node.control.gains import per_joint
 
 TURN = 2.0 * np.pi
@@ -15,6 +16,8 @@ class Terms:
 
     :param gravity_scale: of g(q), a number or (nv,).
     :param friction_scale: of the losses in the joints, damping and dry friction; as above.
+    :ivar loops: ClosedLoops of the robot, None where there are none. The terms are those of the
+        tree: what they come to at the motors is for the loops to say.
     """
 
     def __init__(self, robot, gravity_scale=1.0, friction_scale=1.0):
@@ -28,6 +31,7 @@ class Terms:
         self._unscaled_friction = (friction_scale == 1.0).all()
         self._flat = robot.nq == robot.nv
         self._turning = turning(robot)
+        self.loops = ClosedLoops(robot) if robot.loops.constraints else None
 
     @property
     def robots(self):
@@ -45,7 +49,12 @@ class Terms:
         return self._with_gravity_scaled(self.robot.bias_torque(q, v), q)
 
     def moving(self, q, v, a):
-        """Return M(q) a + C(q, v) v + s_g g(q): all but the losses."""
+        """Return M(q) a + C(q, v) v + s_g g(q): all but the losses.
+
+        Of a robot with loops, passive joints accelerate as the active ones make them.
+        """
+        if self.loops is not None:
+            a = self.loops.accelerations(q, v, a)
         return self._with_gravity_scaled(self._lossless.inverse_dynamics(q, v, a), q)
 
     def friction(self, v):

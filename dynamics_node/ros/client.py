@@ -1,5 +1,6 @@
 """Ask a dynamics node from another node, with arrays and names instead of messages."""
 
+import functools
 import math
 import threading
 import time
@@ -12,12 +13,14 @@ from rclpy.executors import SingleThreadedExecutor
 from rclpy.qos import QoSProfile
 from rclpy.task import Future
 
+from dynamics_node.constrained.read import read_constraints, to_yaml
 from dynamics_node.errors import DynamicsError
 from dynamics_node.ros import convert
 from dynamics_node.ros.services import SERVICES
 
 CROWD = QoSProfile(depth=1000)  # the queue of a client takes the replies to all others too
-MATRICES = ('mass_matrix', 'coriolis_matrix')
+MATRICES = ('mass_matrix', 'coriolis_matrix', 'by_position', 'by_velocity', 'by_input',
+            'state_matrix')
 FRAME_MATRICES = ('jacobians', 'jacobian_rates')
 ENERGIES = ('kinetic_energy', 'potential_energy')
 
@@ -80,6 +83,54 @@ class DynamicsClient:
                          external_wrenches=_wrenches(wrenches),
                          acceleration_given=[bool(x) for x in given])
 
+    def dynamics_derivatives(self, question, q=None, v=None, a=None, tau=None, given=(), joints=(),
+                             wrenches=None, wait=True):
+        """Return .by_position, .by_velocity, .by_input, (n, n), of 'inverse', 'forward', 'hybrid'.
+
+        Also what they are derivatives of, .effort or .acceleration. (N, n, n) for N states.
+        """
+        return self._ask('dynamics_derivatives', wait, _read(q, v, a, tau), question=question,
+                         **_named(joints, position=q, velocity=v, acceleration=a, effort=tau),
+                         external_wrenches=_wrenches(wrenches),
+                         acceleration_given=[bool(x) for x in given])
+
+    def linearization(self, q=None, v=None, tau=None, step=0.0, joints=(), wrenches=None,
+                      wait=True):
+        """Return .state_matrix A (2n, 2n), .input_matrix B (2n, n), .drift (2n,) for LQR.
+
+        :param step: [s]; zero is continuous time.
+        """
+        return self._ask('linearization', wait, _read(q, v, tau), step=float(step),
+                         **_named(joints, position=q, velocity=v, effort=tau),
+                         external_wrenches=_wrenches(wrenches))
+
+    def constrained_dynamics(self, question, q=None, v=None, a=None, tau=None, given=(), joints=(),
+                             wrenches=None, constraints=(), wait=True, **options):
+        """Return .acceleration, .effort, .multipliers over .row_names, .report and its numbers.
+
+        :param question: 'inverse', 'forward' or 'hybrid', with the node's loops closed.
+        :param constraints: more of them, as Constraint or dicts.
+        :param options: other fields of the service, project, choice, passive_joints, ...
+        """
+        return self._ask('constrained_dynamics', wait, question=question,
+                         **_named(joints, position=q, velocity=v, acceleration=a, effort=tau),
+                         external_wrenches=_wrenches(wrenches),
+                         acceleration_given=[bool(x) for x in given],
+                         constraints_yaml=_yaml(constraints), **options)
+
+    def contact_and_impact(self, question, contacts=(), q=None, v=None, a=None, tau=None,
+                           joints=(), wrenches=None, wait=True, **options):
+        """Return .contact_wrenches, .verdicts of .contact_names, and the motion.
+
+        :param question: 'forces' under tau, 'distribution' for a, or 'impact'.
+        :param contacts: as Constraint or dicts.
+        :param options: other fields of the service, contact_frames, friction, restitution, ...
+        """
+        return self._ask('contact_and_impact', wait, question=question,
+                         **_named(joints, position=q, velocity=v, acceleration=a, effort=tau),
+                         external_wrenches=_wrenches(wrenches), contacts_yaml=_yaml(contacts),
+                         **options)
+
     def trajectory_torques(self, trajectory, wait=True, **fields):
         """Return .trajectory with effort, .margin, .greatest_payload of a JointTrajectory."""
         return self._ask('trajectory_torques', wait, trajectory=trajectory, **fields)
@@ -128,7 +179,8 @@ class DynamicsClient:
 
     # How they are asked ----------------------------------------------------------------------
 
-    def _ask(self, name, wait, /, **fields):
+    def _ask(self, name, wait, read=None, /, **fields):
+        read = read or result_of
         kind, _ = SERVICES[name]
         client = self._clients.get(name)
         if client is None:
@@ -140,10 +192,10 @@ class DynamicsClient:
                                'node running, configured, and in this namespace?')
         raw = client.call_async(kind.Request(**fields))
         answer = Future()
-        raw.add_done_callback(lambda done: _pass_on(done, answer))
-        return self._wait(client, raw, answer, deadline) if wait else answer
+        raw.add_done_callback(lambda done: _pass_on(done, answer, read))
+        return self._wait(client, raw, read, deadline) if wait else answer
 
-    def _wait(self, client, raw, answer, deadline):
+    def _wait(self, client, raw, read, deadline):
         if self._node.executor is None:  # nobody spins it
             executor = SingleThreadedExecutor(context=self._node.context)
             executor.add_node(self._node)
@@ -157,22 +209,26 @@ class DynamicsClient:
             client.remove_pending_request(raw)
             raise TimeoutError(f"'{client.srv_name}' did not answer within {self._timeout:g} s; in "
                                'a callback of a node that one thread spins, ask with wait=False')
-        return result_of(raw.result())
+        return read(raw.result())
 
 
-def _pass_on(raw, answer):
+def _pass_on(raw, answer, read):
     try:
-        answer.set_result(result_of(raw.result()))
+        answer.set_result(read(raw.result()))
     except Exception as error:
         answer.set_exception(error)
 
 
-def result_of(response):
-    """Return a response with arrays in place of sequences of numbers, or raise its refusal."""
+def result_of(response, single=False):
+    """Return a response with arrays in place of sequences of numbers, or raise its refusal.
+
+    :param single: leave the axis of states away where there is one state.
+    """
     if not response.success:
         raise DynamicsError(response.message)
     fields = {name: getattr(response, name) for name in response.get_fields_and_field_types()}
-    rows = (fields['states'],) if 'states' in fields else ()
+    n = fields.get('states')
+    rows = () if n is None or (single and n == 1) else (n,)
     for name, value in fields.items():
         if hasattr(value, 'typecode'):
             fields[name] = _in_shape(name, np.array(value), rows, len(fields.get('frames', ())))
@@ -186,9 +242,16 @@ def _in_shape(name, x, rows, frames):
     if name in MATRICES:
         n = math.isqrt(x.size // math.prod(rows))
         return x.reshape(*rows, n, n)
+    if name == 'input_matrix':  # twice as many rows as columns
+        return x.reshape(*rows, -1, math.isqrt(x.size // math.prod(rows) // 2))
     if name in FRAME_MATRICES:
         return x.reshape(frames, 6, -1)
     return x.reshape(*rows, -1) if rows and name not in ENERGIES else x
+
+
+def _read(*quantities):
+    """Return how to read a reply: one state, unless some quantity has rows."""
+    return functools.partial(result_of, single=all(np.ndim(x) < 2 for x in quantities))
 
 
 def _named(joints, **quantities):
@@ -216,6 +279,13 @@ def _wrenches(wrenches):
         message.wrench.torque = convert.vector3(wrench[3:])
         stamped.append(message)
     return stamped
+
+
+def _yaml(constraints):
+    """Return the YAML of constraints, given as text, Constraint or dicts."""
+    if isinstance(constraints, str):
+        return constraints
+    return to_yaml(read_constraints(constraints)) if len(constraints) else ''
 
 
 def _duration(seconds):

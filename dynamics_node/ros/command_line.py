@@ -14,13 +14,16 @@ from dynamics_node.errors import DynamicsError
 from dynamics_node.ros.parameter import named_numbers
 
 QUESTIONS = {'inverse': 'inverse_dynamics', 'forward': 'forward_dynamics',
-             'terms': 'dynamics_terms', 'kinematics': 'kinematics', 'payloads': 'list_payloads',
-             'report': 'model_report', 'selftest': 'self_test'}
+             'terms': 'dynamics_terms', 'kinematics': 'kinematics',
+             'inverse_derivatives': 'dynamics_derivatives',
+             'forward_derivatives': 'dynamics_derivatives', 'linearization': 'linearization',
+             'payloads': 'list_payloads', 'report': 'model_report', 'selftest': 'self_test'}
 DETAILS = """\
 examples:
   %(prog)s inverse --joint joint_1=0.1 joint_2=0.2 --velocity joint_1=0 joint_2=0
   %(prog)s forward --effort joint_1=5.0
   %(prog)s kinematics --frame tool --json
+  %(prog)s linearization --step 0.001 --json
   %(prog)s report --node /left/dynamics_node
 
 What is left out is taken from the measured joint states, accelerations are zero.
@@ -59,6 +62,8 @@ def add_call_parser(subparsers):
                         help='force and torque on the robot, at and in that link [N, N m]')
     parser.add_argument('--frame', metavar='LINK', nargs='+', action='extend', default=[],
                         help='links, for kinematics; all if none is named')
+    parser.add_argument('--step', metavar='SECONDS', type=float,
+                        help='for linearization: in discrete time; else it is continuous')
     parser.add_argument('--node', default='dynamics_node', help='name of the node to ask')
     parser.add_argument('--timeout', type=float, default=10.0, help='how long to wait [s]')
     parser.add_argument('--json', action='store_true', help='for programs: JSON, not tables')
@@ -96,19 +101,27 @@ TAKES = {  # question -> the words of the command line it understands
     'terms': {'q': 'joint', 'v': 'velocity'},
     'kinematics': {'q': 'joint', 'v': 'velocity', 'frames': 'frame'},
 }
+TAKES['inverse_derivatives'], TAKES['forward_derivatives'] = TAKES['inverse'], TAKES['forward']
+TAKES['linearization'] = {**TAKES['forward'], 'step': 'step'}
 
 
 def _fields(arguments):
     """Return the arguments of the client's method."""
     takes = TAKES.get(arguments.question, {})
-    for word in ('joint', 'velocity', 'acceleration', 'effort', 'wrench', 'frame'):
-        if getattr(arguments, word) and word not in takes.values():
+    for word in ('joint', 'velocity', 'acceleration', 'effort', 'wrench', 'frame', 'step'):
+        if getattr(arguments, word) not in (None, []) and word not in takes.values():
             known = ', '.join(f'--{other}' for other in takes.values()) or 'none'
             raise DynamicsError(f'--{word} does not go with {arguments.question}; it takes {known}')
-    read = {'wrench': _wrenches, 'frame': lambda name, words: words}
+    read = {'wrench': _wrenches, 'frame': _as_is, 'step': _as_is}
     fields = {argument: read.get(word, _numbers)(f'--{word}', getattr(arguments, word))
-              for argument, word in takes.items() if getattr(arguments, word)}
+              for argument, word in takes.items() if getattr(arguments, word) not in (None, [])}
+    if QUESTIONS[arguments.question] == 'dynamics_derivatives':
+        fields['question'] = arguments.question.removesuffix('_derivatives')
     return _completed(fields)
+
+
+def _as_is(name, value):
+    return value
 
 
 def _completed(fields):

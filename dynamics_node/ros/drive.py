@@ -113,7 +113,7 @@ class Drive:
         if self._controller.needs_reference:
             self._hold(now)
         self.gate.enable(now, self._proposal(now))
-        self._driven, self.joints = self._model, driven_joints(self._model, self.parameters)
+        self._driven, self.joints = self._model, driven_joints(self._robot, self.parameters)
 
     def disable(self):
         """Ramp out."""

@@ -8,6 +8,7 @@ import hashlib
 from contextlib import suppress
 from typing import NamedTuple
 
+from dynamics_node.constraints import loops_of
 from dynamics_node.errors import DynamicsError
 from dynamics_node.model.urdf_text import urdf_text
 from dynamics_node.robot import Robot
@@ -98,7 +99,8 @@ class HeldRobot:
 
     def try_load(self, source, parameters):
         """Return (description, robot, model_id) as they would be; nothing is changed."""
-        described = self._describe(urdf_text(source), _options(parameters))
+        described = self._describe(urdf_text(source), _options(parameters),
+                                   parameters.constraints)
         return described, *self._with_settings(described, self._payloads.at(self._clock()))
 
     def set_payload(self, name, load, duration):
@@ -140,14 +142,25 @@ class HeldRobot:
         self._robot, self._model_id = self._with_settings(
             self._described, self._payloads.at(self._clock()))
 
-    def _describe(self, text, options):
-        """Return the Description, the old one if it says the same."""
+    def _describe(self, text, options, loops):
+        """Return the Description, the old one if it says the same.
+
+        :param loops: path or text of their YAML; of a file it is the content that counts.
+        """
         old = self._described
-        if old is not None and (text, options) == (old.text, old.options):
+        same = old is not None and (text, options) == (old.text, old.options)
+        robot = old.robot if same else Robot.from_urdf(text, **options)
+        try:
+            loops = loops_of(robot.model, loops or None)
+        except DynamicsError as error:
+            raise DynamicsError(f'parameter constraints: {error}') from error
+        if same and loops == robot.loops:
             return old
-        return Description(text, options, Robot.from_urdf(text, **options), _digest(
+        if same:  # another robot altogether: who drives the old one stops
+            robot = Robot.from_urdf(text, **options)
+        return Description(text, options, robot.with_loops(loops), _digest(
             text, options['base'], sorted(options['locked'].items()),
-            sorted(options['armature'].items()), options['friction_speed']))
+            sorted(options['armature'].items()), options['friction_speed'], loops))
 
     def _with_settings(self, described, payloads):
         """Return the robot with all that was set, and its model_id."""

@@ -35,6 +35,9 @@ class Parameters:
         'rad or m', check=named_numbers)
     armature: str = parameter('', 'Rotor inertia x gear ratio^2: joint_1=0.1 joint_2=0.1.',
                               'kg m^2 or kg', check=named_numbers)
+    constraints: str = parameter(
+        '', 'What closes the loops of the robot: YAML text or path of a YAML file with the lists '
+        'constraints and passive, see docs/constraints.md; empty: it has none.')
     friction: bool = parameter(True, "Whether the URDF's damping and friction belong to the robot.")
     friction_speed: float = parameter(
         0.01, 'Speed over which dry friction changes its sign.', 'rad/s or m/s',

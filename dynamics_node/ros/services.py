@@ -6,6 +6,9 @@ from dynamics_node import srv
 from dynamics_node.errors import DynamicsError
 from dynamics_node.ros.handlers import (
     batch,
+    constrained,
+    contact,
+    derivatives,
     dynamics,
     kinematics,
     report,
@@ -21,6 +24,10 @@ SERVICES = {
     'dynamics_terms': (srv.DynamicsTerms, terms.dynamics_terms),
     'kinematics': (srv.Kinematics, kinematics.kinematics),
     'batch_dynamics': (srv.BatchDynamics, batch.batch_dynamics),
+    'dynamics_derivatives': (srv.DynamicsDerivatives, derivatives.dynamics_derivatives),
+    'linearization': (srv.Linearization, derivatives.linearization),
+    'constrained_dynamics': (srv.ConstrainedDynamics, constrained.constrained_dynamics),
+    'contact_and_impact': (srv.ContactAndImpact, contact.contact_and_impact),
     'trajectory_torques': (srv.TrajectoryTorques, trajectory.trajectory_torques),
     'set_payload': (srv.SetPayload, settings.set_payload),
     'list_payloads': (srv.ListPayloads, settings.list_payloads),

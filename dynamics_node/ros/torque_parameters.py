@@ -31,7 +31,7 @@ class TorqueParameters:
         read_only=True)
     joints: str = parameter(
         '', "The joints that are driven, in the order of the controller's parameter joints, spaces "
-        "between; empty: all, in the model's order.")
+        "between; empty: all but the passive ones of loops, in the model's order.")
     driver: str = parameter(
         'full', 'What the driver adds on its own, see docs/torque.md.', one_of=tuple(PRESETS))
     driver_gravity: tuple = parameter(
@@ -91,22 +91,26 @@ def controller_of(robot, p):
                       _each(p.gravity_scale), _each(p.friction_scale))
 
 
-def driven_joints(model, p):
+def driven_joints(robot, p):
     """Return the names of the driven joints, in the order in which they are published.
 
-    :raise DynamicsError: one is named twice.
+    :raise DynamicsError: one is named twice, or is passive.
     """
-    names = p.joints.split() or [joint.name for joint in model.joints
-                                 if joint.kind not in ('planar', 'floating')]
+    passive = robot.loops.passive
+    names = p.joints.split() or [joint.name for joint in robot.model.joints if joint.kind not in (
+        'planar', 'floating') and joint.name not in passive]
     for name in names:
         if names.count(name) > 1:
             raise DynamicsError(f"torque.joints has '{name}' twice; name each joint once")
+        if name in passive:
+            raise DynamicsError(f"torque.joints has '{name}', which the loops (parameter "
+                                'constraints) call passive: it has no motor')
     return names
 
 
 def gate_rules_of(robot, p, settings):
     """Return the Rules of the safety gate for a robot."""
-    return rules_of(limits_of(robot, driven_joints(robot.model, p),
+    return rules_of(limits_of(robot, driven_joints(robot, p),
                               effort=named_numbers('torque.effort_limits', p.effort_limits),
                               slew=named_numbers('torque.slew_limits', p.slew_limits)), settings)
 

@@ -14,8 +14,13 @@ NOW = 1_700_000_000_123_456_789  # [ns]
 # service -> the fields that must have a value per joint, beside position and velocity
 FIELDS = {'inverse_dynamics': ('acceleration',), 'forward_dynamics': ('effort',),
           'hybrid_dynamics': ('acceleration', 'effort'), 'dynamics_terms': (), 'kinematics': (),
-          'batch_dynamics': ('acceleration',)}
-MORE = {'batch_dynamics': {'question': 'inverse'}}
+          'batch_dynamics': ('acceleration',), 'dynamics_derivatives': ('acceleration',),
+          'linearization': ('effort',), 'constrained_dynamics': ('acceleration', 'effort'),
+          'contact_and_impact': ('effort',)}
+MORE = {'batch_dynamics': {'question': 'inverse'}, 'dynamics_derivatives': {'question': 'inverse'},
+        'constrained_dynamics': {'question': 'inverse'},
+        'contact_and_impact': {'question': 'forces', 'contact_frames': ['elbow_link']}}
+MANY = 'batch_dynamics', 'dynamics_derivatives', 'linearization'  # take many states at once
 
 
 class Clocks:

@@ -18,13 +18,25 @@ LINKS = ['base_link', *(f'link_{k}' for k in range(1, 8))]
 TWO = ['joint_5', 'joint_2']
 # the services that take a state, and what else belongs to a request
 STATES = {'inverse_dynamics': {}, 'forward_dynamics': {}, 'hybrid_dynamics': {},
-          'dynamics_terms': {}, 'kinematics': {}, 'batch_dynamics': {'question': 'inverse'}}
+          'dynamics_terms': {}, 'kinematics': {}, 'batch_dynamics': {'question': 'inverse'},
+          'dynamics_derivatives': {'question': 'inverse'}, 'linearization': {},
+          'constrained_dynamics': {'question': 'inverse'},
+          'contact_and_impact': {'question': 'distribution', 'contact_frames': ['link_7']}}
 ACCELERATIONS = [('inverse_dynamics', {}), ('hybrid_dynamics', {}),
                  ('batch_dynamics', {'question': 'inverse'}),
-                 ('batch_dynamics', {'question': 'hybrid'})]
-EFFORTS = [('forward_dynamics', {}), ('hybrid_dynamics', {}),
-           ('batch_dynamics', {'question': 'forward'}), ('batch_dynamics', {'question': 'hybrid'})]
-PUSHED = [*ACCELERATIONS, EFFORTS[0], EFFORTS[2]]
+                 ('batch_dynamics', {'question': 'hybrid'}),
+                 ('dynamics_derivatives', {'question': 'inverse'}),
+                 ('dynamics_derivatives', {'question': 'hybrid'}),
+                 ('constrained_dynamics', {'question': 'inverse'}),
+                 ('constrained_dynamics', {'question': 'hybrid'})]
+HYBRID = [('hybrid_dynamics', {}), ('batch_dynamics', {'question': 'hybrid'}),
+          ('dynamics_derivatives', {'question': 'hybrid'}),
+          ('constrained_dynamics', {'question': 'hybrid'})]
+DRIVEN = [('forward_dynamics', {}), ('batch_dynamics', {'question': 'forward'}),
+          ('dynamics_derivatives', {'question': 'forward'}), ('linearization', {}),
+          ('constrained_dynamics', {'question': 'forward'})]
+EFFORTS = [*HYBRID, *DRIVEN]
+PUSHED = [*ACCELERATIONS, *DRIVEN]
 
 
 def bad_numbers(field):
@@ -138,7 +150,7 @@ TABLE = [
     *((service, {**more, 'external_wrenches': wrenches}, words) for service, more in PUSHED
       for wrenches, words in WRENCHES),
     *((service, {**more, 'joint_names': TWO, 'acceleration_given': [True]},
-       ['acceleration_given', '1 entries', '2']) for service, more in EFFORTS[1::2]),
+       ['acceleration_given', '1 entries', '2']) for service, more in HYBRID),
     *((service, {field: [0.1] * 14}, [field, '14 entries', '7', *JOINTS])  # two states
       for service in list(STATES)[:5] for field in ('position', 'velocity')),
     ('kinematics', {'frames': ['link_1', 'hand']}, ["'hand'", *LINKS]),
@@ -149,6 +161,12 @@ TABLE = [
      ['position has 3', 'velocity has 2']),
     ('batch_dynamics', {'question': 'inverse', 'position': [0.1] * 21, 'acceleration': [0.1] * 14},
      ['position has 3', 'acceleration', 'has 2']),
+    ('dynamics_derivatives', {'question': 'terms'}, ['question', "'terms'", 'inverse', 'forward',
+                                                     'hybrid']),
+    *(('linearization', {'step': step}, ['step', str(step), 'positive']) for step in (
+        -0.001, NAN, INF)),
+    *((service, {**more, 'position': [0.1] * 21, 'velocity': [0.1] * 14},
+       ['position has 3', 'velocity has 2']) for service, more in (ACCELERATIONS[4], DRIVEN[3])),
     *(('trajectory_torques', fields, words) for fields, words in TRAJECTORIES),
     *(('set_payload', fields, words) for fields, words in PAYLOADS),
     *(('set_gravity', fields, words) for fields, words in GRAVITIES),

@@ -13,6 +13,7 @@ from remote_node import PATIENCE, assert_close
 from tolerances import EXACT_MATHS
 
 from dynamics_node.robots import ARM7
+from dynamics_node.ros.command_line import QUESTIONS
 
 EXECUTABLE = Path(get_package_prefix('dynamics_node'), 'lib/dynamics_node/dynamics_node')
 SHOWN = 1e-5   # tables have six digits
@@ -54,8 +55,7 @@ def test_call_inverse_prints_a_table(arm):
     assert_close([shown[name] for name in expected], list(expected.values()), SHOWN)
 
 
-@pytest.mark.parametrize('question', ['inverse', 'forward', 'terms', 'kinematics', 'payloads',
-                                      'report', 'selftest'])
+@pytest.mark.parametrize('question', QUESTIONS)
 def test_every_question_is_answered_for_people_and_for_programs(arm, question):
     """And JSON is JSON."""
     assert call(arm, question).returncode == 0
@@ -72,7 +72,22 @@ def test_json_has_every_digit(arm):
     assert_close(json.loads(done.stdout)['effort'], expected, EXACT_MATHS)
 
 
+def test_matrices_for_programs(arm):
+    """In shape: the derivatives of a named question, the linear model of one step."""
+    zeros = np.zeros(7)
+    fields = json.loads(call(arm, 'inverse_derivatives', '--json').stdout)
+    want = arm.robot.inverse_dynamics_derivatives(arm.q, arm.v, zeros)
+    assert np.shape(fields['by_position']) == (7, 7)
+    assert_close(fields['by_position'], want.dq, EXACT_MATHS)
+    fields = json.loads(call(arm, 'linearization', '--step', '0.01', '--json').stdout)
+    want = arm.robot.linearize(arm.q, arm.v, arm.tau, 0.01)
+    assert np.shape(fields['input_matrix']) == (14, 7)
+    assert_close(fields['state_matrix'], want.A, EXACT_MATHS)
+
+
 @pytest.mark.parametrize(('words', 'said'), [
+    (['linearization', '--step', '-1'], 'step is -1.0; expected zero'),
+    (['terms', '--step', '0.1'], '--step does not go with terms'),
     (['inverse', '--joint', 'elbow=1', '--velocity', 'elbow=0'], "no moving joint 'elbow'"),
     (['inverse', '--joint', 'joint_1'], "--joint has 'joint_1'; expected joint=number"),
     (['inverse', '--effort', 'joint_1=1'], '--effort does not go with inverse'),

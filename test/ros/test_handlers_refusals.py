@@ -4,7 +4,7 @@ import math
 
 import numpy as np
 import pytest
-from desks import FIELDS, MORE, NOW, ask, desk_of, measure, refused, scene, whole_state
+from desks import FIELDS, MANY, MORE, NOW, ask, desk_of, measure, refused, scene, whole_state
 from tiny_robots import EVERY_KIND, NOTHING_MOVES, TWO_JOINTS
 
 from dynamics_node.ros.desk import Desk
@@ -66,12 +66,12 @@ def test_a_wrong_size_is_refused_with_the_field_and_the_size_that_is_right(desk,
                            'shoulder, elbow, or none')
 
 
-@pytest.mark.parametrize('service', [name for name in FIELDS if name != 'batch_dynamics'])
+@pytest.mark.parametrize('service', [name for name in FIELDS if name not in MANY])
 def test_several_states_are_too_many_for_a_question_about_one(desk, service):
-    """They are a wrong size; batch_dynamics takes them."""
+    """They are a wrong size; MANY take them."""
     measure(desk, np.zeros(2), np.zeros(2), np.zeros(2))
     for field in ('position', 'velocity', *FIELDS[service]):
-        assert refused(desk, service, **{field: [0.1] * 4}).startswith(
+        assert refused(desk, service, **{field: [0.1] * 4}, **MORE.get(service, {})).startswith(
             f'{field} has 4 entries; expected 2 ')
 
 
@@ -144,7 +144,7 @@ def test_without_a_robot_every_service_says_so(service):
     assert refused(desk, service, **more).startswith('no robot yet: ')
 
 
-@pytest.mark.parametrize('service', FIELDS)
+@pytest.mark.parametrize('service', [name for name in FIELDS if name != 'contact_and_impact'])
 def test_a_robot_that_cannot_move_has_answers_too(service):
     """They are empty, and need no measurement."""
     reply = ask(desk_of(NOTHING_MOVES), service, **MORE.get(service, {}))

@@ -78,7 +78,7 @@ def test_the_stamp_is_that_of_the_oldest_measurement_that_was_used(aged, service
     """And the age is its age; both are zero where none was used."""
     more = MORE.get(service, {})
     if 'effort' in FIELDS[service]:
-        more = {'effort': [1.0] * len(fields.get('joint_names', [1, 2]))}
+        more = {**more, 'effort': [1.0] * len(fields.get('joint_names', [1, 2]))}
     reply = ask(aged, service, **fields, **more)
     assert stamp_of(reply) == (0 if age is None else NOW - age * SECOND)
     assert reply.state_age == (0.0 if age is None else pytest.approx(age))

@@ -13,16 +13,13 @@ LARGEST_REPLY = 256_000_000  # [bytes] a reply that DDS would choke on is refuse
 
 def batch_dynamics(desk, request, response):
     """Fill a BatchDynamics response."""
-    question = QUESTIONS.get(request.question)
-    if question is None:
-        raise DynamicsError(f"question is '{request.question}'; valid choices are "
-                            f'{", ".join(QUESTIONS)}')
-    case, response.states = question(case_of(desk, request), request, response)
+    answer = answer_to(request.question, QUESTIONS)
+    case, response.states = answer(case_of(desk, request), request, response)
     return case.head(response)
 
 
 def _inverse(case, request, response):
-    case, n, (a,) = _rows(case, acceleration=accelerations(case, request))
+    case, n, (a,) = rows(case, acceleration=accelerations(case, request))
     tau = case.robot.inverse_dynamics(case.q, case.v, a, *pushes(request))
     response.effort = convert.floats(case.ordered(tau))
     return case, n
@@ -30,7 +27,7 @@ def _inverse(case, request, response):
 
 def _forward(case, request, response):
     case, tau = efforts(case, request)
-    case, n, (tau,) = _rows(case, effort=tau)
+    case, n, (tau,) = rows(case, effort=tau)
     a = case.robot.forward_dynamics(case.q, case.v, tau, *pushes(request))
     response.acceleration = convert.floats(case.ordered(a))
     return case, n
@@ -39,7 +36,7 @@ def _forward(case, request, response):
 def _hybrid(case, request, response):
     given = mask(case, request)
     case, tau = efforts(case, request, needed=~given)
-    case, n, (a, tau) = _rows(case, acceleration=accelerations(case, request), effort=tau)
+    case, n, (a, tau) = rows(case, acceleration=accelerations(case, request), effort=tau)
     a, tau = case.robot.hybrid_dynamics(case.q, case.v, a, tau, given, *pushes(request))
     response.acceleration = convert.floats(case.ordered(a))
     response.effort = convert.floats(case.ordered(tau))
@@ -47,11 +44,8 @@ def _hybrid(case, request, response):
 
 
 def _terms(case, request, response):
-    case, n, _ = _rows(case)
-    size = 8 * n * case.robot.nv * (2 * case.robot.nv + 3)
-    if size > LARGEST_REPLY:
-        raise DynamicsError(f'the terms of {n} states take {size / 1e6:.0f} MB; at most '
-                            f'{LARGEST_REPLY / 1e6:.0f} MB are sent: ask for fewer states at once')
+    case, n, _ = rows(case)
+    check_size('terms', n, case.robot.nv * (2 * case.robot.nv + 3))
     fill_terms(case, response)
     response.kinetic_energy = convert.floats(case.robot.kinetic_energy(case.q, case.v))
     response.potential_energy = convert.floats(case.robot.potential_energy(case.q))
@@ -61,7 +55,22 @@ def _terms(case, request, response):
 QUESTIONS = {'inverse': _inverse, 'forward': _forward, 'hybrid': _hybrid, 'terms': _terms}
 
 
-def _rows(case, **inputs):
+def answer_to(question, questions):
+    """Return what answers a question, from the table of those there are."""
+    if question not in questions:
+        raise DynamicsError(f"question is '{question}'; valid choices are {', '.join(questions)}")
+    return questions[question]
+
+
+def check_size(what, n, numbers):
+    """Refuse a reply that would be too large, before it is made: numbers for each of n states."""
+    size = 8 * n * numbers
+    if size > LARGEST_REPLY:
+        raise DynamicsError(f'the {what} of {n} states take {size / 1e6:.0f} MB; at most '
+                            f'{LARGEST_REPLY / 1e6:.0f} MB are sent: ask for fewer states at once')
+
+
+def rows(case, **inputs):
     """Return case, number of states, inputs, the case and inputs with one row per state."""
     fields = {'position': case.q, 'velocity': case.v, **inputs}
     sizes = {name: len(x) for name, x in fields.items() if x.ndim == 2}
@@ -70,7 +79,7 @@ def _rows(case, **inputs):
         raise DynamicsError(f'all must hold the same number of states, or one; {said}')
     n = next(iter(sizes.values()), 1)
 
-    def rows(x):
+    def n_rows(x):
         return x if len(x) == n and x.ndim == 2 else np.broadcast_to(x, (n, x.shape[-1]))
-    return case._replace(q=rows(case.q), v=rows(case.v)), n, [
-        rows(x) for x in inputs.values()]
+    return case._replace(q=n_rows(case.q), v=n_rows(case.v)), n, [
+        n_rows(x) for x in inputs.values()]

@@ -2,6 +2,7 @@
 
 import json
 
+from dynamics_node.constrained.constraint import row_names
 from dynamics_node.errors import DynamicsError
 from dynamics_node.ros import convert
 from dynamics_node.self_test import self_test as run_self_test
@@ -11,7 +12,7 @@ def model_report(desk, _, response):
     """Fill a ModelReport response."""
     robot = desk.robot
     report, joints = robot.report(), robot.model.joints
-    response.robot, response.report = report.name, str(report)
+    response.robot, response.report = report.name, str(report) + _loops(robot.loops)
     response.json = json.dumps(report.as_dict(), allow_nan=False)
     response.model_id = desk.held.model_id
     response.total_mass = report.total_mass
@@ -29,6 +30,18 @@ def model_report(desk, _, response):
     response.compiled = is_compiled(robot)
     response.success = True
     return response
+
+
+def _loops(loops):
+    """Return the lines about what closes the loops of the robot."""
+    if not loops.constraints:
+        return ''
+    held = '\n'.join(f'  {constraint.name}: {constraint.kind}'
+                     + (f' of {constraint.frame} to {constraint.to}' if constraint.frame else
+                        f' of {" and ".join(constraint.joints)}')
+                     for constraint in loops.constraints)
+    return (f'\n\nloops, {len(row_names(loops.constraints))} rows:\n{held}\n'
+            f'passive joints: {", ".join(loops.passive) or "none"}')
 
 
 def is_compiled(robot):
