@@ -16,6 +16,8 @@ from dynamics_node import Robot
 from dynamics_node.compiler.questions import key_of
 
 ARGUMENTS = {'inverse_dynamics': 'q, v, x', 'forward_dynamics': 'q, v, x', 'mass_matrix': 'q'}
+DERIVATIVES = {'inverse_dynamics_derivatives': 'q, v, x',
+               'forward_dynamics_derivatives': 'q, v, x'}
 THREADS = 2  # of Pinocchio's functions for batches
 
 
@@ -39,7 +41,8 @@ class Ours:
         return self.robot.joint_names
 
     def call(self, question):
-        return Call(f'ask({ARGUMENTS[question]})', {'ask': getattr(self.robot, question)})
+        arguments = {**ARGUMENTS, **DERIVATIVES}[question]
+        return Call(f'ask({arguments})', {'ask': getattr(self.robot, question)})
 
 
 class Pinocchio:
@@ -47,7 +50,11 @@ class Pinocchio:
 
     CALLS = {'inverse_dynamics': ('rnea(model, data, q, v, x)', {'rnea': pin.rnea}),
              'forward_dynamics': ('aba(model, data, q, v, x)', {'aba': pin.aba}),
-             'mass_matrix': ('crba(model, data, q)', {'crba': pin.crba})}
+             'mass_matrix': ('crba(model, data, q)', {'crba': pin.crba}),
+             'inverse_dynamics_derivatives': ('rnea(model, data, q, v, x)',
+                                              {'rnea': pin.computeRNEADerivatives}),
+             'forward_dynamics_derivatives': ('aba(model, data, q, v, x)',
+                                              {'aba': pin.computeABADerivatives})}
     PARALLEL = {'inverse_dynamics': pin.rneaInParallel, 'forward_dynamics': pin.abaInParallel}
 
     def __init__(self, urdf, joint_names):
@@ -69,6 +76,13 @@ class Pinocchio:
     def call(self, question):
         answer, names = self.CALLS[question]
         return Call(answer, {'model': self.model, 'data': self.data, **names})
+
+    def derivatives(self, question, q, v, x):
+        """Return its three matrices; the third is symmetric, and whole as we return it here."""
+        algorithm = (pin.computeRNEADerivatives if question.startswith('inverse')
+                     else pin.computeABADerivatives)
+        dq, dv, last = (np.array(part) for part in algorithm(self.model, self.data, q, v, x))
+        return dq, dv, np.triu(last) + np.triu(last, 1).T
 
     def parallel_call(self, question, q, v, x, out):
         """Return the Call for a whole batch on several threads, or None if there is none.
@@ -132,7 +146,7 @@ def compile_questions(robot, questions):
     keys = {question: key_of(robot.model, question) for question in questions}
     robot._answerer.compile(list(keys.values()), wait=True)
     for question in questions:  # the first answer binds the kernel
-        count = len(ARGUMENTS[question].split(', '))
+        count = len({**ARGUMENTS, **DERIVATIVES}[question].split(', '))
         getattr(robot, question)(*np.zeros((count, robot.nv)))
     return {question: robot._answerer.engine.kernel(key).operations
             for question, key in keys.items()}

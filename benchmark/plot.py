@@ -1,6 +1,7 @@
 """The ratios as a picture."""
 
 import matplotlib
+from derivatives import BATCH as FEWER
 from engines import THREADS
 from features import NOTE
 from race import BATCH, PARALLEL
@@ -20,9 +21,10 @@ def draw(rows, path):
     position = _positions(groups)
     size = (13, 2.2 + 0.5 * len(groups))
     figure, sides = plt.subplots(1, 2, figsize=size, sharey=True, layout='constrained')
-    titles = 'One state per call', f'Batch of {BATCH} states, ours on one thread'
-    for axes, states, title in zip(sides, (1, BATCH), titles):
-        _side(axes, [row for row in rows if row.states == states], position)
+    titles = ('One state per call',
+              f'Batch of {BATCH} states (derivatives, loops: {FEWER}), ours on one thread')
+    for axes, batch, title in zip(sides, (False, True), titles):
+        _side(axes, [row for row in rows if (row.states > 1) is batch], position)
         axes.set_title(title, fontsize=12)
         axes.set_xlabel('time of the peer / time of dynamics_node   (log)')
     sides[0].set_yticks(list(position.values()), [SHORT[question] for _, question in groups])

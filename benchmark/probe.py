@@ -1,6 +1,6 @@
 """Run by startup.py in a process of its own: what a robot costs before it is fast.
 
-python probe.py first|compile < robot.urdf     prints a line of JSON
+python probe.py first|compile|derivatives < robot.urdf     prints a line of JSON
 """
 
 import json
@@ -18,8 +18,13 @@ def resident():
         pages = int(Path('/proc/self/statm').read_text().split()[1])
         return pages * resource.getpagesize() / 1e6
     except OSError:
-        unit = 1.0 if sys.platform == 'darwin' else 1024.0
-        return resource.getrusage(resource.RUSAGE_SELF).ru_maxrss * unit / 1e6
+        return most()
+
+
+def most():
+    """Return the most memory this process ever had [MB]."""
+    unit = 1.0 if sys.platform == 'darwin' else 1024.0
+    return resource.getrusage(resource.RUSAGE_SELF).ru_maxrss * unit / 1e6
 
 
 def main(what, text):
@@ -32,10 +37,16 @@ def main(what, text):
     if what == 'first':
         answer = robot.inverse_dynamics(*np.ones((3, robot.nv)))
         assert np.isfinite(answer).all()
-    else:
+    elif what == 'compile':
         robot.compile(wait=True)
+    else:  # those of derivatives alone
+        from dynamics_node.compiler.questions import all_keys
+        plain = all_keys(robot.model)
+        robot._answerer.compile([key for key in all_keys(robot.model, derivatives=True)
+                                 if key not in plain], wait=True)
     print(json.dumps({'imports': imports, 'seconds': perf_counter() - start,
-                      'cpu': process_time() - start_cpu, 'megabytes': resident() - bare}))
+                      'cpu': process_time() - start_cpu, 'megabytes': resident() - bare,
+                      'most': most()}))
 
 
 if __name__ == '__main__':

@@ -97,10 +97,10 @@ class Race:
         """Return the Ratios of single states."""
         arguments = ARGUMENTS[question]
         runs = {'ours': over_states(self.ours.call(question), arguments,
-                                    _states(arguments, self.batch))}
+                                    states_of(arguments, self.batch))}
         for peer, engine in self.peers.items():
             runs[peer] = over_states(engine.call(question), arguments,
-                                     _states(arguments, self.batches[peer]))
+                                     states_of(arguments, self.batches[peer]))
         return self._ratios(question, 1, take_turns(runs, turns, tick),
                             dict.fromkeys(runs, SINGLES))
 
@@ -128,20 +128,24 @@ class Race:
         return found
 
     def _ratios(self, question, states, seconds, counts):
-        """Return the Ratios from the seconds of every turn.
-
-        :param counts: states per turn.
-        """
-        each = {name: [1e9 * turn / counts[name] for turn in turns]
-                for name, turns in seconds.items()}
-        ours = each.pop('ours')
-        return [Ratio(self.name, question, states, peer, min(ours), min(theirs),
-                      min(theirs) / min(ours), median(b / a for a, b in zip(ours, theirs)),
-                      BARS.get(self.name, {}).get((question, states, peer)))
-                for peer, theirs in each.items()]
+        bars = {peer: BARS.get(self.name, {}).get((question, states, peer)) for peer in seconds}
+        return ratios_of(self.name, question, states, seconds, counts, bars)
 
 
-def _states(arguments, batch):
+def ratios_of(robot, question, states, seconds, counts, bars):
+    """Return the Ratios from the seconds of every turn.
+
+    :param counts: states per turn.
+    """
+    each = {name: [1e9 * turn / counts[name] for turn in turns]
+            for name, turns in seconds.items()}
+    ours = each.pop('ours')
+    return [Ratio(robot, question, states, peer, min(ours), min(theirs),
+                  min(theirs) / min(ours), median(b / a for a, b in zip(ours, theirs)), bars[peer])
+            for peer, theirs in each.items()]
+
+
+def states_of(arguments, batch):
     """Return the first states as a list: tuples of arrays, or arrays where there is one each."""
     copies = [[row.copy() for row in array[:SINGLES]] for array in batch]
     return list(zip(*copies)) if ',' in arguments else copies[0]

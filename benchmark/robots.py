@@ -12,6 +12,7 @@ FILES = {  # below robots/ of example-robot-data
     'kinova': 'kinova_description/robots/kinova.urdf',
     'talos': 'talos_data/robots/talos_reduced.urdf',
 }
+LEGGED = {'solo12': 'solo_description/robots/solo12.urdf'}  # of benchmark/constraints.py
 FIXED = ('panda_finger_joint1', 'panda_finger_joint2')
 IRRELEVANT = {'robot': ('material', 'transmission', 'gazebo'), 'link': ('visual', 'collision'),
               'joint': ('dynamics', 'mimic', 'safety_controller', 'calibration')}
@@ -20,8 +21,8 @@ IRRELEVANT = {'robot': ('material', 'transmission', 'gazebo'), 'link': ('visual'
 def urdf(name):
     """Return the URDF text of a robot."""
     data = metadata.distribution('example-robot-data')
-    path = next(data.locate_file(file) for file in data.files
-                if str(file).endswith(f'example-robot-data/robots/{FILES[name]}'))
+    wanted = f'example-robot-data/robots/{ {**FILES, **LEGGED}[name]}'
+    path = next(data.locate_file(file) for file in data.files if str(file).endswith(wanted))
     root = ElementTree.parse(path).getroot()
     for tag, parts in IRRELEVANT.items():
         for element in list(root.iter(tag)):

@@ -80,6 +80,9 @@ def plan(robots, effort):
     """Yield (label, expected seconds, kind of result, work) of all stages."""
     import scaling
     import startup
+    from constraints import NAMES, ConstraintRace
+    from derivatives import DerivativeRace
+    from engines import DERIVATIVES
     from race import ARGUMENTS, Race
 
     for name in robots:
@@ -99,6 +102,33 @@ def plan(robots, effort):
             yield (f'{name}: {words}, batch', slow * effort.batch / 25, 'ratios',
                    lambda tick, race=race, question=question:
                    race[0].in_batches(question, effort.batch, tick))
+        derivatives = []  # holds the DerivativeRace once its stage has come
+
+        def differentiate(tick, race=race, derivatives=derivatives):
+            derivatives.append(DerivativeRace(race[0]))
+            derivatives[0].check()
+
+        if name in ('panda', 'ur5', 'talos'):
+            yield f'{name}: do the derivatives agree?', 5.0 * slow, None, differentiate
+            for question in DERIVATIVES:
+                words = question.replace('_', ' ')
+                for states, turns, ask in (('one state', effort.single // 3, 'one_by_one'),
+                                           ('batch', effort.batch, 'in_batches')):
+                    yield (f'{name}: {words}, {states}', slow * turns / 20, 'ratios',
+                           lambda tick, race=derivatives, question=question, turns=turns, ask=ask:
+                           getattr(race[0], ask)(question, turns, tick))
+    for name in NAMES:
+        held = []  # holds the ConstraintRace once its stage has come
+
+        def hold(tick, name=name, held=held):
+            held.append(ConstraintRace(name))
+            held[0].check()
+
+        yield f'{name}: do the engines agree?', 5.0, None, hold
+        for states, turns, ask in (('one state', effort.single // 3, 'one_by_one'),
+                                   ('batch', effort.batch, 'in_batches')):
+            yield (f'{name}: constrained forward dynamics, {states}', turns / 20, 'ratios',
+                   lambda tick, held=held, turns=turns, ask=ask: getattr(held[0], ask)(turns, tick))
     for links in effort.links:
         yield (f'a chain of {links} links', links / 8, 'points',
                lambda tick, links=links: scaling.measure(links, effort.chain, tick))
@@ -113,8 +143,10 @@ def plan(robots, effort):
 
 def report(found, out):
     """Print the tables, write the files."""
+    import derivatives
     import features
     import plot
+    import race
     import scaling
     import table
 
@@ -122,7 +154,8 @@ def report(found, out):
     parts = [', '.join(f'{what} {which}' for what, which in found['machine'].items()),
              features.busy(found['machine']), f'{features.NOTE}\n{features.describe(build)}',
              table.LEGEND, table.ratios(found['ratios'], 1),
-             table.ratios(found['ratios'], table.BATCH), table.costs(found['costs']),
+             table.ratios(found['ratios'], race.BATCH),
+             table.ratios(found['ratios'], derivatives.BATCH), table.costs(found['costs']),
              table.costs(found['ros'], 'Through ROS: client and node are two processes, in turns'),
              table.scaling(found['points'], exponents),
              table.verdict([*found['ratios'], *found['costs'], *found['ros']])]

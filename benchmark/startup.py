@@ -55,10 +55,14 @@ def humanoid(repetitions, tick):
         cold = _probe('compile', text, cache)
         tick(0.9)
         warm = [_probe('compile', text, cache) for _ in range(repetitions)]
+        derivatives = _probe('derivatives', text, cache)
     return [Cost('TALOS: all kernels compiled, CPU time', cold['cpu'], 's', 60.0),
             Cost('TALOS: all kernels compiled, wall time', cold['seconds'], 's', None),
             Cost('TALOS: all kernels from the cache', _least(warm, 'seconds'), 's', None),
-            Cost('TALOS: memory, kernels from the cache', _least(warm, 'megabytes'), 'MB', None)]
+            Cost('TALOS: memory, kernels from the cache', _least(warm, 'megabytes'), 'MB', None),
+            Cost('TALOS: derivatives compiled, CPU time', derivatives['cpu'], 's', 60.0),
+            Cost('TALOS: derivatives compiled, wall time', derivatives['seconds'], 's', 60.0),
+            Cost('TALOS: most memory while that was done', derivatives['most'], 'MB', 1000.0)]
 
 
 def _probe(what, text, cache):

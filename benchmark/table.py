@@ -1,9 +1,11 @@
 """The results as text."""
 
 from engines import THREADS
-from race import BATCH, PARALLEL
+from race import PARALLEL
 
-SHORT = {'inverse_dynamics': 'inverse', 'forward_dynamics': 'forward', 'mass_matrix': 'mass matrix'}
+SHORT = {'inverse_dynamics': 'inverse', 'forward_dynamics': 'forward', 'mass_matrix': 'mass matrix',
+         'inverse_dynamics_derivatives': 'd inverse', 'forward_dynamics_derivatives': 'd forward',
+         'constrained_forward_dynamics': 'held forward'}
 LEGEND = ('Times in ns per state, the fastest of all turns; x is time(peer) / time(ours), in '
           'brackets the\nbar to reach, ! where it is missed.')
 
@@ -14,7 +16,7 @@ def ratios(rows, states):
     calls = {'pinocchio': 'pin' if states == 1 else 'pin loop', PARALLEL: f'pin {THREADS} threads',
              'mujoco': 'MuJoCo' if states == 1 else 'MuJoCo loop'}
     lines = ['One state per call' if states == 1 else
-             f'{BATCH} states: ours one call on one thread; theirs a loop, and for Pinocchio also '
+             f'{states} states: ours one call on one thread; theirs a loop, and for Pinocchio also '
              f'{THREADS}\nthreads of rneaInParallel and abaInParallel']
     lines.append(f'  {"robot":8}{"question":13}{"ours":>7}'
                  + ''.join(f'{calls[peer]:>15}{"x":>9} {"":6}' for peer in peers).rstrip())
