@@ -113,7 +113,7 @@ class Constrained:
     # Dynamics --------------------------------------------------------------------------------
 
     def constrained_forward_dynamics(self, q, v, tau, constraints=None, wrenches=None,
-                                     stabilisation=None):
+                                     stabilisation=None, proximal=None):
         """Return the ConstrainedMotion (a, tau, multipliers) under the torques tau.
 
         M a + b = tau + A' multipliers with A a + dA/dt v = 0. Constraints that contradict each
@@ -121,8 +121,17 @@ class Constrained:
 
         :param stabilisation: (alpha, beta) [1/s] of Baumgarte: what has drifted apart comes back,
             A a + dA/dt v = -2 alpha A v - beta^2 residual. Without overshoot if both are equal.
+        :param proximal: True, or Proximal: multipliers that stay bounded in and near a singular
+            configuration, see constrained/proximal.py; in NumPy.
         """
         held = self._sets.of(constraints)
+        if proximal is not None and proximal is not False:
+            settings = door.check_proximal(proximal)
+            rates = door.check_stabilisation(stabilisation)
+
+            def near(model, *state):
+                return answers.near(model, held, settings, *state, stabilisation=rates)
+            return self._held_numpy(near, held, ConstrainedMotion, wrenches, q=q, v=v, tau=tau)
         if wrenches is None and stabilisation is None:
             fast = self._fast.get(('constrained_forward_dynamics', id(held)))
             if fast is not None:

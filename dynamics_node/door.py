@@ -6,6 +6,7 @@ import numpy as np
 
 from dynamics_node.constrained.constraint import size
 from dynamics_node.constrained.impact import restitution_of_rows
+from dynamics_node.constrained.proximal import Proximal
 from dynamics_node.errors import DynamicsError, UnknownName
 from dynamics_node.model.configuration import UNIT_QUATERNION
 
@@ -140,6 +141,17 @@ def check_single(name, value, size):
     if array.ndim != 1:
         raise DynamicsError(f'{name} must have shape ({size},), got {array.shape}')
     return array
+
+
+def check_proximal(proximal):
+    """Return the Proximal settings; True stands for the usual ones."""
+    if proximal is True:
+        return Proximal()
+    if (not isinstance(proximal, Proximal) or not 0.0 < proximal.mu < np.inf
+            or proximal.max_iterations < 1 or not 0.0 <= proximal.tolerance < 1.0):
+        raise DynamicsError(f'proximal is {proximal!r:.80}; expected True, or Proximal with mu '
+                            '> 0, max_iterations >= 1 and a tolerance from 0 to 1')
+    return proximal
 
 
 def check_stabilisation(stabilisation):

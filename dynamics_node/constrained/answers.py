@@ -14,7 +14,8 @@ from dynamics_node.constrained import impact as impacts
 from dynamics_node.constrained.constraint import row_names
 from dynamics_node.constrained.forward import constrained_forward_dynamics
 from dynamics_node.constrained.hybrid import constrained_hybrid_dynamics
-from dynamics_node.errors import DynamicsError
+from dynamics_node.constrained.proximal import proximal_forward_dynamics
+from dynamics_node.errors import DynamicsError, SingularModel
 
 
 class ConstrainedMotion(NamedTuple):
@@ -54,6 +55,17 @@ def forward(model, constraints, q, v, tau, wrenches=None, stabilisation=None):
     from dynamics_node.constrained.any_rank import forward_of_any_rank
     with solving():
         found = forward_of_any_rank(model, q, v, tau, constraints, wrenches, stabilisation)
+    return ConstrainedMotion(found.a, tau, found.multipliers)
+
+
+def near(model, constraints, settings, q, v, tau, wrenches=None, stabilisation=None):
+    """Return the ConstrainedMotion whose multipliers stay bounded, see proximal.py."""
+    with np.errstate(all='ignore'):  # where there is no inertia, it is said below
+        found = proximal_forward_dynamics(model, q, v, tau, constraints, wrenches, stabilisation,
+                                          settings)
+    if not (found.inertia_margin > 0.0).all():
+        raise SingularModel('proximal: some motion of the tree meets no inertia; give every moving '
+                            'link mass, or ask without proximal')
     return ConstrainedMotion(found.a, tau, found.multipliers)
 
 

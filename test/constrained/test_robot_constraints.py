@@ -13,6 +13,7 @@ from tolerances import EXACT_MATHS, SOLVED
 
 from dynamics_node import DynamicsError, Robot
 from dynamics_node.constrained.constraint import Constraint, row_names
+from dynamics_node.constrained.proximal import Proximal
 from dynamics_node.constrained.read import Loops
 from dynamics_node.robots import MECHANISMS
 
@@ -126,6 +127,17 @@ def test_stabilisation_brings_back(four_bar):
     mixed = four_bar.constrained_hybrid_dynamics(q, v, moved.a, tau, np.zeros(3, dtype=bool),
                                                  stabilisation=(20.0, 30.0))
     assert relative(mixed.a, moved.a) < SOLVED
+
+
+@pytest.mark.parametrize('settings', [True, Proximal(mu=1e-8)])
+def test_proximal_is_exact_where_it_can_be(four_bar, settings):
+    """Single and in batches, with wrenches and stabilisation."""
+    q, v, tau = state(four_bar)
+    how = {'wrenches': {four_bar.frame_names[-1]: np.ones(6)}, 'stabilisation': (20.0, 30.0)}
+    exact = four_bar.constrained_forward_dynamics(q, v, tau, **how)
+    near = four_bar.constrained_forward_dynamics([q, q], v, tau, **how, proximal=settings)
+    for one, two in zip(exact, near):
+        assert relative(two[1], one) < SOLVED
 
 
 def test_no_constraints_are_plain_dynamics(four_bar):
@@ -303,6 +315,10 @@ REFUSED = {
                         "restitution['foot'] must be a number or have shape (3,)"),
     'stabilisation': (lambda r: r.constrained_forward_dynamics(Q, V, V, stabilisation=3.0),
                       'stabilisation must have shape (2,)'),
+    'proximal': (lambda r: r.constrained_forward_dynamics(Q, V, V, proximal='hard'),
+                 "proximal is 'hard'; expected True, or Proximal"),
+    'proximal mu': (lambda r: r.constrained_forward_dynamics(Q, V, V, proximal=Proximal(mu=0.0)),
+                    'mu > 0'),
     'stabilisation sign': (lambda r: r.constrained_forward_dynamics(Q, V, V,
                                                                     stabilisation=(1, -1)),
                            'stabilisation is (1.0, -1.0); expected (alpha, beta)'),

@@ -3,7 +3,7 @@
 import numpy as np
 
 from dynamics_node.constrained.constraint import row_names, validate
-from dynamics_node.errors import DynamicsError, SingularModel
+from dynamics_node.errors import DynamicsError
 from dynamics_node.ros import convert
 from dynamics_node.ros.handlers.batch import answer_to
 from dynamics_node.ros.handlers.case import case_of, one_row, one_state
@@ -70,10 +70,9 @@ def _forward(case, request, held, passive):
     case, tau = efforts(case, request, needed=motors(case.robot, passive))
     one_row('effort', tau, case.choice)
     rates = _stabilisation(request)
-    if request.proximal:
-        return case, _proximal(case, tau, held, rates, request)
     return case, case.robot.constrained_forward_dynamics(
-        case.q, case.v, tau, held, *(pushes(request) or (None,)), rates)
+        case.q, case.v, tau, held, *(pushes(request) or (None,)), rates,
+        request.proximal or None)
 
 
 def _hybrid(case, request, held, passive):
@@ -100,21 +99,6 @@ def _stabilisation(request):
         raise DynamicsError(f'stabilisation is {rates}; expected alpha and beta, finite and not '
                             'negative [1/s], or nothing')
     return tuple(rates) or None
-
-
-def _proximal(case, tau, held, rates, request):
-    """Return the motion whose forces stay bounded, a ConstrainedMotion."""
-    from dynamics_node.algorithms.wrenches import body_wrenches
-    from dynamics_node.constrained.answers import ConstrainedMotion
-    from dynamics_node.constrained.proximal import proximal_forward_dynamics
-    model = case.robot.model
-    outside = body_wrenches(model, *pushes(request)) if request.external_wrenches else None
-    with np.errstate(all='ignore'):  # where there is no inertia, it is said below
-        found = proximal_forward_dynamics(model, case.q, case.v, tau, held, outside, rates)
-    if not (found.inertia_margin > 0.0).all():
-        raise SingularModel('proximal: some motion of the tree meets no inertia; give every moving '
-                            'link mass, or ask without proximal')
-    return ConstrainedMotion(found.a, tau, found.multipliers)
 
 
 def _projected(case, request, held):
