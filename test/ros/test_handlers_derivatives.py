@@ -210,7 +210,7 @@ def test_a_step_in_which_everything_blows_up_is_refused():
     falls = next(q for q in (s.robot.random_configuration(s.rng) for _ in range(100))
                  if np.linalg.eigvals(s.robot.linearize(q, rest, rest).A).real.max() > 1e-3)
     message = refused(s.desk, 'linearization', step=1e9, position=falls, velocity=rest)
-    assert message.startswith('step is 1000000000.0 s; too long')
+    assert message.startswith('step is 1e+09 s')
 
 
 # What both refuse ----------------------------------------------------------------------------

@@ -237,6 +237,7 @@ def test_a_second_publisher_before_enable_is_a_refusal(arm):
     finally:
         arm.node.client.destroy_publisher(other)
     arm.run_until(lambda: arm.enable().success, 'that we are alone')
+    arm.run_until(lambda: arm.heard, 'a torque')
     arm.disable()
     arm.ended_safely()
 
