@@ -9,6 +9,7 @@ from dynamics_node import door
 from dynamics_node.constrained import answers
 from dynamics_node.constrained.answers import ConstrainedMotion
 from dynamics_node.constrained.constraint import Constraint, size, validate
+from dynamics_node.constrained.motors import motors
 from dynamics_node.constrained.read import MAX_CHARACTERS, Loops, read_loops
 from dynamics_node.constrained.rows import rows
 from dynamics_node.errors import DynamicsError
@@ -361,10 +362,7 @@ class Constrained:
         """Return where there is a motor, (nv,) booleans."""
         passive = self.model.loops[1] if passive is None else door.check_joint_names(
             self.model, 'passive', passive)
-        active = np.ones(self.nv, dtype=bool)
-        for joint in self.model.joints:
-            active[joint.v] = joint.kind != 'floating' and joint.name not in passive
-        return active
+        return motors(self.model, passive)
 
     def _inverse_settings(self, held, active, choice, weights):
         torque, force = door.check_pair('weights', weights,

@@ -49,12 +49,8 @@ class Derivatives:
         Row k: of the torque of k where its acceleration is given, else of its acceleration.
         dknown is by what is known: the accelerations that are given, the torques that are not.
         """
-        given = door.check_given(given, self.nv).astype(float)
-        if wrenches is None and np.ndim(q) == 1:
-            fast = self._fast.get('hybrid_dynamics_derivatives')
-            if fast is not None:
-                return fast(q, v, a, tau, given)
-        return self._hybrid_derivatives(q, v, a, tau, given, wrenches)
+        return self._ask_masked('hybrid_dynamics_derivatives', self._hybrid_derivatives,
+                                q, v, a, tau, given, wrenches)
 
     # Along a direction -----------------------------------------------------------------------
 

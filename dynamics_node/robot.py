@@ -240,12 +240,7 @@ class Robot(Derivatives, Constrained):
 
     def hybrid_dynamics(self, q, v, a, tau, given, wrenches=None):
         """Return (a, tau), complete, from a where `given` is True and tau where it is not."""
-        given = door.check_given(given, self.nv).astype(float)
-        if wrenches is None and np.ndim(q) == 1:
-            fast = self._fast.get('hybrid_dynamics')
-            if fast is not None:
-                return fast(q, v, a, tau, given)
-        return self._hybrid(q, v, a, tau, given, wrenches)
+        return self._ask_masked('hybrid_dynamics', self._hybrid, q, v, a, tau, given, wrenches)
 
     def mass_matrix(self, q):
         """Return M(q), armature included, (nv, nv)."""
@@ -346,6 +341,15 @@ class Robot(Derivatives, Constrained):
         self.model.frame(frame[0])
         states = {'q': q, 'v': v[0]} if v else {'q': q}
         return self._answerer.ask(question, ABOUT_FRAMES[question], None, frame, **states)
+
+    def _ask_masked(self, question, ask, q, v, a, tau, given, wrenches):
+        """Ask a question that takes the mask of prescribed accelerations, as numbers."""
+        given = door.check_given(given, self.nv).astype(float)
+        if wrenches is None and np.ndim(q) == 1:
+            fast = self._fast.get(question)
+            if fast is not None:
+                return fast(q, v, a, tau, given)
+        return ask(q, v, a, tau, given, wrenches)
 
     def _hybrid(self, q, v, a, tau, given, wrenches=None):
         return self._answerer.ask('hybrid_dynamics', self._complete, wrenches,

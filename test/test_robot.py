@@ -12,18 +12,6 @@ from dynamics_node import DynamicsError, Robot, SingularModel, UnknownName
 from dynamics_node.robots import ARM7
 
 
-@pytest.fixture
-def arm():
-    return Robot.from_urdf(ARM7)
-
-
-@pytest.fixture
-def states(arm):
-    rng = np.random.default_rng(5)
-    q = np.array([arm.random_configuration(rng) for _ in range(4)])
-    return q, *rng.normal(size=(3, 4, arm.nv))
-
-
 def test_batches_answer_row_by_row(arm, states):
     """Every method, shape (N, ...) in the order of the rows."""
     q, v, a, tau = states

@@ -5,22 +5,9 @@ import pytest
 from differences import STEP, relative
 from tolerances import EXACT_MATHS, RATE_BY_DIFFERENCES
 
-from dynamics_node import DynamicsError, Robot, UnknownName
-from dynamics_node.robots import ARM7
+from dynamics_node import DynamicsError, UnknownName
 
 GIVEN = np.arange(7) % 2 == 0
-
-
-@pytest.fixture
-def arm():
-    return Robot.from_urdf(ARM7)
-
-
-@pytest.fixture
-def states(arm):
-    rng = np.random.default_rng(5)
-    q = np.array([arm.random_configuration(rng) for _ in range(4)])
-    return q, *rng.normal(size=(3, 4, arm.nv))
 
 
 def questions(states, wrenches):

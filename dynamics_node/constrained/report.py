@@ -11,6 +11,7 @@ from scipy.linalg import solve_triangular
 from dynamics_node.algorithms.mass_matrix import mass_matrix
 from dynamics_node.constrained.classification import FAILURES, Classification
 from dynamics_node.constrained.constraint import row_names
+from dynamics_node.constrained.motors import motors
 from dynamics_node.constrained.rows import constraint_matrix, rows
 from dynamics_node.constrained.solve import decompose, dependent_rows, null_space, rank_of
 from dynamics_node.errors import SingularModel
@@ -113,12 +114,6 @@ def report(model, q, v, constraints, active=None):
         decomposition.clearance,
         _is_singular(model, q, constraints, decomposition, free),
         found.residual, A @ v, left, failure)
-
-
-def motors(model):
-    """Return (nv,) booleans: every joint but the floating ones."""
-    return np.array([joint.kind != 'floating' for joint in model.joints
-                     for _ in range(joint.v.start, joint.v.stop)], dtype=bool)
 
 
 def _loose(model, free, active):

@@ -15,6 +15,7 @@ of which the least are taken where motors are redundant. It is the least-torque 
 
 import numpy as np
 
+from dynamics_node.constrained.motors import motors
 from dynamics_node.control.spline import Motion
 from dynamics_node.errors import DynamicsError
 
@@ -37,11 +38,8 @@ class ClosedLoops:
     def __init__(self, robot):
         self._robot, self._model = robot, robot.model
         self._still = np.zeros(robot.nv)
-        passive = [joint for joint in robot.model.joints
-                   if joint.kind == 'floating' or joint.name in robot.loops.passive]
-        self.active = np.ones(robot.nv, dtype=bool)
-        for joint in passive:
-            self.active[joint.v] = False
+        self.active = motors(robot.model, robot.loops.passive)
+        passive = [joint for joint in robot.model.joints if not self.active[joint.v].all()]
         self._places = np.concatenate([np.arange(robot.nq)[joint.q] for joint in passive]
                                       or [np.empty(0, dtype=int)])
         self._fixed = tuple(joint.name for joint in robot.model.joints if joint not in passive)

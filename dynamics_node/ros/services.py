@@ -37,10 +37,6 @@ SERVICES = {
     'self_test': (srv.SelfTest, report.self_test),
 }
 
-# They look for joint states only where a request leaves something out: a look takes as long as the
-# answer to one that does not.
-LOOK_THEMSELVES = (dynamics.inverse_dynamics, dynamics.forward_dynamics)
-
 
 class Clerk:
     """Answers requests from a desk; what cannot be answered is said, and nobody falls over it.
@@ -62,8 +58,6 @@ class Clerk:
             try:
                 if not self.active:
                     raise DynamicsError('the node is inactive: ros2 lifecycle set <node> activate')
-                if handler not in LOOK_THEMSELVES:
-                    desk.catch_up()
                 response = handler(desk, request, response)
                 self.answered += 1
                 return response

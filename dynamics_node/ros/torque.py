@@ -136,7 +136,7 @@ class Torque:
         if self._command is not None:
             self._data.data = effort
             self._command.publish(self._data)
-        if self._torque.get_subscription_count():  # else a quarter of the time would be for nobody
+        if self._torque.get_subscription_count():  # else a sixth of the time would be for nobody
             self._state.header.stamp = convert.time(stamp)
             self._state.effort = effort
             self._torque.publish(self._state)

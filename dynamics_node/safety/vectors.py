@@ -29,7 +29,7 @@ def within(values, most):
     for x, limit in zip(values, most):
         if not -limit <= x <= limit:
             break
-    else:  # all() would be half a microsecond slower
+    else:  # all() takes a quarter longer
         return True
     return False
 

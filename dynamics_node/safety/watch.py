@@ -91,7 +91,7 @@ class Watch:
     def _take_at_ease(self, now, proposal):
         """Take a state for good if it is far from all limits; return whether it was.
 
-        Nearly all are: of these nothing else could be said at the end, ten times as slowly.
+        Nearly all are: of these nothing else could be said at the end, four times as slowly.
         """
         rules, measured = self.rules, proposal.measured
         oldest = self.rules.settings.max_state_age

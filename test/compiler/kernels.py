@@ -4,11 +4,19 @@ import ctypes
 
 import numpy as np
 
+from dynamics_node import Robot
 from dynamics_node.compiler import ctypes_call, target
 from dynamics_node.compiler._call import Caller
 from dynamics_node.compiler.lower import lower
-from dynamics_node.compiler.questions import uniform_values
+from dynamics_node.compiler.questions import (
+    functions,
+    key_of,
+    state_shapes,
+    uniform_shapes,
+    uniform_values,
+)
 from dynamics_node.compiler.trace import check, trace
+from dynamics_node.robots import ARM7
 
 CALLERS = {'call.c': Caller, 'ctypes': ctypes_call.Caller}
 LANES = (2, 4, 8)   # LLVM makes several registers of one that this CPU does not have
@@ -53,6 +61,16 @@ class Kernel:
         """Run on blocks of states, straight on the arrays; return what the code returns."""
         call = ctypes.CFUNCTYPE(ctypes.c_int64, ctypes.c_void_p, ctypes.c_void_p, ctypes.c_int64)
         return call(self.code.batch)(*map(pointers, (inputs, outputs)), blocks)
+
+
+def kernel_of_arm(question, target):
+    """Return the Kernel of a question to the bundled arm, for a target (lanes, fma)."""
+    robot = Robot.from_urdf(ARM7, compile=False)
+    key = key_of(robot.model, question)
+    shapes = {**state_shapes(robot.model, key), **uniform_shapes(robot.model, key)}
+    values = {'gravity': robot.gravity, 'armature': np.linspace(0.1, 0.7, 7),
+              'damping': robot.model.damping, 'friction': robot.model.friction}
+    return Kernel(functions(robot.model, key)[0], shapes, *target, values, margins=1)
 
 
 def caller_of(kernel, model, key):

@@ -5,26 +5,18 @@ import itertools
 import numpy as np
 import pytest
 from differences import relative
-from kernels import ANSWERED_BY_FALLBACK, FMA, LANES, Kernel
+from kernels import ANSWERED_BY_FALLBACK, FMA, LANES, Kernel, kernel_of_arm
 
-from dynamics_node import Robot
 from dynamics_node.compiler import lower
 from dynamics_node.compiler.build import AGREEMENT
 from dynamics_node.compiler.graph import Op
 from dynamics_node.compiler.packs import find_packs
-from dynamics_node.compiler.questions import functions, key_of, state_shapes, uniform_shapes
 from dynamics_node.compiler.trace import evaluate, trace
-from dynamics_node.robots import ARM7
 from dynamics_node.spatial.solve import factor, solve_factored
 
 
 def forward_derivatives(target):
-    robot = Robot.from_urdf(ARM7, compile=False)
-    key = key_of(robot.model, 'forward_dynamics_derivatives')
-    shapes = {**state_shapes(robot.model, key), **uniform_shapes(robot.model, key)}
-    values = {'gravity': robot.gravity, 'armature': np.linspace(0.1, 0.7, 7),
-              'damping': robot.model.damping, 'friction': robot.model.friction}
-    return Kernel(functions(robot.model, key)[0], shapes, *target, values, margins=1)
+    return kernel_of_arm('forward_dynamics_derivatives', target)
 
 
 @pytest.fixture(params=itertools.product(LANES, FMA), ids=str)

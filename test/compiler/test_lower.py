@@ -9,16 +9,13 @@ import itertools
 import numpy as np
 import pytest
 from differences import relative
-from kernels import ANSWERED_BY_FALLBACK, CALLERS, FMA, LANES, Kernel
+from kernels import ANSWERED_BY_FALLBACK, CALLERS, FMA, LANES, Kernel, kernel_of_arm
 
-from dynamics_node import Robot
 from dynamics_node.compiler.build import AGREEMENT
 from dynamics_node.compiler.graph import Op
 from dynamics_node.compiler.lower import BLOCK, instructions, lower
-from dynamics_node.compiler.questions import functions, key_of, state_shapes, uniform_shapes
 from dynamics_node.compiler.target import Loaded, compile_ir
 from dynamics_node.compiler.trace import evaluate, trace
-from dynamics_node.robots import ARM7
 
 SENTINEL = -1234.5
 
@@ -79,12 +76,7 @@ def test_a_batch_of_no_blocks_does_nothing(rows):
 @pytest.fixture(scope='module')
 def forward(target):
     """The longest kernel of a real arm: sines, divisions, margins, several basic blocks."""
-    robot = Robot.from_urdf(ARM7, compile=False)
-    key = key_of(robot.model, 'forward_dynamics')
-    shapes = {**state_shapes(robot.model, key), **uniform_shapes(robot.model, key)}
-    values = {'gravity': robot.gravity, 'armature': np.linspace(0.1, 0.7, 7),
-              'damping': robot.model.damping, 'friction': robot.model.friction}
-    kernel = Kernel(functions(robot.model, key)[0], shapes, *target, values, margins=1)
+    kernel = kernel_of_arm('forward_dynamics', target)
     assert instructions(kernel.program) > 2 * BLOCK
     return kernel
 

@@ -22,13 +22,6 @@ from dynamics_node.spatial.se3 import Ad_inv_dual
 DUAL_PATHS = 1e-9  # two paths with nothing in common but a body and a row; conditions up to 1e5
 
 
-@pytest.fixture(params=range(len(random_trees.TREES)), ids=lambda k: str(random_trees.TREES[k]))
-def looped(request):
-    """Each random tree, with one of the sets of loops."""
-    k = request.param
-    return looped_trees.make(random_trees.TREES[k], looped_trees.KINDS[k % 4])
-
-
 def maximal(looped, given):
     return maximal_dynamics(looped.model, looped.q, looped.v, looped.a, looped.tau, given,
                             looped.constraints, looped.wrenches)

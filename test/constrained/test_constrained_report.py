@@ -1,9 +1,7 @@
 """What the report says about constraints that count, repeat, contradict, or leave joints loose."""
 
-import looped_trees
 import numpy as np
 import pytest
-import random_trees
 from bundled import load, standing
 from differences import relative
 from rigid_robots import body, point, still
@@ -15,17 +13,11 @@ from dynamics_node.algorithms.mass_matrix import mass_matrix
 from dynamics_node.constrained.any_rank import forward_of_any_rank
 from dynamics_node.constrained.classification import EXACTLY, OVER, UNDER, Classification
 from dynamics_node.constrained.constraint import Constraint, row_names
+from dynamics_node.constrained.motors import motors
 from dynamics_node.constrained.proximal import Proximal, proximal_forward_dynamics
-from dynamics_node.constrained.report import motors, report
+from dynamics_node.constrained.report import report
 from dynamics_node.constrained.rows import rows
 from dynamics_node.constrained.solve import decompose, dependent_rows
-
-
-@pytest.fixture(params=range(len(random_trees.TREES)), ids=lambda k: str(random_trees.TREES[k]))
-def looped(request):
-    """Each random tree, with one of the sets of loops."""
-    k = request.param
-    return looped_trees.make(random_trees.TREES[k], looped_trees.KINDS[k % 4])
 
 
 def test_independent_rows_all_count(looped):

@@ -216,3 +216,10 @@ def test_loops_that_measurements_leave_open_are_refused():
     q = np.array(robot.neutral()) + [0.0, 0.2, 0.0, 0.0]
     with pytest.raises(DynamicsError, match='the loops are open by 0.0[0-9]+ m or rad'):
         Controller(robot).torque(q)
+
+
+def test_a_floating_base_with_loops_has_no_torque():
+    """Motors inside the mechanism do not hold it in the world."""
+    robot = mechanism('four_bar', base='floating')
+    with pytest.raises(DynamicsError, match='floating_base can move while the motors stand still'):
+        Controller(robot).torque(robot.neutral())

@@ -46,6 +46,7 @@ class Case(NamedTuple):
 
 def case_of(desk, request):
     """Return the Case of a request that has joint_names, position and velocity."""
+    desk.catch_up()
     robot, model_id = desk.robot, desk.held.model_id
     choice = desk.choose(request.joint_names)
     stamp = _stamp(desk, choice, request)

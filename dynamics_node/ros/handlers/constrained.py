@@ -3,6 +3,7 @@
 import numpy as np
 
 from dynamics_node.constrained.constraint import row_names, validate
+from dynamics_node.constrained.motors import motors
 from dynamics_node.errors import DynamicsError
 from dynamics_node.ros import convert
 from dynamics_node.ros.handlers.batch import answer_to
@@ -13,7 +14,6 @@ from dynamics_node.ros.handlers.held import (
     fill_report,
     for_once,
     loops_named,
-    motors,
     passive_joints,
     refuse_unread,
     weights,
@@ -67,7 +67,7 @@ def _inverse(case, request, held, passive):
 
 
 def _forward(case, request, held, passive):
-    case, tau = efforts(case, request, needed=motors(case.robot, passive))
+    case, tau = efforts(case, request, needed=motors(case.robot.model, passive))
     one_row('effort', tau, case.choice)
     rates = _stabilisation(request)
     return case, case.robot.constrained_forward_dynamics(
@@ -76,7 +76,7 @@ def _forward(case, request, held, passive):
 
 
 def _hybrid(case, request, held, passive):
-    driven = motors(case.robot, passive)
+    driven = motors(case.robot.model, passive)
     given = mask(case, request)
     for k in case.choice.others:  # a passive joint that nobody speaks of goes where the loops go
         place = case.robot.model.joints[k].v

@@ -9,6 +9,7 @@ from dynamics_node.constrained.constraint import CONTACTS, Constraint, validate
 from dynamics_node.constrained.contact_forces import by_name
 from dynamics_node.constrained.friction_cone import check_contacts
 from dynamics_node.constrained.impact import restitution_of_rows
+from dynamics_node.constrained.motors import motors
 from dynamics_node.errors import DynamicsError
 from dynamics_node.ros import convert
 from dynamics_node.ros.handlers.batch import answer_to
@@ -18,7 +19,6 @@ from dynamics_node.ros.handlers.held import (
     constraints_in,
     fill_report,
     for_once,
-    motors,
     refuse_unread,
     weights,
 )
@@ -62,7 +62,7 @@ def contacts_of(request):
 
 def _forces(case, request, response, contacts, held):
     robot = case.robot
-    case, tau = efforts(case, request, needed=motors(robot, robot.loops.passive))
+    case, tau = efforts(case, request, needed=motors(robot.model, robot.loops.passive))
     one_row('effort', tau, case.choice)
     found = robot.contact_forces(case.q, case.v, tau, contacts, *pushes(request))
     _fill_motion(case, response, found.a, tau, found.violation)

@@ -15,7 +15,6 @@ def inverse_dynamics(desk, request, response):
         names, q, v, a = found
         response.effort = convert.floats(robot.inverse_dynamics(q, v, a))
         return begun(desk, names, response)
-    desk.catch_up()
     case = one_state(case_of(desk, request))
     a = one_row('acceleration', accelerations(case, request), case.choice)
     tau = case.robot.inverse_dynamics(case.q, case.v, a, *pushes(request))
@@ -31,7 +30,6 @@ def forward_dynamics(desk, request, response):
         names, q, v, tau = found
         response.acceleration = convert.floats(robot.forward_dynamics(q, v, tau))
         return begun(desk, names, response)
-    desk.catch_up()
     case = one_state(case_of(desk, request))
     case, tau = efforts(case, request)
     one_row('effort', tau, case.choice)

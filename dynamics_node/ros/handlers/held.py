@@ -50,24 +50,14 @@ def loops_named(robot, names, ignore):
 
 def passive_joints(robot, names, all_active=False):
     """Return the names of the joints without a motor, floating ones apart."""
+    for name in names:
+        robot.model.joint(name)
     if not all_active:
         return tuple(names) or robot.loops.passive
     if len(names):
         raise DynamicsError('passive_joints has joints that all_active says have a motor; give one '
                             'of the two')
     return ()
-
-
-def motors(robot, passive):
-    """Return which degrees of freedom have a motor, (nv,) booleans."""
-    known = robot.joint_names
-    for name in passive:
-        if name not in known:
-            raise UnknownName('moving joint', name, known)
-    driven = np.ones(robot.nv, dtype=bool)
-    for joint in robot.model.joints:
-        driven[joint.v] = joint.kind != 'floating' and joint.name not in passive
-    return driven
 
 
 def for_once(case):

@@ -23,6 +23,7 @@ def model_report(desk, _, response):
     response.max_velocity = [joint.max_velocity for joint in joints]
     response.max_effort = [joint.max_effort for joint in joints]
     response.frame_names = list(robot.frame_names)
+    desk.catch_up()
     response.never_measured = desk.state.never_measured
     response.findings = [f'{found.level}: {found.where}: {found.text}'
                          for found in report.findings]

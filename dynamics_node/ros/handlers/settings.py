@@ -71,6 +71,7 @@ def _configuration_under(desk, robot, frame):
     model, body = robot.model, robot.model.frame(frame).body
     carriers = [body, *model.ancestors(body)] if body != WORLD else []
     places = [model.bodies[i].q for i in carriers]
+    desk.catch_up()
     desk.stamp_of([k for k, joint in enumerate(model.joints) if joint.q in places], 'position')
     q = robot.neutral()
     for place in places:

@@ -16,6 +16,7 @@ MOST_SAMPLES = 200_000
 
 def trajectory_torques(desk, request, response):
     """Fill a TrajectoryTorques response."""
+    desk.catch_up()
     robot, model_id = desk.robot, desk.held.model_id
     choice = desk.choose(request.trajectory.joint_names)
     stamp = desk.stamp_of(choice.others, 'position')
