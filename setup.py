@@ -66,9 +66,10 @@ def run_cmake():
 
 
 def copy_interfaces(generated, target):
-    """Copy the generated service classes, their type support and the extension into the module."""
-    shutil.copytree(generated / 'srv', target / 'srv', dirs_exist_ok=True,
-                    ignore=shutil.ignore_patterns('*.c', '__pycache__'))
+    """Copy the generated interface classes, type support and the extension into the module."""
+    for kind in ('msg', 'srv', 'action'):
+        shutil.copytree(generated / kind, target / kind, dirs_exist_ok=True,
+                        ignore=shutil.ignore_patterns('*.c', '__pycache__'))
     for library in [*generated.glob('*.so'), *generated.glob('compiler/*.so')]:
         shutil.copy2(library, target / library.parent.relative_to(generated))
 

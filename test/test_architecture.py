@@ -11,9 +11,10 @@ import dynamics_node
 ROOT = Path(__file__).resolve().parent.parent
 PACKAGE = ROOT / 'dynamics_node'
 # In the order data passes through them; a room imports only from itself and rooms above it.
-ROOMS = ('errors', 'spatial', 'model', 'robots', 'algorithms', 'constrained', 'compiler', 'door',
-         'answer', 'derivatives', 'constraints', 'robot', 'self_test', 'inspect_urdf', '__main__',
-         'identification', 'control', 'safety', 'ros')
+ROOMS = ('errors', 'spatial', 'model', 'robots', 'algorithms', 'constrained', 'task_space',
+         'compiler', 'door', 'answer', 'derivatives', 'constraints', 'tasks', 'robot', 'self_test',
+         'inspect_urdf', 'identification', 'observer', 'control', 'safety', 'reports', '__main__',
+         'ros')
 ROS_MODULES = re.compile(r'^(rclpy|ament_index_python|launch|launch_ros|.*_msgs|.*_srvs)(\.|$)')
 GENERATED = ('srv', 'msg', 'action')
 LONGEST, MEDIAN = 400, 150
