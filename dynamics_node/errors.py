@@ -28,3 +28,20 @@ class UnknownName(DynamicsError):
 
 class SingularModel(DynamicsError):
     """The forward dynamics does not exist: some motion meets no inertia."""
+
+
+class SingularParametrisation(DynamicsError):
+    """The parameters of a position or a rotation cannot follow every motion where they are.
+
+    :ivar kind: e.g. 'euler_zyx'.
+    :ivar value: the parameters, an array.
+    :ivar clearance: 1 / |E^-1|, zero at the singularity; see spatial/rate_maps.py.
+    """
+
+    def __init__(self, kind, value, clearance):
+        self.kind, self.value, self.clearance = kind, value, clearance
+        super().__init__(f'{kind} is singular at {value.tolist()}: clearance {clearance:.3g}; '
+                         'take another kind, quaternion and matrix never are')
+
+    def __reduce__(self):
+        return SingularParametrisation, (self.kind, self.value, self.clearance)

@@ -11,6 +11,7 @@ from dynamics_node.algorithms.kinematics import body_poses
 from dynamics_node.algorithms.recursion import joints_at
 from dynamics_node.ros import convert
 from dynamics_node.spatial import so3
+from dynamics_node.spatial.ellipsoid import equivalent_ellipsoid
 
 PERIOD = 0.1              # [s] between two pictures
 SHOWN = 1_000_000_000     # [ns] that a wrench is shown after it came
@@ -97,15 +98,10 @@ def _body(inertia, T):
     if not inertia.mass > 0.0:
         return []
     ball = 2.0 * (3.0 * inertia.mass / (4.0 * np.pi * DENSITY)) ** (1.0 / 3.0)
-    moments, axes = np.linalg.eigh(inertia.tensor_about_com())
-    if np.linalg.det(axes) < 0.0:
-        axes[:, 0] *= -1.0
-    # of a solid ellipsoid  I_1 = m (b^2 + c^2) / 5,  so  a^2 = 5 (I_2 + I_3 - I_1) / (2 m)
-    squares = 2.5 * (moments.sum() - 2.0 * moments) / inertia.mass
-    size = 2.0 * np.sqrt(np.maximum(squares, 1e-6))
-    centre = T.R @ inertia.com + T.p
+    centre, axes, half_axes = equivalent_ellipsoid(inertia)
+    centre = T.R @ centre + T.p
     return [_marker('centre of mass', Marker.SPHERE, centre, np.eye(3), [ball] * 3, MASS),
-            _marker('inertia', Marker.SPHERE, centre, T.R @ axes, size, INERTIA)]
+            _marker('inertia', Marker.SPHERE, centre, T.R @ axes, 2.0 * half_axes, INERTIA)]
 
 
 def _joint(model, joint, poses, efforts):

@@ -1,0 +1,27 @@
+"""Which solid ellipsoid has the same mass and inertia as this body? The inertia, to look at."""
+
+from typing import NamedTuple
+
+import numpy as np
+
+THINNEST = 1e-3  # [m] of a half axis: a rod, a plate, and what no solid can be, are still seen
+
+
+class Ellipsoid(NamedTuple):
+    """A solid ellipsoid of even density."""
+
+    centre: np.ndarray      # (3,) [m]
+    axes: np.ndarray        # (3, 3) right-handed unit vectors, as columns
+    half_axes: np.ndarray   # (3,) along them [m]
+
+
+def equivalent_ellipsoid(inertia):
+    """Return the Ellipsoid of an Inertia with mass, in the axes of the body.
+
+    Of a solid ellipsoid  I_1 = m (b^2 + c^2) / 5,  so  a^2 = 5 (I_2 + I_3 - I_1) / (2 m).
+    """
+    moments, axes = np.linalg.eigh(inertia.tensor_about_com())
+    if np.linalg.det(axes) < 0.0:
+        axes[:, 0] *= -1.0
+    squares = 2.5 * (moments.sum() - 2.0 * moments) / inertia.mass
+    return Ellipsoid(inertia.com, axes, np.sqrt(np.maximum(squares, THINNEST ** 2)))

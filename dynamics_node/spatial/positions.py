@@ -1,0 +1,59 @@
+"""How else can a position be written down? Cartesian, cylindrical and spherical coordinates.
+
+kind           chi                                    where two chi are one position
+'cartesian'    x, y, z [m]                            nowhere
+'cylindrical'  rho [m], theta [rad], z [m]            rho = 0: theta = 0 is returned
+'spherical'    r [m], theta, phi [rad]                on the z axis: theta = 0 is returned
+
+theta is the angle about z from x, phi the angle from z. Any number of positions at once, (.., 3).
+Seed 001, section 2.2.
+"""
+
+import numpy as np
+
+from dynamics_node.errors import DynamicsError
+
+POSITIONS = ('cartesian', 'cylindrical', 'spherical')
+
+
+def to_cartesian(kind, chi):
+    """Return x, y, z, (.., 3), of the parameters chi, (.., 3) (eq. 2.4, 2.6, 2.8)."""
+    chi = checked(kind, chi)
+    if kind == 'cartesian':
+        return chi
+    distance, theta, third = np.moveaxis(chi, -1, 0)
+    if kind == 'cylindrical':
+        rho, z = distance, third
+    else:
+        rho, z = distance * np.sin(third), distance * np.cos(third)
+    return np.stack([rho * np.cos(theta), rho * np.sin(theta), z], axis=-1)
+
+
+def from_cartesian(kind, r):
+    """Return the parameters chi, (.., 3), of the positions r, (.., 3): rho, r >= 0, phi <= pi."""
+    r = checked('cartesian', r)
+    _known(kind)
+    if kind == 'cartesian':
+        return r
+    x, y, z = np.moveaxis(r, -1, 0)
+    rho, theta = np.hypot(x, y), np.arctan2(y, x)
+    if kind == 'cylindrical':
+        return np.stack([rho, theta, z], axis=-1)
+    return np.stack([np.hypot(rho, z), theta, np.arctan2(rho, z)], axis=-1)
+
+
+def checked(kind, chi):
+    """Return chi as an array of finite numbers, (.., 3)."""
+    _known(kind)
+    chi = np.asarray(chi)
+    if chi.dtype.kind not in 'fiuc' or chi.shape[-1:] != (3,):
+        raise DynamicsError(f'{kind}: expected numbers of shape (3,) or (.., 3), got '
+                            f'{chi.dtype} of shape {chi.shape}')
+    if not np.isfinite(chi).all():
+        raise DynamicsError(f'{kind}: every entry must be finite')
+    return chi
+
+
+def _known(kind):
+    if not isinstance(kind, str) or kind not in POSITIONS:
+        raise DynamicsError(f'position is {kind!r:.80}; expected one of {", ".join(POSITIONS)}')
