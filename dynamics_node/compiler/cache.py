@@ -15,6 +15,7 @@ from functools import cache
 from pathlib import Path
 
 from dynamics_node.compiler import target
+from dynamics_node.compiler.questions import frames_of
 
 MAX_BYTES = 256_000_000  # of all files; the longest unused go first
 PACKAGE = Path(__file__).resolve().parent.parent
@@ -34,7 +35,7 @@ def name_of(model, key):
         [(body.joint, body.parent, body.placement, body.q, body.v, body.ratio, body.offset)
          for body in model.bodies], model.bare_inertias, model.friction_speed,
         [(joint.kind, joint.q, joint.v) for joint in model.joints],
-        [model.frames[name] for name in key.frame[:1]], _held(model, key), repr(key)),
+        [model.frames[name] for name in frames_of(key)], _held(model, key), repr(key)),
         protocol=4)
     parts = hashlib.sha256(structure)
     parts.update(repr((_sources(), target.fingerprint())).encode())
@@ -51,7 +52,7 @@ def _held(model, key):
 def _sources():
     """Return a digest of the code that makes code."""
     digest = hashlib.sha256()
-    for room in ('spatial', 'model', 'algorithms', 'constrained', 'compiler'):
+    for room in ('spatial', 'model', 'algorithms', 'constrained', 'task_space', 'compiler'):
         for path in sorted((PACKAGE / room).glob('*.py')):
             digest.update(path.name.encode() + path.read_bytes())
     return digest.hexdigest()

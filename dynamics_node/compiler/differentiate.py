@@ -23,6 +23,7 @@ PARTIALS = {
     Op.SQRT: lambda s: (0.5 / s,),
     Op.SIN: lambda s: (s.args[0].cos(),),
     Op.COS: lambda s: (-s.args[0].sin(),),
+    Op.STEP: lambda s: (0.0,),
 }
 
 

@@ -29,6 +29,7 @@ class Op(enum.Enum):
     SQRT = 'sqrt'
     SIN = 'sin'
     COS = 'cos'
+    STEP = 'step'  # 1 where positive, else 0: all that is ever asked about a value
 
     __hash__ = object.__hash__  # an enum's own is written in Python, and asked for all the time
 
@@ -80,10 +81,13 @@ class Symbol:
     def sqrt(self):
         return self.graph.unary(Op.SQRT, self, math.sqrt)
 
+    def step(self):
+        return self.graph.unary(Op.STEP, self, lambda value: float(value > 0.0))
+
     def _refuse(self, *_):
         raise TracingError(
             'the algorithm looks at a value while it is traced (a comparison, if, float(), abs or '
-            'max): branch on the model only, and use + - * / sqrt sin cos')
+            'max): branch on the model only, and use + - * / sqrt sin cos, or spatial/choice.py')
 
     __bool__ = __float__ = __int__ = __index__ = __abs__ = _refuse
     __eq__ = __ne__ = __lt__ = __le__ = __gt__ = __ge__ = _refuse

@@ -275,6 +275,11 @@ class Body:
     def sqrt(self, x):
         return self.e.call('sqrt', self.value(x))
 
+    def step(self, x):
+        e = self.e
+        mask = e.line(f'fcmp ogt {e.type} {self.value(x)}, {e.dialect.const(0.0, e.lanes)}')
+        return e.line(f'uitofp {e.dialect.boolean(e.lanes)} {mask} to {e.type}')
+
     # Sine and cosine -------------------------------------------------------------------------
 
     def _sincos(self, angle):
@@ -317,7 +322,7 @@ class Body:
 
 
 LOWER = {Op.ADD: Body.add, Op.SUB: Body.sub, Op.MUL: Body.mul, Op.NEG: Body.neg,
-         Op.RECIP: Body.recip, Op.SQRT: Body.sqrt}
+         Op.RECIP: Body.recip, Op.SQRT: Body.sqrt, Op.STEP: Body.step}
 
 
 def _early(program):

@@ -84,13 +84,14 @@ MEANING = {
     Op.SQRT: np.sqrt,
     Op.SIN: np.sin,
     Op.COS: np.cos,
+    Op.STEP: lambda x: float(x > 0.0),
 }
 
 
 def check(program):
     """Raise if a line uses something not above it, or has the wrong number of arguments."""
     arity = {Op.ADD: 2, Op.SUB: 2, Op.MUL: 2, Op.NEG: 1, Op.RECIP: 1, Op.SQRT: 1, Op.SIN: 1,
-             Op.COS: 1}
+             Op.COS: 1, Op.STEP: 1}
     size = sum(count for _, count in program.inputs)
     above = set()
     for symbol in program.symbols:
@@ -106,7 +107,7 @@ def check(program):
 def count(program):
     """Return {'mul': ..., 'add': ..., ...}: how many of each operation the program has."""
     names = {Op.MUL: 'mul', Op.ADD: 'add', Op.SUB: 'add', Op.RECIP: 'div', Op.SQRT: 'sqrt',
-             Op.SIN: 'sin', Op.COS: 'cos'}
+             Op.SIN: 'sin', Op.COS: 'cos', Op.STEP: 'step'}
     return Counter(names[symbol.op] for symbol in program.symbols if symbol.op in names)
 
 

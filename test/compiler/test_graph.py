@@ -6,6 +6,7 @@ import operator
 import numpy as np
 import pytest
 
+from dynamics_node.compiler.differentiate import tangents
 from dynamics_node.compiler.graph import Graph, Op, TracingError, is_const
 from dynamics_node.errors import DynamicsError
 
@@ -114,6 +115,13 @@ def test_sine_and_cosine_know_their_symmetry(graph, xyz):
     assert np.sin(-x)[0] is -np.sin(x)[0]
     assert np.cos(-x)[0] is np.cos(x)[0]
     assert made(graph, Op.SIN, Op.COS) == 2
+
+
+def test_a_step_is_one_where_it_is_positive(graph, xyz):
+    """Constants are decided at once, zero is not positive, and a step has no slope."""
+    assert [graph.const(value).step().args[0] for value in (-1.0, 0.0, 2.0)] == [0.0, 0.0, 1.0]
+    assert xyz[0].step() is xyz[0].step()
+    assert tangents([xyz[0].step()], [{xyz[0]: 1.0}]) == [[0.0]]
 
 
 LOOKS = {

@@ -16,6 +16,7 @@ from dynamics_node.compiler.graph import Op
 from dynamics_node.compiler.lower import BLOCK, instructions, lower
 from dynamics_node.compiler.target import Loaded, compile_ir
 from dynamics_node.compiler.trace import evaluate, trace
+from dynamics_node.spatial.choice import clipped, larger
 
 SENTINEL = -1234.5
 
@@ -49,6 +50,19 @@ def test_rows_of_every_size_are_read_and_written(rows):
                 np.testing.assert_array_equal(got, want[:n])
         for got, want in zip(caller(*(x[7] for x in full)), expected):
             np.testing.assert_array_equal(got, want[7])
+
+
+def test_choices_are_exact_at_every_width(target):
+    """The larger of two numbers, and one clipped, to the bit; of equal ones either."""
+    kernel = Kernel(lambda x: np.array([larger(x[0], x[1]), clipped(x[0], x[1], x[2])]),
+                    {'x': (3,)}, *target)
+    rng = np.random.default_rng(0)
+    x = np.sort(rng.integers(-3, 4, (40, 3)) / 3.0, axis=1)[:, [1, 0, 2]].copy()
+    x[:, 0] += rng.integers(-3, 4, 40) / 3.0
+    want = np.stack([np.maximum(x[:, 0], x[:, 1]), np.clip(*x.T)], axis=1)
+    for caller in map(kernel.caller, CALLERS):
+        np.testing.assert_array_equal(caller(x), want)
+        np.testing.assert_array_equal([caller(row) for row in x], want)
 
 
 def test_nothing_is_written_outside_but_less_than_a_register_behind_the_end(rows):

@@ -88,7 +88,8 @@ def test_a_table_knows_every_operation(table):
 def test_every_operation_can_be_checked():
     """The table of arities has no hole either."""
     everything = trace(lambda x: np.array([x[0] + x[1], x[0] - x[1], x[0] * x[1], -x[0], 1 / x[0],
-                                           x[0].sqrt(), x[0].sin(), x[0].cos()]), {'x': (2,)})
+                                           x[0].sqrt(), x[0].sin(), x[0].cos(), x[0].step()]),
+                       {'x': (2,)})
     check(everything)
     assert {symbol.op for symbol in everything.symbols} == set(Op) - {Op.CONST}
 
