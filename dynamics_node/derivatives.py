@@ -4,10 +4,12 @@ import numpy as np
 
 from dynamics_node import door
 from dynamics_node.algorithms import regressor as regressors
+from dynamics_node.algorithms.center_of_mass_motion import center_of_mass_motion
 from dynamics_node.algorithms.christoffel_symbols import christoffel_symbols
 from dynamics_node.algorithms.energy_regressor import energy_regressor
 from dynamics_node.algorithms.forward_dynamics_along import forward_dynamics_along
 from dynamics_node.algorithms.forward_dynamics_derivatives import forward_dynamics_derivatives
+from dynamics_node.algorithms.generalised_momentum import generalised_momentum
 from dynamics_node.algorithms.gravity_stiffness import gravity_stiffness
 from dynamics_node.algorithms.hybrid_dynamics_along import hybrid_dynamics_along
 from dynamics_node.algorithms.hybrid_dynamics_derivatives import hybrid_dynamics_derivatives
@@ -142,6 +144,23 @@ class Derivatives:
     def christoffel_symbols(self, q):
         """Return Gamma with coriolis_matrix(q, v) = Gamma v, (nv, nv, nv); as above."""
         return self._answerer.ask('christoffel_symbols', christoffel_symbols, q=q)
+
+    def generalised_momentum(self, q, v):
+        """Return (value, drift): p = M v, and dp/dt while no torque acts, C' v - g, (nv,) each.
+
+        dp/dt = drift + tau - friction + sum J' F_ext.
+        """
+        return self._answerer.ask('generalised_momentum', generalised_momentum, q=q, v=v)
+
+    def center_of_mass_motion(self, q, v):
+        """Return (position, jacobian, bias_acceleration) of the centre of mass, world axes.
+
+        Its velocity is J v, its acceleration J a + bias; (3,), (3, nv), (3,).
+        """
+        def of(model, q, v):
+            self._has_mass()
+            return center_of_mass_motion(model, q, v)
+        return self._answerer.ask('center_of_mass_motion', of, q=q, v=v)
 
     def gravity_stiffness(self, q):
         """Return d gravity_torque/dq, (nv, nv) [N m/rad and alike]."""

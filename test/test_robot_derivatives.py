@@ -30,6 +30,7 @@ def questions(states, wrenches):
         'regressor': ((q, v, a), {'friction': True, 'armature': True}),
         'energy_regressor': ((q, v), {}), 'mass_matrix_derivatives': ((q,), {}),
         'christoffel_symbols': ((q,), {}), 'gravity_stiffness': ((q,), {}),
+        'generalised_momentum': ((q, v), {}), 'center_of_mass_motion': ((q, v), {}),
         'frame_pose_derivatives': ((q, 'tool0'), {}),
         'frame_twist_derivatives': ((q, v, 'tool0'), {'local': True}),
         'linearize': ((q, v, tau), {'step': 0.01, **pushed}),

@@ -13,6 +13,12 @@ def jacobian(model, q, frame, local=False):
 
     :param local: in the frame's own axes; else in the world's.
     """
+    pose, J = pose_and_jacobian(model, q, frame)
+    return J if local else np.concatenate([pose.R @ J[:3], pose.R @ J[3:]])
+
+
+def pose_and_jacobian(model, q, frame):
+    """Return (Pose of the frame in the world, J in the frame's own axes): one pass makes both."""
     T, S = joints_at(model, q)
     where = model.frame(frame)
     columns = _zeros(model)
@@ -20,7 +26,7 @@ def jacobian(model, q, frame, local=False):
     for i in reversed(path_to(model, where.body)):
         _add(columns, model.bodies[i].v, Ad_inv(X, S[i]))
         X = T[i] @ X
-    return _answer(columns, X.R, local)
+    return X, _linear_first(columns)
 
 
 def jacobian_rate(model, q, v, frame, local=False):
@@ -44,7 +50,8 @@ def jacobian_rate(model, q, v, frame, local=False):
             rate = rate + np.concatenate([cross(w, J[:3]), cross(w, J[3:])])
         _add(columns, body.v, rate)
         X = T[i] @ X
-    return _answer(columns, X.R, local)
+    rate = _linear_first(columns)
+    return rate if local else np.concatenate([X.R @ rate[:3], X.R @ rate[3:]])
 
 
 def _zeros(model):
@@ -56,7 +63,6 @@ def _add(columns, place, block):
         columns[k] = columns[k] + column
 
 
-def _answer(columns, R, local):
+def _linear_first(columns):
     J = np.array(columns).reshape(len(columns), 6).T
-    axes = np.eye(3) if local else R
-    return np.concatenate([axes @ J[3:], axes @ J[:3]])  # linear first
+    return np.concatenate([J[3:], J[:3]])

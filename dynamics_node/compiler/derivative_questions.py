@@ -2,10 +2,18 @@
 
 import numpy as np
 
+from dynamics_node.algorithms.center_of_mass_motion import (
+    CenterOfMassMotion,
+    center_of_mass_motion,
+)
 from dynamics_node.algorithms.christoffel_symbols import christoffel_symbols
 from dynamics_node.algorithms.direction import Direction
 from dynamics_node.algorithms.energy_regressor import EnergyRegressor, energy_regressor
 from dynamics_node.algorithms.forward_dynamics_derivatives import forward_dynamics_derivatives
+from dynamics_node.algorithms.generalised_momentum import (
+    GeneralisedMomentum,
+    generalised_momentum,
+)
 from dynamics_node.algorithms.gravity_stiffness import gravity_stiffness
 from dynamics_node.algorithms.hybrid_dynamics_along import (
     by_articulated_bodies_along,
@@ -97,6 +105,10 @@ DERIVATIVES = {
         kind=HessianProduct),
     'regressor': Question(INVERSE, (regressor,)),
     'energy_regressor': Question(('q', 'v'), (_plain(energy_regressor),), kind=EnergyRegressor),
+    'generalised_momentum': Question(('q', 'v'), (_plain(generalised_momentum),),
+                                     kind=GeneralisedMomentum),
+    'center_of_mass_motion': Question(('q', 'v'), (_plain(center_of_mass_motion),),
+                                      kind=CenterOfMassMotion),
     'gravity_stiffness': Question(('q',), (gravity_stiffness,)),
     'mass_matrix_derivatives': Question(('q',), (mass_matrix_derivatives,), cubic=True),
     'christoffel_symbols': Question(('q',), (christoffel_symbols,), cubic=True),

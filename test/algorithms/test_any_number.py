@@ -10,6 +10,7 @@ from differences import relative
 from tolerances import EXACT_MATHS
 
 from dynamics_node.algorithms import energy, jacobian, kinematics
+from dynamics_node.algorithms.center_of_mass_motion import center_of_mass_motion
 from dynamics_node.algorithms.christoffel_symbols import christoffel_symbols
 from dynamics_node.algorithms.coriolis_matrix import coriolis_matrix
 from dynamics_node.algorithms.direction import Direction, complete
@@ -18,6 +19,7 @@ from dynamics_node.algorithms.forward_dynamics import forward_dynamics
 from dynamics_node.algorithms.forward_dynamics_along import forward_dynamics_along
 from dynamics_node.algorithms.forward_dynamics_derivatives import forward_dynamics_derivatives
 from dynamics_node.algorithms.friction import friction_slope, friction_torque
+from dynamics_node.algorithms.generalised_momentum import generalised_momentum
 from dynamics_node.algorithms.gravity_stiffness import gravity_stiffness
 from dynamics_node.algorithms.hybrid_dynamics import hybrid_dynamics
 from dynamics_node.algorithms.hybrid_dynamics_along import by_blocks_along, hybrid_dynamics_along
@@ -171,6 +173,8 @@ ALGORITHMS = {
     'friction_regressor': (friction_regressor, 'v'),
     'armature_regressor': (armature_regressor, 'a'),
     'energy_regressor': (lambda *args: np.concatenate(energy_regressor(*args)), 'qv'),
+    'generalised_momentum': (lambda *args: np.concatenate(generalised_momentum(*args)), 'qv'),
+    'center_of_mass_motion': (together(center_of_mass_motion), 'qv'),
     'constraint_rows': (together(partial(constraint_rows, constraints=LOOPS)), 'qv'),
     'mass_matrix': (mass_matrix, 'q'),
     'mass_matrix_inverse': (lambda *args: mass_matrix_inverse(*args).matrix, 'q'),

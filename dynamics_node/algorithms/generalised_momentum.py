@@ -1,0 +1,56 @@
+"""How much momentum do the joints have, and what changes it while no torque acts?"""
+
+from typing import NamedTuple
+
+import numpy as np
+
+from dynamics_node.algorithms.recursion import moving, subspace_rate
+from dynamics_node.spatial.se3 import Ad_inv_dual, ad_dual
+from dynamics_node.spatial.so3 import cross
+
+
+class GeneralisedMomentum(NamedTuple):
+    """The momentum that belongs to each degree of freedom, and its rate under no torque."""
+
+    value: np.ndarray  # p = M v, (nv,)
+    drift: np.ndarray  # C' v - g: dp/dt = drift + tau - friction + sum J' F_ext, (nv,)
+
+
+def generalised_momentum(model, q, v):
+    r"""Return p = M(q) v, armature included, and C(q, v)' v - g(q).
+
+    Of M a + C v + g = tau and dM/dt = C + C' follows  dp/dt = M a + dM/dt v = tau + C' v - g.
+    No matrix is needed: with H_j the momentum of body j and all that hangs on it, and G_j their
+    weight, both seen from body j,
+
+    p_j = S_j' H_j,    (C' v - g)_j = S_j' (ad*_{V_j} H_j + G_j) + (dS_j/dt)' H_j,
+
+    since dH_j/dt = ad*_{V_j} H_j + the wrenches on it. O(n).
+
+    :param q, v: configuration (nq,) and velocity (nv,).
+
+    De Luca et al. 2006, eq. 10, found there by differentiating M; the recursion is ours.
+    """
+    T, S, V, _ = moving(model, q, v)
+    down = _gravity_in_bodies(model, T)
+    n = len(model.bodies)
+    H = [inertia @ twist for inertia, twist in zip(model.inertias[:n], V)] + [np.zeros(6)]
+    G = [np.concatenate([cross(inertia.moment, g), inertia.mass * g])
+         for inertia, g in zip(model.inertias[:n], down)] + [np.zeros(6)]
+    p, drift = list(model.armature * v), [0.0] * model.nv
+    for i in reversed(range(n)):
+        body = model.bodies[i]
+        rates = S[i].T @ (ad_dual(V[i], H[i]) + G[i]) + subspace_rate(body, q, v).T @ H[i]
+        for k, (momentum, rate) in enumerate(zip(S[i].T @ H[i], rates), start=body.v.start):
+            p[k], drift[k] = p[k] + momentum, drift[k] + rate  # mimics share an entry
+        H[body.parent] = H[body.parent] + Ad_inv_dual(T[i], H[i])
+        G[body.parent] = G[body.parent] + Ad_inv_dual(T[i], G[i])
+    return GeneralisedMomentum(np.array(p), np.array(drift))
+
+
+def _gravity_in_bodies(model, T):
+    """Return the gravity vector in the axes of each body, (3,) each."""
+    down = [None] * len(model.bodies) + [model.gravity]
+    for i, body in enumerate(model.bodies):
+        down[i] = T[i].R.T @ down[body.parent]
+    return down

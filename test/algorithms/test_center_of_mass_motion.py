@@ -1,0 +1,28 @@
+"""How the centre of mass moves, on random trees of every joint type."""
+
+from differences import along, relative
+from tolerances import EXACT_MATHS, RATE_BY_DIFFERENCES
+
+
+def test_position_and_velocity_are_those_of_the_momentum(tree):
+    """J v = linear momentum / mass."""
+    robot, _, q, v, *_ = tree
+    motion = robot.center_of_mass_motion(q, v)
+    assert relative(motion.position, robot.center_of_mass(q)) < EXACT_MATHS
+    assert relative(robot.total_mass * motion.jacobian @ v, robot.momentum(q, v)[:3]) < EXACT_MATHS
+
+
+def test_jacobian_column_by_column(tree):
+    """Against differences of the position along each coordinate."""
+    robot, rng, q, v, *_ = tree
+    w = rng.normal(size=robot.nv)
+    rate = along(robot, robot.center_of_mass, q, w)
+    assert relative(robot.center_of_mass_motion(q, v).jacobian @ w, rate) < RATE_BY_DIFFERENCES
+
+
+def test_bias_acceleration_is_the_rate_of_the_jacobian(tree):
+    """dJ/dt v by differences."""
+    robot, _, q, v, *_ = tree
+    rate = along(robot, lambda x: robot.center_of_mass_motion(x, v).jacobian @ v, q, v)
+    bias = robot.center_of_mass_motion(q, v).bias_acceleration
+    assert relative(bias, rate) < RATE_BY_DIFFERENCES

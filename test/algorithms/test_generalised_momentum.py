@@ -1,0 +1,24 @@
+"""The momentum of the joints and what changes it, on random trees of every joint type."""
+
+from differences import along, relative
+from tolerances import EXACT_MATHS, RATE_BY_DIFFERENCES
+
+
+def test_value_and_drift_are_those_of_the_matrices(tree):
+    """Found without a matrix: p = M v and drift = C' v - g."""
+    robot, _, q, v, *_ = tree
+    p, drift = robot.generalised_momentum(q, v)
+    assert relative(p, robot.mass_matrix(q) @ v) < EXACT_MATHS
+    C, g = robot.coriolis_matrix(q, v), robot.gravity_torque(q)
+    assert relative(drift, C.T @ v - g) < EXACT_MATHS
+
+
+def test_torques_and_wrenches_are_what_else_changes_it(tree):
+    """dp/dt = drift + tau - friction + sum J' F_ext along the motion that they make."""
+    robot, _, q, v, _, tau, wrenches = tree
+    a = robot.forward_dynamics(q, v, tau, wrenches)
+    rate = along(robot, lambda x: robot.mass_matrix(x) @ v, q, v) + robot.mass_matrix(q) @ a
+    pushed = sum(robot.jacobian(q, frame, local=True).T @ wrench
+                 for frame, wrench in wrenches.items())
+    drift = robot.generalised_momentum(q, v).drift
+    assert relative(drift + tau - robot.friction_torque(v) + pushed, rate) < RATE_BY_DIFFERENCES
