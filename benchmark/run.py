@@ -27,12 +27,13 @@ class Effort(NamedTuple):
     startup: int = 3
     ros: int = 3000
     ros_seconds: int = 60
+    poses: int = 1000
     links: tuple = (5, 10, 20, 40, 80)
     humanoid: bool = True   # whether TALOS is compiled anew
 
 
 QUICK = Effort(single=80, batch=10, chain=30, startup=1, ros=500, ros_seconds=5,
-               links=(5, 10, 20, 40), humanoid=False)
+               poses=200, links=(5, 10, 20, 40), humanoid=False)
 
 
 def main(arguments=None):
@@ -61,10 +62,11 @@ def parse(arguments):
 
 
 def measure(options, effort):
-    """Return {'machine': ..., 'ratios': ..., 'costs': ..., 'points': ..., 'ros': ...}."""
+    """Return {'machine': ..., 'ratios': [...]}, and so on: rows of each kind."""
     import features
 
-    found = {'machine': features.machine(), 'ratios': [], 'costs': [], 'points': [], 'ros': []}
+    found = {'machine': features.machine(), 'ratios': [], 'costs': [], 'points': [], 'ros': [],
+             'solutions': [], 'steps': []}
     stages = list(plan(options.robots, effort))
     progress = Progress(sum(weight for _, weight, _, _ in stages))
     for label, weight, kind, work in stages:
@@ -78,8 +80,10 @@ def measure(options, effort):
 
 def plan(robots, effort):
     """Yield (label, expected seconds, kind of result, work) of all stages."""
+    import inverse_kinematics
     import scaling
     import startup
+    import whole_body
     from constraints import NAMES, ConstraintRace
     from derivatives import DerivativeRace
     from engines import DERIVATIVES
@@ -129,6 +133,12 @@ def plan(robots, effort):
                                    ('batch', effort.batch, 'in_batches')):
             yield (f'{name}: constrained forward dynamics, {states}', turns / 20, 'ratios',
                    lambda tick, held=held, turns=turns, ask=ask: getattr(held[0], ask)(turns, tick))
+    for name in (name for name in robots if name in inverse_kinematics.TIPS):
+        yield (f'{name}: inverse kinematics', 2.0 + effort.poses / 400, 'solutions',
+               lambda tick, name=name: inverse_kinematics.measure(name, effort.poses, tick))
+    for name in whole_body.NAMES:
+        yield (f'{name}: whole body', 4.0 + effort.single / 100, 'steps',
+               lambda tick, name=name: whole_body.measure(name, effort.single // 5, tick))
     for links in effort.links:
         yield (f'a chain of {links} links', links / 8, 'points',
                lambda tick, links=links: scaling.measure(links, effort.chain, tick))
@@ -157,12 +167,16 @@ def report(found, out):
              table.ratios(found['ratios'], race.BATCH),
              table.ratios(found['ratios'], derivatives.BATCH), table.costs(found['costs']),
              table.costs(found['ros'], 'Through ROS: client and node are two processes, in turns'),
+             table.solutions(found['solutions']),
+             table.costs(found['steps'], 'One step of the whole-body problem'),
              table.scaling(found['points'], exponents),
-             table.verdict([*found['ratios'], *found['costs'], *found['ros']])]
+             table.verdict([*found['ratios'], *found['costs'], *found['ros'],
+                            *found['solutions'], *found['steps']])]
     print('\n\n'.join(filter(None, parts)))
     results = {'machine': found['machine'], 'pinocchio': {**build, 'note': features.NOTE},
                **{kind: [{**row._asdict(), 'met': getattr(row, 'met', None)} for row in found[kind]]
-                  for kind in ('ratios', 'costs', 'points', 'ros')}, 'exponents': exponents}
+                  for kind in ('ratios', 'costs', 'points', 'ros', 'solutions', 'steps')},
+               'exponents': exponents}
     (out / 'results.json').write_text(json.dumps(results, indent=1) + '\n')
     plot.draw(found['ratios'], out / 'ratios.png')
     print(f'\nwritten: {out / "results.json"}, {out / "ratios.png"}')

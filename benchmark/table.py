@@ -44,6 +44,18 @@ def costs(rows, title='Before it is fast (each in a fresh process)'):
     return '\n'.join(lines)
 
 
+def solutions(rows):
+    """Return the table of inverse kinematics: what must be reached at least."""
+    if not rows:
+        return ''
+    lines = ['Inverse kinematics of random poses from random starts, against the same Newton loop '
+             'written\nwith Pinocchio from Python']
+    for row in rows:
+        bar = '' if row.bar is None else f'   at least {row.bar:g}{"" if row.met else " !"}'
+        lines.append(f'  {row.what:58}{row.value:8.4g} {row.unit:3}{bar}'.rstrip())
+    return '\n'.join(lines)
+
+
 def scaling(points, exponents):
     """Return the table of chains, and how the cost grows."""
     lines = ['A chain of links (ns; forward dynamics by whichever way has fewer operations)',

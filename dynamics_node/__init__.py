@@ -4,16 +4,21 @@ from dynamics_node.constrained.constraint import Constraint
 from dynamics_node.errors import DynamicsError, ModelError, SingularModel, UnknownName
 from dynamics_node.model.report import ModelReport, model_report
 from dynamics_node.robot import Robot
+from dynamics_node.task_space.motion import FrameMotion, Tracking
+from dynamics_node.task_space.target import Target
 
 __version__ = '0.1.0'
 
 __all__ = [
     'Constraint',
     'DynamicsError',
+    'FrameMotion',
     'ModelError',
     'ModelReport',
     'Robot',
     'SingularModel',
+    'Target',
+    'Tracking',
     'UnknownName',
     'model_report',
 ]

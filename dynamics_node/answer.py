@@ -103,14 +103,14 @@ class Answerer:
         """Check the arguments, then answer.
 
         :param algorithm: f(model, *states[, body wrenches], *frame) of single states, in NumPy.
-        :param frame: () or (frame,) or (frame, local).
+        :param frame: () or (frame,) or (frame, local), or (parts,) of task space.
         :param dwrenches: rates of the wrenches, for questions that take them.
         :param constraints: the valid set that the question is about.
         :param arrays: the states by name, in the order of the question.
         """
         pushes = {'wrenches': wrenches, 'dwrenches': dwrenches}
         states, n, pushed = self._checked_states(
-            arrays, {name: pushes[name] for name in EVERY[question].wrenches}, constraints)
+            arrays, {name: pushes[name] for name in EVERY[question].wrenches}, constraints, frame)
         key = key_of(self.model, question, frame, pushed, constraints)
         if n != 0 and has_kernel(self.model, question, constraints):
             caller = self._caller(key, algorithm)
@@ -139,11 +139,11 @@ class Answerer:
         return self._row_by_row(algorithm, [_rows_of(array, n) for array in arrays.values()],
                                 [(-1,) for _ in arrays])
 
-    def _checked_states(self, arrays, pushes, constraints=()):
+    def _checked_states(self, arrays, pushes, constraints=(), frame=()):
         """Return (states, number of states or None, whether wrenches are the last of them)."""
         arrays = {name: door.check_configuration(self.model, value) if name == 'q'
-                  else door.check_array(name, value,
-                                        math.prod(state_shape(self.model, name, constraints)))
+                  else door.check_array(name, value, math.prod(
+                      state_shape(self.model, name, constraints, frame)))
                   for name, value in arrays.items()}
         forces = {name: {} if push is None else door.check_wrenches(self.model, push, name)
                   for name, push in pushes.items()}

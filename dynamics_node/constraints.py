@@ -181,8 +181,8 @@ class Constrained:
         residual (m,) [m or rad], A (m, nv), gamma = dA/dt v (m,).
         """
         held = self._sets.of(constraints)
-        return self._answerer.ask('constraint_rows', lambda *state: rows(*state, held),
-                                  constraints=held, q=q, v=v)
+        fast = self._fast.get(('constraint_rows', id(held)))
+        return fast(q, v) if fast is not None else self._held_rows(held, q, v)
 
     def constraint_report(self, q, v, constraints=None, passive=None):
         """Return the ConstraintReport of one state; str() prints it.
@@ -317,7 +317,7 @@ class Constrained:
     def _swap_in_held(self, key, bind):
         """Let a kernel of a set of constraints answer, see Robot._swap_in; the key is kept."""
         ask = {'constrained_forward_dynamics': self._held_forward,
-               'impact': self._held_impact}.get(key.question)
+               'impact': self._held_impact, 'constraint_rows': self._held_rows}.get(key.question)
         if ask is not None:
             held = key.constraints
             self._fast[key.question, id(held)] = bind(lambda *state: ask(held, *state))
@@ -325,6 +325,10 @@ class Constrained:
         if (key.question == name and key.constraints == self.model.loops[0]
                 and getattr(type(self), name) is getattr(Constrained, name)):
             vars(self)[name] = bind(getattr(Constrained, name).__get__(self))
+
+    def _held_rows(self, held, q, v):
+        return self._answerer.ask('constraint_rows', lambda *state: rows(*state, held),
+                                  constraints=held, q=q, v=v)
 
     def _held_forward(self, held, q, v, tau, wrenches=None, stabilisation=None):
         return self._ask_held('forward', held, answers.forward, wrenches, stabilisation,
@@ -375,8 +379,8 @@ class Constrained:
     def _or_zero(self, torques, name='passive_torques'):
         return np.zeros(self.nv) if torques is None else door.check_array(name, torques, self.nv)
 
-    def _single_configuration(self, q):
-        q = door.check_configuration(self.model, q)
+    def _single_configuration(self, q, name='q'):
+        q = door.check_configuration(self.model, q, name)
         if q.ndim != 1:
-            raise DynamicsError(f'q must be one state, ({self.nq},), got {q.shape}')
+            raise DynamicsError(f'{name} must be one state, ({self.nq},), got {q.shape}')
         return q

@@ -1,6 +1,7 @@
 """Check what comes in, by name; inside it is trusted."""
 
 from collections.abc import Mapping, Sequence, Set
+from numbers import Integral, Real
 
 import numpy as np
 
@@ -9,6 +10,8 @@ from dynamics_node.constrained.impact import restitution_of_rows
 from dynamics_node.constrained.proximal import Proximal
 from dynamics_node.errors import DynamicsError, UnknownName
 from dynamics_node.model.configuration import UNIT_QUATERNION
+from dynamics_node.task_space.motion import FrameMotion, Tracking
+from dynamics_node.task_space.target import Target
 
 
 def check_array(name, value, size):
@@ -108,6 +111,13 @@ def check_joint_names(model, name, joints):
     return tuple(joints)
 
 
+def check_sequence(name, items):
+    """Return the items of a list or tuple as a tuple."""
+    if isinstance(items, (str, bytes)) or not isinstance(items, Sequence):
+        raise DynamicsError(f'{name} is {items!r:.80}; expected a list')
+    return tuple(items)
+
+
 def check_choice(choice, choices):
     """Return the choice, one of some texts."""
     if not isinstance(choice, str) or choice not in choices:
@@ -141,6 +151,49 @@ def check_single(name, value, size):
     if array.ndim != 1:
         raise DynamicsError(f'{name} must have shape ({size},), got {array.shape}')
     return array
+
+
+def check_targets(model, targets):
+    """Return the Targets as a tuple, every frame known; one alone is a list of one."""
+    targets = (targets,) if isinstance(targets, Target) else targets
+    if not isinstance(targets, (tuple, list)) or not targets or not all(
+            isinstance(target, Target) for target in targets):
+        raise DynamicsError(f'targets is {targets!r:.80}; expected a Target or a list of them')
+    for target in targets:
+        model.frame(target.frame)
+    return tuple(targets)
+
+
+def check_motions(model, tasks):
+    """Return tasks as lists by priority, every frame known; one task or one list is one level."""
+    tasks = [tasks] if isinstance(tasks, (FrameMotion, Tracking)) else tasks
+    if not isinstance(tasks, (tuple, list)):
+        raise DynamicsError(f'tasks is {tasks!r:.80}; expected FrameMotion, Tracking, a list of '
+                            'them, or a list of such lists by priority')
+    ranked = tasks and all(isinstance(level, (tuple, list)) for level in tasks)
+    levels = tasks if ranked else [tasks]
+    for task in (task for level in levels for task in level):
+        if not isinstance(task, (FrameMotion, Tracking)):
+            raise DynamicsError(f'tasks holds {task!r:.80}; expected FrameMotion or Tracking')
+        model.frame(task.frame)
+    return [list(level) for level in levels if level]
+
+
+def check_tolerance(tolerance):
+    """Return the tolerances of positions [m] and rotations [rad]; one number is both."""
+    pair = tolerance if isinstance(tolerance, (tuple, list)) else (tolerance, tolerance)
+    if len(pair) != 2 or not all(isinstance(part, (float, Real)) and 0.0 < part < np.inf
+                                 for part in pair):
+        raise DynamicsError(f'tolerance is {tolerance!r:.80}; expected a positive number, or two: '
+                            'of positions [m] and of rotations [rad]')
+    return tuple(map(float, pair))
+
+
+def check_count(name, count):
+    """Return a whole number that is not negative."""
+    if not isinstance(count, (int, Integral)) or isinstance(count, bool) or count < 0:
+        raise DynamicsError(f'{name} is {count!r:.80}; expected a whole number, 0 or more')
+    return int(count)
 
 
 def check_proximal(proximal):

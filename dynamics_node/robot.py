@@ -14,7 +14,7 @@ from dynamics_node.algorithms.hybrid_dynamics import hybrid_dynamics
 from dynamics_node.algorithms.inverse_dynamics import bias_torque, gravity_torque, inverse_dynamics
 from dynamics_node.algorithms.mass_matrix import mass_matrix, mass_matrix_inverse
 from dynamics_node.answer import Answerer
-from dynamics_node.compiler.questions import all_keys
+from dynamics_node.compiler.questions import TASKS, all_keys
 from dynamics_node.constraints import Constrained, Sets, loops_of
 from dynamics_node.derivatives import Derivatives
 from dynamics_node.errors import DynamicsError, SingularModel
@@ -24,6 +24,7 @@ from dynamics_node.model.checks import finite
 from dynamics_node.model.read_urdf import read_urdf
 from dynamics_node.model.report import model_report
 from dynamics_node.model.urdf_text import MAX_BYTES, urdf_text
+from dynamics_node.tasks import TaskSpace
 
 ABOUT_FRAMES = {
     'frame_pose': kinematics.frame_pose,
@@ -35,7 +36,7 @@ ABOUT_FRAMES = {
 }
 
 
-class Robot(Derivatives, Constrained):
+class Robot(Derivatives, Constrained, TaskSpace):
     """A robot's dynamics. Immutable: safe to share between threads, and it pickles.
 
     Every method takes single states (n,) or batches (N, n), mixed at will, and returns fresh
@@ -163,7 +164,7 @@ class Robot(Derivatives, Constrained):
     # Machine code ----------------------------------------------------------------------------
 
     def compile(self, wait=False, frames=(), wrenches=False, payloads=False, derivatives=False,
-                constraints=None):
+                constraints=None, targets=()):
         """Compile the kernels of this robot now, instead of each when it is first asked for.
 
         :param wait: return when they are ready.
@@ -172,6 +173,7 @@ class Robot(Derivatives, Constrained):
         :param payloads: also those that take payloads; a robot that carries one has only these.
         :param derivatives: also those of derivatives and regressors, which take ten times as long.
         :param constraints: a set of them that the robot will be held by; True for its own loops.
+        :param targets: Targets such as inverse kinematics will be asked for: frames and kinds.
         :raise DynamicsError: compilation is switched off, or a kernel could not be made.
         """
         if isinstance(frames, str) or not hasattr(frames, '__iter__'):
@@ -181,7 +183,7 @@ class Robot(Derivatives, Constrained):
         held = () if constraints is None or constraints is False else self._sets.of(
             None if constraints is True else constraints)
         keys = all_keys(self.model, frames, wrenches, payloads, derivatives, held)
-        self._answerer.compile(keys, wait)
+        self._answerer.compile([*keys, *self._task_keys(targets)], wait)
         return self
 
     @property
@@ -315,7 +317,9 @@ class Robot(Derivatives, Constrained):
         It takes the place of the method on this object, so that a call goes straight into C. What
         it cannot take (lists, wrenches, keywords) it hands on to the method of the class.
         """
-        if key.frame:
+        if key.question in TASKS:
+            self._swap_in_task(key, bind)
+        elif key.frame:
             self._fast[key.question, key.frame] = bind(
                 lambda q, *v: self._about_frame(key.question, key.frame, q, *v))
         elif key.constraints:

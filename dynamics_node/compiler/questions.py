@@ -17,17 +17,20 @@ from dynamics_node.algorithms.mass_matrix import mass_matrix, mass_matrix_invers
 from dynamics_node.compiler.constraint_questions import HELD, HELD_DERIVATIVES
 from dynamics_node.compiler.derivative_questions import DERIVATIVES, FRAME_DERIVATIVES
 from dynamics_node.compiler.question import PUSHED, Question
+from dynamics_node.compiler.task_questions import TASKS
 from dynamics_node.constrained.constraint import size
 from dynamics_node.model.configuration import UNIT_QUATERNION
 from dynamics_node.model.payload import carried_inertias
 from dynamics_node.spatial.inertia import Inertia
+from dynamics_node.task_space.newton_step import goal_size
 
 
 class Key(NamedTuple):
     """Which kernel of a robot."""
 
     question: str
-    frame: tuple = ()      # (frame,) or (frame, local) for questions about a frame
+    frame: tuple = ()      # (frame,) or (frame, local) for questions about a frame; (parts,) of
+                           # task space, ((frame, kind), ...)
     rubbing: bool = False  # damping and friction are inputs, else zero
     loaded: bool = False   # payloads are inputs, else none
     pushed: bool = False   # external wrenches are inputs, else none
@@ -70,7 +73,7 @@ FRAME_QUESTIONS = {
 
 
 EVERY = {**QUESTIONS, **FRAME_QUESTIONS, **DERIVATIVES, **FRAME_DERIVATIVES, **HELD,
-         **HELD_DERIVATIVES}
+         **HELD_DERIVATIVES, **TASKS}
 
 # Where damping and friction enter, and where payloads do not.
 RUBBING = {f'{which}_dynamics{what}' for which in ('inverse', 'forward', 'hybrid')
@@ -78,7 +81,7 @@ RUBBING = {f'{which}_dynamics{what}' for which in ('inverse', 'forward', 'hybrid
                                                           'inverse_dynamics_hessian_product'}
 RUBBING |= {*HELD, *HELD_DERIVATIVES} - {'impact', 'constraint_rows'}
 WEIGHTLESS = {'friction_torque', 'regressor', 'energy_regressor', 'constraint_rows',
-              *FRAME_QUESTIONS, *FRAME_DERIVATIVES}
+              *FRAME_QUESTIONS, *FRAME_DERIVATIVES, *TASKS}
 # An answer of more numbers is left to NumPy: straight-line code for it would be no faster, and
 # take minutes to compile.
 MOST_NUMBERS = 10_000
@@ -128,20 +131,30 @@ def question_of(key):
     return EVERY[key.question]
 
 
+def frames_of(key):
+    """Return the names of the frames that a key is about."""
+    if key.question in TASKS:
+        return [frame for frame, _ in key.frame[0]]
+    return key.frame[:1]
+
+
 def state_shapes(model, key):
     """Return {name: shape} of the inputs that come per state."""
     question = question_of(key)
     names = [*question.states, *(question.wrenches if key.pushed else ())]
-    return {name: state_shape(model, name, key.constraints) for name in names}
+    return {name: state_shape(model, name, key.constraints, key.frame) for name in names}
 
 
-def state_shape(model, name, constraints=()):
+def state_shape(model, name, constraints=(), frame=()):
     """Return the shape of an input that comes per state."""
     bodies = len(model.bodies)
     if name == 'restitution':
         return (sum(map(size, constraints)),)
+    if name == 'goal':
+        return (goal_size(*frame),)
     shapes = {'q': (model.nq,), 'wrenches': (bodies, 6), 'dwrenches': (bodies, 6),
-              'dinertias': (bodies, 10), 'dgravity': (3,), 'stabilisation': (2,)}
+              'dinertias': (bodies, 10), 'dgravity': (3,), 'stabilisation': (2,),
+              'caution': (1,), 'limits': (2 * model.nq,)}
     return shapes.get(name, (model.nv,))
 
 

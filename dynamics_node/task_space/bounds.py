@@ -1,0 +1,211 @@
+"""What must a robot keep to, whatever its tasks? Bounds of the whole-body problem, as data.
+
+Each gives rows lower <= G (a, forces) <= upper.
+"""
+
+import math
+import numbers
+from copy import deepcopy
+from dataclasses import dataclass, field
+from functools import lru_cache
+from typing import NamedTuple
+
+import numpy as np
+
+from dynamics_node.constrained.constraint import KINDS as CONSTRAINT_KINDS
+from dynamics_node.constrained.constraint import Constraint
+from dynamics_node.errors import DynamicsError
+from dynamics_node.task_space.joint_limits import acceleration_limits
+from dynamics_node.task_space.setting import picked
+from dynamics_node.task_space.tasks import one_axis_joints
+
+KINDS = ('torque', 'acceleration', 'joint_limits', 'friction')
+
+
+@dataclass(frozen=True, eq=False)
+class Bound:
+    """One kind of bound. What cannot be is refused: a DynamicsError names the field.
+
+    'torque': at most `limit` either way, a number or (nv,); None for the efforts of the URDF, and
+        none where it knows none.
+    'acceleration': the same of accelerations, without those of a floating base.
+    'joint_limits': positions and velocities of the one-axis joints stay within the URDF's, for a
+        controller that asks every `step`, and brakes of `limit` [rad/s^2 or m/s^2].
+    'friction': contacts push and do not slide: a pyramid of `sides` inside the friction cone, of
+        those whose friction is known; the pressure stays on soles whose half `sizes` are given.
+    """
+
+    kind: str
+    limit: float = None
+    step: float = math.nan                      # [s]
+    sides: int = 4
+    sizes: dict = field(default_factory=dict)   # contact -> (half length, half width) or half [m]
+    level: int = 0                              # 0: must be kept; 1 before 2 ...: as well as it can
+
+    def __post_init__(self):
+        if not isinstance(self.kind, str) or self.kind not in KINDS:
+            raise DynamicsError(f'a bound is of kind {self.kind!r:.80}; expected one of: '
+                                f'{", ".join(KINDS)}')
+        if not isinstance(self.level, numbers.Integral) or self.level < 0:
+            self.refuse('level', self.level, '0 for must, or 1, 2, 3 ...')
+        if self.kind == 'joint_limits' and not (isinstance(self.step, numbers.Real)
+                                                and 0.0 < self.step < math.inf):
+            self.refuse('step', self.step, 'the time between two torques [s]')
+        if not isinstance(self.sides, numbers.Integral) or self.sides < 3:
+            self.refuse('sides', self.sides, 'at least 3')
+        if self.limit is None and self.kind in ('acceleration', 'joint_limits'):
+            self.refuse('limit', None, 'a positive number, or (nv,)')
+        for name in ('limit', 'sizes'):  # what is made of them is kept: they must not change
+            object.__setattr__(self, name, deepcopy(getattr(self, name)))
+
+    def refuse(self, what, value, valid):
+        """Raise the DynamicsError that names this bound."""
+        raise DynamicsError(f"bound '{self.kind}': {what} is {value!r:.80}; expected {valid}")
+
+    def limits(self, nv):
+        """Return `limit` for every degree of freedom, (nv,)."""
+        try:
+            limits = np.empty(nv)
+            limits[:] = self.limit
+        except (TypeError, ValueError):
+            limits = np.full(nv, math.nan)
+        if not (limits > 0.0).all() or (self.kind == 'joint_limits' and np.isinf(limits).any()):
+            self.refuse('limit', self.limit, f'a positive number, or {nv} of them')
+        return limits
+
+
+class Block(NamedTuple):
+    """Rows of one bound; what is not bounded has infinite limits."""
+
+    names: list        # of each row, for the user
+    G: np.ndarray      # (m, n)
+    lower: np.ndarray  # (m,)
+    upper: np.ndarray  # (m,)
+
+
+def bound_rows(bound, case):
+    """Return the Block of a bound; case as for `task_rows`."""
+    if bound.kind in _OF_STATE:
+        return _OF_STATE[bound.kind](bound, case)
+    return _CONSTANT[bound.kind](bound, case.setting)
+
+
+def _torque(bound, case):
+    names, limit = _torque_limits(bound, case.setting)
+    return Block(names, case.torque, -limit - case.torque_at_rest, limit - case.torque_at_rest)
+
+
+def _joint_limits(bound, case):
+    names, G, brake = _joint_rows(bound, case.setting)
+    joints = one_axis_joints(case.setting.model)
+    return Block(names, G, *acceleration_limits(
+        case.q[joints.q], case.v[joints.v], joints.lower, joints.upper, joints.max_velocity, brake,
+        float(bound.step)))
+
+
+# What does not depend on the state -----------------------------------------------------------
+
+
+@lru_cache(maxsize=256)
+def _torque_limits(bound, setting):
+    """Return (names, limits) of the motors."""
+    names, efforts = _dofs(setting.model)
+    limit = efforts if bound.limit is None else bound.limits(setting.model.nv)
+    return [f'torque of {names[k]}' for k in setting.driven], limit[setting.driven]
+
+
+@lru_cache(maxsize=256)
+def _joint_rows(bound, setting):
+    """Return (names, rows that pick their accelerations, brakes) of the one-axis joints."""
+    joints = one_axis_joints(setting.model)
+    return ([f'limits of {name}' for name in joints.place], picked(joints.v, setting.size),
+            bound.limits(setting.model.nv)[joints.v])
+
+
+@lru_cache(maxsize=256)
+def _acceleration(bound, setting):
+    limit = bound.limits(setting.model.nv)
+    names, _ = _dofs(setting.model)
+    which = [k for joint in setting.model.joints if joint.kind != 'floating'
+             for k in range(joint.v.start, joint.v.stop)]
+    return Block([f'acceleration of {names[k]}' for k in which],
+                 picked(which, setting.size), -limit[which], limit[which])
+
+
+@lru_cache(maxsize=256)
+def _friction(bound, setting):
+    contacts = [constraint for constraint in setting.held if constraint.is_contact]
+    known = [contact.name for contact in contacts]
+    for name in bound.sizes:
+        if name not in known:
+            bound.refuse('sizes', bound.sizes, f'contacts: {", ".join(known) or "none"}')
+    names, G = [], [np.zeros((0, setting.size))]
+    for contact in contacts:
+        cone = _cone(contact.kind, contact.axis, contact.friction, bound.sides,
+                     _half(bound, contact))
+        block = np.zeros((len(cone), setting.size))
+        block[:, setting.places[contact.name]] = cone
+        G.append(block)
+        names += [f'friction of {contact.name}'] * len(cone)
+    G = np.concatenate(G)
+    return Block(names, G, np.full(len(G), -np.inf), np.zeros(len(G)))
+
+
+def _half(bound, constraint):
+    half = bound.sizes.get(constraint.name)
+    if half is None:
+        return ()
+    size = {'line_contact': 1, 'flat_contact': 2}.get(constraint.kind, 0)
+    half = np.ravel(half)
+    if half.dtype.kind not in 'fiu' or half.shape != (size,) or not (half > 0.0).all():
+        bound.refuse('sizes', bound.sizes, f"{size} positive numbers for '{constraint.name}'")
+    return tuple(map(float, half))
+
+
+@lru_cache(maxsize=256)
+def _cone(kind, axis, friction, sides, half):
+    """Return the rows C with C force <= 0, (k, m); z is the normal."""
+    m = CONSTRAINT_KINDS[kind]
+    push = np.zeros((1, m))
+    push[0, 2] = -1.0
+    rows = [push]
+    if not math.isnan(friction):
+        angles = 2.0 * math.pi / sides * np.arange(sides)
+        sliding = np.zeros((sides, m))
+        sliding[:, 0], sliding[:, 1] = np.cos(angles), np.sin(angles)
+        sliding[:, 2] = -friction * math.cos(math.pi / sides)
+        rows.append(sliding)
+    if half:
+        rows.append(_on_the_sole(kind, axis, half))
+    return np.concatenate(rows)
+
+
+def _on_the_sole(kind, axis, half):
+    """Return rows that keep the centre of pressure (-m_y, m_x) / f_z within the half sizes."""
+    if kind == 'flat_contact':
+        moments = np.zeros((2, 6))
+        moments[0, 4], moments[1, 3] = -1.0, 1.0
+    else:  # along the line; the rows of its moments are about `across`
+        line = Constraint('line', kind, 'frame', axis=axis)
+        along, across = line.direction, line.across
+        moments = np.zeros((1, 5))
+        moments[0, 3:] = across[:, 0] * along[1] - across[:, 1] * along[0]
+    push = np.zeros_like(moments)
+    push[:, 2] = half
+    return np.concatenate([moments - push, -moments - push])
+
+
+@lru_cache(maxsize=64)
+def _dofs(model):
+    """Return (names, efforts) of the degrees of freedom, inf where the URDF knows none."""
+    names, efforts = [], []
+    for joint in model.joints:
+        n = joint.v.stop - joint.v.start
+        names += [joint.name] * n
+        efforts += [math.inf if math.isnan(joint.max_effort) else joint.max_effort] * n
+    return names, np.array(efforts)
+
+
+_OF_STATE = {'torque': _torque, 'joint_limits': _joint_limits}
+_CONSTANT = {'acceleration': _acceleration, 'friction': _friction}
+DEFAULT_BOUNDS = (Bound('torque'), Bound('friction'))

@@ -1,0 +1,46 @@
+"""Which of the things that must hold contradict each other?"""
+
+from typing import NamedTuple
+
+import numpy as np
+
+from dynamics_node.task_space.qp import solve_qp
+
+
+class Group(NamedTuple):
+    """Rows that stand or fall together, lower <= G x <= upper; equalities where both are equal."""
+
+    name: str
+    G: np.ndarray      # (m, n)
+    lower: np.ndarray  # (m,)
+    upper: np.ndarray  # (m,)
+
+
+def conflicting(groups, A, b):
+    """Return the names of groups that cannot all hold with A x = b, but any fewer of them can.
+
+    A deletion filter (Chinneck and Dravnieks 1991): each group in turn is left out, and stays out
+    if the rest cannot hold without it either. () where all can hold; one QP per group.
+
+    :param groups: of Group; those that come later are kept if there is a choice.
+    :param A: (p, n), b: (p,) what is taken for granted.
+    """
+    if _can_hold(groups, A, b):
+        return ()
+    kept = list(groups)
+    for group in groups:
+        rest = [other for other in kept if other is not group]
+        if not _can_hold(rest, A, b):
+            kept = rest
+    return tuple(dict.fromkeys(group.name for group in kept))
+
+
+def _can_hold(groups, A, b):
+    n = A.shape[1]
+    G, lower, upper = (np.concatenate(parts) for parts in zip(
+        (np.zeros((0, n)), np.zeros(0), np.zeros(0)),
+        *((group.G, group.lower, group.upper) for group in groups)))
+    equal = lower == upper
+    found = solve_qp(np.eye(n), np.zeros(n), G[~equal], lower[~equal], upper[~equal],
+                     A=np.concatenate([A, G[equal]]), b=np.concatenate([b, lower[equal]]))
+    return found.solved

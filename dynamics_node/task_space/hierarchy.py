@@ -1,0 +1,120 @@
+"""Which x does all tasks as well as it can, none at the cost of a more important one?
+
+Tasks are linear, A_i x = b_i, the most important first. (float only: ranks)
+"""
+
+import math
+from functools import lru_cache
+from typing import NamedTuple
+
+import numpy as np
+from scipy.linalg.lapack import dgeqrf, dorgqr, dtrtri
+
+from dynamics_node.constrained.solve import RANK, rank_of
+
+# What a task can be asked for begins at solve.RANK; what it cannot feel at all, and leaves to the
+# tasks below, ends here, as a share of its norm. Between the two it is too weak to be asked for,
+# yet a lower task would disturb it: these directions are held still.
+UNFELT = 1e-12
+
+
+def hierarchical_least_squares(tasks, damping=0.0):
+    r"""Return x (n,): of the least |A_1 x - b_1|, of those the one of the least |A_2 x - b_2| ...
+
+    x_i = (A_i N_i)^+ (b_i - A_i x),   x <- x + N_i x_i,   A_k N_i = 0 for all k < i.
+
+    What no task asks for stays zero: x is the shortest of the best.
+
+    :param tasks: pairs (A_i (m_i, n), b_i (m_i,)), of any rank, m_i may be zero; at least one.
+    :param damping: each x_i has the least |.|^2 + damping^2 |x_i|^2 instead (eq. 2.195); what a
+        task gives up for it is not left to the tasks below.
+
+    Hutter 2017, algorithm 2 and eq. 3.101-3.106. N_i is here an orthonormal basis, not a projector:
+    A_i N_i has as many columns as there is freedom left, so that its rank is not lost in rounding.
+    The next basis is N_i times what A_i N_i does not feel; the stack of all A is never formed.
+    """
+    n = np.shape(tasks[0][0])[1]
+    x, N = np.zeros(n), identity(n)
+    for A, b in tasks:
+        parts = factors(A @ N, norm(A), damping)
+        x = x + N @ parts.solved(b - A @ x)
+        N = N @ parts.free
+    return x
+
+
+class Factors(NamedTuple):
+    """What A (m, n) of the rank r does to x = T u + rest w, where |A x| = |u|."""
+
+    U: np.ndarray     # (m, r) orthonormal, A T = U
+    T: np.ndarray     # (n, r) normal to the rest
+    rest: np.ndarray  # (n, n - r) orthonormal, A rest = 0
+    weak: int         # how many columns of the rest, its first, are felt a little: see UNFELT
+
+    def solved(self, b):
+        """Return the shortest x of least |A x - b|."""
+        return self.T @ (self.U.T @ b)
+
+    @property
+    def free(self):
+        """An orthonormal basis of what A does not feel."""
+        return self.rest[:, self.weak:]
+
+
+def factors(A, scale, damping=0.0):
+    """Return the Factors of A; with damping, T is that of the damped least squares.
+
+    The rank is that of the singular values; where these are beyond doubt without being known,
+    there is no SVD, which takes four times as long as a QR.
+
+    :param scale: beside which singular values are zero: the norm of the task, of which A may be
+        what its betters have left over.
+    """
+    m, n = A.shape
+    if norm(A) <= UNFELT * scale:  # no singular value is above the norm
+        return Factors(np.zeros((m, 0)), np.zeros((n, 0)), identity(n), 0)
+    if not damping:
+        found = _of_full_rank(A)
+        if found is not None and norm(found.T) * RANK * scale < 1.0:  # none is below 1 / |T|
+            return found
+    U, s, Vt = np.linalg.svd(A)
+    r = rank_of(s, scale)
+    felt = int(np.sum(s > UNFELT * scale))
+    return Factors(U[:, :r], Vt[:r].T * (s[:r] / (s[:r] ** 2 + damping ** 2)), Vt[r:].T, felt - r)
+
+
+def _of_full_rank(A):
+    """Return the Factors of A by QR as if its rank were m or n; None if that is plainly not so.
+
+    A' = (Q1 Q2) (R 0)' has A T = 1 with T = Q1 R^-T, and rest = Q2; A = Q1 R has T = R^-1.
+    """
+    m, n = A.shape
+    r = min(m, n)
+    R, reflectors, *_ = dgeqrf(A.T if m <= n else A)
+    inverse, singular = dtrtri(R[:r])  # a strict step with dtrtrs was slower on busy cores
+    if singular:
+        return None
+    inverse *= _upper(r)
+    Q = np.empty((len(R), n if m <= n else r), order='F')
+    Q[:, :r] = R
+    Q, *_ = dorgqr(Q, reflectors, overwrite_a=1)
+    if m <= n:
+        return Factors(identity(m), Q[:, :r] @ inverse.T, Q[:, r:], 0)
+    return Factors(Q, inverse, np.zeros((n, 0)), 0)
+
+
+@lru_cache(maxsize=64)
+def identity(n):
+    """Return the identity, (n, n); everybody gets the same."""
+    one = np.eye(n)
+    one.flags.writeable = False
+    return one
+
+
+@lru_cache(maxsize=64)
+def _upper(n):
+    return np.triu(np.ones((n, n)))
+
+
+def norm(A):
+    """Return the Frobenius norm (np.linalg.norm takes longer to be called)."""
+    return math.sqrt(np.vdot(A, A))

@@ -1,0 +1,46 @@
+"""How may a joint accelerate, so that it can always still stop before its limits?
+
+Joints are counted in steps of a controller, over which the acceleration is constant. After
+Del Prete 2018, 'Joint position and velocity bounds in discrete-time acceleration/torque control'.
+"""
+
+import numpy as np
+
+NEVER = 1e-12  # a distance that is none: a joint there turns back with all it has [rad or m]
+FAR = 1e12     # a limit that is none [rad or m]
+
+
+def acceleration_limits(q, v, lower, upper, max_velocity, max_acceleration, step):
+    r"""Return (least, most), (n,) each: least <= most, whatever the state.
+
+    Upwards, with d = upper - q and the brake A = max_acceleration, a joint may take the least of
+
+    2 (d - v step) / step^2    or, if it turns back within the step, -v^2 / (2 d): never beyond,
+    the a of  (v + a step)^2 = 2 A (d - v step - a step^2 / 2): it can brake in time afterwards,
+    (max_velocity - v) / step,  and A; downwards is the mirror image.
+
+    A joint that is beyond its limits, or too fast to stop, brakes with all of A; where what it is
+    told from both sides contradicts itself, it takes the middle.
+
+    :param max_velocity: (n,), inf for none; max_acceleration: (n,) finite; step: [s].
+    """
+    most, least = _upwards(np.array([upper - q, q - lower]), np.array([v, -v]), max_velocity,
+                           max_acceleration, step)
+    least = -least
+    crossed = least > most
+    if crossed.any():
+        least[crossed] = most[crossed] = 0.5 * (least + most)[crossed]
+    return least, most
+
+
+def _upwards(d, v, max_velocity, A, step):
+    """Return the largest acceleration towards a limit at the distance d, from -A to A."""
+    square = step * step
+    v, A, most = v * step, A * square, max_velocity * step  # from here on, time is counted in steps
+    d = np.minimum(d, FAR)
+    gap = 2.0 * d - v
+    turn = np.minimum(-v, v * v / (-2.0 * np.maximum(d, NEVER)))
+    inside = np.where((v <= 0.0) | (gap > 0.0), gap - v, turn)
+    brake = np.maximum(np.sqrt(np.maximum(A * (0.25 * A + gap), 0.0)) - 0.5 * A, 0.0)
+    most = np.minimum(inside, np.minimum(brake, most) - v)
+    return np.minimum(np.maximum(most, -A), A) / square

@@ -1,0 +1,81 @@
+"""How shall a frame move? Tasks of differential kinematics, as data: rows J v = w each."""
+
+from dataclasses import dataclass, field
+
+import numpy as np
+
+from dynamics_node.algorithms.jacobian import pose_and_jacobian
+from dynamics_node.errors import DynamicsError
+from dynamics_node.model.checks import at_least_zero, finite, positive
+from dynamics_node.task_space.newton_step import error_and_rows
+from dynamics_node.task_space.target import Target
+
+TWIST = ('linear', 'angular')
+
+
+@dataclass(frozen=True, eq=False)
+class FrameMotion:
+    """A velocity that a frame shall have, in world axes at its origin; what is None is left free.
+
+    The task of eq. 2.200. Its weight counts among tasks of one priority that cannot all be met.
+    """
+
+    frame: str
+    linear: tuple = None    # (3,) [m/s]
+    angular: tuple = None   # (3,) [rad/s]
+    weight: float = 1.0
+
+    def __post_init__(self):
+        wanted = {name: finite(name, getattr(self, name), (3,)) for name in TWIST
+                  if getattr(self, name) is not None}
+        if not wanted:
+            raise DynamicsError(f"the motion of frame '{self.frame!s:.80}' asks for nothing; "
+                                'expected linear, angular or both')
+        object.__setattr__(self, 'wanted', wanted)
+        positive('weight', self.weight)
+
+    def rows(self, model, q):
+        """Return (J (m, nv), w (m,), weights (m,))."""
+        pose, J = pose_and_jacobian(model, q, self.frame)
+        parts = {'linear': pose.R @ J[:3], 'angular': pose.R @ J[3:]}
+        J = np.concatenate([parts[name] for name in self.wanted])
+        return J, np.concatenate([*self.wanted.values()]), np.full(len(J), float(self.weight))
+
+
+@dataclass(frozen=True, eq=False)
+class Tracking:
+    """A frame shall follow a moving target: its velocity, and a share of the error per second.
+
+    v = dr*/dt + k_P (r* - r),   w = w* + k_R dphi   (eq. 2.240-2.242),
+
+    dphi the rotation vector from where the frame is to where it shall be, so that it turns the
+    shortest way. The errors fade as exp(-k t).
+    """
+
+    target: Target
+    linear: tuple = (0.0, 0.0, 0.0)    # velocity of the target's position [m/s]
+    angular: tuple = (0.0, 0.0, 0.0)   # of its orientation or direction [rad/s], world axes
+    position_gain: float = 1.0         # k_P [1/s]
+    rotation_gain: float = 1.0         # k_R [1/s]
+    frame: str = field(init=False)
+
+    def __post_init__(self):
+        if not isinstance(self.target, Target):
+            raise DynamicsError(f'target is {self.target!r:.80}; expected a Target')
+        object.__setattr__(self, 'frame', self.target.frame)
+        for name in TWIST:
+            finite(name, getattr(self, name), (3,))
+        for name in ('position_gain', 'rotation_gain'):
+            at_least_zero(name, getattr(self, name))
+
+    def rows(self, model, q):
+        """Return (J (m, nv), w (m,), weights (m,)), in axes of the frame; two rows for an axis."""
+        pose, J = pose_and_jacobian(model, q, self.frame)
+        found = []
+        for part in self.target.parts:
+            error, rows, axes = error_and_rows(pose, J, part.kind, np.array(part.numbers))
+            velocity, gain = ((self.linear, self.position_gain) if part.kind == 'position'
+                              else (self.angular, self.rotation_gain))
+            found.append((rows, axes @ (pose.R.T @ np.asarray(velocity)) + gain * error,
+                          np.full(len(rows), part.weight)))
+        return tuple(np.concatenate(parts) for parts in zip(*found))

@@ -1,0 +1,121 @@
+"""Where shall a frame be? Targets of inverse kinematics, as data."""
+
+from dataclasses import dataclass
+from typing import NamedTuple
+
+import numpy as np
+
+from dynamics_node.errors import DynamicsError
+from dynamics_node.model.checks import finite, positive
+from dynamics_node.model.configuration import UNIT_QUATERNION
+from dynamics_node.spatial import so3
+
+ORTHONORMAL = 1e-6  # how far from a rotation a matrix may be, |R R' - 1|; it is made one
+EXACT = 1e-12       # how near is near enough
+
+
+class Part(NamedTuple):
+    """A position, an orientation or the direction of an axis: three rows of the error."""
+
+    kind: str          # 'position', 'orientation' or 'axis'
+    numbers: tuple     # what newton_step.SIZES says
+    weight: float      # [1/m or 1/rad]
+
+
+@dataclass(frozen=True, eq=False)
+class Target:
+    """Where a frame shall be: a pose, or only its position, its orientation, or one of its axes.
+
+    What is None is left free. The weights matter only where not everything can be reached: then
+    the sum of the squares of weight x error is the least.
+    """
+
+    frame: str
+    position: tuple = None          # of the frame's origin in the world (3,) [m]
+    orientation: tuple = None       # quaternion (x, y, z, w), or a rotation matrix (3, 3)
+    axis: tuple = None              # unit vector in the frame (3,), to point along `direction`
+    direction: tuple = None         # unit vector in the world (3,)
+    position_weight: float = 1.0    # [1/m]
+    rotation_weight: float = 1.0    # of the orientation or the axis [1/rad]
+
+    def __post_init__(self):
+        object.__setattr__(self, 'parts', tuple(self._parts()))
+
+    @classmethod
+    def pose(cls, frame, matrix, **weights):
+        """Return the Target of a homogeneous matrix (4, 4), as Robot.frame_pose returns one."""
+        matrix = np.asarray(matrix)
+        if matrix.shape != (4, 4) or matrix[3].tolist() != [0.0, 0.0, 0.0, 1.0]:
+            raise DynamicsError(f'matrix is {matrix!r:.200}; expected 4 x 4 numbers, the last row '
+                                '0 0 0 1')
+        return cls(frame, matrix[:3, 3], matrix[:3, :3], **weights)
+
+    def _parts(self):
+        """Yield the Parts, checked."""
+        if self.orientation is not None and (self.axis is not None or self.direction is not None):
+            raise self._wrong('has both an orientation and an axis; expected one of them')
+        if (self.axis is None) != (self.direction is None):
+            raise self._wrong('needs both axis, in the frame, and direction, in the world')
+        if self.position is None and self.orientation is None and self.axis is None:
+            raise self._wrong('asks for nothing; expected a position, an orientation or an axis')
+        if self.position is not None:
+            yield Part('position', tuple(finite('position', self.position, (3,)).tolist()),
+                       self._weight('position_weight'))
+        if self.orientation is not None:
+            yield Part('orientation', tuple(rotation_of(self.orientation).ravel().tolist()),
+                       self._weight('rotation_weight'))
+        if self.axis is not None:
+            axis, direction = _unit('axis', self.axis), _unit('direction', self.direction)
+            across = so3.cross(axis, np.eye(3)[np.argmin(np.abs(axis))])
+            across = across / np.linalg.norm(across)
+            yield Part('axis', (*axis.tolist(), *across.tolist(), *direction.tolist()),
+                       self._weight('rotation_weight'))
+
+    def _weight(self, name):
+        weight = getattr(self, name)
+        return weight if type(weight) is float and weight == 1.0 else positive(name, weight)
+
+    def _wrong(self, what):
+        return DynamicsError(f"the target of frame '{self.frame!s:.80}' {what}")
+
+
+def parts_of(targets):
+    """Return ((frame, kind), ...) of all that some targets ask for."""
+    return tuple((target.frame, part.kind) for target in targets for part in target.parts)
+
+
+def rotation_of(orientation):
+    """Return the rotation matrix of a quaternion (x, y, z, w) or of a matrix (3, 3), checked."""
+    if getattr(orientation, 'shape', None) == (3, 3) or np.shape(orientation) == (3, 3):
+        return _rotation(finite('orientation', orientation, (3, 3)))
+    q = finite('orientation', orientation, (4,))
+    norm = float(np.linalg.norm(q))
+    if not abs(norm - 1.0) <= UNIT_QUATERNION:
+        raise DynamicsError(f'orientation is a quaternion of norm {norm:.6g}; expected x y z w of '
+                            'norm 1')
+    return so3.from_quaternion(q / norm)
+
+
+def _rotation(R):
+    """Return the matrix, made a rotation where it is nearly one; in Python's floats, for speed."""
+    a, b, c = R.tolist()
+    off = max(abs(_dot(a, a) - 1.0), abs(_dot(b, b) - 1.0), abs(_dot(c, c) - 1.0),
+              abs(_dot(a, b)), abs(_dot(b, c)), abs(_dot(c, a)))
+    volume = (a[0] * (b[1] * c[2] - b[2] * c[1]) + a[1] * (b[2] * c[0] - b[0] * c[2])
+              + a[2] * (b[0] * c[1] - b[1] * c[0]))
+    if not off <= ORTHONORMAL or volume < 0.0:
+        raise DynamicsError(f"orientation is no rotation matrix: |R R' - 1| is {off:.3g}, its "
+                            f'determinant {volume:.3g}')
+    return R if off <= EXACT else so3.from_quaternion(so3.to_quaternion(R))
+
+
+def _dot(a, b):
+    return a[0] * b[0] + a[1] * b[1] + a[2] * b[2]
+
+
+def _unit(name, vector):
+    vector = finite(name, vector, (3,))
+    norm = np.linalg.norm(vector)
+    if not abs(norm - 1.0) <= UNIT_QUATERNION:
+        raise DynamicsError(f'{name} is of length {norm:.6g}; expected a unit vector')
+    return vector / norm

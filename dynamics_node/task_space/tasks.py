@@ -1,0 +1,283 @@
+"""What shall a robot do, and how important is it? Tasks of the whole-body problem, as data.
+
+A task asks for accelerations, contact forces or torques: A (a, forces) = b, eq. 3.110-3.112.
+"""
+
+import math
+import numbers
+from dataclasses import dataclass, fields
+from functools import cached_property, lru_cache
+from typing import NamedTuple
+
+import numpy as np
+
+from dynamics_node.errors import DynamicsError, UnknownName
+from dynamics_node.model.configuration import UNIT_QUATERNION
+from dynamics_node.spatial import so3
+from dynamics_node.task_space.setting import picked
+
+AXES = ('x', 'y', 'z', 'rx', 'ry', 'rz')
+TURN = 2.0 * math.pi
+_MOTION = ('position', 'velocity', 'acceleration', 'stiffness', 'damping')
+# kind -> the fields that it reads, beside name, kind, level and weight
+FIELDS = {
+    'frame': ('frame', 'axes', *_MOTION),
+    'center_of_mass': ('axes', *_MOTION),
+    'posture': ('joints', *_MOTION),
+    'force': ('contact', 'value'),
+    'torque': ('value',),
+}
+
+
+@dataclass(frozen=True, eq=False)
+class Task:
+    r"""One thing to do. What cannot be is refused: a DynamicsError names the task and the field.
+
+    Of motion it asks for  acceleration + damping (velocity - v) + stiffness (position - p),
+    eq. 3.90, in world axes; of rotations the error is the rotation vector that is still to turn.
+
+    'frame': position is (x, y, z, qx, qy, qz, qw), the others (6,), linear first.
+    'center_of_mass': (3,) each.
+    'posture': of the one-axis joints that `joints` names, all if it names none; one number each.
+    'force': `value` on the robot at a contact, in its rows; no contact means all, no value zero.
+    'torque': `value` (nv,), of which those with a motor count; none means zero: least torque.
+
+    No position: none is held, and stiffness has no say. No velocity or acceleration: zero.
+    """
+
+    name: str
+    kind: str                    # one of FIELDS
+    level: int = 1               # 0: must be done; 1 before 2 before 3 ...
+    weight: float = 1.0          # of the squares of its error, beside others of its level
+    frame: str = ''              # link
+    axes: tuple = ()             # of AXES, along and about which; () for all
+    joints: tuple = ()           # names
+    contact: str = ''            # name of a constraint
+    position: tuple = ()         # [m, rad]
+    velocity: tuple = ()         # [m/s, rad/s]
+    acceleration: tuple = ()     # [m/s^2, rad/s^2]
+    value: tuple = ()            # [N, N m]
+    stiffness: float = 100.0     # [1/s^2]
+    damping: float = math.nan    # [1/s]; nan: 2 sqrt(stiffness), no overshoot
+
+    def __post_init__(self):
+        if not isinstance(self.name, str) or not self.name:
+            raise DynamicsError(f'a task needs a name, got {self.name!r:.80}')
+        if not isinstance(self.kind, str) or self.kind not in FIELDS:
+            self.refuse('kind', f'is {self.kind!r:.80}', f'one of: {", ".join(FIELDS)}')
+        for field in fields(self)[4:]:
+            value = getattr(self, field.name)
+            is_default = value is field.default or (np.ndim(value) == 0 and value == field.default)
+            if field.name not in FIELDS[self.kind] and not is_default:
+                self.refuse(field.name, f'is given, but a task of kind {self.kind} has none',
+                            f'only: {", ".join(FIELDS[self.kind])}')
+        if not isinstance(self.level, numbers.Integral) or self.level < 0:
+            self.refuse('level', f'is {self.level!r:.80}', '0 for must, or 1, 2, 3 ...')
+        for name in ('weight', 'stiffness'):
+            self._keep(name, self._number(name))
+        damping = self.damping
+        if isinstance(damping, float) and math.isnan(damping):
+            self._keep('damping', 2.0 * math.sqrt(self.stiffness))
+        self._keep('damping', self._number('damping'))
+        for name in ('position', 'velocity', 'acceleration', 'value'):
+            self._keep(name, self._vector(name))
+        for name in ('axes', 'joints'):
+            self._keep(name, tuple(getattr(self, name)))
+        self._check_axes()
+        if self.kind == 'frame':
+            self._check_pose()
+
+    def refuse(self, field, what, valid):
+        """Raise the DynamicsError that names this task."""
+        raise DynamicsError(f"task '{self.name}': {field} {what}; expected {valid}")
+
+    def sized(self, name, size):
+        """Return a vector field, (size,), zeros where it is not given."""
+        value = getattr(self, name)
+        if value.shape == (size,):
+            return value
+        if not len(value):
+            return np.zeros(size)
+        return self.refuse(name, f'has {len(value)} numbers', f'{size}, or none')
+
+    @cached_property
+    def rotation(self):
+        """Of a 'frame', that of its position, (3, 3)."""
+        return so3.from_quaternion(self.position[3:])
+
+    def _keep(self, name, value):
+        object.__setattr__(self, name, value)  # frozen for everybody else
+
+    def _number(self, name):
+        value = getattr(self, name)
+        if (not isinstance(value, numbers.Real) or isinstance(value, bool)
+                or not 0.0 <= value < math.inf):
+            self.refuse(name, f'is {value!r:.80}', 'a number that is not negative')
+        return float(value)
+
+    def _vector(self, name):
+        try:
+            value = np.array(getattr(self, name), dtype=float)
+        except (TypeError, ValueError):
+            value = np.array([math.nan])
+        if value.ndim != 1 or not np.isfinite(value).all():
+            self.refuse(name, f'is {getattr(self, name)!r:.80}', 'a row of finite numbers')
+        value.flags.writeable = False
+        return value
+
+    def _check_axes(self):
+        valid = AXES if self.kind == 'frame' else AXES[:3]
+        for axis in self.axes:
+            if axis not in valid:
+                self.refuse('axes', f'has {axis!r:.80}', f'some of: {", ".join(valid)}')
+        if len(set(self.axes)) < len(self.axes):
+            self.refuse('axes', f'is {self.axes}', 'each axis once')
+
+    def _check_pose(self):
+        if not self.frame:
+            self.refuse('frame', 'is missing', 'the name of a link')
+        if not len(self.position):
+            return
+        quaternion = self.sized('position', 7)[3:]
+        norm = np.linalg.norm(quaternion)
+        if not abs(norm - 1.0) <= UNIT_QUATERNION:
+            self.refuse('position', f'has a quaternion of norm {norm:.6g}', 'x y z w of norm 1')
+        self._keep('position', np.concatenate([self.position[:3], quaternion / norm]))
+        self.position.flags.writeable = False
+
+
+class Rows(NamedTuple):
+    """What a task asks of x = (a, forces), A x = b."""
+
+    A: np.ndarray
+    b: np.ndarray
+
+    def times(self, factor):
+        return Rows(factor * self.A, factor * self.b)
+
+
+def task_rows(task, case):
+    """Return the Rows of a task.
+
+    :param case: the Case of whole_body.py: the robot, its state and how it is held.
+    """
+    try:
+        return _OF_KIND[task.kind](task, case)
+    except UnknownName as error:
+        raise DynamicsError(f"task '{task.name}': {error}") from None
+
+
+def _frame(task, case):
+    robot, q, v = case.robot, case.q, case.v
+    J = robot.jacobian(q, task.frame)
+    error = None
+    if len(task.position):
+        pose = robot.frame_pose(q, task.frame)
+        error = np.empty(6)
+        error[:3] = task.position[:3] - pose[:3, 3]
+        error[3:] = so3.log(task.rotation @ pose[:3, :3].T)
+    bias = robot.jacobian_rate(q, v, task.frame) @ v
+    return _along(task.axes, AXES, case, J, _wanted(task, error, J @ v) - bias)
+
+
+def _center_of_mass(task, case):
+    motion = case.robot.center_of_mass_motion(case.q, case.v)
+    error = task.sized('position', 3) - motion.position if len(task.position) else None
+    b = _wanted(task, error, motion.jacobian @ case.v) - motion.bias_acceleration
+    return _along(task.axes, AXES[:3], case, motion.jacobian, b)
+
+
+def _posture(task, case):
+    in_q, in_v, endless, A = _joint_rows(task.joints, case.setting)
+    error = task.sized('position', len(A)) - case.q[in_q] if len(task.position) else None
+    if error is not None and endless.size:  # the shorter way round
+        error[endless] -= TURN * np.round(error[endless] / TURN)
+    return Rows(A, _wanted(task, error, case.v[in_v]))
+
+
+def _wanted(task, error, velocity):
+    """Return acceleration + damping (velocity - v) + stiffness error, eq. 3.90."""
+    b = -task.damping * velocity
+    if error is not None:
+        b += task.stiffness * error
+    if len(task.velocity):
+        b += task.damping * task.sized('velocity', len(b))
+    if len(task.acceleration):
+        b += task.sized('acceleration', len(b))
+    return b
+
+
+def _along(some, axes, case, J, b):
+    """Return the Rows of J a = b, of some of the axes if any are named."""
+    if some:
+        which = [axes.index(axis) for axis in some]
+        J, b = J[which], b[which]
+    A = np.zeros((len(J), case.setting.size))
+    A[:, :J.shape[1]] = J
+    return Rows(A, b)
+
+
+def _force(task, case):
+    if task.contact and task.contact not in case.setting.places:
+        task.refuse('contact', f"is '{task.contact}'",
+                    f'one of: {", ".join(case.setting.places) or "none"}')
+    A = _force_rows(task.contact, case.setting)
+    return Rows(A, task.sized('value', len(A)))
+
+
+def _torque(task, case):
+    b = -case.torque_at_rest
+    if len(task.value):
+        b += task.sized('value', len(case.v))[case.setting.driven]
+    return Rows(case.torque, b)
+
+
+@lru_cache(maxsize=256)
+def _joint_rows(names, setting):
+    """Return (where they are in q, and in v, which turn without end, the rows of accelerations)."""
+    known = one_axis_joints(setting.model)
+    for name in names:
+        if name not in known.place:
+            raise UnknownName('joint', name, known.place)
+    which = [known.place[name] for name in names] if names else slice(None)
+    return (known.q[which], known.v[which], np.flatnonzero(known.endless[which]),
+            picked(known.v[which], setting.size))
+
+
+@lru_cache(maxsize=256)
+def _force_rows(contact, setting):
+    """Return the rows that pick the forces at a contact, at all if it has no name."""
+    unknowns = np.arange(setting.size)
+    return picked(unknowns[setting.places[contact] if contact else slice(setting.model.nv, None)],
+                  setting.size)
+
+
+_OF_KIND = {'frame': _frame, 'center_of_mass': _center_of_mass, 'posture': _posture,
+            'force': _force, 'torque': _torque}
+
+
+class OneAxisJoints(NamedTuple):
+    """The joints that turn about or slide along one axis, and what they can do."""
+
+    place: dict               # name -> index in what follows
+    q: np.ndarray             # (n,) where they are in q
+    v: np.ndarray             # (n,) and in v
+    lower: np.ndarray         # (n,) limits [rad or m]
+    upper: np.ndarray
+    max_velocity: np.ndarray  # (n,) inf where unknown
+    endless: np.ndarray       # (n,) whether a whole turn brings it back; of a master it does not
+
+
+@lru_cache(maxsize=64)
+def one_axis_joints(model):
+    """Return the OneAxisJoints of a model."""
+    joints = [joint for joint in model.joints if joint.v.stop - joint.v.start == 1]
+    speed = np.array([joint.max_velocity for joint in joints], dtype=float)
+    return OneAxisJoints({joint.name: k for k, joint in enumerate(joints)},
+                         np.array([joint.q.start for joint in joints], dtype=int),
+                         np.array([joint.v.start for joint in joints], dtype=int),
+                         np.array([joint.lower for joint in joints], dtype=float),
+                         np.array([joint.upper for joint in joints], dtype=float),
+                         np.where(np.isnan(speed), np.inf, speed),
+                         np.array([joint.kind == 'continuous' and not joint.mimics
+                                   for joint in joints], dtype=bool))

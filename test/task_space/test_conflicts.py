@@ -1,0 +1,115 @@
+"""What contradicts what, by name: small sets with a known answer, and a quadruped."""
+
+import numpy as np
+import pytest
+from standing import BOUNDS, FEET, solo12, state
+
+from dynamics_node.constrained.constraint import Constraint
+from dynamics_node.task_space.bounds import Bound
+from dynamics_node.task_space.conflicts import Group, conflicting
+from dynamics_node.task_space.qp import solve_qp
+from dynamics_node.task_space.tasks import Task
+
+NOTHING = np.zeros((0, 2)), np.zeros(0)
+
+
+def group(name, row, lower, upper):
+    return Group(name, np.array([row], dtype=float), np.array([lower]), np.array([upper]))
+
+
+def test_two_of_many_contradict_each_other():
+    """Only those are named."""
+    groups = [group('far', [0.0, 1.0], -5.0, 5.0), group('above', [1.0, 0.0], 1.0, np.inf),
+              group('equal', [0.0, 1.0], 2.0, 2.0), group('below', [1.0, 0.0], -np.inf, 0.0)]
+    assert conflicting(groups, *NOTHING) == ('above', 'below')
+
+
+def test_what_is_taken_for_granted_is_not_named():
+    """Sums of 3 and of 2, beside x <= 1 and y <= 1."""
+    groups = [group('x', [1.0, 0.0], -np.inf, 1.0), group('y', [0.0, 1.0], -np.inf, 1.0)]
+    assert conflicting(groups, np.ones((1, 2)), np.array([3.0])) == ('x', 'y')
+    assert conflicting(groups, np.ones((1, 2)), np.array([2.0])) == ()
+
+
+@pytest.mark.parametrize('seed', range(10))
+def test_the_set_is_minimal(seed):
+    """Together they cannot hold; without any one of them they can."""
+    rng = np.random.default_rng(seed)
+    G, limit = rng.normal(size=(12, 4)), rng.uniform(-1.5, 0.2, size=12)
+    groups = [Group(f'{k}', G[k:k + 1], np.array([-np.inf]), limit[k:k + 1]) for k in range(12)]
+    names = conflicting(groups, np.zeros((0, 4)), np.zeros(0))
+    rows = [int(name) for name in names]
+
+    def can(some):
+        return solve_qp(np.eye(4), np.zeros(4), G[some], None, limit[some]).solved
+    assert can(list(range(12))) == (not rows)
+    assert not rows or not can(rows)
+    for row in rows:
+        assert can([k for k in rows if k != row])
+
+
+def test_a_base_that_shall_jump_is_stopped_by_its_motors():
+    """The task, and the torque bounds of the legs that would have to push."""
+    q, v = state(0, speed=0.0)
+    jump = [Task('jump', 'frame', 0, frame='base_link', stiffness=0.0,
+                 acceleration=(0.0, 0.0, 90.0, 0.0, 0.0, 0.0))]
+    found = solo12().whole_body(q, v, jump, FEET, BOUNDS[:2])
+    assert found.status == 'infeasible' and found.torque is None
+    assert "task 'jump'" in found.conflict
+    assert any(name.startswith('torque of') for name in found.conflict)
+    assert solo12().whole_body(q, v, jump, FEET, BOUNDS[1:2]).status == 'solved'
+
+
+def test_a_base_that_shall_fall_faster_than_its_weight_is_held_by_the_ground():
+    """Contacts do not pull."""
+    q, v = state(0, speed=0.0)
+    fall = [Task('fall', 'frame', 0, frame='base_link', stiffness=0.0,
+                 acceleration=(0.0, 0.0, -40.0, 0.0, 0.0, 0.0))]
+    found = solo12().whole_body(q, v, fall, FEET, BOUNDS[1:2])
+    assert found.status == 'infeasible' and "task 'fall'" in found.conflict
+    assert any(name.startswith('friction of') for name in found.conflict)
+
+
+def test_two_tasks_that_must_be_done_and_exclude_each_other():
+    """Named, and nothing else: no bound is to blame."""
+    q, v = state(0, speed=0.0)
+    both = [Task('up', 'frame', 0, frame='base_link', axes=('z',), stiffness=0.0,
+                 acceleration=(0.0, 0.0, 0.1, 0.0, 0.0, 0.0)),
+            Task('down', 'frame', 0, frame='base_link', axes=('z',), stiffness=0.0,
+                 acceleration=(0.0, 0.0, -0.1, 0.0, 0.0, 0.0)),
+            Task('posture', 'posture', position=q[7:])]
+    found = solo12().whole_body(q, v, both, FEET, BOUNDS)
+    assert found.conflict == ("task 'up'", "task 'down'")
+
+
+def test_a_foot_that_is_held_shall_not_move():
+    """The contact and the task are named; strict levels say the same."""
+    q, v = state(0, speed=0.0)
+    lift = Task('lift', 'frame', 0, frame='FL_FOOT', axes=('z',), stiffness=0.0,
+                acceleration=(0.0, 0.0, 1.0, 0.0, 0.0, 0.0))
+    for others in ([Task('rest', 'torque', 1)], [Task('a', 'posture', 1), Task('b', 'torque', 2)]):
+        found = solo12().whole_body(q, v, [lift, *others], FEET, BOUNDS)
+        assert found.conflict == ("contact 'FL_contact'", "task 'lift'")
+
+
+def test_an_arm_at_its_limit(arm):
+    """A joint that shall go on, beyond."""
+    joint = arm.model.joints[1]
+    q = arm.neutral()
+    q[1] = joint.upper
+    ask = Task('on', 'posture', 0, joints=(joint.name,), acceleration=(5.0,), stiffness=0.0)
+    found = arm.whole_body(q, np.zeros(7), [ask],
+                           bounds=[Bound('joint_limits', step=0.001, limit=20.0)])
+    assert found.conflict == (f'limits of {joint.name}', "task 'on'")
+
+
+def test_a_contradiction_of_the_contacts_alone():
+    """One point held, and another of the same link moving away from it."""
+    q = solo12().neutral()
+    v = np.zeros(18)
+    v[3:6] = 1.0  # turning about its own origin, which is held, and so is a point beside it
+    held = [Constraint('here', 'weld', 'base_link', to_pose=tuple(q[:3])),
+            Constraint('there', 'distance', 'FL_FOOT', to_pose=(0.0, 0.0, 5.0), distance=1.0)]
+    found = solo12().whole_body(q, v, [Task('base', 'frame', 0, frame='base_link')], held)
+    assert found.status == 'infeasible'
+    assert found.conflict == ("contact 'here'", "task 'base'")

@@ -1,0 +1,89 @@
+"""The sequence of QPs: equals the null spaces where there are no inequalities, else independent."""
+
+import numpy as np
+import pytest
+from scipy.optimize import minimize
+from stacks import missed, random_levels, random_stack
+from tolerances import PRIORITY, SOLVED
+
+from dynamics_node.task_space.hierarchy import hierarchical_least_squares
+from dynamics_node.task_space.qp_hierarchy import Level, hierarchical_qp
+
+SEEDS = range(30)
+BY_MINIMISER = 1e-6  # what SLSQP finds the least square to
+
+
+@pytest.mark.parametrize('seed', SEEDS)
+def test_equals_hierarchical_least_squares(seed):
+    """Where nothing is bounded."""
+    tasks = random_stack(seed)
+    x = hierarchical_least_squares(tasks)
+    found = hierarchical_qp([Level(*task) for task in tasks])
+    assert found.status == 'solved'
+    assert np.abs(found.x - x).max() <= SOLVED * (1.0 + np.abs(x).max())
+
+
+@pytest.mark.parametrize('seed', SEEDS)
+def test_equals_it_where_bounds_are_far_but_qps_are_solved(seed):
+    """Bounds that the first tries break, but no level pays for: those of what none feels."""
+    tasks = random_stack(seed)
+    n = tasks[0][0].shape[1]
+    x = hierarchical_least_squares(tasks)
+    whole = np.vstack([A for A, _ in tasks])
+    _, s, Vt = np.linalg.svd(whole)
+    unfelt = Vt[int(np.sum(s > 1e-9)):]
+    away = np.full(len(unfelt), 0.5)
+    must = Level(np.zeros((0, n)), np.zeros(0), unfelt, away, away + 1.0)
+    found = hierarchical_qp([Level(*task) for task in tasks], must)
+    assert found.status == 'solved'
+    assert np.abs(found.x - (x + unfelt.T @ away)).max() <= 1e-8 * (1.0 + np.abs(x).max())
+
+
+@pytest.mark.parametrize('seed', SEEDS)
+def test_a_lower_level_never_changes_a_higher_one(seed):
+    """Neither its equalities nor by how much its inequalities are broken; what must hold, holds."""
+    must, levels = random_levels(seed)
+    found = [hierarchical_qp(levels[:k], must) for k in (1, 2, 3)]
+    for k, answer in enumerate(found):
+        assert answer.status == 'solved'
+        assert np.abs(must.A @ answer.x).max() <= SOLVED
+        assert (np.abs(must.C @ answer.x) <= 1.0 + PRIORITY).all()
+        for higher in range(k):
+            change = missed(levels[higher], answer.x) - missed(levels[higher], found[higher].x)
+            assert np.abs(change).max() <= PRIORITY * (1.0 + np.linalg.norm(levels[higher].b))
+
+
+@pytest.mark.parametrize('seed', range(12))
+def test_the_first_level_is_the_least_miss(seed):
+    """Against SciPy's SLSQP on the sum of squares of all misses."""
+    must, levels = random_levels(seed)
+    first = levels[0]
+    x = hierarchical_qp([first], must).x
+    limits = [{'type': 'eq', 'fun': lambda y: must.A @ y},
+              {'type': 'ineq', 'fun': lambda y: np.concatenate([1.0 - must.C @ y,
+                                                                1.0 + must.C @ y])}]
+    other = minimize(lambda y: missed(first, y) @ missed(first, y), 0.0 * x, constraints=limits,
+                     method='SLSQP', options={'ftol': 1e-13, 'maxiter': 500})
+    own = missed(first, x) @ missed(first, x)
+    assert own <= other.fun + BY_MINIMISER * (1.0 + other.fun)
+    assert other.fun <= own + BY_MINIMISER * (1.0 + own)
+
+
+def test_a_violated_inequality_shares_its_miss():
+    """One wants x <= 0, one x >= 1, with equal say: one half; a lower level cannot move it."""
+    C, limits = np.array([[1.0, 0.0], [1.0, 0.0]]), np.array([[-np.inf, 1.0], [0.0, np.inf]])
+    level = Level(np.zeros((0, 2)), np.zeros(0), C, *limits)
+    lower = Level(np.eye(2), np.array([9.0, 7.0]))
+    assert np.allclose(hierarchical_qp([level, lower]).x, [0.5, 7.0], atol=1e-9)
+
+
+def test_what_must_hold_and_cannot_is_infeasible():
+    """Equalities alone, inequalities alone, and both."""
+    one = np.eye(2)
+    wish = [Level(one, np.zeros(2))]
+    twice = Level(np.array([[1.0, 0.0], [1.0, 0.0]]), np.array([1.0, 2.0]))
+    crossed = Level(one[:0], np.zeros(0), np.array([[1.0, 0.0], [1.0, 0.0]]),
+                    np.array([1.0, -np.inf]), np.array([np.inf, 0.0]))
+    both = Level(one[:1], np.ones(1), one[:1], np.array([2.0]), np.array([3.0]))
+    for must in (twice, crossed, both):
+        assert hierarchical_qp(wish, must).status == 'infeasible'
