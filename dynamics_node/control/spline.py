@@ -9,6 +9,8 @@ from scipy.interpolate import CubicSpline
 
 from dynamics_node.errors import DynamicsError
 
+MOST_SAMPLES = 200_000  # of one trajectory
+
 
 class Motion(NamedTuple):
     """Where a motion is and how it goes on; of T times each is (T, n)."""
@@ -125,6 +127,22 @@ def check_times(times):
         raise DynamicsError(f'times[{k}] is {times[k]}, not after times[{k - 1}] = {times[k - 1]}; '
                             'expected strictly increasing times [s]')
     return times
+
+
+def times_between(times, period):
+    """Return times between the points, a period apart, at which a motion is looked at too, (T,).
+
+    :param period: [s]; zero for none.
+    """
+    if period == 0.0:
+        return np.empty(0)
+    if not (np.isfinite(period) and period > 0.0):
+        raise DynamicsError(f'check_period is {period}; expected zero or a positive time in s')
+    length = times[-1] - times[0]
+    if length > period * MOST_SAMPLES:
+        raise DynamicsError(f'check_period is {period} s over {length:g} s: more than '
+                            f'{MOST_SAMPLES} samples; choose a longer one')
+    return np.setdiff1d(np.arange(times[0], times[-1], period), times)
 
 
 def check_reals(name, value, *shapes, finite=True):

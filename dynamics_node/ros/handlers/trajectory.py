@@ -4,14 +4,12 @@ import copy
 
 import numpy as np
 
-from dynamics_node.control.spline import Spline
+from dynamics_node.control.spline import Spline, times_between
 from dynamics_node.control.trajectory_torques import trajectory_torques as compute
 from dynamics_node.errors import DynamicsError
 from dynamics_node.ros import convert
 from dynamics_node.ros.handlers.case import Case
 from dynamics_node.ros.joint_trajectory import points_of
-
-MOST_SAMPLES = 200_000
 
 
 def trajectory_torques(desk, request, response):
@@ -25,7 +23,7 @@ def trajectory_torques(desk, request, response):
     limits = _limits(case, request.effort_limits)
 
     at_points = _whole(case, spline.positions, spline.velocities, spline.accelerations)
-    extra = _times_between(spline.times, request.check_period)
+    extra = times_between(spline.times, request.check_period)
     motion = spline.at(extra)
     between = _whole(case, motion.q, motion.v, motion.a)
     times = np.concatenate([spline.times, extra])
@@ -77,19 +75,6 @@ def _limits(case, given):
                                 'numbers')
         limits[case.choice.v] = given
     return limits
-
-
-def _times_between(times, period):
-    """Return the times between the points at which limits are checked too."""
-    if period == 0.0:
-        return np.empty(0)
-    if not (np.isfinite(period) and period > 0.0):
-        raise DynamicsError(f'check_period is {period}; expected zero or a positive time in s')
-    length = times[-1] - times[0]
-    if length > period * MOST_SAMPLES:
-        raise DynamicsError(f'check_period is {period} s over {length:g} s: more than '
-                            f'{MOST_SAMPLES} samples; choose a longer one')
-    return np.setdiff1d(np.arange(times[0], times[-1], period), times)
 
 
 def _whole(case, q, v, a):

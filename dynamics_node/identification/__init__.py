@@ -1,0 +1,1 @@
+"""Motions and torques of a robot in, its inertial, friction and payload parameters out."""

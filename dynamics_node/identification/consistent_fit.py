@@ -1,0 +1,156 @@
+"""Which parameters explain the torques best among those that a robot can have?
+
+Every link a body that can exist (log-Cholesky), armature, viscous and Coulomb friction not below
+zero. What torques cannot tell is decided by a prior: stay near the URDF. Both are linear in the
+parameters pi, so they are one triangular problem
+
+    min |R G pi - z|^2 + weight (sum_bodies |U0^-1 (P - P0) U0^-T|^2/4 + sum_joints (p - p0)^2/s^2)
+
+whose first part counts torques in units of their noise. A body that is (1 + e) times that of the
+URDF costs weight e^2, in whatever frame and unit (the metric of Lee, Wensing and Park 2020, at P0);
+s is the value that would explain all torque of a joint alone.
+"""
+
+from typing import NamedTuple
+
+import numpy as np
+from scipy.optimize import least_squares
+
+from dynamics_node.identification import log_cholesky
+from dynamics_node.identification.parameters import NOT_NEGATIVE
+
+ITERATIONS = 200
+ENOUGH = 1e-6     # change of the sum of squares, in units of noise, that ends the fit
+INSIDE = 0.95     # of the way from the prior to where a body would cease to exist
+
+
+class Prior(NamedTuple):
+    """What is believed before anything is measured: |A (pi - values)|^2."""
+
+    values: np.ndarray    # (size,) those of the URDF, every body made one that can exist
+    A: np.ndarray         # (size, size) rows in units of standard deviations
+
+
+class ConsistentFit(NamedTuple):
+    """Parameters that a robot can have."""
+
+    values: np.ndarray      # (size,)
+    R: np.ndarray           # (size, size) factor of data and prior: R'R = inverse covariance
+    converged: bool
+    iterations: int
+
+
+def prior_of(layout, values, recording, weight):
+    """Return the Prior around a robot's values.
+
+    :param weight: 1 believes the URDF's inertias to within 100 %, 100 to within 10 %.
+    """
+    values = values.copy()
+    A = np.zeros((layout.size, layout.size))
+    for i in range(len(layout.bodies)):
+        at = layout.of_body(i)
+        values[at] = log_cholesky.nearest_consistent(values[at])
+        A[at, at] = _metric(values[at])
+    scales = joint_scales(layout, recording)
+    scales = np.maximum(scales, np.abs(values[layout.inertial:]))
+    joints = np.arange(layout.inertial, layout.size)
+    A[joints, joints] = 1.0 / scales
+    return Prior(values, np.sqrt(weight) * A)
+
+
+def joint_scales(layout, recording):
+    """Return for each joint's own parameters what alone would explain its whole torque."""
+    def rms(x):
+        return np.maximum(np.sqrt(np.mean(x ** 2, axis=0)), 1e-6)
+
+    torque = rms(recording.tau)
+    scales = {'armature': torque / rms(recording.a), 'viscous': torque / rms(recording.v)}
+    return np.stack([scales.get(kind, torque) for kind in layout.per_joint], axis=-1).ravel()
+
+
+def _metric(ten):
+    """Return A with |A dpi|^2 = |U0^-1 dP U0^-T|^2 / 4, (10, 10)."""
+    inverse = np.linalg.inv(log_cholesky.upper_cholesky(log_cholesky.pseudo_inertia(ten)))
+    upper = np.triu_indices(4)
+    twice = np.where(upper[0] == upper[1], 0.5, np.sqrt(0.5))  # each entry off the diagonal twice
+    return np.stack([twice * (inverse @ log_cholesky.pseudo_inertia(unit) @ inverse.T)[upper]
+                     for unit in np.eye(10)], axis=-1)
+
+
+def consistent_fit(base, problem, prior, tick=lambda: None):
+    """Return the ConsistentFit.
+
+    :param problem: Compressed, in base parameters.
+    :param tick: called at each iteration; may raise to stop.
+    """
+    layout = base.layout
+    rows = np.vstack([np.column_stack([problem.R @ base.grouping, problem.z]),
+                      np.column_stack([prior.A, prior.A @ prior.values])])
+    factor = np.linalg.qr(rows, mode='r')[:layout.size]
+    R, z = factor[:, :-1], factor[:, -1]
+
+    def misfit(x):  # and a constant, so that a change is small against 1, not against nothing
+        tick()
+        return np.append(R @ _parameters(layout, x) - z, 1.0)
+
+    def slope(x):
+        return np.vstack([R @ _rates(layout, x), np.zeros(layout.size)])
+
+    start = _free(layout, _start(layout, prior.values, np.linalg.solve(R, z)))
+    found = least_squares(misfit, start, slope, bounds=_bounds(layout), x_scale='jac',
+                          ftol=ENOUGH, xtol=1e-12, gtol=None, max_nfev=ITERATIONS)
+    return ConsistentFit(_parameters(layout, found.x), R, found.status > 0, found.nfev)
+
+
+def _start(layout, inside, best):
+    """Return the best parameters if a robot can have them, else how far one gets towards them.
+
+    On a straight line the misfit falls all the way, and what can exist is convex.
+    """
+    if _exists(layout, best):
+        return best
+    low, high = 0.0, 1.0
+    for _ in range(30):
+        middle = 0.5 * (low + high)
+        fine = _exists(layout, inside + middle * (best - inside))
+        low, high = (middle, high) if fine else (low, middle)
+    return inside + INSIDE * low * (best - inside)
+
+
+def _exists(layout, values):
+    return (all(log_cholesky.is_consistent(values[layout.of_body(i)])
+                for i in range(len(layout.bodies)))
+            and all((values[layout.each(kind)] >= 0.0).all() for kind in NOT_NEGATIVE))
+
+
+# From free numbers to parameters: bodies by log-Cholesky, all else as it is ---------------------
+
+def _parameters(layout, x):
+    values = x.copy()
+    for i in range(len(layout.bodies)):
+        values[layout.of_body(i)] = log_cholesky.body_of(x[layout.of_body(i)])
+    return values
+
+
+def _free(layout, values):
+    x = values.copy()
+    for i in range(len(layout.bodies)):
+        x[layout.of_body(i)] = log_cholesky.log_cholesky(values[layout.of_body(i)])
+    return np.clip(x, *_bounds(layout))
+
+
+def _rates(layout, x):
+    J = np.eye(layout.size)
+    for i in range(len(layout.bodies)):
+        at = layout.of_body(i)
+        J[at, at] = log_cholesky.body_rates(x[at])
+    return J
+
+
+def _bounds(layout):
+    least, greatest = np.full(layout.size, -np.inf), np.full(layout.size, np.inf)
+    for i in range(len(layout.bodies)):
+        least[layout.of_body(i)], greatest[layout.of_body(i)] = log_cholesky.bounds()
+    for kind in NOT_NEGATIVE:
+        least[layout.each(kind)] = 0.0
+    return least, greatest

@@ -1,0 +1,235 @@
+"""Which motion tells most about the parameters, and stays within all limits?
+
+Fourier series are drawn at random, and the best one is improved by a quasi-Newton method on a
+smooth condition number, limits being penalties. Whatever comes out is scaled into its limits and
+checked densely: what is returned never breaks one.
+"""
+
+from dataclasses import dataclass
+from time import monotonic
+from typing import NamedTuple
+
+import numpy as np
+
+from dynamics_node.errors import DynamicsError
+from dynamics_node.identification.excitation_limits import (
+    dense_times,
+    excess,
+    kept_within,
+    limits_of,
+)
+from dynamics_node.identification.fourier import Fourier, at_rest
+from dynamics_node.identification.information import Information, smooth_condition
+from dynamics_node.identification.recording import check_one_axis
+from dynamics_node.model.checks import positive
+
+DRAWN = 100          # random motions
+CENTERS = 1000       # random configurations to move about, tried at a time,
+TRIES = 20           # and how often more
+PER_HARMONIC = 20    # samples per period of the highest harmonic, while searching
+STIFF = 1e3          # penalty of a limit that is exceeded by its own size
+STEP = 1e-6          # of the free numbers, for differences
+POOR_PLAN = 100.0    # condition number from which on a warning is given
+HARDLY = 0.1         # of its range and of its speed: a joint that uses less of both
+
+
+@dataclass(frozen=True)
+class Settings:
+    """What the motion shall be like, and how long to search."""
+
+    period: float = 10.0              # [s]; the lowest frequency is one over it
+    harmonics: int = 5                # the highest frequency is harmonics / period
+    margin: float = 0.1               # share of each limit of the URDF that is left unused
+    positions: dict | None = None     # {joint: (lower, upper)} instead of the URDF's [rad or m]
+    acceleration: object = None       # limit, a number or {joint: number} [rad/s^2 or m/s^2]
+    boxes: tuple = ()                 # of Box: where frames must stay
+    seed: int = 0                     # the same seed and iterations give the same motion
+    iterations: int = 60              # of the improvement
+    seconds: float = np.inf           # stop searching after them, with the best so far
+
+
+class Excitation(NamedTuple):
+    """A motion to record, and how good it is."""
+
+    trajectory: Fourier
+    condition: float            # number of the scaled regressor, see information.py
+    random_condition: float     # of the best of 100 random motions
+    base_parameters: int
+    warnings: tuple             # texts
+
+
+def excitation(robot, settings=None, progress=lambda fraction, text: None):
+    """Return the Excitation of a robot: one period, which may be repeated.
+
+    :param progress: called with the share that is done and what is being done; may raise to stop.
+    :raise DynamicsError: a setting that is wrong, or limits that no motion can keep.
+    """
+    search = _Search(robot, settings or Settings(), progress)
+    drawn = search.draw()
+    if search.settings.iterations:
+        search.improve(drawn[0][1])
+    return search.result(random_condition=drawn[0][0])
+
+
+class _Search:
+    """The best motion so far, and all that is needed to find a better one."""
+
+    def __init__(self, robot, settings, progress):
+        check_one_axis(robot)
+        if not isinstance(settings.harmonics, int) or settings.harmonics < 2:
+            raise DynamicsError(f'harmonics is {settings.harmonics!r}; expected 2 or more: with '
+                                'one, nothing that starts at rest moves')
+        if not isinstance(settings.iterations, int) or settings.iterations < 0:
+            raise DynamicsError(f'iterations is {settings.iterations!r}; expected a whole number, '
+                                '0 or more')
+        self.robot, self.settings, self.progress = robot, settings, progress
+        self.period = positive('period', settings.period)
+        self.limits = limits_of(robot, settings.margin, settings.positions,
+                                settings.acceleration, settings.boxes)
+        self.rng = np.random.default_rng(settings.seed)
+        self.until = monotonic() + settings.seconds
+        progress(0.0, 'base parameters')
+        omega = 2.0 * np.pi / self.period
+        self.information = Information(robot, self.limits, settings.harmonics * omega, self.rng)
+        self.sine, self.cosine = at_rest(settings.harmonics)
+        self.times = np.linspace(0.0, self.period, PER_HARMONIC * settings.harmonics,
+                                 endpoint=False)
+        # Free numbers of order 1: centres as shares of the range, amplitudes as those speeds reach
+        self.middle = (self.limits.lower + self.limits.upper) / 2
+        self.half = (self.limits.upper - self.limits.lower) / 2
+        self.amplitude = self.limits.velocity / omega
+        self.best, self.condition = None, np.inf
+
+    # Motions -----------------------------------------------------------------------------------
+
+    def trajectory(self, x):
+        """Return the motion of free numbers x, (1 + 2 (harmonics - 1), nv)."""
+        free = self.sine.shape[1]
+        x = x.reshape(1 + 2 * free, -1)
+        return Fourier(self.robot.joint_names, self.period, self.middle + self.half * x[0],
+                       self.amplitude * (self.sine @ x[1:1 + free]),
+                       self.amplitude * (self.cosine @ x[1 + free:]))
+
+    def numbers(self, trajectory):
+        """Return the free numbers of a motion; the inverse of `trajectory`."""
+        return np.vstack([(trajectory.center - self.middle) / self.half,
+                          np.linalg.pinv(self.sine) @ (trajectory.sine / self.amplitude),
+                          np.linalg.pinv(self.cosine) @ (trajectory.cosine / self.amplitude)])
+
+    def draw(self):
+        """Return [(condition number, free numbers)] of random motions within limits, best first."""
+        found = []
+        shape = 1 + 2 * self.sine.shape[1], self.robot.nv
+        centers = self.centers()
+        for k in range(DRAWN):
+            self.progress(0.05 + 0.15 * k / DRAWN, 'random motions')
+            x = self.rng.normal(size=shape)
+            x[0] = centers[k % len(centers)]
+            trajectory = kept_within(self.robot, self.limits, self.trajectory(x), self.times)
+            if trajectory is not None:
+                condition = self.information.condition(*trajectory.sample(self.times))
+                self.keep(trajectory, condition)
+                found.append((condition, self.numbers(trajectory)))
+            if monotonic() > self.until and found:
+                break
+        if not found:
+            raise DynamicsError(
+                f'none of {DRAWN} random motions, however small, stays within the limits; widen '
+                'the boxes, or say by `positions` where the joints shall move')
+        return sorted(found, key=lambda pair: pair[0])
+
+    def centers(self):
+        """Return configurations that can be held within limits, as free numbers, (some, nv)."""
+        for share in (0.5, *TRIES * [1.0]):   # rather in the middle, where there is most room
+            x = self.rng.uniform(-share, share, (CENTERS, self.robot.nv))
+            still = np.zeros_like(x)
+            over = excess(self.robot, self.limits, self.middle + self.half * x, still, still)
+            held = x[(over < 0.0).all(axis=1)]
+            if len(held):
+                return held
+        raise DynamicsError(
+            f'in none of {(1 + TRIES) * CENTERS} random configurations can the robot hold itself '
+            'within the boxes and the effort limits; widen the boxes, or say by `positions` where '
+            'the joints shall move')
+
+    def keep(self, trajectory, condition):
+        """Remember a motion if it is the best, and holds against a dense check."""
+        if condition >= self.condition:
+            return
+        dense = kept_within(self.robot, self.limits, trajectory, dense_times(trajectory))
+        if dense is not None:
+            condition = self.information.condition(*dense.sample(self.times))
+            if condition < self.condition:
+                self.best, self.condition = dense, condition
+
+    # Improvement -------------------------------------------------------------------------------
+
+    def improve(self, x):
+        """Descend from the free numbers x; every step, scaled into limits, may be the best."""
+        from scipy.optimize import minimize
+
+        done = 0
+
+        def step(x):
+            nonlocal done
+            done += 1
+            self.progress(0.2 + 0.8 * done / self.settings.iterations,
+                          f'condition number {self.condition:.3g}')
+            trajectory = kept_within(self.robot, self.limits, self.trajectory(x), self.times)
+            if trajectory is not None:
+                self.keep(trajectory, self.information.condition(*trajectory.sample(self.times)))
+            if monotonic() > self.until:
+                raise StopIteration
+
+        minimize(self.cost, np.ravel(x), jac=True, method='L-BFGS-B', callback=step,
+                 options={'maxiter': self.settings.iterations})
+
+    def cost(self, x):
+        """Return (smooth condition number + penalties, its gradient by differences in one batch).
+
+        Rows of the batch are the motion itself, then one for each free number changed a little.
+        """
+        several = [self.trajectory(x), *(self.trajectory(x + step)
+                                         for step in STEP * np.eye(x.size))]
+        states = [np.concatenate(parts) for parts in zip(*(
+            trajectory.sample(self.times) for trajectory in several))]
+        W = self.information.scaled(*states)
+        f, B = smooth_condition(W[:len(W) // len(several)])
+        change = np.einsum('nj,nj->n', W @ B, W)        # sums to trace(B W'W)
+        change = change.reshape(len(several), -1).sum(axis=1)
+        penalty = self.penalty(*states).reshape(len(several), -1).sum(axis=1)
+        total = change + penalty
+        return f + penalty[0], (total[1:] - total[0]) / STEP
+
+    def penalty(self, q, v, a):
+        """Return the penalty of each state, (N,)."""
+        limits = self.limits
+        over = np.concatenate([np.abs(q - self.middle) / self.half - 1.0,
+                               np.abs(v) / limits.velocity - 1.0,
+                               np.abs(a) / limits.acceleration - 1.0,
+                               excess(self.robot, limits, q, v, a)], axis=1)
+        return STIFF * np.sum(np.maximum(over, 0.0) ** 2, axis=1) / len(self.times)
+
+    # What came of it ---------------------------------------------------------------------------
+
+    def result(self, random_condition):
+        if self.best is None:
+            raise DynamicsError('no motion stays within the limits at all times; widen the boxes')
+        self.progress(1.0, f'condition number {self.condition:.3g}')
+        return Excitation(self.best, self.condition, max(random_condition, self.condition),
+                          self.information.base.size, (*self.limits.warnings, *self.doubts()))
+
+    def doubts(self):
+        """Yield what the limits make of identification, where that is poor."""
+        q, v, a = self.best.sample(self.times)
+        if self.condition > POOR_PLAN:
+            names = ', '.join(self.information.weakest(q, v, a))
+            yield (f'the condition number is {self.condition:.3g}, above {POOR_PLAN:g}: the limits '
+                   f'make identification poor, most of all of {names}. Widen boxes or positions, '
+                   'or take a longer period with more harmonics')
+        reach = (q.max(axis=0) - q.min(axis=0)) / (2.0 * self.half)
+        hardly = (np.abs(v).max(axis=0) < HARDLY * self.limits.velocity) & (reach < HARDLY)
+        if hardly.any():
+            names = [name for name, little in zip(self.robot.joint_names, hardly) if little]
+            yield (f'{names} hardly move, less than {HARDLY:.0%} of their range and of their '
+                   'speed: the limits leave no more')

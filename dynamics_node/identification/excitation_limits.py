@@ -1,0 +1,140 @@
+"""What may an excitation do, and how is a motion made to keep to it?"""
+
+from typing import NamedTuple
+
+import numpy as np
+
+from dynamics_node import door
+from dynamics_node.errors import DynamicsError, UnknownName
+from dynamics_node.model.checks import positive
+
+WITHOUT_LIMITS = np.pi      # half the range of a continuous joint [rad]; of a slide, 1 m
+USUAL_SPEED = 1.0           # where the URDF says none [rad/s or m/s]
+PER_HARMONIC = 200          # points of a dense check per period of the highest harmonic
+BETWEEN = 0.995             # of a limit is used: torques may peak between two points of the check
+INSIDE = 1e-3               # [m] within a box, for the same reason
+SCALES = 0.9 ** np.arange(50)   # of the amplitudes, tried from the greatest on: down to 0.006
+
+
+class Box(NamedTuple):
+    """Where the origin of a frame must stay, in the world; +-inf where it does not matter."""
+
+    frame: str
+    lower: tuple = (-np.inf, -np.inf, -np.inf)    # [m]
+    upper: tuple = (np.inf, np.inf, np.inf)       # [m]
+
+
+class Limits(NamedTuple):
+    """What each joint may do, margins taken off; (nv,) each."""
+
+    lower: np.ndarray           # [rad or m]
+    upper: np.ndarray
+    velocity: np.ndarray        # [rad/s or m/s]
+    acceleration: np.ndarray    # [rad/s^2 or m/s^2], inf = none
+    torque: np.ndarray          # [N m or N], inf = unknown
+    boxes: tuple
+    warnings: tuple
+
+
+def limits_of(robot, margin=0.1, positions=None, acceleration=None, boxes=()):
+    """Return the Limits of a robot: the URDF's, with a margin.
+
+    :param margin: share of each limit that is left unused, and of the range of positions.
+    :param positions: {joint: (lower, upper)}, taken as they are [rad or m].
+    :param acceleration: one number for all joints or {joint: number}; a URDF has none. Velocity
+        limits bound it anyway: a series of K harmonics has |a| <= K w max |v|.
+    """
+    joints = robot.model.joints
+    if not 0.0 <= margin < 1.0:
+        raise DynamicsError(f'margin is {margin!r}; expected a share from 0 to below 1')
+    ranges = np.array([_range(joint, margin) for joint in joints]).reshape(-1, 2)
+    for name, pair in (positions or {}).items():
+        lower, upper = door.check_single(f"positions['{name}']", pair, 2)
+        if lower >= upper:
+            raise DynamicsError(f"positions['{name}'] is {pair!r}; expected (lower, upper)")
+        ranges[robot.model.joint(name).v.start] = lower, upper
+    speed = np.array([joint.max_velocity for joint in joints])
+    torque = np.array([joint.max_effort for joint in joints])
+    warnings = [f'the URDF has no {words} limit of {_names(joints, unknown)}; {instead}'
+                for words, unknown, instead in (
+                    ('velocity', np.isnan(speed), f'{USUAL_SPEED:g} per second is used'),
+                    ('effort', np.isnan(torque), 'their torques are not limited'))
+                if unknown.any()]
+    return Limits(*ranges.T, (1.0 - margin) * np.where(np.isnan(speed), USUAL_SPEED, speed),
+                  _accelerations(robot, acceleration),
+                  (1.0 - margin) * np.where(np.isnan(torque), np.inf, torque),
+                  tuple(_box(robot, box) for box in boxes), tuple(warnings))
+
+
+def dense_times(trajectory):
+    """Return enough times of one period to judge limits at."""
+    n = PER_HARMONIC * len(trajectory.sine)
+    return np.linspace(0.0, trajectory.period, n, endpoint=False)
+
+
+def kept_within(robot, limits, trajectory, times):
+    """Return the motion, scaled down as far as limits ask for, or None if that cannot be.
+
+    Each joint is scaled to its own limits of position, velocity and acceleration; then all alike
+    to those of torque and to the boxes, which depend on all joints.
+    """
+    center = np.clip(trajectory.center, limits.lower, limits.upper)
+    trajectory = trajectory._replace(center=center)
+    q, v, a = trajectory.sample(times)
+    with np.errstate(divide='ignore', invalid='ignore'):
+        room = [BETWEEN * (limits.upper - center) / (q - center).max(axis=0),
+                BETWEEN * (center - limits.lower) / (center - q).max(axis=0),
+                BETWEEN * limits.velocity / np.abs(v).max(axis=0),
+                BETWEEN * limits.acceleration / np.abs(a).max(axis=0)]
+    trajectory = trajectory.scaled(np.nanmin([*room, np.ones(len(center))], axis=0))
+    q, v, a = trajectory.sample(times)
+    for scale in SCALES:
+        if not (excess(robot, limits, center + scale * (q - center), scale * v, scale * a) > 0.0
+                ).any():
+            return trajectory.scaled(scale)
+    return None
+
+
+def excess(robot, limits, q, v, a):
+    """Return how far torques and frames are beyond their limits at each state, (N, limits).
+
+    Torques as a share of their limit, frames in metres; negative is within.
+    """
+    parts = [np.abs(robot.inverse_dynamics(q, v, a)) / limits.torque - BETWEEN]
+    for box in limits.boxes:
+        at = robot.frame_pose(q, box.frame)[..., :3, 3]
+        parts += [np.asarray(box.lower) + INSIDE - at, at - np.asarray(box.upper) + INSIDE]
+    return np.concatenate(parts, axis=-1)
+
+
+def _range(joint, margin):
+    if np.isfinite(joint.upper - joint.lower):
+        middle, half = (joint.lower + joint.upper) / 2, (joint.upper - joint.lower) / 2
+    else:
+        middle, half = 0.0, 1.0 if joint.kind == 'prismatic' else WITHOUT_LIMITS
+    return middle - (1.0 - margin) * half, middle + (1.0 - margin) * half
+
+
+def _accelerations(robot, acceleration):
+    if acceleration is None:
+        return np.full(robot.nv, np.inf)
+    if not hasattr(acceleration, 'items'):
+        return np.full(robot.nv, positive('acceleration', acceleration))
+    limit = np.full(robot.nv, np.inf)
+    for name, value in acceleration.items():
+        limit[robot.model.joint(name).v] = positive(f"acceleration['{name}']", value)
+    return limit
+
+
+def _box(robot, box):
+    if box.frame not in robot.frame_names:
+        raise DynamicsError(f'boxes: {UnknownName("frame", box.frame, robot.frame_names)}')
+    lower, upper = np.asarray(box.lower, dtype=float), np.asarray(box.upper, dtype=float)
+    if lower.shape != (3,) or upper.shape != (3,) or not (lower < upper).all():
+        raise DynamicsError(f"the box of '{box.frame}' goes from {box.lower} to {box.upper}; "
+                            'expected x, y, z in metres, each lower one below the upper')
+    return Box(box.frame, tuple(lower), tuple(upper))
+
+
+def _names(joints, mask):
+    return [joint.name for joint, chosen in zip(joints, mask) if chosen]

@@ -1,0 +1,37 @@
+"""What does a driver's recording say about the robot? Checks, filter and fit together."""
+
+from typing import NamedTuple
+
+from dynamics_node.identification.identify import Identification, Options, identify
+from dynamics_node.identification.prepare import Prepared, prepare
+
+PREPARED = 0.1    # share of the work that checks and filters are
+
+
+class Identified(NamedTuple):
+    """An identification, and the recording it was made of."""
+
+    found: Identification
+    ready: Prepared
+
+    @property
+    def warnings(self):
+        """About the recording and the result."""
+        return (*self.ready.warnings, *self.found.warnings)
+
+
+def identify_recording(robot, raw, options=None, cutoff=None, progress=None, tell=None):
+    """Return what is Identified by a RawRecording.
+
+    :param options: Options; the decimation is chosen here, by the cutoff.
+    :param cutoff: of the filter on positions [Hz]; None takes it from the spectrum of the motion.
+    :param progress, tell: see `identify`.
+    :raise DynamicsError: why nothing can be said, and what to record instead.
+    """
+    say = progress or (lambda share, text: None)
+    say(0.0, 'checking and filtering the recording')
+    ready = prepare(robot, raw, cutoff)
+    options = (options or Options())._replace(decimation=ready.factor)
+    found = identify(robot, ready.recording, options,
+                     lambda share, text: say(PREPARED + (1.0 - PREPARED) * share, text), tell)
+    return Identified(found, ready)

@@ -1,0 +1,180 @@
+"""What do motions and torques say about this robot?"""
+
+from typing import NamedTuple
+
+import numpy as np
+
+from dynamics_node.errors import DynamicsError
+from dynamics_node.identification.base_parameters import BaseParameters, base_parameters
+from dynamics_node.identification.consistent_fit import consistent_fit, prior_of
+from dynamics_node.identification.decimation import rows_left
+from dynamics_node.identification.fit import condition_number, fit
+from dynamics_node.identification.noise import Noise
+from dynamics_node.identification.parameters import (
+    Layout,
+    layout_of,
+    robot_of,
+    torque_beyond_the_model,
+    values_of,
+)
+from dynamics_node.identification.recording import Recording, of_joints
+from dynamics_node.identification.uncertainty import Spread, base_spread, full_spread
+from dynamics_node.identification.validation import Residuals, compare, split
+from dynamics_node.model.checks import positive
+from dynamics_node.robot import Robot
+
+ENOUGH = 5           # torques per unknown: fewer, and residuals say nothing about the noise
+POOR = 300.0         # condition number above which a motion excites too little
+STILL = 1e-9         # [rad or m, N m or N]: what changes by less does not change
+
+
+class Options(NamedTuple):
+    """How to identify."""
+
+    method: str = 'weighted'       # ordinary, weighted or robust: see fit.py
+    loss: str = 'huber'            # of the robust one: huber or bisquare
+    prior_weight: float = 1.0      # 1 believes the URDF's inertias to within 100 %, 100 to 10 %
+    validation_share: float = 0.2  # of the samples, held back at the end
+    decimation: int = 1            # at most, of torques and regressors, filtered alike; as far as
+    #                                enough rows are left
+    stribeck_speed: float | None = None   # adds Stribeck's terms [rad/s or m/s]
+
+
+class Identification(NamedTuple):
+    """What was found."""
+
+    robot: Robot                  # as identified: every link a body that can exist
+    layout: Layout                # of the vectors below: names, units
+    values: np.ndarray            # (size,) parameters
+    before: np.ndarray            # (size,) as the robot had them
+    spread: Spread                # of values
+    base: BaseParameters          # what torques depend on, and in words
+    base_values: np.ndarray       # (b,)
+    base_spread: Spread           # of base_values, from the data alone
+    base_covariance: np.ndarray   # (b, b)
+    noise: Noise                  # of each joint's torque
+    residuals: Residuals          # before and after, fitted and held back
+    condition: float              # condition number of the regressor, in units of its columns
+    warnings: tuple               # texts
+    options: Options
+
+    def predict(self, q, v, a):
+        """Return the torque of a motion: inverse dynamics, offsets and Stribeck's terms."""
+        beyond = torque_beyond_the_model(self.layout, self.values, np.asarray(v, dtype=float))
+        return self.robot.inverse_dynamics(q, v, a) + beyond
+
+
+def identify(robot, recording, options=None, progress=None, tell=None):
+    """Return the Identification of a robot from a Recording.
+
+    :param robot: as known so far. Its payloads are known and stay; its bodies are identified.
+    :param options: Options.
+    :param progress: f(share, text), called often; what it raises ends the identification.
+    :param tell: f(condition number, RMS of what is left of the torques [N m or N]), called as soon
+        as they are known.
+    :raise DynamicsError: why nothing can be said, and what to record instead.
+    """
+    options = _checked(Options() if options is None else options)
+    say = progress or (lambda share, text: None)
+    recording = _arranged(robot, recording)
+    layout = layout_of(robot, options.stribeck_speed)
+    base = base_parameters(robot, layout)
+    train, validation = split(recording, options.validation_share)
+    factor = _decimation(base, train, validation, options)
+
+    known = values_of(robot, layout)
+    prior = prior_of(layout, known, train, options.prior_weight)
+    linear = fit(robot, base, train, base.values(prior.values), options.method, options.loss,
+                 factor, lambda share, text: say(0.6 * share, text))
+    condition = condition_number(linear.problem.R)
+    if tell is not None:
+        tell(condition, float(np.sqrt(np.mean(linear.noise.sigma ** 2))))
+    found = consistent_fit(base, linear.problem, prior,
+                           lambda: say(0.6, 'making every link one that can exist'))
+    covariance, of_base = base_spread(base, linear, prior)
+    residuals = compare(robot, base, train, validation, known, found.values,
+                        lambda share: say(0.7 + 0.3 * share, 'comparing before and after'))
+    return Identification(
+        robot_of(robot, layout, found.values), layout, found.values, known,
+        full_spread(found, prior), base, base.values(found.values), of_base, covariance,
+        linear.noise, residuals, condition,
+        _warnings(base, of_base, condition, found, residuals), options)
+
+
+# At the door ----------------------------------------------------------------------------------
+
+def _checked(options):
+    positive('prior_weight', options.prior_weight)
+    if not 0.0 < options.validation_share < 1.0:
+        raise DynamicsError(f'validation_share is {options.validation_share!r:.80}; expected a '
+                            'number between 0 and 1: the share of the samples that is held back')
+    if not isinstance(options.decimation, int) or options.decimation < 1:
+        raise DynamicsError(f'decimation is {options.decimation!r:.80}; expected a whole number, '
+                            '1 or more')
+    if options.stribeck_speed is not None:
+        positive('stribeck_speed', options.stribeck_speed)
+    return options
+
+
+def _arranged(robot, recording):
+    """Return the recording with the robot's joints in its order, or refuse it."""
+    if not isinstance(recording, Recording):
+        raise DynamicsError(f'recording is {type(recording).__name__}; expected a Recording: '
+                            'see prepare')
+    shape = len(recording.time), len(recording.joint_names)
+    for name in ('q', 'v', 'a', 'tau'):
+        if np.shape(getattr(recording, name)) != shape:
+            raise DynamicsError(f'{name} of the recording has shape '
+                                f'{np.shape(getattr(recording, name))}; expected {shape}')
+    ordered = of_joints(robot, recording)
+    columns = [recording.joint_names.index(name) for name in ordered.joint_names]
+    recording = recording._replace(joint_names=ordered.joint_names, **{
+        name: np.ascontiguousarray(getattr(recording, name)[:, columns], dtype=float)
+        for name in ('q', 'v', 'a', 'tau')})
+    for name in ('q', 'v', 'a', 'tau'):
+        bad = ~np.isfinite(getattr(recording, name))
+        if bad.any():
+            row, column = np.argwhere(bad)[0]
+            raise DynamicsError(f'{name} of joint {recording.joint_names[column]!r} has no number '
+                                f'at sample {row}; filtering.smooth leaves such samples out')
+    for name, what in (('q', 'does not move'), ('tau', 'has a constant torque')):
+        still = [joint for joint, change in zip(recording.joint_names,
+                                                np.ptp(getattr(recording, name), axis=0))
+                 if change < STILL]
+        if still:
+            raise DynamicsError(f'{", ".join(still)} {what} in the recording: nothing can be said '
+                                'of it. Record a motion of every joint with its measured torque, '
+                                'or lock the joint when the URDF is read')
+    return recording
+
+
+def _decimation(base, train, validation, options):
+    """Return the factor that leaves enough rows, or refuse a recording that has too few."""
+    needed = ENOUGH * int(base.felt.sum(axis=1).max())
+    if len(train.time) < needed or not len(validation.time):
+        total = int(needed / (1.0 - options.validation_share)) + 1
+        raise DynamicsError(
+            f'the recording has {len(train.time) + len(validation.time)} samples, too few for '
+            f'{base.size} unknown parameters; record at least {total}')
+    most = min(options.decimation, len(train.time) // needed)
+    return next((factor for factor in range(most, 1, -1)
+                 if rows_left(train.time, factor) >= needed), 1)
+
+
+def _warnings(base, spread, condition, found, residuals):
+    texts = []
+    if condition > POOR:
+        texts.append(f'the motion excites the robot poorly: condition number {condition:.3g}, '
+                     f'good ones are below {POOR:g}. Record an excitation trajectory')
+    untold = [name for name, told in zip(base.names, spread.told) if not told]
+    if untold:
+        texts.append(f'the data hardly tell {len(untold)} of {base.size} base parameters, which '
+                     f'stay near the URDF: {", ".join(untold)}')
+    if not found.converged:
+        texts.append(f'the fit of possible links had not settled after {found.iterations} '
+                     'steps: a larger prior_weight helps')
+    if residuals.gain < 1.0:
+        texts.append('on the motion that was held back the new parameters predict torques worse '
+                     f'than the old ones, by a factor of {1.0 / residuals.gain:.3g}: do not use '
+                     'them')
+    return tuple(texts)

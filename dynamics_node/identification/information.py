@@ -1,0 +1,67 @@
+"""How well could parameters be told from a motion, before it is made?
+
+By the condition number of the regressor of base parameters, rows and columns brought to comparable
+size by scales that do not depend on the motion, so that motions can be compared:
+
+* a row counts as a share of the joint's effort limit: drives measure the better the smaller;
+* a column is divided by its RMS over random states within the limits. A motion that excites every
+  combination as well as such states do, were they to come without dependence, has the number 1.
+"""
+
+import numpy as np
+
+from dynamics_node.identification.base_parameters import base_parameters
+from dynamics_node.identification.parameters import layout_of, regressor
+
+STATES = 300    # random ones, for the scales
+SMOOTHNESS = 4  # p below
+
+
+class Information:
+    """The scaled regressor of base parameters of a robot within its limits."""
+
+    def __init__(self, robot, limits, bandwidth, rng):
+        """Take bandwidth [rad/s]: accelerations are about that times velocities."""
+        self.robot, self.layout = robot, layout_of(robot)
+        self.base = base_parameters(robot, self.layout)
+        shape = (STATES, robot.nv)
+        q = rng.uniform(limits.lower, limits.upper, shape)
+        v = rng.uniform(-limits.velocity, limits.velocity, shape)
+        most = np.minimum(limits.acceleration, bandwidth * limits.velocity)
+        a = rng.uniform(-most, most, shape)
+        usual = np.sqrt(np.mean(robot.inverse_dynamics(q, v, a) ** 2, axis=0))
+        known = np.isfinite(limits.torque)
+        self.rows = 1.0 / np.where(known, limits.torque, np.where(usual > 0.0, usual, 1.0))
+        self.columns = np.ones(self.base.size)
+        self.columns = 1.0 / np.sqrt(np.mean(self.scaled(q, v, a) ** 2, axis=0))
+
+    def scaled(self, q, v, a):
+        """Return the scaled regressor of some states, (N nv, base parameters)."""
+        Y = regressor(self.robot, self.layout, q, v, a)[..., self.base.kept]
+        return (Y * self.rows[:, None] * self.columns).reshape(-1, self.base.size)
+
+    def condition(self, q, v, a):
+        """Return the condition number of a motion, inf if it leaves parameters open."""
+        W = self.scaled(q, v, a)
+        values = np.linalg.eigvalsh(W.T @ W)   # its squares: exact enough below 1e6
+        return float(np.sqrt(values[-1] / values[0])) if values[0] > 0.0 else np.inf
+
+    def weakest(self, q, v, a, count=3):
+        """Return the names of the parameters that the motion tells least about."""
+        direction = np.linalg.svd(self.scaled(q, v, a), full_matrices=False)[2][-1]
+        return [self.base.names[k] for k in np.argsort(-np.abs(direction))[:count]]
+
+
+def smooth_condition(W):
+    r"""Return (f, B): a smooth stand-in for log cond W, and df = trace(B d(W'W)).
+
+    f = (log sum_i l_i^p + log sum_i l_i^-p) / 2p  with the eigenvalues l of W'W: it is above
+    log cond W by log(n) / p at most, and has a gradient where eigenvalues meet.
+    """
+    p = SMOOTHNESS
+    values, vectors = np.linalg.eigh(W.T @ W)
+    values = np.maximum(values, 1e-14 * values[-1])
+    high, low = (values / values[-1]) ** p, (values / values[0]) ** -p
+    f = (np.log(high.sum()) + np.log(low.sum())) / (2 * p) + 0.5 * np.log(values[-1] / values[0])
+    slope = (high / high.sum() - low / low.sum()) / (2.0 * values)
+    return float(f), (vectors * slope) @ vectors.T

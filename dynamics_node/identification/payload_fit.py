@@ -1,0 +1,223 @@
+r"""What does the robot carry? Mass, centre of mass and inertia of a load, from torques.
+
+What the model leaves unexplained is linear in the load's ten parameters pi at the frame:
+
+    tau - ID(q, v, a) = Y_load(q, v, a) pi + Y d + noise,
+
+Y d being what the model itself is wrong by. Of a loaded motion alone, d is viscous and Coulomb
+friction and an offset per joint; a light error of the last links' inertias would be taken for load.
+With a recording of the same robot `unloaded` besides, d is everything: link inertias, armature,
+friction and offsets, believed to within BELIEF, and only what came with the load is load.
+
+Standing still a load shows its mass and centre alone. Dry friction is what such torques are wrong
+by, see StaticPoses: with `approach` it is fitted, else large residuals are weighed down (Huber).
+"""
+
+from typing import NamedTuple
+
+import numpy as np
+from scipy.linalg import solve_triangular
+from scipy.optimize import least_squares
+
+from dynamics_node.algorithms.inertial_parameters import TEN, inertia_of, ten_numbers
+from dynamics_node.errors import DynamicsError
+from dynamics_node.identification import log_cholesky
+from dynamics_node.identification.fit import TUNING, equilibrated, huber
+from dynamics_node.identification.noise import noise_of
+from dynamics_node.identification.payload_rows import rows_of
+from dynamics_node.model.model import WORLD
+from dynamics_node.spatial.inertia import Inertia
+
+CUTOFF = 10.0            # [Hz] arms move loads at 2 Hz or slower
+ROUNDS = 10              # of reweighting at most
+SETTLED = 0.02           # relative change of each joint's noise that ends it
+# Singular values of the unit-norm columns of what is to be told, least by greatest.
+LEAST_CENTRE = 1e-2      # below, mass and centre of mass cannot be told
+LEAST_INERTIA = 1e-3     # below, inertia cannot
+SURE = 3.0               # standard deviations
+VALUES = ('mass', 'cx', 'cy', 'cz', *TEN[4:])
+UNITS = ('kg', *['m'] * 3, *['kg m^2'] * 6)
+VAGUE_CENTRE = 0.02      # [m] a standard deviation beyond which is warned of
+SAME_WAY = 15.0          # [degrees] within which gravity points the same way in all poses
+
+
+class PayloadEstimate(NamedTuple):
+    """A load, and how well it is known."""
+
+    frame: str
+    mass: float                   # [kg]
+    com: np.ndarray               # (3,) in the frame [m]
+    inertia: np.ndarray | None    # (3, 3) about the centre, axes of the frame; None: not told
+    covariance: np.ndarray        # of VALUES, (10, 10); (4, 4) where inertia is not told
+    residual_rms: np.ndarray      # (nv,) torque that load and model leave unexplained [N m or N]
+    samples: int                  # that were fitted
+    warnings: tuple               # texts
+
+    @property
+    def sigma(self):
+        """{value: standard deviation} of mass, cx, cy, cz and, where told, Ixx, Ixy, ... ."""
+        return dict(zip(VALUES, np.sqrt(np.diag(self.covariance)).tolist()))
+
+    def attached_to(self, robot, name='payload'):
+        """Return the robot carrying the load, see Robot.with_payload."""
+        return robot.with_payload(name, self.frame, self.mass, self.com, self.inertia)
+
+    def __str__(self):
+        sigma = list(self.sigma.values())
+        found = [self.mass, *self.com]
+        if self.inertia is not None:
+            found += list(ten_numbers(Inertia(0.0, np.zeros(3), self.inertia))[4:])
+        lines = [f'{name} {value:.5g} +- {s:.2g} {unit}'
+                 for name, value, s, unit in zip(VALUES, found, sigma, UNITS)]
+        return '\n'.join([f"load at '{self.frame}'", *lines, *self.warnings])
+
+
+def identify_payload(robot, recording, frame, unloaded=None, cutoff=CUTOFF):
+    """Return the PayloadEstimate of a load fixed to a frame.
+
+    :param robot: as it is without that load.
+    :param recording: a RawRecording or Recording of a motion of some seconds, or StaticPoses.
+    :param unloaded: the same kind of recording without the load, not necessarily of the same
+        motion; None trusts the model's inertias.
+    :param cutoff: of the filter on a RawRecording [Hz], see `filtering.smooth`; noise that it lets
+        through makes a load too light, since accelerations are never free of it.
+    :raise DynamicsError: why nothing can be told, and what to record instead.
+    """
+    if robot.model.frame(frame).body == WORLD:
+        raise DynamicsError(f"frame '{frame}' does not move: no torque depends on what it carries")
+    rows, warnings = rows_of(robot, recording, frame, unloaded, cutoff)
+    factor, left = _fitted(rows)
+    R, z = factor[-11:-1, -11:-1], factor[-11:-1, -1]   # the last row is what is left over
+    told = not rows.static and _told(R) > LEAST_INERTIA
+    last = slice(0, 10) if told else slice(6, 10)   # inertia comes before mass and centre
+    if _told(R[6:, 6:]) < LEAST_CENTRE:
+        raise DynamicsError(_untold(rows, R[6:, 6:], frame))
+    R, z = R[last, last], z[last]
+    x = _solved(R, z)
+    covariance = _covariance(R)
+    mass, sigma = x[-4], np.sqrt(covariance[-4, -4])
+    if mass < -SURE * sigma or (mass <= 0.0 and sigma == 0.0):
+        raise DynamicsError(
+            f'the load would weigh {mass:.4g} +- {sigma:.2g} kg: torques are smaller than without '
+            'it. Does the model carry it already, or have efforts the wrong sign?')
+    if mass < SURE * sigma:
+        raise DynamicsError(f'the load weighs {mass:.4g} +- {sigma:.2g} kg, which cannot be told '
+                            'from nothing: record more poses or a faster motion, or calibrate the '
+                            'torques first (unloaded)')
+    if told and not log_cholesky.is_consistent(_ten(x)):
+        x = _consistent(x, R, z)
+        warnings = (*warnings, 'the nearest body that can exist was taken: the torques alone gave '
+                    'an inertia that none has')
+    ten = _ten(x) if told else np.array([*x, *np.zeros(6)])
+    return _estimate(rows, frame, ten, told, covariance, left, warnings)
+
+
+# The fit ------------------------------------------------------------------------------------------
+
+def _fitted(rows):
+    """Return (R factor of [Y, y], residuals (N, nv) of the loaded samples).
+
+    Ordinary least squares first; then each joint by its noise, each sample by how far it is off.
+    """
+    A, y, nv = rows.A, rows.y, rows.nv
+    count = np.full(nv, min(A.shape[1] / nv, len(y) / nv - 1))
+    sigma, weight = np.ones(nv), np.ones(len(y) // nv * nv)
+    for _ in range(ROUNDS):
+        scale = np.sqrt(weight) / np.tile(sigma, len(y) // nv)
+        stacked = np.vstack([np.column_stack([A, y]) * scale[:, None], rows.prior])
+        factor = np.linalg.qr(stacked, mode='r')
+        left = y - A @ _solved(factor[:-1, :-1], factor[:-1, -1])
+        noise = noise_of(left.reshape(-1, nv), count, rows.floor)
+        before = sigma
+        sigma = noise.sigma if rows.static else noise.effective  # poses do not follow each other
+        if np.allclose(sigma, before, rtol=SETTLED):
+            break
+        spread = np.tile(TUNING['huber'] * noise.sigma, len(y) // nv)
+        weight = huber(left / spread) if rows.static else weight
+    return factor, left.reshape(-1, nv)[:rows.samples]
+
+
+def _solved(R, z):
+    """Return x with R x = z, least where R has no rank."""
+    scaled, scale = equilibrated(R)
+    return np.linalg.lstsq(scaled, z, rcond=1e-12)[0] / scale
+
+
+def _told(R):
+    """Return the least singular value of unit-norm columns by the greatest."""
+    values = np.linalg.svd(equilibrated(R)[0], compute_uv=False)
+    return values[-1] / values[0] if (np.abs(R).sum(axis=0) > 0.0).all() else 0.0
+
+
+def _covariance(R):
+    inverse = solve_triangular(np.linalg.qr(R, mode='r'), np.eye(len(R)))
+    return inverse @ inverse.T
+
+
+def _untold(rows, R, frame):
+    """Return what cannot be told, and what to record instead."""
+    direction = np.linalg.svd(equilibrated(R)[0])[2][-1]
+    names = [VALUES[k] for k in np.argsort(-np.abs(direction)) if abs(direction[k]) > 0.3]
+    said = f"the torques do not tell {', '.join(names)} of a load at '{frame}'"
+    down = rows.down @ rows.down.mean(axis=0)
+    norms = np.linalg.norm(rows.down, axis=1) * np.linalg.norm(rows.down.mean(axis=0))
+    spread = np.degrees(np.arccos(np.clip(down / np.maximum(norms, 1e-12), -1.0, 1.0)).max())
+    if spread < SAME_WAY:
+        return (f'{said}: gravity always points the same way in its axes, within {spread:.2g} '
+                'degrees. Turn the wrist: record poses in which each axis of the frame has been '
+                'along, against and across gravity, three or more')
+    return (f'{said}: the joints that carry it do not feel it in these poses. Record others, in '
+            'which their axes are level')
+
+
+def _ten(x):
+    """Return pi of x = (six of inertia, mass, moment), (10,)."""
+    return np.concatenate([x[6:], x[:6]])
+
+
+def _consistent(x, R, z):
+    """Return the x of a body that can exist, nearest by what the torques tell."""
+    order = np.r_[4:10, 0:4]   # of ten, as x has them
+    start = np.clip(log_cholesky.log_cholesky(log_cholesky.nearest_consistent(_ten(x))),
+                    *log_cholesky.bounds())
+    found = least_squares(lambda p: R @ log_cholesky.body_of(p)[order] - z, start,
+                          lambda p: R @ log_cholesky.body_rates(p)[order],
+                          bounds=log_cholesky.bounds(), x_scale='jac', max_nfev=300)
+    return log_cholesky.body_of(found.x)[order]
+
+
+# What is said -------------------------------------------------------------------------------------
+
+def _estimate(rows, frame, ten, told, covariance, left, warnings):
+    load = inertia_of(ten)
+    order = np.r_[6:10, 0:6] if told else np.arange(4)      # of ten: (m, mc, inertia)
+    J = _rates(ten)[:len(order), :len(order)]
+    covariance = J @ covariance[np.ix_(order, order)] @ J.T
+    warnings = list(warnings)
+    vague = np.sqrt(np.diag(covariance)[1:4])
+    if vague.max() > VAGUE_CENTRE:
+        axis = 'xyz'[int(vague.argmax())]
+        warnings.append(f'the centre of mass is known to {vague.max():.2g} m along {axis} only: '
+                        'turn the wrist further')
+    if not told and not rows.static:
+        warnings.append('the motion is too slow, or turns too little, to tell the inertia: only '
+                        'mass and centre are given')
+    if rows.static and rows.friction_unknown:
+        warnings.append('poses without approach: friction that holds the joints is in the result, '
+                        'by chance; come to each pose from both sides')
+    return PayloadEstimate(frame, float(load.mass), load.com,
+                           load.tensor_about_com() if told else None, covariance,
+                           np.sqrt(np.mean(left ** 2, axis=0)), rows.samples, tuple(warnings))
+
+
+def _rates(ten):
+    """Return d(mass, centre, tensor about it)/d(ten), (10, 10), by central differences."""
+    def values(ten):
+        load = inertia_of(ten)
+        about = Inertia(load.mass, load.com, load.tensor_about_com())
+        return ten_numbers(about)
+
+    steps = 1e-6 * np.maximum(np.abs(ten), ten[0])
+    return np.stack([(values(ten + step * unit) - values(ten - step * unit)) / (2.0 * step)
+                     for step, unit in zip(steps, np.eye(10))], axis=-1)
+

@@ -1,0 +1,138 @@
+"""Which equations do recordings give for a load and for what the model is wrong by?"""
+
+from typing import NamedTuple
+
+import numpy as np
+
+from dynamics_node.algorithms.inertial_parameters import body_inertia_rates
+from dynamics_node.errors import DynamicsError
+from dynamics_node.identification.consistent_fit import prior_of
+from dynamics_node.identification.decimation import decimate, segments
+from dynamics_node.identification.fit import ROUNDING
+from dynamics_node.identification.parameters import layout_of, regressor, values_of
+from dynamics_node.identification.prepare import prepare
+from dynamics_node.identification.recording import RawRecording, Recording
+from dynamics_node.identification.static_poses import StaticPoses, poses_of
+
+BELIEF = 0.3            # share by which link inertias may be off
+SHORTEST = 2.0          # [s] of motion
+CHUNK = 10_000          # samples whose regressors are held at once: 55 MB of seven axes
+FEWEST_POSES = 3
+MOST_ROWS = 20_000      # samples that are fitted; of more, every so many
+
+
+class Rows(NamedTuple):
+    """A (d, six of inertia, mass, moment) = y, joint by joint of sample after sample."""
+
+    A: np.ndarray          # (samples nv, unknowns)
+    y: np.ndarray          # (samples nv,) torque that the model leaves unexplained
+    prior: np.ndarray      # (k, unknowns + 1) rows of the same kind, in standard deviations
+    nv: int
+    samples: int           # that are loaded; they come first
+    down: np.ndarray       # (samples, 3) gravity in the axes of the frame
+    static: bool
+    floor: np.ndarray      # (nv,) least noise: what dry friction may hold where nobody knows
+    friction_unknown: bool
+
+
+class _Samples(NamedTuple):
+    """A recording of either kind."""
+
+    recording: Recording
+    approach: np.ndarray | None
+    factor: int
+    warnings: tuple
+
+
+def rows_of(robot, recording, frame, unloaded=None, cutoff=None):
+    """Return (Rows, warnings)."""
+    loaded = _samples(robot, recording, cutoff)
+    static = isinstance(recording, StaticPoses)
+    layout = layout_of(robot)
+    free = _free(layout, static, loaded, unloaded is not None)
+    A, y = _equations(robot, layout, loaded, frame, free)
+    warnings, samples = list(loaded.warnings), len(y)
+    if unloaded is not None:
+        if isinstance(unloaded, StaticPoses) is not static:
+            raise DynamicsError('unloaded must be of the kind of the loaded recording: a motion, '
+                                'or static poses')
+        bare = _samples(robot, unloaded, cutoff)
+        B, w = _equations(robot, layout, bare, frame, free, loaded=False)
+        A, y = np.concatenate([A, B]), np.concatenate([y, w])
+        warnings += [f'unloaded: {text}' for text in bare.warnings]
+    q = loaded.recording.q
+    poses = robot.frame_pose(q[::1 + len(q) // 1000], frame)
+    prior = prior_of(layout, values_of(robot, layout), loaded.recording, BELIEF ** -2.0)
+    belief = prior.A[free][:, free]   # d is near nothing; of the load nothing is believed
+    prior = np.hstack([belief, np.zeros((len(belief), 11))])
+    unknown = static and loaded.approach is None
+    floor = np.full(robot.nv, ROUNDING * max(1.0, np.abs(loaded.recording.tau).max()))
+    if unknown:  # anything between -f and f is as likely
+        floor = np.maximum(floor, robot.model.friction / np.sqrt(3.0))
+    return Rows(A.reshape(-1, A.shape[-1]), y.ravel(), prior, robot.nv, samples,
+                robot.gravity @ poses[:, :3, :3], static, floor, unknown), tuple(warnings)
+
+
+def _samples(robot, given, cutoff):
+    """Return the recording, checked, in the robot's order."""
+    if isinstance(given, StaticPoses):
+        poses = poses_of(robot, given)
+        if len(poses.q) < FEWEST_POSES:
+            raise DynamicsError(f'{len(poses.q)} poses are too few; record {FEWEST_POSES} or more '
+                                'that hold the load differently to gravity')
+        rest = np.zeros_like(poses.q)
+        return _Samples(Recording(poses.joint_names, np.arange(len(rest), dtype=float), poses.q,
+                                  rest, rest, poses.tau), poses.approach, 1, ())
+    if isinstance(given, RawRecording):
+        prepared = prepare(robot, given, cutoff, min_duration=SHORTEST, all_move=False)
+        return _Samples(prepared.recording, None, prepared.factor, prepared.warnings)
+    if not isinstance(given, Recording):
+        raise DynamicsError(f'recording is {type(given).__name__}; expected a RawRecording, a '
+                            'Recording or StaticPoses')
+    if tuple(given.joint_names) != robot.joint_names:
+        raise DynamicsError(f'the recording is of {list(given.joint_names)}; expected the joints '
+                            f'of the robot in its order, {list(robot.joint_names)}: see prepare')
+    for key in ('q', 'v', 'a', 'tau'):
+        array = getattr(given, key)
+        if np.shape(array) != (len(given.time), robot.nv) or not np.isfinite(array).all():
+            raise DynamicsError(f'{key} of the recording must be ({len(given.time)}, {robot.nv}) '
+                                'finite numbers')
+    return _Samples(given.rows(slice(None, None, 1 + len(given.time) // MOST_ROWS)), None, 1, ())
+
+
+def _free(layout, static, loaded, unloaded):
+    """Return the mask of the model's parameters that may be wrong, (size,)."""
+    free = np.full(layout.size, unloaded)
+    if static:
+        free[layout.inertial:] = False
+        free[layout.each('offset')] = unloaded
+        free[layout.each('coulomb')] = loaded.approach is not None
+    else:
+        for kind in ('viscous', 'coulomb', 'offset'):
+            free[layout.each(kind)] = True
+    return free
+
+
+def _equations(robot, layout, samples, frame, free, loaded=True):
+    """Return (A, y) of a recording, (M, nv, unknowns) and (M, nv)."""
+    body = robot.model.frame(frame).body
+    to_body = np.array([body_inertia_rates(robot.model, {frame: unit})[body]
+                        for unit in np.eye(10)]).T[:, np.r_[4:10, 0:4]]
+    recording, found = samples.recording, []
+    for part in segments(recording.time):
+        for start in range(part.start, part.stop, CHUNK):
+            at = slice(start, min(start + CHUNK, part.stop))
+            q, v, a = recording.q[at], recording.v[at], recording.a[at]
+            Y = regressor(robot, layout, q, v, a)
+            if samples.approach is not None:
+                joints = np.arange(robot.nv)
+                columns = np.arange(layout.size)[layout.each('coulomb')]
+                Y[:, joints, columns] = samples.approach[at]
+            load = Y[..., layout.of_body(body)] @ to_body if loaded else np.zeros((*v.shape, 10))
+            left = recording.tau[at] - robot.inverse_dynamics(q, v, a)
+            rows = np.concatenate([Y[..., free], load, left[..., None]], axis=-1)
+            found.append(decimate(rows, samples.factor))
+    rows = np.concatenate(found)
+    if len(rows) < FEWEST_POSES:
+        raise DynamicsError('the recording is in pieces too short to filter; record without gaps')
+    return rows[..., :-1], rows[..., -1]

@@ -1,0 +1,128 @@
+"""What did joint states say in a ROS 2 bag? Both storages, mcap and sqlite3, without ROS."""
+
+from pathlib import Path
+
+import numpy as np
+
+from dynamics_node.errors import DynamicsError
+from dynamics_node.identification.recording import raw_recording
+
+JOINT_STATE = 'sensor_msgs/msg/JointState'
+LONGEST_STEP = 3.5    # in usual steps: between samples further apart nothing is made up
+INSTALL = 'reading bags needs the package rosbags: pip install rosbags'
+
+
+def read_bag(path, topic='/joint_states'):
+    """Return the RawRecording of all joints on a topic of sensor_msgs/JointState.
+
+    Messages may be about some of the joints, in any order: an arm's and a gripper's are merged by
+    name. The times are those of the joint with most samples; others are interpolated to them, and
+    nan where they have a gap. Stamps are those of the headers; of a driver that leaves them zero,
+    the times of arrival.
+
+    :param path: the folder of a bag (with metadata.yaml) or its .mcap or .db3 file.
+    :raise DynamicsError: no bag, no such topic, no joint states on it.
+    """
+    try:
+        from rosbags.highlevel import AnyReader
+        from rosbags.typesys import Stores, get_typestore
+    except ImportError as error:
+        raise DynamicsError(INSTALL) from error
+    path = Path(path)
+    if not path.exists():
+        raise DynamicsError(f'there is no bag {path}')
+    try:
+        # bags from before Iron do not hold their message types
+        with AnyReader([path], default_typestore=get_typestore(Stores.ROS2_JAZZY)) as reader:
+            return merged(path, _series(reader, _connections(path, reader, topic)))
+    except DynamicsError:
+        raise
+    except Exception as error:  # a damaged file: rosbags, SQLite and Python have an error each
+        raise DynamicsError(f'{path} cannot be read: {error}; expected a ROS 2 bag, a folder with '
+                            'metadata.yaml or a file .mcap or .db3') from error
+
+
+def _connections(path, reader, topic):
+    chosen = [c for c in reader.connections if c.topic == topic and c.msgtype == JOINT_STATE]
+    if not chosen:
+        known = sorted({c.topic for c in reader.connections if c.msgtype == JOINT_STATE})
+        raise DynamicsError(f"{path} has no joint states on '{topic}'; "
+                            f'it has them on: {", ".join(known) or "no topic"}')
+    return chosen
+
+
+def _series(reader, connections):
+    """Return {names: [times in header, times of arrival, rows of position, velocity, effort]}."""
+    series = {}
+    for connection, arrival, data in reader.messages(connections=connections):
+        message = reader.deserialize(data, connection.msgtype)
+        stamp = message.header.stamp
+        rows = series.setdefault(tuple(message.name), ([], [], []))
+        rows[0].append(stamp.sec * 1_000_000_000 + stamp.nanosec)
+        rows[1].append(arrival)
+        rows[2].append([row_of(field, len(message.name)) for field in (
+            message.position, message.velocity, message.effort)])
+    return series
+
+
+def row_of(field, n):
+    """Return one number per joint; nan where the message leaves them out."""
+    return field if len(field) == n else np.full(n, np.nan)
+
+
+def merged(where, series):
+    """Return the RawRecording of messages, each about some of the joints.
+
+    :param where: they come from, for what is refused.
+    :param series: {names: (stamps [ns], times of arrival [ns], rows)}, a row being the position,
+        velocity and effort of those joints, nan where the message leaves them out.
+    """
+    stamped = any(any(stamps) for stamps, _, _ in series.values())
+    joints = {}
+    for names, (stamps, arrivals, rows) in series.items():
+        time = np.array(stamps if stamped else arrivals, dtype=np.int64)
+        rows = np.array(rows, dtype=float).reshape(len(rows), 3, len(names))
+        for k, name in enumerate(names):
+            joints.setdefault(name, []).append((time, rows[:, :, k]))
+    if not joints:
+        raise DynamicsError(f'{where}: the joint states name no joint')
+    joints = {name: _in_time(parts) for name, parts in joints.items()}
+    base = max(joints.values(), key=lambda joint: len(joint[0]))[0]
+    seconds = (base - base[0]) * 1e-9     # from the first one: nanoseconds of 1970 need 61 bits
+    columns = np.stack([_at(base, *joint) for joint in joints.values()], axis=-1)
+    q, v, tau = columns[:, 0], columns[:, 1], columns[:, 2]
+    return raw_recording(joints, seconds, q, tau, v if np.isfinite(v).any() else None)
+
+
+def _in_time(parts):
+    """Return (time, rows) of one joint from the messages of all kinds that name it.
+
+    Of one kind they keep their order, so that a clock that ran backwards is noticed later.
+    """
+    if len(parts) == 1:
+        return parts[0]
+    time = np.concatenate([time for time, _ in parts])
+    order = np.argsort(time, kind='stable')
+    return time[order], np.concatenate([rows for _, rows in parts])[order]
+
+
+def _at(base, time, rows):
+    """Return the rows at other times, (len(base), 3); nan in gaps and beyond the ends."""
+    if np.array_equal(base, time):
+        return rows
+    if len(time) < 2 or (np.diff(time) <= 0).any() or (np.diff(base) <= 0).any():
+        return _exact(base, time, rows)
+    right = np.clip(np.searchsorted(time, base), 1, len(time) - 1)
+    step = time[right] - time[right - 1]
+    share = ((base - time[right - 1]) / step)[:, None]
+    between = rows[right - 1] * (1.0 - share) + rows[right] * share
+    inside = (share >= 0.0) & (share <= 1.0)
+    near = step[:, None] <= LONGEST_STEP * np.median(np.diff(time))
+    return np.where(inside & near, between, np.nan)
+
+
+def _exact(base, time, rows):
+    """Return the rows where stamps are the very same: nothing to interpolate between."""
+    found = dict(zip(time.tolist(), rows))
+    missing = np.full(3, np.nan)
+    return np.array([found.get(t, missing) for t in base.tolist()])

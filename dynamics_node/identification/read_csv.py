@@ -1,0 +1,126 @@
+"""What was recorded in a table of text?
+
+Three kinds are read. Ours, which `write_csv` writes, has the header
+
+    time,position_<joint>,...,velocity_<joint>,...,effort_<joint>,...
+
+with velocities optional and columns in any order. PlotJuggler's has `__time` and columns such as
+`/joint_states/<joint>/position`; cells may be empty. `ros2 topic echo --csv /joint_states` has no
+header: seconds, nanoseconds, frame, names, positions, velocities, efforts in each line.
+"""
+
+import csv
+import itertools
+import re
+from pathlib import Path
+
+import numpy as np
+
+from dynamics_node.errors import DynamicsError
+from dynamics_node.identification.recording import raw_recording
+
+QUANTITIES = ('position', 'velocity', 'effort')
+TIMES = ('time', '__time')
+PATTERNS = (re.compile(r'(?P<quantity>position|velocity|effort)_(?P<joint>.+)'),
+            re.compile(r'(?:.*/)?(?P<joint>[^/]+)/(?P<quantity>position|velocity|effort)'))
+EXPECTED = ('expected the header time,position_<joint>,...,effort_<joint>,... or a table of '
+            'PlotJuggler or of `ros2 topic echo --csv`')
+
+
+def read_csv(path):
+    """Return the RawRecording of a CSV file.
+
+    :raise DynamicsError: what the file lacks, and in which line.
+    """
+    try:
+        with open(path, newline='', encoding='utf-8-sig') as file:
+            first = next(csv.reader(file), [])
+    except (OSError, UnicodeDecodeError) as error:
+        raise DynamicsError(f'{path} cannot be read: {error}') from error
+    if len(first) > 3 and _is_number(first[0]) and _is_number(first[1]):
+        return _of_echo(path, first)
+    return _of_table(path, [name.strip() for name in first])
+
+
+def write_csv(path, raw):
+    """Write a RawRecording as a table with our header; every number is read back exactly."""
+    columns = {'position': raw.q, 'velocity': raw.v, 'effort': raw.tau}
+    columns = {name: values for name, values in columns.items() if values is not None}
+    header = ['time', *(f'{name}_{joint}' for name in columns for joint in raw.joint_names)]
+    write_table(path, header, np.column_stack([raw.time, *columns.values()]))
+
+
+def write_table(path, header, rows):
+    """Write a header and rows of numbers, so that they are read back exactly."""
+    with open(path, 'w', newline='', encoding='utf-8') as file:
+        writer = csv.writer(file, lineterminator='\n')
+        writer.writerow(header)
+        writer.writerows(rows.tolist())    # repr of a float: the shortest that is exact
+
+
+def _of_table(path, header):
+    places, time = {}, None
+    for k, name in enumerate(header):
+        match = next(filter(None, (p.fullmatch(name) for p in PATTERNS)), None)
+        if name in TIMES:
+            time = k
+        elif match:
+            places[match['joint'], match['quantity']] = k
+    joints = list(dict.fromkeys(joint for joint, _ in places))
+    if time is None or not joints:
+        raise DynamicsError(f'{path} has the columns {header[:8]}; {EXPECTED}')
+    for joint, quantity in itertools.product(joints, ('position', 'effort')):
+        if (joint, quantity) not in places:
+            raise DynamicsError(f"{path} has no column with the {quantity} of joint '{joint}'; "
+                                'each joint needs position and effort')
+    table = _numbers(path, len(header))
+
+    def columns(quantity):
+        return table[:, [places[joint, quantity] for joint in joints]]
+    measured = all((joint, 'velocity') in places for joint in joints)
+    return raw_recording(joints, table[:, time], columns('position'), columns('effort'),
+                         columns('velocity') if measured else None)
+
+
+def _numbers(path, width):
+    """Return all lines but the first as numbers; an empty cell is nan."""
+    rows = {'delimiter': ',', 'skiprows': 1, 'ndmin': 2, 'comments': None, 'encoding': 'utf-8'}
+    try:
+        table = np.loadtxt(path, **rows)
+    except ValueError:   # an empty cell: the same, slower
+        try:
+            table = np.loadtxt(path, converters=lambda cell: float(cell or 'nan'), **rows)
+        except ValueError as error:
+            raise DynamicsError(f'{path}: {error}; {EXPECTED}') from error
+    if table.shape[1:] != (width,):
+        raise DynamicsError(f'{path} has {width} columns in its header and {table.shape[1]} in its '
+                            'lines')
+    return table
+
+
+def _of_echo(path, first):
+    names = list(itertools.takewhile(lambda cell: not _is_number(cell), first[3:]))
+    n = len(names)
+    if not n or len(first) != 3 + 4 * n:
+        raise DynamicsError(f'{path}, line 1 has {n} names and {len(first) - 3 - n} numbers; '
+                            'expected position, velocity and effort of each joint')
+    rows = []
+    for number, line in enumerate(csv.reader(Path(path).read_text('utf-8-sig').splitlines()), 1):
+        if line[3:3 + n] != names or len(line) != len(first):
+            raise DynamicsError(f'{path}, line {number} is not about the joints {names}, as line '
+                                '1 is; record a bag instead, where messages may differ')
+        try:
+            rows.append([float(line[0]) + 1e-9 * float(line[1]), *map(float, line[3 + n:])])
+        except ValueError as error:
+            raise DynamicsError(f'{path}, line {number}: {error}') from error
+    table = np.array(rows)
+    q, v, tau = np.split(table[:, 1:], 3, axis=1)
+    return raw_recording(names, table[:, 0], q, tau, v)
+
+
+def _is_number(cell):
+    try:
+        float(cell)
+    except ValueError:
+        return False
+    return True

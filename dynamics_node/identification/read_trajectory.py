@@ -1,0 +1,120 @@
+"""Which motion is in this file? A table, or a trajectory_msgs/JointTrajectory in YAML.
+
+Tables have the header `time,position_<joint>,...`, and may have `velocity_<joint>` and
+`acceleration_<joint>`, columns in any order; others are left out. Both are what
+`trajectory_files.py` writes, and `ros2 topic echo` prints the YAML.
+"""
+
+import csv
+from pathlib import Path
+from typing import NamedTuple
+
+import numpy as np
+import yaml
+
+from dynamics_node.errors import DynamicsError
+
+QUANTITIES = ('position', 'velocity', 'acceleration')
+LOADER = getattr(yaml, 'CSafeLoader', yaml.SafeLoader)  # ten thousand numbers take time
+LONGEST_MESSAGE = 200
+
+
+class TimedPoints(NamedTuple):
+    """Points of a motion."""
+
+    joint_names: tuple
+    times: np.ndarray                   # (N,) [s]
+    positions: np.ndarray               # (N, joints) [rad or m]
+    velocities: np.ndarray | None       # None where the file has none
+    accelerations: np.ndarray | None
+
+
+def read_trajectory(path):
+    """Return the TimedPoints of a file; what ends in .yaml or .yml is YAML, all else a table.
+
+    :raise DynamicsError: the file cannot be read; which column, line or point has what wrong.
+    """
+    try:
+        text = Path(path).read_text('utf-8-sig')
+    except (OSError, ValueError) as error:
+        raise DynamicsError(f'{path} cannot be read: '
+                            f'{getattr(error, "strerror", None) or error}') from error
+    if Path(path).suffix in ('.yaml', '.yml'):
+        return _of_message(path, text)
+    return _of_table(path, text)
+
+
+def _of_table(path, text):
+    try:
+        header, *rows = [row for row in csv.reader(text.splitlines()) if row] or [[]]
+    except csv.Error as error:
+        raise DynamicsError(f'{path} is no table: {error}') from error
+    header = [name.strip() for name in header]
+    joints = tuple(name.removeprefix('position_') for name in header
+                   if name.startswith('position_'))
+    if 'time' not in header or not joints or len(set(header)) < len(header):
+        shown = ', '.join(header[:6])[:LONGEST_MESSAGE]
+        raise DynamicsError(f'{path} has the columns {shown or "(none)"}; expected each once: '
+                            'time, position_<joint>, and velocity_<joint>, acceleration_<joint> '
+                            'where they are known')
+    table = np.array([_numbers(path, k, row, len(header)) for k, row in enumerate(rows, 2)])
+    if not len(table):
+        raise DynamicsError(f'{path} has a header and no line below it')
+    columns = {name: table[:, k] for k, name in enumerate(header)}
+    return TimedPoints(joints, columns['time'], *(
+        _all_or_none(path, [columns.get(f'{quantity}_{joint}') for joint in joints], quantity)
+        for quantity in QUANTITIES))
+
+
+def _numbers(path, line, row, width):
+    if len(row) != width:
+        raise DynamicsError(f'{path}, line {line} has {len(row)} cells; expected {width}, as many '
+                            'as the header')
+    try:
+        return [float(cell) for cell in row]
+    except ValueError as error:
+        raise DynamicsError(f'{path}, line {line}: {error}') from error
+
+
+def _all_or_none(path, columns, quantity):
+    known = [column for column in columns if column is not None]
+    if known and len(known) < len(columns):
+        raise DynamicsError(f'{path} has the {quantity} of {len(known)} of {len(columns)} joints; '
+                            'expected that of all or of none')
+    return np.column_stack(known) if known else None
+
+
+def _of_message(path, text):
+    try:
+        message = next(yaml.load_all(text, Loader=LOADER), None)  # noqa: S506 a safe loader
+    except (yaml.YAMLError, ValueError, RecursionError) as error:
+        words = ' '.join(str(error).split())[:LONGEST_MESSAGE]
+        raise DynamicsError(f'{path} is no YAML: {words}') from error
+    try:
+        names, points = tuple(message['joint_names']), list(message['points'])
+        times = np.array([_seconds(point['time_from_start']) for point in points])
+        arrays = [_column(points, field, len(names))
+                  for field in ('positions', 'velocities', 'accelerations')]
+    except (KeyError, TypeError, ValueError, AttributeError) as error:
+        raise DynamicsError(
+            f'{path} is no trajectory_msgs/JointTrajectory: {type(error).__name__} {error}; '
+            'expected joint_names and points with positions, velocities or none, accelerations or '
+            'none, and time_from_start with sec and nanosec') from error
+    if not names or not all(isinstance(name, str) for name in names) or arrays[0] is None:
+        raise DynamicsError(f'{path} names no joints or has no positions')
+    return TimedPoints(names, times, *arrays)
+
+
+def _seconds(duration):
+    return float(duration.get('sec', 0)) + 1e-9 * float(duration.get('nanosec', 0))
+
+
+def _column(points, field, n):
+    """Return one quantity of all points, (points, n), or None where none has it."""
+    rows = [list(map(float, point.get(field) or ())) for point in points]
+    if not any(rows):
+        return None
+    for k, row in enumerate(rows):
+        if len(row) != n:
+            raise ValueError(f'points[{k}].{field} has {len(row)} numbers for {n} joints')
+    return np.array(rows)

@@ -1,0 +1,95 @@
+"""What was measured while the robot moved?"""
+
+from typing import NamedTuple
+
+import numpy as np
+
+from dynamics_node.errors import DynamicsError
+
+
+class Recording(NamedTuple):
+    """A motion and its torques, ready for a regressor: what `filtering.smooth` returns.
+
+    Each row stands for itself. Rows follow in time, with longer steps where samples were missing.
+    """
+
+    joint_names: tuple    # of the columns below: the nv one-axis joints of the robot, in its order
+    time: np.ndarray      # (N,) [s]
+    q: np.ndarray         # (N, nv) [rad or m]
+    v: np.ndarray         # (N, nv) [rad/s or m/s]
+    a: np.ndarray         # (N, nv) [rad/s^2 or m/s^2]
+    tau: np.ndarray       # (N, nv) measured torques [N m or N]
+
+    def rows(self, choice):
+        """Return some of the samples: a slice, a mask or indices."""
+        return self._replace(time=self.time[choice], q=self.q[choice], v=self.v[choice],
+                             a=self.a[choice], tau=self.tau[choice])
+
+
+class RawRecording(NamedTuple):
+    """What a driver said: positions and torques, perhaps velocities. NaN where it said nothing."""
+
+    joint_names: tuple           # of the columns below, in any order, joints of a gripper included
+    time: np.ndarray             # (N,) [s], from any origin
+    q: np.ndarray                # (N, joints) [rad or m]
+    v: np.ndarray | None         # (N, joints), or None where nobody measured them
+    tau: np.ndarray              # (N, joints) [N m or N]
+
+    def rows(self, choice):
+        """Return some of the samples: a slice, a mask or indices."""
+        v = None if self.v is None else self.v[choice]
+        return self._replace(time=self.time[choice], q=self.q[choice], v=v, tau=self.tau[choice])
+
+
+def raw_recording(joint_names, time, q, tau, v=None):
+    """Return the RawRecording of some arrays, after a look at their shapes.
+
+    :raise DynamicsError: which argument has what wrong.
+    """
+    names = tuple(joint_names)
+    twice = sorted({name for name in names if names.count(name) > 1})
+    if twice or not names:
+        raise DynamicsError(f'joint_names has {twice} twice' if twice else 'joint_names is empty')
+    time = _numbers('time', time)
+    if time.ndim != 1:
+        raise DynamicsError(f'time has shape {time.shape}; expected (N,), one number per sample')
+    arrays = {'q': q, 'tau': tau} if v is None else {'q': q, 'v': v, 'tau': tau}
+    arrays = {name: _numbers(name, value) for name, value in arrays.items()}
+    for name, value in arrays.items():
+        if value.shape != (time.size, len(names)):
+            raise DynamicsError(f'{name} has shape {value.shape}; expected ({time.size}, '
+                                f'{len(names)}): a row per sample of time, a column per joint')
+    return RawRecording(names, time, arrays['q'], arrays.get('v'), arrays['tau'])
+
+
+def of_joints(robot, raw):
+    """Return the recording with the robot's joints alone, in the robot's order.
+
+    :raise DynamicsError: which joints were not recorded, and what was; or which joint of the
+        robot has more than one axis.
+    """
+    check_one_axis(robot)
+    names = robot.joint_names
+    missing = [name for name in names if name not in raw.joint_names]
+    if missing:
+        raise DynamicsError(
+            f'the recording lacks the joints {missing} of the robot; it has '
+            f'{list(raw.joint_names)}. Record them too, or lock them when the URDF is read')
+    columns = [raw.joint_names.index(name) for name in names]
+    v = None if raw.v is None else raw.v[:, columns]
+    return RawRecording(names, raw.time, raw.q[:, columns], v, raw.tau[:, columns])
+
+
+def check_one_axis(robot):
+    """Refuse a robot with planar or floating joints: q is a column per joint here."""
+    wide = [joint.name for joint in robot.model.joints if joint.kind in ('planar', 'floating')]
+    if wide:
+        raise DynamicsError(f'the robot has joints of more than one axis, {wide}: identification '
+                            "takes one-axis joints; read the URDF with base='fixed', or lock them")
+
+
+def _numbers(name, value):
+    try:
+        return np.asarray(value, dtype=float)
+    except (TypeError, ValueError) as error:
+        raise DynamicsError(f'{name} is {value!r:.80}; expected an array of numbers') from error

@@ -1,0 +1,172 @@
+"""How does a URDF say what was identified, every other byte as it was?
+
+What is written: mass, origin xyz and the six numbers of inertia of a link, in the axes that its
+<inertial> has already; damping and friction of a joint on request. A link whose numbers have not
+changed is not touched.
+
+One body may be several links, fixed to each other or locked. The difference to the body as it was
+goes to the link that the joint carries. Where that would leave a link that cannot exist, all links
+of the body are stretched alike instead: with P the pseudo-inertia of the body, P_new = A P_old A'
+for A = U_new U_old^-1, and A P_link A' is the inertia of something that can exist whenever P_link
+is (their sum is P_new, exactly). Where the old body itself cannot exist, the link that the joint
+carries gets everything, and the others nothing.
+"""
+
+import numpy as np
+
+from dynamics_node.algorithms.inertial_parameters import inertia_of, ten_numbers
+from dynamics_node.errors import DynamicsError, UnknownName
+from dynamics_node.identification.log_cholesky import (
+    is_consistent,
+    pseudo_inertia,
+    ten_of,
+    upper_cholesky,
+)
+from dynamics_node.identification.urdf_edit import Edits, parsed
+from dynamics_node.model.read_urdf import read_urdf
+from dynamics_node.model.urdf_text import urdf_text
+from dynamics_node.spatial import inertia as inertias
+from dynamics_node.spatial.so3 import from_rpy
+
+UNCHANGED = 1e-12   # of a body's own numbers: what differs by less is rounding
+SIX = {'ixx': (0, 0), 'ixy': (0, 1), 'ixz': (0, 2), 'iyy': (1, 1), 'iyz': (1, 2), 'izz': (2, 2)}
+
+
+def write_back(urdf, robot, friction=False):
+    """Return the URDF with the inertias of a robot: str for str, bytes for bytes.
+
+    :param urdf: the text that the robot was made of, str or bytes.
+    :param robot: as identified; payloads are not written.
+    :param friction: whether damping and friction of joints are written too.
+    :raise DynamicsError: the robot was made of another text.
+    """
+    raw = urdf.encode('utf-8', 'surrogatepass') if isinstance(urdf, str) else bytes(urdf)
+    record = read_urdf(urdf_text(raw))
+    root, edits = parsed(raw), Edits(raw)
+    links = {e.attributes['name']: e for e in root.children if e.tag == 'link'}
+    for name, inertia in changed_links(record, robot.model).items():
+        _write_link(edits, links[name], inertia)
+    if friction:
+        joints = {e.attributes['name']: e for e in root.children if e.tag == 'joint'}
+        for name, losses in _changed_losses(record, robot.model).items():
+            _write_losses(edits, joints[name], losses)
+    made = edits.made()
+    return made.decode('utf-8', 'surrogatepass') if isinstance(urdf, str) else made
+
+
+# Bodies to links --------------------------------------------------------------------------------
+
+def changed_links(record, model):
+    """Return {link: its new Inertia in its own frame} of the links that are to be written."""
+    own = {link.name: link.inertia for link in record.links}
+    for name in own:
+        model.frame(name)
+    changed = {}
+    for i, body in enumerate(model.bodies):
+        members = [name for name, frame in model.frames.items() if frame.body == i]
+        for name in members:
+            if name not in own:
+                raise UnknownName('link in the URDF', name, own)
+        seen = {name: own[name].seen_from(model.frames[name].pose) for name in members}
+        for name, inertia in _shared(body, seen).items():
+            changed[name] = inertia.seen_from(model.frames[name].pose.inverse())
+    return changed
+
+
+def _shared(body, seen):
+    """Return {link: new Inertia in the body frame} of the links of a body that change."""
+    total = sum(seen.values(), inertias.ZERO)
+    old, new = ten_numbers(total), ten_numbers(body.inertia)
+    if (np.abs(new - old) <= UNCHANGED * np.maximum(np.abs(old), np.abs(new))).all():
+        return {}
+    main = ten_numbers(seen[body.name]) + (new - old)
+    if is_consistent(main) or len(seen) == 1:
+        return {body.name: inertia_of(main)}
+    if is_consistent(old):
+        A = (upper_cholesky(pseudo_inertia(new))
+             @ np.linalg.inv(upper_cholesky(pseudo_inertia(old))))
+        return {name: inertia_of(ten_of(A @ pseudo_inertia(ten_numbers(inertia)) @ A.T))
+                for name, inertia in seen.items() if ten_numbers(inertia).any()}
+    nothing = {name: inertias.ZERO for name, inertia in seen.items()
+               if ten_numbers(inertia).any()}
+    return {**nothing, body.name: body.inertia}
+
+
+# Links to text ----------------------------------------------------------------------------------
+
+def _write_link(edits, link, inertia):
+    inertial = link.child('inertial')
+    if inertial is None:
+        numbers = ' '.join(f'{key}="{_number(value)}"'
+                           for key, value in _six(inertia, np.eye(3)).items())
+        edits.insert(link, f'<inertial><origin xyz="{_three(inertia.com)}"/><mass value="'
+                           f'{_number(inertia.mass)}"/><inertia {numbers}/></inertial>')
+        return
+    origin = inertial.child('origin')
+    R = from_rpy(_numbers(origin, 'rpy'))
+    _write(edits, inertial, 'inertia', {key: (value,) for key, value in _six(inertia, R).items()})
+    _write(edits, inertial, 'mass', {'value': (inertia.mass,)})
+    _write(edits, inertial, 'origin', {'xyz': inertia.com})
+
+
+def _six(inertia, R):
+    """Return the six numbers about the centre of mass, in axes turned by R."""
+    tensor = R.T @ inertia.tensor_about_com() @ R
+    return {key: tensor[place] for key, place in SIX.items()}
+
+
+def _write(edits, parent, tag, attributes):
+    """Set attributes of a child; where nothing is written, zeros are what is meant."""
+    element = parent.child(tag)
+    changed = {name: values for name, values in attributes.items()
+               if not np.array_equal(_numbers(element, name, len(values)), values)}
+    if element is None and changed:
+        text = ' '.join(f'{name}="{_three(values)}"' for name, values in attributes.items())
+        edits.insert(parent, f'<{tag} {text}/>')
+    elif changed:
+        for name, values in changed.items():
+            edits.set(element, name, _three(values))
+
+
+def _numbers(element, name, count=3):
+    text = element.attributes.get(name) if element is not None else None
+    return np.zeros(count) if text is None else np.array([float(word) for word in text.split()])
+
+
+def _three(values):
+    return ' '.join(map(_number, values))
+
+
+def _number(x):
+    """Return the shortest text that is read as this very number."""
+    return repr(float(x))
+
+
+# Joints -----------------------------------------------------------------------------------------
+
+def _changed_losses(record, model):
+    """Return {joint: {'damping': , 'friction': }} of the joints that are to be written.
+
+    What follows a joint by <mimic> keeps its own losses; the joint gets the difference.
+    """
+    own = {joint.name: joint for joint in record.joints}
+    ratio = {body.joint_name: body.ratio for body in model.bodies}
+    changed = {}
+    for joint in model.joints:
+        if joint.name not in own or joint.v.stop - joint.v.start != 1:
+            continue  # the floating base is no joint of the URDF
+        k, mine = joint.v.start, own[joint.name]
+        follow = [(own[name], abs(ratio[name])) for name in joint.mimics]
+        losses = {'damping': model.damping[k] - sum(r * r * j.damping for j, r in follow),
+                  'friction': model.friction[k] - sum(r * j.friction for j, r in follow)}
+        for key, value in losses.items():
+            if value < 0.0:
+                raise DynamicsError(f"joint '{joint.name}' cannot have less {key} than the joints "
+                                    f'that mimic it have; take the {key} out of them first')
+            if abs(value - getattr(mine, key)) > UNCHANGED * value:
+                changed.setdefault(joint.name, {})[key] = (value,)
+    return changed
+
+
+def _write_losses(edits, joint, losses):
+    _write(edits, joint, 'dynamics', losses)

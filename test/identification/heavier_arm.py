@@ -1,0 +1,58 @@
+"""Recordings of an arm that is not quite the one of its URDF, and of which we know everything."""
+
+import numpy as np
+
+from dynamics_node.identification import log_cholesky
+from dynamics_node.identification.parameters import (
+    robot_of,
+    torque_beyond_the_model,
+    values_of,
+)
+from dynamics_node.identification.recording import Recording
+
+PERIOD = 0.01  # [s]
+
+
+def motion(n, samples, seed, speed=1.2, harmonics=5):
+    """Return (time, q, v, a) of a random Fourier motion of n joints; v and a are exact."""
+    rng = np.random.default_rng(seed)
+    t = PERIOD * np.arange(samples)
+    q, v, a = np.zeros((3, samples, n))
+    for k in range(1, harmonics + 1):
+        w = 2 * np.pi * k * rng.uniform(0.08, 0.12, n)
+        amplitude = speed / np.sqrt(harmonics) * rng.normal(size=n)
+        angle = w * t[:, None] + rng.uniform(0, 2 * np.pi, n)
+        q += amplitude / w * np.sin(angle)
+        v += amplitude * np.cos(angle)
+        a -= amplitude * w * np.sin(angle)
+    return t, q, v, a
+
+
+def other_values(robot, layout, seed, spread=0.3):
+    """Return parameters of a robot like this one: masses off by up to 30 %, rotors, friction."""
+    rng = np.random.default_rng(seed)
+    values = values_of(robot, layout)
+    for i in range(len(layout.bodies)):
+        x = log_cholesky.log_cholesky(values[layout.of_body(i)])
+        x[0] += 0.5 * np.log(1.0 + rng.uniform(-spread, spread))
+        x[1:4] += rng.uniform(-0.15, 0.15, 3)
+        x[4:7] += 0.01 * rng.normal(size=3)
+        x[7:] += rng.uniform(-0.02, 0.02, 3)
+        values[layout.of_body(i)] = log_cholesky.body_of(x)
+    for kind, low, high in (('armature', 0.05, 0.3), ('viscous', 0.2, 1.0), ('coulomb', 0.3, 1.0),
+                            ('offset', -0.3, 0.3)):
+        values[layout.each(kind)] = rng.uniform(low, high, len(layout.joints))
+    return values
+
+
+def recorded(robot, layout, values, samples, seed, noise=0.0, colour=None):
+    """Return the Recording of a robot with these parameters, measured with noise [N m].
+
+    :param colour: f(white noise) -> coloured noise.
+    """
+    t, q, v, a = motion(robot.nv, samples, seed)
+    tau = (robot_of(robot, layout, values).inverse_dynamics(q, v, a)
+           + torque_beyond_the_model(layout, values, v))
+    white = noise * np.random.default_rng(seed + 1000).normal(size=tau.shape)
+    return Recording(robot.joint_names, t, q, v, a, tau + (white if colour is None
+                                                           else colour(white)))
