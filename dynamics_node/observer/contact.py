@@ -1,0 +1,57 @@
+"""Is somebody pushing? A flag that neither chatters nor cries wolf."""
+
+import numpy as np
+
+from dynamics_node.errors import DynamicsError
+from dynamics_node.model.checks import at_least_zero
+from dynamics_node.observer.momentum import per_dof
+
+HYSTERESIS = 0.5
+SET_TIME, CLEAR_TIME = 0.005, 0.1  # [s]
+
+
+class ContactFlag:
+    """Contact: a joint's external torque has been beyond its threshold for `set_time`.
+
+    It ends when every joint has been within `hysteresis` times its threshold for `clear_time`.
+
+    :ivar contact: whether there is one now.
+    :ivar joints: mask of the joints that are beyond their threshold, in contact beyond `hysteresis`
+        times it, (nv,).
+    """
+
+    def __init__(self, nv, thresholds, hysteresis=HYSTERESIS, set_time=SET_TIME,
+                 clear_time=CLEAR_TIME):
+        """Take the thresholds, one number or (nv,) [N m or N]; 0: that joint is not looked at.
+
+        :param hysteresis: from 0 to 1.
+        """
+        thresholds = per_dof('thresholds', thresholds, nv)
+        if (thresholds < 0.0).any():
+            raise DynamicsError(f'thresholds has {thresholds.min():g}; expected numbers not below '
+                                'zero')
+        if not 0.0 <= hysteresis <= 1.0:
+            raise DynamicsError(f'hysteresis is {hysteresis!r:.80}; expected 0 to 1')
+        self._enter = np.where(thresholds > 0.0, thresholds, np.inf)
+        self._leave = np.where(thresholds > 0.0, hysteresis * thresholds, np.inf)
+        self.set_time = at_least_zero('set_time', set_time)
+        self.clear_time = at_least_zero('clear_time', clear_time)
+        self.reset()
+
+    def reset(self):
+        """Forget everything: no contact."""
+        self.contact, self._lasted = False, 0.0
+        self.joints = np.zeros(len(self._enter), dtype=bool)
+
+    def step(self, torque, dt):
+        """Take in the external torque, dt seconds after the last one; return the flag."""
+        within = np.abs(torque) <= (self._leave if self.contact else self._enter)
+        self.joints = ~within   # what is no number is not within
+        beyond = bool(self.joints.any())
+        if beyond is self.contact:
+            self._lasted = 0.0
+        else:
+            self._lasted += dt
+            if self._lasted >= (self.set_time if beyond else self.clear_time):
+                self.contact, self._lasted = beyond, 0.0
+        return self.contact

@@ -1,0 +1,82 @@
+"""What does `effort` in a joint state mean? Drivers differ, so it has to be declared.
+
+The balance of momentum needs the torque on the mechanism that the observer looks at:
+
+    output_torque    a sensor behind the gear. Rotor and friction are on its other side: the balance
+                     is that of the links alone, without armature and friction.
+    motor_torque     what the motor gives, times the gear ratio; also what simulators publish.
+                     Armature and friction belong to the balance.
+    current          motor current [A]; times a constant per joint it is a motor torque.
+    without_gravity  a motor torque from which the driver has taken the weight: g(q) is put back.
+    unknown          nobody knows, so nothing can be told from it.
+"""
+
+from typing import NamedTuple
+
+import numpy as np
+
+from dynamics_node.errors import DynamicsError, UnknownName
+
+MEANINGS = ('unknown', 'output_torque', 'motor_torque', 'current', 'without_gravity')
+
+
+class Meaning(NamedTuple):
+    """How the torque of a balance follows from `effort`: tau = scale effort [+ g(q)]."""
+
+    scale: np.ndarray      # (nv,) [1, or N m/A of a current]
+    motor_side: bool       # armature and friction belong to the balance
+    without_gravity: bool  # g(q) is to be added, where a motor is
+    driven: np.ndarray     # (nv,) whether one is: a base that floats has none
+
+
+def meaning_of(robot, name, torque_constants=None):
+    """Return the Meaning of a declaration, for a robot.
+
+    :param name: one of MEANINGS.
+    :param torque_constants: {joint: joint torque per ampere}, gear included, for 'current'; may be
+        negative, where the motor turns the other way.
+    :raise DynamicsError: the reason why nothing can be observed.
+    """
+    constants = dict(torque_constants or {})
+    if name not in list(MEANINGS):  # a list: any kind of name may be asked for
+        raise DynamicsError(f'effort_meaning is {name!r:.80}; expected one of '
+                            f'{", ".join(MEANINGS)}')
+    if name == 'unknown':
+        raise DynamicsError(
+            'effort_meaning is unknown: whether effort is a torque at the output, of the motor, a '
+            'current, or has its gravity taken off differs from driver to driver; declare it as '
+            f'one of {", ".join(MEANINGS[1:])}')
+    if constants and name != 'current':
+        raise DynamicsError(f"torque_constants are for effort_meaning 'current', which is {name!r}")
+    scale = np.ones(robot.nv)
+    if name == 'current':
+        scale = _per_ampere(robot, constants)
+    driven = np.zeros(robot.nv, dtype=bool)
+    for joint in _driven(robot).values():
+        driven[joint.v] = True
+    return Meaning(scale, name != 'output_torque', name == 'without_gravity', driven)
+
+
+def _driven(robot):
+    """Return {name: joint} of the joints that have a motor."""
+    return {joint.name: joint for joint in robot.model.joints
+            if joint.kind not in ('planar', 'floating')}
+
+
+def _per_ampere(robot, constants):
+    """Return the constants of all degrees of freedom; what no motor drives has one, of nothing."""
+    driven = _driven(robot)
+    for name, value in constants.items():
+        if name not in driven:
+            raise DynamicsError(f'torque_constants: {UnknownName("joint", name, driven)}')
+        if not np.isfinite(value) or value == 0.0:
+            raise DynamicsError(f"torque_constants['{name}'] is {value}; expected a finite number "
+                                'that is not zero [N m/A or N/A]')
+    missing = [name for name in driven if name not in constants]
+    if missing:
+        raise DynamicsError(f'effort_meaning is current; torque_constants lack {", ".join(missing)}'
+                            ' [N m/A or N/A]')
+    scale = np.ones(robot.nv)
+    for name, value in constants.items():
+        scale[driven[name].v] = value
+    return scale

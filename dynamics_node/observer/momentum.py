@@ -1,0 +1,129 @@
+"""Which torques come from outside? A balance of generalised momentum, without accelerations."""
+
+from typing import NamedTuple
+
+import numpy as np
+
+from dynamics_node import door
+from dynamics_node.errors import DynamicsError
+from dynamics_node.model.checks import LARGEST, finite, positive
+
+BANDWIDTH = 30.0     # [1/s]
+LONGEST_STEP = 0.1   # [s] over which torques may be taken for straight lines
+
+
+class Balance(NamedTuple):
+    """The two sides of dp/dt = inflow + external torque, at samples of a motion."""
+
+    momentum: np.ndarray  # p, (nv,) or (N, nv) [N m s or N s]
+    inflow: np.ndarray    # tau - friction + C' v - g, the same shape [N m or N]
+
+
+def balance(robot, meaning, q, v, effort):
+    """Return the Balance of a state, or of a batch of them.
+
+    :param meaning: Meaning of the effort, see effort_meaning.py.
+    """
+    momentum, drift = robot.generalised_momentum(q, v)
+    inflow = meaning.scale * door.check_array('effort', effort, robot.nv) + drift
+    if meaning.without_gravity:
+        inflow = inflow + meaning.driven * robot.gravity_torque(q)
+    if meaning.motor_side:
+        inflow = inflow - robot.friction_torque(v)
+    else:
+        momentum = momentum - robot.model.armature * v
+    return Balance(momentum, inflow)
+
+
+class MomentumObserver:
+    r"""The external torque of a robot, fixed or floating: r, a first-order low-pass of it.
+
+    r = K (p - p_0 - integral (tau - friction + C' v - g + r) dt),   so   dr/dt = K (tau_ext - r).
+
+    Over a step dt the external torque is taken for its mean, the momentum that nothing inside
+    explains: d = (p_1 - p_0)/dt - (inflow_0 + inflow_1)/2. For a torque that is constant over the
+    step the filter is then solved exactly, r_1 = r_0 + (1 - exp(-K dt)) (d - r_0): stable for any K
+    and dt, and steps may differ. What is left of a smooth inflow is its trapezium's error,
+    dt^2/12 times its second derivative at most.
+
+    Of a floating base r has the base's six entries as well: the sum of all wrenches on the robot at
+    the base link, in its axes.
+
+    De Luca and Mattone 2005; De Luca, Albu-Schaeffer, Haddadin and Hirzinger 2006.
+
+    :ivar torque: r, (nv,) [N m or N], zero before the first step.
+    """
+
+    def __init__(self, robot, meaning, bandwidth=BANDWIDTH, longest_step=LONGEST_STEP):
+        """Take what to observe.
+
+        :param bandwidth: K, one number or (nv,) [1/s]: what is faster is not seen, what is slower
+            is not noise. Its noise is about K M times that of the velocities.
+        :param longest_step: a longer one tells nothing, the balance begins anew [s].
+        :raise DynamicsError: the robot has loops: their forces would seem to come from outside.
+        """
+        if robot.loops.constraints:
+            raise DynamicsError('the robot has loops: the forces that close them are not told from '
+                                'external ones')
+        self.meaning, self.longest_step = meaning, positive('longest_step', longest_step)
+        self.bandwidth = per_dof('bandwidth', bandwidth, robot.nv)
+        if (self.bandwidth <= 0.0).any():
+            raise DynamicsError(f'bandwidth is {self.bandwidth.min():g}; expected numbers above '
+                                'zero [1/s]')
+        self.torque = np.zeros(robot.nv)
+        self.use(robot)
+
+    def use(self, robot):
+        """Go on with a robot that is loaded otherwise; r stays, the balance begins anew."""
+        self.robot, self._last = robot, None
+
+    def reset(self):
+        """Forget everything."""
+        self._last, self.torque = None, np.zeros(self.robot.nv)
+
+    def step(self, q, v, effort, dt):
+        """Take in what was measured dt seconds after the last time; return r, (nv,).
+
+        :param effort: (nv,) of the declared meaning; of a floating base zero.
+        :raise DynamicsError: what is no measurement; r stays, the balance begins anew.
+        """
+        before, self._last = self._last, None   # what is refused begins anew
+        now = balance(self.robot, self.meaning, q, v, effort)
+        if not (np.abs(now) <= LARGEST).all():  # else r would never be a number again
+            raise DynamicsError('v or effort is beyond all bounds')
+        self._last = now
+        if before is not None and 0.0 < dt <= self.longest_step:
+            share = -np.expm1(-self.bandwidth * dt)
+            self.torque = self.torque + share * (_mean_external(before, now, dt) - self.torque)
+        return self.torque
+
+
+def external_torques(robot, meaning, time, q, v, effort, bandwidth=BANDWIDTH):
+    """Return r of a whole recording, (N, nv): the same numbers as step by step.
+
+    :param time: (N,) [s], increasing; q (N, nq), v and effort (N, nv).
+    """
+    time = finite('time', time, np.shape(time))
+    momentum, inflow = balance(robot, meaning, q, v, effort)
+    dt = np.diff(time)[:, None]
+    if not (dt > 0.0).all():
+        raise DynamicsError('time must increase from sample to sample')
+    external = _mean_external(Balance(momentum[:-1], inflow[:-1]),
+                              Balance(momentum[1:], inflow[1:]), dt)
+    share = -np.expm1(-per_dof('bandwidth', bandwidth, robot.nv) * dt)
+    r = np.zeros_like(momentum)
+    for k in range(len(external)):
+        r[k + 1] = r[k] + share[k] * (external[k] - r[k])
+    return r
+
+
+def _mean_external(before, now, dt):
+    """Return the mean over a step of what comes from outside."""
+    return (now.momentum - before.momentum) / dt - 0.5 * (now.inflow + before.inflow)
+
+
+def per_dof(name, value, nv):
+    """Return one number for all degrees of freedom, or one for each, as (nv,) floats."""
+    if np.ndim(value) == 0 or len(value) == 1:
+        value = np.full(nv, value if np.ndim(value) == 0 else value[0])
+    return finite(name, value, (nv,))
