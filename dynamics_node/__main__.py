@@ -7,9 +7,13 @@ import sys
 
 from dynamics_node import inspect_urdf
 from dynamics_node.errors import DynamicsError
+from dynamics_node.identification import excitation_command
+from dynamics_node.reports import command as report_command
+from dynamics_node.reports import identify_command
 
 REFUSED, INTERRUPTED, NOBODY_READS = 2, 130, 141  # the latter two as the shell counts signals
-COMMANDS = (inspect_urdf.add_parser,)
+COMMANDS = (inspect_urdf.add_parser, report_command.add_parser, excitation_command.add_parser,
+            identify_command.add_parser)
 
 
 class OneLine(argparse.ArgumentParser):

@@ -51,20 +51,20 @@ def add_parser(subparsers):
     parser.add_argument('--json', action='store_true', help='for programs: JSON, not tables')
     parser.add_argument('--floating', action='store_true',
                         help='the root link moves freely; else it is fixed to the world')
-    parser.add_argument('--lock', metavar='JOINT=POSITION', type=_lock, action='append', default=[],
-                        help='hold a joint there [rad or m]; may be given several times')
+    parser.add_argument('--lock', metavar='JOINT=POSITION', type=joint_position, action='append',
+                        default=[], help='hold a joint there [rad or m]; several times at will')
     parser.set_defaults(run=run)
 
 
 def run(arguments):
     """Write the report to the standard output; return the exit code."""
-    source = _standard_input() if arguments.urdf == '-' else arguments.urdf
+    source = standard_input() if arguments.urdf == '-' else arguments.urdf
     report = _report(source, 'floating' if arguments.floating else 'fixed', dict(arguments.lock))
     sys.stdout.write(_shown(report, arguments.json) + '\n')
     return int(any(finding.level == 'error' for finding in report.findings))
 
 
-def _lock(text):
+def joint_position(text):
     """Return (joint, position) of 'joint=position'."""
     joint, _, position = text.rpartition('=')
     try:
@@ -75,7 +75,8 @@ def _lock(text):
     raise argparse.ArgumentTypeError(f'{text!r} is not of the form joint=0.1')
 
 
-def _standard_input():
+def standard_input():
+    """Return what comes in, bytes; more than a URDF may have is left there."""
     if sys.stdin is None:
         raise ModelError('the standard input is closed')
     return sys.stdin.buffer.read(MAX_BYTES + 1)

@@ -1,0 +1,195 @@
+"""What has the identification found, how sure is it, and does it hold on unseen motion?"""
+
+import numpy as np
+
+from dynamics_node.errors import DynamicsError
+from dynamics_node.identification.base_parameters import NEVER
+from dynamics_node.identification.validation import split
+from dynamics_node.reports.digits import plain, shown
+from dynamics_node.reports.markup import tag
+from dynamics_node.reports.page import (
+    bullets,
+    facts,
+    figure,
+    grid,
+    note,
+    numbers,
+    page,
+    section,
+    table,
+    unit_text,
+)
+from dynamics_node.reports.plots import Line, error_bars, line_plot
+from dynamics_node.reports.units import effort_units
+
+DRAWN = 4000   # samples of the held-back motion that plots are made of; RMS are of all
+
+
+def identification_report_page(found, robot, recording, about=None, warnings=()):
+    """Return (html, answers) of an Identification.
+
+    :param robot: as it was before.
+    :param recording: the Recording it was identified from, joints in the robot's order.
+    :param about: {what: value} for the line below the title.
+    :param warnings: more texts, about the recording.
+    :raise DynamicsError: the recording is of other joints.
+    """
+    if tuple(recording.joint_names) != robot.joint_names:
+        raise DynamicsError(f'the recording is of {", ".join(recording.joint_names)}; expected '
+                            f'{", ".join(robot.joint_names)}')
+    warnings = (*warnings, *found.warnings)
+    html = page(
+        f'Identification of {robot.name}', about or {}, facts(_figures(found, recording)),
+        section('Warnings', bullets(warnings)) if warnings else None,
+        section('Efforts that the model does not explain', *_residuals(found, robot, recording)),
+        section('Friction and armature', *_joint_parameters(found)),
+        section('Links', *_links(found)),
+        section('Base parameters', *_base_parameters(found)),
+        section('What the data cannot tell', *_untold(found)))
+    return html, plain(_answers(found, recording, warnings))
+
+
+def _answers(found, recording, warnings):
+    base, spread, base_spread = found.base, found.spread, found.base_spread
+    return {
+        'joint_names': recording.joint_names, 'samples': len(recording.time),
+        'duration': recording.time[-1] - recording.time[0], 'condition': found.condition,
+        'options': found.options, 'warnings': warnings,
+        'residuals': found.residuals, 'gain': found.residuals.gain, 'noise': found.noise,
+        'parameters': {
+            'names': found.layout.names, 'units': found.layout.units, 'before': found.before,
+            'values': found.values, 'sigma': spread.sigma, 'relative': spread.relative,
+            'told': spread.told, 'identifiable': base.kinds},
+        'base_parameters': {
+            'names': base.names, 'meanings': base.meanings(), 'before': base.values(found.before),
+            'values': found.base_values, 'sigma': base_spread.sigma,
+            'relative': base_spread.relative, 'told': base_spread.told,
+            'covariance': found.base_covariance}}
+
+
+def _figures(found, recording):
+    gain = found.residuals.gain
+    after = np.sqrt(np.mean(found.residuals.validation_after ** 2))
+    return {'Residual on unseen motion': tag(
+                'span', f'{shown(gain, 3)} times smaller' if gain >= 1.0 else 'greater',
+                class_=None if gain >= 1.0 else 'bad'),
+            'What is left of it, RMS': f'{shown(after, 3)} N m or N',
+            'Recorded': f'{shown(recording.time[-1] - recording.time[0], 3)} s, '
+                        f'{len(recording.time)} samples',
+            'Base parameters': f'{found.base.size}, of {found.layout.size} parameters',
+            'Which the data tell': f'{int(found.base_spread.told.sum())}',
+            'Condition number': shown(found.condition, 3),
+            'Method': found.options.method}
+
+
+def _residuals(found, robot, recording):
+    rms = found.residuals
+    yield table('RMS of measured minus predicted effort [N m or N]. The parameters were fitted to '
+                'the first part of the recording; the end was held back.', {
+                    'joint': robot.joint_names, 'fitted, before': rms.train_before,
+                    'fitted, after': rms.train_after, 'unseen, before': rms.validation_before,
+                    'unseen, after': rms.validation_after,
+                    'times smaller': _ratio(rms.validation_before, rms.validation_after),
+                    'noise, as fitted': found.noise.sigma})
+    unseen = split(recording, found.options.validation_share)[1]
+    unseen = unseen.rows(slice(None, None, -(-len(unseen.time) // DRAWN)))
+    state = unseen.q, unseen.v, unseen.a
+    left = unseen.tau - robot.inverse_dynamics(*state), unseen.tau - found.predict(*state)
+    times = unseen.time - recording.time[0]
+    yield grid(figure(line_plot(name, [
+        Line('before', times, left[0][:, k], 'two'), Line('after', times, left[1][:, k])],
+        'time [s]', f'measured \N{MINUS SIGN} predicted [{unit}]'))
+        for k, (name, unit) in enumerate(zip(robot.joint_names, effort_units(robot))))
+
+
+def _ratio(before, after):
+    return np.divide(before, after, out=np.full_like(before, np.nan), where=after > 0.0)
+
+
+def _joint_parameters(found):
+    layout = found.layout
+    yield table('Before \u2192 after, with one standard deviation, from data and prior.', {
+        'joint': layout.joints, **{kind: _changes(found, _places(layout, kind))
+                                   for kind in layout.per_joint}})
+    yield grid(picture for kind in layout.per_joint
+               for picture in _bars(found, kind, _places(layout, kind), layout.joints))
+
+
+def _places(layout, kind):
+    return np.arange(layout.size)[layout.each(kind)]
+
+
+def _changes(found, places):
+    return [f'{shown(found.before[k], 3)} \u2192 {shown(found.values[k], 3)} \u00b1 '
+            f'{shown(found.spread.sigma[k], 2)} {unit_text(found.layout.units[k])}'
+            for k in places]
+
+
+def _links(found):
+    layout = found.layout
+    mass = np.arange(0, layout.inertial, 10)
+    yield note('Every link is a body that can exist. Efforts tell most inertial parameters only in '
+               'combination: what they leave open stays near the URDF, and its deviation shows '
+               'that.')
+    yield table('Mass with one standard deviation, and centre of mass in the link frame.', {
+        'link': layout.bodies, 'before [kg]': found.before[mass], 'after [kg]': found.values[mass],
+        '\u00b1 [kg]': found.spread.sigma[mass],
+        'centre before [m]': _centres(layout, found.before),
+        'centre after [m]': _centres(layout, found.values)})
+    yield grid(_bars(found, 'mass', mass, layout.bodies))
+
+
+def _centres(layout, values):
+    """Return the centres of mass in words: first moments over masses."""
+    bodies = values[:layout.inertial].reshape(-1, 10)
+    return [', '.join(shown(x / body[0], 3, 1e-6) for x in body[1:4]) if body[0] > 0.0 else ''
+            for body in bodies]
+
+
+def _bars(found, title, places, names):
+    """Yield the pictures of some parameters, one for each unit."""
+    units = np.array(found.layout.units)[places]
+    for unit in dict.fromkeys(units):
+        chosen = [k for k in range(len(places)) if units[k] == unit]
+        where = places[chosen]
+        yield figure(error_bars(
+            title, [names[k] for k in chosen], found.values[where], found.spread.sigma[where],
+            found.before[where], unit_text(unit)))
+
+
+def _base_parameters(found):
+    base, sigma = found.base, found.base_spread.sigma
+    before, units = base.values(found.before), np.array(found.layout.units)[base.kept]
+    yield note('The combinations of parameters that efforts depend on: all that any recording can '
+               'tell. A + stands for more of them, named below. Dots are identified values with '
+               'two standard deviations to each side, from the data alone; hollow ones are as '
+               'before.')
+    yield grid(_base_bars(found, before, units))
+    yield table('In words. Grey ones are hardly told by these data.', {
+        'no.': [str(k + 1) for k in range(base.size)], 'meaning': base.meanings(),
+        'before': numbers(before), 'after': numbers(found.base_values),
+        '\u00b1': numbers(sigma, 2), '\u00b1 [%]': numbers(100 * found.base_spread.relative, 2),
+        'unit': [unit_text(unit) for unit in units]},
+        ['' if told else 'soft' for told in found.base_spread.told])
+
+
+def _base_bars(found, before, units):
+    """Yield the inertial ones, body by body and unit by unit; the others are shown above."""
+    base = found.base
+    places = [name.rpartition('.')[::2] for name in base.names]
+    for key in dict.fromkeys((body, unit) for (body, _), unit, kept in zip(
+            places, units, base.kept) if kept < found.layout.inertial):
+        chosen = [k for k in range(base.size) if (places[k][0], units[k]) == key
+                  and base.kept[k] < found.layout.inertial]
+        yield figure(error_bars(
+            key[0], [f'{k + 1}  {places[k][1]}' for k in chosen], found.base_values[chosen],
+            found.base_spread.sigma[chosen], before[chosen], unit_text(key[1])))
+
+
+def _untold(found):
+    never = [name for name, kind in zip(found.layout.names, found.base.kinds) if kind == NEVER]
+    hardly = [name for name, told in zip(found.base.names, found.base_spread.told) if not told]
+    return (note('No motion tells, since no effort depends on them: ', ', '.join(never) or 'none',
+                 '.'),
+            note('This motion hardly tells, so that they stay near the URDF: ',
+                 ', '.join(hardly) or 'none', '.'))

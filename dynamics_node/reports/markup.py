@@ -1,0 +1,59 @@
+"""How is HTML and SVG written so that no name in a URDF can break it? Only `tag` makes markup."""
+
+from html import escape
+
+import numpy as np
+
+from dynamics_node.errors import DynamicsError
+
+VOID = ('meta', 'br')  # elements of HTML without an end
+
+
+class Markup(str):
+    """Text that is markup already. Every other text is escaped where it is put into a tag."""
+
+    __slots__ = ()
+
+
+def tag(name, /, *children, **attributes):
+    """Return an element, Markup.
+
+    :param children: Markup, or text, which is escaped; None is left out.
+    :param attributes: `stroke_width=2` is stroke-width="2", `class_` is class. None is left out,
+        numbers have two decimals.
+    """
+    head = ''.join(f' {key.rstrip("_").replace("_", "-")}="{_value(key, value)}"'
+                   for key, value in attributes.items() if value is not None)
+    return Markup(f'<{name}{head}>' if name in VOID else
+                  f'<{name}{head}>{joined(*children)}</{name}>')
+
+
+def joined(*children):
+    """Return the children one after the other, Markup."""
+    return Markup(''.join(child if isinstance(child, Markup) else escape(str(child))
+                          for child in children if child is not None))
+
+
+def path(x, y):
+    """Return the `d` of a line through points in the picture; it breaks where one is not finite."""
+    words, pen_is_down = [], False
+    for px, py in zip(x, y):
+        if np.isfinite(px) and np.isfinite(py):
+            words.append(f'{"L" if pen_is_down else "M"}{coordinate(px)},{coordinate(py)}')
+            pen_is_down = True
+        else:
+            pen_is_down = False
+    return ''.join(words)
+
+
+def coordinate(value):
+    """Return a length in a picture: a hundredth of a pixel is enough."""
+    if not np.isfinite(value):
+        raise DynamicsError(f'a picture has the coordinate {value}; expected a finite number')
+    return f'{value:.2f}'.rstrip('0').rstrip('.')
+
+
+def _value(key, value):
+    if isinstance(value, (float, np.floating)):
+        return coordinate(value)
+    return escape(str(value))

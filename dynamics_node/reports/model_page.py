@@ -1,0 +1,190 @@
+"""What is this robot? Tree, masses, inertias, limits, what is wrong, and what gravity asks."""
+
+import numpy as np
+
+from dynamics_node import door
+from dynamics_node.constrained.constraint import row_names
+from dynamics_node.constrained.motors import motors
+from dynamics_node.control.closed_loops import ClosedLoops
+from dynamics_node.errors import DynamicsError
+from dynamics_node.reports.body_views import body_views
+from dynamics_node.reports.digits import column, plain, shown
+from dynamics_node.reports.markup import tag
+from dynamics_node.reports.page import facts, figure, grid, note, page, section, several, table
+from dynamics_node.reports.plots import limit_bars
+from dynamics_node.reports.tree_picture import tree_picture
+from dynamics_node.reports.units import effort_units
+
+MOST_NOTES = 6        # shown; readers list every tag of a URDF that they do not know
+ROUNDING = 1e-6       # [rad or m] a configuration this near to the neutral one is called so
+LEVELS = {'error': 'bad', 'warning': 'warn', 'note': 'soft'}
+
+
+def model_report_page(robot, q=None, about=None):
+    """Return (html, answers) of a robot; the answers are what JSON keeps, in full.
+
+    :param q: the configuration of views, centre of mass and gravity, (nq,); None is the neutral
+        one, in which its loops are closed.
+    :param about: {what: value} for the line below the title.
+    :raise DynamicsError: q is not a configuration of this robot.
+    """
+    q = neutral(robot) if q is None else door.check_configuration(
+        robot.model, door.check_single('q', q, robot.nq))
+    report = robot.report()
+    whole = robot.center_of_mass(q) if robot.total_mass > 0.0 else np.full(3, np.nan)
+    torque, odd = gravity_torque(robot, q)
+    limit = effort_limit(robot)
+    answers = {'report': report.as_dict(), 'configuration': q, 'center_of_mass': whole,
+               'gravity': robot.gravity, 'dof_names': robot.dof_names, 'gravity_torque': torque,
+               'effort_limit': limit, 'loops': _loops(robot)}
+    html = page(
+        f'Robot {robot.name}', about or {}, facts(_figures(robot, report, whole, torque, limit)),
+        section('Findings', *_findings(report)),
+        section('Tree', figure(tree_picture(robot.model), _about_tree(robot))),
+        section('Masses and inertias', grid(map(figure, body_views(robot, q))),
+                note('Each ellipsoid is the solid one with the mass and inertia of a body; dots '
+                     'are centres of mass, the cross is that of the whole. Joints are at ',
+                     _configuration(robot, q), '.'), _masses(report), *_payloads(robot)),
+        section('Limits and losses', _limits(report) or note('Nothing moves.')),
+        *_loop_section(robot), section('Gravity', *_gravity(robot, torque, limit, odd)))
+    return html, plain(answers)
+
+
+def neutral(robot):
+    """Return the neutral configuration, its loops closed."""
+    q = robot.neutral()
+    return robot.project_configuration(q) if robot.loops.constraints else q
+
+
+def gravity_torque(robot, q):
+    """Return what the motors hold at rest, (nv,) [N m or N], and why that is not told, or ''."""
+    torque = robot.gravity_torque(q)
+    if not robot.loops.constraints:
+        return torque, ''
+    try:
+        return ClosedLoops(robot).carried(q, torque), ''
+    except DynamicsError as error:
+        return np.full(robot.nv, np.nan), str(error)
+
+
+def effort_limit(robot):
+    """Return the limits of the motors, (nv,), nan = unknown [N m or N]."""
+    limits = [np.full(joint.v.stop - joint.v.start, joint.max_effort)
+              for joint in robot.model.joints]
+    return np.concatenate(limits) if limits else np.empty(0)
+
+
+def _figures(robot, report, whole, torque, limit):
+    counts = [sum(finding.level == level for finding in report.findings) for level in LEVELS]
+    found = ', '.join(several(n, level) for n, level in zip(counts, LEVELS) if n) or 'nothing odd'
+    share = np.abs(torque) / limit
+    return {'Total mass': f'{shown(report.total_mass)} kg',
+            'Of which move': f'{shown(report.moving_mass)} kg',
+            'Base': report.base,
+            'Degrees of freedom': report.nv,
+            'Centre of mass [m]': ', '.join(column(whole.round(9), 3)),
+            'Gravity, of the effort limits': (f'up to {shown(100 * np.nanmax(share), 2)} %'
+                                              if np.isfinite(share).any() else 'limits unknown'),
+            'Findings': found}
+
+
+def _findings(report):
+    if not report.findings:
+        return (note('Nothing odd was found.'),)
+    ordered = [f for level in LEVELS for f in report.findings if f.level == level]
+    notes = sum(f.level == 'note' for f in ordered)
+    left_out = max(0, notes - MOST_NOTES)
+    ordered = ordered[:len(ordered) - left_out]
+    return (table('Errors cannot be right, warnings may bite, notes are good to know.', {
+        'level': [tag('span', f.level, class_=LEVELS[f.level]) for f in ordered],
+        'where': [f.where for f in ordered], 'what': [f.text for f in ordered]}),
+        note(f'and {several(left_out, "more note")}, all in the JSON') if left_out else None)
+
+
+def _about_tree(robot):
+    words = ('A number in a circle is a joint that turns, in a square one that slides. Bars are '
+             'masses, links fixed to a body and payloads included.')
+    return words + (' Dashed bows are closed loops.' if robot.loops.constraints else '')
+
+
+def _configuration(robot, q):
+    if np.abs(q - robot.neutral()).max(initial=0.0) < ROUNDING:
+        return 'the neutral configuration'
+    moved = [joint for joint in robot.model.joints
+             if np.abs(q - robot.neutral())[joint.q].max() >= ROUNDING]
+    return ', '.join(f'{joint.name} = {" ".join(shown(x, 4, 1e-9) for x in q[joint.q])}'
+                     for joint in moved) + ', the others neutral'
+
+
+def _masses(report):
+    links = report.links
+    com = np.array([link.com for link in links]).reshape(-1, 3).T
+    moments = np.array([link.moments for link in links]).reshape(-1, 3).T
+    return table('Every link of the URDF. The centre of mass is in the link frame; principal '
+                 'moments are about it.', {
+                     'link': [link.name for link in links],
+                     'mass [kg]': np.array([link.mass for link in links]),
+                     **{f'{axis} [m]': x for axis, x in zip('xyz', com)},
+                     **{f'I{k} [kg m\u00b2]': x for k, x in zip('\u2081\u2082\u2083', moments)},
+                     'moves with': [link.body or '(fixed)' for link in links]})
+
+
+def _payloads(robot):
+    loads = robot.payloads
+    if not loads:
+        return ()
+    com = np.array([load.com for load in loads.values()]).T
+    return (table('Payloads. The centre of mass is in the frame that holds it.', {
+        'payload': list(loads), 'at': [load.frame for load in loads.values()],
+        'mass [kg]': np.array([load.mass for load in loads.values()]),
+        **{f'{axis} [m]': x for axis, x in zip('xyz', com)}}),)
+
+
+def _limits(report):
+    joints = report.joints
+    numbers = {'lower [rad or m]': 'lower', 'upper [rad or m]': 'upper',
+               'velocity [rad/s or m/s]': 'max_velocity', 'effort [N m or N]': 'max_effort',
+               'damping [N m s/rad or N s/m]': 'damping', 'friction [N m or N]': 'friction',
+               'armature [kg m\u00b2 or kg]': 'armature'}
+    return table('Joints that move. A dash is unknown.', {
+        'joint': [joint.name for joint in joints], 'kind': [joint.kind for joint in joints],
+        **{heading: np.array([getattr(joint, field) for joint in joints])
+           for heading, field in numbers.items()},
+        **({'also moves': [', '.join(joint.mimics) for joint in joints]}
+           if any(joint.mimics for joint in joints) else {})})
+
+
+def _loops(robot):
+    constraints, passive = robot.loops
+    return {'constraints': {constraint.name: constraint.kind for constraint in constraints},
+            'rows': row_names(constraints), 'passive': passive}
+
+
+def _loop_section(robot):
+    constraints, passive = robot.loops
+    if not constraints:
+        return ()
+    held = table('What closes the loops.', {
+        'loop': [constraint.name for constraint in constraints],
+        'kind': [constraint.kind for constraint in constraints],
+        'holds': [constraint.frame or ', '.join(constraint.joints) for constraint in constraints],
+        'to': [constraint.to if constraint.frame else '' for constraint in constraints]})
+    return (section('Closed loops', held,
+                    note('Joints without a motor: ', ', '.join(passive) or 'none', '.')),)
+
+
+def _gravity(robot, torque, limit, odd):
+    if not robot.nv:
+        return (note('Nothing moves.'),)
+    if odd:
+        return (note(odd),)
+    active = motors(robot.model, robot.loops.passive)
+    names, units = np.array(robot.dof_names), np.array(effort_units(robot))
+    bars = limit_bars('Effort to hold the robot still, against its limits', names[active],
+                      torque[active], limit[active], units[active])
+    words = f'Gravity is ({", ".join(shown(x) for x in robot.gravity)}) m/s\u00b2.'
+    held = [f'{name} {shown(x)} {unit}' for name, x, unit in zip(
+        names[~active], torque[~active], units[~active]) if abs(x) > 0.0]
+    return (figure(bars, f'{words} A track ends at the limit to each side; without one it is '
+                   'unknown.'),
+            note(f'No motor is there to hold: {", ".join(held)}.') if held else None)

@@ -1,0 +1,162 @@
+"""The page about a robot: its numbers are the library's, its pictures show every body."""
+
+import json
+import re
+
+import numpy as np
+import pytest
+from differences import relative
+from html_checks import checked
+from nasty_robot import NASTY, NASTY_URDF
+from robots import ROBOTS
+from tolerances import EXACT_MATHS, SOLVED
+
+from dynamics_node import DynamicsError, Robot
+from dynamics_node.reports.body_views import silhouette
+from dynamics_node.reports.model_page import model_report_page
+from dynamics_node.reports.tree_picture import tree_picture
+from dynamics_node.robots import ARM7, MECHANISMS
+from dynamics_node.spatial.ellipsoid import Ellipsoid, equivalent_ellipsoid
+from dynamics_node.spatial.inertia import from_com
+from dynamics_node.spatial.so3 import about_axis
+
+EXAMPLES = {example.name: example for example in ROBOTS}
+NO_MASS = '<robot name="a"><link name="base"/></robot>'
+
+
+def glyphs(svg):
+    """Return the numbers in the glyphs of joints, in their order."""
+    return [int(n) for n in re.findall(r'class="joint"></rect><text[^>]*>(\d+)</text>', svg)]
+
+
+@pytest.mark.parametrize('name', ['panda', 'talos', 'talos_grippers', 'pr2', 'allegro_hand'])
+def test_real_robots(name):
+    """Every body is in the tree, every link in the table, every finding is counted."""
+    example = EXAMPLES[name]
+    robot = Robot.from_urdf(example.urdf, base=example.base)
+    html, answers = model_report_page(robot)
+    page = checked(html)
+    assert glyphs(html) == list(range(1, len(robot.model.bodies) + 1))
+    for word in (*robot.frame_names, *robot.joint_names):
+        assert word in page.text
+    assert json.loads(json.dumps(answers, allow_nan=False)) == answers
+    assert answers['report'] == robot.report().as_dict()
+    assert answers['gravity_torque'] == robot.gravity_torque(robot.neutral()).tolist()
+    assert answers['center_of_mass'] == robot.center_of_mass(robot.neutral()).tolist()
+    heavy = sum(inertia.mass > 0.0 for inertia in robot.model.inertias)
+    assert html.count('<ellipse ') == 3 * heavy
+
+
+@pytest.mark.parametrize('name', MECHANISMS)
+def test_mechanisms(name):
+    """Gravity is carried by the motors alone; each loop between two links has its bow."""
+    urdf, loops = MECHANISMS[name]
+    robot = Robot.from_urdf(urdf, loops=loops)
+    html, answers = model_report_page(robot)
+    checked(html)
+    between = sum(bool(each.frame) for each in robot.loops.constraints if each.to != 'world')
+    assert html.count('class="loop"') == between
+    q, still = np.array(answers['configuration']), np.zeros(robot.nv)
+    torque = answers['gravity_torque']
+    free = Robot.from_urdf(urdf, loops=loops, friction=False)
+    motion = free.constrained_forward_dynamics(q, still, torque)
+    weight = np.abs(free.gravity_torque(q)).max()
+    assert np.abs(free.mass_matrix(q) @ motion.a).max() < SOLVED * max(1.0, weight)
+    for joint in robot.loops.passive:
+        assert np.all(np.array(torque)[robot.model.joint(joint).v] == 0.0)
+
+
+def test_loops_that_no_motor_holds():
+    """Are told in words; gravity is unknown, not zero."""
+    urdf, loops = MECHANISMS['four_bar']
+    robot = Robot.from_urdf(urdf, loops=loops)
+    robot = robot.with_loops(robot.loops._replace(passive=robot.joint_names))
+    html, answers = model_report_page(robot)
+    assert 'singular configuration' in checked(html).text
+    assert answers['gravity_torque'] == [None] * robot.nv
+
+
+def test_names_cannot_break_the_page():
+    """Texts are shown as they are; there is no element that was not meant."""
+    robot = Robot.from_urdf(NASTY_URDF).with_payload('<b>', f'{NASTY}3', 0.5)
+    html, answers = model_report_page(robot, about={'of': '</p><script>'})
+    page = checked(html)
+    assert 'script' not in {tag for tag, _ in page.elements}
+    assert page.text.count(NASTY) >= 6 and '</p><script>' in page.text
+    assert answers['report']['name'] == f'{NASTY}0'
+
+
+def test_a_given_configuration_and_payload(arm):
+    """Of the views, the centre of mass and gravity."""
+    q = arm.random_configuration(4)
+    loaded = arm.with_payload('box', 'tool0', 3.0, (0.0, 0.0, 0.1))
+    html, answers = model_report_page(loaded, q)
+    page = checked(html)
+    assert relative(answers['gravity_torque'], loaded.gravity_torque(q)) < EXACT_MATHS
+    assert relative(answers['configuration'], q) < EXACT_MATHS
+    assert 'box' in page.text and 'joint_1 = ' in page.text
+    limits = [joint.max_effort for joint in arm.model.joints]
+    assert answers['effort_limit'] == limits
+
+
+def test_robots_of_nothing():
+    """No joint, no mass: a page all the same."""
+    html, answers = model_report_page(Robot.from_urdf(NO_MASS))
+    assert 'Nothing moves.' in checked(html).text
+    assert answers['center_of_mass'] == [None] * 3 and answers['gravity_torque'] == []
+
+
+def test_a_wrong_configuration_is_refused(arm):
+    for q in (np.zeros(3), np.zeros((2, 7)), np.full(7, np.nan)):
+        with pytest.raises(DynamicsError, match='q'):
+            model_report_page(arm, q)
+
+
+def test_findings_that_cannot_be_right_come_first():
+    """And an error is marked."""
+    text = ARM7.read_text().replace('ixx="', 'ixx="-', 1)
+    html, _ = model_report_page(Robot.from_urdf(text))
+    assert re.search(r'<tbody><tr><td><span class="bad">error</span>', html)
+
+
+# Pictures ------------------------------------------------------------------------------------
+
+def test_a_chain_is_straight_and_branches_have_lanes():
+    """An arm has one lane; no two joints of a humanoid share a place."""
+    arm = tree_picture(Robot.from_urdf(ARM7).model)
+    places = re.findall(r'<rect x="([\d.]+)" y="([\d.]+)"[^>]*class="joint"', arm)
+    assert len({x for x, _ in places}) == 1
+    example = EXAMPLES['talos']
+    svg = tree_picture(Robot.from_urdf(example.urdf, base='floating').model)
+    places = re.findall(r'<rect x="([\d.]+)" y="([\d.]+)"[^>]*class="joint"', svg)
+    assert 1 < len({x for x, _ in places}) < 6
+    assert len({y for _, y in places}) == len(places)
+
+
+def test_the_ellipsoid_has_the_inertia():
+    """By the formula of a solid ellipsoid, the other way round."""
+    half = np.array([0.1, 0.2, 0.4])
+    R = about_axis(np.array([0.6, 0.0, 0.8]), 0.7)
+    tensor = R @ np.diag([half[1]**2 + half[2]**2, half[0]**2 + half[2]**2,
+                          half[0]**2 + half[1]**2]) @ R.T * 3.0 / 5.0
+    found = equivalent_ellipsoid(from_com(3.0, [1.0, 2.0, 3.0], tensor))
+    shape = found.axes @ np.diag(found.half_axes ** 2) @ found.axes.T
+    assert relative(shape, R @ np.diag(half ** 2) @ R.T) < EXACT_MATHS
+    assert np.linalg.det(found.axes) > 0.0
+    assert relative(found.centre, [1.0, 2.0, 3.0]) < EXACT_MATHS
+
+
+@pytest.mark.parametrize('axes', [(0, 2), (1, 2), (0, 1)])
+def test_the_silhouette_is_the_hull_of_the_solid(axes):
+    """Points of the surface, seen along an axis, fill the ellipse to its edge and no further."""
+    rng = np.random.default_rng(0)
+    R = about_axis(np.array([0.0, 0.6, 0.8]), 0.9)
+    solid = Ellipsoid(np.zeros(3), R, np.array([0.5, 0.2, 0.1]))
+    half, angle = silhouette(solid, axes)
+    points = rng.normal(size=(20_000, 3))
+    points = (points / np.linalg.norm(points, axis=1, keepdims=True) * solid.half_axes) @ R.T
+    x, y = points[:, axes].T
+    turned = np.array([x * np.cos(angle) + y * np.sin(angle),
+                       -x * np.sin(angle) + y * np.cos(angle)]) / half[:, None]
+    radius = np.linalg.norm(turned, axis=0).max()
+    assert 0.999 < radius <= 1.0 + EXACT_MATHS
