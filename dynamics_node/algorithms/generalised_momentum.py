@@ -29,7 +29,7 @@ def generalised_momentum(model, q, v):
 
     :param q, v: configuration (nq,) and velocity (nv,).
 
-    De Luca et al. 2006, eq. 10, found there by differentiating M; the recursion is ours.
+    De Luca et al. 2006, found there by differentiating M; the recursion is ours.
     """
     T, S, V, _ = moving(model, q, v)
     down = _gravity_in_bodies(model, T)

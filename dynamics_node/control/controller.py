@@ -3,8 +3,9 @@
 import numpy as np
 
 from dynamics_node.control import laws
-from dynamics_node.control.gains import Gains
+from dynamics_node.control.gains import Gains, TaskGains
 from dynamics_node.control.semantics import Semantics, driver_terms, friction_to_send, preset
+from dynamics_node.control.task_track import TaskMotion
 from dynamics_node.control.terms import Terms
 from dynamics_node.errors import DynamicsError
 
@@ -18,7 +19,7 @@ class Controller:
     reference and gains nobody looks at: they follow (see closed_loops.py).
 
     :param mode: one of laws.MODES.
-    :param gains: Gains, for the modes that pull towards their reference.
+    :param gains: Gains, for the modes that pull towards their reference; TaskGains for task_space.
     :param semantics: what the driver adds: a preset's name, or Semantics.
     :param gravity_scale, friction_scale: see Terms; a number or (nv,).
     :raise DynamicsError: which argument is wrong, and what is valid.
@@ -30,6 +31,8 @@ class Controller:
             raise DynamicsError(f'no torque mode {mode!r}; expected one of {", ".join(laws.MODES)}')
         if mode in laws.WITH_GAINS:
             _check_gains(mode, gains, robot.nv)
+        if mode == laws.TASK_SPACE:
+            _check_task(robot, gains)
         if not isinstance(semantics, Semantics):
             semantics = preset(semantics)
         self.robot, self.mode = robot, mode
@@ -47,27 +50,27 @@ class Controller:
     @property
     def needs_reference(self):
         """Whether torque() needs a motion, and v."""
-        return self.mode in laws.WITH_REFERENCE
+        return self.mode != 'gravity'
 
     def for_robot(self, robot):
         """Return the same controller for another robot, e.g. with another payload."""
         return Controller(robot, *self._settings)
 
-    def compile(self, wait=False):
-        """Compile the kernels that it uses, see Robot.compile."""
+    def compile(self, wait=False, frames=(), payloads=False):
+        """Compile the kernels that it uses, see Robot.compile; frames are those of references."""
         for terms in filter(None, (self._terms, self._driver)):
             for robot in terms.robots:
-                robot.compile(wait)
+                robot.compile(wait, frames, payloads=payloads)
         return self
 
     def torque(self, q, v=None, motion=None):
         """Return the torque to send, (nv,) [N m or N].
 
         :param q, v: measured, (nq,) and (nv,). Mode gravity does not look at v.
-        :param motion: where the reference is, a Motion.
+        :param motion: where the reference is, a Motion; for task_space a TaskMotion.
         :raise DynamicsError: something is missing, of the wrong size, or not finite.
         """
-        if self.mode not in laws.WITH_REFERENCE:
+        if not self.needs_reference:
             return self.holding_torque(q)
         if v is None or motion is None:
             raise DynamicsError(f"mode {self.mode} needs v and the reference's motion")
@@ -107,6 +110,11 @@ class Controller:
     def _checked(self, q, v, motion):
         # A wrong size must not pass as one number for all joints.
         nq, nv = self._shapes
+        if self.mode == laws.TASK_SPACE:  # its motion is made of a reference that was checked
+            if not isinstance(motion, TaskMotion):
+                raise DynamicsError(f'motion is a {type(motion).__name__}; mode task_space needs a '
+                                    'TaskMotion, see TaskTrack.at')
+            return _floats('q', q, nq), _floats('v', v, nv), motion
         return _floats('q', q, nq), _floats('v', v, nv), type(motion)(
             _floats('motion.q', motion.q, nq), _floats('motion.v', motion.v, nv),
             _floats('motion.a', motion.a, nv))
@@ -120,6 +128,18 @@ def _floats(name, value, shape):
     if array.shape != shape:
         raise DynamicsError(f'{name} must have shape {shape}, got {array.shape}')
     return array
+
+
+def _check_task(robot, gains):
+    if robot.loops.constraints:
+        raise DynamicsError('mode task_space is for robots without loops: there the motors alone '
+                            'do not span the space that a frame moves in')
+    if robot.nq != robot.nv:
+        raise DynamicsError('mode task_space is for robots without floating joints, which no motor '
+                            'drives; ~/task_control has whole-body control')
+    if not isinstance(gains, TaskGains):
+        raise DynamicsError('mode task_space needs TaskGains; see TaskGains.of')
+    _check_gains('task_space', gains.posture, robot.nv)
 
 
 def _check_gains(mode, gains, nv):

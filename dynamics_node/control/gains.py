@@ -1,4 +1,4 @@
-"""How hard a law pulls towards its reference: joint by joint."""
+"""How hard does a law pull towards its reference: joint by joint, or along axes of a frame?"""
 
 from typing import NamedTuple
 
@@ -6,6 +6,8 @@ import numpy as np
 
 from dynamics_node.control.spline import check_reals
 from dynamics_node.errors import DynamicsError
+
+TASK_LAWS = ('impedance', 'motion')
 
 
 class Gains(NamedTuple):
@@ -45,14 +47,53 @@ class Gains(NamedTuple):
             return cls.per_joint(nv, w * w, 2.0 * D * w)
 
 
+class TaskGains(NamedTuple):
+    """Of mode task_space, not to be written.
+
+    With law 'impedance' stiffness makes forces, N/m and N m/rad; with 'motion' it acts on unit
+    inertia, 1/s^2. It counts where a reference has none of its own, as the damping ratio does.
+    """
+
+    law: str
+    stiffness: np.ndarray      # along the contact axes, (6,)
+    damping_ratio: float       # 1 is critical
+    posture: Gains             # that hold the posture [1/s^2, 1/s], in the null space
+
+    @classmethod
+    def of(cls, nv, law='impedance', stiffness=(500.0, 30.0), damping_ratio=1.0, kp=25.0, kd=10.0):
+        """Return them, checked; stiffness is one number, two (linear, angular) or six.
+
+        :raise DynamicsError: one is negative or not finite, or of the wrong size.
+        """
+        if law not in list(TASK_LAWS):
+            raise DynamicsError(f'no task law {law!r}; expected one of {", ".join(TASK_LAWS)}')
+        ratio = float(not_negative('damping_ratio', check_reals('damping_ratio', damping_ratio,
+                                                                ())))
+        return cls(law, six('stiffness', stiffness), ratio, Gains.per_joint(nv, kp, kd))
+
+
 def per_joint(name, value, nv):
     """Return value as nv finite numbers, none negative; a single number is every joint's."""
-    values = check_reals(name, value, (), (nv,))
+    return _held(not_negative(name, check_reals(name, value, (), (nv,))), nv)
+
+
+def six(name, values):
+    """Return six finite numbers, none negative: one is all, two are linear and angular."""
+    values = not_negative(name, check_reals(name, values, (1,), (2,), (6,)))
+    return _held(np.repeat(values, 3) if len(values) == 2 else values, 6)
+
+
+def not_negative(name, values):
+    """Return an array, none of whose entries is negative."""
     if (values < 0.0).any():
         k = int(np.flatnonzero(values < 0.0)[0])
         place = f'[{k}]' if values.ndim else ''
         raise DynamicsError(f'{name}{place} is {values.flat[k]}; expected zero or a positive '
                             'number')
-    values = np.array(np.broadcast_to(values, (nv,)))
+    return values
+
+
+def _held(values, size):
+    values = np.array(np.broadcast_to(values, (size,)))
     values.flags.writeable = False
     return values

@@ -2,7 +2,8 @@
 
 Each law is f(terms, q, v, motion, gains) -> tau, (nv,) [N m or N]: a pure function of the Terms of
 a robot, its measured state, the Motion of its reference and the Gains; what a mode does not need it
-does not look at. Batches pass through.
+does not look at. Batches pass through. Mode task_space, whose reference is of a frame, has a file
+of its own: task_laws.py.
 
 With  e = difference(q, q*)  and  de = v* - v,  starred values being the reference's:
 
@@ -28,6 +29,8 @@ Why the losses of the joints are taken at the reference's velocity in every mode
 
 Hence mode gravity has none: it has no reference, and someone's hand decides the velocity.
 """
+
+from dynamics_node.control.task_laws import task_space
 
 
 def gravity(terms, q, v, motion, gains):
@@ -65,12 +68,14 @@ def _springs(terms, q, v, motion, gains):
     return gains.kp * terms.error(q, motion.q) + gains.kd * (motion.v - v)
 
 
-MODES = {
+JOINT_MODES = {
     'gravity': gravity,
     'feedforward': feedforward,
     'computed_torque': computed_torque,
     'impedance': impedance,
     'impedance_with_bias': impedance_with_bias,
 }
-WITH_REFERENCE = frozenset(MODES) - {'gravity'}
+WITH_REFERENCE = frozenset(JOINT_MODES) - {'gravity'}   # of joints
 WITH_GAINS = WITH_REFERENCE - {'feedforward'}
+TASK_SPACE = 'task_space'
+MODES = {**JOINT_MODES, TASK_SPACE: task_space}

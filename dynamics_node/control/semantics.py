@@ -10,7 +10,8 @@ sent is the torque that the joints shall have, less what the driver adds:
   corrected by it: give its belief as driver_gravity.
 * payload_only: the driver moves the bare robot by itself, as the same law would. The law for the
   robot with its payloads less the law for the bare one is sent, at the same state and the same
-  commanded acceleration; springs, dampers and friction cancel. Nothing is sent without a payload.
+  commanded acceleration; springs, dampers and friction cancel (of mode task_space, but for what
+  the payload changes in Lambda), and its wrench does. Nothing is sent without a payload.
 
 The gravity_scale corrects our model, hence also our idea of what the driver adds: a driver that
 adds just the gravity that the law has in it is sent none, whatever the scale, and never -g.

@@ -2,6 +2,7 @@
 
 import numpy as np
 
+from dynamics_node.algorithms.operational_space import reference_inertia
 from dynamics_node.control.closed_loops import ClosedLoops
 from dynamics_node.control.gains import per_joint
 
@@ -16,6 +17,7 @@ class Terms:
 
     :param gravity_scale: of g(q), a number or (nv,).
     :param friction_scale: of the losses in the joints, damping and dry friction; as above.
+    :ivar max_velocity: of the URDF, (nv,), inf where it does not say [rad/s or m/s].
     :ivar loops: ClosedLoops of the robot, None where there are none. The terms are those of the
         tree: what they come to at the motors is for the loops to say.
     """
@@ -31,6 +33,8 @@ class Terms:
         self._unscaled_friction = (friction_scale == 1.0).all()
         self._flat = robot.nq == robot.nv
         self._turning = turning(robot)
+        self.max_velocity = _speed_limits(robot)
+        self._references = {}  # frame -> its reference inertia
         self.loops = ClosedLoops(robot) if robot.loops.constraints else None
 
     @property
@@ -77,6 +81,12 @@ class Terms:
             e[..., self._turning] = angle - TURN * np.round(angle / TURN)
         return e
 
+    def reference_inertia(self, frame):
+        """Return what the inertia seen from a frame is measured by, (6,) [kg, kg m^2]."""
+        if frame not in self._references:
+            self._references[frame] = reference_inertia(self.robot.model, [frame])
+        return self._references[frame]
+
     def _with_gravity_scaled(self, tau, q):
         if self._gravity_scale is None:
             return tau
@@ -90,6 +100,14 @@ def turning(robot):
     """
     return np.array([joint.v.stop - 1 for joint in robot.model.joints
                      if joint.kind in ('continuous', 'planar') and not joint.mimics], dtype=int)
+
+
+def _speed_limits(robot):
+    limits = np.full(robot.nv, np.inf)
+    for joint in robot.model.joints:
+        if not np.isnan(joint.max_velocity):
+            limits[joint.v] = joint.max_velocity
+    return limits
 
 
 def _without_losses(robot):

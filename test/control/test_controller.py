@@ -38,7 +38,7 @@ def test_it_gives_what_the_law_says(arm):
     """Lists are as good as arrays."""
     rng = np.random.default_rng(0)
     q, v, *motion = rng.normal(size=(5, 7))
-    for mode, law in laws.MODES.items():
+    for mode, law in laws.JOINT_MODES.items():
         tau = Controller(arm, mode, GAINS).torque(q.tolist(), v.tolist(), Motion(*motion))
         np.testing.assert_array_equal(tau, law(Terms(arm), q, v, Motion(*motion), GAINS))
 
@@ -50,7 +50,7 @@ def test_mode_gravity_looks_at_nothing_but_q(arm):
     np.testing.assert_array_equal(controller.torque(ZEROS, ZEROS * NAN), arm.gravity_torque(ZEROS))
 
 
-@pytest.mark.parametrize('mode', laws.MODES)
+@pytest.mark.parametrize('mode', laws.JOINT_MODES)
 def test_another_robot_gets_the_same_settings(arm, mode):
     """As when a payload is set; the first controller is as it was."""
     loaded = arm.with_payload('box', arm.frame_names[-1], 2.0)
@@ -82,7 +82,7 @@ def test_what_is_missing_or_of_the_wrong_size_is_refused(arm, mode, q, v, motion
         Controller(arm, mode, GAINS).torque(q, v, motion)
 
 
-@pytest.mark.parametrize('mode', laws.MODES)
+@pytest.mark.parametrize('mode', laws.JOINT_MODES)
 @pytest.mark.parametrize('value', [NAN, np.inf, -np.inf, 1e300])
 @pytest.mark.parametrize('place', range(5))
 def test_a_torque_is_finite_or_there_is_none(arm, mode, value, place):
@@ -121,7 +121,7 @@ def test_compiled_it_gives_the_same(monkeypatch, tmp_path):
                   for compile in (False, True))
     gains = Gains.per_joint(1, 100.0, 20.0)
     q, v, *motion = np.random.default_rng(0).normal(size=(5, 1))
-    for mode in laws.MODES:
+    for mode in laws.JOINT_MODES:
         for name in PRESETS:
             for scale in (1.0, 0.9):
                 both = [Controller(robot, mode, gains, name, scale, scale)

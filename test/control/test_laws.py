@@ -114,7 +114,7 @@ def test_the_losses_are_those_at_the_references_velocity(tree, mode):
     """Never at the measured one, which is late and noisy; none for a reference at rest."""
     aimed, gains = aim(tree)
     for motion in (aimed, at_rest(tree, aimed)):
-        with_losses, without = (laws.MODES[mode](Terms(robot), tree.q, tree.v, motion, gains)
+        with_losses, without = (laws.JOINT_MODES[mode](Terms(robot), tree.q, tree.v, motion, gains)
                                 for robot in (tree.robot, lossless(tree.robot)))
         expected = tree.robot.friction_torque(motion.v)
         assert relative(with_losses - without, expected) < 10 * EXACT_MATHS
@@ -123,11 +123,11 @@ def test_the_losses_are_those_at_the_references_velocity(tree, mode):
 # Scales ------------------------------------------------------------------------------------------
 
 
-@pytest.mark.parametrize('mode', laws.MODES)
+@pytest.mark.parametrize('mode', laws.JOINT_MODES)
 def test_scales_multiply_gravity_and_losses_joint_by_joint(tree, mode):
     """tau(s_g, s_f) = tau(1, 1) + (s_g - 1) g + (s_f - 1) friction."""
     motion, gains = aim(tree)
-    law, nv = laws.MODES[mode], tree.robot.nv
+    law, nv = laws.JOINT_MODES[mode], tree.robot.nv
     scales = tree.rng.uniform(0, 2, (2, nv))
     scaled, plain = (law(terms, tree.q, tree.v, motion, gains)
                      for terms in (Terms(tree.robot, *scales), Terms(tree.robot)))
@@ -175,7 +175,7 @@ def test_a_driver_that_wraps_angles_changes_no_torque(mode):
     q, v, a = rng.normal(size=(3, 6))
     motion, gains = Motion(q + 0.3, v, a), Gains.per_joint(6, 9.0, 3.0)
     wrapped = q + 2 * np.pi * np.array([1, 0, 0, 0, -3, 0])
-    law = laws.MODES[mode]
+    law = laws.JOINT_MODES[mode]
     assert relative(law(Terms(robot), wrapped, v, motion, gains),
                     law(Terms(robot), q, v, motion, gains)) < 10 * EXACT_MATHS
 
@@ -185,7 +185,7 @@ def test_batches_pass_through():
     tree = random_trees.make(random_trees.TREES[0])
     motion, gains = aim(tree)
     terms = Terms(tree.robot, 0.9, 0.8)
-    for law in laws.MODES.values():
+    for law in laws.JOINT_MODES.values():
         one = law(terms, tree.q, tree.v, motion, gains)
         many = law(terms, np.stack([tree.q] * 2), np.stack([tree.v] * 2),
                    Motion(*(np.stack([part] * 2) for part in motion)), gains)

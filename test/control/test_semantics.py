@@ -51,7 +51,7 @@ def arm():
 # Identities --------------------------------------------------------------------------------------
 
 
-@pytest.mark.parametrize('mode', laws.MODES)
+@pytest.mark.parametrize('mode', laws.JOINT_MODES)
 @pytest.mark.parametrize('name, known', [('without_gravity', 'robot'),
                                          ('without_bare_gravity', 'bare')])
 def test_sent_plus_the_drivers_gravity_is_full(case, mode, name, known):
@@ -64,7 +64,7 @@ def test_sent_plus_the_drivers_gravity_is_full(case, mode, name, known):
     assert relative(sent + driver.gravity_torque(case.q), full) < 10 * EXACT_MATHS
 
 
-@pytest.mark.parametrize('mode', laws.MODES)
+@pytest.mark.parametrize('mode', laws.JOINT_MODES)
 def test_payload_only_plus_the_bare_robots_law_is_full(case, mode):
     """At the same state and commanded acceleration, with any scales."""
     for scales in ({}, case.scales):
@@ -73,7 +73,7 @@ def test_payload_only_plus_the_bare_robots_law_is_full(case, mode):
         assert relative(parts, case.sent(mode, 'full', **scales)) < 10 * EXACT_MATHS
 
 
-@pytest.mark.parametrize('mode', laws.MODES)
+@pytest.mark.parametrize('mode', laws.JOINT_MODES)
 def test_payload_only_sends_exactly_nothing_without_a_payload(case, mode):
     """Not even rounding."""
     np.testing.assert_array_equal(case.sent(mode, 'payload_only', case.bare, **case.scales), 0.0)
@@ -121,7 +121,7 @@ def test_the_bare_robot_is_held_by_its_driver_and_the_payload_by_us(arm):
     assert relative(held, weight) < EXACT_MATHS and np.abs(weight).max() > 1.0
 
 
-@pytest.mark.parametrize('mode', sorted(laws.MODES))
+@pytest.mark.parametrize('mode', sorted(laws.JOINT_MODES))
 @pytest.mark.parametrize('name', PRESETS)
 def test_the_holding_torque_is_mode_gravity_whatever_the_mode(arm, mode, name):
     """What the safety gate falls back to."""

@@ -1,0 +1,127 @@
+"""What shall a frame do: where shall it go, along which axes shall it push, how stiff is it?"""
+
+from typing import NamedTuple
+
+import numpy as np
+
+from dynamics_node.control.gains import six
+from dynamics_node.errors import DynamicsError, UnknownName
+from dynamics_node.model.checks import finite
+from dynamics_node.model.configuration import UNIT_QUATERNION
+from dynamics_node.spatial import so3
+
+ROUNDING = 1e-6        # along the wrong axis [N, m/s, ...]: no more than rounding leaves there
+CONTRADICTION = 1e-3   # likewise, as a share of all: axes written with four digits; S takes it out
+AXES = ('along x', 'along y', 'along z', 'about x', 'about y', 'about z')
+
+
+class Selection(NamedTuple):
+    """Which axes of a contact frame are moved along, and which are pushed along."""
+
+    rotation: np.ndarray   # from the contact frame's axes to the world's, diag(C, C), (6, 6)
+    motion: np.ndarray     # S_M, (6, 6)
+    force: np.ndarray      # S_F = 1 - S_M
+    any_force: bool        # else S_M = 1
+
+
+def selection(axes, force_axes):
+    r"""Return the Selection of a contact frame.
+
+        S_M = [C Sigma_p C'      0     ]      S_F = [C (1 - Sigma_p) C'         0         ]
+              [    0       C Sigma_r C'],           [        0         C (1 - Sigma_r) C'].
+
+    Hutter 2017, eq. 3.96 to 3.98. The seed has C' Sigma C: right if its C turns world into contact
+    axes. Ours is the orientation of the contact frame in the world, whose columns are its axes.
+
+    :param axes: C, (3, 3).
+    :param force_axes: True where Sigma is 0, (6,).
+    """
+    X = np.zeros((6, 6))
+    X[:3, :3] = X[3:, 3:] = axes
+    force = (X * force_axes) @ X.T
+    return Selection(X, np.eye(6) - force, force, bool(np.any(force_axes)))
+
+
+class TaskReference(NamedTuple):
+    """What a frame shall do, in the root's axes, linear first. See task_reference, which checks."""
+
+    frame: str
+    pose: np.ndarray           # (4, 4)
+    twist: np.ndarray          # (6,) [m/s, rad/s]
+    acceleration: np.ndarray   # (6,) [m/s^2, rad/s^2]
+    wrench: np.ndarray         # that the robot exerts at the frame's origin, (6,) [N, N m]
+    selection: Selection
+    stiffness: np.ndarray      # along the contact axes, (6,); None: as the TaskGains say
+    damping: np.ndarray        # likewise
+
+
+def task_reference(robot, q, frame, position, orientation, twist=(0.0,) * 6,
+                   acceleration=(0.0,) * 6, wrench=(0.0,) * 6, force_axes=(False,) * 6,
+                   axes=(0.0, 0.0, 0.0, 1.0), stiffness=(), damping=(), seen_from=''):
+    """Return the TaskReference of numbers given in the axes of any frame.
+
+    :param q: where the robot is, (nq,): a frame seen_from that moves counts as it is now.
+    :param position, orientation: of the frame, (3,) [m] and a unit quaternion x y z w.
+    :param twist, acceleration: of its origin against the root, (6,).
+    :param wrench: that the robot shall exert on what it touches, (6,).
+    :param force_axes: which of the contact frame's axes are controlled by force, six booleans.
+    :param axes: orientation of the contact frame, a unit quaternion x y z w.
+    :param stiffness, damping: along the contact axes: none, one, two or six numbers.
+    :param seen_from: frame whose origin and axes the numbers are given in; '' is the root.
+    :raise DynamicsError: which of them is wrong, and what is valid.
+    """
+    model = robot.model
+    _known('frame', model, frame)
+    if seen_from != '':
+        _known('header.frame_id', model, seen_from)
+    if np.shape(force_axes) != (6,) or np.asarray(force_axes).dtype != bool:
+        raise DynamicsError(f'force_axes is {repr(force_axes)[:80]}; expected six booleans')
+    pose = np.eye(4)
+    pose[:3, 3] = finite('pose.position', position, (3,))
+    pose[:3, :3] = _rotation('pose.orientation', orientation)
+    twist, acceleration, wrench = (finite(name, value, (6,)) for name, value in (
+        ('twist', twist), ('acceleration', acceleration), ('wrench', wrench)))
+    C = _rotation('axes', axes)
+    _refuse_contradiction(C, np.array(force_axes), twist, acceleration, wrench)
+    if seen_from != '':
+        there = robot.frame_pose(q, seen_from)
+        R = there[:3, :3]
+        pose, C = there @ pose, R @ C
+        twist, acceleration, wrench = (np.concatenate([R @ each[:3], R @ each[3:]])
+                                       for each in (twist, acceleration, wrench))
+    return TaskReference(frame, pose, twist, acceleration, wrench,
+                         selection(C, np.array(force_axes)),
+                         six('stiffness', stiffness) if len(stiffness) else None,
+                         six('damping', damping) if len(damping) else None)
+
+
+def _known(what, model, frame):
+    try:
+        model.frame(frame)
+    except UnknownName as error:
+        raise DynamicsError(f'{what}: {error}') from error
+
+
+def _rotation(name, quaternion):
+    quaternion = finite(name, quaternion, (4,))
+    norm = np.linalg.norm(quaternion)
+    if not abs(norm - 1.0) <= UNIT_QUATERNION:
+        raise DynamicsError(f'{name} has the norm {norm:.6g}; expected a unit quaternion x y z w')
+    return so3.from_quaternion(quaternion / norm)
+
+
+def _refuse_contradiction(C, force_axes, twist, acceleration, wrench):
+    """Refuse what is asked for along an axis that does not look at it."""
+    for name, vector, ignored, kind in (('wrench', wrench, ~force_axes, 'motion'),
+                                        ('twist', twist, force_axes, 'force'),
+                                        ('acceleration', acceleration, force_axes, 'force')):
+        halves = C.T @ vector[:3], C.T @ vector[3:]
+        along = np.concatenate(halves)
+        least = np.repeat([max(ROUNDING, CONTRADICTION * np.linalg.norm(half)) for half in halves],
+                          3)
+        bad = np.flatnonzero(ignored & (np.abs(along) > least))
+        if bad.size:
+            k = int(bad[0])
+            raise DynamicsError(
+                f'{name} has {along[k]:.6g} {AXES[k]} of the contact axes, which is an axis of '
+                f'{kind}; expected zero there, or force_axes[{k}] to be {kind == "motion"}')

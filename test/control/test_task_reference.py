@@ -1,0 +1,103 @@
+"""Task references: what is refused, by name, and in which axes numbers are understood."""
+
+import numpy as np
+import pytest
+from tolerances import EXACT_MATHS
+
+from dynamics_node import DynamicsError
+from dynamics_node.control.task_reference import task_reference
+from dynamics_node.spatial import so3
+
+NAN = float('nan')
+Q = np.array([0.3, 0.5, -0.4, 0.9, 0.2, -0.6, 0.1])
+DOWN = (False, False, True, False, False, False)
+GOOD = {'frame': 'tool0', 'position': (0.3, 0.1, 0.5), 'orientation': (0.0, 0.0, 0.0, 1.0)}
+
+
+def asked(arm, **changes):
+    return task_reference(arm, Q, **{**GOOD, **changes})
+
+
+@pytest.mark.parametrize('changes, message', [
+    ({'frame': 'tool1'}, "frame: no frame 'tool1'; the robot has: .*tool0"),
+    ({'frame': ''}, "frame: no frame ''"),
+    ({'seen_from': 'table'}, "header.frame_id: no frame 'table'"),
+    ({'position': (0.0, 0.0)}, 'pose.position is .*; expected 3 finite numbers'),
+    ({'position': (0.0, 0.0, NAN)}, 'pose.position is .*finite'),
+    ({'position': (0.0, 0.0, 1e300)}, 'pose.position is .*finite'),
+    ({'orientation': (0.0, 0.0, 0.0, 0.0)}, 'pose.orientation has the norm 0; expected a unit'),
+    ({'orientation': (0.0, 0.0, 0.1, 1.0)}, 'pose.orientation has the norm 1.00499'),
+    ({'orientation': (0.0, 0.0, NAN, 1.0)}, 'pose.orientation is .*finite'),
+    ({'axes': (0.0, 0.0, 0.0, 2.0)}, 'axes has the norm 2; expected a unit quaternion'),
+    ({'twist': [0.0] * 5}, 'twist is .*; expected 6 finite numbers'),
+    ({'acceleration': [np.inf] * 6}, 'acceleration is .*finite'),
+    ({'wrench': [NAN] * 6, 'force_axes': (True,) * 6}, 'wrench is .*finite'),
+    ({'force_axes': (True, False)}, 'force_axes is .*; expected six booleans'),
+    ({'force_axes': (1.0,) * 6}, 'force_axes is .*; expected six booleans'),
+    ({'stiffness': [-1.0]}, r'stiffness\[0\] is -1.0; expected zero or a positive number'),
+    ({'stiffness': [1.0] * 3}, r'stiffness must have shape \(1,\) or \(2,\) or \(6,\), got \(3,\)'),
+    ({'damping': [1.0, 2.0, 3.0, NAN, 5.0, 6.0]}, r'damping\[3\] is nan'),
+    ({'damping': [1.0, -2.0]}, r'damping\[1\] is -2.0'),
+    ({'wrench': (0, 0, 5.0, 0, 0, 0)},
+     r'wrench has 5 along z of the contact axes, .* axis of motion; .* force_axes\[2\] to be True'),
+    ({'wrench': (0, 0, 5.0, 0, 1.0, 0), 'force_axes': DOWN}, 'wrench has 1 about y'),
+    ({'twist': (0.1, 0, -0.2, 0, 0, 0), 'force_axes': DOWN},
+     r'twist has -0.2 along z .* axis of force; expected zero there, or force_axes\[2\] to be F'),
+    ({'acceleration': (0, 0, 1.0, 0, 0, 0), 'force_axes': DOWN}, 'acceleration has 1 along z'),
+    ({'twist': (1.0, 0, 0, 0, 0, 0), 'force_axes': DOWN,
+      'axes': (0, np.sqrt(0.5), 0, np.sqrt(0.5))}, 'twist has 1 along z'),
+])
+def test_what_cannot_be_right_is_refused_by_name(arm, changes, message):
+    with pytest.raises(DynamicsError, match=message):
+        asked(arm, **changes)
+
+
+def test_numbers_are_in_the_axes_of_any_frame(arm):
+    """Against poses and vectors turned by hand; one that moves counts where it is."""
+    rng = np.random.default_rng(0)
+    X = arm.frame_pose(Q, 'link_3')
+    C = so3.quaternion_exp(rng.normal(size=3))
+    twist, wrench = rng.normal(size=(2, 3))
+    found = asked(arm, seen_from='link_3', axes=C, twist=(*twist, 0, 0, 0),
+                  wrench=(0, 0, 0, *wrench), force_axes=(False,) * 3 + (True,) * 3)
+    np.testing.assert_allclose(found.pose[:3, :3], X[:3, :3], atol=EXACT_MATHS)
+    np.testing.assert_allclose(found.pose[:3, 3], X[:3, :3] @ GOOD['position'] + X[:3, 3],
+                               atol=EXACT_MATHS)
+    np.testing.assert_allclose(found.twist, [*(X[:3, :3] @ twist), 0, 0, 0], atol=EXACT_MATHS)
+    np.testing.assert_allclose(found.wrench, [0, 0, 0, *(X[:3, :3] @ wrench)], atol=EXACT_MATHS)
+    np.testing.assert_allclose(found.selection.rotation[:3, :3],
+                               X[:3, :3] @ so3.from_quaternion(C), atol=EXACT_MATHS)
+
+
+@pytest.mark.parametrize('angle', [0.7854, -1.234])
+def test_axes_of_four_digits_contradict_nothing(arm, angle):
+    """A push along the exact axis; what is then along the others is not exerted."""
+    axes = np.round([0.0, np.sin(angle / 2), 0.0, np.cos(angle / 2)], 4)
+    push = np.array([50.0 * np.sin(angle), 0.0, 50.0 * np.cos(angle), 0.0, 0.0, 0.0])
+    found = asked(arm, axes=axes, wrench=push, force_axes=DOWN)
+    C = found.selection.rotation
+    assert 1e-4 < np.abs(C.T @ push)[[0, 1]].max() < 0.05
+    np.testing.assert_allclose((C.T @ found.selection.force @ push)[[0, 1, 3, 4, 5]], 0.0,
+                               atol=EXACT_MATHS * 50.0)
+    with pytest.raises(DynamicsError, match='wrench has 0.0001 about y'):
+        asked(arm, axes=axes, wrench=push + 1e-4 * np.eye(6)[4], force_axes=DOWN)
+
+
+def test_the_root_is_where_numbers_are_if_nothing_is_said(arm):
+    found = asked(arm, twist=(1, 2, 3, 4, 5, 6))
+    np.testing.assert_array_equal(found.pose[:3, 3], GOOD['position'])
+    np.testing.assert_array_equal(found.twist, [1, 2, 3, 4, 5, 6])
+    assert found.stiffness is None and found.damping is None and not found.selection.any_force
+
+
+@pytest.mark.parametrize('given, six', [([5.0], [5.0] * 6), ([5.0, 2.0], [5.0] * 3 + [2.0] * 3),
+                                        ([1, 2, 3, 4, 5, 6], [1, 2, 3, 4, 5, 6])])
+def test_stiffness_is_one_two_or_six_numbers(arm, given, six):
+    """Linear first."""
+    np.testing.assert_array_equal(asked(arm, stiffness=given).stiffness, six)
+
+
+def test_a_quaternion_that_is_nearly_of_unit_length_is_made_so(arm):
+    """As those of a measurement are; a wrong one would shear the frame."""
+    R = asked(arm, orientation=(0.0, 0.0, 0.7074, 0.7074)).pose[:3, :3]
+    np.testing.assert_allclose(R @ R.T, np.eye(3), atol=EXACT_MATHS)
