@@ -16,11 +16,12 @@ from rclpy.task import Future
 from dynamics_node.constrained.read import read_constraints, to_yaml
 from dynamics_node.errors import DynamicsError
 from dynamics_node.ros import convert
+from dynamics_node.ros.client_messages import bound_message, frame_target, task_message
 from dynamics_node.ros.services import SERVICES
 
 CROWD = QoSProfile(depth=1000)  # the queue of a client takes the replies to all others too
 MATRICES = ('mass_matrix', 'coriolis_matrix', 'by_position', 'by_velocity', 'by_input',
-            'state_matrix')
+            'state_matrix', 'inertia', 'null_space')
 FRAME_MATRICES = ('jacobians', 'jacobian_rates')
 ENERGIES = ('kinetic_energy', 'potential_energy')
 
@@ -131,6 +132,42 @@ class DynamicsClient:
                          external_wrenches=_wrenches(wrenches), contacts_yaml=_yaml(contacts),
                          **options)
 
+    # Task space ------------------------------------------------------------------------------
+
+    def operational_space(self, frames, q=None, v=None, joints=(), wait=True):
+        """Return .inertia, .bias, .gravity, .jacobian, .consistent_inverse, .null_space of links.
+
+        :param frames: the name of a link, or several.
+        """
+        return self._ask('operational_space', wait, **_named(joints, position=q, velocity=v),
+                         frames=[frames] if isinstance(frames, str) else list(frames))
+
+    def inverse_kinematics(self, targets, start=None, joints=(), wait=True, **options):
+        """Return .solved, .position (nq), .position_errors, .rotation_errors, .reason.
+
+        :param targets: a Target or several; FrameTarget messages too.
+        :param start: position, as measured where it is left out.
+        :param options: tolerance, restarts.
+        """
+        targets = targets if isinstance(targets, (list, tuple)) else [targets]
+        return self._ask('inverse_kinematics', wait, **_named(joints, position=start),
+                         targets=[frame_target(each) for each in targets], **options)
+
+    def task_control(self, tasks, bounds=None, q=None, v=None, joints=(), contacts=(),
+                     wrenches=None, wait=True, **options):
+        """Return .status, .effort, .acceleration, .multipliers, .errors {task: array}, .conflict.
+
+        :param tasks: of Task; bounds: of Bound, None for torque limits and friction, () for none.
+        :param contacts: held besides the node's loops, as Constraint or dicts.
+        :param options: other fields of the service, passive_joints, stabilisation, ...
+        """
+        return self._ask('task_control', wait, **_named(joints, position=q, velocity=v),
+                         tasks=[task_message(task) for task in tasks],
+                         bounds=[bound_message(bound) for bound in bounds or ()],
+                         unbounded=bounds is not None and not bounds,
+                         constraints_yaml=_yaml(contacts), external_wrenches=_wrenches(wrenches),
+                         **options)
+
     def trajectory_torques(self, trajectory, wait=True, **fields):
         """Return .trajectory with effort, .margin, .greatest_payload of a JointTrajectory."""
         return self._ask('trajectory_torques', wait, trajectory=trajectory, **fields)
@@ -172,6 +209,20 @@ class DynamicsClient:
     def model_report(self, wait=True):
         """Return .report (text), .joint_names, limits, .findings."""
         return self._ask('model_report', wait)
+
+    def identify_payload(self, question, frame='', q=(), tau=(), approach=(), joints=(), name='',
+                         transition=0.0, wait=True, **fields):
+        """Return .payload, .sigmas, .residual of what a link holds, see IdentifyPayload.srv.
+
+        :param question: 'motion', 'unloaded', 'pose', 'poses' or 'forget'.
+        :param q, tau, approach: of static poses, (N, n).
+        :param name: of the payload that the robot is to carry from then on; '' only tells.
+        """
+        rows = {key: np.ravel(value).tolist() for key, value in (
+            ('position', q), ('effort', tau), ('approach', approach))}
+        return self._ask('identify_payload', wait, question=question, frame=frame, name=name,
+                         set=bool(name), joint_names=list(joints), **rows,
+                         transition_time=_duration(transition), **fields)
 
     def self_test(self, samples=0, seed=0, wait=True):
         """Return .passed, .report of the laws of physics on the node's own robot."""
@@ -232,6 +283,8 @@ def result_of(response, single=False):
     for name, value in fields.items():
         if hasattr(value, 'typecode'):
             fields[name] = _in_shape(name, np.array(value), rows, len(fields.get('frames', ())))
+    if 'errors' in fields:
+        fields['errors'] = {each.name: np.array(each.error) for each in fields['errors']}
     return SimpleNamespace(**fields)
 
 
@@ -246,6 +299,10 @@ def _in_shape(name, x, rows, frames):
         return x.reshape(*rows, -1, math.isqrt(x.size // math.prod(rows) // 2))
     if name in FRAME_MATRICES:
         return x.reshape(frames, 6, -1)
+    if name == 'jacobian':
+        return x.reshape(6 * frames, -1)
+    if name == 'consistent_inverse':
+        return x.reshape(-1, 6 * frames)
     return x.reshape(*rows, -1) if rows and name not in ENERGIES else x
 
 

@@ -1,4 +1,4 @@
-"""The executable: without a command it is the node; `inspect` and `call` are for people."""
+"""The executable: without a command it is the node; the commands are for people."""
 
 import argparse
 import json
@@ -8,13 +8,16 @@ import sys
 
 import numpy as np
 
-from dynamics_node import inspect_urdf
+from dynamics_node.__main__ import COMMANDS as COMMANDS_WITHOUT_ROS
 from dynamics_node.__main__ import main as run_command
 from dynamics_node.errors import DynamicsError
 from dynamics_node.ros.parameter import named_numbers
+from dynamics_node.task_space.target import Target
 
+WORDS = ('inspect', 'report', 'excitation', 'identify', 'call')
 QUESTIONS = {'inverse': 'inverse_dynamics', 'forward': 'forward_dynamics',
              'terms': 'dynamics_terms', 'kinematics': 'kinematics',
+             'operational_space': 'operational_space', 'inverse_kinematics': 'inverse_kinematics',
              'inverse_derivatives': 'dynamics_derivatives',
              'forward_derivatives': 'dynamics_derivatives', 'linearization': 'linearization',
              'payloads': 'list_payloads', 'report': 'model_report', 'selftest': 'self_test'}
@@ -23,6 +26,7 @@ examples:
   %(prog)s inverse --joint joint_1=0.1 joint_2=0.2 --velocity joint_1=0 joint_2=0
   %(prog)s forward --effort joint_1=5.0
   %(prog)s kinematics --frame tool --json
+  %(prog)s inverse_kinematics --frame tool --pose 0.4,0.1,0.5
   %(prog)s linearization --step 0.001 --json
   %(prog)s report --node /left/dynamics_node
 
@@ -40,7 +44,7 @@ Without a command it is the node:
 def main(argv=None):
     """Run a command, or the node when there is none."""
     words = sys.argv[1:] if argv is None else argv
-    if words and words[0] in ('inspect', 'call', '-h', '--help'):
+    if words and words[0] in (*WORDS, '-h', '--help'):
         return run_command(words, COMMANDS, 'dynamics_node', WITHOUT_COMMAND)
     for each in (signal.SIGINT, signal.SIGTERM):  # raised amid imports it may be swallowed
         signal.signal(each, lambda *_: os._exit(0))
@@ -62,6 +66,9 @@ def add_call_parser(subparsers):
                         help='force and torque on the robot, at and in that link [N, N m]')
     parser.add_argument('--frame', metavar='LINK', nargs='+', action='extend', default=[],
                         help='links, for kinematics; all if none is named')
+    parser.add_argument('--pose', metavar='X,Y,Z[,QX,QY,QZ,QW]', action='append', default=[],
+                        help='for inverse_kinematics: where each --frame shall be, in the root '
+                        'frame; without a quaternion only its position')
     parser.add_argument('--step', metavar='SECONDS', type=float,
                         help='for linearization: in discrete time; else it is continuous')
     parser.add_argument('--node', default='dynamics_node', help='name of the node to ask')
@@ -70,7 +77,7 @@ def add_call_parser(subparsers):
     parser.set_defaults(run=call)
 
 
-COMMANDS = (inspect_urdf.add_parser, add_call_parser)
+COMMANDS = (*COMMANDS_WITHOUT_ROS, add_call_parser)
 
 
 def call(arguments):
@@ -100,7 +107,9 @@ TAKES = {  # question -> the words of the command line it understands
     'forward': {'q': 'joint', 'v': 'velocity', 'tau': 'effort', 'wrenches': 'wrench'},
     'terms': {'q': 'joint', 'v': 'velocity'},
     'kinematics': {'q': 'joint', 'v': 'velocity', 'frames': 'frame'},
+    'inverse_kinematics': {'start': 'joint', 'frames': 'frame', 'poses': 'pose'},
 }
+TAKES['operational_space'] = TAKES['kinematics']
 TAKES['inverse_derivatives'], TAKES['forward_derivatives'] = TAKES['inverse'], TAKES['forward']
 TAKES['linearization'] = {**TAKES['forward'], 'step': 'step'}
 
@@ -108,16 +117,28 @@ TAKES['linearization'] = {**TAKES['forward'], 'step': 'step'}
 def _fields(arguments):
     """Return the arguments of the client's method."""
     takes = TAKES.get(arguments.question, {})
-    for word in ('joint', 'velocity', 'acceleration', 'effort', 'wrench', 'frame', 'step'):
+    for word in ('joint', 'velocity', 'acceleration', 'effort', 'wrench', 'frame', 'pose', 'step'):
         if getattr(arguments, word) not in (None, []) and word not in takes.values():
             known = ', '.join(f'--{other}' for other in takes.values()) or 'none'
             raise DynamicsError(f'--{word} does not go with {arguments.question}; it takes {known}')
-    read = {'wrench': _wrenches, 'frame': _as_is, 'step': _as_is}
+    read = {'wrench': _wrenches, 'frame': _as_is, 'pose': _poses, 'step': _as_is}
     fields = {argument: read.get(word, _numbers)(f'--{word}', getattr(arguments, word))
               for argument, word in takes.items() if getattr(arguments, word) not in (None, [])}
     if QUESTIONS[arguments.question] == 'dynamics_derivatives':
         fields['question'] = arguments.question.removesuffix('_derivatives')
+    if arguments.question == 'inverse_kinematics':
+        fields['targets'] = _targets(fields.pop('frames', []), fields.pop('poses', []))
+    elif arguments.question == 'operational_space':
+        fields.setdefault('frames', [])
     return _completed(fields)
+
+
+def _targets(frames, poses):
+    """Return one Target per frame."""
+    if len(frames) != len(poses):
+        raise DynamicsError(f'--frame names {len(frames)} links, but there are {len(poses)} --pose;'
+                            ' expected one for each')
+    return [Target(frame, pose[:3], pose[3:] or None) for frame, pose in zip(frames, poses)]
 
 
 def _as_is(name, value):
@@ -141,13 +162,26 @@ def _wrenches(name, words):
     wrenches = {}
     for word in words:
         frame, _, numbers = word.partition('=')
-        try:
-            wrenches[frame] = [float(number) for number in numbers.split(',')]
-        except ValueError:
-            wrenches[frame] = []
+        wrenches[frame] = _listed(numbers)
         if len(wrenches[frame]) != 6:
             raise DynamicsError(f"{name} is '{word}'; expected link=fx,fy,fz,tx,ty,tz")
     return wrenches
+
+
+def _poses(name, words):
+    poses = [_listed(word) for word in words]
+    for word, pose in zip(words, poses):
+        if len(pose) not in (3, 7):
+            raise DynamicsError(f"{name} is '{word}'; expected x,y,z or x,y,z,qx,qy,qz,qw")
+    return poses
+
+
+def _listed(numbers):
+    """Return numbers with commas between them; none if they are no numbers."""
+    try:
+        return [float(number) for number in numbers.split(',')]
+    except ValueError:
+        return []
 
 
 def as_text(fields):

@@ -7,6 +7,10 @@ import numpy as np
 from dynamics_node.errors import DynamicsError, UnknownName
 from dynamics_node.ros.held_robot import HeldRobot
 from dynamics_node.ros.measured_state import NEVER, MeasuredState
+from dynamics_node.ros.observer_parameters import ObserverParameters
+from dynamics_node.ros.payload_notes import PayloadNotes
+from dynamics_node.ros.tape import Tape
+from dynamics_node.ros.workshop import Workshop
 
 MOST_CHOICES = 256  # orders of joints that are remembered
 
@@ -35,6 +39,8 @@ class Desk:
         self.state = None          # MeasuredState of the robot that is held
         self.catch_up = lambda: None   # brings the state up to date, before it is looked at
         self._choices = {}
+        self.observer = ObserverParameters()
+        self.tape, self.notes, self.workshop = Tape(), PayloadNotes(), Workshop()
 
     @property
     def robot(self):

@@ -8,8 +8,8 @@ from dynamics_node.ros.measured_state import NEVER
 from dynamics_node.safety import State
 
 
-def diagnostics(name, desk, clerk, rate, refusals=(), torque=None):
-    """Return the DiagnosticArray of a node: one status of what it serves, one of its torques.
+def diagnostics(name, desk, clerk, rate, refusals=(), torque=None, lookout=None):
+    """Return the DiagnosticArray of a node: of what it serves, of its torques, of who pushes.
 
     :param rate: of joint states since the last time [Hz].
     :param refusals: why messages about the base are refused.
@@ -18,6 +18,8 @@ def diagnostics(name, desk, clerk, rate, refusals=(), torque=None):
     array = DiagnosticArray(status=[_serving(name, desk, clerk, rate, refusals)])
     if torque is not None:
         array.status.append(_torques(name, torque))
+    if lookout is not None:
+        array.status.append(_pushes(name, lookout, rate))
     array.header.stamp = convert.time(desk.clock())
     return array
 
@@ -42,6 +44,23 @@ def _torques(name, torque):
               **{f'refused: {kind}': n for kind, n in status.refused.items()},
               **{f'limited by {which}: {joint}': n for (which, joint), n in status.limited.items()}}
     return _status(level, f'{name}: torque', message, '', values)
+
+
+def _pushes(name, lookout, rate):
+    """Return what the observer sees, and the largest that it saw while nobody pushed."""
+    values = {'effort meaning': lookout.parameters.effort_meaning, 'contacts': lookout.contacts}
+    if not lookout.on:
+        return _status(DiagnosticStatus.OK, f'{name}: contact', f'off: {lookout.reason}', '',
+                       values)
+    names, flag = lookout.observer.robot.dof_names, lookout.flag
+    pushed = ', '.join(name for name, on in zip(names, flag.joints) if on)
+    for what, numbers in (('external', lookout.observer.torque), ('free peak', lookout.peaks)):
+        values.update({f'{what}: {name}': f'{x:.3g}' for name, x in zip(names, numbers)})
+    reason = lookout.reason or ('' if rate else 'no joint states come: it sees nothing')
+    if reason:
+        return _status(DiagnosticStatus.WARN, f'{name}: contact', reason, '', values)
+    return _status(DiagnosticStatus.OK, f'{name}: contact',
+                   f'contact: {pushed}' if flag.contact else 'no contact', '', values)
 
 
 def _status(level, name, message, hardware_id, values):

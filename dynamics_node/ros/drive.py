@@ -5,11 +5,14 @@ door, seconds since the beginning inside: a double that counts from 1970 is too 
 """
 
 import traceback
+from contextlib import suppress
 
 import numpy as np
 
-from dynamics_node.control.laws import WITH_REFERENCE
+from dynamics_node.control.laws import TASK_SPACE, WITH_REFERENCE
 from dynamics_node.control.reference import Reference
+from dynamics_node.control.task_reference import task_reference
+from dynamics_node.control.task_track import TaskTrack
 from dynamics_node.errors import DynamicsError
 from dynamics_node.ros.measured_state import NEVER
 from dynamics_node.ros.torque_parameters import (
@@ -17,8 +20,11 @@ from dynamics_node.ros.torque_parameters import (
     controller_of,
     driven_joints,
     gate_rules_of,
+    posture_of,
     reference_rules_of,
     starts_measured,
+    task_frame_of,
+    task_rules_of,
 )
 from dynamics_node.safety import Gate, Measured, Proposal, State
 
@@ -45,6 +51,7 @@ class Drive:
         self._model = self._robot = self._controller = self._reference = None
         self._problem = ''   # why the robot cannot be driven
         self._refreshed = -np.inf
+        self._frames = {''}  # that references had; '' is torque.task_frame, prepared before
         self.robot_changed()
 
     # What changes ----------------------------------------------------------------------------
@@ -55,9 +62,10 @@ class Drive:
             return
         robot = self._desk.robot
         if self._model is None or self._model.joints is not robot.model.joints:
-            self._model, self._reference = robot.model, None
+            self._model, self._reference, self._frames = robot.model, None, {''}
             self._renew(robot)
         self._use(robot)
+        self._prepare(self.parameters.task_frame)
 
     def check(self, parameters, settings):
         """Raise what is wrong with other parameters for the robot that is held."""
@@ -71,6 +79,7 @@ class Drive:
             gate_rules_of(robot, parameters, settings)
             if parameters.mode in WITH_REFERENCE:
                 reference_rules_of(robot, parameters)
+            posture_of(robot, parameters, robot.neutral())
 
     def use(self, parameters, settings):
         """Take other parameters, checked."""
@@ -79,6 +88,7 @@ class Drive:
             if self.gate.idle:
                 self._renew(self._desk.robot)
             self._use(self._desk.robot)
+            self._prepare(self.parameters.task_frame)
 
     def _renew(self, robot):
         """Let the gate go by the limits of a robot; without them it cannot be enabled."""
@@ -97,6 +107,12 @@ class Drive:
             self._controller = controller_of(robot, self.parameters)
         except DynamicsError as error:
             self._problem = str(error)
+
+    def _prepare(self, frame):
+        """Have the kernels of a frame compiled, in the background: in NumPy it takes too long."""
+        if self._controller is not None and self._controller.mode == TASK_SPACE:
+            with suppress(DynamicsError):  # compilation may be switched off
+                self._controller.compile(frames=[frame], payloads=True)
 
     # What is asked ---------------------------------------------------------------------------
 
@@ -125,24 +141,57 @@ class Drive:
         :raise DynamicsError: it is refused; the present reference goes on.
         """
         names, start, *points = trajectory
-        if self._controller is None or not self._controller.needs_reference:
-            raise DynamicsError(f"torque.mode is '{self.parameters.mode}', which follows no "
-                                f'reference; those that do: {", ".join(sorted(WITH_REFERENCE))}')
-        if self.gate.state not in RUNNING:
-            raise DynamicsError('torques are disabled: a reference begins where the robot is, so '
-                                'enable first (~/enable, data: true)')
+        self._check_follows(WITH_REFERENCE, 'reference')
         choice = self._desk.choose(names)
         now = self.now()
         self._reference = self._reference.replaced_by(
             *points, start=now if start is None else self._seconds(start), now=now,
             joints=choice.v)
 
+    def follow_task(self, start, frame, **asked):
+        """Follow a task reference.
+
+        :param start: its stamp [ns], None for now.
+        :param frame: '' is torque.task_frame.
+        :param asked: the other arguments of task_reference, numbers in the axes of any frame.
+        :raise DynamicsError: it is refused; the present reference goes on.
+        """
+        self._check_follows({TASK_SPACE}, 'task reference')
+        q, now = self._desk.state.q, self.now()
+        reference = task_reference(
+            self._robot, q, task_frame_of(self._robot, self.parameters, frame), **asked)
+        self._reference = self._reference.replaced_by(
+            reference, now if start is None else self._seconds(start), now,
+            self._robot.frame_pose(q, reference.frame))
+        if frame not in self._frames:
+            self._frames.add(frame)
+            self._prepare(reference.frame)
+
+    def _check_follows(self, modes, what):
+        """Refuse a reference that nobody would follow."""
+        if self._controller is None or self._controller.mode not in modes:
+            raise DynamicsError(f"torque.mode is '{self.parameters.mode}', which follows no "
+                                f'{what}; those that do: {", ".join(sorted(modes))}')
+        if self.gate.state not in RUNNING:
+            raise DynamicsError('torques are disabled: a reference begins where the robot is, so '
+                                'enable first (~/enable, data: true)')
+
     def _hold(self, now):
         """Let the reference stand where the robot is."""
         if self._desk.state.oldest == NEVER:
             return  # the gate refuses, and says so
+        if self.parameters.mode == TASK_SPACE:
+            self._reference = self._held_frame(now)
+            return
         self._reference = Reference.hold(self._desk.state.q, now,
                                          reference_rules_of(self._robot, self.parameters))
+
+    def _held_frame(self, now):
+        """Return the TaskTrack that stands where the frame is."""
+        q, p = self._desk.state.q, self.parameters
+        frame = task_frame_of(self._robot, p, '')
+        return TaskTrack.hold(frame, self._robot.frame_pose(q, frame), now, task_rules_of(p),
+                              posture_of(self._robot, p, q))
 
     # What comes out --------------------------------------------------------------------------
 

@@ -20,7 +20,7 @@ class Description(NamedTuple):
     """What a robot was made of."""
 
     text: str
-    options: dict     # of Robot.from_urdf
+    options: dict     # parameters that it was made with
     robot: Robot      # as described: no payload, nothing set
     digest: str       # of what nothing that is set can change
 
@@ -55,6 +55,11 @@ class HeldRobot:
             self._settled = self._payloads.settled(self._clock())
             self._assemble()
         return self._robot
+
+    @property
+    def text(self):
+        """The URDF that the robot was made of."""
+        return self._described.text
 
     @property
     def changing(self):
@@ -149,7 +154,7 @@ class HeldRobot:
         """
         old = self._described
         same = old is not None and (text, options) == (old.text, old.options)
-        robot = old.robot if same else Robot.from_urdf(text, **options)
+        robot = old.robot if same else _described_robot(text, options)
         try:
             loops = loops_of(robot.model, loops or None)
         except DynamicsError as error:
@@ -157,7 +162,7 @@ class HeldRobot:
         if same and loops == robot.loops:
             return old
         if same:  # another robot altogether: who drives the old one stops
-            robot = Robot.from_urdf(text, **options)
+            robot = _described_robot(text, options)
         return Description(text, options, robot.with_loops(loops), _digest(
             text, options['base'], sorted(options['locked'].items()),
             sorted(options['armature'].items()), options['friction_speed'], loops))
@@ -192,11 +197,24 @@ def _digest(*said):
     return hashlib.sha256(repr(said).encode()).hexdigest()[:16]
 
 
+def _described_robot(text, options):
+    """Return the Robot of a description and of the parameters that belong to it."""
+    options = dict(options)
+    damping, dry_friction = options.pop('damping'), options.pop('dry_friction')
+    robot = Robot.from_urdf(text, **options)
+    try:
+        return robot.with_friction(damping, dry_friction)
+    except DynamicsError as error:
+        raise DynamicsError(f'parameter damping or dry_friction: {error}') from error
+
+
 def _options(parameters):
-    """Return the parameters that Robot.from_urdf takes."""
+    """Return the parameters that a robot is made with."""
     return {'base': parameters.base, 'gravity': tuple(parameters.gravity),
             'locked': named_numbers('locked', parameters.locked),
             'armature': named_numbers('armature', parameters.armature),
+            'damping': named_numbers('damping', parameters.damping),
+            'dry_friction': named_numbers('dry_friction', parameters.dry_friction),
             'friction': parameters.friction, 'friction_speed': parameters.friction_speed,
             'compile': parameters.compile}
 

@@ -39,7 +39,7 @@ class Inputs:
         :param listener: listener.on_state() is told of every joint state while `awake`.
         """
         self._node, self._desk, self._clock, self._listener = node, desk, clock, listener
-        self.awake = False
+        self.awake, self._wakers = False, set()
         desk.catch_up = self.catch_up
         self.received, self.refusals = 0, {}
         self._reader = JointStateReader()
@@ -68,16 +68,23 @@ class Inputs:
         """The subscription that no executor is to wait for now, or None.
 
         To be woken for every joint state costs 2 % of a core at 100 Hz, even if nothing is done
-        with it. As long as no torque is made of them they wait in the queue of the middleware:
-        whoever looks at the state calls catch_up() first, see Desk.
+        with it. As long as no torque is made of them, and nobody looks for pushes in them, they
+        wait in the queue of the middleware: whoever looks at the state calls catch_up() first, see
+        Desk.
         """
         return None if self.awake else self._states
 
-    def set_awake(self, awake):
-        """Hear of every joint state at once, or only look for them now and then."""
-        if awake is not self.awake:
+    def set_awake(self, awake, who=''):
+        """Hear of every joint state at once, or only look for them now and then.
+
+        :param who: wants to or not; as long as anybody does, all are heard.
+        """
+        if awake is (who in self._wakers):
+            return
+        (self._wakers.add if awake else self._wakers.discard)(who)
+        if bool(self._wakers) is not self.awake:
             self.catch_up()
-            self.awake = awake
+            self.awake = not self.awake
             if self._node.executor is not None:
                 self._node.executor.wake()  # it asks the node again what to wait for
 
@@ -118,7 +125,10 @@ class Inputs:
             came = 0  # on another clock
             if stamp:
                 self._clock.hear(stamp)
-        self._desk.state.take(stamp or came or self._clock(), names, position, velocity, effort)
+        stamp = stamp or came or self._clock()
+        if self._desk.tape.on:
+            self._desk.tape.take(stamp, data)
+        self._desk.state.take(stamp, names, position, velocity, effort)
 
     # A floating base -------------------------------------------------------------------------
 

@@ -23,6 +23,7 @@ class MeasuredState:
     :ivar q: (nq,), v: (nv,), effort: (nv,), nan where never measured.
     :ivar stamps: (joints,) [ns], NEVER where never measured.
     :ivar oldest: of the stamps.
+    :ivar velocity_assumed: whether the velocity of some joint was left out, and taken for zero.
     :ivar counts: what was left out so far, by reason.
     """
 
@@ -43,6 +44,7 @@ class MeasuredState:
         self._pack = struct.Struct(f'={len(self._numbers)}d').pack_into
         self.stamps = np.full(len(model.joints), NEVER, dtype=np.int64)
         self.counts = Counter()
+        self._assumed, self.velocity_assumed = np.zeros(model.nv, dtype=bool), False
         self.oldest = self._newest = NEVER
         self._names = self._map = self._whole = None
 
@@ -100,6 +102,7 @@ class MeasuredState:
         lacking = ~np.isfinite(v)
         if lacking.any():
             v = np.where(lacking, self._missing(stamp, joint, at_q, at_v, q), v)
+        self._note_velocities(at_v, lacking & (self.missing_velocity == 'zero'))
         self.q[at_q], self.v[at_v], self.stamps[joint] = q, v, stamp
         tau = _entries(effort, entry)
         self.effort[at_v] = np.where(np.isfinite(tau), tau, np.nan)
@@ -118,6 +121,8 @@ class MeasuredState:
             values = pick(values)
         if not math.isfinite(sum(values)):  # something is missing, or huge
             return False
+        if self.velocity_assumed:
+            self._note_velocities(self._map[3], False)
         if places is None:
             self._pack(self._memory, 0, *values)
         else:
@@ -130,6 +135,10 @@ class MeasuredState:
             self.oldest = int(self.stamps.min())
         self._newest = stamp
         return True
+
+    def _note_velocities(self, at_v, assumed):
+        self._assumed[at_v] = assumed
+        self.velocity_assumed = bool(self._assumed.any())
 
     def _note_stamps(self):
         self.oldest = int(min(self.stamps, default=NEVER))

@@ -4,6 +4,7 @@ import os
 import sys
 import time
 import traceback
+from functools import partial
 
 import rclpy
 from rcl_interfaces.msg import SetParametersResult
@@ -12,6 +13,7 @@ from rclpy.clock import Clock, ClockType
 from rclpy.exceptions import ParameterException
 from rclpy.lifecycle import LifecycleNode, TransitionCallbackReturn
 from rclpy.logging import get_logger
+from rclpy.parameter import Parameter
 from rclpy.qos import QoSProfile
 from rclpy.signals import SignalHandlerOptions
 
@@ -20,6 +22,8 @@ from dynamics_node.errors import DynamicsError
 from dynamics_node.ros import parameters
 from dynamics_node.ros.desk import Desk
 from dynamics_node.ros.diagnostics import DiagnosticArray, diagnostics
+from dynamics_node.ros.external_torque import ExternalTorque
+from dynamics_node.ros.identify import Identifier
 from dynamics_node.ros.inputs import Inputs
 from dynamics_node.ros.markers import Markers
 from dynamics_node.ros.services import SERVICES, Clerk
@@ -64,7 +68,7 @@ class DynamicsNode(LifecycleNode):
     def __init__(self, **kwargs):
         super().__init__('dynamics_node', **kwargs)
         parameters.declare(self)
-        self.desk = self.clerk = self.inputs = self.torque = None
+        self._forget()
         self._source = None   # the description that was tried last
         self._counted = time.monotonic(), 0   # joint states, when last looked at
         self._made = []       # (destroy, entity) of what configure made
@@ -93,6 +97,7 @@ class DynamicsNode(LifecycleNode):
             return TransitionCallbackReturn.FAILURE
         clock = StampClock(self.get_clock())
         self.desk = Desk(clock, time.monotonic, chosen.node)
+        self.desk.observer = chosen.observer
         self.clerk = Clerk(self.desk, self.get_logger().error)
         self._publisher = self.create_publisher(DiagnosticArray, '/diagnostics', 10)
         self._made.append((self.destroy_publisher, self._publisher))
@@ -100,27 +105,36 @@ class DynamicsNode(LifecycleNode):
             self._load(chosen.node.robot_description)
         self.markers = Markers(self, self.desk)
         self.torque = Torque(self, self.desk, chosen, self._diagnose, self.markers.on_torque)
-        self._made += [*self.markers.entities, *self.torque.entities]
+        self.external = ExternalTorque(self, self.desk, chosen.observer, self._diagnose)
+        self._made += [*self.markers.entities, *self.torque.entities, *self.external.entities]
         self.inputs = Inputs(self, self.desk, clock, lambda text: self._load(text.encode()),
-                             self.markers.on_wrench, self.torque)
+                             self.markers.on_wrench, listener=self)
         self._made += [(self.destroy_subscription, each) for each in self.inputs.subscriptions]
         self._made += [(self.destroy_timer, self.inputs.timer), (Inputs.close, self.inputs)]
-        self.torque.on_awake = self.inputs.set_awake
-        self._made += [(self.destroy_service, self.create_service(
-            kind, f'~/{name}', self.clerk.serves(handler), qos_profile=CROWD))
-            for name, (kind, handler) in SERVICES.items()]
+        self.torque.on_awake = partial(self.inputs.set_awake, who='torque')
+        self.external.on_awake = self._hear_all
+        services = {name: self.create_service(
+            kind, f'~/{name}', self.clerk.serves(handler), qos_profile=CROWD)
+            for name, (kind, handler) in SERVICES.items()}
+        self._made += [(self.destroy_service, each) for each in services.values()]
+        self.identifier = Identifier(self, self.desk, self.clerk, self._may_apply, self._hold)
+        self.identifier.defer(services['identify_payload'])
+        self._made += self.identifier.entities
         self._made.append((self.destroy_timer, self.create_timer(
             SECOND, self._every_second, clock=Clock(clock_type=ClockType.STEADY_TIME))))
         return TransitionCallbackReturn.SUCCESS
 
     def on_activate(self, state):
         self.clerk.active = self.torque.active = True
+        self.external.set_active(True)
         self._diagnose()
         return super().on_activate(state)
 
     def on_deactivate(self, state):
         self.torque.finish()
+        self.identifier.give_up('the node was deactivated')
         self.clerk.active = self.torque.active = False
+        self.external.set_active(False)
         self._diagnose()
         return super().on_deactivate(state)
 
@@ -143,7 +157,11 @@ class DynamicsNode(LifecycleNode):
         while self._made:
             destroy, entity = self._made.pop()
             destroy(entity)
-        self.desk = self.clerk = self.inputs = self.torque = None
+        self._forget()
+
+    def _forget(self):
+        self.desk = self.clerk = self.inputs = self.torque = self.external = None
+        self.identifier = None
 
     def _tolerant(self, change_state):
         """Return the service callback; rclpy's raises at an invalid transition, ending the node."""
@@ -156,6 +174,17 @@ class DynamicsNode(LifecycleNode):
                 return response
         return answer
 
+    def on_state(self):
+        """Make a torque of a joint state, which is waited for; then look who pushes."""
+        self.torque.on_state()
+        if self.external.lookout.on:
+            self.external.on_state()
+
+    def _hear_all(self, awake):
+        """Hear of every joint state as long as efforts are known to mean something; keep them."""
+        self.inputs.set_awake(awake, who='observer')
+        self.desk.tape.run(awake)
+
     # The robot -------------------------------------------------------------------------------
 
     def _load(self, source):
@@ -167,12 +196,29 @@ class DynamicsNode(LifecycleNode):
                                        f'model_id {self.desk.held.model_id}')
                 if self.torque is not None:
                     self.torque.drive.robot_changed()
+                    self.external.robot_changed()
         except DynamicsError:
             self.get_logger().error(self.desk.held.refusal)
         except Exception:  # a fault of ours: the old robot stays, and the node does
             self.desk.held.refusal = 'the robot description could not be read; see the log'
             self.get_logger().error(f'please report this:\n{traceback.format_exc()}')
         self._diagnose()
+
+    def _may_apply(self):
+        """Refuse to hold another robot while torques are made for this one."""
+        if not self.torque.drive.gate.idle:
+            raise DynamicsError('torque is enabled: disable it first, by ~/enable')
+
+    def _hold(self, outcome):
+        """Hold an identified robot: description, rotors and friction at once, by parameters."""
+        losses = {name: ' '.join(f'{joint}={value:.9g}' for joint, value in values.items())
+                  for name, values in outcome.losses.items()}
+        taken = self.set_parameters_atomically([
+            Parameter(name, value=value) for name, value in
+            {'robot_description': outcome.urdf, 'friction': True, **losses}.items()])
+        if not taken.successful:
+            raise DynamicsError(taken.reason)
+        self.desk.held.set_friction({}, {}, reset=self.desk.robot.joint_names)
 
     # Parameters ------------------------------------------------------------------------------
 
@@ -195,6 +241,7 @@ class DynamicsNode(LifecycleNode):
             self.desk.held.try_load(source, chosen.node)
         if self.torque is not None:
             self.torque.drive.check(chosen.torque, chosen.safety)
+            self.external.lookout.check(chosen.observer)
         return chosen
 
     def _use_parameters(self, changes):
@@ -204,7 +251,9 @@ class DynamicsNode(LifecycleNode):
             return
         chosen = self._changed(changes)
         self.desk.use(chosen.node)
+        self.desk.observer = chosen.observer
         self.torque.use(chosen)
+        self.external.use(chosen.observer)
         source = ours.get('robot_description') or self._source
         if source:
             self._load(source)
@@ -225,7 +274,8 @@ class DynamicsNode(LifecycleNode):
         self._publisher.publish(diagnostics(
             self.get_fully_qualified_name(), self.desk, self.clerk,
             max(0.0, received - before) / max(now - then, 1e-3),
-            tuple(self.inputs.refusals.values()) if self.inputs else (), self.torque))
+            tuple(self.inputs.refusals.values()) if self.inputs else (), self.torque,
+            self.external.lookout if self.external else None))
 
 
 if __name__ == '__main__':

@@ -7,6 +7,7 @@ from dataclasses import dataclass, fields
 from typing import NamedTuple
 
 from dynamics_node.errors import DynamicsError
+from dynamics_node.ros.observer_parameters import ObserverParameters
 from dynamics_node.ros.parameter import named_numbers, parameter, three_numbers
 from dynamics_node.ros.torque_parameters import TorqueParameters
 from dynamics_node.safety import Settings
@@ -35,6 +36,10 @@ class Parameters:
         'rad or m', check=named_numbers)
     armature: str = parameter('', 'Rotor inertia x gear ratio^2: joint_1=0.1 joint_2=0.1.',
                               'kg m^2 or kg', check=named_numbers)
+    damping: str = parameter('', "Viscous friction in place of the URDF's: joint_1=0.5.",
+                             'N m s/rad or N s/m', check=named_numbers)
+    dry_friction: str = parameter('', "Coulomb friction in place of the URDF's: joint_1=0.3.",
+                                  'N m or N', check=named_numbers)
     constraints: str = parameter(
         '', 'What closes the loops of the robot: YAML text or path of a YAML file with the lists '
         'constraints and passive, see docs/constraints.md; empty: it has none.')
@@ -60,9 +65,11 @@ class Chosen(NamedTuple):
     node: Parameters
     torque: TorqueParameters    # torque.*
     safety: Settings            # safety.*
+    observer: ObserverParameters    # observer.*
 
 
-SECTIONS = {'': Parameters, 'torque.': TorqueParameters, 'safety.': Settings}
+SECTIONS = {'': Parameters, 'torque.': TorqueParameters, 'safety.': Settings,
+            'observer.': ObserverParameters}
 DECLARED = {section + f.name: f for section, kind in SECTIONS.items() for f in fields(kind)}
 NAMES = tuple(DECLARED)
 

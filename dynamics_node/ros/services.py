@@ -10,9 +10,13 @@ from dynamics_node.ros.handlers import (
     contact,
     derivatives,
     dynamics,
+    identify,
+    inverse_kinematics,
     kinematics,
+    operational_space,
     report,
     settings,
+    task_control,
     terms,
     trajectory,
 )
@@ -28,11 +32,15 @@ SERVICES = {
     'linearization': (srv.Linearization, derivatives.linearization),
     'constrained_dynamics': (srv.ConstrainedDynamics, constrained.constrained_dynamics),
     'contact_and_impact': (srv.ContactAndImpact, contact.contact_and_impact),
+    'operational_space': (srv.OperationalSpace, operational_space.operational_space),
+    'inverse_kinematics': (srv.InverseKinematics, inverse_kinematics.inverse_kinematics),
+    'task_control': (srv.TaskControl, task_control.task_control),
     'trajectory_torques': (srv.TrajectoryTorques, trajectory.trajectory_torques),
     'set_payload': (srv.SetPayload, settings.set_payload),
     'list_payloads': (srv.ListPayloads, settings.list_payloads),
     'set_gravity': (srv.SetGravity, settings.set_gravity),
     'set_friction': (srv.SetFriction, settings.set_friction),
+    'identify_payload': (srv.IdentifyPayload, identify.identify_payload),
     'model_report': (srv.ModelReport, report.model_report),
     'self_test': (srv.SelfTest, report.self_test),
 }
@@ -50,14 +58,19 @@ class Clerk:
         self.answered = self.refused = 0
         self._desk, self._log_error = desk, log_error
 
+    def check_active(self):
+        """Refuse while the node is inactive."""
+        if not self.active:
+            raise DynamicsError('the node is inactive: ros2 lifecycle set <node> activate')
+
     def serves(self, handler):
-        """Return the callback of a service: (request, response) -> response."""
+        """Return the callback of a service: (request, response) -> response, or a Later."""
         desk = self._desk
 
         def answer(request, response):
             try:
                 if not self.active:
-                    raise DynamicsError('the node is inactive: ros2 lifecycle set <node> activate')
+                    self.check_active()
                 response = handler(desk, request, response)
                 self.answered += 1
                 return response
@@ -68,6 +81,18 @@ class Clerk:
                                 f'{traceback.format_exc()}')
                 return self._refuse(response, f'internal error: {error!r}; see the log of the node')
         return answer
+
+    def finish(self, later, news):
+        """Return the response of a Later, with the last News of its work."""
+        try:
+            if news.kind == 'refused':
+                raise DynamicsError(*news.what)
+            if news.kind == 'done':
+                return later.fill(*news.what)
+            self._log_error('\n'.join(['the workshop failed, please report this:', *news.what]))
+            raise DynamicsError('internal error; see the log of the node')
+        except DynamicsError as error:
+            return self._refuse(later.response, str(error))
 
     def _refuse(self, response, message):
         self.refused += 1

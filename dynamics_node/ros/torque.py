@@ -12,9 +12,11 @@ from std_srvs.srv import SetBool
 from trajectory_msgs.msg import JointTrajectory
 
 from dynamics_node.errors import DynamicsError
+from dynamics_node.msg import TaskReference
 from dynamics_node.ros import convert
 from dynamics_node.ros.drive import Drive
 from dynamics_node.ros.joint_trajectory import points_of
+from dynamics_node.ros.task_message import task_of
 
 LOOKS = 2.2          # at the time within what the age of a state, and a step of the clock, may be
 CROWD = QoSProfile(depth=1000)  # of ~/enable: who disables is heard, whatever waits before him
@@ -22,7 +24,7 @@ ALL_HEARD = 0.1      # [s] that the last message may take to be acknowledged
 
 
 class Torque:
-    """`~/torque` and the command topic, fed by a Drive; `~/reference` and `~/enable`.
+    """`~/torque` and the command topic, fed by a Drive; references and `~/enable`.
 
     :ivar active: whether the node is; else nothing can be enabled.
     :ivar on_awake: on_awake(whether torques are made of joint states), to be set.
@@ -52,6 +54,8 @@ class Torque:
             *([(node.destroy_publisher, self._command)] if self._command else []),
             (node.destroy_subscription, node.create_subscription(
                 JointTrajectory, '~/reference', self.on_reference, 10)),
+            (node.destroy_subscription, node.create_subscription(
+                TaskReference, '~/task_reference', self.on_task_reference, 10)),
             (node.destroy_service, node.create_service(
                 SetBool, '~/enable', self.on_enable, qos_profile=CROWD)),
             (node.destroy_timer, self._tick)]
@@ -102,11 +106,19 @@ class Torque:
 
     def on_reference(self, message):
         """Follow a trajectory, or say why not and go on with the old one."""
+        self._followed('reference', lambda: self.drive.follow(
+            (message.joint_names, _start(message), *points_of(message))))
+
+    def on_task_reference(self, message):
+        """Follow a task reference, or say why not and go on with the old one."""
+        self._followed('task reference', lambda: self.drive.follow_task(
+            _start(message), **task_of(message)))
+
+    def _followed(self, what, follow):
         try:
-            start = convert.nanoseconds(message.header.stamp) or None
-            self.drive.follow((message.joint_names, start, *points_of(message)))
+            follow()
         except DynamicsError as error:
-            self._log.warning(f'the reference was refused: {error}')
+            self._log.warning(f'the {what} was refused: {error}')
             self.refused_references += 1
 
     # What goes out ---------------------------------------------------------------------------
@@ -169,6 +181,11 @@ class Torque:
             else:
                 self._log.info(f'torques: {state.value}')
             self._on_change()
+
+
+def _start(message):
+    """Return the stamp of a message [ns], None where it has none."""
+    return convert.nanoseconds(message.header.stamp) or None
 
 
 def _tick_period(settings):

@@ -3,18 +3,21 @@
 from dataclasses import dataclass
 
 from dynamics_node.control.controller import Controller
-from dynamics_node.control.gains import Gains
-from dynamics_node.control.laws import MODES, WITH_GAINS
+from dynamics_node.control.gains import TASK_LAWS, Gains, TaskGains
+from dynamics_node.control.laws import MODES, TASK_SPACE, WITH_GAINS
 from dynamics_node.control.rules import BLEND_TIME, MAX_START_ERROR
 from dynamics_node.control.rules import Rules as ReferenceRules
 from dynamics_node.control.semantics import PRESETS, preset
+from dynamics_node.control.task_track import TaskRules
 from dynamics_node.errors import DynamicsError
+from dynamics_node.model.model import WORLD
 from dynamics_node.ros.parameter import named_numbers, not_negative, parameter, three_numbers
 from dynamics_node.safety import limits_of, rules_of
 
 GAINS = ('frequency', 'kp_kd')
 STARTS = ('auto', 'measured', 'zero')
-LIVE = ('kp', 'kd', 'frequency', 'damping_ratio', 'gravity_scale', 'friction_scale')
+LIVE = ('kp', 'kd', 'frequency', 'damping_ratio', 'gravity_scale', 'friction_scale',
+        'task_stiffness', 'task_damping_ratio', 'task_posture_kp', 'task_posture_kd')
 
 
 @dataclass(frozen=True)
@@ -75,6 +78,33 @@ class TorqueParameters:
         'auto', 'Where torques begin on enable: the measured effort, or zero; auto: measured if '
         'driver is full, since the effort of other drivers has in it what they add.',
         one_of=STARTS)
+    task_frame: str = parameter(
+        '', 'Of mode task_space: the link that is held on enable, and that references without a '
+        'frame are of.')
+    task_law: str = parameter(
+        'impedance', "Whether stiffness makes forces on the robot's own inertia, or, on a model "
+        'that is exact, accelerations: motion.', one_of=TASK_LAWS)
+    task_stiffness: tuple = parameter(
+        (500.0, 30.0), 'Along the axes of the contact frame: one number, two (linear, angular) or '
+        'six.', 'N/m and N m/rad in impedance, 1/s^2 in motion', check=not_negative)
+    task_damping_ratio: float = parameter(
+        1.0, 'Where a reference has no damping of its own; 1: critical.', '1', bounds=(0.0, 10.0))
+    task_timeout: float = parameter(
+        0.1, 'For which a task reference goes on by its twist; then it is brought to rest.', 's',
+        bounds=(0.001, 10.0))
+    task_max_speed: float = parameter(
+        0.25, 'Most that a reference may ask for, and at which a far one is approached.', 'm/s',
+        bounds=(0.001, 10.0))
+    task_max_turn: float = parameter(1.0, 'Likewise, turning.', 'rad/s', bounds=(0.001, 20.0))
+    task_posture: str = parameter(
+        '', 'Where the joints are drawn as far as the frame leaves them free: joint_1=0.3; those '
+        'not named: to where they are on enable.', 'rad or m', check=named_numbers)
+    task_posture_kp: tuple = parameter(
+        (25.0,), 'How hard, of all or each joint, as if each were a unit mass.', '1/s^2',
+        check=not_negative)
+    task_posture_kd: tuple = parameter(
+        (10.0,), 'How their motion is damped, of all or each joint; 2 sqrt(kp) is critical.',
+        '1/s', check=not_negative)
 
 
 def controller_of(robot, p):
@@ -86,9 +116,15 @@ def controller_of(robot, p):
         gains = (Gains.from_frequency(robot.nv, _each(p.frequency), _each(p.damping_ratio))
                  if p.gains == 'frequency' else
                  Gains.per_joint(robot.nv, _each(p.kp), _each(p.kd)))
+    if p.mode == TASK_SPACE:
+        gains = TaskGains.of(robot.nv, p.task_law, p.task_stiffness, p.task_damping_ratio,
+                             _each(p.task_posture_kp), _each(p.task_posture_kd))
     belief = p.driver_gravity if any(p.driver_gravity) else None
-    return Controller(robot, p.mode, gains, preset(p.driver, driver_gravity=belief),
-                      _each(p.gravity_scale), _each(p.friction_scale))
+    controller = Controller(robot, p.mode, gains, preset(p.driver, driver_gravity=belief),
+                            _each(p.gravity_scale), _each(p.friction_scale))
+    if p.mode == TASK_SPACE:
+        task_frame_of(robot, p, '')
+    return controller
 
 
 def driven_joints(robot, p):
@@ -118,6 +154,47 @@ def gate_rules_of(robot, p, settings):
 def reference_rules_of(robot, p):
     """Return the rules of references for a robot."""
     return ReferenceRules.of(robot, p.blend_time, p.max_start_error)
+
+
+def task_frame_of(robot, p, frame):
+    """Return the frame of a task reference, the parameter's if it has none.
+
+    :raise DynamicsError: there is no such frame, or a joint that carries it is not driven.
+    """
+    name = frame or p.task_frame
+    model = robot.model
+    if not name:
+        raise DynamicsError('torque.task_frame is empty; expected the link that mode task_space '
+                            f'moves, one of: {", ".join(model.frames)}')
+    body = model.frame(name).body
+    carriers = [body, *model.ancestors(body)] if body != WORLD else []
+    places = [model.bodies[i].v for i in carriers]
+    idle = [joint.name for joint in model.joints
+            if joint.v in places and joint.name not in driven_joints(robot, p)]
+    if idle or not carriers:
+        raise DynamicsError(f"frame '{name}' is carried by {', '.join(idle) or 'no joint'}, "
+                            f'{"which torque.joints does not drive" if idle else "hence fixed"}')
+    return name
+
+
+def task_rules_of(p):
+    """Return the rules of task references."""
+    return TaskRules(p.blend_time, p.task_max_speed, p.task_max_turn, p.task_timeout)
+
+
+def posture_of(robot, p, q):
+    """Return the posture that is held where joints are at q, (nq,).
+
+    :raise DynamicsError: there is no such joint, or it cannot be there.
+    """
+    posture = q.copy()
+    for name, value in named_numbers('torque.task_posture', p.task_posture).items():
+        joint = robot.model.joint(name)
+        if not joint.lower <= value <= joint.upper:
+            raise DynamicsError(f'torque.task_posture: {name} is {value:g}, beyond its limits, '
+                                f'[{joint.lower:g}, {joint.upper:g}]')
+        posture[joint.q] = value
+    return posture
 
 
 def starts_measured(p):

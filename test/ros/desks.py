@@ -7,8 +7,11 @@ import pytest
 import random_trees
 
 from dynamics_node import Robot
+from dynamics_node.errors import DynamicsError
 from dynamics_node.ros.desk import Desk
+from dynamics_node.ros.later import Later
 from dynamics_node.ros.parameters import Parameters
+from dynamics_node.ros.workshop import News
 
 NOW = 1_700_000_000_123_456_789  # [ns]
 # service -> the fields that must have a value per joint, beside position and velocity
@@ -16,10 +19,11 @@ FIELDS = {'inverse_dynamics': ('acceleration',), 'forward_dynamics': ('effort',)
           'hybrid_dynamics': ('acceleration', 'effort'), 'dynamics_terms': (), 'kinematics': (),
           'batch_dynamics': ('acceleration',), 'dynamics_derivatives': ('acceleration',),
           'linearization': ('effort',), 'constrained_dynamics': ('acceleration', 'effort'),
-          'contact_and_impact': ('effort',)}
+          'contact_and_impact': ('effort',), 'operational_space': (), 'task_control': ()}
 MORE = {'batch_dynamics': {'question': 'inverse'}, 'dynamics_derivatives': {'question': 'inverse'},
         'constrained_dynamics': {'question': 'inverse'},
-        'contact_and_impact': {'question': 'forces', 'contact_frames': ['elbow_link']}}
+        'contact_and_impact': {'question': 'forces', 'contact_frames': ['elbow_link']},
+        'operational_space': {'frames': ['base']}}
 MANY = 'batch_dynamics', 'dynamics_derivatives', 'linearization'  # take many states at once
 
 
@@ -64,7 +68,17 @@ def reply_of(desk, service, **fields):
     kind, handler = SERVICES[service]
     clerk = Clerk(desk, pytest.fail)
     clerk.active = True
-    return clerk.serves(handler)(kind.Request(**fields), kind.Response())
+    reply = clerk.serves(handler)(kind.Request(**fields), kind.Response())
+    return at_once(clerk, reply) if isinstance(reply, Later) else reply
+
+
+def at_once(clerk, later):
+    """Return the response of a Later, its work done here and now."""
+    try:
+        outcome = later.job.run(later.kept, lambda *_: None, lambda *_: None)
+        return clerk.finish(later, News('done', (outcome,)))
+    except DynamicsError as error:
+        return clerk.finish(later, News('refused', (str(error),)))
 
 
 def refused(desk, service, **fields):

@@ -4,11 +4,12 @@ import math
 
 import pytest
 from builtin_interfaces.msg import Duration
-from geometry_msgs.msg import Inertia, Point, Vector3, Vector3Stamped
+from geometry_msgs.msg import Inertia, Point, Pose, Quaternion, Vector3, Vector3Stamped
 from remote_node import Served, joint_state, stamped_wrench
 from trajectory_msgs.msg import JointTrajectory, JointTrajectoryPoint
 
 from dynamics_node import Robot
+from dynamics_node.msg import FrameTarget, Task, TaskBound
 from dynamics_node.robots import ARM7
 from dynamics_node.ros.services import SERVICES
 
@@ -21,7 +22,8 @@ STATES = {'inverse_dynamics': {}, 'forward_dynamics': {}, 'hybrid_dynamics': {},
           'dynamics_terms': {}, 'kinematics': {}, 'batch_dynamics': {'question': 'inverse'},
           'dynamics_derivatives': {'question': 'inverse'}, 'linearization': {},
           'constrained_dynamics': {'question': 'inverse'},
-          'contact_and_impact': {'question': 'distribution', 'contact_frames': ['link_7']}}
+          'contact_and_impact': {'question': 'distribution', 'contact_frames': ['link_7']},
+          'operational_space': {'frames': ['link_7']}, 'task_control': {}}
 ACCELERATIONS = [('inverse_dynamics', {}), ('hybrid_dynamics', {}),
                  ('batch_dynamics', {'question': 'inverse'}),
                  ('batch_dynamics', {'question': 'hybrid'}),
@@ -36,7 +38,7 @@ DRIVEN = [('forward_dynamics', {}), ('batch_dynamics', {'question': 'forward'}),
           ('dynamics_derivatives', {'question': 'forward'}), ('linearization', {}),
           ('constrained_dynamics', {'question': 'forward'})]
 EFFORTS = [*HYBRID, *DRIVEN]
-PUSHED = [*ACCELERATIONS, *DRIVEN]
+PUSHED = [*ACCELERATIONS, *DRIVEN, ('task_control', {})]
 
 
 def bad_numbers(field):
@@ -139,6 +141,41 @@ WRENCHES = [([stamped_wrench('link_2', [1.0] * 6), stamped_wrench('hand', [1.0] 
             ([stamped_wrench('link_2', [1.0, *[0.0] * 4, INF])],
              ['external_wrenches[0]', 'inf', 'finite'])]
 
+TIP = {'frame': 'link_7', 'kind': 'pose'}
+TARGETS = [  # more of them: test_handlers_inverse_kinematics.py
+    *(({'targets': [FrameTarget(**{**TIP, **bad})]}, ['targets[0]', *words]) for bad, words in [
+        ({'frame': 'hand'}, ["'hand'", *LINKS]), ({'kind': 'place'}, ["'place'", 'orientation']),
+        ({'pose': Pose(orientation=Quaternion(w=2.0))}, ['orientation', 'norm 2']),
+        ({'pose': Pose(position=Point(x=NAN))}, ['position', 'nan', 'finite']),
+        ({'position_weight': -1.0}, ['position_weight', '-1.0', 'positive'])]),
+    ({'targets': []}, ['targets', 'empty']),
+    ({'targets': [FrameTarget(**TIP)], 'tolerance': -1.0}, ['tolerance', '-1.0', 'positive']),
+    ({'targets': [FrameTarget(**TIP)], 'restarts': 10 ** 9}, ['restarts', '1000'])]
+TASKS = [  # more of them: test_handlers_task_refusals.py
+    *(({'tasks': [Task(**{'name': 'tip', 'kind': 'frame', 'frame': 'link_7', **bad})]},
+       ["task 'tip'", *words]) for bad, words in [
+        ({'frame': 'hand'}, ["'hand'", *LINKS]), ({'kind': 'dance'}, ["'dance'", 'posture']),
+        ({'position': [0.0] * 3}, ['position', '3 numbers', '7']),
+        ({'position': [0.0] * 7}, ['position', 'norm 0', 'norm 1']),
+        ({'value': [1.0]}, ['value is given']), ({'weight': -1.0}, ['weight', '-1.0'])]),
+    ({'bounds': [TaskBound(kind='speed')]}, ["'speed'", 'torque', 'friction']),
+    ({'bounds': [TaskBound(kind='torque', limit=[-1.0])]}, ['limit', '-1.0', 'positive']),
+    ({'constraints_yaml': '- {name: a, kind: weld, frame: hand}'}, ["'a'", "'hand'", *LINKS])]
+
+LOADS = [  # of a node that does not know what efforts mean
+    ('guess', {}, ['question', "'guess'", 'motion', 'poses']),
+    ('motion', {}, ['effort_meaning is unknown', 'motor_torque']),
+    ('unloaded', {}, ['effort_meaning is unknown']),
+    ('pose', {}, ['effort_meaning is unknown']),
+    ('poses', {}, ['no poses']),
+    ('poses', {'frame': 'hand'}, ["'hand'", *LINKS]),
+    ('poses', {'frame': 'base_link'}, ["'base_link'", 'does not move']),
+    ('poses', {'set': True}, ['name is empty']),
+    ('poses', {'position': [0.1] * 7, 'effort': [0.1] * 6}, ['effort', '6 entries', '7']),
+    ('poses', {'position': [NAN] * 7, 'effort': [0.1] * 7}, ['position[0]', 'nan']),
+    ('poses', {'joint_names': TWO, 'position': [0.1] * 2, 'effort': [0.1] * 2}, ["'joint_1'"]),
+    ('poses', {'position': [0.1] * 14, 'effort': [0.1] * 14}, ['2 poses', '3 or more'])]
+
 # (service, fields of the request, words of the message)
 TABLE = [
     *((service, {**more, **bad}, words) for service, more in STATES.items()
@@ -154,6 +191,9 @@ TABLE = [
     *((service, {field: [0.1] * 14}, [field, '14 entries', '7', *JOINTS])  # two states
       for service in list(STATES)[:5] for field in ('position', 'velocity')),
     ('kinematics', {'frames': ['link_1', 'hand']}, ["'hand'", *LINKS]),
+    *(('operational_space', {'frames': frames}, LINKS) for frames in ([], ['link_1', 'hand'])),
+    *(('inverse_kinematics', fields, words) for fields, words in TARGETS),
+    *(('task_control', fields, words) for fields, words in TASKS),
     ('batch_dynamics', {'question': 'both'}, ['question', "'both'", 'inverse', 'forward', 'hybrid',
                                               'terms']),
     ('batch_dynamics', {}, ['question', "''", 'inverse']),
@@ -171,6 +211,8 @@ TABLE = [
     *(('set_payload', fields, words) for fields, words in PAYLOADS),
     *(('set_gravity', fields, words) for fields, words in GRAVITIES),
     *(('set_friction', fields, words) for fields, words in [*BAD_NAMES, *FRICTIONS]),
+    *(('identify_payload', {'question': question, 'frame': 'link_7', **fields}, words)
+      for question, fields, words in LOADS),
     ('self_test', {'samples': 1001}, ['samples', '1001', '1000']),
 ]
 

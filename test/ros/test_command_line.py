@@ -17,6 +17,8 @@ from dynamics_node.ros.command_line import QUESTIONS
 
 EXECUTABLE = Path(get_package_prefix('dynamics_node'), 'lib/dynamics_node/dynamics_node')
 SHOWN = 1e-5   # tables have six digits
+NEEDS = {'operational_space': ['--frame', 'tool0'],
+         'inverse_kinematics': ['--frame', 'tool0', '--pose', '0.3,0.1,0.6']}
 
 
 def run(*words):
@@ -41,6 +43,14 @@ def test_inspect_needs_no_node():
     assert json.loads(run('inspect', str(ARM7), '--json').stdout)['name'] == 'arm7'
 
 
+def test_report_needs_no_node(tmp_path):
+    """The same command as of `python -m dynamics_node`."""
+    done = run('report', 'model', str(ARM7), '--out', str(tmp_path / 'a.html'))
+    assert (done.returncode, done.stderr) == (0, '')
+    assert done.stdout == f'{tmp_path}/a.html\n{tmp_path}/a.json\n'
+    assert json.loads((tmp_path / 'a.json').read_text())['report']['name'] == 'arm7'
+
+
 def test_call_inverse_prints_a_table(arm):
     """One line per joint; what is not named is as measured."""
     done = call(arm, 'inverse', '--acceleration', 'joint_2=1.5', '--joint', 'joint_2=0.25',
@@ -58,8 +68,8 @@ def test_call_inverse_prints_a_table(arm):
 @pytest.mark.parametrize('question', QUESTIONS)
 def test_every_question_is_answered_for_people_and_for_programs(arm, question):
     """And JSON is JSON."""
-    assert call(arm, question).returncode == 0
-    done = call(arm, question, '--json')
+    assert call(arm, question, *NEEDS.get(question, ())).returncode == 0
+    done = call(arm, question, '--json', *NEEDS.get(question, ()))
     assert done.returncode == 0, done.stderr
     assert isinstance(json.loads(done.stdout), dict)
 

@@ -135,8 +135,10 @@ def test_a_quaternion_that_is_none_is_refused_by_field_and_joint(service):
                            'expected x y z w of norm 1')
 
 
-@pytest.mark.parametrize('service', [*FIELDS, 'trajectory_torques', 'set_payload', 'set_gravity',
-                                     'set_friction', 'list_payloads', 'model_report', 'self_test'])
+@pytest.mark.parametrize('service', [*FIELDS, 'inverse_kinematics', 'trajectory_torques',
+                                     'set_payload', 'set_gravity', 'set_friction', 'list_payloads',
+                                     'identify_payload',
+                                     'model_report', 'self_test'])
 def test_without_a_robot_every_service_says_so(service):
     """And where it would come from."""
     desk = Desk(lambda: NOW, lambda: 0.0, Parameters())

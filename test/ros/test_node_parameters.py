@@ -136,6 +136,8 @@ BAD = [
     ('locked', 'joint_1=nan', ['locked', "'joint_1=nan'", 'joint=number']),
     ('armature', 'elbow=0.1', ["'elbow'", *JOINTS]),
     ('armature', 'joint_1=-0.1', ['armature', 'joint_1', '-0.1']),
+    ('damping', 'elbow=0.1', ["'elbow'", *JOINTS]),
+    ('dry_friction', 'joint_1=-0.1', ['dry_friction', 'joint_1', '-0.1']),
     ('friction_speed', 0.0, ['friction_speed', '1e-06', '10']),
     ('friction_speed', 11.0, ['friction_speed', '1e-06', '10']),
     ('velocity_filter_time', -1.0, ['velocity_filter_time', '0', '10']),

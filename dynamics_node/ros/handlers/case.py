@@ -33,6 +33,11 @@ class Case(NamedTuple):
         order = self.choice.order
         return x if order is None else x[..., order[:, None], order]
 
+    def ordered_position(self, q):
+        """Return a configuration (nq,) in the order of the reply."""
+        joint = self.robot.model.joint
+        return np.concatenate([np.empty(0), *(q[joint(name).q] for name in self.choice.names)])
+
     def head(self, response):
         """Fill what every reply begins with."""
         response.success = True

@@ -2,7 +2,7 @@
 
 import numpy as np
 
-from dynamics_node.constrained.constraint import row_names, validate
+from dynamics_node.constrained.constraint import row_names
 from dynamics_node.constrained.motors import motors
 from dynamics_node.errors import DynamicsError
 from dynamics_node.ros import convert
@@ -10,12 +10,12 @@ from dynamics_node.ros.handlers.batch import answer_to
 from dynamics_node.ros.handlers.case import case_of, one_row, one_state
 from dynamics_node.ros.handlers.dynamics import accelerations, efforts, mask, pushes
 from dynamics_node.ros.handlers.held import (
-    constraints_in,
     fill_report,
     for_once,
-    loops_named,
+    held_in,
     passive_joints,
     refuse_unread,
+    stabilisation,
     weights,
 )
 
@@ -32,17 +32,14 @@ def constrained_dynamics(desk, request, response):
     refuse_unread(request, request.question, READERS)
     case = one_state(case_of(desk, request))
     robot = case.robot
-    held = (*loops_named(robot, request.constraint_names, request.ignore_loops),
-            *constraints_in('constraints_yaml', request.constraints_yaml))
-    validate(robot.model, held)
+    held = held_in(robot, request)
     if held != robot.loops.constraints:
         case = for_once(case)
     passive = passive_joints(robot, request.passive_joints, request.all_active)
     if request.project:
         case = _projected(case, request, held)
     case, motion = answer(case, request, held, passive)
-    places = [robot.model.joint(name).q for name in case.choice.names]
-    response.position = convert.floats(np.concatenate([np.empty(0), *(case.q[k] for k in places)]))
+    response.position = convert.floats(case.ordered_position(case.q))
     response.velocity = convert.floats(case.ordered(case.v))
     response.acceleration = convert.floats(case.ordered(motion.a))
     response.effort = convert.floats(case.ordered(motion.tau))
@@ -69,7 +66,7 @@ def _inverse(case, request, held, passive):
 def _forward(case, request, held, passive):
     case, tau = efforts(case, request, needed=motors(case.robot.model, passive))
     one_row('effort', tau, case.choice)
-    rates = _stabilisation(request)
+    rates = stabilisation(request)
     return case, case.robot.constrained_forward_dynamics(
         case.q, case.v, tau, held, *(pushes(request) or (None,)), rates,
         request.proximal or None)
@@ -86,19 +83,10 @@ def _hybrid(case, request, held, passive):
     one_row('effort', tau, case.choice)
     return case, case.robot.constrained_hybrid_dynamics(
         case.q, case.v, a, tau, given, held, *(pushes(request) or (None,)),
-        _stabilisation(request))
+        stabilisation(request))
 
 
 QUESTIONS = {'inverse': _inverse, 'forward': _forward, 'hybrid': _hybrid}
-
-
-def _stabilisation(request):
-    """Return (alpha, beta) of a request, None where it has none."""
-    rates = list(request.stabilisation)
-    if rates and (len(rates) != 2 or not all(np.isfinite(x) and x >= 0.0 for x in rates)):
-        raise DynamicsError(f'stabilisation is {rates}; expected alpha and beta, finite and not '
-                            'negative [1/s], or nothing')
-    return tuple(rates) or None
 
 
 def _projected(case, request, held):

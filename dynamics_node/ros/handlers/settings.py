@@ -9,7 +9,7 @@ from dynamics_node.ros import convert
 
 def set_payload(desk, request, response):
     """Fill a SetPayload response."""
-    robot, duration = desk.robot, _duration(request.transition_time)
+    robot, duration = desk.robot, duration_of(request.transition_time)
     if not request.name:
         raise DynamicsError('name is empty; a payload is known by its name')
     if request.remove:
@@ -27,7 +27,8 @@ def set_payload(desk, request, response):
     return response
 
 
-def _duration(message):
+def duration_of(message):
+    """Return the seconds of a transition_time."""
     seconds = convert.nanoseconds(message) * 1e-9
     if seconds < 0.0:
         raise DynamicsError(f'transition_time is {seconds:g} s; expected zero or more')

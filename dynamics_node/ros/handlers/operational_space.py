@@ -1,0 +1,26 @@
+"""The dynamics as they look from links: inertia, forces, what moves them and what does not."""
+
+from dynamics_node.errors import DynamicsError
+from dynamics_node.ros import convert
+from dynamics_node.ros.handlers.case import case_of, one_state
+
+
+def operational_space(desk, request, response):
+    """Fill an OperationalSpace response."""
+    case = one_state(case_of(desk, request))
+    robot, q, v, frames = case.robot, case.q, case.v, list(request.frames)
+    if not frames:
+        raise DynamicsError('frames is empty; expected at least one of: '
+                            f'{", ".join(robot.frame_names)}')
+    for frame in frames:
+        robot.model.frame(frame)  # before anything is computed
+    found = robot.operational_space(q, v, frames)
+    response.frames = frames
+    response.poses = [convert.pose(robot.frame_pose(q, frame)) for frame in frames]
+    response.twists = [convert.twist(twist) for twist in (found.jacobian @ v).reshape(-1, 6)]
+    for name in ('inertia', 'bias', 'gravity', 'bias_acceleration', 'singular_values', 'damping'):
+        setattr(response, name, convert.floats(getattr(found, name)))
+    response.jacobian = convert.floats(case.ordered(found.jacobian))
+    response.consistent_inverse = convert.floats(case.ordered(found.consistent_inverse.T).T)
+    response.null_space = convert.floats(case.ordered_matrix(found.null_space))
+    return case.head(response)
