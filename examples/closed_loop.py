@@ -45,11 +45,12 @@ class Run(NamedTuple):
 class ClosedLoop(AbstractContextManager):
     """The two processes, and the torques on their way from one to the other."""
 
-    def __init__(self, folder, rate=500.0, arm=None, node=None):
+    def __init__(self, folder, rate=500.0, arm=None, node=None, remap=None):
         """Start them.
 
         :param folder: for their logs.
         :param arm, node: more parameters of the simulated arm and of the dynamics node.
+        :param remap: {topic: other name} of the dynamics node.
         """
         self._lock, self._stopped = threading.RLock(), threading.Event()
         self._state = self._torque = self._until = self._zero = None
@@ -60,7 +61,7 @@ class ClosedLoop(AbstractContextManager):
                 'mode': 'lockstep', 'rate': rate, 'answer_topic': 'conductor/torque',
                 'deadline': PATIENCE, **(arm or {})})
             self.processes.start('node', program_of('dynamics_node'), {
-                'use_sim_time': 'true', **(node or {})})
+                'use_sim_time': 'true', **(node or {})}, remap)
             self._join()
         except BaseException:
             self.close()

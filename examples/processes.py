@@ -55,9 +55,14 @@ class Processes:
         self._folder, self._started = Path(folder), []
         self._folder.mkdir(parents=True, exist_ok=True)
 
-    def start(self, name, program, parameters):
-        """Start a ROS program with parameters, {name: value as in YAML}."""
+    def start(self, name, program, parameters, remap=None):
+        """Start a ROS program.
+
+        :param parameters: {name: value as in YAML}.
+        :param remap: {topic: the name it shall have}.
+        """
         words = [word for key, value in parameters.items() for word in ('-p', f'{key}:={value}')]
+        words += [word for pair in (remap or {}).items() for word in ('-r', ':='.join(pair))]
         with (self._folder / f'{name}.log').open('wb') as log:
             # a session of its own: Ctrl-C is for us, who end them in order
             process = subprocess.Popen(

@@ -9,6 +9,7 @@ See README.md beside this file.
 """
 
 import json
+import math
 import signal
 import sys
 import time
@@ -17,6 +18,7 @@ import numpy as np
 import rclpy
 from arm import INTEGRATORS, SimulatedArm
 from driver import Driver
+from geometry_msgs.msg import Vector3, WrenchStamped
 from rcl_interfaces.msg import ParameterDescriptor, SetParametersResult
 from rclpy.clock import Clock, ClockType
 from rclpy.node import Node
@@ -65,6 +67,7 @@ PARAMETERS = {
     'damping': (True, 'Whether joints have the damping of the URDF.', False),
     'dry_friction': (True, 'Whether joints have the friction of the URDF.', False),
     'armature': ('', 'Rotor inertia x gear ratio^2: joint_1=0.1 joint_2=0.1.', False),
+    'table': (math.nan, 'Height of a table that the last link can touch [m]; nan: none.', False),
     'position_noise': (0.0, 'Standard deviation [rad or m].', False),
     'velocity_noise': (0.0, 'Standard deviation [rad/s or m/s].', False),
     'delay': (0, 'Joint states that a joint state arrives too late.', False),
@@ -102,6 +105,8 @@ class ArmNode(Node):
         description = self.create_publisher(String, 'robot_description', LATCHED)
         description.publish(String(data=urdf))
         self._states = self.create_publisher(JointState, 'joint_states', RELIABLE)
+        self._touch = (None if math.isnan(self._get('table')) else
+                       self.create_publisher(WrenchStamped, '~/contact_force', RELIABLE))
         if self.lockstep:
             self._clock_out = self.create_publisher(ClockMessage, '/clock', RELIABLE)
         by_stamp = self.lockstep and self._get('answer_topic')
@@ -134,7 +139,8 @@ class ArmNode(Node):
             urdf, gravity=self._get('gravity'), damping=self._get('damping'),
             dry_friction=self._get('dry_friction'),
             armature=named_numbers('armature', self._get('armature')),
-            timestep=self._get('timestep'), integrator=self._one_of('integrator', INTEGRATORS))
+            timestep=self._get('timestep'), integrator=self._one_of('integrator', INTEGRATORS),
+            table=None if math.isnan(self._get('table')) else self._get('table'))
         arm.set(self._initial(arm))
         return Driver(arm, Sensor(self._get('position_noise'), self._get('velocity_noise'),
                                   self._get('delay'), self._get('drop'), self._get('seed')),
@@ -247,8 +253,17 @@ class ArmNode(Node):
         self._awaited, self._published = reading.stamp, time.monotonic()
         self._asked_again = False
         self.counts['states'] += 1
+        if self._touch is not None:
+            self._publish_touch(state.header)
         self._states.publish(state)
         return True
+
+    def _publish_touch(self, header):
+        """Show what the table does to the tip, in the root's axes."""
+        message = WrenchStamped(header=header)
+        x, y, z = map(float, self.driver.arm.contact_force)
+        message.wrench.force = Vector3(x=x, y=y, z=z)
+        self._touch.publish(message)
 
     # Services and parameters -----------------------------------------------------------------
 

@@ -1,4 +1,4 @@
-"""A URDF as MuJoCo sees it: the same bodies and joints, no contacts, and loads where one likes.
+"""A URDF as MuJoCo sees it: the same bodies and joints, loads and a table where one likes.
 
 Only joints of one value (revolute, continuous, prismatic) are simulated: a URDF with a mimic,
 planar or floating joint is refused. Lock it, or take it out.
@@ -12,9 +12,13 @@ import numpy as np
 from dynamics_node.model.urdf_text import urdf_text
 
 ONE_VALUE = ('revolute', 'continuous', 'prismatic', 'fixed')
+GROUND = 'ground'
 # Inertias as they are written, or a refusal; links stay bodies, so that each keeps its name.
 COMPILER = {'balanceinertia': 'false', 'boundmass': '0', 'boundinertia': '0', 'fusestatic': 'false',
             'discardvisual': 'false', 'inertiafromgeom': 'false'}
+# MuJoCo's contacts are springs, of this time constant; and a foot creeps under a tangential force
+# unless that is answered much more stiffly than a normal one.
+STIFF, NO_CREEP = 4e-3, 100.0
 
 
 def read_spec(urdf, shapes=False):
@@ -61,6 +65,34 @@ def add_load(spec, name, frame, mass, com=(0.0, 0.0, 0.0), inertia=None):
     mujoco.mju_mat2Quat(quaternion, axes.ravel())
     return link.add_body(name=f'load {name}', mass=mass, ipos=com, inertia=moments,
                          iquat=quaternion, explicitinertial=True)
+
+
+def let_touch(spec, link, friction, radius, height=0.0):
+    """Let a link touch a level ground with a sphere about its origin; nothing else touches it.
+
+    :param friction: coefficient of sliding; 0 is none.
+    :param radius, height: of the sphere, and of the ground in the root frame [m].
+    """
+    spec.option.cone, spec.option.impratio = mujoco.mjtCone.mjCONE_ELLIPTIC, NO_CREEP
+    touches = {'contype': 1, 'conaffinity': 1, 'condim': 3 if friction else 1,
+               'friction': [friction, 0.0, 0.0], 'solref': [STIFF, 1.0]}
+    if spec.geom(GROUND) is None:
+        spec.worldbody.add_geom(name=GROUND, type=mujoco.mjtGeom.mjGEOM_PLANE, size=[2, 2, 0.1],
+                                pos=[0.0, 0.0, height], **touches)
+    spec.body(link).add_geom(type=mujoco.mjtGeom.mjGEOM_SPHERE, size=[radius, 0, 0], **touches)
+
+
+def force_of_ground(model, data, link):
+    """Return what the ground does to a link in the last time step, in world axes, (3,) [N]."""
+    force, wrench, body = np.zeros(3), np.zeros(6), model.body(link).id
+    for k in range(data.ncon):
+        contact = data.contact[k]
+        bodies = model.geom_bodyid[contact.geom]
+        if body in bodies:   # along the contact's axes, by the first body on the second
+            mujoco.mj_contactForce(model, data, k, wrench)
+            sign = 1.0 if bodies[1] == body else -1.0
+            force += sign * contact.frame.reshape(3, 3).T @ wrench[:3]
+    return force
 
 
 def _cut(element, parts):

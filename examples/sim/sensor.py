@@ -21,18 +21,23 @@ class Sensor:
     :ivar lost: number of readings dropped.
     """
 
-    def __init__(self, position_noise=0.0, velocity_noise=0.0, delay=0, drop=0.0, seed=0):
+    def __init__(self, position_noise=0.0, velocity_noise=0.0, delay=0, drop=0.0, seed=0,
+                 effort_noise=0.0, resolution=0.0):
         """Choose how readings are spoiled.
 
         :param position_noise: standard deviation [rad or m], velocity_noise: [rad/s or m/s].
         :param delay: a reading comes out this many readings after it went in, its stamp unchanged.
         :param drop: probability that a reading is lost on its way, below 1.
+        :param effort_noise: standard deviation [N m or N], a number or (n,).
+        :param resolution: positions are multiples of it [rad or m]; 0: of nothing.
         """
         if not (position_noise >= 0.0 and velocity_noise >= 0.0 and delay >= 0
-                and 0.0 <= drop < 1.0):
-            raise ValueError('noise and delay must not be negative, drop must be in [0, 1), got '
-                             f'{position_noise}, {velocity_noise}, {delay}, {drop}')
-        self.noise = position_noise, velocity_noise
+                and 0.0 <= drop < 1.0 and np.min(effort_noise) >= 0.0 and resolution >= 0.0):
+            raise ValueError(
+                'noise, delay and resolution must not be negative, drop must be in [0, 1), got '
+                f'{position_noise}, {velocity_noise}, {delay}, {drop}, {effort_noise}, '
+                f'{resolution}')
+        self.noise, self.resolution = (position_noise, velocity_noise, effort_noise), resolution
         self.drop, self.lost, self._seed = drop, 0, seed
         self._late = deque(maxlen=delay + 1)
         self.restart()
@@ -50,7 +55,9 @@ class Sensor:
         if len(self._late) < self._late.maxlen:
             return None
         oldest = self._late[0]
-        q, v = (x + sigma * self._noise.standard_normal(len(x)) if sigma else x
-                for x, sigma in zip((oldest.q, oldest.v), self.noise))
+        q, v, effort = (x + sigma * self._noise.standard_normal(len(x)) if np.any(sigma) else x
+                        for x, sigma in zip(oldest[1:], self.noise))
+        if self.resolution:
+            q = self.resolution * np.round(q / self.resolution)
         self.lost += lost
-        return None if lost else oldest._replace(q=q, v=v)
+        return None if lost else oldest._replace(q=q, v=v, effort=effort)

@@ -31,6 +31,18 @@ def test_noise_has_the_deviation_asked_for():
     assert all(s.effort is t.effort and s.stamp == t.stamp for s, t in zip(seen, true))
 
 
+def test_efforts_are_noisy_by_joint_and_positions_are_steps():
+    deviation = np.array([0.5, 0.0])
+    sensor, true = Sensor(effort_noise=deviation, resolution=0.25), [
+        Reading(k, np.array([0.1 * k, 0.0]), np.zeros(2), np.ones(2)) for k in range(2000)]
+    seen = [sensor(reading) for reading in true]
+    efforts = np.array([reading.effort for reading in seen])
+    np.testing.assert_allclose(efforts.std(axis=0), deviation, rtol=0.1)
+    off = np.array([got.q - was.q for got, was in zip(seen, true)])
+    assert np.abs(off).max() <= 0.125 + 1e-9 and off.std(axis=0)[0] > 0.05
+    assert not any((reading.q / 0.25 % 1.0).any() for reading in seen)
+
+
 def test_a_late_reading_keeps_its_stamp():
     sensor = Sensor(delay=3)
     seen = [sensor(reading) for reading in readings(10)]

@@ -3,6 +3,7 @@
 import camera
 import numpy as np
 import pytest
+import renderer
 from pictures import Phase, plot_errors, plot_torques, save_film, save_strip
 from PIL import Image
 from stick_camera import StickCamera
@@ -43,7 +44,7 @@ def test_strip_and_film_are_written(phases, tmp_path):
 def test_without_opengl_there_is_a_stick_figure(phases, tmp_path, monkeypatch):
     def fail(width, height):
         raise AttributeError("'NoneType' object has no attribute 'eglQueryString'")
-    monkeypatch.setattr(camera, '_context', fail)
+    monkeypatch.setattr(renderer, '_context', fail)
     view = camera.open_camera(ARM7, (160, 160))
     assert isinstance(view, StickCamera)
     q = phases[0].q[20]

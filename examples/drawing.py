@@ -1,0 +1,104 @@
+"""Scene 1: an arm draws on a table, pressing with a set force, its elbow up.
+
+The bundled 7-axis arm, moved by MuJoCo, driven by the real node in mode task_space, in lockstep. A
+ball at its tool slides on the table, without friction. Down it pushes, along the table and about
+all axes it moves; the joint that is left lifts the elbow, which begins to the side.
+"""
+
+from typing import NamedTuple
+
+import numpy as np
+from arm import TIP
+from bars import Bar, rms
+from star import DOWN, PUSH, StarPlan
+from task_loop import TaskLoop
+
+from dynamics_node import Robot
+from dynamics_node.robots import ARM7
+from dynamics_node.safety import Settings
+from dynamics_node.task_space.target import Target
+
+TOOL, SHOULDER, ELBOW, WRIST = 'tool0', 'link_2', 'link_4', 'link_6'
+TABLE = 0.2                                # [m] its height
+UP = (0.0, 0.7, 0.0, -1.55, 0.0, 0.9, 0.0)          # the posture: elbow over the shoulder
+ASIDE = (1.3, 1.1, -1.7, -1.55, 1.2, 1.2, -0.6)     # near which it begins: elbow to the side
+RATE = 500.0                               # [Hz]
+ROTORS = ' '.join(f'joint_{k}={armature}' for k, armature in enumerate(
+    (0.3, 0.3, 0.2, 0.2, 0.1, 0.1, 0.1), start=1))   # [kg m^2]
+MODE = {'torque.mode': 'task_space', 'torque.task_frame': TOOL, 'torque.task_law': 'motion',
+        'torque.task_stiffness': [1600.0],           # [1/s^2]
+        'torque.task_posture': ' '.join(f'joint_{k}={q}' for k, q in enumerate(UP, start=1)),
+        'torque.task_posture_kp': [25.0], 'torque.task_posture_kd': [10.0],   # [1/s^2, 1/s]
+        # the track of a streamed reference lags by its jerk x blend_time^3 / 60
+        'torque.blend_time': 0.04, 'torque.task_max_speed': 0.5}
+# Until the kernels of the tool are compiled a torque takes long; time stands, once it has begun.
+PATIENT = {'safety.max_state_age': 0.5, 'safety.ramp_in_time': 0.4}
+MILLI = 1e3
+
+
+class Drawing(NamedTuple):
+    """What happened, N samples; those while it draws are from first to last."""
+
+    t: np.ndarray        # (N,) since the brakes opened [s]
+    q: np.ndarray        # (N, 7)
+    torque: np.ndarray   # (N, 7) on the wire [N m]
+    tip: np.ndarray      # (N, 3) where the tool was [m]
+    wanted: np.ndarray   # (N, 3) and where it should be; its height only where it does not push
+    force: np.ndarray    # (N, 3) of the table on the tip [N]
+    elbow: np.ndarray    # (N, 3) where it was [m]
+    sunk: np.ndarray     # (N,) by how much it is lower than it could be [m]
+    drawing: slice
+
+    @property
+    def path_error(self):
+        """Along the table while it draws, (n, 2) [m]."""
+        return (self.tip - self.wanted)[self.drawing, :2]
+
+    @property
+    def force_error(self):
+        """Along the normal while it draws, (n,) [N]."""
+        return self.force[self.drawing, 2] - PUSH
+
+
+def draw(folder, seconds=8.0, glance=lambda t: None):
+    """Return the Drawing of a star that takes so many seconds.
+
+    :param folder: for the logs of the two processes.
+    """
+    robot, plan = Robot.from_urdf(ARM7), StarPlan(TABLE + TIP, seconds)
+    start = robot.inverse_kinematics(Target(TOOL, plan.begin, DOWN), start=ASIDE).q
+    with TaskLoop(folder, rate=RATE, arm={'armature': ROTORS, 'table': TABLE},
+                  node={'armature': ROTORS, **PATIENT}) as loop:
+        loop.place(start)
+        loop.enable(MODE)
+        loop.stream(plan)
+        run, force = loop.run_pushing(plan.end, glance)
+    shoulder, elbow, wrist, tip = (robot.frame_pose(run.q, frame)[:, :3, 3]
+                                   for frame in (SHOULDER, ELBOW, WRIST, TOOL))
+    return Drawing(run.t, run.q, run.torque, tip, np.array([plan(t).position for t in run.t]),
+                   force, elbow, sunk(shoulder, elbow, wrist),
+                   slice(*np.searchsorted(run.t, plan.drawing)))
+
+
+def sunk(shoulder, elbow, wrist):
+    """Return how much higher an elbow could be that turns about the line through its neighbours."""
+    line = (wrist - shoulder) / np.linalg.norm(wrist - shoulder, axis=1)[:, None]
+    along = np.sum((elbow - shoulder) * line, axis=1)[:, None] * line
+    radius = np.linalg.norm(elbow - shoulder - along, axis=1)
+    highest = (shoulder + along)[:, 2] + radius * np.sqrt(1.0 - line[:, 2] ** 2)
+    return highest - elbow[:, 2]
+
+
+def drawing_bars(run):
+    """Return the Bars of a Drawing."""
+    joints = Robot.from_urdf(ARM7).model.joints
+    limits = np.array([joint.max_effort for joint in joints])
+    steepest = np.abs(np.diff(run.torque, axis=0)) * RATE / (limits / Settings().slew_time)
+    error = np.linalg.norm(run.path_error, axis=1)
+    return [Bar('path error, RMS', MILLI * rms(error), 0.25, 'mm', 'along the table'),
+            Bar('path error, worst', MILLI * error.max(), 0.75, 'mm'),
+            Bar('normal force error, RMS', rms(run.force_error), 1.0, 'N', f'of {PUSH:g} N'),
+            Bar('elbow below its highest, worst', MILLI * run.sunk[run.drawing].max(), 5.0, 'mm',
+                f'it began {MILLI * run.sunk[0]:.0f} mm below'),
+            Bar('torque over its limit, greatest', (np.abs(run.torque) / limits).max(), 1.0, ''),
+            Bar('slew over its limit, greatest', steepest.max(), 1.0 + 1e-9, '')]
