@@ -30,7 +30,7 @@ MODE = {'torque.mode': 'task_space', 'torque.task_frame': TOOL, 'torque.task_law
         'torque.task_posture': ' '.join(f'joint_{k}={q}' for k, q in enumerate(UP, start=1)),
         'torque.task_posture_kp': [25.0], 'torque.task_posture_kd': [10.0],   # [1/s^2, 1/s]
         # the track of a streamed reference lags by its jerk x blend_time^3 / 60
-        'torque.blend_time': 0.04, 'torque.task_max_speed': 0.5}
+        'torque.blend_time': 0.04, 'torque.task_max_speed': 1.0}
 # Until the kernels of the tool are compiled a torque takes long; time stands, once it has begun.
 PATIENT = {'safety.max_state_age': 0.5, 'safety.ramp_in_time': 0.4}
 MILLI = 1e3
