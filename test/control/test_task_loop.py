@@ -132,8 +132,7 @@ def test_the_null_space_takes_the_posture_up(panda):
 def test_a_stretched_arm_passes_without_a_spike(panda, law, stiffness):
     """Drawn from bent to 0.15 m beyond its reach and back: no torque above the arm's own limits.
 
-    As springs it is gentle all the way, 88 N m/s; inertia shaping is steeper, 1850 N m/s, which the
-    gate then limits.
+    As springs it is gentle all the way; inertia shaping is steeper, which the gate then limits.
     """
     bent = np.array([0.0, 0.2, 0.0, -0.6, 0.0, 0.8, 0.0])
     controller = Controller(panda, 'task_space', TaskGains.of(7, law, stiffness, kd=4.0))
