@@ -12,6 +12,7 @@ from dynamics_node.errors import DynamicsError, UnknownName
 from dynamics_node.model.configuration import UNIT_QUATERNION
 from dynamics_node.task_space.motion import FrameMotion, Tracking
 from dynamics_node.task_space.target import Target
+from dynamics_node.task_space.tasks import AXES
 
 
 def check_array(name, value, size):
@@ -177,6 +178,42 @@ def check_motions(model, tasks):
             raise DynamicsError(f'tasks holds {task!r:.80}; expected FrameMotion or Tracking')
         model.frame(task.frame)
     return [list(level) for level in levels if level]
+
+
+def check_frames(frame):
+    """Return the names of frames as a tuple; one name alone is a list of one."""
+    frames = (frame,) if isinstance(frame, str) else frame
+    if not isinstance(frames, (tuple, list)) or not all(isinstance(name, str) for name in frames):
+        raise DynamicsError(f'frame is {frame!r:.80}; expected the name of a frame, or a list of '
+                            'them')
+    if not frames:
+        raise DynamicsError('frame is an empty list; expected at least one name')
+    return tuple(frames)
+
+
+def check_axes(axes, frames):
+    """Return the chosen axes of each frame, a tuple of tuples of names.
+
+    :param axes: names of AXES, the same for each frame, or one list of names per frame.
+    :param frames: the number of frames.
+    """
+    if not isinstance(axes, (tuple, list)) or not axes:
+        raise DynamicsError(f'axes is {axes!r:.80}; expected a list of some of: {", ".join(AXES)}')
+    if all(isinstance(chosen, (tuple, list)) for chosen in axes):
+        if len(axes) != frames:
+            raise DynamicsError(f'axes has {len(axes)} lists; expected one per frame, {frames}, or '
+                                'one list of names for all frames')
+        return tuple(_axes_of_one(chosen) for chosen in axes)
+    return (_axes_of_one(axes),) * frames
+
+
+def _axes_of_one(axes):
+    for axis in axes:
+        if not isinstance(axis, str) or axis not in AXES:
+            raise DynamicsError(f'axes has {axis!r:.80}; expected some of: {", ".join(AXES)}')
+    if not axes or len(set(axes)) < len(axes):
+        raise DynamicsError(f'axes is {axes!r:.80}; expected at least one axis, each once')
+    return tuple(axes)
 
 
 def check_tolerance(tolerance):

@@ -15,6 +15,7 @@ from dynamics_node.task_space.inverse_kinematics import inverse_kinematics
 from dynamics_node.task_space.newton_step import newton_step
 from dynamics_node.task_space.setting import setting_of
 from dynamics_node.task_space.target import parts_of
+from dynamics_node.task_space.tasks import AXES
 
 TOLERANCE = 1e-6  # of inverse kinematics [m and rad]
 RESTARTS = 64     # of inverse kinematics
@@ -38,20 +39,27 @@ class TaskSpace:
         return analytic_jacobian(self.frame_pose(q, frame), self.jacobian(q, frame), rotation,
                                  position)
 
-    def operational_space(self, q, v, frame):
-        """Return the OperationalSpace of a frame, or of a list of frames, six rows for each.
+    def operational_space(self, q, v, frame, axes=None):
+        """Return the OperationalSpace of a frame, or of a list of frames.
 
-        inertia w' + bias + gravity = F is the force that accelerates the frames by w', if the
-        joints apply J' F, and friction_torque(v) against friction; N' tau_0 comes on top, without
-        moving them. Damped near singularities as algorithms/operational_space.py says. Of a robot
-        with loops it is that of the open tree, as mass_matrix is.
+        inertia w' + bias + gravity = F is the force that accelerates the chosen axes by w', if the
+        joints apply J' F, and friction_torque(v) against friction; N' tau_0 may be added and
+        accelerates none of them. Exact in all directions in which the frames can move, damped near
+        singularities as algorithms/operational_space.py says; `lost` and `directions` tell where
+        they cannot move. Of a robot with loops it is that of the open tree, as mass_matrix is.
+
+        :param frame: name of a link, or a list of names.
+        :param axes: which rows: some of x, y, z (along) and rx, ry, rz (about the root's axes), for
+            each frame the same; or one such list per frame. None for all six.
         """
-        frames, reference = self._stack(frame)
+        frames, rows, reference = self._stack(frame, axes)
         q, v = self._side_by_side(q, v)
         J = [self.jacobian(q, name) for name in frames]
         rate = [self.jacobian_rate(q, v, name) for name in frames]
         J, rate = ((part[0] if len(part) == 1 else np.concatenate(part, axis=-2))
                    for part in (J, rate))
+        if rows is not None:
+            J, rate = J[..., rows, :], rate[..., rows, :]
         gravity = self.gravity_torque(q)
         coriolis = self.bias_torque(q, v) - gravity
         return operational_space(J, (rate @ v[..., None])[..., 0], self.mass_matrix_inverse(q),
@@ -157,20 +165,18 @@ class TaskSpace:
         return self._answerer.ask('newton_step', newton_step, frame=frame,
                                   q=q, goal=goal, limits=limits, caution=caution)
 
-    def _stack(self, frame):
-        """Return the names of the frames, and their reference inertia."""
-        frames = (frame,) if isinstance(frame, str) else frame
-        try:
-            frames = tuple(frames)
-            known = self._fast.get(('reference_inertia', frames))
-        except TypeError:
-            raise DynamicsError(f'frame is {frame!r:.80}; expected the name of a frame, or a list '
-                                'of them') from None
+    def _stack(self, frame, axes):
+        """Return the frames, their chosen rows (None for all) and the rows' reference inertia."""
+        frames = door.check_frames(frame)
+        axes = None if axes is None else door.check_axes(axes, len(frames))
+        known = self._fast.get(('stack', frames, axes))
         if known is None:
-            if not frames:
-                raise DynamicsError('frame is an empty list; expected at least one name')
-            known = self._fast['reference_inertia', frames] = reference_inertia(self.model, frames)
-        return frames, known
+            reference = reference_inertia(self.model, frames)
+            rows = None if axes is None else np.array(
+                [6 * k + AXES.index(axis) for k, chosen in enumerate(axes) for axis in chosen])
+            known = frames, rows, reference if rows is None else reference[rows]
+            self._fast['stack', frames, axes] = known
+        return known
 
     def _side_by_side(self, q, v):
         """Return q and v as floats, a single one repeated for each row of the other."""

@@ -1,6 +1,6 @@
 """Task space, seen: an arm draws and presses, a quadruped shifts its weight. `make demo-task`.
 
-    python examples/demo_task.py [--out build/demo-task]
+    python examples/demo_task.py [--out build/demo-task] [--axes 5]
 
 Both are moved by MuJoCo, without a screen, in lockstep with their controllers: the arm by the real
 node in mode task_space (drawing.py), the quadruped by Robot.whole_body (weight_shift.py). Ends with
@@ -22,7 +22,10 @@ def main():
     parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
     parser.add_argument('--out', type=Path, default=Path('build/demo-task'),
                         help='folder for pictures')
-    out = parser.parse_args().out
+    parser.add_argument('--axes', type=int, choices=(7, 6, 5, 3), default=7,
+                        help='of the arm that draws; some of its seven joints are fixed')
+    arguments = parser.parse_args()
+    out = arguments.out
     missing = [what for module, what in NEEDED.items() if not importlib.util.find_spec(module)]
     if missing:
         print(f'demo-task: {", ".join(missing)} is not installed here. `make demo-task` sets up '
@@ -31,7 +34,7 @@ def main():
     for number in (signal.SIGTERM, signal.SIGHUP):   # end as Ctrl-C does: in order
         signal.signal(number, lambda number, _: sys.exit(128 + number))
     try:
-        return show(out)
+        return show(out, arguments.axes)
     except KeyboardInterrupt:
         print('\ndemo-task: interrupted', file=sys.stderr)
         return 130
@@ -40,7 +43,7 @@ def main():
         return 1
 
 
-def show(out):
+def show(out, axes=7):
     """Play both scenes, print their bars and save the pictures; return the exit code."""
     from bars import print_bars
     from drawing import draw, drawing_bars
@@ -50,7 +53,7 @@ def show(out):
     out.mkdir(parents=True, exist_ok=True)
     print('1/2 the arm draws, through the node', flush=True)
     with own_domain():
-        drawing = draw(out)
+        drawing = draw(out, axes=axes)
     print('2/2 the quadruped shifts its weight, by the whole-body QP', flush=True)
     stand = shift_weight()
     met = [print_bars('the arm draws a star and presses', drawing_bars(drawing)),

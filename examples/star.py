@@ -20,9 +20,14 @@ class StarPlan:
     :ivar drawing: (from, to) when it draws [s]; end: when all is done.
     """
 
-    def __init__(self, height, seconds):
-        """Take the height at which the tool touches [m], and how long the star takes [s]."""
-        self._height, self._seconds = height, seconds
+    def __init__(self, height, seconds, free=(), away=0.0):
+        """Plan a star.
+
+        :param height: at which the tool touches [m]; seconds: that the star takes.
+        :param free: axes of the tool that are not controlled.
+        :param away: how much further from the base than CENTRE it is drawn [m].
+        """
+        self._height, self._seconds, self._free, self._away = height, seconds, free, away
         touched = LEAD + APPROACH + TOUCH
         self.begin = self._over(star(0.0)[0], ABOVE)
         self.drawing = touched, touched + seconds
@@ -37,16 +42,16 @@ class StarPlan:
         s, ds, dds = progress((t - begin) / self._seconds, self._seconds)
         point, slope, curvature = star(s)
         return Aim(self._over(point), DOWN, (*slope * ds, 0.0),
-                   (*slope * dds + curvature * ds * ds, 0.0), push=PUSH)
+                   (*slope * dds + curvature * ds * ds, 0.0), push=PUSH, free=self._free)
 
     def _descending(self, share, seconds, start, stop):
         s, ds, dds = progress(share, seconds)
         way = stop - start
         return Aim(self._over(star(0.0)[0], start + way * s), DOWN, (0.0, 0.0, way * ds),
-                   (0.0, 0.0, way * dds))
+                   (0.0, 0.0, way * dds), free=self._free)
 
     def _over(self, point, height=0.0):
-        return *point, self._height + height
+        return point[0] + self._away, point[1], self._height + height
 
 
 def star(s):

@@ -31,6 +31,7 @@ class Aim(NamedTuple):
     velocity: tuple = NOTHING    # (3,) [m/s]
     acceleration: tuple = NOTHING
     push: float = None           # force down on the table instead of moving up and down [N]
+    free: tuple = ()             # axes that are not controlled, 0 to 5: along x y z, about x y z
 
 
 class TaskLoop(ClosedLoop):
@@ -82,6 +83,7 @@ def _message(aim, stamp):
     if aim.push is not None:
         message.wrench.force.z = -float(aim.push)
         message.force_axes = [False, False, True, False, False, False]
+    message.free_axes = [axis in aim.free for axis in range(6)]
     return message
 
 

@@ -12,10 +12,7 @@ from mujoco_model import read_spec
 from PIL import Image, ImageDraw, ImageFont
 from renderer import Renderer
 from scipy.spatial.transform import Rotation
-from star import CENTRE
 from weight_shift import FEET, FREED, solo12
-
-from dynamics_node.robots import ARM7
 
 INK = '#1f2933'
 LINKS = (0.92, 0.93, 0.95, 1.0), (0.20, 0.45, 0.78, 1.0)
@@ -28,9 +25,11 @@ FOOT = 0.0165           # [m] from the foot's origin to the floor that is drawn 
 
 def save_drawing_strip(path, run, columns=5, size=(300, 300)):
     """Save pictures of a Drawing; red: what is drawn, green: what shall be."""
-    spec = coloured(ARM7, LINKS, 0)
+    spec = coloured(run.urdf, LINKS, 0)
+    path_on_table = run.wanted[run.drawing, :2]
+    centre = (path_on_table.min(axis=0) + path_on_table.max(axis=0)) / 2
     spec.worldbody.add_geom(type=mujoco.mjtGeom.mjGEOM_BOX, size=[0.19, 0.19, TABLE / 2],
-                            pos=[*CENTRE, TABLE / 2], rgba=WOOD)
+                            pos=[*centre, TABLE / 2], rgba=WOOD)
     first, last = run.drawing.start, run.drawing.stop - 1
     at = [0, *np.linspace(first, last, columns - 1).astype(int)]
     level = np.array([1.0, 1.0, 0.0]), np.array([0.0, 0.0, TABLE + LIFTED])

@@ -1,4 +1,4 @@
-"""What shall a frame do: where shall it go, along which axes shall it push, how stiff is it?"""
+"""Check a task reference: where a frame moves, along which axes it pushes or is free, how stiff."""
 
 from typing import NamedTuple
 
@@ -16,30 +16,34 @@ AXES = ('along x', 'along y', 'along z', 'about x', 'about y', 'about z')
 
 
 class Selection(NamedTuple):
-    """Which axes of a contact frame are moved along, and which are pushed along."""
+    """Which axes of a contact frame are moved along, which are pushed along, which are free."""
 
-    rotation: np.ndarray   # from the contact frame's axes to the world's, diag(C, C), (6, 6)
-    motion: np.ndarray     # S_M, (6, 6)
-    force: np.ndarray      # S_F = 1 - S_M
-    any_force: bool        # else S_M = 1
+    rotation: np.ndarray     # X = diag(C, C), from the contact frame's axes to the world's, (6, 6)
+    motion: np.ndarray       # S_M, (6, 6), in world axes
+    all_motion: bool         # whether S_M = 1
+    controlled: np.ndarray   # (6,) bool: which of the contact axes are not free
+    rows: np.ndarray         # X' of the k controlled axes, (k, 6)
+    pushed: np.ndarray       # (k,) bool: which of these are axes of force
 
 
-def selection(axes, force_axes):
+def selection(axes, force_axes, free_axes=(False,) * 6):
     r"""Return the Selection of a contact frame.
 
-        S_M = [C Sigma_p C'      0     ]      S_F = [C (1 - Sigma_p) C'         0         ]
-              [    0       C Sigma_r C'],           [        0         C (1 - Sigma_r) C'].
+        S_M = [C Sigma_p C'      0     ]
+              [    0       C Sigma_r C'].
 
-    Hutter 2017, eq. 3.96 to 3.98. The seed has C' Sigma C: right if its C turns world into contact
-    axes. Ours is the orientation of the contact frame in the world, whose columns are its axes.
+    Hutter 2017, eq. 3.96 to 3.98, has C' Sigma C: right if its C turns world into contact axes.
+    Here C is the orientation of the contact frame in the world, whose columns are its axes.
 
     :param axes: C, (3, 3).
-    :param force_axes: True where Sigma is 0, (6,).
+    :param force_axes, free_axes: (6,) booleans; Sigma is 1 where both are False.
     """
     X = np.zeros((6, 6))
     X[:3, :3] = X[3:, 3:] = axes
-    force = (X * force_axes) @ X.T
-    return Selection(X, np.eye(6) - force, force, bool(np.any(force_axes)))
+    force, controlled = np.array(force_axes, dtype=bool), ~np.array(free_axes, dtype=bool)
+    moved = controlled & ~force
+    return Selection(X, (X * moved) @ X.T, bool(moved.all()), controlled, X.T[controlled],
+                     force[controlled])
 
 
 class TaskReference(NamedTuple):
@@ -57,7 +61,8 @@ class TaskReference(NamedTuple):
 
 def task_reference(robot, q, frame, position, orientation, twist=(0.0,) * 6,
                    acceleration=(0.0,) * 6, wrench=(0.0,) * 6, force_axes=(False,) * 6,
-                   axes=(0.0, 0.0, 0.0, 1.0), stiffness=(), damping=(), seen_from=''):
+                   axes=(0.0, 0.0, 0.0, 1.0), stiffness=(), damping=(), seen_from='',
+                   free_axes=(False,) * 6):
     """Return the TaskReference of numbers given in the axes of any frame.
 
     :param q: where the robot is, (nq,): a frame seen_from that moves counts as it is now.
@@ -68,21 +73,22 @@ def task_reference(robot, q, frame, position, orientation, twist=(0.0,) * 6,
     :param axes: orientation of the contact frame, a unit quaternion x y z w.
     :param stiffness, damping: along the contact axes: none, one, two or six numbers.
     :param seen_from: frame whose origin and axes the numbers are given in; '' is the root.
+    :param free_axes: which of the contact frame's axes are not controlled, six booleans.
     :raise DynamicsError: which of them is wrong, and what is valid.
     """
     model = robot.model
     _known('frame', model, frame)
     if seen_from != '':
         _known('header.frame_id', model, seen_from)
-    if np.shape(force_axes) != (6,) or np.asarray(force_axes).dtype != bool:
-        raise DynamicsError(f'force_axes is {repr(force_axes)[:80]}; expected six booleans')
+    force_axes, free_axes = _six_booleans(force_axes=force_axes, free_axes=free_axes)
+    _check_controlled(force_axes, free_axes)
     pose = np.eye(4)
     pose[:3, 3] = finite('pose.position', position, (3,))
     pose[:3, :3] = _rotation('pose.orientation', orientation)
     twist, acceleration, wrench = (finite(name, value, (6,)) for name, value in (
         ('twist', twist), ('acceleration', acceleration), ('wrench', wrench)))
     C = _rotation('axes', axes)
-    _refuse_contradiction(C, np.array(force_axes), twist, acceleration, wrench)
+    _refuse_contradiction(C, force_axes, free_axes, twist, acceleration, wrench)
     if seen_from != '':
         there = robot.frame_pose(q, seen_from)
         R = there[:3, :3]
@@ -90,7 +96,7 @@ def task_reference(robot, q, frame, position, orientation, twist=(0.0,) * 6,
         twist, acceleration, wrench = (np.concatenate([R @ each[:3], R @ each[3:]])
                                        for each in (twist, acceleration, wrench))
     return TaskReference(frame, pose, twist, acceleration, wrench,
-                         selection(C, np.array(force_axes)),
+                         selection(C, force_axes, free_axes),
                          six('stiffness', stiffness) if len(stiffness) else None,
                          six('damping', damping) if len(damping) else None)
 
@@ -110,11 +116,30 @@ def _rotation(name, quaternion):
     return so3.from_quaternion(quaternion / norm)
 
 
-def _refuse_contradiction(C, force_axes, twist, acceleration, wrench):
-    """Refuse what is asked for along an axis that does not look at it."""
-    for name, vector, ignored, kind in (('wrench', wrench, ~force_axes, 'motion'),
-                                        ('twist', twist, force_axes, 'force'),
-                                        ('acceleration', acceleration, force_axes, 'force')):
+def _six_booleans(**named):
+    """Return each as an array of six booleans."""
+    for name, value in named.items():
+        if np.shape(value) != (6,) or np.asarray(value).dtype != bool:
+            raise DynamicsError(f'{name} is {repr(value)[:80]}; expected six booleans')
+    return [np.array(value) for value in named.values()]
+
+
+def _check_controlled(force_axes, free_axes):
+    both = np.flatnonzero(force_axes & free_axes)
+    if both.size:
+        k = int(both[0])
+        raise DynamicsError(f'force_axes[{k}] and free_axes[{k}] are both True; the axis {AXES[k]} '
+                            'is either controlled by force or free')
+    if free_axes.all():
+        raise DynamicsError('free_axes: all six axes are free; expected at least one that is '
+                            'controlled')
+
+
+def _refuse_contradiction(C, force_axes, free_axes, twist, acceleration, wrench):
+    """Refuse a motion or a force along an axis that is not controlled that way."""
+    still = force_axes | free_axes
+    for name, vector, ignored in (('wrench', wrench, ~force_axes), ('twist', twist, still),
+                                  ('acceleration', acceleration, still)):
         halves = C.T @ vector[:3], C.T @ vector[3:]
         along = np.concatenate(halves)
         least = np.repeat([max(ROUNDING, CONTRADICTION * np.linalg.norm(half)) for half in halves],
@@ -122,6 +147,8 @@ def _refuse_contradiction(C, force_axes, twist, acceleration, wrench):
         bad = np.flatnonzero(ignored & (np.abs(along) > least))
         if bad.size:
             k = int(bad[0])
-            raise DynamicsError(
-                f'{name} has {along[k]:.6g} {AXES[k]} of the contact axes, which is an axis of '
-                f'{kind}; expected zero there, or force_axes[{k}] to be {kind == "motion"}')
+            kind, change = ('a free axis', f'free_axes[{k}] to be False') if free_axes[k] else (
+                ('an axis of force', f'force_axes[{k}] to be False') if force_axes[k] else
+                ('an axis of motion', f'force_axes[{k}] to be True'))
+            raise DynamicsError(f'{name} has {along[k]:.6g} {AXES[k]} of the contact axes, which '
+                                f'is {kind}; expected zero there, or {change}')

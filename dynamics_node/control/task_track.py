@@ -45,9 +45,9 @@ class TaskTrack:
     pose (task_chart.py): within the blend time, or in the time that a pose so far off takes at
     max_speed and max_turn. So pose, twist and acceleration never jump, and no reference is too far.
 
-    Along axes of force the frame goes where its contact lets it; when such an axis is moved along
-    again, it is from where the frame is then. Wrench, selection, stiffness and damping change at
-    once: what the torque may change, the safety gate says.
+    Along axes of force and free axes the frame goes where its contacts and joints let it; when such
+    an axis is moved along again, the motion starts where the frame is then. Wrench, selection,
+    stiffness and damping change at once: what the torque may change, the safety gate says.
     """
 
     def __init__(self, reference, track, rules, posture, asked):
@@ -78,7 +78,7 @@ class TaskTrack:
                                 f'{"ago" if now > start else "ahead"}; expected zero, or one '
                                 f'within the timeout of {rules.timeout:g} s')
         before = to_coordinates(reference.pose, self._present(reference.frame, now, measured))
-        S = reference.selection.motion  # along the other axes nobody goes
+        S = reference.selection.motion  # nothing is interpolated along the other axes
         before = Motion(*(S @ part for part in before))
         asked = self._lasting(reference)
         far = before.q - asked.at(now - start).q
@@ -107,11 +107,11 @@ class TaskTrack:
         if frame != self._reference.frame:
             return PoseMotion.still(measured)
         present = self.at(now).moving
-        pushed = self._reference.selection
-        if not pushed.any_force:
+        chosen = self._reference.selection
+        if chosen.all_motion:
             return present
-        aside = pushed.force @ pose_error(present.pose, measured)
-        return present._replace(pose=stepped(present.pose, aside))
+        away = pose_error(present.pose, measured)
+        return present._replace(pose=stepped(present.pose, away - chosen.motion @ away))
 
     def _lasting(self, reference):
         """Return the Spline of the coordinates of a reference, in seconds after its stamp."""

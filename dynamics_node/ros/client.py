@@ -21,7 +21,7 @@ from dynamics_node.ros.services import SERVICES
 
 CROWD = QoSProfile(depth=1000)  # the queue of a client takes the replies to all others too
 MATRICES = ('mass_matrix', 'coriolis_matrix', 'by_position', 'by_velocity', 'by_input',
-            'state_matrix', 'inertia', 'null_space')
+            'state_matrix', 'inertia', 'null_space', 'directions')
 FRAME_MATRICES = ('jacobians', 'jacobian_rates')
 ENERGIES = ('kinetic_energy', 'potential_energy')
 
@@ -134,13 +134,15 @@ class DynamicsClient:
 
     # Task space ------------------------------------------------------------------------------
 
-    def operational_space(self, frames, q=None, v=None, joints=(), wait=True):
+    def operational_space(self, frames, q=None, v=None, joints=(), wait=True, axes=()):
         """Return .inertia, .bias, .gravity, .jacobian, .consistent_inverse, .null_space of links.
 
         :param frames: the name of a link, or several.
+        :param axes: rows of each link, some of x, y, z, rx, ry, rz; () for all six.
         """
         return self._ask('operational_space', wait, **_named(joints, position=q, velocity=v),
-                         frames=[frames] if isinstance(frames, str) else list(frames))
+                         frames=[frames] if isinstance(frames, str) else list(frames),
+                         axes=list(axes))
 
     def inverse_kinematics(self, targets, start=None, joints=(), wait=True, **options):
         """Return .solved, .position (nq), .position_errors, .rotation_errors, .reason.
@@ -280,16 +282,22 @@ def result_of(response, single=False):
     fields = {name: getattr(response, name) for name in response.get_fields_and_field_types()}
     n = fields.get('states')
     rows = () if n is None or (single and n == 1) else (n,)
+    frames, axes = len(fields.get('frames', ())), len(fields.get('axes', ()))
     for name, value in fields.items():
         if hasattr(value, 'typecode'):
-            fields[name] = _in_shape(name, np.array(value), rows, len(fields.get('frames', ())))
+            fields[name] = _in_shape(name, np.array(value), rows, frames, axes)
+    if 'lost' in fields:
+        fields['lost'] = np.array(fields['lost'], dtype=bool)
     if 'errors' in fields:
         fields['errors'] = {each.name: np.array(each.error) for each in fields['errors']}
     return SimpleNamespace(**fields)
 
 
-def _in_shape(name, x, rows, frames):
-    """Return the entries of a field as the array that they are, rows for N states."""
+def _in_shape(name, x, rows, frames, axes):
+    """Return the entries of a field as the array that they are, rows for N states.
+
+    :param frames, axes: how many links a reply has, and chosen axes of each.
+    """
     if not x.size:
         return x
     if name in MATRICES:
@@ -300,9 +308,9 @@ def _in_shape(name, x, rows, frames):
     if name in FRAME_MATRICES:
         return x.reshape(frames, 6, -1)
     if name == 'jacobian':
-        return x.reshape(6 * frames, -1)
+        return x.reshape(axes * frames, -1)
     if name == 'consistent_inverse':
-        return x.reshape(-1, 6 * frames)
+        return x.reshape(-1, axes * frames)
     return x.reshape(*rows, -1) if rows and name not in ENERGIES else x
 
 

@@ -26,6 +26,7 @@ examples:
   %(prog)s inverse --joint joint_1=0.1 joint_2=0.2 --velocity joint_1=0 joint_2=0
   %(prog)s forward --effort joint_1=5.0
   %(prog)s kinematics --frame tool --json
+  %(prog)s operational_space --frame tool --axes x y z
   %(prog)s inverse_kinematics --frame tool --pose 0.4,0.1,0.5
   %(prog)s linearization --step 0.001 --json
   %(prog)s report --node /left/dynamics_node
@@ -66,6 +67,8 @@ def add_call_parser(subparsers):
                         help='force and torque on the robot, at and in that link [N, N m]')
     parser.add_argument('--frame', metavar='LINK', nargs='+', action='extend', default=[],
                         help='links, for kinematics; all if none is named')
+    parser.add_argument('--axes', metavar='AXIS', nargs='+', action='extend', default=[],
+                        help='for operational_space: some of x y z rx ry rz; all if none is named')
     parser.add_argument('--pose', metavar='X,Y,Z[,QX,QY,QZ,QW]', action='append', default=[],
                         help='for inverse_kinematics: where each --frame shall be, in the root '
                         'frame; without a quaternion only its position')
@@ -109,7 +112,7 @@ TAKES = {  # question -> the words of the command line it understands
     'kinematics': {'q': 'joint', 'v': 'velocity', 'frames': 'frame'},
     'inverse_kinematics': {'start': 'joint', 'frames': 'frame', 'poses': 'pose'},
 }
-TAKES['operational_space'] = TAKES['kinematics']
+TAKES['operational_space'] = {**TAKES['kinematics'], 'axes': 'axes'}
 TAKES['inverse_derivatives'], TAKES['forward_derivatives'] = TAKES['inverse'], TAKES['forward']
 TAKES['linearization'] = {**TAKES['forward'], 'step': 'step'}
 
@@ -117,11 +120,12 @@ TAKES['linearization'] = {**TAKES['forward'], 'step': 'step'}
 def _fields(arguments):
     """Return the arguments of the client's method."""
     takes = TAKES.get(arguments.question, {})
-    for word in ('joint', 'velocity', 'acceleration', 'effort', 'wrench', 'frame', 'pose', 'step'):
+    for word in ('joint', 'velocity', 'acceleration', 'effort', 'wrench', 'frame', 'axes', 'pose',
+                 'step'):
         if getattr(arguments, word) not in (None, []) and word not in takes.values():
             known = ', '.join(f'--{other}' for other in takes.values()) or 'none'
             raise DynamicsError(f'--{word} does not go with {arguments.question}; it takes {known}')
-    read = {'wrench': _wrenches, 'frame': _as_is, 'pose': _poses, 'step': _as_is}
+    read = {'wrench': _wrenches, 'frame': _as_is, 'axes': _as_is, 'pose': _poses, 'step': _as_is}
     fields = {argument: read.get(word, _numbers)(f'--{word}', getattr(arguments, word))
               for argument, word in takes.items() if getattr(arguments, word) not in (None, [])}
     if QUESTIONS[arguments.question] == 'dynamics_derivatives':

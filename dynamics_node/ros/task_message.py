@@ -15,6 +15,7 @@ def task_of(message):
         'acceleration': _six(message.acceleration.linear, message.acceleration.angular),
         'wrench': _six(message.wrench.force, message.wrench.torque),
         'force_axes': np.array(message.force_axes, dtype=bool),
+        'free_axes': np.array(message.free_axes, dtype=bool),
         'axes': xyzw(message.axes),
         'stiffness': message.stiffness,
         'damping': message.damping,

@@ -34,6 +34,13 @@ def asked(arm, **changes):
     ({'wrench': [NAN] * 6, 'force_axes': (True,) * 6}, 'wrench is .*finite'),
     ({'force_axes': (True, False)}, 'force_axes is .*; expected six booleans'),
     ({'force_axes': (1.0,) * 6}, 'force_axes is .*; expected six booleans'),
+    ({'free_axes': 'xyz'}, 'free_axes is .*; expected six booleans'),
+    ({'free_axes': (True,) * 6}, 'free_axes: all six axes are free; expected at least one'),
+    ({'free_axes': DOWN, 'force_axes': DOWN},
+     r'force_axes\[2\] and free_axes\[2\] are both True; the axis along z'),
+    ({'free_axes': DOWN, 'twist': (0, 0, 0.1, 0, 0, 0)},
+     r'twist has 0.1 along z .* a free axis; expected zero there, or free_axes\[2\] to be False'),
+    ({'free_axes': DOWN, 'wrench': (0, 0, 5.0, 0, 0, 0)}, 'wrench has 5 along z .* a free axis'),
     ({'stiffness': [-1.0]}, r'stiffness\[0\] is -1.0; expected zero or a positive number'),
     ({'stiffness': [1.0] * 3}, r'stiffness must have shape \(1,\) or \(2,\) or \(6,\), got \(3,\)'),
     ({'damping': [1.0, 2.0, 3.0, NAN, 5.0, 6.0]}, r'damping\[3\] is nan'),
@@ -77,7 +84,7 @@ def test_axes_of_four_digits_contradict_nothing(arm, angle):
     found = asked(arm, axes=axes, wrench=push, force_axes=DOWN)
     C = found.selection.rotation
     assert 1e-4 < np.abs(C.T @ push)[[0, 1]].max() < 0.05
-    np.testing.assert_allclose((C.T @ found.selection.force @ push)[[0, 1, 3, 4, 5]], 0.0,
+    np.testing.assert_allclose((C.T @ (push - found.selection.motion @ push))[[0, 1, 3, 4, 5]], 0.0,
                                atol=EXACT_MATHS * 50.0)
     with pytest.raises(DynamicsError, match='wrench has 0.0001 about y'):
         asked(arm, axes=axes, wrench=push + 1e-4 * np.eye(6)[4], force_axes=DOWN)
@@ -87,7 +94,7 @@ def test_the_root_is_where_numbers_are_if_nothing_is_said(arm):
     found = asked(arm, twist=(1, 2, 3, 4, 5, 6))
     np.testing.assert_array_equal(found.pose[:3, 3], GOOD['position'])
     np.testing.assert_array_equal(found.twist, [1, 2, 3, 4, 5, 6])
-    assert found.stiffness is None and found.damping is None and not found.selection.any_force
+    assert found.stiffness is None and found.damping is None and found.selection.all_motion
 
 
 @pytest.mark.parametrize('given, six', [([5.0], [5.0] * 6), ([5.0, 2.0], [5.0] * 3 + [2.0] * 3),

@@ -5,7 +5,8 @@ import pytest
 from tolerances import EXACT_MATHS
 
 from dynamics_node import Robot
-from dynamics_node.control.task_laws import ASKED, within_speed
+from dynamics_node.algorithms.operational_space import consistent
+from dynamics_node.control.task_laws import ASKED, TaskRows, within_speed
 from dynamics_node.control.terms import Terms
 from dynamics_node.robots import ARM7
 
@@ -18,13 +19,16 @@ def terms():
 
 
 def outwards(terms, elbow, speed):
-    """Return (the exact OperationalSpace, the one within speeds, a twist off the shoulder)."""
+    """Return (the exact Consistent inverse, the one within speeds, a twist off the shoulder)."""
     robot, q = terms.robot, np.array([0.0, 0.9, 0.0, elbow, 0.0, -0.5, 0.0])
     away = robot.frame_pose(q, 'tool0')[:3, 3] - SHOULDER
     w = np.concatenate([speed * away / np.linalg.norm(away), np.zeros(3)])
-    exact = robot.operational_space(q, np.zeros(7), 'tool0')
-    return exact, within_speed(exact, robot.mass_matrix_inverse(q),
-                               terms.reference_inertia('tool0'), w, fastest(terms)), w
+    still = np.zeros(6)
+    rows = TaskRows(robot.jacobian(q, 'tool0'), still, still, still, w, still, still,
+                    np.zeros(6, dtype=bool), robot.mass_matrix_inverse(q),
+                    terms.reference_inertia('tool0'))
+    exact = consistent(rows.jacobian, rows.inverse, rows.reference)
+    return exact, within_speed(exact, rows, fastest(terms)), w
 
 
 def fastest(terms):

@@ -15,7 +15,8 @@ from dynamics_node.ros import convert
 
 def matrices(reply):
     """Return (J, J-bar, N, Lambda) of a reply in their shapes."""
-    m, n = 6 * len(reply.frames), len(reply.jacobian) // (6 * len(reply.frames))
+    m = len(reply.axes) * len(reply.frames)
+    n = len(reply.jacobian) // m
     return (np.reshape(reply.jacobian, (m, n)), np.reshape(reply.consistent_inverse, (n, m)),
             np.reshape(reply.null_space, (n, n)), np.reshape(reply.inertia, (m, m)))
 
@@ -34,8 +35,9 @@ def test_numbers_are_those_of_the_robot_in_the_order_of_the_reply(tree):
     assert (inverse == found.consistent_inverse[order]).all()
     assert (found.null_space[np.ix_(order, order)] == N).all()
     assert (inertia == found.inertia).all()
-    for field in ('bias', 'gravity', 'bias_acceleration', 'singular_values', 'damping'):
+    for field in ('bias', 'gravity', 'bias_acceleration', 'singular_values', 'damping', 'lost'):
         assert np.array(getattr(reply, field)).tolist() == getattr(found, field).tolist()
+    assert list(reply.directions) == found.directions.ravel().tolist()
     for pose, twist, frame in zip(reply.poses, reply.twists, frames):
         T = s.robot.frame_pose(s.q, frame)
         assert relative(convert.xyz(pose.position), T[:3, 3]) < EXACT_MATHS
@@ -60,6 +62,23 @@ def test_the_reply_alone_obeys_the_equation_of_motion():
     effort = J.T @ force + N.T @ tau_0 + losses
     a = ask(s.desk, 'forward_dynamics', effort=effort, **state).acceleration
     assert relative(J @ a + reply.bias_acceleration, wanted) < SOLVED
+
+
+def test_chosen_axes_are_the_rows():
+    """Of each link; an arm of two joints cannot move along six, and the reply says so."""
+    s, axes = scene(TWO_JOINTS), ['z', 'rx']
+    reply = ask(s.desk, 'operational_space', frames=['elbow_link'], axes=axes)
+    found = s.robot.operational_space(s.q, s.v, 'elbow_link', axes)
+    J, inverse, N, inertia = matrices(reply)
+    assert list(reply.axes) == axes and inertia.shape == (2, 2)
+    assert (inertia == found.inertia).all() and (found.jacobian == J).all()
+    whole = ask(s.desk, 'operational_space', frames=['elbow_link'])
+    assert list(whole.axes) == ['x', 'y', 'z', 'rx', 'ry', 'rz'] and sum(whole.lost) >= 4
+    lost = np.reshape(whole.directions, (6, 6))[:, np.array(whole.lost)]
+    assert np.abs(lost.T @ matrices(whole)[0]).max() < 1e-6
+    assert len(whole.twists) == len(reply.twists) == 1
+    message = refused(s.desk, 'operational_space', frames=['elbow_link'], axes=['w'])
+    assert message == "axes has 'w'; expected some of: x, y, z, rx, ry, rz"
 
 
 def test_unknown_and_missing_links_are_named():

@@ -36,12 +36,22 @@ def test_the_arm_draws_and_presses_as_in_the_demo(ros_environment, tmp_path):
     assert [bar.name for bar in drawing_bars(run._replace(tip=run.tip + 3e-4)) if not bar.met]
 
 
+@pytest.mark.parametrize('axes', [3, 5, 6])
+def test_an_arm_of_fewer_axes_draws_too(ros_environment, tmp_path, axes):
+    """All bars of the demo but that of the elbow; what such an arm cannot hold is free."""
+    from drawing import draw, drawing_bars
+    run = draw(tmp_path, STAR, axes=axes)
+    assert run.q.shape[1] == axes
+    assert [bar for bar in drawing_bars(run) if not bar.met] == []
+    assert np.ptp(run.tip[run.drawing, :2], axis=0).min() > 0.2
+
+
 def test_a_stretched_arm_passes_within_the_bounds_on_the_wire(ros_environment, tmp_path):
     """Drawn beyond its reach at up to 0.54 m/s, held there, drawn back: no joint is too fast.
 
     Open: when it is drawn back after it was held stretched, the gate still has to limit the slew.
     """
-    from drawing import PATIENT, ROTORS
+    from drawing import PATIENT, ROTORS, named
     from star import progress
     from task_loop import Aim, TaskLoop
 
@@ -59,8 +69,8 @@ def test_a_stretched_arm_passes_within_the_bounds_on_the_wire(ros_environment, t
         return Aim((NEAR + way * s, 0.0, 0.45), AHEAD, (way * ds, 0.0, 0.0), (way * dds, 0.0, 0.0))
     start = robot.inverse_kinematics(Target('tool0', plan(0.0).position, AHEAD),
                                      start=(0.0, 0.9, 0.0, -1.2, 0.0, -0.5, 0.0)).q
-    with TaskLoop(tmp_path, rate=rate, arm={'table': -1.0, 'armature': ROTORS},
-                  node={'armature': ROTORS, **PATIENT}) as loop:
+    with TaskLoop(tmp_path, rate=rate, arm={'table': -1.0, 'armature': named(ROTORS)},
+                  node={'armature': named(ROTORS), **PATIENT}) as loop:
         loop.place(start)
         loop.enable({'torque.mode': 'task_space', 'torque.task_frame': 'tool0',
                      'torque.task_stiffness': [400.0, 30.0], 'torque.task_max_speed': 0.6})

@@ -94,6 +94,18 @@ def test_numbers_may_be_in_the_axes_of_a_link(arm, robot):
     arm.ended_safely()
 
 
+def test_free_axes_are_not_pulled_along(arm, robot):
+    """Of a pose that is off along x and y only x counts, if y is free."""
+    arm.prepared(**TASK).enabled()
+    send(arm, reference(robot, by=(0.02, 0.02, 0.0),
+                        free_axes=[False, True, False, False, False, False]))
+    arm.run_until(lambda: abs(arm.last - arm.gravity()).max() > 0.5, 'a pull')
+    arm.run(30)
+    is_pulled(arm, robot, [6.0, 0, 0, 0, 0, 0])
+    arm.disable()
+    arm.ended_safely()
+
+
 def test_bad_references_are_refused_by_name_and_it_goes_on(arm, robot):
     arm.prepared(**TASK).enabled()
     send(arm, reference(robot, by=(0.0, 0.02, 0.0)))

@@ -1,8 +1,9 @@
-"""The dynamics as they look from links: inertia, forces, what moves them and what does not."""
+"""Serve ~/operational_space: the dynamics seen from links."""
 
 from dynamics_node.errors import DynamicsError
 from dynamics_node.ros import convert
 from dynamics_node.ros.handlers.case import case_of, one_state
+from dynamics_node.task_space.tasks import AXES
 
 
 def operational_space(desk, request, response):
@@ -14,12 +15,15 @@ def operational_space(desk, request, response):
                             f'{", ".join(robot.frame_names)}')
     for frame in frames:
         robot.model.frame(frame)  # before anything is computed
-    found = robot.operational_space(q, v, frames)
-    response.frames = frames
+    axes = list(request.axes) or list(AXES)
+    found = robot.operational_space(q, v, frames, axes)
+    response.frames, response.axes = frames, axes
     response.poses = [convert.pose(robot.frame_pose(q, frame)) for frame in frames]
-    response.twists = [convert.twist(twist) for twist in (found.jacobian @ v).reshape(-1, 6)]
-    for name in ('inertia', 'bias', 'gravity', 'bias_acceleration', 'singular_values', 'damping'):
+    response.twists = [convert.twist(robot.jacobian(q, frame) @ v) for frame in frames]
+    for name in ('inertia', 'bias', 'gravity', 'bias_acceleration', 'singular_values', 'damping',
+                 'directions'):
         setattr(response, name, convert.floats(getattr(found, name)))
+    response.lost = found.lost.tolist()
     response.jacobian = convert.floats(case.ordered(found.jacobian))
     response.consistent_inverse = convert.floats(case.ordered(found.consistent_inverse.T).T)
     response.null_space = convert.floats(case.ordered_matrix(found.null_space))
