@@ -32,6 +32,9 @@ from dynamics_node.ros.spin import spin
 
 ARM_NODE = Path(__file__).resolve().parent / 'sim' / 'arm_node.py'
 ANSWER = 5.0         # [s] of wall time, from the node when it is idle
+# While the brakes are closed simulated time goes on with the wall clock, and the first torques may
+# wait for their kernels: a busy machine must not make a state too old.
+PATIENT = {'safety.max_state_age': 0.5}
 
 
 class Run(NamedTuple):
@@ -61,7 +64,7 @@ class ClosedLoop(AbstractContextManager):
                 'mode': 'lockstep', 'rate': rate, 'answer_topic': 'conductor/torque',
                 'deadline': PATIENCE, **(arm or {})})
             self.processes.start('node', program_of('dynamics_node'), {
-                'use_sim_time': 'true', **(node or {})}, remap)
+                'use_sim_time': 'true', **PATIENT, **(node or {})}, remap)
             self._join()
         except BaseException:
             self.close()

@@ -34,8 +34,7 @@ MODE = {'torque.mode': 'task_space', 'torque.task_frame': TOOL, 'torque.task_law
         'torque.task_posture_kp': [25.0], 'torque.task_posture_kd': [10.0],   # [1/s^2, 1/s]
         # the track of a streamed reference lags by its jerk x blend_time^3 / 60
         'torque.blend_time': 0.04, 'torque.task_max_speed': 1.0}
-# Until the kernels of the tool are compiled a torque takes long; time stands, once it has begun.
-PATIENT = {'safety.max_state_age': 0.5, 'safety.ramp_in_time': 0.4}
+RAMP = {'safety.ramp_in_time': 0.4}   # [s]
 MILLI = 1e3
 # axes of the arm -> (joints that are fixed at zero, free axes of the tool, where it begins near,
 # how much further away it draws [m]: straight from the elbow on, it cannot come as near)
@@ -85,7 +84,7 @@ def draw(folder, seconds=8.0, glance=lambda t: None, axes=7):
     with TaskLoop(folder, rate=RATE,
                   arm={'robot_description': str(path), 'armature': named(ROTORS, places),
                        'table': TABLE},
-                  node={'armature': named(ROTORS, places), **PATIENT}) as loop:
+                  node={'armature': named(ROTORS, places), **RAMP}) as loop:
         loop.place(start)
         loop.enable({**MODE, 'torque.task_posture': named(UP, places)})
         loop.stream(plan)

@@ -51,7 +51,7 @@ def test_a_stretched_arm_passes_within_the_bounds_on_the_wire(ros_environment, t
 
     Open: when it is drawn back after it was held stretched, the gate still has to limit the slew.
     """
-    from drawing import PATIENT, ROTORS, named
+    from drawing import RAMP, ROTORS, named
     from star import progress
     from task_loop import Aim, TaskLoop
 
@@ -70,7 +70,7 @@ def test_a_stretched_arm_passes_within_the_bounds_on_the_wire(ros_environment, t
     start = robot.inverse_kinematics(Target('tool0', plan(0.0).position, AHEAD),
                                      start=(0.0, 0.9, 0.0, -1.2, 0.0, -0.5, 0.0)).q
     with TaskLoop(tmp_path, rate=rate, arm={'table': -1.0, 'armature': named(ROTORS)},
-                  node={'armature': named(ROTORS), **PATIENT}) as loop:
+                  node={'armature': named(ROTORS), **RAMP}) as loop:
         loop.place(start)
         loop.enable({'torque.mode': 'task_space', 'torque.task_frame': 'tool0',
                      'torque.task_stiffness': [400.0, 30.0], 'torque.task_max_speed': 0.6})

@@ -52,10 +52,9 @@ def send(arm, message):
 
 
 def is_pulled(arm, robot, wrench, within=1e-6):
-    """Assert that the last torque is that of gravity and of a wrench at the tool."""
+    """Assert that the torque settles at that of gravity and of a wrench at the tool."""
     pull = robot.jacobian(arm.q, 'tool0').T @ np.asarray(wrench, dtype=float)
-    expected = arm.gravity() + arm.in_order(pull)
-    np.testing.assert_allclose(arm.last, expected, rtol=0.0, atol=within)
+    arm.settles_at(arm.gravity() + arm.in_order(pull), within)
 
 
 def test_it_holds_the_frame_on_enable(arm):
