@@ -73,10 +73,25 @@ def test_files_are_short():
 
 
 def test_the_version_is_one():
-    """package.xml is where it is; the module and the changelog agree."""
+    """package.xml is where it is; the module, the changelog and the citation agree."""
     version = re.search('<version>(.*)</version>', (ROOT / 'package.xml').read_text()).group(1)
     assert dynamics_node.__version__ == version
     assert re.search(rf'^{re.escape(version)} ', (ROOT / 'CHANGELOG.rst').read_text(), re.M)
+    assert f'version: {version}\n' in (ROOT / 'CITATION.cff').read_text()
+
+
+def test_the_indexes_name_every_page_and_every_program():
+    """docs/README.md links to each page, examples/README.md names each file to run; links exist."""
+    index = (ROOT / 'docs' / 'README.md').read_text()
+    links = set(re.findall(r'\]\(([^)#]+)\)', index))
+    pages = {path.name for path in (ROOT / 'docs').glob('*.md')} - {'README.md'}
+    assert pages <= links
+    assert [link for link in links if not (ROOT / 'docs' / link).exists()] == []
+    named = (ROOT / 'examples' / 'README.md').read_text()
+    programs = [path.name for path in (ROOT / 'examples').glob('*.py')
+                if "__name__ == '__main__'" in path.read_text()]
+    assert len(programs) >= 8
+    assert [name for name in programs if f'`{name}`' not in named] == []
 
 
 def test_library_code_neither_prints_nor_sleeps():
