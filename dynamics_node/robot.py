@@ -190,7 +190,7 @@ class Robot(Derivatives, Constrained, TaskSpace):
     def compiled(self):
         """Whether all kernels for the robot as it is are ready, frames and derivatives apart.
 
-        :raise DynamicsError: one could not be made.
+        False also where one could not be made; compile(wait=True) tells why.
         """
         return self._answerer.is_compiled(all_keys(self.model))
 

@@ -278,10 +278,10 @@ def _worst(residuals):
 
 def _readiness(engine, key):
     """Return '' for a kernel that is ready, else why it is not."""
-    try:
-        return '' if engine.is_ready(key) else NOT_YET
-    except DynamicsError as error:  # it could not be made: NumPy answers
+    error = engine.failure(key)
+    if error is not None:  # NumPy answers
         return f'{key.question} has no kernel: {error}'
+    return '' if engine.is_ready(key) else NOT_YET
 
 
 def _disagreement(robot, in_numpy, question, batch):

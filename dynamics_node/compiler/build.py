@@ -58,22 +58,50 @@ def build_kernel(model, key):
         kernel = _load(*found)
         if kernel is not None:
             return kernel
-    about, code = compile_kernel(model, key)
-    kernel = _load(about, code)
+    program = checked_program(model, key)
+    kernel = _kernel_of(model, key, program, name)
     if kernel is None:
         raise DynamicsError(f'the compiled {key.question} does not agree with its program')
-    cache.write(name, about, code)
     return kernel
 
 
+def _kernel_of(model, key, program, name):
+    """Return the Kernel of a program, and cache it; None where the code is wrong.
+
+    Packing only saves time. If it fails, or its code is wrong, the kernel is made without packs.
+    """
+    for packed in (True, False):
+        try:
+            about, code = compile_program(model, key, program, packed)
+        except Exception:
+            if packed:
+                continue
+            raise
+        kernel = _load(about, code)
+        if kernel is not None:
+            cache.write(name, about, code)
+            return kernel
+    return None
+
+
 def compile_kernel(model, key):
+    """Return (about, object code) of a key."""
+    return compile_program(model, key, checked_program(model, key))
+
+
+def checked_program(model, key):
+    with _no_garbage_collection():
+        program = program_of(model, key)
+        check(program)
+    return program
+
+
+def compile_program(model, key, program, packed=True):
     """Return (about, object code); `about` is plain data and says how to call and to test it."""
     _, lanes, fma = target.host()
     uniform = tuple(uniform_shapes(model, key))
     with _no_garbage_collection():
-        program = program_of(model, key)
-        check(program)
-        text = lower(program, lanes, uniform, fma, margins=1)
+        text = lower(program, lanes, uniform, fma, margins=1, packed=packed)
     code = target.compile_ir(text, large=instructions(program) > LARGE)
     sample = _sample(model, key)
     with np.errstate(all='ignore'):  # as in program_of

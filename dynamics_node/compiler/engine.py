@@ -162,14 +162,18 @@ class Engine:
                 raise DynamicsError('no kernel can be made: no thread can be started to compile')
             event.wait()
         for key in keys:
-            self.is_ready(key)
+            error = self.failure(key)
+            if error is not None:
+                raise error
 
     def is_ready(self, key):
-        """Return whether the kernel is there; raise what kept it from being made."""
+        """Return whether the kernel is there."""
+        return key in self._done and self.failure(key) is None
+
+    def failure(self, key):
+        """Return the DynamicsError that kept a kernel from being made, or None."""
         found = self._done.get(key)
-        if isinstance(found, DynamicsError):
-            raise found
-        return found is not None
+        return found if isinstance(found, DynamicsError) else None
 
     def forget_unfinished(self):
         self._lock = threading.Lock()

@@ -18,7 +18,7 @@ from dynamics_node.compiler.graph import Op
 from dynamics_node.compiler.ir import Dialect
 from dynamics_node.compiler.layout import load_rows
 from dynamics_node.compiler.outlet import Outlet
-from dynamics_node.compiler.packs import Lanes, find_packs
+from dynamics_node.compiler.packs import NONE, Lanes, find_packs
 from dynamics_node.compiler.shelf import Shelf
 from dynamics_node.compiler.sincos import define_sincos
 
@@ -32,26 +32,34 @@ PACK = 4
 LONG, STRETCH = 6000, 60
 
 
-def lower(program, lanes, uniform=(), fma=True, margins=0):
+def lower(program, lanes, uniform=(), fma=True, margins=0, packed=True):
     """Return the LLVM IR text of a program.
 
     :param lanes: numbers per vector register, 2, 4 or 8.
     :param uniform: names of the inputs that are the same for all states of a batch.
     :param fma: whether the target has fused multiply-add.
     :param margins: how many of the last output blocks are margins: checked, not written.
+    :param packed: False calculates every number of a single state alone, see packs.py.
     """
     ir = Dialect(fma)
     pack = min(lanes, PACK)
     widths = sorted({1, pack, lanes})
-    packs = {} if instructions(program) > LONG else find_packs(program, _fused_products(program))
+    packs = packing_of(program) if packed else NONE
     return '\n'.join([
-        *map(ir.declarations, sorted({*widths, *map(len, packs)})),
+        *map(ir.declarations, sorted({*widths, *map(len, packs.packs)})),
         'declare double @sin(double)', 'declare double @cos(double)',
         *(define_sincos(ir, width) for width in widths),
         _single(program, ir, pack, uniform, margins, packs),
         _block(program, ir, lanes, uniform, margins),
         _batch(lanes),
         '!0 = !{!"branch_weights", i32 1, i32 1000000}', ''])
+
+
+def packing_of(program):
+    """Return the Packing of a program; long ones have none."""
+    if instructions(program) > LONG:
+        return NONE
+    return find_packs(program, _fused_products(program), _early(program))
 
 
 def _single(program, ir, pack, uniform, margins, packs):
@@ -186,7 +194,7 @@ def _pointer(e, array, k):
 class Body:
     """The arithmetic of a program, line by line, at one width."""
 
-    def __init__(self, program, emitter, values, packs=None):
+    def __init__(self, program, emitter, values, packs=NONE):
         self.program, self.e, self.known = program, emitter, set(values)
         self.fused = _fused_products(program)
         is_long = instructions(program) > LONG
@@ -199,7 +207,7 @@ class Body:
                 self._of_angle.setdefault(symbol.args[0].number, []).append(symbol)
         self._since_break = 0
         self._outlet = None
-        self.lanes = Lanes(self, packs or {})
+        self.lanes = Lanes(self, packs)
         self._taken_out = set()  # of a pack
 
     def value(self, symbol):

@@ -4,6 +4,10 @@ Column by column a linear solve does the same with other numbers. Rows of the an
 back as long as all their entries come from the same operation: such a pack is one instruction
 instead of several, and the code, which no cache holds when it is long, becomes shorter. What is
 not alike is gathered number by number. Every entry is rounded as it would be alone.
+
+A pack is calculated when the last of its entries is due in the program. Entries that are read
+before that, by a scalar operation or by a gather, are also calculated alone, at their own place in
+the program. So every operation, packed or scalar, reads only what is above it.
 """
 
 from typing import NamedTuple
@@ -14,6 +18,7 @@ from dynamics_node.compiler.graph import Op
 
 LEAST, MOST = 4, 8   # entries of a pack
 WORTH = 0.1          # of all instructions have to be saved
+CALCULATED = ('sum', 'product', 'signed')   # kinds of packs that are instructions
 
 
 class Pack(NamedTuple):
@@ -29,19 +34,86 @@ class Pack(NamedTuple):
         return tuple(symbol.number for symbol in self.symbols)
 
 
-def find_packs(program, fused):
-    """Return {key: Pack} of all that is packed, or nothing where it is not worth it."""
-    packer = _Packer(fused)
-    rows = [row for row in rows_of(program)
-            if packer.pack(row).kind in ('sum', 'product', 'signed')]
-    found = packer.needed(rows)
-    alone = {n for pack in found.values() if pack.kind in ('sum', 'product') for n in pack.key}
-    vectors = sum(1 if pack.key[0] not in fused else 0 for pack in found.values()
+class Packing(NamedTuple):
+    """What of a program is packed."""
+
+    packs: dict         # {key: Pack}
+    places: dict        # {number of a symbol: (key, lane)}: where it is calculated first
+    alone: frozenset    # numbers of packed symbols that are also calculated alone
+
+
+NONE = Packing({}, {}, frozenset())
+
+
+def find_packs(program, fused, angles=frozenset()):
+    """Return the Packing of a program, NONE where it is not worth it.
+
+    :param fused: numbers of the products that are part of a fused multiply-add.
+    :param angles: numbers of the symbols to be calculated before all others.
+    """
+    packer = _Packer(fused, angles)
+    rows = [row for row in rows_of(program) if packer.pack(row).kind in CALCULATED]
+    packs = packer.needed(rows)
+    places = _places(packs, fused)
+    alone = _read_early(program, packs, places, fused)
+    packed = {n for pack in packs.values() if pack.kind in ('sum', 'product') for n in pack.key}
+    vectors = sum(1 if pack.key[0] not in fused else 0 for pack in packs.values()
                   if pack.kind in ('sum', 'product'))
-    gathered = sum(len(pack.key) for pack in found.values() if pack.kind == 'gather')
+    gathered = sum(len(pack.key) for pack in packs.values() if pack.kind == 'gather')
     total = sum(s.op in (Op.ADD, Op.SUB, Op.MUL) for s in program.symbols) - len(fused)
-    saved = len(alone - fused) - vectors - gathered
-    return found if saved > WORTH * total else {}
+    saved = len(packed - fused) - vectors - gathered - len(alone)
+    return Packing(packs, places, alone) if saved > WORTH * total else NONE
+
+
+def _calculated(packs, fused):
+    """Return the packs that are instructions of their own, in the order they are calculated."""
+    own = [pack for pack in packs.values() if pack.kind in CALCULATED and pack.key[0] not in fused]
+    return sorted(own, key=lambda pack: max(pack.key))
+
+
+def _places(packs, fused):
+    """Return {number: (key, lane)} of each packed symbol in the first pack that has it."""
+    places = {}
+    for pack in _calculated(packs, fused):
+        for lane, symbol in enumerate(pack.symbols):
+            if pack.kind != 'signed' or symbol.op is Op.NEG:
+                places.setdefault(symbol.number, (pack.key, lane))
+    return places
+
+
+def _read_early(program, packs, places, fused):
+    """Return the packed symbols that are read before, or while, their pack is calculated.
+
+    Packs with symbol n as their last are calculated at time 2 n, the scalar n at time 2 n + 1. As
+    symbols read smaller numbers only, one pass from the last symbol to the first finds them all.
+    """
+    complete = {number: 2 * max(key) for number, (key, _) in places.items()}
+    first_read = {}
+
+    def read(symbols, time):
+        for symbol in symbols:
+            first_read[symbol.number] = min(time, first_read.get(symbol.number, time))
+    for pack in _calculated(packs, fused):
+        for part in _operands(pack, fused):
+            if part.kind not in CALCULATED:
+                read(part.symbols, 2 * max(pack.key))
+    early = set()
+    for symbol in reversed(program.symbols):
+        number = symbol.number
+        if number in complete:
+            if first_read.get(number, complete[number] + 1) > complete[number]:
+                continue
+            early.add(number)
+        if number not in fused and symbol.op not in (Op.CONST, Op.INPUT):
+            for arg in symbol.args:
+                read(arg.args if arg.number in fused else (arg,), 2 * number + 1)
+    return frozenset(early)
+
+
+def _operands(pack, fused):
+    """Return the packs that the instruction of a pack reads; a fused product reads its factors."""
+    return [part for operand in pack.parts
+            for part in (operand.parts if operand.key[0] in fused else (operand,))]
 
 
 def rows_of(program):
@@ -60,8 +132,8 @@ def rows_of(program):
 class _Packer:
     """Follows rows back to where their entries are no longer alike."""
 
-    def __init__(self, fused):
-        self._fused = fused
+    def __init__(self, fused, angles):
+        self._fused, self._angles = fused, angles
         self._known = {}
 
     def pack(self, symbols):
@@ -85,13 +157,13 @@ class _Packer:
         numbers = [symbol.number for symbol in symbols]
         if len(set(numbers)) == 1:
             return Pack('splat', symbols)
-        if len(set(numbers)) < len(numbers):
+        if len(set(numbers)) < len(numbers) or not self._angles.isdisjoint(numbers):
             return Pack('gather', symbols)
         if any(symbol.op is Op.NEG for symbol in symbols):
             core = self.pack(tuple(s.args[0] if s.op is Op.NEG else s for s in symbols))
             signs = tuple(-1.0 if s.op is Op.NEG else 1.0 for s in symbols)
             return (Pack('signed', symbols, (core,), signs)
-                    if core.kind in ('sum', 'product', 'signed') else Pack('gather', symbols))
+                    if core.kind in CALCULATED else Pack('gather', symbols))
         ops = {symbol.op for symbol in symbols}
         if ops == {Op.MUL}:
             return self._checked('product', symbols, _aligned([s.args for s in symbols]), ())
@@ -113,8 +185,9 @@ class _Packer:
         """Return the pack if that is better than to gather its entries."""
         parts = tuple(self.pack(tuple(part)) for part in zip(*entries))
         kinds = [part.kind for part in parts]
-        if kinds.count('gather') > 1 or set(kinds) == {'splat'}:
-            return Pack('gather', symbols)
+        if kinds.count('gather') > 1 or set(kinds) == {'splat'} or any(
+                part.kind != 'product' and part.key[0] in self._fused for part in parts):
+            return Pack('gather', symbols)  # a fused product that is not packed has no value
         return Pack(kind, symbols, parts, signs)
 
 
@@ -127,19 +200,16 @@ def _aligned(pairs):
 class Lanes:
     """Emits the packs of a body of code."""
 
-    def __init__(self, body, packs):
-        self._body, self._packs = body, packs
+    def __init__(self, body, packing):
+        self._body = body
         self._vectors = {}   # key -> name
-        self._place = {}     # number of a symbol -> (key, lane) of what is calculated in a pack
-        self._rows = {key for key, pack in packs.items()
-                      if pack.kind in ('sum', 'product', 'signed')}
+        self._place = {number: place for number, place in packing.places.items()
+                       if number not in packing.alone}
+        self._rows = set()   # keys
         self._due = {}       # number of the last symbol of a pack -> packs
-        for key, pack in packs.items():
-            if pack.kind in ('sum', 'product', 'signed'):
-                for lane, symbol in enumerate(pack.symbols):
-                    if pack.kind != 'signed' or symbol.op is Op.NEG:
-                        self._place.setdefault(symbol.number, (key, lane))
-                self._due.setdefault(max(key), []).append(pack)
+        for pack in _calculated(packing.packs, body.fused):
+            self._rows.add(pack.key)
+            self._due.setdefault(max(pack.key), []).append(pack)
 
     @property
     def packed(self):
@@ -147,7 +217,7 @@ class Lanes:
         return bool(self._rows)
 
     def holds(self, number):
-        """Whether a symbol is calculated in a pack."""
+        """Whether a symbol is calculated in a pack only."""
         return number in self._place
 
     def length(self, symbols, place):
@@ -159,9 +229,8 @@ class Lanes:
         """Emit what is complete with this symbol; return the symbols that are known by it."""
         known = []
         for pack in self._due.get(number, ()):
-            if not all(n in self._body.fused for n in pack.key):  # else it is part of a sum
-                self._vector(pack)
-                known += [s for s in pack.symbols if self._place.get(s.number, (0,))[0] == pack.key]
+            self._vector(pack)
+            known += [s for s in pack.symbols if self._place.get(s.number, (0,))[0] == pack.key]
         return known
 
     def entry(self, number):

@@ -3,7 +3,6 @@
 from diagnostic_msgs.msg import DiagnosticArray, DiagnosticStatus, KeyValue
 
 from dynamics_node.ros import convert
-from dynamics_node.ros.handlers.report import is_compiled
 from dynamics_node.ros.measured_state import NEVER
 from dynamics_node.safety import State
 
@@ -88,7 +87,7 @@ def _model_values(desk):
         return {}
     robot = desk.robot
     return {'robot': robot.name, 'model_id': desk.held.model_id, 'joints': len(robot.joint_names),
-            'total mass [kg]': f'{robot.total_mass:.6g}', 'compiled': is_compiled(robot),
+            'total mass [kg]': f'{robot.total_mass:.6g}', 'compiled': robot.compiled,
             'payloads': ', '.join(desk.held.payloads) or 'none'}
 
 

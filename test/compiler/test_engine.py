@@ -163,8 +163,7 @@ def test_a_kernel_that_cannot_be_made_is_told_to_who_waits(arm, expected, monkey
         with pytest.raises(DynamicsError, match=message):
             arm.compile(wait=True)
         np.testing.assert_array_equal(arm.inverse_dynamics(Q, V, A), expected)
-    with pytest.raises(DynamicsError, match=message):
-        assert arm.compiled
+    assert not arm.compiled
     with without_numpy(arm):
         assert arm.mass_matrix(Q).shape == (2, 2)
 

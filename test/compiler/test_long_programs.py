@@ -10,7 +10,7 @@ from kernels import ANSWERED_BY_FALLBACK, FMA, LANES, Kernel, kernel_of_arm
 from dynamics_node.compiler import lower
 from dynamics_node.compiler.build import AGREEMENT
 from dynamics_node.compiler.graph import Op
-from dynamics_node.compiler.packs import find_packs
+from dynamics_node.compiler.packs import NONE
 from dynamics_node.compiler.trace import evaluate, trace
 from dynamics_node.spatial.solve import factor, solve_factored
 
@@ -68,15 +68,16 @@ PLAIN = {'A': (49,), 'B': (49,), 'scale': (1,)}
 def test_columns_of_a_solve_share_registers(target):
     """One instruction for a row; not where the saving is small."""
     kernel = Kernel(plain, PLAIN, *target)
-    packs = find_packs(kernel.program, lower._fused_products(kernel.program))
-    assert {len(key) for key in packs} == {7}
+    packing = lower.packing_of(kernel.program)
+    assert {len(key) for key in packing.packs} == {7}
+    assert not packing.alone
     assert '<7 x double>' in kernel.text
     A, B = np.random.default_rng(1).normal(size=(2, 49))
     got = kernel.caller()(A, B, np.ones(1))
     assert relative(got, evaluate(kernel.program, np.array([*A, *B, 1.0]))[0]) < AGREEMENT
     unlike = trace(lambda x: np.array([[x[0] + x[1], x[0] * x[1], -x[2], np.sin(x[3])]]),
                    {'x': (4,)})
-    assert find_packs(unlike, lower._fused_products(unlike)) == {}
+    assert lower.packing_of(unlike) == NONE
 
 
 def solve(A, B):

@@ -3,7 +3,6 @@
 import json
 
 from dynamics_node.constrained.constraint import row_names
-from dynamics_node.errors import DynamicsError
 from dynamics_node.ros import convert
 from dynamics_node.self_test import self_test as run_self_test
 
@@ -28,7 +27,7 @@ def model_report(desk, _, response):
     response.findings = [f'{found.level}: {found.where}: {found.text}'
                          for found in report.findings]
     response.gravity = convert.vector3(robot.gravity)
-    response.compiled = is_compiled(robot)
+    response.compiled = robot.compiled
     response.success = True
     return response
 
@@ -43,14 +42,6 @@ def _loops(loops):
                      for constraint in loops.constraints)
     return (f'\n\nloops, {len(row_names(loops.constraints))} rows:\n{held}\n'
             f'passive joints: {", ".join(loops.passive) or "none"}')
-
-
-def is_compiled(robot):
-    """Return whether machine code answers for the robot as it is."""
-    try:
-        return robot.compiled
-    except DynamicsError:  # a kernel could not be made
-        return False
 
 
 def self_test(desk, request, response):

@@ -1,0 +1,96 @@
+"""Kernels of real robots, every URDF of example-robot-data, answer as NumPy does.
+
+All kernels of all of them take hours to compile. Those that could not be packed once are compiled
+every time. Of the others another part is taken every day, until the time is over:
+
+    DYNAMICS_NODE_TEST_SEED=320 pytest test/compiler/test_example_robots.py       as on another day
+    DYNAMICS_NODE_TEST_SECONDS=40000 pytest test/compiler/test_example_robots.py   large ones too
+"""
+
+import itertools
+import os
+from datetime import datetime, timezone
+from importlib import metadata
+from pathlib import Path
+from time import monotonic
+
+import numpy as np
+import pytest
+import small_robots
+from agreement_of_paths import both_paths_agree
+from asked import asked
+
+from dynamics_node import Robot
+from dynamics_node.errors import ModelError
+
+SECONDS = 12.0             # for the part of a day
+KERNELS = 3                # of each robot, in the part of a day
+LARGEST = 40, 12           # degrees of freedom, in the part of a day; where derivatives are asked
+ONCE_NOT_PACKED = (('tiago_no_hand', 'fixed'), ('alex_nub_hands', 'floating'),
+                   ('alex_sake_hands', 'fixed'), ('alex_sake_hands', 'floating'),
+                   ('g1_29dof_with_hand_rev_1_0', 'fixed'),
+                   ('g1_29dof_with_hand_rev_1_0', 'floating'))
+NO_ROBOT = {'ur3': 'no <link>', 'alex_psyonic_hands': "mimics 'index_q1', which is no joint"}
+
+
+@pytest.fixture(scope='module')
+def urdfs():
+    """The paths of all URDFs by name; a name that several have is preceded by the package's."""
+    data = metadata.distribution('example-robot-data')
+    paths = sorted({Path(data.locate_file(file)).resolve() for file in data.files
+                    if file.suffix == '.urdf'})
+    names = [path.stem for path in paths]
+    return {name if names.count(name) == 1 else f'{path.parents[1].name}/{name}': path
+            for name, path in zip(names, paths)}
+
+
+def kernels_of(robot, derivatives):
+    """Return for every kernel the question of one state, and that of a batch."""
+    frame = robot.frame_names[-1]
+    one, many = (asked(robot, small_robots.specimen(robot, np.random.default_rng(1), (frame,), n),
+                       frame, (False,), derivatives) for n in (None, 3))
+    return list(zip(one, many))
+
+
+@pytest.mark.parametrize(('name', 'base'), ONCE_NOT_PACKED)
+def test_mass_matrices_that_could_not_be_packed_once(urdfs, name, base):
+    """Entries of a row are read before the whole row is there."""
+    robot = Robot.from_urdf(urdfs[name], base=base)
+    both_paths_agree(robot, next(pair for pair in kernels_of(robot, derivatives=False)
+                                 if pair[0].key.question == 'mass_matrix'))
+
+
+def test_another_part_of_all_kernels_every_day(urdfs):
+    """In an order that the day of the year decides."""
+    everything = 'DYNAMICS_NODE_TEST_SECONDS' in os.environ
+    end = monotonic() + float(os.environ.get('DYNAMICS_NODE_TEST_SECONDS', SECONDS))
+    seed = int(os.environ.get('DYNAMICS_NODE_TEST_SEED', f'{datetime.now(timezone.utc):%j}'))
+    rng = np.random.default_rng(seed)
+    cases = list(itertools.product(urdfs, ('fixed', 'floating'), (False, True)))
+    done = 0
+    for name, base, derivatives in (cases[k] for k in rng.permutation(len(cases))):
+        if name in NO_ROBOT:
+            continue
+        robot = Robot.from_urdf(urdfs[name], base=base)
+        if robot.nv == 0 or (robot.nv > LARGEST[derivatives] and not everything):
+            continue
+        kernels = kernels_of(robot, derivatives)
+        for k in rng.permutation(len(kernels))[:None if everything else KERNELS]:
+            try:
+                both_paths_agree(robot, kernels[k])
+            except Exception as error:
+                raise AssertionError(f'{name}, base {base}, {kernels[k][0].key}, on the day '
+                                     f'DYNAMICS_NODE_TEST_SEED={seed}') from error
+            done += 1
+            if monotonic() > end:
+                break
+        if monotonic() > end:
+            break
+    assert done > 0
+
+
+@pytest.mark.parametrize('name', NO_ROBOT)
+def test_what_is_no_robot_says_so(urdfs, name):
+    """Then it can be left out above."""
+    with pytest.raises(ModelError, match=NO_ROBOT[name]):
+        Robot.from_urdf(urdfs[name])
