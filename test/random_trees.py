@@ -1,4 +1,9 @@
-"""Random robots that contain everything at once, for the laws of physics to hold on."""
+"""Random robots that contain everything at once, for the laws of physics to hold on.
+
+Half of all axes, offsets and angles are arbitrary. The others are special ones, axes of the frame,
+zeros and right angles, either exactly or a hair off: what is simplified for special values must not
+be so for values next to them.
+"""
 
 from typing import NamedTuple
 
@@ -6,6 +11,8 @@ import numpy as np
 
 from dynamics_node import Robot
 
+# How far special values are off [m, rad]: 1e-16 is rounding, the square of 1e-8 is.
+HAIRS = (0.0, 1e-16, 1e-12, 1e-8)
 KINDS = ('revolute', 'prismatic', 'planar', 'floating', 'continuous', 'fixed')
 
 
@@ -75,7 +82,7 @@ def _link(rng, name):
 
 
 def _joint(rng, name, child, parent, kind, extra=''):
-    x, y, z = rng.normal(size=3)
+    x, y, z = _axis(rng)
     return (f'<joint name="{name}" type="{kind}"><parent link="{parent}"/><child link="{child}"/>'
             f'{_origin(rng)}<axis xyz="{x} {y} {z}"/>'
             '<limit lower="-2" upper="2" effort="10" velocity="3"/>'
@@ -89,6 +96,21 @@ def _mimic(rng, child, parent, kind, master):
     return _joint(rng, f'{child}_joint', child, parent, kind, extra)
 
 
+def _axis(rng):
+    """Return a vector of any direction and length, or nearly a unit vector of the frame."""
+    if rng.random() < 0.5:
+        return rng.normal(size=3)
+    return rng.choice([-1.0, 1.0]) * np.eye(3)[rng.integers(3)] + _hairs(rng)
+
+
 def _origin(rng):
+    """Return an origin of any kind, or with two numbers nearly zero and nearly right angles."""
     xyz, rpy = rng.normal(size=3) * 0.3, rng.uniform(-3, 3, 3)
+    if rng.random() < 0.5:
+        xyz = xyz * np.eye(3)[rng.integers(3)] + _hairs(rng)
+        rpy = 0.5 * np.pi * rng.integers(-2, 3, 3) + _hairs(rng)
     return '<origin xyz="{} {} {}" rpy="{} {} {}"/>'.format(*xyz, *rpy)
+
+
+def _hairs(rng):
+    return rng.choice(HAIRS) * rng.normal(size=3)

@@ -26,7 +26,8 @@ def regrouped(model):
 
 
 def _along_a_frame_axis(axis):
-    return np.abs(axis).max() == 1.0
+    """Whether the other two components are exactly zero: a hair off, the part is not symmetric."""
+    return np.count_nonzero(axis) == 1
 
 
 def _symmetric_part(inertia, axis):

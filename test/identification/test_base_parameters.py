@@ -2,6 +2,7 @@
 
 import numpy as np
 import pytest
+import random_trees
 from differences import relative
 from scipy.linalg import qr
 from tolerances import EXACT_MATHS, SOLVED
@@ -31,6 +32,17 @@ ixz="0" iyy="1" iyz="0" izz="1"/></inertial></link>
 <joint name="j1" type="continuous"><parent link="base"/><child link="upper"/><axis xyz="0 0 1"/>
 </joint><joint name="j2" type="continuous"><parent link="upper"/><child link="lower"/>
 <origin xyz="{LENGTH} 0 0"/><axis xyz="0 0 1"/></joint></robot>"""
+
+
+@pytest.fixture(params=random_trees.TREES, ids=str)
+def tree(request, monkeypatch):
+    """A random tree of which a parameter is identifiable or not.
+
+    An axis 1e-8 off another makes columns that are dependent but for 1e-8, the border between the
+    two (base_parameters.DEPENDENT).
+    """
+    monkeypatch.setattr(random_trees, 'HAIRS', (0.0, 1e-16))
+    return random_trees.make(request.param)
 
 
 @pytest.fixture

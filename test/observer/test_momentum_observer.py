@@ -86,7 +86,7 @@ def test_it_is_quiet_in_free_motion(robot):
 @pytest.mark.parametrize('base', ['fixed', 'floating'])
 def test_a_tree_of_every_joint_type_pushed_at_two_links(base):
     """Integrated by its own forward dynamics; a base that floats has six entries of its own."""
-    tree = random_trees.Tree(2, base, False)
+    tree = random_trees.Tree(6, base, False)
     robot, rng, q, v, *_ = random_trees.make(tree, friction_speed=1.0)
     v, dt, K = 0.3 * v, 0.0005, 200.0
     wrenches = {'l0': 5.0 * rng.normal(size=6), 'l9': 5.0 * rng.normal(size=6)}

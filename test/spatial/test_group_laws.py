@@ -9,7 +9,8 @@ from dynamics_node.spatial import se3, so3
 
 ROTATION_VECTORS = [
     [0.0, 0.0, 0.0], [1e-12, 0.0, 0.0], [1e-9, -2e-9, 1e-9], [1e-4, 2e-4, -3e-4],
-    [9.9e-4, 0.0, 0.0], [1.01e-3, 0.0, 0.0], [0.3, -0.2, 0.9], [0.0, 0.0, 1.5], [2.0, 2.0, -1.0],
+    [0.99 * so3.SMALL_ANGLE, 0.0, 0.0], [1.99 * so3.SMALL_ANGLE, 0.0, 0.0],
+    [2.01 * so3.SMALL_ANGLE, 0.0, 0.0], [0.3, -0.2, 0.9], [0.0, 0.0, 1.5], [2.0, 2.0, -1.0],
     [np.pi - 1e-6, 0.0, 0.0], [0.0, np.pi, 0.0], [1.8, 1.8, 1.8],
 ]
 
@@ -68,6 +69,19 @@ def test_log_undoes_exp(w):
         np.testing.assert_allclose(back, w, atol=1e-12)
         V = np.array([*w, 0.4, -0.7, 1.3])
         np.testing.assert_allclose(se3.log(se3.exp(V)), V, atol=1e-9)
+
+
+@pytest.mark.parametrize('angle', np.geomspace(1e-12, 1.0, 60))
+def test_small_angles_keep_all_digits(angle):
+    """On both sides of the border of the series: the last digit, not the last but three."""
+    axis = np.array([0.6, 0.0, -0.8])
+    quaternion = np.append(np.sin(0.5 * angle) * axis, np.cos(0.5 * angle))
+    np.testing.assert_allclose(so3.quaternion_exp(angle * axis), quaternion, rtol=1e-15)
+    np.testing.assert_allclose(so3.quaternion_log(quaternion), angle * axis, rtol=1e-15)
+    N = so3.skew(axis)
+    V = (np.eye(3) + 2.0 * np.sin(0.5 * angle) ** 2 / angle * N
+         + (1.0 - np.sin(angle) / angle) * (N @ N))
+    np.testing.assert_allclose(so3.exp_jacobian(angle * axis), V, atol=5e-16)
 
 
 def test_quaternions_and_matrices_are_the_same_rotations(rng):
