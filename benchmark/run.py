@@ -6,7 +6,6 @@ Prints tables; writes results.json and ratios.png.
 """
 
 import argparse
-import json
 import os
 import sys
 from pathlib import Path
@@ -157,6 +156,7 @@ def report(found, out):
     import features
     import plot
     import race
+    import results
     import scaling
     import table
 
@@ -173,11 +173,12 @@ def report(found, out):
              table.verdict([*found['ratios'], *found['costs'], *found['ros'],
                             *found['solutions'], *found['steps']])]
     print('\n\n'.join(filter(None, parts)))
-    results = {'machine': found['machine'], 'pinocchio': {**build, 'note': features.NOTE},
-               **{kind: [{**row._asdict(), 'met': getattr(row, 'met', None)} for row in found[kind]]
-                  for kind in ('ratios', 'costs', 'points', 'ros', 'solutions', 'steps')},
-               'exponents': exponents}
-    (out / 'results.json').write_text(json.dumps(results, indent=1) + '\n')
+    everything = {'machine': found['machine'], 'pinocchio': {**build, 'note': features.NOTE},
+                  **{kind: [{**row._asdict(), 'met': getattr(row, 'met', None)}
+                            for row in found[kind]]
+                     for kind in ('ratios', 'costs', 'points', 'ros', 'solutions', 'steps')},
+                  'exponents': exponents}
+    (out / 'results.json').write_text(results.json_text(everything))
     plot.draw(found['ratios'], out / 'ratios.png')
     print(f'\nwritten: {out / "results.json"}, {out / "ratios.png"}')
 

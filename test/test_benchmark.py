@@ -1,0 +1,71 @@
+"""The end of `make bench`: tables, JSON and picture, made of rows as the stages measure them."""
+
+import json
+import subprocess
+import sys
+from pathlib import Path
+
+import numpy as np
+import pytest
+
+BENCHMARK = Path(__file__).resolve().parent.parent / 'benchmark'
+# In a process of its own: benchmark/robots.py is not the robots.py of the tests.
+REPORT = """
+import sys
+from pathlib import Path
+import numpy as np
+import features
+from inverse_kinematics import Bar
+from race import BATCH, Ratio
+from run import report
+from scaling import QUESTIONS, Point
+from startup import Cost
+
+one, two = np.float64(1.0), np.float64(2.0)
+features.pinocchio_build = lambda: {}   # counts the instructions of its library: seconds
+features.describe = lambda build: ''
+report({'machine': {'load': 0.0, 'cores': np.int64(2)},
+        'ratios': [Ratio('panda', 'mass_matrix', states, 'pinocchio', one, two, two / one, two, bar)
+                   for states in (1, BATCH) for bar in (one, None)],
+        'costs': [Cost('cold start', one, 's', two)],
+        'points': [Point(question, np.int64(k), np.int64(k), one, one)
+                   for question in QUESTIONS for k in (5, 10, 20, 40)],
+        'ros': [Cost('a call', one, 'us', None)],
+        'solutions': [Bar('inverse kinematics', np.median([one]), 'x', two),
+                      Bar('solved', 100.0 * np.int64(1), '%', None)],
+        'steps': [Cost('whole body', two, 'us', one)]}, Path(sys.argv[1]))
+"""
+
+
+@pytest.fixture(scope='module')
+def written(tmp_path_factory):
+    """The folder with what a benchmark of made-up rows has written."""
+    folder = tmp_path_factory.mktemp('benchmark')
+    done = subprocess.run([sys.executable, '-c', REPORT, str(folder)], cwd=BENCHMARK, text=True,
+                          capture_output=True, timeout=120)
+    assert done.returncode == 0, done.stderr
+    return folder
+
+
+def test_results_of_numpy_numbers_are_written_as_plain_json(written):
+    """Numbers, truths and missing bars; every kind of row."""
+    found = json.loads((written / 'results.json').read_text())
+    assert found['machine'] == {'load': 0.0, 'cores': 2}
+    assert [row['met'] for row in found['ratios']] == [True] * 4
+    assert [row['met'] for row in found['solutions']] == [False, True]
+    assert [row['met'] for row in found['costs'] + found['ros'] + found['steps']] == [
+        True, True, False]
+    assert found['points'][0] == {'question': 'inverse_dynamics', 'links': 5, 'operations': 5,
+                                  'single': 1.0, 'batch': 1.0, 'met': None}
+    assert (written / 'ratios.png').stat().st_size > 10_000
+
+
+def test_what_is_no_result_is_refused(monkeypatch):
+    """A set, a function: a mistake, not a number."""
+    monkeypatch.syspath_prepend(BENCHMARK)
+    import results
+
+    assert json.loads(results.json_text({'a': np.arange(3), 'b': np.bool_(True)})) == {
+        'a': [0, 1, 2], 'b': True}
+    with pytest.raises(TypeError, match='set has no place in results.json'):
+        results.json_text({'a': {1}})
