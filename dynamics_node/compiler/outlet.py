@@ -1,5 +1,6 @@
 """Answers leave as soon as they are there: kept for the end, they would all be spilled."""
 
+import itertools
 import math
 
 from dynamics_node.compiler.graph import Op
@@ -14,6 +15,7 @@ from dynamics_node.compiler.layout import (
 # Of a single state, this many answers are checked in the end, several to a register: fewer would
 # be read back before they have reached the cache.
 MANY, WIDTH = 64, 4
+SUMS = 4   # of the check: a single one would wait four cycles for every answer
 
 
 class _Chunk:
@@ -31,7 +33,8 @@ class Outlet:
     def __init__(self, body, blocks):
         """Take (pointer, symbols) of each block; what the body knows already is written now."""
         self._body, self._e = body, body.e
-        self._sum = body.e.dialect.const(0.0, body.e.lanes)
+        # 0 x of all answers, NaN where one is not finite; of several sums none waits for the last
+        self._sums = [body.e.dialect.const(0.0, body.e.lanes)] * SUMS
         self._waiting = {}  # number of a symbol -> chunks it is part of
         many = sum(len(symbols) for _, symbols in blocks) > MANY or body.lanes.packed
         self._blocks = blocks if many and self._e.lanes == 1 else []  # to be checked in the end
@@ -82,25 +85,32 @@ class Outlet:
         zero = self._e.dialect.const(0.0, self._e.lanes)
         for symbol, value in zip(chunk.symbols, values if not self._blocks else ()):
             if symbol.op is not Op.CONST or not math.isfinite(symbol.args[0]):
-                self._sum = self._e.fma(value, zero, self._sum)  # NaN where it is not finite
+                self._replace_oldest(self._e.fma(value, zero, self._sums[0]))
+
+    def _replace_oldest(self, sum_):
+        self._sums = [*self._sums[1:], sum_]
 
     def not_finite(self):
         """Emit the verdict: the name of the mask of lanes where an answer is not finite."""
         e = self._e
         for pointer, symbols in self._blocks:
             self._check(pointer, len(symbols))
-        return e.line(f'fcmp uno {e.type} {self._sum}, {e.dialect.const(0.0, e.lanes)}')
+        total = self._sums[0]
+        for other in self._sums[1:]:
+            total = e.binary('fadd', total, other)
+        return e.line(f'fcmp uno {e.type} {total}, {e.dialect.const(0.0, e.lanes)}')
 
     def _check(self, pointer, size):
-        """Read a block of answers back and add 0 x of all to the sum; the last ones overlap."""
+        """Read a block of answers back and add 0 x of all to the sums; the last ones overlap."""
         e, width = self._e, min(WIDTH, size)
         kind, zero = e.dialect.type(width), e.dialect.const(0.0, width)
-        total = zero
+        totals = [zero] * SUMS
         for start in [*range(0, size - width, width), size - width]:
             address = e.line(f'getelementptr double, ptr {pointer}, i64 {start}')
             numbers = e.line(f'load {kind}, ptr {address}, align 8')
             product = e.line(f'fmul {kind} {numbers}, {zero}')
-            total = e.line(f'fadd {kind} {total}, {product}')
-        for lane in range(width):
+            totals = [*totals[1:], e.line(f'fadd {kind} {totals[0]}, {product}')]
+        used = [total for total in totals if total != zero]
+        for total, lane in itertools.product(used, range(width)):
             number = total if width == 1 else e.line(f'extractelement {kind} {total}, i32 {lane}')
-            self._sum = e.binary('fadd', self._sum, number)
+            self._replace_oldest(e.binary('fadd', self._sums[0], number))
