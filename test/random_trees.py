@@ -43,10 +43,10 @@ class Specimen(NamedTuple):
     wrenches: dict
 
 
-def make(tree, **options):
+def make(tree, kinds=KINDS, **options):
     """Return the Specimen of a Tree: branched, every joint type, armature, damping, friction."""
     rng = np.random.default_rng(tree.seed)
-    text = urdf(rng, tree.mimic)
+    text = urdf(rng, tree.mimic, kinds=kinds)
     robot = Robot.from_urdf(text, base=tree.base, **{
         'gravity': rng.normal(size=3) * 6.0,
         'armature': {name: rng.uniform(0.01, 0.3) for name in ('j0', 'j1', 'j4')}, **options})
@@ -56,12 +56,12 @@ def make(tree, **options):
                     rng.normal(size=n), rng.normal(size=n), wrenches)
 
 
-def urdf(rng, mimic=False, links=11):
-    """Return a URDF text of a branched tree with each of KINDS in turn."""
+def urdf(rng, mimic=False, links=11, kinds=KINDS):
+    """Return a URDF text of a branched tree with each kind of joint in turn."""
     parts = ['<robot name="tree">', _link(rng, 'base')]
     for k in range(links):
         parent = 'base' if k == 0 else f'l{rng.integers(max(0, k - 4), k)}'
-        parts += [_link(rng, f'l{k}'), _joint(rng, f'j{k}', f'l{k}', parent, KINDS[k % len(KINDS)])]
+        parts += [_link(rng, f'l{k}'), _joint(rng, f'j{k}', f'l{k}', parent, kinds[k % len(kinds)])]
     if mimic:  # two followers of j0: one a child of its own branch, one folded through a chain
         parts += [_link(rng, 'm0'), _mimic(rng, 'm0', 'l0', 'revolute', 'j0'),
                   _link(rng, 'm1'), _mimic(rng, 'm1', 'l6', 'prismatic', 'm0_joint'),

@@ -28,6 +28,24 @@ SINGULAR = 1e-3
 # belong to another mechanism.
 OPEN = 0.02
 
+CONTACTS_NEEDED = ('List the contacts that carry the robot, its feet for example, as constraints '
+                   '(parameter constraints of the node, argument loops of Robot.from_urdf)')
+
+
+def check_support(robot):
+    """Refuse a robot with a floating joint that no constraint holds.
+
+    No motor acts on a floating joint. Without contacts the torques of the other joints balance the
+    weight of the links beyond them only, as if the base hung on a crane.
+
+    :raise DynamicsError: the joint, and how to give the contacts.
+    """
+    free = [joint.name for joint in robot.model.joints if joint.kind == 'floating']
+    if free and not robot.loops.constraints:
+        raise DynamicsError(
+            f"joint '{free[0]}' is floating and nothing holds it: no torque of the motors balances "
+            f'gravity. {CONTACTS_NEEDED}, or set base to fixed if the robot is mounted')
+
 
 class ClosedLoops:
     """The loops of a robot, as its controller sees them. Immutable.
@@ -97,8 +115,10 @@ class ClosedLoops:
         hold = np.linalg.svd(N[self.active], compute_uv=False)
         if len(hold) < N.shape[1] or (hold < SINGULAR).any():
             loose = self._loose(N)
+            floats = any(self._model.joint(name).kind == 'floating' for name in loose)
             raise DynamicsError(f'singular configuration: {", ".join(loose)} can move while the '
-                                'motors stand still, so no torque of theirs holds the mechanism')
+                                'motors stand still, so no torque of theirs holds the mechanism'
+                                f'{". " + CONTACTS_NEEDED if floats else ""}')
         return N
 
     def _loose(self, N):

@@ -3,6 +3,7 @@
 import numpy as np
 
 from dynamics_node.control import laws
+from dynamics_node.control.closed_loops import check_support
 from dynamics_node.control.gains import Gains, TaskGains
 from dynamics_node.control.semantics import Semantics, driver_terms, friction_to_send, preset
 from dynamics_node.control.task_track import TaskMotion
@@ -16,7 +17,8 @@ class Controller:
     Nothing here limits a torque: what comes out goes through the safety gate.
 
     Of a robot with loops the motors carry the passive joints too, whose torques are zero, and whose
-    reference and gains nobody looks at: they follow (see closed_loops.py).
+    reference and gains nobody looks at: they follow (see closed_loops.py). A robot with a floating
+    base needs contacts among its constraints: without them every torque is refused.
 
     :param mode: one of laws.MODES.
     :param gains: Gains, for the modes that pull towards their reference; TaskGains for task_space.
@@ -41,6 +43,7 @@ class Controller:
         friction_scale = friction_to_send(semantics, friction_scale, robot.nv)
         self._terms = Terms(robot, gravity_scale, friction_scale)
         self._loops = self._terms.loops
+        self._supported = self._loops is not None or robot.nq == robot.nv
         self._gains = gains if self._loops is None or gains is None else Gains(
             *(np.where(self._loops.active, each, 0.0) for each in gains))
         self._driver = driver_terms(semantics, robot, gravity_scale, friction_scale)
@@ -68,10 +71,13 @@ class Controller:
 
         :param q, v: measured, (nq,) and (nv,). Mode gravity does not look at v.
         :param motion: where the reference is, a Motion; for task_space a TaskMotion.
-        :raise DynamicsError: something is missing, of the wrong size, or not finite.
+        :raise DynamicsError: something is missing, of the wrong size, or not finite; or nothing
+            holds a floating base.
         """
         if not self.needs_reference:
             return self.holding_torque(q)
+        if not self._supported:
+            check_support(self.robot)
         if v is None or motion is None:
             raise DynamicsError(f"mode {self.mode} needs v and the reference's motion")
         q, v, motion = self._checked(q, v, motion)
@@ -82,6 +88,8 @@ class Controller:
 
         Whatever the mode is: what the safety gate falls back to.
         """
+        if not self._supported:
+            check_support(self.robot)
         q = _floats('q', q, self._shapes[0])
         if self._driver is None and self._loops is None:
             return self._terms.gravity(q)

@@ -39,7 +39,8 @@ class Rules(NamedTuple):
         """
         if robot.nq != robot.nv:
             raise DynamicsError('a reference is of joints whose velocity is the rate of their '
-                                'position; the robot has a floating joint')
+                                'position; the robot has a floating joint. Mode gravity takes no '
+                                'reference; ~/task_control moves a floating base')
         if not (isinstance(max_start_error, (int, float)) and max_start_error >= 0.0):
             raise DynamicsError(f'max_start_error is {max_start_error!r}; expected zero, a '
                                 'positive number or inf')

@@ -5,7 +5,7 @@ import numpy as np
 from dynamics_node import door
 from dynamics_node.constrained.constraint import row_names
 from dynamics_node.constrained.motors import motors
-from dynamics_node.control.closed_loops import ClosedLoops
+from dynamics_node.control.closed_loops import ClosedLoops, check_support
 from dynamics_node.errors import DynamicsError
 from dynamics_node.reports.body_views import body_views
 from dynamics_node.reports.digits import column, plain, shown
@@ -59,9 +59,10 @@ def neutral(robot):
 def gravity_torque(robot, q):
     """Return what the motors hold at rest, (nv,) [N m or N], and why that is not told, or ''."""
     torque = robot.gravity_torque(q)
-    if not robot.loops.constraints:
-        return torque, ''
     try:
+        check_support(robot)
+        if not robot.loops.constraints:
+            return torque, ''
         return ClosedLoops(robot).carried(q, torque), ''
     except DynamicsError as error:
         return np.full(robot.nv, np.nan), str(error)

@@ -223,7 +223,13 @@ class DynamicsNode(LifecycleNode):
     # Parameters ------------------------------------------------------------------------------
 
     def _check_parameters(self, changes):
-        """Refuse a change that is invalid, or that the robot cannot be made with."""
+        """Refuse a change that is invalid, or that the robot cannot be made with.
+
+        rclpy declares parameters of its own, for a subscription's quality of service, while the
+        node is configured: settings that forbid ~/enable do not forbid these.
+        """
+        if not any(p.name in parameters.NAMES for p in changes):
+            return SetParametersResult(successful=True)
         try:
             self._changed(changes)
         except DynamicsError as error:

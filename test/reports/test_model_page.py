@@ -41,7 +41,8 @@ def test_real_robots(name):
         assert word in page.text
     assert json.loads(json.dumps(answers, allow_nan=False)) == answers
     assert answers['report'] == robot.report().as_dict()
-    assert answers['gravity_torque'] == robot.gravity_torque(robot.neutral()).tolist()
+    held = robot.gravity_torque(robot.neutral()).tolist()
+    assert answers['gravity_torque'] == (held if robot.nq == robot.nv else [None] * robot.nv)
     assert answers['center_of_mass'] == robot.center_of_mass(robot.neutral()).tolist()
     heavy = sum(inertia.mass > 0.0 for inertia in robot.model.inertias)
     assert html.count('<ellipse ') == 3 * heavy
@@ -74,6 +75,25 @@ def test_loops_that_no_motor_holds():
     html, answers = model_report_page(robot)
     assert 'singular configuration' in checked(html).text
     assert answers['gravity_torque'] == [None] * robot.nv
+
+
+def test_a_floating_base_is_held_by_its_contacts():
+    """Without any no motor holds the robot, which the page says in words."""
+    example = next(each for each in ROBOTS if str(each) == 'solo12')
+    html, answers = model_report_page(Robot.from_urdf(example.urdf, base='floating'))
+    assert "'floating_base' is floating and nothing holds it" in checked(html).text
+    assert answers['gravity_torque'] == [None] * 18
+    feet = [{'name': leg, 'kind': 'point_contact', 'frame': f'{leg}_FOOT'}
+            for leg in ('FL', 'FR', 'HL', 'HR')]
+    robot = Robot.from_urdf(example.urdf, base='floating', loops=feet)
+    q = robot.neutral()
+    q[7:] += np.tile([0.0, 0.8, -1.6], 4)
+    html, answers = model_report_page(robot, q)
+    assert 'Effort to hold the robot still' in html
+    torque = np.array(answers['gravity_torque'])
+    assert not torque[:6].any()
+    a = robot.constrained_forward_dynamics(q, np.zeros(18), torque).a
+    assert np.abs(a).max() < 1e-9
 
 
 def test_names_cannot_break_the_page():
