@@ -59,9 +59,11 @@ class Derivatives:
     def inverse_dynamics_along(self, q, v, a, dq=None, dv=None, da=None, dwrenches=None,
                                dinertias=None, dgravity=None, ddamping=None, dfriction=None,
                                darmature=None, wrenches=None):
-        """Return d tau/dp for any scalar p on which the motion or the robot depends, (nv,).
+        """Return d tau/dp along a scalar p, (nv,).
 
-        All rates are d/dp; what is None does not change.
+        p may change the motion, wrenches, inertial parameters, gravity, damping, dry friction and
+        armature; not the geometry: origins and axes of joints are constant. All rates are d/dp;
+        what is None does not change.
 
         :param dq, dv, da: of the motion, (nv,); dq as a velocity.
         :param dwrenches: {frame: (fx, fy, fz, tx, ty, tz)}.

@@ -6,10 +6,11 @@ import numpy as np
 
 
 class Direction(NamedTuple):
-    """What changes with a scalar p, and how fast: d/dp of everything dynamics depends on.
+    """What changes with a scalar p, and how fast: d/dp of state, inertias, gravity and losses.
 
     p may be a coordinate, the time, a link's mass, the gain of a controller, ... What is left out
-    does not change. Kim 2012 (seed 000), section 4.2 and eq. 92, joined by gravity and losses.
+    does not change, and the geometry never does: origins and axes of joints are constant.
+    Kim 2012 (seed 000), section 4.2 and eq. 92, joined by gravity and losses.
     """
 
     dq: np.ndarray = None         # (nv,) as a velocity: q moves along integrate(q, dq, p)

@@ -1,4 +1,4 @@
-"""The derivative of dynamics along any scalar p: tables 5, 6, 7, on trees of every joint type."""
+"""The derivative of dynamics along a scalar p: tables 5, 6, 7, on trees of every joint type."""
 
 import numpy as np
 import pytest
