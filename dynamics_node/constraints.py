@@ -308,7 +308,7 @@ class Constrained:
         held = self._sets.of(None, contacts)
         restitution = door.check_restitution(restitution, held)
         fast = self._fast.get(('impact', id(held)))
-        if fast is not None and np.ndim(q) == 1:
+        if fast is not None and getattr(q, 'ndim', 0) == 1:
             return fast(q, v, restitution)
         return self._held_impact(held, q, v, restitution)
 
@@ -357,7 +357,7 @@ class Constrained:
 
     def _held_numpy(self, answer, held, kind, wrenches, **arrays):
         """Ask what has no kernel; an empty batch needs no state that keeps the constraints."""
-        if any(np.ndim(array) == 2 and len(array) == 0 for array in arrays.values()):
+        if any(answers.is_batch(array) and len(array) == 0 for array in arrays.values()):
             answer = answers.nothing(kind, self.nv, sum(map(size, held)))
         answer = answers.numbered(answer, *arrays.values())
         return kind(*self._answerer.ask_numpy(answer, wrenches, **arrays))

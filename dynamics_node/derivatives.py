@@ -20,7 +20,7 @@ from dynamics_node.algorithms.mass_matrix_derivatives import mass_matrix_derivat
 from dynamics_node.compiler.derivative_questions import FORWARD, HYBRID, INVERSE, flattened
 from dynamics_node.compiler.interpret import interpreted
 from dynamics_node.errors import DynamicsError
-from dynamics_node.model.checks import positive
+from dynamics_node.model.checks import flag, positive
 
 
 class Derivatives:
@@ -124,9 +124,9 @@ class Derivatives:
         """
         Y = self._answerer.ask('regressor', regressors.regressor, q=q, v=v, a=a)
         parts = [Y]
-        if friction:
+        if flag('friction', friction):
             parts.append(self._diagonal(Y, 'v', v, regressors.friction_regressor))
-        if armature:
+        if flag('armature', armature):
             parts.append(self._diagonal(Y, 'a', a, regressors.armature_regressor))
         return np.concatenate(parts, axis=-1) if len(parts) > 1 else Y
 
@@ -177,7 +177,7 @@ class Derivatives:
 
         :param local: velocity in the frame's axes instead of the world's.
         """
-        return self._ask_frame('frame_twist_derivatives', (frame, bool(local)), q, v)
+        return self._ask_frame('frame_twist_derivatives', (frame, flag('local', local)), q, v)
 
     # A linear model --------------------------------------------------------------------------
 

@@ -8,7 +8,7 @@ import numpy as np
 from dynamics_node.constrained.constraint import size
 from dynamics_node.constrained.impact import restitution_of_rows
 from dynamics_node.constrained.proximal import Proximal
-from dynamics_node.errors import DynamicsError, UnknownName
+from dynamics_node.errors import DynamicsError, UnknownName, shown
 from dynamics_node.model.configuration import UNIT_QUATERNION
 from dynamics_node.task_space.motion import FrameMotion, Tracking
 from dynamics_node.task_space.target import Target
@@ -27,14 +27,54 @@ def check_array(name, value, size):
     return array
 
 
+def check_floats(name, value, size):
+    """Return value as (size,) floats, which need not be finite."""
+    array = _floats(name, value)
+    if array.shape != (size,):
+        raise DynamicsError(f'{name} must have shape ({size},), got {array.shape}')
+    return array
+
+
 def _floats(name, value):
     try:
         array = np.asarray(value)
         if array.dtype.kind not in 'fiubO':  # else strings and complex numbers would slip through
             raise TypeError(array.dtype)
         return array.astype(float, copy=False)
-    except (TypeError, ValueError, OverflowError) as error:
-        raise DynamicsError(f'{name} must hold real numbers, got {repr(value)[:80]}') from error
+    except Exception as error:  # an object may raise anything when NumPy reads it
+        raise DynamicsError(f'{name} must hold real numbers, got {shown(value)}') from error
+
+
+def check_robot(robot, name='robot'):
+    """Return the robot, which has a model and answers questions."""
+    if not hasattr(robot, 'model') or not hasattr(robot, 'inverse_dynamics'):
+        raise DynamicsError(f'{name} is {shown(robot)}; expected a Robot')
+    return robot
+
+
+def check_kind(name, value, kind):
+    """Return a value that is of a class of ours, or of one of several."""
+    if not isinstance(value, kind):
+        kinds = kind if isinstance(kind, tuple) else (kind,)
+        wanted = ' or '.join(each.__name__ for each in kinds)
+        raise DynamicsError(f'{name} is {shown(value)}; expected a {wanted}')
+    return value
+
+
+def check_facts(about):
+    """Return {what: value} of texts for a report, empty for None."""
+    if about is None:
+        return {}
+    if not isinstance(about, Mapping):
+        raise DynamicsError(f'about is {shown(about)}; expected a dict {{what: value}}, or None')
+    return about
+
+
+def check_callable(name, function):
+    """Return a function, or None."""
+    if function is not None and not callable(function):
+        raise DynamicsError(f'{name} is {shown(function)}; expected a function, or None')
+    return function
 
 
 def check_configuration(model, q, name='q'):
@@ -62,8 +102,8 @@ def check_given(given, nv):
     """Return the mask of prescribed accelerations, (nv,) booleans."""
     try:
         mask = np.asarray(given)
-    except ValueError as error:  # rows of different length
-        raise DynamicsError(f'given must be {nv} booleans, got {repr(given)[:80]}') from error
+    except Exception as error:  # rows of different length; an object may raise anything
+        raise DynamicsError(f'given must be {nv} booleans, got {shown(given)}') from error
     if mask.shape != (nv,) or (nv and mask.dtype != bool):
         raise DynamicsError(f'given must be {nv} booleans, True where the acceleration is '
                             f'prescribed; got {mask.dtype} of shape {mask.shape}')
@@ -97,17 +137,17 @@ def check_joint_rates(model, name, rates):
     array = np.zeros(model.nv)
     for joint, value in rates.items():
         place = model.joint(joint).v
-        array[place] = check_array(_at(name, joint), np.ravel(value), 1)
+        array[place] = _number_or_row(_at(name, joint), value, 1)
     return array
 
 
 def check_joint_names(model, name, joints):
     """Return the joints' names as a tuple, every one known."""
     if isinstance(joints, (str, bytes)) or not isinstance(joints, (Sequence, Set)):
-        raise DynamicsError(f'{name} is {joints!r:.80}; expected a list of joint names')
+        raise DynamicsError(f'{name} is {shown(joints)}; expected a list of joint names')
     known = [joint.name for joint in model.joints]
     for joint in joints:
-        if joint not in known:
+        if not isinstance(joint, str) or joint not in known:
             raise DynamicsError(f'{name}: {UnknownName("joint", joint, known)}')
     return tuple(joints)
 
@@ -115,14 +155,14 @@ def check_joint_names(model, name, joints):
 def check_sequence(name, items):
     """Return the items of a list or tuple as a tuple."""
     if isinstance(items, (str, bytes)) or not isinstance(items, Sequence):
-        raise DynamicsError(f'{name} is {items!r:.80}; expected a list')
+        raise DynamicsError(f'{name} is {shown(items)}; expected a list')
     return tuple(items)
 
 
 def check_choice(choice, choices):
     """Return the choice, one of some texts."""
     if not isinstance(choice, str) or choice not in choices:
-        raise DynamicsError(f'choice is {choice!r:.80}; expected one of {", ".join(choices)}')
+        raise DynamicsError(f'choice is {shown(choice)}; expected one of {", ".join(choices)}')
     return choice
 
 
@@ -131,7 +171,7 @@ def check_pair(name, value, what):
     if value is None:
         return None, None
     if not isinstance(value, (tuple, list)) or len(value) != 2:
-        raise DynamicsError(f'{name} is {value!r:.80}; expected a pair: {what}')
+        raise DynamicsError(f'{name} is {shown(value)}; expected a pair: {what}')
     return tuple(value)
 
 
@@ -159,7 +199,7 @@ def check_targets(model, targets):
     targets = (targets,) if isinstance(targets, Target) else targets
     if not isinstance(targets, (tuple, list)) or not targets or not all(
             isinstance(target, Target) for target in targets):
-        raise DynamicsError(f'targets is {targets!r:.80}; expected a Target or a list of them')
+        raise DynamicsError(f'targets is {shown(targets)}; expected a Target or a list of them')
     for target in targets:
         model.frame(target.frame)
     return tuple(targets)
@@ -169,13 +209,13 @@ def check_motions(model, tasks):
     """Return tasks as lists by priority, every frame known; one task or one list is one level."""
     tasks = [tasks] if isinstance(tasks, (FrameMotion, Tracking)) else tasks
     if not isinstance(tasks, (tuple, list)):
-        raise DynamicsError(f'tasks is {tasks!r:.80}; expected FrameMotion, Tracking, a list of '
+        raise DynamicsError(f'tasks is {shown(tasks)}; expected FrameMotion, Tracking, a list of '
                             'them, or a list of such lists by priority')
     ranked = tasks and all(isinstance(level, (tuple, list)) for level in tasks)
     levels = tasks if ranked else [tasks]
     for task in (task for level in levels for task in level):
         if not isinstance(task, (FrameMotion, Tracking)):
-            raise DynamicsError(f'tasks holds {task!r:.80}; expected FrameMotion or Tracking')
+            raise DynamicsError(f'tasks holds {shown(task)}; expected FrameMotion or Tracking')
         model.frame(task.frame)
     return [list(level) for level in levels if level]
 
@@ -184,7 +224,7 @@ def check_frames(frame):
     """Return the names of frames as a tuple; one name alone is a list of one."""
     frames = (frame,) if isinstance(frame, str) else frame
     if not isinstance(frames, (tuple, list)) or not all(isinstance(name, str) for name in frames):
-        raise DynamicsError(f'frame is {frame!r:.80}; expected the name of a frame, or a list of '
+        raise DynamicsError(f'frame is {shown(frame)}; expected the name of a frame, or a list of '
                             'them')
     if not frames:
         raise DynamicsError('frame is an empty list; expected at least one name')
@@ -198,7 +238,7 @@ def check_axes(axes, frames):
     :param frames: the number of frames.
     """
     if not isinstance(axes, (tuple, list)) or not axes:
-        raise DynamicsError(f'axes is {axes!r:.80}; expected a list of some of: {", ".join(AXES)}')
+        raise DynamicsError(f'axes is {shown(axes)}; expected a list of some of: {", ".join(AXES)}')
     if all(isinstance(chosen, (tuple, list)) for chosen in axes):
         if len(axes) != frames:
             raise DynamicsError(f'axes has {len(axes)} lists; expected one per frame, {frames}, or '
@@ -210,9 +250,9 @@ def check_axes(axes, frames):
 def _axes_of_one(axes):
     for axis in axes:
         if not isinstance(axis, str) or axis not in AXES:
-            raise DynamicsError(f'axes has {axis!r:.80}; expected some of: {", ".join(AXES)}')
+            raise DynamicsError(f'axes has {shown(axis)}; expected some of: {", ".join(AXES)}')
     if not axes or len(set(axes)) < len(axes):
-        raise DynamicsError(f'axes is {axes!r:.80}; expected at least one axis, each once')
+        raise DynamicsError(f'axes is {shown(axes)}; expected at least one axis, each once')
     return tuple(axes)
 
 
@@ -221,16 +261,48 @@ def check_tolerance(tolerance):
     pair = tolerance if isinstance(tolerance, (tuple, list)) else (tolerance, tolerance)
     if len(pair) != 2 or not all(isinstance(part, (float, Real)) and 0.0 < part < np.inf
                                  for part in pair):
-        raise DynamicsError(f'tolerance is {tolerance!r:.80}; expected a positive number, or two: '
+        raise DynamicsError(f'tolerance is {shown(tolerance)}; expected a positive number, or two: '
                             'of positions [m] and of rotations [rad]')
     return tuple(map(float, pair))
 
 
-def check_count(name, count):
-    """Return a whole number that is not negative."""
-    if not isinstance(count, (int, Integral)) or isinstance(count, bool) or count < 0:
-        raise DynamicsError(f'{name} is {count!r:.80}; expected a whole number, 0 or more')
+def check_count(name, count, most=None):
+    """Return a whole number that is not negative, and not above `most`."""
+    if (not isinstance(count, (int, Integral)) or isinstance(count, bool) or count < 0
+            or (most is not None and count > most)):
+        bounds = '0 or more' if most is None else f'from 0 to {most}'
+        raise DynamicsError(f'{name} is {shown(count)}; expected a whole number, {bounds}')
     return int(count)
+
+
+def check_names(name, names):
+    """Return one name or some names as a tuple of texts."""
+    if isinstance(names, str):
+        return (names,)
+    if not isinstance(names, (Sequence, Set)) or not all(isinstance(each, str) for each in names):
+        raise DynamicsError(f'{name} is {shown(names)}; expected a name, or a list of names')
+    return tuple(names)
+
+
+def check_generator(rng):
+    """Return the numpy Generator of a seed, of None, or the one that is given."""
+    numbered = isinstance(rng, (Integral, list, tuple, np.ndarray))
+    try:
+        if numbered:  # NumPy itself recurses without end into a list that holds itself
+            rng = _whole_numbers(rng)
+        return np.random.default_rng(rng)
+    except Exception as error:
+        raise DynamicsError(f'rng is {shown(rng)}; expected a numpy Generator or a seed, an '
+                            'integer that is not negative') from error
+
+
+def _whole_numbers(seed):
+    if isinstance(seed, Integral):
+        return int(seed)
+    seed = np.asarray(seed)
+    if seed.dtype.kind not in 'iu' or seed.ndim > 1:
+        raise TypeError(seed.dtype)
+    return seed
 
 
 def check_proximal(proximal):
@@ -239,7 +311,7 @@ def check_proximal(proximal):
         return Proximal()
     if (not isinstance(proximal, Proximal) or not 0.0 < proximal.mu < np.inf
             or proximal.max_iterations < 1 or not 0.0 <= proximal.tolerance < 1.0):
-        raise DynamicsError(f'proximal is {proximal!r:.80}; expected True, or Proximal with mu '
+        raise DynamicsError(f'proximal is {shown(proximal)}; expected True, or Proximal with mu '
                             '> 0, max_iterations >= 1 and a tolerance from 0 to 1')
     return proximal
 
@@ -261,7 +333,7 @@ def check_restitution(restitution, constraints):
         sizes = {constraint.name: size(constraint) for constraint in constraints}
         for name in restitution:
             if name not in sizes:
-                raise DynamicsError(f'restitution: no constraint {name!r:.80}; the set has: '
+                raise DynamicsError(f'restitution: no constraint {shown(name)}; the set has: '
                                     f'{", ".join(sizes) or "none"}')
         restitution = {name: _number_or_row(_at('restitution', name), value, sizes[name])
                        for name, value in restitution.items()}
@@ -280,7 +352,7 @@ def _number_or_row(name, value, size):
     if array.shape not in ((), (size,)):
         raise DynamicsError(f'{name} must be a number or have shape ({size},), got {array.shape}')
     if not np.isfinite(array).all():
-        raise DynamicsError(f'{name} is {value!r:.80}; every entry must be finite')
+        raise DynamicsError(f'{name} is {shown(value)}; every entry must be finite')
     return array
 
 

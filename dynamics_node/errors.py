@@ -1,5 +1,15 @@
 """Every error that a user of this package can meet."""
 
+LONGEST_NAME = 80  # characters of a name, or of a value, that a message shows
+
+
+def shown(value, width=LONGEST_NAME):
+    """Return the repr of a value, cut to a width, for a message; never raises."""
+    try:
+        return repr(value)[:width]
+    except Exception:  # an integer of 5000 digits has none
+        return f'a {type(value).__name__} that cannot be printed'
+
 
 class DynamicsError(ValueError):
     """The input cannot be right; the message says what, where, and what would be valid."""
@@ -20,7 +30,9 @@ class UnknownName(DynamicsError):
     def __init__(self, kind, name, known):
         self.kind, self.name, self.known = kind, name, tuple(known)
         choices = ', '.join(map(str, self.known)) or 'none'
-        super().__init__(f"no {kind} '{name}'; the robot has: {choices}")
+        plain = isinstance(name, str) and name.isprintable() and len(name) <= LONGEST_NAME
+        quoted = name if plain else shown(name).strip("'")
+        super().__init__(f"no {kind} '{quoted}'; the robot has: {choices}")
 
     def __reduce__(self):
         return UnknownName, (self.kind, self.name, self.known)

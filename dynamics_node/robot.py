@@ -20,7 +20,8 @@ from dynamics_node.derivatives import Derivatives
 from dynamics_node.errors import DynamicsError, SingularModel
 from dynamics_node.model import configuration, losses, payload
 from dynamics_node.model.build import FRICTION_SPEED, build_model
-from dynamics_node.model.checks import finite
+from dynamics_node.model.checks import finite, flag
+from dynamics_node.model.model import Model
 from dynamics_node.model.read_urdf import read_urdf
 from dynamics_node.model.report import model_report
 from dynamics_node.model.urdf_text import MAX_BYTES, urdf_text
@@ -45,6 +46,8 @@ class Robot(Derivatives, Constrained, TaskSpace):
     """
 
     def __init__(self, model, compile=True, engine=None):
+        door.check_kind('model', model, Model)
+        compile = flag('compile', compile)
         vars(self).update(model=model, _fast={}, _sets=Sets(model),
                           _answerer=Answerer(model, engine, compile, self._swap_in))
 
@@ -176,10 +179,12 @@ class Robot(Derivatives, Constrained, TaskSpace):
         :param targets: Targets such as inverse kinematics will be asked for: frames and kinds.
         :raise DynamicsError: compilation is switched off, or a kernel could not be made.
         """
-        if isinstance(frames, str) or not hasattr(frames, '__iter__'):
-            frames = [frames]
+        frames = door.check_names('frames', frames)
         for frame in frames:
             self.model.frame(frame)
+        wait, wrenches, payloads, derivatives = (flag(name, value) for name, value in (
+            ('wait', wait), ('wrenches', wrenches), ('payloads', payloads),
+            ('derivatives', derivatives)))
         held = () if constraints is None or constraints is False else self._sets.of(
             None if constraints is True else constraints)
         keys = all_keys(self.model, frames, wrenches, payloads, derivatives, held)
@@ -205,12 +210,7 @@ class Robot(Derivatives, Constrained, TaskSpace):
 
         :param rng: a numpy Generator, or a seed.
         """
-        try:
-            rng = np.random.default_rng(rng)
-        except (TypeError, ValueError) as error:
-            raise DynamicsError(f'rng is {rng!r:.80}; expected a numpy Generator or a seed, '
-                                'an integer that is not negative') from error
-        return configuration.random_configuration(self.model, rng)
+        return configuration.random_configuration(self.model, door.check_generator(rng))
 
     def integrate(self, q, v, step=1.0):
         """Return the configuration reached from q with the constant velocity v after `step` [s]."""
@@ -303,11 +303,13 @@ class Robot(Derivatives, Constrained, TaskSpace):
 
         :param local: in the frame's axes instead of the world's.
         """
-        return self._ask_frame('jacobian', (frame, bool(local)), q)
+        local = local is True or (local is not False and flag('local', local))
+        return self._ask_frame('jacobian', (frame, local), q)
 
     def jacobian_rate(self, q, v, frame, local=False):
         """Return dJ/dt along v, (6, nv)."""
-        return self._ask_frame('jacobian_rate', (frame, bool(local)), q, v)
+        local = local is True or (local is not False and flag('local', local))
+        return self._ask_frame('jacobian_rate', (frame, local), q, v)
 
     # How they are answered -------------------------------------------------------------------
 
@@ -349,7 +351,7 @@ class Robot(Derivatives, Constrained, TaskSpace):
     def _ask_masked(self, question, ask, q, v, a, tau, given, wrenches):
         """Ask a question that takes the mask of prescribed accelerations, as numbers."""
         given = door.check_given(given, self.nv).astype(float)
-        if wrenches is None and np.ndim(q) == 1:
+        if wrenches is None and getattr(q, 'ndim', 0) == 1:
             fast = self._fast.get(question)
             if fast is not None:
                 return fast(q, v, a, tau, given)

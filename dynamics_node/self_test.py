@@ -10,7 +10,7 @@ import numpy as np
 
 from dynamics_node.algorithms.mass_matrix import SINGULAR
 from dynamics_node.compiler.questions import QUESTIONS, all_keys
-from dynamics_node.errors import DynamicsError, SingularModel
+from dynamics_node.errors import DynamicsError, SingularModel, shown
 from dynamics_node.robot import Robot
 
 MOST_SAMPLES = 1000
@@ -322,7 +322,7 @@ def _whole(name, value, least, most=None):
         number = None
     if number is None or number < least or (most is not None and number > most):
         bounds = f'from {least} to {most}' if most is not None else f'of at least {least}'
-        raise DynamicsError(f'{name} is {value!r:.80}; expected an integer {bounds}')
+        raise DynamicsError(f'{name} is {shown(value)}; expected an integer {bounds}')
     return number
 
 

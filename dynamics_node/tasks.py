@@ -8,7 +8,7 @@ from dynamics_node import door
 from dynamics_node.algorithms.analytic_jacobian import analytic_jacobian
 from dynamics_node.algorithms.operational_space import operational_space, reference_inertia
 from dynamics_node.compiler.questions import key_of
-from dynamics_node.errors import DynamicsError
+from dynamics_node.errors import DynamicsError, shown
 from dynamics_node.model.checks import at_least_zero
 from dynamics_node.task_space.bounds import DEFAULT_BOUNDS
 from dynamics_node.task_space.inverse_kinematics import inverse_kinematics
@@ -19,6 +19,7 @@ from dynamics_node.task_space.tasks import AXES
 
 TOLERANCE = 1e-6  # of inverse kinematics [m and rad]
 RESTARTS = 64     # of inverse kinematics
+MOST_RESTARTS = 1_000_000  # an hour and more
 
 
 class TaskSpace:
@@ -88,7 +89,7 @@ class TaskSpace:
         start = self.neutral() if start is None else self._single_configuration(start, 'start')
         return inverse_kinematics(self.model, self._newton_of((parts_of(targets),)), targets, start,
                                   door.check_tolerance(tolerance),
-                                  door.check_count('restarts', restarts),
+                                  door.check_count('restarts', restarts, MOST_RESTARTS),
                                   door.check_count('seed', seed))
 
     def joint_velocities(self, q, tasks, contacts=None, weights=None, preferred=None, damping=0.0):
@@ -116,8 +117,12 @@ class TaskSpace:
                 raise DynamicsError('weights: every one must be above zero')
         if preferred is not None:
             preferred = door.check_single('preferred', preferred, self.nv)
-        return joint_velocities(levels, self.nv, weights, preferred,
-                                at_least_zero('damping', damping))
+        damping = at_least_zero('damping', damping)
+        with np.errstate(all='ignore'):  # what is not finite is refused below
+            v = joint_velocities(levels, self.nv, weights, preferred, damping)
+        if not np.isfinite(v).all():
+            raise DynamicsError('the result is not finite: the values are too large')
+        return v
 
     # Many tasks at once ----------------------------------------------------------------------
 
@@ -150,8 +155,10 @@ class TaskSpace:
 
     def _task_keys(self, targets):
         """Return the keys of the kernels that some targets need."""
-        targets = door.check_targets(self.model, targets) if targets else ()
-        return [key_of(self.model, 'newton_step', (parts_of(targets),))] if targets else []
+        if isinstance(targets, (tuple, list)) and not targets:
+            return []
+        targets = door.check_targets(self.model, targets)
+        return [key_of(self.model, 'newton_step', (parts_of(targets),))]
 
     def _swap_in_task(self, key, bind):
         """Let a kernel answer from now on, see Robot._swap_in."""
@@ -180,7 +187,7 @@ class TaskSpace:
 
     def _side_by_side(self, q, v):
         """Return q and v as floats, a single one repeated for each row of the other."""
-        if not (isinstance(q, np.ndarray) and isinstance(v, np.ndarray) and q.ndim == v.ndim
+        if not (type(q) is type(v) is np.ndarray and q.ndim == v.ndim
                 and q.dtype == v.dtype == float):
             q, v = door.check_array('q', q, self.nq), door.check_array('v', v, self.nv)
             n = door.batch_size({'q': q, 'v': v})

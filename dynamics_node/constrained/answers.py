@@ -133,9 +133,17 @@ def nothing(kind, nv, m):
     return lambda *_: tuple(np.zeros(shapes.get(field, ())) for field in kind._fields)
 
 
+def is_batch(array):
+    """Return whether an argument is a batch of states; what is no array is refused elsewhere."""
+    try:
+        return np.ndim(array) == 2
+    except Exception:  # an object may raise anything when NumPy reads it
+        return False
+
+
 def numbered(answer, *arrays):
     """Return the answer to a state as one that says, of a batch, in which state it fails."""
-    if not any(np.ndim(array) == 2 for array in arrays):
+    if not any(is_batch(array) for array in arrays):
         def one(*state):
             with solving():
                 return answer(*state)

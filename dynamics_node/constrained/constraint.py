@@ -76,8 +76,9 @@ class Constraint:
     friction: float = math.nan     # coefficient of a contact; nan = unknown
 
     def __post_init__(self):
-        if not isinstance(self.kind, str) or self.kind not in KINDS:
+        if not isinstance(self.kind, str) or self.kind not in list(KINDS):
             refuse(self.name, 'kind', f'is {short(self.kind)}', f'one of: {", ".join(KINDS)}')
+        object.__setattr__(self, 'kind', str(self.kind))
         read = FIELDS[self.kind]
         for field in fields(self):
             if field.name != 'kind':

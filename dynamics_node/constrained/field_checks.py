@@ -6,7 +6,7 @@ import reprlib
 
 import numpy as np
 
-from dynamics_node.errors import DynamicsError
+from dynamics_node.errors import DynamicsError, shown
 from dynamics_node.model.configuration import UNIT_QUATERNION
 from dynamics_node.spatial import so3
 
@@ -22,7 +22,10 @@ def refuse(name, field, is_what, expected):
 
 def short(value):
     """Return what is shown of a value, however large it is."""
-    return reprlib.repr(value)
+    try:
+        return reprlib.repr(value)
+    except ValueError:  # an integer of 5000 digits has no text
+        return shown(value)
 
 
 def text(value):
@@ -58,11 +61,11 @@ def coefficient(value):
 
 def vector(value):
     """Return a tuple of finite numbers."""
-    if isinstance(value, (str, bytes, dict, set)):
+    if not isinstance(value, (tuple, list, np.ndarray)):
         raise ValueError('numbers')
     try:
         return tuple(number(entry) for entry in value)
-    except TypeError:
+    except TypeError:  # an array without axes
         raise ValueError('numbers') from None
 
 

@@ -59,9 +59,7 @@ def read_loops(source):
             raise DynamicsError(f'no {short(key)} beside the constraints; expected: '
                                 f'{", ".join(_KEYS)}')
     entries, passive = (_list(key, found.get(key)) for key in _KEYS)
-    for name in passive:
-        if not isinstance(name, str):
-            raise DynamicsError(f'passive has {short(name)}; expected names of joints')
+    _check_names(passive)
     return Loops(tuple(_constraint(k, entry) for k, entry in enumerate(entries, start=1)),
                  tuple(passive))
 
@@ -75,11 +73,22 @@ def as_dict(constraint):
 
 def to_yaml(constraints, passive=()):
     """Return the text from which `read_loops` reads the same constraints and passive joints."""
+    constraints, passive = _list('constraints', constraints), _list('passive', passive)
+    for entry in constraints:
+        if not isinstance(entry, Constraint):
+            raise DynamicsError(f'{short(entry)} is no Constraint')
+    _check_names(passive)
     import yaml  # comes with rclpy; nobody who needs no text needs it
     content = {'constraints': [as_dict(constraint) for constraint in constraints]}
     if passive:
         content['passive'] = list(passive)
     return yaml.safe_dump(content, sort_keys=False, default_flow_style=None, allow_unicode=True)
+
+
+def _check_names(passive):
+    for name in passive:
+        if not isinstance(name, str):
+            raise DynamicsError(f'passive has {short(name)}; expected names of joints')
 
 
 def _list(key, value):

@@ -2,13 +2,17 @@
 
 import numpy as np
 
+from dynamics_node import door
 from dynamics_node.control import laws
 from dynamics_node.control.closed_loops import check_support
 from dynamics_node.control.gains import Gains, TaskGains
 from dynamics_node.control.semantics import Semantics, driver_terms, friction_to_send, preset
+from dynamics_node.control.spline import Motion, check_reals
 from dynamics_node.control.task_track import TaskMotion
 from dynamics_node.control.terms import Terms
-from dynamics_node.errors import DynamicsError
+from dynamics_node.errors import DynamicsError, shown
+
+FLOAT = np.dtype(float)
 
 
 class Controller:
@@ -29,8 +33,10 @@ class Controller:
 
     def __init__(self, robot, mode='gravity', gains=None, semantics='full', gravity_scale=1.0,
                  friction_scale=1.0):
-        if mode not in list(laws.MODES):  # a list: any kind of name may be asked for
-            raise DynamicsError(f'no torque mode {mode!r}; expected one of {", ".join(laws.MODES)}')
+        door.check_robot(robot)
+        if not isinstance(mode, str) or mode not in list(laws.MODES):
+            raise DynamicsError(f'no torque mode {shown(mode)}; expected one of '
+                                f'{", ".join(laws.MODES)}')
         if mode in laws.WITH_GAINS:
             _check_gains(mode, gains, robot.nv)
         if mode == laws.TASK_SPACE:
@@ -123,19 +129,17 @@ class Controller:
                 raise DynamicsError(f'motion is a {type(motion).__name__}; mode task_space needs a '
                                     'TaskMotion, see TaskTrack.at')
             return _floats('q', q, nq), _floats('v', v, nv), motion
+        if not isinstance(motion, Motion):
+            raise DynamicsError(f'motion is {shown(motion)}; expected a Motion, see Reference.at')
         return _floats('q', q, nq), _floats('v', v, nv), type(motion)(
             _floats('motion.q', motion.q, nq), _floats('motion.v', motion.v, nv),
             _floats('motion.a', motion.a, nv))
 
 
 def _floats(name, value, shape):
-    try:
-        array = np.asarray(value, dtype=float)
-    except (TypeError, ValueError) as error:
-        raise DynamicsError(f'{name} must hold real numbers, got {repr(value)[:80]}') from error
-    if array.shape != shape:
-        raise DynamicsError(f'{name} must have shape {shape}, got {array.shape}')
-    return array
+    if type(value) is np.ndarray and value.dtype is FLOAT and value.shape == shape:
+        return value
+    return check_reals(name, value, shape, finite=False)
 
 
 def _check_task(robot, gains):
@@ -151,7 +155,7 @@ def _check_task(robot, gains):
 
 
 def _check_gains(mode, gains, nv):
-    if gains is None:
+    if not isinstance(gains, Gains):
         raise DynamicsError(f'mode {mode} needs gains; see Gains.per_joint, Gains.from_frequency')
     if np.shape(gains.kp) != (nv,) or np.shape(gains.kd) != (nv,):
         raise DynamicsError(f'the gains are for {np.size(gains.kp)} joints; the robot has {nv}')

@@ -5,7 +5,8 @@ from typing import NamedTuple
 import numpy as np
 
 from dynamics_node.control.spline import check_reals
-from dynamics_node.errors import DynamicsError
+from dynamics_node.errors import DynamicsError, shown
+from dynamics_node.model.checks import MOST_JOINTS, whole
 
 TASK_LAWS = ('impedance', 'motion')
 
@@ -65,8 +66,8 @@ class TaskGains(NamedTuple):
 
         :raise DynamicsError: one is negative or not finite, or of the wrong size.
         """
-        if law not in list(TASK_LAWS):
-            raise DynamicsError(f'no task law {law!r}; expected one of {", ".join(TASK_LAWS)}')
+        if not isinstance(law, str) or law not in list(TASK_LAWS):
+            raise DynamicsError(f'no task law {shown(law)}; expected one of {", ".join(TASK_LAWS)}')
         ratio = float(not_negative('damping_ratio', check_reals('damping_ratio', damping_ratio,
                                                                 ())))
         return cls(law, six('stiffness', stiffness), ratio, Gains.per_joint(nv, kp, kd))
@@ -74,6 +75,7 @@ class TaskGains(NamedTuple):
 
 def per_joint(name, value, nv):
     """Return value as nv finite numbers, none negative; a single number is every joint's."""
+    nv = whole('nv', nv, 0, MOST_JOINTS)
     return _held(not_negative(name, check_reals(name, value, (), (nv,))), nv)
 
 

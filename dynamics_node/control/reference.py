@@ -1,12 +1,15 @@
 """What the joints shall do at any moment: a trajectory, smoothly replaced, held at its end."""
 
 import math
+from contextlib import suppress
 
 import numpy as np
 
+from dynamics_node.control.rules import Rules
 from dynamics_node.control.spline import Motion, Spline, check_reals
 from dynamics_node.control.track import Track
-from dynamics_node.errors import DynamicsError
+from dynamics_node.door import check_kind
+from dynamics_node.errors import DynamicsError, shown
 
 
 class Reference:
@@ -34,6 +37,7 @@ class Reference:
         :param rules: the Rules for what will replace it.
         """
         now = _time('now', now)
+        check_kind('rules', rules, Rules)
         q = check_reals('q', q, (len(rules.names),))
         return cls(rules, (Track.held(q, now),))
 
@@ -116,10 +120,13 @@ class Reference:
 
     def _checked_joints(self, joints):
         n = len(self._rules.names)
-        array = np.arange(n) if joints is None else np.asarray(joints)
+        try:
+            array = np.arange(n) if joints is None else np.asarray(joints)
+        except Exception:  # an object may raise anything when NumPy reads it
+            array = np.empty(0)
         if (array.ndim != 1 or array.dtype.kind not in 'iu' or len(np.unique(array)) != len(array)
                 or not ((array >= 0) & (array < n)).all() or not array.size):
-            raise DynamicsError(f'joints is {repr(joints)[:80]}; expected different integers from '
+            raise DynamicsError(f'joints is {shown(joints)}; expected different integers from '
                                 f'0 to {n - 1}')
         return array
 
@@ -132,6 +139,7 @@ class Reference:
 
 
 def _time(name, value):
-    if isinstance(value, (int, float)) and math.isfinite(value):
-        return float(value)
-    raise DynamicsError(f'{name} is {value!r:.80}; expected a finite time [s]')
+    if isinstance(value, (int, float)) and -math.inf < value < math.inf:
+        with suppress(OverflowError):  # an integer beyond all floats
+            return float(value)
+    raise DynamicsError(f'{name} is {shown(value)}; expected a finite time [s]')

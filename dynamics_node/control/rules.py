@@ -4,9 +4,10 @@ from typing import NamedTuple
 
 import numpy as np
 
+from dynamics_node import door
 from dynamics_node.control.terms import TURN, turning
-from dynamics_node.errors import DynamicsError
-from dynamics_node.model.checks import positive
+from dynamics_node.errors import DynamicsError, shown
+from dynamics_node.model.checks import LARGEST, flag, positive
 
 BLEND_TIME = 0.2       # [s]
 MAX_START_ERROR = 0.1  # [rad or m]: made up for within BLEND_TIME at 0.9 rad/s and 14 rad/s^2
@@ -37,15 +38,17 @@ class Rules(NamedTuple):
         :raise DynamicsError: an argument is wrong, or there is a floating joint: its quaternion
             cannot be interpolated number by number.
         """
+        door.check_robot(robot)
         if robot.nq != robot.nv:
             raise DynamicsError('a reference is of joints whose velocity is the rate of their '
                                 'position; the robot has a floating joint. Mode gravity takes no '
                                 'reference; ~/task_control moves a floating base')
-        if not (isinstance(max_start_error, (int, float)) and max_start_error >= 0.0):
-            raise DynamicsError(f'max_start_error is {max_start_error!r}; expected zero, a '
+        if not (isinstance(max_start_error, (int, float)) and (
+                0.0 <= max_start_error <= LARGEST or max_start_error == np.inf)):
+            raise DynamicsError(f'max_start_error is {shown(max_start_error)}; expected zero, a '
                                 'positive number or inf')
-        lower, upper, max_velocity = _limits(robot) if limits else _no_limits(robot.nv)
-        return cls(robot.dof_names, lower, upper, max_velocity, turning(robot),
+        of = _limits(robot) if flag('limits', limits) else _no_limits(robot.nv)
+        return cls(robot.dof_names, *of, turning(robot),
                    positive('blend_time', blend_time), float(max_start_error))
 
     def whole_turns(self, joints, offset):

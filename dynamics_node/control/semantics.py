@@ -21,8 +21,8 @@ from typing import NamedTuple
 
 from dynamics_node.control.gains import per_joint
 from dynamics_node.control.terms import Terms
-from dynamics_node.errors import DynamicsError
-from dynamics_node.model.checks import finite
+from dynamics_node.errors import DynamicsError, shown
+from dynamics_node.model.checks import choice, finite, flag
 
 KINDS = ('full', 'without_gravity', 'payload_only')
 
@@ -83,8 +83,9 @@ def preset(name, **changes):
 
     :raise DynamicsError: there is none of that name.
     """
-    if name not in list(PRESETS):  # a list: any kind of name may be asked for
-        raise DynamicsError(f'no driver semantics {name!r}; expected one of {", ".join(PRESETS)}')
+    if not isinstance(name, str) or name not in list(PRESETS):
+        raise DynamicsError(f'no driver semantics {shown(name)}; expected one of '
+                            f'{", ".join(PRESETS)}')
     return PRESETS[name]._replace(**changes)
 
 
@@ -99,13 +100,12 @@ def friction_to_send(semantics, friction_scale, nv):
 
 def driver_terms(semantics, robot, gravity_scale=1.0, friction_scale=1.0):
     """Return the Terms of the robot that the driver compensates, None where it does nothing."""
-    if semantics.kind not in KINDS:
-        raise DynamicsError(f'kind is {semantics.kind!r}; expected one of {", ".join(KINDS)}')
+    choice('kind', semantics.kind, KINDS)
     if semantics.kind == 'full':
         return None
     if semantics.kind == 'payload_only':
         return Terms(bare(robot), gravity_scale, friction_scale)
-    known = robot if semantics.knows_payload else bare(robot)
+    known = robot if flag('knows_payload', semantics.knows_payload) else bare(robot)
     if semantics.driver_gravity is not None:
         known = known.with_gravity(finite('driver_gravity', semantics.driver_gravity, (3,)))
     return Terms(known, gravity_scale)

@@ -7,7 +7,8 @@ from typing import NamedTuple
 import numpy as np
 from scipy.interpolate import CubicSpline
 
-from dynamics_node.errors import DynamicsError
+from dynamics_node.errors import DynamicsError, shown
+from dynamics_node.model.checks import at_least_zero
 
 MOST_SAMPLES = 200_000  # of one trajectory
 
@@ -134,10 +135,9 @@ def times_between(times, period):
 
     :param period: [s]; zero for none.
     """
+    times, period = check_times(times), at_least_zero('check_period', period)
     if period == 0.0:
         return np.empty(0)
-    if not (np.isfinite(period) and period > 0.0):
-        raise DynamicsError(f'check_period is {period}; expected zero or a positive time in s')
     length = times[-1] - times[0]
     if length > period * MOST_SAMPLES:
         raise DynamicsError(f'check_period is {period} s over {length:g} s: more than '
@@ -152,8 +152,8 @@ def check_reals(name, value, *shapes, finite=True):
         if array.dtype.kind not in 'fiu' and array.size:
             raise TypeError(array.dtype)
         array = np.array(array, dtype=float)
-    except (TypeError, ValueError) as error:
-        raise DynamicsError(f'{name} must hold real numbers, got {repr(value)[:80]}') from error
+    except Exception as error:  # an object may raise anything when NumPy reads it
+        raise DynamicsError(f'{name} must hold real numbers, got {shown(value)}') from error
     if not any(_fits(array.shape, shape) for shape in shapes):
         wanted = ' or '.join(str(shape).replace("'", '') for shape in shapes)
         raise DynamicsError(f'{name} must have shape {wanted}, got {array.shape}')

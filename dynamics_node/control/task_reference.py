@@ -4,8 +4,10 @@ from typing import NamedTuple
 
 import numpy as np
 
+from dynamics_node import door
 from dynamics_node.control.gains import six
-from dynamics_node.errors import DynamicsError, UnknownName
+from dynamics_node.control.spline import check_reals
+from dynamics_node.errors import DynamicsError, UnknownName, shown
 from dynamics_node.model.checks import finite
 from dynamics_node.model.configuration import UNIT_QUATERNION
 from dynamics_node.spatial import so3
@@ -76,9 +78,10 @@ def task_reference(robot, q, frame, position, orientation, twist=(0.0,) * 6,
     :param free_axes: which of the contact frame's axes are not controlled, six booleans.
     :raise DynamicsError: which of them is wrong, and what is valid.
     """
-    model = robot.model
+    model = door.check_robot(robot).model
     _known('frame', model, frame)
-    if seen_from != '':
+    seen = not (isinstance(seen_from, str) and seen_from == '')
+    if seen:
         _known('header.frame_id', model, seen_from)
     force_axes, free_axes = _six_booleans(force_axes=force_axes, free_axes=free_axes)
     _check_controlled(force_axes, free_axes)
@@ -89,16 +92,21 @@ def task_reference(robot, q, frame, position, orientation, twist=(0.0,) * 6,
         ('twist', twist), ('acceleration', acceleration), ('wrench', wrench)))
     C = _rotation('axes', axes)
     _refuse_contradiction(C, force_axes, free_axes, twist, acceleration, wrench)
-    if seen_from != '':
+    if seen:
         there = robot.frame_pose(q, seen_from)
         R = there[:3, :3]
         pose, C = there @ pose, R @ C
         twist, acceleration, wrench = (np.concatenate([R @ each[:3], R @ each[3:]])
                                        for each in (twist, acceleration, wrench))
     return TaskReference(frame, pose, twist, acceleration, wrench,
-                         selection(C, force_axes, free_axes),
-                         six('stiffness', stiffness) if len(stiffness) else None,
-                         six('damping', damping) if len(damping) else None)
+                         selection(C, force_axes, free_axes), _given('stiffness', stiffness),
+                         _given('damping', damping))
+
+
+def _given(name, values):
+    """Return six numbers, None where there are none."""
+    values = check_reals(name, values, ('k',))
+    return six(name, values) if len(values) else None
 
 
 def _known(what, model, frame):
@@ -118,10 +126,16 @@ def _rotation(name, quaternion):
 
 def _six_booleans(**named):
     """Return each as an array of six booleans."""
+    arrays = []
     for name, value in named.items():
-        if np.shape(value) != (6,) or np.asarray(value).dtype != bool:
-            raise DynamicsError(f'{name} is {repr(value)[:80]}; expected six booleans')
-    return [np.array(value) for value in named.values()]
+        try:
+            array = np.array(value)
+        except Exception:  # an object may raise anything when NumPy reads it
+            array = np.empty(0)
+        if array.shape != (6,) or array.dtype != bool:
+            raise DynamicsError(f'{name} is {shown(value)}; expected six booleans')
+        arrays.append(array)
+    return arrays
 
 
 def _check_controlled(force_axes, free_axes):

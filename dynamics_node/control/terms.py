@@ -2,6 +2,7 @@
 
 import numpy as np
 
+from dynamics_node import door
 from dynamics_node.algorithms.operational_space import reference_inertia
 from dynamics_node.control.closed_loops import ClosedLoops
 from dynamics_node.control.gains import per_joint
@@ -23,10 +24,10 @@ class Terms:
     """
 
     def __init__(self, robot, gravity_scale=1.0, friction_scale=1.0):
-        self.robot = robot
+        self.robot = door.check_robot(robot)
         gravity_scale = per_joint('gravity_scale', gravity_scale, robot.nv)
         friction_scale = per_joint('friction_scale', friction_scale, robot.nv)
-        losses = (friction_scale * (robot.model.damping + robot.model.friction)).any()
+        losses = ((friction_scale > 0.0) & (robot.model.damping + robot.model.friction > 0.0)).any()
         self._lossless = _without_losses(robot)
         self._gravity_scale = None if (gravity_scale == 1.0).all() else gravity_scale
         self._friction_scale = friction_scale if losses else None

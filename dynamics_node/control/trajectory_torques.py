@@ -43,6 +43,7 @@ def trajectory_torques(robot, times, q, v, a, effort_limits=None, payload_frame=
     :param payload_com: where in that frame the point mass is, (3,) [m].
     :raise DynamicsError: which argument is wrong, where, and what is valid.
     """
+    door.check_robot(robot)
     times = check_times(times)
     states = _states(robot, times, q, v, a)
     limit = _effort_limit(robot, effort_limits)
@@ -50,7 +51,7 @@ def trajectory_torques(robot, times, q, v, a, effort_limits=None, payload_frame=
     peak = np.abs(effort).max(axis=0)
     dof, time = _first_saturation(times, effort, limit)
     payload = np.nan
-    if payload_frame != '':
+    if not (isinstance(payload_frame, str) and payload_frame == ''):
         payload = _greatest_payload(
             effort, limit, _per_kilogram(robot, states, effort, payload_frame, payload_com))
     return TrajectoryTorques(effort, limit, peak, limit - peak, dof, time, payload)

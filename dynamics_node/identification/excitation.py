@@ -11,6 +11,7 @@ from typing import NamedTuple
 
 import numpy as np
 
+from dynamics_node import door
 from dynamics_node.errors import DynamicsError
 from dynamics_node.identification.excitation_limits import (
     dense_times,
@@ -21,7 +22,7 @@ from dynamics_node.identification.excitation_limits import (
 from dynamics_node.identification.fourier import Fourier, at_rest
 from dynamics_node.identification.information import Information, smooth_condition
 from dynamics_node.identification.recording import check_one_axis
-from dynamics_node.model.checks import positive
+from dynamics_node.model.checks import at_least_zero, positive, whole
 
 DRAWN = 100          # random motions
 CENTERS = 1000       # random configurations to move about, tried at a time,
@@ -29,6 +30,8 @@ TRIES = 20           # and how often more
 PER_HARMONIC = 20    # samples per period of the highest harmonic, while searching
 STIFF = 1e3          # penalty of a limit that is exceeded by its own size
 STEP = 1e-6          # of the free numbers, for differences
+MOST_HARMONICS, MOST_ITERATIONS = 1000, 1_000_000
+SHORTEST, LONGEST = 1e-3, 1e6   # [s] period
 POOR_PLAN = 100.0    # condition number from which on a warning is given
 HARDLY = 0.1         # of its range and of its speed: a joint that uses less of both
 
@@ -58,13 +61,23 @@ class Excitation(NamedTuple):
     warnings: tuple             # texts
 
 
-def excitation(robot, settings=None, progress=lambda fraction, text: None):
+def _silent(fraction, text):
+    """Tell nothing."""
+
+
+def _duration(seconds):
+    endless = isinstance(seconds, float) and seconds == np.inf
+    return seconds if endless else at_least_zero('seconds', seconds)
+
+
+def excitation(robot, settings=None, progress=_silent):
     """Return the Excitation of a robot: one period, which may be repeated.
 
     :param progress: called with the share that is done and what is being done; may raise to stop.
     :raise DynamicsError: a setting that is wrong, or limits that no motion can keep.
     """
-    search = _Search(robot, settings or Settings(), progress)
+    door.check_callable('progress', progress)
+    search = _Search(robot, Settings() if settings is None else settings, progress or _silent)
     drawn = search.draw()
     if search.settings.iterations:
         search.improve(drawn[0][1])
@@ -76,18 +89,19 @@ class _Search:
 
     def __init__(self, robot, settings, progress):
         check_one_axis(robot)
-        if not isinstance(settings.harmonics, int) or settings.harmonics < 2:
-            raise DynamicsError(f'harmonics is {settings.harmonics!r}; expected 2 or more: with '
-                                'one, nothing that starts at rest moves')
-        if not isinstance(settings.iterations, int) or settings.iterations < 0:
-            raise DynamicsError(f'iterations is {settings.iterations!r}; expected a whole number, '
-                                '0 or more')
+        door.check_kind('settings', settings, Settings)
+        # with one harmonic nothing that starts at rest moves
+        whole('harmonics', settings.harmonics, 2, MOST_HARMONICS)
+        whole('iterations', settings.iterations, 0, MOST_ITERATIONS)
         self.robot, self.settings, self.progress = robot, settings, progress
         self.period = positive('period', settings.period)
+        if not SHORTEST <= self.period <= LONGEST:
+            raise DynamicsError(f'period is {self.period:g}; expected {SHORTEST:g} to {LONGEST:g} '
+                                's')
         self.limits = limits_of(robot, settings.margin, settings.positions,
                                 settings.acceleration, settings.boxes)
-        self.rng = np.random.default_rng(settings.seed)
-        self.until = monotonic() + settings.seconds
+        self.rng = np.random.default_rng(door.check_count('seed', settings.seed))
+        self.until = monotonic() + _duration(settings.seconds)
         progress(0.0, 'base parameters')
         omega = 2.0 * np.pi / self.period
         self.information = Information(robot, self.limits, settings.harmonics * omega, self.rng)

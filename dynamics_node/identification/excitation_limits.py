@@ -1,17 +1,19 @@
 """What may an excitation do, and how is a motion made to keep to it?"""
 
+from collections.abc import Mapping
 from typing import NamedTuple
 
 import numpy as np
 
 from dynamics_node import door
-from dynamics_node.errors import DynamicsError, UnknownName
-from dynamics_node.model.checks import positive
+from dynamics_node.errors import DynamicsError, UnknownName, shown
+from dynamics_node.model.checks import at_least_zero, mapping, positive
 
 WITHOUT_LIMITS = np.pi      # half the range of a continuous joint [rad]; of a slide, 1 m
 USUAL_SPEED = 1.0           # where the URDF says none [rad/s or m/s]
 PER_HARMONIC = 200          # points of a dense check per period of the highest harmonic
 BETWEEN = 0.995             # of a limit is used: torques may peak between two points of the check
+LEAST_ACCELERATION = 1e-9   # [rad/s^2 or m/s^2]
 INSIDE = 1e-3               # [m] within a box, for the same reason
 SCALES = 0.9 ** np.arange(50)   # of the amplitudes, tried from the greatest on: down to 0.006
 
@@ -45,13 +47,16 @@ def limits_of(robot, margin=0.1, positions=None, acceleration=None, boxes=()):
         limits bound it anyway: a series of K harmonics has |a| <= K w max |v|.
     """
     joints = robot.model.joints
-    if not 0.0 <= margin < 1.0:
-        raise DynamicsError(f'margin is {margin!r}; expected a share from 0 to below 1')
+    margin = at_least_zero('margin', margin)
+    if not margin < 1.0:
+        raise DynamicsError(f'margin is {margin:g}; expected a share from 0 to below 1')
     ranges = np.array([_range(joint, margin) for joint in joints]).reshape(-1, 2)
-    for name, pair in (positions or {}).items():
+    positions = {} if positions is None else mapping('positions', positions,
+                                                     "{'joint_1': (-1.0, 1.0)}")
+    for name, pair in positions.items():
         lower, upper = door.check_single(f"positions['{name}']", pair, 2)
         if lower >= upper:
-            raise DynamicsError(f"positions['{name}'] is {pair!r}; expected (lower, upper)")
+            raise DynamicsError(f"positions['{name}'] is {shown(pair)}; expected (lower, upper)")
         ranges[robot.model.joint(name).v.start] = lower, upper
     speed = np.array([joint.max_velocity for joint in joints])
     torque = np.array([joint.max_effort for joint in joints])
@@ -63,7 +68,8 @@ def limits_of(robot, margin=0.1, positions=None, acceleration=None, boxes=()):
     return Limits(*ranges.T, (1.0 - margin) * np.where(np.isnan(speed), USUAL_SPEED, speed),
                   _accelerations(robot, acceleration),
                   (1.0 - margin) * np.where(np.isnan(torque), np.inf, torque),
-                  tuple(_box(robot, box) for box in boxes), tuple(warnings))
+                  tuple(_box(robot, box) for box in door.check_sequence('boxes', boxes)),
+                  tuple(warnings))
 
 
 def dense_times(trajectory):
@@ -81,7 +87,7 @@ def kept_within(robot, limits, trajectory, times):
     center = np.clip(trajectory.center, limits.lower, limits.upper)
     trajectory = trajectory._replace(center=center)
     q, v, a = trajectory.sample(times)
-    with np.errstate(divide='ignore', invalid='ignore'):
+    with np.errstate(all='ignore'):
         room = [BETWEEN * (limits.upper - center) / (q - center).max(axis=0),
                 BETWEEN * (center - limits.lower) / (center - q).max(axis=0),
                 BETWEEN * limits.velocity / np.abs(v).max(axis=0),
@@ -118,19 +124,27 @@ def _range(joint, margin):
 def _accelerations(robot, acceleration):
     if acceleration is None:
         return np.full(robot.nv, np.inf)
-    if not hasattr(acceleration, 'items'):
-        return np.full(robot.nv, positive('acceleration', acceleration))
+    if not isinstance(acceleration, Mapping):
+        return np.full(robot.nv, _acceleration('acceleration', acceleration))
     limit = np.full(robot.nv, np.inf)
     for name, value in acceleration.items():
-        limit[robot.model.joint(name).v] = positive(f"acceleration['{name}']", value)
+        limit[robot.model.joint(name).v] = _acceleration(f"acceleration['{name}']", value)
     return limit
 
 
+def _acceleration(name, value):
+    if not positive(name, value) >= LEAST_ACCELERATION:
+        raise DynamicsError(f'{name} is {value:g}; expected {LEAST_ACCELERATION:g} or more')
+    return float(value)
+
+
 def _box(robot, box):
-    if box.frame not in robot.frame_names:
+    door.check_kind('an entry of boxes', box, Box)
+    if not isinstance(box.frame, str) or box.frame not in robot.frame_names:
         raise DynamicsError(f'boxes: {UnknownName("frame", box.frame, robot.frame_names)}')
-    lower, upper = np.asarray(box.lower, dtype=float), np.asarray(box.upper, dtype=float)
-    if lower.shape != (3,) or upper.shape != (3,) or not (lower < upper).all():
+    lower, upper = (door.check_floats(f"{name} of the box of '{box.frame}'", value, 3)
+                    for name, value in (('lower', box.lower), ('upper', box.upper)))
+    if not (lower < upper).all():
         raise DynamicsError(f"the box of '{box.frame}' goes from {box.lower} to {box.upper}; "
                             'expected x, y, z in metres, each lower one below the upper')
     return Box(box.frame, tuple(lower), tuple(upper))

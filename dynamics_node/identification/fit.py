@@ -9,7 +9,7 @@ from typing import NamedTuple
 
 import numpy as np
 
-from dynamics_node.errors import DynamicsError
+from dynamics_node.errors import DynamicsError, shown
 from dynamics_node.identification.accumulate import accumulate, misfit, residuals
 from dynamics_node.identification.noise import Noise, median_sigma, noise_of
 
@@ -70,8 +70,8 @@ def fit(robot, base, recording, start, method='weighted', loss='huber', factor=1
 
 def _check(method, loss):
     for name, value, choices in (('method', method, METHODS), ('loss', loss, LOSSES)):
-        if value not in choices:
-            raise DynamicsError(f'{name} is {value!r:.80}; expected one of {", ".join(choices)}')
+        if not isinstance(value, str) or value not in choices:
+            raise DynamicsError(f'{name} is {shown(value)}; expected one of {", ".join(choices)}')
 
 
 def _reweighted(robot, base, recording, x, floor, start, loss, factor, say):

@@ -2,6 +2,7 @@
 
 from typing import NamedTuple
 
+from dynamics_node.door import check_callable, check_kind
 from dynamics_node.identification.identify import Identification, Options, identify
 from dynamics_node.identification.prepare import Prepared, prepare
 
@@ -28,10 +29,12 @@ def identify_recording(robot, raw, options=None, cutoff=None, progress=None, tel
     :param progress, tell: see `identify`.
     :raise DynamicsError: why nothing can be said, and what to record instead.
     """
+    check_callable('progress', progress)
+    options = Options() if options is None else check_kind('options', options, Options)
     say = progress or (lambda share, text: None)
     say(0.0, 'checking and filtering the recording')
     ready = prepare(robot, raw, cutoff)
-    options = (options or Options())._replace(decimation=ready.factor)
+    options = options._replace(decimation=ready.factor)
     found = identify(robot, ready.recording, options,
                      lambda share, text: say(PREPARED + (1.0 - PREPARED) * share, text), tell)
     return Identified(found, ready)

@@ -4,7 +4,8 @@ from typing import NamedTuple
 
 import numpy as np
 
-from dynamics_node.errors import DynamicsError
+from dynamics_node.door import check_callable, check_kind, check_robot
+from dynamics_node.errors import DynamicsError, shown
 from dynamics_node.identification.base_parameters import BaseParameters, base_parameters
 from dynamics_node.identification.consistent_fit import consistent_fit, prior_of
 from dynamics_node.identification.decimation import rows_left
@@ -20,11 +21,12 @@ from dynamics_node.identification.parameters import (
 from dynamics_node.identification.recording import Recording, of_joints
 from dynamics_node.identification.uncertainty import Spread, base_spread, full_spread
 from dynamics_node.identification.validation import Residuals, compare, split
-from dynamics_node.model.checks import positive
+from dynamics_node.model.checks import positive, whole
 from dynamics_node.robot import Robot
 
 ENOUGH = 5           # torques per unknown: fewer, and residuals say nothing about the noise
 POOR = 300.0         # condition number above which a motion excites too little
+LEAST, MOST = 1e-9, 1e9   # of a weight or a speed that is an option
 STILL = 1e-9         # [rad or m, N m or N]: what changes by less does not change
 
 
@@ -74,7 +76,10 @@ def identify(robot, recording, options=None, progress=None, tell=None):
         as they are known.
     :raise DynamicsError: why nothing can be said, and what to record instead.
     """
-    options = _checked(Options() if options is None else options)
+    check_robot(robot)
+    options = _checked(Options() if options is None else check_kind('options', options, Options))
+    check_callable('progress', progress)
+    check_callable('tell', tell)
     say = progress or (lambda share, text: None)
     recording = _arranged(robot, recording)
     layout = layout_of(robot, options.stribeck_speed)
@@ -104,16 +109,19 @@ def identify(robot, recording, options=None, progress=None, tell=None):
 # At the door ----------------------------------------------------------------------------------
 
 def _checked(options):
-    positive('prior_weight', options.prior_weight)
-    if not 0.0 < options.validation_share < 1.0:
-        raise DynamicsError(f'validation_share is {options.validation_share!r:.80}; expected a '
+    _within('prior_weight', options.prior_weight)
+    if not 0.0 < positive('validation_share', options.validation_share) < 1.0:
+        raise DynamicsError(f'validation_share is {shown(options.validation_share)}; expected a '
                             'number between 0 and 1: the share of the samples that is held back')
-    if not isinstance(options.decimation, int) or options.decimation < 1:
-        raise DynamicsError(f'decimation is {options.decimation!r:.80}; expected a whole number, '
-                            '1 or more')
+    whole('decimation', options.decimation, 1)
     if options.stribeck_speed is not None:
-        positive('stribeck_speed', options.stribeck_speed)
+        _within('stribeck_speed', options.stribeck_speed)
     return options
+
+
+def _within(name, value):
+    if not LEAST <= positive(name, value) <= MOST:
+        raise DynamicsError(f'{name} is {value:g}; expected {LEAST:g} to {MOST:g}')
 
 
 def _arranged(robot, recording):
@@ -135,8 +143,8 @@ def _arranged(robot, recording):
         bad = ~np.isfinite(getattr(recording, name))
         if bad.any():
             row, column = np.argwhere(bad)[0]
-            raise DynamicsError(f'{name} of joint {recording.joint_names[column]!r} has no number '
-                                f'at sample {row}; filtering.smooth leaves such samples out')
+            raise DynamicsError(f'{name} of joint {shown(recording.joint_names[column])} has no '
+                                f'number at sample {row}; filtering.smooth leaves such samples out')
     for name, what in (('q', 'does not move'), ('tau', 'has a constant torque')):
         still = [joint for joint, change in zip(recording.joint_names,
                                                 np.ptp(getattr(recording, name), axis=0))

@@ -2,11 +2,13 @@
 
 from typing import NamedTuple
 
+from dynamics_node.door import check_kind
 from dynamics_node.identification.checks import check, without_repeats
 from dynamics_node.identification.decimation import factor_for
 from dynamics_node.identification.filtering import default_cutoff, smooth
-from dynamics_node.identification.recording import Recording, of_joints
+from dynamics_node.identification.recording import RawRecording, Recording, of_joints
 from dynamics_node.identification.units import check_speeds, check_torques
+from dynamics_node.model.checks import at_least_zero, flag, positive
 
 
 class Prepared(NamedTuple):
@@ -26,10 +28,12 @@ def prepare(robot, raw, cutoff=None, min_duration=5.0, all_move=True):
     :param min_duration, all_move: see `checks.check`.
     :raise DynamicsError: why nothing can be learned from it, and what to record instead.
     """
+    check_kind('raw', raw, RawRecording)
+    min_duration, all_move = at_least_zero('min_duration', min_duration), flag('all_move', all_move)
     raw, twice = without_repeats(of_joints(robot, raw))
     warnings = [f'{twice} samples were recorded twice'] if twice else []
     warnings += check(robot, raw, min_duration, all_move)
-    cutoff = default_cutoff(raw) if cutoff is None else cutoff
+    cutoff = default_cutoff(raw) if cutoff is None else positive('cutoff', cutoff)
     recording = smooth(raw, cutoff)
     check_speeds(robot, recording)
     warnings += check_torques(robot, recording)

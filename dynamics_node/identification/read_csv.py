@@ -11,12 +11,14 @@ header: seconds, nanoseconds, frame, names, positions, velocities, efforts in ea
 
 import csv
 import itertools
+import os
 import re
 from pathlib import Path
 
 import numpy as np
 
-from dynamics_node.errors import DynamicsError
+from dynamics_node.door import check_kind
+from dynamics_node.errors import DynamicsError, shown
 from dynamics_node.identification.recording import raw_recording
 
 QUANTITIES = ('position', 'velocity', 'effort')
@@ -32,11 +34,12 @@ def read_csv(path):
 
     :raise DynamicsError: what the file lacks, and in which line.
     """
+    check_kind('path', path, (str, os.PathLike))
     try:
         with open(path, newline='', encoding='utf-8-sig') as file:
             first = next(csv.reader(file), [])
-    except (OSError, UnicodeDecodeError) as error:
-        raise DynamicsError(f'{path} cannot be read: {error}') from error
+    except (OSError, ValueError, csv.Error) as error:  # a null in the name, or no text
+        raise DynamicsError(f'{shown(path)} cannot be read: {error}') from error
     if len(first) > 3 and _is_number(first[0]) and _is_number(first[1]):
         return _of_echo(path, first)
     return _of_table(path, [name.strip() for name in first])

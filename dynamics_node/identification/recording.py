@@ -4,7 +4,8 @@ from typing import NamedTuple
 
 import numpy as np
 
-from dynamics_node.errors import DynamicsError
+from dynamics_node.door import check_kind, check_names, check_robot
+from dynamics_node.errors import DynamicsError, shown
 
 
 class Recording(NamedTuple):
@@ -46,7 +47,7 @@ def raw_recording(joint_names, time, q, tau, v=None):
 
     :raise DynamicsError: which argument has what wrong.
     """
-    names = tuple(joint_names)
+    names = check_names('joint_names', joint_names)
     twice = sorted({name for name in names if names.count(name) > 1})
     if twice or not names:
         raise DynamicsError(f'joint_names has {twice} twice' if twice else 'joint_names is empty')
@@ -69,6 +70,7 @@ def of_joints(robot, raw):
         robot has more than one axis.
     """
     check_one_axis(robot)
+    check_kind('the recording', raw, (RawRecording, Recording))
     names = robot.joint_names
     missing = [name for name in names if name not in raw.joint_names]
     if missing:
@@ -82,7 +84,8 @@ def of_joints(robot, raw):
 
 def check_one_axis(robot):
     """Refuse a robot with planar or floating joints: q is a column per joint here."""
-    wide = [joint.name for joint in robot.model.joints if joint.kind in ('planar', 'floating')]
+    joints = check_robot(robot).model.joints
+    wide = [joint.name for joint in joints if joint.kind in ('planar', 'floating')]
     if wide:
         raise DynamicsError(f'the robot has joints of more than one axis, {wide}: identification '
                             "takes one-axis joints; read the URDF with base='fixed', or lock them")
@@ -90,6 +93,9 @@ def check_one_axis(robot):
 
 def _numbers(name, value):
     try:
-        return np.asarray(value, dtype=float)
-    except (TypeError, ValueError) as error:
-        raise DynamicsError(f'{name} is {value!r:.80}; expected an array of numbers') from error
+        array = np.asarray(value)
+        if array.dtype.kind not in 'fiubO':  # else text and complex numbers would slip through
+            raise TypeError(array.dtype)
+        return array.astype(float, copy=False)
+    except Exception as error:  # an object may raise anything when NumPy reads it
+        raise DynamicsError(f'{name} is {shown(value)}; expected an array of numbers') from error

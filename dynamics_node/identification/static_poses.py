@@ -4,6 +4,7 @@ from typing import NamedTuple
 
 import numpy as np
 
+from dynamics_node import door
 from dynamics_node.errors import DynamicsError, UnknownName
 
 
@@ -26,7 +27,7 @@ def poses_of(robot, poses):
 
     :raise DynamicsError: what is wrong with them.
     """
-    names = tuple(poses.joint_names)
+    names = door.check_names('joint_names of the poses', poses.joint_names)
     wide = [joint.name for joint in robot.model.joints if joint.kind in ('planar', 'floating')]
     if wide:
         raise DynamicsError(f'the robot has joints of more than one axis, {wide}: lock them, or '
@@ -37,14 +38,25 @@ def poses_of(robot, poses):
     columns = [names.index(name) for name in robot.joint_names]
     given = {'q': poses.q, 'tau': poses.tau}
     if poses.approach is not None:
-        given['approach'] = np.sign(poses.approach)
-    arrays = {}
-    for key, value in given.items():
-        array = np.asarray(value, dtype=float)
-        if array.ndim != 2 or array.shape != (len(poses.q), len(names)):
+        given['approach'] = poses.approach
+    arrays = {key: _rows(key, value, len(names)) for key, value in given.items()}
+    for key, array in arrays.items():
+        if array.shape != arrays['q'].shape:
             raise DynamicsError(f'{key} of the poses has shape {array.shape}; expected '
-                                f'({len(poses.q)}, {len(names)}): a row per pose')
-        if not np.isfinite(array).all():
-            raise DynamicsError(f'{key} of the poses holds a number that is not finite')
-        arrays[key] = array[:, columns]
+                                f"{arrays['q'].shape}: a row per pose")
+    arrays = {key: array[:, columns] for key, array in arrays.items()}
+    if 'approach' in arrays:
+        arrays['approach'] = np.sign(arrays['approach'])
     return StaticPoses(robot.joint_names, arrays['q'], arrays['tau'], arrays.get('approach'))
+
+
+def _rows(key, value, columns):
+    """Return finite floats, (N, columns)."""
+    try:
+        array = door.check_array(key, value, columns)
+    except DynamicsError as error:
+        raise DynamicsError(f'{key} of the poses: {error}') from None
+    if array.ndim != 2:
+        raise DynamicsError(f'{key} of the poses has shape {array.shape}; expected (N, {columns}): '
+                            'a row per pose')
+    return array

@@ -15,7 +15,8 @@ carries gets everything, and the others nothing.
 import numpy as np
 
 from dynamics_node.algorithms.inertial_parameters import inertia_of, ten_numbers
-from dynamics_node.errors import DynamicsError, UnknownName
+from dynamics_node.door import check_robot
+from dynamics_node.errors import DynamicsError, UnknownName, shown
 from dynamics_node.identification.log_cholesky import (
     is_consistent,
     pseudo_inertia,
@@ -23,6 +24,7 @@ from dynamics_node.identification.log_cholesky import (
     upper_cholesky,
 )
 from dynamics_node.identification.urdf_edit import Edits, parsed
+from dynamics_node.model.checks import flag
 from dynamics_node.model.read_urdf import read_urdf
 from dynamics_node.model.urdf_text import urdf_text
 from dynamics_node.spatial import inertia as inertias
@@ -40,6 +42,10 @@ def write_back(urdf, robot, friction=False):
     :param friction: whether damping and friction of joints are written too.
     :raise DynamicsError: the robot was made of another text.
     """
+    check_robot(robot)
+    friction = flag('friction', friction)
+    if not isinstance(urdf, (str, bytes, bytearray)):
+        raise DynamicsError(f'urdf is {shown(urdf)}; expected the text of a URDF')
     raw = urdf.encode('utf-8', 'surrogatepass') if isinstance(urdf, str) else bytes(urdf)
     record = read_urdf(urdf_text(raw))
     root, edits = parsed(raw), Edits(raw)

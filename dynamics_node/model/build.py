@@ -3,7 +3,7 @@
 import numpy as np
 
 from dynamics_node.errors import ModelError, UnknownName
-from dynamics_node.model.checks import at_least_zero, finite, mapping, positive
+from dynamics_node.model.checks import at_least_zero, choice, finite, flag, mapping, positive
 from dynamics_node.model.configuration import UNIT_QUATERNION
 from dynamics_node.model.joints import KINDS, Floating, Planar, Prismatic, Revolute
 from dynamics_node.model.mimic import chains, resolve_mimic
@@ -14,6 +14,7 @@ from dynamics_node.spatial import inertia as inertias
 from dynamics_node.spatial import se3
 
 FLOATING_BASE = 'floating_base'  # name of the joint that base='floating' adds
+BASES = ('fixed', 'floating')
 FRICTION_SPEED = 0.01            # [rad/s or m/s]
 
 
@@ -31,14 +32,16 @@ def build_model(record, base='fixed', gravity=(0.0, 0.0, -9.81), locked=None, ar
     gravity = finite('gravity', gravity, (3,))
     root, order = depth_first(record.links, record.joints)
     order = _with_base(base, root, order)
-    held = _held_positions(order, mapping('locked', locked or {}, "{'joint': 0.1}"))
+    locked = {} if locked is None else mapping('locked', locked, "{'joint': 0.1}")
+    armature = {} if armature is None else mapping('armature', armature, "{'joint': 0.1}")
+    held = _held_positions(order, locked)
     follows = resolve_mimic(order, held)
     bodies, frames, base_inertia = _lump(record.links, root, order, held)
     joints = _joint_infos(order, held, follows)
     place = {info.name: info for info in joints}
     bodies = tuple(_placed(body, place, follows) for body in bodies)
-    constants = _joint_constants(order, joints, held, follows,
-                                 mapping('armature', armature or {}, "{'joint': 0.1}"), friction)
+    constants = _joint_constants(order, joints, held, follows, armature,
+                                 flag('friction', friction))
     own = (*(body.inertia for body in bodies), base_inertia)
     return Model(record.name, bodies, joints, frames, root, base_inertia, gravity, **constants,
                  friction_speed=positive('friction_speed', friction_speed),
@@ -47,10 +50,8 @@ def build_model(record, base='fixed', gravity=(0.0, 0.0, -9.81), locked=None, ar
 
 
 def _with_base(base, root, order):
-    if base == 'fixed':
+    if choice('base', base, BASES) == 'fixed':
         return order
-    if base != 'floating':
-        raise ModelError(f"base is {base!r}; valid choices are 'fixed' and 'floating'")
     name, taken = FLOATING_BASE, {joint.name for joint in order}
     while name in taken:  # hyq and a1 have a fixed joint of that name
         name = f'root_{name}'
@@ -67,8 +68,7 @@ def _held_positions(order, locked):
             raise UnknownName('moving joint to lock', name, moving)
         size = KINDS[moving[name].kind](moving[name].axis).nq
         where = f"locked['{name}']"
-        listed = [position] if np.isscalar(position) else position
-        held[name] = finite(where, listed, (size,))
+        held[name] = np.atleast_1d(finite(where, position, *([()] if size == 1 else []), (size,)))
         if moving[name].kind == 'floating':
             norm = np.linalg.norm(held[name][3:])
             if abs(norm - 1.0) > UNIT_QUATERNION:

@@ -1,24 +1,27 @@
-"""Numbers that a user hands to the model, checked by name."""
+"""Numbers and choices that a user hands to the model, checked by name."""
+
+from numbers import Integral
 
 import numpy as np
 
-from dynamics_node.errors import ModelError
+from dynamics_node.errors import ModelError, shown
 
-LARGEST = 1e30  # no robot has more of anything; squares and products stay finite
+LARGEST = 1e30         # no robot has more of anything; squares and products stay finite
+MOST_JOINTS = 100_000  # of one robot; a greater number is a mistake that would fill the memory
 
 
-def finite(name, value, shape):
-    """Return value as an array of floats of that shape, all finite."""
+def finite(name, value, *shapes):
+    """Return value as an array of floats of one of the shapes, all finite."""
     try:
         array = np.asarray(value)
         numeric = array.dtype.kind in 'fiu'
         array = np.array(array, dtype=float) if numeric else None
-    except (TypeError, ValueError, OverflowError):
+    except Exception:  # an object may raise anything when NumPy reads it
         array = None
-    if array is None or array.shape != shape or not (np.abs(array) <= LARGEST).all():
-        size = ' x '.join(map(str, shape))
-        wanted = f'{size} finite numbers' if shape else 'a finite number'
-        raise ModelError(f'{name} is {value!r:.200}; expected {wanted}')
+    if array is None or array.shape not in shapes or not (np.abs(array) <= LARGEST).all():
+        size = ' x '.join(map(str, shapes[-1]))
+        wanted = f'{size} finite numbers' if shapes[-1] else 'a finite number'
+        raise ModelError(f'{name} is {shown(value, 200)}; expected {wanted}')
     return array
 
 
@@ -26,7 +29,7 @@ def at_least_zero(name, value):
     """Return value as a float that is finite and not negative."""
     number = float(finite(name, value, ()))
     if number < 0.0:
-        raise ModelError(f'{name} is {value!r}; expected zero or a positive number')
+        raise ModelError(f'{name} is {shown(value)}; expected zero or a positive number')
     return number
 
 
@@ -34,12 +37,39 @@ def positive(name, value):
     """Return value as a float that is finite and above zero."""
     number = float(finite(name, value, ()))
     if number <= 0.0:
-        raise ModelError(f'{name} is {value!r}; expected a positive number')
+        raise ModelError(f'{name} is {shown(value)}; expected a positive number')
     return number
 
 
 def mapping(name, value, example):
     """Return value as a dict."""
-    if not hasattr(value, 'items'):
-        raise ModelError(f'{name} is {value!r:.200}; expected a dict such as {example}')
-    return dict(value)
+    try:
+        return dict(value.items())
+    except Exception:  # no dict, or one that cannot be read
+        raise ModelError(f'{name} is {shown(value, 200)}; expected a dict such as '
+                         f'{example}') from None
+
+
+def flag(name, value):
+    """Return True or False; 1 and 0 count as such."""
+    if isinstance(value, (bool, np.bool_)):
+        return bool(value)
+    if isinstance(value, Integral) and value in (0, 1):
+        return bool(value)
+    raise ModelError(f'{name} is {shown(value)}; expected True or False')
+
+
+def choice(name, value, choices):
+    """Return the text, which is one of the choices."""
+    if not isinstance(value, str) or value not in tuple(choices):
+        raise ModelError(f'{name} is {shown(value)}; expected one of {", ".join(choices)}')
+    return str(value)
+
+
+def whole(name, value, least=0, most=None):
+    """Return a whole number within bounds as an int."""
+    if (not isinstance(value, Integral) or isinstance(value, bool) or value < least
+            or (most is not None and value > most)):
+        bounds = f'{least} or more' if most is None else f'from {least} to {most}'
+        raise ModelError(f'{name} is {shown(value)}; expected a whole number, {bounds}')
+    return int(value)

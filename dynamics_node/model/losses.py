@@ -12,6 +12,6 @@ def with_losses(model, damping=None, friction=None):
     changes = {}
     for key, values in (('damping', damping), ('friction', friction)):
         changes[key] = getattr(model, key).copy()
-        for name, value in mapping(key, values or {}, "{'joint': 0.1}").items():
+        for name, value in mapping(key, {} if values is None else values, "{'joint': 0.1}").items():
             changes[key][model.joint(name).v] = at_least_zero(f"{key}['{name}']", value)
     return model.with_(**changes)

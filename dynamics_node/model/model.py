@@ -113,9 +113,10 @@ class Model:
 
     def joint(self, name):
         """Return the moving joint of that name, or raise an error that lists them."""
-        for joint in self.joints:
-            if joint.name == name:
-                return joint
+        if isinstance(name, str):  # what else compares to a text with anything but a truth value?
+            for joint in self.joints:
+                if joint.name == name:
+                    return joint
         raise UnknownName('joint', name, [joint.name for joint in self.joints])
 
     def ancestors(self, i):

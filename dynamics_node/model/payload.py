@@ -6,7 +6,7 @@ payload off gives back exactly, to the last bit, the robot as it was.
 
 import numpy as np
 
-from dynamics_node.errors import ModelError, UnknownName
+from dynamics_node.errors import ModelError, UnknownName, shown
 from dynamics_node.model.checks import at_least_zero, finite
 from dynamics_node.model.model import Payload
 from dynamics_node.spatial import inertia as inertias
@@ -24,7 +24,8 @@ def with_payload(model, name, frame, mass, com=(0.0, 0.0, 0.0), inertia=None):
         None is a point mass.
     """
     if not isinstance(name, str):
-        raise ModelError(f'a payload has a name, got {name!r}; expected a string')
+        raise ModelError(f'a payload has a name, got {shown(name)}; expected a string')
+    name = str(name)  # of a subclass that cannot be hashed, say
     model.frame(frame)
     where = f"payload '{name}': "
     mass = at_least_zero(where + 'mass', mass)
@@ -37,7 +38,7 @@ def with_payload(model, name, frame, mass, com=(0.0, 0.0, 0.0), inertia=None):
 
 def without_payload(model, name):
     """Return the model without that payload."""
-    if name not in list(model.payloads):  # a list: any kind of name may be asked for
+    if not isinstance(name, str) or name not in list(model.payloads):
         raise UnknownName('payload', name, model.payloads)
     return _loaded(model, {key: load for key, load in model.payloads.items() if key != name})
 

@@ -4,7 +4,8 @@ from typing import NamedTuple
 
 import numpy as np
 
-from dynamics_node.model.model import WORLD
+from dynamics_node.errors import DynamicsError, shown
+from dynamics_node.model.model import WORLD, Model
 
 LEVELS = ('error', 'warning', 'note')
 WRITTEN_DIGITS = 1e-6  # relative: URDFs are written with six digits or so
@@ -79,7 +80,9 @@ class ModelReport(NamedTuple):
 
 def model_report(model):
     """Return the ModelReport of a Model, or of a Robot."""
-    model = getattr(model, 'model', model)
+    given, model = model, getattr(model, 'model', model)
+    if not isinstance(model, Model):
+        raise DynamicsError(f'model is {shown(given)}; expected a Robot or a Model')
     links = tuple(_link_line(model, record) for record in model.links)
     joints = tuple(_joint_line(model, joint) for joint in model.joints)
     base = 'floating' if any(body.parent == WORLD and body.name == model.root

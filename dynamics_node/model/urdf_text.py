@@ -2,9 +2,11 @@
 
 import os
 import re
+import sys
 from pathlib import Path
 
 from dynamics_node.errors import ModelError
+from dynamics_node.model.checks import whole
 
 MAX_BYTES = 20_000_000  # the largest published robots are below 2 MB
 
@@ -17,8 +19,7 @@ def urdf_text(source, max_bytes=MAX_BYTES):
     :param max_bytes: a longer text is refused.
     :raise ModelError: unreadable, too long, empty, or with a DOCTYPE or entity.
     """
-    if not isinstance(max_bytes, int):
-        raise ModelError(f'max_bytes is {max_bytes!r}; expected a whole number')
+    max_bytes = whole('max_bytes', max_bytes, 0, sys.maxsize - 1)
     raw = _read(source, max_bytes)
     if len(raw) > max_bytes:
         raise ModelError(f'the URDF text is longer than the limit of {max_bytes} bytes; '

@@ -2,8 +2,9 @@
 
 import numpy as np
 
+from dynamics_node.door import check_floats
 from dynamics_node.errors import DynamicsError
-from dynamics_node.model.checks import at_least_zero
+from dynamics_node.model.checks import at_least_zero, finite
 from dynamics_node.observer.momentum import per_dof
 
 HYSTERESIS = 0.5
@@ -30,8 +31,9 @@ class ContactFlag:
         if (thresholds < 0.0).any():
             raise DynamicsError(f'thresholds has {thresholds.min():g}; expected numbers not below '
                                 'zero')
+        hysteresis = float(finite('hysteresis', hysteresis, ()))
         if not 0.0 <= hysteresis <= 1.0:
-            raise DynamicsError(f'hysteresis is {hysteresis!r:.80}; expected 0 to 1')
+            raise DynamicsError(f'hysteresis is {hysteresis:g}; expected 0 to 1')
         self._enter = np.where(thresholds > 0.0, thresholds, np.inf)
         self._leave = np.where(thresholds > 0.0, hysteresis * thresholds, np.inf)
         self.set_time = at_least_zero('set_time', set_time)
@@ -45,6 +47,11 @@ class ContactFlag:
 
     def step(self, torque, dt):
         """Take in the external torque, dt seconds after the last one; return the flag."""
+        if type(torque) is not np.ndarray or torque.shape != self._enter.shape or (
+                torque.dtype.kind != 'f'):
+            torque = check_floats('torque', torque, len(self._enter))
+        if type(dt) is not float:
+            dt = float(finite('dt', dt, ()))
         within = np.abs(torque) <= (self._leave if self.contact else self._enter)
         self.joints = ~within   # what is no number is not within
         beyond = bool(self.joints.any())

@@ -15,7 +15,9 @@ from typing import NamedTuple
 
 import numpy as np
 
+from dynamics_node import door
 from dynamics_node.errors import DynamicsError, UnknownName
+from dynamics_node.model.checks import choice, finite, mapping
 
 MEANINGS = ('unknown', 'output_torque', 'motor_torque', 'current', 'without_gravity')
 
@@ -37,17 +39,18 @@ def meaning_of(robot, name, torque_constants=None):
         negative, where the motor turns the other way.
     :raise DynamicsError: the reason why nothing can be observed.
     """
-    constants = dict(torque_constants or {})
-    if name not in list(MEANINGS):  # a list: any kind of name may be asked for
-        raise DynamicsError(f'effort_meaning is {name!r:.80}; expected one of '
-                            f'{", ".join(MEANINGS)}')
+    door.check_robot(robot)
+    name = choice('effort_meaning', name, MEANINGS)
+    constants = {} if torque_constants is None else mapping(
+        'torque_constants', torque_constants, "{'joint_1': 0.8} [N m/A or N/A]")
     if name == 'unknown':
         raise DynamicsError(
             'effort_meaning is unknown: whether effort is a torque at the output, of the motor, a '
             'current, or has its gravity taken off differs from driver to driver; declare it as '
             f'one of {", ".join(MEANINGS[1:])}')
     if constants and name != 'current':
-        raise DynamicsError(f"torque_constants are for effort_meaning 'current', which is {name!r}")
+        raise DynamicsError("torque_constants are for effort_meaning 'current', which is "
+                            f"'{name}'")
     scale = np.ones(robot.nv)
     if name == 'current':
         scale = _per_ampere(robot, constants)
@@ -67,9 +70,9 @@ def _per_ampere(robot, constants):
     """Return the constants of all degrees of freedom; what no motor drives has one, of nothing."""
     driven = _driven(robot)
     for name, value in constants.items():
-        if name not in driven:
+        if not isinstance(name, str) or name not in driven:
             raise DynamicsError(f'torque_constants: {UnknownName("joint", name, driven)}')
-        if not np.isfinite(value) or value == 0.0:
+        if float(finite(f"torque_constants['{name}']", value, ())) == 0.0:
             raise DynamicsError(f"torque_constants['{name}'] is {value}; expected a finite number "
                                 'that is not zero [N m/A or N/A]')
     missing = [name for name in driven if name not in constants]

@@ -6,7 +6,8 @@ import numpy as np
 
 from dynamics_node import door
 from dynamics_node.errors import DynamicsError
-from dynamics_node.model.checks import LARGEST, finite, positive
+from dynamics_node.model.checks import LARGEST, MOST_JOINTS, finite, positive, whole
+from dynamics_node.observer.effort_meaning import Meaning
 
 BANDWIDTH = 30.0     # [1/s]
 LONGEST_STEP = 0.1   # [s] over which torques may be taken for straight lines
@@ -25,7 +26,10 @@ def balance(robot, meaning, q, v, effort):
     :param meaning: Meaning of the effort, see effort_meaning.py.
     """
     momentum, drift = robot.generalised_momentum(q, v)
-    inflow = meaning.scale * door.check_array('effort', effort, robot.nv) + drift
+    effort = door.check_array('effort', effort, robot.nv)
+    if effort.ndim == drift.ndim == 2:
+        door.batch_size({'q and v': drift, 'effort': effort})
+    inflow = meaning.scale * effort + drift
     if meaning.without_gravity:
         inflow = inflow + meaning.driven * robot.gravity_torque(q)
     if meaning.motor_side:
@@ -62,10 +66,11 @@ class MomentumObserver:
         :param longest_step: a longer one tells nothing, the balance begins anew [s].
         :raise DynamicsError: the robot has loops: their forces would seem to come from outside.
         """
-        if robot.loops.constraints:
+        if door.check_robot(robot).loops.constraints:
             raise DynamicsError('the robot has loops: the forces that close them are not told from '
                                 'external ones')
-        self.meaning, self.longest_step = meaning, positive('longest_step', longest_step)
+        self.meaning = door.check_kind('meaning', meaning, Meaning)
+        self.longest_step = positive('longest_step', longest_step)
         self.bandwidth = per_dof('bandwidth', bandwidth, robot.nv)
         if (self.bandwidth <= 0.0).any():
             raise DynamicsError(f'bandwidth is {self.bandwidth.min():g}; expected numbers above '
@@ -75,7 +80,7 @@ class MomentumObserver:
 
     def use(self, robot):
         """Go on with a robot that is loaded otherwise; r stays, the balance begins anew."""
-        self.robot, self._last = robot, None
+        self.robot, self._last = door.check_robot(robot), None
 
     def reset(self):
         """Forget everything."""
@@ -89,8 +94,12 @@ class MomentumObserver:
         """
         before, self._last = self._last, None   # what is refused begins anew
         now = balance(self.robot, self.meaning, q, v, effort)
+        if now.inflow.ndim != 1:
+            raise DynamicsError(f'q, v and effort must be one state, got {len(now.inflow)} states')
         if not (np.abs(now) <= LARGEST).all():  # else r would never be a number again
             raise DynamicsError('v or effort is beyond all bounds')
+        if type(dt) is not float:
+            dt = float(finite('dt', dt, ()))
         self._last = now
         if before is not None and 0.0 < dt <= self.longest_step:
             share = -np.expm1(-self.bandwidth * dt)
@@ -103,9 +112,14 @@ def external_torques(robot, meaning, time, q, v, effort, bandwidth=BANDWIDTH):
 
     :param time: (N,) [s], increasing; q (N, nq), v and effort (N, nv).
     """
-    time = finite('time', time, np.shape(time))
+    door.check_robot(robot)
+    door.check_kind('meaning', meaning, Meaning)
     momentum, inflow = balance(robot, meaning, q, v, effort)
-    dt = np.diff(time)[:, None]
+    if not (np.abs(inflow) <= LARGEST).all():
+        raise DynamicsError('v or effort is beyond all bounds')
+    if inflow.ndim != 2 or momentum.shape != inflow.shape:
+        raise DynamicsError(f'q, v and effort must be batches, (N, n); got one of {inflow.shape}')
+    dt = np.diff(finite('time', time, inflow.shape[:1]))[:, None]
     if not (dt > 0.0).all():
         raise DynamicsError('time must increase from sample to sample')
     external = _mean_external(Balance(momentum[:-1], inflow[:-1]),
@@ -124,6 +138,5 @@ def _mean_external(before, now, dt):
 
 def per_dof(name, value, nv):
     """Return one number for all degrees of freedom, or one for each, as (nv,) floats."""
-    if np.ndim(value) == 0 or len(value) == 1:
-        value = np.full(nv, value if np.ndim(value) == 0 else value[0])
-    return finite(name, value, (nv,))
+    nv = whole('nv', nv, 0, MOST_JOINTS)
+    return np.broadcast_to(finite(name, value, (), (1,), (nv,)), (nv,)).copy()

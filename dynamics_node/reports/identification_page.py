@@ -2,6 +2,7 @@
 
 import numpy as np
 
+from dynamics_node.door import check_facts
 from dynamics_node.errors import DynamicsError
 from dynamics_node.identification.base_parameters import NEVER
 from dynamics_node.identification.validation import split
@@ -39,7 +40,8 @@ def identification_report_page(found, robot, recording, about=None, warnings=())
                             f'{", ".join(robot.joint_names)}')
     warnings = (*warnings, *found.warnings)
     html = page(
-        f'Identification of {robot.name}', about or {}, facts(_figures(found, recording)),
+        f'Identification of {robot.name}', check_facts(about),
+        facts(_figures(found, recording)),
         section('Warnings', bullets(warnings)) if warnings else None,
         section('Efforts that the model does not explain', *_residuals(found, robot, recording)),
         section('Friction and armature', *_joint_parameters(found)),

@@ -28,6 +28,7 @@ def model_report_page(robot, q=None, about=None):
     :param about: {what: value} for the line below the title.
     :raise DynamicsError: q is not a configuration of this robot.
     """
+    door.check_robot(robot)
     q = neutral(robot) if q is None else door.check_configuration(
         robot.model, door.check_single('q', q, robot.nq))
     report = robot.report()
@@ -38,7 +39,8 @@ def model_report_page(robot, q=None, about=None):
                'gravity': robot.gravity, 'dof_names': robot.dof_names, 'gravity_torque': torque,
                'effort_limit': limit, 'loops': _loops(robot)}
     html = page(
-        f'Robot {robot.name}', about or {}, facts(_figures(robot, report, whole, torque, limit)),
+        f'Robot {robot.name}', door.check_facts(about),
+        facts(_figures(robot, report, whole, torque, limit)),
         section('Findings', *_findings(report)),
         section('Tree', figure(tree_picture(robot.model), _about_tree(robot))),
         section('Masses and inertias', grid(map(figure, body_views(robot, q))),

@@ -5,8 +5,10 @@ from typing import NamedTuple
 import numpy as np
 from scipy.integrate import trapezoid
 
+from dynamics_node import door
 from dynamics_node.control.trajectory_torques import TrajectoryTorques, trajectory_torques
 from dynamics_node.errors import DynamicsError
+from dynamics_node.model.checks import finite
 from dynamics_node.reports.digits import plain, shown
 from dynamics_node.reports.markup import tag
 from dynamics_node.reports.page import facts, figure, grid, note, page, section, several, table
@@ -49,17 +51,18 @@ def trajectory_report_page(robot, times, q, v, a, payload_frame='', payload_com=
     :param about: {what: value} for the line below the title.
     :raise DynamicsError: which argument is wrong, where, and what is valid; the robot has loops.
     """
-    if robot.loops.constraints:
+    if door.check_robot(robot).loops.constraints:
         raise DynamicsError('the robot has closed loops; the report of a trajectory speaks of '
                             'trees only')
     if not robot.nv:
         raise DynamicsError(f"nothing moves in robot '{robot.name}': it has no trajectory")
+    payload_com = tuple(finite('payload_com', payload_com, (3,)).tolist())
     found = demand(robot, times, q, v, a, payload_frame, payload_com)
-    times = np.asarray(times, dtype=float)
+    times, v = np.asarray(times, dtype=float), np.asarray(v, dtype=float)
     v = np.broadcast_to(v, found.torques.effort.shape)
     torques = found.torques
     html = page(
-        f'Trajectory of {robot.name}', about or {},
+        f'Trajectory of {robot.name}', door.check_facts(about),
         facts(_figures(robot, times, found, payload_frame)),
         section('Peak effort against its limit', figure(limit_bars(
             'Greatest effort along the trajectory, against the limits', robot.dof_names,

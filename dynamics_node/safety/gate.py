@@ -25,11 +25,13 @@ from collections import Counter
 
 import numpy as np
 
+from dynamics_node.door import check_kind
 from dynamics_node.safety.clock import Clock
 from dynamics_node.safety.faults import GATE, MODEL_CHANGED, OUTSIDE, Fault, Refused
 from dynamics_node.safety.guards import guard
 from dynamics_node.safety.ramp import Ramp, stairs
 from dynamics_node.safety.records import Release, State, Status
+from dynamics_node.safety.rules import Rules
 from dynamics_node.safety.vectors import every, some, vector, within
 from dynamics_node.safety.watch import Watch, publisher_fault
 
@@ -49,6 +51,7 @@ class Gate:
 
         :param rules: see rules_of; None: there is no model yet.
         """
+        _check_rules(rules)
         self._state, self._fault = State.DISABLED, None
         self._released, self._refused, self._limited = 0, Counter(), Counter()
         self._adopt(rules)
@@ -137,6 +140,7 @@ class Gate:
 
         :param rules: None: there is no model until the next change.
         """
+        _check_rules(rules)
         if not self.idle:
             self._fall(Fault(MODEL_CHANGED, 'the model or its limits changed'))
         if self.idle:
@@ -335,3 +339,8 @@ class Gate:
             hits = [(which, name) for name, hit in zip(names, mask.tolist()) if hit]
             limited.extend(hits)
             self._limited.update(hits)
+
+
+def _check_rules(rules):
+    if rules is not None:
+        check_kind('rules', rules, Rules)

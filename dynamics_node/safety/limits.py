@@ -4,7 +4,9 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from dynamics_node.errors import DynamicsError, UnknownName
+from dynamics_node.door import check_robot, check_sequence
+from dynamics_node.errors import DynamicsError, UnknownName, shown
+from dynamics_node.model.checks import finite, mapping
 from dynamics_node.safety.settings import LARGEST
 
 
@@ -37,7 +39,7 @@ def limits_of(robot, joints=None, effort=None, slew=None, velocity=None, positio
     :param position: {joint: (lower, upper)} instead of the URDF's [rad or m].
     :raise DynamicsError: a joint that is not there or not one to drive, a limit that is none.
     """
-    places = [(joint, k) for joint in robot.model.joints
+    places = [(joint, k) for joint in check_robot(robot).model.joints
               for k in range(joint.v.stop - joint.v.start)]
     single = {joint.name: joint.v.start for joint in robot.model.joints
               if joint.kind not in ('planar', 'floating')}
@@ -46,10 +48,10 @@ def limits_of(robot, joints=None, effort=None, slew=None, velocity=None, positio
         return np.array([value(joint) for joint, _ in places], dtype=float)
 
     driven = np.zeros(len(places), dtype=bool)
-    for name in single if joints is None else joints:
+    for name in single if joints is None else check_sequence('joints', joints):
         driven[_place(single, name)] = True
     lower, upper = column(lambda joint: joint.lower), column(lambda joint: joint.upper)
-    for name, pair in (position or {}).items():
+    for name, pair in _by_joint('position', position).items():
         k = _place(single, name)
         lower[k], upper[k] = _range(name, pair)
     return Limits(
@@ -71,25 +73,30 @@ def _place(single, name):
 def _with(what, limits, others, single):
     """Return the limits with those that the user gives; one beyond LARGEST is none."""
     limits = np.where(limits <= LARGEST, limits, np.nan)
-    for name, value in (others or {}).items():
+    for name, value in _by_joint(what, others).items():
         k = _place(single, name)
         limits[k] = number = _number(value)
         if not 0.0 < number <= LARGEST:
-            raise DynamicsError(f"the {what} limit of joint '{name}' is {value!r:.80}; expected a "
+            raise DynamicsError(f"the {what} limit of joint '{name}' is {shown(value)}; expected a "
                                 f'number above 0, at most {LARGEST:g}')
     return limits
 
 
+def _by_joint(what, limits):
+    return {} if limits is None else mapping(what, limits, "{'joint_1': 50.0}")
+
+
 def _range(name, pair):
-    lower, upper = map(_number, pair) if len(pair) == 2 else (np.nan, np.nan)
+    both = isinstance(pair, (tuple, list, np.ndarray)) and np.shape(pair) == (2,)
+    lower, upper = map(_number, pair) if both else (np.nan, np.nan)
     if not lower <= upper:
-        raise DynamicsError(f"the position limits of joint '{name}' are {pair!r:.80}; expected two "
-                            'numbers, lower <= upper')
+        raise DynamicsError(f"the position limits of joint '{name}' are {shown(pair)}; expected "
+                            'two numbers, lower <= upper')
     return lower, upper
 
 
 def _number(value):
     try:
-        return float(value)
-    except (TypeError, ValueError, OverflowError):
+        return float(finite('limit', value, ()))
+    except DynamicsError:
         return np.nan

@@ -4,6 +4,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
+from dynamics_node.door import check_kind
 from dynamics_node.errors import DynamicsError
 from dynamics_node.safety.limits import Limits
 from dynamics_node.safety.settings import EXIT_TIME, LARGEST, Settings
@@ -51,8 +52,8 @@ def rules_of(limits, settings=None):
 
     :raise DynamicsError: a slew limit too low to reach the safe torque before the process ends.
     """
-    settings = settings or Settings()
-    driven = limits.driven
+    settings = Settings() if settings is None else check_kind('settings', settings, Settings)
+    driven = check_kind('limits', limits, Limits).driven
     unknown = driven & np.isnan(limits.effort)
     assumed = settings.unknown_effort == 'assume'
     effort = np.where(unknown, settings.assumed_effort if assumed else 0.0, limits.effort)

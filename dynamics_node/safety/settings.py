@@ -3,7 +3,9 @@
 import math
 from dataclasses import dataclass, field, fields
 
-from dynamics_node.errors import DynamicsError
+import numpy as np
+
+from dynamics_node.errors import DynamicsError, shown
 
 SAFE_ACTIONS = ('gravity', 'zero', 'hold')
 UNKNOWN_EFFORTS = ('refuse', 'assume')
@@ -92,16 +94,16 @@ class Settings:
             value = getattr(self, f.name)
             bounds, one_of = f.metadata['bounds'], f.metadata['one_of']
             if one_of:
-                if value not in one_of:
-                    raise DynamicsError(f'{f.name} is {value!r:.80}; valid choices are '
+                if not isinstance(value, str) or value not in one_of:
+                    raise DynamicsError(f'{f.name} is {shown(value)}; valid choices are '
                                         f'{", ".join(one_of)}')
             elif not (_is_number(value) and bounds[0] <= value <= bounds[1]):
-                raise DynamicsError(f'{f.name} is {value!r:.80}; expected a number from '
+                raise DynamicsError(f'{f.name} is {shown(value)}; expected a number from '
                                     f'{bounds[0]:g} to {bounds[1]:g}')
 
 
 def _is_number(value):
     try:
-        return not isinstance(value, (bool, str)) and math.isfinite(value)
-    except TypeError:
+        return not isinstance(value, (bool, str, np.ndarray)) and math.isfinite(value)
+    except Exception:  # an object may raise anything when it is made a float
         return False

@@ -4,6 +4,7 @@ import math
 
 import numpy as np
 
+from dynamics_node.errors import shown
 from dynamics_node.safety.faults import (
     GRAVITY_NOT_FINITE,
     OTHER_PUBLISHER,
@@ -62,8 +63,8 @@ class Watch:
         gravity = vector(proposal.gravity, rules.limits.nv)
         if q is None or v is None or gravity is None:
             return Fault(STATE_MALFORMED, f'expected q of {rules.limits.nq}, v and gravity of '
-                         f'{rules.limits.nv} numbers; got q {measured.q!r:.200}, '
-                         f'v {measured.v!r:.200}, gravity {proposal.gravity!r:.200}')
+                         f'{rules.limits.nv} numbers; got q {shown(measured.q, 200)}, '
+                         f'v {shown(measured.v, 200)}, gravity {shown(proposal.gravity, 200)}')
         speed = np.abs(v)
         if not (every(np.abs(q) <= LARGEST) and every(speed <= LARGEST)):
             return Fault(STATE_NOT_FINITE, 'the joint state is not finite: '
@@ -127,7 +128,7 @@ class Watch:
         torque = vector(proposal.torque, self.rules.limits.nv)
         if torque is None:
             return Fault(TORQUE_MALFORMED, f'the wanted torque must be {self.rules.limits.nv} '
-                         f'numbers, got {proposal.torque!r:.200}')
+                         f'numbers, got {shown(proposal.torque, 200)}')
         if not every(np.isfinite(torque)):
             return Fault(TORQUE_NOT_FINITE, f'the wanted torque is {torque.tolist()}')
         return None

@@ -11,7 +11,8 @@ Seed 001, section 2.2.
 
 import numpy as np
 
-from dynamics_node.errors import DynamicsError
+from dynamics_node.errors import DynamicsError, shown
+from dynamics_node.spatial.rotations import numbers
 
 POSITIONS = ('cartesian', 'cylindrical', 'spherical')
 
@@ -45,7 +46,7 @@ def from_cartesian(kind, r):
 def checked(kind, chi):
     """Return chi as an array of finite numbers, (.., 3)."""
     _known(kind)
-    chi = np.asarray(chi)
+    chi = numbers(kind, chi)
     if chi.dtype.kind not in 'fiuc' or chi.shape[-1:] != (3,):
         raise DynamicsError(f'{kind}: expected numbers of shape (3,) or (.., 3), got '
                             f'{chi.dtype} of shape {chi.shape}')
@@ -55,5 +56,5 @@ def checked(kind, chi):
 
 
 def _known(kind):
-    if not isinstance(kind, str) or kind not in POSITIONS:
-        raise DynamicsError(f'position is {kind!r:.80}; expected one of {", ".join(POSITIONS)}')
+    if not isinstance(kind, str) or kind not in list(POSITIONS):
+        raise DynamicsError(f'position is {shown(kind)}; expected one of {", ".join(POSITIONS)}')

@@ -21,7 +21,7 @@ cosine of 2.49 loses half the digits near no turn; 2.50 and the signs of 2.55 fa
 
 import numpy as np
 
-from dynamics_node.errors import DynamicsError
+from dynamics_node.errors import DynamicsError, shown
 from dynamics_node.spatial import so3
 
 SIZES = {'matrix': (3, 3), 'quaternion': (4,), 'angle_axis': (4,), 'rotation_vector': (3,),
@@ -50,6 +50,7 @@ def to_matrix(kind, chi):
 
 def from_matrix(kind, R):
     """Return the parameters chi, (.., n), of the rotations R, (.., 3, 3)."""
+    _size(kind)
     R = checked('matrix', R)
     if kind == 'matrix':
         return R
@@ -58,7 +59,6 @@ def from_matrix(kind, R):
     if kind in ('rotation_vector', 'angle_axis'):
         w = each(so3.log, R, 2)
         return w if kind == 'rotation_vector' else _angle_axis(w)
-    _size(kind)
     return _euler_angles(R, *euler_axes(kind))
 
 
@@ -69,7 +69,7 @@ def convert(chi, kind, to):
 
 def checked(kind, chi):
     """Return chi as an array whose quaternions and axes have unit length."""
-    shape, chi = _size(kind), np.asarray(chi)
+    shape, chi = _size(kind), numbers(kind, chi)
     if chi.dtype.kind not in 'fiuc' or chi.shape[chi.ndim - len(shape):] != shape:
         raise DynamicsError(f'{kind}: expected numbers of shape {shape} or (.., {shape[0]}'
                             f'{", 3" * (len(shape) - 1)}), got {chi.dtype} of shape {chi.shape}')
@@ -85,6 +85,14 @@ def checked(kind, chi):
     if kind == 'angle_axis':
         return np.concatenate([chi[..., :1], _unit(kind, chi[..., 1:])], axis=-1)
     return chi
+
+
+def numbers(kind, chi):
+    """Return chi as an array; what NumPy cannot read is refused."""
+    try:
+        return np.asarray(chi)
+    except Exception:  # an object may raise anything when NumPy reads it
+        raise DynamicsError(f'{kind}: expected numbers, got {shown(chi)}') from None
 
 
 def euler_axes(kind):
@@ -117,8 +125,8 @@ def each(function, arrays, ndim):
 
 
 def _size(kind):
-    if not isinstance(kind, str) or kind not in SIZES:
-        raise DynamicsError(f'rotation is {kind!r:.80}; expected one of {", ".join(SIZES)}')
+    if not isinstance(kind, str) or kind not in list(SIZES):
+        raise DynamicsError(f'rotation is {shown(kind)}; expected one of {", ".join(SIZES)}')
     return SIZES[kind]
 
 

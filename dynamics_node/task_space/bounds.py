@@ -14,12 +14,13 @@ import numpy as np
 
 from dynamics_node.constrained.constraint import KINDS as CONSTRAINT_KINDS
 from dynamics_node.constrained.constraint import Constraint
-from dynamics_node.errors import DynamicsError
+from dynamics_node.errors import DynamicsError, shown
 from dynamics_node.task_space.joint_limits import acceleration_limits
 from dynamics_node.task_space.setting import picked
 from dynamics_node.task_space.tasks import one_axis_joints
 
 KINDS = ('torque', 'acceleration', 'joint_limits', 'friction')
+MOST_SIDES = 1000  # of a friction pyramid: within 5e-6 of the cone
 
 
 @dataclass(frozen=True, eq=False)
@@ -44,30 +45,38 @@ class Bound:
 
     def __post_init__(self):
         if not isinstance(self.kind, str) or self.kind not in KINDS:
-            raise DynamicsError(f'a bound is of kind {self.kind!r:.80}; expected one of: '
+            raise DynamicsError(f'a bound is of kind {shown(self.kind)}; expected one of: '
                                 f'{", ".join(KINDS)}')
         if not isinstance(self.level, numbers.Integral) or self.level < 0:
             self.refuse('level', self.level, '0 for must, or 1, 2, 3 ...')
         if self.kind == 'joint_limits' and not (isinstance(self.step, numbers.Real)
                                                 and 0.0 < self.step < math.inf):
             self.refuse('step', self.step, 'the time between two torques [s]')
-        if not isinstance(self.sides, numbers.Integral) or self.sides < 3:
-            self.refuse('sides', self.sides, 'at least 3')
+        if not isinstance(self.sides, numbers.Integral) or not 3 <= self.sides <= MOST_SIDES:
+            self.refuse('sides', self.sides, f'a whole number from 3 to {MOST_SIDES}')
         if self.limit is None and self.kind in ('acceleration', 'joint_limits'):
             self.refuse('limit', None, 'a positive number, or (nv,)')
+        if not isinstance(self.sizes, dict):
+            self.refuse('sizes', self.sizes, 'a dict {contact: half sizes [m]}')
         for name in ('limit', 'sizes'):  # what is made of them is kept: they must not change
-            object.__setattr__(self, name, deepcopy(getattr(self, name)))
+            object.__setattr__(self, name, self._copy(name))
+
+    def _copy(self, name):
+        try:
+            return deepcopy(getattr(self, name))
+        except Exception:  # a generator has no copy
+            return self.refuse(name, getattr(self, name), 'numbers')
 
     def refuse(self, what, value, valid):
         """Raise the DynamicsError that names this bound."""
-        raise DynamicsError(f"bound '{self.kind}': {what} is {value!r:.80}; expected {valid}")
+        raise DynamicsError(f"bound '{self.kind}': {what} is {shown(value)}; expected {valid}")
 
     def limits(self, nv):
         """Return `limit` for every degree of freedom, (nv,)."""
         try:
             limits = np.empty(nv)
             limits[:] = self.limit
-        except (TypeError, ValueError):
+        except Exception:  # an object may raise anything when NumPy reads it
             limits = np.full(nv, math.nan)
         if not (limits > 0.0).all() or (self.kind == 'joint_limits' and np.isinf(limits).any()):
             self.refuse('limit', self.limit, f'a positive number, or {nv} of them')

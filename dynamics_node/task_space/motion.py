@@ -5,7 +5,7 @@ from dataclasses import dataclass, field
 import numpy as np
 
 from dynamics_node.algorithms.jacobian import pose_and_jacobian
-from dynamics_node.errors import DynamicsError
+from dynamics_node.errors import DynamicsError, shown
 from dynamics_node.model.checks import at_least_zero, finite, positive
 from dynamics_node.task_space.newton_step import error_and_rows
 from dynamics_node.task_space.target import Target
@@ -61,7 +61,7 @@ class Tracking:
 
     def __post_init__(self):
         if not isinstance(self.target, Target):
-            raise DynamicsError(f'target is {self.target!r:.80}; expected a Target')
+            raise DynamicsError(f'target is {shown(self.target)}; expected a Target')
         object.__setattr__(self, 'frame', self.target.frame)
         for name in TWIST:
             finite(name, getattr(self, name), (3,))

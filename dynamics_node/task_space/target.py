@@ -5,7 +5,7 @@ from typing import NamedTuple
 
 import numpy as np
 
-from dynamics_node.errors import DynamicsError
+from dynamics_node.errors import DynamicsError, shown
 from dynamics_node.model.checks import finite, positive
 from dynamics_node.model.configuration import UNIT_QUATERNION
 from dynamics_node.spatial import so3
@@ -44,10 +44,10 @@ class Target:
     @classmethod
     def pose(cls, frame, matrix, **weights):
         """Return the Target of a homogeneous matrix (4, 4), as Robot.frame_pose returns one."""
-        matrix = np.asarray(matrix)
+        given, matrix = matrix, _array(matrix)
         if matrix.shape != (4, 4) or matrix[3].tolist() != [0.0, 0.0, 0.0, 1.0]:
-            raise DynamicsError(f'matrix is {matrix!r:.200}; expected 4 x 4 numbers, the last row '
-                                '0 0 0 1')
+            raise DynamicsError(f'matrix is {shown(given, 200)}; expected 4 x 4 numbers, the last '
+                                'row 0 0 0 1')
         return cls(frame, matrix[:3, 3], matrix[:3, :3], **weights)
 
     def _parts(self):
@@ -86,7 +86,7 @@ def parts_of(targets):
 
 def rotation_of(orientation):
     """Return the rotation matrix of a quaternion (x, y, z, w) or of a matrix (3, 3), checked."""
-    if getattr(orientation, 'shape', None) == (3, 3) or np.shape(orientation) == (3, 3):
+    if getattr(orientation, 'shape', None) == (3, 3) or _array(orientation).shape == (3, 3):
         return _rotation(finite('orientation', orientation, (3, 3)))
     q = finite('orientation', orientation, (4,))
     norm = float(np.linalg.norm(q))
@@ -94,6 +94,14 @@ def rotation_of(orientation):
         raise DynamicsError(f'orientation is a quaternion of norm {norm:.6g}; expected x y z w of '
                             'norm 1')
     return so3.from_quaternion(q / norm)
+
+
+def _array(value):
+    """Return what NumPy makes of a value, nothing where it cannot read it."""
+    try:
+        return np.asarray(value)
+    except Exception:  # an object may raise anything when NumPy reads it
+        return np.empty(0)
 
 
 def _rotation(R):

@@ -11,7 +11,8 @@ from typing import NamedTuple
 
 import numpy as np
 
-from dynamics_node.errors import DynamicsError, UnknownName
+from dynamics_node.errors import DynamicsError, UnknownName, shown
+from dynamics_node.model.checks import LARGEST
 from dynamics_node.model.configuration import UNIT_QUATERNION
 from dynamics_node.spatial import so3
 from dynamics_node.task_space.setting import picked
@@ -62,17 +63,19 @@ class Task:
 
     def __post_init__(self):
         if not isinstance(self.name, str) or not self.name:
-            raise DynamicsError(f'a task needs a name, got {self.name!r:.80}')
-        if not isinstance(self.kind, str) or self.kind not in FIELDS:
-            self.refuse('kind', f'is {self.kind!r:.80}', f'one of: {", ".join(FIELDS)}')
+            raise DynamicsError(f'a task needs a name, got {shown(self.name)}')
+        if not isinstance(self.kind, str) or self.kind not in list(FIELDS):
+            self.refuse('kind', f'is {shown(self.kind)}', f'one of: {", ".join(FIELDS)}')
+        self._keep('kind', str(self.kind))
         for field in fields(self)[4:]:
             value = getattr(self, field.name)
-            is_default = value is field.default or (np.ndim(value) == 0 and value == field.default)
+            is_default = value is field.default or (
+                type(value) is type(field.default) and value == field.default)
             if field.name not in FIELDS[self.kind] and not is_default:
                 self.refuse(field.name, f'is given, but a task of kind {self.kind} has none',
                             f'only: {", ".join(FIELDS[self.kind])}')
         if not isinstance(self.level, numbers.Integral) or self.level < 0:
-            self.refuse('level', f'is {self.level!r:.80}', '0 for must, or 1, 2, 3 ...')
+            self.refuse('level', f'is {shown(self.level)}', '0 for must, or 1, 2, 3 ...')
         for name in ('weight', 'stiffness'):
             self._keep(name, self._number(name))
         damping = self.damping
@@ -81,8 +84,11 @@ class Task:
         self._keep('damping', self._number('damping'))
         for name in ('position', 'velocity', 'acceleration', 'value'):
             self._keep(name, self._vector(name))
+        for name in ('frame', 'contact'):
+            if not isinstance(getattr(self, name), str):
+                self.refuse(name, f'is {shown(getattr(self, name))}', 'a name')
         for name in ('axes', 'joints'):
-            self._keep(name, tuple(getattr(self, name)))
+            self._keep(name, self._names(name))
         self._check_axes()
         if self.kind == 'frame':
             self._check_pose()
@@ -111,25 +117,32 @@ class Task:
     def _number(self, name):
         value = getattr(self, name)
         if (not isinstance(value, numbers.Real) or isinstance(value, bool)
-                or not 0.0 <= value < math.inf):
-            self.refuse(name, f'is {value!r:.80}', 'a number that is not negative')
+                or not 0.0 <= value <= LARGEST):
+            self.refuse(name, f'is {shown(value)}', 'a number that is not negative')
         return float(value)
 
     def _vector(self, name):
         try:
-            value = np.array(getattr(self, name), dtype=float)
-        except (TypeError, ValueError):
-            value = np.array([math.nan])
-        if value.ndim != 1 or not np.isfinite(value).all():
-            self.refuse(name, f'is {getattr(self, name)!r:.80}', 'a row of finite numbers')
+            value = np.asarray(getattr(self, name))
+            value = np.array(value, dtype=float) if value.dtype.kind in 'fiu' else None
+        except Exception:  # an object may raise anything when NumPy reads it
+            value = None
+        if value is None or value.ndim != 1 or not np.isfinite(value).all():
+            self.refuse(name, f'is {shown(getattr(self, name))}', 'a row of finite numbers')
         value.flags.writeable = False
         return value
+
+    def _names(self, name):
+        value = getattr(self, name)
+        if not isinstance(value, (tuple, list)) or not all(isinstance(x, str) for x in value):
+            self.refuse(name, f'is {shown(value)}', 'a list of names')
+        return tuple(value)
 
     def _check_axes(self):
         valid = AXES if self.kind == 'frame' else AXES[:3]
         for axis in self.axes:
             if axis not in valid:
-                self.refuse('axes', f'has {axis!r:.80}', f'some of: {", ".join(valid)}')
+                self.refuse('axes', f'has {shown(axis)}', f'some of: {", ".join(valid)}')
         if len(set(self.axes)) < len(self.axes):
             self.refuse('axes', f'is {self.axes}', 'each axis once')
 

@@ -12,7 +12,7 @@ import numpy as np
 from scipy.linalg.lapack import dpotrf
 
 from dynamics_node.constrained.stabilisation import wanted
-from dynamics_node.errors import DynamicsError
+from dynamics_node.errors import DynamicsError, shown
 from dynamics_node.task_space.bounds import Block, Bound, bound_rows
 from dynamics_node.task_space.conflicts import Group, conflicting
 from dynamics_node.task_space.qp import solve_qp
@@ -88,13 +88,13 @@ def check(tasks, bounds):
     names = set()
     for task in tasks:
         if not isinstance(task, Task):
-            raise DynamicsError(f'tasks: {task!r:.80} is no Task')
+            raise DynamicsError(f'tasks: {shown(task)} is no Task')
         if task.name in names:
             raise DynamicsError(f"two tasks are called '{task.name}'; each needs a name of its own")
         names.add(task.name)
     for bound in bounds:
         if not isinstance(bound, Bound):
-            raise DynamicsError(f'bounds: {bound!r:.80} is no Bound')
+            raise DynamicsError(f'bounds: {shown(bound)} is no Bound')
 
 
 def _case(robot, q, v, setting, wrenches, stabilisation):

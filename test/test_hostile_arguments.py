@@ -1,0 +1,28 @@
+"""Whatever is handed to a public callable, the only error that comes out is a DynamicsError."""
+
+import pytest
+from hostile import escapes
+from public_surface import REFUSED, callables
+
+CALLABLES = callables()
+SKIPPED = {
+    'excitation': {('settings', 'None')},   # valid, and takes its time
+    # Tolerances that no float can be compared with are test_inverse_kinematics' own.
+    'Robot.inverse_kinematics': {('tolerance', name) for name in (
+        'tiny', 'largest', 'beyond floats', 'beyond texts')},
+}
+
+
+@pytest.mark.parametrize('label', CALLABLES)
+def test_the_samples_are_valid(label):
+    """A new method is found here: give samples of its parameters in public_surface.py."""
+    function, samples = CALLABLES[label]
+    assert [name for name, make in samples.items() if make is None] == []
+    if label not in REFUSED:
+        function(**{name: make() for name, make in samples.items()})
+
+
+@pytest.mark.parametrize('label', CALLABLES)
+def test_only_a_dynamics_error_comes_out(label):
+    """One argument at a time is what it cannot be."""
+    assert list(escapes(*CALLABLES[label], SKIPPED.get(label, ()))) == []
