@@ -228,7 +228,7 @@ def check_frames(frame):
                             'them')
     if not frames:
         raise DynamicsError('frame is an empty list; expected at least one name')
-    return tuple(frames)
+    return tuple(map(str.__str__, frames))  # of a subclass, the plain text
 
 
 def check_axes(axes, frames):
@@ -248,12 +248,14 @@ def check_axes(axes, frames):
 
 
 def _axes_of_one(axes):
+    places = []
     for axis in axes:
         if not isinstance(axis, str) or axis not in AXES:
             raise DynamicsError(f'axes has {shown(axis)}; expected some of: {", ".join(AXES)}')
-    if not axes or len(set(axes)) < len(axes):
+        places.append(AXES.index(axis))
+    if not places or len(set(places)) < len(places):
         raise DynamicsError(f'axes is {shown(axes)}; expected at least one axis, each once')
-    return tuple(axes)
+    return tuple(AXES[k] for k in places)
 
 
 def check_tolerance(tolerance):

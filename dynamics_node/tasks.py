@@ -8,7 +8,7 @@ from dynamics_node import door
 from dynamics_node.algorithms.analytic_jacobian import analytic_jacobian
 from dynamics_node.algorithms.operational_space import operational_space, reference_inertia
 from dynamics_node.compiler.questions import key_of
-from dynamics_node.errors import DynamicsError, shown
+from dynamics_node.errors import DynamicsError
 from dynamics_node.model.checks import at_least_zero
 from dynamics_node.task_space.bounds import DEFAULT_BOUNDS
 from dynamics_node.task_space.inverse_kinematics import inverse_kinematics
