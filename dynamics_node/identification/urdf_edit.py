@@ -31,12 +31,15 @@ def parsed(raw):
     """Return the root Element of a URDF in bytes."""
     skipped = len(raw) - len(raw.removeprefix(b'\xef\xbb\xbf').lstrip())
     parser = expat.ParserCreate('utf-8')
-    root, stack = [], []
+    root, stack, home = [], [], None
 
     def begin(tag, attributes):
+        nonlocal home
+        prefix, _, name = tag.rpartition(':')
+        home = prefix if home is None else home  # of the root, whose namespace does not count
         start = parser.CurrentByteIndex + skipped
         inner = _end_of_tag(raw, start)
-        element = Element(tag.rpartition(':')[2], attributes, start, inner, [inner],
+        element = Element(name if prefix == home else tag, attributes, start, inner, [inner],
                           raw[inner - 2:inner - 1] == b'/', [])
         (stack[-1].children if stack else root).append(element)
         stack.append(element)

@@ -9,25 +9,17 @@ import contextlib
 import threading
 
 import numpy as np
-from lxml import etree
 from urdf_parser_py import urdf, xml_reflection
 
 from dynamics_node.errors import ModelError
 from dynamics_node.model.checks import LARGEST
 from dynamics_node.model.joints import KINDS
 from dynamics_node.model.records import JointRecord, LinkRecord, Mimic, RobotRecord
+from dynamics_node.model.urdf_xml import IRRELEVANT, irrelevant, parse_xml
 from dynamics_node.spatial import inertia as inertias
 from dynamics_node.spatial import se3
 
 JOINT_TYPES = (*KINDS, 'fixed')
-# Parts of the URDF standard that say nothing about dynamics.
-IRRELEVANT = {
-    'robot': {'material', 'transmission', 'gazebo', 'sensor', 'ros2_control'},
-    'link': {'visual', 'collision', 'self_collision_checking', 'contact', 'origin'},
-    'joint': {'safety_controller', 'calibration'},
-    'fixed': {'axis', 'limit', 'dynamics', 'mimic'},  # a joint that cannot move has none
-    'floating': {'axis'},
-}
 # Where numbers stand, and how many: element -> attribute -> count.
 NUMBERS = {
     'origin': {'xyz': 3, 'rpy': 3},
@@ -47,8 +39,9 @@ def read_urdf(text):
 
     :raise ModelError: not XML, not a robot, or values that no robot can have.
     """
-    root = _parse_xml(text)
+    root, notes = parse_xml(text)
     parts, warnings = _parse_parts(root)
+    warnings[:0] = notes
     links = tuple(_link(part) for part in parts if isinstance(part, urdf.Link))
     joints = tuple(_joint(part, warnings) for part in parts if isinstance(part, urdf.Joint))
     if not links:
@@ -56,41 +49,6 @@ def read_urdf(text):
     _refuse_duplicates('link', links)
     _refuse_duplicates('joint', joints)
     return RobotRecord(root.get('name') or 'robot', links, joints, tuple(warnings))
-
-
-# The text -------------------------------------------------------------------------------------
-
-def _parse_xml(text):
-    # The text is Unicode already, whatever encoding its declaration names.
-    parser = etree.XMLParser(encoding='utf-8', resolve_entities=False, no_network=True,
-                             load_dtd=False, remove_comments=True, remove_pis=True)
-    try:
-        root = etree.fromstring(text.encode('utf-8', 'surrogatepass'), parser)
-    except etree.XMLSyntaxError as error:
-        _refuse_xacro('<xacro:' in text)
-        raise ModelError(f'the URDF is not well-formed XML: {error}') from error
-    for element in root.iter('*'):
-        _refuse_xacro('xacro' in element.tag
-                      or any('${' in value or '$(' in value for value in element.attrib.values()))
-    _drop_namespace(root)
-    if root.tag != 'robot':
-        raise ModelError(f'the root element is <{root.tag}>, expected <robot>')
-    return root
-
-
-def _drop_namespace(root):
-    """Take off the namespace of the root: Drake's URDFs have one, no reader asks for it."""
-    home = etree.QName(root).namespace
-    for element in root.iter('*') if home else ():
-        name = etree.QName(element)
-        if name.namespace == home:
-            element.tag = name.localname
-
-
-def _refuse_xacro(found):
-    if found:
-        raise ModelError('this is xacro, not URDF; run it through xacro first: '
-                         'xacro robot.urdf.xacro > robot.urdf')
 
 
 # Its parts, as urdf_parser_py sees them -------------------------------------------------------
@@ -138,9 +96,9 @@ def _parse_part(element, warnings):
 
 
 def _cut_irrelevant(element):
-    irrelevant = IRRELEVANT[element.tag] | IRRELEVANT.get(element.get('type'), set())
+    skipped = irrelevant(element)
     for child in list(element):
-        if child.tag in irrelevant:
+        if child.tag in skipped:
             element.remove(child)
 
 
