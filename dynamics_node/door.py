@@ -281,7 +281,8 @@ def check_names(name, names):
     """Return one name or some names as a tuple of texts."""
     if isinstance(names, str):
         return (names,)
-    if not isinstance(names, (Sequence, Set)) or not all(isinstance(each, str) for each in names):
+    if (not isinstance(names, (Sequence, Set, Mapping))
+            or not all(isinstance(each, str) for each in names)):
         raise DynamicsError(f'{name} is {shown(names)}; expected a name, or a list of names')
     return tuple(names)
 

@@ -3,6 +3,7 @@
 import functools
 import inspect
 import itertools
+import sys
 
 import numpy as np
 
@@ -122,6 +123,13 @@ INSIDE = {
     # A thousand times a second, by the node, with its own clock and records.
     'Gate.enable', 'Gate.disable', 'Gate.step', 'Gate.tick', 'Gate.trip', 'Gate.last',
 }
+# Functions of the same modules that other parts of the library call, with arguments it has checked.
+HELPERS = {
+    'as_dict', 'balance', 'bare', 'bound_rows', 'changed_links', 'check_one_axis', 'check_reals',
+    'check_times', 'demand', 'driver_terms', 'effort_limit', 'frame_of', 'friction_to_send',
+    'gravity_torque', 'neutral', 'of_joints', 'parts_of', 'per_dof', 'rotation_of', 'row_names',
+    'selection', 'setting', 'size', 'task_rows', 'validate', 'write_csv', 'write_table',
+}
 SAMPLES = {
     'q': Q, 'v': Q, 'a': Q, 'tau': Q, 'q0': Q, 'q1': Q, 'dq': Q, 'dv': Q, 'da': Q, 'weights': Q,
     'torque': Q, 'effort': Q, 'frame': 'tool0', 'given': np.ones(7, dtype=bool),
@@ -185,6 +193,15 @@ def callables():
         found[label] = _used(kind, use)
     return {label: (each, _samples(label, each)) for label, each in sorted(found.items())
             if label not in INSIDE}
+
+
+def unlisted():
+    """Return the public functions of the modules above that are neither called nor helpers."""
+    modules = {sys.modules[each.__module__] for each in (*FUNCTIONS, *CLASSES)}
+    found = [each for module in modules for name, each in vars(module).items()
+             if inspect.isfunction(each) and not name.startswith('_')
+             and each.__module__ == module.__name__]
+    return sorted({each.__name__ for each in found if each not in FUNCTIONS} - HELPERS)
 
 
 def _public_methods(made):

@@ -12,7 +12,7 @@ from typing import NamedTuple
 import numpy as np
 
 from dynamics_node import door
-from dynamics_node.errors import DynamicsError
+from dynamics_node.errors import DynamicsError, shown
 from dynamics_node.identification.excitation_limits import (
     dense_times,
     excess,
@@ -90,8 +90,9 @@ class _Search:
     def __init__(self, robot, settings, progress):
         check_one_axis(robot)
         door.check_kind('settings', settings, Settings)
-        # with one harmonic nothing that starts at rest moves
-        whole('harmonics', settings.harmonics, 2, MOST_HARMONICS)
+        if not (isinstance(settings.harmonics, int) and 2 <= settings.harmonics <= MOST_HARMONICS):
+            raise DynamicsError(f'harmonics is {shown(settings.harmonics)}; expected 2 or more, up '
+                                f'to {MOST_HARMONICS}: with one, nothing that starts at rest moves')
         whole('iterations', settings.iterations, 0, MOST_ITERATIONS)
         self.robot, self.settings, self.progress = robot, settings, progress
         self.period = positive('period', settings.period)

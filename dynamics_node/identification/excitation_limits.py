@@ -49,7 +49,7 @@ def limits_of(robot, margin=0.1, positions=None, acceleration=None, boxes=()):
     joints = robot.model.joints
     margin = at_least_zero('margin', margin)
     if not margin < 1.0:
-        raise DynamicsError(f'margin is {margin:g}; expected a share from 0 to below 1')
+        raise DynamicsError(f'margin is {margin}; expected a share from 0 to below 1')
     ranges = np.array([_range(joint, margin) for joint in joints]).reshape(-1, 2)
     positions = {} if positions is None else mapping('positions', positions,
                                                      "{'joint_1': (-1.0, 1.0)}")

@@ -20,14 +20,12 @@ from scipy.linalg import solve_triangular
 from scipy.optimize import least_squares
 
 from dynamics_node.algorithms.inertial_parameters import TEN, inertia_of, ten_numbers
-from dynamics_node.door import check_kind, check_robot
+from dynamics_node.door import check_robot
 from dynamics_node.errors import DynamicsError
 from dynamics_node.identification import log_cholesky
 from dynamics_node.identification.fit import TUNING, equilibrated, huber
 from dynamics_node.identification.noise import noise_of
 from dynamics_node.identification.payload_rows import rows_of
-from dynamics_node.identification.recording import RawRecording, Recording
-from dynamics_node.identification.static_poses import StaticPoses
 from dynamics_node.model.checks import positive
 from dynamics_node.model.model import WORLD
 from dynamics_node.spatial.inertia import Inertia
@@ -88,9 +86,6 @@ def identify_payload(robot, recording, frame, unloaded=None, cutoff=CUTOFF):
     :raise DynamicsError: why nothing can be told, and what to record instead.
     """
     check_robot(robot)
-    for name, value in (('recording', recording), ('unloaded', unloaded)):
-        if value is not None or name == 'recording':
-            check_kind(name, value, (RawRecording, Recording, StaticPoses))
     cutoff = positive('cutoff', cutoff)
     if robot.model.frame(frame).body == WORLD:
         raise DynamicsError(f"frame '{frame}' does not move: no torque depends on what it carries")

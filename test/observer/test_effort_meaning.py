@@ -82,6 +82,12 @@ def test_unknown_is_off_and_says_why(robot):
     ('current', {**AMPERES, 'joint_3': 0.0}, r"torque_constants\['joint_3'\] is 0.0"),
     ('current', {**AMPERES, 'joint_3': np.nan}, r"torque_constants\['joint_3'\] is nan"),
     ('current', {**AMPERES, 'elbow': 1.0}, "no joint 'elbow'"),
+    ('current', np.ones(7), 'torque_constants is array.* expected a dict such as .*joint_1'),
+    ('current', [0.5] * 7, r'torque_constants is \[0.5, .* expected a dict such as'),
+    ('current', 0.5, 'torque_constants is 0.5; expected a dict such as'),
+    ('current', {**AMPERES, 'joint_3': 'x'}, r"torque_constants\['joint_3'\] is 'x'; expected a"),
+    ('current', {**AMPERES, 'joint_3': [1.0, 2.0]}, r"torque_constants\['joint_3'\] is \[1.0, 2"),
+    (np.ones(3), AMPERES, 'effort_meaning is array.* expected one of unknown, output_torque'),
     ('motor_torque', AMPERES, "torque_constants are for effort_meaning 'current'"),
 ], ids=['name', 'list', 'none', 'zero', 'nan', 'joint', 'idle'])
 def test_what_cannot_be_is_refused(robot, name, constants, message):
