@@ -1,7 +1,6 @@
 """What a Robot says about loops, contacts and impacts."""
 
 import os
-from pathlib import Path
 
 import numpy as np
 
@@ -12,7 +11,8 @@ from dynamics_node.constrained.constraint import Constraint, size, validate
 from dynamics_node.constrained.motors import motors
 from dynamics_node.constrained.read import MAX_CHARACTERS, Loops, read_loops
 from dynamics_node.constrained.rows import rows
-from dynamics_node.errors import DynamicsError
+from dynamics_node.errors import DynamicsError, FileError
+from dynamics_node.files import read_text
 
 CHOICES = ('least_force', 'least_torque', 'weighted', 'unique')
 KNOWN_SETS = 64  # remembered by a robot; then it forgets them all
@@ -39,10 +39,9 @@ def _text_of(source):
     if not is_path:
         return source
     try:
-        with Path(source).open(encoding='utf-8') as file:
-            return file.read(MAX_CHARACTERS + 1)
-    except (OSError, ValueError) as error:
-        raise DynamicsError(f'loops: cannot read {os.fspath(source)!r:.80}: {error}') from error
+        return read_text(source, 4 * MAX_CHARACTERS)  # bytes of UTF-8 each
+    except FileError as error:
+        raise DynamicsError(f'loops: {error}') from error
 
 
 class Sets:

@@ -1,14 +1,24 @@
 """Every error that a user of this package can meet."""
 
-LONGEST_NAME = 80  # characters of a name, or of a value, that a message shows
+import os
+
+LONGEST_VALUE, LONGEST_PATH, LONGEST_NAME = 80, 100, 200   # characters of them in a message
 
 
-def shown(value, width=LONGEST_NAME):
+def shown(value, width=LONGEST_VALUE):
     """Return the repr of a value, cut to a width, for a message; never raises."""
     try:
         return repr(value)[:width]
     except Exception:  # an integer of 5000 digits has none
         return f'a {type(value).__name__} that cannot be printed'
+
+
+def shortened(text, longest):
+    """Return a text, its middle left out where it has more than `longest` characters."""
+    if len(text) <= longest:
+        return text
+    end = longest // 2
+    return f'{text[:longest - end]} [... {len(text) - longest} characters ...] {text[-end:]}'
 
 
 class DynamicsError(ValueError):
@@ -17,6 +27,29 @@ class DynamicsError(ValueError):
 
 class ModelError(DynamicsError):
     """The robot description cannot be turned into a model."""
+
+
+class FileError(DynamicsError):
+    """A file cannot be read.
+
+    :ivar path: its path, as it was given.
+    :ivar shown: the same for a message, its middle left out where it is long.
+    :ivar reason: why not.
+    :ivar missing: whether there is no such file.
+    """
+
+    def __init__(self, path, reason, missing=False):
+        self.path, self.reason, self.missing = path, reason, missing
+        text = os.fsdecode(path) if isinstance(path, (str, bytes, os.PathLike)) else str(path)
+        self.shown = shortened(text, LONGEST_PATH)
+        super().__init__(f'cannot read {self.shown!r}: {reason}')
+
+    def __reduce__(self):
+        return type(self), (self.path, self.reason, self.missing)
+
+
+class FileTooLong(FileError):
+    """A file has more bytes than may be read."""
 
 
 class UnknownName(DynamicsError):
@@ -30,8 +63,8 @@ class UnknownName(DynamicsError):
     def __init__(self, kind, name, known):
         self.kind, self.name, self.known = kind, name, tuple(known)
         choices = ', '.join(map(str, self.known)) or 'none'
-        plain = isinstance(name, str) and name.isprintable() and len(name) <= LONGEST_NAME
-        quoted = name if plain else shown(name).strip("'")
+        plain = isinstance(name, str) and name.isprintable()
+        quoted = shortened(name, LONGEST_NAME) if plain else shown(name).strip("'")
         super().__init__(f"no {kind} '{quoted}'; the robot has: {choices}")
 
     def __reduce__(self):

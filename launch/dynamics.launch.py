@@ -9,6 +9,10 @@ from launch.substitutions import Command, LaunchConfiguration
 from launch_ros.actions import Node
 from launch_ros.parameter_descriptions import ParameterValue
 
+from dynamics_node.errors import FileError
+from dynamics_node.files import check_file
+
+MAX_BYTES = 50_000_000
 CONFIG = Path(__file__).parent.parent / 'config' / 'dynamics_node.yaml'
 
 
@@ -60,8 +64,11 @@ def start_node(context):
 def file_of(argument, value):
     """Return the path, or raise: a node with other parameters than those meant is no help."""
     path = Path(value[argument]).expanduser()
-    if not path.is_file():
-        raise RuntimeError(f"argument {argument}: no file '{path}'")
+    try:
+        check_file(path, MAX_BYTES)
+    except FileError as error:
+        raise RuntimeError(f"argument {argument}: no file '{error.shown}'" if error.missing else
+                           f'argument {argument}: {error}') from error
     return str(path)
 
 

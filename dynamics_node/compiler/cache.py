@@ -16,6 +16,7 @@ from pathlib import Path
 
 from dynamics_node.compiler import target
 from dynamics_node.compiler.questions import frames_of
+from dynamics_node.files import read_file
 
 MAX_BYTES = 256_000_000  # of all files; the longest unused go first
 PACKAGE = Path(__file__).resolve().parent.parent
@@ -62,7 +63,7 @@ def read(name):
     """Return (about, object code), or None."""
     try:
         path = folder() / name
-        digest, about, code = path.read_bytes().split(b'\n', 2)
+        digest, about, code = read_file(path, MAX_BYTES).split(b'\n', 2)
         if digest != _digest(name, about, code):
             return None
         with contextlib.suppress(OSError):

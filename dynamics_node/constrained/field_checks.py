@@ -6,7 +6,7 @@ import reprlib
 
 import numpy as np
 
-from dynamics_node.errors import DynamicsError, shown
+from dynamics_node.errors import LONGEST_NAME, DynamicsError, shortened, shown
 from dynamics_node.model.configuration import UNIT_QUATERNION
 from dynamics_node.spatial import so3
 
@@ -17,6 +17,7 @@ IN_PLANE = 1e-6    # cosine of the angle between a line of contact and the norma
 
 def refuse(name, field, is_what, expected):
     """Raise the DynamicsError about a field of the constraint of that name."""
+    name = shortened(name, LONGEST_NAME)
     raise DynamicsError(f"constraint '{name}': {field} {is_what}; expected {expected}")
 
 
@@ -36,9 +37,9 @@ def text(value):
 
 
 def name_of_it(value):
-    """Return a name: some text."""
-    if not text(value).strip():
-        raise ValueError('some text')
+    """Return a name: some text, which stands in the rows of every reply."""
+    if not text(value).strip() or len(value) > LONGEST_NAME:
+        raise ValueError(f'some text of at most {LONGEST_NAME} characters')
     return str(value)
 
 

@@ -19,9 +19,10 @@ from typing import NamedTuple
 from dynamics_node.constrained.constraint import FIELDS, KINDS, Constraint
 from dynamics_node.constrained.field_checks import refuse, short
 from dynamics_node.errors import DynamicsError
+from dynamics_node.yaml_text import load_yaml
 
 MAX_CHARACTERS = 200_000  # a thousand constraints
-LONGEST_MESSAGE = 300     # of what the YAML parser says
+MAX_VALUES = 50_000
 
 _KEYS = ('constraints', 'passive')
 _TEXTS = ('name', 'kind', 'frame', 'to', 'joints')
@@ -135,29 +136,10 @@ def _number(value):
 
 def _loaded(text):
     """Return what the YAML text holds: plain data, each key once."""
-    import yaml
-
-    class Loader(yaml.SafeLoader):
-        """Refuses what PyYAML would let pass: a key twice, and merges that can grow without end."""
-
-        def flatten_mapping(self, node):
-            if any(key.tag == 'tag:yaml.org,2002:merge' for key, _ in node.value):
-                raise yaml.constructor.ConstructorError(
-                    None, None, 'merge keys (<<) are not read here', node.start_mark)
-
-        def construct_mapping(self, node, deep=False):
-            keys = [key.value for key, _ in node.value if isinstance(key, yaml.ScalarNode)]
-            for key in keys:
-                if keys.count(key) > 1:
-                    raise yaml.constructor.ConstructorError(
-                        None, None, f'{key!r} is there twice', node.start_mark)
-            return super().construct_mapping(node, deep)
-
     if len(text) > MAX_CHARACTERS:
         raise DynamicsError(f'the constraints are a text of {len(text)} characters; expected at '
                             f'most {MAX_CHARACTERS}')
     try:
-        return yaml.load(text, Loader)  # a SafeLoader: plain data only
-    except (yaml.YAMLError, ValueError, RecursionError) as error:
-        raise DynamicsError(f'the constraints are no YAML: {str(error)[:LONGEST_MESSAGE]}'
-                            ) from error
+        return load_yaml(text, MAX_VALUES)
+    except DynamicsError as error:
+        raise DynamicsError(f'the constraints are no YAML: {error}') from error

@@ -1,14 +1,21 @@
 """What did joint states say in a ROS 2 bag? Both storages, mcap and sqlite3, without ROS."""
 
+import os
 from pathlib import Path
 
 import numpy as np
 
-from dynamics_node.errors import DynamicsError
+from dynamics_node.errors import DynamicsError, FileError
+from dynamics_node.files import check_file, read_text
 from dynamics_node.identification.recording import raw_recording
+from dynamics_node.yaml_text import load_yaml
 
 JOINT_STATE = 'sensor_msgs/msg/JointState'
+MAX_BYTES = 10 ** 12         # of a storage file: what else was recorded is not read
+MAX_METADATA, MAX_VALUES = 10_000_000, 1_000_000   # bytes, values
+MAX_MESSAGES = 10_000_000    # of joint states
 LONGEST_STEP = 3.5    # in usual steps: between samples further apart nothing is made up
+EXPECTED = 'expected a ROS 2 bag, a folder with metadata.yaml or a file .mcap or .db3'
 INSTALL = 'reading bags needs the package rosbags: pip install rosbags'
 
 
@@ -29,8 +36,12 @@ def read_bag(path, topic='/joint_states'):
     except ImportError as error:
         raise DynamicsError(INSTALL) from error
     path = Path(path)
-    if not path.exists():
-        raise DynamicsError(f'there is no bag {path}')
+    try:
+        _check_files(path)
+    except FileError as error:
+        if error.missing and error.path == path:
+            raise DynamicsError(f'there is no bag {error.shown}') from error
+        raise DynamicsError(f'{error.shown} cannot be read: {error.reason}; {EXPECTED}') from error
     try:
         # bags from before Iron do not hold their message types
         with AnyReader([path], default_typestore=get_typestore(Stores.ROS2_JAZZY)) as reader:
@@ -38,8 +49,27 @@ def read_bag(path, topic='/joint_states'):
     except DynamicsError:
         raise
     except Exception as error:  # a damaged file: rosbags, SQLite and Python have an error each
-        raise DynamicsError(f'{path} cannot be read: {error}; expected a ROS 2 bag, a folder with '
-                            'metadata.yaml or a file .mcap or .db3') from error
+        raise DynamicsError(f'{path} cannot be read: {error}; {EXPECTED}') from error
+
+
+def _check_files(path):
+    """Refuse what rosbags would wait for, or choke on."""
+    if not os.path.isdir(path):
+        check_file(path, MAX_BYTES)
+        return
+    metadata = path / 'metadata.yaml'
+    try:
+        found = load_yaml(read_text(metadata, MAX_METADATA), MAX_VALUES)
+        names = [Path(name).name for name in
+                 found['rosbag2_bagfile_information']['relative_file_paths']]
+    except FileError:
+        raise
+    except (KeyError, TypeError) as error:
+        raise FileError(metadata, f'it is not the metadata of a bag: {error!r}') from error
+    except DynamicsError as error:
+        raise FileError(metadata, f'it is no YAML: {error}') from error
+    for name in names:
+        check_file(path / name, MAX_BYTES)
 
 
 def _connections(path, reader, topic):
@@ -54,7 +84,10 @@ def _connections(path, reader, topic):
 def _series(reader, connections):
     """Return {names: [times in header, times of arrival, rows of position, velocity, effort]}."""
     series = {}
-    for connection, arrival, data in reader.messages(connections=connections):
+    for k, (connection, arrival, data) in enumerate(reader.messages(connections=connections)):
+        if k == MAX_MESSAGES:
+            raise DynamicsError(f'the bag has more than {MAX_MESSAGES} joint states; record less, '
+                                'or cut it with ros2 bag convert')
         message = reader.deserialize(data, connection.msgtype)
         stamp = message.header.stamp
         rows = series.setdefault(tuple(message.name), ([], [], []))

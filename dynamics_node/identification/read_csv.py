@@ -10,17 +10,21 @@ header: seconds, nanoseconds, frame, names, positions, velocities, efforts in ea
 """
 
 import csv
+import io
 import itertools
 import os
 import re
-from pathlib import Path
+from contextlib import contextmanager
 
 import numpy as np
 
 from dynamics_node.door import check_kind
-from dynamics_node.errors import DynamicsError, shown
+from dynamics_node.errors import DynamicsError, FileError
+from dynamics_node.files import open_file
 from dynamics_node.identification.recording import raw_recording
 
+MAX_BYTES = 4_000_000_000    # two hours of seven joints at 1 kHz
+LONGEST_HEADER = 1_000_000   # characters
 QUANTITIES = ('position', 'velocity', 'effort')
 TIMES = ('time', '__time')
 PATTERNS = (re.compile(r'(?P<quantity>position|velocity|effort)_(?P<joint>.+)'),
@@ -35,14 +39,23 @@ def read_csv(path):
     :raise DynamicsError: what the file lacks, and in which line.
     """
     check_kind('path', path, (str, os.PathLike))
-    try:
-        with open(path, newline='', encoding='utf-8-sig') as file:
-            first = next(csv.reader(file), [])
-    except (OSError, ValueError, csv.Error) as error:  # a null in the name, or no text
-        raise DynamicsError(f'{shown(path)} cannot be read: {error}') from error
+    with _lines(path) as lines:
+        first = next(csv.reader([lines.readline(LONGEST_HEADER)]), [])
     if len(first) > 3 and _is_number(first[0]) and _is_number(first[1]):
         return _of_echo(path, first)
     return _of_table(path, [name.strip() for name in first])
+
+
+@contextmanager
+def _lines(path):
+    """Open a file as lines of text; whatever goes wrong meanwhile is refused."""
+    try:
+        with open_file(path, MAX_BYTES) as file:
+            yield io.TextIOWrapper(file, 'utf-8-sig', newline='')
+    except FileError as error:
+        raise DynamicsError(f'{error.shown} cannot be read: {error.reason}') from error
+    except (UnicodeDecodeError, csv.Error) as error:
+        raise DynamicsError(f'{path} cannot be read: {error}; {EXPECTED}') from error
 
 
 def write_csv(path, raw):
@@ -87,12 +100,16 @@ def _of_table(path, header):
 
 def _numbers(path, width):
     """Return all lines but the first as numbers; an empty cell is nan."""
-    rows = {'delimiter': ',', 'skiprows': 1, 'ndmin': 2, 'comments': None, 'encoding': 'utf-8'}
+    rows = {'delimiter': ',', 'skiprows': 1, 'ndmin': 2, 'comments': None}
     try:
-        table = np.loadtxt(path, **rows)
+        with _lines(path) as lines:
+            table = np.loadtxt(lines, **rows)
+    except DynamicsError:
+        raise
     except ValueError:   # an empty cell: the same, slower
         try:
-            table = np.loadtxt(path, converters=lambda cell: float(cell or 'nan'), **rows)
+            with _lines(path) as lines:
+                table = np.loadtxt(lines, converters=lambda cell: float(cell or 'nan'), **rows)
         except ValueError as error:
             raise DynamicsError(f'{path}: {error}; {EXPECTED}') from error
     if table.shape[1:] != (width,):
@@ -108,14 +125,15 @@ def _of_echo(path, first):
         raise DynamicsError(f'{path}, line 1 has {n} names and {len(first) - 3 - n} numbers; '
                             'expected position, velocity and effort of each joint')
     rows = []
-    for number, line in enumerate(csv.reader(Path(path).read_text('utf-8-sig').splitlines()), 1):
-        if line[3:3 + n] != names or len(line) != len(first):
-            raise DynamicsError(f'{path}, line {number} is not about the joints {names}, as line '
-                                '1 is; record a bag instead, where messages may differ')
-        try:
-            rows.append([float(line[0]) + 1e-9 * float(line[1]), *map(float, line[3 + n:])])
-        except ValueError as error:
-            raise DynamicsError(f'{path}, line {number}: {error}') from error
+    with _lines(path) as lines:
+        for number, line in enumerate(csv.reader(lines), 1):
+            if line[3:3 + n] != names or len(line) != len(first):
+                raise DynamicsError(f'{path}, line {number} is not about the joints {names}, as '
+                                    'line 1 is; record a bag instead, where messages may differ')
+            try:
+                rows.append([float(line[0]) + 1e-9 * float(line[1]), *map(float, line[3 + n:])])
+            except ValueError as error:
+                raise DynamicsError(f'{path}, line {number}: {error}') from error
     table = np.array(rows)
     q, v, tau = np.split(table[:, 1:], 3, axis=1)
     return raw_recording(names, table[:, 0], q, tau, v)

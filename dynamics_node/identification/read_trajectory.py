@@ -10,12 +10,14 @@ from pathlib import Path
 from typing import NamedTuple
 
 import numpy as np
-import yaml
 
-from dynamics_node.errors import DynamicsError
+from dynamics_node.errors import DynamicsError, FileError
+from dynamics_node.files import read_text
+from dynamics_node.yaml_text import load_yaml
 
 QUANTITIES = ('position', 'velocity', 'acceleration')
-LOADER = getattr(yaml, 'CSafeLoader', yaml.SafeLoader)  # ten thousand numbers take time
+MAX_BYTES = 200_000_000    # ten minutes of seven joints at 1 kHz
+MAX_VALUES = 5_000_000     # of YAML
 LONGEST_MESSAGE = 200
 
 
@@ -35,10 +37,9 @@ def read_trajectory(path):
     :raise DynamicsError: the file cannot be read; which column, line or point has what wrong.
     """
     try:
-        text = Path(path).read_text('utf-8-sig')
-    except (OSError, ValueError) as error:
-        raise DynamicsError(f'{path} cannot be read: '
-                            f'{getattr(error, "strerror", None) or error}') from error
+        text = read_text(path, MAX_BYTES)
+    except FileError as error:
+        raise DynamicsError(f'{error.shown} cannot be read: {error.reason}') from error
     if Path(path).suffix in ('.yaml', '.yml'):
         return _of_message(path, text)
     return _of_table(path, text)
@@ -86,10 +87,9 @@ def _all_or_none(path, columns, quantity):
 
 def _of_message(path, text):
     try:
-        message = next(yaml.load_all(text, Loader=LOADER), None)  # noqa: S506 a safe loader
-    except (yaml.YAMLError, ValueError, RecursionError) as error:
-        words = ' '.join(str(error).split())[:LONGEST_MESSAGE]
-        raise DynamicsError(f'{path} is no YAML: {words}') from error
+        message = load_yaml(text, MAX_VALUES, first=True)
+    except DynamicsError as error:
+        raise DynamicsError(f'{path} is no YAML: {error}') from error
     try:
         names, points = tuple(message['joint_names']), list(message['points'])
         times = np.array([_seconds(point['time_from_start']) for point in points])

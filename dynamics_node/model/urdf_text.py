@@ -3,9 +3,9 @@
 import os
 import re
 import sys
-from pathlib import Path
 
-from dynamics_node.errors import ModelError
+from dynamics_node.errors import FileError, FileTooLong, ModelError, shortened
+from dynamics_node.files import read_file
 from dynamics_node.model.checks import whole
 
 MAX_BYTES = 20_000_000  # the largest published robots are below 2 MB
@@ -45,17 +45,14 @@ def _read(source, max_bytes):
 
 
 def _read_file(name, max_bytes):
-    shown, path = repr(name[:80]), Path(name)
     try:
-        if path.is_dir():
-            raise ModelError(f'{shown} is a directory; expected the path of a URDF file')
-        if not path.is_file():
-            raise ModelError(f'no file {shown}, and it is no URDF text either: '
-                             'a text begins with <?xml or <robot')
-        with path.open('rb') as file:
-            return file.read(max_bytes + 1)
-    except OSError as error:  # no permission, name too long
-        raise ModelError(f'cannot read {shown}: {error.strerror}') from error
+        return read_file(name, max_bytes)
+    except FileError as error:
+        if error.missing:
+            raise ModelError(f'no file {shortened(name, 80)!r}, and it is no URDF text either: '
+                             'a text begins with <?xml or <robot') from error
+        hint = '; pass a larger max_bytes if this is meant' * isinstance(error, FileTooLong)
+        raise ModelError(f'{error}{hint}') from error
 
 
 def _decode(raw):

@@ -6,7 +6,7 @@ import shutil
 import tempfile
 from pathlib import Path
 
-from dynamics_node.errors import DynamicsError
+from dynamics_node.errors import LONGEST_PATH, DynamicsError, shortened
 from dynamics_node.identification.friction_yaml import friction_yaml
 from dynamics_node.identification.read_csv import write_csv
 from dynamics_node.identification.write_back import write_back
@@ -22,8 +22,9 @@ def make_folder(path):
         os.makedirs(path, exist_ok=True)
         with tempfile.TemporaryFile(dir=path):
             pass
-    except OSError as error:
-        raise DynamicsError(f"cannot write into '{path}': {error.strerror}") from error
+    except (OSError, ValueError, RecursionError) as error:  # a thousand folders in each other
+        raise DynamicsError(f"cannot write into '{shortened(str(path), LONGEST_PATH)}': "
+                            f'{getattr(error, "strerror", None) or error}') from error
 
 
 def texts_of(urdf, found):

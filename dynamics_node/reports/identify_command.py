@@ -2,13 +2,14 @@
 
 import argparse
 import sys
-from pathlib import Path
 
+from dynamics_node.files import read_file
 from dynamics_node.identification.robot_arguments import (
     add_robot_arguments,
     robot_of,
     source_of,
 )
+from dynamics_node.model.urdf_text import MAX_BYTES
 from dynamics_node.reports.command import about
 
 ABOUT = 'Identify masses, centres, inertias, friction and rotors from a recording.'
@@ -54,7 +55,7 @@ def run(arguments):
 
     source = source_of(arguments)
     robot = robot_of(arguments, source, compile=True)
-    urdf = source if isinstance(source, bytes) else Path(source).read_bytes()
+    urdf = source if isinstance(source, bytes) else read_file(source, MAX_BYTES)
     make_folder(arguments.out)
     raw = read_recording(arguments.recording, arguments.topic)
     options = Options(method=arguments.method, prior_weight=arguments.prior_weight,

@@ -2,6 +2,7 @@
 
 import math
 import pickle
+import time
 from dataclasses import replace
 
 import numpy as np
@@ -113,6 +114,12 @@ def test_there_may_be_none(empty):
     ('constraints: &a [*a]', 'constraint number 1'),
     ('x' * (MAX_CHARACTERS + 1), f'expected at most {MAX_CHARACTERS}'),
     ('a\0b', 'no YAML'),
+    (r'constraints: [{name: "\ud800", kind: x}]', 'no YAML'),
+    ('constraints: [1' + ':59' * 60_000 + ']', 'no YAML'),
+    ('constraints: [1' + ':59' * 3_000 + ']', 'constraint number 1 is a number of too many'),
+    ('constraints: [{name: 0x' + 'f' * 9_000 + '}]', 'kind is missing'),
+    ('constraints: [!!int ""]', 'no YAML'),
+    ('constraints: [{' + ', '.join(f'k{k}: 1' for k in range(19_000)) + '}]', 'no YAML'),
     (b'constraints: []', 'expected a YAML text'),
     (None, 'expected a YAML text'),
     (7, 'expected a YAML text'),
@@ -135,6 +142,7 @@ def test_what_is_no_list_of_constraints_is_refused(bad, words):
     ({'name': 'w', 'kind': 'coupling'}, "'w': joints is missing"),
     (entry(name=False), 'name is False; expected text, in quotes'),
     (entry(name=' '), 'expected some text'),
+    (entry(to='x' * 201), 'expected some text of at most 200 characters'),
     (entry(frame=7), 'frame is 7; expected text'),
     (entry(to=''), "to is ''; expected some text"),
     (entry(to=None), 'to is None; expected text'),
@@ -157,6 +165,7 @@ def test_what_is_no_list_of_constraints_is_refused(bad, words):
     (entry(kind='distance', distance='long'), "distance is 'long'; expected a number"),
     (entry(kind='distance', distance=[1.0]), 'expected a number'),
     (entry(kind='distance', distance=10 ** 400), 'expected a number'),
+    (entry(kind='distance', distance=16 ** 9000), 'is a number of too many digits; expected a'),
     (entry(kind='distance', distance=1j), 'expected a number'),
     (entry(kind='point_contact', friction=-0.1), 'friction is -0.1; expected a number of at least'),
     (entry(kind='point_contact', friction=math.inf), 'friction is inf'),
@@ -174,6 +183,23 @@ def test_an_entry_that_cannot_be_is_refused(bad, words):
         read_constraints([bad])
     assert words in str(refusal.value)
     assert str(refusal.value).startswith(f"constraint '{bad['name']}': ")
+
+
+def test_a_name_is_short():
+    """It stands in every row of a reply, and in the message that refuses it only in part."""
+    with pytest.raises(DynamicsError, match='expected some text of at most 200') as refusal:
+        read_constraints([entry(name='x' * 100_000)])
+    assert len(str(refusal.value)) < 600
+
+
+def test_many_constraints_are_read_soon():
+    """Ten times as many as the largest mechanism has; the node does nothing else meanwhile."""
+    text = 'constraints:\n' + ''.join(
+        f'  - {{name: c{k}, kind: revolute, frame: a{k}, to: b{k}, pose: [0.1, 0, 0], '
+        'axis: [0, 1, 0]}\n' for k in range(1000))
+    begun = time.monotonic()
+    assert len(read_constraints(text)) == 1000
+    assert time.monotonic() - begun < 5.0  # [s] it takes 0.4
 
 
 def test_python_is_refused_what_a_kind_does_not_have():

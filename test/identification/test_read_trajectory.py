@@ -1,5 +1,7 @@
 """Trajectory files: what is written is read back, and what is wrong is said."""
 
+import os
+
 import numpy as np
 import pytest
 from tolerances import EXACT_MATHS
@@ -85,6 +87,9 @@ def test_columns_in_any_order_and_others_are_left_out(tmp_path):
      'no joints'),
     ('a.yaml', '!!python/object/apply:os.getcwd []', 'no YAML'),
     ('a.yaml', '[' * 5000, 'no YAML'),
+    ('a.yaml', '[' * 300_000, 'no YAML'),
+    ('a.yaml', 'joint_names: !!bool x', 'no YAML'),
+    ('a.csv', 'x' * 300_000, 'no table'),
 ])
 def test_what_is_wrong_is_said_with_the_name_of_the_file(tmp_path, file, text, reason):
     (tmp_path / file).write_text(text)
@@ -95,6 +100,8 @@ def test_what_is_wrong_is_said_with_the_name_of_the_file(tmp_path, file, text, r
 
 def test_files_that_cannot_be_read(tmp_path):
     (tmp_path / 'a.csv').write_bytes(b'\xff\xfe\x00')
-    for path in (tmp_path / 'a.csv', tmp_path / 'no.csv', tmp_path, 'a\0b'):
+    os.mkfifo(tmp_path / 'fifo.yaml')
+    for path in (tmp_path / 'a.csv', tmp_path / 'no.csv', tmp_path, 'a\0b', 'x' * 100_000,
+                 tmp_path / 'fifo.yaml'):
         with pytest.raises(DynamicsError, match='cannot be read'):
             read_trajectory(path)

@@ -1,5 +1,6 @@
 """Tables and bags, written and read back."""
 
+import os
 import sys
 
 import numpy as np
@@ -10,6 +11,7 @@ from rosbags.typesys import Stores, get_typestore
 from dynamics_node import DynamicsError
 from dynamics_node.identification.read_bag import read_bag
 from dynamics_node.identification.read_csv import read_csv, write_csv
+from dynamics_node.identification.read_recording import read_recording
 from dynamics_node.identification.recording import raw_recording
 
 STORE = get_typestore(Stores.ROS2_JAZZY)
@@ -76,6 +78,32 @@ def test_bad_tables_are_refused(tmp_path, text, words):
 def test_no_table(tmp_path):
     """A path that leads nowhere."""
     with pytest.raises(DynamicsError, match='cannot be read'):
+        read_csv(tmp_path / 'x.csv')
+
+
+@pytest.mark.parametrize('name', ['x.csv', 'bag', 'x.mcap', 'x.db3'])
+@pytest.mark.parametrize('kind', ['fifo', 'terminal', 'long name'])
+def test_what_is_no_regular_file_is_refused_at_once(tmp_path, name, kind):
+    """Nobody would ever write into it."""
+    path = tmp_path / name
+    if kind == 'fifo':
+        os.mkfifo(path)
+    elif kind == 'terminal':
+        path.symlink_to(os.ttyname(os.openpty()[1]))
+    else:
+        path = tmp_path / ('x' * 100_000 + name)
+    with pytest.raises(DynamicsError, match='cannot be read') as refusal:
+        read_recording(path)
+    assert len(str(refusal.value)) < 500
+
+
+@pytest.mark.parametrize('text', ['x' * 300_000, 'time,' + 'x' * 2_000_000, '5,0,,a,1,2,3\n"'
+                                  + 'x' * 300_000, '5,0,,a,1,2,3\n' + '5,0,,a,1,2,3\n' * 9000
+                                  + '\xff'], ids=['header', 'longer', 'echo', 'late'])
+def test_tables_that_the_csv_module_chokes_on(tmp_path, text):
+    """A field of more than 131,072 characters, a letter that is no UTF-8."""
+    (tmp_path / 'x.csv').write_bytes(text.encode('latin-1'))
+    with pytest.raises(DynamicsError, match='x.csv'):
         read_csv(tmp_path / 'x.csv')
 
 
@@ -163,6 +191,35 @@ def test_bags_that_cannot_be_read(tmp_path):
                                             '/arm/joint_states'):
         read_bag(path)
     assert np.isnan(read_bag(path, '/arm/joint_states').tau).all()
+
+
+def test_a_part_of_a_bag_that_is_no_regular_file_is_refused_at_once(tmp_path):
+    """The metadata, or the storage that it names."""
+    path = write_bag(tmp_path / 'bag', [(0.0, 'a', [1], [], [])])
+    for file in (next(path.glob('*.db3')), path / 'metadata.yaml'):
+        file.rename(tmp_path / 'kept')
+        os.mkfifo(file)
+        with pytest.raises(DynamicsError, match=f'{file.name} cannot be read: it is a fifo'):
+            read_bag(path)
+        file.unlink()
+        (tmp_path / 'kept').rename(file)
+    assert read_bag(path).q.tolist() == [[1.0]]
+
+
+@pytest.mark.parametrize('spoil', [
+    lambda text: text.replace('/arm', r'"/\ud800"'), lambda text: '[' * 200_000,
+    lambda text: 'rosbag2_bagfile_information: 1', lambda text: '', lambda text: text + '\xff',
+    lambda text: text.replace('relative_file_paths', 'paths')])
+def test_metadata_that_cannot_be_are_refused(tmp_path, spoil):
+    """In words that can be sent."""
+    path = write_bag(tmp_path / 'bag', [(0.0, 'a', [1], [], [])], topic='/arm')
+    text = (path / 'metadata.yaml').read_text()
+    assert spoil(text) != text
+    (path / 'metadata.yaml').write_bytes(spoil(text).encode('latin-1'))
+    with pytest.raises(DynamicsError, match='metadata.yaml cannot be read') as refusal:
+        read_bag(path, '/arm')
+    str(refusal.value).encode()
+    assert len(str(refusal.value)) < 700
 
 
 @pytest.mark.parametrize('plugin', list(StoragePlugin))

@@ -1,0 +1,122 @@
+"""Reads files that a user names: regular files only, bounded in size and in time.
+
+A path may name anything. A fifo or a terminal blocks until data comes; a device acts when it is
+opened; some files of the kernel block or never end. The node computes torques in the same thread
+and must not be held up by any of them.
+
+Not bounded: the time that one call to the operating system takes, on a network drive whose server
+has gone.
+"""
+
+import io
+import os
+import stat
+import time
+
+from dynamics_node.errors import FileError, FileTooLong
+
+PATIENCE = 5.0     # [s] that reading takes at most, beside
+SLOWEST = 10e6     # [bytes/s] for as many bytes as are permitted
+
+_KINDS = ((stat.S_ISDIR, 'a directory'), (stat.S_ISFIFO, 'a fifo'), (stat.S_ISSOCK, 'a socket'),
+          (stat.S_ISCHR, 'a device'), (stat.S_ISBLK, 'a device'))
+
+
+def read_file(path, max_bytes):
+    """Return the bytes of a file.
+
+    :raise FileError: it is no regular file, or longer than max_bytes, or cannot be read.
+    """
+    with open_file(path, max_bytes) as file:
+        return file.read()
+
+
+def read_text(path, max_bytes):
+    """Return the text of a UTF-8 file, a byte order mark left out.
+
+    :raise FileError: as read_file, and where it is no UTF-8.
+    """
+    try:
+        return read_file(path, max_bytes).decode('utf-8-sig')
+    except UnicodeDecodeError as error:
+        raise FileError(path, f'it is no UTF-8 text (byte {error.start})') from error
+
+
+def open_file(path, max_bytes):
+    """Return a file, opened for reading bytes; each read may raise a FileError as in read_file.
+
+    What the path names is looked at before it is opened, since to open a device is to use it, and
+    once more afterwards: it may be another file by then.
+    """
+    try:
+        _check_kind(path, os.stat(os.fspath(path)))
+        handle = os.open(path, os.O_RDONLY | os.O_NONBLOCK | os.O_NOCTTY | os.O_CLOEXEC)
+        try:
+            found = os.fstat(handle)
+            _check_kind(path, found)
+            if found.st_size > max_bytes:
+                raise _too_long(path, max_bytes)
+            return io.BufferedReader(_Bounded(path, handle, max_bytes))
+        except BaseException:
+            os.close(handle)
+            raise
+    except FileError:
+        raise
+    except OSError as error:  # not there, no permission, name too long
+        missing = isinstance(error, (FileNotFoundError, NotADirectoryError))
+        raise FileError(path, error.strerror, missing) from error
+    except (TypeError, ValueError) as error:  # no path, or with characters that none can have
+        raise FileError(path, str(error), isinstance(error, ValueError)) from error
+
+
+def check_file(path, max_bytes):
+    """Raise the FileError that open_file or its first read would; of files that others read."""
+    with open_file(path, max_bytes) as file:
+        file.read(1)
+
+
+def _check_kind(path, found):
+    for is_kind, kind in _KINDS:
+        if is_kind(found.st_mode):
+            raise FileError(path, f'it is {kind}; expected a regular file')
+
+
+def _too_long(path, max_bytes):
+    return FileTooLong(path, f'it is longer than the limit of {max_bytes} bytes')
+
+
+class _Bounded(io.RawIOBase):
+    """A file that raises a FileError when it is too long, or waits for data, or is too slow."""
+
+    def __init__(self, path, handle, max_bytes):
+        super().__init__()
+        self._path, self._handle, self._max_bytes = path, handle, max_bytes
+        self._count, self._seconds = 0, 0.0   # read so far
+
+    def readable(self):
+        return True
+
+    def fileno(self):
+        return self._handle
+
+    def readinto(self, buffer):
+        begun = time.monotonic()
+        try:
+            count = os.readv(self._handle, [buffer])
+        except BlockingIOError as error:  # a file of the kernel that has nothing to say now
+            raise FileError(self._path, 'it waits for data; expected a regular file') from error
+        except OSError as error:
+            raise FileError(self._path, error.strerror) from error
+        self._seconds += time.monotonic() - begun
+        self._count += count
+        if self._count > self._max_bytes:
+            raise _too_long(self._path, self._max_bytes)
+        if self._seconds > PATIENCE + self._max_bytes / SLOWEST:
+            raise FileError(self._path, f'it is too slow: {self._count} bytes in '
+                                        f'{self._seconds:.0f} s')
+        return count
+
+    def close(self):
+        if not self.closed:
+            os.close(self._handle)
+        super().close()

@@ -1,0 +1,97 @@
+"""Reads YAML of unknown origin: plain data, bounded in size and depth, each key once.
+
+PyYAML raises a dozen kinds of errors, takes a minute for texts that were made to take it, and its
+C parser crashes the process where lists are nested 100,000 deep.
+"""
+
+from functools import cache
+
+from dynamics_node.errors import DynamicsError, shortened
+
+MAX_DEPTH = 50             # of lists and mappings in each other
+MAX_KEYS = 1000            # of one mapping
+MAX_NUMBER = 10_000        # characters of what may be a number, all but text in quotes
+LONGEST_MESSAGE = 300      # characters
+
+
+def load_yaml(text, max_values, first=False):
+    """Return what a text holds: dicts, lists, text, numbers, None.
+
+    :param max_values: a text with more of all these is refused.
+    :param first: read the first of several documents; else there must be one.
+    :raise DynamicsError: why not, one sentence.
+    """
+    from yaml import YAMLError  # comes with rclpy; not needed by users who pass no text
+    try:
+        _check(text, max_values)
+        loader = _loader()(text)
+        try:
+            if not first:
+                return loader.get_single_data()
+            return loader.get_data() if loader.check_data() else None
+        finally:
+            loader.dispose()
+    except (DynamicsError, YAMLError) as error:
+        reason = ' '.join(str(error).split())
+        raise DynamicsError(shortened(reason, LONGEST_MESSAGE)) from error
+    except Exception as error:  # !!int '' is an IndexError, !!bool x a KeyError, and so on
+        reason = shortened(f'{type(error).__name__} {error}', LONGEST_MESSAGE)
+        raise DynamicsError(f'a value cannot be what it is declared as: {reason}') from error
+
+
+def _check(text, max_values):
+    """Refuse what would take too long or too much; the parser is iterative up to here."""
+    import yaml
+    depth = count = 0
+    for event in yaml.parse(text, _loader()):
+        if isinstance(event, yaml.CollectionStartEvent):
+            depth += 1
+        elif isinstance(event, yaml.CollectionEndEvent):
+            depth -= 1
+            continue
+        elif not isinstance(event, yaml.NodeEvent):
+            continue
+        count += 1
+        if depth > MAX_DEPTH:
+            raise DynamicsError(f'it is nested more than {MAX_DEPTH} deep')
+        if count > max_values:
+            raise DynamicsError(f'it has more than {max_values} values')
+        if isinstance(event, yaml.ScalarEvent):
+            _check_scalar(event)
+
+
+def _check_scalar(event):
+    if len(event.value) > MAX_NUMBER and (event.tag is not None or event.implicit[0]):
+        raise DynamicsError(f'it has a value of {len(event.value)} characters without quotes; '
+                            f'expected at most {MAX_NUMBER}')
+    try:
+        event.value.encode()
+    except UnicodeEncodeError:
+        raise DynamicsError('it has half a character, as the escape \\ud800 makes') from None
+
+
+@cache
+def _loader():
+    import yaml
+
+    class Loader(getattr(yaml, 'CSafeLoader', yaml.SafeLoader)):
+        """Plain data. Refuses a key that is given twice, and merges."""
+
+        def flatten_mapping(self, node):
+            if any(key.tag == 'tag:yaml.org,2002:merge' for key, _ in node.value):
+                raise yaml.constructor.ConstructorError(
+                    None, None, 'merge keys (<<) are not read here', node.start_mark)
+
+        def construct_mapping(self, node, deep=False):
+            seen = set()
+            for key, _ in node.value:
+                if isinstance(key, yaml.ScalarNode) and key.value in seen:
+                    raise yaml.constructor.ConstructorError(
+                        None, None, f'{key.value!r} is there twice', node.start_mark)
+                seen.add(key.value if isinstance(key, yaml.ScalarNode) else None)
+            if len(node.value) > MAX_KEYS:  # numbers can be chosen that a dict takes long for
+                raise yaml.constructor.ConstructorError(
+                    None, None, f'a mapping has more than {MAX_KEYS} keys', node.start_mark)
+            return super().construct_mapping(node, deep)
+
+    return Loader
