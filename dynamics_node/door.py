@@ -14,6 +14,8 @@ from dynamics_node.task_space.motion import FrameMotion, Tracking
 from dynamics_node.task_space.target import Target
 from dynamics_node.task_space.tasks import AXES
 
+TOLERANCES = 1e-15, 1e9  # [m or rad] from the rounding of doubles to what has a finite square
+
 
 def check_array(name, value, size):
     """Return value as finite floats of shape (size,) or (N, size)."""
@@ -261,10 +263,12 @@ def _axes_of_one(axes):
 def check_tolerance(tolerance):
     """Return the tolerances of positions [m] and rotations [rad]; one number is both."""
     pair = tolerance if isinstance(tolerance, (tuple, list)) else (tolerance, tolerance)
-    if len(pair) != 2 or not all(isinstance(part, (float, Real)) and 0.0 < part < np.inf
+    least, greatest = TOLERANCES
+    if len(pair) != 2 or not all(isinstance(part, (float, Real)) and least <= part <= greatest
                                  for part in pair):
-        raise DynamicsError(f'tolerance is {shown(tolerance)}; expected a positive number, or two: '
-                            'of positions [m] and of rotations [rad]')
+        raise DynamicsError(f'tolerance is {shown(tolerance)}; expected a positive number, '
+                            f'{least:g} to {greatest:g}, or two: of positions [m] and of rotations '
+                            '[rad]')
     return tuple(map(float, pair))
 
 

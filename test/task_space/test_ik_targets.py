@@ -117,6 +117,7 @@ def test_a_bad_target_is_refused_by_name(fields, word):
     (dict(targets=[]), 'targets'), (dict(targets='tip'), 'targets'),
     (dict(start=(0.0,)), 'start'), (dict(start=np.zeros((3, 2))), 'start'),
     (dict(start=(np.nan, 0.0)), 'start'), (dict(tolerance=0.0), 'tolerance'),
+    (dict(tolerance=1e-300), 'tolerance'), (dict(tolerance=(1e-6, 1.7e308)), 'tolerance'),
     (dict(tolerance=(1e-6, 1e-6, 1.0)), 'tolerance'), (dict(tolerance='small'), 'tolerance'),
     (dict(restarts=-1), 'restarts'), (dict(restarts=1.5), 'restarts'), (dict(seed=None), 'seed')])
 def test_a_bad_question_is_refused_by_name(change, word):
