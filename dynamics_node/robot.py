@@ -145,6 +145,10 @@ class Robot(Derivatives, Constrained, TaskSpace):
         """
         return self._with(payload.with_payload(self.model, name, frame, mass, com, inertia))
 
+    def with_payloads(self, loads):
+        """Return the robot carrying several loads, {name: (frame, mass, com, inertia)}."""
+        return self._with(payload.with_payloads(self.model, loads))
+
     def without_payload(self, name):
         """Return the robot without that load, bit for bit as it was before."""
         return self._with(payload.without_payload(self.model, name))

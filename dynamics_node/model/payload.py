@@ -23,6 +23,18 @@ def with_payload(model, name, frame, mass, com=(0.0, 0.0, 0.0), inertia=None):
     :param inertia: 3 x 3 about the load's centre of mass, in the frame's axes [kg m^2];
         None is a point mass.
     """
+    load = _checked(model, name, frame, mass, com, inertia)
+    return _loaded(model, {**model.payloads, name: load})
+
+
+def with_payloads(model, loads):
+    """Return the model with several payloads set, {name: (frame, mass, com, inertia)}."""
+    checked = {name: _checked(model, name, *load) for name, load in loads.items()}
+    return _loaded(model, {**model.payloads, **checked})
+
+
+def _checked(model, name, frame, mass, com, inertia):
+    """Return the Payload of what with_payload takes."""
     if not isinstance(name, str):
         raise ModelError(f'a payload has a name, got {shown(name)}; expected a string')
     name = str(name)  # of a subclass that cannot be hashed, say
@@ -32,8 +44,7 @@ def with_payload(model, name, frame, mass, com=(0.0, 0.0, 0.0), inertia=None):
     com = finite(where + 'com', com, (3,))
     tensor = np.zeros((3, 3)) if inertia is None else finite(where + 'inertia', inertia, (3, 3))
     _check_tensor(where, tensor)
-    load = Payload(frame, mass, tuple(com.tolist()), tuple(map(tuple, tensor.tolist())))
-    return _loaded(model, {**model.payloads, name: load})
+    return Payload(frame, mass, tuple(com.tolist()), tuple(map(tuple, tensor.tolist())))
 
 
 def without_payload(model, name):

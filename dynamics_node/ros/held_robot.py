@@ -15,6 +15,8 @@ from dynamics_node.robot import Robot
 from dynamics_node.ros.parameter import named_numbers
 from dynamics_node.ros.payload_ramp import PayloadRamps
 
+MOST_PAYLOADS = 100  # with those in transition: each makes every torque a little later
+
 
 class Description(NamedTuple):
     """What a robot was made of."""
@@ -111,7 +113,12 @@ class HeldRobot:
     def set_payload(self, name, load, duration):
         """Attach a payload, (frame, mass, com, inertia) as in Robot.with_payload."""
         checked = self.robot.with_payload(name, *load).payloads[name]
-        self._payloads.set(name, checked, duration, self._clock())
+        now = self._clock()
+        if len(self._payloads.at(now)) >= MOST_PAYLOADS and (
+                duration or name not in self._payloads.held):
+            raise DynamicsError(f'the robot carries {MOST_PAYLOADS} payloads already, those on '
+                                'their way out included; take some off, or wait')
+        self._payloads.set(name, checked, duration, now)
         self._change()
 
     def remove_payload(self, name, duration):
@@ -186,8 +193,8 @@ class HeldRobot:
                     'have; take the payload off (set_payload, remove: true), then send the '
                     'description again')
         payloads = {name: load for name, load in payloads.items() if name not in gone}
-        for name, load in payloads.items():
-            robot = robot.with_payload(name, *load)
+        if payloads:
+            robot = robot.with_payloads(payloads)
         return robot, _digest(described.digest, (robot.gravity + 0.0).tolist(),  # no negative zero
                               robot.model.damping.tolist(), robot.model.friction.tolist(),
                               sorted(payloads.items()))

@@ -98,6 +98,8 @@ def test_a_payload_on_its_way_out_is_not_listed_but_weighs(s):
 
 @pytest.mark.parametrize(('fields', 'message'), [
     ({'name': ''}, 'name is empty'),
+    ({'name': 'x' * 10 ** 7}, 'name has 10000000 characters; expected at most 200'),
+    ({'frame': 'x' * 10 ** 7}, "no frame 'xxx"),
     ({'frame': 'tool0'}, f"no frame 'tool0'; the robot has: {LINKS}"),
     ({'frame': ''}, f"no frame ''; the robot has: {LINKS}"),
     ({'mass': 0.0}, 'payload.m is 0.0; expected a positive number'),

@@ -5,7 +5,7 @@ import pytest
 from tiny_robots import TWO_JOINTS, chain
 
 from dynamics_node import DynamicsError, Robot
-from dynamics_node.ros.held_robot import HeldRobot
+from dynamics_node.ros.held_robot import MOST_PAYLOADS, HeldRobot
 from dynamics_node.ros.parameters import Parameters
 
 WITH_WRIST = chain(('shoulder', 'revolute'), ('elbow', 'revolute'), ('wrist', 'revolute'))
@@ -180,6 +180,33 @@ def test_when_nothing_changes_any_more_the_robot_is_one_and_the_same(held, clock
     assert held.robot is not held.robot
     clock.now += 4.0
     assert held.robot is held.robot
+
+
+def test_payloads_without_end_are_refused_and_taking_off_never_is(held, clock):
+    """Each makes every torque a little later. Those that leave count as well, until they have."""
+    for k in range(MOST_PAYLOADS):
+        held.set_payload(f'box {k}', LOAD, 1.0)
+    with pytest.raises(DynamicsError, match=f'carries {MOST_PAYLOADS} payloads already'):
+        held.set_payload('one more', LOAD, 0.0)
+    held.set_payload('box 7', ('elbow_link', 3.0), 0.0)   # in place of one
+    held.remove_payload('box 8', 2.0)
+    with pytest.raises(DynamicsError, match='on their way out included'):
+        held.set_payload('one more', LOAD, 1.0)
+    clock.now += 2.0
+    held.set_payload('one more', LOAD, 1.0)
+    assert held.robot.payloads['box 7'].mass == 3.0
+    assert len(held.robot.payloads) == MOST_PAYLOADS
+
+
+def test_many_payloads_are_put_together_in_one_go(held):
+    """As if they had been attached one after the other."""
+    one_by_one = held.robot
+    for k in range(5):
+        load = ('elbow_link', 1.0 + k, (0.1 * k, 0.2, 0.3), np.diag([0.03, 0.04, 0.05]))
+        held.set_payload(f'box {k}', load, 0.0)
+        one_by_one = one_by_one.with_payload(f'box {k}', *load)
+    assert held.robot.payloads == one_by_one.payloads
+    assert torque(held) == one_by_one.inverse_dynamics(*STATE).tobytes()
 
 
 def test_a_new_description_in_the_midst_of_a_transition_does_not_stop_it(held, clock):

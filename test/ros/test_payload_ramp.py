@@ -141,6 +141,107 @@ def test_what_is_not_held_cannot_be_removed(ramps, gone):
     assert ramps.held == {'box': BOX}
 
 
+# Faster than the transition ------------------------------------------------------------------
+
+MANY = 10   # loads at a time: one that comes, nine that leave
+
+
+def stream(ramps, count, period, duration, change):
+    """Yield the time of each of many calls; the mass never jumps, and few loads are alive."""
+    before = None
+    for k in range(count):
+        now = k * period
+        if before is not None:
+            halfway = mass(ramps, now - 0.5 * period)
+            for t0, m0, t1, m1 in ((now - period, before, now - 0.5 * period, halfway),
+                                   (now - 0.5 * period, halfway, now, mass(ramps, now))):
+                assert abs(m1 - m0) <= (1 + MANY) * 10.0 / duration * (t1 - t0) + EXACT_MATHS
+        before = mass(ramps, now)
+        change(k, now)
+        assert mass(ramps, now) == pytest.approx(before, abs=EXACT_MATHS)
+        yield now
+
+
+@pytest.mark.parametrize('period', [0.2, 0.05, 0.001])
+@pytest.mark.parametrize('frames', [1, 2, 3])
+def test_loads_that_come_faster_than_they_go_stay_few(ramps, period, frames):
+    """Of each frame a bounded number, however many calls there are; all end in time."""
+    def change(k, now):
+        ramps.set('load', BOX._replace(frame=f'frame {k % frames}', mass=1.0 + k % 7), 1.0, now)
+    for now in stream(ramps, round(5.0 / period), period, 1.0, change):
+        assert len(ramps.at(now)) <= 1 + (MANY - 1) * frames
+    assert not ramps.settled(now + 0.99)
+    assert list(ramps.at(now + 1.0)) == ['load'] and ramps.settled(now + 1.0)
+
+
+@pytest.mark.parametrize('period', [0.2, 0.001])
+def test_loads_taken_off_and_set_again_stay_few(ramps, period):
+    def change(k, now):
+        if k % 2:
+            ramps.remove('load', 1.0, now)
+        else:
+            ramps.set('load', BOX._replace(mass=1.0 + k % 7), 1.0, now)
+    for now in stream(ramps, round(5.0 / period), period, 1.0, change):
+        assert len(ramps.at(now)) <= MANY
+    assert ramps.settled(now + 1.0)
+
+
+def test_a_load_that_was_replaced_is_gone_in_its_time_whatever_comes_after_it(ramps):
+    """At the same frame, and at another."""
+    for name, frame in (('here', BALL.frame), ('there', 'wrist')):
+        ramps.set(name, BALL, 0.0, now=0.0)
+        for k in range(50):
+            now = 10.0 + 0.2 * k
+            ramps.set(name, BOX._replace(frame=frame, mass=1.0 + 0.01 * (k % 2)), 1.0, now)
+            if now >= 11.0:
+                assert sum(load.mass for key, load in ramps.at(now).items()
+                           if key.startswith(name)) <= 1.01
+
+
+def test_a_load_that_is_estimated_anew_all_the_time_weighs_what_was_estimated(ramps):
+    """It is followed; nothing of it gets lost between one estimate and the next."""
+    for k in range(100):
+        ramps.set('load', BOX._replace(mass=2.0 + 0.001 * (k % 2)), 1.0, now=0.2 * k)
+        if k > 25:   # five transitions: what was missing has faded to 0.8^25
+            assert mass(ramps, 0.2 * k) == pytest.approx(2.0, abs=0.01)
+
+
+def test_a_load_that_is_set_once_more_does_not_begin_anew(ramps):
+    """It is there when the first call said; or when the last one says, if that is sooner."""
+    ramps.set('load', BOX, 1.0, now=0.0)
+    for k in range(1, 6):
+        ramps.set('load', BOX, 1.0, now=0.15 * k)
+        assert mass(ramps, 0.15 * k) == pytest.approx(0.15 * k * BOX.mass)
+        assert len(ramps.at(0.15 * k)) == 1
+    ramps.set('load', BOX, 0.125, now=0.75)
+    assert mass(ramps, 0.8125) == pytest.approx(0.875 * BOX.mass)
+    assert ramps.at(0.875) == {'load': BOX} and ramps.settled(0.875)
+
+
+def test_at_once_is_at_once_for_what_is_leaving_too(ramps):
+    ramps.set('load', BALL, 0.0, now=0.0)
+    ramps.set('load', BOX, 10.0, now=1.0)
+    ramps.set('load', BALL._replace(frame='wrist'), 10.0, now=2.0)
+    ramps.set('load', BOX, 0.0, now=3.0)
+    assert ramps.at(3.0) == {'load': BOX} and ramps.settled(3.0)
+
+
+def test_what_is_replaced_while_it_comes_is_continued_as_one_rigid_load(ramps):
+    """The sum of two has their mass, their centre and their inertia, seen from anywhere."""
+    def moments(load):
+        c, eye = np.array(load.com), np.eye(3)
+        return (load.mass, load.mass * c,
+                np.array(load.inertia) + load.mass * (c @ c * eye - np.outer(c, c)))
+    ramps.set('load', BALL, 4.0, now=0.0)
+    ramps.set('load', BOX, 4.0, now=1.0)
+    ramps.set('load', BALL._replace(mass=3.0), 4.0, now=2.0)
+    parts = [moments(load) for load in ramps.at(2.0).values()]
+    shares = [(BALL, 0.25 * 0.75), (BOX, 0.25)]
+    for k in range(3):
+        expected = sum(share * moments(load)[k] for load, share in shares)
+        np.testing.assert_allclose(sum(part[k] for part in parts), expected, atol=EXACT_MATHS)
+
+
 # Whatever is asked for -----------------------------------------------------------------------
 
 NAMES = st.sampled_from(['a', 'b', 'a (leaving 1)'])

@@ -14,7 +14,7 @@ from dynamics_node.identification.static_poses import StaticPoses, poses_of
 from dynamics_node.model.model import WORLD
 from dynamics_node.observer.effort_meaning import meaning_of
 from dynamics_node.ros import convert
-from dynamics_node.ros.handlers.settings import duration_of
+from dynamics_node.ros.handlers.settings import check_payload_name, duration_of
 from dynamics_node.ros.identify_jobs import IdentifyJob, PayloadJob, torques_of
 from dynamics_node.ros.later import Later
 from dynamics_node.ros.parameter import named_numbers
@@ -98,8 +98,8 @@ def _found(desk, robot, notes, request, response):
     """Return the Later of a question that is to be computed."""
     desk.workshop.check_free()
     duration = duration_of(request.transition_time)
-    if request.set and not request.name:
-        raise DynamicsError('name is empty; a payload is known by its name')
+    if request.set:
+        check_payload_name(request.name)
     if robot.model.frame(request.frame).body == WORLD:
         raise DynamicsError(f"frame '{request.frame}' does not move: no torque depends on what it "
                             'carries')

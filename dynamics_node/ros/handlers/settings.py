@@ -2,7 +2,7 @@
 
 import numpy as np
 
-from dynamics_node.errors import DynamicsError
+from dynamics_node.errors import LONGEST_NAME, DynamicsError
 from dynamics_node.model.model import WORLD
 from dynamics_node.ros import convert
 
@@ -10,8 +10,7 @@ from dynamics_node.ros import convert
 def set_payload(desk, request, response):
     """Fill a SetPayload response."""
     robot, duration = desk.robot, duration_of(request.transition_time)
-    if not request.name:
-        raise DynamicsError('name is empty; a payload is known by its name')
+    check_payload_name(request.name)
     if request.remove:
         desk.held.remove_payload(request.name, duration)
     else:
@@ -25,6 +24,14 @@ def set_payload(desk, request, response):
     response.total_mass = robot.total_mass
     response.success = True
     return response
+
+
+def check_payload_name(name):
+    """Refuse a name that is empty, or too long to be listed."""
+    if not name:
+        raise DynamicsError('name is empty; a payload is known by its name')
+    if len(name) > LONGEST_NAME:
+        raise DynamicsError(f'name has {len(name)} characters; expected at most {LONGEST_NAME}')
 
 
 def duration_of(message):
