@@ -23,7 +23,7 @@ class ExternalTorque:
         """Take on_change(), for a change of contact or of the reason why there is none to see."""
         self.lookout = Lookout(desk, parameters)
         self.on_awake = lambda awake: None
-        self._on_change, self._log = on_change, node.get_logger()
+        self._on_change, self._log = on_change, node.log
         self._active, self._told, self._reason = False, None, ''
         self._torque = node.create_publisher(JointState, '~/external_torque', SENSOR)
         self._wrench = node.create_publisher(WrenchStamped, '~/external_wrench_estimate', SENSOR)

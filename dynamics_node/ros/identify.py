@@ -5,9 +5,8 @@ Everything here happens in the executor's thread; a timer looks at the workshop 
 
 import math
 import time
-from contextlib import suppress
+import traceback
 
-from rclpy._rclpy_pybind11 import RCLError
 from rclpy.action import ActionServer, CancelResponse
 from rclpy.clock import Clock, ClockType
 
@@ -15,6 +14,7 @@ from dynamics_node.action import Identify
 from dynamics_node.errors import DynamicsError
 from dynamics_node.ros.handlers.identify import fill_result, identify_job
 from dynamics_node.ros.later import Later
+from dynamics_node.ros.outgoing import publish, sendable
 from dynamics_node.ros.tape import KEPT
 from dynamics_node.ros.workshop import News
 
@@ -22,6 +22,7 @@ LOOK = 0.05          # [s] between two looks at the work
 RECORDED = 0.5       # of the progress is the recording, where that is live
 SILENCE = 5.0        # [s] without a joint state, by which a live recording is given up
 BILLION = 1e9
+FAULT = 'internal error; see the log of the node'
 
 
 class Server(ActionServer):
@@ -29,6 +30,10 @@ class Server(ActionServer):
 
     rclpy would run a goal in the executor's thread, which has torques to make.
     """
+
+    def __init__(self, node, *arguments, **options):
+        self._gone, self._log = False, node.log
+        super().__init__(node, *arguments, **options)
 
     def notify_execute(self, goal_handle, execute_callback):
         """Do not run anything when a goal begins."""
@@ -39,8 +44,31 @@ class Server(ActionServer):
         """End a goal by end(), one of succeed, abort and canceled of the handle."""
         def ended(_):
             end()
-            return result
+            return sendable(result)
         super().notify_execute(goal_handle, ended)
+
+    # rclpy lets an exception in sending end the node: of a client that has gone, for instance.
+
+    async def execute(self, taken_data):
+        """Answer requests for goals, cancellations and results; none once it is destroyed."""
+        if self._gone:
+            return
+        try:
+            await super().execute(taken_data)
+        except Exception:
+            self._log.error(f'~/identify could not answer:\n{traceback.format_exc()}')
+
+    def _send_result_response(self, request_header, future):
+        try:
+            super()._send_result_response(request_header, future)
+        except Exception:
+            if not self._gone:
+                self._log.error(f'a result could not be sent:\n{traceback.format_exc()}')
+
+    def destroy(self):
+        """Answer nothing any more, whatever is still in the executor's queue."""
+        self._gone = True
+        super().destroy()
 
 
 class Identifier:
@@ -48,7 +76,7 @@ class Identifier:
 
     def __init__(self, node, desk, clerk, may_apply, apply):
         """Take may_apply(), which raises why not, and apply(outcome), to hold what was found."""
-        self._desk, self._clerk, self._log = desk, clerk, node.get_logger()
+        self._desk, self._clerk, self._log = desk, clerk, node.log
         self._may_apply, self._apply = may_apply, apply
         self._work = None      # _Goal or _Reply
         self._server = Server(node, Identify, '~/identify', lambda _: None,
@@ -76,11 +104,15 @@ class Identifier:
         send = service.send_response
 
         def answer(response, header):
-            if isinstance(response, Later):
-                self._start(_Reply(response, lambda reply: send(reply, header), self._clerk))
-                self._desk.workshop.start(response.job, response.kept)
-            else:
+            if not isinstance(response, Later):
                 send(response, header)
+                return
+            reply = _Reply(response, lambda reply: send(reply, header), self._clerk)
+            try:
+                self._desk.workshop.start(response.job, response.kept)
+                self._start(reply)
+            except Exception:
+                reply.hear(News('failed', (traceback.format_exc(),)))
         service.send_response = answer
 
     # A goal ----------------------------------------------------------------------------------
@@ -88,26 +120,30 @@ class Identifier:
     def _begin(self, handle):
         """Accept a goal: begin, or abort it with the reason."""
         handle.execute()
-        goal = handle.request
         try:
-            self._clerk.check_active()
-            if self._work is not None:
-                self._desk.workshop.check_free()
-                raise DynamicsError('a live recording is under way: wait for its end, or cancel it')
-            job = identify_job(self._desk, goal)
-            if goal.apply:
-                self._may_apply()
+            self._begin_work(handle)
         except DynamicsError as error:
-            self._server.finish(handle, handle.abort,
-                                Identify.Result(success=False, message=str(error)))
-            return
+            self.refuse_goal(handle, handle.abort, str(error))
+        except Exception:
+            self.log_failure(traceback.format_exc())
+            self.refuse_goal(handle, handle.abort, FAULT)
+
+    def _begin_work(self, handle):
+        goal = handle.request
+        self._clerk.check_active()
+        if self._work is not None:
+            self._desk.workshop.check_free()
+            raise DynamicsError('a live recording is under way: wait for its end, or cancel it')
+        job = identify_job(self._desk, goal)
+        if goal.apply:
+            self._may_apply()
         work = _Goal(self, handle, job)
-        self._start(work)
         if goal.recording:
             self._desk.workshop.start(job)
         else:
             self._desk.tape.keep(max(KEPT, goal.duration + 1.0))
             work.begin_recording(self._desk)
+        self._start(work)
 
     def _start(self, work):
         self._work = work
@@ -119,9 +155,13 @@ class Identifier:
         if work is None:
             self._timer.cancel()
             return
-        over = work.look(self._desk)
-        for news in self._desk.workshop.look() if not over else ():
-            over = work.hear(news) or over
+        try:
+            over = work.look(self._desk)
+            for news in self._desk.workshop.look() if not over else ():
+                over = work.hear(news) or over
+        except Exception:
+            work.hear(News('failed', (traceback.format_exc(),)))
+            over = True
         if over:
             self._work = None
             self._desk.workshop.stop()
@@ -145,6 +185,9 @@ class Identifier:
     def refuse_goal(self, handle, end, message):
         """End a goal without a result."""
         self._server.finish(handle, end, Identify.Result(success=False, message=message))
+
+    def publish_feedback(self, handle, feedback):
+        publish(handle.publish_feedback, feedback, self._log)
 
     def log_failure(self, text):
         self._log.error(f'identify failed, please report this:\n{text}')
@@ -206,15 +249,14 @@ class _Goal:
             self._identifier.refuse_goal(self.handle, self.handle.abort, *news.what)
         else:
             self._identifier.log_failure(*news.what)
-            self._identifier.refuse_goal(self.handle, self.handle.abort,
-                                         'internal error; see the log of the node')
+            self._identifier.refuse_goal(self.handle, self.handle.abort, FAULT)
         return news.last
 
     def _say(self, stage, progress, samples=0):
         feedback = self._feedback
         feedback.stage, feedback.progress = stage, float(progress)
         feedback.samples = samples or feedback.samples
-        self.handle.publish_feedback(feedback)
+        self._identifier.publish_feedback(self.handle, feedback)
 
 
 class _Reply:
@@ -230,6 +272,5 @@ class _Reply:
         """Take in a piece of News; return whether it was the last one."""
         if not news.last:
             return False
-        with suppress(RCLError):  # nobody waits any more
-            self._send(self._clerk.finish(self._later, news))
+        self._send(self._clerk.finish(self._later, news))
         return True

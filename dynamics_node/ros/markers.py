@@ -41,7 +41,10 @@ class Markers:
             self._timer.reset()
 
     def on_wrench(self, message):
-        """Show a wrench on the robot for a while."""
+        """Show a wrench on the robot for a while; one at a link that it has."""
+        held = self._desk.held
+        if not held.exists or message.header.frame_id not in self._desk.robot.model.frames:
+            return
         self._wrenches[message.header.frame_id] = (
             self._desk.clock(), convert.xyz(message.wrench.force),
             convert.xyz(message.wrench.torque))

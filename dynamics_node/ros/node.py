@@ -4,11 +4,11 @@ import os
 import sys
 import time
 import traceback
-from functools import partial
+from functools import partial, wraps
 
 import rclpy
 from rcl_interfaces.msg import SetParametersResult
-from rclpy._rclpy_pybind11 import RCLError
+from rclpy._rclpy_pybind11 import RCLError, UnknownROSArgsError
 from rclpy.clock import Clock, ClockType
 from rclpy.exceptions import ParameterException
 from rclpy.lifecycle import LifecycleNode, TransitionCallbackReturn
@@ -18,14 +18,17 @@ from rclpy.qos import QoSProfile
 from rclpy.signals import SignalHandlerOptions
 
 from dynamics_node.compiler import engine
-from dynamics_node.errors import DynamicsError
+from dynamics_node.errors import DynamicsError, FileError
+from dynamics_node.files import check_file
 from dynamics_node.ros import parameters
 from dynamics_node.ros.desk import Desk
 from dynamics_node.ros.diagnostics import DiagnosticArray, diagnostics
+from dynamics_node.ros.entities import Entities
 from dynamics_node.ros.external_torque import ExternalTorque
 from dynamics_node.ros.identify import Identifier
 from dynamics_node.ros.inputs import Inputs
 from dynamics_node.ros.markers import Markers
+from dynamics_node.ros.outgoing import Log, guard_replies, publish
 from dynamics_node.ros.services import SERVICES, Clerk
 from dynamics_node.ros.spin import ignore_signals, spin, told_to_stop
 from dynamics_node.ros.stamp_clock import StampClock
@@ -33,21 +36,28 @@ from dynamics_node.ros.torque import Torque
 
 SECOND = 1.0
 REFUSED = 2               # exit code
+# at start: a parameter out of its range or of another type, a bad parameters file or argument
+REFUSALS = (ParameterException, FileError, RCLError, UnknownROSArgsError, UnicodeEncodeError)
+MAX_PARAMS = 50_000_000   # bytes of a parameters file; a description may be in it
 CROWD = QoSProfile(depth=1000)  # of services: with 10, the default, the 11th that waits is lost
 
 
 def main(args=None):
     """Run the node until it is told to stop; return the exit code."""
     stop = told_to_stop()
-    rclpy.init(args=args, signal_handler_options=SignalHandlerOptions.NO)
     node = None
     try:
+        for path in params_files(sys.argv if args is None else args):
+            check_file(path, MAX_PARAMS)
+        rclpy.init(args=args, signal_handler_options=SignalHandlerOptions.NO)
         node = DynamicsNode()
-        if node.get_parameter('autostart').value:
+        if parameters.values_of(node)['autostart'] is not False:
             node.bring_up()
         spin(node, until=stop)
-    except ParameterException as error:  # started with one out of its range or of another type
-        get_logger('dynamics_node').fatal(str(error))
+    except REFUSALS as error:
+        if node is not None:
+            raise
+        Log(get_logger('dynamics_node')).fatal(f'cannot be started: {error}')
         return REFUSED
     finally:
         ignore_signals()
@@ -62,16 +72,35 @@ def main(args=None):
     return 0
 
 
+def params_files(words):
+    """Return the parameters files that the words of a command line name."""
+    return [path for word, path in zip(words, words[1:]) if word == '--params-file']
+
+
+def logged(transition):
+    """Return a lifecycle transition whose exceptions are logged; rclpy passes over them."""
+    @wraps(transition)
+    def run(self, state):
+        try:
+            return transition(self, state)
+        except Exception:
+            self.log.error(f'{transition.__name__} failed, please report this:\n'
+                           f'{traceback.format_exc()}')
+            return TransitionCallbackReturn.ERROR
+    return run
+
+
 class DynamicsNode(LifecycleNode):
     """Configured: it listens and its services are there. Active: they answer."""
 
     def __init__(self, **kwargs):
         super().__init__('dynamics_node', **kwargs)
+        self.log = Log(self.get_logger())
         parameters.declare(self)
         self._forget()
         self._source = None   # the description that was tried last
         self._counted = time.monotonic(), 0   # joint states, when last looked at
-        self._made = []       # (destroy, entity) of what configure made
+        self._made = Entities()   # by configure
         self.add_on_set_parameters_callback(self._check_parameters)
         self.add_post_set_parameters_callback(self._use_parameters)
         self._service_change_state.callback = self._tolerant(self._service_change_state.callback)
@@ -82,6 +111,10 @@ class DynamicsNode(LifecycleNode):
         asleep = self.inputs.asleep if self.inputs else None
         return (each for each in super().subscriptions if each is not asleep)
 
+    def create_service(self, *arguments, **options):
+        """Create a service whose replies can always be sent; also those of parameters."""
+        return guard_replies(super().create_service(*arguments, **options), lambda: self.log)
+
     # Lifecycle -------------------------------------------------------------------------------
 
     def bring_up(self):
@@ -89,47 +122,53 @@ class DynamicsNode(LifecycleNode):
         if self.trigger_configure() == TransitionCallbackReturn.SUCCESS:
             self.trigger_activate()
 
+    @logged
     def on_configure(self, state):
         try:
             chosen = parameters.read(self)
         except DynamicsError as error:
-            self.get_logger().error(f'cannot be configured: {error}')
+            self.log.error(f'cannot be configured: {error}')
             return TransitionCallbackReturn.FAILURE
         clock = StampClock(self.get_clock())
+        self._made.add(StampClock.close, clock)
         self.desk = Desk(clock, time.monotonic, chosen.node)
         self.desk.observer = chosen.observer
-        self.clerk = Clerk(self.desk, self.get_logger().error)
+        self.clerk = Clerk(self.desk, self.log.error)
         self._publisher = self.create_publisher(DiagnosticArray, '/diagnostics', 10)
-        self._made.append((self.destroy_publisher, self._publisher))
+        self._made.add(self.destroy_publisher, self._publisher)
         if chosen.node.robot_description:
             self._load(chosen.node.robot_description)
         self.markers = Markers(self, self.desk)
+        self._made.extend(self.markers.entities)
         self.torque = Torque(self, self.desk, chosen, self._diagnose, self.markers.on_torque)
+        self._made.extend(self.torque.entities)
         self.external = ExternalTorque(self, self.desk, chosen.observer, self._diagnose)
-        self._made += [*self.markers.entities, *self.torque.entities, *self.external.entities]
+        self._made.extend(self.external.entities)
         self.inputs = Inputs(self, self.desk, clock, lambda text: self._load(text.encode()),
                              self.markers.on_wrench, listener=self)
-        self._made += [(self.destroy_subscription, each) for each in self.inputs.subscriptions]
-        self._made += [(self.destroy_timer, self.inputs.timer), (Inputs.close, self.inputs)]
+        self._made.add(self.destroy_subscription, *self.inputs.subscriptions)
+        self._made.extend([(self.destroy_timer, self.inputs.timer), (Inputs.close, self.inputs)])
         self.torque.on_awake = partial(self.inputs.set_awake, who='torque')
         self.external.on_awake = self._hear_all
         services = {name: self.create_service(
             kind, f'~/{name}', self.clerk.serves(handler), qos_profile=CROWD)
             for name, (kind, handler) in SERVICES.items()}
-        self._made += [(self.destroy_service, each) for each in services.values()]
+        self._made.add(self.destroy_service, *services.values())
         self.identifier = Identifier(self, self.desk, self.clerk, self._may_apply, self._hold)
         self.identifier.defer(services['identify_payload'])
-        self._made += self.identifier.entities
-        self._made.append((self.destroy_timer, self.create_timer(
-            SECOND, self._every_second, clock=Clock(clock_type=ClockType.STEADY_TIME))))
+        self._made.extend(self.identifier.entities)
+        self._made.add(self.destroy_timer, self.create_timer(
+            SECOND, self._every_second, clock=Clock(clock_type=ClockType.STEADY_TIME)))
         return TransitionCallbackReturn.SUCCESS
 
+    @logged
     def on_activate(self, state):
         self.clerk.active = self.torque.active = True
         self.external.set_active(True)
         self._diagnose()
         return super().on_activate(state)
 
+    @logged
     def on_deactivate(self, state):
         self.torque.finish()
         self.identifier.give_up('the node was deactivated')
@@ -138,14 +177,17 @@ class DynamicsNode(LifecycleNode):
         self._diagnose()
         return super().on_deactivate(state)
 
+    @logged
     def on_cleanup(self, state):
         self.take_down()
         return super().on_cleanup(state)
 
+    @logged
     def on_shutdown(self, state):
         self.take_down()
         return super().on_shutdown(state)
 
+    @logged
     def on_error(self, state):
         self.take_down()
         return super().on_error(state)
@@ -154,14 +196,12 @@ class DynamicsNode(LifecycleNode):
         """Undo what configure made; the last torque is the safe one."""
         if self.torque is not None:
             self.torque.finish()
-        while self._made:
-            destroy, entity = self._made.pop()
-            destroy(entity)
+        self._made.destroy()
         self._forget()
 
     def _forget(self):
         self.desk = self.clerk = self.inputs = self.torque = self.external = None
-        self.identifier = None
+        self.identifier = self.markers = None
 
     def _tolerant(self, change_state):
         """Return the service callback; rclpy's raises at an invalid transition, ending the node."""
@@ -169,7 +209,7 @@ class DynamicsNode(LifecycleNode):
             try:
                 return change_state(request, response)
             except RCLError as error:
-                self.get_logger().warning(f'no such transition from here: {error}')
+                self.log.warning(f'no such transition from here: {error}')
                 response.success = False
                 return response
         return answer
@@ -192,16 +232,15 @@ class DynamicsNode(LifecycleNode):
         self._source = source
         try:
             if self.desk.load(source):
-                self.get_logger().info(f'holding {self.desk.robot!r}, '
-                                       f'model_id {self.desk.held.model_id}')
+                self.log.info(f'holding {self.desk.robot!r}, model_id {self.desk.held.model_id}')
                 if self.torque is not None:
                     self.torque.drive.robot_changed()
                     self.external.robot_changed()
         except DynamicsError:
-            self.get_logger().error(self.desk.held.refusal)
+            self.log.error(self.desk.held.refusal)
         except Exception:  # a fault of ours: the old robot stays, and the node does
             self.desk.held.refusal = 'the robot description could not be read; see the log'
-            self.get_logger().error(f'please report this:\n{traceback.format_exc()}')
+            self.log.error(f'please report this:\n{traceback.format_exc()}')
         self._diagnose()
 
     def _may_apply(self):
@@ -234,13 +273,16 @@ class DynamicsNode(LifecycleNode):
             self._changed(changes)
         except DynamicsError as error:
             return SetParametersResult(successful=False, reason=str(error))
+        except Exception as error:  # a fault of ours: nothing changes, and the node goes on
+            self.log.error(f'the parameters could not be checked, please report this:\n'
+                           f'{traceback.format_exc()}')
+            return SetParametersResult(successful=False, reason=f'internal error: {error!r}')
         return SetParametersResult(successful=True)
 
     def _changed(self, changes):
         """Return the Parameters after a change, or raise what is wrong with it."""
         ours = {p.name: p.value for p in changes if p.name in parameters.NAMES}
-        values = {name: self.get_parameter(name).value for name in parameters.NAMES}
-        chosen = parameters.checked({**values, **ours})
+        chosen = parameters.checked({**parameters.values_of(self), **ours})
         refused = self.desk is not None and self.desk.held.refusal
         source = ours.get('robot_description') or (not refused and self._source)
         if self.desk is not None and source:
@@ -255,7 +297,7 @@ class DynamicsNode(LifecycleNode):
         ours = {p.name: p.value for p in changes if p.name in parameters.NAMES}
         if self.desk is None or not ours:
             return
-        chosen = self._changed(changes)
+        chosen = parameters.read(self)  # files are read by _load: one may have changed since
         self.desk.use(chosen.node)
         self.desk.observer = chosen.observer
         self.torque.use(chosen)
@@ -277,11 +319,11 @@ class DynamicsNode(LifecycleNode):
         then, before = self._counted
         now, received = time.monotonic(), self.inputs.received if self.inputs else 0
         self._counted = now, received
-        self._publisher.publish(diagnostics(
+        publish(self._publisher.publish, diagnostics(
             self.get_fully_qualified_name(), self.desk, self.clerk,
             max(0.0, received - before) / max(now - then, 1e-3),
             tuple(self.inputs.refusals.values()) if self.inputs else (), self.torque,
-            self.external.lookout if self.external else None))
+            self.external.lookout if self.external else None), self.log)
 
 
 if __name__ == '__main__':

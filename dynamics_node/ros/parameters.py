@@ -3,6 +3,7 @@
 `ros2 param describe`, the check on every change and config/dynamics_node.yaml follow from here.
 """
 
+from contextlib import suppress
 from dataclasses import dataclass, fields
 from typing import NamedTuple
 
@@ -78,6 +79,10 @@ def checked(values):
     """Return what is Chosen by a dict {name: value}, or raise what is wrong with one of them."""
     for name, f in DECLARED.items():
         value, meta = values[name], f.metadata
+        if value is None:  # ROS gives [] in a parameters file no type, hence no value
+            default = list(f.default) if isinstance(f.default, tuple) else f.default
+            raise DynamicsError(f'{name} has no value, as [] in a parameters file; expected one '
+                                f'such as {default!r}')
         if meta['one_of'] and value not in meta['one_of']:
             raise DynamicsError(f"{name} is '{value}'; valid choices are "
                                 f"{', '.join(meta['one_of'])}")
@@ -112,4 +117,14 @@ def declare(node):
 
 def read(node):
     """Return what is Chosen on the node, or raise what is wrong with one of them."""
-    return checked({name: node.get_parameter(name).value for name in NAMES})
+    return checked(values_of(node))
+
+
+def values_of(node):
+    """Return {name: value}; None where it was set to nothing, see checked."""
+    from rclpy.exceptions import ParameterUninitializedException
+    values = dict.fromkeys(NAMES)
+    for name in NAMES:
+        with suppress(ParameterUninitializedException):
+            values[name] = node.get_parameter(name).value
+    return values

@@ -77,9 +77,7 @@ class Clerk:
             except DynamicsError as error:
                 return self._refuse(response, str(error))
             except Exception as error:  # a fault of ours must not take the node down
-                self._log_error(f'{handler.__name__} failed, please report this:\n'
-                                f'{traceback.format_exc()}')
-                return self._refuse(response, f'internal error: {error!r}; see the log of the node')
+                return self._fail(response, handler.__name__, error)
         return answer
 
     def finish(self, later, news):
@@ -93,6 +91,12 @@ class Clerk:
             raise DynamicsError('internal error; see the log of the node')
         except DynamicsError as error:
             return self._refuse(later.response, str(error))
+        except Exception as error:
+            return self._fail(later.response, 'the last step of the answer', error)
+
+    def _fail(self, response, what, error):
+        self._log_error(f'{what} failed, please report this:\n{traceback.format_exc()}')
+        return self._refuse(response, f'internal error: {error!r}; see the log of the node')
 
     def _refuse(self, response, message):
         self.refused += 1

@@ -33,6 +33,10 @@ class StampClock:
         now = self._clock.now().nanoseconds
         return self._heard if 0 < self._heard - now <= OVERTAKING else now
 
+    def close(self):
+        """Let go of the node's clock, which would otherwise call back for ever."""
+        self._watch.unregister()
+
     def hear(self, stamp):
         """Note the stamp of a message, in simulated time [ns]."""
         self._heard = stamp

@@ -1,6 +1,7 @@
 """Torques on topics: who hears the joint states, the references and the drive's releases."""
 
 import time
+import traceback
 from array import array
 
 from rclpy.clock import Clock, ClockType
@@ -36,7 +37,7 @@ class Torque:
         self._node, self._desk = node, desk
         self._on_change, self._on_torque = on_change, on_torque
         self.on_awake = lambda awake: None
-        self._log = node.get_logger()
+        self._log = node.log
         self.drive = Drive(desk, chosen.torque, chosen.safety, self._log.error)
         self.active, self.refused_references = False, 0
         self._seen = None         # state of the gate, when last looked at
@@ -101,6 +102,9 @@ class Torque:
         except DynamicsError as error:
             response.success, response.message = False, str(error)
             self._log.warning(f'not enabled: {error}')
+        except Exception as error:  # a fault of ours must not take the node down
+            response.success, response.message = False, f'internal error: {error!r}'
+            self._log.error(f'~/enable failed, please report this:\n{traceback.format_exc()}')
         self._notice()
         return response
 
@@ -119,6 +123,10 @@ class Torque:
             follow()
         except DynamicsError as error:
             self._log.warning(f'the {what} was refused: {error}')
+            self.refused_references += 1
+        except Exception:
+            self._log.error(f'the {what} could not be read, please report this:\n'
+                            f'{traceback.format_exc()}')
             self.refused_references += 1
 
     # What goes out ---------------------------------------------------------------------------

@@ -1,7 +1,9 @@
 """A managed node: it comes up by itself or by order, and goes when it is told to."""
 
+import re
 import signal
 import time
+from pathlib import Path
 
 import pytest
 from diagnostic_msgs.msg import DiagnosticStatus
@@ -13,6 +15,7 @@ from dynamics_node.robots import ARM7
 from dynamics_node.ros.services import SERVICES
 
 PROMPT = 5.0  # [s] it takes 0.2 s and may take 1 s; the rest is for a machine that does other work
+GROWN = 6.0   # [MB] in forty cycles at most: it is 2, and 20 if a robot stays in each
 ROBOT = f'robot_description:={ARM7}'
 JOINTS = [f'joint_{k}' for k in range(1, 8)]
 STATE = {'position': [0.1] * 7, 'velocity': [0.2] * 7}
@@ -126,6 +129,41 @@ def test_parameters_that_cannot_be_keep_it_unconfigured(launch):
     assert change(node, Transition.TRANSITION_ACTIVATE)
     assert node.call('model_report').joint_types == ['floating', *['revolute'] * 7]
     assert 'Traceback' not in node.process.log()
+
+
+@pytest.mark.parametrize('line', ['torque: {kp: []}', 'torque: {mode: []}', 'autostart: []'])
+def test_a_parameter_without_a_value_keeps_it_unconfigured_and_is_named(launch, tmp_path, line):
+    """ROS gives [] no type, hence no value."""
+    file = tmp_path / 'params.yaml'
+    file.write_text(f'/**:\n  ros__parameters:\n    {line}\n')
+    node = launch(ROBOT, arguments=['--params-file', str(file)])
+    assert state(node) == State.PRIMARY_STATE_UNCONFIGURED
+    assert 'cannot be configured: ' in node.process.log()
+    assert 'has no value, as [] in a parameters file; expected one such as' in node.process.log()
+    assert 'Traceback' not in node.process.log()
+
+
+def memory(node):
+    """Return what a node has in memory [MB]."""
+    status = Path(f'/proc/{node.process.pid}/status').read_text()
+    return int(re.search(r'VmRSS:\s+(\d+) kB', status).group(1)) / 1000.0
+
+
+def test_configured_again_and_again_it_does_not_grow_and_may_change_its_clock(launch):
+    """Sixty times; what was on the node's clock before is not called any more."""
+    node = launch(ROBOT, 'compile:=false')
+    cycle = (Transition.TRANSITION_DEACTIVATE, Transition.TRANSITION_CLEANUP,
+             Transition.TRANSITION_CONFIGURE, Transition.TRANSITION_ACTIVATE)
+    assert node.call('inverse_dynamics', **STATE).success
+    used = []
+    for _ in range(60):
+        assert all(change(node, transition) for transition in cycle)
+        used.append(memory(node))
+    for simulated in (True, False, True, False):
+        assert node.set_parameters({'use_sim_time': simulated}) == ''
+        assert node.call('inverse_dynamics', **STATE).success
+    assert used[-1] - used[19] < GROWN
+    assert 'already added' not in node.process.log() and 'Traceback' not in node.process.log()
 
 
 def stopped(node, how):

@@ -63,6 +63,13 @@ def test_the_names_are_the_fields():
     assert list(parameters.NAMES) == list(DEFAULTS)
 
 
+@some('text')
+def test_nothing_is_no_value(name):
+    """As [] in a parameters file is, which ROS gives no type."""
+    with pytest.raises(DynamicsError, match=rf'^{name} has no value, as \[\] .* expected one such'):
+        checked({**DEFAULTS, name: None})
+
+
 @some('bounds')
 def test_a_number_out_of_its_bounds_is_refused(name):
     """The bounds themselves are valid; what is no number is not."""

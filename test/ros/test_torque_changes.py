@@ -4,6 +4,7 @@ Each case ends in Arm.ended_safely or Arm.check, which look at every message sin
 """
 
 import math
+import os
 import re
 from pathlib import Path
 
@@ -190,6 +191,43 @@ def test_a_payload_is_set_while_enabled(arm, milliseconds):
     arm.run(60)
     arm.is_held()
     arm.check()
+
+
+def test_payloads_that_are_set_faster_than_they_come(arm):
+    """Torques go on, few loads are under way, and a second after the last call it is there."""
+    arm.enabled()
+    kind, _ = SERVICES['set_payload']
+    for k in range(60):
+        mass, frame = 1.0 + 0.1 * (k % 7), f'link_{6 + k % 2}'
+        assert arm.ask(kind, 'set_payload', kind.Request(
+            name='box', frame=frame, payload=Inertia(m=mass),
+            transition_time=Duration(sec=1))).success
+        arm.run(3)
+    bare = arm.robot
+    arm.robot = bare.with_payload('box', frame, mass)
+    arm.run_until(lambda: np.abs(arm.last - arm.gravity()).max() < 1e-6, 'the last load')
+    assert arm.said('enabled')
+    arm.check()
+    arm.robot = bare
+    assert arm.ask(kind, 'set_payload', kind.Request(name='box', remove=True)).success
+    arm.run(60)
+    arm.is_held()
+    arm.check()
+
+
+@pytest.mark.parametrize('parameter', ['constraints', 'robot_description'])
+def test_a_fifo_does_not_stop_the_torque(arm, tmp_path, parameter):
+    """Nobody will ever write into it; it is refused, and joint states are answered as before."""
+    os.mkfifo(tmp_path / 'fifo')
+    arm.enabled()
+    result = arm.set(**{parameter: str(tmp_path / 'fifo')})
+    assert not result.successful and 'it is a fifo' in result.reason
+    count = len(arm.heard)
+    arm.run_until(lambda: len(arm.heard) > count + 20, 'torques')
+    arm.is_held()
+    assert arm.said('enabled')
+    arm.disable()
+    arm.ended_safely()
 
 
 def test_parameters_are_refused_while_enabled_but_for_gains(arm):
