@@ -9,8 +9,9 @@ def shown(value, width=LONGEST_VALUE):
     """Return the repr of a value, cut to a width, for a message; never raises."""
     try:
         return repr(value)[:width]
-    except Exception:  # an integer of 5000 digits has none
-        return f'a {type(value).__name__} that cannot be printed'
+    except Exception:  # Python prints no integer of more than 4300 digits
+        return ('a number of too many digits' if isinstance(value, int)
+                else f'a {type(value).__name__} that cannot be printed')
 
 
 def shortened(text, longest):

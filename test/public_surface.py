@@ -59,7 +59,7 @@ def two_joints():
 def recordings():
     """Return (a RawRecording, the Recording) of six seconds of it."""
     robot = two_joints()
-    time = np.linspace(0.0, 6.0, 601)
+    time = np.linspace(0.0, 6.0, 301)
     phase = np.multiply.outer(time, [2.0, 3.1])
     q, v, a = 0.5 * np.sin(phase), [1.0, 1.55] * np.cos(phase), [-2.0, -4.805] * np.sin(phase)
     tau = robot.inverse_dynamics(q, v, a)
@@ -141,7 +141,8 @@ SAMPLES = {
     'period': 0.1, 'position': (0.3, 0.1, 0.5), 'orientation': (0.0, 0.0, 0.0, 1.0),
     'thresholds': 5.0, 'urdf': ARM7.read_text(), 'joint_names': ('joint_1', 'joint_2'),
     'text': 'a reason', 'kind': 'torque', 'path': '/no/such/file.csv',
-    'matrix': np.eye(4), 'target': Target('tool0', position=(0.3, 0.1, 0.5)),
+    'loads': {'it': ('tool0', 1.0, (0.0, 0.0, 0.0), None)}, 'matrix': np.eye(4),
+    'target': Target('tool0', position=(0.3, 0.1, 0.5)),
 }
 MADE = {   # anew for each call, or not before they are needed
     'robot': arm, 'model': lambda: arm().model, 'rules': lambda: Rules.of(arm()),

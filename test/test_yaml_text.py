@@ -61,10 +61,10 @@ def test_what_is_none_is_refused_with_a_reason(text, words):
     ('!!int "1' + ':59' * 60_000 + '"', 'characters'), ('0x' + 'f' * 190_000, 'characters'),
 ], ids=lambda value: value[:12])
 def test_what_would_take_long_is_refused_soon(text, words):
-    begun = time.monotonic()
+    begun = time.process_time()
     with pytest.raises(DynamicsError, match=words) as refusal:
         load_yaml(text, MANY)
-    assert time.monotonic() - begun < SOON
+    assert time.process_time() - begun < SOON
     assert len(str(refusal.value)) < 500
 
 

@@ -4,6 +4,8 @@ The bodies keep their own inertia; the carried sum is made anew from it each tim
 payload off gives back exactly, to the last bit, the robot as it was.
 """
 
+from collections.abc import Mapping
+
 import numpy as np
 
 from dynamics_node.errors import ModelError, UnknownName, shown
@@ -23,28 +25,32 @@ def with_payload(model, name, frame, mass, com=(0.0, 0.0, 0.0), inertia=None):
     :param inertia: 3 x 3 about the load's centre of mass, in the frame's axes [kg m^2];
         None is a point mass.
     """
-    load = _checked(model, name, frame, mass, com, inertia)
-    return _loaded(model, {**model.payloads, name: load})
+    return _loaded(model, {**model.payloads,
+                           **dict([_checked(model, name, frame, mass, com, inertia)])})
 
 
 def with_payloads(model, loads):
     """Return the model with several payloads set, {name: (frame, mass, com, inertia)}."""
-    checked = {name: _checked(model, name, *load) for name, load in loads.items()}
-    return _loaded(model, {**model.payloads, **checked})
+    if not isinstance(loads, Mapping) or not all(
+            isinstance(load, (tuple, list)) and len(load) == 4 for load in loads.values()):
+        raise ModelError(f'loads is {shown(loads)}; expected a dict {{name: (frame, mass, com, '
+                         'inertia)}')
+    return _loaded(model, {**model.payloads,
+                           **dict(_checked(model, name, *load) for name, load in loads.items())})
 
 
 def _checked(model, name, frame, mass, com, inertia):
-    """Return the Payload of what with_payload takes."""
+    """Return (name, Payload) of what with_payload takes."""
     if not isinstance(name, str):
         raise ModelError(f'a payload has a name, got {shown(name)}; expected a string')
-    name = str(name)  # of a subclass that cannot be hashed, say
+    name = str.__str__(name)  # of a subclass that cannot be hashed, say
     model.frame(frame)
     where = f"payload '{name}': "
     mass = at_least_zero(where + 'mass', mass)
     com = finite(where + 'com', com, (3,))
     tensor = np.zeros((3, 3)) if inertia is None else finite(where + 'inertia', inertia, (3, 3))
     _check_tensor(where, tensor)
-    return Payload(frame, mass, tuple(com.tolist()), tuple(map(tuple, tensor.tolist())))
+    return name, Payload(frame, mass, tuple(com.tolist()), tuple(map(tuple, tensor.tolist())))
 
 
 def without_payload(model, name):
