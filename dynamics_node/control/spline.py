@@ -7,7 +7,7 @@ from typing import NamedTuple
 import numpy as np
 from scipy.interpolate import CubicSpline
 
-from dynamics_node.errors import DynamicsError, shown
+from dynamics_node.errors import DynamicsError, ModelError, shown
 from dynamics_node.model.checks import at_least_zero
 
 MOST_SAMPLES = 200_000  # of one trajectory
@@ -135,7 +135,11 @@ def times_between(times, period):
 
     :param period: [s]; zero for none.
     """
-    times, period = check_times(times), at_least_zero('check_period', period)
+    try:
+        times, period = check_times(times), at_least_zero('check_period', period)
+    except ModelError:
+        raise DynamicsError(f'check_period is {shown(period)}; expected zero or a positive time '
+                            'in s') from None
     if period == 0.0:
         return np.empty(0)
     length = times[-1] - times[0]

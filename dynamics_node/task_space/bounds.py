@@ -53,7 +53,7 @@ class Bound:
                                                 and 0.0 < self.step < math.inf):
             self.refuse('step', self.step, 'the time between two torques [s]')
         if not isinstance(self.sides, numbers.Integral) or not 3 <= self.sides <= MOST_SIDES:
-            self.refuse('sides', self.sides, f'a whole number from 3 to {MOST_SIDES}')
+            self.refuse('sides', self.sides, f'at least 3, at most {MOST_SIDES}')
         if self.limit is None and self.kind in ('acceleration', 'joint_limits'):
             self.refuse('limit', None, 'a positive number, or (nv,)')
         if not isinstance(self.sizes, dict):

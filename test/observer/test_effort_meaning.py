@@ -89,7 +89,8 @@ def test_unknown_is_off_and_says_why(robot):
     ('current', {**AMPERES, 'joint_3': [1.0, 2.0]}, r"torque_constants\['joint_3'\] is \[1.0, 2"),
     (np.ones(3), AMPERES, 'effort_meaning is array.* expected one of unknown, output_torque'),
     ('motor_torque', AMPERES, "torque_constants are for effort_meaning 'current'"),
-], ids=['name', 'list', 'none', 'zero', 'nan', 'joint', 'idle'])
+], ids=['name', 'list', 'none', 'zero', 'nan', 'joint', 'array', 'row', 'number', 'text', 'pair',
+        'names', 'idle'])
 def test_what_cannot_be_is_refused(robot, name, constants, message):
     with pytest.raises(DynamicsError, match=message):
         meaning_of(robot, name, constants)
