@@ -7,7 +7,8 @@ and any grouping, so chunks may come from threads, processes or machines.
 
 There is one factor per degree of freedom, of the columns it feels alone: the torque of the wrist
 knows nothing of the shoulder. That is a quarter of the work, and it leaves open how much each
-joint's torque is to count, which depends on its noise, known later.
+joint's torque is to count, which depends on its noise, known later. In a robot with loops there is
+one factor per independent joint, see loop_rows.py.
 """
 
 from typing import NamedTuple
@@ -15,6 +16,7 @@ from typing import NamedTuple
 import numpy as np
 
 from dynamics_node.identification.decimation import TAPS, decimate, segments
+from dynamics_node.identification.loop_rows import known_values, row_regressor
 from dynamics_node.identification.parameters import carried, joint_columns
 
 CHUNK = 2000  # samples: 8 MB of regressors of seven axes
@@ -23,7 +25,7 @@ CHUNK = 2000  # samples: 8 MB of regressors of seven axes
 class Factors(NamedTuple):
     """What is left of all samples."""
 
-    R: tuple        # per degree of freedom, the R factor of [Y_b columns that it feels, tau]
+    R: tuple        # per row of torques, the R factor of [Y_b columns that it feels, tau]
     samples: int
 
 
@@ -60,7 +62,7 @@ def merge(first, second):
 
 
 def residuals(robot, base, recording, *estimates, factor=1, tick=lambda share: None):
-    """Return tau - Y_b x for each estimate x (b,) of the base parameters, a list of (N, nv)."""
+    """Return tau - Y_b x for each estimate x (b,) of the base parameters, a list of (N, rows)."""
     left = [[np.stack([misfit(A, x[felt]) for A, felt in zip(rows, base.felt)], -1)
              for x in estimates]
             for rows in chunks(robot, base, recording, factor, tick)]
@@ -77,6 +79,9 @@ def chunks(robot, base, recording, factor=1, tick=lambda share: None):
 
     The torque of what the robot carries is known and taken off.
     """
+    if base.loops is not None:
+        yield from _loop_chunks(robot, base, recording, factor, tick)
+        return
     layout = base.layout
     load = carried(robot, layout)[:layout.inertial]
     wanted = [_places(base, k) for k in range(len(layout.joints))]
@@ -89,6 +94,18 @@ def chunks(robot, base, recording, factor=1, tick=lambda share: None):
                                          joint_columns(layout, v[:, k], a[:, k])[:, own],
                                          tau[:, k]]), factor)
                for k, (inertial, own) in enumerate(wanted)]
+        tick(at.stop / len(recording.time))
+
+
+def _loop_chunks(robot, base, recording, factor, tick):
+    """Yield the same of a robot with loops, per independent joint."""
+    known = known_values(robot, base.layout)
+    for at in _pieces(recording.time, factor):
+        Y = row_regressor(robot, base.layout, base.loops, recording.q[at], recording.v[at],
+                          recording.a[at])
+        tau = recording.tau[at][:, base.rows] - Y @ known
+        yield [decimate(np.column_stack([Y[:, k, base.kept[felt]], tau[:, k]]), factor)
+               for k, felt in enumerate(base.felt)]
         tick(at.stop / len(recording.time))
 
 

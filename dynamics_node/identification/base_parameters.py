@@ -4,6 +4,9 @@ Columns of the regressor that depend on others, whatever the motion, belong to p
 measurement can tell apart. The independent ones carry the base parameters: with Y_b the columns
 that are kept, Y = Y_b G, so tau = Y values = Y_b (G values) for every motion.
 
+In a robot with loops the torques are those of its independent joints, and states keep the loops:
+see loop_rows.py.
+
 A QR factorisation of the regressors of random states reveals the rank. Columns are taken in the
 order of the vector and kept where they are not in the span of those before (Gautier 1991), so that
 a combination is named after the body nearest to the base, as in Khalil and Dombre 2002.
@@ -15,7 +18,9 @@ import numpy as np
 from scipy.linalg import solve_triangular
 
 from dynamics_node.algorithms.inertial_parameters import TEN
-from dynamics_node.identification.parameters import Layout, regressor
+from dynamics_node.identification.loop_motion import LoopMotion
+from dynamics_node.identification.loop_rows import loop_motion_of, row_regressor
+from dynamics_node.identification.parameters import Layout
 
 # A column counts as dependent if less of it is left, once those before are taken off. Of 13 fixed
 # robots of example-robot-data dependent columns leave 1e-9 at most, others 3e-6 at least. Between
@@ -36,11 +41,18 @@ class BaseParameters(NamedTuple):
     kept: np.ndarray        # (b,) which columns of Y are Y_b
     grouping: np.ndarray    # (b, size) G: base values = G values
     null: np.ndarray        # (size, size - b) orthonormal directions that leave torques unchanged
-    felt: np.ndarray        # (nv, b) whether the torque of a degree of freedom depends on a column
+    felt: np.ndarray        # (rows, b) whether the torque of a row depends on a column; a row is a
+    #                         degree of freedom, with loops an independent one
+    loops: LoopMotion | None = None   # of a robot that has any
 
     @property
     def size(self):
         return len(self.kept)
+
+    @property
+    def rows(self):
+        """Which entries of v, a and tau have an equation: an index."""
+        return slice(None) if self.loops is None else self.loops.independent
 
     def values(self, full):
         """Return the base parameters of a vector of all parameters, (b,)."""
@@ -84,13 +96,16 @@ class BaseParameters(NamedTuple):
         return '\n'.join(lines)
 
 
-def base_parameters(robot, layout, rng=None):
+def base_parameters(robot, layout, rng=None, loops=None):
     """Return the BaseParameters of a robot, from random motions within its limits.
 
     :param rng: a numpy Generator, or a seed.
+    :param loops: the LoopMotion of a robot with loops; None begins at its neutral configuration.
     """
     rng = np.random.default_rng(0 if rng is None else rng)
-    Y = random_regressors(robot, layout, rng)
+    loops = loop_motion_of(robot) if loops is None else loops
+    Y = random_regressors(robot, layout, rng, loops)
+    Y[..., layout.known] = 0.0
     R = np.linalg.qr(Y.reshape(-1, layout.size), mode='r')
     scale = np.linalg.norm(R, axis=0)
     R = np.where(scale > NOTHING * scale.max(initial=0.0), R, 0.0) / np.where(scale > 0, scale, 1.0)
@@ -98,15 +113,18 @@ def base_parameters(robot, layout, rng=None):
     grouping = _grouping(R, kept, Q) * scale / scale[kept, None]
     largest = np.abs(Y[..., kept]).max(axis=0, initial=0.0)
     felt = largest > NOTHING * largest.max(axis=0, initial=0.0)
-    return BaseParameters(layout, kept, grouping, _null_space(grouping), felt)
+    return BaseParameters(layout, kept, grouping, _null_space(grouping), felt, loops)
 
 
-def random_regressors(robot, layout, rng):
-    """Return the regressors of enough random states, (N, nv, size)."""
+def random_regressors(robot, layout, rng, loops=None):
+    """Return the regressors of enough random states, (N, rows, size)."""
+    if loops is not None:
+        count = 2 * layout.size // len(loops.independent) + 20
+        return row_regressor(robot, layout, loops, *loops.random_states(rng, count)[:3])
     states = 2 * layout.size // robot.nv + 20
     q = np.array([robot.random_configuration(rng) for _ in range(states)])
     v, a = rng.normal(size=(2, states, robot.nv))
-    return regressor(robot, layout, q, v, a)
+    return row_regressor(robot, layout, None, q, v, a)
 
 
 def _independent(R):

@@ -9,6 +9,7 @@ are judged once accelerations are known: see `units.py`.
 import numpy as np
 
 from dynamics_node.errors import DynamicsError
+from dynamics_node.identification.recording import motor_names
 from dynamics_node.identification.units import position_unit, time_unit, velocity_unit
 
 SLOWEST = 20.0          # [Hz] below, harmonics of usual motions fall between the samples
@@ -26,7 +27,8 @@ FEW_LEVELS = 20         # different torques: less is a coarse sensor
 def check(robot, raw, min_duration=5.0, all_move=True):
     """Return warnings about a recording of the robot's joints, in its order: a tuple of texts.
 
-    :param raw: a RawRecording as `recording.of_joints` gives it.
+    :param raw: a RawRecording as `recording.of_joints` gives it; joints without a motor have the
+        effort zero.
     :param min_duration: [s]
     :param all_move: whether each joint must move; not for a payload, which the wrist alone tells.
     :raise DynamicsError: why nothing can be learned from it, and what to record instead.
@@ -35,7 +37,7 @@ def check(robot, raw, min_duration=5.0, all_move=True):
             *_check_missing(raw),
             *_check_positions(robot, raw),
             *_check_motion(robot, raw, all_move),
-            *_check_torques(raw, all_move),
+            *_check_torques(_of_motors(robot, raw), all_move),
             *_check_velocities(raw))
 
 
@@ -116,7 +118,7 @@ def _check_missing(raw):
 def _check_positions(robot, raw):
     """Refuse what no joint can reach, by its limits; a little beyond them is a zero that is off."""
     low, high = np.nanmin(raw.q, axis=0), np.nanmax(raw.q, axis=0)
-    for k, joint in enumerate(robot.model.joints):
+    for k, joint in enumerate(map(robot.model.joint, raw.joint_names)):
         if not np.isfinite(joint.upper - joint.lower):
             continue
         room = 0.1 * (joint.upper - joint.lower)
@@ -134,7 +136,7 @@ def _check_positions(robot, raw):
 
 def _check_motion(robot, raw, all_move):
     extent = np.nanmax(raw.q, axis=0) - np.nanmin(raw.q, axis=0)
-    slides = np.array([joint.kind == 'prismatic' for joint in robot.model.joints])
+    slides = np.array([robot.model.joint(name).kind == 'prismatic' for name in raw.joint_names])
     still = extent < np.where(slides, 0.1, 1.0) * SMALLEST_MOTION
     if still.all() or (all_move and still.any()):
         raise DynamicsError(
@@ -182,6 +184,11 @@ def _check_velocities(raw):
         unit = velocity_unit(raw.time, raw.q[:, k], raw.v[:, k])
         if unit:
             yield f"the velocity of '{name}' {unit}; velocities are taken from positions instead"
+
+
+def _of_motors(robot, raw):
+    names = motor_names(robot)
+    return raw.joints([name for name in raw.joint_names if name in names])
 
 
 def _named(raw, mask):

@@ -17,6 +17,8 @@ import numpy as np
 from scipy.optimize import least_squares
 
 from dynamics_node.identification import log_cholesky
+from dynamics_node.identification.interior_fit import interior_fit
+from dynamics_node.identification.loop_rows import joint_torques
 from dynamics_node.identification.parameters import NOT_NEGATIVE
 
 ITERATIONS = 200
@@ -40,10 +42,11 @@ class ConsistentFit(NamedTuple):
     iterations: int
 
 
-def prior_of(layout, values, recording, weight):
+def prior_of(layout, values, recording, weight, loops=None):
     """Return the Prior around a robot's values.
 
     :param weight: 1 believes the URDF's inertias to within 100 %, 100 to within 10 %.
+    :param loops: LoopMotion of a robot with loops.
     """
     values = values.copy()
     A = np.zeros((layout.size, layout.size))
@@ -51,20 +54,22 @@ def prior_of(layout, values, recording, weight):
         at = layout.of_body(i)
         values[at] = log_cholesky.nearest_consistent(values[at])
         A[at, at] = _metric(values[at])
-    scales = joint_scales(layout, recording)
+    scales = joint_scales(layout, recording, loops)
     scales = np.maximum(scales, np.abs(values[layout.inertial:]))
     joints = np.arange(layout.inertial, layout.size)
     A[joints, joints] = 1.0 / scales
     return Prior(values, np.sqrt(weight) * A)
 
 
-def joint_scales(layout, recording):
+def joint_scales(layout, recording, loops=None):
     """Return for each joint's own parameters what alone would explain its whole torque."""
     def rms(x):
         return np.maximum(np.sqrt(np.mean(x ** 2, axis=0)), 1e-6)
 
-    torque = rms(recording.tau)
-    scales = {'armature': torque / rms(recording.a), 'viscous': torque / rms(recording.v)}
+    own = list(layout.dofs)
+    torque = (rms(recording.tau) if loops is None else joint_torques(loops, recording))[own]
+    scales = {'armature': torque / rms(recording.a[:, own]),
+              'viscous': torque / rms(recording.v[:, own])}
     return np.stack([scales.get(kind, torque) for kind in layout.per_joint], axis=-1).ravel()
 
 
@@ -88,6 +93,8 @@ def consistent_fit(base, problem, prior, tick=lambda: None):
                       np.column_stack([prior.A, prior.A @ prior.values])])
     factor = np.linalg.qr(rows, mode='r')[:layout.size]
     R, z = factor[:, :-1], factor[:, -1]
+    if base.loops is not None:
+        return _by_interior_points(layout, R, z, prior, tick)
 
     def misfit(x):  # and a constant, so that a change is small against 1, not against nothing
         tick()
@@ -100,6 +107,14 @@ def consistent_fit(base, problem, prior, tick=lambda: None):
     found = least_squares(misfit, start, slope, bounds=_bounds(layout), x_scale='jac',
                           ftol=ENOUGH, xtol=1e-12, gtol=None, max_nfev=ITERATIONS)
     return ConsistentFit(_parameters(layout, found.x), R, found.status > 0, found.nfev)
+
+
+def _by_interior_points(layout, R, z, prior, tick):
+    """Return the ConsistentFit of a robot with loops, where descent often does not settle."""
+    spread = np.linalg.norm(np.linalg.inv(prior.A), axis=1)
+    found = interior_fit(layout, R, z, prior.values, spread, tick)
+    values = _parameters(layout, _free(layout, found.values))   # within the bounds of bodies
+    return ConsistentFit(values, R, found.converged, found.steps)
 
 
 def _start(layout, inside, best):

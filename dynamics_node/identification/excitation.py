@@ -2,7 +2,8 @@
 
 Fourier series are drawn at random, and the best one is improved by a quasi-Newton method on a
 smooth condition number, limits being penalties. Whatever comes out is scaled into its limits and
-checked densely: what is returned never breaks one.
+checked densely: what is returned never breaks one. Of a robot with loops the motors move so, and
+what is judged is the motion of all joints that the loops make of it, see excited.py.
 """
 
 from dataclasses import dataclass
@@ -13,20 +14,15 @@ import numpy as np
 
 from dynamics_node import door
 from dynamics_node.errors import DynamicsError, shown
-from dynamics_node.identification.excitation_limits import (
-    dense_times,
-    excess,
-    kept_within,
-    limits_of,
-)
+from dynamics_node.identification.excitation_limits import dense_times, kept_within, limits_of
+from dynamics_node.identification.excited import CENTERS, excited_of
 from dynamics_node.identification.fourier import Fourier, at_rest
 from dynamics_node.identification.information import Information, smooth_condition
 from dynamics_node.identification.recording import check_one_axis
 from dynamics_node.model.checks import at_least_zero, positive, whole
 
 DRAWN = 100          # random motions
-CENTERS = 1000       # random configurations to move about, tried at a time,
-TRIES = 20           # and how often more
+TRIES = 20           # how often random configurations to move about are tried again
 PER_HARMONIC = 20    # samples per period of the highest harmonic, while searching
 STIFF = 1e3          # penalty of a limit that is exceeded by its own size
 STEP = 1e-6          # of the free numbers, for differences
@@ -34,6 +30,7 @@ MOST_HARMONICS, MOST_ITERATIONS = 1000, 1_000_000
 SHORTEST, LONGEST = 1e-3, 1e6   # [s] period
 POOR_PLAN = 100.0    # condition number from which on a warning is given
 HARDLY = 0.1         # of its range and of its speed: a joint that uses less of both
+CANNOT_FOLLOW = 10.0  # that a motion costs more than the last one, if the loops cannot follow it
 
 
 @dataclass(frozen=True)
@@ -99,29 +96,32 @@ class _Search:
         if not SHORTEST <= self.period <= LONGEST:
             raise DynamicsError(f'period is {self.period:g}; expected {SHORTEST:g} to {LONGEST:g} '
                                 's')
+        self.excited = excited_of(robot)
         self.limits = limits_of(robot, settings.margin, settings.positions,
-                                settings.acceleration, settings.boxes)
+                                settings.acceleration, settings.boxes, self.excited)
         self.rng = np.random.default_rng(door.check_count('seed', settings.seed))
         self.until = monotonic() + _duration(settings.seconds)
         progress(0.0, 'base parameters')
         omega = 2.0 * np.pi / self.period
-        self.information = Information(robot, self.limits, settings.harmonics * omega, self.rng)
+        self.information = Information(robot, self.limits, settings.harmonics * omega, self.rng,
+                                       self.excited)
         self.sine, self.cosine = at_rest(settings.harmonics)
         self.times = np.linspace(0.0, self.period, PER_HARMONIC * settings.harmonics,
                                  endpoint=False)
         # Free numbers of order 1: centres as shares of the range, amplitudes as those speeds reach
-        self.middle = (self.limits.lower + self.limits.upper) / 2
-        self.half = (self.limits.upper - self.limits.lower) / 2
+        self.names = tuple(joint.name for joint in self.excited.joints)
+        self.middle, self.half = self.limits.middle, self.limits.half
         self.amplitude = self.limits.velocity / omega
         self.best, self.condition = None, np.inf
+        self.followed = None   # the free numbers and the cost of the last motion that can be
 
     # Motions -----------------------------------------------------------------------------------
 
     def trajectory(self, x):
-        """Return the motion of free numbers x, (1 + 2 (harmonics - 1), nv)."""
+        """Return the motion of free numbers x, (1 + 2 (harmonics - 1), joints)."""
         free = self.sine.shape[1]
         x = x.reshape(1 + 2 * free, -1)
-        return Fourier(self.robot.joint_names, self.period, self.middle + self.half * x[0],
+        return Fourier(self.names, self.period, self.middle + self.half * x[0],
                        self.amplitude * (self.sine @ x[1:1 + free]),
                        self.amplitude * (self.cosine @ x[1 + free:]))
 
@@ -134,15 +134,15 @@ class _Search:
     def draw(self):
         """Return [(condition number, free numbers)] of random motions within limits, best first."""
         found = []
-        shape = 1 + 2 * self.sine.shape[1], self.robot.nv
+        shape = 1 + 2 * self.sine.shape[1], len(self.names)
         centers = self.centers()
         for k in range(DRAWN):
             self.progress(0.05 + 0.15 * k / DRAWN, 'random motions')
             x = self.rng.normal(size=shape)
             x[0] = centers[k % len(centers)]
-            trajectory = kept_within(self.robot, self.limits, self.trajectory(x), self.times)
+            trajectory = self.within(self.trajectory(x), self.times)
             if trajectory is not None:
-                condition = self.information.condition(*trajectory.sample(self.times))
+                condition = self.judge(trajectory)
                 self.keep(trajectory, condition)
                 found.append((condition, self.numbers(trajectory)))
             if monotonic() > self.until and found:
@@ -154,12 +154,11 @@ class _Search:
         return sorted(found, key=lambda pair: pair[0])
 
     def centers(self):
-        """Return configurations that can be held within limits, as free numbers, (some, nv)."""
+        """Return configurations that can be held within limits, as free numbers."""
         for share in (0.5, *TRIES * [1.0]):   # rather in the middle, where there is most room
-            x = self.rng.uniform(-share, share, (CENTERS, self.robot.nv))
-            still = np.zeros_like(x)
-            over = excess(self.robot, self.limits, self.middle + self.half * x, still, still)
-            held = x[(over < 0.0).all(axis=1)]
+            q, x = self.excited.configurations(self.rng, self.limits, share)
+            still = np.zeros((len(q), self.robot.nv))
+            held = x[(self.excited.excess(self.limits, q, still, still) < 0.0).all(axis=1)]
             if len(held):
                 return held
         raise DynamicsError(
@@ -171,11 +170,20 @@ class _Search:
         """Remember a motion if it is the best, and holds against a dense check."""
         if condition >= self.condition:
             return
-        dense = kept_within(self.robot, self.limits, trajectory, dense_times(trajectory))
+        dense = self.within(trajectory, dense_times(trajectory))
         if dense is not None:
-            condition = self.information.condition(*dense.sample(self.times))
+            condition = self.judge(dense)
             if condition < self.condition:
                 self.best, self.condition = dense, condition
+
+    def within(self, trajectory, times):
+        """Return the motion within limits, or None."""
+        return kept_within(self.robot, self.limits, trajectory, times, self.excited)
+
+    def judge(self, trajectory):
+        """Return the condition number of a motion."""
+        states = self.excited.states(trajectory, self.times)
+        return np.inf if states is None else self.information.condition(*states)
 
     # Improvement -------------------------------------------------------------------------------
 
@@ -190,13 +198,15 @@ class _Search:
             done += 1
             self.progress(0.2 + 0.8 * done / self.settings.iterations,
                           f'condition number {self.condition:.3g}')
-            trajectory = kept_within(self.robot, self.limits, self.trajectory(x), self.times)
+            trajectory = self.within(self.trajectory(x), self.times)
             if trajectory is not None:
-                self.keep(trajectory, self.information.condition(*trajectory.sample(self.times)))
+                self.keep(trajectory, self.judge(trajectory))
             if monotonic() > self.until:
                 raise StopIteration
 
-        minimize(self.cost, np.ravel(x), jac=True, method='L-BFGS-B', callback=step,
+        x = np.ravel(x)
+        self.followed = x + 1.0, 0.0   # the first one can be: it was drawn so
+        minimize(self.cost, x, jac=True, method='L-BFGS-B', callback=step,
                  options={'maxiter': self.settings.iterations})
 
     def cost(self, x):
@@ -206,23 +216,30 @@ class _Search:
         """
         several = [self.trajectory(x), *(self.trajectory(x + step)
                                          for step in STEP * np.eye(x.size))]
-        states = [np.concatenate(parts) for parts in zip(*(
-            trajectory.sample(self.times) for trajectory in several))]
+        first = self.excited.states(several[0], self.times)
+        near = () if first is None else [
+            self.excited.states_near(first, trajectory, self.times) for trajectory in several[1:]]
+        if first is None or any(states is None for states in near):
+            back, cost = self.followed   # a slope that leads back there
+            return cost + CANNOT_FOLLOW, 2.0 * CANNOT_FOLLOW * (x - back) / np.sum((x - back) ** 2)
+        states = [np.concatenate(parts) for parts in zip(first, *near)]
         W = self.information.scaled(*states)
         f, B = smooth_condition(W[:len(W) // len(several)])
         change = np.einsum('nj,nj->n', W @ B, W)        # sums to trace(B W'W)
         change = change.reshape(len(several), -1).sum(axis=1)
         penalty = self.penalty(*states).reshape(len(several), -1).sum(axis=1)
         total = change + penalty
+        self.followed = x.copy(), f + penalty[0]
         return f + penalty[0], (total[1:] - total[0]) / STEP
 
     def penalty(self, q, v, a):
         """Return the penalty of each state, (N,)."""
         limits = self.limits
-        over = np.concatenate([np.abs(q - self.middle) / self.half - 1.0,
-                               np.abs(v) / limits.velocity - 1.0,
-                               np.abs(a) / limits.acceleration - 1.0,
-                               excess(self.robot, limits, q, v, a)], axis=1)
+        own_q, own_v, own_a = self.excited.moved(q, v, a)
+        over = np.concatenate([np.abs(own_q - self.middle) / self.half - 1.0,
+                               np.abs(own_v) / limits.velocity - 1.0,
+                               np.abs(own_a) / limits.acceleration - 1.0,
+                               self.excited.excess(limits, q, v, a)], axis=1)
         return STIFF * np.sum(np.maximum(over, 0.0) ** 2, axis=1) / len(self.times)
 
     # What came of it ---------------------------------------------------------------------------
@@ -238,13 +255,14 @@ class _Search:
         """Yield what the limits make of identification, where that is poor."""
         q, v, a = self.best.sample(self.times)
         if self.condition > POOR_PLAN:
-            names = ', '.join(self.information.weakest(q, v, a))
+            names = ', '.join(self.information.weakest(
+                *self.excited.states(self.best, self.times)))
             yield (f'the condition number is {self.condition:.3g}, above {POOR_PLAN:g}: the limits '
                    f'make identification poor, most of all of {names}. Widen boxes or positions, '
                    'or take a longer period with more harmonics')
         reach = (q.max(axis=0) - q.min(axis=0)) / (2.0 * self.half)
         hardly = (np.abs(v).max(axis=0) < HARDLY * self.limits.velocity) & (reach < HARDLY)
         if hardly.any():
-            names = [name for name, little in zip(self.robot.joint_names, hardly) if little]
+            names = [name for name, little in zip(self.names, hardly) if little]
             yield (f'{names} hardly move, less than {HARDLY:.0%} of their range and of their '
                    'speed: the limits leave no more')

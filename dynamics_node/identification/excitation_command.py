@@ -5,7 +5,11 @@ import sys
 from pathlib import Path
 
 from dynamics_node.errors import DynamicsError
-from dynamics_node.identification.robot_arguments import add_robot_arguments, robot_of
+from dynamics_node.identification.robot_arguments import (
+    add_loops_argument,
+    add_robot_arguments,
+    robot_of,
+)
 
 ABOUT = 'Find the motion that tells most about a robot, within its limits.'
 DETAILS = """\
@@ -30,6 +34,7 @@ def add_parser(subparsers):
                                    description=ABOUT, epilog=DETAILS,
                                    formatter_class=argparse.RawDescriptionHelpFormatter)
     add_robot_arguments(parser)
+    add_loops_argument(parser)
     parser.add_argument('--out', metavar='FILE', required=True, help='the YAML')
     parser.add_argument('--period', metavar='SECONDS', type=float, default=10.0)
     parser.add_argument('--harmonics', metavar='NUMBER', type=int, default=5,

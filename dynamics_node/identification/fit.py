@@ -11,6 +11,7 @@ import numpy as np
 
 from dynamics_node.errors import DynamicsError, shown
 from dynamics_node.identification.accumulate import accumulate, misfit, residuals
+from dynamics_node.identification.loop_rows import row_sizes
 from dynamics_node.identification.noise import Noise, median_sigma, noise_of
 
 METHODS = ('ordinary', 'weighted', 'robust')
@@ -51,7 +52,7 @@ def fit(robot, base, recording, start, method='weighted', loss='huber', factor=1
     say = progress or (lambda share, text: None)
     factors = accumulate(robot, base, recording, factor,
                          tick=lambda s: say(0.5 * s, 'reading the recording'))
-    floor = ROUNDING * np.maximum(np.sqrt(np.mean(recording.tau ** 2, axis=0)), 1e-6)
+    floor = ROUNDING * row_sizes(recording.tau[:, base.rows])
     x = solve(compress(base, factors, np.ones(len(base.felt))), start)
     rounds = 0
     if method == 'robust':

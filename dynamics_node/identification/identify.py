@@ -10,6 +10,9 @@ from dynamics_node.identification.base_parameters import BaseParameters, base_pa
 from dynamics_node.identification.consistent_fit import consistent_fit, prior_of
 from dynamics_node.identification.decimation import rows_left
 from dynamics_node.identification.fit import condition_number, fit
+from dynamics_node.identification.loop_recording import completed, is_whole
+from dynamics_node.identification.loop_rows import has_loops, loop_torques
+from dynamics_node.identification.loop_summary import LoopSummary, loop_summary
 from dynamics_node.identification.noise import Noise
 from dynamics_node.identification.parameters import (
     Layout,
@@ -54,16 +57,35 @@ class Identification(NamedTuple):
     base_values: np.ndarray       # (b,)
     base_spread: Spread           # of base_values, from the data alone
     base_covariance: np.ndarray   # (b, b)
-    noise: Noise                  # of each joint's torque
+    noise: Noise                  # of each row's torque
     residuals: Residuals          # before and after, fitted and held back
     condition: float              # condition number of the regressor, in units of its columns
     warnings: tuple               # texts
     options: Options
+    loops: LoopSummary | None = None   # of a robot with loops: which equations were used
+
+    @property
+    def rows(self):
+        """Names of the joints whose torques were used: of noise and residuals.
+
+        All of them; of a robot with loops the independent ones.
+        """
+        return self.robot.joint_names if self.loops is None else self.loops.rows
 
     def predict(self, q, v, a):
-        """Return the torque of a motion: inverse dynamics, offsets and Stribeck's terms."""
-        beyond = torque_beyond_the_model(self.layout, self.values, np.asarray(v, dtype=float))
-        return self.robot.inverse_dynamics(q, v, a) + beyond
+        """Return the torque of a motion: inverse dynamics, offsets and Stribeck's terms.
+
+        Of a robot with loops that of its independent joints, zero at the others: where there are as
+        many motors as freedoms, the motors'. What the motion says of dependent joints is corrected
+        so that it keeps the loops.
+        """
+        def torque(q, v, a):
+            return (self.robot.inverse_dynamics(q, v, a)
+                    + torque_beyond_the_model(self.layout, self.values, np.asarray(v, dtype=float)))
+
+        if self.base.loops is None:
+            return torque(q, v, a)
+        return loop_torques(self.base.loops, torque, q, v, a)
 
 
 def identify(robot, recording, options=None, progress=None, tell=None):
@@ -81,14 +103,14 @@ def identify(robot, recording, options=None, progress=None, tell=None):
     check_callable('progress', progress)
     check_callable('tell', tell)
     say = progress or (lambda share, text: None)
-    recording = _arranged(robot, recording)
+    recording, loops, notes = _arranged(robot, recording)
     layout = layout_of(robot, options.stribeck_speed)
-    base = base_parameters(robot, layout)
+    base = base_parameters(robot, layout, loops=loops)
     train, validation = split(recording, options.validation_share)
     factor = _decimation(base, train, validation, options)
 
     known = values_of(robot, layout)
-    prior = prior_of(layout, known, train, options.prior_weight)
+    prior = prior_of(layout, known, train, options.prior_weight, loops)
     linear = fit(robot, base, train, base.values(prior.values), options.method, options.loss,
                  factor, lambda share, text: say(0.6 * share, text))
     condition = condition_number(linear.problem.R)
@@ -96,6 +118,7 @@ def identify(robot, recording, options=None, progress=None, tell=None):
         tell(condition, float(np.sqrt(np.mean(linear.noise.sigma ** 2))))
     found = consistent_fit(base, linear.problem, prior,
                            lambda: say(0.6, 'making every link one that can exist'))
+    found.values[layout.known] = known[layout.known]   # not only within rounding
     covariance, of_base = base_spread(base, linear, prior)
     residuals = compare(robot, base, train, validation, known, found.values,
                         lambda share: say(0.7 + 0.3 * share, 'comparing before and after'))
@@ -103,7 +126,8 @@ def identify(robot, recording, options=None, progress=None, tell=None):
         robot_of(robot, layout, found.values), layout, found.values, known,
         full_spread(found, prior), base, base.values(found.values), of_base, covariance,
         linear.noise, residuals, condition,
-        _warnings(base, of_base, condition, found, residuals), options)
+        (*notes, *_warnings(base, of_base, condition, found, residuals)), options,
+        None if loops is None else loop_summary(robot, base))
 
 
 # At the door ----------------------------------------------------------------------------------
@@ -125,35 +149,62 @@ def _within(name, value):
 
 
 def _arranged(robot, recording):
-    """Return the recording with the robot's joints in its order, or refuse it."""
+    """Return (recording of all joints in the robot's order, LoopMotion, warnings), or refuse it."""
+    recording = checked(robot, recording)
+    if not has_loops(robot):
+        _refuse_still(recording.joint_names, recording.q, recording.tau)
+        return recording, None, ()
+    recording, _, loops, warnings = completed(robot, recording)
+    tau = recording.tau[:, loops.independent]
+    _refuse_still(loops.names, recording.q[:, loops.places], tau, loops.active[loops.independent])
+    return recording, loops, warnings
+
+
+def checked(robot, recording):
+    """Return the recording with the robot's joints alone, in its order; or refuse it.
+
+    Of a robot with loops some joints may be missing, see `loop_recording.completed`.
+    """
     if not isinstance(recording, Recording):
         raise DynamicsError(f'recording is {type(recording).__name__}; expected a Recording: '
                             'see prepare')
-    shape = len(recording.time), len(recording.joint_names)
+    whole = is_whole(robot, recording)
+    shape = len(recording.time), robot.nv if whole else len(recording.joint_names)
     for name in ('q', 'v', 'a', 'tau'):
-        if np.shape(getattr(recording, name)) != shape:
+        expected = (shape[0], robot.nq) if whole and name == 'q' else shape
+        if np.shape(getattr(recording, name)) != expected:
             raise DynamicsError(f'{name} of the recording has shape '
-                                f'{np.shape(getattr(recording, name))}; expected {shape}')
-    ordered = of_joints(robot, recording)
-    columns = [recording.joint_names.index(name) for name in ordered.joint_names]
-    recording = recording._replace(joint_names=ordered.joint_names, **{
-        name: np.ascontiguousarray(getattr(recording, name)[:, columns], dtype=float)
-        for name in ('q', 'v', 'a', 'tau')})
+                                f'{np.shape(getattr(recording, name))}; expected {expected}')
+    if not whole:
+        recording = _in_order(robot, recording)
     for name in ('q', 'v', 'a', 'tau'):
         bad = ~np.isfinite(getattr(recording, name))
         if bad.any():
             row, column = np.argwhere(bad)[0]
-            raise DynamicsError(f'{name} of joint {shown(recording.joint_names[column])} has no '
-                                f'number at sample {row}; filtering.smooth leaves such samples out')
-    for name, what in (('q', 'does not move'), ('tau', 'has a constant torque')):
-        still = [joint for joint, change in zip(recording.joint_names,
-                                                np.ptp(getattr(recording, name), axis=0))
-                 if change < STILL]
+            of = f'column {column}' if whole else f'joint {shown(recording.joint_names[column])}'
+            raise DynamicsError(f'{name} of {of} has no number at sample {row}; filtering.smooth '
+                                'leaves such samples out')
+    return recording
+
+
+def _in_order(robot, recording):
+    ordered = of_joints(robot, recording)
+    columns = [recording.joint_names.index(name) for name in ordered.joint_names]
+    return recording._replace(
+        joint_names=ordered.joint_names, tau=np.ascontiguousarray(ordered.tau, dtype=float),
+        **{name: np.ascontiguousarray(getattr(recording, name)[:, columns], dtype=float)
+           for name in ('q', 'v', 'a')})
+
+
+def _refuse_still(names, q, tau, driven=True):
+    """Refuse joints that do not move, or, where they are `driven`, have a constant torque."""
+    for still, what in ((np.ptp(q, axis=0) < STILL, 'does not move'),
+                        ((np.ptp(tau, axis=0) < STILL) & driven, 'has a constant torque')):
+        still = [name for name, is_still in zip(names, still) if is_still]
         if still:
             raise DynamicsError(f'{", ".join(still)} {what} in the recording: nothing can be said '
                                 'of it. Record a motion of every joint with its measured torque, '
                                 'or lock the joint when the URDF is read')
-    return recording
 
 
 def _decimation(base, train, validation, options):

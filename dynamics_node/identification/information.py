@@ -11,7 +11,9 @@ size by scales that do not depend on the motion, so that motions can be compared
 import numpy as np
 
 from dynamics_node.identification.base_parameters import base_parameters
-from dynamics_node.identification.parameters import layout_of, regressor
+from dynamics_node.identification.excited import excited_of
+from dynamics_node.identification.loop_rows import project, row_regressor
+from dynamics_node.identification.parameters import layout_of
 
 STATES = 300    # random ones, for the scales
 SMOOTHNESS = 4  # p below
@@ -20,24 +22,23 @@ SMOOTHNESS = 4  # p below
 class Information:
     """The scaled regressor of base parameters of a robot within its limits."""
 
-    def __init__(self, robot, limits, bandwidth, rng):
+    def __init__(self, robot, limits, bandwidth, rng, excited=None):
         """Take bandwidth [rad/s]: accelerations are about that times velocities."""
         self.robot, self.layout = robot, layout_of(robot)
-        self.base = base_parameters(robot, self.layout)
-        shape = (STATES, robot.nv)
-        q = rng.uniform(limits.lower, limits.upper, shape)
-        v = rng.uniform(-limits.velocity, limits.velocity, shape)
+        excited = excited_of(robot) if excited is None else excited
+        self.base = base_parameters(robot, self.layout, loops=excited.loops)
         most = np.minimum(limits.acceleration, bandwidth * limits.velocity)
-        a = rng.uniform(-most, most, shape)
-        usual = np.sqrt(np.mean(robot.inverse_dynamics(q, v, a) ** 2, axis=0))
+        q, v, a = excited.random_states(rng, limits, most, STATES)
+        torque = project(excited.loops, q, robot.inverse_dynamics(q, v, a))
+        usual = np.sqrt(np.mean(torque ** 2, axis=0))
         known = np.isfinite(limits.torque)
         self.rows = 1.0 / np.where(known, limits.torque, np.where(usual > 0.0, usual, 1.0))
         self.columns = np.ones(self.base.size)
         self.columns = 1.0 / np.sqrt(np.mean(self.scaled(q, v, a) ** 2, axis=0))
 
     def scaled(self, q, v, a):
-        """Return the scaled regressor of some states, (N nv, base parameters)."""
-        Y = regressor(self.robot, self.layout, q, v, a)[..., self.base.kept]
+        """Return the scaled regressor of some states, (N rows, base parameters)."""
+        Y = row_regressor(self.robot, self.layout, self.base.loops, q, v, a)[..., self.base.kept]
         return (Y * self.rows[:, None] * self.columns).reshape(-1, self.base.size)
 
     def condition(self, q, v, a):

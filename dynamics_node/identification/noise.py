@@ -14,7 +14,7 @@ TO_SIGMA = 1.4826  # of a normal distribution: standard deviation / median of |x
 
 
 class Noise(NamedTuple):
-    """Of each joint's torque residual."""
+    """Of each joint's torque residual; of a robot with loops of each independent joint's."""
 
     sigma: np.ndarray        # (nv,) standard deviation [N m or N]
     alike: np.ndarray        # (nv,) samples that are worth one independent one, at least 1

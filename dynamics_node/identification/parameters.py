@@ -7,6 +7,10 @@ One vector: ten inertial parameters per moving body, in the order and meaning of
 
 with the node's own smoothed sign s(v) = v / sqrt(v^2 + friction_speed^2). The model of a Robot has
 no offset and no Stribeck term: a prediction adds them, see `torque_beyond_the_model`.
+
+In a robot with loops, joints without a motor have friction, but neither a rotor nor a torque sensor
+that could be off: their armature and offset are in the vector, and are not identified. Joints of
+several axes, such as the platform of a Stewart platform, have no parameters of their own there.
 """
 
 from dataclasses import replace
@@ -21,7 +25,9 @@ from dynamics_node.robot import Robot
 
 PER_JOINT = ('armature', 'viscous', 'coulomb', 'offset')
 NOT_NEGATIVE = ('armature', 'viscous', 'coulomb')
+OF_MOTORS = ('armature', 'offset')   # that joints without a motor have not
 TEN_UNITS = ('kg', *['kg m'] * 3, *['kg m^2'] * 6)
+FIELDS = {'armature': 'armature', 'viscous': 'damping', 'coulomb': 'friction'}  # of a Model
 UNITS = {  # of a turn, of a slide
     'armature': ('kg m^2', 'kg'), 'viscous': ('N m s/rad', 'N s/m'), 'coulomb': ('N m', 'N'),
     'offset': ('N m', 'N'), 'stribeck': ('N m', 'N')}
@@ -31,10 +37,12 @@ class Layout(NamedTuple):
     """Where each parameter of a robot is in the vector."""
 
     bodies: tuple              # names of the moving links
-    joints: tuple              # names of the degrees of freedom
-    slides: tuple              # per degree of freedom, whether it is a prismatic joint
+    joints: tuple              # names of the degrees of freedom that have parameters of their own
+    slides: tuple              # of each of them, whether it is a prismatic joint
     friction_speed: float      # over which s(v) changes its sign [rad/s or m/s]
-    stribeck_speed: float | None = None   # v_S [rad/s or m/s]; None leaves Stribeck's term out
+    stribeck_speed: float | None   # v_S [rad/s or m/s]; None leaves Stribeck's term out
+    dofs: tuple                # of each of them, its entry in v
+    passive: tuple             # of each of them, whether it is known to have no motor
 
     @property
     def per_joint(self):
@@ -64,6 +72,14 @@ class Layout(NamedTuple):
         return slice(self.inertial + self.per_joint.index(kind), None, len(self.per_joint))
 
     @property
+    def known(self):
+        """Which parameters are not identified: of motors, at joints without one, (size,)."""
+        known = np.zeros(self.size, dtype=bool)
+        for kind in OF_MOTORS:
+            known[self.each(kind)] = self.passive
+        return known
+
+    @property
     def names(self):
         """'link_3.mcx', 'joint_2.viscous' and so on."""
         return (*(f'{body}.{name}' for body in self.bodies for name in TEN),
@@ -80,8 +96,13 @@ def layout_of(robot, stribeck_speed=None):
     slides = np.zeros(robot.nv, dtype=bool)
     for body in robot.model.bodies:
         slides[body.v] |= body.ratio == 1.0 and isinstance(body.joint, Prismatic)
-    return Layout(tuple(body.name for body in robot.model.bodies), robot.dof_names,
-                  tuple(slides.tolist()), robot.model.friction_speed, stribeck_speed)
+    constraints, passive = robot.loops
+    dofs = [k for joint in robot.model.joints for k in range(joint.v.start, joint.v.stop)
+            if not (constraints or passive) or joint.kind not in ('floating', 'planar')]
+    return Layout(tuple(body.name for body in robot.model.bodies),
+                  tuple(robot.dof_names[k] for k in dofs), tuple(slides[dofs].tolist()),
+                  robot.model.friction_speed, stribeck_speed, tuple(dofs),
+                  tuple(robot.dof_names[k] in passive for k in dofs))
 
 
 def values_of(robot, layout):
@@ -89,9 +110,8 @@ def values_of(robot, layout):
     values = np.zeros(layout.size)
     tens = [ten_numbers(body.inertia) for body in robot.model.bodies]
     values[:layout.inertial] = np.ravel(tens)
-    values[layout.each('armature')] = robot.model.armature
-    values[layout.each('viscous')] = robot.model.damping
-    values[layout.each('coulomb')] = robot.model.friction
+    for kind, field in FIELDS.items():
+        values[layout.each(kind)] = getattr(robot.model, field)[list(layout.dofs)]
     return values
 
 
@@ -103,9 +123,10 @@ def robot_of(robot, layout, values):
     model = robot.model
     bodies = tuple(replace(body, inertia=inertia_of(values[layout.of_body(i)]))
                    for i, body in enumerate(model.bodies))
-    model = model.with_(bodies=bodies, damping=values[layout.each('viscous')].copy(),
-                        friction=values[layout.each('coulomb')].copy(),
-                        armature=values[layout.each('armature')].copy())
+    own = {field: getattr(model, field).copy() for field in FIELDS.values()}
+    for kind, field in FIELDS.items():
+        own[field][list(layout.dofs)] = values[layout.each(kind)]
+    model = model.with_(bodies=bodies, **own)
     model = model.with_(inertias=tuple(
         own + load for own, load in zip(model.bare_inertias, payload.carried_inertias(model))))
     return Robot(model, compile=robot._answerer.engine is not None)
@@ -123,8 +144,8 @@ def regressor(robot, layout, q, v, a):
     """Return Y with torque = Y (values + carried), (N, nv, size), for batches of states."""
     Y = np.zeros((*np.shape(v), layout.size))
     Y[..., :layout.inertial] = robot.regressor(q, v, a)
-    for k in range(len(layout.joints)):
-        Y[:, k, layout.of_joint(k)] = joint_columns(layout, v[:, k], a[:, k])
+    for k, dof in enumerate(layout.dofs):
+        Y[:, dof, layout.of_joint(k)] = joint_columns(layout, v[:, dof], a[:, dof])
     return Y
 
 
@@ -144,8 +165,11 @@ def smoothed_sign(layout, v):
 
 def torque_beyond_the_model(layout, values, v):
     """Return what a prediction adds to inverse_dynamics: offsets and Stribeck's terms, (N, nv)."""
-    torque = np.broadcast_to(values[layout.each('offset')], np.shape(v)).copy()
+    own = v[..., list(layout.dofs)]
+    torque = np.zeros(np.shape(v))
+    torque[..., list(layout.dofs)] = values[layout.each('offset')]
     if layout.stribeck_speed is not None:
-        torque += (values[layout.each('stribeck')] * smoothed_sign(layout, v)
-                   * np.exp(-(v / layout.stribeck_speed) ** 2))
+        torque[..., list(layout.dofs)] += (
+            values[layout.each('stribeck')] * smoothed_sign(layout, own)
+            * np.exp(-(own / layout.stribeck_speed) ** 2))
     return torque

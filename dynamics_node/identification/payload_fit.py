@@ -51,9 +51,10 @@ class PayloadEstimate(NamedTuple):
     com: np.ndarray               # (3,) in the frame [m]
     inertia: np.ndarray | None    # (3, 3) about the centre, axes of the frame; None: not told
     covariance: np.ndarray        # of VALUES, (10, 10); (4, 4) where inertia is not told
-    residual_rms: np.ndarray      # (nv,) torque that load and model leave unexplained [N m or N]
+    residual_rms: np.ndarray      # (joints,) torque that nothing explains [N m or N]
     samples: int                  # that were fitted
     warnings: tuple               # texts
+    joint_names: tuple            # of residual_rms: all, with loops the independent ones
 
     @property
     def sigma(self):
@@ -119,11 +120,11 @@ def identify_payload(robot, recording, frame, unloaded=None, cutoff=CUTOFF):
 # The fit ------------------------------------------------------------------------------------------
 
 def _fitted(rows):
-    """Return (R factor of [Y, y], residuals (N, nv) of the loaded samples).
+    """Return (R factor of [Y, y], residuals (N, joints) of the loaded samples).
 
     Ordinary least squares first; then each joint by its noise, each sample by how far it is off.
     """
-    A, y, nv = rows.A, rows.y, rows.nv
+    A, y, nv = rows.A, rows.y, len(rows.joint_names)
     count = np.full(nv, min(A.shape[1] / nv, len(y) / nv - 1))
     sigma, weight = np.ones(nv), np.ones(len(y) // nv * nv)
     for _ in range(ROUNDS):
@@ -211,7 +212,8 @@ def _estimate(rows, frame, ten, told, covariance, left, warnings):
                         'by chance; come to each pose from both sides')
     return PayloadEstimate(frame, float(load.mass), load.com,
                            load.tensor_about_com() if told else None, covariance,
-                           np.sqrt(np.mean(left ** 2, axis=0)), rows.samples, tuple(warnings))
+                           np.sqrt(np.mean(left ** 2, axis=0)), rows.samples, tuple(warnings),
+                           rows.joint_names)
 
 
 def _rates(ten):

@@ -9,6 +9,10 @@ from dynamics_node.errors import DynamicsError
 from dynamics_node.identification.consistent_fit import prior_of
 from dynamics_node.identification.decimation import decimate, segments
 from dynamics_node.identification.fit import ROUNDING
+from dynamics_node.identification.identify import checked
+from dynamics_node.identification.loop_motion import LoopMotion
+from dynamics_node.identification.loop_recording import completed, signs_of_all
+from dynamics_node.identification.loop_rows import has_loops, project
 from dynamics_node.identification.parameters import layout_of, regressor, values_of
 from dynamics_node.identification.prepare import prepare
 from dynamics_node.identification.recording import RawRecording, Recording
@@ -22,16 +26,19 @@ MOST_ROWS = 20_000      # samples that are fitted; of more, every so many
 
 
 class Rows(NamedTuple):
-    """A (d, six of inertia, mass, moment) = y, joint by joint of sample after sample."""
+    """A (d, six of inertia, mass, moment) = y, joint by joint of sample after sample.
 
-    A: np.ndarray          # (samples nv, unknowns)
-    y: np.ndarray          # (samples nv,) torque that the model leaves unexplained
+    The joints are all of the robot's; with loops the independent ones, see loop_rows.py.
+    """
+
+    A: np.ndarray          # (samples joints, unknowns)
+    y: np.ndarray          # (samples joints,) torque that the model leaves unexplained
     prior: np.ndarray      # (k, unknowns + 1) rows of the same kind, in standard deviations
-    nv: int
+    joint_names: tuple
     samples: int           # that are loaded; they come first
     down: np.ndarray       # (samples, 3) gravity in the axes of the frame
     static: bool
-    floor: np.ndarray      # (nv,) least noise: what dry friction may hold where nobody knows
+    floor: np.ndarray      # (joints,) least noise: what dry friction may hold where nobody knows
     friction_unknown: bool
 
 
@@ -39,9 +46,10 @@ class _Samples(NamedTuple):
     """A recording of either kind."""
 
     recording: Recording
-    approach: np.ndarray | None
+    approach: np.ndarray | None    # (N, nv)
     factor: int
     warnings: tuple
+    loops: LoopMotion | None
 
 
 def rows_of(robot, recording, frame, unloaded=None, cutoff=None):
@@ -60,35 +68,43 @@ def rows_of(robot, recording, frame, unloaded=None, cutoff=None):
         B, w = _equations(robot, layout, bare, frame, free, loaded=False)
         A, y = np.concatenate([A, B]), np.concatenate([y, w])
         warnings += [f'unloaded: {text}' for text in bare.warnings]
-    q = loaded.recording.q
+    q, loops = loaded.recording.q, loaded.loops
     poses = robot.frame_pose(q[::1 + len(q) // 1000], frame)
-    prior = prior_of(layout, values_of(robot, layout), loaded.recording, BELIEF ** -2.0)
+    prior = prior_of(layout, values_of(robot, layout), loaded.recording, BELIEF ** -2.0, loops)
     belief = prior.A[free][:, free]   # d is near nothing; of the load nothing is believed
     prior = np.hstack([belief, np.zeros((len(belief), 11))])
     unknown = static and loaded.approach is None
-    floor = np.full(robot.nv, ROUNDING * max(1.0, np.abs(loaded.recording.tau).max()))
+    names = robot.joint_names if loops is None else loops.names
+    floor = np.full(len(names), ROUNDING * max(1.0, np.abs(loaded.recording.tau).max()))
     if unknown:  # anything between -f and f is as likely
-        floor = np.maximum(floor, robot.model.friction / np.sqrt(3.0))
-    return Rows(A.reshape(-1, A.shape[-1]), y.ravel(), prior, robot.nv, samples,
+        floor = np.maximum(floor, _dry_friction(robot, loops, q) / np.sqrt(3.0))
+    return Rows(A.reshape(-1, A.shape[-1]), y.ravel(), prior, names, samples,
                 robot.gravity @ poses[:, :3, :3], static, floor, unknown), tuple(warnings)
+
+
+def _dry_friction(robot, loops, q):
+    """Return the dry friction in each row of torques, all joints' in quadrature, (rows,)."""
+    if loops is None:
+        return robot.model.friction
+    moves = np.mean(loops.transmission(q).N ** 2, axis=0)   # (nv, rows)
+    return np.sqrt(robot.model.friction ** 2 @ moves)
 
 
 def _samples(robot, given, cutoff):
     """Return the recording, checked, in the robot's order."""
     if isinstance(given, StaticPoses):
-        poses = poses_of(robot, given)
-        if len(poses.q) < FEWEST_POSES:
-            raise DynamicsError(f'{len(poses.q)} poses are too few; record {FEWEST_POSES} or more '
-                                'that hold the load differently to gravity')
-        rest = np.zeros_like(poses.q)
-        return _Samples(Recording(poses.joint_names, np.arange(len(rest), dtype=float), poses.q,
-                                  rest, rest, poses.tau), poses.approach, 1, ())
+        return _of_poses(robot, poses_of(robot, given))
     if isinstance(given, RawRecording):
         prepared = prepare(robot, given, cutoff, min_duration=SHORTEST, all_move=False)
-        return _Samples(prepared.recording, None, prepared.factor, prepared.warnings)
+        return _Samples(prepared.recording, None, prepared.factor, prepared.warnings,
+                        prepared.loops)
     if not isinstance(given, Recording):
         raise DynamicsError(f'recording is {type(given).__name__}; expected a RawRecording, a '
                             'Recording or StaticPoses')
+    if has_loops(robot):
+        given, _, loops, warnings = completed(robot, checked(robot, given))
+        return _Samples(given.rows(slice(None, None, 1 + len(given.time) // MOST_ROWS)), None, 1,
+                        warnings, loops)
     if tuple(given.joint_names) != robot.joint_names:
         raise DynamicsError(f'the recording is of {list(given.joint_names)}; expected the joints '
                             f'of the robot in its order, {list(robot.joint_names)}: see prepare')
@@ -97,7 +113,27 @@ def _samples(robot, given, cutoff):
         if np.shape(array) != (len(given.time), robot.nv) or not np.isfinite(array).all():
             raise DynamicsError(f'{key} of the recording must be ({len(given.time)}, {robot.nv}) '
                                 'finite numbers')
-    return _Samples(given.rows(slice(None, None, 1 + len(given.time) // MOST_ROWS)), None, 1, ())
+    return _Samples(given.rows(slice(None, None, 1 + len(given.time) // MOST_ROWS)), None, 1, (),
+                    None)
+
+
+def _of_poses(robot, poses):
+    if len(poses.q) < FEWEST_POSES:
+        raise DynamicsError(f'{len(poses.q)} poses are too few; record {FEWEST_POSES} or more '
+                            'that hold the load differently to gravity')
+    rest = np.zeros_like(poses.q)
+    recording = Recording(poses.joint_names, np.arange(len(rest), dtype=float), poses.q, rest,
+                          rest, poses.tau)
+    if not has_loops(robot):
+        return _Samples(recording, poses.approach, 1, (), None)
+    done = completed(robot, recording)
+    if done.kept.sum() < FEWEST_POSES:
+        raise DynamicsError(f'{FEWEST_POSES} poses or more are needed; {done.warnings[0]}')
+    approach = poses.approach
+    if approach is not None:
+        columns = dict(zip(poses.joint_names, approach[done.kept].T))
+        approach = signs_of_all(done.loops, done.recording.q, columns)
+    return _Samples(done.recording, approach, 1, done.warnings, done.loops)
 
 
 def _free(layout, static, loaded, unloaded):
@@ -110,11 +146,11 @@ def _free(layout, static, loaded, unloaded):
     else:
         for kind in ('viscous', 'coulomb', 'offset'):
             free[layout.each(kind)] = True
-    return free
+    return free & ~layout.known
 
 
 def _equations(robot, layout, samples, frame, free, loaded=True):
-    """Return (A, y) of a recording, (M, nv, unknowns) and (M, nv)."""
+    """Return (A, y) of a recording, (M, rows, unknowns) and (M, rows)."""
     body = robot.model.frame(frame).body
     to_body = np.array([body_inertia_rates(robot.model, {frame: unit})[body]
                         for unit in np.eye(10)]).T[:, np.r_[4:10, 0:4]]
@@ -125,13 +161,13 @@ def _equations(robot, layout, samples, frame, free, loaded=True):
             q, v, a = recording.q[at], recording.v[at], recording.a[at]
             Y = regressor(robot, layout, q, v, a)
             if samples.approach is not None:
-                joints = np.arange(robot.nv)
+                joints = np.array(layout.dofs)
                 columns = np.arange(layout.size)[layout.each('coulomb')]
-                Y[:, joints, columns] = samples.approach[at]
+                Y[:, joints, columns] = samples.approach[at][:, joints]
             load = Y[..., layout.of_body(body)] @ to_body if loaded else np.zeros((*v.shape, 10))
             left = recording.tau[at] - robot.inverse_dynamics(q, v, a)
             rows = np.concatenate([Y[..., free], load, left[..., None]], axis=-1)
-            found.append(decimate(rows, samples.factor))
+            found.append(decimate(project(samples.loops, q, rows), samples.factor))
     rows = np.concatenate(found)
     if len(rows) < FEWEST_POSES:
         raise DynamicsError('the recording is in pieces too short to filter; record without gaps')

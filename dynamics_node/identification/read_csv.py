@@ -4,7 +4,8 @@ Three kinds are read. Ours, which `write_csv` writes, has the header
 
     time,position_<joint>,...,velocity_<joint>,...,effort_<joint>,...
 
-with velocities optional and columns in any order. PlotJuggler's has `__time` and columns such as
+with velocities optional and columns in any order; joints without a motor need no effort.
+PlotJuggler's has `__time` and columns such as
 `/joint_states/<joint>/position`; cells may be empty. `ros2 topic echo --csv /joint_states` has no
 header: seconds, nanoseconds, frame, names, positions, velocities, efforts in each line.
 """
@@ -85,14 +86,18 @@ def _of_table(path, header):
     joints = list(dict.fromkeys(joint for joint, _ in places))
     if time is None or not joints:
         raise DynamicsError(f'{path} has the columns {header[:8]}; {EXPECTED}')
-    for joint, quantity in itertools.product(joints, ('position', 'effort')):
-        if (joint, quantity) not in places:
-            raise DynamicsError(f"{path} has no column with the {quantity} of joint '{joint}'; "
-                                'each joint needs position and effort')
+    for joint in joints:
+        if (joint, 'position') not in places:
+            raise DynamicsError(f"{path} has no column with the position of joint '{joint}'; each "
+                                'joint needs it')
+    if not any((joint, 'effort') in places for joint in joints):
+        raise DynamicsError(f"{path} has no column with the effort of joint '{joints[0]}', nor of "
+                            'any other; each joint that has a motor needs it')
     table = _numbers(path, len(header))
+    table = np.column_stack([table, np.full(len(table), np.nan)])
 
-    def columns(quantity):
-        return table[:, [places[joint, quantity] for joint in joints]]
+    def columns(quantity):   # the last one is empty
+        return table[:, [places.get((joint, quantity), -1) for joint in joints]]
     measured = all((joint, 'velocity') in places for joint in joints)
     return raw_recording(joints, table[:, time], columns('position'), columns('effort'),
                          columns('velocity') if measured else None)

@@ -12,11 +12,13 @@ class Recording(NamedTuple):
     """A motion and its torques, ready for a regressor: what `filtering.smooth` returns.
 
     Each row stands for itself. Rows follow in time, with longer steps where samples were missing.
+    Of a robot with loops all states keep them, and tau is what loop_rows.py says: see
+    `loop_recording.completed`.
     """
 
-    joint_names: tuple    # of the columns below: the nv one-axis joints of the robot, in its order
+    joint_names: tuple    # of the columns below: the one-axis joints of the robot, in its order
     time: np.ndarray      # (N,) [s]
-    q: np.ndarray         # (N, nv) [rad or m]
+    q: np.ndarray         # (N, nv) [rad or m]; (N, nq) of a robot with loops
     v: np.ndarray         # (N, nv) [rad/s or m/s]
     a: np.ndarray         # (N, nv) [rad/s^2 or m/s^2]
     tau: np.ndarray       # (N, nv) measured torques [N m or N]
@@ -40,6 +42,12 @@ class RawRecording(NamedTuple):
         """Return some of the samples: a slice, a mask or indices."""
         v = None if self.v is None else self.v[choice]
         return self._replace(time=self.time[choice], q=self.q[choice], v=v, tau=self.tau[choice])
+
+    def joints(self, names):
+        """Return the columns of some joints, in the order of their names."""
+        columns = [self.joint_names.index(name) for name in names]
+        v = None if self.v is None else self.v[:, columns]
+        return RawRecording(tuple(names), self.time, self.q[:, columns], v, self.tau[:, columns])
 
 
 def raw_recording(joint_names, time, q, tau, v=None):
@@ -66,27 +74,44 @@ def raw_recording(joint_names, time, q, tau, v=None):
 def of_joints(robot, raw):
     """Return the recording with the robot's joints alone, in the robot's order.
 
+    Joints without a motor (`passive` in the list of loops) may be missing where loops say where
+    they are; where they were recorded, their effort is zero, whatever was measured.
+
     :raise DynamicsError: which joints were not recorded, and what was; or which joint of the
         robot has more than one axis.
     """
     check_one_axis(robot)
     check_kind('the recording', raw, (RawRecording, Recording))
-    names = robot.joint_names
-    missing = [name for name in names if name not in raw.joint_names]
+    motors = motor_names(robot)
+    missing = [name for name in (motors if robot.loops.constraints else robot.joint_names)
+               if name not in raw.joint_names]
     if missing:
         raise DynamicsError(
             f'the recording lacks the joints {missing} of the robot; it has '
             f'{list(raw.joint_names)}. Record them too, or lock them when the URDF is read')
-    columns = [raw.joint_names.index(name) for name in names]
-    v = None if raw.v is None else raw.v[:, columns]
-    return RawRecording(names, raw.time, raw.q[:, columns], v, raw.tau[:, columns])
+    measured = {name for name, q in zip(raw.joint_names, np.asarray(raw.q).T)
+                if name in motors or not robot.loops.constraints or np.isfinite(q).any()}
+    names = tuple(joint.name for joint in robot.model.joints
+                  if joint.name in measured and joint.kind not in ('planar', 'floating'))
+    raw = RawRecording(raw.joint_names, raw.time, raw.q, raw.v, raw.tau).joints(names)
+    raw.tau[:, [name not in motors for name in names]] = 0.0
+    return raw
+
+
+def motor_names(robot):
+    """Return the names of the joints that have a motor: all that the loops do not call passive."""
+    return tuple(joint.name for joint in robot.model.joints
+                 if joint.kind != 'floating' and joint.name not in robot.loops.passive)
 
 
 def check_one_axis(robot):
-    """Refuse a robot with planar or floating joints: q is a column per joint here."""
+    """Refuse a robot with planar or floating joints: q is a column per joint here.
+
+    With loops there may be some, without a motor: see loop_motion.py.
+    """
     joints = check_robot(robot).model.joints
     wide = [joint.name for joint in joints if joint.kind in ('planar', 'floating')]
-    if wide:
+    if wide and not robot.loops.constraints:
         raise DynamicsError(f'the robot has joints of more than one axis, {wide}: identification '
                             "takes one-axis joints; read the URDF with base='fixed', or lock them")
 

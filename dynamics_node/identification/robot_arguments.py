@@ -17,6 +17,11 @@ def add_robot_arguments(parser):
                         default=[], help='what it carries, centre of mass in the link [kg, m]')
 
 
+def add_loops_argument(parser):
+    """Let a parser take what closes the loops of the robot."""
+    parser.add_argument('--loops', metavar='FILE', help='what closes the loops, YAML')
+
+
 def source_of(arguments):
     """Return the URDF: a path, or the bytes of the standard input."""
     return standard_input() if arguments.urdf == '-' else arguments.urdf
@@ -29,7 +34,7 @@ def robot_of(arguments, source=None, compile=False, **settings):
     """
     robot = Robot.from_urdf(source_of(arguments) if source is None else source,
                             gravity=arguments.gravity, locked=dict(arguments.lock),
-                            compile=compile, **settings)
+                            compile=compile, loops=getattr(arguments, 'loops', None), **settings)
     for k, (frame, mass, com) in enumerate(arguments.payload, 1):
         robot = robot.with_payload(f'payload {k}', frame, mass, com)
     return robot

@@ -6,6 +6,7 @@ import numpy as np
 
 from dynamics_node import door
 from dynamics_node.errors import DynamicsError, UnknownName
+from dynamics_node.identification.recording import check_one_axis, motor_names
 
 
 class StaticPoses(NamedTuple):
@@ -25,17 +26,18 @@ class StaticPoses(NamedTuple):
 def poses_of(robot, poses):
     """Return the StaticPoses with the robot's joints alone, in the robot's order.
 
+    Of a robot with loops the motors must be there; the loops say where the other joints are.
+
     :raise DynamicsError: what is wrong with them.
     """
     names = door.check_names('joint_names of the poses', poses.joint_names)
-    wide = [joint.name for joint in robot.model.joints if joint.kind in ('planar', 'floating')]
-    if wide:
-        raise DynamicsError(f'the robot has joints of more than one axis, {wide}: lock them, or '
-                            "read the URDF with base='fixed'")
-    for name in robot.joint_names:
+    check_one_axis(robot)
+    for name in motor_names(robot) if robot.loops.constraints else robot.joint_names:
         if name not in names:
             raise UnknownName('joint in the poses', name, names)
-    columns = [names.index(name) for name in robot.joint_names]
+    chosen = tuple(joint.name for joint in robot.model.joints
+                   if joint.name in names and joint.kind not in ('planar', 'floating'))
+    columns = [names.index(name) for name in chosen]
     given = {'q': poses.q, 'tau': poses.tau}
     if poses.approach is not None:
         given['approach'] = poses.approach
@@ -47,7 +49,7 @@ def poses_of(robot, poses):
     arrays = {key: array[:, columns] for key, array in arrays.items()}
     if 'approach' in arrays:
         arrays['approach'] = np.sign(arrays['approach'])
-    return StaticPoses(robot.joint_names, arrays['q'], arrays['tau'], arrays.get('approach'))
+    return StaticPoses(chosen, arrays['q'], arrays['tau'], arrays.get('approach'))
 
 
 def _rows(key, value, columns):

@@ -8,6 +8,7 @@ and inertia torques have shapes that scaling does not change: the factor comes w
 import numpy as np
 
 from dynamics_node.errors import DynamicsError
+from dynamics_node.identification.loop_rows import project
 
 DEGREES = 180.0 / np.pi
 # (what it is, how many of it are one SI unit)
@@ -78,7 +79,8 @@ def check_speeds(robot, recording):
     :raise DynamicsError: which joint is too fast, and which unit it seems to be.
     """
     fast = np.quantile(np.abs(recording.v), 0.99, axis=0)
-    for joint, speed in zip(robot.model.joints, fast):
+    for joint in robot.model.joints:
+        speed = fast[joint.v].max()
         if speed > TOO_FAST * joint.max_velocity:   # never, where the limit is unknown
             units = SLIDES if joint.kind == 'prismatic' else TURNS
             unit = next((name for name, factor in units
@@ -90,17 +92,26 @@ def check_speeds(robot, recording):
                    '. Is the time in seconds, are positions free of jumps?'))
 
 
-def check_torques(robot, recording):
+def check_torques(robot, recording, loops=None):
     """Yield warnings about the torques' units; refuse where a factor tells them.
 
     The factor is the slope of measured torques by those of the URDF, over all joints. It is near 1
     if torques are in N m, at the joint and complete.
 
+    :param loops: LoopMotion of a robot with loops.
     :raise DynamicsError: which unit or convention it seems to be.
     """
     recording = recording.rows(slice(None, None, 1 + len(recording.time) // ENOUGH))
-    gravity = robot.gravity_torque(recording.q)
-    model = robot.inverse_dynamics(recording.q, recording.v, recording.a)
+    gravity = project(loops, recording.q, robot.gravity_torque(recording.q))
+    model = project(loops, recording.q,
+                        robot.inverse_dynamics(recording.q, recording.v, recording.a))
+    if loops is not None:
+        driven = loops.active[loops.independent]
+        rows = loops.independent[driven]
+        recording = recording._replace(
+            joint_names=tuple(name for name, its in zip(loops.names, driven) if its),
+            v=recording.v[:, rows], tau=recording.tau[:, rows])
+        gravity, model = gravity[:, driven], model[:, driven]
     _check_signs(recording, model)
     _check_gravity(recording, gravity, model - gravity)
     slope, alike = _slope(recording.tau.ravel(), model.ravel())

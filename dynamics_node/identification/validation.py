@@ -8,7 +8,10 @@ from dynamics_node.identification.accumulate import residuals
 
 
 class Residuals(NamedTuple):
-    """RMS of measured minus predicted torque, per joint, (nv,) [N m or N]."""
+    """RMS of measured minus predicted torque, per joint, (nv,) [N m or N].
+
+    Of a robot with loops per independent joint.
+    """
 
     train_before: np.ndarray
     train_after: np.ndarray

@@ -63,7 +63,7 @@ def meaning_of(robot, name, torque_constants=None):
 def _driven(robot):
     """Return {name: joint} of the joints that have a motor."""
     return {joint.name: joint for joint in robot.model.joints
-            if joint.kind not in ('planar', 'floating')}
+            if joint.kind not in ('planar', 'floating') and joint.name not in robot.loops.passive}
 
 
 def _per_ampere(robot, constants):

@@ -8,7 +8,11 @@ import time
 from pathlib import Path
 
 from dynamics_node.errors import DynamicsError
-from dynamics_node.identification.robot_arguments import add_robot_arguments, robot_of
+from dynamics_node.identification.robot_arguments import (
+    add_loops_argument,
+    add_robot_arguments,
+    robot_of,
+)
 from dynamics_node.inspect_urdf import joint_position
 
 ABOUT = 'Write a report: one HTML file that needs no other, and JSON with the same in full.'
@@ -38,7 +42,7 @@ def _add_model(kinds):
     parser = _parser(kinds, 'model', model, 'tree, masses, inertias, limits, findings, gravity')
     parser.add_argument('--at', metavar='JOINT=POSITION', type=joint_position, action='append',
                         default=[], help='where a joint is in the pictures; neutral by default')
-    parser.add_argument('--loops', metavar='FILE', help='what closes the loops, YAML')
+    add_loops_argument(parser)
     parser.add_argument('--floating', action='store_true',
                         help='the root link moves freely; else it is fixed to the world')
 
@@ -55,6 +59,7 @@ def _add_trajectory(kinds):
 def _add_identification(kinds):
     parser = _parser(kinds, 'identification', identification,
                      'parameters with error bars, residuals before and after')
+    add_loops_argument(parser)
     parser.add_argument('recording', help='CSV, or a ROS 2 bag, of a motion with its efforts')
     parser.add_argument('--topic', default='/joint_states', help='of the joint states in a bag')
 
@@ -76,8 +81,7 @@ def model(arguments):
     """Write the report of a robot; return the exit code."""
     from dynamics_node.reports.model_page import model_report_page, neutral
 
-    robot = robot_of(arguments, base='floating' if arguments.floating else 'fixed',
-                     loops=arguments.loops)
+    robot = robot_of(arguments, base='floating' if arguments.floating else 'fixed')
     q = neutral(robot)
     for name, position in arguments.at:
         joint = robot.model.joint(name)

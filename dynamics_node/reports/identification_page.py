@@ -5,6 +5,7 @@ import numpy as np
 from dynamics_node.door import check_facts
 from dynamics_node.errors import DynamicsError
 from dynamics_node.identification.base_parameters import NEVER
+from dynamics_node.identification.loop_rows import loop_torques
 from dynamics_node.identification.validation import split
 from dynamics_node.reports.digits import plain, shown
 from dynamics_node.reports.markup import tag
@@ -43,6 +44,7 @@ def identification_report_page(found, robot, recording, about=None, warnings=())
         f'Identification of {robot.name}', check_facts(about),
         facts(_figures(found, recording)),
         section('Warnings', bullets(warnings)) if warnings else None,
+        section('Closed loops', *_loops(found)) if found.loops else None,
         section('Efforts that the model does not explain', *_residuals(found, robot, recording)),
         section('Friction and armature', *_joint_parameters(found)),
         section('Links', *_links(found)),
@@ -57,6 +59,7 @@ def _answers(found, recording, warnings):
         'joint_names': recording.joint_names, 'samples': len(recording.time),
         'duration': recording.time[-1] - recording.time[0], 'condition': found.condition,
         'options': found.options, 'warnings': warnings,
+        'loops': found.loops, 'rows': found.rows,
         'residuals': found.residuals, 'gain': found.residuals.gain, 'noise': found.noise,
         'parameters': {
             'names': found.layout.names, 'units': found.layout.units, 'before': found.before,
@@ -78,17 +81,35 @@ def _figures(found, recording):
             'What is left of it, RMS': f'{shown(after, 3)} N m or N',
             'Recorded': f'{shown(recording.time[-1] - recording.time[0], 3)} s, '
                         f'{len(recording.time)} samples',
+            **({'Equations': f'{len(found.rows)} per sample, of closed loops'} if found.loops
+               else {}),
             'Base parameters': f'{found.base.size}, of {found.layout.size} parameters',
             'Which the data tell': f'{int(found.base_spread.told.sum())}',
             'Condition number': shown(found.condition, 3),
             'Method': found.options.method}
 
 
+def _loops(found):
+    loops = found.loops
+    yield note('The forces in the loops are not measured, so the equations used are those without '
+               'them: one per independent joint, to whose torque the other joints add as they move '
+               'with it. Joints without a motor need no measured effort.')
+    said = {'constraints': loops.constraints, 'equations, one per sample each': loops.rows,
+            'motors': loops.motors, 'joints without a motor': loops.passive,
+            'parameters that no motion tells, because of the loops': loops.hidden,
+            'parameters that only combinations tell, because of the loops': loops.merged}
+    yield table('Which equations were used, and what they cannot tell.', {
+        'what': tuple(said), 'names': [', '.join(names) or 'none' for names in said.values()]})
+    if loops.spare:
+        yield note(f'There are {loops.spare} more motors than freedoms: of their efforts only the '
+                   'sums that move the mechanism are told, not how they work against each other.')
+
+
 def _residuals(found, robot, recording):
     rms = found.residuals
     yield table('RMS of measured minus predicted effort [N m or N]. The parameters were fitted to '
                 'the first part of the recording; the end was held back.', {
-                    'joint': robot.joint_names, 'fitted, before': rms.train_before,
+                    'joint': found.rows, 'fitted, before': rms.train_before,
                     'fitted, after': rms.train_after, 'unseen, before': rms.validation_before,
                     'unseen, after': rms.validation_after,
                     'times smaller': _ratio(rms.validation_before, rms.validation_after),
@@ -96,12 +117,15 @@ def _residuals(found, robot, recording):
     unseen = split(recording, found.options.validation_share)[1]
     unseen = unseen.rows(slice(None, None, -(-len(unseen.time) // DRAWN)))
     state = unseen.q, unseen.v, unseen.a
-    left = unseen.tau - robot.inverse_dynamics(*state), unseen.tau - found.predict(*state)
+    rows, loops = found.base.rows, found.base.loops
+    before = (robot.inverse_dynamics(*state) if loops is None
+              else loop_torques(loops, robot.inverse_dynamics, *state))
+    left = [(unseen.tau - torque)[:, rows] for torque in (before, found.predict(*state))]
     times = unseen.time - recording.time[0]
     yield grid(figure(line_plot(name, [
         Line('before', times, left[0][:, k], 'two'), Line('after', times, left[1][:, k])],
         'time [s]', f'measured \N{MINUS SIGN} predicted [{unit}]'))
-        for k, (name, unit) in enumerate(zip(robot.joint_names, effort_units(robot))))
+        for k, (name, unit) in enumerate(zip(found.rows, np.array(effort_units(robot))[rows])))
 
 
 def _ratio(before, after):

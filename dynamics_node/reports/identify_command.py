@@ -5,6 +5,7 @@ import sys
 
 from dynamics_node.files import read_file
 from dynamics_node.identification.robot_arguments import (
+    add_loops_argument,
     add_robot_arguments,
     robot_of,
     source_of,
@@ -16,6 +17,7 @@ ABOUT = 'Identify masses, centres, inertias, friction and rotors from a recordin
 DETAILS = """\
 example:
   %(prog)s robot.urdf recording.mcap --out identified
+  %(prog)s robot.urdf recording.mcap --loops loops.yaml --out identified
 
 Written are robot.urdf, with the identified inertias and every other byte as it was; friction.yaml,
 parameters of the node; report.html and report.json; recording.csv, what was read.
@@ -30,6 +32,7 @@ def add_parser(subparsers):
                                    description=ABOUT, epilog=DETAILS,
                                    formatter_class=argparse.RawDescriptionHelpFormatter)
     add_robot_arguments(parser)
+    add_loops_argument(parser)
     parser.add_argument('recording', help='CSV, or a ROS 2 bag, of a motion with its efforts')
     parser.add_argument('--out', metavar='FOLDER', required=True, help='made if it is not there')
     parser.add_argument('--topic', default='/joint_states', help='of the joint states in a bag')
@@ -67,7 +70,9 @@ def run(arguments):
     files = write_files(arguments.out, urdf, robot, raw, done,
                         about(arguments.urdf, arguments.recording))
     residuals = done.found.residuals
+    loops = done.found.loops
     sys.stdout.write('\n'.join([
+        *([] if loops is None else str(loops).splitlines()),
         *(f'warning: {text}' for text in done.warnings),
         f'on unseen motion the torque error is {residuals.gain:.3g} times smaller', *files, '']))
     return int(residuals.gain < 1.0)

@@ -9,6 +9,8 @@ import numpy as np
 
 from dynamics_node.identification.from_recording import identify_recording
 from dynamics_node.identification.identify import Options
+from dynamics_node.identification.loop_recording import with_gravity
+from dynamics_node.identification.loop_rows import has_loops
 from dynamics_node.identification.parameters import layout_of, robot_of, values_of
 from dynamics_node.identification.payload_fit import identify_payload
 from dynamics_node.identification.read_recording import TOPIC, read_recording
@@ -78,12 +80,13 @@ class IdentifyJob(NamedTuple):
         urdf, friction = texts_of(self.urdf, done.found)
         files = write_files(self.output, self.urdf, self.robot, raw, done) if self.output else []
         found, residuals = done.found, done.found.residuals
+        loops = () if found.loops is None else str(found.loops).splitlines()
         return Outcome(
             found.layout.names, found.layout.units, found.before, found.values,
-            found.spread.sigma, found.spread.told, robot.joint_names,
+            found.spread.sigma, found.spread.told, found.rows,
             residuals.validation_before, residuals.validation_after, residuals.gain,
             found.condition, len(done.ready.recording.time), urdf, friction, _losses(found),
-            done.warnings, files)
+            (*loops, *done.warnings), files)
 
 
 class PayloadJob(NamedTuple):
@@ -101,9 +104,7 @@ class PayloadJob(NamedTuple):
         if self.meaning is not None and not self.meaning.motor_side:
             robot = links_alone(robot)
         if self.poses is not None:
-            poses = self.poses._replace(tau=torque(robot, self.meaning, self.poses.q,
-                                                   self.poses.tau))
-            return identify_payload(robot, poses, self.frame)
+            return identify_payload(robot, torques_of(robot, self.meaning, self.poses), self.frame)
         motions = [torques_of(robot, self.meaning, of_joints(robot, recording_of(each)))
                    if each else None
                    for each in (kept[self.unloaded:], kept[:self.unloaded])]
@@ -111,19 +112,21 @@ class PayloadJob(NamedTuple):
 
 
 def torques_of(robot, meaning, raw):
-    """Return a RawRecording of the robot's joints with torques in place of what efforts mean."""
-    return raw._replace(tau=torque(robot, meaning, raw.q, raw.tau))
+    """Return a RawRecording or StaticPoses with torques in place of what efforts mean.
 
-
-def torque(robot, meaning, q, effort):
-    """Return the torque that efforts mean, (N, nv); nan where nothing was measured."""
+    :param raw: of the robot's joints; nan stays where nothing was measured.
+    """
     if meaning is None:
-        return effort
-    tau = meaning.scale * effort
-    if meaning.without_gravity:
-        known = np.isfinite(q).all(axis=1)
-        tau[known] += robot.gravity_torque(q[known])
-    return tau
+        return raw
+    places = [robot.model.joint(name).v.start for name in raw.joint_names]
+    raw = raw._replace(tau=meaning.scale[places] * raw.tau)
+    if not meaning.without_gravity:
+        return raw
+    if has_loops(robot):
+        return raw._replace(tau=with_gravity(robot, raw))
+    known = np.isfinite(raw.q).all(axis=1)
+    raw.tau[known] += robot.gravity_torque(raw.q[known])
+    return raw
 
 
 def links_alone(robot):

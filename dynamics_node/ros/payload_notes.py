@@ -45,6 +45,10 @@ def joined(first, second):
     """Return both StaticPoses as one; with a single one, that."""
     if first is None or second is None:
         return second if first is None else first
+    if first.joint_names != second.joint_names:
+        raise DynamicsError(f'some poses are of {list(first.joint_names)}, some of '
+                            f'{list(second.joint_names)}: name the same joints in all, or forget '
+                            'the poses and begin anew')
     if (first.approach is None) is not (second.approach is None):
         raise DynamicsError('some poses have approach, some have not: give it for all, or forget '
                             'the poses and begin anew')

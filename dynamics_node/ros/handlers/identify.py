@@ -8,6 +8,7 @@ import numpy as np
 from dynamics_node.errors import DynamicsError
 from dynamics_node.identification.fit import METHODS
 from dynamics_node.identification.identify import Options
+from dynamics_node.identification.loop_rows import has_loops
 from dynamics_node.identification.read_recording import TOPIC
 from dynamics_node.identification.recording import check_one_axis, of_joints
 from dynamics_node.identification.static_poses import StaticPoses, poses_of
@@ -83,9 +84,13 @@ def identify_payload(desk, request, response):
         _meaning(desk, robot)
         notes.unloaded = _last(desk, request)
     elif request.question == 'pose':
+        meaning = _meaning(desk, robot)
+        if meaning.without_gravity and has_loops(robot):
+            raise DynamicsError("of a robot with loops whose effort_meaning is without_gravity a "
+                                "pose cannot be remembered: give all poses by 'poses'")
         raw = of_joints(robot, recording_of(_last(desk, request)))
-        notes.add(mean_pose(torques_of(robot, _meaning(desk, robot), raw),
-                            _approach(robot, request)))
+        notes.add(mean_pose(torques_of(robot, meaning, raw),
+                            _approach(robot, raw.joint_names, request)))
     else:
         return _found(desk, robot, notes, request, response)
     response.poses = len(notes)
@@ -120,11 +125,11 @@ def _found(desk, robot, notes, request, response):
         if request.set:
             desk.held.set_payload(request.name, (found.frame, found.mass, found.com,
                                                  found.inertia), duration)
-        return fill_payload(response, found, robot, len(notes), desk.held.settled_robot()[1])
+        return fill_payload(response, found, len(notes), desk.held.settled_robot()[1])
     return Later(response, job, kept, fill)
 
 
-def fill_payload(response, found, robot, poses, model_id):
+def fill_payload(response, found, poses, model_id):
     """Fill an IdentifyPayload response with a PayloadEstimate."""
     response.success, response.poses, response.model_id = True, poses, model_id
     response.inertia_told = found.inertia is not None
@@ -132,7 +137,7 @@ def fill_payload(response, found, robot, poses, model_id):
     response.payload = convert.inertia_message(found._replace(inertia=tensor.tolist()))
     sigma = found.sigma
     response.sigmas = [sigma[name] for name in SIGMAS if name in sigma]
-    response.joint_names = list(robot.joint_names)
+    response.joint_names = list(found.joint_names)
     response.residual = convert.floats(found.residual_rms)
     response.samples, response.warnings = int(found.samples), list(found.warnings)
     return response
@@ -144,9 +149,6 @@ def _robot(desk):
     """Return the robot that is held, all transitions passed, or refuse what cannot be fitted."""
     robot = desk.held.settled_robot()[0] if desk.held.exists else desk.robot
     check_one_axis(robot)
-    if robot.loops.constraints:
-        raise DynamicsError('the robot has loops: the forces that close them are not told from '
-                            'torques of its links')
     return robot
 
 
@@ -178,13 +180,15 @@ def _given(robot, request):
         _rows(robot, request, 'approach', rows)))
 
 
-def _approach(robot, request):
-    """Return the sign of each joint's velocity before the stop, in the robot's order, or None."""
+def _approach(robot, joint_names, request):
+    """Return the sign of each joint's velocity before the stop, in the order of names, or None."""
     rows = _rows(robot, request, 'approach', 1)
     if rows is None:
         return None
     names = tuple(request.joint_names) or robot.joint_names
-    return poses_of(robot, StaticPoses(names, rows, rows, rows)).approach[0]
+    given = poses_of(robot, StaticPoses(names, rows, rows, rows))
+    signs = dict(zip(given.joint_names, given.approach[0]))
+    return np.array([signs.get(name, 0.0) for name in joint_names])
 
 
 def _rows(robot, request, field, rows):
