@@ -52,7 +52,7 @@ def _lines(path):
     """Open a file as lines of text; whatever goes wrong meanwhile is refused."""
     try:
         with open_file(path, MAX_BYTES) as file:
-            yield io.TextIOWrapper(file, 'utf-8-sig', newline='')
+            yield io.TextIOWrapper(file, 'utf-8-sig')
     except FileError as error:
         raise DynamicsError(f'{error.shown} cannot be read: {error.reason}') from error
     except (UnicodeDecodeError, csv.Error) as error:

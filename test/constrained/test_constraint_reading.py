@@ -197,9 +197,9 @@ def test_many_constraints_are_read_soon():
     text = 'constraints:\n' + ''.join(
         f'  - {{name: c{k}, kind: revolute, frame: a{k}, to: b{k}, pose: [0.1, 0, 0], '
         'axis: [0, 1, 0]}\n' for k in range(1000))
-    begun = time.monotonic()
+    begun = time.thread_time()
     assert len(read_constraints(text)) == 1000
-    assert time.monotonic() - begun < 5.0  # [s] it takes 0.4
+    assert time.thread_time() - begun < 6.0  # [s] it takes 0.4; 3 without the C parser
 
 
 def test_python_is_refused_what_a_kind_does_not_have():

@@ -81,6 +81,16 @@ def test_no_table(tmp_path):
         read_csv(tmp_path / 'x.csv')
 
 
+@pytest.mark.parametrize('text', ['time,position_a,effort_a\n1,2,3\n4,5,6\n',
+                                  '1,0,,a,2,0,3\n4,0,,a,5,0,6\n'], ids=['table', 'echo'])
+@pytest.mark.parametrize('ending', ['\n', '\r\n', '\r'])
+def test_lines_may_end_as_anywhere(tmp_path, text, ending):
+    (tmp_path / 'x.csv').write_bytes(b'\xef\xbb\xbf' + text.replace('\n', ending).encode())
+    raw = read_csv(tmp_path / 'x.csv')
+    assert (raw.time.tolist(), raw.q.tolist(), raw.tau.tolist()) == (
+        [1.0, 4.0], [[2.0], [5.0]], [[3.0], [6.0]])
+
+
 @pytest.mark.parametrize('name', ['x.csv', 'bag', 'x.mcap', 'x.db3'])
 @pytest.mark.parametrize('kind', ['fifo', 'terminal', 'long name'])
 def test_what_is_no_regular_file_is_refused_at_once(tmp_path, name, kind):
