@@ -163,7 +163,7 @@ def test_a_file_under_another_name_is_foreign(arm, compiled, folder):
     assert len(compiled) == 2
 
 
-def test_a_kernel_that_is_wrong_is_not_used(arm, monkeypatch):
+def test_a_kernel_that_is_wrong_is_not_used(arm, monkeypatch, allow_no_packs):
     """A compiler at fault is found out by the self-test, and nothing is kept."""
     wrong = build.compile_kernel(small_robots.arm(mass=2.0, compile=False).model, KEY)[1]
     monkeypatch.setattr(target, 'compile_ir', lambda *args, **named: wrong)
