@@ -7,6 +7,7 @@ others follow; a motion that the loops cannot follow is none.
 import numpy as np
 
 from dynamics_node.errors import DynamicsError
+from dynamics_node.identification.loop_coordinates import WIDE
 from dynamics_node.identification.loop_motion import strength
 from dynamics_node.identification.loop_rows import loop_motion_of, project
 from dynamics_node.identification.recording import motor_names
@@ -91,7 +92,7 @@ class Mechanism(Tree):
         self.robot, self.loops = robot, loops
         self.joints = tuple(robot.model.joint(name) for name in loops.names)
         self.others = tuple(joint for joint in robot.model.joints if joint.name not in loops.names
-                            and joint.kind not in ('floating', 'planar'))
+                            and joint.kind not in WIDE)
         known = loops.random_states(np.random.default_rng(0), KNOWN)
         self._known = np.concatenate([loops.home[None], known.q])
         self._strongest = TOO_STRONG * np.median(strength(known.N))

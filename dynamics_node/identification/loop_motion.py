@@ -6,10 +6,11 @@ others are dependent (D) and follow:
 
     v = N v_I,    N_I = 1,    N_D = -A_D^+ A_I,    a_D = N_D a_I - A_D^+ (dA/dt) v.
 
-Motors are preferred as independent coordinates, so that N' tau is the torque of a motor plus what
-the dependent joints add to it, in its unit.
+Motors are independent wherever they can be (see loop_coordinates.py), so that N' tau is the torque
+of a motor plus what the dependent joints add to it, in its unit.
 """
 
+from contextlib import suppress
 from typing import NamedTuple
 
 import numpy as np
@@ -18,6 +19,7 @@ from dynamics_node.constrained import assembly
 from dynamics_node.constrained.motors import motors
 from dynamics_node.constrained.rows import Rows
 from dynamics_node.errors import DynamicsError
+from dynamics_node.identification.loop_coordinates import WIDE, independent_of
 from dynamics_node.model.configuration import integrate
 
 DEPENDENT = 1e-6     # of the largest singular value of A_D, rows at unit length: less is none
@@ -31,6 +33,7 @@ TRIES = 4            # other configurations near the first, in case that one is 
 NEAR = 0.05          # [rad or m] how far these are from it
 REGULAR = 10.0       # times the entries of N at home: random states have no greater ones
 WALKERS, WALK = 10, 30   # random states: so many walks from home, of so many steps or more
+FEWEST = 20          # configurations that these must find
 FREE_RANGE = {'prismatic': 1.0}   # [m] of a slide without limits, to each side; others pi
 
 
@@ -78,76 +81,37 @@ class LoopMotion:
                                 'takes one-axis joints; lock them, or call them passive')
         self._flat = all(joint.kind != 'floating' for joint in self.model.joints)
         self.home = self._assembled(robot.neutral() if near is None else near)
-        self.independent, self.dependent = self._chosen()
-        one_axis = {joint.v.start: joint for joint in self.model.joints
-                    if joint.kind not in ('floating', 'planar')}
+        near = self._near_home()
+        self.independent, self.dependent = independent_of(
+            self.model, self.active, self._rows(near, np.zeros((len(near), self.model.nv))).A)
+        if not len(self.independent):
+            raise DynamicsError('the loops leave the robot no freedom: nothing can be identified')
+        self.home = self._regular_home(near)
+        one_axis = {joint.v.start: joint for joint in self.model.joints if joint.kind not in WIDE}
         joints = [one_axis[k] for k in self.independent]
         self.places = np.array([joint.q.start for joint in joints], dtype=int)
         self.names = tuple(joint.name for joint in joints)
 
-    # Independent coordinates -----------------------------------------------------------------
+    def _assembled(self, q):
+        return assembly.project_configuration(self.model, q, self.constraints, limits=False)
 
-    def _assembled(self, q, fixed=()):
-        return assembly.project_configuration(self.model, q, self.constraints, fixed=fixed,
-                                              limits=False)
-
-    def _chosen(self):
-        """Return (independent, dependent) entries of v.
-
-        Judged at the home configuration and some near it, of which the least singular one decides.
-        """
-        rng = np.random.default_rng(0)
-        choices = [self._chosen_at(self.home)]
+    def _near_home(self):
+        """Return the home configuration and some near it, in case that it is singular."""
+        rng, found = np.random.default_rng(0), [self.home]
         for _ in range(TRIES if self.constraints else 0):
-            try:
-                q = self._assembled(self._moved(
-                    self.home[None], NEAR * rng.normal(size=(1, self.model.nv)))[0])
-            except DynamicsError:
-                continue
-            choices.append(self._chosen_at(q))
-        dependent, _ = max(choices, key=lambda choice: (len(choice[0]), choice[1]))
-        independent = np.setdiff1d(np.arange(self.model.nv), dependent)
-        wide = [joint.name for joint in self.model.joints if joint.kind in ('floating', 'planar')
-                and np.isin(np.arange(joint.v.start, joint.v.stop), independent).any()]
-        if wide:
-            raise DynamicsError(
-                f'the loops do not say how {", ".join(wide)} moves, which has more than one axis: '
-                "identification needs it. Read the URDF with base='fixed', or lock the joint")
-        return independent, dependent
+            step = NEAR * rng.normal(size=(1, self.model.nv))
+            with suppress(DynamicsError):
+                found.append(self._assembled(self._moved(self.home[None], step)[0]))
+        return np.array(found)
 
-    def _chosen_at(self, q):
-        """Return (dependent entries of v, least share of a column that was new) at q.
-
-        First joints of several axes, then passive ones, then motors: those come last, so that
-        they are independent wherever they can be. Within each kind the column of A of which most
-        is left beside those chosen before.
-        """
-        A = self._rows(q[None], np.zeros((1, self.model.nv))).A[0]
-        length = np.linalg.norm(A, axis=1, keepdims=True)
-        left = A / np.where(length > 0.0, length, 1.0)
-        size = np.linalg.norm(left, axis=0)
-        chosen, least = [], np.inf
-        for kind in self._kinds():
-            kind = list(kind)
-            while kind:
-                new = np.linalg.norm(left[:, kind], axis=0)
-                best = int(new.argmax())
-                k, share = kind.pop(best), new[best] / max(size.max(), 1e-300)
-                if share <= DEPENDENT:
-                    break
-                direction = left[:, k] / new[best]
-                for _ in range(2):   # the second time takes off what rounding has left
-                    left = left - np.outer(direction, direction @ left)
-                chosen.append(k)
-                least = min(least, share)
-        return np.sort(np.array(chosen, dtype=int)), least
-
-    def _kinds(self):
-        wide = np.zeros(self.model.nv, dtype=bool)
-        for joint in self.model.joints:
-            wide[joint.v] = joint.kind in ('floating', 'planar')
-        return (np.flatnonzero(wide), np.flatnonzero(~wide & ~self.active),
-                np.flatnonzero(~wide & self.active))
+    def _regular_home(self, near):
+        """Return the first of some configurations, or if that is singular the least singular."""
+        found = self.transmission(near)
+        if not found.clear.any():
+            raise DynamicsError('the motors have no hold on the mechanism in or near the '
+                                'configuration in which its loops were closed: it is singular')
+        sizes = np.where(found.clear, strength(found.N), np.inf)
+        return near[0] if found.clear[0] else near[sizes.argmin()]
 
     # Rates -----------------------------------------------------------------------------------
 
@@ -317,6 +281,9 @@ class LoopMotion:
             back = ~inside & (rng.random(WALKERS) < 0.5)
             q[back], N[back] = self.home, first
         every = np.concatenate(found)
+        if len(every) < FEWEST:
+            raise DynamicsError('the mechanism can hardly be moved from where its loops were '
+                                'closed: joint limits or singular configurations are all around')
         where = every[:, self.places]
         every = every[((where >= lower) & (where <= upper)).all(axis=1)]
         if not len(every):
@@ -339,12 +306,13 @@ class LoopMotion:
                 np.where(np.isfinite(upper), upper, here + free))
 
     def within_limits(self, q):
-        """Return whether all joints are within their limits, (n,)."""
+        """Return whether no joint is farther beyond its limits than at home, (n,)."""
         inside = np.ones(len(q), dtype=bool)
         for joint in self.model.joints:
             if joint.kind != 'floating':
-                inside &= ((q[:, joint.q] >= joint.lower - 1e-9)
-                           & (q[:, joint.q] <= joint.upper + 1e-9)).all(axis=1)
+                here = self.home[joint.q]
+                lower, upper = np.minimum(joint.lower, here), np.maximum(joint.upper, here)
+                inside &= ((q[:, joint.q] >= lower) & (q[:, joint.q] <= upper)).all(axis=1)
         return inside
 
     # What it stands on -----------------------------------------------------------------------

@@ -10,6 +10,7 @@ from typing import NamedTuple
 import numpy as np
 
 from dynamics_node.errors import DynamicsError
+from dynamics_node.identification.loop_coordinates import WIDE
 from dynamics_node.identification.loop_motion import strength
 from dynamics_node.identification.loop_rows import loop_motion_of, project
 from dynamics_node.identification.recording import Recording, motor_names
@@ -129,7 +130,7 @@ def _columns(robot, recording):
     """Return q, v, a, tau by joint, {name: (N,)} each, of joints with one axis."""
     names = tuple(recording.joint_names)
     if is_whole(robot, recording):
-        joints = [joint for joint in robot.model.joints if joint.kind not in ('floating', 'planar')]
+        joints = [joint for joint in robot.model.joints if joint.kind not in WIDE]
         q = {joint.name: recording.q[:, joint.q.start] for joint in joints}
         return (q, *({joint.name: x[:, joint.v.start] for joint in joints}
                      for x in (recording.v, recording.a, recording.tau)))
@@ -168,7 +169,7 @@ def _configurations(loops, seen, whole):
         return loops.followed(where, loops.home), np.ones(len(where), dtype=bool)
     except DynamicsError as error:
         unknown = [joint.name for joint in loops.model.joints
-                   if joint.name not in seen and joint.kind not in ('planar', 'floating')]
+                   if joint.name not in seen and joint.kind not in WIDE]
         hint = f' Record the positions of {unknown} too' if unknown else ''
         raise DynamicsError(f'{error}.{hint}') from error
 

@@ -22,6 +22,7 @@ BELIEF = 0.3            # share by which link inertias may be off
 SHORTEST = 2.0          # [s] of motion
 CHUNK = 10_000          # samples whose regressors are held at once: 55 MB of seven axes
 FEWEST_POSES = 3
+NOTHING = 1e-10         # of what a joint of the tree would feel of a load: less is rounding
 MOST_ROWS = 20_000      # samples that are fitted; of more, every so many
 
 
@@ -154,7 +155,7 @@ def _equations(robot, layout, samples, frame, free, loaded=True):
     body = robot.model.frame(frame).body
     to_body = np.array([body_inertia_rates(robot.model, {frame: unit})[body]
                         for unit in np.eye(10)]).T[:, np.r_[4:10, 0:4]]
-    recording, found = samples.recording, []
+    recording, found, largest = samples.recording, [], np.zeros(10)
     for part in segments(recording.time):
         for start in range(part.start, part.stop, CHUNK):
             at = slice(start, min(start + CHUNK, part.stop))
@@ -165,10 +166,14 @@ def _equations(robot, layout, samples, frame, free, loaded=True):
                 columns = np.arange(layout.size)[layout.each('coulomb')]
                 Y[:, joints, columns] = samples.approach[at][:, joints]
             load = Y[..., layout.of_body(body)] @ to_body if loaded else np.zeros((*v.shape, 10))
+            largest = np.maximum(largest, np.abs(load).max(axis=(0, 1), initial=0.0))
             left = recording.tau[at] - robot.inverse_dynamics(q, v, a)
             rows = np.concatenate([Y[..., free], load, left[..., None]], axis=-1)
             found.append(decimate(project(samples.loops, q, rows), samples.factor))
     rows = np.concatenate(found)
     if len(rows) < FEWEST_POSES:
         raise DynamicsError('the recording is in pieces too short to filter; record without gaps')
+    if samples.loops is not None:   # what the loops do not let move is zero, not rounding
+        of_load = rows[..., -11:-1]
+        of_load[..., np.abs(of_load).max(axis=(0, 1)) < NOTHING * largest] = 0.0
     return rows[..., :-1], rows[..., -1]

@@ -14,6 +14,15 @@ def kernel_cache(tmp_path_factory):
     return (base.parent if base.name.startswith('popen-') else base) / 'kernels'
 
 
+@pytest.fixture(scope='module')
+def kernels(kernel_cache):
+    """Robots made in this module compile."""
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setenv('DYNAMICS_NODE_COMPILE', '1')
+        patch.setenv('DYNAMICS_NODE_CACHE', str(kernel_cache))
+        yield
+
+
 @pytest.fixture
 def fast_arm(monkeypatch, kernel_cache):
     """The bundled arm of seven axes, compiled."""

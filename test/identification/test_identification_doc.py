@@ -5,6 +5,7 @@ import sys
 from pathlib import Path
 
 from heavier_arm import other_values
+from moving_mechanisms import mechanism, moved, other_mechanism, raw, torques
 from simple_recordings import recorded
 
 from dynamics_node import Robot
@@ -32,17 +33,27 @@ def test_the_examples_run_one_after_the_other(tmp_path, monkeypatch, capsys, ker
     write_csv(tmp_path / 'loaded.csv', recorded(
         truth.with_payload('load', 'wrist_link', 2.0, (0.0, 0.0, 0.1)), 30.0, seed=4,
         torque_noise=0.05))
+    write_csv(tmp_path / 'five_bar.csv', five_bar_recording())
     names = {'URDF': str(tmp_path / 'robot.urdf'), 'RECORDING': str(tmp_path / 'motion.csv'),
-             'LOADED': str(tmp_path / 'loaded.csv'), 'FOLDER': str(tmp_path / 'out')}
+             'LOADED': str(tmp_path / 'loaded.csv'), 'FOLDER': str(tmp_path / 'out'),
+             'FIVE_BAR': str(tmp_path / 'five_bar.csv')}
     blocks = re.findall(r'```python\n(.*?)```', PAGE, flags=re.S)
     for block in blocks:
         exec(block, names)  # noqa: S102
-    assert len(blocks) == 3
+    assert len(blocks) == 4
     assert names['told']['wrist.viscous']
     load = names['load']
     assert abs(load.mass - 2.0) < 3.0 * load.sigma['mass'] + 0.02   # 1 %
     assert 'times smaller' in capsys.readouterr().out
     assert len(list((tmp_path / 'out').iterdir())) == 5
+
+
+def five_bar_recording():
+    """Return the RawRecording of the motors of a five-bar unlike its URDF."""
+    robot = mechanism('five_bar')
+    layout, truth = other_mechanism(robot)
+    motion = moved('five_bar', robot, 1200, 3)
+    return raw(robot, motion, torques(robot, layout, truth, motion), motion.names, (0.0, 0.02))
 
 
 def test_its_commands_exist():

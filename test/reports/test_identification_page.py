@@ -50,6 +50,9 @@ def test_the_json_is_the_result(case):
     assert answers['condition'] == found.condition
     assert answers['residuals']['validation_after'] == found.residuals.validation_after.tolist()
     assert answers['gain'] == found.residuals.gain > 1.0
+    assert answers['loops'] is None
+    assert answers['rows'] == list(robot.joint_names)
+    assert 'Closed loops' not in html
 
 
 def test_every_base_parameter_is_in_words_and_every_joint_has_its_residuals(case):
