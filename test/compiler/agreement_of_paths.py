@@ -26,7 +26,7 @@ def without_numpy(robot):
         del robot._answerer._in_numpy
 
 
-def both_paths_agree(robot, questions):
+def both_paths_agree(robot, questions, agreement=AGREEMENT):
     """Compile the questions, ask them, and compare with the same robot without a compiler."""
     in_numpy = Robot(robot.model, compile=False)
     ready(robot, questions)
@@ -35,7 +35,7 @@ def both_paths_agree(robot, questions):
             answers = question.answer(robot)
         for got, want in zip(answers, question.answer(in_numpy), strict=True):
             assert got.shape == want.shape, question
-            assert relative(got, want) < AGREEMENT, question
+            assert relative(got, want) < agreement, question
 
 
 def outcome(function, *args, **named):
