@@ -15,7 +15,7 @@ import numpy as np
 from dynamics_node import door
 from dynamics_node.errors import DynamicsError, shown
 from dynamics_node.identification.excitation_limits import dense_times, kept_within, limits_of
-from dynamics_node.identification.excited import CENTERS, excited_of
+from dynamics_node.identification.excited import excited_of
 from dynamics_node.identification.fourier import Fourier, at_rest
 from dynamics_node.identification.information import Information, smooth_condition
 from dynamics_node.identification.recording import check_one_axis
@@ -155,14 +155,16 @@ class _Search:
 
     def centers(self):
         """Return configurations that can be held within limits, as free numbers."""
+        tried = 0
         for share in (0.5, *TRIES * [1.0]):   # rather in the middle, where there is most room
             q, x = self.excited.configurations(self.rng, self.limits, share)
+            tried += len(q)
             still = np.zeros((len(q), self.robot.nv))
             held = x[(self.excited.excess(self.limits, q, still, still) < 0.0).all(axis=1)]
             if len(held):
                 return held
         raise DynamicsError(
-            f'in none of {(1 + TRIES) * CENTERS} random configurations can the robot hold itself '
+            f'in none of {tried} random configurations can the robot hold itself '
             'within the boxes and the effort limits; widen the boxes, or say by `positions` where '
             'the joints shall move')
 

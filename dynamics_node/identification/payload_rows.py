@@ -39,7 +39,7 @@ class Rows(NamedTuple):
     samples: int           # that are loaded; they come first
     down: np.ndarray       # (samples, 3) gravity in the axes of the frame
     static: bool
-    floor: np.ndarray      # (joints,) least noise: what dry friction may hold where nobody knows
+    floor: np.ndarray      # (joints,) least noise; static poses without approach: dry friction
     friction_unknown: bool
 
 

@@ -122,7 +122,7 @@ def test_passive_joints_need_neither_effort_nor_position(five_bar, names):
 
 
 def test_a_stewart_platform_is_known_by_its_six_drives():
-    """Nobody measures the platform, nor the joints of the legs."""
+    """Neither the platform nor the passive joints of the legs are measured."""
     robot, _, truth, motion, tau = looped('stewart', samples=1100)
     found = identify_recording(robot, raw(robot, motion, tau, motion.names, (0.0, 0.1))).found
     assert len(found.rows) == 6

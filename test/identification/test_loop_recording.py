@@ -48,7 +48,7 @@ def test_the_loops_say_where_the_other_joints_are(five_bar):
         np.testing.assert_allclose(getattr(again, key), getattr(done.recording, key), atol=1e-12)
 
 
-def test_a_platform_that_nobody_measures_is_found():
+def test_a_platform_that_is_not_measured_is_found():
     """The positions then have the coordinates of the floating joint too."""
     robot = mechanism('delta')
     motion = moved('delta', robot, 50, 3)

@@ -1,8 +1,10 @@
 """~/identify over DDS: goals, feedback, cancellation, refusals, and the robot afterwards."""
 
 import json
+import sys
 import threading
 import time
+from pathlib import Path
 
 import numpy as np
 import pytest
@@ -15,6 +17,10 @@ from dynamics_node import Robot
 from dynamics_node.action import Identify
 from dynamics_node.identification.read_csv import read_csv, write_csv
 from dynamics_node.identification.recording import raw_recording
+from dynamics_node.robots import MECHANISMS
+
+sys.path.append(str(Path(__file__).resolve().parents[1] / 'identification'))
+import moving_mechanisms as moving  # noqa: E402
 
 FASTER = 5.0    # than life do stamps run: what counts is what they say
 BETTER = 5.0    # times smaller must the torque error be: masses were off by up to 30 %
@@ -180,6 +186,31 @@ def test_live_and_applied(remote, truth):
     friction = remote.call('set_friction')
     places = [result.parameter_names.index(f'{name}.viscous') for name in truth.joint_names]
     np.testing.assert_allclose(friction.damping, np.array(result.values)[places], rtol=1e-8)
+
+
+def test_a_mechanism_with_loops_is_identified_by_its_motors_and_applied(launch_once, tmp_path):
+    """From a table of the shoulders alone; the node then holds it, its loops closed."""
+    bundled = MECHANISMS['five_bar']
+    node = launch_once(f'robot_description:={bundled.urdf}', f'constraints:={bundled.loops}')
+    node.identify = ActionClient(node.client, Identify, f'{node.name}/identify')
+    wait_until(node.identify.server_is_ready, 'the action')
+    robot = moving.mechanism('five_bar')
+    layout, truth = moving.other_mechanism(robot)
+    motion = moving.moved('five_bar', robot, 1200, 3)
+    tau = moving.torques(robot, layout, truth, motion)
+    write_csv(tmp_path / 'motion.csv', moving.raw(robot, motion, tau, motion.names, (0.0, 0.01)))
+    before = node.call('model_report').model_id
+    status, result = Goal(node, recording=str(tmp_path / 'motion.csv'), apply=True).result()
+    assert (status, result.success) == (GoalStatus.STATUS_SUCCEEDED, True), result.message
+    assert result.joint_names == ['left_shoulder', 'right_shoulder']
+    assert result.gain > 3.0
+    assert '2 equations per sample, of left_shoulder, right_shoulder' in result.warnings[0]
+    report = node.call('model_report')
+    assert report.model_id == result.model_id != before
+    assert 'loops, 2 rows' in report.report
+    damping = dict(zip(robot.joint_names, node.call('set_friction').damping))
+    found = dict(zip(result.parameter_names, result.values))
+    assert damping['left_elbow'] == pytest.approx(found['left_elbow.viscous'], rel=1e-8)
 
 
 def _kilogram():
