@@ -10,9 +10,9 @@ MOST_POSES = 1000
 
 
 class PayloadNotes:
-    """Of one robot; with other joints they are worth nothing.
+    """Of one robot and one meaning of its efforts; with other ones they are worth nothing.
 
-    :ivar poses: StaticPoses, torques in N m or N; None: none yet.
+    :ivar poses: StaticPoses with efforts as they were measured; None: none yet.
     :ivar unloaded: [(stamp, bytes)] of the tape, empty: none.
     """
 
@@ -21,13 +21,17 @@ class PayloadNotes:
 
     def forget(self):
         """Begin anew."""
-        self.joint_names, self.poses, self.unloaded = (), None, []
+        self._about, self.poses, self.unloaded = None, None, []
 
-    def of(self, robot):
-        """Return the notes of a robot: these, or empty ones where joints have changed."""
-        if self.joint_names != robot.joint_names:
+    def of(self, robot, *effort):
+        """Return the notes of a robot: these, or empty ones where joints or efforts have changed.
+
+        :param effort: parameters that say what an effort means.
+        """
+        about = robot.joint_names, effort
+        if self._about != about:
             self.forget()
-            self.joint_names = robot.joint_names
+            self._about = about
         return self
 
     def __len__(self):

@@ -166,6 +166,26 @@ def test_poses_are_remembered_one_by_one(held):
     assert 'no poses' in refused(desk, 'identify_payload', question='poses', frame='tool0')
 
 
+def test_remembered_efforts_become_torques_once(held):
+    """Currents of 2 N m/A: the load is the one that torques would tell."""
+    desk, (q, tau, approach) = knowing(ARM7), held
+    desk.observer = ObserverParameters(effort_meaning='current', torque_constants=' '.join(
+        f'joint_{k}=2.0' for k in range(1, 8)))
+    for k in range(len(q)):
+        tell(desk, _at_rest(q[k], tau[k] / 2.0), k * 10_000_000_000)
+        ask(desk, 'identify_payload', question='pose', approach=approach[k].tolist())
+    reply = ask(desk, 'identify_payload', question='poses', frame='tool0')
+    assert reply.payload.m == pytest.approx(LOAD['mass'], rel=MASS)
+
+
+def test_what_was_measured_under_another_meaning_is_forgotten(held):
+    desk, (q, tau, approach) = knowing(ARM7), held
+    tell(desk, _at_rest(q[0], tau[0]), 0)
+    ask(desk, 'identify_payload', question='pose', approach=approach[0].tolist())
+    desk.observer = ObserverParameters(effort_meaning='output_torque')
+    assert 'no poses' in refused(desk, 'identify_payload', question='poses', frame='tool0')
+
+
 def test_a_pose_is_taken_at_rest(held):
     """A joint that moves is named."""
     desk, (q, tau, _) = knowing(ARM7), held

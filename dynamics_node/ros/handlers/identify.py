@@ -8,7 +8,6 @@ import numpy as np
 from dynamics_node.errors import DynamicsError
 from dynamics_node.identification.fit import METHODS
 from dynamics_node.identification.identify import Options
-from dynamics_node.identification.loop_rows import has_loops
 from dynamics_node.identification.read_recording import TOPIC
 from dynamics_node.identification.recording import check_one_axis, of_joints
 from dynamics_node.identification.static_poses import StaticPoses, poses_of
@@ -16,7 +15,7 @@ from dynamics_node.model.model import WORLD
 from dynamics_node.observer.effort_meaning import meaning_of
 from dynamics_node.ros import convert
 from dynamics_node.ros.handlers.settings import check_payload_name, duration_of
-from dynamics_node.ros.identify_jobs import IdentifyJob, PayloadJob, torques_of
+from dynamics_node.ros.identify_jobs import IdentifyJob, PayloadJob
 from dynamics_node.ros.later import Later
 from dynamics_node.ros.parameter import named_numbers
 from dynamics_node.ros.payload_notes import joined, mean_pose
@@ -77,20 +76,16 @@ def identify_payload(desk, request, response):
     if request.question not in QUESTIONS:
         raise DynamicsError(f"question is '{request.question}'; expected one of "
                             f'{", ".join(QUESTIONS)}')
-    notes = desk.notes.of(robot)
+    notes = desk.notes.of(robot, desk.observer.effort_meaning, desk.observer.torque_constants)
     if request.question == 'forget':
         notes.forget()
     elif request.question == 'unloaded':
         _meaning(desk, robot)
         notes.unloaded = _last(desk, request)
     elif request.question == 'pose':
-        meaning = _meaning(desk, robot)
-        if meaning.without_gravity and has_loops(robot):
-            raise DynamicsError("of a robot with loops whose effort_meaning is without_gravity a "
-                                "pose cannot be remembered: give all poses by 'poses'")
+        # Efforts stay as they were measured: PayloadJob makes torques of all poses at once.
         raw = of_joints(robot, recording_of(_last(desk, request)))
-        notes.add(mean_pose(torques_of(robot, meaning, raw),
-                            _approach(robot, raw.joint_names, request)))
+        notes.add(mean_pose(raw, _approach(robot, raw.joint_names, request)))
     else:
         return _found(desk, robot, notes, request, response)
     response.poses = len(notes)
