@@ -21,7 +21,7 @@ def load_yaml(text, max_values, first=False):
     :param first: read the first of several documents; else there must be one.
     :raise DynamicsError: why not, one sentence.
     """
-    from yaml import YAMLError  # comes with rclpy; not needed by users who pass no text
+    from yaml import YAMLError  # comes with rclpy; not needed where no text is read
     try:
         _check(text, max_values)
         loader = _loader()(text)

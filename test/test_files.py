@@ -24,7 +24,7 @@ def file(tmp_path):
 
 
 def refusal(read, *arguments):
-    """Return why a file is not read; whoever waits for it fails the test."""
+    """Return why a file is not read; a read that waits for data fails the test."""
     found = []
 
     def attempt():
@@ -54,7 +54,7 @@ def test_a_link_to_one_is_one(file, tmp_path):
 @pytest.mark.parametrize('read', [read_file, read_text, open_file, check_file])
 @pytest.mark.parametrize('kind', ['fifo', 'socket', 'device', 'directory', 'endless'])
 def test_what_is_no_regular_file_is_refused_at_once(tmp_path, read, kind):
-    """Nobody writes into the fifo, and nobody types at the terminal."""
+    """The fifo has no writer, and the terminal no input."""
     path = tmp_path / 'it'
     if kind == 'fifo':
         os.mkfifo(path)

@@ -21,7 +21,7 @@ class Controller:
     Nothing here limits a torque: what comes out goes through the safety gate.
 
     Of a robot with loops the motors carry the passive joints too, whose torques are zero, and whose
-    reference and gains nobody looks at: they follow (see closed_loops.py). A robot with a floating
+    reference and gains are not read: they follow (see closed_loops.py). A robot with a floating
     base needs contacts among its constraints: without them every torque is refused.
 
     :param mode: one of laws.MODES.

@@ -94,7 +94,7 @@ def test_lines_may_end_as_anywhere(tmp_path, text, ending):
 @pytest.mark.parametrize('name', ['x.csv', 'bag', 'x.mcap', 'x.db3'])
 @pytest.mark.parametrize('kind', ['fifo', 'terminal', 'long name'])
 def test_what_is_no_regular_file_is_refused_at_once(tmp_path, name, kind):
-    """Nobody would ever write into it."""
+    """No process ever writes into it."""
     path = tmp_path / name
     if kind == 'fifo':
         os.mkfifo(path)

@@ -101,7 +101,7 @@ def test_nor_are_values_and_names_of_parameters(node, name):
 @pytest.mark.parametrize('parameter', ['constraints', 'robot_description'])
 @pytest.mark.parametrize('name', ['fifo', 'terminal', 'endless', 'folder', 'long name'])
 def test_a_parameter_that_names_no_regular_file(node, fifo, parameter, name):
-    """Refused at once, by its path; nobody will ever write into the fifo."""
+    """Refused at once, by its path: no process ever writes into the fifo."""
     terminal = os.ttyname(os.openpty()[1])
     path = {'fifo': str(fifo), 'terminal': terminal, 'endless': '/dev/zero',
             'folder': str(fifo.parent), 'long name': '/' + 'x' * 100_000}[name]

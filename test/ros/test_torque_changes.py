@@ -217,7 +217,7 @@ def test_payloads_that_are_set_faster_than_they_come(arm):
 
 @pytest.mark.parametrize('parameter', ['constraints', 'robot_description'])
 def test_a_fifo_does_not_stop_the_torque(arm, tmp_path, parameter):
-    """Nobody will ever write into it; it is refused, and joint states are answered as before."""
+    """A fifo without a writer is refused, and joint states are answered as before."""
     os.mkfifo(tmp_path / 'fifo')
     arm.enabled()
     result = arm.set(**{parameter: str(tmp_path / 'fifo')})
