@@ -7,9 +7,6 @@ from public_surface import REFUSED, callables, unlisted
 CALLABLES = callables()
 SKIPPED = {
     'excitation': {('settings', 'None')},   # valid, and takes its time
-    # Tolerances that no float can be compared with are test_inverse_kinematics' own.
-    'Robot.inverse_kinematics': {('tolerance', name) for name in (
-        'tiny', 'largest', 'beyond floats', 'beyond texts')},
 }
 
 
