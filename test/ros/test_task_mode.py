@@ -18,7 +18,7 @@ TASK = {'torque__mode': 'task_space', 'torque__task_frame': 'tool0',
         'torque__task_law': 'impedance',
         'torque__task_stiffness': [300.0, 20.0], 'torque__task_max_speed': 1.0,
         'torque__blend_time': 0.1,
-        # the law takes 15 ms in NumPy, several times that beside other processes
+        # the law runs in NumPy here, which is slow beside other processes
         'safety__max_state_age': 1.0}
 STRETCHED = np.array([0.3, 0.5, -0.4, 0.0, 0.2, -0.6, 0.1])
 
