@@ -97,7 +97,7 @@ library = [package for package in everything if package.split('.')[1:2] != ['ros
 with_ros = {
     'distclass': BinaryDistribution,
     'cmdclass': {'build_py': BuildWithInterfaces},
-    'entry_points': {'console_scripts': [f'dynamics-node = {NAME}.ros.command_line:main']},
+    'entry_points': {'console_scripts': [f'dynamics-node = {NAME}.commands.executable:main']},
 }
 without_ros = {  # with ROS, CMake builds it; without a C compiler, kernels are called by ctypes
     'ext_modules': [Extension(f'{NAME}.compiler._call', [f'{NAME}/compiler/call.c'],
@@ -105,5 +105,5 @@ without_ros = {  # with ROS, CMake builds it; without a C compiler, kernels are 
                               extra_compile_args=['-O3'], libraries=['pthread'])],
 }
 setup(version=VERSION, packages=everything if HAS_ROS else library,
-      package_data={f'{NAME}.robots': ['*.urdf', 'mechanisms/*']},
+      package_data={f'{NAME}.example_robots': ['*.urdf', 'mechanisms/*']},
       **(with_ros if HAS_ROS else without_ros))

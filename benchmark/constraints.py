@@ -8,9 +8,9 @@ from robots import urdf
 from timing import at_once, loop, over_states, take_turns
 
 from dynamics_node import Robot
-from dynamics_node.compiler.questions import key_of
 from dynamics_node.constrained.constraint import Constraint
-from dynamics_node.robots import MECHANISMS
+from dynamics_node.example_robots import MECHANISMS
+from dynamics_node.kernels.keys import key_of
 
 QUESTION = 'constrained_forward_dynamics'
 BATCH = 1024

@@ -13,7 +13,7 @@ import numpy as np
 import pinocchio as pin
 
 from dynamics_node import Robot
-from dynamics_node.compiler.questions import key_of
+from dynamics_node.kernels.keys import key_of
 
 ARGUMENTS = {'inverse_dynamics': 'q, v, x', 'forward_dynamics': 'q, v, x', 'mass_matrix': 'q'}
 DERIVATIVES = {'inverse_dynamics_derivatives': 'q, v, x',

@@ -13,6 +13,7 @@ from time import perf_counter
 import numpy as np
 
 from dynamics_node import Robot
+from dynamics_node.example_robots import ARM7
 from dynamics_node.identification.identify import Options, identify
 from dynamics_node.identification.parameters import (
     layout_of,
@@ -21,7 +22,6 @@ from dynamics_node.identification.parameters import (
     values_of,
 )
 from dynamics_node.identification.recording import Recording
-from dynamics_node.robots import ARM7
 
 PERIOD = 1e-3        # [s] between samples
 NOISE = 0.3          # [N m]

@@ -17,7 +17,7 @@ import table
 from robots import urdf
 
 from dynamics_node import Robot
-from dynamics_node.compiler.questions import key_of
+from dynamics_node.kernels.keys import key_of
 from dynamics_node.task_space import inverse_kinematics as ours
 from dynamics_node.task_space.newton_step import LEAST_DAMPING, LONGEST
 from dynamics_node.task_space.target import Target, parts_of

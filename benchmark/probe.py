@@ -40,7 +40,7 @@ def main(what, text):
     elif what == 'compile':
         robot.compile(wait=True)
     else:  # those of derivatives alone
-        from dynamics_node.compiler.questions import all_keys
+        from dynamics_node.kernels.keys import all_keys
         plain = all_keys(robot.model)
         robot._answerer.compile([key for key in all_keys(robot.model, derivatives=True)
                                  if key not in plain], wait=True)

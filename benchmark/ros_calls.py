@@ -29,7 +29,7 @@ from sensor_msgs.msg import JointState  # noqa: E402
 from std_srvs.srv import Trigger  # noqa: E402
 
 from dynamics_node import Robot, srv  # noqa: E402
-from dynamics_node.robots import ARM7  # noqa: E402
+from dynamics_node.example_robots import ARM7  # noqa: E402
 
 STATES = 1000
 BOTH = (50, 99)

@@ -12,10 +12,10 @@ from sensor_msgs.msg import JointState
 from std_msgs.msg import Float64MultiArray
 from std_srvs.srv import Trigger
 
-from dynamics_node.ros.inputs import STATES
-from dynamics_node.ros.joint_state_bytes import JointStateReader
 from dynamics_node.ros.node import DynamicsNode
 from dynamics_node.ros.spin import spin
+from dynamics_node.ros.state.joint_state_bytes import JointStateReader
+from dynamics_node.ros.state.subscriptions import STATES
 
 
 def main():

@@ -19,7 +19,7 @@ from std_msgs.msg import Float64MultiArray
 from std_srvs.srv import SetBool
 
 from dynamics_node import Robot
-from dynamics_node.robots import ARM7
+from dynamics_node.example_robots import ARM7
 
 SENSOR = QoSProfile(depth=10, reliability=ReliabilityPolicy.BEST_EFFORT)
 DRIVEN = ('-p', 'torque.command_topic:=driven/commands', '-p', 'safety.max_state_age:=1.0',

@@ -21,7 +21,7 @@ from sensor_msgs.msg import JointState
 from trajectory_msgs.msg import JointTrajectory, JointTrajectoryPoint
 
 from dynamics_node import Robot, srv
-from dynamics_node.robots import ARM7
+from dynamics_node.example_robots import ARM7
 
 WARM_UP = 0.1        # of the calls: caches fill, kernels are loaded
 FLAT = 5.0           # [MB] that memory may grow by after that

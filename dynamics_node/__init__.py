@@ -3,7 +3,7 @@
 from dynamics_node.constrained.constraint import Constraint
 from dynamics_node.errors import DynamicsError, ModelError, SingularModel, UnknownName
 from dynamics_node.model.report import ModelReport, model_report
-from dynamics_node.robot import Robot
+from dynamics_node.robot.robot import Robot
 from dynamics_node.task_space.motion import FrameMotion, Tracking
 from dynamics_node.task_space.target import Target
 

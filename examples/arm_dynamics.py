@@ -8,7 +8,7 @@ import sys
 import numpy as np
 
 from dynamics_node import DynamicsError, Robot
-from dynamics_node.robots import ARM7
+from dynamics_node.example_robots import ARM7
 
 
 def main():

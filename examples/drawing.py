@@ -19,8 +19,8 @@ from star import DOWN, PUSH, StarPlan
 from task_loop import TaskLoop
 
 from dynamics_node import Robot
-from dynamics_node.robots import ARM7
-from dynamics_node.safety import Settings
+from dynamics_node.example_robots import ARM7
+from dynamics_node.safety import SafetySettings
 from dynamics_node.task_space.target import Target
 
 TOOL, SHOULDER, ELBOW, WRIST = 'tool0', 'link_2', 'link_4', 'link_6'
@@ -131,7 +131,7 @@ def drawing_bars(run):
     """Return the Bars of a Drawing."""
     joints = Robot.from_urdf(run.urdf).model.joints
     limits = np.array([joint.max_effort for joint in joints])
-    steepest = np.abs(np.diff(run.torque, axis=0)) * RATE / (limits / Settings().slew_time)
+    steepest = np.abs(np.diff(run.torque, axis=0)) * RATE / (limits / SafetySettings().slew_time)
     error = np.linalg.norm(run.path_error, axis=1)
     bars = [Bar('path error, RMS', MILLI * rms(error), 0.25, 'mm', 'along the table'),
             Bar('path error, worst', MILLI * error.max(), 0.75, 'mm'),

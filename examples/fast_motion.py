@@ -3,7 +3,7 @@
 import numpy as np
 from scipy.interpolate import CubicSpline
 
-from dynamics_node.control.spline import Motion, Spline
+from dynamics_node.control.spline import MotionSample, Spline
 
 HOME = np.array([0.0, 0.55, 0.0, -1.25, 0.0, 0.95, 0.0])
 OUT = np.array([[0.55, 0.15, 0.3, -1.5, -0.5, 0.3, 0.7],
@@ -29,5 +29,5 @@ def _half(duration, points, start=0.0):
     t = np.linspace(0.0, duration, round(duration / KNOT) + 1)
     s, ds, dds = (PROGRESS.deriv(k)(t / duration) / duration ** k for k in range(3))
     slope, curvature = path(s, 1), path(s, 2)
-    return start + t, Motion(path(s), slope * ds[:, None],
+    return start + t, MotionSample(path(s), slope * ds[:, None],
                              slope * dds[:, None] + curvature * ds[:, None] ** 2)

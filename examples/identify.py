@@ -32,9 +32,11 @@ from fast_motion import fast_motion  # noqa: E402
 from unknown_arm import PERIOD, Run, UnknownArm  # noqa: E402
 
 from dynamics_node import Robot  # noqa: E402
-from dynamics_node.control.spline import Motion  # noqa: E402
+from dynamics_node.checks import named_numbers  # noqa: E402
+from dynamics_node.control.spline import MotionSample  # noqa: E402
+from dynamics_node.example_robots import ARM7  # noqa: E402
 from dynamics_node.identification.decimation import decimate  # noqa: E402
-from dynamics_node.identification.excitation import Settings, excitation  # noqa: E402
+from dynamics_node.identification.excitation import ExcitationSettings, excitation  # noqa: E402
 from dynamics_node.identification.fourier import Fourier  # noqa: E402
 from dynamics_node.identification.friction_yaml import friction_yaml  # noqa: E402
 from dynamics_node.identification.from_recording import (  # noqa: E402
@@ -48,8 +50,6 @@ from dynamics_node.identification.prepare import prepare  # noqa: E402
 from dynamics_node.identification.progress import Bar as Progress  # noqa: E402
 from dynamics_node.identification.trajectory_files import trajectory_yaml  # noqa: E402
 from dynamics_node.identification.write_back import write_back  # noqa: E402
-from dynamics_node.robots import ARM7  # noqa: E402
-from dynamics_node.ros.parameter import named_numbers  # noqa: E402
 
 MARGIN = 0.3        # of limits that the excitation leaves unused: the model is wrong
 ITERATIONS = 5      # of its improvement
@@ -104,7 +104,7 @@ def tell(out, seed, progress=lambda share, text: None, periods=PERIODS):
     fast = fast_motion()
     fast = fast.at(np.arange(0.0, fast.times[-1], PERIOD))
     progress(0.0, 'looking for a motion that tells much')
-    found = excitation(robot, Settings(margin=MARGIN, iterations=ITERATIONS),
+    found = excitation(robot, ExcitationSettings(margin=MARGIN, iterations=ITERATIONS),
                        within(progress, 0.0, 0.25))
     (out / 'excitation.yaml').write_text(trajectory_yaml(found.trajectory, periods=periods))
     recording = record(arm, robot, found.trajectory, periods, within(progress, 0.25, 0.5))
@@ -113,7 +113,7 @@ def tell(out, seed, progress=lambda share, text: None, periods=PERIODS):
     model = read_files(*files)
     progress(0.6, 'following a fast motion, with the URDF and with what was identified')
     before, after = arm.follow(robot, fast), arm.follow(model, fast)
-    other = excitation(robot, Settings(margin=MARGIN, iterations=0, seed=7)).trajectory
+    other = excitation(robot, ExcitationSettings(margin=MARGIN, iterations=0, seed=7)).trajectory
     unseen = torques(robot, model, record(arm, model, other, 1, within(progress, 0.7, 0.8)))
     arm.simulated.attach('load', FRAME, **LOAD)
     loaded = arm.follow(model, fast)
@@ -132,7 +132,7 @@ def within(progress, start, stop):
 def record(arm, robot, trajectory, periods, progress):
     """Return what a driver says while the arm follows a Fourier motion."""
     t = np.arange(0.0, periods * trajectory.period, PERIOD)
-    return arm.follow(robot, Motion(*trajectory.sample(t)), lambda share: progress(
+    return arm.follow(robot, MotionSample(*trajectory.sample(t)), lambda share: progress(
         share, f'recording {t[-1]:.0f} s of motion')).recording
 
 

@@ -12,12 +12,12 @@ import numpy as np
 from dask.distributed import Client
 
 from dynamics_node import Robot
+from dynamics_node.example_robots import ARM7
 from dynamics_node.identification.accumulate import accumulate, merge
 from dynamics_node.identification.base_parameters import base_parameters
 from dynamics_node.identification.fit import compress, solve
 from dynamics_node.identification.parameters import layout_of, robot_of, values_of
 from dynamics_node.identification.recording import Recording
-from dynamics_node.robots import ARM7
 
 PARTS, SAMPLES, NOISE = 8, 5000, 0.1
 

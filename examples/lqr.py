@@ -26,7 +26,7 @@ from scipy.integrate import trapezoid  # noqa: E402
 from scipy.linalg import solve_continuous_are  # noqa: E402
 
 from dynamics_node import Robot  # noqa: E402
-from dynamics_node.robots import ARM7  # noqa: E402
+from dynamics_node.example_robots import ARM7  # noqa: E402
 
 POSE = np.array([0.2, 0.6, -0.3, -1.2, 0.4, 0.9, 0.0])      # [rad]
 OFF = np.array([0.3, -0.25, 0.2, 0.3, -0.3, 0.25, -0.3])    # [rad] from it, at the start

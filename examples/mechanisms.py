@@ -14,8 +14,8 @@ from scipy.spatial import ConvexHull, QhullError
 
 from dynamics_node import Robot
 from dynamics_node.constrained.assembly import project_configuration
-from dynamics_node.constrained.read import read_loops
-from dynamics_node.robots import MECHANISMS
+from dynamics_node.constrained.read_loops import read_loops
+from dynamics_node.example_robots import MECHANISMS
 
 FOLDER = Path(__file__).resolve().parent.parent / 'docs' / 'pictures'
 LINK, GROUND, MOTOR, LOOP, GHOST = '#2b5fa8', '#8a8a8a', '#d7301f', '#f28e1c', '#c9d6e8'

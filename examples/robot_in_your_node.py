@@ -13,7 +13,7 @@ from rclpy.qos import qos_profile_sensor_data
 from sensor_msgs.msg import JointState
 
 from dynamics_node import Robot
-from dynamics_node.robots import ARM7
+from dynamics_node.example_robots import ARM7
 from dynamics_node.ros.spin import spin
 
 

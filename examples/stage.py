@@ -8,7 +8,7 @@ from functools import partial
 import numpy as np
 
 from dynamics_node import Robot
-from dynamics_node.robots import ARM7
+from dynamics_node.example_robots import ARM7
 
 WIDTH = 24     # of the progress bar
 MILLI = 1e3

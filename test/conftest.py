@@ -1,15 +1,16 @@
-"""Shared fixtures. This folder is on sys.path: `from tolerances import ...` works in every test."""
+"""Fixtures of all tests. Helpers are in test/support: `from support.tolerances import ...`."""
 
 import os
 
 import numpy as np
 import pytest
-import random_trees
+from support import looped_trees, random_trees
 
 from dynamics_node import Robot
-from dynamics_node.robots import ARM7
+from dynamics_node.example_robots import ARM7
+from dynamics_node.kernels import build
 
-# One path at a time: the laws are checked on the NumPy path, test/compiler checks that kernels
+# One path at a time: the laws are checked on the NumPy path, test/kernels checks that kernels
 # agree with it. Kernels swapped in halfway through a test would leave open which of the two passed.
 os.environ['DYNAMICS_NODE_COMPILE'] = '0'
 
@@ -32,3 +33,78 @@ def states(arm):
     rng = np.random.default_rng(5)
     q = np.array([arm.random_configuration(rng) for _ in range(4)])
     return q, *rng.normal(size=(3, 4, arm.nv))
+
+
+# Compiled robots ---------------------------------------------------------------------------------
+
+@pytest.fixture(scope='session')
+def kernel_cache(tmp_path_factory):
+    """A folder for the kernels of all tests; the processes of pytest -n share it."""
+    base = tmp_path_factory.getbasetemp()
+    return (base.parent if base.name.startswith('popen-') else base) / 'kernels'
+
+
+@pytest.fixture
+def compiler_on(monkeypatch, kernel_cache):
+    """Robots made in this test compile."""
+    monkeypatch.setenv('DYNAMICS_NODE_COMPILE', '1')
+    monkeypatch.setenv('DYNAMICS_NODE_CACHE', str(kernel_cache))
+
+
+@pytest.fixture(scope='module')
+def kernels(kernel_cache):
+    """Robots made in this module compile."""
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setenv('DYNAMICS_NODE_COMPILE', '1')
+        patch.setenv('DYNAMICS_NODE_CACHE', str(kernel_cache))
+        yield
+
+
+@pytest.fixture
+def fast_arm(compiler_on):
+    """The bundled arm of seven axes, compiled."""
+    return Robot.from_urdf(ARM7)
+
+
+@pytest.fixture
+def allow_no_packs():
+    """Request this where a kernel may be made without packs."""
+
+
+@pytest.fixture
+def packing_does_not_fail(request, monkeypatch):
+    """A kernel that cannot be packed is made without packs: here that is an error."""
+    if 'allow_no_packs' in request.fixturenames:
+        return
+
+    def lower(*args, packed=True, lower=build.lower, **named):
+        assert packed, 'packing has failed'
+        return lower(*args, **named)
+    monkeypatch.setattr(build, 'lower', lower)
+
+
+# Random trees with random loops ------------------------------------------------------------------
+
+def _looped(k):
+    """Return random tree k with one of the sets of loops; trees of one sort get different sets."""
+    kinds = looped_trees.KINDS
+    return looped_trees.make(random_trees.TREES[k], kinds[(k + k // len(kinds)) % len(kinds)])
+
+
+def _name(k):
+    return str(random_trees.TREES[k])
+
+
+EVERY_TREE = range(len(random_trees.TREES))
+
+
+@pytest.fixture(params=EVERY_TREE, ids=_name)
+def looped(request):
+    """Each random tree, with one of the sets of loops."""
+    return _looped(request.param)
+
+
+@pytest.fixture(params=[k for k in EVERY_TREE if not random_trees.TREES[k].mimic], ids=_name)
+def looped_without_mimic(request):
+    """Those whose joints share no coordinate: articulated bodies go."""
+    return _looped(request.param)

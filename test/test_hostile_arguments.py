@@ -1,8 +1,8 @@
 """Whatever is handed to a public callable, the only error that comes out is a DynamicsError."""
 
 import pytest
-from hostile import escapes
-from public_surface import REFUSED, callables, unlisted
+from support.hostile_values import escapes
+from support.public_surface import REFUSED, callables, unlisted
 
 CALLABLES = callables()
 SKIPPED = {

@@ -2,9 +2,14 @@
 
 import numpy as np
 
-from dynamics_node.algorithms.hanging import drifts, hanging, seen_from_parent, turned
-from dynamics_node.algorithms.recursion import add_block, moving, square
-from dynamics_node.model.one_axis import with_one_axis_joints
+from dynamics_node.algorithms.recursion import add_block, body_motions, square
+from dynamics_node.algorithms.subtree_inertia import (
+    drifts,
+    seen_from_parent,
+    subtree_inertia,
+    turned,
+)
+from dynamics_node.model.split_planar import with_one_axis_joints
 from dynamics_node.spatial.se3 import Ad_inv_dual
 
 
@@ -20,10 +25,10 @@ def coriolis_matrix(model, q, v):
     O(n depth).
     """
     model = with_one_axis_joints(model)
-    T, S, V, _ = moving(model, q, v)
+    T, S, V, _ = body_motions(model, q, v)
     w = [twist[:3] for twist in V]
     drift = drifts(model, T, S, v, w)
-    loads = hanging(model, T, w, drift)
+    loads = subtree_inertia(model, T, w, drift)
     rate = [turned(w[i], S[i]) for i in range(len(model.bodies))]
     C = np.zeros((model.nv, model.nv)).tolist()
     for j, body in enumerate(model.bodies):

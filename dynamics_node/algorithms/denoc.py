@@ -11,7 +11,13 @@ from typing import NamedTuple
 import numpy as np
 
 from dynamics_node.algorithms.kinematics import body_poses
-from dynamics_node.algorithms.recursion import add_block, joints_at, moving, square, subspace_rate
+from dynamics_node.algorithms.recursion import (
+    add_block,
+    body_motions,
+    joints_at,
+    square,
+    subspace_rate,
+)
 from dynamics_node.spatial.se3 import Pose
 from dynamics_node.spatial.so3 import cross, skew
 
@@ -91,7 +97,7 @@ def _propagation(link, above):
 
 def _links(model, q, v, wrenches):
     T, S = joints_at(model, q)
-    V = moving(model, q, v).V
+    V = body_motions(model, q, v).V
     links = []
     for i, (body, pose) in enumerate(zip(model.bodies, body_poses(model, T))):
         inertia = model.inertias[i]

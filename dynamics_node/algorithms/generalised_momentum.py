@@ -4,7 +4,7 @@ from typing import NamedTuple
 
 import numpy as np
 
-from dynamics_node.algorithms.recursion import moving, subspace_rate
+from dynamics_node.algorithms.recursion import body_motions, subspace_rate
 from dynamics_node.spatial.se3 import Ad_inv_dual, ad_dual
 from dynamics_node.spatial.so3 import cross
 
@@ -31,7 +31,7 @@ def generalised_momentum(model, q, v):
 
     De Luca et al. 2006, found there by differentiating M; the recursion is ours.
     """
-    T, S, V, _ = moving(model, q, v)
+    T, S, V, _ = body_motions(model, q, v)
     down = _gravity_in_bodies(model, T)
     n = len(model.bodies)
     H = [inertia @ twist for inertia, twist in zip(model.inertias[:n], V)] + [np.zeros(6)]

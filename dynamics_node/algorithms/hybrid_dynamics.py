@@ -7,7 +7,7 @@ import numpy as np
 from dynamics_node.algorithms.friction import friction_torque
 from dynamics_node.algorithms.inverse_dynamics import inverse_dynamics
 from dynamics_node.algorithms.mass_matrix import mass_matrix, pivot_margin
-from dynamics_node.algorithms.recursion import gravity_acceleration, moving, per_body
+from dynamics_node.algorithms.recursion import body_motions, gravity_acceleration, per_body
 from dynamics_node.spatial.inertia import articulated, outer
 from dynamics_node.spatial.se3 import Ad_inv, Ad_inv_dual, ad_dual
 from dynamics_node.spatial.solve import factor, solve_factored
@@ -39,7 +39,7 @@ def hybrid_dynamics(model, q, v, a, tau, given, wrenches=None):
 
 
 def by_articulated_bodies(model, q, v, a, tau, given, wrenches=None):
-    motion = moving(model, q, v)
+    motion = body_motions(model, q, v)
     drive = tau - friction_torque(model, v)
     joints = inward(model, motion, a, drive, given, wrenches)
     return outward(model, motion, a, tau, v, given, joints)

@@ -5,10 +5,15 @@ from typing import NamedTuple
 import numpy as np
 
 from dynamics_node.algorithms.friction import friction_slope, friction_torque
-from dynamics_node.algorithms.hanging import drifts, hanging, seen_from_parent, turned
 from dynamics_node.algorithms.inverse_dynamics import body_motions, needed_wrench, newton_euler
 from dynamics_node.algorithms.recursion import add_block, joints_at, square
-from dynamics_node.model.one_axis import one_axis_wrenches, with_one_axis_joints
+from dynamics_node.algorithms.subtree_inertia import (
+    drifts,
+    seen_from_parent,
+    subtree_inertia,
+    turned,
+)
+from dynamics_node.model.split_planar import one_axis_wrenches, with_one_axis_joints
 from dynamics_node.spatial.se3 import Ad_inv_dual, ad, ad_dual
 from dynamics_node.spatial.so3 import cross
 from dynamics_node.spatial.solve import symmetric
@@ -53,7 +58,7 @@ def inverse_dynamics_derivatives(model, q, v, a, wrenches=None):
     F = _joint_wrenches(model, T, motions, wrenches)
     twice = [2.0 * motion.w for motion in motions]  # B is linear in velocities: this is 2 B
     drift = drifts(model, T, S, 2.0 * v, twice)
-    loads = hanging(model, T, twice, drift)
+    loads = subtree_inertia(model, T, twice, drift)
     columns = [_columns(S[i], S[i] @ v[body.v], S[i] @ a[body.v], motions[i])
                for i, body in enumerate(model.bodies)]
     dq = np.zeros((model.nv, model.nv)).tolist()

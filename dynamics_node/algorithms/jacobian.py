@@ -3,7 +3,7 @@
 import numpy as np
 
 from dynamics_node.algorithms.kinematics import path_to
-from dynamics_node.algorithms.recursion import joints_at, moving, subspace_rate
+from dynamics_node.algorithms.recursion import body_motions, joints_at, subspace_rate
 from dynamics_node.spatial.se3 import Ad_inv, ad
 from dynamics_node.spatial.so3 import cross
 
@@ -36,7 +36,7 @@ def jacobian_rate(model, q, v, frame, local=False):
     d/dt (Ad_{X^-1} S) = Ad_{X^-1}(dS/dt + ad_{V_i} S) - ad_V Ad_{X^-1} S,
     to which world axes add w x of both halves.
     """
-    T, S, V, _ = moving(model, q, v)
+    T, S, V, _ = body_motions(model, q, v)
     where = model.frame(frame)
     twist = Ad_inv(where.pose, V[where.body])
     columns = _zeros(model)

@@ -6,8 +6,8 @@ import numpy as np
 
 from dynamics_node.algorithms.jacobian import jacobian
 from dynamics_node.algorithms.kinematics import frame_pose, path_to
-from dynamics_node.algorithms.recursion import moving
-from dynamics_node.model.one_axis import with_one_axis_joints
+from dynamics_node.algorithms.recursion import body_motions
+from dynamics_node.model.split_planar import with_one_axis_joints
 from dynamics_node.spatial.se3 import Ad_inv, ad
 from dynamics_node.spatial.so3 import cross, skew
 
@@ -44,7 +44,7 @@ def frame_twist_derivatives(model, q, v, frame, local=False):
     :param local: in the frame's own axes; else in the world's.
     """
     model = with_one_axis_joints(model)
-    T, S, V, _ = moving(model, q, v)
+    T, S, V, _ = body_motions(model, q, v)
     where = model.frame(frame)
     columns = [np.zeros(6)] * model.nv
     X = where.pose  # of the frame in body i

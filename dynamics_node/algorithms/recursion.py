@@ -12,7 +12,7 @@ import numpy as np
 from dynamics_node.spatial.se3 import Ad_inv, Ad_inv_dual, ad
 
 
-class Motion(NamedTuple):
+class BodyMotions(NamedTuple):
     """How the bodies are placed and move, from the root out."""
 
     T: list     # T_i, Pose of body i in its parent
@@ -40,7 +40,7 @@ def _coordinates(body, q):
     return body.ratio * q[body.q] + body.offset
 
 
-def moving(model, q, v):
+def body_motions(model, q, v):
     """Return the Motion: the forward recursion of tables 2, 3 and 4."""
     T, S = joints_at(model, q)
     V, eta = per_body(model, np.zeros(6)), per_body(model)
@@ -48,7 +48,7 @@ def moving(model, q, v):
         Sv = S[i] @ v[body.v]
         V[i] = Ad_inv(T[i], V[body.parent]) + Sv
         eta[i] = ad(V[i], Sv) + subspace_rate(body, q, v) @ v[body.v]
-    return Motion(T, S, V, eta)
+    return BodyMotions(T, S, V, eta)
 
 
 def per_body(model, world=None):

@@ -13,7 +13,7 @@ from dynamics_node.spatial.se3 import Ad_inv, Ad_inv_dual
 from dynamics_node.spatial.solve import first_half, second_half, symmetric
 
 
-class Reduced(NamedTuple):
+class ReducedDynamics(NamedTuple):
     """The answers to k sets of torques, side by side."""
 
     a: np.ndarray    # (nv, k) zero where the acceleration is prescribed
@@ -48,7 +48,7 @@ def reduced_dynamics(model, motion, joints, given, torques):
         held = S[:, u].T @ (joint.inertia @ Vdot[i] + bias[i])
         for place, row in zip(places[u], held):
             tau[place] = row
-    return Reduced(np.array(a), np.array(tau))
+    return ReducedDynamics(np.array(a), np.array(tau))
 
 
 def reduced_compliance(model, motion, joints, given, torques):

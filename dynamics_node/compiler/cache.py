@@ -1,25 +1,19 @@
 """Object code on disk, so that a robot is compiled once.
 
-One file per kernel: a digest, a line of JSON, the object code. The name is made of everything the
-code depends on: the model's numbers, the question, our own sources, LLVM and the CPU. A file that
-is short, altered or foreign fails its digest and is as good as absent.
+One file per kernel: a digest, a line of JSON, the object code. A file that is short, altered or
+foreign fails its digest and counts as absent.
 """
 
 import contextlib
 import hashlib
 import json
 import os
-import pickle
 import tempfile
-from functools import cache
 from pathlib import Path
 
-from dynamics_node.compiler import target
-from dynamics_node.compiler.questions import frames_of
 from dynamics_node.files import read_file
 
 MAX_BYTES = 256_000_000  # of all files; the longest unused go first
-PACKAGE = Path(__file__).resolve().parent.parent
 
 
 def folder():
@@ -28,35 +22,6 @@ def folder():
     if chosen:
         return Path(chosen)
     return Path(os.environ.get('XDG_CACHE_HOME') or Path.home() / '.cache') / 'dynamics_node'
-
-
-def name_of(model, key):
-    """Return the file name of a kernel."""
-    structure = pickle.dumps((
-        [(body.joint, body.parent, body.placement, body.q, body.v, body.ratio, body.offset)
-         for body in model.bodies], model.bare_inertias, model.friction_speed,
-        [(joint.kind, joint.q, joint.v) for joint in model.joints],
-        [model.frames[name] for name in frames_of(key)], _held(model, key), repr(key)),
-        protocol=4)
-    parts = hashlib.sha256(structure)
-    parts.update(repr((_sources(), target.fingerprint())).encode())
-    return parts.hexdigest() + '.kernel'
-
-
-def _held(model, key):
-    """Return where in the model the names lead that constraints have."""
-    return [(model.frames.get(held.frame), model.frames.get(held.to),
-             [model.joint(name).v for name in held.joints]) for held in key.constraints]
-
-
-@cache
-def _sources():
-    """Return a digest of the code that makes code."""
-    digest = hashlib.sha256()
-    for room in ('spatial', 'model', 'algorithms', 'constrained', 'task_space', 'compiler'):
-        for path in sorted((PACKAGE / room).glob('*.py')):
-            digest.update(path.name.encode() + path.read_bytes())
-    return digest.hexdigest()
 
 
 def read(name):

@@ -87,7 +87,7 @@ class Symbol:
     def _refuse(self, *_):
         raise TracingError(
             'the algorithm looks at a value while it is traced (a comparison, if, float(), abs or '
-            'max): branch on the model only, and use + - * / sqrt sin cos, or spatial/choice.py')
+            'max): branch on the model only, and use + - * / sqrt sin cos, or spatial/select.py')
 
     __bool__ = __float__ = __int__ = __index__ = __abs__ = _refuse
     __eq__ = __ne__ = __lt__ = __le__ = __gt__ = __ge__ = _refuse

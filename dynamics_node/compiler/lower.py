@@ -16,11 +16,11 @@ import numpy as np
 
 from dynamics_node.compiler.graph import Op
 from dynamics_node.compiler.ir import Dialect
-from dynamics_node.compiler.layout import load_rows
-from dynamics_node.compiler.outlet import Outlet
-from dynamics_node.compiler.packs import NONE, Lanes, find_packs
-from dynamics_node.compiler.shelf import Shelf
+from dynamics_node.compiler.lane_layout import load_rows
+from dynamics_node.compiler.result_stores import Outlet
 from dynamics_node.compiler.sincos import define_sincos
+from dynamics_node.compiler.slp_packing import NONE, Lanes, find_packs
+from dynamics_node.compiler.spill_slots import Shelf
 
 # The straight line is broken into basic blocks of this many operations: within a block LLVM's
 # scheduler moves loads and products far ahead and then spills (where registers are 16; with the 32
@@ -67,7 +67,7 @@ def _single(program, ir, pack, uniform, margins, packs):
     e = ir.emitter(1, 't')
     values = _load_single(program, e, uniform)
     bad_input = _not_finite(e, values.values())
-    body = Body(program, e, values, packs)
+    body = FunctionBody(program, e, values, packs)
     body.sincos_packed(pack)
     bad = _run(body, bad_input, margins)
     return '\n'.join(['define i64 @single(ptr noalias %in, ptr noalias %out) {',
@@ -94,7 +94,7 @@ def _block(program, ir, lanes, uniform, margins):
         wanted = {k - first: read[k] for k in range(first, first + size) if k in read}
         values.update(load_rows(e, pointer, size, wanted, name in uniform))
     bad_input = _not_finite(e, values.values())
-    body = Body(program, e, values)
+    body = FunctionBody(program, e, values)
     bad = _run(body, bad_input, margins)
     return '\n'.join([
         'define internal i64 @block(ptr noalias %in, ptr noalias %out, i64 %row) noinline {',
@@ -191,7 +191,7 @@ def _pointer(e, array, k):
     return e.line(f'load ptr, ptr {address}, align 8')
 
 
-class Body:
+class FunctionBody:
     """The arithmetic of a program, line by line, at one width."""
 
     def __init__(self, program, emitter, values, packs=NONE):
@@ -329,8 +329,9 @@ class Body:
                                     for part in (sine, cosine)))
 
 
-LOWER = {Op.ADD: Body.add, Op.SUB: Body.sub, Op.MUL: Body.mul, Op.NEG: Body.neg,
-         Op.RECIP: Body.recip, Op.SQRT: Body.sqrt, Op.STEP: Body.step}
+LOWER = {Op.ADD: FunctionBody.add, Op.SUB: FunctionBody.sub, Op.MUL: FunctionBody.mul,
+         Op.NEG: FunctionBody.neg,
+         Op.RECIP: FunctionBody.recip, Op.SQRT: FunctionBody.sqrt, Op.STEP: FunctionBody.step}
 
 
 def _early(program):

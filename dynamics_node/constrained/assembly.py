@@ -7,8 +7,8 @@ import numpy as np
 
 from dynamics_node.algorithms.mass_matrix import mass_matrix, mass_matrix_inverse
 from dynamics_node.constrained.constraint import frame_of, size, validate
-from dynamics_node.constrained.in_world import placed
 from dynamics_node.constrained.rows import constraint_matrix, residual
+from dynamics_node.constrained.world_kinematics import placed
 from dynamics_node.errors import DynamicsError
 from dynamics_node.model.checks import finite, positive
 from dynamics_node.model.configuration import integrate

@@ -4,8 +4,8 @@ from typing import NamedTuple
 
 import numpy as np
 
-from dynamics_node.constrained.any_rank import forward_of_any_rank
 from dynamics_node.constrained.constraint import size
+from dynamics_node.constrained.rank_deficient import rank_deficient_forward
 
 
 class ContactForces(NamedTuple):
@@ -31,7 +31,7 @@ def contact_forces(model, q, v, tau, constraints, wrenches=None):
     of the ground's reaction that needs no sensor in the feet. Where contacts are redundant (four
     feet of a rigid table) these are the smallest forces, sum of squares; a is unique all the same.
     """
-    found = forward_of_any_rank(model, q, v, tau, constraints, wrenches)
+    found = rank_deficient_forward(model, q, v, tau, constraints, wrenches)
     return ContactForces(found.multipliers, found.a, found.violation, found.rank)
 
 

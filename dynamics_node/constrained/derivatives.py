@@ -8,10 +8,10 @@ from typing import NamedTuple
 import numpy as np
 
 from dynamics_node.algorithms.inverse_dynamics_derivatives import inverse_dynamics_derivatives
-from dynamics_node.constrained.choice import Weights
 from dynamics_node.constrained.forward import constrained_forward_dynamics
 from dynamics_node.constrained.hybrid import DEPENDENT
 from dynamics_node.constrained.inverse import constrained_inverse_dynamics
+from dynamics_node.constrained.redundancy_resolution import RedundancyWeights
 from dynamics_node.constrained.row_derivatives import row_derivatives
 from dynamics_node.constrained.rows import constraint_matrix
 from dynamics_node.constrained.solve import rank_of
@@ -105,7 +105,7 @@ def constrained_inverse_dynamics_derivatives(model, q, v, a, constraints, active
     A = constraint_matrix(model, q, constraints)
     A_a, A_p = A[:, active], A[:, ~active]
     m, passive = A_p.shape
-    weights = Weights(choice, int(active.sum()), m, torque_weights, force_weights)
+    weights = RedundancyWeights(choice, int(active.sum()), m, torque_weights, force_weights)
     W, F = weights.torque, weights.force
 
     H = (A_a * W) @ A_a.T + np.diag(F)

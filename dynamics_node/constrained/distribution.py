@@ -5,7 +5,7 @@ from typing import NamedTuple
 import numpy as np
 
 from dynamics_node.algorithms.inverse_dynamics import inverse_dynamics
-from dynamics_node.constrained.choice import Weights, choose
+from dynamics_node.constrained.redundancy_resolution import RedundancyWeights, resolve_redundancy
 from dynamics_node.constrained.rows import rows
 from dynamics_node.constrained.solve import rank_of
 from dynamics_node.errors import DynamicsError
@@ -56,13 +56,13 @@ def floating_base_torques(model, q, v, a, constraints, actuated=None, choice='le
     _, A, gamma = rows(model, q, v, constraints)
     need = inverse_dynamics(model, q, v, a, wrenches)
     driven = actuated_dofs(model, actuated)
-    weights = Weights(choice, int(driven.sum()), len(A), torque_weights, force_weights)
+    weights = RedundancyWeights(choice, int(driven.sum()), len(A), torque_weights, force_weights)
     wish = need if preferred is None else need - preferred
     force, internal = supporting_forces(A[:, ~driven], need[~driven])
     if weights.unique and internal.shape[1]:
         raise DynamicsError(f"choice 'unique': {internal.shape[1]} internal forces are free; "
                             'choose least_torque, least_force or weighted')
-    force = choose(weights, A[:, driven], wish[driven], force, internal)
+    force = resolve_redundancy(weights, A[:, driven], wish[driven], force, internal)
     rest = need - A.T @ force
     unsupported = np.where(driven, 0.0, rest)
     size = np.abs(need).max(initial=0.0)

@@ -31,7 +31,7 @@ def constrained_forward_dynamics(model, q, v, tau, constraints, wrenches=None, s
 
     Kim 2012, eq. 67-69: one full pass and m + 1 reduced ones, of which m go half the way,
     O(n m) + O(m^3). Where some margin is not positive the rows depend on each other: see
-    `any_rank.forward_of_any_rank`.
+    `rank_deficient.rank_deficient_forward`.
     """
     solve = by_mass_matrix if model.has_mimic else by_articulated_bodies
     return solve(model, q, v, tau, constraints, wrenches, stabilisation)

@@ -8,7 +8,7 @@ from dynamics_node.algorithms.friction import friction_torque
 from dynamics_node.algorithms.hybrid_dynamics import inward, outward
 from dynamics_node.algorithms.inverse_dynamics import inverse_dynamics
 from dynamics_node.algorithms.mass_matrix import mass_matrix, pivot_margin
-from dynamics_node.algorithms.recursion import moving
+from dynamics_node.algorithms.recursion import body_motions
 from dynamics_node.algorithms.reduced_dynamics import reduced_compliance, reduced_dynamics
 from dynamics_node.constrained.rows import rows
 from dynamics_node.constrained.stabilisation import wanted
@@ -45,7 +45,7 @@ def constrained_hybrid_dynamics(model, q, v, a, tau, given, constraints, wrenche
 
     Kim 2012, eq. 70-80: one full pass and m + 1 reduced ones, of which m go half the way. It needs
     rows of A_v that are independent, so m <= n_v; for any other set see
-    `any_rank.hybrid_of_any_rank`.
+    `rank_deficient.rank_deficient_hybrid`.
     """
     given = np.asarray(given, dtype=bool)
     found = rows(model, q, v, constraints)
@@ -56,7 +56,7 @@ def constrained_hybrid_dynamics(model, q, v, a, tau, given, constraints, wrenche
 
 def by_articulated_bodies(model, q, v, a, tau, given, A, error, wrenches=None):
     """Solve by O(n) passes, where no mimic joints share a coordinate; A (m, nv), error (m,)."""
-    motion = moving(model, q, v)
+    motion = body_motions(model, q, v)
     drive = tau - friction_torque(model, v)
     joints = inward(model, motion, a, drive, given, wrenches)
     free = outward(model, motion, a, tau, v, given, joints)

@@ -7,9 +7,13 @@ from scipy.linalg import solve_triangular
 
 from dynamics_node.algorithms.inverse_dynamics import inverse_dynamics
 from dynamics_node.algorithms.mass_matrix import mass_matrix
-from dynamics_node.constrained.any_rank import CONSISTENT
-from dynamics_node.constrained.choice import Weights, choose, redundancy
 from dynamics_node.constrained.constraint import row_names
+from dynamics_node.constrained.rank_deficient import CONSISTENT
+from dynamics_node.constrained.redundancy_resolution import (
+    RedundancyWeights,
+    redundancy,
+    resolve_redundancy,
+)
 from dynamics_node.constrained.rows import rows
 from dynamics_node.constrained.solve import decompose, null_space
 from dynamics_node.errors import DynamicsError
@@ -59,13 +63,14 @@ def constrained_inverse_dynamics(model, q, v, a, constraints, active, passive_to
         raise DynamicsError(_underactuated(model, A_p, passive, decomposition.rank))
     x = solve_triangular(decomposition.L, (needed - given)[passive], lower=True)
     particular, internal = decomposition.multipliers(x), decomposition.internal()
-    weights = Weights(choice, int(active.sum()), len(found.A), torque_weights, force_weights)
+    weights = RedundancyWeights(choice, int(active.sum()), len(found.A), torque_weights,
+                                force_weights)
     spare = redundancy(A_a, internal)
     if weights.unique and spare:
         raise DynamicsError(
             f'the torques are not unique: {spare} more active joint(s) than the motion '
             'needs; choose one of least_force, least_torque, weighted')
-    multipliers = choose(weights, A_a, needed[active], particular, internal)
+    multipliers = resolve_redundancy(weights, A_a, needed[active], particular, internal)
     tau = np.where(active, needed - found.A.T @ multipliers, given)
     return ConstrainedInverse(tau, multipliers, spare)
 
@@ -93,5 +98,5 @@ def _underactuated(model, A_p, passive, rank):
     loose = [names[k] for k, size in zip(np.flatnonzero(passive), motions) if size > 1e-6]
     return (f'under-actuated: rank(A_p) = {rank} of {A_p.shape[1]} passive coordinates, so '
             f"{', '.join(dict.fromkeys(loose))} can move while every active joint stands still, "
-            'and no torques enforce the whole motion; hybrid dynamics (hybrid_of_any_rank) moves '
-            'the active joints as prescribed and lets these go')
+            'and no torques enforce the whole motion; hybrid dynamics (rank_deficient_hybrid) '
+            'moves the active joints as prescribed and lets these go')

@@ -15,12 +15,12 @@ import numpy as np
 
 from dynamics_node.algorithms.kinematics import path_to
 from dynamics_node.constrained.constraint import ROWS, frame_of, size
-from dynamics_node.constrained.in_world import at_point, moving_at_constant_speed, placed
+from dynamics_node.constrained.world_kinematics import at_point, moving_at_constant_speed, placed
 from dynamics_node.spatial.se3 import Pose
 from dynamics_node.spatial.so3 import cross, unskew
 
 
-class Rows(NamedTuple):
+class ConstraintRows(NamedTuple):
     """What constraints say about a state, one row after the other in the order of `row_names`."""
 
     residual: np.ndarray  # (m,) zero where they are kept [m or rad]; its rate is A v where they are
@@ -36,7 +36,7 @@ def rows(model, q, v, constraints):
     places = placed(model, q)
     motions = moving_at_constant_speed(model, q, v, places)
     pairs = [_pair(model, places, constraint) for constraint in constraints]
-    return Rows(_joined(_residual(model, q, pair) for pair in pairs),
+    return ConstraintRows(_joined(_residual(model, q, pair) for pair in pairs),
                 _matrix(model, places, pairs),
                 _joined(_gamma(motions, pair) for pair in pairs))
 

@@ -15,8 +15,8 @@ of which the least are taken where motors are redundant. It is the least-torque 
 
 import numpy as np
 
-from dynamics_node.constrained.motors import motors
-from dynamics_node.control.spline import Motion
+from dynamics_node.constrained.actuation import actuated_dofs
+from dynamics_node.control.spline import MotionSample
 from dynamics_node.errors import DynamicsError
 
 # Rows of A at unit length depend on each other below this share of the greatest singular value.
@@ -56,7 +56,7 @@ class ClosedLoops:
     def __init__(self, robot):
         self._robot, self._model = robot, robot.model
         self._still = np.zeros(robot.nv)
-        self.active = motors(robot.model, robot.loops.passive)
+        self.active = actuated_dofs(robot.model, robot.loops.passive)
         passive = [joint for joint in robot.model.joints if not self.active[joint.v].all()]
         self._places = np.concatenate([np.arange(robot.nq)[joint.q] for joint in passive]
                                       or [np.empty(0, dtype=int)])
@@ -95,7 +95,7 @@ class ClosedLoops:
         start[self._places] = q[self._places]
         there = self._robot.project_configuration(start, fixed=self._fixed)
         v = self._following(self._closed(there).A, motion.v, 0.0)
-        return Motion(there, v, self.accelerations(there, v, motion.a))
+        return MotionSample(there, v, self.accelerations(there, v, motion.a))
 
     def _closed(self, q):
         """Return the Rows at q, where the loops are closed."""

@@ -2,15 +2,20 @@
 
 import numpy as np
 
-from dynamics_node import door
 from dynamics_node.control import laws
+from dynamics_node.control.blended_pose_spline import TaskMotionSample
 from dynamics_node.control.closed_loops import check_support
+from dynamics_node.control.driver_compensation import (
+    DriverCompensation,
+    driver_terms,
+    friction_to_send,
+    preset,
+)
 from dynamics_node.control.gains import Gains, TaskGains
-from dynamics_node.control.semantics import Semantics, driver_terms, friction_to_send, preset
-from dynamics_node.control.spline import Motion, check_reals
-from dynamics_node.control.task_track import TaskMotion
+from dynamics_node.control.spline import MotionSample, check_reals
 from dynamics_node.control.terms import Terms
 from dynamics_node.errors import DynamicsError, shown
+from dynamics_node.robot import arguments
 
 FLOAT = np.dtype(float)
 
@@ -33,7 +38,7 @@ class Controller:
 
     def __init__(self, robot, mode='gravity', gains=None, semantics='full', gravity_scale=1.0,
                  friction_scale=1.0):
-        door.check_robot(robot)
+        arguments.check_robot(robot)
         if not isinstance(mode, str) or mode not in list(laws.MODES):
             raise DynamicsError(f'no torque mode {shown(mode)}; expected one of '
                                 f'{", ".join(laws.MODES)}')
@@ -41,7 +46,7 @@ class Controller:
             _check_gains(mode, gains, robot.nv)
         if mode == laws.TASK_SPACE:
             _check_task(robot, gains)
-        if not isinstance(semantics, Semantics):
+        if not isinstance(semantics, DriverCompensation):
             semantics = preset(semantics)
         self.robot, self.mode = robot, mode
         self._settings = mode, gains, semantics, gravity_scale, friction_scale
@@ -76,7 +81,7 @@ class Controller:
         """Return the torque to send, (nv,) [N m or N].
 
         :param q, v: measured, (nq,) and (nv,). Mode gravity does not look at v.
-        :param motion: where the reference is, a Motion; for task_space a TaskMotion.
+        :param motion: where the reference is, a MotionSample; for task_space a TaskMotionSample.
         :raise DynamicsError: something is missing, of the wrong size, or not finite; or nothing
             holds a floating base.
         """
@@ -125,11 +130,11 @@ class Controller:
         # A wrong size must not pass as one number for all joints.
         nq, nv = self._shapes
         if self.mode == laws.TASK_SPACE:  # its motion is made of a reference that was checked
-            if not isinstance(motion, TaskMotion):
+            if not isinstance(motion, TaskMotionSample):
                 raise DynamicsError(f'motion is a {type(motion).__name__}; mode task_space needs a '
-                                    'TaskMotion, see TaskTrack.at')
+                                    'TaskMotionSample, see BlendedPoseSpline.at')
             return _floats('q', q, nq), _floats('v', v, nv), motion
-        if not isinstance(motion, Motion):
+        if not isinstance(motion, MotionSample):
             raise DynamicsError(f'motion is {shown(motion)}; expected a Motion, see Reference.at')
         return _floats('q', q, nq), _floats('v', v, nv), type(motion)(
             _floats('motion.q', motion.q, nq), _floats('motion.v', motion.v, nv),

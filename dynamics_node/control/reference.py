@@ -5,11 +5,11 @@ from contextlib import suppress
 
 import numpy as np
 
-from dynamics_node.control.rules import Rules
-from dynamics_node.control.spline import Motion, Spline, check_reals
-from dynamics_node.control.track import Track
-from dynamics_node.door import check_kind
+from dynamics_node.control.blended_spline import BlendedSpline
+from dynamics_node.control.reference_limits import ReferenceLimits
+from dynamics_node.control.spline import MotionSample, Spline, check_reals
 from dynamics_node.errors import DynamicsError, shown
+from dynamics_node.robot.arguments import check_kind
 
 
 class Reference:
@@ -37,9 +37,9 @@ class Reference:
         :param rules: the Rules for what will replace it.
         """
         now = _time('now', now)
-        check_kind('rules', rules, Rules)
+        check_kind('rules', rules, ReferenceLimits)
         q = check_reals('q', q, (len(rules.names),))
-        return cls(rules, (Track.held(q, now),))
+        return cls(rules, (BlendedSpline.held(q, now),))
 
     def replaced_by(self, times, positions, velocities=None, accelerations=None, *, start, now,
                     joints=None):
@@ -79,7 +79,7 @@ class Reference:
         if self._in_order:
             return self._tracks[0].at(now)
         n = len(self._rules.names)
-        whole = Motion(np.empty(n), np.empty(n), np.empty(n))
+        whole = MotionSample(np.empty(n), np.empty(n), np.empty(n))
         for track in self._tracks:
             for part, value in zip(whole, track.at(now)):
                 part[track.joints] = value
@@ -104,7 +104,7 @@ class Reference:
     def _entered(self, joints, points, given, start, now):
         """Return the Track of a trajectory that takes over now."""
         rules = self._rules
-        present = Motion(*(part[joints] for part in self.at(now)))
+        present = MotionSample(*(part[joints] for part in self.at(now)))
         meeting = max(now - start, float(points.times[0]))  # the first time they have in common
         error = points.at(meeting).q - self.at(start + meeting).q[joints]
         turns = rules.whole_turns(joints, error)
@@ -116,7 +116,7 @@ class Reference:
             rules.check_start(joints, error - turns)
             if turns.any():
                 points = Spline(points.times, *parts)
-        return Track.entered(joints, points, start, now, present, rules.blend_time)
+        return BlendedSpline.entered(joints, points, start, now, present, rules.blend_time)
 
     def _checked_joints(self, joints):
         n = len(self._rules.names)

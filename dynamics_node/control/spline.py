@@ -13,7 +13,7 @@ from dynamics_node.model.checks import at_least_zero
 MOST_SAMPLES = 200_000  # of one trajectory
 
 
-class Motion(NamedTuple):
+class MotionSample(NamedTuple):
     """Where a motion is and how it goes on; of T times each is (T, n)."""
 
     q: np.ndarray   # position, (n,) [rad or m]
@@ -59,7 +59,7 @@ class Spline:
             coefficients = _quintics(times, positions, velocities, accelerations)
             _check_bounded(times, coefficients)
         self._times, self._starts = times, times.tolist()
-        self._points = Motion(positions, velocities, accelerations)
+        self._points = MotionSample(positions, velocities, accelerations)
         self._coefficients = coefficients
         for array in (times, *self._points):
             array.flags.writeable = False
@@ -99,13 +99,13 @@ class Spline:
             return self._held(t)
         k = bisect_right(starts, t) - 1
         q, v, a = _powers(t - starts[k]) @ self._coefficients[k]
-        return Motion(q, v, a)
+        return MotionSample(q, v, a)
 
     def _held(self, t):
         if not math.isfinite(t):
             raise DynamicsError(f't is {t}; expected a finite time [s]')
         q = self._points.q[0 if t < self._starts[0] else -1]
-        return Motion(q.copy(), np.zeros_like(q), np.zeros_like(q))
+        return MotionSample(q.copy(), np.zeros_like(q), np.zeros_like(q))
 
     def _at_many(self, t):
         outside = (t < self._starts[0]) | (t > self._starts[-1])
@@ -114,7 +114,7 @@ class Spline:
         s = t - self._times[k]
         q, v, a = (np.moveaxis(_powers(s), -1, 0) @ self._coefficients[k]).swapaxes(0, 1)
         v[outside] = a[outside] = 0.0
-        return Motion(q, v, a)
+        return MotionSample(q, v, a)
 
 
 def check_times(times):

@@ -48,7 +48,7 @@ import numpy as np
 from scipy.linalg.lapack import dsygvd
 
 from dynamics_node.algorithms.operational_space import DAMPED_BELOW, consistent
-from dynamics_node.control.task_chart import pose_error
+from dynamics_node.control.pose_coordinates import pose_error
 from dynamics_node.errors import DynamicsError
 
 ASKED = 0.6     # of a joint's speed limit: what the law asks for. From 0.8 on the gate fades pushes
@@ -74,7 +74,7 @@ class TaskRows(NamedTuple):
 
 
 def task_space(terms, q, v, motion, gains):
-    """Return the torque for a TaskMotion and TaskGains, (nv,)."""
+    """Return the torque for a TaskMotionSample and TaskGains, (nv,)."""
     robot = terms.robot
     rows = task_rows(terms, q, v, motion)
     exact = consistent(rows.jacobian, rows.inverse, rows.reference)
@@ -88,7 +88,7 @@ def task_space(terms, q, v, motion, gains):
 
 
 def task_rows(terms, q, v, motion):
-    """Return the TaskRows of a TaskMotion."""
+    """Return the TaskRows of a TaskMotionSample."""
     robot, reference, moving = terms.robot, motion.reference, motion.moving
     B, frame = reference.selection.rows, reference.frame
     J = B @ robot.jacobian(q, frame)

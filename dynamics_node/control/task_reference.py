@@ -4,12 +4,12 @@ from typing import NamedTuple
 
 import numpy as np
 
-from dynamics_node import door
 from dynamics_node.control.gains import six
 from dynamics_node.control.spline import check_reals
 from dynamics_node.errors import DynamicsError, UnknownName, shown
 from dynamics_node.model.checks import finite
 from dynamics_node.model.configuration import UNIT_QUATERNION
+from dynamics_node.robot import arguments
 from dynamics_node.spatial import so3
 
 ROUNDING = 1e-6        # along the wrong axis [N, m/s, ...]: no more than rounding leaves there
@@ -78,7 +78,7 @@ def task_reference(robot, q, frame, position, orientation, twist=(0.0,) * 6,
     :param free_axes: which of the contact frame's axes are not controlled, six booleans.
     :raise DynamicsError: which of them is wrong, and what is valid.
     """
-    model = door.check_robot(robot).model
+    model = arguments.check_robot(robot).model
     _known('frame', model, frame)
     seen = not (isinstance(seen_from, str) and seen_from == '')
     if seen:

@@ -2,10 +2,10 @@
 
 import numpy as np
 
-from dynamics_node import door
 from dynamics_node.algorithms.operational_space import reference_inertia
 from dynamics_node.control.closed_loops import ClosedLoops
 from dynamics_node.control.gains import per_joint
+from dynamics_node.robot import arguments
 
 TURN = 2.0 * np.pi
 
@@ -24,7 +24,7 @@ class Terms:
     """
 
     def __init__(self, robot, gravity_scale=1.0, friction_scale=1.0):
-        self.robot = door.check_robot(robot)
+        self.robot = arguments.check_robot(robot)
         gravity_scale = per_joint('gravity_scale', gravity_scale, robot.nv)
         friction_scale = per_joint('friction_scale', friction_scale, robot.nv)
         losses = ((friction_scale > 0.0) & (robot.model.damping + robot.model.friction > 0.0)).any()

@@ -4,10 +4,10 @@ from typing import NamedTuple
 
 import numpy as np
 
-from dynamics_node import door
 from dynamics_node.control.spline import check_reals, check_times
 from dynamics_node.errors import DynamicsError
 from dynamics_node.model.checks import finite
+from dynamics_node.robot import arguments
 
 PROBE = 1e3        # [kg] so heavy that the difference of two torques is all its own
 WEIGHTLESS = 1e-9  # [N m/kg] a joint that feels less of a payload feels rounding, not the payload
@@ -43,7 +43,7 @@ def trajectory_torques(robot, times, q, v, a, effort_limits=None, payload_frame=
     :param payload_com: where in that frame the point mass is, (3,) [m].
     :raise DynamicsError: which argument is wrong, where, and what is valid.
     """
-    door.check_robot(robot)
+    arguments.check_robot(robot)
     times = check_times(times)
     states = _states(robot, times, q, v, a)
     limit = _effort_limit(robot, effort_limits)
@@ -59,9 +59,9 @@ def trajectory_torques(robot, times, q, v, a, effort_limits=None, payload_frame=
 
 def _states(robot, times, q, v, a):
     """Return q, v, a, one row for each time."""
-    states = {name: door.check_array(name, value, size) for name, value, size in (
+    states = {name: arguments.check_array(name, value, size) for name, value, size in (
         ('q', q, robot.nq), ('v', v, robot.nv), ('a', a, robot.nv))}
-    door.batch_size({'times': times[:, None], **states})
+    arguments.batch_size({'times': times[:, None], **states})
     return [np.broadcast_to(state, (len(times), state.shape[-1])) for state in states.values()]
 
 

@@ -22,7 +22,7 @@ from dynamics_node.identification.parameters import carried, joint_columns
 CHUNK = 2000  # samples: 8 MB of regressors of seven axes
 
 
-class Factors(NamedTuple):
+class TriangularFactors(NamedTuple):
     """What is left of all samples."""
 
     R: tuple        # per row of torques, the R factor of [Y_b columns that it feels, tau]
@@ -45,19 +45,21 @@ def accumulate(robot, base, recording, factor=1, weigh=None, tick=lambda share: 
 
 def nothing(base):
     """Return the Factors of no sample: what merge leaves as it is."""
-    return Factors(tuple(np.zeros((0, np.count_nonzero(felt) + 1)) for felt in base.felt), 0)
+    return TriangularFactors(tuple(np.zeros((0, np.count_nonzero(felt) + 1)) for felt in base.felt),
+                             0)
 
 
 def factors_of(rows, weigh=None):
     """Return the Factors of the rows of one chunk."""
     if weigh is not None:
         rows = [np.sqrt(weigh(k, A))[:, None] * A for k, A in enumerate(rows)]
-    return Factors(tuple(np.linalg.qr(A, mode='r') for A in rows), len(rows[0]) if rows else 0)
+    return TriangularFactors(tuple(np.linalg.qr(A, mode='r') for A in rows),
+                             len(rows[0]) if rows else 0)
 
 
 def merge(first, second):
     """Return the Factors of both sets of samples; associative, and order does not matter."""
-    return Factors(tuple(np.linalg.qr(np.vstack(pair), mode='r')
+    return TriangularFactors(tuple(np.linalg.qr(np.vstack(pair), mode='r')
                          for pair in zip(first.R, second.R)), first.samples + second.samples)
 
 

@@ -20,7 +20,7 @@ from scipy.linalg import solve_triangular
 from dynamics_node.algorithms.inertial_parameters import TEN
 from dynamics_node.identification.loop_motion import LoopMotion
 from dynamics_node.identification.loop_rows import loop_motion_of, row_regressor
-from dynamics_node.identification.parameters import Layout
+from dynamics_node.identification.parameters import ParameterLayout
 
 # A column counts as dependent if less of it is left, once those before are taken off. Of 13 fixed
 # robots of example-robot-data dependent columns leave 1e-9 at most, others 3e-6 at least. Between
@@ -37,7 +37,7 @@ ALONE, COMBINED, NEVER = 'alone', 'only in combination', 'not at all'
 class BaseParameters(NamedTuple):
     """The combinations of parameters that torques depend on."""
 
-    layout: Layout
+    layout: ParameterLayout
     kept: np.ndarray        # (b,) which columns of Y are Y_b
     grouping: np.ndarray    # (b, size) G: base values = G values
     null: np.ndarray        # (size, size - b) orthonormal directions that leave torques unchanged

@@ -12,7 +12,6 @@ from typing import NamedTuple
 
 import numpy as np
 
-from dynamics_node import door
 from dynamics_node.errors import DynamicsError, shown
 from dynamics_node.identification.excitation_limits import dense_times, kept_within, limits_of
 from dynamics_node.identification.excited import excited_of
@@ -20,6 +19,7 @@ from dynamics_node.identification.fourier import Fourier, at_rest
 from dynamics_node.identification.information import Information, smooth_condition
 from dynamics_node.identification.recording import check_one_axis
 from dynamics_node.model.checks import at_least_zero, positive, whole
+from dynamics_node.robot import arguments
 
 DRAWN = 100          # random motions
 TRIES = 20           # how often random configurations to move about are tried again
@@ -34,7 +34,7 @@ CANNOT_FOLLOW = 10.0  # that a motion costs more than the last one, if the loops
 
 
 @dataclass(frozen=True)
-class Settings:
+class ExcitationSettings:
     """What the motion shall be like, and how long to search."""
 
     period: float = 10.0              # [s]; the lowest frequency is one over it
@@ -73,8 +73,9 @@ def excitation(robot, settings=None, progress=_silent):
     :param progress: called with the share that is done and what is being done; may raise to stop.
     :raise DynamicsError: a setting that is wrong, or limits that no motion can keep.
     """
-    door.check_callable('progress', progress)
-    search = _Search(robot, Settings() if settings is None else settings, progress or _silent)
+    arguments.check_callable('progress', progress)
+    search = _Search(robot, ExcitationSettings() if settings is None else settings,
+                     progress or _silent)
     drawn = search.draw()
     if search.settings.iterations:
         search.improve(drawn[0][1])
@@ -86,7 +87,7 @@ class _Search:
 
     def __init__(self, robot, settings, progress):
         check_one_axis(robot)
-        door.check_kind('settings', settings, Settings)
+        arguments.check_kind('settings', settings, ExcitationSettings)
         if not (isinstance(settings.harmonics, int) and 2 <= settings.harmonics <= MOST_HARMONICS):
             raise DynamicsError(f'harmonics is {shown(settings.harmonics)}; expected 2 or more, up '
                                 f'to {MOST_HARMONICS}: with one, nothing that starts at rest moves')
@@ -99,7 +100,7 @@ class _Search:
         self.excited = excited_of(robot)
         self.limits = limits_of(robot, settings.margin, settings.positions,
                                 settings.acceleration, settings.boxes, self.excited)
-        self.rng = np.random.default_rng(door.check_count('seed', settings.seed))
+        self.rng = np.random.default_rng(arguments.check_count('seed', settings.seed))
         self.until = monotonic() + _duration(settings.seconds)
         progress(0.0, 'base parameters')
         omega = 2.0 * np.pi / self.period

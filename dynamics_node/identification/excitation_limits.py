@@ -5,10 +5,10 @@ from typing import NamedTuple
 
 import numpy as np
 
-from dynamics_node import door
 from dynamics_node.errors import DynamicsError, UnknownName, shown
 from dynamics_node.identification.excited import BETWEEN, excited_of
 from dynamics_node.model.checks import at_least_zero, mapping, positive
+from dynamics_node.robot import arguments
 
 WITHOUT_LIMITS = np.pi      # half the range of a continuous joint [rad]; of a slide, 1 m
 USUAL_SPEED = 1.0           # where the URDF says none [rad/s or m/s]
@@ -27,7 +27,7 @@ class Box(NamedTuple):
     upper: tuple = (np.inf, np.inf, np.inf)       # [m]
 
 
-class Limits(NamedTuple):
+class ExcitationLimits(NamedTuple):
     """What each joint may do, margins taken off; (nv,) each."""
 
     lower: np.ndarray           # [rad or m]
@@ -74,10 +74,11 @@ def limits_of(robot, margin=0.1, positions=None, acceleration=None, boxes=(), ex
                     ('velocity', np.isnan(speed), f'{USUAL_SPEED:g} per second is used'),
                     ('effort', np.isnan(torque), 'their torques are not limited'))
                 if unknown.any()]
-    return Limits(*ranges.T, (1.0 - margin) * np.where(np.isnan(speed), USUAL_SPEED, speed),
+    return ExcitationLimits(*ranges.T, (1.0 - margin) * np.where(np.isnan(speed), USUAL_SPEED,
+                                                                 speed),
                   _accelerations(robot, joints, acceleration),
                   (1.0 - margin) * np.where(np.isnan(torque), np.inf, torque),
-                  tuple(_box(robot, box) for box in door.check_sequence('boxes', boxes)),
+                  tuple(_box(robot, box) for box in arguments.check_sequence('boxes', boxes)),
                   tuple(warnings),
                   _others(robot, excited.others, margin, positions, acceleration))
 
@@ -88,7 +89,7 @@ def _others(robot, joints, margin, positions, acceleration):
     free = np.array([not np.isfinite(joint.upper - joint.lower)
                      and joint.name not in positions for joint in joints], dtype=bool)
     speed = np.array([joint.max_velocity for joint in joints])
-    return Limits(np.where(free, -1e9, lower), np.where(free, 1e9, upper),
+    return ExcitationLimits(np.where(free, -1e9, lower), np.where(free, 1e9, upper),
                   (1.0 - margin) * np.where(np.isnan(speed), np.inf, speed),
                   _accelerations(robot, joints, acceleration), np.full(len(joints), np.inf), (), ())
 
@@ -98,7 +99,7 @@ def _ranges(robot, joints, margin, positions):
     ranges = np.array([_range(joint, margin) for joint in joints]).reshape(-1, 2)
     places = {joint.name: k for k, joint in enumerate(joints)}
     for name, pair in positions.items():
-        lower, upper = door.check_single(f"positions['{name}']", pair, 2)
+        lower, upper = arguments.check_single(f"positions['{name}']", pair, 2)
         if lower >= upper:
             raise DynamicsError(f"positions['{name}'] is {shown(pair)}; expected (lower, upper)")
         robot.model.joint(name)
@@ -185,10 +186,10 @@ def _acceleration(name, value):
 
 
 def _box(robot, box):
-    door.check_kind('an entry of boxes', box, Box)
+    arguments.check_kind('an entry of boxes', box, Box)
     if not isinstance(box.frame, str) or box.frame not in robot.frame_names:
         raise DynamicsError(f'boxes: {UnknownName("frame", box.frame, robot.frame_names)}')
-    lower, upper = (door.check_floats(f"{name} of the box of '{box.frame}'", value, 3)
+    lower, upper = (arguments.check_floats(f"{name} of the box of '{box.frame}'", value, 3)
                     for name, value in (('lower', box.lower), ('upper', box.upper)))
     if not (lower < upper).all():
         raise DynamicsError(f"the box of '{box.frame}' goes from {box.lower} to {box.upper}; "

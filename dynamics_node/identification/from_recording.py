@@ -2,9 +2,9 @@
 
 from typing import NamedTuple
 
-from dynamics_node.door import check_callable, check_kind
 from dynamics_node.identification.identify import Identification, Options, identify
 from dynamics_node.identification.prepare import Prepared, prepare
+from dynamics_node.robot.arguments import check_callable, check_kind
 
 PREPARED = 0.1    # share of the work that checks and filters are
 

@@ -4,7 +4,6 @@ from typing import NamedTuple
 
 import numpy as np
 
-from dynamics_node.door import check_callable, check_kind, check_robot
 from dynamics_node.errors import DynamicsError, shown
 from dynamics_node.identification.base_parameters import BaseParameters, base_parameters
 from dynamics_node.identification.consistent_fit import consistent_fit, prior_of
@@ -15,7 +14,7 @@ from dynamics_node.identification.loop_rows import has_loops, loop_torques
 from dynamics_node.identification.loop_summary import LoopSummary, loop_summary
 from dynamics_node.identification.noise import Noise
 from dynamics_node.identification.parameters import (
-    Layout,
+    ParameterLayout,
     layout_of,
     robot_of,
     torque_beyond_the_model,
@@ -25,7 +24,8 @@ from dynamics_node.identification.recording import Recording, of_joints
 from dynamics_node.identification.uncertainty import Spread, base_spread, full_spread
 from dynamics_node.identification.validation import Residuals, compare, split
 from dynamics_node.model.checks import positive, whole
-from dynamics_node.robot import Robot
+from dynamics_node.robot.arguments import check_callable, check_kind, check_robot
+from dynamics_node.robot.robot import Robot
 
 ENOUGH = 5           # torques per unknown: fewer, and residuals say nothing about the noise
 POOR = 300.0         # condition number above which a motion excites too little
@@ -49,7 +49,7 @@ class Identification(NamedTuple):
     """What was found."""
 
     robot: Robot                  # as identified: every link a body that can exist
-    layout: Layout                # of the vectors below: names, units
+    layout: ParameterLayout                # of the vectors below: names, units
     values: np.ndarray            # (size,) parameters
     before: np.ndarray            # (size,) as the robot had them
     spread: Spread                # of values

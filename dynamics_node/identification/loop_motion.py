@@ -16,8 +16,8 @@ from typing import NamedTuple
 import numpy as np
 
 from dynamics_node.constrained import assembly
-from dynamics_node.constrained.motors import motors
-from dynamics_node.constrained.rows import Rows
+from dynamics_node.constrained.actuation import actuated_dofs
+from dynamics_node.constrained.rows import ConstraintRows
 from dynamics_node.errors import DynamicsError
 from dynamics_node.identification.loop_coordinates import WIDE, independent_of
 from dynamics_node.model.configuration import integrate
@@ -45,7 +45,7 @@ class Transmission(NamedTuple):
     clear: np.ndarray     # (n,) False where the configuration is singular
 
 
-class Motion(NamedTuple):
+class LoopMotionSamples(NamedTuple):
     """States that keep the loops."""
 
     q: np.ndarray         # (n, nq)
@@ -73,7 +73,7 @@ class LoopMotion:
         if loose:
             raise DynamicsError(f'the contacts {loose} of the loops have no to_pose, so that they '
                                 'do not say where the robot is; identification needs it')
-        self.active = motors(self.model, robot.loops.passive)
+        self.active = actuated_dofs(self.model, robot.loops.passive)
         wide = [joint.name for joint in self.model.joints
                 if joint.kind == 'planar' and self.active[joint.v].any()]
         if wide:
@@ -144,7 +144,7 @@ class LoopMotion:
         v = np.einsum('nik,nk->ni', N, v)
         a = np.einsum('nik,nk->ni', N, a)
         a[:, self.dependent] -= np.einsum('ndm,nm->nd', inverse, self._rows(q, v).gamma)
-        return Motion(q, v, a, N, clear)
+        return LoopMotionSamples(q, v, a, N, clear)
 
     # Positions -------------------------------------------------------------------------------
 
@@ -166,7 +166,7 @@ class LoopMotion:
             gap = np.abs(rows.residual).max(axis=1, initial=0.0)
             done = gap <= CLOSED * np.maximum(1.0, np.abs(q[open_ones]).max(axis=1, initial=0.0))
             converged[open_ones[done]] = True
-            open_ones, rows = open_ones[~done], Rows(*(part[~done] for part in rows))
+            open_ones, rows = open_ones[~done], ConstraintRows(*(part[~done] for part in rows))
             if not len(open_ones):
                 break
             step = np.zeros((len(open_ones), self.model.nv))
@@ -322,7 +322,8 @@ class LoopMotion:
         n = len(q)
         if not self.constraints or not n:
             m = sum(map(assembly.size, self.constraints))
-            return Rows(np.zeros((n, m)), np.zeros((n, m, self.model.nv)), np.zeros((n, m)))
+            return ConstraintRows(np.zeros((n, m)), np.zeros((n, m, self.model.nv)), np.zeros((n,
+                                                                                               m)))
         return self.robot.constraint_rows(q, v)
 
     def _moved(self, q, v):

@@ -21,7 +21,7 @@ import numpy as np
 from dynamics_node.algorithms.inertial_parameters import TEN, inertia_of, ten_numbers
 from dynamics_node.model import payload
 from dynamics_node.model.joints import Prismatic
-from dynamics_node.robot import Robot
+from dynamics_node.robot.robot import Robot
 
 PER_JOINT = ('armature', 'viscous', 'coulomb', 'offset')
 NOT_NEGATIVE = ('armature', 'viscous', 'coulomb')
@@ -33,7 +33,7 @@ UNITS = {  # of a turn, of a slide
     'offset': ('N m', 'N'), 'stribeck': ('N m', 'N')}
 
 
-class Layout(NamedTuple):
+class ParameterLayout(NamedTuple):
     """Where each parameter of a robot is in the vector."""
 
     bodies: tuple              # names of the moving links
@@ -99,7 +99,7 @@ def layout_of(robot, stribeck_speed=None):
     constraints, passive = robot.loops
     dofs = [k for joint in robot.model.joints for k in range(joint.v.start, joint.v.stop)
             if not (constraints or passive) or joint.kind not in ('floating', 'planar')]
-    return Layout(tuple(body.name for body in robot.model.bodies),
+    return ParameterLayout(tuple(body.name for body in robot.model.bodies),
                   tuple(robot.dof_names[k] for k in dofs), tuple(slides[dofs].tolist()),
                   robot.model.friction_speed, stribeck_speed, tuple(dofs),
                   tuple(robot.dof_names[k] in passive for k in dofs))

@@ -20,7 +20,6 @@ from scipy.linalg import solve_triangular
 from scipy.optimize import least_squares
 
 from dynamics_node.algorithms.inertial_parameters import TEN, inertia_of, ten_numbers
-from dynamics_node.door import check_robot
 from dynamics_node.errors import DynamicsError
 from dynamics_node.identification import log_cholesky
 from dynamics_node.identification.fit import TUNING, equilibrated, huber
@@ -28,6 +27,7 @@ from dynamics_node.identification.noise import noise_of
 from dynamics_node.identification.payload_rows import rows_of
 from dynamics_node.model.checks import positive
 from dynamics_node.model.model import WORLD
+from dynamics_node.robot.arguments import check_robot
 from dynamics_node.spatial.inertia import Inertia
 
 CUTOFF = 10.0            # [Hz] arms move loads at 2 Hz or slower

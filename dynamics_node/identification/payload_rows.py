@@ -26,7 +26,7 @@ NOTHING = 1e-10         # of what a joint of the tree would feel of a load: less
 MOST_ROWS = 20_000      # samples that are fitted; of more, every so many
 
 
-class Rows(NamedTuple):
+class PayloadRows(NamedTuple):
     """A (d, six of inertia, mass, moment) = y, joint by joint of sample after sample.
 
     The joints are all of the robot's; with loops the independent ones, see loop_rows.py.
@@ -79,7 +79,7 @@ def rows_of(robot, recording, frame, unloaded=None, cutoff=None):
     floor = np.full(len(names), ROUNDING * max(1.0, np.abs(loaded.recording.tau).max()))
     if unknown:  # anything between -f and f is as likely
         floor = np.maximum(floor, _dry_friction(robot, loops, q) / np.sqrt(3.0))
-    return Rows(A.reshape(-1, A.shape[-1]), y.ravel(), prior, names, samples,
+    return PayloadRows(A.reshape(-1, A.shape[-1]), y.ravel(), prior, names, samples,
                 robot.gravity @ poses[:, :3, :3], static, floor, unknown), tuple(warnings)
 
 

@@ -4,7 +4,6 @@ from typing import NamedTuple
 
 import numpy as np
 
-from dynamics_node.door import check_kind
 from dynamics_node.identification.checks import check, without_repeats
 from dynamics_node.identification.decimation import factor_for
 from dynamics_node.identification.filtering import default_cutoff, smooth
@@ -14,6 +13,7 @@ from dynamics_node.identification.loop_rows import has_loops
 from dynamics_node.identification.recording import RawRecording, Recording, motor_names, of_joints
 from dynamics_node.identification.units import check_speeds, check_torques
 from dynamics_node.model.checks import at_least_zero, flag, positive
+from dynamics_node.robot.arguments import check_kind
 
 
 class Prepared(NamedTuple):

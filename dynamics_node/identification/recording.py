@@ -4,8 +4,8 @@ from typing import NamedTuple
 
 import numpy as np
 
-from dynamics_node.door import check_kind, check_names, check_robot
 from dynamics_node.errors import DynamicsError, shown
+from dynamics_node.robot.arguments import check_kind, check_names, check_robot
 
 
 class Recording(NamedTuple):

@@ -15,7 +15,6 @@ carries gets everything, and the others nothing.
 import numpy as np
 
 from dynamics_node.algorithms.inertial_parameters import inertia_of, ten_numbers
-from dynamics_node.door import check_robot
 from dynamics_node.errors import DynamicsError, UnknownName, shown
 from dynamics_node.identification.log_cholesky import (
     is_consistent,
@@ -27,6 +26,7 @@ from dynamics_node.identification.urdf_edit import Edits, parsed
 from dynamics_node.model.checks import flag
 from dynamics_node.model.read_urdf import read_urdf
 from dynamics_node.model.urdf_text import urdf_text
+from dynamics_node.robot.arguments import check_robot
 from dynamics_node.spatial import inertia as inertias
 from dynamics_node.spatial.so3 import from_rpy
 

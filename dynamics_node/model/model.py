@@ -89,7 +89,7 @@ class Model:
     warnings: tuple = ()             # what the reader found odd
     payloads: dict = field(default_factory=dict)  # name -> Payload
     inertias: tuple = ()             # of Inertia, payloads included: the bodies', then the world's
-    loops: tuple = ((), ())          # (constraints, passive joints): see constrained/read.py
+    loops: tuple = ((), ())          # (constraints, passive joints): see constrained/read_loops.py
 
     @property
     def nq(self):

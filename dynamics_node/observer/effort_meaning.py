@@ -15,9 +15,9 @@ from typing import NamedTuple
 
 import numpy as np
 
-from dynamics_node import door
 from dynamics_node.errors import DynamicsError, UnknownName
 from dynamics_node.model.checks import choice, finite, mapping
+from dynamics_node.robot import arguments
 
 MEANINGS = ('unknown', 'output_torque', 'motor_torque', 'current', 'without_gravity')
 
@@ -39,7 +39,7 @@ def meaning_of(robot, name, torque_constants=None):
         negative, where the motor turns the other way.
     :raise DynamicsError: the reason why nothing can be observed.
     """
-    door.check_robot(robot)
+    arguments.check_robot(robot)
     name = choice('effort_meaning', name, MEANINGS)
     constants = {} if torque_constants is None else mapping(
         'torque_constants', torque_constants, "{'joint_1': 0.8} [N m/A or N/A]")

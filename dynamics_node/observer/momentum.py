@@ -4,10 +4,10 @@ from typing import NamedTuple
 
 import numpy as np
 
-from dynamics_node import door
 from dynamics_node.errors import DynamicsError
 from dynamics_node.model.checks import LARGEST, MOST_JOINTS, finite, positive, whole
 from dynamics_node.observer.effort_meaning import Meaning
+from dynamics_node.robot import arguments
 
 BANDWIDTH = 30.0     # [1/s]
 LONGEST_STEP = 0.1   # [s] over which torques may be taken for straight lines
@@ -26,9 +26,9 @@ def balance(robot, meaning, q, v, effort):
     :param meaning: Meaning of the effort, see effort_meaning.py.
     """
     momentum, drift = robot.generalised_momentum(q, v)
-    effort = door.check_array('effort', effort, robot.nv)
+    effort = arguments.check_array('effort', effort, robot.nv)
     if effort.ndim == drift.ndim == 2:
-        door.batch_size({'q and v': drift, 'effort': effort})
+        arguments.batch_size({'q and v': drift, 'effort': effort})
     inflow = meaning.scale * effort + drift
     if meaning.without_gravity:
         inflow = inflow + meaning.driven * robot.gravity_torque(q)
@@ -66,10 +66,10 @@ class MomentumObserver:
         :param longest_step: a longer one tells nothing, the balance begins anew [s].
         :raise DynamicsError: the robot has loops: their forces would seem to come from outside.
         """
-        if door.check_robot(robot).loops.constraints:
+        if arguments.check_robot(robot).loops.constraints:
             raise DynamicsError('the robot has loops: the forces that close them are not told from '
                                 'external ones')
-        self.meaning = door.check_kind('meaning', meaning, Meaning)
+        self.meaning = arguments.check_kind('meaning', meaning, Meaning)
         self.longest_step = positive('longest_step', longest_step)
         self.bandwidth = per_dof('bandwidth', bandwidth, robot.nv)
         if (self.bandwidth <= 0.0).any():
@@ -80,7 +80,7 @@ class MomentumObserver:
 
     def use(self, robot):
         """Go on with a robot that is loaded otherwise; r stays, the balance begins anew."""
-        self.robot, self._last = door.check_robot(robot), None
+        self.robot, self._last = arguments.check_robot(robot), None
 
     def reset(self):
         """Forget everything."""
@@ -112,8 +112,8 @@ def external_torques(robot, meaning, time, q, v, effort, bandwidth=BANDWIDTH):
 
     :param time: (N,) [s], increasing; q (N, nq), v and effort (N, nv).
     """
-    door.check_robot(robot)
-    door.check_kind('meaning', meaning, Meaning)
+    arguments.check_robot(robot)
+    arguments.check_kind('meaning', meaning, Meaning)
     momentum, inflow = balance(robot, meaning, q, v, effort)
     if not (np.abs(inflow) <= LARGEST).all():
         raise DynamicsError('v or effort is beyond all bounds')

@@ -4,8 +4,8 @@ from typing import NamedTuple
 
 import numpy as np
 
-from dynamics_node import door
 from dynamics_node.model.checks import finite
+from dynamics_node.robot import arguments
 
 HAND = 0.1      # [m] a moment of 0.1 N m counts as much as a force of 1 N
 LEAST = 0.02    # [m] a wrench of 1 N that moves the joints by less torque than this is not seen
@@ -30,8 +30,8 @@ def wrench_at(robot, q, torque, frame, local=False):
     :param frame: where the one contact is believed to be.
     :param local: in the frame's axes instead of the world's.
     """
-    torque = finite('torque', torque, (door.check_robot(robot).nv,))
-    q = door.check_single('q', q, robot.nq)
+    torque = finite('torque', torque, (arguments.check_robot(robot).nv,))
+    q = arguments.check_single('q', q, robot.nq)
     lengths = np.array([1.0] * 3 + [HAND] * 3)
     felt = robot.jacobian(q, frame, local=local).T * lengths     # (nv, 6) of (f, moment / HAND)
     U, gains, directions = np.linalg.svd(felt)

@@ -2,7 +2,6 @@
 
 import numpy as np
 
-from dynamics_node.door import check_facts
 from dynamics_node.errors import DynamicsError
 from dynamics_node.identification.base_parameters import NEVER
 from dynamics_node.identification.loop_rows import loop_torques
@@ -23,6 +22,7 @@ from dynamics_node.reports.page import (
 )
 from dynamics_node.reports.plots import Line, error_bars, line_plot
 from dynamics_node.reports.units import effort_units
+from dynamics_node.robot.arguments import check_facts
 
 DRAWN = 4000   # samples of the held-back motion that plots are made of; RMS are of all
 

@@ -2,9 +2,8 @@
 
 import numpy as np
 
-from dynamics_node import door
+from dynamics_node.constrained.actuation import actuated_dofs
 from dynamics_node.constrained.constraint import row_names
-from dynamics_node.constrained.motors import motors
 from dynamics_node.control.closed_loops import ClosedLoops, check_support
 from dynamics_node.errors import DynamicsError
 from dynamics_node.reports.body_views import body_views
@@ -14,6 +13,7 @@ from dynamics_node.reports.page import facts, figure, grid, note, page, section,
 from dynamics_node.reports.plots import limit_bars
 from dynamics_node.reports.tree_picture import tree_picture
 from dynamics_node.reports.units import effort_units
+from dynamics_node.robot import arguments
 
 MOST_NOTES = 6        # shown; readers list every tag of a URDF that they do not know
 ROUNDING = 1e-6       # [rad or m] a configuration this near to the neutral one is called so
@@ -28,9 +28,9 @@ def model_report_page(robot, q=None, about=None):
     :param about: {what: value} for the line below the title.
     :raise DynamicsError: q is not a configuration of this robot.
     """
-    door.check_robot(robot)
-    q = neutral(robot) if q is None else door.check_configuration(
-        robot.model, door.check_single('q', q, robot.nq))
+    arguments.check_robot(robot)
+    q = neutral(robot) if q is None else arguments.check_configuration(
+        robot.model, arguments.check_single('q', q, robot.nq))
     report = robot.report()
     whole = robot.center_of_mass(q) if robot.total_mass > 0.0 else np.full(3, np.nan)
     torque, odd = gravity_torque(robot, q)
@@ -39,7 +39,7 @@ def model_report_page(robot, q=None, about=None):
                'gravity': robot.gravity, 'dof_names': robot.dof_names, 'gravity_torque': torque,
                'effort_limit': limit, 'loops': _loops(robot)}
     html = page(
-        f'Robot {robot.name}', door.check_facts(about),
+        f'Robot {robot.name}', arguments.check_facts(about),
         facts(_figures(robot, report, whole, torque, limit)),
         section('Findings', *_findings(report)),
         section('Tree', figure(tree_picture(robot.model), _about_tree(robot))),
@@ -181,7 +181,7 @@ def _gravity(robot, torque, limit, odd):
         return (note('Nothing moves.'),)
     if odd:
         return (note(odd),)
-    active = motors(robot.model, robot.loops.passive)
+    active = actuated_dofs(robot.model, robot.loops.passive)
     names, units = np.array(robot.dof_names), np.array(effort_units(robot))
     bars = limit_bars('Effort to hold the robot still, against its limits', names[active],
                       torque[active], limit[active], units[active])

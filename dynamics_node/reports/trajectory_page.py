@@ -5,7 +5,6 @@ from typing import NamedTuple
 import numpy as np
 from scipy.integrate import trapezoid
 
-from dynamics_node import door
 from dynamics_node.control.trajectory_torques import TrajectoryTorques, trajectory_torques
 from dynamics_node.errors import DynamicsError
 from dynamics_node.model.checks import finite
@@ -14,6 +13,7 @@ from dynamics_node.reports.markup import tag
 from dynamics_node.reports.page import facts, figure, grid, note, page, section, several, table
 from dynamics_node.reports.plots import Line, limit_bars, line_plot, near
 from dynamics_node.reports.units import effort_units, speed_units
+from dynamics_node.robot import arguments
 
 STILL = 1e-12  # [rad/s or m/s] a joint that never goes faster does not move
 
@@ -51,7 +51,7 @@ def trajectory_report_page(robot, times, q, v, a, payload_frame='', payload_com=
     :param about: {what: value} for the line below the title.
     :raise DynamicsError: which argument is wrong, where, and what is valid; the robot has loops.
     """
-    if door.check_robot(robot).loops.constraints:
+    if arguments.check_robot(robot).loops.constraints:
         raise DynamicsError('the robot has closed loops; the report of a trajectory speaks of '
                             'trees only')
     if not robot.nv:
@@ -62,7 +62,7 @@ def trajectory_report_page(robot, times, q, v, a, payload_frame='', payload_com=
     v = np.broadcast_to(v, found.torques.effort.shape)
     torques = found.torques
     html = page(
-        f'Trajectory of {robot.name}', door.check_facts(about),
+        f'Trajectory of {robot.name}', arguments.check_facts(about),
         facts(_figures(robot, times, found, payload_frame)),
         section('Peak effort against its limit', figure(limit_bars(
             'Greatest effort along the trajectory, against the limits', robot.dof_names,

@@ -13,11 +13,11 @@ from rclpy.executors import SingleThreadedExecutor
 from rclpy.qos import QoSProfile
 from rclpy.task import Future
 
-from dynamics_node.constrained.read import read_constraints, to_yaml
+from dynamics_node.constrained.read_loops import read_constraints, to_yaml
 from dynamics_node.errors import DynamicsError
 from dynamics_node.ros import convert
 from dynamics_node.ros.client_messages import bound_message, frame_target, task_message
-from dynamics_node.ros.services import SERVICES
+from dynamics_node.ros.services.table import SERVICES
 
 CROWD = QoSProfile(depth=1000)  # the queue of a client takes the replies to all others too
 MATRICES = ('mass_matrix', 'coriolis_matrix', 'by_position', 'by_velocity', 'by_input',

@@ -3,7 +3,7 @@
 from diagnostic_msgs.msg import DiagnosticArray, DiagnosticStatus, KeyValue
 
 from dynamics_node.ros import convert
-from dynamics_node.ros.measured_state import NEVER
+from dynamics_node.ros.state.measured_state import NEVER
 from dynamics_node.safety import State
 
 

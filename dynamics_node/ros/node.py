@@ -17,22 +17,22 @@ from rclpy.parameter import Parameter
 from rclpy.qos import QoSProfile
 from rclpy.signals import SignalHandlerOptions
 
-from dynamics_node.compiler import engine
 from dynamics_node.errors import DynamicsError, FileError
 from dynamics_node.files import check_file
-from dynamics_node.ros import parameters
-from dynamics_node.ros.desk import Desk
+from dynamics_node.kernels import robot_kernels
 from dynamics_node.ros.diagnostics import DiagnosticArray, diagnostics
 from dynamics_node.ros.entities import Entities
-from dynamics_node.ros.external_torque import ExternalTorque
-from dynamics_node.ros.identify import Identifier
-from dynamics_node.ros.inputs import Inputs
+from dynamics_node.ros.identification.action import Identifier
 from dynamics_node.ros.markers import Markers
+from dynamics_node.ros.node_state import NodeState
 from dynamics_node.ros.outgoing import Log, guard_replies, publish
-from dynamics_node.ros.services import SERVICES, Clerk
+from dynamics_node.ros.parameters import declared
+from dynamics_node.ros.services.table import SERVICES, ServiceRunner
 from dynamics_node.ros.spin import ignore_signals, spin, told_to_stop
-from dynamics_node.ros.stamp_clock import StampClock
-from dynamics_node.ros.torque import Torque
+from dynamics_node.ros.state.stamp_clock import StampClock
+from dynamics_node.ros.state.subscriptions import StateSubscriptions
+from dynamics_node.ros.torque.external_torque import ExternalTorqueTopics
+from dynamics_node.ros.torque.topics import TorqueTopics
 
 SECOND = 1.0
 REFUSED = 2               # exit code
@@ -51,7 +51,7 @@ def main(args=None):
             check_file(path, MAX_PARAMS)
         rclpy.init(args=args, signal_handler_options=SignalHandlerOptions.NO)
         node = DynamicsNode()
-        if parameters.values_of(node)['autostart'] is not False:
+        if declared.values_of(node)['autostart'] is not False:
             node.bring_up()
         spin(node, until=stop)
     except REFUSALS as error:
@@ -65,7 +65,7 @@ def main(args=None):
             node.take_down()
             node.destroy_node()
         rclpy.try_shutdown()
-    if engine.busy():  # a kernel in the midst of LLVM cannot be stopped, and nobody waits for it
+    if robot_kernels.busy():  # LLVM cannot be stopped in the midst of a kernel
         sys.stdout.flush()
         sys.stderr.flush()
         os._exit(0)
@@ -96,7 +96,7 @@ class DynamicsNode(LifecycleNode):
     def __init__(self, **kwargs):
         super().__init__('dynamics_node', **kwargs)
         self.log = Log(self.get_logger())
-        parameters.declare(self)
+        declared.declare(self)
         self._forget()
         self._source = None   # the description that was tried last
         self._counted = time.monotonic(), 0   # joint states, when last looked at
@@ -125,29 +125,31 @@ class DynamicsNode(LifecycleNode):
     @logged
     def on_configure(self, state):
         try:
-            chosen = parameters.read(self)
+            chosen = declared.read(self)
         except DynamicsError as error:
             self.log.error(f'cannot be configured: {error}')
             return TransitionCallbackReturn.FAILURE
         clock = StampClock(self.get_clock())
         self._made.add(StampClock.close, clock)
-        self.desk = Desk(clock, time.monotonic, chosen.node)
+        self.desk = NodeState(clock, time.monotonic, chosen.node)
         self.desk.observer = chosen.observer
-        self.clerk = Clerk(self.desk, self.log.error)
+        self.clerk = ServiceRunner(self.desk, self.log.error)
         self._publisher = self.create_publisher(DiagnosticArray, '/diagnostics', 10)
         self._made.add(self.destroy_publisher, self._publisher)
         if chosen.node.robot_description:
             self._load(chosen.node.robot_description)
         self.markers = Markers(self, self.desk)
         self._made.extend(self.markers.entities)
-        self.torque = Torque(self, self.desk, chosen, self._diagnose, self.markers.on_torque)
+        self.torque = TorqueTopics(self, self.desk, chosen, self._diagnose, self.markers.on_torque)
         self._made.extend(self.torque.entities)
-        self.external = ExternalTorque(self, self.desk, chosen.observer, self._diagnose)
+        self.external = ExternalTorqueTopics(self, self.desk, chosen.observer, self._diagnose)
         self._made.extend(self.external.entities)
-        self.inputs = Inputs(self, self.desk, clock, lambda text: self._load(text.encode()),
+        self.inputs = StateSubscriptions(self, self.desk, clock,
+                                         lambda text: self._load(text.encode()),
                              self.markers.on_wrench, listener=self)
         self._made.add(self.destroy_subscription, *self.inputs.subscriptions)
-        self._made.extend([(self.destroy_timer, self.inputs.timer), (Inputs.close, self.inputs)])
+        self._made.extend([(self.destroy_timer, self.inputs.timer), (StateSubscriptions.close,
+                                                                     self.inputs)])
         self.torque.on_awake = partial(self.inputs.set_awake, who='torque')
         self.external.on_awake = self._hear_all
         services = {name: self.create_service(
@@ -267,7 +269,7 @@ class DynamicsNode(LifecycleNode):
         rclpy declares parameters of its own, for a subscription's quality of service, while the
         node is configured: settings that forbid ~/enable do not forbid these.
         """
-        if not any(p.name in parameters.NAMES for p in changes):
+        if not any(p.name in declared.NAMES for p in changes):
             return SetParametersResult(successful=True)
         try:
             self._changed(changes)
@@ -281,8 +283,8 @@ class DynamicsNode(LifecycleNode):
 
     def _changed(self, changes):
         """Return the Parameters after a change, or raise what is wrong with it."""
-        ours = {p.name: p.value for p in changes if p.name in parameters.NAMES}
-        chosen = parameters.checked({**parameters.values_of(self), **ours})
+        ours = {p.name: p.value for p in changes if p.name in declared.NAMES}
+        chosen = declared.checked({**declared.values_of(self), **ours})
         refused = self.desk is not None and self.desk.held.refusal
         source = ours.get('robot_description') or (not refused and self._source)
         if self.desk is not None and source:
@@ -294,10 +296,10 @@ class DynamicsNode(LifecycleNode):
 
     def _use_parameters(self, changes):
         """Put a change to use; one that concerns the robot makes it anew."""
-        ours = {p.name: p.value for p in changes if p.name in parameters.NAMES}
+        ours = {p.name: p.value for p in changes if p.name in declared.NAMES}
         if self.desk is None or not ours:
             return
-        chosen = parameters.read(self)  # files are read by _load: one may have changed since
+        chosen = declared.read(self)  # files are read by _load: one may have changed since
         self.desk.use(chosen.node)
         self.desk.observer = chosen.observer
         self.torque.use(chosen)

@@ -25,15 +25,15 @@ from collections import Counter
 
 import numpy as np
 
-from dynamics_node.door import check_kind
+from dynamics_node.robot.arguments import check_kind
 from dynamics_node.safety.clock import Clock
 from dynamics_node.safety.faults import GATE, MODEL_CHANGED, OUTSIDE, Fault, Refused
-from dynamics_node.safety.guards import guard
-from dynamics_node.safety.ramp import Ramp, stairs
+from dynamics_node.safety.gate_limits import GateLimits
+from dynamics_node.safety.limit_fade import fade_near_limits
+from dynamics_node.safety.ramp import TorqueRamp, stairs
 from dynamics_node.safety.records import Release, State, Status
-from dynamics_node.safety.rules import Rules
-from dynamics_node.safety.vectors import every, some, vector, within
-from dynamics_node.safety.watch import Watch, publisher_fault
+from dynamics_node.safety.small_vectors import every, some, vector, within
+from dynamics_node.safety.state_checks import StateChecks, publisher_fault
 
 ACTIVE = (State.RAMPING_IN, State.ENABLED)   # the wanted torque is followed
 EFFORT, SLEW, POSITION, VELOCITY = 'effort', 'slew', 'position', 'velocity'
@@ -49,7 +49,7 @@ class Gate:
     def __init__(self, rules=None):
         """Begin disabled.
 
-        :param rules: see rules_of; None: there is no model yet.
+        :param rules: see gate_limits_of; None: there is no model yet.
         """
         _check_rules(rules)
         self._state, self._fault = State.DISABLED, None
@@ -59,7 +59,7 @@ class Gate:
     def _adopt(self, rules):
         self._rules, self._next_rules, self._pending = rules, None, False
         self._clock = Clock(rules.settings.max_clock_step if rules else math.inf)
-        self._watch = Watch(rules) if rules else None
+        self._watch = StateChecks(rules) if rules else None
         self._rest()
 
     def _rest(self):
@@ -109,7 +109,7 @@ class Gate:
             self._refused[f'enable: {refusal.kind}'] += 1
             raise
         self._last = tuple(start.tolist())
-        self._ramp, self._elapsed = Ramp(start, self._rules.settings.ramp_in_time), 0.0
+        self._ramp, self._elapsed = TorqueRamp(start, self._rules.settings.ramp_in_time), 0.0
         self._state, self._fault, self._to_gravity = State.RAMPING_IN, None, False
 
     def disable(self, now):
@@ -226,7 +226,7 @@ class Gate:
             raise Refused('no state', 'no joint state has been measured')
         if self.idle:
             self._clock.stop()
-        watch = Watch(self._rules)
+        watch = StateChecks(self._rules)
         fault = (self._passed(now) or watch.state_fault(now, proposal)
                  or publisher_fault(proposal) or watch.wish_fault(proposal))
         if fault:
@@ -253,7 +253,7 @@ class Gate:
         torque = rules.clip(wanted)
         self._note(limited, EFFORT, (torque != wanted) & rules.limits.driven)
         if not watch.open:
-            torque, by_position, by_velocity = guard(
+            torque, by_position, by_velocity = fade_near_limits(
                 rules, torque, watch.gravity, watch.position, watch.v)
             self._note(limited, POSITION, by_position)
             self._note(limited, VELOCITY, by_velocity)
@@ -297,7 +297,7 @@ class Gate:
             self._rest()
             return
         self._to_gravity, self._elapsed = to_gravity, 0.0
-        self._ramp = Ramp(np.array(self._last), self._rules.settings.ramp_out_time, hold)
+        self._ramp = TorqueRamp(np.array(self._last), self._rules.settings.ramp_out_time, hold)
 
     def _descend(self):
         """Release the next torque on the way to the safe one; the last is the safe one."""
@@ -343,4 +343,4 @@ class Gate:
 
 def _check_rules(rules):
     if rules is not None:
-        check_kind('rules', rules, Rules)
+        check_kind('rules', rules, GateLimits)

@@ -4,14 +4,14 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from dynamics_node.door import check_robot, check_sequence
 from dynamics_node.errors import DynamicsError, UnknownName, shown
 from dynamics_node.model.checks import finite, mapping
+from dynamics_node.robot.arguments import check_robot, check_sequence
 from dynamics_node.safety.settings import LARGEST
 
 
 @dataclass(frozen=True, eq=False)
-class Limits:
+class JointLimits:
     """Limits of every degree of freedom, in the order of v; nan = unknown."""
 
     names: tuple            # of the entries of v
@@ -54,7 +54,7 @@ def limits_of(robot, joints=None, effort=None, slew=None, velocity=None, positio
     for name, pair in _by_joint('position', position).items():
         k = _place(single, name)
         lower[k], upper[k] = _range(name, pair)
-    return Limits(
+    return JointLimits(
         robot.dof_names, robot.nq, np.array([joint.q.start + k for joint, k in places], dtype=int),
         driven, np.array([joint.kind == 'continuous' for joint, _ in places], dtype=bool),
         lower, upper,

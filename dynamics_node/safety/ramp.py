@@ -6,7 +6,7 @@ from typing import NamedTuple
 import numpy as np
 
 
-class Ramp(NamedTuple):
+class TorqueRamp(NamedTuple):
     """A torque that stays for a while and then goes to a target, which may move."""
 
     start: np.ndarray     # (nv,)
@@ -40,5 +40,5 @@ def stairs(start, end, duration, slew, period):
     moving = change > 0.0
     duration = max([duration, *(change[moving] / slew[moving])])
     count = max(1, math.ceil(duration / period))
-    ramp = Ramp(start, float(count))
+    ramp = TorqueRamp(start, float(count))
     return [ramp.towards(end, k) for k in range(count + 1)]

@@ -26,7 +26,7 @@ def setting(default, text, unit='', bounds=None, one_of=None):
 
 
 @dataclass(frozen=True)
-class Settings:
+class SafetySettings:
     """What the gate demands. A value out of its range raises a DynamicsError that names it."""
 
     # How old things may be

@@ -42,7 +42,7 @@ def hierarchical_least_squares(tasks, damping=0.0):
     return x
 
 
-class Factors(NamedTuple):
+class LevelFactors(NamedTuple):
     """What A (m, n) of the rank r does to x = T u + rest w, where |A x| = |u|."""
 
     U: np.ndarray     # (m, r) orthonormal, A T = U
@@ -71,7 +71,7 @@ def factors(A, scale, damping=0.0):
     """
     m, n = A.shape
     if norm(A) <= UNFELT * scale:  # no singular value is above the norm
-        return Factors(np.zeros((m, 0)), np.zeros((n, 0)), identity(n), 0)
+        return LevelFactors(np.zeros((m, 0)), np.zeros((n, 0)), identity(n), 0)
     if not damping:
         found = _of_full_rank(A)
         if found is not None and norm(found.T) * RANK * scale < 1.0:  # none is below 1 / |T|
@@ -79,7 +79,8 @@ def factors(A, scale, damping=0.0):
     U, s, Vt = np.linalg.svd(A)
     r = rank_of(s, scale)
     felt = int(np.sum(s > UNFELT * scale))
-    return Factors(U[:, :r], Vt[:r].T * (s[:r] / (s[:r] ** 2 + damping ** 2)), Vt[r:].T, felt - r)
+    return LevelFactors(U[:, :r], Vt[:r].T * (s[:r] / (s[:r] ** 2 + damping ** 2)), Vt[r:].T,
+                        felt - r)
 
 
 def _of_full_rank(A):
@@ -98,8 +99,8 @@ def _of_full_rank(A):
     Q[:, :r] = R
     Q, *_ = dorgqr(Q, reflectors, overwrite_a=1)
     if m <= n:
-        return Factors(identity(m), Q[:, :r] @ inverse.T, Q[:, r:], 0)
-    return Factors(Q, inverse, np.zeros((n, 0)), 0)
+        return LevelFactors(identity(m), Q[:, :r] @ inverse.T, Q[:, r:], 0)
+    return LevelFactors(Q, inverse, np.zeros((n, 0)), 0)
 
 
 @lru_cache(maxsize=64)

@@ -13,10 +13,10 @@ import numpy as np
 
 from dynamics_node.algorithms.jacobian import pose_and_jacobian
 from dynamics_node.spatial import so3
-from dynamics_node.spatial.choice import clipped, is_positive, larger
+from dynamics_node.spatial.branchless_log import branchless_log, shortest_turn
+from dynamics_node.spatial.select import clipped, is_positive, larger
 from dynamics_node.spatial.so3 import cross
 from dynamics_node.spatial.solve import factor, solve_factored
-from dynamics_node.spatial.turn import rotation_vector, shortest_turn
 
 # Numbers in `goal` of each kind: a position; a rotation matrix row by row; an axis in the frame,
 # one normal to it, and the direction in the world. Then the weight and 1 / tolerance^2.
@@ -26,7 +26,7 @@ LEAST_DAMPING = 1e-12
 LONGEST = 2.0          # what a step tends to that would be longer [rad or m]
 
 
-class Step(NamedTuple):
+class NewtonStep(NamedTuple):
     """What one iteration says: the errors are those before the step."""
 
     q: np.ndarray         # (nq,) the next configuration, within the limits
@@ -68,7 +68,7 @@ def newton_step(model, q, goal, limits, caution, parts):
     cost = e @ e
     step = _damped(A, e, gradient, caution[0] * cost)
     step = step / np.sqrt(1.0 + step @ step / LONGEST ** 2)
-    return Step(_moved(model, q, step, lower, upper), np.asarray(miss), np.asarray(cost),
+    return NewtonStep(_moved(model, q, step, lower, upper), np.asarray(miss), np.asarray(cost),
                 np.asarray(gradient @ gradient), np.array(squares))
 
 
@@ -94,7 +94,7 @@ def error_and_rows(pose, J, kind, numbers):
         return pose.R.T @ (numbers[:3] - pose.p), J[:3], np.eye(3)
     three = np.array(numbers[:9]).reshape(3, 3)
     if kind == 'orientation':  # the proper rotation error, the turn R' R* (eq. 2.235, 2.239)
-        return rotation_vector(pose.R.T @ three), J[3:], np.eye(3)
+        return branchless_log(pose.R.T @ three), J[3:], np.eye(3)
     axis, across, direction = three
     axes = np.array([across, cross(axis, across)])  # a turn about the axis is no error
     return axes @ shortest_turn(axis, pose.R.T @ direction, across), axes @ J[3:], axes

@@ -5,8 +5,8 @@ from functools import lru_cache
 
 import numpy as np
 
+from dynamics_node.constrained.actuation import actuated_dofs
 from dynamics_node.constrained.constraint import size
-from dynamics_node.constrained.motors import motors
 
 
 @dataclass(frozen=True, eq=False)
@@ -31,7 +31,7 @@ def setting_of(model, held, passive):
 
     :param held: tuple of Constraint; passive: names of joints without a motor.
     """
-    driven = motors(model, passive)
+    driven = actuated_dofs(model, passive)
     places, last = {}, model.nv
     for constraint in held:
         first, last = last, last + size(constraint)

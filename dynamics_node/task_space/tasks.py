@@ -159,14 +159,14 @@ class Task:
         self.position.flags.writeable = False
 
 
-class Rows(NamedTuple):
+class TaskEquations(NamedTuple):
     """What a task asks of x = (a, forces), A x = b."""
 
     A: np.ndarray
     b: np.ndarray
 
     def times(self, factor):
-        return Rows(factor * self.A, factor * self.b)
+        return TaskEquations(factor * self.A, factor * self.b)
 
 
 def task_rows(task, case):
@@ -205,7 +205,7 @@ def _posture(task, case):
     error = task.sized('position', len(A)) - case.q[in_q] if len(task.position) else None
     if error is not None and endless.size:  # the shorter way round
         error[endless] -= TURN * np.round(error[endless] / TURN)
-    return Rows(A, _wanted(task, error, case.v[in_v]))
+    return TaskEquations(A, _wanted(task, error, case.v[in_v]))
 
 
 def _wanted(task, error, velocity):
@@ -227,7 +227,7 @@ def _along(some, axes, case, J, b):
         J, b = J[which], b[which]
     A = np.zeros((len(J), case.setting.size))
     A[:, :J.shape[1]] = J
-    return Rows(A, b)
+    return TaskEquations(A, b)
 
 
 def _force(task, case):
@@ -235,14 +235,14 @@ def _force(task, case):
         task.refuse('contact', f"is '{task.contact}'",
                     f'one of: {", ".join(case.setting.places) or "none"}')
     A = _force_rows(task.contact, case.setting)
-    return Rows(A, task.sized('value', len(A)))
+    return TaskEquations(A, task.sized('value', len(A)))
 
 
 def _torque(task, case):
     b = -case.torque_at_rest
     if len(task.value):
         b += task.sized('value', len(case.v))[case.setting.driven]
-    return Rows(case.torque, b)
+    return TaskEquations(case.torque, b)
 
 
 @lru_cache(maxsize=256)

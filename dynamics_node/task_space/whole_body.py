@@ -18,7 +18,7 @@ from dynamics_node.task_space.conflicts import Group, conflicting
 from dynamics_node.task_space.qp import solve_qp
 from dynamics_node.task_space.qp_hierarchy import Level, hierarchical_qp
 from dynamics_node.task_space.setting import Setting
-from dynamics_node.task_space.tasks import Rows, Task, task_rows
+from dynamics_node.task_space.tasks import Task, TaskEquations, task_rows
 
 # Pivots of the tasks' P = A' A below this share of its largest entry: something is left open.
 DEFINITE = 1e-9
@@ -37,7 +37,7 @@ class WholeBody(NamedTuple):
     conflict: tuple = ()      # names of tasks, contacts and bounds that cannot hold together
 
 
-class Case(NamedTuple):
+class WholeBodyProblem(NamedTuple):
     """A robot in a state, and how it is held: what tasks and bounds are told."""
 
     robot: object               # a Robot
@@ -104,13 +104,14 @@ def _case(robot, q, v, setting, wrenches, stabilisation):
     h = robot.inverse_dynamics(q, v, np.zeros(n), *pushed)
     driven, free = setting.driven, setting.free
     if not setting.held:
-        return Case(robot, q, v, setting, M[driven], h[driven], Level(M[free], -h[free]))
+        return WholeBodyProblem(robot, q, v, setting, M[driven], h[driven], Level(M[free],
+                                                                                  -h[free]))
     found = robot.constraint_rows(q, v, setting.held)
     motion = np.concatenate([M, -found.A.T], axis=1)
     laws = np.zeros((len(free) + len(found.A), setting.size))
     laws[:len(free)] = motion[free]
     laws[len(free):, :n] = found.A
-    return Case(robot, q, v, setting, motion[driven], h[driven],
+    return WholeBodyProblem(robot, q, v, setting, motion[driven], h[driven],
                 Level(laws, -np.concatenate([h[free], wanted(found, v, stabilisation)])))
 
 
@@ -133,7 +134,7 @@ def _must(case, tasks, rows, stacks):
 
 def _levels(n, tasks, rows, stacks):
     """Return the Levels below 0 that anything belongs to, in order; at least one."""
-    nothing = Rows(np.zeros((0, n)), np.zeros(0))
+    nothing = TaskEquations(np.zeros((0, n)), np.zeros(0))
     result = []
     for level in sorted({*stacks, *(task.level for task in tasks)} - {0}) or [1]:
         own = [row if task.weight == 1.0 else row.times(math.sqrt(task.weight))

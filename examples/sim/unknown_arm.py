@@ -18,7 +18,7 @@ from sensor import Reading, Sensor
 
 from dynamics_node.control.gains import Gains
 from dynamics_node.control.laws import computed_torque
-from dynamics_node.control.spline import Motion
+from dynamics_node.control.spline import MotionSample
 from dynamics_node.control.terms import Terms
 from dynamics_node.identification.recording import RawRecording, raw_recording
 from dynamics_node.model.urdf_text import urdf_text
@@ -80,7 +80,7 @@ class UnknownArm:
             seen = self.sensor(Reading(0, arm.q, arm.v, torque))
             said.append((seen.q, seen.effort))
             true.append(arm.q)
-            wanted = Motion(*wanted)
+            wanted = MotionSample(*wanted)
             torque = computed_torque(terms, seen.q, seen.v, wanted, gains)
             torque = torque + springs.kp * (wanted.q - seen.q) + springs.kd * (wanted.v - seen.v)
             arm.step(torque)

@@ -4,12 +4,12 @@ import itertools
 
 import numpy as np
 import pytest
-from differences import along
-from tolerances import EXACT_MATHS, RATE_BY_DIFFERENCES
+from support.differences import along
+from support.tolerances import EXACT_MATHS, RATE_BY_DIFFERENCES
 
 from dynamics_node import Robot
 from dynamics_node.errors import DynamicsError, SingularParametrisation, UnknownName
-from dynamics_node.robots import ARM7
+from dynamics_node.example_robots import ARM7
 from dynamics_node.spatial.positions import POSITIONS, from_cartesian
 from dynamics_node.spatial.rate_maps import inverse_rate_map, rate_map
 from dynamics_node.spatial.rotations import SIZES, from_matrix

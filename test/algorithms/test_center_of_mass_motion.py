@@ -1,7 +1,7 @@
 """How the centre of mass moves, on random trees of every joint type."""
 
-from differences import along, relative
-from tolerances import EXACT_MATHS, RATE_BY_DIFFERENCES
+from support.differences import along, relative
+from support.tolerances import EXACT_MATHS, RATE_BY_DIFFERENCES
 
 
 def test_position_and_velocity_are_those_of_the_momentum(tree):

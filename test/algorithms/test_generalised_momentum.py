@@ -1,7 +1,7 @@
 """The momentum of the joints and what changes it, on random trees of every joint type."""
 
-from differences import along, relative
-from tolerances import EXACT_MATHS, RATE_BY_DIFFERENCES
+from support.differences import along, relative
+from support.tolerances import EXACT_MATHS, RATE_BY_DIFFERENCES
 
 
 def test_value_and_drift_are_those_of_the_matrices(tree):

@@ -1,10 +1,10 @@
 """Derivatives of frames' poses and velocities, on random trees of every joint type."""
 
-import complex_steps
 import numpy as np
 import pytest
-from differences import along, gradient, relative
-from tolerances import EXACT_MATHS, RATE_BY_DIFFERENCES
+from support import complex_steps
+from support.differences import along, gradient, relative
+from support.tolerances import EXACT_MATHS, RATE_BY_DIFFERENCES
 
 from dynamics_node.algorithms.jacobian import jacobian, jacobian_rate
 from dynamics_node.algorithms.kinematics import frame_pose, frame_twist

@@ -2,10 +2,10 @@
 
 import numpy as np
 import pytest
-import random_trees
-from differences import relative
 from scipy.linalg import expm
-from tolerances import EXACT_MATHS, RATE_BY_DIFFERENCES
+from support import random_trees
+from support.differences import relative
+from support.tolerances import EXACT_MATHS, RATE_BY_DIFFERENCES
 
 from dynamics_node import Robot
 from dynamics_node.algorithms.forward_dynamics import forward_dynamics
@@ -14,7 +14,7 @@ from dynamics_node.algorithms.forward_dynamics_derivatives import (
     forward_dynamics_derivatives,
 )
 from dynamics_node.algorithms.linearization import Linear, discretized, linearized
-from dynamics_node.robots import ARM7
+from dynamics_node.example_robots import ARM7
 
 INSTANT = 1e-4  # [s] one simulated step this way and one that way
 SMALL = 1e-5    # a deviation; both steps are of the order where rounding and curvature balance

@@ -4,12 +4,12 @@ from functools import cache
 
 import numpy as np
 import pytest
-import random_trees
-from differences import relative
-from oracles.agreement import Case, relative_error
-from oracles.pinocchio_oracle import PinocchioOracle
-from oracles.robots import ROBOTS
-from tolerances import EXACT_MATHS, PINOCCHIO, SOLVED
+from support import random_trees
+from support.differences import relative
+from support.oracle_agreement import Case, relative_error
+from support.pinocchio_oracle import PinocchioOracle
+from support.real_robots import ROBOTS
+from support.tolerances import EXACT_MATHS, PINOCCHIO, SOLVED
 
 from dynamics_node.algorithms.operational_space import consistent, reference_inertia
 from dynamics_node.errors import DynamicsError, UnknownName

@@ -2,14 +2,14 @@
 
 import numpy as np
 import pytest
-import random_trees
-from differences import relative
-from tolerances import SOLVED
+from support import random_trees
+from support.differences import relative
+from support.tolerances import SOLVED
 
 from dynamics_node import Robot
 from dynamics_node.algorithms.operational_space import DAMPED_BELOW
 from dynamics_node.errors import DynamicsError
-from dynamics_node.robots import ARM7
+from dynamics_node.example_robots import ARM7
 
 POSE = {'joint_1': 0.3, 'joint_2': 0.6, 'joint_3': -0.2, 'joint_4': -1.2, 'joint_5': 0.4,
         'joint_6': 0.9, 'joint_7': 0.1}

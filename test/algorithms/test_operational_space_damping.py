@@ -2,7 +2,7 @@
 
 import numpy as np
 import pytest
-from tolerances import SOLVED
+from support.tolerances import SOLVED
 
 from dynamics_node import Robot
 from dynamics_node.algorithms.operational_space import (

@@ -5,11 +5,11 @@ from functools import cache
 import numpy as np
 import pinocchio as pin
 import pytest
-from differences import along, relative
-from oracles.agreement import Case, agree
-from oracles.pinocchio_oracle import PinocchioOracle
-from oracles.robots import ROBOTS
-from tolerances import EXACT_MATHS, PINOCCHIO, RATE_BY_DIFFERENCES
+from support.differences import along, relative
+from support.oracle_agreement import Case, agree
+from support.pinocchio_oracle import PinocchioOracle
+from support.real_robots import ROBOTS
+from support.tolerances import EXACT_MATHS, PINOCCHIO, RATE_BY_DIFFERENCES
 
 from dynamics_node.algorithms.energy_regressor import energy_regressor
 from dynamics_node.algorithms.inertial_parameters import inertial_parameters

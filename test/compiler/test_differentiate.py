@@ -1,19 +1,17 @@
 """Derivatives in the graph: forward and reverse mode against complex steps."""
 
-import complex_steps
 import numpy as np
 import pytest
-import random_trees
-import small_robots
-from differences import STEP, relative
-from tolerances import EXACT_MATHS, RATE_BY_DIFFERENCES
+from support import complex_steps, random_trees, small_robots
+from support.differences import STEP, relative
+from support.tolerances import EXACT_MATHS, RATE_BY_DIFFERENCES
 
 from dynamics_node.algorithms.inverse_dynamics import inverse_dynamics
 from dynamics_node.algorithms.inverse_dynamics_derivatives import inverse_dynamics_derivatives
-from dynamics_node.compiler import by_graph
 from dynamics_node.compiler.differentiate import PARTIALS, gradient, tangents
 from dynamics_node.compiler.graph import Graph, Op
 from dynamics_node.compiler.trace import evaluate, trace
+from dynamics_node.kernels import autodiff
 
 SIZE = 5
 
@@ -97,7 +95,7 @@ def test_differentiated_inverse_dynamics_is_the_analytic_one(tree):
     """Every kind of joint, mimics, floating bases, friction, wrenches: two ways, one answer."""
     robot, rng, q, v, a, *_ = random_trees.make(tree, compile=False)
     model, wrenches = robot.model, rng.normal(size=(len(robot.model.bodies), 6))
-    program = trace(lambda *x: by_graph.inverse_dynamics_derivatives(model, *x),
+    program = trace(lambda *x: autodiff.inverse_dynamics_derivatives(model, *x),
                     {'q': q.shape, 'v': v.shape, 'a': a.shape, 'wrenches': wrenches.shape})
     got = evaluate(program, np.concatenate([q, v, a, wrenches.ravel()]))
     want = inverse_dynamics_derivatives(model, q, v, a, wrenches)

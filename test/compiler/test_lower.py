@@ -8,15 +8,22 @@ import itertools
 
 import numpy as np
 import pytest
-from differences import relative
-from kernels import ANSWERED_BY_FALLBACK, CALLERS, FMA, LANES, Kernel, kernel_of_arm
+from support.compiled_programs import (
+    ANSWERED_BY_FALLBACK,
+    CALLERS,
+    FMA,
+    LANES,
+    Kernel,
+    kernel_of_arm,
+)
+from support.differences import relative
 
-from dynamics_node.compiler.build import AGREEMENT
 from dynamics_node.compiler.graph import Op
 from dynamics_node.compiler.lower import BLOCK, instructions, lower
 from dynamics_node.compiler.target import Loaded, compile_ir
 from dynamics_node.compiler.trace import evaluate, trace
-from dynamics_node.spatial.choice import clipped, larger
+from dynamics_node.kernels.build import AGREEMENT
+from dynamics_node.spatial.select import clipped, larger
 
 SENTINEL = -1234.5
 

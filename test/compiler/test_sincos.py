@@ -4,7 +4,7 @@ import ctypes
 
 import numpy as np
 import pytest
-from kernels import ANSWERED_BY_FALLBACK, FMA, LANES, Kernel
+from support.compiled_programs import ANSWERED_BY_FALLBACK, FMA, LANES, Kernel
 
 from dynamics_node.compiler.sincos import LIMIT
 

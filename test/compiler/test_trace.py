@@ -2,16 +2,16 @@
 
 import numpy as np
 import pytest
-import random_trees
-from asked import asked
-from differences import relative
-from tolerances import EXACT_MATHS
+from support import random_trees
+from support.differences import relative
+from support.kernel_calls import asked
+from support.tolerances import EXACT_MATHS
 
-from dynamics_node.compiler.build import program_of
 from dynamics_node.compiler.graph import Graph, Op, Symbol, TracingError
 from dynamics_node.compiler.lower import LOWER, instructions
-from dynamics_node.compiler.questions import uniform_values
 from dynamics_node.compiler.trace import MEANING, check, count, evaluate, trace
+from dynamics_node.kernels.build import program_of
+from dynamics_node.kernels.keys import uniform_values
 
 
 def pendulum(q, v, tau, length):

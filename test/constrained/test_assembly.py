@@ -2,19 +2,19 @@
 
 import numpy as np
 import pytest
-import random_loops
-from differences import relative
-from tolerances import EXACT_MATHS, SOLVED
+from support import random_loops
+from support.differences import relative
+from support.tolerances import EXACT_MATHS, SOLVED
 
 from dynamics_node import Robot
 from dynamics_node.constrained import assembly
 from dynamics_node.constrained.assembly import anchored, project_configuration, project_velocity
 from dynamics_node.constrained.constraint import KINDS, Constraint
-from dynamics_node.constrained.read import read_constraints
+from dynamics_node.constrained.read_loops import read_constraints
 from dynamics_node.constrained.rows import constraint_matrix, residual
 from dynamics_node.errors import DynamicsError, UnknownName
+from dynamics_node.example_robots import ARM7, MECHANISMS
 from dynamics_node.model.configuration import difference, integrate, neutral
-from dynamics_node.robots import ARM7, MECHANISMS
 
 OFF = 0.1            # [rad or m] how far off each coordinate starts
 STEPS = 8            # quadratic from there: 1e-1, 1e-2, 1e-4, 1e-8, 1e-16, and some to settle in

@@ -3,10 +3,10 @@
 import mujoco
 import numpy as np
 import pytest
-import random_trees
-from differences import STEP, relative
-from rigid_robots import G, body, lever, on_random_links, point, still
-from tolerances import EXACT_MATHS, RATE_BY_DIFFERENCES, SOLVED
+from support import random_trees
+from support.differences import STEP, relative
+from support.rigid_robots import G, body, lever, on_random_links, point, still
+from support.tolerances import EXACT_MATHS, RATE_BY_DIFFERENCES, SOLVED
 
 from dynamics_node.algorithms.inverse_dynamics import inverse_dynamics
 from dynamics_node.algorithms.wrenches import body_wrenches

@@ -3,13 +3,13 @@
 import numpy as np
 import pinocchio as pin
 import pytest
-import random_trees
-from differences import relative
-from looped_trees import KINDS, make
-from oracles.pinocchio_oracle import PinocchioOracle
-from oracles.robots import ROBOTS
-from rigid_robots import body, leg_with_massless_foot, on_random_links, point, still
-from tolerances import EXACT_MATHS, PINOCCHIO, SOLVED
+from support import random_trees
+from support.differences import relative
+from support.looped_trees import KINDS, make
+from support.pinocchio_oracle import PinocchioOracle
+from support.real_robots import ROBOTS
+from support.rigid_robots import body, leg_with_massless_foot, on_random_links, point, still
+from support.tolerances import EXACT_MATHS, PINOCCHIO, SOLVED
 
 from dynamics_node import Robot
 from dynamics_node.algorithms.energy import kinetic_energy

@@ -2,21 +2,21 @@
 
 import numpy as np
 import pytest
-from differences import relative
-from tolerances import EXACT_MATHS
+from support.differences import relative
+from support.tolerances import EXACT_MATHS
 
 from dynamics_node import DynamicsError, Robot
 from dynamics_node.control import laws
 from dynamics_node.control.controller import Controller
+from dynamics_node.control.driver_compensation import PRESETS
 from dynamics_node.control.gains import Gains
-from dynamics_node.control.semantics import PRESETS
-from dynamics_node.control.spline import Motion
+from dynamics_node.control.spline import MotionSample
 from dynamics_node.control.terms import Terms
-from dynamics_node.robots import ARM7
+from dynamics_node.example_robots import ARM7
 
 NAN = float('nan')
 ZEROS = np.zeros(7)
-STILL = Motion(ZEROS, ZEROS, ZEROS)
+STILL = MotionSample(ZEROS, ZEROS, ZEROS)
 GAINS = Gains.per_joint(7, 100.0, 20.0)
 PENDULUM = """<robot name="pendulum"><link name="base"/><link name="rod"><inertial>
     <origin xyz="0.3 0 0"/><mass value="2"/><inertia ixx="0.1" iyy="0.1" izz="0.1" ixy="0" ixz="0"
@@ -39,8 +39,8 @@ def test_it_gives_what_the_law_says(arm):
     rng = np.random.default_rng(0)
     q, v, *motion = rng.normal(size=(5, 7))
     for mode, law in laws.JOINT_MODES.items():
-        tau = Controller(arm, mode, GAINS).torque(q.tolist(), v.tolist(), Motion(*motion))
-        np.testing.assert_array_equal(tau, law(Terms(arm), q, v, Motion(*motion), GAINS))
+        tau = Controller(arm, mode, GAINS).torque(q.tolist(), v.tolist(), MotionSample(*motion))
+        np.testing.assert_array_equal(tau, law(Terms(arm), q, v, MotionSample(*motion), GAINS))
 
 
 def test_mode_gravity_looks_at_nothing_but_q(arm):
@@ -70,9 +70,10 @@ def test_another_robot_gets_the_same_settings(arm, mode):
     (ZEROS, [0.0], STILL, r'v must have shape \(7,\), got \(1,\)'),
     (ZEROS, 0.0, STILL, r'v must have shape \(7,\), got \(\)'),
     (ZEROS, ['fast'] * 7, STILL, r'v must hold real numbers'),
-    (ZEROS, ZEROS, Motion(ZEROS[:1], ZEROS, ZEROS), r'motion.q must have shape \(7,\), got \(1,\)'),
-    (ZEROS, ZEROS, Motion(ZEROS, 0.0, ZEROS), r'motion.v must have shape \(7,\), got \(\)'),
-    (ZEROS, ZEROS, Motion(ZEROS, ZEROS, [ZEROS]), r'motion.a must have shape \(7,\)'),
+    (ZEROS, ZEROS, MotionSample(ZEROS[:1], ZEROS, ZEROS),
+     r'motion.q must have shape \(7,\), got \(1,\)'),
+    (ZEROS, ZEROS, MotionSample(ZEROS, 0.0, ZEROS), r'motion.v must have shape \(7,\), got \(\)'),
+    (ZEROS, ZEROS, MotionSample(ZEROS, ZEROS, [ZEROS]), r'motion.a must have shape \(7,\)'),
     (ZEROS, None, STILL, r'needs v and the reference'),
     (ZEROS, ZEROS, None, r'needs v and the reference'),
 ])
@@ -92,7 +93,7 @@ def test_a_torque_is_finite_or_there_is_none(arm, mode, value, place):
     for name in ('full', 'without_gravity', 'payload_only'):
         controller = Controller(arm, mode, GAINS, name)
         try:
-            tau = controller.torque(state[0], state[1], Motion(*state[2:]))
+            tau = controller.torque(state[0], state[1], MotionSample(*state[2:]))
         except DynamicsError:
             continue
         assert tau.shape == (7,) and np.isfinite(tau).all()
@@ -127,6 +128,6 @@ def test_compiled_it_gives_the_same(monkeypatch, tmp_path):
                 both = [Controller(robot, mode, gains, name, scale, scale)
                         for robot in (slow, fast)]
                 both[1].compile(wait=True)
-                one, other = (controller.torque(q, v, Motion(*motion)) for controller in both)
+                one, other = (controller.torque(q, v, MotionSample(*motion)) for controller in both)
                 assert relative(one, other) < 10 * EXACT_MATHS
     assert all(robot.compiled for robot in both[1]._terms.robots)

@@ -4,7 +4,7 @@ import numpy as np
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
-from tolerances import EXACT_MATHS
+from support.tolerances import EXACT_MATHS
 
 from dynamics_node import DynamicsError
 from dynamics_node.control.gains import Gains

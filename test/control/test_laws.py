@@ -2,14 +2,14 @@
 
 import numpy as np
 import pytest
-import random_trees
-from differences import relative
-from tolerances import EXACT_MATHS, SOLVED
+from support import random_trees
+from support.differences import relative
+from support.tolerances import EXACT_MATHS, SOLVED
 
 from dynamics_node import DynamicsError, Robot
 from dynamics_node.control import laws
 from dynamics_node.control.gains import Gains
-from dynamics_node.control.spline import Motion
+from dynamics_node.control.spline import MotionSample
 from dynamics_node.control.terms import Terms
 
 
@@ -18,7 +18,7 @@ def aim(tree, spread=0.5):
     nv = tree.robot.nv
     q = tree.robot.integrate(tree.q, tree.rng.uniform(-spread, spread, nv))
     gains = Gains.per_joint(nv, tree.rng.uniform(1, 50, nv), tree.rng.uniform(1, 9, nv))
-    return Motion(q, tree.rng.normal(size=nv), tree.rng.normal(size=nv)), gains
+    return MotionSample(q, tree.rng.normal(size=nv), tree.rng.normal(size=nv)), gains
 
 
 def commanded(tree, motion, gains):
@@ -29,7 +29,7 @@ def commanded(tree, motion, gains):
 
 def at_rest(tree, motion):
     """Return the motion that stands where this one is."""
-    return Motion(motion.q, np.zeros(tree.robot.nv), np.zeros(tree.robot.nv))
+    return MotionSample(motion.q, np.zeros(tree.robot.nv), np.zeros(tree.robot.nv))
 
 
 def lossless(robot):
@@ -173,7 +173,7 @@ def test_a_driver_that_wraps_angles_changes_no_torque(mode):
     robot = Robot.from_urdf(SPINNERS)
     rng = np.random.default_rng(0)
     q, v, a = rng.normal(size=(3, 6))
-    motion, gains = Motion(q + 0.3, v, a), Gains.per_joint(6, 9.0, 3.0)
+    motion, gains = MotionSample(q + 0.3, v, a), Gains.per_joint(6, 9.0, 3.0)
     wrapped = q + 2 * np.pi * np.array([1, 0, 0, 0, -3, 0])
     law = laws.JOINT_MODES[mode]
     assert relative(law(Terms(robot), wrapped, v, motion, gains),
@@ -188,5 +188,5 @@ def test_batches_pass_through():
     for law in laws.JOINT_MODES.values():
         one = law(terms, tree.q, tree.v, motion, gains)
         many = law(terms, np.stack([tree.q] * 2), np.stack([tree.v] * 2),
-                   Motion(*(np.stack([part] * 2) for part in motion)), gains)
+                   MotionSample(*(np.stack([part] * 2) for part in motion)), gains)
         assert relative(many, np.stack([one] * 2)) < EXACT_MATHS

@@ -2,18 +2,18 @@
 
 import numpy as np
 import pytest
-from differences import STEP, relative
 from hypothesis import given, settings
 from hypothesis import strategies as st
-from tolerances import EXACT_MATHS, RATE_BY_DIFFERENCES
+from support.differences import STEP, relative
+from support.tolerances import EXACT_MATHS, RATE_BY_DIFFERENCES
 
 from dynamics_node import DynamicsError
 from dynamics_node.control.reference import Reference
-from dynamics_node.control.rules import Rules
+from dynamics_node.control.reference_limits import ReferenceLimits
 from dynamics_node.control.spline import Spline
 
 N, BLEND = 3, 0.2
-FREE = Rules(('a', 'b', 'c'), np.full(N, -np.inf), np.full(N, np.inf), np.full(N, np.nan),
+FREE = ReferenceLimits(('a', 'b', 'c'), np.full(N, -np.inf), np.full(N, np.inf), np.full(N, np.nan),
              np.array([], dtype=int), BLEND, np.inf)
 GIVEN = {'positions': 1, 'velocities': 2, 'accelerations': 3}
 NAN = float('nan')

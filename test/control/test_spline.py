@@ -4,15 +4,15 @@ import pickle
 
 import numpy as np
 import pytest
-from differences import STEP, relative
 from hypothesis import given, settings
 from hypothesis import strategies as st
 from numpy.polynomial import Polynomial
 from scipy.interpolate import BPoly
-from tolerances import EXACT_MATHS, RATE_BY_DIFFERENCES
+from support.differences import STEP, relative
+from support.tolerances import EXACT_MATHS, RATE_BY_DIFFERENCES
 
 from dynamics_node import DynamicsError
-from dynamics_node.control.spline import Motion, Spline
+from dynamics_node.control.spline import MotionSample, Spline
 
 GIVEN = {'positions': 1, 'velocities': 2, 'accelerations': 3}  # how many of q, v, a it is given
 JOINTS = 3
@@ -160,7 +160,7 @@ def test_one_time_and_many_answer_the_same(known, path):
     assert [part.shape for part in many] == [(len(t), JOINTS)] * 3
     for row, time in enumerate(t):
         one = spline.at(float(time))
-        assert isinstance(one, Motion) and one.q.shape == (JOINTS,)
+        assert isinstance(one, MotionSample) and one.q.shape == (JOINTS,)
         assert spread(one, [part[row] for part in many]) < 100 * EXACT_MATHS
     assert spread(spline.at(t.tolist()), many) == 0.0
 

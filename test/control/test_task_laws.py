@@ -3,13 +3,13 @@
 import numpy as np
 import pytest
 import scipy.linalg
-from differences import relative
-from task_cases import aim, best_frame, gains
-from tolerances import EXACT_MATHS, SOLVED
+from support.differences import relative
+from support.task_references import aim, best_frame, gains
+from support.tolerances import EXACT_MATHS, SOLVED
 
 from dynamics_node.algorithms.operational_space import consistent
 from dynamics_node.control.gains import TaskGains
-from dynamics_node.control.task_chart import pose_error
+from dynamics_node.control.pose_coordinates import pose_error
 from dynamics_node.control.task_laws import (
     critical_damping,
     stiffness_and_damping,

@@ -2,7 +2,7 @@
 
 import numpy as np
 import pytest
-from tolerances import EXACT_MATHS
+from support.tolerances import EXACT_MATHS
 
 from dynamics_node import DynamicsError
 from dynamics_node.control.task_reference import task_reference

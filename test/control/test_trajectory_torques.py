@@ -2,14 +2,14 @@
 
 import numpy as np
 import pytest
-from differences import relative
 from hypothesis import given, settings
 from hypothesis import strategies as st
-from tolerances import EXACT_MATHS, SOLVED
+from support.differences import relative
+from support.tolerances import EXACT_MATHS, SOLVED
 
 from dynamics_node import DynamicsError, Robot, UnknownName
 from dynamics_node.control.trajectory_torques import trajectory_torques
-from dynamics_node.robots import ARM7
+from dynamics_node.example_robots import ARM7
 
 NAN, G = float('nan'), 9.81
 MASS, CENTER, REACH, LIMIT = 2.0, 0.3, 0.8, 30.0

@@ -2,12 +2,13 @@
 
 import numpy as np
 import pytest
-import random_trees
-from differences import relative
 from scipy.linalg import qr
-from tolerances import EXACT_MATHS, SOLVED
+from support import random_trees
+from support.differences import relative
+from support.tolerances import EXACT_MATHS, SOLVED
 
 from dynamics_node import Robot
+from dynamics_node.example_robots import ARM7
 from dynamics_node.identification.base_parameters import (
     ALONE,
     COMBINED,
@@ -22,7 +23,6 @@ from dynamics_node.identification.parameters import (
     torque_beyond_the_model,
     values_of,
 )
-from dynamics_node.robots import ARM7
 
 LENGTH = 0.7
 PLANAR = f"""<robot name="planar"><link name="base"/>

@@ -7,7 +7,8 @@ import pytest
 import yaml
 
 from dynamics_node import DynamicsError, Robot
-from dynamics_node.identification.excitation import Settings, excitation
+from dynamics_node.example_robots import ARM7
+from dynamics_node.identification.excitation import ExcitationSettings, excitation
 from dynamics_node.identification.excitation_limits import Box, kept_within, limits_of
 from dynamics_node.identification.fourier import Fourier, at_rest
 from dynamics_node.identification.information import Information, smooth_condition
@@ -19,11 +20,10 @@ from dynamics_node.identification.trajectory_files import (
     trajectory_yaml,
     write_trajectory_csv,
 )
-from dynamics_node.robots import ARM7
 
 LOCKED = {'joint_3': 0.3, 'joint_5': 0.0, 'joint_7': 0.0}
 TABLE = Box('tool0', lower=(-np.inf, -np.inf, 0.4))     # stay 0.4 m above the floor
-SETTINGS = Settings(iterations=8, acceleration=4.0, boxes=(TABLE,))
+SETTINGS = ExcitationSettings(iterations=8, acceleration=4.0, boxes=(TABLE,))
 DENSELY = 5000   # samples of a period; the search looks at 100, its check at 1000
 
 
@@ -109,14 +109,14 @@ def test_the_same_seed_gives_the_same_motion_and_another_another(robot, found):
     again = excitation(robot, SETTINGS)
     assert np.array_equal(again.trajectory.sine, found.trajectory.sine)
     assert again.condition == found.condition
-    other = excitation(robot, Settings(iterations=0, seed=1))
+    other = excitation(robot, ExcitationSettings(iterations=0, seed=1))
     assert not np.array_equal(other.trajectory.sine, found.trajectory.sine)
 
 
 def test_limits_that_make_identification_poor_are_told(robot):
     """By the condition number and the parameters."""
     narrow = {name: (0.1, 0.12) for name in robot.joint_names}
-    poor = excitation(robot, Settings(iterations=1, positions=narrow, seconds=5.0))
+    poor = excitation(robot, ExcitationSettings(iterations=1, positions=narrow, seconds=5.0))
     assert poor.condition > 100.0
     text = ' '.join(poor.warnings)
     assert 'make identification poor, most of all of' in text
@@ -128,7 +128,7 @@ def test_limits_that_make_identification_poor_are_told(robot):
 def test_limits_that_nothing_can_keep_are_refused(robot):
     """A box out of reach; an arm too heavy for its drives."""
     with pytest.raises(DynamicsError, match='random configurations can the robot hold itself'):
-        excitation(robot, Settings(boxes=(Box('tool0', lower=(5.0, 0.0, 0.0)),)))
+        excitation(robot, ExcitationSettings(boxes=(Box('tool0', lower=(5.0, 0.0, 0.0)),)))
     with pytest.raises(DynamicsError, match='hold itself'):
         excitation(robot.with_payload('rock', 'tool0', 500.0))
 
@@ -146,15 +146,16 @@ def test_unknown_limits_are_told():
 
 
 @pytest.mark.parametrize('settings, words', [
-    (Settings(harmonics=1), 'harmonics is 1; expected 2 or more'),
-    (Settings(period=-1.0), 'period'),
-    (Settings(iterations=-1), 'iterations is -1; expected a whole number'),
-    (Settings(margin=1.0), 'margin is 1.0'),
-    (Settings(positions={'elbow': (0, 1)}), "no joint 'elbow'"),
-    (Settings(positions={'joint_1': (1, 0)}), r'expected \(lower, upper\)'),
-    (Settings(acceleration=0.0), 'acceleration is 0.0; expected a positive'),
-    (Settings(boxes=(Box('hand'),)), "boxes: no frame 'hand'"),
-    (Settings(boxes=(Box('tool0', (0, 0, 1), (1, 1, 0)),)), 'each lower one below the upper')])
+    (ExcitationSettings(harmonics=1), 'harmonics is 1; expected 2 or more'),
+    (ExcitationSettings(period=-1.0), 'period'),
+    (ExcitationSettings(iterations=-1), 'iterations is -1; expected a whole number'),
+    (ExcitationSettings(margin=1.0), 'margin is 1.0'),
+    (ExcitationSettings(positions={'elbow': (0, 1)}), "no joint 'elbow'"),
+    (ExcitationSettings(positions={'joint_1': (1, 0)}), r'expected \(lower, upper\)'),
+    (ExcitationSettings(acceleration=0.0), 'acceleration is 0.0; expected a positive'),
+    (ExcitationSettings(boxes=(Box('hand'),)), "boxes: no frame 'hand'"),
+    (ExcitationSettings(boxes=(Box('tool0', (0, 0, 1), (1, 1, 0)),)),
+     'each lower one below the upper')])
 def test_wrong_settings_are_named(robot, settings, words):
     """With what would be valid."""
     with pytest.raises(DynamicsError, match=words):
@@ -164,19 +165,20 @@ def test_wrong_settings_are_named(robot, settings, words):
 def test_progress_rises_to_one_and_may_stop_it(robot):
     """What progress raises goes through."""
     told = []
-    excitation(robot, Settings(iterations=2), lambda fraction, text: told.append(fraction))
+    excitation(robot, ExcitationSettings(iterations=2), lambda fraction,
+               text: told.append(fraction))
     assert told == sorted(told)
     assert told[-1] == 1.0
 
     def stop(fraction, text):
         raise KeyboardInterrupt
     with pytest.raises(KeyboardInterrupt):
-        excitation(robot, Settings(), stop)
+        excitation(robot, ExcitationSettings(), stop)
 
 
 def test_seconds_end_the_search(robot):
     """With the best so far."""
-    ended = excitation(robot, Settings(iterations=10 ** 6, seconds=0.5))
+    ended = excitation(robot, ExcitationSettings(iterations=10 ** 6, seconds=0.5))
     assert ended.condition < np.inf
 
 

@@ -2,7 +2,7 @@
 
 import numpy as np
 import pytest
-from simple_recordings import fourier_motion
+from support.simple_recordings import fourier_motion
 
 from dynamics_node import DynamicsError
 from dynamics_node.identification.decimation import TAPS, decimate, factor_for, segments

@@ -2,8 +2,8 @@
 
 import numpy as np
 import pytest
-from heavier_arm import other_values, recorded
-from tolerances import EXACT_MATHS, SOLVED
+from support.heavier_arm import other_values, recorded
+from support.tolerances import EXACT_MATHS, SOLVED
 
 from dynamics_node.errors import DynamicsError
 from dynamics_node.identification.identify import Options, identify

@@ -2,7 +2,7 @@
 
 import numpy as np
 import pytest
-from heavier_arm import other_values, recorded
+from support.heavier_arm import other_values, recorded
 
 from dynamics_node.identification.accumulate import accumulate
 from dynamics_node.identification.base_parameters import base_parameters

@@ -2,7 +2,7 @@
 
 import numpy as np
 import pytest
-from tolerances import EXACT_MATHS, SOLVED
+from support.tolerances import EXACT_MATHS, SOLVED
 
 from dynamics_node.algorithms.inertial_parameters import inertia_of, ten_numbers
 from dynamics_node.identification.log_cholesky import (

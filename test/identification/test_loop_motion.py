@@ -2,13 +2,13 @@
 
 import numpy as np
 import pytest
-from moving_mechanisms import mechanism, moved
-from tolerances import RATE_BY_DIFFERENCES, SOLVED
+from support.moving_mechanisms import mechanism, moved
+from support.tolerances import RATE_BY_DIFFERENCES, SOLVED
 
 from dynamics_node import DynamicsError, Robot
-from dynamics_node.constrained.read import Loops
+from dynamics_node.constrained.read_loops import Loops
+from dynamics_node.example_robots import ARM7, MECHANISMS
 from dynamics_node.identification.loop_motion import LoopMotion
-from dynamics_node.robots import ARM7, MECHANISMS
 
 COUNT = 8
 ROCKER = ('crank_joint', 'coupler_joint')   # passive where the rocker is driven

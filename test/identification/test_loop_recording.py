@@ -2,7 +2,7 @@
 
 import numpy as np
 import pytest
-from moving_mechanisms import mechanism, moved, raw, recorded
+from support.moving_mechanisms import mechanism, moved, raw, recorded
 
 from dynamics_node import DynamicsError
 from dynamics_node.identification.loop_motion import LoopMotion

@@ -4,14 +4,14 @@ import functools
 
 import numpy as np
 import pytest
-from moving_mechanisms import mechanism, other_mechanism
-from tolerances import SOLVED
+from support.moving_mechanisms import mechanism, other_mechanism
+from support.tolerances import SOLVED
 
+from dynamics_node.example_robots import MECHANISMS
 from dynamics_node.identification.base_parameters import base_parameters, random_regressors
 from dynamics_node.identification.loop_motion import LoopMotion
 from dynamics_node.identification.loop_rows import loop_torques, project, row_regressor
 from dynamics_node.identification.parameters import layout_of, robot_of, values_of
-from dynamics_node.robots import MECHANISMS
 
 COUNT = 5
 PASSIVE = [*((name, None) for name in MECHANISMS),      # as bundled

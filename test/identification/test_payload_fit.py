@@ -2,15 +2,15 @@
 
 import numpy as np
 import pytest
-from loaded_arm import LOAD, MIDDLE, held, moved
+from support.loaded_arm import LOAD, MIDDLE, held, moved
 
 from dynamics_node import DynamicsError, Robot
+from dynamics_node.example_robots import ARM7
 from dynamics_node.identification import log_cholesky
 from dynamics_node.identification.payload_fit import CUTOFF, identify_payload
 from dynamics_node.identification.prepare import prepare
 from dynamics_node.identification.recording import raw_recording
 from dynamics_node.identification.static_poses import StaticPoses
-from dynamics_node.robots import ARM7
 from dynamics_node.spatial.inertia import from_com
 
 FRICTION = np.array([0.9, 0.9, 0.7, 0.7, 0.4, 0.3, 0.2])   # of the arm's URDF

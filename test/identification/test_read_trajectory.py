@@ -4,7 +4,7 @@ import os
 
 import numpy as np
 import pytest
-from tolerances import EXACT_MATHS
+from support.tolerances import EXACT_MATHS
 
 from dynamics_node import DynamicsError
 from dynamics_node.identification.fourier import Fourier

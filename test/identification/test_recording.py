@@ -4,8 +4,8 @@ import numpy as np
 import pytest
 
 from dynamics_node import DynamicsError, Robot
+from dynamics_node.example_robots import ARM7
 from dynamics_node.identification.recording import of_joints, raw_recording
-from dynamics_node.robots import ARM7
 
 TIME = np.arange(4.0)
 

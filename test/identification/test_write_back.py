@@ -2,17 +2,19 @@
 
 import difflib
 import re
-import sys
 from pathlib import Path
 
 import numpy as np
 import pytest
 import yaml
-from tolerances import SOLVED
+from support.real_robots import ROBOTS  # noqa: E402
+from support.tolerances import SOLVED
 
 from dynamics_node import Robot
 from dynamics_node.algorithms.inertial_parameters import ten_numbers
+from dynamics_node.checks import named_numbers
 from dynamics_node.errors import DynamicsError
+from dynamics_node.example_robots import ARM7
 from dynamics_node.identification.friction_yaml import friction_yaml
 from dynamics_node.identification.log_cholesky import (
     body_of,
@@ -22,11 +24,6 @@ from dynamics_node.identification.log_cholesky import (
 )
 from dynamics_node.identification.parameters import layout_of, robot_of, values_of
 from dynamics_node.identification.write_back import write_back
-from dynamics_node.robots import ARM7
-from dynamics_node.ros.parameter import named_numbers
-
-sys.path.append(str(Path(__file__).resolve().parent.parent / 'oracles'))
-from robots import ROBOTS  # noqa: E402
 
 REAL = [robot for robot in ROBOTS if robot.base == 'fixed' and '_coupled' not in str(robot)]
 TINY = b"""\xef\xbb\xbf<?xml version='1.0'?>\r

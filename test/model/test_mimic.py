@@ -2,8 +2,8 @@
 
 import numpy as np
 import pytest
-from tolerances import EXACT_MATHS, SOLVED
-from urdf_pieces import LIMIT, joint, link, mimic, robot
+from support.tolerances import EXACT_MATHS, SOLVED
+from support.urdf_pieces import LIMIT, joint, link, mimic, robot
 
 from dynamics_node import Robot
 from dynamics_node.model.mimic import resolve_mimic

@@ -5,9 +5,9 @@ import threading
 
 import numpy as np
 import pytest
-from tolerances import EXACT_MATHS
+from support.tolerances import EXACT_MATHS
+from support.urdf_pieces import EVERYTHING, LIMIT, arm, joint, link, mimic, robot
 from urdf_parser_py.urdf import URDF
-from urdf_pieces import EVERYTHING, LIMIT, arm, joint, link, mimic, robot
 
 from dynamics_node import Robot
 from dynamics_node.model.read_urdf import read_urdf

@@ -4,8 +4,8 @@ import json
 
 import numpy as np
 import pytest
-from tolerances import EXACT_MATHS
-from urdf_pieces import EVERYTHING, LIMIT, arm, joint, link, mimic, robot
+from support.tolerances import EXACT_MATHS
+from support.urdf_pieces import EVERYTHING, LIMIT, arm, joint, link, mimic, robot
 
 from dynamics_node import Robot
 

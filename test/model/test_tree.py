@@ -1,7 +1,7 @@
 """Joints are numbered depth-first, children in the order of the text."""
 
 import pytest
-from urdf_pieces import EVERYTHING, joint, link, robot
+from support.urdf_pieces import EVERYTHING, joint, link, robot
 
 from dynamics_node import Robot
 from dynamics_node.model.read_urdf import read_urdf

@@ -2,13 +2,13 @@
 
 import numpy as np
 import pytest
-from differences import relative
-from tolerances import EXACT_MATHS
+from support.differences import relative
+from support.tolerances import EXACT_MATHS
 
 from dynamics_node import DynamicsError, Robot
+from dynamics_node.example_robots import ARM7
 from dynamics_node.observer.effort_meaning import MEANINGS, meaning_of
 from dynamics_node.observer.momentum import balance
-from dynamics_node.robots import ARM7
 
 ROTORS = {f'joint_{k}': 0.1 * k for k in range(1, 8)}
 AMPERES = {f'joint_{k}': (-1.0) ** k * 8.0 / k for k in range(1, 8)}  # N m/A

@@ -6,10 +6,10 @@ from xml.etree import ElementTree
 
 import numpy as np
 import pytest
-from oracles.agreement import Case, agree, at_frames
-from oracles.mujoco_oracle import MujocoOracle
-from oracles.robots import ROBOTS
-from tolerances import MUJOCO
+from support.mujoco_oracle import MujocoOracle
+from support.oracle_agreement import Case, agree, at_frames
+from support.real_robots import ROBOTS
+from support.tolerances import MUJOCO
 
 from dynamics_node import Robot
 

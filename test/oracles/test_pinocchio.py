@@ -5,10 +5,10 @@ from functools import cache
 import numpy as np
 import pinocchio as pin
 import pytest
-from oracles.agreement import Case, States, agree, at_frames
-from oracles.pinocchio_oracle import PinocchioOracle
-from oracles.robots import ROBOTS
-from tolerances import PINOCCHIO
+from support.oracle_agreement import Case, States, agree, at_frames
+from support.pinocchio_oracle import PinocchioOracle
+from support.real_robots import ROBOTS
+from support.tolerances import PINOCCHIO
 
 TILTED = np.array([3.0, -4.0, -8.0])  # gravity of a robot on a wall, in a vehicle, on a slope
 NOT_READ = 1e3                        # where hybrid dynamics finds the value itself

@@ -5,10 +5,10 @@ from functools import cache
 import numpy as np
 import pinocchio as pin
 import pytest
-from oracles.agreement import Case, agree, at_frames, each_state
-from oracles.pinocchio_oracle import PinocchioOracle
-from oracles.robots import ROBOTS
-from tolerances import PINOCCHIO
+from support.oracle_agreement import Case, agree, at_frames, each_state
+from support.pinocchio_oracle import PinocchioOracle
+from support.real_robots import ROBOTS
+from support.tolerances import PINOCCHIO
 
 from dynamics_node.algorithms.christoffel_symbols import christoffel_symbols
 from dynamics_node.algorithms.forward_dynamics import forward_dynamics

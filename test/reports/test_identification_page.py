@@ -4,14 +4,14 @@ import json
 
 import numpy as np
 import pytest
-from html_checks import checked
-from lively_motion import record
+from support.html_checks import checked
+from support.lively_motion import record
 
 from dynamics_node import DynamicsError, Robot
+from dynamics_node.example_robots import ARM7
 from dynamics_node.identification.identify import identify
 from dynamics_node.identification.validation import split
 from dynamics_node.reports.identification_page import identification_report_page
-from dynamics_node.robots import ARM7
 
 STILL = {f'joint_{k}': 0.0 for k in range(3, 8)}
 

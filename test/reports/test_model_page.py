@@ -5,17 +5,17 @@ import re
 
 import numpy as np
 import pytest
-from differences import relative
-from html_checks import checked
-from nasty_robot import NASTY, NASTY_URDF
-from robots import ROBOTS
-from tolerances import EXACT_MATHS, SOLVED
+from support.differences import relative
+from support.html_checks import checked
+from support.nasty_robot import NASTY, NASTY_URDF
+from support.real_robots import ROBOTS
+from support.tolerances import EXACT_MATHS, SOLVED
 
 from dynamics_node import DynamicsError, Robot
+from dynamics_node.example_robots import ARM7, MECHANISMS
 from dynamics_node.reports.body_views import silhouette
 from dynamics_node.reports.model_page import model_report_page
 from dynamics_node.reports.tree_picture import tree_picture
-from dynamics_node.robots import ARM7, MECHANISMS
 from dynamics_node.spatial.ellipsoid import Ellipsoid, equivalent_ellipsoid
 from dynamics_node.spatial.inertia import from_com
 from dynamics_node.spatial.so3 import about_axis

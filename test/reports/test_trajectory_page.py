@@ -4,17 +4,17 @@ import json
 
 import numpy as np
 import pytest
-from differences import relative
-from html_checks import checked
-from nasty_robot import NASTY, NASTY_URDF
-from robots import ROBOTS
-from tolerances import EXACT_MATHS
+from support.differences import relative
+from support.html_checks import checked
+from support.nasty_robot import NASTY, NASTY_URDF
+from support.real_robots import ROBOTS
+from support.tolerances import EXACT_MATHS
 
 from dynamics_node import DynamicsError, Robot, UnknownName
 from dynamics_node.control.trajectory_torques import trajectory_torques
+from dynamics_node.example_robots import ARM7, MECHANISMS
 from dynamics_node.reports.sampled_motion import sampled_motion
 from dynamics_node.reports.trajectory_page import demand, trajectory_report_page
-from dynamics_node.robots import ARM7, MECHANISMS
 
 EXAMPLES = {example.name: example for example in ROBOTS}
 TRAPEZOIDS = 1e-4   # relative: steps of 5 ms, of a motion of seconds

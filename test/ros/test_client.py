@@ -3,8 +3,8 @@
 import numpy as np
 import pytest
 import rclpy
-from remote_node import PATIENCE, assert_close
-from tolerances import EXACT_MATHS
+from support.remote_node import PATIENCE, assert_close
+from support.tolerances import EXACT_MATHS
 from trajectory_msgs.msg import JointTrajectory, JointTrajectoryPoint
 
 from dynamics_node import DynamicsError

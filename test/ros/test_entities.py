@@ -10,7 +10,7 @@ from rclpy.parameter import Parameter  # noqa: E402
 from rclpy.service import Service  # noqa: E402
 from rclpy.timer import Timer  # noqa: E402
 
-from dynamics_node.robots import ARM7  # noqa: E402
+from dynamics_node.example_robots import ARM7  # noqa: E402
 
 LATE = 0.5      # [s] longer than the timer of torques waits, which is 2 LATE / 2.2
 

@@ -4,13 +4,13 @@ from typing import NamedTuple
 
 import numpy as np
 import pytest
-from desks import desk_of, measure
-from tiny_robots import EVERY_KIND, NOTHING_MOVES, TWO_JOINTS
-from tolerances import EXACT_MATHS
+from support.node_states import desk_of, measure
+from support.tiny_robots import EVERY_KIND, NOTHING_MOVES, TWO_JOINTS
+from support.tolerances import EXACT_MATHS
 from visualization_msgs.msg import Marker
 
 from dynamics_node import Robot
-from dynamics_node.robots import ARM7
+from dynamics_node.example_robots import ARM7
 from dynamics_node.ros import convert
 from dynamics_node.ros.markers import (
     DENSITY,
@@ -261,7 +261,7 @@ def test_published_torques_are_drawn_in_place_of_measured_ones(easel):
 
 
 def test_a_wrench_is_shown_for_a_while(easel):
-    from remote_node import stamped_wrench
+    from support.remote_node import stamped_wrench
     measure(easel.desk, np.zeros(2), np.zeros(2))
     easel.markers.on_wrench(stamped_wrench('elbow_link', np.array([1.0, 0, 0, 0, 0, 0])))
     counts = []

@@ -18,7 +18,7 @@ from dynamics_node.ros.outgoing import (  # noqa: E402
     sendable,
     sentence,
 )
-from dynamics_node.ros.services import SERVICES  # noqa: E402
+from dynamics_node.ros.services.table import SERVICES  # noqa: E402
 
 HALF = '\ud800'            # half a character, as the escape "\ud800" in YAML makes
 NAME = '\udcff.csv'        # a file name that is no UTF-8, as os.listdir gives it

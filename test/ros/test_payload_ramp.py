@@ -7,7 +7,7 @@ import numpy as np
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
-from tolerances import EXACT_MATHS
+from support.tolerances import EXACT_MATHS
 
 from dynamics_node import DynamicsError
 from dynamics_node.model.model import Payload

@@ -2,8 +2,8 @@
 
 import numpy as np
 import pytest
-from test_group_laws import Ad_matrix, random_pose
-from tolerances import EXACT_MATHS
+from support.adjoint_matrices import Ad_matrix, random_pose
+from support.tolerances import EXACT_MATHS
 
 from dynamics_node.spatial import inertia as inertias
 from dynamics_node.spatial import so3

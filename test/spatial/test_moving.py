@@ -4,9 +4,9 @@ from typing import NamedTuple
 
 import numpy as np
 import pytest
-from complex_steps import STEP
-from differences import STEP as DIFFERENCE
-from tolerances import EXACT_MATHS, RATE_BY_DIFFERENCES
+from support.complex_steps import STEP
+from support.differences import STEP as DIFFERENCE
+from support.tolerances import EXACT_MATHS, RATE_BY_DIFFERENCES
 
 from dynamics_node.spatial import so3
 from dynamics_node.spatial.moving import Motion, point_acceleration, point_velocity, seen_from

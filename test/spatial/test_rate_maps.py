@@ -4,10 +4,10 @@ import pickle
 
 import numpy as np
 import pytest
-from complex_steps import STEP
-from differences import STEP as DIFFERENCE
 from scipy.spatial.transform import Rotation
-from tolerances import EXACT_MATHS, RATE_BY_DIFFERENCES
+from support.complex_steps import STEP
+from support.differences import STEP as DIFFERENCE
+from support.tolerances import EXACT_MATHS, RATE_BY_DIFFERENCES
 
 from dynamics_node.errors import DynamicsError, SingularParametrisation
 from dynamics_node.spatial import rotations, so3

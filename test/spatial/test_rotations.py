@@ -3,7 +3,7 @@
 import numpy as np
 import pytest
 from scipy.spatial.transform import Rotation
-from tolerances import EXACT_MATHS
+from support.tolerances import EXACT_MATHS
 
 from dynamics_node.errors import DynamicsError
 from dynamics_node.spatial import rotations

@@ -1,7 +1,7 @@
 """The small solver."""
 
 import numpy as np
-from tolerances import SOLVED
+from support.tolerances import SOLVED
 
 from dynamics_node.spatial.solve import factor, solve_factored, symmetric
 

@@ -2,7 +2,7 @@
 
 import numpy as np
 import pytest
-from standing import BOUNDS, FEET, solo12, state
+from support.standing_robots import BOUNDS, FEET, solo12, state
 
 from dynamics_node.constrained.constraint import Constraint
 from dynamics_node.task_space.bounds import Bound

@@ -2,12 +2,12 @@
 
 import numpy as np
 import pytest
-from differences import relative
-from oracles.robots import ROBOTS
-from planar_arms import planar_arm
+from support.differences import relative
+from support.planar_arms import planar_arm
+from support.real_robots import ROBOTS
 
 from dynamics_node import Constraint, DynamicsError, FrameMotion, Robot, Target, Tracking
-from dynamics_node.robots import ARM7
+from dynamics_node.example_robots import ARM7
 from dynamics_node.spatial import so3
 from dynamics_node.task_space.differential_kinematics import (
     joint_velocities,

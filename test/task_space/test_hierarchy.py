@@ -2,8 +2,8 @@
 
 import numpy as np
 import pytest
-from stacks import random_stack
-from tolerances import PRIORITY, SOLVED
+from support.priority_stacks import random_stack
+from support.tolerances import PRIORITY, SOLVED
 
 from dynamics_node.task_space.hierarchy import hierarchical_least_squares
 

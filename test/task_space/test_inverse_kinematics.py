@@ -2,12 +2,12 @@
 
 import numpy as np
 import pytest
-import random_trees
-from planar_arms import elbow_angles, planar_arm
+from support import random_trees
+from support.planar_arms import elbow_angles, planar_arm
 
 from dynamics_node import DynamicsError, Robot, Target
 from dynamics_node.algorithms.kinematics import frame_pose
-from dynamics_node.robots import MECHANISMS
+from dynamics_node.example_robots import MECHANISMS
 from dynamics_node.spatial import so3
 from dynamics_node.task_space.inverse_kinematics import REASONS
 

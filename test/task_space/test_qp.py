@@ -4,7 +4,7 @@ import builtins
 
 import numpy as np
 import pytest
-from tolerances import SOLVED
+from support.tolerances import SOLVED
 
 from dynamics_node.errors import DynamicsError
 from dynamics_node.task_space.qp import solve_qp

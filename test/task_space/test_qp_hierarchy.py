@@ -3,8 +3,8 @@
 import numpy as np
 import pytest
 from scipy.optimize import minimize
-from stacks import missed, random_levels, random_stack
-from tolerances import PRIORITY, SOLVED
+from support.priority_stacks import missed, random_levels, random_stack
+from support.tolerances import PRIORITY, SOLVED
 
 from dynamics_node.task_space.hierarchy import hierarchical_least_squares
 from dynamics_node.task_space.qp_hierarchy import Level, hierarchical_qp

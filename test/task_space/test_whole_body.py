@@ -4,8 +4,8 @@ import numpy as np
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
-from standing import BOUNDS, FEET, FRICTION, TORQUE, solo12, stacked, state, tasks
-from tolerances import PRIORITY, SOLVED
+from support.standing_robots import BOUNDS, FEET, FRICTION, TORQUE, solo12, stacked, state, tasks
+from support.tolerances import PRIORITY, SOLVED
 
 from dynamics_node import Robot
 from dynamics_node.constrained.friction_cone import check_contacts

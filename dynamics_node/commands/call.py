@@ -1,0 +1,215 @@
+"""Ask a running node: the command `call`."""
+
+import argparse
+import json
+import sys
+
+import numpy as np
+
+from dynamics_node.checks import named_numbers
+from dynamics_node.errors import DynamicsError
+from dynamics_node.task_space.target import Target
+
+QUESTIONS = {'inverse': 'inverse_dynamics', 'forward': 'forward_dynamics',
+             'terms': 'dynamics_terms', 'kinematics': 'kinematics',
+             'operational_space': 'operational_space', 'inverse_kinematics': 'inverse_kinematics',
+             'inverse_derivatives': 'dynamics_derivatives',
+             'forward_derivatives': 'dynamics_derivatives', 'linearization': 'linearization',
+             'payloads': 'list_payloads', 'report': 'model_report', 'selftest': 'self_test'}
+DETAILS = """\
+examples:
+  %(prog)s inverse --joint joint_1=0.1 joint_2=0.2 --velocity joint_1=0 joint_2=0
+  %(prog)s forward --effort joint_1=5.0
+  %(prog)s kinematics --frame tool --json
+  %(prog)s operational_space --frame tool --axes x y z
+  %(prog)s inverse_kinematics --frame tool --pose 0.4,0.1,0.5
+  %(prog)s linearization --step 0.001 --json
+  %(prog)s report --node /left/dynamics_node
+
+What is left out is taken from the measured joint states, accelerations are zero.
+exit code: 0 answered, 2 refused or nobody answers
+"""
+
+
+def add_parser(subparsers):
+    """Add the command `call`."""
+    parser = subparsers.add_parser('call', help='ask a running node', epilog=DETAILS,
+                                   description='Ask a running dynamics node.',
+                                   formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser.add_argument('question', choices=QUESTIONS)
+    for name, unit in (('joint', 'position [rad or m]'), ('velocity', '[rad/s or m/s]'),
+                       ('acceleration', '[rad/s^2 or m/s^2]'), ('effort', '[N m or N]')):
+        parser.add_argument(f'--{name}', metavar='JOINT=NUMBER', nargs='+', action='extend',
+                            default=[], help=unit)
+    parser.add_argument('--wrench', metavar='LINK=FX,FY,FZ,TX,TY,TZ', action='append', default=[],
+                        help='force and torque on the robot, at and in that link [N, N m]')
+    parser.add_argument('--frame', metavar='LINK', nargs='+', action='extend', default=[],
+                        help='links, for kinematics; all if none is named')
+    parser.add_argument('--axes', metavar='AXIS', nargs='+', action='extend', default=[],
+                        help='for operational_space: some of x y z rx ry rz; all if none is named')
+    parser.add_argument('--pose', metavar='X,Y,Z[,QX,QY,QZ,QW]', action='append', default=[],
+                        help='for inverse_kinematics: where each --frame shall be, in the root '
+                        'frame; without a quaternion only its position')
+    parser.add_argument('--step', metavar='SECONDS', type=float,
+                        help='for linearization: in discrete time; else it is continuous')
+    parser.add_argument('--node', default='dynamics_node', help='name of the node to ask')
+    parser.add_argument('--timeout', type=float, default=10.0, help='how long to wait [s]')
+    parser.add_argument('--json', action='store_true', help='for programs: JSON, not tables')
+    parser.set_defaults(run=call)
+
+
+def call(arguments):
+    """Ask, and write the answer to the standard output; return the exit code."""
+    fields = _fields(arguments)
+    import rclpy
+
+    from dynamics_node.ros.client import DynamicsClient
+    rclpy.init(args=[])
+    try:
+        node = rclpy.create_node('dynamics_node_call')
+        client = DynamicsClient(node, arguments.node, arguments.timeout)
+        answer = getattr(client, QUESTIONS[arguments.question])(**fields)
+    except TimeoutError as error:
+        raise DynamicsError(str(error)) from None
+    finally:
+        rclpy.try_shutdown()
+    shown = {name: value for name, value in vars(answer).items()
+             if name not in ('success', 'message')}
+    sys.stdout.write((json.dumps(shown, indent=2, default=_plain) if arguments.json
+                      else as_text(shown)) + '\n')
+    return 0
+
+
+TAKES = {  # question -> the words of the command line it understands
+    'inverse': {'q': 'joint', 'v': 'velocity', 'a': 'acceleration', 'wrenches': 'wrench'},
+    'forward': {'q': 'joint', 'v': 'velocity', 'tau': 'effort', 'wrenches': 'wrench'},
+    'terms': {'q': 'joint', 'v': 'velocity'},
+    'kinematics': {'q': 'joint', 'v': 'velocity', 'frames': 'frame'},
+    'inverse_kinematics': {'start': 'joint', 'frames': 'frame', 'poses': 'pose'},
+}
+TAKES['operational_space'] = {**TAKES['kinematics'], 'axes': 'axes'}
+TAKES['inverse_derivatives'], TAKES['forward_derivatives'] = TAKES['inverse'], TAKES['forward']
+TAKES['linearization'] = {**TAKES['forward'], 'step': 'step'}
+
+
+def _fields(arguments):
+    """Return the arguments of the client's method."""
+    takes = TAKES.get(arguments.question, {})
+    for word in ('joint', 'velocity', 'acceleration', 'effort', 'wrench', 'frame', 'axes', 'pose',
+                 'step'):
+        if getattr(arguments, word) not in (None, []) and word not in takes.values():
+            known = ', '.join(f'--{other}' for other in takes.values()) or 'none'
+            raise DynamicsError(f'--{word} does not go with {arguments.question}; it takes {known}')
+    read = {'wrench': _wrenches, 'frame': _as_is, 'axes': _as_is, 'pose': _poses, 'step': _as_is}
+    fields = {argument: read.get(word, _numbers)(f'--{word}', getattr(arguments, word))
+              for argument, word in takes.items() if getattr(arguments, word) not in (None, [])}
+    if QUESTIONS[arguments.question] == 'dynamics_derivatives':
+        fields['question'] = arguments.question.removesuffix('_derivatives')
+    if arguments.question == 'inverse_kinematics':
+        fields['targets'] = _targets(fields.pop('frames', []), fields.pop('poses', []))
+    elif arguments.question == 'operational_space':
+        fields.setdefault('frames', [])
+    return _completed(fields)
+
+
+def _targets(frames, poses):
+    """Return one Target per frame."""
+    if len(frames) != len(poses):
+        raise DynamicsError(f'--frame names {len(frames)} links, but there are {len(poses)} --pose;'
+                            ' expected one for each')
+    return [Target(frame, pose[:3], pose[3:] or None) for frame, pose in zip(frames, poses)]
+
+
+def _as_is(name, value):
+    return value
+
+
+def _completed(fields):
+    """Let all quantities speak of the same joints: accelerations not given are zero."""
+    joints = list(dict.fromkeys(name for key in ('q', 'v', 'a', 'tau') if key in fields
+                                for name in fields[key]))
+    if 'a' in fields:
+        fields['a'] = {name: fields['a'].get(name, 0.0) for name in joints}
+    return fields
+
+
+def _numbers(name, words):
+    return named_numbers(name, ' '.join(words))
+
+
+def _wrenches(name, words):
+    wrenches = {}
+    for word in words:
+        frame, _, numbers = word.partition('=')
+        wrenches[frame] = _listed(numbers)
+        if len(wrenches[frame]) != 6:
+            raise DynamicsError(f"{name} is '{word}'; expected link=fx,fy,fz,tx,ty,tz")
+    return wrenches
+
+
+def _poses(name, words):
+    poses = [_listed(word) for word in words]
+    for word, pose in zip(words, poses):
+        if len(pose) not in (3, 7):
+            raise DynamicsError(f"{name} is '{word}'; expected x,y,z or x,y,z,qx,qy,qz,qw")
+    return poses
+
+
+def _listed(numbers):
+    """Return numbers with commas between them; none if they are no numbers."""
+    try:
+        return [float(number) for number in numbers.split(',')]
+    except ValueError:
+        return []
+
+
+def as_text(fields):
+    """Return the fields of an answer for people: one line per joint, matrices in rows."""
+    if 'report' in fields:
+        return fields['report']
+    names = fields.pop('joint_names', [])
+    columns = {name: fields.pop(name) for name, value in list(fields.items())
+               if names and isinstance(value, np.ndarray) and value.shape == (len(names),)}
+    return '\n'.join([*_table(names, columns), *(line for name, value in fields.items()
+                                                 for line in _lines(name, value))])
+
+
+def _table(names, columns):
+    if columns:
+        width = max(map(len, names))
+        yield ' ' * width + ''.join(f'  {name:>14}' for name in columns)
+        for k, joint in enumerate(names):
+            yield f'{joint:{width}}' + ''.join(f'  {column[k]:14.6g}'
+                                               for column in columns.values())
+
+
+def _lines(name, value):
+    """Yield the lines of one field; nothing for an empty one."""
+    if isinstance(value, (list, np.ndarray)) and not len(value):
+        return
+    if isinstance(value, np.ndarray):
+        shown = np.array2string(value, precision=5, suppress_small=True, max_line_width=120)
+        yield f'{name}: {shown}' if value.ndim == 1 else f'{name}:\n{shown}'
+    elif isinstance(value, list) and hasattr(value[0], 'get_fields_and_field_types'):
+        yield f'{name}:'
+        yield from (f'  {_short(each)}' for each in value)
+    else:
+        yield f'{name}: {_short(value)}'
+
+
+
+def _short(value):
+    """Return a number, a text, a list of them or a message in one line."""
+    if hasattr(value, 'get_fields_and_field_types'):
+        return '  '.join(f'{name} {_short(getattr(value, name))}'
+                         for name in value.get_fields_and_field_types())
+    if isinstance(value, list):
+        return ', '.join(map(str, value))
+    return f'{value:.6g}' if isinstance(value, float) else str(value)
+
+
+def _plain(value):
+    """Return a message or array as what JSON knows; it has no nan."""
+    if isinstance(value, np.ndarray):
+        return np.where(np.isfinite(value), value, None).tolist()
+    return {name: getattr(value, name) for name in value.get_fields_and_field_types()}

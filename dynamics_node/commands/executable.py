@@ -1,0 +1,32 @@
+"""The executable `dynamics_node`: run a command, or the node when no command is given."""
+
+import os
+import signal
+import sys
+
+from dynamics_node.commands import call
+from dynamics_node.commands.main import COMMANDS as COMMANDS_WITHOUT_ROS
+from dynamics_node.commands.main import main as run_command
+
+COMMANDS = (*COMMANDS_WITHOUT_ROS, call.add_parser)
+NAMES = ('inspect', 'report', 'excitation', 'identify', 'call')
+WITHOUT_COMMAND = """\
+Without a command it is the node:
+  dynamics_node --ros-args -p robot_description:=robot.urdf
+  dynamics_node --ros-args --params-file config/dynamics_node.yaml
+"""
+
+
+def main(argv=None):
+    """Run a command, or the node when there is none; return the exit code."""
+    words = sys.argv[1:] if argv is None else argv
+    if words and words[0] in (*NAMES, '-h', '--help'):
+        return run_command(words, COMMANDS, 'dynamics_node', WITHOUT_COMMAND)
+    for each in (signal.SIGINT, signal.SIGTERM):  # an exception during an import may be swallowed
+        signal.signal(each, lambda *_: os._exit(0))
+    from dynamics_node.ros import node
+    return node.main(argv)
+
+
+if __name__ == '__main__':
+    sys.exit(main())

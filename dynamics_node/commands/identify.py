@@ -1,0 +1,78 @@
+"""The command `identify`: from a recording to a URDF, friction and a report."""
+
+import argparse
+import sys
+
+from dynamics_node.commands.report import about
+from dynamics_node.commands.robot_arguments import (
+    add_loops_argument,
+    add_robot_arguments,
+    robot_of,
+    source_of,
+)
+from dynamics_node.files import read_file
+from dynamics_node.model.urdf_text import MAX_BYTES
+
+ABOUT = 'Identify masses, centres, inertias, friction and rotors from a recording.'
+DETAILS = """\
+example:
+  %(prog)s robot.urdf recording.mcap --out identified
+  %(prog)s robot.urdf recording.mcap --loops loops.yaml --out identified
+
+Written are robot.urdf, with the identified inertias and every other byte as it was; friction.yaml,
+parameters of the node; report.html and report.json; recording.csv, what was read.
+
+exit code: 0 written, 1 written, but it predicts unseen torques worse than before, 2 refused
+"""
+
+
+def add_parser(subparsers):
+    """Add `identify` to what `argparse.ArgumentParser.add_subparsers` returned."""
+    parser = subparsers.add_parser('identify', help='identify a robot from a recording',
+                                   description=ABOUT, epilog=DETAILS,
+                                   formatter_class=argparse.RawDescriptionHelpFormatter)
+    add_robot_arguments(parser)
+    add_loops_argument(parser)
+    parser.add_argument('recording', help='CSV, or a ROS 2 bag, of a motion with its efforts')
+    parser.add_argument('--out', metavar='FOLDER', required=True, help='made if it is not there')
+    parser.add_argument('--topic', default='/joint_states', help='of the joint states in a bag')
+    parser.add_argument('--method', default='weighted', help='ordinary, weighted or robust')
+    parser.add_argument('--prior-weight', metavar='NUMBER', type=float, default=1.0,
+                        help="1 believes the URDF's inertias to within 100 %%, 100 to 10 %%")
+    parser.add_argument('--validation-share', metavar='SHARE', type=float, default=0.2,
+                        help="of the recording's end, held back to judge by")
+    parser.add_argument('--cutoff', metavar='HZ', type=float,
+                        help='of the filter on positions; by default from the spectrum')
+    parser.add_argument('--stribeck-speed', metavar='SPEED', type=float,
+                        help='adds Stribeck friction, which fades over it [rad/s or m/s]')
+    parser.set_defaults(run=run)
+
+
+def run(arguments):
+    """Identify, write the files and say where; return the exit code."""
+    from dynamics_node.identification.from_recording import identify_recording
+    from dynamics_node.identification.identify import Options
+    from dynamics_node.identification.progress import Bar
+    from dynamics_node.identification.read_recording import read_recording
+    from dynamics_node.reports.identification_files import make_folder, write_files
+
+    source = source_of(arguments)
+    robot = robot_of(arguments, source, compile=True)
+    urdf = source if isinstance(source, bytes) else read_file(source, MAX_BYTES)
+    make_folder(arguments.out)
+    raw = read_recording(arguments.recording, arguments.topic)
+    options = Options(method=arguments.method, prior_weight=arguments.prior_weight,
+                      validation_share=arguments.validation_share,
+                      stribeck_speed=arguments.stribeck_speed)
+    bar = Bar()
+    done = identify_recording(robot, raw, options, arguments.cutoff, bar)
+    bar.clear()
+    files = write_files(arguments.out, urdf, robot, raw, done,
+                        about(arguments.urdf, arguments.recording))
+    residuals = done.found.residuals
+    loops = done.found.loops
+    sys.stdout.write('\n'.join([
+        *([] if loops is None else str(loops).splitlines()),
+        *(f'warning: {text}' for text in done.warnings),
+        f'on unseen motion the torque error is {residuals.gain:.3g} times smaller', *files, '']))
+    return int(residuals.gain < 1.0)

@@ -1,0 +1,152 @@
+"""The command `report`: a page to read and to print, and JSON beside it."""
+
+import argparse
+import json
+import os
+import sys
+import time
+from pathlib import Path
+
+from dynamics_node.commands.inspect import joint_position
+from dynamics_node.commands.robot_arguments import add_loops_argument, add_robot_arguments, robot_of
+from dynamics_node.errors import DynamicsError
+
+ABOUT = 'Write a report: one HTML file that needs no other, and JSON with the same in full.'
+DETAILS = """\
+examples:
+  %(prog)s model robot.urdf
+  %(prog)s model robot.urdf --at elbow=1.2 --payload tool0=2.5,0,0,0.1 --out robot.html
+  %(prog)s trajectory robot.urdf motion.csv --payload-frame tool0
+  %(prog)s identification robot.urdf recording.mcap
+
+exit code: 0 written, 2 a file or an argument is refused
+"""
+
+
+def add_parser(subparsers):
+    """Add `report` to what `argparse.ArgumentParser.add_subparsers` returned."""
+    parser = subparsers.add_parser('report', help='write a page about a robot, a trajectory or an '
+                                   'identification', description=ABOUT, epilog=DETAILS,
+                                   formatter_class=argparse.RawDescriptionHelpFormatter)
+    kinds = parser.add_subparsers(dest='kind', metavar='kind', required=True)
+    _add_model(kinds)
+    _add_trajectory(kinds)
+    _add_identification(kinds)
+
+
+def _add_model(kinds):
+    parser = _parser(kinds, 'model', model, 'tree, masses, inertias, limits, findings, gravity')
+    parser.add_argument('--at', metavar='JOINT=POSITION', type=joint_position, action='append',
+                        default=[], help='where a joint is in the pictures; neutral by default')
+    add_loops_argument(parser)
+    parser.add_argument('--floating', action='store_true',
+                        help='the root link moves freely; else it is fixed to the world')
+
+
+def _add_trajectory(kinds):
+    parser = _parser(kinds, 'trajectory', trajectory, 'efforts and velocities against limits')
+    parser.add_argument('trajectory', help='CSV, or YAML of a trajectory_msgs/JointTrajectory')
+    parser.add_argument('--payload-frame', metavar='LINK', default='',
+                        help='also tell the greatest payload there')
+    parser.add_argument('--check-period', metavar='SECONDS', type=float, default=0.01,
+                        help='also look between the points, so often; 0 does not')
+
+
+def _add_identification(kinds):
+    parser = _parser(kinds, 'identification', identification,
+                     'parameters with error bars, residuals before and after')
+    add_loops_argument(parser)
+    parser.add_argument('recording', help='CSV, or a ROS 2 bag, of a motion with its efforts')
+    parser.add_argument('--topic', default='/joint_states', help='of the joint states in a bag')
+
+
+def _parser(kinds, name, run, about):
+    """Return the parser of one kind of report, with what all of them take."""
+    parser = kinds.add_parser(name, help=about, description=f'{ABOUT} Of a {name}: {about}.')
+    add_robot_arguments(parser)
+    parser.add_argument('--out', metavar='FILE', help='the page; by default named after the input')
+    parser.add_argument('--json', metavar='FILE', help='by default beside the page')
+    parser.set_defaults(run=run)
+    return parser
+
+
+# The reports. Each imports its page when it is asked for: other commands shall not wait for it.
+
+
+def model(arguments):
+    """Write the report of a robot; return the exit code."""
+    from dynamics_node.reports.model_page import model_report_page, neutral
+
+    robot = robot_of(arguments, base='floating' if arguments.floating else 'fixed')
+    q = neutral(robot)
+    for name, position in arguments.at:
+        joint = robot.model.joint(name)
+        if joint.q.stop - joint.q.start != 1:
+            raise DynamicsError(f"--at: joint '{name}' is {joint.kind}; expected one coordinate")
+        q[joint.q] = position
+    if arguments.at and robot.loops.constraints:
+        q = robot.project_configuration(q, fixed=[name for name, _ in arguments.at])
+    return _write(arguments, arguments.urdf, *model_report_page(robot, q, about(arguments.urdf)))
+
+
+def trajectory(arguments):
+    """Write the report of a trajectory; return the exit code."""
+    from dynamics_node.identification.read_trajectory import read_trajectory
+    from dynamics_node.reports.sampled_motion import sampled_motion
+    from dynamics_node.reports.trajectory_page import trajectory_report_page
+
+    robot = robot_of(arguments)
+    motion = sampled_motion(robot, *read_trajectory(arguments.trajectory),
+                            check_period=arguments.check_period)
+    html, answers = trajectory_report_page(robot, *motion, payload_frame=arguments.payload_frame,
+                                           about=about(arguments.urdf, arguments.trajectory))
+    return _write(arguments, arguments.trajectory, html, answers)
+
+
+def identification(arguments):
+    """Identify, and write the report of it; return the exit code."""
+    from dynamics_node.identification.from_recording import identify_recording
+    from dynamics_node.identification.progress import Bar
+    from dynamics_node.identification.read_recording import read_recording
+    from dynamics_node.reports.identification_page import identification_report_page
+
+    robot = robot_of(arguments, compile=True)  # a long recording is worth kernels
+    bar = Bar()
+    done = identify_recording(robot, read_recording(arguments.recording, arguments.topic),
+                              progress=bar)
+    bar.clear()
+    html, answers = identification_report_page(
+        done.found, robot, done.ready.recording, about(arguments.urdf, arguments.recording),
+        done.ready.warnings)
+    return _write(arguments, arguments.recording, html, answers)
+
+
+def about(*files):
+    """Return what the line below a title says: of which files, when."""
+    named = ', '.join(Path(file).name for file in files if file != '-') or 'standard input'
+    return {'of': named, 'made': time.strftime('%Y-%m-%d %H:%M')}
+
+
+def _write(arguments, source, html, answers):
+    """Write the page and the JSON, and say where."""
+    stem = 'robot' if source == '-' else Path(source).stem
+    page = Path(arguments.out or f'{stem}_{arguments.kind}.html')
+    data = Path(arguments.json) if arguments.json else Path(os.path.splitext(page)[0] + '.json')
+    for path in (page, data):  # before either is written
+        if path.is_dir():
+            raise DynamicsError(f"cannot write '{path}': Is a directory")
+    if page == data:
+        raise DynamicsError(f"the page and the JSON would both be '{page}'; name another --json")
+    put(page, html)
+    put(data, json.dumps(answers, indent=1, allow_nan=False) + '\n')
+    sys.stdout.write(f'{page}\n{data}\n')
+    return 0
+
+
+def put(path, text):
+    """Write a text, or refuse with the reason."""
+    try:
+        path.write_text(text, encoding='utf-8')
+    except (OSError, ValueError) as error:
+        raise DynamicsError(f"cannot write '{path}': "
+                            f'{getattr(error, "strerror", None) or error}') from error

@@ -1,0 +1,138 @@
+"""What do these constraints do to the robot here: how many count, what is left, what goes wrong?
+
+Float only: ranks are counted by singular values.
+"""
+
+from dataclasses import dataclass
+
+import numpy as np
+from scipy.linalg import solve_triangular
+
+from dynamics_node.algorithms.mass_matrix import mass_matrix
+from dynamics_node.constrained.actuation import actuated_dofs
+from dynamics_node.constrained.classification import FAILURES, Classification
+from dynamics_node.constrained.constraint import row_names
+from dynamics_node.constrained.rows import constraint_matrix, rows
+from dynamics_node.constrained.solve import decompose, dependent_rows, null_space, rank_of
+from dynamics_node.errors import SingularModel
+from dynamics_node.model.configuration import integrate
+
+# Rows that contradict each other: what no acceleration can give is more than this beside gamma.
+CONTRADICTION = 1e-8
+# A configuration is singular where the rank is greater this little step along a free motion.
+STEP = 1e-3       # [rad or m]
+# There, a singular value of the first order in the step is new rank; of the second order it is the
+# step's own leaving the manifold. The bound is half way between on a logarithmic scale.
+NEARBY = STEP ** 1.5
+LOOSE = 1e-6      # a joint takes part in a unit motion when it moves by more than this
+
+
+@dataclass(frozen=True)
+class ConstraintReport:
+    """Rank, freedom, actuation, clearance and contradictions of a set of constraints at a state.
+
+    The clearance is the distance to a singular configuration: the smallest singular value that
+    counts, over the largest, of the rows in the metric of the mass matrix, A L^-T with M = L L'. A
+    pure number, 1 at best; rows in radians are taken as if at an arm of 1 m.
+    """
+
+    rows: tuple                  # names of the m rows
+    redundant: tuple             # names of the rows that the rows before them have already said
+    passive: Classification      # of the joint coordinates, held by the constraints
+    driven: Classification       # the same with every active joint held too
+    actuated: int                # how many of the freedoms left the active joints drive
+    redundant_actuation: int     # how many active joints there are beyond that
+    loose: tuple                 # joints that can move while every active joint stands still
+    clearance: float             # [1]; infinite where no row says anything
+    singular: bool               # a little step along a free motion, and the rank is greater
+    residual: np.ndarray         # (m,) by how much positions break the rows [m, rad]
+    velocity: np.ndarray         # (m,) A v [m/s, rad/s]
+    contradiction: np.ndarray    # (m,) the part of gamma that no acceleration cancels [m/s^2, ...]
+    failure: int                 # 0, 1 or 2: see `classification.FAILURES`
+
+    @property
+    def rank(self):
+        """Of A."""
+        return self.passive.rank
+
+    @property
+    def freedom(self):
+        """In how many ways the robot can move and keep the constraints."""
+        return self.passive.free
+
+    def __str__(self):
+        said = f" (repeated: {', '.join(self.redundant)})" if self.redundant else ''
+        lines = [
+            f'{len(self.rows)} constraint rows of rank {self.rank}{said}',
+            f'{self.freedom} of {self.passive.coordinates} degrees of freedom are left: '
+            f'{self.passive.kind}; with every motor held {self.driven.kind}',
+            f'the motors drive {self.actuated} of them'
+            + (f', {self.redundant_actuation} motor(s) are redundant'
+               if self.redundant_actuation else '')
+            + (f"; loose: {', '.join(self.loose)}" if self.loose else ''),
+            f'clearance {self.clearance:.3g} (1 is best, 0 is singular)'
+            + (': SINGULAR configuration' if self.singular else ''),
+            *(f'{what} off by {np.abs(broken).max():.3g} at {self._worst(broken)}'
+              for what, broken in (('position', self.residual), ('velocity', self.velocity))
+              if len(broken)),
+        ]
+        if self.failure:
+            where = f' (worst at {self._worst(self.contradiction)})' if self.failure == 1 else ''
+            lines.append(FAILURES[self.failure] + where)
+        return '\n'.join(lines)
+
+    def _worst(self, broken):
+        return self.rows[int(np.argmax(np.abs(broken)))]
+
+
+def report(model, q, v, constraints, active=None):
+    """Return the ConstraintReport at the state (q, v).
+
+    :param active: (nv,) booleans, True where there is a motor; None for all but floating joints.
+    """
+    found = rows(model, q, v, constraints)
+    A, names = found.A, row_names(constraints)
+    active = actuated_dofs(model) if active is None else np.asarray(active, dtype=bool)
+    M, failure = mass_matrix(model, q), 0
+    try:
+        decomposition = decompose(M, A)
+    except SingularModel:
+        M, failure = np.eye(model.nv), 2  # ranks are the same in any metric
+        decomposition = decompose(M, A)
+    free = np.linalg.qr(decomposition.free())[0]
+    left = found.gamma / decomposition.length
+    left = decomposition.length * (left - decomposition.U @ (decomposition.U.T @ left))
+    if np.abs(left).max(initial=0.0) > CONTRADICTION * np.abs(found.gamma).max(initial=1.0):
+        failure = 1
+    actuated = rank_of(np.linalg.svd(free[active], compute_uv=False), 1.0)
+    held = Classification(len(A) + int(active.sum()),
+                          decomposition.rank + actuated, model.nv)
+    return ConstraintReport(
+        tuple(names), tuple(names[k] for k in dependent_rows(A, M)),
+        Classification(len(A), decomposition.rank, model.nv), held,
+        actuated, int(active.sum()) - actuated, _loose(model, free, active),
+        decomposition.clearance,
+        _is_singular(model, q, constraints, decomposition, free),
+        found.residual, A @ v, left, failure)
+
+
+def _loose(model, free, active):
+    """Return the joints that move in some free motion in which no active joint does."""
+    motions = free @ null_space(free[active], 1.0)
+    sizes = np.abs(motions).max(axis=1, initial=0.0)
+    return tuple(joint.name for joint in model.joints
+                 if np.any(sizes[joint.v] > LOOSE)) if motions.size else ()
+
+
+def _is_singular(model, q, constraints, decomposition, free):
+    """Return whether the rank is greater a little step along a free motion."""
+    if not free.size:
+        return False
+    mixed = free @ np.cos(1.0 + np.arange(free.shape[1]))  # all of them, none with a round weight
+    there = integrate(model, q, mixed, STEP / np.abs(mixed).max())
+    A = constraint_matrix(model, there, constraints)
+    unit = solve_triangular(decomposition.L, A.T, lower=True).T
+    length = np.linalg.norm(unit, axis=1, keepdims=True)
+    unit = unit / np.where(length > NEARBY * length.max(initial=0.0), length, np.inf)
+    s = np.linalg.svd(unit, compute_uv=False)
+    return int(np.sum(s > NEARBY * s.max(initial=0.0))) > decomposition.rank

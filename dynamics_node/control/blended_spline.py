@@ -1,0 +1,109 @@
+"""One trajectory of some joints, entered smoothly and left at rest."""
+
+import numpy as np
+
+from dynamics_node.control.spline import MotionSample, Spline
+
+PER_SEGMENT = 8  # samples between two points, to see how far a motion goes there
+
+
+class BlendedSpline:
+    """A spline, on top of which fades out how the motion before it differed.
+
+    Position, velocity and acceleration are continuous from `since` on, so the torque is too:
+
+    * before the first point it comes as if with that point's acceleration;
+    * after the last one, if that is not at rest, it is stopped within the time of a blend: from
+      (q, v, a)  to  (q + v T/2, 0, 0), the way on which a steady velocity falls smoothly without
+      coming back. A motion that ends at rest stays exactly at its last point;
+    * the difference (q, v, a) from the motion before fades to zero along a quintic.
+
+    Earlier than `since` it stands where it was then: a clock that is set back moves nothing.
+    """
+
+    def __init__(self, joints, spline, start, since, end):
+        self.joints = joints         # which joints of the reference they are
+        self.columns = slice(None)   # which columns of the spline
+        self.end = end               # of what was asked for [s]
+        self._spline, self._first = spline, spline.times[0]  # in seconds after start
+        self._start, self._since = start, since
+        self._fade, self._faded = None, -np.inf
+
+    @classmethod
+    def held(cls, q, now):
+        """Return the track that stands at q; nobody asked for it to end."""
+        return cls(np.arange(len(q)), Spline([0.0], q[None]), now, now, np.inf)
+
+    @classmethod
+    def entered(cls, joints, spline, start, now, before, blend_time):
+        """Return the track that takes over now from the Motion `before`."""
+        end = start + spline.times[-1]
+        track = cls(joints, _stopped(spline, blend_time), start, now, end)
+        s = now - start
+        difference = [one - other for one, other in zip(before, track._asked(s))]
+        if any(part.any() for part in difference):
+            track._faded = s + blend_time
+            track._fade = Spline([s, track._faded],
+                                 *([part, np.zeros_like(part)] for part in difference))
+        return track
+
+    def only(self, kept):
+        """Return the track of some of its columns, None of none; kept is a mask."""
+        if not kept.any():
+            return None
+        other = object.__new__(BlendedSpline)
+        vars(other).update(vars(self), joints=self.joints[kept],
+                           columns=np.arange(len(self._spline.positions[0]))[self.columns][kept])
+        return other
+
+    @property
+    def rest(self):
+        """When it stands still for good [s]."""
+        return self._start + max(self._spline.times[-1], self._faded)
+
+    def at(self, now):
+        """Return the Motion of its columns."""
+        if now < self._since:
+            q = self.at(self._since).q
+            return MotionSample(q, np.zeros_like(q), np.zeros_like(q))
+        s = now - self._start
+        motion = self._asked(s)
+        if s < self._faded:
+            fading = self._fade.at(s)
+            motion = MotionSample(*(one + other for one, other in zip(motion, fading)))
+        if isinstance(self.columns, slice):
+            return motion
+        return MotionSample(*(part[self.columns] for part in motion))
+
+    def _asked(self, s):
+        if s < self._first:
+            return _accelerated(self._spline.at(float(self._first)), s - self._first)
+        return self._spline.at(s)
+
+    def sampled(self):
+        """Return (seconds after `since`, the Motion then) until rest, (T,) and (T, k)."""
+        now = self._since - self._start
+        knots = np.unique(np.maximum(now, [now, self._first, self._faded, *self._spline.times]))
+        steps = np.diff(knots)[:, None] * np.linspace(0.0, 1.0, PER_SEGMENT, endpoint=False)
+        s = np.append((knots[:-1, None] + steps).ravel(), knots[-1])
+        early = np.minimum(s - self._first, 0.0)[:, None]
+        parts = _accelerated(self._spline.at(np.maximum(s, self._first)), early)
+        if self._fade is not None:
+            parts = MotionSample(*(one + other for one, other in zip(parts, self._fade.at(s))))
+        return s - now, parts
+
+
+def _accelerated(motion, time):
+    q, v, a = motion
+    return MotionSample(q + (v + a * time / 2) * time, v + a * time, a)
+
+
+def _stopped(spline, time):
+    """Return the spline, brought to rest after its last point."""
+    q, v, a = (part[-1:] for part in (spline.positions, spline.velocities, spline.accelerations))
+    if not (v.any() or a.any()):
+        return spline
+    rest = MotionSample(q + v * time / 2, np.zeros_like(v), np.zeros_like(a))
+    return Spline(np.append(spline.times, spline.times[-1] + time),
+                  *(np.concatenate(parts) for parts in zip(
+                      (spline.positions, spline.velocities, spline.accelerations), rest)))

@@ -1,0 +1,100 @@
+"""What a trajectory must keep to, else it is refused before it can move anything."""
+
+from typing import NamedTuple
+
+import numpy as np
+
+from dynamics_node.control.terms import TURN, turning
+from dynamics_node.errors import DynamicsError, shown
+from dynamics_node.model.checks import LARGEST, flag, positive
+from dynamics_node.robot import arguments
+
+BLEND_TIME = 0.2       # [s]
+MAX_START_ERROR = 0.1  # [rad or m]: made up for within BLEND_TIME at 0.9 rad/s and 14 rad/s^2
+ROUNDING = 1e-6        # [rad or m]: limits and points are written with six digits or so
+OVERSHOOT = 1.1        # of the speed limit: between points that are at the limit a spline is beyond
+
+
+class ReferenceLimits(NamedTuple):
+    """The same for all references of a robot. Limits are (n,); what is unlimited is inf or nan."""
+
+    names: tuple                             # of the joints, for messages
+    lower: np.ndarray                        # [rad or m]
+    upper: np.ndarray
+    max_velocity: np.ndarray                 # [rad/s or m/s]
+    turning: np.ndarray                      # places of the joints that turn without end
+    blend_time: float = BLEND_TIME           # [s]
+    max_start_error: float = MAX_START_ERROR
+
+    @classmethod
+    def of(cls, robot, blend_time=BLEND_TIME, max_start_error=MAX_START_ERROR, limits=True):
+        """Return the rules of a robot whose every coordinate is a joint's position.
+
+        :param blend_time: over which one motion fades into the next, and a motion that does not
+            end at rest is stopped, above zero [s].
+        :param max_start_error: by how much a trajectory that leaves less time than that may be off
+            the present reference, zero or positive, inf for any [rad or m].
+        :param limits: whether the URDF's limits of position and velocity count.
+        :raise DynamicsError: an argument is wrong, or there is a floating joint: its quaternion
+            cannot be interpolated number by number.
+        """
+        arguments.check_robot(robot)
+        if robot.nq != robot.nv:
+            raise DynamicsError('a reference is of joints whose velocity is the rate of their '
+                                'position; the robot has a floating joint. Mode gravity takes no '
+                                'reference; ~/task_control moves a floating base')
+        if not (isinstance(max_start_error, (int, float)) and (
+                0.0 <= max_start_error <= LARGEST or max_start_error == np.inf)):
+            raise DynamicsError(f'max_start_error is {shown(max_start_error)}; expected zero, a '
+                                'positive number or inf')
+        of = _limits(robot) if flag('limits', limits) else _no_limits(robot.nv)
+        return cls(robot.dof_names, *of, turning(robot),
+                   positive('blend_time', blend_time), float(max_start_error))
+
+    def whole_turns(self, joints, offset):
+        """Return what of an offset is whole turns of joints that may turn without end, (k,)."""
+        free = np.isin(joints, self.turning)
+        return np.where(free, TURN * np.round(offset / TURN), 0.0)
+
+    def check_start(self, joints, error):
+        """Refuse a motion whose start is too far from where the present one is at that time."""
+        k = int(np.abs(error).argmax())
+        if abs(error[k]) > self.max_start_error:
+            raise DynamicsError(
+                f"joint '{self.names[joints[k]]}' would start {error[k]:+.4g} off the present "
+                f'reference, more than {self.max_start_error:g}; expected a trajectory that starts '
+                f'there, or at least {self.blend_time:g} s before its first point')
+
+    def check_limits(self, joints, times, motion):
+        """Refuse a motion beyond the limits; one that begins beyond them may come back.
+
+        :param times: (T,) from now, the first being now; motion: the Motion then, (T, k).
+        """
+        q, v = motion.q, motion.v
+        lower = np.minimum(self.lower[joints], q[0]) - ROUNDING
+        upper = np.maximum(self.upper[joints], q[0]) + ROUNDING
+        self._refuse('at', (q < lower) | (q > upper), joints, times, q,
+                     [f'[{low:.6g}, {high:.6g}]' for low, high in zip(lower, upper)])
+        fastest = np.fmax(OVERSHOOT * self.max_velocity[joints], np.abs(v[0]))
+        fastest[np.isnan(self.max_velocity[joints])] = np.inf
+        self._refuse('moving with', np.abs(v) > fastest, joints, times, v,
+                     [f'[{-speed:.6g}, {speed:.6g}]' for speed in fastest])
+
+    def _refuse(self, what, wrong, joints, times, values, allowed):
+        if wrong.any():
+            row, k = np.argwhere(wrong)[0]
+            raise DynamicsError(f"joint '{self.names[joints[k]]}' would be {what} "
+                                f'{values[row, k]:.6g} in {times[row]:.3g} s; the limits are '
+                                f'{allowed[k]}')
+
+
+def _limits(robot):
+    """Return lower, upper and max_velocity for each degree of freedom, (3, nv)."""
+    limits = np.array(_no_limits(robot.nv))
+    for joint in robot.model.joints:
+        limits[:, joint.v] = [[joint.lower], [joint.upper], [joint.max_velocity]]
+    return limits
+
+
+def _no_limits(nv):
+    return np.full(nv, -np.inf), np.full(nv, np.inf), np.full(nv, np.nan)

@@ -1,0 +1,44 @@
+"""The file name of a cached kernel: a digest of everything that its code depends on.
+
+That is the model's numbers, the key, this package's own sources, LLVM and the CPU.
+"""
+
+import hashlib
+import pickle
+from functools import cache
+from pathlib import Path
+
+from dynamics_node.compiler import target
+from dynamics_node.kernels.keys import frames_of
+
+PACKAGE = Path(__file__).resolve().parent.parent
+
+
+def name_of(model, key):
+    """Return the file name of a kernel."""
+    structure = pickle.dumps((
+        [(body.joint, body.parent, body.placement, body.q, body.v, body.ratio, body.offset)
+         for body in model.bodies], model.bare_inertias, model.friction_speed,
+        [(joint.kind, joint.q, joint.v) for joint in model.joints],
+        [model.frames[name] for name in frames_of(key)], _held(model, key), repr(key)),
+        protocol=4)
+    parts = hashlib.sha256(structure)
+    parts.update(repr((_sources(), target.fingerprint())).encode())
+    return parts.hexdigest() + '.kernel'
+
+
+def _held(model, key):
+    """Return where in the model the names lead that constraints have."""
+    return [(model.frames.get(held.frame), model.frames.get(held.to),
+             [model.joint(name).v for name in held.joints]) for held in key.constraints]
+
+
+@cache
+def _sources():
+    """Return a digest of the code that makes code."""
+    digest = hashlib.sha256()
+    for room in ('spatial', 'model', 'algorithms', 'constrained', 'task_space', 'compiler',
+                 'kernels'):
+        for path in sorted((PACKAGE / room).glob('*.py')):
+            digest.update(path.name.encode() + path.read_bytes())
+    return digest.hexdigest()

@@ -1,0 +1,339 @@
+"""Does this library calculate right for this very robot? Laws it has to obey, at random states.
+
+No other engine is asked: what is compared are questions of one robot that have to fit together.
+"""
+
+import operator
+from typing import NamedTuple
+
+import numpy as np
+
+from dynamics_node.algorithms.mass_matrix import SINGULAR
+from dynamics_node.errors import DynamicsError, SingularModel, shown
+from dynamics_node.kernels.keys import QUESTIONS, all_keys
+from dynamics_node.robot.robot import Robot
+
+MOST_SAMPLES = 1000
+SPEED = 2.0          # largest velocity tried [rad/s or m/s], less where the limit is lower
+ACCELERATION = 5.0   # largest acceleration tried [rad/s^2 or m/s^2]
+NOT_YET = 'no kernel is ready; robot.compile(wait=True) makes them'
+
+# Tolerances. Torques are compared with the torque itself and with the inertia a motion could meet
+# at most, so that what cancels in a light wrist is not taken for an error.
+EXACT = 1e-11        # the same law in another order of additions; 35 real robots are below 1e-13
+STEP = np.finfo(float).eps ** (1 / 3)  # of central differences [s]
+RATE = 1e-6          # by central differences, STEP^2 and what rounding leaves: 1e-10 in practice
+FEW = 3              # states at which derivatives are looked at: they are many numbers each
+ROUNDED = 1e-2       # [1/s] times energy: RATE of it is what differences may lose, 270 eps / STEP
+# Kernels and NumPy, relative to the largest number of an answer, at least 1.
+KERNEL = 1e-11       # the same formulas on regrouped inertias
+SOLVED = np.finfo(float).eps / SINGULAR  # rounding, grown until the robot is called singular
+
+
+class Check(NamedTuple):
+    """One law. What does not apply to a robot has passed; its residual is nan."""
+
+    name: str
+    residual: float   # relative; inf where the robot gave no answer
+    tolerance: float
+    passed: bool
+    text: str         # what was compared, what went wrong, or why it is not applicable
+
+
+class SelfTest(NamedTuple):
+    """The verdict and its reasons; str(self_test) is a table."""
+
+    passed: bool
+    checks: tuple
+
+    def __str__(self):
+        failed = [check.name for check in self.checks if not check.passed]
+        width = max(len(check.name) for check in self.checks)
+        return '\n'.join([
+            f'self-test FAILED: {", ".join(failed)}' if failed else 'self-test passed',
+            f'  {"check":{width}}  {"residual":>8}  {"allowed":>8}',
+            *(_line(check, width) for check in self.checks)])
+
+
+def self_test(robot, samples=10, seed=0):
+    """Return the SelfTest of a Robot, with whatever kernels it has ready.
+
+    :param samples: number of random states within the limits, 1 to 1000.
+    :param seed: of the random states, an integer that is not negative.
+    :raise DynamicsError: an argument is not of that kind. A failed check is no error, but told.
+    """
+    if not isinstance(robot, Robot):
+        raise DynamicsError(f'robot is a {type(robot).__name__}; expected a Robot')
+    samples = _whole('samples', samples, 1, MOST_SAMPLES)
+    states = _states(robot, samples, _whole('seed', seed, 0))
+    checks = tuple(_checked(name, law, robot, states) for name, law in CHECKS.items())
+    return SelfTest(all(check.passed for check in checks), checks)
+
+
+class _Found(NamedTuple):
+    """What a law's function returns."""
+
+    residual: float
+    tolerance: float
+    text: str
+
+
+class _NotApplicable(Exception):
+    """The law says nothing about this robot; the message says why."""
+
+
+def _checked(name, law, robot, states):
+    try:
+        if robot.nv == 0:
+            raise _NotApplicable('nothing moves')
+        with np.errstate(all='ignore'):  # what is not finite does not pass
+            residual, tolerance, text = law(robot, states)
+        return Check(name, residual, float(tolerance), residual <= tolerance, text)
+    except _NotApplicable as reason:
+        return Check(name, np.nan, np.nan, True, f'not applicable: {reason}')
+    except Exception as error:  # whatever it is, the user shall see it in the table
+        return Check(name, np.inf, np.nan, False, f'{type(error).__name__}: {error}')
+
+
+# The laws ------------------------------------------------------------------------------------
+
+def _forward_of_inverse(robot, states):
+    """FD(q, v, ID(q, v, a)) = a: the torque of the difference, M (FD - a), is none."""
+    residuals, refusals = [], []
+    for q, v, a in states:
+        tau, M = robot.inverse_dynamics(q, v, a), robot.mass_matrix(q)
+        scale = _scale(robot, M)
+        try:
+            error = np.abs(M @ (robot.forward_dynamics(q, v, tau) - a))
+            residuals.append(_relative(error, np.abs(tau) + ACCELERATION * scale))
+        except SingularModel as refusal:
+            _believe(refusal, robot, M)
+            refusals.append(str(refusal))
+    if not residuals:
+        raise _NotApplicable(refusals[0])
+    text = _several(len(residuals), 'state')
+    if refusals:
+        text += f'; not defined at {len(refusals)} more: {refusals[0]}'
+    return _Found(_worst(residuals), EXACT, text)
+
+
+def _power_balance(robot, states):
+    """d/dt (kinetic + potential energy) = (tau - friction)' v."""
+    residuals = []
+    for q, v, a in states:
+        tau, friction = robot.inverse_dynamics(q, v, a), robot.friction_torque(v)
+        before, after = (_energies(robot, robot.integrate(q, v, t), v + t * a)
+                         for t in (-STEP, STEP))
+        rate = (after - before).sum() / (2.0 * STEP)
+        scale = (np.abs(tau) + np.abs(friction)) @ np.abs(v) + ROUNDED * np.abs(after).sum()
+        residuals.append(_relative(abs(rate - (tau - friction) @ v), scale))
+    return _Found(_worst(residuals), RATE, _several(len(states), 'state'))
+
+
+def _energies(robot, q, v):
+    return np.array([robot.kinetic_energy(q, v), robot.potential_energy(q)])
+
+
+def _mass_matrix_against_inverse_dynamics(robot, states):
+    """M e_k = ID(q, 0, e_k) - ID(q, 0, 0); M is symmetric, and no motion has negative inertia."""
+    residuals = []
+    rest = np.zeros(robot.nv)
+    for q, _, _ in states:
+        M, held = robot.mass_matrix(q), robot.inverse_dynamics(q, rest, rest)
+        columns = (robot.inverse_dynamics(q, rest, np.eye(robot.nv)) - held).T
+        scale = _scale(robot, M)
+        weight = np.sqrt(np.outer(scale, scale))
+        residuals.append((_relative(np.abs(M - columns), weight + np.abs(held)[:, None]),
+                          _relative(np.abs(M - M.T), weight), -_least_inertia(M, scale)))
+    differs, asymmetric, negative = np.max(residuals, axis=0)
+    text = _several(len(states), 'state')
+    if asymmetric > EXACT:
+        text += '; M is not symmetric'
+    if negative > EXACT:
+        text += '; some motion has negative inertia: see the errors of robot.report()'
+    return _Found(_worst([differs, asymmetric, negative]), EXACT, text)
+
+
+def _derivatives_against_differences(robot, states):
+    """Inverse dynamics: central differences. Forward: M dFD = -dID where tau = ID, M dtau = 1.
+
+    The second says the same of a robot that is hard to solve, whose accelerations differences
+    would blur. M is the derivative of ID by the acceleration.
+    """
+    residuals, refusals = [], []
+    for q, v, a in states[:FEW]:
+        tau, inverse = robot.inverse_dynamics(q, v, a), robot.inverse_dynamics_derivatives(q, v, a)
+        M = inverse.da
+        scale = (np.abs(tau) + ACCELERATION * _scale(robot, M))[:, None]
+        for derivative, slope in zip(inverse, _inverse_slopes(robot, q, v, a)):
+            size = np.abs(derivative).max(axis=1, keepdims=True)
+            residuals.append(_relative(np.abs(derivative - slope), scale + size))
+        try:
+            dq, dv, dtau = robot.forward_dynamics_derivatives(q, v, tau)
+        except SingularModel as refusal:
+            _believe(refusal, robot, M)
+            refusals.append(str(refusal))
+            continue
+        for forward, torque in ((dq, -inverse.dq), (dv, -inverse.dv), (dtau, np.eye(robot.nv))):
+            size = np.abs(M) @ np.abs(forward) + np.abs(torque)
+            residuals.append(_relative(np.abs(M @ forward - torque), scale + size))
+    text = _several(len(states[:FEW]), 'state')
+    if refusals:
+        text += f'; of forward dynamics not defined at {len(refusals)}: {refusals[0]}'
+    return _Found(_worst(residuals), RATE, text)
+
+
+def _inverse_slopes(robot, q, v, a):
+    """Yield the derivatives of inverse dynamics by q, v, a, by central differences, (nv, nv)."""
+    # friction bends within its speed: the step at which that and rounding cost the same
+    short = STEP * min(1.0, robot.model.friction_speed) ** (2 / 3)
+    units = np.concatenate([np.eye(robot.nv), -np.eye(robot.nv)])
+    for step, moved in ((STEP, (robot.integrate(q, units, STEP), v, a)),
+                        (short, (q, v + short * units, a)), (STEP, (q, v, a + STEP * units))):
+        ahead, behind = np.split(robot.inverse_dynamics(*moved), 2)
+        yield (ahead - behind).T / (2.0 * step)
+
+
+def _compiled_against_numpy(robot, states):
+    """Each kernel that is ready answers as NumPy does, single states and batches."""
+    engine = robot._answerer.engine
+    if engine is None:
+        raise _NotApplicable('compilation is switched off')
+    keys = all_keys(robot.model)
+    readiness = {key.question: _readiness(engine, key) for key in keys}
+    ready = [question for question, reason in readiness.items() if not reason]
+    if not ready:
+        raise _NotApplicable(next(iter(readiness.values())))
+    in_numpy = type(robot)(robot.model, compile=False)
+    q, v, a = (np.array(part) for part in zip(*states))
+    given = np.arange(robot.nv) % 2 == 0
+    batch = {'q': q, 'v': v, 'a': a, 'tau': in_numpy.inverse_dynamics(q, v, a), 'given': given}
+    found = [_disagreement(robot, in_numpy, question, batch) for question in ready]
+    worst = max(found, key=lambda one: one.residual / one.tolerance)
+    failures = {reason for reason in readiness.values() if reason not in ('', NOT_YET)}
+    counts = f'{_several(len(states), "state")}, {len(ready)} of {len(keys)} kernels ready'
+    return worst._replace(text='; '.join([counts, f'worst is {worst.text}', *sorted(failures)]))
+
+
+# Where to add a law: f(robot, states) -> _Found; the later ones find more kernels ready.
+CHECKS = {
+    'forward of inverse': _forward_of_inverse,
+    'power balance': _power_balance,
+    'mass matrix against inverse dynamics': _mass_matrix_against_inverse_dynamics,
+    'derivatives against differences': _derivatives_against_differences,
+    'compiled against NumPy': _compiled_against_numpy,
+}
+
+
+# What they are made of -----------------------------------------------------------------------
+
+class _State(NamedTuple):
+    q: np.ndarray
+    v: np.ndarray
+    a: np.ndarray
+
+
+def _states(robot, samples, seed):
+    rng = np.random.default_rng(seed)
+    speed = _speeds(robot.model)
+    return [_State(robot.random_configuration(rng), speed * rng.uniform(-1.0, 1.0, robot.nv),
+                   ACCELERATION * rng.uniform(-1.0, 1.0, robot.nv)) for _ in range(samples)]
+
+
+def _speeds(model):
+    """Return the largest velocities to try, (nv,)."""
+    speed = np.empty(model.nv)
+    for joint in model.joints:
+        speed[joint.v] = np.fmin(SPEED, joint.max_velocity)  # nan is unknown
+    return speed
+
+
+def _scale(robot, M):
+    """Return the inertia that each motion could meet at most, (nv,)."""
+    return np.abs(robot.model.inertia_scale) + np.abs(np.diag(M))
+
+
+def _least_inertia(M, scale):
+    """Return the least eigenvalue of M relative to what the motions could meet."""
+    weight = np.sqrt(np.where(scale > 0.0, scale, 1.0))
+    return np.linalg.eigvalsh(M / np.outer(weight, weight)).min()
+
+
+def _believe(refusal, robot, M):
+    """Raise an error in place of a refusal that M does not justify."""
+    if _least_inertia(M, _scale(robot, M)) > 10.0 * SINGULAR:
+        raise DynamicsError(f'refused, though M is regular: {refusal}') from refusal
+
+
+def _relative(error, scale):
+    """Return the largest error relative to its scale."""
+    return _worst(np.where(error == 0.0, 0.0, error / scale))
+
+
+def _worst(residuals):
+    """Return the largest; what is no number is the worst of all."""
+    worst = float(np.max(residuals))
+    return np.inf if np.isnan(worst) else worst
+
+
+def _readiness(engine, key):
+    """Return '' for a kernel that is ready, else why it is not."""
+    error = engine.failure(key)
+    if error is not None:  # NumPy answers
+        return f'{key.question} has no kernel: {error}'
+    return '' if engine.is_ready(key) else NOT_YET
+
+
+def _disagreement(robot, in_numpy, question, batch):
+    """Return the _Found of one question: the batch at once, then state by state."""
+    names = QUESTIONS[question].states
+    tolerance = SOLVED if QUESTIONS[question].margins else KERNEL
+    want = _outcome(in_numpy, question, [batch[name] for name in names])
+    distances = [_distance(_outcome(robot, question, [batch[name] for name in names]), want)]
+    for k in range(len(batch['q'])) if isinstance(want, list) else ():
+        one = [batch[name] if name == 'given' else batch[name][k] for name in names]
+        distances.append(_distance(_outcome(robot, question, one), [part[k] for part in want]))
+    return _Found(_worst(distances), tolerance, question)
+
+
+def _outcome(robot, question, arguments):
+    """Return the answers as a list, or the kind of refusal."""
+    try:
+        answer = getattr(robot, question)(*arguments)
+    except DynamicsError as error:
+        return type(error)
+    return list(answer) if isinstance(answer, tuple) else [answer]
+
+
+def _distance(got, want):
+    """Return the largest difference relative to the largest number, at least 1."""
+    if not (isinstance(got, list) and isinstance(want, list)):
+        return 0.0 if got == want else np.inf  # refused, both or one of them
+    if list(map(np.shape, got)) != list(map(np.shape, want)):
+        return np.inf
+    return _worst([np.abs(x - y).max() / max(1.0, np.abs(y).max()) for x, y in zip(got, want)])
+
+
+def _whole(name, value, least, most=None):
+    """Return value as an int within the bounds."""
+    try:
+        number = None if isinstance(value, (bool, np.bool_)) else operator.index(value)
+    except TypeError:
+        number = None
+    if number is None or number < least or (most is not None and number > most):
+        bounds = f'from {least} to {most}' if most is not None else f'of at least {least}'
+        raise DynamicsError(f'{name} is {shown(value)}; expected an integer {bounds}')
+    return number
+
+
+def _several(n, noun):
+    return f'{n} {noun}{"" if n == 1 else "s"}'
+
+
+def _line(check, width):
+    numbers = ('' if np.isnan(number) else f'{number:.1e}'
+               for number in (check.residual, check.tolerance))
+    verdict = 'FAILED' if not check.passed else 'skipped' if np.isnan(check.residual) else 'passed'
+    residual, tolerance = numbers
+    return (f'  {check.name:{width}}  {residual:>8}  {tolerance:>8}  {verdict:7}  '
+            f'{check.text}').rstrip()

@@ -1,0 +1,1 @@
+"""The action `~/identify`, and the process in which identification runs."""

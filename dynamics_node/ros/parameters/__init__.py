@@ -1,0 +1,1 @@
+"""Every parameter of the node, declared once: type, default, range, meaning."""

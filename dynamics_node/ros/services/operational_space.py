@@ -1,0 +1,30 @@
+"""Serve ~/operational_space: the dynamics seen from links."""
+
+from dynamics_node.errors import DynamicsError
+from dynamics_node.ros import convert
+from dynamics_node.ros.services.request_state import one_state, request_state
+from dynamics_node.task_space.tasks import AXES
+
+
+def operational_space(desk, request, response):
+    """Fill an OperationalSpace response."""
+    case = one_state(request_state(desk, request))
+    robot, q, v, frames = case.robot, case.q, case.v, list(request.frames)
+    if not frames:
+        raise DynamicsError('frames is empty; expected at least one of: '
+                            f'{", ".join(robot.frame_names)}')
+    for frame in frames:
+        robot.model.frame(frame)  # before anything is computed
+    axes = list(request.axes) or list(AXES)
+    found = robot.operational_space(q, v, frames, axes)
+    response.frames, response.axes = frames, axes
+    response.poses = [convert.pose(robot.frame_pose(q, frame)) for frame in frames]
+    response.twists = [convert.twist(robot.jacobian(q, frame) @ v) for frame in frames]
+    for name in ('inertia', 'bias', 'gravity', 'bias_acceleration', 'singular_values', 'damping',
+                 'directions'):
+        setattr(response, name, convert.floats(getattr(found, name)))
+    response.lost = found.lost.tolist()
+    response.jacobian = convert.floats(case.ordered(found.jacobian))
+    response.consistent_inverse = convert.floats(case.ordered(found.consistent_inverse.T).T)
+    response.null_space = convert.floats(case.ordered_matrix(found.null_space))
+    return case.head(response)

@@ -1,0 +1,1 @@
+"""From the measured state to a torque on a topic; external torques."""

@@ -1,0 +1,22 @@
+"""Choices without a branch, between numbers of any kind: programs have none."""
+
+
+def is_positive(x):
+    """Return 1.0 where x > 0, else 0.0."""
+    return x.step() if hasattr(x, 'step') else float(x > 0.0)
+
+
+def select(where, yes, no):
+    """Return `yes` where `where` is 1, `no` where it is 0, exactly; both must be finite."""
+    return where * yes + (1.0 - where) * no
+
+
+def larger(x, y):
+    """Return the larger of two numbers."""
+    return select(is_positive(x - y), x, y)
+
+
+def clipped(x, lower, upper):
+    """Return x, or the limit it is beyond, to the bit; limits are finite, lower <= upper."""
+    x = larger(x, lower)
+    return select(is_positive(x - upper), upper, x)

@@ -1,0 +1,10 @@
+"""Fixtures of a real node, for the command `call`."""
+
+from support.ros_fixtures import (  # noqa: F401
+    arm,
+    client,
+    launch,
+    launch_once,
+    ros_environment,
+    start_node,
+)

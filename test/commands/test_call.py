@@ -1,0 +1,129 @@
+"""The executable as people use it: `inspect`, `call`, and refusals in one line."""
+
+import json
+import os
+import subprocess
+import sys
+from pathlib import Path
+
+import numpy as np
+import pytest
+from ament_index_python import get_package_prefix
+from support.remote_node import PATIENCE, assert_close
+from support.tolerances import EXACT_MATHS
+
+from dynamics_node.commands.call import QUESTIONS
+from dynamics_node.example_robots import ARM7
+
+EXECUTABLE = Path(get_package_prefix('dynamics_node'), 'lib/dynamics_node/dynamics_node')
+SHOWN = 1e-5   # tables have six digits
+NEEDS = {'operational_space': ['--frame', 'tool0'],
+         'inverse_kinematics': ['--frame', 'tool0', '--pose', '0.3,0.1,0.6']}
+
+
+def run(*words):
+    """Return the finished process."""
+    return subprocess.run([sys.executable, EXECUTABLE, *words], capture_output=True, text=True,
+                          timeout=PATIENCE, env=os.environ)
+
+
+def call(arm, *words):
+    return run('call', *words, '--node', arm.node.name, '--timeout', str(PATIENCE))
+
+
+def pairs(names, values):
+    return [f'{name}={value!r}' for name, value in zip(names, map(float, values))]
+
+
+def test_inspect_needs_no_node():
+    """A table for people, JSON for programs."""
+    done = run('inspect', str(ARM7))
+    assert (done.returncode, done.stderr) == (0, '')
+    assert "robot 'arm7'" in done.stdout
+    assert json.loads(run('inspect', str(ARM7), '--json').stdout)['name'] == 'arm7'
+
+
+def test_report_needs_no_node(tmp_path):
+    """The same command as of `python -m dynamics_node`."""
+    done = run('report', 'model', str(ARM7), '--out', str(tmp_path / 'a.html'))
+    assert (done.returncode, done.stderr) == (0, '')
+    assert done.stdout == f'{tmp_path}/a.html\n{tmp_path}/a.json\n'
+    assert json.loads((tmp_path / 'a.json').read_text())['report']['name'] == 'arm7'
+
+
+def test_call_inverse_prints_a_table(arm):
+    """One line per joint; what is not named is as measured."""
+    done = call(arm, 'inverse', '--acceleration', 'joint_2=1.5', '--joint', 'joint_2=0.25',
+                '--velocity', 'joint_2=0')
+    assert done.returncode == 0, done.stderr
+    q, v, a = arm.q.copy(), arm.v.copy(), np.zeros(7)
+    q[1], v[1], a[1] = 0.25, 0.0, 1.5
+    expected = dict(zip(arm.robot.joint_names, arm.robot.inverse_dynamics(q, v, a)))
+    lines = [line.split() for line in done.stdout.splitlines()]
+    shown = {words[0]: float(words[1]) for words in lines if words[0] in expected}
+    assert list(shown)[0] == 'joint_2'
+    assert_close([shown[name] for name in expected], list(expected.values()), SHOWN)
+
+
+@pytest.mark.parametrize('question', QUESTIONS)
+def test_every_question_is_answered_for_people_and_for_programs(arm, question):
+    """And JSON is JSON."""
+    assert call(arm, question, *NEEDS.get(question, ())).returncode == 0
+    done = call(arm, question, '--json', *NEEDS.get(question, ()))
+    assert done.returncode == 0, done.stderr
+    assert isinstance(json.loads(done.stdout), dict)
+
+
+def test_json_has_every_digit(arm):
+    """With a wrench, which acts at and in the link."""
+    F = [1.0, 2.0, 3.0, 0.1, 0.2, 0.3]
+    done = call(arm, 'inverse', '--json', '--wrench', f'tool0={",".join(map(repr, F))}')
+    expected = arm.robot.inverse_dynamics(arm.q, arm.v, np.zeros(7), {'tool0': F})
+    assert_close(json.loads(done.stdout)['effort'], expected, EXACT_MATHS)
+
+
+def test_matrices_for_programs(arm):
+    """In shape: the derivatives of a named question, the linear model of one step."""
+    zeros = np.zeros(7)
+    fields = json.loads(call(arm, 'inverse_derivatives', '--json').stdout)
+    want = arm.robot.inverse_dynamics_derivatives(arm.q, arm.v, zeros)
+    assert np.shape(fields['by_position']) == (7, 7)
+    assert_close(fields['by_position'], want.dq, EXACT_MATHS)
+    fields = json.loads(call(arm, 'linearization', '--step', '0.01', '--json').stdout)
+    want = arm.robot.linearize(arm.q, arm.v, arm.tau, 0.01)
+    assert np.shape(fields['input_matrix']) == (14, 7)
+    assert_close(fields['state_matrix'], want.A, EXACT_MATHS)
+
+
+@pytest.mark.parametrize(('words', 'said'), [
+    (['linearization', '--step', '-1'], 'step is -1.0; expected zero'),
+    (['terms', '--step', '0.1'], '--step does not go with terms'),
+    (['inverse', '--joint', 'elbow=1', '--velocity', 'elbow=0'], "no moving joint 'elbow'"),
+    (['inverse', '--joint', 'joint_1'], "--joint has 'joint_1'; expected joint=number"),
+    (['inverse', '--effort', 'joint_1=1'], '--effort does not go with inverse'),
+    (['inverse', '--wrench', 'tool0=1,2'], 'expected link=fx,fy,fz,tx,ty,tz'),
+    (['kinematics', '--frame', 'hand'], "no frame 'hand'"),
+    (['nonsense'], 'invalid choice'),
+])
+def test_a_refusal_is_one_line_and_an_exit_code(arm, words, said):
+    """No traceback, whoever refuses."""
+    done = call(arm, *words)
+    assert done.returncode == 2
+    assert said in done.stderr
+    assert len(done.stderr.splitlines()) == 1
+
+
+def test_nobody_there(ros_environment):
+    """Says what to look for."""
+    done = run('call', 'report', '--node', 'nobody', '--timeout', '0.2')
+    assert done.returncode == 2
+    assert 'is the node running' in done.stderr
+
+
+def test_help_tells_of_the_node_too():
+    """It is what the executable does without a command."""
+    done = run('--help')
+    assert done.returncode == 0
+    assert 'inspect' in done.stdout
+    assert 'call' in done.stdout
+    assert '--ros-args' in done.stdout

@@ -1,0 +1,108 @@
+"""`dynamics_node excitation` and `identify`: files where they were asked for, one-line refusals."""
+
+import json
+
+import numpy as np
+import pytest
+import yaml
+from support.heavier_arm import other_values
+from support.simple_recordings import recorded
+from support.tiny_robots import TWO_JOINTS  # noqa: E402
+
+from dynamics_node import Robot
+from dynamics_node.commands.main import main
+from dynamics_node.example_robots import ARM7
+from dynamics_node.identification.parameters import layout_of, robot_of
+from dynamics_node.identification.read_csv import read_csv, write_csv
+from dynamics_node.identification.read_trajectory import read_trajectory
+
+BETTER = 5.0   # times smaller must the torque error be: masses were off by up to 30 %
+
+
+def run(capsys, *words):
+    """Return (exit code, standard output, standard error) of a command line."""
+    try:
+        code = main(tuple(map(str, words)))
+    except SystemExit as leaving:  # so argparse does it
+        code = leaving.code
+    return code, *capsys.readouterr()
+
+
+@pytest.fixture
+def recording(tmp_path, fast_arm):
+    """A recording of an arm that is not the one of its URDF."""
+    layout = layout_of(fast_arm)
+    truth = robot_of(fast_arm, layout, other_values(fast_arm, layout, seed=3))
+    path = tmp_path / 'motion.csv'
+    write_csv(path, recorded(truth, duration=40.0, torque_noise=0.05))
+    return path
+
+
+def test_identify_writes_what_the_node_loads(tmp_path, capsys, recording):
+    """The URDF is read again, the YAML names every joint, the report holds the numbers."""
+    out = tmp_path / 'new' / 'folder'
+    code, said, err = run(capsys, 'identify', ARM7, recording, '--out', out)
+    assert code == 0, err
+    assert set(said.splitlines()[-5:]) == {str(path) for path in out.iterdir()}
+    answers = json.loads((out / 'report.json').read_text())
+    assert answers['gain'] > BETTER
+    robot = Robot.from_urdf(out / 'robot.urdf')
+    masses = [answers['parameters']['values'][k] for k, name in
+              enumerate(answers['parameters']['names']) if name.endswith('.m')]
+    np.testing.assert_allclose([body.inertia.mass for body in robot.model.bodies], masses,
+                               rtol=1e-12)
+    said = yaml.safe_load((out / 'friction.yaml').read_text())['/**/dynamics_node']
+    assert [part.partition('=')[0] for part in said['ros__parameters']['armature'].split()
+            ] == list(robot.joint_names)
+    assert np.array_equal(read_csv(out / 'recording.csv').q, read_csv(recording).q)
+
+
+def test_identify_takes_the_options_of_the_library(tmp_path, capsys, recording):
+    """As they are in the report."""
+    code, _, err = run(capsys, 'identify', ARM7, recording, '--out', tmp_path / 'out', '--method',
+                       'ordinary', '--prior-weight', '4', '--validation-share', '0.4', '--cutoff',
+                       '8', '--stribeck-speed', '0.1')
+    assert code == 0, err
+    options = json.loads((tmp_path / 'out' / 'report.json').read_text())['options']
+    assert 'ordinary' in str(options)
+    assert '0.4' in str(options)
+
+
+@pytest.mark.parametrize(('words', 'said'), [
+    (['identify', ARM7, 'nowhere.csv', '--out', 'out'], 'nowhere.csv'),
+    (['identify', ARM7, 'nowhere', '--out', 'out'], 'there is no bag nowhere'),
+    (['identify', 'no.urdf', 'nowhere.csv', '--out', 'out'], 'no.urdf'),
+    (['identify', ARM7, 'nowhere.csv'], '--out'),
+    (['identify', ARM7, 'nowhere.csv', '--out', '/proc/here'], '/proc/here'),
+    (['excitation', ARM7, '--out', 'x.csv'], 'name a .yaml'),
+    (['excitation', ARM7, '--out', 'no/folder/x.yaml'], 'no/folder'),
+    (['excitation', ARM7, '--out', 'x.yaml', '--range', 'joint_1'], 'joint=-1.5,1.5'),
+    (['excitation', ARM7, '--out', 'x.yaml', '--range', 'elbow=0,1'], "'elbow'"),
+    (['excitation', ARM7, '--out', 'x.yaml', '--box', 'tool0=1,2'], 'link=-0.5'),
+    (['excitation', ARM7, '--out', 'x.yaml', '--periods', '0'], 'periods is 0'),
+])
+def test_refused_in_one_line(tmp_path, monkeypatch, capsys, words, said):
+    """And nothing is left behind but a folder that was asked for."""
+    monkeypatch.chdir(tmp_path)
+    code, out, err = run(capsys, *words)
+    assert (code, out) == (2, '')
+    assert said in err.splitlines()[-1]
+    assert [path for path in tmp_path.rglob('*') if path.is_file()] == []
+
+
+def test_excitation_writes_the_motion_twice(tmp_path, capsys, fast_arm):
+    """Within the limits that were given, at rest at both ends, repeated."""
+    (tmp_path / 'two.urdf').write_text(TWO_JOINTS)
+    code, said, err = run(capsys, 'excitation', tmp_path / 'two.urdf', '--out',
+                          tmp_path / 'x.yaml', '--periods', 2,
+                          '--range', 'shoulder=-0.3,0.4', '--iterations', 0)
+    assert code == 0, err
+    assert said.splitlines()[-2:] == [str(tmp_path / 'x.yaml'), str(tmp_path / 'x.csv')]
+    assert 'condition number' in said
+    motions = [read_trajectory(tmp_path / name) for name in ('x.yaml', 'x.csv')]
+    for names, time, q, v, *_ in motions:
+        assert tuple(names) == ('shoulder', 'elbow')
+        assert time[-1] == pytest.approx(20.0)
+        assert -0.3 <= q[:, 0].min() < q[:, 0].max() <= 0.4
+        np.testing.assert_allclose([v[0], v[-1]], 0.0, atol=1e-8)   # nine digits are written
+    np.testing.assert_allclose(motions[0][2], motions[1][2], atol=1e-9)

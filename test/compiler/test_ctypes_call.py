@@ -1,0 +1,325 @@
+"""From NumPy arrays to the code and back: what is taken as it is, and what never crashes.
+
+Both ways to call are tried: the C extension, and ctypes where it was not built.
+"""
+
+import ctypes
+import gc
+import sys
+import weakref
+from typing import NamedTuple
+
+import numpy as np
+import pytest
+from support.compiled_programs import ANSWERED_BY_FALLBACK, CALLERS, LANES, NEVER, Kernel
+
+from dynamics_node.compiler._call import Caller
+
+
+def function(x, y, g):
+    """Two states of different sizes, a uniform; answers of shapes (3,), (2, 3) and ()."""
+    return x + g, np.outer(y, x), x @ x
+
+
+SHAPES = {'x': (3,), 'y': (2,), 'g': (3,)}
+G = np.array([10.0, 20.0, 30.0])
+
+
+@pytest.fixture(scope='module')
+def kernel():
+    return Kernel(function, SHAPES, uniform={'g': G})
+
+
+@pytest.fixture(params=CALLERS)
+def call(request, kernel):
+    return kernel.caller(request.param)
+
+
+@pytest.fixture
+def states():
+    rng = np.random.default_rng(0)
+    return rng.normal(size=(7, 3)), rng.normal(size=(7, 2))
+
+
+def test_answers_have_the_shape_of_the_question(call, states):
+    """(N, ...) for batches, fresh and writeable float64 arrays for all."""
+    x, y = states
+    for n, answers in ((None, call(x[0], y[0])), (7, call(x, y)), (1, call(x[:1], y[:1]))):
+        shapes = [(3,), (2, 3), ()]
+        assert type(answers) is tuple
+        assert [part.shape for part in answers] == [
+            shape if n is None else (n, *shape) for shape in shapes]
+        assert all(type(part) is np.ndarray and part.dtype == float and part.flags.carray
+                   and part.flags.owndata for part in answers)
+    np.testing.assert_allclose(call(x, y)[1], np.einsum('ni,nj->nij', y, x))
+
+
+def unaligned(array):
+    raw = np.zeros(array.nbytes + 1, dtype=np.uint8)
+    raw[1:] = np.frombuffer(array.tobytes(), dtype=np.uint8)
+    return raw[1:].view(float).reshape(array.shape)
+
+
+def read_only(array):
+    array = array.copy()
+    array.flags.writeable = False
+    return array
+
+
+class Subclass(np.ndarray):
+    """Somebody's own kind of array."""
+
+
+STRANGE = {
+    'a list': lambda x: x.tolist(), 'a tuple': lambda x: tuple(x.tolist()), 'None': lambda x: None,
+    'a number': lambda x: 1.0, 'text': lambda x: 'x', 'float32': lambda x: x.astype(np.float32),
+    'integers': lambda x: x.astype(int), 'complex': lambda x: x.astype(complex),
+    'objects': lambda x: x.astype(object), 'big-endian': lambda x: x.astype('>f8'),
+    'strided': lambda x: np.repeat(x, 2, axis=-1)[..., ::2], 'backwards': lambda x: x[..., ::-1],
+    'Fortran': lambda x: np.asfortranarray(np.stack([x, x])), 'unaligned': unaligned,
+    'a subclass': lambda x: x.view(Subclass), 'a masked array': np.ma.masked_array,
+    'a number too many': lambda x: np.append(x, 1.0), 'a number too few': lambda x: x[..., :-1],
+    'no numbers': lambda x: x[..., :0], 'no dimension': lambda x: np.array(1.0),
+    'three dimensions': lambda x: x[None, None], 'no state': lambda x: np.zeros((0, x.shape[-1])),
+    'a column': lambda x: x.reshape(-1, 1), 'a batch': lambda x: np.stack([x, x]),
+}
+
+
+@pytest.mark.parametrize('what', STRANGE)
+def test_what_is_no_plain_array_goes_to_the_fallback(call, states, what):
+    """As first or second argument; the fallback converts or raises."""
+    x, y = (part[0] for part in states)
+    assert call(STRANGE[what](x), y) is ANSWERED_BY_FALLBACK
+    assert call(x, STRANGE[what](y)) is ANSWERED_BY_FALLBACK
+
+
+@pytest.mark.parametrize('kind', CALLERS)
+def test_the_wrong_number_of_arguments_and_names_go_to_the_fallback_as_they_are(kernel, states,
+                                                                               kind):
+    """It sees what the caller saw."""
+    seen = []
+    call = kernel.caller(kind, fallback=lambda *args, **named: seen.append((args, named)))
+    x, y = states
+    for args, named in (((), {}), ((x,), {}), ((x, y, y), {}), ((x,), {'y': y}),
+                        ((), {'x': x, 'y': y}), ((x, y), {'z': 1})):
+        call(*args, **named)
+        got, got_named = seen.pop()
+        assert [*map(id, got)] == [*map(id, args)]
+        assert got_named == named
+    call(x, y)
+    assert not seen
+
+
+def test_read_only_arrays_are_read(call, states):
+    """Nothing is written to an argument."""
+    x, y = states
+    for got, want in zip(call(*map(read_only, states)), call(x, y)):
+        np.testing.assert_array_equal(got, want)
+    shared = np.broadcast_to(x[0], (4, 3))  # read-only, and no rows of its own
+    assert call(shared, y[:4]) is ANSWERED_BY_FALLBACK
+
+
+def test_batches_of_different_sizes_and_mixtures_go_to_the_fallback(call, states):
+    """Which repeats a single state, or refuses."""
+    x, y = states
+    assert call(x, y[:6]) is ANSWERED_BY_FALLBACK
+    assert call(x, y[0]) is ANSWERED_BY_FALLBACK
+    assert call(x[0], y) is ANSWERED_BY_FALLBACK
+    assert call(np.zeros((0, 3)), np.zeros((0, 2))) is ANSWERED_BY_FALLBACK
+
+
+def test_an_error_of_the_fallback_is_passed_on(kernel):
+    """With nothing left behind."""
+    for kind in CALLERS:
+        def raising(*_):
+            raise KeyError('mine')
+        call = kernel.caller(kind, fallback=raising)
+        for _ in range(3):
+            with pytest.raises(KeyError, match='mine'):
+                call([1.0], 2)
+            with pytest.raises(KeyError, match='mine'):
+                call(np.full(3, np.nan), np.zeros(2))
+
+
+def test_arguments_stay_as_they_were(call, states):
+    """They lie between guards; neither they nor the guards are written to."""
+    for n in (1, 4, 5, 7):
+        guarded = [np.full(16 + n * part.shape[1] + 16, -5.5) for part in states]
+        views = [guard[16:-16].reshape(n, -1) for guard in guarded]
+        for view, part in zip(views, states):
+            view[:] = part[:n]
+        before = [guard.copy() for guard in guarded]
+        for got, want in zip(call(*views), call(*states)):
+            np.testing.assert_array_equal(got, want[:n])
+        for guard, old in zip(guarded, before):
+            np.testing.assert_array_equal(guard, old)
+
+
+@pytest.mark.parametrize('lanes', LANES)
+@pytest.mark.parametrize('size', [1, 4, 5, 9])
+@pytest.mark.parametrize('threshold', [1, NEVER])
+def test_in_place_go_only_blocks_that_have_a_row_behind_them(lanes, size, threshold):
+    """The code rounds a row up to whole registers: it never writes beyond the answer's end."""
+    calls, spill = [], -size % lanes if 2 * size >= lanes else 0
+
+    def spy(ins, outs, blocks):
+        calls.append((outs[0], blocks))
+        numbers = blocks * lanes * size
+        if blocks:
+            source = (ctypes.c_double * numbers).from_address(ins[0])
+            goal = (ctypes.c_double * (numbers + spill)).from_address(outs[0])
+            goal[:numbers] = source[:]
+            goal[numbers:] = [-1.0] * spill
+        return 0
+
+    pointers = ctypes.POINTER(ctypes.c_void_p)
+    batch = ctypes.CFUNCTYPE(ctypes.c_int64, pointers, pointers, ctypes.c_int64)(spy)
+    call = Caller(0, ctypes.cast(batch, ctypes.c_void_p).value, lanes, (size,), ((size,),), (),
+                  None, threshold, None)
+    for n in range(1, 41):
+        calls.clear()
+        x = np.random.default_rng(n).normal(size=(n, size))
+        answer = call(x)
+        np.testing.assert_array_equal(answer, x)
+        start, stop = answer.ctypes.data, answer.ctypes.data + answer.nbytes
+        for address, blocks in calls:
+            if start <= address < stop and blocks:
+                assert address + 8 * (blocks * lanes * size + spill) <= stop
+        assert len(calls) == (4 if threshold == 1 and n >= 2 * lanes else 2)
+        assert sum(blocks for _, blocks in calls) == -(-n // lanes)
+
+
+@pytest.mark.parametrize('lanes', LANES)
+def test_two_threads_give_the_same_bits_as_one(lanes):
+    """However the states are shared out."""
+    kernel = Kernel(lambda x, g: (np.sin(x) + g, x[0] / (1.5 + np.cos(x[1]))),
+                    {'x': (3,), 'g': (3,)}, lanes, uniform={'g': G})
+    one, two = kernel.caller(), kernel.caller(threshold=1)
+    x = np.random.default_rng(1).normal(size=(1003, 3))
+    for n in (*range(1, 41), 1000, 1003):
+        for got, want in zip(two(x[:n]), one(x[:n])):
+            np.testing.assert_array_equal(got, want)
+    for row in (0, 600, 1002):  # whichever thread meets it
+        bad = x.copy()
+        bad[row, 1] = np.nan
+        assert two(bad) is ANSWERED_BY_FALLBACK
+
+
+def test_no_call_keeps_a_reference(kernel, states):
+    """After ten thousand calls of each kind all counts are as before."""
+    x, y = states
+    single, double, missing = (x[0].copy(), y[0].copy()), (x, y), (x, None)
+    bad = (np.full(3, np.inf), y[0].copy())
+    watched = [*single, *double, *bad, None, ANSWERED_BY_FALLBACK, tuple, np.ndarray, kernel.code,
+               *kernel.uniform.values()]
+    # numpy.empty of NumPy 2.2, which ctypes calls, keeps a reference to its dtype by itself
+    for kind, calls, more in (('call.c', 10000, [np.dtype(float)]), ('ctypes', 500, [])):
+        call = kernel.caller(kind)
+        watched_here = [*watched, *more, call]
+        before = counts(watched_here)
+        for _ in range(calls):
+            call(*single)
+            call(*double)
+            call(*missing)
+            call(*bad)
+        assert max(np.abs(np.subtract(counts(watched_here), before))) < 100
+
+
+def counts(items):
+    """Return how many references there are to each."""
+    gc.collect()
+    return [sys.getrefcount(item) for item in items]
+
+
+class Owner:
+    """Something that can be watched."""
+
+    def __call__(self, *args):
+        return self
+
+
+@pytest.mark.parametrize('kind', CALLERS)
+def test_a_caller_lets_go_of_everything(kernel, kind):
+    """At once where nothing points back, by the garbage collector where its fallback does."""
+    owner, fallback = Owner(), Owner()
+    watched = [weakref.ref(owner), weakref.ref(fallback)]
+    calls = [kernel.caller(kind, fallback=fallback, owner=owner) for _ in range(100)]
+    del owner, fallback
+    assert calls[0]([]) is watched[1]()
+    calls.clear()
+    assert [ref() for ref in watched] == [None, None]
+    fallback = Owner()
+    watched = weakref.ref(fallback)
+    fallback.caller = kernel.caller(kind, fallback=fallback)
+    del fallback
+    gc.collect()
+    assert watched() is None
+
+
+def test_code_lives_as_long_as_its_caller():
+    """And is unloaded with it."""
+    kernel = Kernel(lambda x: 3.0 * x, {'x': (1,)})
+    code, call = weakref.ref(kernel.code), kernel.caller()
+    del kernel
+    gc.collect()
+    assert call(np.ones(1)).tolist() == [3.0]
+    del call
+    gc.collect()
+    assert code() is None
+
+
+def caller_of(lanes=4, inputs=(1,), outputs=((1,),), uniforms=(), **named):
+    return Caller(0, 0, lanes, inputs, outputs, uniforms, None, NEVER, None, **named)
+
+
+@pytest.mark.parametrize('wrong', [
+    {'inputs': ()}, {'inputs': (1,) * 17}, {'outputs': ((1,),) * 17}, {'uniforms': (G,) * 17},
+    {'lanes': 9}, {'lanes': 0}, {'lanes': -1}, {'inputs': [1]}, {'inputs': ('1',)},
+    {'outputs': ((1, 1, 1, 1),)}, {'outputs': (3,)}, {'outputs': ((1.5,),)}, {'uniforms': ([1.0],)},
+    {'uniforms': (G.astype(np.float32),)}, {'uniforms': (np.repeat(G, 2)[::2],)}, {'named': 1},
+    {'inputs': (-1,)}, {'outputs': ((-1,),)}], ids=str)
+def test_a_caller_of_the_wrong_shape_cannot_be_made(wrong):
+    """An error, not a crash."""
+    caller_of()
+    with pytest.raises((TypeError, ValueError)):
+        caller_of(**wrong)
+
+
+def test_a_caller_of_nothing_cannot_be_made():
+    """It has nine arguments."""
+    with pytest.raises(TypeError):
+        Caller()
+
+
+class Three(NamedTuple):
+    """A kind of tuple."""
+
+    shifted: object
+    outer: object
+    square: object
+
+
+@pytest.mark.parametrize('name', CALLERS)
+def test_several_answers_come_in_the_tuple_asked_for(kernel, states, name):
+    """Made in C, yet as good as any: it has fields, can be pickled, lives as long as it is held."""
+    x, y = states
+    call = CALLERS[name](kernel.code.single, kernel.code.batch, kernel.lanes, kernel.inputs,
+                         kernel.outputs, (G,), None, NEVER, kernel.code, Three)
+    for answer in (call(x[0], y[0]), call(x, y)):
+        assert type(answer) is Three
+        assert answer.shifted is answer[0]
+        assert answer == Three(*answer)
+        assert answer._replace(square=1.0).square == 1.0
+    before = sys.getrefcount(Three)
+    for _ in range(100):
+        call(x[0], y[0])
+    assert sys.getrefcount(Three) == before
+
+
+def test_only_a_kind_of_tuple_is_taken(kernel):
+    """Anything else would be written beyond its end."""
+    arguments = (kernel.code.single, kernel.code.batch, kernel.lanes, kernel.inputs,
+                 kernel.outputs, (G,), None, NEVER, kernel.code)
+    for kind in (list, 3, Three(1, 2, 3)):
+        with pytest.raises(TypeError):
+            Caller(*arguments, kind)

@@ -1,0 +1,127 @@
+"""Long programs: values wait in memory, rows of a matrix share registers, no bit is changed."""
+
+import itertools
+
+import numpy as np
+import pytest
+from support.compiled_programs import ANSWERED_BY_FALLBACK, FMA, LANES, Kernel, kernel_of_arm
+from support.differences import relative
+
+from dynamics_node.compiler import lower
+from dynamics_node.compiler.graph import Op
+from dynamics_node.compiler.slp_packing import NONE
+from dynamics_node.compiler.trace import evaluate, trace
+from dynamics_node.kernels.build import AGREEMENT
+from dynamics_node.spatial.solve import factor, solve_factored
+
+
+def forward_derivatives(target):
+    return kernel_of_arm('forward_dynamics_derivatives', target)
+
+
+@pytest.fixture(params=itertools.product(LANES, FMA), ids=str)
+def target(request):
+    return request.param
+
+
+def agree(kernel, size=7):
+    """Compare single states with a batch, to the bit, and with the interpreter."""
+    states = [np.random.default_rng(1).uniform(-3, 3, size=(19, size)) for _ in kernel.inputs]
+    call = kernel.caller()
+    batch = call(*states)
+    for k, state in enumerate(zip(*states)):
+        want = evaluate(kernel.program, np.concatenate([*state, *kernel.uniform.values()]))
+        for one, many, value in zip(call(*state), batch, want):
+            np.testing.assert_array_equal(one, many[k])
+            assert relative(one, value) < AGREEMENT
+
+
+def test_values_that_wait_in_memory_stay_as_they_are(target, monkeypatch):
+    """In stretches shorter than a basic block, as long as one, and longer."""
+    for stretch in (7, 60, 500):
+        monkeypatch.setattr(lower, 'LONG', 0)
+        monkeypatch.setattr(lower, 'STRETCH', stretch)
+        kernel = forward_derivatives(target)
+        assert 'alloca' in kernel.text
+        agree(kernel)
+
+
+def test_slots_in_memory_are_used_again(monkeypatch):
+    """A slot is free when its last reader is through: far fewer than there are values."""
+    monkeypatch.setattr(lower, 'LONG', 0)
+    monkeypatch.setattr(lower, 'STRETCH', 20)
+    text = forward_derivatives((4,)).text
+    single = text[text.index('define i64 @single'):]
+    single = single[:single.index('\n}')]
+    slots, stores = single.count(' = alloca '), single.count(', ptr %slot')
+    assert 0 < 4 * slots < stores
+
+
+def plain(A, B, scale):
+    """All columns alike."""
+    return scale[0] * solve_factored(*factor(A.reshape(7, 7) + 9.0 * np.eye(7)), B.reshape(7, 7))
+
+
+PLAIN = {'A': (49,), 'B': (49,), 'scale': (1,)}
+
+
+def test_columns_of_a_solve_share_registers(target):
+    """One instruction for a row; not where the saving is small."""
+    kernel = Kernel(plain, PLAIN, *target)
+    packing = lower.packing_of(kernel.program)
+    assert {len(key) for key in packing.packs} == {7}
+    assert not packing.alone
+    assert '<7 x double>' in kernel.text
+    A, B = np.random.default_rng(1).normal(size=(2, 49))
+    got = kernel.caller()(A, B, np.ones(1))
+    assert relative(got, evaluate(kernel.program, np.array([*A, *B, 1.0]))[0]) < AGREEMENT
+    unlike = trace(lambda x: np.array([[x[0] + x[1], x[0] * x[1], -x[2], np.sin(x[3])]]),
+                   {'x': (4,)})
+    assert lower.packing_of(unlike) == NONE
+
+
+def solve(A, B):
+    """Columns with other signs, a zero, a copy, and entries that are used elsewhere as well."""
+    A = A.reshape(5, 5)
+    B = B.reshape(5, 5).copy()
+    B[:, 1] = -B[:, 1]
+    B[2, 3] = B[2, 2]
+    B[4, 0] = 0.0
+    X = solve_factored(*factor(A + A.T + 9.0 * np.eye(5)), B)
+    return X, X[1:3] @ X, X[0] * 2.0
+
+
+def test_rows_that_are_not_quite_alike_are_right_too(target):
+    """Mixed signs, constants, scalars taken out of a pack."""
+    kernel = Kernel(solve, {'A': (25,), 'B': (25,)}, *target)
+    assert '<5 x double>' in kernel.text
+    agree(kernel, 25)
+
+
+def test_packed_answers_are_checked():
+    """One that is not finite goes to the fallback."""
+    kernel = Kernel(plain, PLAIN)
+    A, B = np.random.default_rng(2).normal(size=(2, 49))
+    assert kernel.caller()(A, B, np.ones(1)) is not ANSWERED_BY_FALLBACK
+    assert kernel.caller()(A, 1e3 * B, np.array([1e308])) is ANSWERED_BY_FALLBACK
+    for k in (0, 24, 48):  # in every place
+        one = np.zeros(49)
+        one[k] = 1e3
+        assert kernel.caller()(np.zeros(49), one, np.array([1e307])) is ANSWERED_BY_FALLBACK
+
+
+def test_many_answers_of_any_size_are_written():
+    """Constants, inputs, copies: each in its place, checked in the end."""
+    for size in range(60, 71):
+        def function(x, size=size):
+            y = np.array([*x, *([0.0, 2.5] * size)][:size], dtype=object)
+            y[7], y[9] = x[0] * x[1], x[1]
+            return y, y[:1]
+        kernel = Kernel(function, {'x': (6,)})
+        assert any(symbol.op is Op.CONST for symbol in kernel.program.outputs)
+        x = np.random.default_rng(size).normal(size=(11, 6))
+        batch, _ = kernel.caller()(x)
+        for row, got in zip(x, batch):
+            np.testing.assert_array_equal(got, evaluate(kernel.program, row)[0])
+            np.testing.assert_array_equal(kernel.caller()(row)[0], got)
+        assert kernel.caller()(1e200 * x[0]) is ANSWERED_BY_FALLBACK

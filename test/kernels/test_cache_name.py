@@ -1,0 +1,295 @@
+"""Kernels on disk: compiled once, and whatever is wrong with a file is compiled anew."""
+
+import hashlib
+import os
+import pickle
+import shutil
+import subprocess
+import sys
+
+import numpy as np
+import pytest
+from support import small_robots
+from support.compiled_programs import caller_of
+
+from dynamics_node import Robot
+from dynamics_node.compiler import cache, target
+from dynamics_node.kernels import build, cache_name
+from dynamics_node.kernels.cache_name import name_of
+from dynamics_node.kernels.keys import KernelKey, key_of
+
+KEY = KernelKey('gravity_torque')
+
+
+@pytest.fixture(autouse=True)
+def folder(monkeypatch, tmp_path):
+    """An empty cache for each test."""
+    monkeypatch.setenv('DYNAMICS_NODE_CACHE', str(tmp_path / 'cache'))
+    return tmp_path / 'cache'
+
+
+@pytest.fixture
+def compiled(monkeypatch):
+    """The IR texts compiled so far."""
+    texts, compile_ir = [], target.compile_ir
+
+    def counting(text, *args, **named):
+        texts.append(text)
+        return compile_ir(text, *args, **named)
+    monkeypatch.setattr(target, 'compile_ir', counting)
+    return texts
+
+
+@pytest.fixture
+def arm():
+    return small_robots.arm(compile=False)
+
+
+def answer(robot, key=KEY):
+    """Build the kernel as a robot would, and ask it; compare with NumPy."""
+    call = caller_of(build.build_kernel(robot.model, key), robot.model, key)
+    q = np.array([0.3, 0.4])
+    np.testing.assert_allclose(call(q), robot.gravity_torque(q), rtol=1e-12)
+
+
+def test_a_kernel_is_compiled_once(arm, compiled, folder):
+    """The second time it comes from a file, which is no one else's to read."""
+    for _ in range(3):
+        answer(arm)
+    assert len(compiled) == 1
+    assert [path.name for path in folder.iterdir()] == [name_of(arm.model, KEY)]
+    assert folder.stat().st_mode & 0o077 == 0
+
+
+def test_the_folder_is_where_the_user_says_or_where_caches_are(monkeypatch, tmp_path):
+    """$DYNAMICS_NODE_CACHE, $XDG_CACHE_HOME/dynamics_node, ~/.cache/dynamics_node."""
+    monkeypatch.setenv('XDG_CACHE_HOME', '/xdg')
+    monkeypatch.setattr(cache.Path, 'home', lambda: cache.Path('/home/me'))
+    assert cache.folder() == tmp_path / 'cache'
+    monkeypatch.delenv('DYNAMICS_NODE_CACHE')
+    assert str(cache.folder()) == '/xdg/dynamics_node'
+    monkeypatch.setenv('XDG_CACHE_HOME', '')
+    assert str(cache.folder()) == '/home/me/.cache/dynamics_node'
+
+
+def test_another_process_finds_it(arm, folder):
+    """Names do not depend on the process: no hash seed, no address."""
+    code = ('import small_robots; from dynamics_node.kernels.cache_name import name_of; '
+            'from dynamics_node.kernels.keys import KernelKey; '
+            'arm = small_robots.arm(compile=False); '
+            'print(name_of(arm.model, KernelKey("gravity_torque")))')
+    path = os.pathsep.join(sys.path)
+    done = subprocess.run([sys.executable, '-c', code], env={**os.environ, 'PYTHONPATH': path},
+                          capture_output=True, text=True, check=True)
+    assert done.stdout.strip() == name_of(arm.model, KEY)
+
+
+def test_a_kernel_compiles_to_the_same_bytes_every_time(arm):
+    """So that a cache can be compared, and shipped."""
+    assert build.compile_kernel(arm.model, KEY) == build.compile_kernel(arm.model, KEY)
+
+
+DAMAGES = {
+    'empty': lambda data: b'', 'a line': lambda data: b'\n', 'two lines': lambda data: b'\n\n',
+    'truncated': lambda data: data[:-1], 'half': lambda data: data[:len(data) // 2],
+    'the digest only': lambda data: data[:64], 'longer': lambda data: data + b'\0',
+    'a bit of the digest': lambda data: flipped(data, 5),
+    'a bit of the description': lambda data: flipped(data, 80),
+    'a bit of the code': lambda data: flipped(data, -100),
+    'text': lambda data: 'nonsense \u00e9\n'.encode('latin-1') * 9,
+    'the old digest': lambda data: hashlib.sha256(b''.join(data.split(b'\n', 2)[1:])
+                                                  ).hexdigest().encode() + data[64:],
+}
+
+
+def flipped(data, place):
+    data = bytearray(data)
+    data[place] ^= 1
+    return bytes(data)
+
+
+@pytest.mark.parametrize('damage', DAMAGES)
+def test_a_damaged_file_is_compiled_anew_and_replaced(arm, compiled, folder, damage):
+    """Never loaded, never an error."""
+    answer(arm)
+    path = folder / name_of(arm.model, KEY)
+    good = path.read_bytes()
+    path.write_bytes(DAMAGES[damage](good))
+    answer(arm)
+    assert len(compiled) == 2
+    assert path.read_bytes() == good
+    answer(arm)
+    assert len(compiled) == 2
+
+
+FOREIGN = {
+    'no object code': lambda about, code: (about, b'no object code'),
+    'no code at all': lambda about, code: (about, b''),
+    'half an object': lambda about, code: (about, code[:len(code) // 2]),
+    'another description': lambda about, code: ({'robot': 'mine'}, code),
+    'a list': lambda about, code: ([], code),
+    'an expectation missing': lambda about, code: (
+        {key: value for key, value in about.items() if key != 'expected'}, code),
+    'a sample of text': lambda about, code: ({**about, 'sample': ['x'] * 3}, code),
+    'another expectation': lambda about, code: ({**about, 'expected': [[1.0, 2.0]]}, code),
+    'an expectation that is no number': lambda about, code: (
+        {**about, 'expected': [[float('nan')] * 2]}, code),
+}
+
+
+@pytest.mark.parametrize('what', FOREIGN)
+def test_a_whole_file_that_is_not_right_is_compiled_anew(arm, compiled, what):
+    """Its digest is good: loading or the self-test finds it."""
+    about, code = build.compile_kernel(arm.model, KEY)
+    cache.write(name_of(arm.model, KEY), *FOREIGN[what](about, code))
+    answer(arm)
+    assert len(compiled) == 2
+    answer(arm)
+    assert len(compiled) == 2
+
+
+def test_the_code_of_another_robot_fails_the_self_test(arm, compiled):
+    """The same question with other numbers: nothing but the answer tells them apart."""
+    about, _ = build.compile_kernel(arm.model, KEY)
+    _, other = build.compile_kernel(small_robots.arm(mass=2.0, compile=False).model, KEY)
+    cache.write(name_of(arm.model, KEY), about, other)
+    answer(arm)
+    assert len(compiled) == 3
+
+
+def test_a_file_under_another_name_is_foreign(arm, compiled, folder):
+    """Right in itself, but not the answer to this question."""
+    other = small_robots.arm(mass=2.0, compile=False)
+    answer(other)
+    shutil.copy(folder / name_of(other.model, KEY), folder / name_of(arm.model, KEY))
+    answer(arm)
+    assert len(compiled) == 2
+
+
+def test_a_kernel_that_is_wrong_is_not_used(arm, monkeypatch, allow_no_packs):
+    """A compiler at fault is found out by the self-test, and nothing is kept."""
+    wrong = build.compile_kernel(small_robots.arm(mass=2.0, compile=False).model, KEY)[1]
+    monkeypatch.setattr(target, 'compile_ir', lambda *args, **named: wrong)
+    with pytest.raises(build.DynamicsError, match='gravity_torque does not agree'):
+        build.build_kernel(arm.model, KEY)
+    assert cache.read(name_of(arm.model, KEY)) is None
+
+
+@pytest.mark.parametrize('place', ['a file', 'below a file', 'a folder of that name', 'no home'])
+def test_without_a_folder_to_write_to_everything_works(arm, compiled, monkeypatch, tmp_path, place):
+    """It is compiled each time."""
+    (tmp_path / 'file').write_text('in the way')
+    if place == 'a folder of that name':
+        (tmp_path / 'cache' / name_of(arm.model, KEY)).mkdir(parents=True)
+    elif place == 'no home':
+        for name in ('DYNAMICS_NODE_CACHE', 'XDG_CACHE_HOME'):
+            monkeypatch.delenv(name, raising=False)
+
+        def homeless():
+            raise RuntimeError('Could not determine home directory.')
+        monkeypatch.setattr(cache.Path, 'home', homeless)
+    else:
+        monkeypatch.setenv('DYNAMICS_NODE_CACHE', str(
+            tmp_path / 'file' if place == 'a file' else tmp_path / 'file' / 'cache'))
+    answer(arm)
+    answer(arm)
+    assert len(compiled) == 2
+    assert not list(tmp_path.rglob('*.part'))
+
+
+def test_a_file_is_written_whole_or_not_at_all(arm, folder, monkeypatch):
+    """A disk that fails at the last moment leaves nothing behind."""
+    def full(*_):
+        raise OSError('No space left on device')
+    with monkeypatch.context() as patch:
+        patch.setattr(cache.os, 'replace', full)
+        answer(arm)
+    assert list(folder.iterdir()) == []
+    answer(arm)
+    assert [path.suffix for path in folder.iterdir()] == ['.kernel']
+
+
+def test_the_longest_unused_go_first(folder, monkeypatch):
+    """Until what is left fits; what is not ours stays."""
+    monkeypatch.setattr(cache, 'MAX_BYTES', 3500)
+    for k in range(5):
+        cache.write(f'{k}.kernel', {}, bytes(900))
+        os.utime(folder / f'{k}.kernel', (1000.0 + k, 1000.0 + k))
+    assert sorted(path.name for path in folder.iterdir()) == ['2.kernel', '3.kernel', '4.kernel']
+    (folder / 'README').write_bytes(bytes(9000))
+    (folder / 'lost.part').touch()
+    os.utime(folder / 'lost.part', (1.0, 1.0))
+    assert cache.read('2.kernel') is not None  # used just now: the last to go
+    cache.write('5.kernel', {}, bytes(900))
+    assert {path.name for path in folder.iterdir()} >= {'2.kernel', '5.kernel', 'README'}
+    assert not (folder / '3.kernel').exists()
+    assert sum(path.stat().st_size for path in folder.glob('*.kernel')) <= 3500
+
+
+def test_the_name_changes_with_all_that_the_code_depends_on(arm, monkeypatch):
+    """Numbers, frame, variant, CPU."""
+    def name(robot=arm, **changes):
+        return name_of(robot.model, KEY._replace(**changes))
+    names = [name(), *(name(small_robots.arm(compile=False, **change)) for change in (
+        {'mass': 2.0}, {'mass': 1.0 + 1e-15}, {'length': 0.4}, {'base': 'floating'},
+        {'locked': {'lower_joint': 0.0}}, {'locked': {'lower_joint': 0.1}},
+        {'friction_speed': 0.5}))]
+    names += [name(question='mass_matrix'), name(loaded=True), name(rubbing=True),
+              name(pushed=True), name(question='jacobian', frame=('lower', False)),
+              name(question='jacobian', frame=('upper', False)),
+              name(question='jacobian', frame=('upper', True))]
+    monkeypatch.setattr(target, 'fingerprint', lambda: ('another CPU',))
+    names.append(name())
+    assert len(set(names)) == len(names)
+
+
+def test_the_name_changes_with_our_own_sources(arm, monkeypatch, tmp_path):
+    """Whoever edits an algorithm gets new code."""
+    shutil.copytree(cache_name.PACKAGE, tmp_path / 'package')
+    monkeypatch.setattr(cache_name, 'PACKAGE', tmp_path / 'package')
+    sources = cache_name._sources.__wrapped__
+    assert sources() == cache_name._sources()
+    seen = {sources()}
+    for room in ('spatial', 'model', 'algorithms', 'compiler'):
+        path = sorted((tmp_path / 'package' / room).glob('*.py'))[-1]
+        path.write_bytes(path.read_bytes() + b'\n')
+        seen.add(sources())
+    assert len(seen) == 5
+
+
+def test_numbers_that_are_inputs_do_not_change_the_name(arm):
+    """Gravity, armature, damping, friction, payloads, names: data."""
+    for change in ({'gravity': (1, 2, 3)}, {'armature': {'upper_joint': 0.3}}, {'damping': 0.7}):
+        other = small_robots.arm(compile=False, **change)
+        assert name_of(other.model, KEY) == name_of(arm.model, KEY)
+    loaded = KEY._replace(loaded=True)
+    for mass in (1.0, 2.0):
+        carrying = arm.with_payload('box', 'lower', mass)
+        assert name_of(carrying.model, loaded) == name_of(arm.model, loaded)
+    copy = pickle.loads(pickle.dumps(arm))
+    assert name_of(copy.model, KEY) == name_of(arm.model, KEY)
+
+
+def test_numbers_that_are_inputs_never_compile(compiled):
+    """Another gravity, load, damping or rotor is answered at once by the code that is there."""
+    q, v, a = np.random.default_rng(0).normal(size=(3, 2))
+    first = small_robots.arm()
+    key = [key_of(first.model, 'inverse_dynamics'), key_of(first.model, 'mass_matrix')]
+    first._answerer.compile(key, wait=True)
+    heavy = first.with_payload('box', 'lower', 1.0)
+    key_loaded = [key_of(heavy.model, 'inverse_dynamics'), key_of(heavy.model, 'mass_matrix')]
+    heavy._answerer.compile(key_loaded, wait=True)
+    before = len(compiled)
+    assert before == 4
+    others = [first.with_gravity((3, 2, 1)), heavy.with_gravity((3, 2, 1)),
+              heavy.without_payload('box'), heavy.with_payload('box', 'upper', 7.0),
+              heavy.with_payload('cup', 'base', 0.5), small_robots.arm(damping=3.0),
+              small_robots.arm(armature={'lower_joint': 2.0}, gravity=(0, 0, 0))]
+    for robot in others:
+        robot._answerer.compile(key_loaded if robot.payloads else key, wait=True)
+        plain = robot.inverse_dynamics(q, v, a), robot.mass_matrix(q)
+        assert {'inverse_dynamics', 'mass_matrix'} <= set(vars(robot))
+        slow = Robot(robot.model, compile=False)
+        np.testing.assert_allclose(plain[0], slow.inverse_dynamics(q, v, a), rtol=1e-12)
+        np.testing.assert_allclose(plain[1], slow.mass_matrix(q), rtol=1e-12)
+    assert len(compiled) == before

@@ -1,0 +1,121 @@
+"""Other engines on the same mechanisms: Pinocchio, and MuJoCo, whose constraints are soft."""
+
+from dataclasses import replace
+from xml.etree import ElementTree
+
+import mujoco
+import numpy as np
+import pytest
+from numpy.testing import assert_allclose
+from support.bundled_mechanisms import load, standing
+from support.legged_robots import CONTACTS, example, load_legged
+from support.pinocchio_loops import PinocchioLoops
+from support.tolerances import PINOCCHIO
+
+from dynamics_node.constrained.forward import constrained_forward_dynamics
+from dynamics_node.example_robots import MECHANISMS
+
+# MuJoCo's constraints are springs: a row keeps 1 - impedance of what it would do unheld. The
+# stiffest that it takes is 0.9999.
+MUJOCO_IMPEDANCE = 0.9999
+MUJOCO_SOFT = 1.0 - MUJOCO_IMPEDANCE
+SEEDS = range(3)
+
+
+def agree(ours, theirs, tolerance):
+    """Compare arrays, relative to their largest entry."""
+    assert_allclose(ours, theirs, rtol=0.0, atol=tolerance * np.abs(theirs).max())
+
+
+def spherical(constraints):
+    """Return the pins of planar loops as what Pinocchio knows: points held in x, y and z."""
+    return [replace(constraint, kind='spherical', axis=(0.0, 0.0, 1.0))
+            for constraint in constraints if constraint.name.endswith('_x')]
+
+
+@pytest.mark.parametrize('seed', SEEDS)
+@pytest.mark.parametrize('name', ['four_bar', 'slider_crank', 'five_bar'])
+def test_planar_loops_move_as_in_pinocchio(name, seed):
+    """The accelerations, and the force in the pin in its two directions."""
+    mechanism = load(name, friction=False)
+    state = standing(mechanism.model, mechanism.constraints, seed)
+    peer = PinocchioLoops(MECHANISMS[name].urdf, mechanism.model)
+    a, force = peer.forward(*state, spherical(mechanism.constraints))
+    ours = constrained_forward_dynamics(mechanism.model, *state, mechanism.constraints)
+    agree(ours.a, a, PINOCCHIO)
+    agree(ours.multipliers, force[[0, 2]], PINOCCHIO)
+
+
+@pytest.mark.parametrize('seed', SEEDS)
+def test_the_stewart_platform_moves_as_in_pinocchio(seed):
+    """All 24 accelerations and the forces in the six ball joints."""
+    mechanism = load('stewart', friction=False)
+    state = standing(mechanism.model, mechanism.constraints, seed)
+    peer = PinocchioLoops(MECHANISMS['stewart'].urdf, mechanism.model)
+    a, forces = peer.forward(*state, mechanism.constraints)
+    ours = constrained_forward_dynamics(mechanism.model, *state, mechanism.constraints)
+    agree(ours.a, a, PINOCCHIO)
+    agree(ours.multipliers, forces, PINOCCHIO)
+
+
+@pytest.mark.parametrize('seed', SEEDS)
+def test_the_delta_robot_moves_as_by_pinocchios_terms(seed):
+    """Pinocchio has no rods: its mass matrix, bias and Jacobians in a KKT system of ours."""
+    mechanism = load('delta', friction=False)
+    state = standing(mechanism.model, mechanism.constraints, seed)
+    peer = PinocchioLoops(MECHANISMS['delta'].urdf, mechanism.model)
+    a, tension = peer.forward_on_rods(*state, mechanism.constraints)
+    ours = constrained_forward_dynamics(mechanism.model, *state, mechanism.constraints)
+    agree(ours.a, a, PINOCCHIO)
+    agree(ours.multipliers, tension, PINOCCHIO)
+
+
+@pytest.mark.parametrize('seed', SEEDS)
+@pytest.mark.parametrize('name', CONTACTS)
+def test_legged_robots_stand_as_in_pinocchio(name, seed):
+    """A quadruped on four points, bipeds on two points and on two flat feet."""
+    model, contacts = load_legged(name)
+    state = standing(model, contacts, seed)
+    peer = PinocchioLoops(example(name).path, model, base='floating')
+    a, forces = peer.forward(*state, contacts)
+    ours = constrained_forward_dynamics(model, *state, contacts)
+    agree(ours.a, a, PINOCCHIO)
+    agree(ours.multipliers, forces, PINOCCHIO)
+
+
+# MuJoCo ------------------------------------------------------------------------------------------
+
+def in_mujoco(name, frame, to, anchor):
+    """Return the MjModel of a mechanism whose one loop is a `connect`, closed at q = 0."""
+    root = ElementTree.fromstring(MECHANISMS[name].urdf.read_text())
+    for joint in root.findall('joint'):
+        for part in joint.findall('limit') + joint.findall('dynamics'):
+            joint.remove(part)
+    spec = mujoco.MjSpec.from_string(ElementTree.tostring(root, encoding='unicode'))
+    for geom in spec.geoms:
+        geom.contype = geom.conaffinity = 0
+    connect = spec.add_equality(type=mujoco.mjtEq.mjEQ_CONNECT, objtype=mujoco.mjtObj.mjOBJ_BODY,
+                                name1=frame, name2=to)
+    connect.data[:3] = anchor
+    connect.solimp[:3] = MUJOCO_IMPEDANCE, MUJOCO_IMPEDANCE, 1.0
+    return spec.compile()
+
+
+@pytest.mark.parametrize('seed', SEEDS)
+@pytest.mark.parametrize('name, frame, to', [('four_bar', 'coupler', 'rocker'),
+                                             ('slider_crank', 'rod', 'slider')])
+def test_planar_loops_move_as_in_mujoco_which_is_soft(name, frame, to, seed):
+    """Beside the acceleration of the opened loop: a share of that is what softness lets through."""
+    mechanism = load(name, friction=False)
+    q, v, tau = standing(mechanism.model, mechanism.constraints, seed)
+    theirs = in_mujoco(name, frame, to, mechanism.constraints[0].pose[:3])
+    theirs.opt.tolerance, theirs.opt.iterations = 1e-14, 200
+    data = mujoco.MjData(theirs)
+    order = [theirs.joint(joint.name).dofadr[0] for joint in mechanism.model.joints]
+    data.qpos[order], data.qvel[order], data.qfrc_applied[order] = q, v, tau
+    mujoco.mj_forward(theirs, data)
+    ours = constrained_forward_dynamics(mechanism.model, q, v, tau, mechanism.constraints)
+    opened = data.qacc_smooth[order]
+    scale = np.abs(opened).max()
+    assert_allclose(ours.a, data.qacc[order], rtol=0.0, atol=MUJOCO_SOFT * scale)
+    assert np.abs(ours.a - opened).max() > 0.1 * scale  # the loop does matter

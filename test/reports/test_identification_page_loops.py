@@ -1,0 +1,62 @@
+"""The page about an identification of a robot with loops says which equations were used."""
+
+import json
+
+import numpy as np
+import pytest
+from support.html_checks import checked
+from support.moving_mechanisms import mechanism, moved, other_mechanism, raw, torques  # noqa: E402
+
+from dynamics_node.commands.main import main
+from dynamics_node.example_robots import MECHANISMS
+from dynamics_node.identification.from_recording import identify_recording
+from dynamics_node.identification.read_csv import write_csv
+from dynamics_node.reports.identification_page import identification_report_page
+
+
+@pytest.fixture(scope='module')
+def case(tmp_path_factory):
+    """(robot, RawRecording of its motor, what was Identified) of a four-bar."""
+    with pytest.MonkeyPatch.context() as patch:   # thousands of regressors: kernels
+        patch.setenv('DYNAMICS_NODE_COMPILE', '1')
+        patch.setenv('DYNAMICS_NODE_CACHE', str(tmp_path_factory.mktemp('kernels')))
+        robot = mechanism('four_bar')
+    layout, truth = other_mechanism(robot)
+    motion = moved('four_bar', robot, 700, 3)
+    measured = raw(robot, motion, torques(robot, layout, truth, motion), motion.names,
+                   (0.0, 0.005))
+    return robot, measured, identify_recording(robot, measured)
+
+
+def test_loops_equations_and_what_they_hide_are_said(case):
+    """In the page and in the JSON; residuals are those of the motor, and have one plot."""
+    robot, _, done = case
+    found = done.found
+    html, answers = identification_report_page(found, robot, done.ready.recording)
+    page = checked(html)
+    assert 'Closed loops' in page.text
+    assert '1 per sample' in page.text
+    assert 'tip_x, tip_z' in page.text
+    assert json.loads(json.dumps(answers, allow_nan=False)) == answers
+    assert answers['rows'] == ['crank_joint']
+    assert answers['loops']['passive'] == ['coupler_joint', 'rocker_joint']
+    assert 'coupler.mcx' in answers['loops']['merged']
+    assert len(answers['residuals']['validation_after']) == 1
+    lines = [each for each in page.of('path') if each.get('class') in ('one', 'two')]
+    assert len([each for each in lines if len(each['d']) > 100]) == 2
+
+
+def test_the_command_takes_the_loops(case, tmp_path, capsys):
+    """Files for the node; passive joints have friction and no armature in them."""
+    _, measured, _ = case
+    write_csv(tmp_path / 'motion.csv', measured)
+    urdf, loops = MECHANISMS['four_bar']
+    code = main(('identify', str(urdf), str(tmp_path / 'motion.csv'), '--loops', str(loops),
+                 '--out', str(tmp_path / 'out')))
+    said = capsys.readouterr().out
+    assert code == 0
+    assert 'closed loops (tip_x, tip_z) were used: 1 equation per sample, of crank_joint' in said
+    friction = (tmp_path / 'out' / 'friction.yaml').read_text()
+    assert 'rocker_joint=0' in next(line for line in friction.splitlines() if 'armature' in line)
+    answers = json.loads((tmp_path / 'out' / 'report.json').read_text())
+    assert np.isfinite(answers['gain'])

@@ -1,0 +1,363 @@
+"""The self-test passes for robots that are right, and fails for each way to be wrong."""
+
+import numpy as np
+import pytest
+
+from dynamics_node import DynamicsError, Robot, SingularModel
+from dynamics_node.example_robots import ARM7
+from dynamics_node.kernels.keys import QUESTIONS
+from dynamics_node.robot.self_test import self_test
+
+FORWARD, POWER, MASS, DERIVATIVES, COMPILED = (
+    'forward of inverse', 'power balance', 'mass matrix against inverse dynamics',
+    'derivatives against differences', 'compiled against NumPy')
+WRONG = 1.0 + 1e-4   # far too little to be seen in a plot
+
+JOINT = ('<joint name="{}" type="continuous"><parent link="{}"/><child link="{}"/>'
+         '<dynamics damping="{}"/></joint>')
+
+
+def body(mass, ixx, iyy=0.1, com='0 0 0'):
+    """Return the <inertial> of a link; the joints of `arm` turn about x."""
+    return (f'<inertial><origin xyz="{com}"/><mass value="{mass}"/><inertia ixx="{ixx}" ixy="0" '
+            f'ixz="0" iyy="{iyy}" iyz="0" izz="{iyy}"/></inertial>')
+
+
+UPPER = body(1.0, 0.1, com='0.1 0.2 0.3')
+
+
+def arm(tip, upper=UPPER, base='', damping=0.0):
+    """Return the URDF of a shoulder and a wrist; the wrist turns the tip."""
+    links = (f'<link name="{name}">{inside}</link>' for name, inside in (
+        ('base', base), ('upper', upper), ('tip', tip)))
+    return '\n'.join(['<robot name="arm">', *links, JOINT.format('shoulder', 'base', 'upper', 0),
+                      JOINT.format('wrist', 'upper', 'tip', damping), '</robot>'])
+
+
+def verdicts(robot, **options):
+    """Return {name: Check} of a self-test whose summary is true to it."""
+    result = self_test(robot, **options)
+    assert result.passed is all(check.passed for check in result.checks)
+    return {check.name: check for check in result.checks}
+
+
+def failed(robot, **options):
+    return [name for name, check in verdicts(robot, **options).items() if not check.passed]
+
+
+# Robots that are right -----------------------------------------------------------------------
+
+def test_a_robot_of_everything_passes(tree):
+    """Every joint type, mimics, friction, armature; NumPy only, so nothing to compare it with."""
+    checks = verdicts(tree.robot, samples=3)
+    assert [check.passed for check in checks.values()] == [True] * 5
+    assert [name for name, check in checks.items() if np.isnan(check.residual)] == [COMPILED]
+    assert 'switched off' in checks[COMPILED].text
+
+
+@pytest.mark.parametrize('text', [
+    arm(body(0.5, 1e-9)), arm(body(1e-9, 1e-12)), arm(body(0.5, 1e-9), damping=1e4),
+    arm(body(1.0, 1e-14, 1e-14), body(1.0, 1e-14, 1e-14, com='0 1e-7 0')),
+    arm(body(0.5, 0.1), base=body(1e7, 1.0, 1.0, com='0 0 1')),
+], ids=['thin', 'light', 'sticky', 'tiny', 'on a heavy table'])
+def test_ill_conditioned_robots_are_not_blamed(text):
+    """What rounding leaves is measured against what a motion could meet."""
+    assert failed(Robot.from_urdf(text)) == []
+
+
+def test_with_a_heavy_payload_and_without_gravity():
+    """Hundreds of times the robot's own mass, far out."""
+    robot = Robot.from_urdf(ARM7)
+    assert failed(robot.with_payload('box', 'tool0', 1e4, (1.0, 2.0, 3.0))) == []
+    assert failed(robot.with_gravity((0.0, 0.0, 0.0))) == []
+
+
+def test_a_tip_without_inertia_is_not_applicable():
+    """Seen, with the joint's name, and no failure; the other laws hold."""
+    checks = verdicts(Robot.from_urdf(arm(tip='')))
+    assert checks[FORWARD].passed and np.isnan(checks[FORWARD].residual)
+    assert checks[FORWARD].text.startswith("not applicable: joint 'wrist' moves")
+    assert checks[POWER].residual < 1e-6 and checks[MASS].residual < 1e-11
+    assert checks[DERIVATIVES].residual < 1e-6
+    assert "of forward dynamics not defined at 3: joint 'wrist'" in checks[DERIVATIVES].text
+
+
+def test_a_robot_that_does_not_move():
+    """Nothing to test; a verdict all the same."""
+    checks = verdicts(Robot.from_urdf('<robot name="table"><link name="top"/></robot>'))
+    assert {check.text for check in checks.values()} == {'not applicable: nothing moves'}
+    assert all(check.passed for check in checks.values())
+
+
+def test_same_seed_same_verdict():
+    """Random, but it can be repeated."""
+    robot = Robot.from_urdf(ARM7)
+    one, again, other = (verdicts(robot, samples=2, seed=seed) for seed in (7, 7, 8))
+    assert one[POWER].residual == again[POWER].residual != other[POWER].residual
+
+
+# Robots that are wrong -----------------------------------------------------------------------
+
+def wrong(**methods):
+    """Return the arm with some methods of Robot replaced."""
+    return type('Wrong', (Robot,), methods).from_urdf(ARM7)
+
+
+def test_forward_dynamics_that_is_off():
+    """By a ten-thousandth."""
+    def forward_dynamics(self, *state):
+        return WRONG * Robot.forward_dynamics(self, *state)
+    assert failed(wrong(forward_dynamics=forward_dynamics)) == [FORWARD]
+
+
+def test_forward_dynamics_that_refuses_a_regular_robot():
+    """A refusal is believed only where the mass matrix says the same."""
+    def forward_dynamics(self, *state):
+        raise SingularModel("joint 'joint_1' moves nothing")
+    checks = verdicts(wrong(forward_dynamics=forward_dynamics))
+    assert not checks[FORWARD].passed
+    assert "refused, though M is regular: joint 'joint_1'" in checks[FORWARD].text
+
+
+def test_inverse_dynamics_that_answers_nothing():
+    """Zeros fit nothing."""
+    def inverse_dynamics(self, q, v, a, wrenches=None):
+        return np.zeros(np.broadcast_shapes(np.shape(v), np.shape(a)))
+    assert failed(wrong(inverse_dynamics=inverse_dynamics)) == [FORWARD, POWER, MASS, DERIVATIVES]
+
+
+def test_coriolis_forces_that_are_off_in_both_directions():
+    """Forward dynamics undoes the error of inverse dynamics; energy and slopes are not fooled."""
+    def inverse_dynamics(self, q, v, a, wrenches=None):
+        return Robot.inverse_dynamics(self, q, np.multiply(v, WRONG), a)
+
+    def forward_dynamics(self, q, v, tau, wrenches=None):
+        return Robot.forward_dynamics(self, q, np.multiply(v, WRONG), tau)
+    assert failed(wrong(inverse_dynamics=inverse_dynamics,
+                        forward_dynamics=forward_dynamics)) == [POWER, DERIVATIVES]
+
+
+@pytest.mark.parametrize('name', ['kinetic_energy', 'potential_energy', 'friction_torque'])
+def test_power_that_does_not_balance(name):
+    """Each term counts."""
+    method = {name: lambda self, *state: WRONG * getattr(Robot, name)(self, *state)}
+    assert failed(wrong(**method)) == [POWER]
+
+
+def test_mass_matrix_with_one_entry_off():
+    """Symmetric and positive as before; forward dynamics is not blamed."""
+    def mass_matrix(self, q):
+        M = Robot.mass_matrix(self, q)
+        M[5, 6] = M[6, 5] = M[5, 6] + 1e-4 * M[6, 6]
+        return M
+    checks = verdicts(wrong(mass_matrix=mass_matrix))
+    assert [name for name, check in checks.items() if not check.passed] == [MASS]
+    assert 'symmetric' not in checks[MASS].text and 'negative' not in checks[MASS].text
+
+
+def test_mass_matrix_that_is_not_symmetric():
+    """The text says so."""
+    def mass_matrix(self, q):
+        return np.triu(Robot.mass_matrix(self, q))
+    check = verdicts(wrong(mass_matrix=mass_matrix))[MASS]
+    assert not check.passed and 'M is not symmetric' in check.text
+
+
+def test_urdf_with_negative_inertia():
+    """The library calculates as told, and M is what ID says; but no such body can be built."""
+    checks = verdicts(Robot.from_urdf(arm(body(0.5, -0.01))))
+    assert not checks[MASS].passed and 'negative inertia' in checks[MASS].text
+    assert checks[POWER].passed
+
+
+@pytest.mark.parametrize('which', [0, 1, 2])
+@pytest.mark.parametrize('method', ['inverse_dynamics_derivatives', 'forward_dynamics_derivatives'])
+def test_derivatives_with_one_entry_off(method, which):
+    """By a ten-thousandth of the largest in its row, the wrist's; each of the six matrices."""
+    def derivatives(self, *state):
+        right = getattr(Robot, method)(self, *state)
+        matrices = [np.array(matrix) for matrix in right]
+        matrices[which][5, 2] += 1e-4 * np.abs(matrices[which][5]).max()
+        return type(right)(*matrices)
+    assert failed(wrong(**{method: derivatives})) == [DERIVATIVES]
+
+
+def test_derivatives_that_refuse_a_regular_robot():
+    """As forward dynamics itself."""
+    def forward_dynamics_derivatives(self, *state):
+        raise SingularModel("joint 'joint_1' moves nothing")
+    checks = verdicts(wrong(forward_dynamics_derivatives=forward_dynamics_derivatives))
+    assert [name for name, check in checks.items() if not check.passed] == [DERIVATIVES]
+    assert "refused, though M is regular: joint 'joint_1'" in checks[DERIVATIVES].text
+
+
+@pytest.mark.parametrize('speed', [1e-6, 1.0])
+def test_friction_that_turns_over_in_no_time_is_not_blamed(speed):
+    """Slopes are taken within the speed over which it changes its sign."""
+    robot = Robot.from_urdf(ARM7, friction_speed=speed)
+    assert robot.model.friction.any()
+    check = verdicts(robot)[DERIVATIVES]
+    assert check.passed, check.text
+
+
+@pytest.mark.parametrize('answer', [np.nan, np.inf])
+def test_answers_that_are_no_numbers(answer):
+    """They pass nothing."""
+    def mass_matrix(self, q):
+        M = Robot.mass_matrix(self, q)
+        M[2, 3] = answer
+        return M
+    assert failed(wrong(mass_matrix=mass_matrix)) == [FORWARD, MASS]
+
+
+def test_errors_inside_are_told_in_the_table():
+    """No traceback; the other checks are done."""
+    def potential_energy(self, q):
+        raise ZeroDivisionError('no gravity')
+    result = self_test(wrong(potential_energy=potential_energy))
+    check = result.checks[1]
+    assert (check.name, check.passed, check.residual) == (POWER, False, np.inf)
+    assert check.text == 'ZeroDivisionError: no gravity'
+    assert [one.passed for one in result.checks] == [True, False, True, True, True]
+
+
+# Kernels -------------------------------------------------------------------------------------
+
+@pytest.fixture(scope='module')
+def compiled(tmp_path_factory):
+    """The arm with all its kernels ready."""
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setenv('DYNAMICS_NODE_COMPILE', '1')
+        patch.setenv('DYNAMICS_NODE_CACHE', str(tmp_path_factory.mktemp('kernels')))
+        return Robot.from_urdf(ARM7).compile(wait=True)
+
+
+@pytest.fixture
+def fresh(compiled):
+    """Another robot on the same kernels, all in their places, to be spoiled."""
+    robot = compiled.with_gravity(compiled.gravity)
+    assert self_test(robot, samples=1).passed
+    return robot
+
+
+def test_compiled_robot_passes(fresh):
+    """With all its kernels."""
+    check = verdicts(fresh)[COMPILED]
+    assert check.passed and check.residual < 1e-12
+    assert '10 states, 13 of 13 kernels ready' in check.text
+
+
+def test_kernels_of_another_robot(compiled):
+    """Of the same arm with a link of one gram more, as from a cache gone wrong.
+
+    Derivatives in NumPy do not fit to them either; their own kernels may be there, or not yet.
+    """
+    text = ARM7.read_text()
+    mass = '<mass value="2.7"/>'
+    assert mass in text
+    model = Robot.from_urdf(text.replace(mass, '<mass value="2.701"/>', 1)).model
+    robot = Robot(model, engine=compiled._answerer.engine)
+    assert [name for name in failed(robot) if name != DERIVATIVES] == [COMPILED]
+
+
+@pytest.mark.parametrize('question', QUESTIONS)
+@pytest.mark.parametrize('only', [1, 2], ids=['single', 'batch'])
+def test_kernel_that_is_off(fresh, question, only):
+    """Each is compared, for single states and for batches; the text names it."""
+    right = getattr(fresh, question)
+
+    def off(*arguments):
+        answer = right(*arguments)
+        if np.ndim(arguments[0]) != only:
+            return answer
+        return (WRONG * answer[0], answer[1]) if isinstance(answer, tuple) else WRONG * answer
+    vars(fresh)[question] = off
+    check = verdicts(fresh, samples=2)[COMPILED]
+    assert not check.passed and check.residual > check.tolerance
+    assert f'worst is {question}' in check.text
+
+
+def test_each_kernel_is_held_to_its_own_tolerance(fresh):
+    """What may be lost in solving may not be lost elsewhere, and does not hide it."""
+    forward, gravity = fresh.forward_dynamics, fresh.gravity_torque
+    vars(fresh)['forward_dynamics'] = lambda *states: (1.0 + 1e-7) * forward(*states)
+    vars(fresh)['gravity_torque'] = lambda q: (1.0 + 1e-9) * gravity(q)
+    check = verdicts(fresh, samples=1)[COMPILED]
+    assert not check.passed and 'worst is gravity_torque' in check.text
+    assert check.residual < 1e-8
+
+
+@pytest.mark.parametrize('answer', [np.nan, np.zeros((2, 7)), DynamicsError('no answer')])
+def test_kernel_that_gives_no_answer(fresh, answer):
+    """Not a number, another shape, a refusal."""
+    def gravity_torque(q):
+        if isinstance(answer, Exception):
+            raise answer
+        return answer + np.zeros(7)
+    vars(fresh)['gravity_torque'] = gravity_torque
+    check = verdicts(fresh, samples=1)[COMPILED]
+    assert not check.passed and check.residual == np.inf
+
+
+def test_only_kernels_that_are_ready_are_compared(monkeypatch, fresh):
+    """Nobody waits; what is not ready or could not be made is told."""
+    engine = fresh._answerer.engine
+    ready = [key for key in engine._done if key.question in ('mass_matrix', 'momentum')]
+    broken = next(key for key in engine._done if key.question == 'bias_torque')
+    monkeypatch.setattr(engine, '_done', {
+        **{key: engine._done[key] for key in ready}, broken: DynamicsError('LLVM is out')})
+    check = verdicts(fresh, samples=1)[COMPILED]
+    assert check.passed and '1 state, 2 of 13 kernels ready' in check.text
+    assert 'bias_torque has no kernel: LLVM is out' in check.text
+    monkeypatch.setattr(engine, '_done', {})
+    assert 'not applicable: no kernel is ready' in verdicts(fresh, samples=1)[COMPILED].text
+
+
+def test_compiled_robot_with_a_tip_without_inertia(monkeypatch, tmp_path):
+    """Both paths refuse forward dynamics: they agree."""
+    monkeypatch.setenv('DYNAMICS_NODE_COMPILE', '1')
+    monkeypatch.setenv('DYNAMICS_NODE_CACHE', str(tmp_path))
+    robot = Robot.from_urdf(arm(tip='')).compile(wait=True)
+    assert failed(robot) == []
+    assert '13 of 13' in verdicts(robot)[COMPILED].text
+
+
+# The door and the table ----------------------------------------------------------------------
+
+@pytest.mark.parametrize('samples', [0, 1001, -1, 2.0, '10', None, True, [3]])
+def test_samples_are_refused_by_name(samples):
+    """An integer from 1 to 1000."""
+    with pytest.raises(DynamicsError, match='samples is .*expected an integer from 1 to 1000'):
+        self_test(Robot.from_urdf(ARM7), samples=samples)
+
+
+@pytest.mark.parametrize('seed', [-1, 0.5, 'now', None, False])
+def test_seeds_are_refused_by_name(seed):
+    """An integer that is not negative."""
+    with pytest.raises(DynamicsError, match='seed is .*expected an integer of at least 0'):
+        self_test(Robot.from_urdf(ARM7), seed=seed)
+
+
+def test_something_else_is_no_robot():
+    """A URDF, say."""
+    with pytest.raises(DynamicsError, match='robot is a str; expected a Robot'):
+        self_test('<robot name="arm"/>')
+
+
+def test_numpy_integers_are_integers():
+    """As they come out of an array."""
+    assert self_test(Robot.from_urdf(ARM7), np.int64(1), np.uint8(3)).passed
+
+
+def test_table():
+    """The verdict, then a line per check: numbers, verdict, text."""
+    robot = wrong(potential_energy=lambda self, q: WRONG * Robot.potential_energy(self, q))
+    result = self_test(robot, samples=1)
+    head, titles, *lines = str(result).splitlines()
+    assert head == 'self-test FAILED: power balance'
+    assert titles.split() == ['check', 'residual', 'allowed']
+    assert [line.split('  ')[1] for line in lines] == [check.name for check in result.checks]
+    assert ['FAILED' in line for line in lines] == [False, True, False, False, False]
+    assert 'passed   1 state' in lines[0] and f'{result.checks[0].residual:.1e}' in lines[0]
+    assert 'skipped  not applicable' in lines[4]
+    assert str(self_test(Robot.from_urdf(ARM7), samples=1)).startswith('self-test passed\n')

@@ -1,0 +1,260 @@
+"""Parameters of the running node: described, complete in the shipped file, checked on change."""
+
+import math
+from pathlib import Path
+
+import numpy as np
+import pytest
+import yaml
+from ament_index_python import get_package_share_directory
+from geometry_msgs.msg import Inertia, Vector3, Vector3Stamped
+from rcl_interfaces.srv import DescribeParameters, GetParameters, ListParameters
+from rclpy.parameter import parameter_value_to_python
+from support import shipped_config
+from support.remote_node import PATIENCE, assert_close, floats, joint_state
+from support.tolerances import EXACT_MATHS
+
+from dynamics_node import Robot
+from dynamics_node.example_robots import ARM7
+from dynamics_node.ros.parameters.declared import DECLARED
+
+JOINTS = [f'joint_{k}' for k in range(1, 8)]
+CONFIG = Path(get_package_share_directory('dynamics_node'), 'config/dynamics_node.yaml')
+# what rclpy declares on every node
+STANDARD = ('use_sim_time', 'start_type_description_service', 'qos_overrides.')
+
+
+@pytest.fixture(scope='module')
+def node(launch_once):
+    """A node with the bundled arm, which has measured nothing."""
+    return launch_once(f'robot_description:={ARM7}')
+
+
+def get(node, *names):
+    """Return the values of parameters as the node has them."""
+    reply = node.ask(GetParameters, 'get_parameters', GetParameters.Request(names=names))
+    return [plain(parameter_value_to_python(value)) for value in reply.values]
+
+
+def plain(value):
+    return list(value) if isinstance(value, tuple) or hasattr(value, 'typecode') else value
+
+
+@pytest.fixture
+def restored(node):
+    """Return the node; what a test changes is as it was afterwards."""
+    names = ('locked', 'base', 'gravity', 'friction', 'friction_speed', 'armature')
+    before = get(node, *names)
+    yield node
+    assert node.set_parameters(dict(zip(names, before))) == ''
+
+
+# The file --------------------------------------------------------------------------------------
+
+def flat(tree, prefix=''):
+    """Return {'a.b': value} of nested dicts."""
+    return {name: value for key, branch in tree.items() for name, value in (
+        flat(branch, f'{prefix}{key}.') if isinstance(branch, dict)
+        else {f'{prefix}{key}': branch}).items()}
+
+
+def defaults():
+    return {name: plain(field.default) for name, field in DECLARED.items()}
+
+
+def test_the_shipped_file_has_every_parameter_with_its_default():
+    """No more and no less, and above each is what it means."""
+    (node_name, content), = yaml.safe_load(CONFIG.read_text()).items()
+    assert node_name == '/**/dynamics_node'
+    found = flat(content['ros__parameters'])
+    assert found == defaults()
+    assert [type(value) for value in found.values()] == [
+        type(defaults()[name]) for name in found]  # ROS would not take 0 for 0.0
+    assert CONFIG.read_text() == shipped_config.text(), (
+        'the file is not what the parameters say: python test/ros/shipped_config.py renews it')
+
+
+@pytest.mark.parametrize('namespace', ['', '/cell_3/left'])
+def test_the_node_takes_the_shipped_file(launch, tmp_path, namespace):
+    """In any namespace; a copy with other numbers shows that it is this file that counts."""
+    copy = tmp_path / 'copy.yaml'
+    text = CONFIG.read_text()
+    assert 'friction_speed: 0.01' in text
+    copy.write_text(text.replace('friction_speed: 0.01', 'friction_speed: 0.75'))
+    node = launch(namespace=namespace, arguments=('--params-file', str(copy)))
+    names = list(DECLARED)
+    assert dict(zip(names, get(node, *names))) == {**defaults(), 'friction_speed': 0.75}
+    assert 'Traceback' not in node.process.log()
+
+
+def test_the_node_declares_what_is_declared_here(node):
+    """And what rclpy puts on every node."""
+    reply = node.ask(ListParameters, 'list_parameters', ListParameters.Request())
+    assert {name for name in reply.result.names if not name.startswith(STANDARD)} == set(DECLARED)
+
+
+def test_every_parameter_is_described(node):
+    """Meaning and unit, choices or range, and whether it may change."""
+    names = list(DECLARED)
+    reply = node.ask(DescribeParameters, 'describe_parameters',
+                     DescribeParameters.Request(names=names))
+    assert [found.name for found in reply.descriptors] == names
+    for found in reply.descriptors:
+        meta = DECLARED[found.name].metadata
+        assert found.description.startswith(meta['text'])
+        assert all(choice in found.description for choice in meta['one_of'] or ())
+        spans = [(span.from_value, span.to_value) for span in found.floating_point_range]
+        assert spans == ([meta['bounds']] if meta['bounds'] else [])
+        assert found.read_only == bool(meta.get('read_only'))
+
+
+@pytest.mark.parametrize(('parameter', 'words'), [
+    ('friction_speed:=-1.0', ['friction_speed', '-1.0', '1e-06', '10.0']),
+    ('gravity:=down', ['gravity', "'down'", 'DOUBLE_ARRAY']),
+])
+def test_a_node_that_is_started_with_nonsense_says_so_and_ends(start_node, parameter, words):
+    """In one line, not in a traceback."""
+    process = start_node(parameter)
+    assert process.wait(PATIENCE) == 2
+    assert 'Traceback' not in process.log()
+    for word in words:
+        assert word in process.log()
+
+
+# Changes that are refused ----------------------------------------------------------------------
+
+BAD = [
+    ('base', 'swinging', ['base', "'swinging'", 'fixed', 'floating']),
+    ('base', 3, ['string', 'integer']),
+    ('missing_velocity', 'guess', ['missing_velocity', "'guess'", 'zero', 'difference']),
+    ('gravity', [0.0, -9.81], ['gravity', '[0.0, -9.81]', 'three']),
+    ('gravity', [0.0, math.nan, -9.81], ['gravity', 'nan', 'finite']),
+    ('gravity', [0.0, math.inf, -9.81], ['gravity', 'inf', 'finite']),
+    ('locked', 'elbow', ['locked', "'elbow'", 'joint=number']),
+    ('locked', 'elbow=0.1', ["'elbow'", *JOINTS]),
+    ('locked', 'joint_1=0.1 joint_1=0.2', ['locked', "'joint_1'", 'twice']),
+    ('locked', 'joint_1=nan', ['locked', "'joint_1=nan'", 'joint=number']),
+    ('armature', 'elbow=0.1', ["'elbow'", *JOINTS]),
+    ('armature', 'joint_1=-0.1', ['armature', 'joint_1', '-0.1']),
+    ('damping', 'elbow=0.1', ["'elbow'", *JOINTS]),
+    ('dry_friction', 'joint_1=-0.1', ['dry_friction', 'joint_1', '-0.1']),
+    ('friction_speed', 0.0, ['friction_speed', '1e-06', '10']),
+    ('friction_speed', 11.0, ['friction_speed', '1e-06', '10']),
+    ('velocity_filter_time', -1.0, ['velocity_filter_time', '0', '10']),
+    ('velocity_filter_time', math.nan, ['velocity_filter_time']),
+    ('max_state_age', -1.0, ['max_state_age', '0', '3600']),
+    ('max_state_age', '1', ['double', 'string']),
+    ('robot_description', '/no/such/file.urdf', ['no file', '/no/such/file.urdf']),
+    ('robot_description', '<robot name="r"/>', ['<link>']),
+    ('autostart', False, ['autostart', 'read-only']),
+    ('base_state', 'pose_and_twist', ['base_state', 'read-only']),
+]
+
+
+def holds(node):
+    """Return all that a parameter could have changed."""
+    state = {'position': [0.3] * 7, 'velocity': [0.2] * 7}
+    return get(node, *DECLARED), node.call('model_report'), node.call('inverse_dynamics', **state)
+
+
+@pytest.mark.parametrize(('name', 'value', 'words'), BAD, ids=[
+    f'{name}-{k}' for k, (name, _, _) in enumerate(BAD)])
+def test_a_bad_value_is_refused_with_a_reason(node, name, value, words):
+    """Which parameter, what it was given, what is valid; and nothing has changed."""
+    before = holds(node)
+    reason = node.set_parameters({name: value})
+    assert reason
+    for word in words:
+        assert word.lower() in reason.lower()
+    assert repr(holds(node)) == repr(before)  # as text: nan limits are not equal to themselves
+    node.assert_alive()
+
+
+def test_one_bad_value_among_good_ones_spoils_all(node):
+    """Set together, they are taken together or not at all."""
+    before = holds(node)
+    assert "'elbow'" in node.set_parameters({'gravity': [0.0, 0.0, -1.62],
+                                           'locked': 'elbow=0.1'})
+    assert repr(holds(node)) == repr(before)
+
+
+def test_what_the_robot_carries_is_not_locked_away(restored):
+    """A change that the robot could be made with, but not with what was set since."""
+    node = restored
+    assert node.call('set_payload', name='tool', frame='link_7', payload=Inertia(m=1.0)).success
+    try:
+        text = ARM7.read_text().replace('link_7', 'hand')
+        assert "payload 'tool'" in node.set_parameters({'robot_description': text})
+        assert node.set_parameters({'locked': 'joint_7=0.5'}) == ''
+        check(node, 'joint_7=0.5', locked={'joint_7': 0.5}, payload=('tool', 'link_7', 1.0))
+    finally:
+        assert node.call('set_payload', name='tool', remove=True).success
+
+
+# Changes that are taken ------------------------------------------------------------------------
+
+def check(node, what, payload=None, **options):
+    """The node answers as the library does for a robot made with these options."""
+    robot = Robot.from_urdf(ARM7, **options)
+    robot = robot.with_payload(*payload) if payload else robot
+    rng = np.random.default_rng(0)
+    q, v, a = robot.random_configuration(rng), rng.normal(size=robot.nv), rng.normal(size=robot.nv)
+    reply = node.call('inverse_dynamics', position=floats(q), velocity=floats(v),
+                      acceleration=floats(a))
+    assert reply.success, f'{what}: {reply.message}'
+    assert tuple(reply.joint_names) == robot.joint_names
+    assert_close(reply.effort, robot.inverse_dynamics(q, v, a), EXACT_MATHS)
+    return reply.model_id
+
+
+@pytest.mark.parametrize(('name', 'value', 'options'), [
+    ('locked', 'joint_2=0.3 joint_6=-0.2', {'locked': {'joint_2': 0.3, 'joint_6': -0.2}}),
+    ('locked', 'joint_1=0.1, joint_2=0.2', {'locked': {'joint_1': 0.1, 'joint_2': 0.2}}),
+    ('base', 'floating', {'base': 'floating'}),
+    ('gravity', [1.0, 2.0, -3.0], {'gravity': (1.0, 2.0, -3.0)}),
+    ('gravity', [0.0, 0.0, 0.0], {'gravity': (0.0, 0.0, 0.0)}),
+    ('armature', 'joint_4=0.7', {'armature': {'joint_4': 0.7}}),
+    ('friction', False, {'friction': False}),
+    ('friction_speed', 1.5, {'friction_speed': 1.5}),
+])
+def test_a_change_takes_effect_at_once(restored, name, value, options):
+    """With the reply to the change the next answer is that of the new robot; and back."""
+    before = check(restored, 'before')
+    assert restored.set_parameters({name: value}) == ''
+    assert check(restored, name, **options) != before
+    default = plain(DECLARED[name].default)
+    assert restored.set_parameters({name: default}) == ''
+    assert check(restored, 'after') == before
+
+
+def test_gravity_of_parameter_and_service_the_newer_word_counts(restored):
+    """Set by the service, then by the parameter."""
+    vector = Vector3Stamped(vector=Vector3(x=1.0, z=-9.0))
+    assert restored.call('set_gravity', gravity=vector).success
+    check(restored, 'service', gravity=(1.0, 0.0, -9.0))
+    assert restored.set_parameters({'gravity': [0.0, 0.0, -1.62]}) == ''
+    check(restored, 'parameter', gravity=(0.0, 0.0, -1.62))
+
+
+def test_measured_joints_stay_measured_when_others_are_locked(restored):
+    """What is locked needs no measurement, and the rest is not forgotten."""
+    names = JOINTS[:6]
+    restored.publish_until(lambda: restored.call('model_report').never_measured == ['joint_7'],
+                           joint_state(3, names, [0.1] * 6, [0.2] * 6))
+    assert restored.set_parameters({'locked': 'joint_7=0.5'}) == ''
+    reply = restored.call('inverse_dynamics')
+    robot = Robot.from_urdf(ARM7, locked={'joint_7': 0.5})
+    assert_close(reply.effort, robot.inverse_dynamics([0.1] * 6, [0.2] * 6, [0.0] * 6),
+                 EXACT_MATHS)
+    assert reply.state_stamp % 1_000_000_000 == 3
+
+
+def test_another_robot_by_parameter(launch):
+    """A path or a text, changed while the node runs."""
+    node = launch()
+    assert not node.call('model_report').success
+    assert node.set_parameters({'robot_description': str(ARM7)}) == ''
+    check(node, 'path')
+    text = ARM7.read_text().replace('name="arm7"', 'name="other"')
+    assert node.set_parameters({'robot_description': text}) == ''
+    assert node.call('model_report').robot == 'other'

@@ -1,0 +1,250 @@
+"""Constrained dynamics, contact and impact over DDS; loops as a parameter of the running node."""
+
+import math
+
+import numpy as np
+import pytest
+from support.current_robots import (
+    BLOCK,
+    FEET,
+    GRAVITY,
+    MASS,
+    STANDING,
+    acceleration_of,
+    close,
+    mechanism,
+    state_of,
+)
+from support.remote_node import PATIENCE, floats, joint_state, stamped_wrench
+
+from dynamics_node import DynamicsError
+from dynamics_node.constrained.constraint import Constraint
+from dynamics_node.example_robots import MECHANISMS
+from dynamics_node.ros.client import DynamicsClient
+
+FOUR_BAR = MECHANISMS['four_bar']
+PUSH = np.array([1.0, 0.0, 3.0, 0.0, 0.2, 0.0])
+TIP = ['tip_x.n', 'tip_z.n']
+
+
+@pytest.fixture(scope='module')
+def four_bar(launch_once):
+    """The four-bar, its loop closed, measured at rest where it is assembled."""
+    node = launch_once(f'robot_description:={FOUR_BAR.urdf}', f'constraints:={FOUR_BAR.loops}')
+    robot = mechanism('four_bar')
+    node.measure(robot, 1_000_000_000, robot.joint_names, np.zeros(3), np.zeros(3), [0.3, 0, 0])
+    return node
+
+
+@pytest.fixture(scope='module')
+def block(launch_once, tmp_path_factory):
+    """A block that floats, with four feet."""
+    urdf = tmp_path_factory.mktemp('block') / 'block.urdf'
+    urdf.write_text(BLOCK)
+    return launch_once(f'robot_description:={urdf}', 'base:=floating')
+
+
+# What is right -------------------------------------------------------------------------------
+
+@pytest.mark.parametrize('question', ['inverse', 'forward', 'hybrid'])
+def test_named_joints_in_any_order(four_bar, question):
+    """As the library has them, with a wrench; head, rows and report."""
+    robot = mechanism('four_bar')
+    q, v = state_of(robot)
+    a, tau = acceleration_of(robot, q, v), np.array([0.4, 0.0, 0.0])
+    order = np.array([2, 0, 1])
+    fields = {'joint_names': [robot.joint_names[k] for k in order], 'position': floats(q[order]),
+              'velocity': floats(v[order]), 'external_wrenches': [stamped_wrench('rocker', PUSH)]}
+    pushed = {'rocker': PUSH}
+    given = np.array([True, False, False])
+    if question == 'inverse':
+        fields['acceleration'] = floats(a[order])
+        want = robot.constrained_inverse_dynamics(q, v, a, wrenches=pushed)
+    elif question == 'forward':
+        fields['effort'] = floats(tau[order])
+        want = robot.constrained_forward_dynamics(q, v, tau, wrenches=pushed)
+    else:
+        fields.update(acceleration=floats(a[order]), effort=floats(tau[order]),
+                      acceleration_given=given[order].tolist())
+        want = robot.constrained_hybrid_dynamics(q, v, a, tau, given, wrenches=pushed)
+    reply = four_bar.call('constrained_dynamics', question=question, **fields)
+    assert (reply.success, reply.message) == (True, '')
+    assert reply.model_id == four_bar.call('model_report').model_id
+    assert (reply.row_names, reply.rank, reply.freedom, reply.actuated) == (TIP, 2, 1, 1)
+    assert (reply.kind, reply.driven_kind) == ('under-constrained', 'exactly constrained')
+    assert '2 constraint rows of rank 2' in reply.report
+    close(reply.acceleration, want.a[order])
+    close(reply.effort, want.tau[order])
+    close(reply.multipliers, want.multipliers)
+
+
+def test_what_is_left_out_is_measured(four_bar):
+    """An empty request: what the mechanism does now."""
+    robot = mechanism('four_bar')
+    reply = four_bar.call('constrained_dynamics', question='forward')
+    assert reply.state_stamp == 1_000_000_000
+    want = robot.constrained_forward_dynamics(np.zeros(3), np.zeros(3), [0.3, 0.0, 0.0])
+    close(reply.acceleration, want.a)
+    reply = four_bar.call('constrained_dynamics', question='inverse', project=True,
+                          joint_names=['crank_joint'], position=[0.5], velocity=[0.0])
+    assert (reply.success, reply.position[0]) == (True, 0.5)
+    assert np.abs(reply.residuals).max() < 1e-9
+
+
+def test_contact_and_impact_of_a_block(block):
+    """It weighs what it weighs, and falls as it falls."""
+    state = {'position': STANDING, 'velocity': [0.0] * 6, 'contact_frames': FEET,
+             'friction': [0.5]}
+    for question in ('forces', 'distribution'):
+        reply = block.call('contact_and_impact', question=question, **state)
+        assert (reply.success, reply.message, reply.contact_names) == (True, '', FEET)
+        assert sum(each.force.z for each in reply.contact_wrenches) == pytest.approx(MASS * GRAVITY)
+        assert reply.verdicts == ['sticking'] * 4
+        assert (reply.rank, len(reply.multipliers)) == (6, 12)
+    state['velocity'] = [0.0, 0.0, -1.0, 0.0, 0.0, 0.0]
+    reply = block.call('contact_and_impact', question='impact', restitution=[0.5], **state)
+    close(reply.velocity, [0.0, 0.0, 0.5, 0.0, 0.0, 0.0])
+    assert reply.energy_loss == pytest.approx(0.75 * 0.5 * MASS)
+
+
+# Through the client --------------------------------------------------------------------------
+
+def test_the_client_takes_arrays_dicts_and_constraints(four_bar, block):
+    """And gives arrays back; a refusal is raised."""
+    robot = mechanism('four_bar')
+    q, v = state_of(robot)
+    a = acceleration_of(robot, q, v)
+    dynamics = DynamicsClient(four_bar.client, four_bar.name, timeout=PATIENCE)
+    reply = dynamics.constrained_dynamics('inverse', q, v, a, wrenches={'rocker': PUSH})
+    want = robot.constrained_inverse_dynamics(q, v, a, wrenches={'rocker': PUSH})
+    close(reply.effort, want.tau)
+    close(reply.multipliers, want.multipliers)
+    reply = dynamics.constrained_dynamics('inverse', {'crank_joint': 0.2}, {'crank_joint': 0.1},
+                                          {'crank_joint': 1.0}, project=True)
+    assert reply.acceleration[0] == 1.0
+    lock = Constraint('lock', 'weld', 'crank')
+    reply = dynamics.constrained_dynamics('forward', np.zeros(3), np.zeros(3), tau=np.ones(3),
+                                          constraints=[lock])
+    assert (reply.freedom, len(reply.row_names)) == (0, 8)
+    close(reply.acceleration, np.zeros(3))
+    with pytest.raises(DynamicsError, match="choice is 'any'"):
+        dynamics.constrained_dynamics('inverse', q, v, a, choice='any')
+    feet = DynamicsClient(block.client, block.name, timeout=PATIENCE)
+    reply = feet.contact_and_impact('forces', [{'name': 'sole', 'kind': 'flat_contact',
+                                                'frame': 'block', 'friction': 0.4}],
+                                    STANDING, np.zeros(6))
+    close(reply.margins, [0.4 * MASS * GRAVITY])
+    reply = feet.contact_and_impact('impact', q=STANDING, v=[0, 0, -1, 0, 0, 0],
+                                    contact_frames=FEET)
+    close(reply.velocity, np.zeros(6))
+
+
+# What is wrong -------------------------------------------------------------------------------
+
+STATE = {'position': [0.0] * 3, 'velocity': [0.0] * 3}
+
+
+@pytest.mark.parametrize(('fields', 'words'), [
+    ({'question': 'backward'}, ["'backward'", 'inverse, forward, hybrid']),
+    ({'position': [0.0, math.nan, 0.0]}, ['position[1] is nan']),
+    ({'position': [0.1, 0.0, 0.0]}, ['the position breaks constraint row', 'project']),
+    ({'velocity': [1.0, 0.0, 0.0]}, ['the velocity breaks constraint row']),
+    ({'acceleration': [1.0, 0.0, 0.0]}, ['the acceleration breaks constraint row']),
+    ({'joint_names': ['elbow']}, ["'elbow'", 'crank_joint']),
+    ({'constraint_names': ['knee']}, ["'knee'", 'tip_x']),
+    ({'constraints_yaml': '- {name: a, kind: weld, frame: nobody}'}, ["'nobody'", 'crank']),
+    ({'constraints_yaml': '&a [*a]'}, ['constraints_yaml']),
+    ({'constraints_yaml': '!!python/object/apply:os.system [ls]'}, ['constraints_yaml']),
+    ({'constraints_yaml': ' ' * 9 + 'x' * 300_000}, ['characters']),
+    ({'choice': 'any'}, ["choice is 'any'"]),
+    ({'passive_joints': ['crank_joint', 'coupler_joint', 'rocker_joint']}, ['under-actuated']),
+    ({'effort_weights': [-1.0, 1.0, 1.0]}, ['effort_weights']),
+    ({'question': 'forward', 'stabilisation': [math.inf, 1.0]}, ['stabilisation']),
+    ({'question': 'hybrid', 'acceleration_given': [True, True, True],
+      'acceleration': [1.0, 0.0, 0.0]}, ['contradict']),
+    ({'external_wrenches': [stamped_wrench('nobody', PUSH)]}, ["'nobody'"])])
+def test_bad_constraints_are_refused_and_the_node_lives(four_bar, fields, words):
+    """Each with its field, and nothing has changed."""
+    before = four_bar.call('model_report').model_id
+    reply = four_bar.call('constrained_dynamics', **{'question': 'inverse', **STATE, **fields})
+    assert not reply.success
+    assert [word for word in words if word not in reply.message] == [], reply.message
+    assert four_bar.call('model_report').model_id == before
+
+
+@pytest.mark.parametrize(('fields', 'words'), [
+    ({'question': 'slide'}, ["'slide'", 'forces, distribution, impact']),
+    ({'contact_frames': []}, ['no contacts']),
+    ({'contact_frames': ['hand']}, ["'hand'"]),
+    ({'contact_kinds': ['round']}, ["'round'", 'flat_contact']),
+    ({'friction': [-1.0]}, ['friction']),
+    ({'question': 'impact', 'restitution': [2.0]}, ['restitution']),
+    ({'contacts_yaml': 'name: [}'}, ['contacts_yaml']),
+    ({'position': [0.0] * 7}, ['quaternion']),
+    ({'velocity': [math.inf] * 6}, ['velocity[0] is inf'])])
+def test_bad_contacts_are_refused(block, fields, words):
+    """Each with its field."""
+    reply = block.call('contact_and_impact', **{
+        'question': 'forces', 'position': STANDING, 'velocity': [0.0] * 6,
+        'contact_frames': FEET, **fields})
+    assert not reply.success
+    assert [word for word in words if word not in reply.message] == [], reply.message
+
+
+# The parameter -------------------------------------------------------------------------------
+
+def test_loops_change_while_the_node_runs(launch):
+    """By parameter, text or path, whole or not at all; a bad start is told."""
+    node = launch(f'robot_description:={FOUR_BAR.urdf}')
+    request = {'question': 'forward', **STATE, 'effort': [0.0] * 3}
+    tree = node.call('constrained_dynamics', **request)
+    assert (tree.row_names, tree.freedom) == ([], 3)
+    assert node.set_parameters({'constraints': FOUR_BAR.loops.read_text()}) == ''
+    closed = node.call('constrained_dynamics', **request)
+    assert (closed.row_names, closed.freedom) == (TIP, 1)
+    assert closed.model_id != tree.model_id
+    assert 'tip_x: point_on_plane of coupler to rocker' in node.call('model_report').report
+    reason = node.set_parameters({'constraints': 'constraints: [{name: a, kind: weld, frame: b}]'})
+    assert reason.startswith('parameter constraints: ') and "'b'" in reason
+    assert node.call('constrained_dynamics', **request).model_id == closed.model_id
+    assert node.set_parameters({'constraints': ''}) == ''
+    assert node.call('constrained_dynamics', **request).model_id == tree.model_id
+
+
+def test_a_bad_list_at_start_is_a_diagnostic(launch):
+    """Nothing is served under wrong loops, until they are right."""
+    node = launch(f'robot_description:={FOUR_BAR.urdf}', 'constraints:=/no/such/file.yaml')
+    said = node.wait_for_diagnostics(lambda status: status.level == b'\x02', 'an error')
+    assert 'parameter constraints: ' in said.message and '/no/such/file.yaml' in said.message
+    reply = node.call('constrained_dynamics', question='forward', **STATE)
+    assert not reply.success and 'no such file' in reply.message.lower()
+    assert node.set_parameters({'constraints': str(FOUR_BAR.loops)}) == ''
+    assert node.call('constrained_dynamics', question='forward', effort=[0.0] * 3,
+                     **STATE).row_names == TIP
+
+
+def test_torques_of_a_mechanism_go_to_its_motors_alone(launch):
+    """The crank is commanded, with the whole mechanism's weight; passive joints are not."""
+    from sensor_msgs.msg import JointState
+    from std_srvs.srv import SetBool
+    robot = mechanism('four_bar')
+    node = launch(f'robot_description:={FOUR_BAR.urdf}', f'constraints:={FOUR_BAR.loops}',
+                  'torque.ramp_from:=zero', 'safety.max_state_age:=1.0')
+    heard = []
+    node.client.create_subscription(JointState, f'{node.name}/torque', heard.append, 10)
+    assert "'rocker_joint'" in node.set_parameters({'torque.joints': 'crank_joint rocker_joint'})
+    stamp = node.client.get_clock().now().nanoseconds
+    node.measure(robot, stamp, robot.joint_names, np.zeros(3), np.zeros(3))
+    reply = node.ask(SetBool, 'enable', SetBool.Request(data=True))
+    assert reply.success, reply.message
+    want = robot.constrained_inverse_dynamics(np.zeros(3), np.zeros(3), np.zeros(3)).tau[0]
+
+    def state():
+        now = node.client.get_clock().now().nanoseconds
+        return joint_state(now, robot.joint_names, np.zeros(3), np.zeros(3))
+
+    def arrived():
+        node.publish(state())
+        return bool(heard) and abs(heard[-1].effort[0] - want) < 1e-9
+    node.publish_until(arrived, state())
+    assert all(list(each.name) == ['crank_joint'] for each in heard)

@@ -1,0 +1,183 @@
+"""Contact and impact at the desk: closed forms of a block, the library's numbers; refusals."""
+
+import math
+
+import numpy as np
+import pytest
+from support.current_robots import BLOCK, FEET, GRAVITY, MASS, STANDING, close, desk_at, state_of
+from support.node_states import ask, desk_of, refused, wrench
+
+from dynamics_node.constrained.constraint import Constraint
+from dynamics_node.kernels.robot_kernels import RobotKernels
+
+ANCHORED = '- {name: hit, kind: point_contact, frame: tool, to_pose: [0, 0, -0.52]}'
+PUSH = np.array([1.0, -2.0, 3.0, 0.4, 0.5, -0.6])
+
+
+def block(velocity=(0.0,) * 6, **request):
+    """Return what a block answers that stands on its feet."""
+    desk = desk_of(BLOCK, base='floating', gravity=(0.0, 0.0, -GRAVITY))
+    return ask(desk, 'contact_and_impact', position=STANDING, velocity=list(velocity), **request)
+
+
+def test_a_block_on_its_feet_weighs_what_it_weighs():
+    """Four point feet, of which one is redundant: their normal forces share the weight."""
+    reply = block(question='forces', contact_frames=FEET, friction=[0.5])
+    assert reply.contact_names == FEET
+    assert sum(each.force.z for each in reply.contact_wrenches) == pytest.approx(MASS * GRAVITY)
+    assert set(reply.verdicts) == {'sticking'}
+    close(reply.margins, [0.5 * MASS * GRAVITY / 4] * 4)
+    close(reply.acceleration, np.zeros(6))
+    assert (reply.rank, len(reply.row_names)) == (6, 12)
+    assert len(reply.redundant_rows) == 6
+    close(reply.violations, np.zeros(12))
+
+
+def test_a_push_that_friction_does_not_hold_slides():
+    """Sideways by more than mu m g; and one upwards only glue would hold."""
+    def verdicts(force, **more):
+        reply = block(question='forces', contact_frames=['block'], contact_kinds=['flat_contact'],
+                      external_wrenches=[wrench('block', [*force, 0, 0, 0])], **more)
+        return reply.verdicts[0], reply.margins[0], reply.friction_needed[0]
+    verdict, margin, needed = verdicts((8.0, 0.0, 0.0), friction=[0.5])
+    assert (verdict, margin) == ('sticking', pytest.approx(0.5 * MASS * GRAVITY - 8.0))
+    assert needed == pytest.approx(8.0 / (MASS * GRAVITY))
+    assert verdicts((12.0, 0.0, 0.0), friction=[0.5])[0] == 'sliding'
+    assert verdicts((0.0, 0.0, 30.0), friction=[0.5])[0] == 'pulling'
+    verdict, margin, _ = verdicts((8.0, 0.0, 0.0))
+    assert verdict == 'unknown' and math.isnan(margin)
+
+
+def test_wrench_and_centre_of_pressure_of_a_sole_and_of_an_edge():
+    """A moment moves the pressure: x = -m_y / f_z."""
+    torque = [0.0, 0.0, 0.0, 0.0, 0.6, 0.0]
+    reply = block(question='forces', contact_frames=['block'], contact_kinds=['flat_contact'],
+                  external_wrenches=[wrench('block', torque)])
+    (found,), (center,) = reply.contact_wrenches, reply.pressure_centers
+    close([found.force.z, found.torque.y], [MASS * GRAVITY, -0.6])
+    close([center.x, center.y, center.z], [0.6 / (MASS * GRAVITY), 0.0, 0.0])
+    line = '[{name: edge, kind: line_contact, frame: block, axis: [1, 0, 0]}]'
+    reply = block(question='forces', contacts_yaml=line,
+                  external_wrenches=[wrench('block', torque)])
+    (found,), (center,) = reply.contact_wrenches, reply.pressure_centers
+    close([found.force.z, found.torque.x, found.torque.y], [MASS * GRAVITY, 0.0, -0.6])
+    close([center.x, center.y], [0.6 / (MASS * GRAVITY), 0.0])
+
+
+def test_nothing_presses_on_a_contact_that_falls():
+    """In free fall with its ground: no weight, no centre of pressure."""
+    desk = desk_of(BLOCK, base='floating', gravity=(0.0, 0.0, 0.0))
+    reply = ask(desk, 'contact_and_impact', question='forces', position=STANDING,
+                velocity=[0.0] * 6, contact_frames=['block'], friction=[1.0])
+    assert math.isnan(reply.pressure_centers[0].x)
+    assert (reply.friction_needed[0], reply.verdicts[0]) == (0.0, 'sticking')
+
+
+def test_a_motion_is_distributed_over_the_feet():
+    """The base has no motor: all of it comes from the ground, and two feet cannot turn it."""
+    up = [0.0, 0.0, 1.5, 0.0, 0.0, 0.0]
+    reply = block(question='distribution', contact_frames=FEET, friction=[0.5], acceleration=up)
+    assert reply.supported
+    assert sum(each.force.z for each in reply.contact_wrenches) == pytest.approx(
+        MASS * (GRAVITY + 1.5))
+    close(reply.effort, np.zeros(6))
+    close(reply.unsupported, np.zeros(6))
+    close(reply.violations[2::3], [1.5] * 4)  # the feet leave the ground they hold to
+    reply = block(question='distribution', contact_frames=FEET[:2], friction=[0.5],
+                  acceleration=[0.0, 0.0, 0.0, 0.0, 2.0, 0.0])
+    assert not reply.supported
+    assert np.abs(reply.unsupported).max() > 0.01
+
+
+def test_choices_and_weights_of_a_distribution_are_those_of_the_library():
+    """A five-bar that leans its tool on the world: three motors' worth of choice."""
+    desk, robot = desk_at('five_bar')
+    q = state_of(robot)[0]
+    still = np.zeros(4)
+    contact = Constraint('tool', 'point_contact', 'tool', friction=0.4)
+    weights = (np.array([1.0, 2.0, 3.0, 4.0]), np.arange(1.0, 6.0))
+    for choice in ('least_torque', 'least_force', 'weighted'):
+        reply = ask(desk, 'contact_and_impact', question='distribution', position=q,
+                    velocity=still, contact_frames=['tool'], friction=[0.4], choice=choice,
+                    effort_weights=weights[0], force_weights=weights[1])
+        want = robot.floating_base_torques(q, still, still, [contact], choice, weights=weights)
+        close(reply.effort, want.tau)
+        close(reply.multipliers, want.force)
+        assert reply.contact_names == ['tool']
+        assert reply.row_names[:2] == ['tip_x.n', 'tip_z.n']
+
+
+@pytest.mark.parametrize('e', [0.0, 0.6, 1.0])
+def test_a_block_that_falls_on_its_feet(e):
+    """Momentum m v (1 + e), loss (1 - e^2) m v^2 / 2."""
+    reply = block(velocity=(0.0, 0.0, -2.0, 0.0, 0.0, 0.0), question='impact', contact_frames=FEET,
+                  friction=[0.5], restitution=[e])
+    close(reply.velocity, [0.0, 0.0, 2.0 * e, 0.0, 0.0, 0.0])
+    assert sum(each.force.z for each in reply.contact_wrenches) == pytest.approx(
+        MASS * 2.0 * (1.0 + e))
+    assert reply.energy_loss == pytest.approx((1.0 - e * e) * 0.5 * MASS * 4.0, abs=1e-9)
+    close(reply.violations, np.zeros(12))
+
+
+def test_an_impact_goes_through_the_loops():
+    """The five-bar's tool hits: both arms stop, tip and pin together."""
+    desk, robot = desk_at('five_bar')
+    q, v = state_of(robot)
+    reply = ask(desk, 'contact_and_impact', question='impact', position=q, velocity=v,
+                contacts_yaml='[{name: hit, kind: point_contact, frame: tool}]', restitution=[0.3])
+    want = robot.impact(q, v, [Constraint('hit', 'point_contact', 'tool')], {'hit': 0.3})
+    close(reply.velocity, want.v)
+    close(reply.multipliers, want.impulse)
+    assert reply.energy_loss == pytest.approx(float(want.energy_loss))
+    close(robot.constraint_rows(q, v).A @ np.array(reply.velocity), np.zeros(2))
+
+
+@pytest.mark.parametrize(('fields', 'words'), [
+    ({'question': 'bounce'}, ["question is 'bounce'", 'forces, distribution, impact']),
+    ({'contact_frames': []}, ['no contacts', 'contact_frames', 'contacts_yaml']),
+    ({'contact_frames': ['hand']}, ["'hand'", 'foot_0']),
+    ({'contact_frames': ['foot_0', 'foot_0']}, ["two constraints are called 'foot_0'"]),
+    ({'contact_kinds': ['weld']}, ["contact_kinds has 'weld'", 'point_contact']),
+    ({'contact_kinds': ['point_contact'] * 3}, ['contact_kinds has 3 entries', '2']),
+    ({'friction': [0.1, 0.2, 0.3]}, ['friction has 3 entries', '2']),
+    ({'friction': [-0.5]}, ['foot_0', 'friction']),
+    ({'friction': [math.inf]}, ['foot_0', 'friction']),
+    ({'restitution': [0.5]}, ['restitution is given', 'impact would']),
+    ({'question': 'impact', 'restitution': [1.5]}, ['restitution is [1.5', '0 (plastic)']),
+    ({'question': 'impact', 'restitution': [math.nan]}, ['restitution is [nan']),
+    ({'question': 'impact', 'restitution': [0.1] * 3}, ['restitution has 3 entries', '2']),
+    ({'question': 'impact', 'effort': [0.0] * 6}, ['effort is given', 'forces would']),
+    ({'question': 'distribution', 'choice': 'most'}, ["choice is 'most'", 'least_torque']),
+    ({'question': 'distribution', 'choice': 'unique', 'contact_frames': FEET}, ['unique']),
+    ({'choice': 'unique'}, ['choice is given', 'distribution would']),
+    ({'question': 'distribution', 'force_weights': [1.0]}, ['force_weights has 1 entries', '6']),
+    ({'contacts_yaml': '- [1, 2]'}, ['contacts_yaml: ']),
+    ({'contacts_yaml': '- {name: a, kind: point_contact, frame: foot_0, friction: much}'},
+     ['contacts_yaml: ', "'a'", 'friction']),
+    ({'velocity': [0.0] * 5}, ['velocity has 5 entries']),
+    ({'position': [*STANDING[:6], 2.0]}, ['quaternion']),
+    ({'external_wrenches': [wrench('hand', PUSH)]}, ["'hand'", 'block'])])
+def test_bad_contacts_are_refused_by_their_field(fields, words):
+    """With what would be valid."""
+    desk = desk_of(BLOCK, base='floating')
+    message = refused(desk, 'contact_and_impact', **{
+        'question': 'forces', 'position': STANDING, 'velocity': [0.0] * 6,
+        'contact_frames': FEET[:2], **fields})
+    assert [word for word in words if word not in message] == [], message
+
+
+def test_constraints_of_a_request_are_not_compiled(monkeypatch):
+    """Each anchor would be a kernel of its own, and there is no end to anchors; loops are."""
+    monkeypatch.setenv('DYNAMICS_NODE_COMPILE', '1')
+    monkeypatch.setattr(RobotKernels, 'request', lambda *_: None)
+    asked = []
+    monkeypatch.setattr(RobotKernels, 'kernel', lambda self, key: asked.append(key.constraints))
+    desk, robot = desk_at('five_bar')
+    state = {'position': [0.0] * 4, 'velocity': [0.0] * 4}
+    ask(desk, 'contact_and_impact', question='impact', contacts_yaml=ANCHORED, **state)
+    forward = {'question': 'forward', 'effort': [0.0] * 4, **state}
+    ask(desk, 'constrained_dynamics', constraints_yaml=ANCHORED, **forward)
+    ask(desk, 'constrained_dynamics', constraint_names=['tip_x'], **forward)
+    assert [each for each in asked if each] == []
+    ask(desk, 'constrained_dynamics', **forward)
+    assert robot.loops.constraints in asked

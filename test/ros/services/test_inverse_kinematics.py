@@ -1,0 +1,224 @@
+"""Inverse kinematics at the desk: reached by another question, starts, axes, refusals."""
+
+import math
+
+import numpy as np
+import pytest
+from geometry_msgs.msg import Point, Pose, Quaternion, Vector3
+from scipy.spatial.transform import Rotation
+from support.node_states import NOW, ask, desk_of, measure, refused, scene
+from support.tiny_robots import TWO_JOINTS, chain
+from support.tolerances import EXACT_MATHS
+
+from dynamics_node.msg import FrameTarget
+from dynamics_node.ros import convert
+from dynamics_node.ros.services.inverse_kinematics import READS
+
+TIP = 'elbow_link'
+REACHED = 1e-6   # the tolerance that requests have by default
+LIMIT = 2.0      # of every joint of a chain, either way
+SIX = chain(*((f'axis_{k}', 'revolute') for k in range(6)))
+
+
+def target(T, frame='axis_5_link', kind='pose', seen_from='', **fields):
+    """Return the FrameTarget of a pose (4, 4), only what the kind reads."""
+    message = FrameTarget(frame=frame, kind=kind, **fields)
+    message.header.frame_id = seen_from
+    whole = convert.pose(T)
+    if 'pose.position' in READS[kind]:
+        message.pose.position = whole.position
+    if 'pose.orientation' in READS[kind]:
+        message.pose.orientation = whole.orientation
+    return message
+
+
+def pose_of(desk, reply, frame):
+    """Return the pose of a link at the answer, (position, R), as kinematics says."""
+    found = ask(desk, 'kinematics', joint_names=reply.joint_names, position=reply.position,
+                velocity=[0.0] * len(reply.joint_names), frames=[frame]).poses[0]
+    return (convert.xyz(found.position),
+            Rotation.from_quat(convert.xyzw(found.orientation)).as_matrix())
+
+
+@pytest.mark.parametrize('seen_from', ['', 'axis_2_link'])
+@pytest.mark.parametrize('kind', READS)
+def test_the_link_is_where_it_shall_be(kind, seen_from):
+    """Asked of kinematics; in the root's axes or those of a link at the start; any joint order."""
+    s = scene(SIX, seed=3)
+    names = [str(name) for name in s.rng.permutation(s.robot.joint_names)]
+    start = s.q
+    goal = np.clip(start + 0.2 * s.rng.normal(size=6), -1.9, 1.9)
+    T = s.robot.frame_pose(goal, 'axis_5_link')
+    there = s.robot.frame_pose(start, seen_from) if seen_from else np.eye(4)
+    axis = np.array([0.6, 0.0, 0.8])
+    more = ({'axis': convert.vector3(axis),
+             'direction': convert.vector3(there[:3, :3].T @ T[:3, :3] @ axis)}
+            if 'axis' in READS[kind] else {})
+    message = target(np.linalg.inv(there) @ T, kind=kind, seen_from=seen_from, **more)
+    reply = ask(s.desk, 'inverse_kinematics', targets=[message], joint_names=names,
+                position=s.of(names, start, 'q'), restarts=8)
+    assert (reply.solved, reply.reason, reply.joint_names) == (True, 'solved', names)
+    assert (reply.state_stamp, reply.model_id) == (0, s.desk.held.model_id)
+    assert max(*reply.position_errors, *reply.rotation_errors) <= REACHED
+    p, R = pose_of(s.desk, reply, 'axis_5_link')
+    if 'pose.position' in READS[kind]:
+        assert np.abs(p - T[:3, 3]).max() <= REACHED
+    if 'pose.orientation' in READS[kind]:
+        assert np.abs(R - T[:3, :3]).max() <= 2.0 * REACHED
+    if 'axis' in READS[kind]:
+        assert np.abs((R - T[:3, :3]) @ axis).max() <= 2.0 * REACHED
+    assert np.abs(reply.position).max() <= LIMIT
+
+
+def test_what_is_out_of_reach_is_answered_and_said():
+    """The closest configuration, its error and the reason; several targets at once."""
+    s = scene(TWO_JOINTS)
+    far, near = np.eye(4), s.robot.frame_pose(s.q, 'shoulder_link')
+    far[:3, 3] = 5.0, 0.0, 0.0
+    reply = ask(s.desk, 'inverse_kinematics', restarts=2, targets=[
+        target(far, TIP, 'position'), target(near, 'shoulder_link', 'orientation')])
+    assert (reply.success, reply.solved, reply.reason) == (True, False, 'out of reach')
+    assert 3.0 < reply.position_errors[0] < 6.0 and reply.rotation_errors[0] == 0.0
+    assert reply.position_errors[1] == 0.0
+    p, _ = pose_of(s.desk, reply, TIP)
+    assert reply.position_errors[0] == pytest.approx(np.linalg.norm(p - far[:3, 3]))
+    assert reply.state_stamp == NOW
+
+
+def test_weights_say_what_matters_where_not_all_can_be():
+    """Two places for one link: it comes nearer to the one that weighs more."""
+    s = scene(TWO_JOINTS)
+    here, there = (s.robot.frame_pose(q, TIP) for q in ([0.5, 0.5], [-0.5, -0.5]))
+    errors = []
+    for weight in (1.0, 10.0):
+        reply = ask(s.desk, 'inverse_kinematics', restarts=2, targets=[
+            target(here, TIP, 'position', position_weight=weight),
+            target(there, TIP, 'position')])
+        assert not reply.solved
+        errors.append(list(reply.position_errors))
+    assert errors[1][0] < 0.1 * errors[0][0] and errors[1][1] > errors[0][1]
+
+
+# Where it starts -------------------------------------------------------------------------------
+
+def test_the_start_is_given_else_measured_else_neutral():
+    """A target that each of them fulfils already stays where it is."""
+    robot = scene(TWO_JOINTS).robot
+    desk = desk_of(TWO_JOINTS)
+
+    def stays(q, **fields):
+        T = robot.frame_pose(np.array(q), TIP)
+        reply = ask(desk, 'inverse_kinematics', targets=[target(T, TIP)], restarts=0, **fields)
+        assert np.abs(np.array(reply.position) - q).max() < EXACT_MATHS
+        return reply.state_stamp
+    assert stays([0.0, 0.0]) == 0
+    measure(desk, np.array([0.3, -0.4]), np.zeros(2), joints=['elbow'])
+    assert stays([0.0, -0.4]) == NOW
+    assert stays([0.2, -0.4], joint_names=['shoulder'], position=[0.2]) == NOW
+    assert stays([0.2, 0.7], position=[0.2, 0.7]) == 0
+
+
+def test_a_start_that_is_too_old_is_refused():
+    """As by every other service."""
+    desk = desk_of(TWO_JOINTS, max_state_age=0.5)
+    measure(desk, np.zeros(2), np.zeros(2), age=10 ** 9)
+    T = np.eye(4)
+    assert 'max_state_age' in refused(desk, 'inverse_kinematics', targets=[target(T, TIP)])
+
+
+def test_a_target_seen_from_a_link_needs_to_know_where_it_is():
+    """Neutral would be a guess; from a link that does not move nothing needs to be known."""
+    desk = desk_of(TWO_JOINTS)
+    T = np.eye(4)
+    T[:3, 3] = 0.1, 0.1, 0.5
+    message = refused(desk, 'inverse_kinematics', targets=[
+        target(T, TIP, 'position', 'shoulder_link')])
+    assert message.startswith('no position of shoulder, elbow:')
+    assert ask(desk, 'inverse_kinematics', restarts=0, targets=[
+        target(T, TIP, 'position', 'base')]).state_stamp == 0
+
+
+# What is refused -------------------------------------------------------------------------------
+
+NAN, INF = math.nan, math.inf
+WRONG = [
+    ({'frame': 'hand'}, ["'hand'", 'shoulder_link', TIP]),
+    ({'frame': ''}, ["''", TIP]),
+    ({'kind': 'place'}, ["kind is 'place'", 'pose, position, orientation, axis']),
+    ({'kind': ''}, ["kind is ''"]),
+    ({'pose': Pose(position=Point(x=NAN))}, ['position', 'nan', 'finite']),
+    ({'pose': Pose(position=Point(x=INF))}, ['position', 'inf', 'finite']),
+    ({'pose': Pose(orientation=Quaternion(w=1.1))}, ['orientation', 'norm 1.1', 'norm 1']),
+    ({'pose': Pose(orientation=Quaternion(w=0.0))}, ['orientation', 'norm 0', 'norm 1']),
+    ({'kind': 'position', 'pose': Pose(orientation=Quaternion(x=1.0, w=0.0))},
+     ["pose.orientation is given, but a target of kind 'position'", 'pose.position']),
+    ({'kind': 'orientation', 'pose': Pose(position=Point(z=0.1))}, ['pose.position is given']),
+    ({'kind': 'axis', 'pose': Pose(position=Point(z=0.1))}, ['pose.position is given']),
+    ({'axis': Vector3(z=1.0)}, ['axis is given', "'pose'"]),
+    ({'direction': Vector3(z=NAN)}, ['direction is given', "'pose'"]),
+    ({'kind': 'axis'}, ['axis is of length 0', 'unit vector']),
+    ({'kind': 'axis', 'axis': Vector3(z=1.0)}, ['direction is of length 0']),
+    ({'kind': 'axis', 'axis': Vector3(z=1.0), 'direction': Vector3(x=0.5)},
+     ['direction is of length 0.5']),
+    ({'position_weight': 0.0}, ['position_weight', 'positive']),
+    ({'rotation_weight': -1.0}, ['rotation_weight', '-1.0', 'positive']),
+    ({'position_weight': NAN}, ['position_weight', 'nan']),
+    ({'kind': 'position', 'rotation_weight': 2.0}, ['rotation_weight is given'])]
+
+
+@pytest.mark.parametrize(('fields', 'words'), WRONG, ids=range(len(WRONG)))
+def test_a_bad_target_is_refused_by_its_place_and_field(fields, words):
+    """With what would be valid."""
+    s = scene(TWO_JOINTS)
+    good = target(s.robot.frame_pose(s.q, TIP), TIP)
+    message = refused(s.desk, 'inverse_kinematics', targets=[
+        good, FrameTarget(**{'frame': TIP, 'kind': 'pose', **fields})])
+    assert message.startswith('targets[1]: ')
+    assert [word for word in words if word not in message] == [], message
+
+
+@pytest.mark.parametrize(('fields', 'words'), [
+    ({'targets': []}, ['targets is empty']),
+    ({'tolerance': 0.0}, ['tolerance is 0.0', 'positive']),
+    ({'tolerance': NAN}, ['tolerance is nan']),
+    ({'tolerance': 1e-300}, ['tolerance is 1e-300', '1e-15 to 1e+09']),
+    ({'tolerance': 5e-324}, ['tolerance is 5e-324']),
+    ({'tolerance': 1.7e308}, ['tolerance is 1.7e+308']),
+    ({'restarts': -1}, ['restarts is -1']),
+    ({'restarts': 10 ** 6}, ['restarts is 1000000', '1000']),
+    ({'joint_names': ['wrist']}, ["'wrist'", 'shoulder, elbow']),
+    ({'position': [0.0]}, ['position has 1 entries; expected 2']),
+    ({'position': [0.0] * 4}, ['position has 4 entries; expected 2']),
+    ({'position': [0.0, NAN]}, ['position[1] is nan'])])
+def test_a_bad_request_is_refused_by_its_field(fields, words):
+    """With what would be valid."""
+    s = scene(TWO_JOINTS)
+    good = {'targets': [target(s.robot.frame_pose(s.q, TIP), TIP)]}
+    message = refused(s.desk, 'inverse_kinematics', **{**good, **fields})
+    assert [word for word in words if word not in message] == [], message
+
+
+def test_an_unknown_frame_id_is_refused():
+    """By the target."""
+    s = scene(TWO_JOINTS)
+    message = refused(s.desk, 'inverse_kinematics', targets=[
+        target(np.eye(4), TIP, seen_from='camera')])
+    assert message.startswith('targets[0]: ') and "'camera'" in message
+
+
+def test_a_robot_with_loops_says_that_they_are_not_closed():
+    """Rather than answer for the open tree."""
+    from support.current_robots import desk_at
+    desk, _ = desk_at('four_bar')
+    assert 'does not close loops' in refused(desk, 'inverse_kinematics', targets=[
+        target(np.eye(4), 'crank', 'position')])
+
+
+def test_a_floating_base_is_found_too():
+    """Seven numbers in the reply, a unit quaternion among them."""
+    s = scene(TWO_JOINTS, base='floating')
+    T = np.eye(4)
+    T[:3, 3] = 3.0, -2.0, 1.0
+    reply = ask(s.desk, 'inverse_kinematics', targets=[target(T, 'base')], restarts=0)
+    assert reply.solved and len(reply.position) == 9
+    assert np.linalg.norm(reply.position[3:7]) == pytest.approx(1.0)

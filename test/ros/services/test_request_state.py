@@ -1,0 +1,155 @@
+"""Which state a request speaks of: what it gives, the rest as measured; and how a reply begins."""
+
+import numpy as np
+import pytest
+from support.node_states import (
+    FIELDS,
+    MORE,
+    NOW,
+    ask,
+    desk_of,
+    measure,
+    refused,
+    scene,
+    tree_scene,
+    whole_state,
+)
+from support.random_trees import TREES
+from support.tiny_robots import EVERY_KIND, TWO_JOINTS
+
+from dynamics_node.example_robots import ARM7
+
+SECOND = 1_000_000_000  # [ns]
+
+
+@pytest.mark.parametrize('tree', TREES, ids=str)
+@pytest.mark.parametrize('given', ['', 'position', 'velocity', 'position velocity'])
+def test_what_a_request_leaves_out_is_taken_from_the_measured_state(tree, given):
+    """Any subset of the joints in any order; the reply names those first, then the others."""
+    s = tree_scene(tree)
+    for _ in range(5):
+        names = s.some_joints()
+        other = {'position': s.robot.random_configuration(s.rng),
+                 'velocity': s.rng.normal(size=s.robot.nv)}
+        which, measured = {'position': 'q', 'velocity': 'v'}, {'position': s.q, 'velocity': s.v}
+        fields = {name: s.of(names, other[name], which[name]) for name in given.split()}
+        q, v = (s.put(names, other[name], measured[name], which[name]) if name in fields
+                else measured[name] for name in ('position', 'velocity'))
+        reply = ask(s.desk, 'inverse_dynamics', joint_names=names, **fields)
+        order = s.reply_order(names)
+        assert reply.joint_names == order
+        want = s.robot.inverse_dynamics(q, v, np.zeros(s.robot.nv))
+        assert reply.effort.tolist() == s.of(order, want).tolist()
+
+
+def test_no_names_stand_for_all_joints_in_the_order_of_the_model():
+    """As the model report has them."""
+    s = scene(EVERY_KIND)
+    reply = ask(s.desk, 'inverse_dynamics', position=s.q, velocity=s.v)
+    assert reply.joint_names == list(s.robot.joint_names) == ['lift', 'turn', 'drift', 'elbow']
+    assert reply.joint_names == ask(s.desk, 'model_report').joint_names
+    want = s.robot.inverse_dynamics(s.q, s.v, np.zeros(s.robot.nv))
+    assert reply.effort.tolist() == want.tolist()
+
+
+def test_an_answer_does_not_move_the_measured_state():
+    """Nor does a request that gives other numbers."""
+    s = scene(EVERY_KIND)
+    before = [x.tobytes() for x in (s.desk.state.q, s.desk.state.v, s.desk.state.effort)]
+    for service in FIELDS:
+        assert ask(s.desk, service, joint_names=['elbow'], position=[0.7], velocity=[0.8],
+                   **MORE.get(service, {})).success
+    assert [x.tobytes() for x in (s.desk.state.q, s.desk.state.v, s.desk.state.effort)] == before
+
+
+# Stamps --------------------------------------------------------------------------------------
+
+def stamp_of(reply):
+    return reply.state_stamp
+
+
+@pytest.fixture
+def aged():
+    """The shoulder measured 3 s ago, the elbow 5 s ago."""
+    desk = desk_of(TWO_JOINTS)
+    for name, age in (('shoulder', 3), ('elbow', 5)):
+        measure(desk, np.array([0.1, 0.2]), np.array([1.0, 2.0]), np.array([10.0, 20.0]),
+                age * SECOND, [name])
+    return desk
+
+
+@pytest.mark.parametrize(('fields', 'age'), [
+    ({}, 5), ({'joint_names': ['shoulder']}, 5),
+    ({'joint_names': ['shoulder'], **whole_state(1)}, 5),
+    ({'joint_names': ['elbow'], **whole_state(1)}, 3),
+    ({'joint_names': ['elbow'], 'position': [0.1]}, 5),
+    ({'position': [0.1, 0.2]}, 5), ({'velocity': [0.1, 0.2]}, 5), (whole_state(), None)])
+@pytest.mark.parametrize('service', FIELDS)
+def test_the_stamp_is_that_of_the_oldest_measurement_that_was_used(aged, service, fields, age):
+    """And the age is its age; both are zero where none was used."""
+    more = MORE.get(service, {})
+    if 'effort' in FIELDS[service]:
+        more = {**more, 'effort': [1.0] * len(fields.get('joint_names', [1, 2]))}
+    reply = ask(aged, service, **fields, **more)
+    assert stamp_of(reply) == (0 if age is None else NOW - age * SECOND)
+    assert reply.state_age == (0.0 if age is None else pytest.approx(age))
+
+
+@pytest.mark.parametrize(('fields', 'age'), [
+    ({}, 5), ({'effort': [1.0, 2.0]}, None)])
+def test_a_measured_effort_counts_as_a_use_of_the_state(aged, fields, age):
+    """Also where position and velocity are given."""
+    reply = ask(aged, 'forward_dynamics', **whole_state(), **fields)
+    assert stamp_of(reply) == (0 if age is None else NOW - age * SECOND)
+
+
+@pytest.mark.parametrize(('given', 'age'), [([True, True], None), ([True, False], 5),
+                                            ([False, True], 3), ([], 5)])
+@pytest.mark.parametrize('service', ['hybrid_dynamics', 'batch_dynamics'])
+def test_an_effort_that_is_not_looked_at_is_no_use_of_the_state(aged, service, given, age):
+    """Where the acceleration is given, the measured effort plays no part."""
+    more = {'question': 'hybrid'} if service == 'batch_dynamics' else {}
+    reply = ask(aged, service, acceleration_given=given, **whole_state(), **more)
+    assert stamp_of(reply) == (0 if age is None else NOW - age * SECOND)
+
+
+def test_a_state_that_is_too_old_is_refused_by_joint():
+    """The limit is a parameter; a request that needs no such state is answered."""
+    desk = desk_of(TWO_JOINTS, max_state_age=4.0)
+    measure(desk, np.zeros(2), np.zeros(2), np.zeros(2), 3 * SECOND, ['shoulder'])
+    measure(desk, np.zeros(2), np.zeros(2), np.zeros(2), 5 * SECOND, ['elbow'])
+    message = refused(desk, 'inverse_dynamics')
+    assert message == ("position and velocity of 'elbow' was measured 5.000 s ago, and "
+                       'max_state_age is 4 s')
+    assert "effort of 'elbow'" in refused(desk, 'forward_dynamics', **whole_state())
+    assert ask(desk, 'inverse_dynamics', joint_names=['elbow'], **whole_state(1)).success
+    assert ask(desk, 'inverse_dynamics', **whole_state()).success
+
+
+def test_more_orders_of_joints_than_are_remembered_are_answered_all_the_same():
+    """What is remembered is a matter of speed."""
+    s = scene(ARM7.read_text())
+    for _ in range(300):
+        names = s.some_joints()
+        reply = ask(s.desk, 'inverse_dynamics', joint_names=names)
+        assert reply.joint_names == s.reply_order(names)
+
+
+def test_the_model_id_is_that_of_the_robot_that_answered():
+    """In the midst of a transition too, where the robot is another one at every look."""
+    times = np.linspace(101.0, 109.0, 40).tolist()
+
+    def carrying():
+        s = scene(TWO_JOINTS)
+        s.desk.held.set_payload('box', ('elbow_link', 2.0, (0.1, 0.2, 0.3), np.zeros((3, 3))), 10.0)
+        return s.desk
+    still, ids = carrying(), {}
+    for still.clocks.seconds in times:
+        reply = ask(still, 'inverse_dynamics')
+        ids[min(reply.effort), max(reply.effort)] = reply.model_id
+    assert len(set(ids.values())) == len(times)
+    moving, looks = carrying(), iter(times)
+    moving.held._clock = lambda: next(looks)
+    for names in (['elbow'], ['elbow', 'shoulder'], ['shoulder']):  # orders not seen before
+        reply = ask(moving, 'inverse_dynamics', joint_names=names)
+        assert reply.model_id == ids[min(reply.effort), max(reply.effort)]

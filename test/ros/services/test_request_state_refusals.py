@@ -1,0 +1,167 @@
+"""Requests that cannot be answered: refused with the field, the place and the valid choices."""
+
+import math
+
+import numpy as np
+import pytest
+from support.node_states import (
+    FIELDS,
+    MANY,
+    MORE,
+    NOW,
+    ask,
+    desk_of,
+    measure,
+    refused,
+    scene,
+    whole_state,
+)
+from support.tiny_robots import EVERY_KIND, NOTHING_MOVES, TWO_JOINTS
+
+from dynamics_node.ros.node_state import NodeState
+from dynamics_node.ros.parameters.declared import ModelParameters
+
+
+@pytest.fixture
+def desk():
+    """Two joints, shoulder and elbow, nothing measured."""
+    return desk_of(TWO_JOINTS)
+
+
+@pytest.mark.parametrize(('fields', 'missing'), [
+    ({}, 'no position and velocity of elbow:'),
+    ({'position': [0.1, 0.2]}, 'no velocity of elbow:'),
+    ({'velocity': [0.1, 0.2]}, 'no position of elbow:'),
+    ({'joint_names': ['shoulder'], **whole_state(1)}, 'no position and velocity of elbow:')])
+@pytest.mark.parametrize('service', FIELDS)
+def test_what_is_neither_given_nor_measured_is_named(desk, service, fields, missing):
+    """The joints and what is lacking of them."""
+    measure(desk, np.zeros(2), np.zeros(2), np.zeros(2), joints=['shoulder'])
+    message = refused(desk, service, **fields, **MORE.get(service, {}))
+    assert message.startswith(missing)
+    assert 'shoulder' not in message
+
+
+def test_an_effort_that_nobody_measures_is_named(desk):
+    """Positions alone make no forward dynamics."""
+    measure(desk, np.zeros(2), np.zeros(2))
+    assert refused(desk, 'forward_dynamics').startswith('no effort of shoulder, elbow:')
+    assert refused(desk, 'forward_dynamics', joint_names=['elbow'],
+                   effort=[1.0]).startswith('no effort of shoulder:')
+    assert refused(desk, 'hybrid_dynamics', acceleration_given=[True, False]).startswith(
+        'no effort of elbow:')
+    assert ask(desk, 'hybrid_dynamics', acceleration_given=[True, True]).success
+
+
+@pytest.mark.parametrize('lacks', ['shoulder', 'elbow'])
+def test_an_effort_is_missed_at_its_joint_behind_a_floating_base(lacks):
+    """Where it is needed; the base itself has none to miss."""
+    s = scene(TWO_JOINTS, base='floating')
+    s.desk.state.take(NOW, [lacks], [0.1], [0.2], [math.nan])
+    assert refused(s.desk, 'forward_dynamics').startswith(f'no effort of {lacks}:')
+    given = [name == lacks for name in s.robot.joint_names]
+    assert ask(s.desk, 'hybrid_dynamics', acceleration_given=given).success
+    given = [name != lacks for name in s.robot.joint_names]
+    assert refused(s.desk, 'hybrid_dynamics', acceleration_given=given).startswith(
+        f'no effort of {lacks}:')
+
+
+@pytest.mark.parametrize('service', FIELDS)
+@pytest.mark.parametrize('size', [1, 3])
+def test_a_wrong_size_is_refused_with_the_field_and_the_size_that_is_right(desk, service, size):
+    """One entry per named joint, or none."""
+    measure(desk, np.zeros(2), np.zeros(2), np.zeros(2))
+    for field in ('position', 'velocity', *FIELDS[service]):
+        message = refused(desk, service, **{field: [0.1] * size}, **MORE.get(service, {}))
+        assert message == (f'{field} has {size} entries; expected 2 for the joints '
+                           'shoulder, elbow, or none')
+
+
+@pytest.mark.parametrize('service', [name for name in FIELDS if name not in MANY])
+def test_several_states_are_too_many_for_a_question_about_one(desk, service):
+    """They are a wrong size; MANY take them."""
+    measure(desk, np.zeros(2), np.zeros(2), np.zeros(2))
+    for field in ('position', 'velocity', *FIELDS[service]):
+        assert refused(desk, service, **{field: [0.1] * 4}, **MORE.get(service, {})).startswith(
+            f'{field} has 4 entries; expected 2 ')
+
+
+def test_several_states_of_a_floating_base_are_counted_by_the_size_of_each():
+    """Seven numbers make a pose, six a twist."""
+    s = scene(TWO_JOINTS, base='floating')
+    for field, size in (('position', 7), ('velocity', 6), ('acceleration', 6)):
+        rows = [0.0, 0.0, 0.0, 0.0, 0.0, 0.0, 1.0][-size:] * 2
+        message = refused(s.desk, 'inverse_dynamics', joint_names=['floating_base'],
+                          **{field: rows})
+        assert message.startswith(f'{field} has {2 * size} entries; expected {size} ')
+
+
+@pytest.mark.parametrize('bad', [math.nan, math.inf, -math.inf])
+@pytest.mark.parametrize('service', FIELDS)
+def test_what_is_no_number_is_refused_with_its_place(desk, service, bad):
+    """Field and index."""
+    measure(desk, np.zeros(2), np.zeros(2), np.zeros(2))
+    for field in ('position', 'velocity', *FIELDS[service]):
+        message = refused(desk, service, **{field: [0.1, bad]}, **MORE.get(service, {}))
+        assert message == f'{field}[1] is {bad}; every entry must be finite'
+
+
+@pytest.mark.parametrize('service', FIELDS)
+def test_numbers_that_are_too_large_are_refused_without_noise(desk, service):
+    """No warning on the console, no infinity in the answer."""
+    measure(desk, np.zeros(2), np.zeros(2), np.zeros(2))
+    if service != 'kinematics':
+        assert 'too large' in refused(desk, service, velocity=[1e300, -1e300],
+                                      **MORE.get(service, {}))
+    ask(desk, service, position=[1e200, -1e200], **MORE.get(service, {}))
+
+
+@pytest.mark.parametrize('service', [*FIELDS, 'set_friction'])
+def test_an_unknown_joint_is_refused_with_those_there_are(desk, service):
+    """Mimic and fixed joints are none of them: they do not move by themselves."""
+    message = refused(desk, service, joint_names=['elbow', 'wrist'], **MORE.get(service, {}))
+    assert message == "no moving joint 'wrist'; the robot has: shoulder, elbow"
+    other = desk_of(EVERY_KIND)
+    for name in ('follower', 'flange'):
+        assert f"no moving joint '{name}'" in refused(other, service, joint_names=[name],
+                                                      **MORE.get(service, {}))
+
+
+@pytest.mark.parametrize('service', [*FIELDS, 'set_friction'])
+def test_a_joint_named_twice_is_refused(desk, service):
+    """Which of its values is meant nobody knows."""
+    message = refused(desk, service, joint_names=['elbow', 'shoulder', 'elbow'],
+                      **MORE.get(service, {}))
+    assert message == "joint_names has 'elbow' twice; name each joint once"
+
+
+@pytest.mark.parametrize('service', FIELDS)
+def test_a_quaternion_that_is_none_is_refused_by_field_and_joint(service):
+    """Seven zeros are no pose."""
+    s = scene(TWO_JOINTS, base='floating')
+    for names, size in (([], 9), (['elbow', 'floating_base'], 8), (['floating_base'], 7)):
+        message = refused(s.desk, service, joint_names=names, position=[0.0] * size,
+                          **MORE.get(service, {}))
+        assert message == ("position holds for joint 'floating_base' a quaternion of norm 0; "
+                           'expected x y z w of norm 1')
+
+
+@pytest.mark.parametrize('service', [*FIELDS, 'inverse_kinematics', 'trajectory_torques',
+                                     'set_payload', 'set_gravity', 'set_friction', 'list_payloads',
+                                     'identify_payload',
+                                     'model_report', 'self_test'])
+def test_without_a_robot_every_service_says_so(service):
+    """And where it would come from."""
+    desk = NodeState(lambda: NOW, lambda: 0.0, ModelParameters())
+    more = {'name': 'box'} if service == 'set_payload' else MORE.get(service, {})
+    assert refused(desk, service, **more).startswith('no robot yet: ')
+
+
+@pytest.mark.parametrize('service', [name for name in FIELDS if name != 'contact_and_impact'])
+def test_a_robot_that_cannot_move_has_answers_too(service):
+    """They are empty, and need no measurement."""
+    reply = ask(desk_of(NOTHING_MOVES), service, **MORE.get(service, {}))
+    assert reply.joint_names == []
+    assert (reply.state_stamp, reply.state_age) == (0, 0.0)
+    assert 'position has 1 entries' in refused(desk_of(NOTHING_MOVES), service, position=[0.1],
+                                               **MORE.get(service, {}))

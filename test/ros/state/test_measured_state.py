@@ -1,0 +1,210 @@
+"""The measured state: merged from any number of publishers, each message as odd as they come."""
+
+import math
+
+import numpy as np
+import pytest
+from support.tiny_robots import EVERY_KIND, TWO_JOINTS, chain
+
+from dynamics_node import Robot
+from dynamics_node.ros.state.measured_state import NEVER, MeasuredState
+
+SECOND = 1_000_000_000  # [ns]
+NAN, INF = math.nan, math.inf
+
+
+@pytest.fixture
+def state():
+    """Two revolute joints, shoulder and elbow; nothing measured."""
+    return MeasuredState(Robot.from_urdf(TWO_JOINTS).model)
+
+
+def of(*joints, **options):
+    return MeasuredState(Robot.from_urdf(chain(*joints)).model, **options)
+
+
+def test_nothing_is_known_before_anything_was_measured(state):
+    """Every joint is reported, by name."""
+    assert state.never_measured == ['shoulder', 'elbow']
+    assert np.isnan([*state.q, *state.v, *state.effort]).all()
+    assert (state.stamps == NEVER).all()
+
+
+def test_joints_are_found_by_name_whatever_their_order_and_company(state):
+    """A gripper that the model has not, a mixed order: no matter."""
+    state.take(5, ['finger', 'elbow', 'palm', 'shoulder'], [9.0, 0.2, 9.0, 0.1],
+               [9.0, 2.0, 9.0, 1.0], [9.0, 20.0, 9.0, 10.0])
+    assert state.q.tolist() == [0.1, 0.2]
+    assert state.v.tolist() == [1.0, 2.0]
+    assert state.effort.tolist() == [10.0, 20.0]
+    assert state.stamps.tolist() == [5, 5]
+    assert state.never_measured == []
+    assert not state.counts
+
+
+def test_the_order_of_names_may_change_from_one_message_to_the_next(state):
+    """What was found out about one order is not used for another."""
+    state.take(1, ['shoulder', 'elbow'], [0.1, 0.2])
+    state.take(2, ['elbow', 'shoulder'], [0.4, 0.3])
+    state.take(3, ['shoulder', 'elbow'], [0.5, 0.6])
+    assert state.q.tolist() == [0.5, 0.6]
+
+
+def test_two_publishers_of_different_joints_are_merged(state):
+    """Each joint has its own stamp, so a slow publisher is not late."""
+    state.take(100, ['shoulder'], [0.1], [1.0], [10.0])
+    assert state.never_measured == ['elbow']
+    state.take(50, ['elbow', 'finger'], [0.2, 9.0], [2.0, 9.0], [20.0, 9.0])
+    assert state.q.tolist() == [0.1, 0.2]
+    assert state.v.tolist() == [1.0, 2.0]
+    assert state.effort.tolist() == [10.0, 20.0]
+    assert state.stamps.tolist() == [100, 50]
+    assert not state.counts
+
+
+@pytest.mark.parametrize('unknown', [NAN, INF, -INF])
+def test_a_position_that_is_no_number_leaves_the_joint_as_it_was(state, unknown):
+    """Its stamp too; the velocity beside it is kept, and it is counted."""
+    state.take(1, ['shoulder', 'elbow'], [0.1, 0.2], [1.0, 2.0], [10.0, 20.0])
+    state.take(2, ['shoulder', 'elbow'], [unknown, 0.4], [3.0, 4.0], [30.0, 40.0])
+    assert state.q.tolist() == [0.1, 0.4]
+    assert state.v.tolist() == [3.0, 4.0]
+    assert state.effort.tolist() == [10.0, 40.0]
+    assert state.stamps.tolist() == [1, 2]
+    assert state.counts == {'position missing': 1}
+
+
+@pytest.mark.parametrize('unknown', [NAN, INF, -INF])
+def test_a_velocity_that_is_no_number_is_one_that_was_left_out(state, unknown):
+    """Zero, as declared, for that joint only."""
+    state.take(1, ['shoulder', 'elbow'], [0.1, 0.2], [unknown, 2.0])
+    assert state.v.tolist() == [0.0, 2.0]
+
+
+def test_an_effort_that_is_no_number_is_not_known(state):
+    """And an older one does not stand for it."""
+    state.take(1, ['shoulder', 'elbow'], [0.1, 0.2], effort=[10.0, 20.0])
+    state.take(2, ['shoulder', 'elbow'], [0.1, 0.2], effort=[NAN, INF])
+    assert np.isnan(state.effort).all()
+    assert state.never_measured == []
+
+
+def test_velocities_alone_are_kept_but_make_no_joint_measured(state):
+    """A position is what a joint needs to be somewhere."""
+    state.take(1, ['shoulder', 'elbow'], [], [1.0, 2.0])
+    assert state.v.tolist() == [1.0, 2.0]
+    assert state.never_measured == ['shoulder', 'elbow']
+    assert state.counts == {'position missing': 2}
+
+
+@pytest.mark.parametrize('values', [
+    ([0.1], [1.0, 1.0], []), ([0.1, 0.2], [1.0], []), ([0.1, 0.2], [], [1.0, 2.0, 3.0]),
+    ([0.1, 0.2, 0.3], [], [])])
+def test_a_message_whose_sizes_differ_is_dropped_whole(state, values):
+    """Nobody knows which entry is whose."""
+    state.take(1, ['shoulder', 'elbow'], *values)
+    assert state.never_measured == ['shoulder', 'elbow']
+    assert np.isnan(state.v).all()
+    assert state.counts == {'sizes of names and values differ': 1}
+
+
+def test_an_older_message_is_dropped_joint_by_joint(state):
+    """What is news for one joint may be old for another."""
+    state.take(200, ['shoulder'], [0.1], [1.0], [10.0])
+    state.take(150, ['shoulder', 'elbow'], [0.9, 0.2], [9.0, 2.0], [90.0, 20.0])
+    assert state.q.tolist() == [0.1, 0.2]
+    assert state.v.tolist() == [1.0, 2.0]
+    assert state.effort.tolist() == [10.0, 20.0]
+    assert state.stamps.tolist() == [200, 150]
+    assert state.counts == {'out of order': 1}
+
+
+def test_a_stamp_that_comes_again_is_not_late_beside_one_that_is(state):
+    """Two messages of one moment are both of it."""
+    state.take(150, ['shoulder'], [0.1])
+    state.take(200, ['elbow'], [0.2])
+    state.take(150, ['shoulder', 'elbow'], [0.3, 0.4])
+    assert state.q.tolist() == [0.3, 0.2]
+    assert state.counts == {'out of order': 1}
+
+
+def test_a_velocity_alone_that_is_late_is_dropped_too(state):
+    """It would be older than the position it joins."""
+    state.take(200, ['shoulder'], [0.1], [1.0])
+    state.take(150, ['shoulder'], [], [9.0])
+    assert state.v[0] == 1.0
+
+
+@pytest.mark.parametrize(('back', 'taken'), [(SECOND, False), (SECOND + 1, True)])
+def test_a_clock_set_back_by_more_than_a_second_starts_again(state, back, taken):
+    """A simulation was reset; less than that is a latecomer."""
+    state.take(100 * SECOND, ['shoulder', 'elbow'], [0.1, 0.2], [1.0, 2.0])
+    state.take(100 * SECOND - back, ['shoulder', 'elbow'], [0.3, 0.4], [3.0, 4.0])
+    assert state.q.tolist() == ([0.3, 0.4] if taken else [0.1, 0.2])
+    assert state.counts == ({'clock set back': 1} if taken else {'out of order': 2})
+    state.take(100 * SECOND - back + 1, ['shoulder'], [0.5], [5.0])
+    assert state.q[0] == (0.5 if taken else 0.1)  # time goes on from there
+
+
+def test_planar_mimic_and_unknown_joints_in_a_message_are_passed_over():
+    """A JointState has one number per joint, and a follower is where its master puts it."""
+    state = MeasuredState(Robot.from_urdf(EVERY_KIND).model)
+    state.take(1, ['follower', 'drift', 'flange', 'nobody', 'elbow'], [1.0, 2.0, 3.0, 4.0, 0.5])
+    assert state.never_measured == ['lift', 'turn', 'drift']
+    assert np.nansum(state.q) == 0.5
+
+
+def test_a_joint_that_nothing_drives_has_no_effort_to_measure():
+    """Planar and floating ones have zero from the start."""
+    state = MeasuredState(Robot.from_urdf(EVERY_KIND, base='floating').model)
+    for joint in state.model.joints:
+        if joint.kind in ('planar', 'floating'):
+            assert (state.effort[joint.v] == 0.0).all()
+        else:
+            assert np.isnan(state.effort[joint.v]).all()
+
+
+def test_a_floating_base_is_taken_whole_and_in_order():
+    """A late one is dropped as any other."""
+    state = MeasuredState(Robot.from_urdf(TWO_JOINTS, base='floating').model)
+    q, v = np.array([1, 2, 3, 0, 0, 0, 1.0]), np.arange(6.0)
+    state.take_joint(10, 'floating_base', q, v)
+    state.take_joint(9, 'floating_base', 2 * q, 2 * v)
+    assert state.q[:7].tolist() == q.tolist()
+    assert state.v[:6].tolist() == v.tolist()
+    assert state.never_measured == ['shoulder', 'elbow']
+    assert state.counts == {'out of order': 1}
+
+
+def test_another_model_keeps_what_it_has_in_common_by_name_and_kind():
+    """Stamps, counts and the order of coordinates follow."""
+    old = of(('a', 'revolute'), ('b', 'prismatic'), ('c', 'revolute'))
+    old.take(7, ['a', 'b', 'c'], [0.1, 0.2, 0.3], [1.0, 2.0, 3.0], [10.0, 20.0, 30.0])
+    old.take(6, ['a'], [0.0])
+    new = Robot.from_urdf(chain(('c', 'revolute'), ('b', 'revolute'), ('new', 'revolute'),
+                                ('a', 'revolute'))).model
+    moved = old.moved_to(new, 'difference', 0.5)
+    assert moved.never_measured == ['b', 'new']  # another kind of b is another b
+    assert moved.q[[0, 3]].tolist() == [0.3, 0.1]
+    assert moved.v[[0, 3]].tolist() == [3.0, 1.0]
+    assert moved.effort[[0, 3]].tolist() == [30.0, 10.0]
+    assert moved.stamps[[0, 3]].tolist() == [7, 7]
+    assert moved.counts == {'out of order': 1}
+    assert (moved.missing_velocity, moved.filter_time) == ('difference', 0.5)
+    moved.take(8, ['a', 'b'], [0.5, 0.6], [5.0, 6.0])
+    assert moved.q[[1, 3]].tolist() == [0.6, 0.5]
+    assert old.q.tolist() == [0.1, 0.2, 0.3]
+
+
+def test_a_floating_base_and_its_arm_move_to_another_model_together():
+    """Though position and velocity differ in size."""
+    old = MeasuredState(Robot.from_urdf(TWO_JOINTS, base='floating').model)
+    q, v = np.array([1, 2, 3, 0, 0, 0, 1.0]), np.arange(6.0)
+    old.take_joint(5, 'floating_base', q, v)
+    old.take(6, ['shoulder', 'elbow'], [0.1, 0.2], [1.0, 2.0], [10.0, 20.0])
+    moved = old.moved_to(Robot.from_urdf(TWO_JOINTS, base='floating').model, 'zero', 0.02)
+    for got, want in ((moved.q, old.q), (moved.v, old.v), (moved.effort, old.effort),
+                      (moved.stamps, old.stamps)):
+        assert got.tolist() == want.tolist()
+    assert moved.q.tolist() == [*q, 0.1, 0.2]
+    assert moved.v.tolist() == [*v, 1.0, 2.0]

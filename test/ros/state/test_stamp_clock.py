@@ -1,0 +1,56 @@
+"""The time of stamps: the system's, or the simulated one from the moment it is in use."""
+
+import time
+
+import pytest
+
+pytest.importorskip('rclpy')
+SECOND = 1_000_000_000
+
+
+@pytest.fixture
+def ros_clock():
+    from rclpy.clock import ROSClock
+    return ROSClock()
+
+
+def test_system_time_unless_simulated(ros_clock):
+    """Both ways, as often as it changes."""
+    from rclpy.time import Time
+
+    from dynamics_node.ros.state.stamp_clock import StampClock
+    now = StampClock(ros_clock)
+    for simulated in (5, 7):
+        before = time.time_ns()
+        assert before <= now() <= time.time_ns()
+        ros_clock._set_ros_time_is_active(True)
+        ros_clock.set_ros_time_override(Time(seconds=simulated, clock_type=ros_clock.clock_type))
+        assert now() == simulated * SECOND == ros_clock.now().nanoseconds
+        ros_clock._set_ros_time_is_active(False)
+
+
+def test_simulated_from_the_beginning(ros_clock):
+    from rclpy.time import Time
+
+    from dynamics_node.ros.state.stamp_clock import StampClock
+    ros_clock._set_ros_time_is_active(True)
+    now = StampClock(ros_clock)
+    ros_clock.set_ros_time_override(Time(seconds=3, clock_type=ros_clock.clock_type))
+    assert now() == 3 * SECOND
+
+
+def test_a_state_that_overtakes_the_clock_tells_the_time(ros_clock):
+    """Up to what can be overtaking; a stamp of another time tells nothing."""
+    from rclpy.time import Time
+
+    from dynamics_node.ros.state.stamp_clock import OVERTAKING, StampClock
+    ros_clock._set_ros_time_is_active(True)
+    now = StampClock(ros_clock)
+    ros_clock.set_ros_time_override(Time(seconds=3, clock_type=ros_clock.clock_type))
+    for ahead, seen in (-1, 0), (4_000_000, 4_000_000), (OVERTAKING + 1, 0), (60 * SECOND, 0):
+        now.hear(3 * SECOND + ahead)
+        assert now() == 3 * SECOND + seen
+    now.hear(3 * SECOND + 4_000_000)
+    ros_clock.set_ros_time_override(Time(nanoseconds=3 * SECOND + 8_000_000,
+                                         clock_type=ros_clock.clock_type))
+    assert now() == 3 * SECOND + 8_000_000

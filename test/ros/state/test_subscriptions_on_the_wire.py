@@ -1,0 +1,249 @@
+"""What robots publish in the field: joint states in any order, in parts, late, and with holes."""
+
+import itertools
+import math
+
+import numpy as np
+import pytest
+from diagnostic_msgs.msg import DiagnosticStatus
+from rclpy.serialization import serialize_message
+from rosgraph_msgs.msg import Clock
+from sensor_msgs.msg import JointState
+from support.remote_node import BEST_EFFORT, RELIABLE, assert_close, floats, joint_state, wait_until
+from support.tolerances import EXACT_MATHS, SOLVED
+
+from dynamics_node.example_robots import ARM7
+from dynamics_node.ros import convert
+
+NAN = math.nan
+MILLISECOND, SECOND = 1_000_000, 1_000_000_000
+JOINTS = [f'joint_{k}' for k in range(1, 8)]
+_days = itertools.count(1)
+
+
+@pytest.fixture
+def begun(arm):
+    """The node knows a whole state: (q, v, stamp), a day later for each test."""
+    stamp = next(_days) * 86_400 * SECOND
+    rng = np.random.default_rng(stamp // SECOND)
+    q, v = arm.robot.random_configuration(rng), rng.normal(size=7)
+    arm.node.measure(arm.robot, stamp, JOINTS, q, v, np.zeros(7))
+    return q, v, stamp
+
+
+def assert_measured(arm, q, v):
+    """The node answers for this state if it is given none."""
+    reply = arm.node.call('inverse_dynamics')
+    assert_close(reply.effort, arm.robot.inverse_dynamics(q, v, np.zeros(7)), EXACT_MATHS)
+
+
+def dropped(status, reason):
+    """Return how many joint states a DiagnosticStatus says were dropped for a reason."""
+    values = {item.key: item.value for item in status.values}
+    return int(values.get(f'joint states, {reason}', 0))
+
+
+@pytest.mark.parametrize('seed', range(3))
+@pytest.mark.parametrize('qos', [BEST_EFFORT, RELIABLE], ids=['best effort', 'reliable'])
+def test_any_order_and_joints_of_others(arm, begun, seed, qos):
+    """By name; a gripper between the joints is nobody's business here."""
+    rng, stamp = np.random.default_rng(seed), begun[2] + SECOND
+    q, v = arm.robot.random_configuration(rng), rng.normal(size=7)
+    names = rng.permutation([*JOINTS, 'left_finger', 'right_finger']).tolist()
+    place = [JOINTS.index(name) if name in JOINTS else -1 for name in names]
+    arm.node.measure(arm.robot, stamp, names, np.append(q, 99.0)[place],
+                     np.append(v, NAN)[place], qos=qos)
+    assert_measured(arm, q, v)
+
+
+def test_efforts_that_are_not_measured(arm, begun):
+    """NaN efforts are as good as none: only who needs them is told so, by name."""
+    q, v, stamp = begun
+    arm.node.measure(arm.robot, stamp + 1, JOINTS, q, v, [0.5, NAN, *[0.5] * 4, NAN])
+    assert_measured(arm, q, v)
+    reply = arm.node.call('forward_dynamics')
+    assert not reply.success
+    assert [name for name in JOINTS if name in reply.message] == ['joint_2', 'joint_7']
+    arm.node.measure(arm.robot, stamp + 2, JOINTS, q, v, [0.5] * 7)
+    assert_close(arm.node.call('forward_dynamics').acceleration,
+                 arm.robot.forward_dynamics(q, v, np.full(7, 0.5)), SOLVED)
+
+
+@pytest.mark.parametrize('velocity', [(), [NAN] * 7], ids=['empty', 'nan'])
+def test_a_velocity_that_is_left_out_is_zero(arm, begun, velocity):
+    """As the parameter missing_velocity declares."""
+    q, _, stamp = begun
+    arm.node.measure(arm.robot, stamp + 1, JOINTS, q, velocity)
+    assert_measured(arm, q, np.zeros(7))
+
+
+def test_some_velocities_left_out(arm, begun):
+    """Each entry counts for itself."""
+    q, v, stamp = begun
+    v = v.copy()
+    v[[2, 5]] = NAN
+    arm.node.measure(arm.robot, stamp + 1, JOINTS, q, v)
+    assert_measured(arm, q, np.nan_to_num(v))
+
+
+def test_positions_left_out_keep_what_was_known(arm, begun):
+    """A NaN position is as good as none; its joint's stamp stays, so its age is told."""
+    q, v, stamp = begun
+    new = q + 0.1
+    new[3] = NAN
+    arm.node.publish_until(lambda: arm.node.stamp_of(arm.robot, ['joint_5']) == stamp + SECOND,
+                           joint_state(stamp + SECOND, JOINTS, new, v))
+    assert_measured(arm, np.where(np.isnan(new), q, new), v)
+    assert arm.node.stamp_of(arm.robot, ['joint_4']) == stamp
+    assert arm.node.call('kinematics').state_stamp == stamp
+
+
+@pytest.fixture
+def differences(arm):
+    """The node takes missing velocities from differences, with 20 ms in the filter."""
+    assert arm.node.set_parameters({'missing_velocity': 'difference'}) == ''
+    yield 0.02
+    assert arm.node.set_parameters({'missing_velocity': 'zero'}) == ''
+
+
+def test_velocities_from_filtered_differences(arm, differences, begun):
+    """As the parameter declares: v += (difference / dt - v) / (1 + filter time / dt)."""
+    (q, v, stamp), rng = begun, np.random.default_rng(0)
+    for ms in (10, 5, 40):
+        step, dt = rng.normal(size=7) * 0.01, ms * 1e-3
+        q, v = q + step, v + (step / dt - v) / (1.0 + differences / dt)
+        stamp += ms * MILLISECOND
+        arm.node.measure(arm.robot, stamp, JOINTS, q)
+        assert_measured(arm, q, v)
+    arm.node.measure(arm.robot, stamp - 10 * SECOND, JOINTS, q + 0.1)  # another run begins
+    assert_measured(arm, q + 0.1, np.zeros(7))
+
+
+def test_two_publishers_with_a_part_each(arm, begun):
+    """Merged, whoever speaks when; the stamp is that of the older part."""
+    (q, v, stamp), rng = (x.copy() if isinstance(x, np.ndarray) else x for x in begun), \
+        np.random.default_rng(1)
+    parts = [([5, 0, 3], BEST_EFFORT), ([1, 6, 4, 2], RELIABLE)]
+    stamps = [stamp, stamp]
+    for turn in range(6):
+        part, qos = parts[turn % 2]
+        stamps[turn % 2] = stamp + (turn + 1) * 10 * MILLISECOND
+        q[part], v[part] = rng.normal(size=(2, len(part)))
+        arm.node.measure(arm.robot, stamps[turn % 2], [JOINTS[k] for k in part], q[part], v[part],
+                         qos=qos)
+        assert_measured(arm, q, v)
+        assert arm.node.call('inverse_dynamics').state_stamp == min(stamps)
+
+
+def test_a_latecomer_is_dropped(arm, begun):
+    """Half a second older than what is known of its joint: out of order, and counted."""
+    q, v, stamp = begun
+    new_q, new_v = q.copy(), v.copy()
+    new_q[0], new_v[0] = 0.123, 0.456
+    before = arm.node.wait_for_diagnostics(lambda status: True, 'anything')
+    late = joint_state(stamp - SECOND // 2, ['joint_3', 'joint_4'], [1.0, 1.0], [1.0, 1.0])
+    news = joint_state(stamp + 1, ['joint_1'], [0.123], [0.456])  # behind it on the wire
+    arm.node.wait_for_diagnostics(
+        lambda status: dropped(status, 'out of order') >= dropped(before, 'out of order') + 2,
+        'that it was dropped', meanwhile=lambda: arm.node.publish(late, news))
+    arm.node.publish_until(lambda: arm.node.stamp_of(arm.robot, ['joint_1']) == stamp + 1,
+                           late, news)
+    assert_measured(arm, new_q, new_v)
+
+
+@pytest.mark.parametrize('jump', [-86_000, -2, 2, 86_000])
+def test_a_clock_may_jump(arm, begun, jump):
+    """Forward, or back as after a reset: time goes on from there, and latecomers are dropped."""
+    q, v, stamp = begun
+    stamp += jump * SECOND
+    arm.node.measure(arm.robot, stamp, JOINTS, q + 0.1, v + 0.1)
+    assert_measured(arm, q + 0.1, v + 0.1)
+    arm.node.measure(arm.robot, stamp + MILLISECOND, JOINTS, q + 0.2, v + 0.2)
+    assert_measured(arm, q + 0.2, v + 0.2)
+
+
+def test_names_and_values_that_do_not_fit_are_dropped(arm, begun):
+    """Which number would be whose? Counted, and all stays as it was."""
+    q, v, stamp = begun
+    before = arm.node.wait_for_diagnostics(lambda status: True, 'anything')
+    reason = 'sizes of names and values differ'
+    bad = [joint_state(stamp + 1, JOINTS, q[:3]), joint_state(stamp + 1, JOINTS, q, v[:3]),
+           joint_state(stamp + 1, JOINTS, q, v, [0.1]), joint_state(stamp + 1, JOINTS[:2], q)]
+    arm.node.wait_for_diagnostics(
+        lambda status: dropped(status, reason) >= dropped(before, reason) + len(bad), reason,
+        meanwhile=lambda: arm.node.publish(*bad))
+    assert_measured(arm, q, v)
+
+
+@pytest.mark.parametrize('data', [
+    b'garbage', b'\x00\x01\x00\x00' + b'\xff' * 60, serialize_message(JointState())[:9],
+], ids=['words', 'endless', 'cut off'])
+def test_bytes_that_are_no_joint_state(arm, begun, data):
+    """A broken bridge: it is counted, and the node lives."""
+    q, v, _ = begun
+    publisher, reason = arm.node.publisher(JointState, 'joint_states', BEST_EFFORT), 'unreadable'
+    before = arm.node.wait_for_diagnostics(lambda status: True, 'anything')
+    arm.node.wait_for_diagnostics(
+        lambda status: dropped(status, reason) > dropped(before, reason), reason,
+        meanwhile=lambda: publisher.publish(data))
+    assert_measured(arm, q, v)
+
+
+def test_a_joint_state_without_a_stamp_was_measured_now(arm, begun):
+    """Some drivers leave it zero."""
+    q, v, _ = begun
+    reply = None
+
+    def is_fresh():
+        nonlocal reply
+        reply = arm.node.call('inverse_dynamics')
+        return reply.state_stamp > 1_600_000_000 * SECOND
+    arm.node.publish_until(is_fresh, joint_state(0, JOINTS, q + 0.1, v))
+    assert 0.0 <= reply.state_age < 60.0
+    assert_measured(arm, q + 0.1, v)
+
+
+def test_an_old_state_is_not_used_where_that_is_declared(arm, begun):
+    """Parameter max_state_age; a request that gives its own state is answered still."""
+    q, v, _ = begun
+    assert arm.node.set_parameters({'max_state_age': 5.0}) == ''
+    try:
+        reply = arm.node.call('inverse_dynamics')
+        assert not reply.success
+        assert 'max_state_age' in reply.message
+        assert arm.node.call('inverse_dynamics', position=floats(q), velocity=floats(v)).success
+    finally:
+        assert arm.node.set_parameters({'max_state_age': 0.0}) == ''
+    assert_measured(arm, q, v)
+
+
+def test_joints_never_measured_are_reported(launch):
+    """In the report and on /diagnostics, until the last of them has spoken."""
+    node = launch(f'robot_description:={ARM7}')
+    node.wait_for_diagnostics(
+        lambda status: status.level == DiagnosticStatus.WARN and status.hardware_id == 'arm7' and
+        all(name in status.message for name in JOINTS), 'that nothing is measured')
+    assert node.call('model_report').never_measured == JOINTS
+    node.publish_until(lambda: node.call('model_report').never_measured == ['joint_4', 'joint_6'],
+                       joint_state(1, ['joint_1', 'joint_2', 'joint_3', 'joint_5', 'joint_7'],
+                                   [0.1] * 5))
+    node.wait_for_diagnostics(
+        lambda status: status.message == 'never measured: joint_4, joint_6', 'who is missing')
+    node.publish_until(lambda: not node.call('model_report').never_measured,
+                       joint_state(1, ['joint_6', 'joint_4'], [0.1] * 2))
+    node.wait_for_diagnostics(lambda status: status.level == DiagnosticStatus.OK, 'all is well')
+
+
+def test_age_is_told_in_simulated_time(launch):
+    """With use_sim_time the clock is /clock, also when it is set back."""
+    node = launch(f'robot_description:={ARM7}', 'use_sim_time:=true')
+    for now, stamp in ((1000 * SECOND, 999 * SECOND), (10 * SECOND, 9 * SECOND)):
+        clock = Clock(clock=convert.time(now))
+        node.publish_until(
+            lambda stamp=stamp: node.call('inverse_dynamics').state_stamp == stamp,
+            joint_state(stamp, JOINTS, [0.1] * 7))
+
+        def told(clock=clock):
+            node.publisher(Clock, '/clock').publish(clock)
+            return node.call('inverse_dynamics').state_age == pytest.approx(1.0)
+        wait_until(told, 'an age of one second')

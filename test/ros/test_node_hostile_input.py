@@ -1,0 +1,162 @@
+"""Files that block, text that cannot be sent, names without end: refused, and the node goes on."""
+
+import os
+import signal
+
+import pytest
+from action_msgs.msg import GoalStatus
+from rclpy.action import ActionClient
+from support.recorded_arm import THREE_JOINTS
+from support.remote_node import PATIENCE, wait_until
+
+from dynamics_node.action import Identify
+from dynamics_node.example_robots import ARM7
+
+HALF = r'- {name: "\ud800", kind: x}'     # YAML whose name is half a character
+LONG = 'x' * 10_000_000
+SHORT = 11_000   # characters
+METADATA = r"""
+rosbag2_bagfile_information:
+  version: 5
+  storage_identifier: mcap
+  relative_file_paths: [x.mcap]
+  duration: {nanoseconds: 1}
+  starting_time: {nanoseconds_since_epoch: 1}
+  message_count: 1
+  compression_format: ''
+  compression_mode: ''
+  topics_with_message_count:
+  - message_count: 1
+    topic_metadata: {name: "/\ud800", type: sensor_msgs/msg/JointState, serialization_format: cdr,
+                     offered_qos_profiles: ''}
+"""
+
+
+@pytest.fixture(scope='module')
+def node(launch_once, tmp_path_factory):
+    """A node that lives through all of this."""
+    urdf = tmp_path_factory.mktemp('robot') / 'arm.urdf'
+    urdf.write_text(THREE_JOINTS)
+    node = launch_once(f'robot_description:={urdf}')
+    node.identify = ActionClient(node.client, Identify, f'{node.name}/identify')
+    wait_until(node.identify.server_is_ready, 'the action')
+    node.first = node.call('model_report').model_id
+    return node
+
+
+@pytest.fixture(autouse=True)
+def unharmed(node):
+    """After each test it answers as before, and no fault of ours is in its log."""
+    yield
+    assert node.call('model_report').model_id == node.first
+    assert 'Traceback' not in node.process.log()
+
+
+@pytest.fixture
+def fifo(tmp_path):
+    path = tmp_path / 'fifo'
+    os.mkfifo(path)
+    return path
+
+
+STATE = {'position': [0.1] * 3, 'velocity': [0.0] * 3}
+YAML = [('constrained_dynamics', {'question': 'inverse', 'constraints_yaml': HALF, **STATE}),
+        ('contact_and_impact', {'question': 'forces', 'contacts_yaml': HALF, **STATE}),
+        ('task_control', {'constraints_yaml': HALF, **STATE})]
+
+
+@pytest.mark.parametrize(('service', 'fields'), YAML, ids=[service for service, _ in YAML])
+def test_half_a_character_in_a_request(node, service, fields):
+    assert 'no YAML' in node.call(service, **fields).message
+
+
+def test_half_a_character_in_a_parameter(node):
+    assert 'no YAML' in node.set_parameters({'constraints': HALF})
+
+
+@pytest.mark.parametrize(('service', 'fields', 'words'), [
+    ('inverse_dynamics', {'joint_names': [LONG]}, ['no moving joint', 'wrist']),
+    ('kinematics', {'frames': [LONG], **STATE}, ['no frame', 'wrist_link']),
+    ('batch_dynamics', {'question': LONG}, ['question', 'hybrid']),
+    ('set_payload', {'name': LONG, 'frame': 'wrist_link'}, ['name has 10000000 characters']),
+    ('set_payload', {'name': LONG, 'remove': True}, ['name has 10000000 characters']),
+    ('constrained_dynamics', {'question': 'inverse', 'constraint_names': [LONG]}, []),
+], ids=lambda value: value if isinstance(value, str) else '')
+def test_names_of_ten_megabytes_are_not_echoed(node, service, fields, words):
+    """What would be valid still is."""
+    message = node.call(service, **fields).message
+    assert 0 < len(message) < SHORT
+    assert [word for word in words if word not in message] == []
+
+
+@pytest.mark.parametrize('name', ['base', 'robot_description', 'constraints', 'torque.joints',
+                                  'gravity', LONG])
+def test_nor_are_values_and_names_of_parameters(node, name):
+    """Neither by us nor by rclpy."""
+    assert 0 < len(node.set_parameters({name: LONG})) < SHORT
+
+
+# Files ---------------------------------------------------------------------------------------
+
+@pytest.mark.parametrize('parameter', ['constraints', 'robot_description'])
+@pytest.mark.parametrize('name', ['fifo', 'terminal', 'endless', 'folder', 'long name'])
+def test_a_parameter_that_names_no_regular_file(node, fifo, parameter, name):
+    """Refused at once, by its path: no process ever writes into the fifo."""
+    terminal = os.ttyname(os.openpty()[1])
+    path = {'fifo': str(fifo), 'terminal': terminal, 'endless': '/dev/zero',
+            'folder': str(fifo.parent), 'long name': '/' + 'x' * 100_000}[name]
+    reason = node.set_parameters({parameter: path})
+    assert 'cannot read' in reason and path[:20] in reason and len(reason) < SHORT
+
+
+def refusal(node, recording):
+    """Return why a recording is not identified from."""
+    goal = node.reply(node.identify.send_goal_async(Identify.Goal(recording=str(recording))))
+    reply = node.reply(goal.get_result_async(), 'a result')
+    assert reply.status == GoalStatus.STATUS_ABORTED
+    return reply.result.message
+
+
+def test_a_bag_whose_topic_is_half_a_character(node, tmp_path):
+    (tmp_path / 'metadata.yaml').write_text(METADATA)
+    (tmp_path / 'x.mcap').write_bytes(b'')
+    assert 'metadata.yaml cannot be read' in refusal(node, tmp_path)
+
+
+@pytest.mark.parametrize('name', ['motion.csv', 'bag', 'x.mcap'])
+def test_a_recording_that_is_a_fifo(node, tmp_path, name):
+    os.mkfifo(tmp_path / name)
+    assert 'it is a fifo; expected a regular file' in refusal(node, tmp_path / name)
+
+
+@pytest.mark.parametrize('output', ['/' + 'x' * 100_000, 'a/' * 1500, '\u00fc' * 5_000_000])
+def test_a_folder_that_cannot_be(node, tmp_path, output):
+    """A thousand folders in each other are more than Python makes."""
+    goal = node.reply(node.identify.send_goal_async(
+        Identify.Goal(recording='x.csv', output=output)))
+    message = node.reply(goal.get_result_async(), 'a result').result.message
+    assert 'cannot write into' in message and len(message) < SHORT
+
+
+# At the start --------------------------------------------------------------------------------
+
+@pytest.mark.parametrize('parameter', ['constraints', 'robot_description'])
+def test_started_with_a_fifo_it_comes_up_without_a_robot_and_goes_when_told(launch, fifo,
+                                                                            parameter):
+    """What a user sees is why, and Ctrl-C works."""
+    other = launch(*(['robot_description:=' + str(ARM7)] if parameter == 'constraints' else []),
+                   f'{parameter}:={fifo}')
+    assert 'it is a fifo' in other.call('inverse_dynamics').message
+    other.process.send_signal(signal.SIGINT)
+    assert other.process.wait(PATIENCE) == 0
+
+
+@pytest.mark.parametrize(('name', 'words'), [('fifo', 'it is a fifo'), ('no', 'No such file'),
+                                             ('bad', 'No value at line')])
+def test_a_parameters_file_that_cannot_be_read_ends_it_with_a_line(start_node, fifo, name, words):
+    """Before ROS would wait for it."""
+    (fifo.parent / 'bad').write_text('/**:\n  ros__parameters:\n    base:\n')
+    process = start_node(arguments=['--params-file', str(fifo.parent / name)])
+    assert process.wait(PATIENCE) == 2
+    assert 'FATAL' in process.log() and words in process.log()
+    assert 'Traceback' not in process.log()

@@ -1,0 +1,233 @@
+"""The launch files: what they take, and that they bring the node up and down.
+
+`launch_ros` is not on PyPI: where it is not importable, what needs it is skipped.
+"""
+
+import ast
+import os
+import signal
+import subprocess
+import sys
+import time
+from pathlib import Path
+
+import pytest
+from support.paths import ROOT
+
+from dynamics_node.example_robots import ARM7
+
+LAUNCH = ROOT / 'launch'
+NAMES = ('dynamics', 'demo')
+PATIENCE = 60.0  # [s] a deadline for a loaded machine, not a measurement
+RUN = """
+import sys
+from launch import LaunchService
+from launch.actions import IncludeLaunchDescription
+from launch.launch_description_sources import PythonLaunchDescriptionSource
+
+service = LaunchService(noninteractive=True)  # a signal to this process is passed on
+service.include_launch_description(IncludeLaunchDescription(
+    PythonLaunchDescriptionSource(sys.argv[1]),
+    launch_arguments=[argument.split(':=', 1) for argument in sys.argv[2:]]))
+sys.exit(service.run())
+"""
+
+
+def path_of(name):
+    return LAUNCH / f'{name}.launch.py'
+
+
+def declared(name):
+    """Return the arguments a launch file declares, as its source says."""
+    calls = [node for node in ast.walk(ast.parse(path_of(name).read_text()))
+             if isinstance(node, ast.Call)]
+    return [call.args[0].value for call in calls
+            if getattr(call.func, 'id', '') == 'DeclareLaunchArgument']
+
+
+# Without launch_ros ------------------------------------------------------------------------------
+
+@pytest.mark.parametrize('name', NAMES)
+def test_it_compiles(name):
+    """No syntax error, on the Python at hand."""
+    compile(path_of(name).read_text(), path_of(name), 'exec')
+
+
+def test_these_are_all():
+    """A new launch file is tested too."""
+    assert {path.name for path in LAUNCH.iterdir() if path.is_file()} == {
+        path_of(name).name for name in NAMES}
+
+
+@pytest.mark.parametrize('name', NAMES)
+def test_the_readme_has_the_file_and_a_row_for_every_argument(name):
+    """What can be given is documented."""
+    text = (ROOT / 'README.md').read_text()
+    assert path_of(name).name in text
+    assert [argument for argument in declared(name) if f'| `{argument}` |' not in text] == []
+
+
+# With launch_ros ---------------------------------------------------------------------------------
+
+@pytest.fixture
+def launch_ros(ros_environment):
+    return pytest.importorskip(
+        'launch_ros', reason='launch_ros is not importable here (not on PyPI): '
+        'the launch files are not run by this test')
+
+
+@pytest.fixture
+def load(launch_ros):
+    """Return a function: name of a launch file -> LaunchDescription and its module."""
+    from launch.launch_description_sources import get_launch_description_from_python_launch_file
+    from launch.launch_description_sources.python_launch_file_utilities import (
+        load_python_launch_file_as_module,
+    )
+    return lambda name: (get_launch_description_from_python_launch_file(str(path_of(name))),
+                         load_python_launch_file_as_module(str(path_of(name))))
+
+
+@pytest.fixture
+def start_launch(launch_ros, tmp_path):
+    """Return a function that runs a launch file like `ros2 launch`; all are stopped at the end."""
+    started = []
+
+    def start(name, *arguments):
+        log = (tmp_path / f'launch{len(started)}.log').open('wb')
+        process = subprocess.Popen(
+            [sys.executable, '-c', RUN, path_of(name), *arguments], stdout=log, stderr=log,
+            stdin=subprocess.DEVNULL, start_new_session=True,
+            env={**os.environ, 'ROS_LOG_DIR': str(tmp_path / 'ros_log')})
+        started.append((process, log))
+        process.log = lambda: Path(log.name).read_text()
+        return process
+    yield start
+    for process, log in started:
+        if process.poll() is None:
+            process.send_signal(signal.SIGINT)
+        try:
+            process.wait(20)
+        except subprocess.TimeoutExpired:
+            os.killpg(process.pid, signal.SIGKILL)
+            process.wait()
+        log.close()
+
+
+def ask(client, process, node, good=lambda reply: True):
+    """Return the node's model report, as soon as it is a good one."""
+    from dynamics_node.srv import ModelReport
+    service = client.create_client(ModelReport, f'{node}/model_report')
+    deadline = time.monotonic() + PATIENCE
+    reply = None
+    while reply is None or not good(reply):
+        assert process.poll() is None, process.log()
+        assert time.monotonic() < deadline, f'{reply}\n{process.log()}'
+        if service.wait_for_service(0.1):
+            reply = service.call(ModelReport.Request(), PATIENCE)
+    return reply
+
+
+@pytest.mark.parametrize('name', NAMES)
+def test_every_argument_has_a_description_and_a_default_that_resolves(load, name):
+    """`ros2 launch --show-args` is the manual, and nothing must be given."""
+    from launch import LaunchContext
+    from launch.utilities import perform_substitutions
+    description, _ = load(name)
+    arguments = {each.name: each for each in description.get_launch_arguments()}
+    assert set(declared(name)) <= set(arguments)
+    for argument in arguments.values():
+        assert argument.description not in ('', 'no description given'), argument.name
+        perform_substitutions(LaunchContext(), argument.default_value)
+    config = perform_substitutions(LaunchContext(), arguments['params_file'].default_value)
+    assert Path(config).samefile(ROOT / 'config' / 'dynamics_node.yaml')
+
+
+def test_the_node_comes_up_as_told_and_goes_down_when_told(client, start_launch, tmp_path):
+    """Namespace, parameters file, description and command topic arrive; Ctrl-C: exit code 0."""
+    from rcl_interfaces.srv import GetParameters
+    params = tmp_path / 'params.yaml'
+    params.write_text('/**/dynamics_node:\n  ros__parameters:\n'
+                      '    robot_description: ""\n    gravity: [0.0, 0.0, -1.62]\n')
+    process = start_launch('dynamics', f'robot_description_file:={ARM7}', 'namespace:=left',
+                           f'params_file:={params}', 'command_topic:=on', 'use_sim_time:=True')
+    reply = ask(client, process, '/left/dynamics_node')
+    assert (reply.success, reply.message, reply.robot) == (True, '', 'arm7')
+    assert reply.gravity.z == -1.62
+    parameters = client.create_client(GetParameters, '/left/dynamics_node/get_parameters')
+    assert parameters.wait_for_service(PATIENCE)
+    sim_time, topic = parameters.call(
+        GetParameters.Request(names=['use_sim_time', 'torque.command_topic']), PATIENCE).values
+    assert sim_time.bool_value
+    assert topic.string_value == 'on'  # a word that YAML would take for true
+    process.send_signal(signal.SIGINT)
+    assert process.wait(PATIENCE) == 0, process.log()
+    assert 'process has finished cleanly' in process.log()
+    assert 'Traceback' not in process.log()
+
+
+def test_without_a_file_the_robot_is_who_publishes_it(client, start_launch):
+    """As robot_state_publisher in the same namespace does."""
+    from rclpy.qos import DurabilityPolicy, QoSProfile
+    from std_msgs.msg import String
+    process = start_launch('dynamics', 'namespace:=/a/b')
+    assert 'no robot yet' in ask(client, process, '/a/b/dynamics_node').message
+    publisher = client.create_publisher(
+        String, '/a/b/robot_description',
+        QoSProfile(depth=1, durability=DurabilityPolicy.TRANSIENT_LOCAL))
+    publisher.publish(String(data=ARM7.read_text()))
+    reply = ask(client, process, '/a/b/dynamics_node', lambda reply: reply.success)
+    assert reply.robot == 'arm7'
+
+
+@pytest.mark.parametrize(('argument', 'reason'), [
+    ('params_file:=/no/such.yaml', "argument params_file: no file '/no/such.yaml'"),
+    ('robot_description_file:=/no/such.urdf', 'argument robot_description_file: no file'),
+    ('use_sim_time:=perhaps', "'perhaps'"),
+])
+def test_a_wrong_argument_ends_the_launch_with_the_reason(start_launch, argument, reason):
+    """Rather than a node with other parameters than those meant."""
+    process = start_launch('dynamics', argument)
+    assert process.wait(PATIENCE) == 1
+    assert reason in process.log()
+    assert 'process started' not in process.log()
+
+
+@pytest.mark.parametrize('installed', [True, False])
+def test_a_xacro_file_is_expanded_where_xacro_is(
+        client, start_launch, tmp_path, monkeypatch, installed):
+    """The description is what the program prints; without it, its name is in the message."""
+    description = tmp_path / 'my arm.urdf.xacro'
+    description.write_bytes(ARM7.read_bytes())
+    if installed:  # stands in for it: prints the file it is given
+        program = tmp_path / 'xacro'
+        program.write_text('#!/bin/sh\nexec cat "$@"\n')
+        program.chmod(0o755)
+        monkeypatch.setenv('PATH', str(tmp_path), prepend=os.pathsep)
+    else:
+        monkeypatch.setenv('PATH', str(tmp_path))
+    process = start_launch('dynamics', f'robot_description_file:={description}')
+    if installed:
+        assert ask(client, process, '/dynamics_node').robot == 'arm7'
+    else:
+        assert process.wait(PATIENCE) == 1
+        assert "No such file or directory: 'xacro'" in process.log()
+
+
+def test_the_demo_says_that_it_needs_mujoco(load, monkeypatch):
+    """Before anything is started."""
+    _, module = load('demo')
+    monkeypatch.setattr(module, 'find_spec', lambda name: None)
+    with pytest.raises(RuntimeError, match='pip install mujoco'):
+        module.start_arm(None)
+
+
+def test_the_demo_is_an_arm_that_the_node_measures(client, start_launch):
+    """Every joint of the bundled arm is measured."""
+    pytest.importorskip('mujoco', reason='the arm of the demo is simulated by mujoco')
+    process = start_launch('demo', 'namespace:=demo')
+    reply = ask(client, process, '/demo/dynamics_node',
+                lambda reply: reply.success and not reply.never_measured)
+    assert reply.robot == 'arm7'
+    process.send_signal(signal.SIGINT)
+    assert process.wait(PATIENCE) == 0, process.log()
+    assert process.log().count('process has finished cleanly') == 2, process.log()

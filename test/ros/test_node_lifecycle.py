@@ -1,0 +1,220 @@
+"""A managed node: it comes up by itself or by order, and goes when it is told to."""
+
+import re
+import signal
+import time
+from pathlib import Path
+
+import pytest
+from diagnostic_msgs.msg import DiagnosticStatus
+from lifecycle_msgs.msg import State, Transition
+from lifecycle_msgs.srv import ChangeState, GetState
+from support.remote_node import PATIENCE, joint_state, wait_until
+
+from dynamics_node.example_robots import ARM7
+from dynamics_node.ros.services.table import SERVICES
+
+PROMPT = 5.0  # [s] it takes 0.2 s and may take 1 s; the rest is for a machine that does other work
+GROWN = 6.0   # [MB] in forty cycles at most: it is 2, and 20 if a robot stays in each
+ROBOT = f'robot_description:={ARM7}'
+JOINTS = [f'joint_{k}' for k in range(1, 8)]
+STATE = {'position': [0.1] * 7, 'velocity': [0.2] * 7}
+
+
+def change(node, transition):
+    """Return whether the node made a transition."""
+    request = ChangeState.Request(transition=Transition(id=transition))
+    return node.ask(ChangeState, 'change_state', request).success
+
+
+def state(node):
+    return node.ask(GetState, 'get_state', GetState.Request()).current_state.id
+
+
+def served(node):
+    """Return which of our services are in the graph."""
+    return {name for name in SERVICES if node.client.count_services(f'{node.name}/{name}')}
+
+
+def test_by_default_it_brings_itself_up(launch):
+    """Nobody has to send transitions."""
+    node = launch(ROBOT)
+    assert node.call('inverse_dynamics', **STATE).success
+    assert state(node) == State.PRIMARY_STATE_ACTIVE
+
+
+def test_every_transition_by_order(launch):
+    """Unconfigured: no services. Inactive: they refuse. Active: they answer. And back."""
+    node = launch(ROBOT, 'autostart:=false')
+    assert state(node) == State.PRIMARY_STATE_UNCONFIGURED
+    assert served(node) == set()
+    efforts = []
+    for _ in range(2):
+        assert change(node, Transition.TRANSITION_CONFIGURE)
+        assert state(node) == State.PRIMARY_STATE_INACTIVE
+        wait_until(lambda: served(node) == set(SERVICES), 'all services')
+        for service in SERVICES:
+            reply = node.call(service)
+            assert reply == type(reply)(success=False, message=reply.message), service
+            assert 'inactive' in reply.message and 'activate' in reply.message
+        assert change(node, Transition.TRANSITION_ACTIVATE)
+        assert state(node) == State.PRIMARY_STATE_ACTIVE
+        efforts.append(list(node.call('inverse_dynamics', **STATE).effort))
+        assert change(node, Transition.TRANSITION_DEACTIVATE)
+        assert not node.call('inverse_dynamics', **STATE).success
+        assert change(node, Transition.TRANSITION_ACTIVATE)
+        efforts.append(list(node.call('inverse_dynamics', **STATE).effort))
+        assert change(node, Transition.TRANSITION_DEACTIVATE)
+        assert change(node, Transition.TRANSITION_CLEANUP)
+        assert state(node) == State.PRIMARY_STATE_UNCONFIGURED
+        wait_until(lambda: served(node) == set(), 'no services')
+    assert len(efforts[0]) == 7
+    assert all(effort == efforts[0] for effort in efforts)
+    assert change(node, Transition.TRANSITION_UNCONFIGURED_SHUTDOWN)
+    assert state(node) == State.PRIMARY_STATE_FINALIZED
+    node.assert_alive()
+    assert 'Traceback' not in node.process.log()
+
+
+@pytest.mark.parametrize('transition', [Transition.TRANSITION_ACTIVE_SHUTDOWN,
+                                        Transition.TRANSITION_INACTIVE_SHUTDOWN])
+def test_shutdown_takes_the_services_down(launch, transition):
+    """From wherever it is; the process itself goes on until it gets a signal."""
+    node = launch(ROBOT)
+    assert node.call('inverse_dynamics', **STATE).success
+    if transition == Transition.TRANSITION_INACTIVE_SHUTDOWN:
+        assert change(node, Transition.TRANSITION_DEACTIVATE)
+    assert change(node, transition)
+    assert state(node) == State.PRIMARY_STATE_FINALIZED
+    wait_until(lambda: served(node) == set(), 'no services')
+    assert stopped(node, signal.SIGTERM) < PROMPT
+
+
+def test_an_inactive_node_listens(launch):
+    """It knows the state when it is activated, and its diagnostics say that it is not."""
+    node = launch(ROBOT)
+    assert node.call('model_report').success
+    assert change(node, Transition.TRANSITION_DEACTIVATE)
+    node.wait_for_diagnostics(
+        lambda status: status.level == DiagnosticStatus.OK and ('active', 'False') in [
+            (item.key, item.value) for item in status.values],
+        'that it is inactive and all is measured',
+        lambda: node.publish(joint_state(1, JOINTS, [0.1] * 7)))
+    assert change(node, Transition.TRANSITION_ACTIVATE)
+    assert node.call('inverse_dynamics').success
+
+
+def test_a_transition_that_is_not_there_is_refused(launch):
+    """And nothing else happens, least of all to the process."""
+    node = launch(ROBOT)
+    before = node.call('inverse_dynamics', **STATE)
+    for transition in (Transition.TRANSITION_ACTIVATE, Transition.TRANSITION_CONFIGURE,
+                       Transition.TRANSITION_CLEANUP, Transition.TRANSITION_UNCONFIGURED_SHUTDOWN,
+                       99, 255):
+        assert not change(node, transition)
+        assert state(node) == State.PRIMARY_STATE_ACTIVE
+    assert node.call('inverse_dynamics', **STATE) == before
+    assert 'Traceback' not in node.process.log()
+
+
+def test_parameters_that_cannot_be_keep_it_unconfigured(launch):
+    """Configuring fails with a reason in the log; mended, it succeeds."""
+    node = launch(ROBOT, 'base:=swinging')
+    assert state(node) == State.PRIMARY_STATE_UNCONFIGURED
+    assert "base is 'swinging'; valid choices are fixed, floating" in node.process.log()
+    assert not change(node, Transition.TRANSITION_CONFIGURE)
+    assert "'swinging'" in node.set_parameters({'max_state_age': 1.0})
+    assert node.set_parameters({'base': 'floating'}) == ''
+    assert change(node, Transition.TRANSITION_CONFIGURE)
+    assert change(node, Transition.TRANSITION_ACTIVATE)
+    assert node.call('model_report').joint_types == ['floating', *['revolute'] * 7]
+    assert 'Traceback' not in node.process.log()
+
+
+@pytest.mark.parametrize('line', ['torque: {kp: []}', 'torque: {mode: []}', 'autostart: []'])
+def test_a_parameter_without_a_value_keeps_it_unconfigured_and_is_named(launch, tmp_path, line):
+    """ROS gives [] no type, hence no value."""
+    file = tmp_path / 'params.yaml'
+    file.write_text(f'/**:\n  ros__parameters:\n    {line}\n')
+    node = launch(ROBOT, arguments=['--params-file', str(file)])
+    assert state(node) == State.PRIMARY_STATE_UNCONFIGURED
+    assert 'cannot be configured: ' in node.process.log()
+    assert 'has no value, as [] in a parameters file; expected one such as' in node.process.log()
+    assert 'Traceback' not in node.process.log()
+
+
+def memory(node):
+    """Return what a node has in memory [MB]."""
+    status = Path(f'/proc/{node.process.pid}/status').read_text()
+    return int(re.search(r'VmRSS:\s+(\d+) kB', status).group(1)) / 1000.0
+
+
+def test_configured_again_and_again_it_does_not_grow_and_may_change_its_clock(launch):
+    """Sixty times; what was on the node's clock before is not called any more."""
+    node = launch(ROBOT, 'compile:=false')
+    cycle = (Transition.TRANSITION_DEACTIVATE, Transition.TRANSITION_CLEANUP,
+             Transition.TRANSITION_CONFIGURE, Transition.TRANSITION_ACTIVATE)
+    assert node.call('inverse_dynamics', **STATE).success
+    used = []
+    for _ in range(60):
+        assert all(change(node, transition) for transition in cycle)
+        used.append(memory(node))
+    for simulated in (True, False, True, False):
+        assert node.set_parameters({'use_sim_time': simulated}) == ''
+        assert node.call('inverse_dynamics', **STATE).success
+    assert used[-1] - used[19] < GROWN
+    assert 'already added' not in node.process.log() and 'Traceback' not in node.process.log()
+
+
+def stopped(node, how):
+    """Send a signal, wait for a clean end, and return how long it took [s]."""
+    begun = time.monotonic()
+    node.process.send_signal(how)
+    assert node.process.wait(PATIENCE) == 0, node.process.log()
+    assert 'Traceback' not in node.process.log()
+    return time.monotonic() - begun
+
+
+SIGNALS = pytest.mark.parametrize('how', [signal.SIGINT, signal.SIGTERM],
+                                  ids=lambda how: how.name)
+
+
+@SIGNALS
+@pytest.mark.parametrize('parameters', [[ROBOT], [], [ROBOT, 'autostart:=false']],
+                         ids=['active', 'no robot', 'unconfigured'])
+def test_it_stops_promptly_when_told(launch, how, parameters):
+    """Ctrl-C and a service manager: exit code 0, no traceback."""
+    node = launch(*parameters)
+    assert state(node)
+    assert stopped(node, how) < PROMPT
+
+
+@SIGNALS
+def test_it_stops_promptly_under_load(launch, how):
+    """With requests under way."""
+    node = launch(ROBOT)
+    kind, _ = SERVICES['batch_dynamics']
+    service = node.ready(kind, 'batch_dynamics')
+    many = kind.Request(question='inverse', position=[0.1] * 700, velocity=[0.1] * 700)
+    assert node.reply(service.call_async(many)).success
+    for _ in range(5):
+        service.call_async(many)
+    assert stopped(node, how) < PROMPT
+
+
+@SIGNALS
+def test_it_stops_promptly_while_kernels_are_compiled(launch, tmp_path, how):
+    """LLVM cannot be interrupted, and is not waited for."""
+    node = launch(ROBOT, environment={'DYNAMICS_NODE_COMPILE': None,
+                                      'DYNAMICS_NODE_CACHE': str(tmp_path / 'kernels')})
+    wait_until(lambda: any(tmp_path.glob('kernels/*')), 'the first kernel')
+    assert not node.call('model_report').compiled
+    assert stopped(node, how) < PROMPT
+
+
+@SIGNALS
+def test_it_stops_promptly_while_it_comes_up(launch, how):
+    """As soon as its first trace is in the graph."""
+    node = launch(ROBOT)
+    wait_until(lambda: node.client.count_services(f'{node.name}/get_state'), 'the node')
+    assert stopped(node, how) < PROMPT

@@ -1,0 +1,346 @@
+"""The drive: from the measured state to a permitted torque, without ROS and with time in hand."""
+
+import numpy as np
+import pytest
+from support.node_states import Clocks
+from support.pipeline_rig import IMPEDANCE, STEP, Rig, to
+from support.tiny_robots import EVERY_KIND, NOTHING_MOVES, TWO_JOINTS, chain
+from support.tolerances import EXACT_MATHS
+
+from dynamics_node import DynamicsError
+from dynamics_node.control.controller import Controller
+from dynamics_node.example_robots import ARM7
+from dynamics_node.ros.node_state import NodeState
+from dynamics_node.ros.parameters.declared import ModelParameters
+from dynamics_node.ros.parameters.torque import TorqueParameters
+from dynamics_node.ros.torque.pipeline import TorquePipeline
+from dynamics_node.safety import SafetySettings
+
+UNLIMITED = chain(('shoulder', 'revolute'), ('elbow', 'revolute'), ('wrist', 'revolute')).replace(
+    'effort="50"', 'effort="0"', 2)
+
+
+# Enable ------------------------------------------------------------------------------------------
+
+def test_without_a_robot_nothing_is_enabled():
+    clocks = Clocks()
+    desk = NodeState(lambda: clocks.now, lambda: clocks.seconds, ModelParameters())
+    drive = TorquePipeline(desk, TorqueParameters(), SafetySettings(), pytest.fail)
+    with pytest.raises(DynamicsError, match='there is no robot to drive'):
+        drive.enable()
+    assert drive.on_state() is drive.tick() is None and drive.last() == []
+
+
+def test_a_robot_that_comes_later_can_be_driven():
+    clocks = Clocks()
+    desk = NodeState(lambda: clocks.now, lambda: clocks.seconds, ModelParameters())
+    drive = TorquePipeline(desk, TorqueParameters(), SafetySettings(), pytest.fail)
+    desk.load(TWO_JOINTS)
+    drive.robot_changed()
+    desk.state.take(clocks.now, ['shoulder', 'elbow'], [0.1, 0.2])
+    drive.enable()
+    assert drive.on_state() is not None
+
+
+@pytest.mark.parametrize('mode', ['gravity', 'feedforward'])
+def test_a_joint_that_was_never_measured_is_a_refusal(mode):
+    rig = Rig(TWO_JOINTS, mode=mode)
+    rig.measured(joints=['elbow'])
+    with pytest.raises(DynamicsError, match='no joint state has been measured'):
+        rig.drive.enable()
+    assert rig.step() is None and rig.state == 'disabled'
+    rig.enabled()
+
+
+def test_unknown_effort_limits_are_a_refusal_that_names_them():
+    """Unknown is not zero, and not infinite."""
+    with pytest.raises(DynamicsError, match='unknown of shoulder, elbow; give one'):
+        Rig(UNLIMITED).enable()
+    Rig(UNLIMITED, effort_limits='shoulder=20 elbow=20').enable()
+    Rig(UNLIMITED, {'unknown_effort': 'assume'}).enable()
+    Rig(UNLIMITED, joints='wrist').enable()
+
+
+@pytest.mark.parametrize('torque, expected', [
+    ({**IMPEDANCE, 'kp': (1.0, 2.0, 3.0)}, r'kp .*\(2,\)'),
+    ({'mode': 'computed_torque', 'frequency': (1.0, 2.0, 3.0)}, r'frequency .*\(2,\)'),
+    ({'gravity_scale': (1.0, 1.0, 1.0)}, 'gravity_scale'),
+    ({'mode': 'impedance'}, 'set torque.gains to kp_kd'),
+    ({'joints': 'elbow wrist'}, "'wrist'.*shoulder, elbow"),
+    ({'joints': 'elbow elbow'}, "torque.joints has 'elbow' twice"),
+    ({'effort_limits': 'wrist=3'}, "'wrist'"),
+    ({'effort_limits': 'elbow=-3'}, "effort limit of joint 'elbow' is -3"),
+    ({'slew_limits': 'elbow=1'}, "slew limit of joint 'elbow' is 1 per second")],
+    ids=lambda value: next(iter(value)) if isinstance(value, dict) else '')
+def test_parameters_that_do_not_fit_the_robot_are_refused(torque, expected):
+    """When they are set, and when the robot came after them."""
+    rig = Rig(TWO_JOINTS, **torque)
+    with pytest.raises(DynamicsError, match=expected):
+        rig.enable()
+    fitting = Rig(TWO_JOINTS)
+    with pytest.raises(DynamicsError, match=expected):
+        fitting.drive.check(TorqueParameters(**torque), fitting.settings)
+    rig.drive.use(TorqueParameters(), rig.settings)
+    rig.enabled()
+
+
+def test_parameters_for_another_robot_are_refused_until_it_comes():
+    rig = Rig(TWO_JOINTS, joints='wrist')
+    with pytest.raises(DynamicsError, match="'wrist'"):
+        rig.enable()
+    rig.desk.load(chain(('wrist', 'revolute')))
+    rig.drive.robot_changed()
+    rig.robot, rig.q, rig.v = rig.desk.robot, np.zeros(1), np.zeros(1)
+    rig.enabled()
+    assert rig.drive.joints == ['wrist']
+
+
+def test_nothing_that_moves_is_nothing_to_drive():
+    rig = Rig(NOTHING_MOVES)
+    with pytest.raises(DynamicsError, match='no robot model with a joint to drive'):
+        rig.drive.enable()
+
+
+def test_a_stale_state_is_a_refusal():
+    rig = Rig(TWO_JOINTS)
+    rig.measured(age=0.06)
+    with pytest.raises(DynamicsError, match='0.06 s old; max_state_age is 0.05 s'):
+        rig.drive.enable()
+
+
+def test_a_state_from_the_future_is_a_refusal():
+    rig = Rig(TWO_JOINTS)
+    rig.measured(age=-0.06)
+    with pytest.raises(DynamicsError, match='0.06 s in the future; max_state_age is 0.05 s'):
+        rig.drive.enable()
+
+
+def test_another_publisher_is_a_refusal():
+    rig = Rig(TWO_JOINTS)
+    rig.drive.other_publisher = True
+    with pytest.raises(DynamicsError, match='another publisher is on the command topic'):
+        rig.enable()
+    rig.drive.other_publisher = False
+    rig.enabled()
+    rig.drive.other_publisher = True
+    rig.step()
+    assert (rig.state, rig.reason) == ('fault', 'another publisher is on the command topic')
+
+
+def test_to_enable_twice_is_to_enable_once():
+    rig = Rig(TWO_JOINTS).enabled()
+    rig.drive.enable()
+    assert rig.state == 'enabled'
+
+
+# What is released --------------------------------------------------------------------------------
+
+@pytest.mark.parametrize('source', [ARM7, TWO_JOINTS], ids=['arm7', 'two joints'])
+def test_mode_gravity_releases_what_the_controller_says(source):
+    rig = Rig(source).enabled()
+    controller, rng = Controller(rig.robot), np.random.default_rng(0)
+    for _ in range(20):
+        rig.q = rig.q + rng.uniform(-0.01, 0.01, rig.robot.nv)
+        effort, (_, stamp) = rig.step(), rig.releases[-1]
+        assert stamp == rig.desk.clocks.now
+        assert effort == pytest.approx(controller.torque(rig.q), abs=EXACT_MATHS)
+
+
+@pytest.mark.parametrize('ramp_from, driver, measured', [
+    ('measured', 'full', True), ('zero', 'full', False), ('auto', 'full', True),
+    ('auto', 'without_gravity', False), ('measured', 'without_gravity', True)])
+def test_where_the_ramp_begins(ramp_from, driver, measured):
+    """At the measured effort if that means the same as what is sent."""
+    rig = Rig(TWO_JOINTS, {'ramp_in_time': 1.0}, ramp_from=ramp_from, driver=driver)
+    rig.effort = np.array([-3.0, 2.0])
+    rig.enable()
+    start = rig.effort if measured else np.zeros(2)
+    target = Controller(rig.robot, semantics=driver).torque(rig.q)
+    for k in (1, 2, 3):
+        share = k * STEP / 1.0
+        assert rig.step() == pytest.approx((1.0 - share) * start + share * target)
+
+
+def test_an_effort_that_is_not_measured_begins_at_zero():
+    rig = Rig(TWO_JOINTS, {'ramp_in_time': 1.0}, ramp_from='measured')
+    rig.effort = np.array([-3.0, np.nan])
+    rig.enable()
+    rig.measured()
+    release, _ = rig.drive.on_state()
+    assert release.effort.tolist() == [-3.0, 0.0]
+
+
+def test_only_the_driven_joints_get_torque():
+    rig = Rig(TWO_JOINTS, joints='elbow').enabled()
+    effort = rig.step()
+    assert effort[0] == 0.0 and effort[1] != 0.0
+    assert rig.drive.joints == ['elbow']
+
+
+def test_every_kind_of_joint_beside_the_driven_ones():
+    """A planar joint cannot be driven, and is measured otherwise."""
+    rig = Rig(EVERY_KIND)
+    state = rig.desk.state
+    names = ['lift', 'turn', 'elbow']
+
+    def measured():
+        state.take(rig.desk.clocks.now, names, [0.1] * 3)
+        state.take_joint(rig.desk.clocks.now, 'drift', np.zeros(3), np.zeros(3))
+    measured()
+    rig.drive.enable()
+    for _ in range(20):
+        rig.pass_time()
+        measured()
+        release, _ = rig.drive.on_state()
+    assert rig.drive.joints == names
+    expected = np.clip(rig.robot.gravity_torque(state.q), -50.0, 50.0)
+    for name, wanted, effort in zip(release.names, expected, release.effort):
+        assert effort == (pytest.approx(wanted) if name in names else 0.0)
+
+
+# Disable, fault, exit ----------------------------------------------------------------------------
+
+@pytest.mark.parametrize('action', ['gravity', 'zero', 'hold'])
+def test_disable_and_exit_end_in_the_safe_torque(action):
+    """And then there is silence."""
+    for leave in (Rig.run_out, Rig.exit):
+        rig = Rig(TWO_JOINTS, {'safe_action': action}).enabled()
+        leave(rig)
+        assert rig.state == 'disabled' and rig.gate.idle
+        safe = rig.robot.gravity_torque(rig.q) if action == 'gravity' else np.zeros(2)
+        assert rig.releases[-1][0].effort == pytest.approx(safe, abs=EXACT_MATHS)
+        assert rig.step() is rig.tick(1.0) is None and rig.drive.last() == []
+
+
+def test_who_has_said_nothing_has_no_last_word():
+    rig = Rig(TWO_JOINTS)
+    assert rig.drive.last() == []
+    rig.enable()
+    assert rig.drive.last() == [] and rig.state == 'disabled'
+
+
+def test_states_that_stop_are_a_fault_by_time_alone():
+    rig = Rig(TWO_JOINTS).enabled()
+    stamp = rig.desk.clocks.now
+    while rig.state == 'enabled':
+        rig.tick()
+    assert rig.desk.clocks.now - stamp == 60_000_000
+    while not rig.gate.idle:
+        before = rig.releases[-1][0].effort
+        assert (np.abs(rig.tick()) <= np.abs(before)).all()
+    assert not rig.releases[-1][0].effort.any()
+    assert all(stamp == each for _, each in rig.releases[-20:])
+    assert 'max_state_age' in rig.reason and rig.step() is None
+    rig.enabled()
+
+
+def test_an_exception_in_the_law_is_a_fault_and_not_silence(monkeypatch):
+    rig = Rig(TWO_JOINTS).enabled()
+
+    def stumble(self, q):
+        raise ZeroDivisionError('a joint fell off')
+    with monkeypatch.context() as patch:
+        patch.setattr(Controller, 'holding_torque', stumble)
+        rig.step()
+        assert (rig.state, len(rig.errors)) == ('fault', 1)
+        assert rig.reason == 'the torque could not be computed: a joint fell off'
+        assert 'Traceback' in rig.errors[0] and 'a joint fell off' in rig.errors[0]
+        while not rig.gate.idle:
+            rig.step()
+    assert not rig.releases[-1][0].effort.any()
+    rig.enabled()
+
+
+def test_a_refusal_of_the_law_needs_no_traceback():
+    """Velocities no arm has: the torque is not finite."""
+    rig = Rig(TWO_JOINTS, mode='computed_torque').enabled()
+    rig.v = np.array([1.2e154, 1.2e154])
+    rig.step()
+    assert rig.state == 'fault' and 'not finite' in rig.reason and rig.errors == []
+    while not rig.gate.idle:
+        rig.step()
+    assert not rig.releases[-1][0].effort.any()
+
+
+# What changes meanwhile --------------------------------------------------------------------------
+
+def test_a_payload_comes_in_smoothly():
+    """Fast against the ramp, slow against the steps: no fault, and the torque of the new load."""
+    rig = Rig(ARM7).enabled()
+    without = rig.step()
+    rig.desk.held.set_payload('box', ('tool0', 2.0), 0.5)
+    loaded = rig.robot.with_payload('box', 'tool0', 2.0).gravity_torque(rig.q)
+    one_step = np.abs(loaded - without).max() * STEP / 0.5 * 1.01  # it may lag by that
+    for k in range(50):
+        share, effort = (k + 1) * STEP / 0.5, rig.step()
+        expected = (1.0 - share) * without + share * loaded
+        assert effort == pytest.approx(expected, rel=0.0, abs=one_step)
+    assert rig.step() == pytest.approx(loaded) and rig.state == 'enabled'
+    assert np.abs(loaded - without).max() > 1.0
+
+
+def test_a_payload_at_once_comes_in_by_the_slew_limit():
+    rig = Rig(ARM7, slew_limits='').enabled()
+    rig.desk.held.set_payload('box', ('tool0', 2.0), 0.0)
+    loaded = rig.robot.with_payload('box', 'tool0', 2.0).gravity_torque(rig.q)
+    assert rig.run(0.2) == pytest.approx(loaded) and rig.state == 'enabled'
+
+
+@pytest.mark.parametrize('torque', [{}, IMPEDANCE], ids=['gravity', 'impedance'])
+@pytest.mark.parametrize('other', [TWO_JOINTS.replace('mass value="2"', 'mass value="3"'),
+                                   chain(('wrist', 'revolute')), ARM7],
+                         ids=['same joints', 'one other joint', 'arm7'])
+def test_a_new_description_is_a_fault(torque, other):
+    """What is under way decays under its own names; the new one waits for enable."""
+    rig = Rig(TWO_JOINTS, **torque).enabled()
+    before = len(rig.releases)
+    rig.desk.load(other)
+    rig.drive.robot_changed()
+    assert (rig.state, rig.reason) == ('fault', 'the model or its limits changed')
+    with pytest.raises(DynamicsError, match='the former model is still decaying'):
+        rig.drive.enable()
+    n = rig.desk.robot.nv
+    rig.q, rig.v = np.full(n, 0.1), np.zeros(n)
+    while not rig.gate.idle:
+        rig.step()
+    assert rig.errors == []
+    assert len(rig.releases) > before
+    assert {release.names for release, _ in rig.releases} == {('shoulder', 'elbow')}
+    assert not rig.releases[-1][0].effort.any() and rig.state == 'fault'
+    rig.robot, rig.releases = rig.desk.robot, []
+    rig.enabled()
+    assert rig.step() == pytest.approx(rig.desk.robot.gravity_torque(rig.q))
+
+
+def test_a_new_description_that_was_never_measured_decays_too():
+    """No joint of it has a state."""
+    rig = Rig(TWO_JOINTS).enabled()
+    stamp = rig.desk.clocks.now
+    rig.desk.load(ARM7)
+    rig.drive.robot_changed()
+    while not rig.gate.idle:
+        assert rig.tick() is not None and rig.releases[-1][1] == stamp
+    assert not rig.releases[-1][0].effort.any()
+
+
+def test_gains_change_while_enabled_and_nothing_else():
+    rig = Rig(TWO_JOINTS, **{**IMPEDANCE, 'max_start_error': 0.3}).enabled()
+    rig.drive.follow(to([0.25, 0.15], 0.5))
+    rig.run(1.0)
+    stiffer = {**IMPEDANCE, 'max_start_error': 0.3, 'kp': (60.0,)}
+    rig.drive.check(TorqueParameters(**stiffer), rig.settings)
+    rig.drive.use(TorqueParameters(**stiffer), rig.settings)
+    gravity = rig.robot.gravity_torque(rig.q)
+    assert rig.run(0.1) == pytest.approx(gravity + 60.0 * np.array([0.05, -0.05]))
+    for other in ({'mode': 'gravity'}, {'joints': 'elbow'}, {'effort_limits': 'elbow=3'},
+                  {'driver': 'without_gravity'}, {'max_start_error': 0.4}, {'gains': 'frequency'}):
+        with pytest.raises(DynamicsError, match='disable first'):
+            rig.drive.check(TorqueParameters(**{**stiffer, **other}), rig.settings)
+    with pytest.raises(DynamicsError, match='disable first'):
+        rig.drive.check(TorqueParameters(**stiffer), SafetySettings(max_state_age=0.2))
+    with pytest.raises(DynamicsError, match='kp'):
+        rig.drive.check(TorqueParameters(**{**stiffer, 'kp': (1.0, 2.0, 3.0)}), rig.settings)
+    assert rig.state == 'enabled'
+    rig.drive.disable()
+    rig.run(0.5)
+    rig.drive.check(TorqueParameters(), SafetySettings(max_state_age=0.2))

@@ -1,0 +1,329 @@
+"""Torques while something changes: references, limits, payloads, parameters, the robot itself.
+
+Each case ends in Arm.ended_safely or Arm.check, which look at every message since it began.
+"""
+
+import math
+import os
+import re
+from pathlib import Path
+
+import numpy as np
+import pytest
+from builtin_interfaces.msg import Duration
+from geometry_msgs.msg import Inertia
+from support.remote_node import wait_until
+from support.tiny_robots import TWO_JOINTS, chain
+from support.torque_wire import EFFORT, ORDER, REST
+from support.trajectories import trajectory
+from trajectory_msgs.msg import JointTrajectory
+
+from dynamics_node.example_robots import ARM7
+from dynamics_node.ros.services.table import SERVICES
+
+SPRINGS = {'torque__mode': 'impedance', 'torque__kp': [50.0], 'torque__kd': [5.0]}
+TEXT = Path(ARM7).read_text()
+HEAVIER = re.sub(r'<mass value="([^"]*)"', lambda m: f'<mass value="{2 * float(m[1])}"', TEXT)
+
+
+@pytest.fixture
+def arm(driven_arm):
+    """An arm at rest, its torques disabled."""
+    return driven_arm.prepared()
+
+
+def moved(joint, by):
+    """Return the pose at rest with one joint moved."""
+    return REST + by * (np.arange(1, 8) == joint)
+
+
+# References --------------------------------------------------------------------------------------
+
+def test_a_reference_that_ends_is_held(arm):
+    arm.prepared(**SPRINGS).enabled()
+    arm.follow(moved(7, 0.1), 0.3)
+    arm.run(160)
+    arm.is_held(50.0 * (moved(7, 0.1) - REST))
+    arm.disable()
+    arm.ended_safely()
+
+
+def test_a_reference_that_falls_silent_is_a_fault(arm):
+    arm.prepared(**SPRINGS, torque__hold_reference=False).enabled()
+    arm.follow(moved(7, 0.1), 0.3)
+    arm.until_fault('old, more than max_reference_age, 0.5 s')
+    arm.ended_safely()
+
+
+def test_a_stream_of_references_is_followed(arm):
+    """Replaced ten times, each before the one before it ended."""
+    arm.prepared(**SPRINGS, torque__hold_reference=False).enabled()
+    for k in range(10):
+        arm.follow(moved(6, 0.02 * k), 0.3)
+        arm.run(15)
+    assert arm.said('enabled')
+    arm.check()
+
+
+BAD_REFERENCES = {
+    'no joints': trajectory([], [1.0], positions=[[]]),
+    'no points': trajectory(EFFORT, []),
+    'unknown joint': trajectory(['knee'], [1.0], positions=[[0.1]]),
+    'joint twice': trajectory(['joint_1', 'joint_1'], [1.0], positions=[[0.3, 0.3]]),
+    'nan': trajectory(['joint_7'], [1.0], positions=[[math.nan]]),
+    'infinite velocity': trajectory(['joint_7'], [1.0], positions=[[0.1]], velocities=[[math.inf]]),
+    'sizes': trajectory(EFFORT, [1.0], positions=[[0.1] * 6]),
+    'times go back': trajectory(['joint_7'], [1.0, 0.5], positions=[[0.1], [0.2]]),
+    'beyond a limit': trajectory(['joint_7'], [5.0], positions=[[3.5]]),
+    'too fast': trajectory(['joint_7'], [0.5], positions=[[2.9]]),
+    'far off': trajectory(['joint_7'], [0.01], positions=[[1.0]])}
+
+
+@pytest.mark.parametrize('name', BAD_REFERENCES)
+def test_a_malformed_reference_is_refused(arm, name):
+    """It is counted, and the torque does not stir."""
+    arm.prepared(**SPRINGS).enabled()
+    arm.node.publisher(JointTrajectory, 'dynamics_node/reference').publish(BAD_REFERENCES[name])
+    refused = arm.refused_references()
+    arm.is_held()
+    arm.check()
+    assert refused == 1 and arm.said('enabled')
+
+
+def test_a_reference_that_nobody_follows_is_refused(arm):
+    arm.prepared(**SPRINGS)
+    arm.follow(moved(7, 0.1))
+    assert arm.refused_references() == 1 and not arm.heard
+    arm.prepared().enabled()
+    arm.follow(moved(7, 0.1))
+    assert arm.refused_references() == 1
+    arm.is_held()
+    arm.check()
+
+
+# Limits ------------------------------------------------------------------------------------------
+
+def test_what_is_wanted_is_beyond_the_effort_limit(arm):
+    """It stays at the limit, and says so."""
+    arm.prepared(**{**SPRINGS, 'torque__kp': [2000.0]}).enabled()
+    arm.follow(moved(7, -0.4))
+    arm.run_until(lambda: arm.heard[-1].effort[ORDER.index('joint_7')] == -20.0, 'the limit')
+    arm.run(20)
+    assert arm.heard[-1].effort[ORDER.index('joint_7')] == -20.0
+    arm.run_until(lambda: arm.counted('limited by effort: joint_7') > 0, 'diagnostics')
+    arm.check()
+
+
+def test_an_effort_limit_of_the_user_counts_instead_of_the_description(arm):
+    arm.prepared(torque__effort_limits='joint_2=3 joint_4=2')
+    arm.limit = {**EFFORT, 'joint_2': 3.0, 'joint_4': 2.0}
+    arm.enabled()
+    assert abs(arm.last[ORDER.index('joint_2')]) == 3.0
+    assert abs(arm.last[ORDER.index('joint_4')]) == 2.0
+    arm.check()
+
+
+def test_what_is_wanted_changes_faster_than_the_slew_limit(arm):
+    arm.prepared(**{**SPRINGS, 'torque__kp': [2000.0]}, torque__slew_limits='joint_7=50')
+    arm.slew = {'joint_7': 50.0}
+    arm.enabled()
+    arm.follow(moved(7, -0.4), 0.3)
+    arm.run_until(lambda: arm.heard[-1].effort[ORDER.index('joint_7')] == -20.0, 'the limit')
+    arm.run_until(lambda: arm.counted('limited by slew: joint_7') > 0, 'diagnostics')
+    arm.disable()
+    arm.ended_safely()
+
+
+def test_a_push_towards_a_position_limit_fades(arm):
+    """Half way into the margin, half of it is left."""
+    arm.prepared(**SPRINGS)
+    arm.q[1] = 1.95
+    arm.enabled()
+    arm.follow([1.99], 0.3, ['joint_2'])
+    arm.run(160)
+    arm.is_held([0.0, 0.5 * 50.0 * 0.04, 0.0, 0.0, 0.0, 0.0, 0.0])
+    assert arm.said('enabled')
+    arm.follow([1.91], 0.3, ['joint_2'])
+    arm.run(160)
+    arm.is_held([0.0, -50.0 * 0.04, 0.0, 0.0, 0.0, 0.0, 0.0])  # away from it all of it
+    arm.check()
+
+
+def test_a_push_along_a_fast_motion_fades(arm):
+    arm.prepared(**{**SPRINGS, 'torque__kd': [0.0]}).enabled()
+    arm.v[0] = 2.0
+    arm.follow(moved(1, 0.2), 0.3)
+    arm.run(160)
+    arm.is_held([(2.2 - 2.0) / 0.44 * 50.0 * 0.2, 0.0, 0.0, 0.0, 0.0, 0.0, 0.0])
+    arm.check()
+
+
+def test_an_unknown_effort_limit_is_a_refusal_or_assumed(arm):
+    """As the policy says; the refusal names the joint."""
+    arm.describe(TEXT.replace('effort="80"', 'effort="0"', 1))
+    reply = arm.enable()
+    assert not reply.success and 'the effort limit is unknown of joint_3;' in reply.message
+    arm.until_silent()
+    assert not arm.heard and arm.set(safety__unknown_effort='assume').successful
+    arm.limit = {**EFFORT, 'joint_3': 10.0}
+    arm.enabled().disable()
+    arm.ended_safely()
+
+
+# Payloads, parameters, requests ------------------------------------------------------------------
+
+@pytest.mark.parametrize('milliseconds', [0, 300])
+def test_a_payload_is_set_while_enabled(arm, milliseconds):
+    """The torque goes to that of the new load, by the slew limit at most."""
+    arm.enabled()
+    kind, _ = SERVICES['set_payload']
+    reply = arm.ask(kind, 'set_payload', kind.Request(
+        name='box', frame='tool0', payload=Inertia(m=3.0),
+        transition_time=Duration(nanosec=milliseconds * 1_000_000)))
+    assert reply.success, reply.message
+    arm.robot = arm.robot.with_payload('box', 'tool0', 3.0)
+    arm.run(100)
+    arm.is_held()
+    assert arm.said('enabled')
+    arm.check()
+    arm.robot = arm.robot.without_payload('box')
+    assert arm.ask(kind, 'set_payload', kind.Request(name='box', remove=True)).success
+    arm.run(60)
+    arm.is_held()
+    arm.check()
+
+
+def test_payloads_that_are_set_faster_than_they_come(arm):
+    """Torques go on, few loads are under way, and a second after the last call it is there."""
+    arm.enabled()
+    kind, _ = SERVICES['set_payload']
+    for k in range(60):
+        mass, frame = 1.0 + 0.1 * (k % 7), f'link_{6 + k % 2}'
+        assert arm.ask(kind, 'set_payload', kind.Request(
+            name='box', frame=frame, payload=Inertia(m=mass),
+            transition_time=Duration(sec=1))).success
+        arm.run(3)
+    bare = arm.robot
+    arm.robot = bare.with_payload('box', frame, mass)
+    arm.run_until(lambda: np.abs(arm.last - arm.gravity()).max() < 1e-6, 'the last load')
+    assert arm.said('enabled')
+    arm.check()
+    arm.robot = bare
+    assert arm.ask(kind, 'set_payload', kind.Request(name='box', remove=True)).success
+    arm.run(60)
+    arm.is_held()
+    arm.check()
+
+
+@pytest.mark.parametrize('parameter', ['constraints', 'robot_description'])
+def test_a_fifo_does_not_stop_the_torque(arm, tmp_path, parameter):
+    """A fifo without a writer is refused, and joint states are answered as before."""
+    os.mkfifo(tmp_path / 'fifo')
+    arm.enabled()
+    result = arm.set(**{parameter: str(tmp_path / 'fifo')})
+    assert not result.successful and 'it is a fifo' in result.reason
+    count = len(arm.heard)
+    arm.run_until(lambda: len(arm.heard) > count + 20, 'torques')
+    arm.is_held()
+    assert arm.said('enabled')
+    arm.disable()
+    arm.ended_safely()
+
+
+def test_parameters_are_refused_while_enabled_but_for_gains(arm):
+    arm.prepared(**SPRINGS).enabled()
+    for name, value in (('torque.mode', 'gravity'), ('torque.joints', 'joint_1'),
+                        ('torque.effort_limits', 'joint_1=1000.0'),
+                        ('safety.max_state_age', 1.0), ('safety.safe_action', 'zero')):
+        result = arm.set(**{name.replace('.', '__'): value})
+        assert not result.successful and 'disable first' in result.reason, name
+    assert arm.set(torque__kp=[80.0], torque__kd=[0.0]).successful
+    arm.follow(moved(7, 0.1), 0.3)
+    arm.run(160)
+    arm.is_held(80.0 * (moved(7, 0.1) - REST))
+    arm.check()
+
+
+def test_absurd_requests_do_not_stir_the_torque(arm):
+    """Every service, empty and nonsensical; refusals and failures stay where they are."""
+    arm.enabled()
+    for name, (kind, _) in SERVICES.items():
+        if not name.startswith('set_'):
+            arm.ask(kind, name, kind.Request())
+        request = kind.Request()
+        for field, what in request.get_fields_and_field_types().items():
+            if what == 'sequence<double>':
+                setattr(request, field, [math.inf, math.nan, -1e300])
+            elif what == 'string':
+                setattr(request, field, '\x01 ' * 100)
+        arm.ask(kind, name, request)
+    assert arm.said('enabled')
+    arm.is_held()
+    arm.check()
+
+
+# The robot ---------------------------------------------------------------------------------------
+
+@pytest.mark.parametrize('mode', ['gravity', 'impedance'])
+@pytest.mark.parametrize('text', [HEAVIER, TWO_JOINTS, chain(('only', 'continuous'))],
+                         ids=['same joints', 'other joints', 'never measured'])
+def test_another_description_is_a_fault(arm, text, mode):
+    """What is under way decays under its names; then there is silence, whatever is measured."""
+    arm.prepared(torque__mode=mode).enabled()
+    arm.describe(text)
+    arm.until_fault('the model or its limits changed')
+    decayed(arm)
+    assert arm.said('fault: ') and 'Traceback' not in arm.log()
+    reply = arm.enable()
+    assert reply.success == (text is HEAVIER)
+
+
+def test_another_description_by_parameter_is_a_fault_too(arm):
+    arm.enabled()
+    arm.described = True
+    assert arm.set(robot_description=TWO_JOINTS).successful
+    arm.until_fault('the model or its limits changed')
+    decayed(arm)
+    assert 'Traceback' not in arm.log()
+
+
+def test_another_gravity_by_parameter_is_a_fault_too(arm):
+    arm.enabled()
+    assert arm.set(gravity=[0.0, 0.0, -1.62]).successful
+    arm.until_fault('the model or its limits changed')
+    decayed(arm)
+
+
+def decayed(arm):
+    """Assert that the torque goes to zero, and nothing comes after it."""
+    arm.run_until(lambda: not arm.last.any(), 'zero')
+    count = len(arm.heard)
+    arm.run(40)
+    assert len(arm.heard) == count
+    arm.check()
+
+
+@pytest.mark.parametrize('text', ['', 'nonsense', '<robot name="r"/>', TEXT[:-20]],
+                         ids=['empty', 'nonsense', 'no links', 'cut off'])
+def test_a_bad_description_does_not_stir_the_torque(arm, text):
+    arm.enabled()
+    arm.describe(text)
+    arm.run(20)
+    arm.is_held()
+    assert arm.said('enabled')
+    arm.check()
+
+
+def test_a_robot_of_other_joints_is_driven_after_enable(arm):
+    """In the order of its model, where the parameter names none."""
+    arm.prepared(torque__joints='')
+    arm.order = list(EFFORT)
+    arm.enabled()
+    arm.describe(TWO_JOINTS)
+    decayed(arm)
+    arm.arrive()
+    arm.heard.clear()
+    assert arm.enable().success
+    wait_until(lambda: arm.arrive() and arm.listen() or arm.heard, 'a torque')
+    assert arm.heard[0].names == ['shoulder', 'elbow']
+    assert all(np.abs(one.effort).max() <= 50.0 for one in arm.heard)

@@ -1,0 +1,242 @@
+"""Every way to end: signals, lifecycle, kill -9; and nodes on a clock or a rate of their own.
+
+The last message of every orderly exit is the safe one, and nothing comes after it.
+"""
+
+import signal
+
+import numpy as np
+import pytest
+from lifecycle_msgs.msg import Transition
+from lifecycle_msgs.srv import ChangeState
+from rosgraph_msgs.msg import Clock
+from std_srvs.srv import SetBool
+from support.remote_node import wait_until
+from support.torque_wire import PACE, REST, ROUNDING, Arm, parameters
+
+from dynamics_node.ros import convert
+
+SECOND = 1_000_000_000  # [ns]
+
+
+@pytest.fixture
+def driven(launch):
+    """Return a function that starts a node of its own and returns its Arm, enabled."""
+    arms = []
+
+    def start(kind=Arm, **changed):
+        arms.append(kind(launch(*parameters(**changed))))
+        arms[-1].settings.update({k.replace('__', '.'): v for k, v in changed.items()})
+        return arms[-1]
+    yield start
+    for arm in arms:
+        arm.close()
+
+
+def ended(arm, code=0):
+    """Wait for the process to end, with joint states all the while."""
+    def over():
+        arm.step()
+        return arm.node.process.poll() is not None
+    wait_until(over, 'the end')
+    assert arm.node.process.returncode == code, arm.log()
+    assert 'Traceback' not in arm.log()
+    arm.listen()
+    arm.check()
+
+
+def safe(arm, action):
+    expected = arm.gravity() if action == 'gravity' else np.zeros(7)
+    np.testing.assert_allclose(arm.last, expected, rtol=0.0, atol=ROUNDING)
+    assert arm.commands[-1] == (arm.heard[-1].number, arm.last.tolist())
+
+
+SIGNALS = {'SIGTERM': [signal.SIGTERM], 'SIGINT': [signal.SIGINT],
+           'SIGTERM twice': [signal.SIGTERM] * 2, 'both': [signal.SIGINT, signal.SIGTERM]}
+
+
+@pytest.mark.parametrize('name, action', [
+    ('SIGTERM', 'gravity'), ('SIGINT', 'gravity'), ('SIGTERM', 'zero'), ('SIGINT', 'hold'),
+    ('SIGTERM twice', 'zero'), ('both', 'gravity')])
+def test_a_signal_while_enabled(driven, name, action):
+    arm = driven(safety__safe_action=action)
+    arm.enabled()
+    for each in SIGNALS[name]:
+        arm.node.process.send_signal(each)
+    ended(arm)
+    safe(arm, action)
+
+
+def test_a_signal_while_ramping_in(driven):
+    """Far from gravity yet, that is where it goes."""
+    arm = driven(safety__ramp_in_time=20.0)
+    arm.arrive()
+    assert arm.enable().success
+    arm.run_until(lambda: len(arm.heard) > 5, 'torques')
+    arm.node.process.send_signal(signal.SIGTERM)
+    ended(arm)
+    safe(arm, 'gravity')
+
+
+def test_a_signal_when_the_states_have_stopped(driven):
+    """In the midst of a fault, holding: zero, since gravity is not known any more."""
+    arm = driven(safety__hold_time=10.0)
+    arm.enabled()
+    arm.until_fault('max_state_age', step=arm.listen)
+    arm.node.process.send_signal(signal.SIGTERM)
+    arm.step = arm.listen
+    ended(arm)
+    safe(arm, 'zero')
+
+
+def test_a_signal_to_a_node_that_has_said_nothing(driven):
+    arm = driven()
+    arm.prepared()
+    arm.node.process.send_signal(signal.SIGTERM)
+    ended(arm)
+    assert not arm.heard and not arm.commands
+
+
+def test_killed_and_restarted_it_does_not_enable_itself(driven, launch):
+    """Nobody can have the last word of a process that is killed; the next one says nothing."""
+    arm = driven()
+    arm.enabled()
+    arm.node.process.kill()
+    ended(arm, -signal.SIGKILL)
+    count = len(arm.heard)
+    again = Arm(launch(*parameters(), namespace=arm.node.namespace))
+    again.run_until(lambda: again.said('disabled'), 'diagnostics of the new one')
+    again.run(40)
+    arm.listen()
+    assert len(arm.heard) == count and not again.heard and not again.commands
+    again.close()
+
+
+# Lifecycle ---------------------------------------------------------------------------------------
+
+def change(arm, transition):
+    request = ChangeState.Request(transition=Transition(id=transition))
+    return arm.ask(ChangeState, 'change_state', request).success
+
+
+def quiet(arm):
+    """Assert that joint states are answered by nothing."""
+    arm.listen()
+    count = len(arm.heard)
+    arm.run(20)
+    arm.node.ready(ChangeState, 'change_state')
+    arm.run(5)
+    assert len(arm.heard) == count
+
+
+def test_deactivated_while_enabled(driven):
+    """Inactive it refuses; active again it waits for enable."""
+    arm = driven()
+    arm.enabled()
+    assert not change(arm, Transition.TRANSITION_CLEANUP)  # there is no such way from here
+    arm.run(5)
+    arm.is_held()
+    assert change(arm, Transition.TRANSITION_DEACTIVATE)
+    safe_and_checked(arm)
+    reply = arm.enable()
+    assert not reply.success and 'the node is inactive' in reply.message
+    assert change(arm, Transition.TRANSITION_ACTIVATE)
+    quiet(arm)
+    arm.enabled().disable()
+    arm.ended_safely()
+
+
+def test_cleaned_up_and_configured_again_it_is_disabled(driven):
+    arm = driven()
+    arm.enabled()
+    assert change(arm, Transition.TRANSITION_DEACTIVATE)
+    assert change(arm, Transition.TRANSITION_CLEANUP)
+    safe_and_checked(arm)
+    assert change(arm, Transition.TRANSITION_CONFIGURE)
+    assert change(arm, Transition.TRANSITION_ACTIVATE)
+    arm.arrive()
+    quiet(arm)
+
+
+def test_shut_down_while_enabled(driven):
+    arm = driven()
+    arm.enabled()
+    assert change(arm, Transition.TRANSITION_ACTIVE_SHUTDOWN)
+    safe_and_checked(arm)
+    arm.node.process.send_signal(signal.SIGTERM)
+    ended(arm)
+
+
+def safe_and_checked(arm):
+    quiet(arm)
+    safe(arm, 'gravity')
+    arm.check()
+
+
+# Another clock, another rate ---------------------------------------------------------------------
+
+class SimulatedArm(Arm):
+    """An arm whose time is what it says on /clock. How long a torque took is not known."""
+
+    def __init__(self, node):
+        self.time = 1000 * SECOND
+        super().__init__(node)
+
+    def now(self):
+        return self.time
+
+    def step(self):
+        self.time += int(PACE * SECOND)
+        self.node.publish(Clock(clock=convert.time(self.time)), topic='/clock')
+        super().step()
+
+    def time_of(self, info):
+        return self.time
+
+    def _check_change(self, k, slew, age, starts, where):
+        if k:
+            change = np.abs(self.heard[k].effort - self.heard[k - 1].effort)
+            lost = self.heard[k].number - self.heard[k - 1].number
+            assert (change <= slew * age * lost + ROUNDING).all(), where
+
+
+@pytest.mark.parametrize('seconds', [100.0, -100.0, -0.02])
+def test_the_clock_jumps(driven, seconds):
+    """Forward, and back as when a simulation begins anew: a fault, and zero in the end."""
+    arm = driven(SimulatedArm, use_sim_time=True)
+    arm.run_until(lambda: arm.enable().success, 'enable')
+    arm.run_until(lambda: arm.said('enabled'), 'enabled')
+    arm.is_held()
+    arm.time += int(seconds * SECOND)
+    arm.until_fault('')
+    arm.run_until(lambda: not arm.last.any(), 'zero')
+    quiet(arm)
+    arm.check()
+    assert arm.ask(SetBool, 'enable', SetBool.Request(data=True)).success
+    arm.run_until(lambda: arm.said('enabled'), 'enabled')
+
+
+def test_at_a_fixed_rate(driven):
+    """Torques come between the states too, and stop with them."""
+    arm = driven(torque__rate=200.0)
+    arm.enabled()
+    arm.is_held()
+    count = len(arm.heard)
+    wait_until(lambda: arm.listen() or len(arm.heard) > count + 10, 'torques without a state')
+    arm.until_fault('max_state_age', step=arm.listen)
+    wait_until(lambda: arm.listen() or not arm.last.any(), 'zero')
+    arm.check()
+    arm.enabled().disable()
+    arm.ended_safely()
+
+
+def test_at_a_fixed_rate_nothing_follows_a_reference_without_states(driven):
+    """A reference that moves on would change the torque: from an old state it only decays."""
+    arm = driven(torque__rate=200.0, torque__mode='impedance')
+    arm.enabled()
+    arm.follow(REST + 0.5 * (np.arange(1, 8) == 7), 2.0)
+    before = arm.last
+    arm.run_until(lambda: np.abs(arm.last - before).max() > 0.5, 'the reference')
+    arm.until_fault('max_state_age', step=arm.listen)
+    wait_until(lambda: arm.listen() or not arm.last.any(), 'zero')
+    arm.check()

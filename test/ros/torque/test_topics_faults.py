@@ -1,0 +1,291 @@
+"""Faults on the wire: whatever comes in, every torque that goes out keeps the contract.
+
+Each case ends in Arm.ended_safely or Arm.check, which look at every message since it began.
+"""
+
+import math
+from collections.abc import Callable
+from typing import NamedTuple
+
+import numpy as np
+import pytest
+from std_msgs.msg import Float64MultiArray
+from support.torque_wire import EFFORT, PACE, Arm, parameters
+
+MILLISECOND = 1_000_000  # [ns]
+
+
+@pytest.fixture
+def arm(driven_arm):
+    """An arm at rest, its torques disabled."""
+    return driven_arm.prepared()
+
+
+# Joint states ------------------------------------------------------------------------------------
+
+class Bad(NamedTuple):
+    """What happens to the joint states, and what comes of it."""
+
+    happens: Callable    # to the arm
+    reason: str
+    safe: str = 'zero'   # nothing can be computed any more; else gravity
+
+
+def spoiled(**columns):
+    """Return what replaces fields of every joint state by f(old value)."""
+    def happens(arm):
+        def spoil(message):
+            for field, change in columns.items():
+                setattr(message, field, change(list(getattr(message, field))))
+        arm.spoil = spoil
+    return happens
+
+
+def entry(k, value):
+    return lambda values: [value if i == k else x for i, x in enumerate(values)]
+
+
+def stop(arm):
+    arm.step = arm.listen
+
+
+def repeat(arm):
+    stamp = arm.now()
+    arm.now = lambda: stamp
+
+
+def stamps(milliseconds):
+    def happens(arm):
+        arm.ahead = milliseconds * MILLISECOND
+    return happens
+
+
+def jump(arm):
+    arm.q[6] -= math.pi
+
+
+def too_fast(arm):
+    arm.v[0] = -5.0
+
+
+def beyond(arm):
+    """Creep over the limit, 2.0, slower than the velocity limit."""
+    arm.q[1] = min(arm.q[1] + 2.0 * PACE, 2.2)
+
+
+def creep(arm):
+    arm.spoil = lambda message: beyond(arm)
+
+
+OLD = 's old; max_state_age is 0.5 s'
+BAD_STATES = {
+    'they stop': Bad(stop, OLD),
+    'the same one comes again and again': Bad(repeat, OLD),
+    'they go back in time by 700 ms': Bad(stamps(-700), OLD),
+    'they go back in time by an hour': Bad(stamps(-3_600_000), OLD),
+    'they come from the future': Bad(stamps(10_000), 's in the future; max_state_age is 0.5 s'),
+    'a position is nan': Bad(spoiled(position=entry(2, math.nan)), OLD),
+    'a position is infinite': Bad(spoiled(position=entry(2, -math.inf)), OLD),
+    'all positions are nan': Bad(spoiled(position=lambda q: [math.nan] * 7), OLD),
+    'there are no positions': Bad(spoiled(position=lambda q: []), OLD),
+    'a joint is lost': Bad(spoiled(name=lambda x: x[:6], position=lambda x: x[:6],
+                                   velocity=lambda x: x[:6]), OLD),
+    'a joint has another name': Bad(spoiled(name=entry(3, 'joint_x')), OLD),
+    'a position is lost': Bad(spoiled(position=lambda q: q[:6]), OLD),
+    'there is a velocity too much': Bad(spoiled(velocity=lambda v: [*v, 0.0]), OLD),
+    'there is one effort of seven': Bad(spoiled(effort=lambda x: [1.0]), OLD),
+    'they are empty': Bad(spoiled(name=lambda x: [], position=lambda x: [],
+                                  velocity=lambda x: []), OLD),
+    'a joint jumps by pi': Bad(jump, "joint 'joint_7' moved by 3.14"),
+    'a position is absurd': Bad(spoiled(position=entry(0, 1e12)), 'not finite'),
+    'a velocity is absurd': Bad(spoiled(velocity=entry(0, 1e12)), 'not finite'),
+    'a joint is too fast': Bad(too_fast, "joint 'joint_1' moves at -5", 'gravity'),
+    'a joint goes beyond its limit': Bad(creep, "joint 'joint_2' is at 2.0", 'gravity')}
+
+
+@pytest.mark.parametrize('name', BAD_STATES)
+def test_joint_states(arm, name):
+    """A fault, the way to the safe torque, silence; good states change nothing, enable does."""
+    bad = BAD_STATES[name]
+    if bad.happens is creep:
+        arm.q[1] = 1.85
+    arm.enabled()
+    bad.happens(arm)
+    arm.until_fault(bad.reason)
+    arm.__dict__.pop('step', None)
+    arm.__dict__.pop('now', None)
+    arm.ended_safely(bad.safe)
+    arm.rest()
+    arm.until_silent()
+    assert arm.said('fault: ')
+    arm.enabled().disable()
+    arm.ended_safely()
+
+
+GOOD_STATES = {
+    'velocities are nan': spoiled(velocity=lambda v: [math.nan] * 7),
+    'there are no velocities': spoiled(velocity=lambda v: []),
+    'efforts are nan': spoiled(effort=lambda x: [math.nan] * 7),
+    'they are 200 ms late': stamps(-200),
+    'they are 200 ms early': stamps(200),
+    'joints come in another order': spoiled(name=lambda x: x[::-1], position=lambda x: x[::-1],
+                                            velocity=lambda x: x[::-1]),
+    'there are other joints too': spoiled(name=lambda x: ['finger', *x],
+                                          position=lambda x: [math.nan, *x],
+                                          velocity=lambda x: [9.0, *x])}
+
+
+@pytest.mark.parametrize('name', GOOD_STATES)
+def test_joint_states_that_can_be_borne(arm, name):
+    arm.enabled()
+    GOOD_STATES[name](arm)
+    arm.run(60)
+    arm.is_held()
+    assert arm.said('enabled')
+    arm.check()
+
+
+def test_two_publishers_of_half_the_joints_each(arm):
+    """Each message has the rest from the one before: the older of the two stamps counts."""
+    halves = [lambda message: _keep(message, [0, 2, 4, 6]),
+              lambda message: _keep(message, [1, 3, 5])]
+
+    def spoil(message):
+        halves.reverse()
+        halves[0](message)
+    arm.spoil = spoil
+    arm.enabled().run(20)
+    arm.is_held()
+    arm.check()
+    arm.spoil = halves[0]
+    arm.until_fault(OLD)
+    arm.ended_safely('zero')
+
+
+def _keep(message, places):
+    for field in ('name', 'position', 'velocity'):
+        values = getattr(message, field)
+        setattr(message, field, [values[k] for k in places])
+
+
+# Enable and disable ------------------------------------------------------------------------------
+
+def test_the_ramp_begins_at_the_measured_effort(arm):
+    """A drive that holds the arm is taken over without a drop: no message is off gravity."""
+    arm.effort = arm.robot.gravity_torque(arm.q)
+    arm.enabled()
+    assert arm.check() >= 10
+    for one in arm.heard:
+        np.testing.assert_allclose(one.effort, arm.gravity(), atol=1e-9)
+
+
+def test_without_a_measured_effort_the_ramp_begins_at_zero(arm):
+    arm.enabled()
+    first = arm.heard[0].effort
+    assert np.abs(first).max() < 0.5 * np.abs(arm.gravity()).max()
+    arm.check()
+
+
+@pytest.mark.parametrize('action', ['gravity', 'zero', 'hold'])
+def test_disable_ends_in_the_safe_torque(arm, action):
+    arm.prepared(safety__safe_action=action).enabled()
+    arm.disable()
+    arm.ended_safely(action)
+    assert arm.said('disabled')
+
+
+@pytest.mark.parametrize('action', ['gravity', 'zero', 'hold'])
+def test_a_fault_ends_in_the_safe_torque(arm, action):
+    arm.prepared(safety__safe_action=action).enabled()
+    too_fast(arm)
+    arm.until_fault("joint 'joint_1' moves at -5")
+    arm.ended_safely(action)
+
+
+def test_a_storm_of_enables_and_disables(arm):
+    """Also when they come faster than they are answered."""
+    for k in range(30):
+        assert (arm.disable if k % 3 == 2 else arm.enable)().success
+    arm.storm(50)
+    arm.disable()
+    arm.ended_safely()
+    assert arm.said('disabled')
+
+
+def test_enable_is_refused_while_the_state_is_stale(arm):
+    """And nothing at all is said."""
+    arm.until_silent()
+    arm.step = arm.listen
+    try:
+        arm.run_until(lambda: not arm.enable().success, 'a refusal', lambda: None)
+    finally:
+        del arm.step
+    arm.until_silent()
+    arm.check()
+
+
+# The command topic -------------------------------------------------------------------------------
+
+def test_a_second_publisher_before_enable_is_a_refusal(arm):
+    topic = f'{arm.node.namespace}/commands'
+    other = arm.node.client.create_publisher(Float64MultiArray, topic, 1)
+    try:
+        arm.run_until(lambda: not arm.enable().success, 'a refusal')
+        assert arm.enable().message == 'another publisher is on the command topic'
+        arm.until_silent()
+        arm.check()
+    finally:
+        arm.node.client.destroy_publisher(other)
+    arm.run_until(lambda: arm.enable().success, 'that we are alone')
+    arm.run_until(lambda: arm.heard, 'a torque')
+    arm.disable()
+    arm.ended_safely()
+
+
+def test_a_second_publisher_while_enabled_is_a_fault(arm):
+    arm.enabled()
+    other = arm.node.client.create_publisher(Float64MultiArray, f'{arm.node.namespace}/commands', 1)
+    try:
+        arm.until_fault('another publisher is on the command topic')
+        arm.ended_safely()
+        assert not arm.enable().success
+    finally:
+        arm.node.client.destroy_publisher(other)
+    arm.run_until(lambda: arm.enable().success, 'that we are alone')
+
+
+def test_a_second_publisher_is_found_under_the_name_that_is_spoken_to(launch):
+    """The command topic was remapped on the command line."""
+    arm = Arm(launch(*parameters(), arguments=['-r', 'commands:=wheels']), 'wheels').prepared()
+    arm.enabled()
+    other = arm.node.client.create_publisher(Float64MultiArray, f'{arm.node.namespace}/wheels', 1)
+    arm.until_fault('another publisher is on the command topic')
+    arm.ended_safely()
+    arm.node.client.destroy_publisher(other)
+    arm.close()
+
+
+def test_only_some_joints_are_driven(arm):
+    """The message has as many entries as the controller has joints."""
+    arm.prepared(torque__joints='joint_2 joint_1')
+    arm.order = ['joint_2', 'joint_1']
+    arm.enabled()
+    arm.is_held()
+    arm.disable()
+    arm.ended_safely()
+    assert len(arm.commands[-1][1]) == 2 and len(EFFORT) == 7
+
+
+# What is counted ---------------------------------------------------------------------------------
+
+def test_diagnostics_count_faults_refusals_and_releases(arm):
+    before = arm.counted('released')
+    arm.enabled()
+    too_fast(arm)
+    arm.until_fault('moves at -5')
+    faults = arm.counted('refused: velocity beyond limit')
+    assert faults >= 1 and not arm.enable().success
+    arm.ended_safely()
+    arm.run_until(lambda: arm.counted('refused: enable: velocity beyond limit') >= 1, 'the refusal')
+    arm.run_until(lambda: arm.counted('released') >= before + arm.check(), 'all torques')
+    assert arm.counted('refused: velocity beyond limit') == faults

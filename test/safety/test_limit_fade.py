@@ -1,0 +1,112 @@
+"""Pushes fade towards the limits of position and velocity; what holds gravity does not."""
+
+import numpy as np
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+from support.gate_bench import GRAVITY, QUICK, Bench
+from support.safe_arm import EFFORT, HOME, LOWER, UPPER, VELOCITY, rules
+
+from dynamics_node.safety.limit_fade import fade_near_limits, in_the_open
+
+RULES = rules(position_margin=0.1, velocity_margin=0.2)
+MARGIN = np.array([0.1, 0.1, 0.05])   # of the slide: a tenth of its range
+ZERO = np.zeros(3)
+
+
+def at(k, value, of=HOME):
+    vector = of.copy()
+    vector[k] = value
+    return vector
+
+
+def guarded(torque, gravity=ZERO, position=HOME, v=ZERO):
+    return fade_near_limits(RULES, np.asarray(torque, dtype=float), gravity, position, v)
+
+
+@pytest.mark.parametrize('share', [1.01, 0.75, 0.5, 0.0, -0.4])
+@pytest.mark.parametrize('k', [0, 2])
+def test_an_outward_push_fades_linearly_to_nothing_at_the_limit(k, share):
+    """At either end; an inward push has all it wants, also beyond the limit."""
+    torque = 0.5 * EFFORT
+    for limit, outward in ((UPPER[k], 1.0), (LOWER[k], -1.0)):
+        position = at(k, limit - outward * share * MARGIN[k])
+        out = guarded(outward * torque, position=position)
+        assert out.torque == pytest.approx(
+            outward * at(k, min(max(share, 0.0), 1.0) * torque[k], torque), abs=1e-6)
+        assert out.by_position[k] == (share < 1.0) and out.by_position.sum() == (share < 1.0)
+        inward = guarded(-outward * torque, position=position)
+        assert np.array_equal(inward.torque, -outward * torque)
+        assert not inward.by_position.any() and not inward.by_velocity.any()
+
+
+@pytest.mark.parametrize('share', [1.01, 0.75, 0.5, 0.0, -0.5])
+@pytest.mark.parametrize('k', [0, 1, 2])
+def test_a_push_along_the_motion_fades_to_nothing_at_the_velocity_limit(k, share):
+    """Both ways; a push that brakes has all it wants."""
+    torque, speed = 0.5 * EFFORT, VELOCITY[k] * (1.0 - 0.2 * share)
+    for way in (1.0, -1.0):
+        out = guarded(way * torque, v=at(k, way * speed, ZERO))
+        assert out.torque == pytest.approx(
+            way * at(k, min(max(share, 0.0), 1.0) * torque[k], torque), abs=1e-6)
+        assert out.by_velocity.any() == (share < 1.0) and not out.by_position.any()
+        assert np.array_equal(guarded(-way * torque, v=at(k, way * speed, ZERO)).torque,
+                              -way * torque)
+
+
+def test_an_arm_is_held_at_its_limit():
+    """What holds gravity is no push, whichever way it points."""
+    for gravity in (GRAVITY, -GRAVITY):
+        for q in (at(0, UPPER[0]), at(0, LOWER[0]), at(2, UPPER[2])):
+            out = guarded(gravity, gravity, q, at(0, VELOCITY[0], ZERO))
+            assert np.array_equal(out.torque, gravity) and not out.by_position.any()
+
+
+def test_letting_an_arm_fall_is_a_push():
+    """No torque, against gravity, on the way down at the velocity limit: it is held."""
+    v = at(0, -VELOCITY[0], ZERO)
+    assert np.array_equal(guarded(ZERO, GRAVITY, HOME, v).torque, at(0, GRAVITY[0], ZERO))
+
+
+SHARES = st.lists(st.floats(-1.0, 1.0), min_size=3, max_size=3).map(np.array)
+
+
+@given(torque=SHARES, gravity=SHARES, place=SHARES, speed=SHARES)
+def test_a_guarded_torque_is_between_gravity_and_what_was_wanted(torque, gravity, place, speed):
+    """Within the limits, and no further out than wanted."""
+    torque, gravity = torque * EFFORT, gravity * EFFORT
+    position = np.array([-0.25, 0.0, 0.25]) + place * np.array([1.85, 9.0, 0.3])
+    out = guarded(torque, gravity, position, 1.3 * speed * VELOCITY).torque
+    assert (np.abs(out) <= EFFORT).all()
+    between = np.clip(out, np.minimum(torque, gravity), np.maximum(torque, gravity))
+    assert out == pytest.approx(between, abs=1e-9)
+    if in_the_open(RULES, position, np.abs(1.3 * speed * VELOCITY)):
+        assert np.array_equal(out, torque)
+
+
+@pytest.mark.parametrize('k, outward', [(0, 1.0), (0, -1.0), (2, 1.0), (2, -1.0)])
+def test_pushed_against_a_limit_a_joint_comes_to_rest_before_it(k, outward):
+    """One that moves slowly: the guard takes the push away, it does not brake."""
+    bench = Bench(**QUICK)
+    end = UPPER[k] if outward > 0.0 else LOWER[k]
+    bench.q, bench.torque, bench.gravity = at(k, end - outward * 0.2), outward * 0.5 * EFFORT, ZERO
+    bench.up()
+    mass, damping, dt = EFFORT[k] / 50.0, 4.0 * EFFORT[k] / VELOCITY[k], 2.0 ** -9
+    for _ in range(1500):
+        tau = bench.step().effort
+        rate = (tau[k] - damping * bench.v[k]) / mass
+        bench.v = at(k, bench.v[k] + dt * rate, ZERO)
+        bench.q = at(k, bench.q[k] + dt * bench.v[k], bench.q)
+    assert bench.state.value == 'enabled'
+    assert 0.0 < outward * (end - bench.q[k]) < 0.01 and abs(bench.v[k]) < 0.01
+    assert bench.gate.status().limited['position', ('shoulder', 'elbow', 'slide')[k]] > 100
+
+
+def test_a_margin_of_nothing_is_a_wall():
+    """Full push just before the limit, none at it."""
+    wall = rules(position_margin=0.0, velocity_margin=0.0)
+    for position, share in ((at(0, UPPER[0] - 1e-6), 1.0), (at(0, UPPER[0]), 0.0)):
+        out = fade_near_limits(wall, EFFORT, ZERO, position, ZERO)
+        assert out.torque[0] == share * EFFORT[0]
+    out = fade_near_limits(wall, EFFORT, ZERO, HOME, at(1, VELOCITY[1], ZERO))
+    assert np.array_equal(out.torque, at(1, 0.0, EFFORT))

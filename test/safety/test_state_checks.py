@@ -1,0 +1,189 @@
+"""What is a fault and what is not, at the edge between the two."""
+
+import numpy as np
+import pytest
+from support.gate_bench import GRAVITY, PERIOD, QUICK, WANTED, Bench, in_phase
+from support.safe_arm import EFFORT, HOME, UPPER, VELOCITY, robot, rules
+
+from dynamics_node.safety import Refused, SafetySettings, State, gate, gate_limits_of, limits_of
+from dynamics_node.safety.clock import Clock
+from dynamics_node.safety.ramp import TorqueRamp
+
+
+def moved(bench, k, by):
+    bench.q = bench.q.copy()
+    bench.q[k] += by
+    bench.step()
+    return bench.state is State.FAULT
+
+
+@pytest.mark.parametrize('delay, fault', [(0.05, False), (0.0501, True), (-0.05, False),
+                                          (-0.0501, True)])
+def test_the_age_of_a_state(delay, fault):
+    """Equal to the limit is young enough."""
+    bench = Bench(**QUICK)
+    bench.now, bench.delay = 0.0, delay
+    if fault:
+        bench.refuses('state stale')
+    else:
+        bench.enable()
+
+
+@pytest.mark.parametrize('age, fault', [(None, False), (0.5, False), (0.51, True)])
+def test_the_age_of_a_reference(age, fault):
+    """None: the mode follows none."""
+    bench = in_phase('enabled')
+    bench.reference_age = age
+    bench.step()
+    assert (bench.state is State.FAULT) == fault
+
+
+@pytest.mark.parametrize('k', [0, 1, 2])
+def test_a_joint_may_move_as_fast_as_it_can(k):
+    """And jump_tolerance on top; not more."""
+    allowed = 1.2 * VELOCITY[k] * PERIOD + 0.1
+    assert not moved(in_phase('enabled'), k, 0.99 * allowed)
+    assert moved(in_phase('enabled'), k, -1.01 * allowed)
+
+
+def test_after_a_longer_time_a_joint_may_be_further():
+    """By the time between the states, or between the calls if that is longer."""
+    bench = in_phase('enabled')
+    bench.now += 0.04
+    assert not moved(bench, 0, 0.19)
+    bench = in_phase('enabled')
+    bench.delay = -0.04
+    assert not moved(bench, 0, 0.19)
+    bench = in_phase('enabled')
+    bench.now += 0.04
+    bench.delay = 0.04 + PERIOD   # one joint of several is reported again and again
+    assert not moved(bench, 0, 0.19)
+
+
+def test_a_joint_of_unknown_velocity_limit_still_does_not_jump_by_pi():
+    """By jump_speed."""
+    limits = limits_of(robot(velocities=np.full(3, np.nan)))
+    for by in (0.19, np.pi):
+        bench = Bench(gate_limits_of(limits, SafetySettings(**QUICK)), **QUICK).up()
+        bench.v = np.full(3, 100.0)   # no limit, no fault
+        assert moved(bench, 1, by) == (by == np.pi)
+
+
+def test_a_full_turn_of_a_continuous_joint_is_no_motion():
+    """A driver may report it between -pi and pi, or count the turns."""
+    bench = in_phase('enabled')
+    assert not moved(bench, 1, 2 * np.pi) and not moved(bench, 1, -6 * np.pi)
+    assert moved(bench, 1, 3 * np.pi)
+    bench = in_phase('enabled')
+    assert moved(bench, 0, 2 * np.pi)
+    assert bench.gate.status().refused['state jump'], 'a revolute joint has moved'
+
+
+def test_a_state_may_be_used_twice():
+    """At a fixed rate the same stamp comes again, as long as it is young."""
+    bench = in_phase('enabled')
+    for _ in range(20):
+        bench.delay += PERIOD
+        assert np.array_equal(bench.step().effort, WANTED)
+
+
+def test_the_gate_keeps_copies():
+    """Whoever fills the same arrays again and again does not fool it."""
+    bench = in_phase('enabled')
+    bench.q[1] += 1.0
+    bench.step()
+    assert 'moved by 1 ' in bench.gate.status().reason
+    bench = in_phase('enabled')
+    bench.gravity[:] = np.nan
+    assert np.array_equal(bench.gate.last(bench.now)[-1].effort, GRAVITY)
+
+
+def test_a_release_cannot_be_changed():
+    """The next one is measured by it."""
+    bench = in_phase('enabled')
+    release = bench.step()
+    release.effort[0] = 1e9
+    assert release.numbers == tuple(WANTED) and bench.step().numbers == release.numbers
+    with pytest.raises(TypeError):
+        release.numbers[0] = 1e9
+
+
+@pytest.mark.parametrize('wrong', [np.nan, 1e9])
+def test_the_last_line(wrong, monkeypatch):
+    """Should the gate itself ever be wrong, the wrong torque stays inside."""
+    bench = in_phase('enabled')
+    bench.q = np.array([UPPER[0], *HOME[1:]])
+    bench.gate._watch._position = bench.q.tolist()
+    last = bench.releases[-1].effort
+    with monkeypatch.context() as patch:
+        patch.setattr(gate, 'fade_near_limits', lambda *_: (np.full(3, wrong), *np.zeros((2, 3),
+                                                                                         bool)))
+        patch.setattr(np, 'minimum', lambda a, b: a)
+        patch.setattr(np, 'maximum', lambda a, b: a)
+        release = bench.gate.step(bench.now + PERIOD, bench.proposal)
+    assert np.array_equal(release.effort, last) and bench.state is State.FAULT
+    assert 'the gate itself' in bench.gate.status().reason
+    assert np.array_equal(bench.comes_to_rest(), np.zeros(3))
+
+
+def test_the_last_line_before_the_first_word(monkeypatch):
+    """Then nothing comes out at all."""
+    bench = Bench(ramp_in_time=0.0)
+    bench.enable()
+    monkeypatch.setattr(np, 'minimum', lambda a, b: np.full(3, np.nan))
+    assert bench.gate.step(bench.now + PERIOD, bench.proposal) is None
+    assert bench.state is State.FAULT and bench.gate.idle
+
+
+def test_a_clock_that_shows_no_time_enables_nothing():
+    """Neither nan nor a jump, while a torque is still on its way down."""
+    bench = Bench(**QUICK)
+    bench.now = np.nan
+    bench.refuses('clock')
+    bench = in_phase('ramping out')
+    bench.now += 1.0
+    bench.refuses('clock')
+    assert np.array_equal(bench.comes_to_rest(), GRAVITY)
+
+
+def test_the_clock():
+    """What has passed, what is a jump, and where it goes on."""
+    clock = Clock(0.2)
+    assert clock.advance(5.0) == (0.0, None)
+    assert clock.advance(5.125) == (0.125, None)
+    assert clock.advance(5.125) == (0.0, None)
+    for now, words in ((5.0, 'back by 0.125 s'), (6.0, 'forward by 1 s'), (np.nan, 'is nan'),):
+        passed, fault = clock.advance(now)
+        assert passed == 0.0 and words in fault.text
+    assert clock.advance(7.0) == (0.0, None)
+    clock.stop()
+    assert clock.advance(100.0) == (0.0, None)
+
+
+@pytest.mark.parametrize('hold', [0.0, 1.0])
+@pytest.mark.parametrize('duration', [0.0, 2.0])
+def test_a_ramp(duration, hold):
+    """Holds, goes straight, ends exactly."""
+    start, end = np.array([0.1, 0.2]), np.array([0.7, -0.3])
+    ramp = TorqueRamp(start, duration, hold)
+    if hold:
+        assert np.array_equal(ramp.towards(end, 0.0), start)
+        assert np.array_equal(ramp.towards(end, 0.99), start)
+    if duration:
+        assert ramp.towards(end, hold + 0.5) == pytest.approx(0.75 * start + 0.25 * end)
+    assert ramp.towards(end, hold + duration) is end and ramp.towards(end, 99.0) is end
+
+
+def test_a_ramp_between_equal_ends_stays():
+    """To the bit: at the effort limit a rounding error would be beyond it."""
+    ramp = TorqueRamp(EFFORT / 3.0, 1.0)
+    for elapsed in np.linspace(0.0, 1.0, 1001):
+        assert np.array_equal(ramp.towards(EFFORT / 3.0, elapsed), EFFORT / 3.0)
+
+
+def test_a_refusal_is_an_error_with_a_kind():
+    """It survives being sent to another process."""
+    import pickle
+    refusal = pickle.loads(pickle.dumps(Refused('no state', 'nothing measured')))
+    assert refusal.kind == 'no state' and str(refusal) == 'nothing measured'
+    assert rules().settings == SafetySettings()

@@ -1,0 +1,1 @@
+"""Helpers of the tests: random robots, oracles, tolerances, rigs."""

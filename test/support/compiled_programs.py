@@ -1,0 +1,84 @@
+"""Small kernels to try the compiler on: from a function of arrays to something to be called."""
+
+import ctypes
+
+import numpy as np
+
+from dynamics_node import Robot
+from dynamics_node.compiler import ctypes_call, target
+from dynamics_node.compiler._call import Caller
+from dynamics_node.compiler.lower import lower
+from dynamics_node.compiler.trace import check, trace
+from dynamics_node.example_robots import ARM7
+from dynamics_node.kernels.keys import (
+    functions,
+    key_of,
+    state_shapes,
+    uniform_shapes,
+    uniform_values,
+)
+
+CALLERS = {'call.c': Caller, 'ctypes': ctypes_call.Caller}
+LANES = (2, 4, 8)   # LLVM makes several registers of one that this CPU does not have
+FMA = (True, False) if target.host()[2] else (False,)
+NEVER = 1 << 60     # threads from this many states on
+ANSWERED_BY_FALLBACK = object()
+
+
+def fallback(*args, **named):
+    """Stand for the NumPy path."""
+    return ANSWERED_BY_FALLBACK
+
+
+class Kernel:
+    """A function compiled for one width; `caller` makes a callable of it."""
+
+    def __init__(self, function, shapes, lanes=4, fma=None, uniform=None, margins=0):
+        self.program = trace(function, shapes)
+        check(self.program)
+        self.lanes = lanes
+        self.uniform = {name: np.asarray(value, dtype=float)
+                        for name, value in (uniform or {}).items()}
+        fma = target.host()[2] if fma is None else fma
+        self.text = lower(self.program, lanes, tuple(self.uniform), fma, margins)
+        self.code = target.Loaded(target.compile_ir(self.text))
+        self.inputs = tuple(size for name, size in self.program.inputs
+                            if name not in self.uniform)
+        self.outputs = self.program.shapes[:len(self.program.shapes) - margins]
+
+    def caller(self, kind='call.c', fallback=fallback, threshold=NEVER, owner=None):
+        """Return a Caller of one of the two kinds."""
+        return CALLERS[kind](self.code.single, self.code.batch, self.lanes, self.inputs,
+                             self.outputs, tuple(self.uniform.values()), fallback, threshold,
+                             owner or self.code)
+
+    def single(self, inputs, outputs):
+        """Run on one state, straight on the arrays; return what the code returns."""
+        call = ctypes.CFUNCTYPE(ctypes.c_int64, ctypes.c_void_p, ctypes.c_void_p)
+        return call(self.code.single)(*map(pointers, (inputs, outputs)))
+
+    def batch(self, inputs, outputs, blocks):
+        """Run on blocks of states, straight on the arrays; return what the code returns."""
+        call = ctypes.CFUNCTYPE(ctypes.c_int64, ctypes.c_void_p, ctypes.c_void_p, ctypes.c_int64)
+        return call(self.code.batch)(*map(pointers, (inputs, outputs)), blocks)
+
+
+def kernel_of_arm(question, target):
+    """Return the Kernel of a question to the bundled arm, for a target (lanes, fma)."""
+    robot = Robot.from_urdf(ARM7, compile=False)
+    key = key_of(robot.model, question)
+    shapes = {**state_shapes(robot.model, key), **uniform_shapes(robot.model, key)}
+    values = {'gravity': robot.gravity, 'armature': np.linspace(0.1, 0.7, 7),
+              'damping': robot.model.damping, 'friction': robot.model.friction}
+    return Kernel(functions(robot.model, key)[0], shapes, *target, values, margins=1)
+
+
+def caller_of(kernel, model, key):
+    """Return the Caller of a Kernel as build.py makes them."""
+    return Caller(kernel.code.single, kernel.code.batch, kernel.lanes, kernel.inputs,
+                  kernel.outputs, uniform_values(model, key), fallback, NEVER, kernel.code)
+
+
+def pointers(arrays):
+    """Return the C array of the arrays' addresses."""
+    return (ctypes.c_void_p * len(arrays))(*(array.ctypes.data for array in arrays))

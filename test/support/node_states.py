@@ -1,0 +1,155 @@
+"""A desk without ROS: a robot, a measured state, clocks that stand still; and how to ask at it."""
+
+from typing import NamedTuple
+
+import numpy as np
+import pytest
+
+from dynamics_node import Robot
+from dynamics_node.errors import DynamicsError
+from dynamics_node.ros.identification.deferred_reply import DeferredReply
+from dynamics_node.ros.identification.worker_process import WorkerMessage
+from dynamics_node.ros.node_state import NodeState
+from dynamics_node.ros.parameters.declared import ModelParameters
+from support import random_trees
+
+NOW = 1_700_000_000_123_456_789  # [ns]
+# service -> the fields that must have a value per joint, beside position and velocity
+FIELDS = {'inverse_dynamics': ('acceleration',), 'forward_dynamics': ('effort',),
+          'hybrid_dynamics': ('acceleration', 'effort'), 'dynamics_terms': (), 'kinematics': (),
+          'batch_dynamics': ('acceleration',), 'dynamics_derivatives': ('acceleration',),
+          'linearization': ('effort',), 'constrained_dynamics': ('acceleration', 'effort'),
+          'contact_and_impact': ('effort',), 'operational_space': (), 'task_control': ()}
+MORE = {'batch_dynamics': {'question': 'inverse'}, 'dynamics_derivatives': {'question': 'inverse'},
+        'constrained_dynamics': {'question': 'inverse'},
+        'contact_and_impact': {'question': 'forces', 'contact_frames': ['elbow_link']},
+        'operational_space': {'frames': ['base']}}
+MANY = 'batch_dynamics', 'dynamics_derivatives', 'linearization'  # take many states at once
+
+
+class Clocks:
+    """The time of stamps [ns], and seconds that never go back; they pass when told to."""
+
+    def __init__(self):
+        self.now, self.seconds = NOW, 100.0
+
+
+def desk_of(source, **parameters):
+    """Return a NodeState that holds the robot of a URDF; its clocks are desk.clocks."""
+    clocks = Clocks()
+    desk = NodeState(lambda: clocks.now, lambda: clocks.seconds, ModelParameters(**parameters))
+    desk.clocks = clocks
+    desk.load(source)
+    return desk
+
+
+def measure(desk, q, v, effort=None, age=0, joints=None):
+    """Let all joints be measured, or some, `age` nanoseconds ago."""
+    for joint in desk.robot.model.joints:
+        if joints is not None and joint.name not in joints:
+            continue
+        if joint.kind in ('planar', 'floating'):
+            desk.state.take_joint(NOW - age, joint.name, q[joint.q], v[joint.v])
+        else:
+            desk.state.take(NOW - age, [joint.name], q[joint.q], v[joint.v],
+                            () if effort is None else effort[joint.v])
+
+
+def ask(desk, service, **fields):
+    """Return the answer to a request, which is not refused."""
+    reply = reply_of(desk, service, **fields)
+    assert (reply.success, reply.message) == (True, '')
+    return reply
+
+
+def reply_of(desk, service, **fields):
+    """Return the response of an active node with that desk; a fault of ours fails the test."""
+    from dynamics_node.ros.services.table import SERVICES, ServiceRunner
+    kind, handler = SERVICES[service]
+    clerk = ServiceRunner(desk, pytest.fail)
+    clerk.active = True
+    reply = clerk.serves(handler)(kind.Request(**fields), kind.Response())
+    return at_once(clerk, reply) if isinstance(reply, DeferredReply) else reply
+
+
+def at_once(clerk, later):
+    """Return the response of a Later, its work done here and now."""
+    try:
+        outcome = later.job.run(later.kept, lambda *_: None, lambda *_: None)
+        return clerk.finish(later, WorkerMessage('done', (outcome,)))
+    except DynamicsError as error:
+        return clerk.finish(later, WorkerMessage('refused', (str(error),)))
+
+
+def refused(desk, service, **fields):
+    """Return the message of a refusal, which is all that its response holds."""
+    reply = reply_of(desk, service, **fields)
+    assert reply == type(reply)(success=False, message=reply.message)
+    return reply.message
+
+
+def whole_state(n=2):
+    """Return position and velocity of n joints."""
+    return {'position': [0.1] * n, 'velocity': [0.2] * n}
+
+
+def wrench(frame, six):
+    from geometry_msgs.msg import WrenchStamped
+    message = WrenchStamped()
+    message.header.frame_id = frame
+    for vector, values in ((message.wrench.force, six[:3]), (message.wrench.torque, six[3:])):
+        vector.x, vector.y, vector.z = map(float, values)
+    return message
+
+
+class Scene(NamedTuple):
+    """A desk with everything measured, and the same robot to ask directly."""
+
+    desk: NodeState
+    robot: Robot
+    rng: np.random.Generator
+    q: np.ndarray
+    v: np.ndarray
+    tau: np.ndarray   # zero where nothing drives
+
+    def some_joints(self):
+        """Return any number of joints in any order."""
+        names = list(self.rng.permutation(self.robot.joint_names))
+        return list(map(str, names[:self.rng.integers(1, len(names) + 1)]))
+
+    def reply_order(self, names):
+        return [*names, *(name for name in self.robot.joint_names if name not in names)]
+
+    def of(self, names, x, which='v'):
+        """Return the entries of x that belong to some joints, in their order."""
+        return np.concatenate([x[..., getattr(self.robot.model.joint(name), which)]
+                               for name in names], axis=-1)
+
+    def put(self, names, x, others, which='v'):
+        """Return `others` with the entries of some joints replaced by those of x."""
+        whole = np.array(others)
+        for name in names:
+            place = getattr(self.robot.model.joint(name), which)
+            whole[place] = x[place]
+        return whole
+
+
+def scene(text, seed=0, base='fixed'):
+    """Return the Scene of a URDF."""
+    rng = np.random.default_rng(seed)
+    gravity = tuple((6.0 * rng.normal(size=3)).tolist())
+    desk = desk_of(text, base=base, gravity=gravity)
+    robot = Robot.from_urdf(text, base=base, gravity=gravity)
+    tau = rng.normal(size=robot.nv)
+    for joint in robot.model.joints:
+        if joint.kind in ('planar', 'floating'):
+            tau[joint.v] = 0.0
+    made = Scene(desk, robot, rng, robot.random_configuration(rng), rng.normal(size=robot.nv), tau)
+    measure(desk, made.q, made.v, made.tau)
+    return made
+
+
+def tree_scene(tree):
+    """Return the Scene of a random tree: branched, every kind of joint."""
+    return scene(random_trees.urdf(np.random.default_rng(tree.seed), tree.mimic), tree.seed,
+                 tree.base)

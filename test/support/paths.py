@@ -1,0 +1,7 @@
+"""Where the checkout's files are."""
+
+from pathlib import Path
+
+ROOT = Path(__file__).resolve().parents[2]
+DOCS = ROOT / 'docs'
+EXAMPLES = ROOT / 'examples'

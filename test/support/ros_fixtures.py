@@ -1,0 +1,138 @@
+"""Fixtures: a real node as a process, a client in this process, on a ROS domain of their own."""
+
+import itertools
+import os
+import signal
+import subprocess
+import sys
+import threading
+from contextlib import contextmanager
+from pathlib import Path
+
+import pytest
+from processes import own_domain
+
+_numbers = itertools.count()  # of namespaces: what one test leaves on the wire, no other one hears
+
+
+@pytest.fixture(scope='session')
+def ros_environment():
+    """Set up this process and its children for ROS, before rclpy begins."""
+    with own_domain():
+        yield
+
+
+@contextmanager
+def _spinning_client():
+    """A node of this process that spins in a thread."""
+    import rclpy
+    from rclpy.executors import ExternalShutdownException
+    from rclpy.experimental import EventsExecutor
+    from rclpy.task import Future
+    context = rclpy.Context()
+    rclpy.init(context=context)
+    node = rclpy.create_node('test_client', context=context)
+    executor = EventsExecutor(context=context)
+    executor.add_node(node)
+    stop = Future()
+
+    def loop():
+        try:
+            while context.ok() and not stop.done():
+                executor.spin_until_future_complete(stop, timeout_sec=3600.0)
+        except ExternalShutdownException:
+            pass
+    thread = threading.Thread(target=loop, daemon=True)
+    thread.start()
+    yield node
+    stop.set_result(None)
+    thread.join(5)
+    node.destroy_node()
+    rclpy.shutdown(context=context)
+
+
+@contextmanager
+def _node_starter(folder):
+    """A function that starts the node; all that it started are stopped at the end.
+
+    It takes parameters, 'name:=value'; namespace; arguments, more words of the command line;
+    environment, {name: value}, None takes the variable away.
+    """
+    from ament_index_python import get_package_prefix
+    executable = Path(get_package_prefix('dynamics_node'), 'lib/dynamics_node/dynamics_node')
+    started = []
+
+    def start(*parameters, namespace='', arguments=(), environment=None):
+        log = (folder / f'node{len(started)}.log').open('wb')
+        words = [part for parameter in parameters for part in ('-p', parameter)]
+        if namespace:
+            words += ['-r', f'__ns:={namespace}']
+        variables = {key: value for key, value in {**os.environ, **(environment or {})}.items()
+                     if value is not None}
+        process = subprocess.Popen([sys.executable, executable, '--ros-args', *words, *arguments],
+                                   stdout=log, stderr=log, env=variables)
+        started.append((process, log))
+        process.log = lambda: Path(log.name).read_text()
+        return process
+    yield start
+    for process, _ in started:  # all at once, then wait for each
+        if process.poll() is None:
+            process.send_signal(signal.SIGINT)
+    for process, log in started:
+        try:
+            process.wait(20)
+        except subprocess.TimeoutExpired:
+            process.kill()
+            process.wait()
+        log.close()
+
+
+@pytest.fixture
+def client(ros_environment):
+    """A node of this process that spins in a thread."""
+    with _spinning_client() as node:
+        yield node
+
+
+@pytest.fixture
+def start_node(ros_environment, tmp_path):
+    """Return a function that starts the node as a process, see _node_starter."""
+    with _node_starter(tmp_path) as start:
+        yield start
+
+
+@pytest.fixture
+def launch(client, start_node):
+    """Return a function that starts the node in a namespace of its own: a RemoteNode."""
+    return lambda *parameters, **options: _remote(client, start_node, parameters, options)
+
+
+@pytest.fixture(scope='module')
+def launch_once(ros_environment, tmp_path_factory):
+    """Return the same as `launch`, for nodes that serve a whole module."""
+    with _spinning_client() as client, _node_starter(tmp_path_factory.mktemp('nodes')) as start:
+        yield lambda *parameters, **options: _remote(client, start, parameters, options)
+
+
+@pytest.fixture(scope='module')
+def arm(launch_once):
+    """The bundled arm, served by a node that has measured all of it: a Served."""
+    from dynamics_node import Robot
+    from dynamics_node.example_robots import ARM7
+    from support.remote_node import Served
+    return Served.by(launch_once(f'robot_description:={ARM7}'), Robot.from_urdf(ARM7), seed=0)
+
+
+@pytest.fixture(scope='module')
+def driven_arm(launch_once):
+    """The bundled arm, played by this process and driven by a node: an Arm of torque_wire."""
+    from support.torque_wire import Arm, parameters
+    arm = Arm(launch_once(*parameters()))
+    yield arm
+    arm.close()
+
+
+def _remote(client, start, parameters, options):
+    from support.remote_node import RemoteNode
+    namespace = options.pop('namespace', f'/test_{next(_numbers)}')
+    return RemoteNode(client, start(*parameters, namespace=namespace, **options), namespace)

@@ -1,0 +1,51 @@
+"""What config/dynamics_node.yaml has to be: `python test/ros/shipped_config.py` writes it."""
+
+import json
+import textwrap
+from dataclasses import fields
+
+from dynamics_node.ros.parameters.declared import SECTIONS
+from support.paths import ROOT
+
+FILE = ROOT / 'config' / 'dynamics_node.yaml'
+HEAD = """\
+# Parameters of dynamics_node: every one that the node declares, with its default.
+# Copy what you change; `ros2 param describe` says the same as the comments here.
+/**/dynamics_node:  # in any namespace
+  ros__parameters:
+"""
+COLUMNS = 100
+
+
+def text():
+    """Return the file: each parameter below its meaning, choices or range."""
+    parts = [HEAD]
+    for section, kind in SECTIONS.items():
+        indent = ' ' * 4
+        if section:
+            meaning = kind.__doc__.split('.')[0]
+            parts.append(f'\n{indent}{section.rstrip(".")}:  # {meaning}\n')
+            indent += '  '
+        parts += [_lines(field, indent) for field in fields(kind)]
+    return ''.join(parts)
+
+
+def _lines(field, indent):
+    said = ' '.join([field.metadata['text'], *_valid(field.metadata)])
+    comment = textwrap.fill(said, COLUMNS, initial_indent=f'{indent}# ',
+                            subsequent_indent=f'{indent}# ', break_on_hyphens=False)
+    return f'{comment}\n{indent}{field.name}: {json.dumps(field.default)}\n'
+
+
+def _valid(meta):
+    if meta['one_of']:
+        yield f'One of {", ".join(meta["one_of"])}.'
+    if meta['bounds']:
+        least, greatest = meta['bounds']
+        yield f'From {least:g} to {greatest:g}.'
+    if meta.get('read_only'):
+        yield 'Only at start.'
+
+
+if __name__ == '__main__':
+    FILE.write_text(text())

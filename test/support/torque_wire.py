@@ -1,0 +1,351 @@
+"""The test plays the robot: it sends joint states, and looks at every torque on the wire."""
+
+import time
+from pathlib import Path
+from typing import NamedTuple
+
+import numpy as np
+import rclpy
+from diagnostic_msgs.msg import DiagnosticArray, DiagnosticStatus
+from rcl_interfaces.srv import SetParametersAtomically
+from rclpy.parameter import Parameter
+from rclpy.qos import QoSProfile
+from sensor_msgs.msg import JointState
+from std_msgs.msg import Float64MultiArray
+from std_srvs.srv import SetBool
+
+from dynamics_node import Robot
+from dynamics_node.example_robots import ARM7
+from dynamics_node.ros import convert
+from support.remote_node import joint_state, wait_until
+from support.trajectories import trajectory
+
+EFFORT = {'joint_1': 120.0, 'joint_2': 120.0, 'joint_3': 80.0, 'joint_4': 80.0, 'joint_5': 40.0,
+          'joint_6': 20.0, 'joint_7': 20.0}   # as the URDF has it
+ORDER = ['joint_4', 'joint_1', 'joint_7', 'joint_2', 'joint_6', 'joint_3', 'joint_5']
+SETTINGS = {   # quick where nothing is at stake, patient where a loaded machine could stumble
+    'torque.mode': 'gravity', 'torque.joints': ' '.join(ORDER), 'torque.gains': 'kp_kd',
+    'torque.kp': [50.0], 'torque.kd': [5.0], 'torque.hold_reference': True,
+    'torque.effort_limits': '', 'torque.slew_limits': '', 'torque.max_start_error': 0.1,
+    'safety.ramp_in_time': 0.1, 'safety.ramp_out_time': 0.1, 'safety.hold_time': 0.05,
+    'safety.slew_time': 0.1, 'safety.max_state_age': 0.5, 'safety.max_clock_step': 3.0,
+    'safety.max_reference_age': 0.5, 'safety.safe_action': 'gravity',
+    'safety.unknown_effort': 'refuse', 'gravity': [0.0, 0.0, -9.81], 'locked': ''}
+OTHERS = ['shoulder', 'elbow']   # joints of a robot that takes the place of this one
+PACE = 0.005       # [s] between two joint states
+PATIENCE = 20.0    # [s] a deadline, not a measurement
+ROUNDING = 1e-9
+DEEP = QoSProfile(depth=20000)   # reliable: what is published is heard, all of it
+REST = np.array([0.3, 0.5, -0.4, 0.9, 0.2, -0.6, 0.1])   # a pose that needs torque
+
+
+class Heard(NamedTuple):
+    """A torque as it came."""
+
+    number: int          # of the message, as the publisher counts
+    sent: int            # when, by the publisher's clock [ns]
+    names: list
+    effort: np.ndarray   # in the order of the command topic
+    stamp: int           # of the state it was computed from [ns]
+
+
+class Arm:
+    """A robot whose state is what the test says, driven by a node.
+
+    :ivar q, v, effort: what the next joint states say, in the model's order.
+    :ivar ahead: what is added to their stamps [ns].
+    :ivar spoil: what is done to each message before it is sent.
+    :ivar order, limit, slew: of the torques that may come: names; {joint: effort}, {joint: slew}.
+    :ivar heard: every message on ~/torque so far, and commands: on the command topic, (number,
+        data).
+    """
+
+    def __init__(self, node, topic='commands'):
+        self.node = node
+        self.settings = dict(SETTINGS)
+        self._ears = rclpy.create_node(f'ears_{time.monotonic_ns()}',
+                                       context=node.client.context)
+        self._topics = [self._ears.create_subscription(*what, lambda message: None, DEEP)
+                        for what in ((JointState, f'{node.name}/torque'),
+                                     (Float64MultiArray, f'{node.namespace}/{topic}'),
+                                     (DiagnosticArray, '/diagnostics'))]
+        self.heard, self.commands, self.statuses = [], [], []
+        self.sent = set()     # stamps of the joint states
+        self.enables = []     # (asked, answered [ns], torque to start from)
+        self.described, self.described_first = False, ''   # another robot since; model_id
+        self.rest()
+
+    def close(self):
+        self._ears.destroy_node()
+
+    # What the robot does ---------------------------------------------------------------------
+
+    def rest(self):
+        """Be measured at rest, all joints, now."""
+        self.ahead, self.spoil = 0, lambda message: None
+        self.robot = Robot.from_urdf(ARM7, compile=False)
+        self.order, self.limit, self.slew = ORDER, dict(EFFORT), {}
+        self.q, self.v, self.effort = REST.copy(), np.zeros(7), ()
+
+    def now(self):
+        return time.time_ns()
+
+    def step(self):
+        """Send a joint state, and wait as long as it takes to the next."""
+        message = joint_state(self.now() + self.ahead, EFFORT, self.q, self.v, self.effort)
+        self.spoil(message)
+        self.sent.add(convert.nanoseconds(message.header.stamp))
+        self.node.publish(message)
+        time.sleep(PACE)
+        self.listen()
+
+    def run(self, steps):
+        for _ in range(steps):
+            self.step()
+
+    def run_until(self, condition, what, step=None):
+        """Send joint states until something is true; return it."""
+        def stepped():
+            (step or self.step)()
+            self.node.assert_alive()
+            return condition()
+        return wait_until(stepped, what, PATIENCE)
+
+    def listen(self):
+        """Take what has come on the wire."""
+        torque, command, diagnostics = self._topics
+        for message, info in _taken(torque, JointState):
+            assert not (message.position or message.velocity)
+            self.heard.append(Heard(
+                info['publication_sequence_number'], self.time_of(info), message.name,
+                np.array(message.effort), convert.nanoseconds(message.header.stamp)))
+        for message, info in _taken(command, Float64MultiArray):
+            self.commands.append((info['publication_sequence_number'], list(message.data)))
+        for message, _ in _taken(diagnostics, DiagnosticArray):
+            self.statuses += [status for status in message.status
+                              if status.name == f'{self.node.name}: torque']
+
+    def time_of(self, info):
+        """Return when a message was sent [ns]."""
+        return info['source_timestamp']
+
+    # What the user asks ----------------------------------------------------------------------
+
+    def ask(self, kind, service, request):
+        """Return the reply of a service; joint states go on meanwhile."""
+        future = self.node.ready(kind, service).call_async(request)
+        self.run_until(future.done, service)
+        return future.result()
+
+    def enable(self):
+        """Return the reply to ~/enable."""
+        start = np.asarray(self.effort, dtype=float) if len(self.effort) else np.zeros(7)
+        limits = np.array(list(EFFORT.values()))
+        asked, start = time.time_ns(), self.in_order(np.clip(start, -limits, limits))
+        reply = self.ask(SetBool, 'enable', SetBool.Request(data=True))
+        if reply.success:
+            self.enables.append((asked, time.time_ns(), start))
+        return reply
+
+    def disable(self):
+        return self.ask(SetBool, 'enable', SetBool.Request(data=False))
+
+    def storm(self, count):
+        """Enable and disable by turns, all at once: more than are answered meanwhile."""
+        service, asked = self.node.client.create_client(
+            SetBool, f'{self.node.name}/enable', qos_profile=DEEP), time.time_ns()
+        self.run_until(service.service_is_ready, 'enable')
+        futures = [service.call_async(SetBool.Request(data=k % 2 == 0)) for k in range(count)]
+        self.run_until(lambda: all(future.done() for future in futures), 'all answers')
+        self.enables.append((asked, time.time_ns(), np.zeros(7)))
+        self.node.client.destroy_client(service)
+
+    def enabled(self):
+        """Enable, and wait until it is ramped in."""
+        self.arrive()
+        reply = self.run_until(lambda: (reply := self.enable()).success and reply, 'enable')
+        assert reply.message in ('ramping in', 'enabled')
+        self.run_until(lambda: self.said('enabled'), 'enabled')
+        self.run(3)
+        return self
+
+    def set(self, **values):
+        """Return the reply to a change of parameters; __ stands for the dot in a name."""
+        return self._set({name.replace('__', '.'): value for name, value in values.items()})
+
+    def _set(self, values):
+        request = SetParametersAtomically.Request(parameters=[
+            Parameter(name, value=value).to_parameter_msg() for name, value in values.items()])
+        result = self.ask(SetParametersAtomically, 'set_parameters_atomically', request).result
+        if result.successful:
+            self.settings.update(values)
+        return result
+
+    def follow(self, q, after=0.5, names=tuple(EFFORT)):
+        """Send a reference of one point."""
+        from trajectory_msgs.msg import JointTrajectory
+        self.node.publisher(JointTrajectory, 'dynamics_node/reference').publish(
+            trajectory(names, [after], positions=[list(q)]))
+
+    def describe(self, text):
+        """Publish a robot description; return when the node has it, or has refused it."""
+        before = self.log()
+        self.node.describe(text)
+        self.described = True
+        self.run_until(lambda: 'holding' in self.log()[len(before):]
+                       or 'refused' in self.log()[len(before):], 'the description')
+
+    def model_id(self):
+        return self.node.call('model_report').model_id
+
+    def log(self):
+        return self.node.process.log()
+
+    def prepared(self, **values):
+        """Begin a case: idle, at rest, with the common settings but for some."""
+        self.rest()
+        if self.described:
+            self.node.describe(Path(ARM7).read_text())
+            self.run_until(lambda: self.model_id() == self.described_first, 'the description')
+            self.described = False
+        self.disable()
+        self.until_silent()
+        self.described_first = self.described_first or self.model_id()
+        result = self._set({**SETTINGS, **{
+            name.replace('__', '.'): value for name, value in values.items()}})
+        assert result.successful, result.reason
+        self.refused = self.log().count('the reference was refused')
+        for each in (self.heard, self.commands, self.enables, self.statuses):
+            each.clear()
+        return self
+
+    # What is to be seen ----------------------------------------------------------------------
+
+    def said(self, text):
+        """Return the newest diagnostic status if its message has a text in it."""
+        return next((status for status in self.statuses[-1:] if text in status.message), None)
+
+    def counted(self, text):
+        """Return what the newest diagnostics count under a name, 0 if nothing."""
+        return sum(int(item.value) for status in self.statuses[-1:] for item in status.values
+                   if text in item.key)
+
+    def refused_references(self):
+        """Wait for a reference to be refused; return how many were since the case began."""
+        self.run_until(lambda: self.counted('references refused') > self.refused, 'a refusal')
+        return self.counted('references refused') - self.refused
+
+    def until_fault(self, reason, step=None):
+        """Wait for a fault, and for its way to the safe torque to end."""
+        status = self.run_until(lambda: self.said('fault: '), 'a fault', step)
+        assert reason in status.message and status.level == DiagnosticStatus.ERROR, status.message
+
+    def until_silent(self):
+        """Wait until joint states that have arrived are answered by no torque."""
+        def silent():
+            self.listen()
+            count = len(self.heard)
+            for _ in range(3):
+                self.arrive()
+            self.listen()
+            return len(self.heard) == count
+        wait_until(silent, 'silence', PATIENCE)
+
+    def arrive(self):
+        """Let a good joint state arrive, and return its stamp; what was spoiled is over with it."""
+        def arrived():
+            stamp = time.time_ns()
+            self.sent.add(stamp)
+            self.node.publish(joint_state(
+                stamp, [*EFFORT, *OTHERS], [*self.q, 0.0, 0.0], [*self.v, 0.0, 0.0],
+                [*self.effort, 0.0, 0.0] if len(self.effort) else ()))
+            return self.node.stamp_of(self.robot, list(EFFORT)) == stamp and stamp
+        return wait_until(arrived, 'a joint state', PATIENCE)
+
+    def in_order(self, x):
+        """Return what belongs to the joints of the model in the order of the command topic."""
+        place = {name: k for k, name in enumerate(EFFORT)}
+        return np.array([x[place[name]] for name in self.order])
+
+    def gravity(self):
+        """Return the torque that holds the robot, as it is published."""
+        return self.in_order(self.robot.gravity_torque(self.q))
+
+    @property
+    def last(self):
+        return self.heard[-1].effort
+
+    def is_held(self, extra=0.0):
+        """Assert that the torque settles at the one of gravity, and something more."""
+        self.settles_at(self.gravity() + self.in_order(np.zeros(7) + extra))
+
+    def settles_at(self, expected, within=1e-6):
+        """Assert that the torque becomes the expected one; a busy machine may take longer."""
+        deadline = time.monotonic() + PATIENCE
+        while np.abs(self.last - expected).max() > within and time.monotonic() < deadline:
+            self.step()
+        np.testing.assert_allclose(self.last, expected, rtol=0.0, atol=within)
+
+    def ended_safely(self, safe='gravity'):
+        """Assert that the last message is the safe one, and nothing comes after it."""
+        self.until_silent()
+        expected = self.gravity() if safe == 'gravity' else np.zeros(7)
+        np.testing.assert_allclose(self.last, expected, rtol=0.0, atol=ROUNDING)
+        assert self.commands[-1][0] == self.heard[-1].number
+        self.check()
+
+    # The contract ----------------------------------------------------------------------------
+
+    def check(self):
+        """Hold every message since the case began against the contract; return how many."""
+        self.listen()
+        limit = np.array([self.limit[name] for name in self.order])
+        slew = np.array([self.slew.get(name, self.limit[name] / self.settings['safety.slew_time'])
+                         for name in self.order])
+        age = self.settings['safety.max_state_age']
+        commands = dict(self.commands)
+        for k, one in enumerate(self.heard):
+            where = f'message {k}: {one}'
+            assert one.names == self.order and one.effort.shape == limit.shape, where
+            assert np.isfinite(one.effort).all(), where
+            assert (np.abs(one.effort) <= limit).all(), where
+            assert commands.get(one.number, one.effort.tolist()) == one.effort.tolist(), where
+            assert one.stamp in self.sent, where
+            starts = [(asked, start) for asked, answered, start in self.enables
+                      if asked <= one.sent and not (k and answered < self.heard[k - 1].sent)]
+            self._check_change(k, slew, age, starts, where)
+        return len(self.heard)
+
+    def _check_change(self, k, slew, age, starts, where):
+        """Slew, from what may have been before; and what comes of an old state can only decay.
+
+        When a torque was computed is not on the wire, but it was after its state was measured and
+        after the message before it was sent, and before it was sent itself.
+        """
+        one, possible = self.heard[k], []
+        if k:
+            before = self.heard[k - 1]
+            earliest = max(before.stamp if before.stamp < before.sent else 0,
+                           self.heard[k - 2].sent if k > 1 else 0)
+            lost = one.number - before.number
+            reach = slew * min((one.sent - earliest) * 1e-9, lost * age)
+            possible.append((np.abs(one.effort - before.effort) <= reach + ROUNDING).all())
+            if (before.sent - one.stamp) * 1e-9 > age and not starts:
+                assert (one.effort * before.effort >= 0.0).all(), where
+                assert (np.abs(one.effort) <= np.abs(before.effort)).all(), where
+        for when, start in starts:
+            reach = slew * min((one.sent - when) * 1e-9, age)
+            possible.append((np.abs(one.effort - start) <= reach + ROUNDING).all())
+        assert any(possible), where
+
+
+def parameters(**changed):
+    """Return the words of the command line for a node with the common settings; __ is a dot."""
+    values = {**SETTINGS, 'robot_description': ARM7, 'torque.command_topic': 'commands',
+              **{name.replace('__', '.'): value for name, value in changed.items()}}
+    return [f"{name}:={value if value != '' else repr('')}" for name, value in values.items()]
+
+
+def _taken(subscription, kind):
+    while (taken := subscription.handle.take_message(kind, False)) is not None:
+        yield taken

@@ -1,0 +1,47 @@
+"""What a matrix decides and leaves open: by QR where that is beyond doubt, as an SVD would say."""
+
+import numpy as np
+import pytest
+from support.tolerances import SOLVED
+
+from dynamics_node.constrained.solve import RANK
+from dynamics_node.task_space.bounds import Bound
+from dynamics_node.task_space.hierarchy import UNFELT, factors
+
+SHAPES = [(0, 4), (1, 5), (4, 9), (7, 7), (9, 4), (5, 1)]
+
+
+def _with_singular_values(s, m, n, rng):
+    U, V = (np.linalg.qr(rng.normal(size=(k, k)))[0] for k in (m, n))
+    return (U[:, :len(s)] * s) @ V[:, :len(s)].T
+
+
+@pytest.mark.parametrize('shape', SHAPES)
+@pytest.mark.parametrize('least', [1.0, 2.0 * RANK, 0.5 * RANK, 10.0 * UNFELT, 0.0])
+@pytest.mark.parametrize('seed', range(5))
+def test_the_rank_is_that_of_the_singular_values(shape, least, seed):
+    """On either side of both thresholds; the scale is 1."""
+    rng = np.random.default_rng(seed)
+    m, n = shape
+    s = np.full(min(m, n), least)
+    s[:seed] = rng.uniform(0.1, 1.0, size=len(s[:seed]))
+    A = _with_singular_values(s, m, n, rng)
+    found = factors(A, 1.0)
+    r = int(np.sum(s > RANK))
+    assert found.U.shape == (m, r) and found.T.shape == (n, r) and found.rest.shape == (n, n - r)
+    assert found.weak == int(np.sum(s > UNFELT)) - r
+    # A T = U, but for the rounding of A, of which T is 1 / s times as much
+    size = 1.0 + np.abs(found.T).max(initial=0.0)
+    assert np.abs(A @ found.T - found.U).max(initial=0.0) <= 1e-14 * size
+    assert np.abs(found.U.T @ found.U - np.eye(r)).max(initial=0.0) <= SOLVED
+    assert np.abs(found.rest.T @ found.rest - np.eye(n - r)).max(initial=0.0) <= SOLVED
+    assert np.abs(A @ found.free).max(initial=0.0) <= UNFELT
+    assert np.abs(found.rest.T @ found.T).max(initial=0.0) <= SOLVED * size
+
+
+def test_what_is_kept_of_a_bound_cannot_change():
+    """Neither its limits nor its sizes follow the lists they were given as."""
+    limit, sizes = [1.0, 2.0], {'foot': [0.1, 0.2]}
+    bound = Bound('torque', limit=limit, sizes=sizes)
+    limit[0], sizes['foot'][0] = 9.0, 9.0
+    assert (bound.limits(2) == [1.0, 2.0]).all() and bound.sizes == {'foot': [0.1, 0.2]}
