@@ -175,7 +175,7 @@ class Gate:
         needs_state = self._state in ACTIVE or self._to_gravity
         return None if needs_state else self._descend()
 
-    def last(self, now):
+    def shutdown_sequence(self, now):
         """Return the Releases that end in the safe torque, for a process about to end.
 
         They are to be published exit_period apart; the first repeats what was released last. It

@@ -86,7 +86,7 @@ def test_joints_that_are_not_driven_get_nothing():
         release = gate.step(k * 0.01, proposal._replace(
             measured=proposal.measured._replace(stamp=k * 0.01)))
     assert np.array_equal(release.effort, [40.0, 0.0, 0.0]) and release.limited == ()
-    assert np.array_equal(gate.last(2.0)[-1].effort, [40.0, 0.0, 0.0])
+    assert np.array_equal(gate.shutdown_sequence(2.0)[-1].effort, [40.0, 0.0, 0.0])
 
 
 def test_a_floating_base_is_not_driven():

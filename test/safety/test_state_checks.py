@@ -95,7 +95,7 @@ def test_the_gate_keeps_copies():
     assert 'moved by 1 ' in bench.gate.status().reason
     bench = in_phase('enabled')
     bench.gravity[:] = np.nan
-    assert np.array_equal(bench.gate.last(bench.now)[-1].effort, GRAVITY)
+    assert np.array_equal(bench.gate.shutdown_sequence(bench.now)[-1].effort, GRAVITY)
 
 
 def test_a_release_cannot_be_changed():

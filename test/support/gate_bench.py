@@ -131,10 +131,10 @@ class Bench:
         """Return what is to be published at last."""
         before, seen = self.state, self.seen
         fresh = seen is not None and self.contract.is_fresh(self.now, seen)
-        releases = self.gate.last(self.now)
+        releases = self.gate.shutdown_sequence(self.now)
         self.contract.legal(before, self.state, 'last')
         self.contract.exited(releases, seen.gravity if fresh else None, before is State.FAULT)
-        assert self.gate.idle and self.gate.last(self.now) == ()
+        assert self.gate.idle and self.gate.shutdown_sequence(self.now) == ()
         self.releases += releases
         return releases
 

@@ -120,7 +120,7 @@ INSIDE = {
     'Task.refuse', 'Task.sized', 'Bound.refuse', 'Bound.limits', 'FrameMotion.rows',
     'Tracking.rows', 'Reference',
     # A thousand times a second, by the node, with its own clock and records.
-    'Gate.enable', 'Gate.disable', 'Gate.step', 'Gate.tick', 'Gate.trip', 'Gate.last',
+    'Gate.enable', 'Gate.disable', 'Gate.step', 'Gate.tick', 'Gate.trip', 'Gate.shutdown_sequence',
 }
 # Functions of the same modules that other parts of the library call, with arguments it has checked.
 HELPERS = {
