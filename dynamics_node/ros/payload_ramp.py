@@ -105,7 +105,8 @@ class PayloadRamps:
     def settled(self, now):
         """Return whether no transition is under way."""
         self._forget(now)
-        return not self._leaving and all(_passed(each, now) == 1.0 for each in self._attached.values())
+        return not self._leaving and all(_passed(each,
+                                                 now) == 1.0 for each in self._attached.values())
 
     def share(self, name, now):
         """Return how much of the held load counts now, 0 to 1."""

@@ -3,7 +3,7 @@
 
 import numpy as np
 import pytest
-from support.current_robots import node_state_at, mechanism
+from support.current_robots import mechanism, node_state_at
 from support.node_states import ask, node_state_of
 from support.paths import ROOT
 

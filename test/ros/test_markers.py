@@ -4,7 +4,7 @@ from typing import NamedTuple
 
 import numpy as np
 import pytest
-from support.node_states import node_state_of, measure
+from support.node_states import measure, node_state_of
 from support.tiny_robots import EVERY_KIND, NOTHING_MOVES, TWO_JOINTS
 from support.tolerances import EXACT_MATHS
 from visualization_msgs.msg import Marker

@@ -2,7 +2,7 @@
 
 import numpy as np
 import pytest
-from support.node_states import node_state_of, measure
+from support.node_states import measure, node_state_of
 from support.tiny_robots import EVERY_KIND, TWO_JOINTS, chain
 
 from dynamics_node import DynamicsError

@@ -30,9 +30,10 @@ def mechanism(name):
 
 
 def node_state_at(name, **parameters):
-    """Return a node_state that holds a mechanism, and the same robot."""
+    """Return the NodeState of a mechanism, and the same robot."""
     bundled = MECHANISMS[name]
-    return node_state_of(bundled.urdf, constraints=str(bundled.loops), **parameters), mechanism(name)
+    node_state = node_state_of(bundled.urdf, constraints=str(bundled.loops), **parameters)
+    return node_state, mechanism(name)
 
 
 def close(got, want):

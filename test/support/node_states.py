@@ -64,7 +64,7 @@ def ask(node_state, service, **fields):
 
 
 def reply_of(node_state, service, **fields):
-    """Return the response of an active node with that node_state; a fault of ours fails the test."""
+    """Return the response of an active node with that state; a bug fails the test."""
     from dynamics_node.ros.services.table import SERVICES, ServiceRunner
     kind, handler = SERVICES[service]
     runner = ServiceRunner(node_state, pytest.fail)
@@ -145,7 +145,8 @@ def scene(text, seed=0, base='fixed'):
     for joint in robot.model.joints:
         if joint.kind in ('planar', 'floating'):
             tau[joint.v] = 0.0
-    made = Scene(node_state, robot, rng, robot.random_configuration(rng), rng.normal(size=robot.nv), tau)
+    made = Scene(node_state, robot, rng, robot.random_configuration(rng), rng.normal(size=robot.nv),
+                 tau)
     measure(node_state, made.q, made.v, made.tau)
     return made
 

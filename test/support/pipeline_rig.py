@@ -54,7 +54,8 @@ class Rig:
         for joint in self.node_state.robot.model.joints:
             if joints is None or joint.name in joints:
                 effort = () if self.effort is None else self.effort[joint.v]
-                self.node_state.measured_state.take(now, [joint.name], self.q[joint.q], self.v[joint.v], effort)
+                self.node_state.measured_state.take(now, [joint.name], self.q[joint.q],
+                                                    self.v[joint.v], effort)
 
     def step(self, seconds=STEP):
         """Let time pass, the robot be measured, and return the effort that is released."""

@@ -30,8 +30,8 @@ def wrenches(request: Any) -> tuple[dict[str, np.ndarray], ...]:
 
 def accelerations(state: RequestState, request: Any) -> np.ndarray:
     """Return the accelerations of a request, zero where it has none."""
-    data, selection = request.acceleration, state.selection
-    complete = data and selection.whole
+    data = request.acceleration
+    complete = data and not state.selection.others.size
     return state.entries('acceleration', data, None if complete else np.zeros(state.robot.nv))
 
 
@@ -48,10 +48,9 @@ def efforts(state: RequestState, request: Any,
 
     :param needed: the degrees of freedom whose effort is used, (nv,) booleans; True: all.
     """
-    joints = state.robot.model.joints
     if len(request.effort) and not len(state.selection.others):
-        return state, state.entries('effort', request.effort, np.zeros(state.robot.nv))
-    measured = state.measured
+        return state, state.entries('effort', request.effort, None)
+    joints, measured = state.robot.model.joints, state.measured
     tau = state.entries('effort', request.effort, np.where(needed, measured.effort, 0.0))
     left_out = state.selection.others if len(request.effort) else range(len(joints))
     used = [k for k in left_out if joints[k].kind not in ('planar', 'floating')

@@ -165,14 +165,15 @@ class MeasuredState:
         Where a position is missing, the joint is dropped; its velocity alone is stored here.
         """
         q, v, effort = values.reshape(3, -1)
-        keep = self._in_time(stamp, placement.joint)
-        alone = keep & ~np.isfinite(q)
-        if alone.any():
-            self.counts['position missing'] += int(alone.sum())
-            keep, alone = keep & ~alone, alone & np.isfinite(v)
-            self.v[placement.v[alone]] = v[alone]
-            self._snapshot = None
+        known = np.isfinite(q)
+        in_time = self._in_time(stamp, placement.joint) if stamp < self._newest else True
+        keep = known & in_time
         if not keep.all():
+            alone = ~known & in_time
+            if alone.any():
+                self.counts['position missing'] += int(alone.sum())
+                alone &= np.isfinite(v)
+                self.v[placement.v[alone]] = v[alone]
             q, v, effort = q[keep], v[keep], effort[keep]
             placement = _placed(None, placement.joint[keep], placement.q[keep], placement.v[keep],
                                 self.model)

@@ -1,10 +1,19 @@
-"""Contact and impact at the node_state: closed forms of a block, the library's numbers; refusals."""
+"""~/contact_and_impact: closed forms of a block, results of the library; refusals."""
 
 import math
 
 import numpy as np
 import pytest
-from support.current_robots import BLOCK, FEET, GRAVITY, MASS, STANDING, close, node_state_at, state_of
+from support.current_robots import (
+    BLOCK,
+    FEET,
+    GRAVITY,
+    MASS,
+    STANDING,
+    close,
+    node_state_at,
+    state_of,
+)
 from support.node_states import ask, node_state_of, refused, wrench
 
 from dynamics_node.constrained.constraint import Constraint
@@ -17,7 +26,8 @@ PUSH = np.array([1.0, -2.0, 3.0, 0.4, 0.5, -0.6])
 def block(velocity=(0.0,) * 6, **request):
     """Return what a block answers that stands on its feet."""
     node_state = node_state_of(BLOCK, base='floating', gravity=(0.0, 0.0, -GRAVITY))
-    return ask(node_state, 'contact_and_impact', position=STANDING, velocity=list(velocity), **request)
+    return ask(node_state, 'contact_and_impact', position=STANDING, velocity=list(velocity),
+               **request)
 
 
 def test_a_block_on_its_feet_weighs_what_it_weighs():

@@ -1,4 +1,4 @@
-"""Derivatives and linear models at the node_state: the library's numbers, in the order of the reply."""
+"""~/dynamics_derivatives, ~/linearization: results of the library in the order of the reply."""
 
 import math
 
@@ -7,8 +7,8 @@ import pytest
 from support.differences import gradient, relative
 from support.node_states import (
     ask,
-    node_state_of,
     measure,
+    node_state_of,
     refused,
     scene,
     tree_scene,
@@ -244,7 +244,8 @@ def test_bad_wrenches_are_refused(service, more):
     node_state = scene(TWO_JOINTS).node_state
     message = refused(node_state, service, external_wrenches=[wrench('hand', PUSH)], **more)
     assert "'hand'" in message and 'elbow_link' in message
-    message = refused(node_state, service, external_wrenches=[wrench('elbow_link', PUSH * math.nan)],
+    message = refused(node_state, service, external_wrenches=[wrench('elbow_link',
+                                                                     PUSH * math.nan)],
                       **more)
     assert message.startswith('external_wrenches[0] is [nan')
 

@@ -80,7 +80,8 @@ def test_forward_dynamics_undoes_inverse_dynamics_over_the_services():
     """With a wrench on the way."""
     s = scene(TWO_JOINTS)
     push = [wrench('elbow_link', [1.0, 2.0, 3.0, 0.4, 0.5, 0.6])]
-    tau = ask(s.node_state, 'inverse_dynamics', acceleration=[0.7, -0.9], external_wrenches=push).effort
+    tau = ask(s.node_state, 'inverse_dynamics', acceleration=[0.7, -0.9],
+              external_wrenches=push).effort
     a = ask(s.node_state, 'forward_dynamics', effort=tau, external_wrenches=push).acceleration
     assert a == pytest.approx([0.7, -0.9], rel=SOLVED)
 
@@ -112,7 +113,8 @@ def test_wrenches_act_at_any_link_and_add_up(tree):
     want = s.robot.forward_dynamics(s.q, s.v, s.tau, total)
     assert reply.acceleration.tolist() == want.tolist()
     given = [True] * len(s.robot.joint_names)
-    reply = ask(s.node_state, 'hybrid_dynamics', external_wrenches=messages, acceleration_given=given)
+    reply = ask(s.node_state, 'hybrid_dynamics', external_wrenches=messages,
+                acceleration_given=given)
     want = s.robot.inverse_dynamics(s.q, s.v, np.zeros(s.robot.nv), total)
     assert relative(reply.effort, want) < EXACT_MATHS
 

@@ -1,4 +1,4 @@
-"""Goals and requests of identification at a node_state without ROS: what is found, kept and refused."""
+"""Goals and requests of identification, without ROS: results, stored samples and refusals."""
 
 import numpy as np
 import pytest
@@ -169,7 +169,8 @@ def test_poses_are_remembered_one_by_one(held):
 def test_remembered_efforts_become_torques_once(held):
     """Currents of 2 N m/A: the load is the one that torques would tell."""
     node_state, (q, tau, approach) = knowing(ARM7), held
-    node_state.observer_parameters = ObserverParameters(effort_meaning='current', torque_constants=' '.join(
+    node_state.observer_parameters = ObserverParameters(effort_meaning='current',
+                                                        torque_constants=' '.join(
         f'joint_{k}=2.0' for k in range(1, 8)))
     for k in range(len(q)):
         tell(node_state, _at_rest(q[k], tau[k] / 2.0), k * 10_000_000_000)
@@ -209,8 +210,10 @@ def test_a_motion_tells_mass_and_centre(compiled):
     robot, _ = heavier(Robot.from_urdf(THREE_JOINTS))
     tell(node_state, recorded(robot, 12.0))
     ask(node_state, 'identify_payload', question='unloaded', duration=10.0)
-    tell(node_state, recorded(robot.with_payload('load', 'wrist_link', **LOAD), 12.0), 20_000_000_000)
-    reply = ask(node_state, 'identify_payload', question='motion', frame='wrist_link', duration=10.0)
+    tell(node_state, recorded(robot.with_payload('load', 'wrist_link', **LOAD), 12.0),
+         20_000_000_000)
+    reply = ask(node_state, 'identify_payload', question='motion', frame='wrist_link',
+                duration=10.0)
     assert abs(reply.payload.m - LOAD['mass']) < 3.0 * reply.sigmas[0] + MASS * LOAD['mass']
     assert len(reply.residual) == 3
     assert reply.samples > 50

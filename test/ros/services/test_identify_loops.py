@@ -24,7 +24,8 @@ def looped(name, meaning='motor_torque', constants=''):
     """Return a node_state that holds a bundled mechanism, and knows what efforts mean."""
     bundled = MECHANISMS[name]
     node_state = node_state_of(bundled.urdf.read_text(), constraints=bundled.loops.read_text())
-    node_state.observer_parameters = ObserverParameters(effort_meaning=meaning, torque_constants=constants)
+    node_state.observer_parameters = ObserverParameters(effort_meaning=meaning,
+                                                        torque_constants=constants)
     return node_state
 
 

@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 from geometry_msgs.msg import Point, Pose, Quaternion, Vector3
 from scipy.spatial.transform import Rotation
-from support.node_states import NOW, ask, node_state_of, measure, refused, scene
+from support.node_states import NOW, ask, measure, node_state_of, refused, scene
 from support.tiny_robots import TWO_JOINTS, chain
 from support.tolerances import EXACT_MATHS
 
@@ -108,7 +108,8 @@ def test_the_start_is_given_else_measured_else_neutral():
 
     def stays(q, **fields):
         T = robot.frame_pose(np.array(q), TIP)
-        reply = ask(node_state, 'inverse_kinematics', targets=[target(T, TIP)], restarts=0, **fields)
+        reply = ask(node_state, 'inverse_kinematics', targets=[target(T, TIP)], restarts=0,
+                    **fields)
         assert np.abs(np.array(reply.position) - q).max() < EXACT_MATHS
         return reply.state_stamp
     assert stays([0.0, 0.0]) == 0

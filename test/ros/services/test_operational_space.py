@@ -1,4 +1,4 @@
-"""The dynamics seen from links, at the node_state: the library's numbers in the order of the reply."""
+"""~/operational_space: results of the library in the order of the reply."""
 
 import numpy as np
 import pytest

@@ -7,8 +7,8 @@ from support.node_states import (
     MORE,
     NOW,
     ask,
-    node_state_of,
     measure,
+    node_state_of,
     refused,
     scene,
     tree_scene,
@@ -55,11 +55,13 @@ def test_no_names_stand_for_all_joints_in_the_order_of_the_model():
 def test_an_answer_does_not_move_the_measured_state():
     """Nor does a request that gives other numbers."""
     s = scene(EVERY_KIND)
-    before = [x.tobytes() for x in (s.node_state.measured_state.q, s.node_state.measured_state.v, s.node_state.measured_state.effort)]
+    before = [x.tobytes() for x in (s.node_state.measured_state.q, s.node_state.measured_state.v,
+                                    s.node_state.measured_state.effort)]
     for service in FIELDS:
         assert ask(s.node_state, service, joint_names=['elbow'], position=[0.7], velocity=[0.8],
                    **MORE.get(service, {})).success
-    assert [x.tobytes() for x in (s.node_state.measured_state.q, s.node_state.measured_state.v, s.node_state.measured_state.effort)] == before
+    assert [x.tobytes() for x in (s.node_state.measured_state.q, s.node_state.measured_state.v,
+                                  s.node_state.measured_state.effort)] == before
 
 
 # Stamps --------------------------------------------------------------------------------------
@@ -141,7 +143,8 @@ def test_the_model_id_is_that_of_the_robot_that_answered():
 
     def carrying():
         s = scene(TWO_JOINTS)
-        s.node_state.current_robot.set_payload('box', ('elbow_link', 2.0, (0.1, 0.2, 0.3), np.zeros((3, 3))), 10.0)
+        s.node_state.current_robot.set_payload('box', ('elbow_link', 2.0, (0.1, 0.2, 0.3),
+                                                       np.zeros((3, 3))), 10.0)
         return s.node_state
     still, ids = carrying(), {}
     for still.clocks.seconds in times:

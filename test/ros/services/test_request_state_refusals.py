@@ -10,8 +10,8 @@ from support.node_states import (
     MORE,
     NOW,
     ask,
-    node_state_of,
     measure,
+    node_state_of,
     refused,
     scene,
     whole_state,
@@ -68,7 +68,8 @@ def test_an_effort_is_missed_at_its_joint_behind_a_floating_base(lacks):
 
 @pytest.mark.parametrize('service', FIELDS)
 @pytest.mark.parametrize('size', [1, 3])
-def test_a_wrong_size_is_refused_with_the_field_and_the_size_that_is_right(node_state, service, size):
+def test_a_wrong_size_is_refused_with_the_field_and_the_size_that_is_right(node_state, service,
+                                                                           size):
     """One entry per named joint, or none."""
     measure(node_state, np.zeros(2), np.zeros(2), np.zeros(2))
     for field in ('position', 'velocity', *FIELDS[service]):
@@ -82,7 +83,8 @@ def test_several_states_are_too_many_for_a_question_about_one(node_state, servic
     """They are a wrong size; MANY take them."""
     measure(node_state, np.zeros(2), np.zeros(2), np.zeros(2))
     for field in ('position', 'velocity', *FIELDS[service]):
-        assert refused(node_state, service, **{field: [0.1] * 4}, **MORE.get(service, {})).startswith(
+        assert refused(node_state, service, **{field: [0.1] * 4}, **MORE.get(service,
+                                                                             {})).startswith(
             f'{field} has 4 entries; expected 2 ')
 
 
@@ -163,5 +165,6 @@ def test_a_robot_that_cannot_move_has_answers_too(service):
     reply = ask(node_state_of(NOTHING_MOVES), service, **MORE.get(service, {}))
     assert reply.joint_names == []
     assert (reply.state_stamp, reply.state_age) == (0, 0.0)
-    assert 'position has 1 entries' in refused(node_state_of(NOTHING_MOVES), service, position=[0.1],
+    assert 'position has 1 entries' in refused(node_state_of(NOTHING_MOVES), service,
+                                               position=[0.1],
                                                **MORE.get(service, {}))

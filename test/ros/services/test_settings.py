@@ -4,7 +4,7 @@ import math
 
 import numpy as np
 import pytest
-from support.node_states import ask, node_state_of, measure, refused, scene
+from support.node_states import ask, measure, node_state_of, refused, scene
 from support.tiny_robots import EVERY_KIND, TWO_JOINTS
 
 from dynamics_node import Robot
@@ -56,7 +56,8 @@ def test_gravity_in_the_axes_of_a_link_is_turned_as_the_link_stands(s):
 def test_gravity_at_a_link_needs_the_joints_that_carry_it_and_no_others(s):
     """A gripper that nobody measures does not matter to the shoulder."""
     node_state = node_state_of(TWO_JOINTS)
-    assert refused(node_state, 'set_gravity', gravity=towards(0, 0, -9, 'shoulder_link')).startswith(
+    assert refused(node_state, 'set_gravity', gravity=towards(0, 0, -9,
+                                                              'shoulder_link')).startswith(
         'no position of shoulder:')
     measure(node_state, s.q, s.v, joints=['shoulder'])
     assert ask(node_state, 'set_gravity', gravity=towards(0, 0, -9, 'shoulder_link')).success
@@ -104,7 +105,8 @@ def test_friction_is_set_for_the_joints_named_and_told_for_all(s):
     reply = ask(s.node_state, 'set_friction', joint_names=['elbow'], damping=[3.0])
     assert reply.joint_names == ['shoulder', 'elbow']
     assert (reply.damping.tolist(), reply.friction.tolist()) == ([0.5, 3.0], [0.25, 0.25])
-    reply = ask(s.node_state, 'set_friction', joint_names=['elbow', 'shoulder'], friction=[1.0, 2.0])
+    reply = ask(s.node_state, 'set_friction', joint_names=['elbow', 'shoulder'], friction=[1.0,
+                                                                                           2.0])
     assert (reply.damping.tolist(), reply.friction.tolist()) == ([0.5, 3.0], [2.0, 1.0])
     robot = s.robot.with_friction({'elbow': 3.0}, {'elbow': 1.0, 'shoulder': 2.0})
     assert torque(s) == robot.inverse_dynamics(s.q, s.v, np.zeros(2)).tolist()

@@ -98,7 +98,8 @@ def test_contacts_of_the_request_carry_the_robot():
         Task(name='pose', kind='posture', level=0, joints=['elbow', 'shoulder'],
              position=[0.5, -0.5])], **state)
     assert reply.row_names == [f'sole.{row}' for row in ('x', 'y', 'z', 'rx', 'ry', 'rz')]
-    held = ask(s.node_state, 'constrained_dynamics', question='forward', effort=reply.effort, **state)
+    held = ask(s.node_state, 'constrained_dynamics', question='forward', effort=reply.effort,
+               **state)
     close(reply.acceleration, held.acceleration)
     close(reply.multipliers, held.multipliers)
     joints = np.array(reply.acceleration)[[0, 7]]
@@ -120,12 +121,15 @@ def test_loops_count_or_not_and_passive_joints_have_no_torque():
     close(closed.effort, want.torque)
     close(closed.multipliers, np.concatenate(list(want.forces.values())))
     assert closed.effort[1:].tolist() == [0.0, 0.0]
-    assert ask(node_state, 'task_control', constraint_names=['tip_x'], **state).row_names == ['tip_x.n']
+    assert ask(node_state, 'task_control', constraint_names=['tip_x'],
+               **state).row_names == ['tip_x.n']
     open_tree = ask(node_state, 'task_control', ignore_loops=True, all_active=True, **state)
-    a = ask(node_state, 'forward_dynamics', position=q, velocity=v, effort=open_tree.effort).acceleration
+    a = ask(node_state, 'forward_dynamics', position=q, velocity=v,
+            effort=open_tree.effort).acceleration
     close(a, open_tree.acceleration)
     apart = q + [0.01, 0.0, 0.0]
-    steady = ask(node_state, 'task_control', **{**state, 'position': apart}, stabilisation=[10.0, 10.0])
+    steady = ask(node_state, 'task_control', **{**state, 'position': apart}, stabilisation=[10.0,
+                                                                                            10.0])
     close(steady.effort, robot.whole_body(
         apart, v, [tasks_data.Task('turn', 'posture', joints=('crank_joint',),
                                    acceleration=(2.0,), stiffness=0.0)], bounds=(),

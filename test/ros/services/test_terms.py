@@ -129,7 +129,8 @@ def test_jacobian_twist_and_pose_belong_together(tree):
     s = tree_scene(tree)
 
     def at(q):
-        return ask(s.node_state, 'kinematics', frames=['l9'], position=q, velocity=s.v, jacobians=True,
+        return ask(s.node_state, 'kinematics', frames=['l9'], position=q, velocity=s.v,
+                   jacobians=True,
                    jacobian_rates=True)
     reply = at(s.q)
     J, rate = (matrices(x, 1, s.robot.nv)[0] for x in (reply.jacobians, reply.jacobian_rates))

@@ -4,7 +4,7 @@ import numpy as np
 import pytest
 from scipy.interpolate import CubicSpline
 from support.differences import relative
-from support.node_states import NOW, ask, node_state_of, measure, scene, tree_scene
+from support.node_states import NOW, ask, measure, node_state_of, scene, tree_scene
 from support.random_trees import TREES
 from support.tiny_robots import TWO_JOINTS
 from support.tolerances import EXACT_MATHS
@@ -140,7 +140,8 @@ def test_limits_find_their_joints_behind_a_floating_base():
 
 def test_limits_are_checked_between_the_points_when_asked_to(s):
     """A finer look finds no lower peak, and converges."""
-    peaks = [np.array(ask(s.node_state, 'trajectory_torques', **swing(check_period=period)).peak_effort)
+    peaks = [np.array(ask(s.node_state, 'trajectory_torques',
+                          **swing(check_period=period)).peak_effort)
              for period in (0.0, 0.5, 0.125, 0.0625 / 2, 0.0625 / 4)]
     assert all((finer >= coarser).all() for coarser, finer in zip(peaks, peaks[1:]))
     assert (peaks[-1] > peaks[0]).any()
@@ -163,7 +164,8 @@ def test_a_trajectory_that_begins_late_is_no_longer_for_it(s):
 
 def test_the_first_joint_to_exceed_its_limit_is_told_with_the_time(s):
     """None does where the margins are positive; the time counts from the start."""
-    free = ask(s.node_state, 'trajectory_torques', **swing(check_period=0.01, effort_limits=[1e3, 1e3]))
+    free = ask(s.node_state, 'trajectory_torques', **swing(check_period=0.01, effort_limits=[1e3,
+                                                                                             1e3]))
     assert free.first_saturated_joint == ''
     assert np.isnan(free.first_saturation_time)
     assert min(free.margin) > 0.0

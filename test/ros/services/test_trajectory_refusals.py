@@ -4,7 +4,7 @@ import math
 
 import numpy as np
 import pytest
-from support.node_states import ask, node_state_of, measure, refused, scene
+from support.node_states import ask, measure, node_state_of, refused, scene
 from support.tiny_robots import EVERY_KIND, TWO_JOINTS
 from support.trajectories import trajectory
 
@@ -126,10 +126,12 @@ def test_limits_period_and_frame_are_checked(node_state, fields, message):
 def test_a_payload_point_that_is_none_is_refused(node_state):
     """Where a payload is asked for."""
     from geometry_msgs.msg import Point
-    assert refused(node_state, 'trajectory_torques', trajectory=trajectory(NAMES, TIMES, positions=GOOD),
+    assert refused(node_state, 'trajectory_torques', trajectory=trajectory(NAMES, TIMES,
+                                                                           positions=GOOD),
                    payload_frame='base', payload_com=Point(x=math.nan)).startswith('payload_com')
 
 
 def test_a_motion_too_fast_for_numbers_is_refused(node_state):
     """Nothing that is not finite comes out."""
-    assert 'too' in said(node_state, times=[0.0, 1e-9, 2e-9], positions=[[0, 0], [1e300, 0], [0, 0]])
+    assert 'too' in said(node_state, times=[0.0, 1e-9, 2e-9], positions=[[0, 0], [1e300, 0], [0,
+                                                                                              0]])

@@ -15,7 +15,7 @@ STILL = np.zeros(7)
 
 
 class Watched:
-    """A estimator on a node_state, and joint states for it: all joints at once, in the model's order."""
+    """An estimator, and joint states for it: all joints at once, in the order of the model."""
 
     def __init__(self, node=None, **parameters):
         self.node_state = node_state_of(ARM7, **(node or {}))
@@ -56,7 +56,8 @@ def test_a_push_is_seen_flagged_and_located():
     np.testing.assert_allclose(sights[-1].torque, pushed, atol=1e-4 * np.abs(pushed).max())
     assert sights[-1].contact and sights[-1].stamp == watched.stamp
     assert watched.estimator.contacts == 1
-    np.testing.assert_allclose(watched.estimator.wrench(watched.node_state.snapshot()).wrench, PUSH, atol=0.01)
+    np.testing.assert_allclose(watched.estimator.wrench(watched.node_state.snapshot()).wrench, PUSH,
+                               atol=0.01)
     assert not watched.run(0.5)[-1].contact
     assert watched.estimator.peaks.max() < 2.0   # those of the contact do not count
 

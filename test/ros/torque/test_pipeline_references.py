@@ -73,7 +73,7 @@ def test_a_malformed_reference_is_refused_and_the_old_one_goes_on(wrong, expecte
     rig.run(2.0)
     before = rig.step()
     with pytest.raises(DynamicsError, match=expected):
-        rig.pipeline.follow(wrong)
+        rig.pipeline.follow(*wrong)
     assert rig.step() == pytest.approx(before) and rig.state == 'enabled'
 
 

@@ -26,7 +26,8 @@ def rig_of(**torque):
 def here(rig, by=(0.0, 0.0, 0.0), **more):
     """Return the arguments of a task reference a little off where the frame is measured."""
     pose = rig.robot.frame_pose(rig.q, 'tool0')
-    return {'start': None, 'frame': '', 'position': pose[:3, 3] + by,
+    return {'measured': rig.node_state.snapshot(), 'start': None, 'frame': '',
+            'position': pose[:3, 3] + by,
             'orientation': so3.to_quaternion(pose[:3, :3]), **more}
 
 
@@ -91,7 +92,7 @@ def test_a_reference_is_refused_where_nobody_would_follow_it():
     with pytest.raises(DynamicsError, match='torques are disabled: .* enable first'):
         rig_of().pipeline.follow_task(**here(rig_of()))
     rig = rig_of().enabled()
-    with pytest.raises(DynamicsError, match="'task_space', which follows no reference; those that"):
+    with pytest.raises(DynamicsError, match="'task_space', which follows no reference; modes that"):
         rig.pipeline.follow(*to([0.3] * 7, names=rig.robot.joint_names))
     rig = rig_of(**IMPEDANCE).enabled()
     with pytest.raises(DynamicsError, match="'impedance', which follows no task reference; .* do: "
