@@ -1,8 +1,10 @@
-"""Ask a running node: the command `call`."""
+"""Call a service of a running node: the command `call`."""
 
 import argparse
 import json
 import sys
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from typing import Any
 
 import numpy as np
 
@@ -10,12 +12,12 @@ from dynamics_node.checks import named_numbers
 from dynamics_node.errors import DynamicsError
 from dynamics_node.task_space.target import Target
 
-QUESTIONS = {'inverse': 'inverse_dynamics', 'forward': 'forward_dynamics',
-             'terms': 'dynamics_terms', 'kinematics': 'kinematics',
-             'operational_space': 'operational_space', 'inverse_kinematics': 'inverse_kinematics',
-             'inverse_derivatives': 'dynamics_derivatives',
-             'forward_derivatives': 'dynamics_derivatives', 'linearization': 'linearization',
-             'payloads': 'list_payloads', 'report': 'model_report', 'selftest': 'self_test'}
+METHODS = {'inverse': 'inverse_dynamics', 'forward': 'forward_dynamics',
+           'terms': 'dynamics_terms', 'kinematics': 'kinematics',
+           'operational_space': 'operational_space', 'inverse_kinematics': 'inverse_kinematics',
+           'inverse_derivatives': 'dynamics_derivatives',
+           'forward_derivatives': 'dynamics_derivatives', 'linearization': 'linearization',
+           'payloads': 'list_payloads', 'report': 'model_report', 'selftest': 'self_test'}
 DETAILS = """\
 examples:
   %(prog)s inverse --joint joint_1=0.1 joint_2=0.2 --velocity joint_1=0 joint_2=0
@@ -26,40 +28,40 @@ examples:
   %(prog)s linearization --step 0.001 --json
   %(prog)s report --node /left/dynamics_node
 
-What is left out is taken from the measured joint states, accelerations are zero.
-exit code: 0 answered, 2 refused or nobody answers
+Missing values are taken from the measured joint states, accelerations are zero.
+exit code: 0 replied, 2 refused or no reply
 """
 
 
-def add_parser(subparsers):
+def add_parser(subparsers: Any) -> None:
     """Add the command `call`."""
-    parser = subparsers.add_parser('call', help='ask a running node', epilog=DETAILS,
-                                   description='Ask a running dynamics node.',
+    parser = subparsers.add_parser('call', help='call a service of a running node', epilog=DETAILS,
+                                   description='Call a service of a running dynamics node.',
                                    formatter_class=argparse.RawDescriptionHelpFormatter)
-    parser.add_argument('question', choices=QUESTIONS)
+    parser.add_argument('question', choices=METHODS)
     for name, unit in (('joint', 'position [rad or m]'), ('velocity', '[rad/s or m/s]'),
                        ('acceleration', '[rad/s^2 or m/s^2]'), ('effort', '[N m or N]')):
         parser.add_argument(f'--{name}', metavar='JOINT=NUMBER', nargs='+', action='extend',
                             default=[], help=unit)
     parser.add_argument('--wrench', metavar='LINK=FX,FY,FZ,TX,TY,TZ', action='append', default=[],
-                        help='force and torque on the robot, at and in that link [N, N m]')
+                        help='force and torque on the robot, at that link, in its axes [N, N m]')
     parser.add_argument('--frame', metavar='LINK', nargs='+', action='extend', default=[],
                         help='links, for kinematics; all if none is named')
     parser.add_argument('--axes', metavar='AXIS', nargs='+', action='extend', default=[],
                         help='for operational_space: some of x y z rx ry rz; all if none is named')
     parser.add_argument('--pose', metavar='X,Y,Z[,QX,QY,QZ,QW]', action='append', default=[],
-                        help='for inverse_kinematics: where each --frame shall be, in the root '
-                        'frame; without a quaternion only its position')
+                        help='for inverse_kinematics: target of each --frame, in the root frame; '
+                        'without a quaternion only its position')
     parser.add_argument('--step', metavar='SECONDS', type=float,
-                        help='for linearization: in discrete time; else it is continuous')
-    parser.add_argument('--node', default='dynamics_node', help='name of the node to ask')
-    parser.add_argument('--timeout', type=float, default=10.0, help='how long to wait [s]')
-    parser.add_argument('--json', action='store_true', help='for programs: JSON, not tables')
+                        help='for linearization: time step of a discrete model; else it is continuous')
+    parser.add_argument('--node', default='dynamics_node', help='name of the node')
+    parser.add_argument('--timeout', type=float, default=10.0, help='greatest time to wait [s]')
+    parser.add_argument('--json', action='store_true', help='print JSON instead of tables')
     parser.set_defaults(run=call)
 
 
-def call(arguments):
-    """Ask, and write the answer to the standard output; return the exit code."""
+def call(arguments: argparse.Namespace) -> int:
+    """Call the service, and write the reply to the standard output; return the exit code."""
     fields = _fields(arguments)
     import rclpy
 
@@ -68,42 +70,42 @@ def call(arguments):
     try:
         node = rclpy.create_node('dynamics_node_call')
         client = DynamicsClient(node, arguments.node, arguments.timeout)
-        answer = getattr(client, QUESTIONS[arguments.question])(**fields)
+        reply = getattr(client, METHODS[arguments.question])(**fields)
     except TimeoutError as error:
         raise DynamicsError(str(error)) from None
     finally:
         rclpy.try_shutdown()
-    shown = {name: value for name, value in vars(answer).items()
+    shown = {name: value for name, value in vars(reply).items()
              if name not in ('success', 'message')}
     sys.stdout.write((json.dumps(shown, indent=2, default=_plain) if arguments.json
                       else as_text(shown)) + '\n')
     return 0
 
 
-TAKES = {  # question -> the words of the command line it understands
+OPTIONS = {  # question -> {argument of the client: option of the command line}
     'inverse': {'q': 'joint', 'v': 'velocity', 'a': 'acceleration', 'wrenches': 'wrench'},
     'forward': {'q': 'joint', 'v': 'velocity', 'tau': 'effort', 'wrenches': 'wrench'},
     'terms': {'q': 'joint', 'v': 'velocity'},
     'kinematics': {'q': 'joint', 'v': 'velocity', 'frames': 'frame'},
     'inverse_kinematics': {'start': 'joint', 'frames': 'frame', 'poses': 'pose'},
 }
-TAKES['operational_space'] = {**TAKES['kinematics'], 'axes': 'axes'}
-TAKES['inverse_derivatives'], TAKES['forward_derivatives'] = TAKES['inverse'], TAKES['forward']
-TAKES['linearization'] = {**TAKES['forward'], 'step': 'step'}
+OPTIONS['operational_space'] = {**OPTIONS['kinematics'], 'axes': 'axes'}
+OPTIONS['inverse_derivatives'], OPTIONS['forward_derivatives'] = OPTIONS['inverse'], OPTIONS['forward']
+OPTIONS['linearization'] = {**OPTIONS['forward'], 'step': 'step'}
 
 
-def _fields(arguments):
+def _fields(arguments: argparse.Namespace) -> dict[str, Any]:
     """Return the arguments of the client's method."""
-    takes = TAKES.get(arguments.question, {})
+    options = OPTIONS.get(arguments.question, {})
     for word in ('joint', 'velocity', 'acceleration', 'effort', 'wrench', 'frame', 'axes', 'pose',
                  'step'):
-        if getattr(arguments, word) not in (None, []) and word not in takes.values():
-            known = ', '.join(f'--{other}' for other in takes.values()) or 'none'
-            raise DynamicsError(f'--{word} does not go with {arguments.question}; it takes {known}')
+        if getattr(arguments, word) not in (None, []) and word not in options.values():
+            known = ', '.join(f'--{other}' for other in options.values()) or 'none'
+            raise DynamicsError(f'--{word} is not an option of {arguments.question}; valid: {known}')
     read = {'wrench': _wrenches, 'frame': _as_is, 'axes': _as_is, 'pose': _poses, 'step': _as_is}
     fields = {argument: read.get(word, _numbers)(f'--{word}', getattr(arguments, word))
-              for argument, word in takes.items() if getattr(arguments, word) not in (None, [])}
-    if QUESTIONS[arguments.question] == 'dynamics_derivatives':
+              for argument, word in options.items() if getattr(arguments, word) not in (None, [])}
+    if METHODS[arguments.question] == 'dynamics_derivatives':
         fields['question'] = arguments.question.removesuffix('_derivatives')
     if arguments.question == 'inverse_kinematics':
         fields['targets'] = _targets(fields.pop('frames', []), fields.pop('poses', []))
@@ -112,7 +114,7 @@ def _fields(arguments):
     return _completed(fields)
 
 
-def _targets(frames, poses):
+def _targets(frames: Sequence[str], poses: Sequence[list[float]]) -> list[Target]:
     """Return one Target per frame."""
     if len(frames) != len(poses):
         raise DynamicsError(f'--frame names {len(frames)} links, but there are {len(poses)} --pose;'
@@ -120,12 +122,12 @@ def _targets(frames, poses):
     return [Target(frame, pose[:3], pose[3:] or None) for frame, pose in zip(frames, poses)]
 
 
-def _as_is(name, value):
+def _as_is(name: str, value: Any) -> Any:
     return value
 
 
-def _completed(fields):
-    """Let all quantities speak of the same joints: accelerations not given are zero."""
+def _completed(fields: dict[str, Any]) -> dict[str, Any]:
+    """Give all quantities the same joints: missing accelerations are zero."""
     joints = list(dict.fromkeys(name for key in ('q', 'v', 'a', 'tau') if key in fields
                                 for name in fields[key]))
     if 'a' in fields:
@@ -133,11 +135,11 @@ def _completed(fields):
     return fields
 
 
-def _numbers(name, words):
+def _numbers(name: str, words: Sequence[str]) -> dict[str, float]:
     return named_numbers(name, ' '.join(words))
 
 
-def _wrenches(name, words):
+def _wrenches(name: str, words: Sequence[str]) -> dict[str, list[float]]:
     wrenches = {}
     for word in words:
         frame, _, numbers = word.partition('=')
@@ -147,7 +149,7 @@ def _wrenches(name, words):
     return wrenches
 
 
-def _poses(name, words):
+def _poses(name: str, words: Sequence[str]) -> list[list[float]]:
     poses = [_listed(word) for word in words]
     for word, pose in zip(words, poses):
         if len(pose) not in (3, 7):
@@ -155,16 +157,16 @@ def _poses(name, words):
     return poses
 
 
-def _listed(numbers):
-    """Return numbers with commas between them; none if they are no numbers."""
+def _listed(numbers: str) -> list[float]:
+    """Return numbers separated by commas; an empty list if one is not a number."""
     try:
         return [float(number) for number in numbers.split(',')]
     except ValueError:
         return []
 
 
-def as_text(fields):
-    """Return the fields of an answer for people: one line per joint, matrices in rows."""
+def as_text(fields: dict[str, Any]) -> str:
+    """Return the fields of a reply as text: one line per joint, matrices in rows."""
     if 'report' in fields:
         return fields['report']
     names = fields.pop('joint_names', [])
@@ -174,7 +176,7 @@ def as_text(fields):
                                                  for line in _lines(name, value))])
 
 
-def _table(names, columns):
+def _table(names: Sequence[str], columns: Mapping[str, np.ndarray]) -> Iterator[str]:
     if columns:
         width = max(map(len, names))
         yield ' ' * width + ''.join(f'  {name:>14}' for name in columns)
@@ -183,7 +185,7 @@ def _table(names, columns):
                                                for column in columns.values())
 
 
-def _lines(name, value):
+def _lines(name: str, value: Any) -> Iterator[str]:
     """Yield the lines of one field; nothing for an empty one."""
     if isinstance(value, (list, np.ndarray)) and not len(value):
         return
@@ -197,8 +199,7 @@ def _lines(name, value):
         yield f'{name}: {_short(value)}'
 
 
-
-def _short(value):
+def _short(value: Any) -> str:
     """Return a number, a text, a list of them or a message in one line."""
     if hasattr(value, 'get_fields_and_field_types'):
         return '  '.join(f'{name} {_short(getattr(value, name))}'
@@ -208,8 +209,8 @@ def _short(value):
     return f'{value:.6g}' if isinstance(value, float) else str(value)
 
 
-def _plain(value):
-    """Return a message or array as what JSON knows; it has no nan."""
+def _plain(value: Any) -> Any:
+    """Return a message or array in types of JSON, null in place of nan."""
     if isinstance(value, np.ndarray):
         return np.where(np.isfinite(value), value, None).tolist()
     return {name: getattr(value, name) for name in value.get_fields_and_field_types()}

@@ -1,8 +1,9 @@
-"""The executable `dynamics_node`: run a command, or the node when no command is given."""
+"""Run the executable `dynamics_node`: a command, or the node if none is given."""
 
 import os
 import signal
 import sys
+from collections.abc import Sequence
 
 from dynamics_node.commands import call
 from dynamics_node.commands.main import COMMANDS as COMMANDS_WITHOUT_ROS
@@ -11,14 +12,14 @@ from dynamics_node.commands.main import main as run_command
 COMMANDS = (*COMMANDS_WITHOUT_ROS, call.add_parser)
 NAMES = ('inspect', 'report', 'excitation', 'identify', 'call')
 WITHOUT_COMMAND = """\
-Without a command it is the node:
+Without a command, run the node:
   dynamics_node --ros-args -p robot_description:=robot.urdf
   dynamics_node --ros-args --params-file config/dynamics_node.yaml
 """
 
 
-def main(argv=None):
-    """Run a command, or the node when there is none; return the exit code."""
+def main(argv: Sequence[str] | None = None) -> int:
+    """Run a command, or the node if there is none; return the exit code."""
     words = sys.argv[1:] if argv is None else argv
     if words and words[0] in (*NAMES, '-h', '--help'):
         return run_command(words, COMMANDS, 'dynamics_node', WITHOUT_COMMAND)

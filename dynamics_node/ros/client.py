@@ -1,102 +1,134 @@
-"""Ask a dynamics node from another node, with arrays and names instead of messages."""
+"""Call the services of a dynamics node from another node, with arrays instead of messages."""
 
 import functools
-import math
 import threading
 import time
+from collections.abc import Callable, Mapping, Sequence
 from types import SimpleNamespace
+from typing import Any
 
 import numpy as np
 from builtin_interfaces.msg import Duration
 from geometry_msgs.msg import Inertia, Vector3Stamped, WrenchStamped
+from numpy.typing import ArrayLike
+from rclpy.client import Client
 from rclpy.executors import SingleThreadedExecutor
+from rclpy.node import Node
 from rclpy.qos import QoSProfile
 from rclpy.task import Future
+from trajectory_msgs.msg import JointTrajectory
 
+from dynamics_node.constrained.constraint import Constraint
 from dynamics_node.constrained.read_loops import read_constraints, to_yaml
 from dynamics_node.errors import DynamicsError
 from dynamics_node.ros import convert
 from dynamics_node.ros.client_messages import bound_message, frame_target, task_message
+from dynamics_node.ros.client_replies import result_of
 from dynamics_node.ros.services.table import SERVICES
+from dynamics_node.task_space.bounds import Bound
+from dynamics_node.task_space.target import Target
+from dynamics_node.task_space.tasks import Task
 
-CROWD = QoSProfile(depth=1000)  # the queue of a client takes the replies to all others too
-MATRICES = ('mass_matrix', 'coriolis_matrix', 'by_position', 'by_velocity', 'by_input',
-            'state_matrix', 'inertia', 'null_space', 'directions')
-FRAME_MATRICES = ('jacobians', 'jacobian_rates')
-ENERGIES = ('kinetic_energy', 'potential_energy')
+MANY_REPLIES = QoSProfile(depth=1000)  # the queue of a client also gets replies to other clients
+Quantity = ArrayLike | Mapping[str, float] | None   # array over joints, {joint: value}, or None
+Wrenches = Mapping[str, Sequence[float]] | None     # {link: (fx, fy, fz, tx, ty, tz)}
+Constraints = str | Sequence[Constraint | Mapping[str, Any]]   # YAML, Constraint or dicts
+Reply = SimpleNamespace | Future                    # Future with wait=False
 
 
 class DynamicsClient:
     """The services of a dynamics node, as methods.
 
     States are given as arrays over `joints` (all joints, if none are named), or as {joint: value}.
-    What is left out is filled by the node from what it measures. A method returns the reply with
-    its fields as NumPy arrays, matrices in shape; a refusal raises DynamicsError with its reason.
+    The node completes missing values by measured ones. A method returns the reply with its fields
+    as NumPy arrays, matrices in shape; a refusal raises DynamicsError with its reason.
 
-    A call blocks until the answer is there: let the node spin in another thread, or not at all.
-    Inside a callback, where blocking would be for ever, take `wait=False`: the method then returns
-    a Future, to be awaited or given a callback.
+    A call blocks until the reply arrives: spin the node in another thread, or not at all. Inside a
+    callback, where a call would block for ever, use `wait=False`: the method then returns a Future,
+    to await or to add a callback to.
     """
 
-    def __init__(self, node, name='dynamics_node', timeout=5.0):
-        """Take the node to ask from, the name of the one to ask, and how long to wait [s]."""
+    def __init__(self, node: Node, name: str = 'dynamics_node', timeout: float = 5.0) -> None:
+        """Prepare calls from a node.
+
+        :param name: of the dynamics node, with its namespace.
+        :param timeout: greatest time to wait for a reply [s].
+        """
         self._node, self._name, self._timeout = node, name, timeout
         self._clients = {}
 
     # Dynamics --------------------------------------------------------------------------------
 
-    def inverse_dynamics(self, q=None, v=None, a=None, joints=(), wrenches=None, wait=True):
-        """Return .effort for an acceleration.
+    def inverse_dynamics(self, q: Quantity = None, v: Quantity = None, a: Quantity = None,
+                         joints: Sequence[str] = (), wrenches: Wrenches = None,
+                         wait: bool = True) -> Reply:
+        """Return .effort of an acceleration.
 
-        :param wrenches: {link: (fx, fy, fz, tx, ty, tz)} on the robot, at and in that link.
+        :param wrenches: {link: (fx, fy, fz, tx, ty, tz)} on the robot, at that link, in its axes.
         """
         return self._ask('inverse_dynamics', wait, **_named(joints, position=q, velocity=v,
                          acceleration=a), external_wrenches=_wrenches(wrenches))
 
-    def forward_dynamics(self, q=None, v=None, tau=None, joints=(), wrenches=None, wait=True):
-        """Return .acceleration under torques."""
+    def forward_dynamics(self, q: Quantity = None, v: Quantity = None, tau: Quantity = None,
+                         joints: Sequence[str] = (), wrenches: Wrenches = None,
+                         wait: bool = True) -> Reply:
+        """Return .acceleration of torques."""
         return self._ask('forward_dynamics', wait, **_named(joints, position=q, velocity=v,
                          effort=tau), external_wrenches=_wrenches(wrenches))
 
-    def hybrid_dynamics(self, q=None, v=None, a=None, tau=None, given=(), joints=(), wrenches=None,
-                        wait=True):
+    def hybrid_dynamics(self, q: Quantity = None, v: Quantity = None, a: Quantity = None,
+                        tau: Quantity = None, given: Sequence[bool] = (),
+                        joints: Sequence[str] = (), wrenches: Wrenches = None,
+                        wait: bool = True) -> Reply:
         """Return .acceleration and .effort, from a where `given` is True and tau elsewhere."""
         return self._ask('hybrid_dynamics', wait, **_named(joints, position=q, velocity=v,
                          acceleration=a, effort=tau), external_wrenches=_wrenches(wrenches),
                          acceleration_given=[bool(x) for x in given])
 
-    def dynamics_terms(self, q=None, v=None, joints=(), wait=True):
-        """Return .mass_matrix, .coriolis_matrix, .gravity and all else of the equation."""
+    def dynamics_terms(self, q: Quantity = None, v: Quantity = None, joints: Sequence[str] = (),
+                       wait: bool = True) -> Reply:
+        """Return .mass_matrix, .coriolis_matrix, .gravity and the other terms of the equation."""
         return self._ask('dynamics_terms', wait, **_named(joints, position=q, velocity=v))
 
-    def kinematics(self, frames=(), q=None, v=None, joints=(), jacobians=True, rates=False,
-                   local=False, wait=True):
+    def kinematics(self, frames: Sequence[str] = (), q: Quantity = None, v: Quantity = None,
+                   joints: Sequence[str] = (), jacobians: bool = True, rates: bool = False,
+                   local: bool = False, wait: bool = True) -> Reply:
         """Return .poses, .twists, .jacobians (frames, 6, n) and .jacobian_rates of links."""
         return self._ask('kinematics', wait, **_named(joints, position=q, velocity=v),
                          frames=list(frames), jacobians=jacobians, jacobian_rates=rates,
                          local=local)
 
-    def batch_dynamics(self, question, q=None, v=None, a=None, tau=None, given=(), joints=(),
-                       wrenches=None, wait=True):
-        """Return the answers for N states, (N, n): 'inverse', 'forward', 'hybrid' or 'terms'."""
+    def batch_dynamics(self, question: str, q: Quantity = None, v: Quantity = None,
+                       a: Quantity = None, tau: Quantity = None, given: Sequence[bool] = (),
+                       joints: Sequence[str] = (), wrenches: Wrenches = None,
+                       wait: bool = True) -> Reply:
+        """Return the dynamics of N states, (N, n).
+
+        :param question: 'inverse', 'forward', 'hybrid' or 'terms'.
+        """
         return self._ask('batch_dynamics', wait, question=question,
                          **_named(joints, position=q, velocity=v, acceleration=a, effort=tau),
                          external_wrenches=_wrenches(wrenches),
                          acceleration_given=[bool(x) for x in given])
 
-    def dynamics_derivatives(self, question, q=None, v=None, a=None, tau=None, given=(), joints=(),
-                             wrenches=None, wait=True):
-        """Return .by_position, .by_velocity, .by_input, (n, n), of 'inverse', 'forward', 'hybrid'.
+    def dynamics_derivatives(self, question: str, q: Quantity = None, v: Quantity = None,
+                             a: Quantity = None, tau: Quantity = None,
+                             given: Sequence[bool] = (), joints: Sequence[str] = (),
+                             wrenches: Wrenches = None, wait: bool = True) -> Reply:
+        """Return .by_position, .by_velocity, .by_input, (n, n), or (N, n, n) for N states.
 
-        Also what they are derivatives of, .effort or .acceleration. (N, n, n) for N states.
+        Also the quantities that they are derivatives of, .effort or .acceleration.
+
+        :param question: 'inverse', 'forward' or 'hybrid'.
         """
         return self._ask('dynamics_derivatives', wait, _read(q, v, a, tau), question=question,
                          **_named(joints, position=q, velocity=v, acceleration=a, effort=tau),
                          external_wrenches=_wrenches(wrenches),
                          acceleration_given=[bool(x) for x in given])
 
-    def linearization(self, q=None, v=None, tau=None, step=0.0, joints=(), wrenches=None,
-                      wait=True):
+    def linearization(self, q: Quantity = None, v: Quantity = None, tau: Quantity = None,
+                      step: float = 0.0, joints: Sequence[str] = (), wrenches: Wrenches = None,
+                      wait: bool = True) -> Reply:
         """Return .state_matrix A (2n, 2n), .input_matrix B (2n, n), .drift (2n,) for LQR.
 
         :param step: [s]; zero is continuous time.
@@ -105,13 +137,16 @@ class DynamicsClient:
                          **_named(joints, position=q, velocity=v, effort=tau),
                          external_wrenches=_wrenches(wrenches))
 
-    def constrained_dynamics(self, question, q=None, v=None, a=None, tau=None, given=(), joints=(),
-                             wrenches=None, constraints=(), wait=True, **options):
-        """Return .acceleration, .effort, .multipliers over .row_names, .report and its numbers.
+    def constrained_dynamics(self, question: str, q: Quantity = None, v: Quantity = None,
+                             a: Quantity = None, tau: Quantity = None,
+                             given: Sequence[bool] = (), joints: Sequence[str] = (),
+                             wrenches: Wrenches = None, constraints: Constraints = (),
+                             wait: bool = True, **options: Any) -> Reply:
+        """Return .acceleration, .effort, .multipliers of .row_names, .report and its numbers.
 
-        :param question: 'inverse', 'forward' or 'hybrid', with the node's loops closed.
-        :param constraints: more of them, as Constraint or dicts.
-        :param options: other fields of the service, project, choice, passive_joints, ...
+        :param question: 'inverse', 'forward' or 'hybrid', with the loops of the node closed.
+        :param constraints: additional ones.
+        :param options: other fields of the service: project, choice, passive_joints, ...
         """
         return self._ask('constrained_dynamics', wait, question=question,
                          **_named(joints, position=q, velocity=v, acceleration=a, effort=tau),
@@ -119,13 +154,14 @@ class DynamicsClient:
                          acceleration_given=[bool(x) for x in given],
                          constraints_yaml=_yaml(constraints), **options)
 
-    def contact_and_impact(self, question, contacts=(), q=None, v=None, a=None, tau=None,
-                           joints=(), wrenches=None, wait=True, **options):
+    def contact_and_impact(self, question: str, contacts: Constraints = (), q: Quantity = None,
+                           v: Quantity = None, a: Quantity = None, tau: Quantity = None,
+                           joints: Sequence[str] = (), wrenches: Wrenches = None,
+                           wait: bool = True, **options: Any) -> Reply:
         """Return .contact_wrenches, .verdicts of .contact_names, and the motion.
 
-        :param question: 'forces' under tau, 'distribution' for a, or 'impact'.
-        :param contacts: as Constraint or dicts.
-        :param options: other fields of the service, contact_frames, friction, restitution, ...
+        :param question: 'forces' of tau, 'distribution' for a, or 'impact'.
+        :param options: other fields of the service: contact_frames, friction, restitution, ...
         """
         return self._ask('contact_and_impact', wait, question=question,
                          **_named(joints, position=q, velocity=v, acceleration=a, effort=tau),
@@ -134,7 +170,9 @@ class DynamicsClient:
 
     # Task space ------------------------------------------------------------------------------
 
-    def operational_space(self, frames, q=None, v=None, joints=(), wait=True, axes=()):
+    def operational_space(self, frames: str | Sequence[str], q: Quantity = None,
+                          v: Quantity = None, joints: Sequence[str] = (), wait: bool = True,
+                          axes: Sequence[str] = ()) -> Reply:
         """Return .inertia, .bias, .gravity, .jacobian, .consistent_inverse, .null_space of links.
 
         :param frames: the name of a link, or several.
@@ -144,24 +182,28 @@ class DynamicsClient:
                          frames=[frames] if isinstance(frames, str) else list(frames),
                          axes=list(axes))
 
-    def inverse_kinematics(self, targets, start=None, joints=(), wait=True, **options):
+    def inverse_kinematics(self, targets: Target | Sequence[Target], start: Quantity = None,
+                           joints: Sequence[str] = (), wait: bool = True,
+                           **options: Any) -> Reply:
         """Return .solved, .position (nq), .position_errors, .rotation_errors, .reason.
 
         :param targets: a Target or several; FrameTarget messages too.
-        :param start: position, as measured where it is left out.
+        :param start: position where the search starts; None: as measured.
         :param options: tolerance, restarts.
         """
         targets = targets if isinstance(targets, (list, tuple)) else [targets]
         return self._ask('inverse_kinematics', wait, **_named(joints, position=start),
                          targets=[frame_target(each) for each in targets], **options)
 
-    def task_control(self, tasks, bounds=None, q=None, v=None, joints=(), contacts=(),
-                     wrenches=None, wait=True, **options):
+    def task_control(self, tasks: Sequence[Task], bounds: Sequence[Bound] | None = None,
+                     q: Quantity = None, v: Quantity = None, joints: Sequence[str] = (),
+                     contacts: Constraints = (), wrenches: Wrenches = None, wait: bool = True,
+                     **options: Any) -> Reply:
         """Return .status, .effort, .acceleration, .multipliers, .errors {task: array}, .conflict.
 
-        :param tasks: of Task; bounds: of Bound, None for torque limits and friction, () for none.
-        :param contacts: held besides the node's loops, as Constraint or dicts.
-        :param options: other fields of the service, passive_joints, stabilisation, ...
+        :param bounds: None for torque limits and friction, () for no bounds.
+        :param contacts: in addition to the loops of the node.
+        :param options: other fields of the service: passive_joints, stabilisation, ...
         """
         return self._ask('task_control', wait, **_named(joints, position=q, velocity=v),
                          tasks=[task_message(task) for task in tasks],
@@ -170,55 +212,60 @@ class DynamicsClient:
                          constraints_yaml=_yaml(contacts), external_wrenches=_wrenches(wrenches),
                          **options)
 
-    def trajectory_torques(self, trajectory, wait=True, **fields):
+    def trajectory_torques(self, trajectory: JointTrajectory, wait: bool = True,
+                           **fields: Any) -> Reply:
         """Return .trajectory with effort, .margin, .greatest_payload of a JointTrajectory."""
         return self._ask('trajectory_torques', wait, trajectory=trajectory, **fields)
 
     # Settings --------------------------------------------------------------------------------
 
-    def set_payload(self, name, frame, mass, com=(0.0, 0.0, 0.0), inertia=None, transition=0.0,
-                    wait=True):
-        """Attach a load to a link, as Robot.with_payload does, within `transition` [s]."""
+    def set_payload(self, name: str, frame: str, mass: float, com: ArrayLike = (0.0, 0.0, 0.0),
+                    inertia: ArrayLike | None = None, transition: float = 0.0,
+                    wait: bool = True) -> Reply:
+        """Attach a payload to a link, as Robot.with_payload does, within `transition` [s]."""
         tensor = np.zeros((3, 3)) if inertia is None else np.asarray(inertia, dtype=float)
         (ixx, ixy, ixz), (_, iyy, iyz), (_, _, izz) = tensor.tolist()
-        load = Inertia(m=float(mass), com=convert.vector3(com), ixx=ixx, ixy=ixy, ixz=ixz, iyy=iyy,
-                       iyz=iyz, izz=izz)
-        return self._ask('set_payload', wait, name=name, frame=frame, payload=load,
+        payload = Inertia(m=float(mass), com=convert.vector3(com), ixx=ixx, ixy=ixy, ixz=ixz,
+                          iyy=iyy, iyz=iyz, izz=izz)
+        return self._ask('set_payload', wait, name=name, frame=frame, payload=payload,
                          transition_time=_duration(transition))
 
-    def remove_payload(self, name, transition=0.0, wait=True):
-        """Take a load off."""
+    def remove_payload(self, name: str, transition: float = 0.0, wait: bool = True) -> Reply:
+        """Remove a payload within `transition` [s]."""
         return self._ask('set_payload', wait, name=name, remove=True,
                          transition_time=_duration(transition))
 
-    def list_payloads(self, wait=True):
-        """Return .names, .frames, .payloads, .fraction of what is held."""
+    def list_payloads(self, wait: bool = True) -> Reply:
+        """Return .names, .frames, .payloads, .fraction of the attached payloads."""
         return self._ask('list_payloads', wait)
 
-    def set_gravity(self, gravity, frame='', wait=True):
-        """Set the vector towards the earth, in the axes of a link; '' is the root frame."""
+    def set_gravity(self, gravity: Sequence[float], frame: str = '', wait: bool = True) -> Reply:
+        """Set the gravity vector, in the axes of a link; '' is the root frame."""
         message = Vector3Stamped(vector=convert.vector3(gravity))
         message.header.frame_id = frame
         return self._ask('set_gravity', wait, gravity=message)
 
-    def set_friction(self, damping=None, friction=None, joints=(), reset=False, wait=True):
+    def set_friction(self, damping: Quantity = None, friction: Quantity = None,
+                     joints: Sequence[str] = (), reset: bool = False, wait: bool = True) -> Reply:
         """Set damping and dry friction, arrays over `joints` or {joint: value}."""
         return self._ask('set_friction', wait, reset=reset,
                          **_named(joints, damping=damping, friction=friction))
 
-    # What it is ------------------------------------------------------------------------------
+    # Reports and identification --------------------------------------------------------------
 
-    def model_report(self, wait=True):
+    def model_report(self, wait: bool = True) -> Reply:
         """Return .report (text), .joint_names, limits, .findings."""
         return self._ask('model_report', wait)
 
-    def identify_payload(self, question, frame='', q=(), tau=(), approach=(), joints=(), name='',
-                         transition=0.0, wait=True, **fields):
-        """Return .payload, .sigmas, .residual of what a link holds, see IdentifyPayload.srv.
+    def identify_payload(self, question: str, frame: str = '', q: ArrayLike = (),
+                         tau: ArrayLike = (), approach: ArrayLike = (),
+                         joints: Sequence[str] = (), name: str = '', transition: float = 0.0,
+                         wait: bool = True, **fields: Any) -> Reply:
+        """Return .payload, .sigmas, .residual of the payload of a link, see IdentifyPayload.srv.
 
         :param question: 'motion', 'unloaded', 'pose', 'poses' or 'forget'.
         :param q, tau, approach: of static poses, (N, n).
-        :param name: of the payload that the robot is to carry from then on; '' only tells.
+        :param name: attach the identified payload with this name; '': do not attach it.
         """
         rows = {key: np.ravel(value).tolist() for key, value in (
             ('position', q), ('effort', tau), ('approach', approach))}
@@ -226,30 +273,32 @@ class DynamicsClient:
                          set=bool(name), joint_names=list(joints), **rows,
                          transition_time=_duration(transition), **fields)
 
-    def self_test(self, samples=0, seed=0, wait=True):
-        """Return .passed, .report of the laws of physics on the node's own robot."""
+    def self_test(self, samples: int = 0, seed: int = 0, wait: bool = True) -> Reply:
+        """Return .passed, .report of physical laws checked on the robot of the node."""
         return self._ask('self_test', wait, samples=samples, seed=seed)
 
-    # How they are asked ----------------------------------------------------------------------
+    # Calls -----------------------------------------------------------------------------------
 
-    def _ask(self, name, wait, read=None, /, **fields):
+    def _ask(self, name: str, wait: bool, read: Callable | None = None, /,
+             **fields: Any) -> Reply:
         read = read or result_of
         kind, _ = SERVICES[name]
         client = self._clients.get(name)
         if client is None:
             client = self._clients[name] = self._node.create_client(
-                kind, f'{self._name}/{name}', qos_profile=CROWD)
+                kind, f'{self._name}/{name}', qos_profile=MANY_REPLIES)
         deadline = time.monotonic() + self._timeout
         if wait and not client.service_is_ready() and not client.wait_for_service(self._timeout):
             raise TimeoutError(f"no service '{client.srv_name}' after {self._timeout:g} s: is the "
                                'node running, configured, and in this namespace?')
         raw = client.call_async(kind.Request(**fields))
-        answer = Future()
-        raw.add_done_callback(lambda done: _pass_on(done, answer, read))
-        return self._wait(client, raw, read, deadline) if wait else answer
+        reply = Future()
+        raw.add_done_callback(lambda done: _pass_on(done, reply, read))
+        return self._wait(client, raw, read, deadline) if wait else reply
 
-    def _wait(self, client, raw, read, deadline):
-        if self._node.executor is None:  # nobody spins it
+    def _wait(self, client: Client, raw: Future, read: Callable,
+              deadline: float) -> SimpleNamespace:
+        if self._node.executor is None:  # nothing spins the node
             executor = SingleThreadedExecutor(context=self._node.context)
             executor.add_node(self._node)
             executor.spin_until_future_complete(raw, max(0.0, deadline - time.monotonic()))
@@ -260,82 +309,40 @@ class DynamicsClient:
             arrived.wait(max(0.0, deadline - time.monotonic()))
         if not raw.done():
             client.remove_pending_request(raw)
-            raise TimeoutError(f"'{client.srv_name}' did not answer within {self._timeout:g} s; in "
-                               'a callback of a node that one thread spins, ask with wait=False')
+            raise TimeoutError(f"'{client.srv_name}' did not reply within {self._timeout:g} s; in "
+                               'a callback of a node that one thread spins, use wait=False')
         return read(raw.result())
 
 
-def _pass_on(raw, answer, read):
+def _pass_on(raw: Future, reply: Future, read: Callable) -> None:
     try:
-        answer.set_result(read(raw.result()))
+        reply.set_result(read(raw.result()))
     except Exception as error:
-        answer.set_exception(error)
+        reply.set_exception(error)
 
 
-def result_of(response, single=False):
-    """Return a response with arrays in place of sequences of numbers, or raise its refusal.
-
-    :param single: leave the axis of states away where there is one state.
-    """
-    if not response.success:
-        raise DynamicsError(response.message)
-    fields = {name: getattr(response, name) for name in response.get_fields_and_field_types()}
-    n = fields.get('states')
-    rows = () if n is None or (single and n == 1) else (n,)
-    frames, axes = len(fields.get('frames', ())), len(fields.get('axes', ()))
-    for name, value in fields.items():
-        if hasattr(value, 'typecode'):
-            fields[name] = _in_shape(name, np.array(value), rows, frames, axes)
-    if 'lost' in fields:
-        fields['lost'] = np.array(fields['lost'], dtype=bool)
-    if 'errors' in fields:
-        fields['errors'] = {each.name: np.array(each.error) for each in fields['errors']}
-    return SimpleNamespace(**fields)
-
-
-def _in_shape(name, x, rows, frames, axes):
-    """Return the entries of a field as the array that they are, rows for N states.
-
-    :param frames, axes: how many links a reply has, and chosen axes of each.
-    """
-    if not x.size:
-        return x
-    if name in MATRICES:
-        n = math.isqrt(x.size // math.prod(rows))
-        return x.reshape(*rows, n, n)
-    if name == 'input_matrix':  # twice as many rows as columns
-        return x.reshape(*rows, -1, math.isqrt(x.size // math.prod(rows) // 2))
-    if name in FRAME_MATRICES:
-        return x.reshape(frames, 6, -1)
-    if name == 'jacobian':
-        return x.reshape(axes * frames, -1)
-    if name == 'consistent_inverse':
-        return x.reshape(-1, axes * frames)
-    return x.reshape(*rows, -1) if rows and name not in ENERGIES else x
-
-
-def _read(*quantities):
-    """Return how to read a reply: one state, unless some quantity has rows."""
+def _read(*quantities: Quantity) -> Callable:
+    """Return the function that reads a reply: as one state, unless a quantity has rows."""
     return functools.partial(result_of, single=all(np.ndim(x) < 2 for x in quantities))
 
 
-def _named(joints, **quantities):
+def _named(joints: Sequence[str], **quantities: Quantity) -> dict[str, Any]:
     """Return the fields joint_names and one per quantity, from arrays or {joint: value}."""
-    said = {name: value for name, value in quantities.items() if value is not None}
+    given = {name: value for name, value in quantities.items() if value is not None}
     names = list(joints)
-    for name, value in said.items():
-        if isinstance(value, dict):
+    for name, value in given.items():
+        if isinstance(value, Mapping):
             names = names or list(value)
             if set(value) != set(names):
-                raise DynamicsError(f'{name} speaks of {", ".join(value)}, another quantity or '
-                                    f'joints of {", ".join(names)}; name the same joints in all')
-            said[name] = [value[joint] for joint in names]
+                raise DynamicsError(f'{name} has {", ".join(value)}, another quantity or joints '
+                                    f'has {", ".join(names)}; name the same joints in all')
+            given[name] = [value[joint] for joint in names]
     return {'joint_names': names,
             **{name: convert.floats(np.asarray(value, dtype=float))
-               for name, value in said.items()}}
+               for name, value in given.items()}}
 
 
-def _wrenches(wrenches):
+def _wrenches(wrenches: Wrenches) -> list[WrenchStamped]:
     stamped = []
     for frame, wrench in (wrenches or {}).items():
         message = WrenchStamped()
@@ -346,13 +353,13 @@ def _wrenches(wrenches):
     return stamped
 
 
-def _yaml(constraints):
+def _yaml(constraints: Constraints) -> str:
     """Return the YAML of constraints, given as text, Constraint or dicts."""
     if isinstance(constraints, str):
         return constraints
     return to_yaml(read_constraints(constraints)) if len(constraints) else ''
 
 
-def _duration(seconds):
+def _duration(seconds: float) -> Duration:
     whole, rest = divmod(round(seconds * 1e9), convert.BILLION)
     return Duration(sec=whole, nanosec=rest)

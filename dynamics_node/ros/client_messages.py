@@ -1,4 +1,4 @@
-"""Targets, tasks and bounds as messages: what a client sends."""
+"""Convert targets, tasks and bounds to messages, for a client."""
 
 import numpy as np
 from geometry_msgs.msg import Quaternion
@@ -6,17 +6,18 @@ from geometry_msgs.msg import Quaternion
 from dynamics_node import msg
 from dynamics_node.ros import convert
 from dynamics_node.spatial import so3
+from dynamics_node.task_space.bounds import Bound
 from dynamics_node.task_space.target import Target, rotation_of
-from dynamics_node.task_space.tasks import FIELDS
+from dynamics_node.task_space.tasks import FIELDS, Task
 
-# what a Target asks for -> the kind of its FrameTarget
+# parts of a Target -> kind of its FrameTarget
 KINDS = {('position', 'orientation'): 'pose', ('position',): 'position',
          ('orientation',): 'orientation', ('axis',): 'axis',
          ('position', 'axis'): 'position_and_axis'}
 
 
-def frame_target(target):
-    """Return the FrameTarget of a Target; a message is returned as it is."""
+def frame_target(target: Target | msg.FrameTarget) -> msg.FrameTarget:
+    """Return the FrameTarget of a Target; a message is returned unchanged."""
     if not isinstance(target, Target):
         return target
     message = msg.FrameTarget(frame=target.frame,
@@ -35,7 +36,7 @@ def frame_target(target):
     return message
 
 
-def task_message(task):
+def task_message(task: Task) -> msg.Task:
     """Return the message of a Task."""
     message = msg.Task(name=task.name, kind=task.kind, level=int(task.level), weight=task.weight)
     for field in FIELDS[task.kind]:
@@ -50,7 +51,7 @@ def task_message(task):
     return message
 
 
-def bound_message(bound):
+def bound_message(bound: Bound) -> msg.TaskBound:
     """Return the TaskBound of a Bound."""
     message = msg.TaskBound(kind=bound.kind, level=int(bound.level), sides=int(bound.sides))
     if bound.limit is not None:

@@ -1,64 +1,76 @@
-"""Messages to arrays and back: the one place where ROS meets our conventions."""
+"""Convert messages to arrays and back: the only module that translates conventions."""
 
 from array import array
+from collections.abc import Iterable, Sequence
 
 import numpy as np
-from builtin_interfaces.msg import Time
-from geometry_msgs.msg import Inertia, Point, Pose, Quaternion, Twist, Vector3
+from builtin_interfaces.msg import Duration, Time
+from geometry_msgs.msg import (
+    Inertia,
+    Point,
+    Pose,
+    Quaternion,
+    Twist,
+    Vector3,
+    WrenchStamped,
+)
 
 from dynamics_node.errors import DynamicsError
+from dynamics_node.model.model import Payload
 from dynamics_node.spatial import so3
 
 BILLION = 1_000_000_000
 
 
-def floats(x):
-    """Return an array as what a float64[] field takes fastest, row-major."""
+def floats(x: np.ndarray) -> array:
+    """Return an array row-major in the type that a float64[] field stores without conversion."""
     return array('d', x.tobytes())
 
 
-def nanoseconds(time):
+def nanoseconds(time: Time | Duration) -> int:
     """Return the nanoseconds of a Time or Duration message."""
     return time.sec * BILLION + time.nanosec
 
 
-def time(ns):
+def time(ns: int) -> Time:
     """Return the Time message of nanoseconds."""
     return Time(sec=ns // BILLION, nanosec=ns % BILLION)
 
 
-def xyz(vector):
+def xyz(vector: Vector3 | Point) -> np.ndarray:
     """Return a Vector3 or Point as an array, (3,)."""
     return np.array([vector.x, vector.y, vector.z])
 
 
-def xyzw(quaternion):
+def xyzw(quaternion: Quaternion) -> np.ndarray:
     """Return a Quaternion as an array, (4,)."""
     return np.array([quaternion.x, quaternion.y, quaternion.z, quaternion.w])
 
 
-def vector3(x):
+def vector3(x: Sequence[float]) -> Vector3:
+    """Return the Vector3 message of three numbers."""
     return Vector3(x=float(x[0]), y=float(x[1]), z=float(x[2]))
 
 
-def point(x):
+def point(x: Sequence[float]) -> Point:
+    """Return the Point message of three numbers."""
     return Point(x=float(x[0]), y=float(x[1]), z=float(x[2]))
 
 
-def pose(T):
+def pose(T: np.ndarray) -> Pose:
     """Return the Pose message of a homogeneous matrix (4, 4)."""
     x, y, z, w = map(float, so3.to_quaternion(T[:3, :3]))
     return Pose(position=point(T[:3, 3]), orientation=Quaternion(x=x, y=y, z=z, w=w))
 
 
-def twist(V):
+def twist(V: np.ndarray) -> Twist:
     """Return the Twist message of (linear, angular), (6,)."""
     return Twist(linear=vector3(V[:3]), angular=vector3(V[3:]))
 
 
-def wrenches(stamped):
-    """Return {frame: (force, torque), (6,)} of WrenchStamped messages."""
-    total = {}
+def wrenches(stamped: Iterable[WrenchStamped]) -> dict[str, np.ndarray]:
+    """Return {frame: (force, torque), (6,)}; several at one frame are added."""
+    total: dict[str, np.ndarray] = {}
     for i, message in enumerate(stamped):
         force = np.concatenate([xyz(message.wrench.force), xyz(message.wrench.torque)])
         if not np.isfinite(force).all():
@@ -69,15 +81,15 @@ def wrenches(stamped):
     return total
 
 
-def inertia(message):
+def inertia(message: Inertia) -> tuple[float, np.ndarray, np.ndarray]:
     """Return (mass, centre of mass, 3 x 3 inertia about it) of an Inertia message."""
     m = message
     return m.m, xyz(m.com), np.array([[m.ixx, m.ixy, m.ixz], [m.ixy, m.iyy, m.iyz],
                                       [m.ixz, m.iyz, m.izz]])
 
 
-def inertia_message(load):
+def inertia_message(payload: Payload) -> Inertia:
     """Return the Inertia message of a Payload."""
-    (ixx, ixy, ixz), (_, iyy, iyz), (_, _, izz) = load.inertia
-    return Inertia(m=load.mass, com=vector3(load.com), ixx=ixx, ixy=ixy, ixz=ixz, iyy=iyy,
+    (ixx, ixy, ixz), (_, iyy, iyz), (_, _, izz) = payload.inertia
+    return Inertia(m=payload.mass, com=vector3(payload.com), ixx=ixx, ixy=ixy, ixz=ixz, iyy=iyy,
                    iyz=iyz, izz=izz)

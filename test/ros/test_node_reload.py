@@ -135,7 +135,7 @@ def test_what_was_set_survives_a_new_description(launch):
     ('/etc/passwd', 'URDF'),
     (TEXT.replace('mass value="4.2"', 'mass value="-4.2"'), '-4.2'),
     (TEXT.replace('<child link="link_3"/>', '<child link="link_9"/>'), 'link_9'),
-    (TEXT.replace('"link_7"', '"hand"'), "payload 'tool' is held at frame 'link_7'"),
+    (TEXT.replace('"link_7"', '"hand"'), "payload 'tool' is attached to frame 'link_7'"),
 ])
 def test_a_bad_text_is_refused_and_the_old_model_stays(loaded, bad, reason):
     """An error on /diagnostics with the reason; a good text afterwards is taken."""

@@ -1,4 +1,7 @@
-"""What config/dynamics_node.yaml has to be: `python test/ros/shipped_config.py` writes it."""
+"""Compose config/dynamics_node.yaml.
+
+`PYTHONPATH=.:test python -m support.shipped_config` writes it.
+"""
 
 import json
 import textwrap
@@ -10,7 +13,7 @@ from support.paths import ROOT
 FILE = ROOT / 'config' / 'dynamics_node.yaml'
 HEAD = """\
 # Parameters of dynamics_node: every one that the node declares, with its default.
-# Copy what you change; `ros2 param describe` says the same as the comments here.
+# Copy what you change; `ros2 param describe` shows the same texts.
 /**/dynamics_node:  # in any namespace
   ros__parameters:
 """

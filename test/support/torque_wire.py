@@ -192,7 +192,7 @@ class Arm:
         before = self.log()
         self.node.describe(text)
         self.described = True
-        self.run_until(lambda: 'holding' in self.log()[len(before):]
+        self.run_until(lambda: 'the robot is' in self.log()[len(before):]
                        or 'refused' in self.log()[len(before):], 'the description')
 
     def model_id(self):

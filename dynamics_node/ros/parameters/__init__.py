@@ -1,1 +1,1 @@
-"""Every parameter of the node, declared once: type, default, range, meaning."""
+"""Parameters of the node, each declared once: type, default, range, meaning."""

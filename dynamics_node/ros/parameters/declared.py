@@ -1,11 +1,12 @@
-"""Which parameters does the node have? Declared once: default, meaning, unit, range, choices.
+"""Declare all parameters of the node, check their values, and read them from the node.
 
 `ros2 param describe`, the check on every change and config/dynamics_node.yaml follow from here.
 """
 
+from collections.abc import Mapping
 from contextlib import suppress
 from dataclasses import dataclass, fields
-from typing import NamedTuple
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 from dynamics_node.checks import named_numbers
 from dynamics_node.errors import DynamicsError
@@ -14,6 +15,9 @@ from dynamics_node.ros.parameters.observer import ObserverParameters
 from dynamics_node.ros.parameters.torque import TorqueParameters
 from dynamics_node.safety import SafetySettings
 
+if TYPE_CHECKING:
+    from rclpy.node import Node
+
 BASES = ('fixed', 'floating')
 BASE_STATES = ('odometry', 'pose_and_twist')
 MISSING_VELOCITIES = ('zero', 'difference')
@@ -21,48 +25,49 @@ MISSING_VELOCITIES = ('zero', 'difference')
 
 @dataclass(frozen=True)
 class ModelParameters:
-    """The robot and its measured state."""
+    """Robot and measured state."""
 
     autostart: bool = parameter(
-        True, 'Configure and activate at start; else a lifecycle manager does.', read_only=True)
+        True, 'Configure and activate at start; else by a lifecycle manager.', read_only=True)
     robot_description: str = parameter(
-        '', 'URDF text or path of a URDF file, held until the topic robot_description speaks.')
+        '', 'URDF text or path of a URDF file, used until a message on the topic '
+        'robot_description.')
     base: str = parameter('fixed', 'Whether the root link is fixed to the world.', one_of=BASES)
     base_state: str = parameter(
-        'odometry', "Where a floating base's state comes from: topic odom, or topics base_pose and "
+        'odometry', 'Source of the state of a floating base: topic odom, or topics base_pose and '
         'base_twist.', one_of=BASE_STATES, read_only=True)
-    gravity: tuple = parameter((0.0, 0.0, -9.81), 'Vector towards the earth in the root frame.',
+    gravity: tuple = parameter((0.0, 0.0, -9.81), 'Gravity vector in the root frame.',
                                'm/s^2', check=three_numbers)
     locked: str = parameter(
-        '', 'Joints held at a position, no degrees of freedom: finger_1=0.02 finger_2=0.02.',
+        '', 'Joints locked at a position, no degrees of freedom: finger_1=0.02 finger_2=0.02.',
         'rad or m', check=named_numbers)
     armature: str = parameter('', 'Rotor inertia x gear ratio^2: joint_1=0.1 joint_2=0.1.',
                               'kg m^2 or kg', check=named_numbers)
-    damping: str = parameter('', "Viscous friction in place of the URDF's: joint_1=0.5.",
+    damping: str = parameter('', 'Viscous friction instead of that in the URDF: joint_1=0.5.',
                              'N m s/rad or N s/m', check=named_numbers)
-    dry_friction: str = parameter('', "Coulomb friction in place of the URDF's: joint_1=0.3.",
+    dry_friction: str = parameter('', 'Coulomb friction instead of that in the URDF: joint_1=0.3.',
                                   'N m or N', check=named_numbers)
     constraints: str = parameter(
-        '', 'What closes the loops of the robot: YAML text or path of a YAML file with the lists '
-        'constraints and passive, see docs/constraints.md; empty: it has none.')
-    friction: bool = parameter(True, "Whether the URDF's damping and friction belong to the robot.")
+        '', 'Closed loops of the robot: YAML text or path of a YAML file with the lists '
+        'constraints and passive, see docs/constraints.md; empty: none.')
+    friction: bool = parameter(True, 'Whether the robot has the damping and friction of the URDF.')
     friction_speed: float = parameter(
-        0.01, 'Speed over which dry friction changes its sign.', 'rad/s or m/s',
+        0.01, 'Speed over which dry friction changes its sign smoothly.', 'rad/s or m/s',
         bounds=(1e-6, 10.0))
     compile: bool = parameter(
-        True, 'Compile the robot to machine code in the background; else NumPy answers.')
+        True, 'Compile the robot to machine code in the background; else use NumPy.')
     missing_velocity: str = parameter(
-        'zero', 'What stands for a velocity that joint_states leaves out: zero, or the filtered '
+        'zero', 'Velocity of joints for which joint_states has none: zero, or the filtered '
         'difference of positions.', one_of=MISSING_VELOCITIES)
     velocity_filter_time: float = parameter(
         0.02, 'Time constant of the filtered difference.', 's', bounds=(0.0, 10.0))
     max_state_age: float = parameter(
-        0.0, 'A measured state older than this is not used to fill a request; 0: any age is.', 's',
+        0.0, 'Greatest age of a measured state that completes a request; 0: unlimited.', 's',
         bounds=(0.0, 3600.0))
 
 
 class NodeParameters(NamedTuple):
-    """All parameters as they are at one time."""
+    """All parameters at one time."""
 
     node: ModelParameters
     torque: TorqueParameters    # torque.*
@@ -76,11 +81,14 @@ DECLARED = {section + f.name: f for section, kind in SECTIONS.items() for f in f
 NAMES = tuple(DECLARED)
 
 
-def checked(values):
-    """Return what is Chosen by a dict {name: value}, or raise what is wrong with one of them."""
+def checked(values: Mapping[str, Any]) -> NodeParameters:
+    """Return the parameters of a dict {name: value}.
+
+    :raise DynamicsError: names the parameter that is wrong, and the valid values.
+    """
     for name, f in DECLARED.items():
         value, meta = values[name], f.metadata
-        if value is None:  # ROS gives [] in a parameters file no type, hence no value
+        if value is None:  # [] in a parameters file has no type in ROS, hence no value
             default = list(f.default) if isinstance(f.default, tuple) else f.default
             raise DynamicsError(f'{name} has no value, as [] in a parameters file; expected one '
                                 f'such as {default!r}')
@@ -97,13 +105,13 @@ def checked(values):
                     for section, kind in SECTIONS.items()))
 
 
-def _plain(value):
+def _plain(value: Any) -> Any:
     """Return a sequence as a tuple, which can be compared."""
     return tuple(value) if isinstance(value, (list, tuple)) or hasattr(value, 'typecode') else value
 
 
-def declare(node):
-    """Declare every parameter on the node, described."""
+def declare(node: 'Node') -> None:
+    """Declare every parameter on the node, with its description."""
     from rcl_interfaces.msg import FloatingPointRange, ParameterDescriptor
     for name, f in DECLARED.items():
         meta = f.metadata
@@ -116,15 +124,15 @@ def declare(node):
             floating_point_range=span))
 
 
-def read(node):
-    """Return what is Chosen on the node, or raise what is wrong with one of them."""
+def read(node: 'Node') -> NodeParameters:
+    """Return the parameters of the node, checked."""
     return checked(values_of(node))
 
 
-def values_of(node):
-    """Return {name: value}; None where it was set to nothing, see checked."""
+def values_of(node: 'Node') -> dict[str, Any]:
+    """Return {name: value}; None for a parameter without a value, see checked."""
     from rclpy.exceptions import ParameterUninitializedException
-    values = dict.fromkeys(NAMES)
+    values: dict[str, Any] = dict.fromkeys(NAMES)
     for name in NAMES:
         with suppress(ParameterUninitializedException):
             values[name] = node.get_parameter(name).value

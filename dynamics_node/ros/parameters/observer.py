@@ -1,4 +1,4 @@
-"""How external torques are found: the parameters `observer.*`, and what follows for a robot."""
+"""Declare the parameters `observer.*`, and make observer and contact flag of a robot from them."""
 
 from dataclasses import dataclass
 
@@ -6,42 +6,43 @@ from dynamics_node.checks import named_numbers
 from dynamics_node.observer.contact import CLEAR_TIME, HYSTERESIS, SET_TIME, ContactFlag
 from dynamics_node.observer.effort_meaning import MEANINGS, meaning_of
 from dynamics_node.observer.momentum import BANDWIDTH, MomentumObserver
+from dynamics_node.robot.robot import Robot
 from dynamics_node.ros.parameters.declaration import not_negative, parameter
 
 
 @dataclass(frozen=True)
 class ObserverParameters:
-    """What pushes the robot."""
+    """Estimation of external torques."""
 
     effort_meaning: str = parameter(
-        'unknown', 'What effort in joint_states is; unknown: nothing is observed.',
+        'unknown', 'Meaning of effort in joint_states; unknown: nothing is observed.',
         one_of=MEANINGS)
     torque_constants: str = parameter(
-        '', 'Joint torque per ampere, gear included, for current: joint_1=8.5 joint_2=8.5.',
+        '', 'Joint torque per ampere, gear included, if effort is a current: joint_1=8.5.',
         'N m/A or N/A', check=named_numbers)
     bandwidth: tuple = parameter(
-        (BANDWIDTH,), 'Of the external torque, of all or each degree of freedom; what is faster is '
-        'not seen.', '1/s', check=not_negative)
+        (BANDWIDTH,), 'Bandwidth of the estimate, one for all or one per degree of freedom.', '1/s',
+        check=not_negative)
     thresholds: tuple = parameter(
-        (5.0,), 'External torque that is a contact, of all or each degree of freedom; 0: never.',
+        (5.0,), 'External torque that is a contact, one for all or one per degree of freedom; '
+        '0: never.',
         'N m or N', check=not_negative)
     hysteresis: float = parameter(
-        HYSTERESIS, 'Share of the threshold within which a contact ends.', '1', bounds=(0.0, 1.0))
+        HYSTERESIS, 'A contact ends below this share of the threshold.', '1', bounds=(0.0, 1.0))
     set_time: float = parameter(
-        SET_TIME, 'For which a threshold is exceeded before it is a contact.', 's',
+        SET_TIME, 'Time for which a threshold is exceeded before a contact begins.', 's',
         bounds=(0.0, 1.0))
     clear_time: float = parameter(
-        CLEAR_TIME, 'For which all is within hysteresis before it is none any more.', 's',
+        CLEAR_TIME, 'Time for which all torques are within hysteresis before a contact ends.', 's',
         bounds=(0.0, 10.0))
     frame: str = parameter(
-        '', 'Link at which the contact is believed to be: the wrench there is estimated; empty: '
-        'none.')
+        '', 'Link at which the external wrench is estimated; empty: none.')
 
 
-def observer_of(robot, p):
+def observer_of(robot: Robot, p: ObserverParameters) -> MomentumObserver:
     """Return the MomentumObserver of a robot.
 
-    :raise DynamicsError: why nothing can be observed.
+    :raise DynamicsError: the parameters do not fit the robot, or effort_meaning is unknown.
     """
     constants = named_numbers('observer.torque_constants', p.torque_constants)
     if p.frame:
@@ -49,6 +50,6 @@ def observer_of(robot, p):
     return MomentumObserver(robot, meaning_of(robot, p.effort_meaning, constants), p.bandwidth)
 
 
-def flag_of(robot, p):
+def flag_of(robot: Robot, p: ObserverParameters) -> ContactFlag:
     """Return the ContactFlag of a robot."""
     return ContactFlag(robot.nv, p.thresholds, p.hysteresis, p.set_time, p.clear_time)

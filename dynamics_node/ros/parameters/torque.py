@@ -1,6 +1,9 @@
-"""How torques are made: the parameters `torque.*`, and what follows from them for a robot."""
+"""Declare the parameters `torque.*`, and make controller and limits of a robot from them."""
 
+from collections.abc import Sequence
 from dataclasses import dataclass
+
+import numpy as np
 
 from dynamics_node.checks import named_numbers
 from dynamics_node.control.blended_pose_spline import PoseLimits
@@ -8,16 +11,20 @@ from dynamics_node.control.controller import Controller
 from dynamics_node.control.driver_compensation import PRESETS, preset
 from dynamics_node.control.gains import TASK_LAWS, Gains, TaskGains
 from dynamics_node.control.laws import MODES, TASK_SPACE, WITH_GAINS
-from dynamics_node.control.reference_limits import BLEND_TIME, MAX_START_ERROR
-from dynamics_node.control.reference_limits import ReferenceLimits as ReferenceRules
+from dynamics_node.control.reference_limits import (
+    BLEND_TIME,
+    MAX_START_ERROR,
+    ReferenceLimits,
+)
 from dynamics_node.errors import DynamicsError
 from dynamics_node.model.model import WORLD
+from dynamics_node.robot.robot import Robot
 from dynamics_node.ros.parameters.declaration import (
     not_negative,
     parameter,
     three_numbers,
 )
-from dynamics_node.safety import gate_limits_of, limits_of
+from dynamics_node.safety import GateLimits, SafetySettings, gate_limits_of, limits_of
 
 GAINS = ('frequency', 'kp_kd')
 STARTS = ('auto', 'measured', 'zero')
@@ -27,115 +34,119 @@ LIVE = ('kp', 'kd', 'frequency', 'damping_ratio', 'gravity_scale', 'friction_sca
 
 @dataclass(frozen=True)
 class TorqueParameters:
-    """What is published as torque, where and when."""
+    """Torque topics and control."""
 
-    mode: str = parameter('gravity', 'What torque is made.', one_of=tuple(MODES))
+    mode: str = parameter('gravity', 'Control law, see docs/torque.md.', one_of=tuple(MODES))
     rate: float = parameter(
-        0.0, 'How often; 0: on each joint state, which has the least delay.', 'Hz',
+        0.0, 'Rate of torques; 0: one for each joint state, with the least delay.', 'Hz',
         bounds=(0.0, 2000.0), read_only=True)
     command_topic: str = parameter(
-        '', 'Where the controller takes effort commands (std_msgs/Float64MultiArray), e.g. '
-        'effort_controller/commands; empty: nowhere, torques are on ~/torque only.',
+        '', 'Topic of effort commands (std_msgs/Float64MultiArray) of the controller, e.g. '
+        'effort_controller/commands; empty: none, torques are on ~/torque only.',
         read_only=True)
     joints: str = parameter(
-        '', "The joints that are driven, in the order of the controller's parameter joints, spaces "
-        "between; empty: all but the passive ones of loops, in the model's order.")
+        '', 'Driven joints, separated by spaces, in the order of the parameter joints of the '
+        'controller; empty: all except passive joints of loops, in the order of the model.')
     driver: str = parameter(
-        'full', 'What the driver adds on its own, see docs/torque.md.', one_of=tuple(PRESETS))
+        'full', 'Compensation that the driver adds itself, see docs/torque.md.',
+        one_of=tuple(PRESETS))
     driver_gravity: tuple = parameter(
-        (0.0, 0.0, 0.0), "The gravity vector that the driver believes in; zero: the robot's.",
+        (0.0, 0.0, 0.0), 'Gravity vector that the driver uses; zero: that of the robot.',
         'm/s^2', check=three_numbers)
     gains: str = parameter(
-        'frequency', 'Where gains come from: frequency and damping_ratio (computed_torque only), '
+        'frequency', 'Source of the gains: frequency and damping_ratio (computed_torque only), '
         'or kp and kd.', one_of=GAINS)
-    frequency: tuple = parameter((10.0,), 'Natural frequency of the error, of all or each joint.',
-                                 'rad/s', check=not_negative)
-    damping_ratio: tuple = parameter((1.0,), 'Its damping ratio, of all or each joint.', '1',
-                                     check=not_negative)
+    frequency: tuple = parameter(
+        (10.0,), 'Natural frequency of the error, one for all joints or one per joint.', 'rad/s',
+        check=not_negative)
+    damping_ratio: tuple = parameter(
+        (1.0,), 'Damping ratio of the error, one for all joints or one per joint.', '1',
+        check=not_negative)
     kp: tuple = parameter(
-        (50.0,), 'Gain of the position error, of all or each joint.',
+        (50.0,), 'Gain of the position error, one for all joints or one per joint.',
         '1/s^2 in computed_torque, N m/rad or N/m in impedance', check=not_negative)
     kd: tuple = parameter(
-        (10.0,), 'Gain of the velocity error, of all or each joint.',
+        (10.0,), 'Gain of the velocity error, one for all joints or one per joint.',
         '1/s in computed_torque, N m s/rad or N s/m in impedance', check=not_negative)
     gravity_scale: tuple = parameter(
-        (1.0,), 'What the gravity torque is multiplied by, of all or each joint.', '1',
+        (1.0,), 'Factor of the gravity torque, one for all joints or one per joint.', '1',
         check=not_negative)
     friction_scale: tuple = parameter(
-        (1.0,), 'What the friction torque is multiplied by, of all or each joint.', '1',
+        (1.0,), 'Factor of the friction torque, one for all joints or one per joint.', '1',
         check=not_negative)
     blend_time: float = parameter(
-        BLEND_TIME, 'Over which a new reference takes over from the old one.', 's',
+        BLEND_TIME, 'Time over which a new reference is blended with the old one.', 's',
         bounds=(0.001, 10.0))
     max_start_error: float = parameter(
-        MAX_START_ERROR, 'A reference that starts further off is refused.', 'rad or m',
-        bounds=(0.0, 10.0))
+        MAX_START_ERROR, 'A reference that starts further from the present one is refused.',
+        'rad or m', bounds=(0.0, 10.0))
     hold_reference: bool = parameter(
-        True, 'Whether the end of a reference is held for ever; else safety.max_reference_age '
-        'after it is a fault: for references that are streamed.')
+        True, 'Whether the end of a reference is held without limit; else, for streamed '
+        'references, safety.max_reference_age after the end is a fault.')
     effort_limits: str = parameter(
-        '', "Limits in place of the URDF's: joint_1=50 joint_2=50.", 'N m or N',
+        '', 'Effort limits instead of those in the URDF: joint_1=50 joint_2=50.', 'N m or N',
         check=named_numbers)
     slew_limits: str = parameter(
-        '', 'Limits of the change of effort in place of safety.slew_time: joint_1=500.',
+        '', 'Slew limits instead of those of safety.slew_time: joint_1=500.',
         'N m/s or N/s', check=named_numbers)
     ramp_from: str = parameter(
-        'auto', 'Where torques begin on enable: the measured effort, or zero; auto: measured if '
-        'driver is full, since the effort of other drivers has in it what they add.',
+        'auto', 'Start of torques on enable: the measured effort, or zero; auto: measured if '
+        'driver is full, since the effort of other drivers contains their compensation.',
         one_of=STARTS)
     task_frame: str = parameter(
-        '', 'Of mode task_space: the link that is held on enable, and that references without a '
-        'frame are of.')
+        '', 'Mode task_space: the link that is held on enable, and the frame of references '
+        'without one.')
     task_law: str = parameter(
-        'impedance', "Whether stiffness makes forces on the robot's own inertia, or, on a model "
-        'that is exact, accelerations: motion.', one_of=TASK_LAWS)
+        'impedance', 'impedance: stiffness gives forces, the inertia is that of the robot. motion: '
+        'stiffness gives accelerations, for an exact model.', one_of=TASK_LAWS)
     task_stiffness: tuple = parameter(
-        (500.0, 30.0), 'Along the axes of the contact frame: one number, two (linear, angular) or '
-        'six.', 'N/m and N m/rad in impedance, 1/s^2 in motion', check=not_negative)
+        (500.0, 30.0), 'Stiffness along the axes of the contact frame: one number, two (linear, '
+        'angular) or six.', 'N/m and N m/rad in impedance, 1/s^2 in motion', check=not_negative)
     task_damping_ratio: float = parameter(
-        1.0, 'Where a reference has no damping of its own; 1: critical.', '1', bounds=(0.0, 10.0))
+        1.0, 'Damping ratio of references without damping; 1: critical.', '1', bounds=(0.0, 10.0))
     task_timeout: float = parameter(
-        0.1, 'For which a task reference goes on by its twist; then it is brought to rest.', 's',
+        0.1, 'Time for which a task reference continues with its twist; then it stops.', 's',
         bounds=(0.001, 10.0))
     task_max_speed: float = parameter(
-        0.25, 'Most that a reference may ask for, and at which a far one is approached.', 'm/s',
-        bounds=(0.001, 10.0))
-    task_max_turn: float = parameter(1.0, 'Likewise, turning.', 'rad/s', bounds=(0.001, 20.0))
+        0.25, 'Greatest speed of a reference, and speed at which a distant one is approached.',
+        'm/s', bounds=(0.001, 10.0))
+    task_max_turn: float = parameter(1.0, 'Likewise, angular speed.', 'rad/s', bounds=(0.001, 20.0))
     task_posture: str = parameter(
-        '', 'Where the joints are drawn as far as the frame leaves them free: joint_1=0.3; those '
-        'not named: to where they are on enable.', 'rad or m', check=named_numbers)
+        '', 'Posture of the joints in the null space of the frame: joint_1=0.3; other joints: '
+        'their position on enable.', 'rad or m', check=named_numbers)
     task_posture_kp: tuple = parameter(
-        (25.0,), 'How hard, of all or each joint, as if each were a unit mass.', '1/s^2',
-        check=not_negative)
+        (25.0,), 'Stiffness of the posture per unit of inertia, one for all joints or one per '
+        'joint.', '1/s^2', check=not_negative)
     task_posture_kd: tuple = parameter(
-        (10.0,), 'How their motion is damped, of all or each joint; 2 sqrt(kp) is critical.',
+        (10.0,), 'Damping of the posture per unit of inertia, one for all joints or one per joint; '
+        '2 sqrt(kp) is critical.',
         '1/s', check=not_negative)
 
 
-def controller_of(robot, p):
+def controller_of(robot: Robot, p: TorqueParameters) -> Controller:
     """Return the Controller of a robot."""
     gains = None
     if p.mode in WITH_GAINS:
         if p.gains == 'frequency' and p.mode != 'computed_torque':
-            raise DynamicsError(f'torque.mode {p.mode} takes kp and kd; set torque.gains to kp_kd')
+            raise DynamicsError(f'torque.mode {p.mode} needs kp and kd; set torque.gains to kp_kd')
         gains = (Gains.from_frequency(robot.nv, _each(p.frequency), _each(p.damping_ratio))
                  if p.gains == 'frequency' else
                  Gains.per_joint(robot.nv, _each(p.kp), _each(p.kd)))
     if p.mode == TASK_SPACE:
         gains = TaskGains.of(robot.nv, p.task_law, p.task_stiffness, p.task_damping_ratio,
                              _each(p.task_posture_kp), _each(p.task_posture_kd))
-    belief = p.driver_gravity if any(p.driver_gravity) else None
-    controller = Controller(robot, p.mode, gains, preset(p.driver, driver_gravity=belief),
+    driver_gravity = p.driver_gravity if any(p.driver_gravity) else None
+    controller = Controller(robot, p.mode, gains, preset(p.driver, driver_gravity=driver_gravity),
                             _each(p.gravity_scale), _each(p.friction_scale))
     if p.mode == TASK_SPACE:
         task_frame_of(robot, p, '')
     return controller
 
 
-def driven_joints(robot, p):
-    """Return the names of the driven joints, in the order in which they are published.
+def driven_joints(robot: Robot, p: TorqueParameters) -> list[str]:
+    """Return the names of the driven joints, in the order of publication.
 
-    :raise DynamicsError: one is named twice, or is passive.
+    :raise DynamicsError: a joint is named twice, or is passive.
     """
     passive = robot.loops.passive
     names = p.joints.split() or [joint.name for joint in robot.model.joints if joint.kind not in (
@@ -144,27 +155,28 @@ def driven_joints(robot, p):
         if names.count(name) > 1:
             raise DynamicsError(f"torque.joints has '{name}' twice; name each joint once")
         if name in passive:
-            raise DynamicsError(f"torque.joints has '{name}', which the loops (parameter "
-                                'constraints) call passive: it has no motor')
+            raise DynamicsError(f"torque.joints has '{name}', which is passive in the "
+                                'parameter constraints: it is not actuated')
     return names
 
 
-def gate_limits(robot, p, settings):
-    """Return the Rules of the safety gate for a robot."""
-    return gate_limits_of(limits_of(robot, driven_joints(robot, p),
-                              effort=named_numbers('torque.effort_limits', p.effort_limits),
-                              slew=named_numbers('torque.slew_limits', p.slew_limits)), settings)
+def gate_limits(robot: Robot, p: TorqueParameters, settings: SafetySettings) -> GateLimits:
+    """Return the limits of the safety gate for a robot."""
+    limits = limits_of(robot, driven_joints(robot, p),
+                       effort=named_numbers('torque.effort_limits', p.effort_limits),
+                       slew=named_numbers('torque.slew_limits', p.slew_limits))
+    return gate_limits_of(limits, settings)
 
 
-def reference_limits(robot, p):
-    """Return the rules of references for a robot."""
-    return ReferenceRules.of(robot, p.blend_time, p.max_start_error)
+def reference_limits(robot: Robot, p: TorqueParameters) -> ReferenceLimits:
+    """Return the limits of references for a robot."""
+    return ReferenceLimits.of(robot, p.blend_time, p.max_start_error)
 
 
-def task_frame_of(robot, p, frame):
-    """Return the frame of a task reference, the parameter's if it has none.
+def task_frame_of(robot: Robot, p: TorqueParameters, frame: str) -> str:
+    """Return the frame of a task reference, torque.task_frame if it has none.
 
-    :raise DynamicsError: there is no such frame, or a joint that carries it is not driven.
+    :raise DynamicsError: the frame does not exist, or a joint that carries it is not driven.
     """
     name = frame or p.task_frame
     model = robot.model
@@ -182,31 +194,31 @@ def task_frame_of(robot, p, frame):
     return name
 
 
-def pose_limits(p):
-    """Return the rules of task references."""
+def pose_limits(p: TorqueParameters) -> PoseLimits:
+    """Return the limits of task references."""
     return PoseLimits(p.blend_time, p.task_max_speed, p.task_max_turn, p.task_timeout)
 
 
-def posture_of(robot, p, q):
-    """Return the posture that is held where joints are at q, (nq,).
+def posture_of(robot: Robot, p: TorqueParameters, q: np.ndarray) -> np.ndarray:
+    """Return the posture of mode task_space, q where torque.task_posture has none, (nq,).
 
-    :raise DynamicsError: there is no such joint, or it cannot be there.
+    :raise DynamicsError: a joint does not exist, or its position is beyond its limits.
     """
     posture = q.copy()
     for name, value in named_numbers('torque.task_posture', p.task_posture).items():
         joint = robot.model.joint(name)
         if not joint.lower <= value <= joint.upper:
-            raise DynamicsError(f'torque.task_posture: {name} is {value:g}, beyond its limits, '
-                                f'[{joint.lower:g}, {joint.upper:g}]')
+            raise DynamicsError(f'torque.task_posture: {name} is {value:g}; expected '
+                                f'{joint.lower:g} to {joint.upper:g}, its limits')
         posture[joint.q] = value
     return posture
 
 
-def starts_measured(p):
+def starts_measured(p: TorqueParameters) -> bool:
     """Return whether torques begin at the measured effort."""
     return p.ramp_from == 'measured' or (p.ramp_from == 'auto' and p.driver == 'full')
 
 
-def _each(values):
-    """Return one number for all joints, or one for each."""
+def _each(values: Sequence[float]) -> float | list[float]:
+    """Return one number for all joints, or one per joint."""
     return values[0] if len(values) == 1 else list(values)

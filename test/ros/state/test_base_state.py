@@ -104,7 +104,7 @@ def test_a_quaternion_that_is_nearly_one_is_made_one():
 def test_a_pose_that_is_none_is_refused(position, quaternion):
     """In words without the numbers: the refusals are counted by their text."""
     model = Robot.from_urdf(TWO_JOINTS, base='floating').model
-    with pytest.raises(DynamicsError, match='pose of the base must hold finite numbers and a quat'):
+    with pytest.raises(DynamicsError, match='pose of the base is .* expected finite numbers'):
         base_configuration(model, np.array(position), np.array(quaternion))
 
 
@@ -113,7 +113,7 @@ def test_a_twist_that_is_none_is_refused(bad):
     """Linear or angular."""
     model = Robot.from_urdf(TWO_JOINTS, base='floating').model
     for twist in (([bad, 0, 0], [0, 0, 0]), ([0, 0, 0], [0, 0, bad])):
-        with pytest.raises(DynamicsError, match='twist of the base must hold finite numbers'):
+        with pytest.raises(DynamicsError, match='twist of the base is .* expected finite numbers'):
             base_velocity(model, *twist)
 
 

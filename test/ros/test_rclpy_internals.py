@@ -1,0 +1,103 @@
+"""Parts of rclpy that are not public API exist, and behave as ros/rclpy_internals.py expects."""
+
+import inspect
+import time
+
+import pytest
+
+rclpy = pytest.importorskip('rclpy')
+
+from rclpy._rclpy_pybind11 import RCLError  # noqa: E402
+from rclpy.action import ActionServer  # noqa: E402
+from rclpy.lifecycle import LifecycleNode  # noqa: E402
+from rclpy.serialization import deserialize_message  # noqa: E402
+from std_msgs.msg import String  # noqa: E402
+from std_srvs.srv import SetBool  # noqa: E402
+
+from dynamics_node.ros import rclpy_internals  # noqa: E402
+
+
+@pytest.fixture
+def node(ros_environment):
+    """A lifecycle node of this process; nothing spins it."""
+    context = rclpy.Context()
+    rclpy.init(context=context)
+    node = LifecycleNode('internals', context=context)
+    yield node
+    node.destroy_node()
+    rclpy.shutdown(context=context)
+
+
+def test_the_reply_of_a_service_can_be_wrapped(node):
+    """A service sends by self.send_response(response, header), looked up at each reply."""
+    service = node.create_service(SetBool, 'set', lambda request, response: response)
+    assert list(inspect.signature(service.send_response).parameters) == ['response', 'header']
+    sent = []
+    rclpy_internals.wrap_send_response(service, lambda send: lambda *reply: sent.append(reply))
+    service.send_response('response', 'header')
+    assert sent == [('response', 'header')]
+
+
+def test_rclpy_raises_at_an_invalid_transition_and_the_wrapper_replies(node):
+    """Else the wrapper could go."""
+    from lifecycle_msgs.msg import Transition
+    from lifecycle_msgs.srv import ChangeState
+    request = ChangeState.Request()
+    request.transition.id = Transition.TRANSITION_ACTIVATE   # not yet configured
+    with pytest.raises(RCLError):
+        node._service_change_state.callback(request, ChangeState.Response())
+    warnings = []
+    rclpy_internals.tolerate_invalid_transitions(node, warnings.append)
+    reply = node._service_change_state.callback(request, ChangeState.Response())
+    assert reply.success is False and 'not valid' in warnings[0]
+
+
+def test_waiting_messages_are_read_without_an_executor(node):
+    """As bytes, with the time of their arrival."""
+    subscription = node.create_subscription(String, 'text', pytest.fail, 10, raw=True)
+    publisher = node.create_publisher(String, 'text', 10)
+    assert list(rclpy_internals.take_waiting(subscription, String, 10)) == []
+    before, found = time.time_ns(), []
+    deadline = time.monotonic() + 20.0
+    while not found and time.monotonic() < deadline:
+        publisher.publish(String(data='hello'))
+        time.sleep(0.02)
+        found = list(rclpy_internals.take_waiting(subscription, String, 10))
+    data, arrived = found[0]
+    assert deserialize_message(data, String).data == 'hello'
+    assert before <= arrived <= time.time_ns()
+
+
+def test_a_silenced_entity_calls_and_sends_nothing(node):
+    """Timers, subscriptions and services have the attributes that are replaced."""
+    timer = node.create_timer(10.0, pytest.fail)
+    subscription = node.create_subscription(String, 'text', pytest.fail, 10)
+    service = node.create_service(SetBool, 'set', pytest.fail)
+    for entity in (timer, subscription, service):
+        assert hasattr(entity, 'callback')
+        rclpy_internals.silence(entity)
+        entity.callback()
+    service.send_response(None, None)
+
+
+def test_an_action_server_has_the_methods_that_are_overridden():
+    """With the arguments that are passed on."""
+    expected = {'notify_execute': ['self', 'goal_handle', 'execute_callback'],
+                'execute': ['self', 'taken_data'],
+                '_send_result_response': ['self', 'request_header', 'future'], 'destroy': ['self']}
+    for name, arguments in expected.items():
+        assert list(inspect.signature(getattr(ActionServer, name)).parameters) == arguments
+    assert inspect.iscoroutinefunction(ActionServer.execute)
+
+
+def test_no_other_module_uses_private_names_of_rclpy():
+    """One file to look at when rclpy changes."""
+    from pathlib import Path
+
+    import dynamics_node.ros
+    private = ('_rclpy_pybind11', 'send_response =', '_service_change_state', 'take_message',
+               '_send_result_response', 'subscription.handle')
+    for path in Path(dynamics_node.ros.__file__).parent.rglob('*.py'):
+        if path.name != 'rclpy_internals.py':
+            text = path.read_text()
+            assert [word for word in private if word in text] == [], path
