@@ -3,7 +3,7 @@
 import argparse
 import json
 import sys
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from typing import Any
 
 import numpy as np
@@ -53,7 +53,7 @@ def add_parser(subparsers: Any) -> None:
                         help='for inverse_kinematics: target of each --frame, in the root frame; '
                         'without a quaternion only its position')
     parser.add_argument('--step', metavar='SECONDS', type=float,
-                        help='for linearization: time step of a discrete model; else it is continuous')
+                        help='for linearization: time step of a discrete model')
     parser.add_argument('--node', default='dynamics_node', help='name of the node')
     parser.add_argument('--timeout', type=float, default=10.0, help='greatest time to wait [s]')
     parser.add_argument('--json', action='store_true', help='print JSON instead of tables')
@@ -90,7 +90,8 @@ OPTIONS = {  # question -> {argument of the client: option of the command line}
     'inverse_kinematics': {'start': 'joint', 'frames': 'frame', 'poses': 'pose'},
 }
 OPTIONS['operational_space'] = {**OPTIONS['kinematics'], 'axes': 'axes'}
-OPTIONS['inverse_derivatives'], OPTIONS['forward_derivatives'] = OPTIONS['inverse'], OPTIONS['forward']
+OPTIONS['inverse_derivatives'] = OPTIONS['inverse']
+OPTIONS['forward_derivatives'] = OPTIONS['forward']
 OPTIONS['linearization'] = {**OPTIONS['forward'], 'step': 'step'}
 
 
@@ -101,7 +102,8 @@ def _fields(arguments: argparse.Namespace) -> dict[str, Any]:
                  'step'):
         if getattr(arguments, word) not in (None, []) and word not in options.values():
             known = ', '.join(f'--{other}' for other in options.values()) or 'none'
-            raise DynamicsError(f'--{word} is not an option of {arguments.question}; valid: {known}')
+            raise DynamicsError(f'--{word} is not an option of {arguments.question}; valid choices '
+                                f'are {known}')
     read = {'wrench': _wrenches, 'frame': _as_is, 'axes': _as_is, 'pose': _poses, 'step': _as_is}
     fields = {argument: read.get(word, _numbers)(f'--{word}', getattr(arguments, word))
               for argument, word in options.items() if getattr(arguments, word) not in (None, [])}

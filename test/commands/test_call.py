@@ -12,7 +12,7 @@ from ament_index_python import get_package_prefix
 from support.remote_node import PATIENCE, assert_close
 from support.tolerances import EXACT_MATHS
 
-from dynamics_node.commands.call import QUESTIONS
+from dynamics_node.commands.call import METHODS
 from dynamics_node.example_robots import ARM7
 
 EXECUTABLE = Path(get_package_prefix('dynamics_node'), 'lib/dynamics_node/dynamics_node')
@@ -65,7 +65,7 @@ def test_call_inverse_prints_a_table(arm):
     assert_close([shown[name] for name in expected], list(expected.values()), SHOWN)
 
 
-@pytest.mark.parametrize('question', QUESTIONS)
+@pytest.mark.parametrize('question', METHODS)
 def test_every_question_is_answered_for_people_and_for_programs(arm, question):
     """And JSON is JSON."""
     assert call(arm, question, *NEEDS.get(question, ())).returncode == 0
@@ -97,10 +97,10 @@ def test_matrices_for_programs(arm):
 
 @pytest.mark.parametrize(('words', 'said'), [
     (['linearization', '--step', '-1'], 'step is -1.0; expected zero'),
-    (['terms', '--step', '0.1'], '--step does not go with terms'),
+    (['terms', '--step', '0.1'], '--step is not an option of terms'),
     (['inverse', '--joint', 'elbow=1', '--velocity', 'elbow=0'], "no moving joint 'elbow'"),
     (['inverse', '--joint', 'joint_1'], "--joint has 'joint_1'; expected joint=number"),
-    (['inverse', '--effort', 'joint_1=1'], '--effort does not go with inverse'),
+    (['inverse', '--effort', 'joint_1=1'], '--effort is not an option of inverse'),
     (['inverse', '--wrench', 'tool0=1,2'], 'expected link=fx,fy,fz,tx,ty,tz'),
     (['kinematics', '--frame', 'hand'], "no frame 'hand'"),
     (['nonsense'], 'invalid choice'),
