@@ -1,4 +1,4 @@
-"""An arm to drive without hardware: ros2 launch dynamics_node demo.launch.py
+"""Start a simulated arm and the node: ros2 launch dynamics_node demo.launch.py
 
 The bundled 7-axis arm, simulated by MuJoCo, and the node that computes its torques.
 """
@@ -20,13 +20,13 @@ ARM_NODE = HERE.parent / 'examples' / 'sim' / 'arm_node.py'
 
 
 def generate_launch_description():
-    """Start the arm, which publishes its robot_description, and the node wired to it."""
+    """Start the arm, which publishes its robot_description, and the node that drives it."""
     return LaunchDescription([
         DeclareLaunchArgument(
             'namespace', default_value='', description='Namespace of the arm and of the node.'),
         DeclareLaunchArgument(
             'command_topic', default_value='effort_controller/commands',
-            description='Topic the simulated arm takes effort commands from. The arm needs the '
+            description='Topic of the effort commands of the simulated arm. The arm needs the '
                         'Python package mujoco: pip install mujoco.'),
         OpaqueFunction(function=start_arm),
         IncludeLaunchDescription(

@@ -1,4 +1,4 @@
-"""The node for one robot: ros2 launch dynamics_node dynamics.launch.py --show-args"""
+"""Start the node for one robot: ros2 launch dynamics_node dynamics.launch.py --show-args"""
 
 import shlex
 from pathlib import Path
@@ -17,13 +17,13 @@ CONFIG = Path(__file__).parent.parent / 'config' / 'dynamics_node.yaml'
 
 
 def generate_launch_description():
-    """Declare the arguments; the empty ones leave the matter to the parameters file."""
+    """Declare the arguments; for empty ones the parameters file counts."""
     return LaunchDescription([
         DeclareLaunchArgument(
             'robot_description_file', default_value='',
             description='Path of a URDF file; of a .xacro file where the program xacro is '
-                        'installed. Empty: who publishes the topic robot_description describes '
-                        'the robot, as robot_state_publisher does.'),
+                        'installed. Empty: the robot comes from the topic robot_description, as '
+                        'robot_state_publisher publishes it.'),
         DeclareLaunchArgument(
             'namespace', default_value='',
             description='Namespace of the node, its topics and its services.'),
@@ -32,12 +32,12 @@ def generate_launch_description():
             description="Path of the YAML file with the node's parameters."),
         DeclareLaunchArgument(
             'command_topic', default_value='',
-            description='Topic the controller takes effort commands from, such as '
-                        'effort_controller/commands. Empty: as the parameters file says.'),
+            description='Topic of the effort commands of the controller, such as '
+                        'effort_controller/commands. Empty: as in the parameters file.'),
         DeclareLaunchArgument(
             'use_sim_time', default_value='',
-            description='true: take the time from the topic /clock. Empty: as the parameters '
-                        'file says.'),
+            description='true: use the time of the topic /clock. Empty: as in the parameters '
+                        'file.'),
         DeclareLaunchArgument(
             'log_level', default_value='info',
             description='Least severity that is logged: debug, info, warn, error or fatal.'),
@@ -62,7 +62,7 @@ def start_node(context):
 
 
 def file_of(argument, value):
-    """Return the path, or raise: a node with other parameters than those meant is no help."""
+    """Return the path of an argument; raise an error if there is no such file."""
     path = Path(value[argument]).expanduser()
     try:
         check_file(path, MAX_BYTES)
@@ -73,7 +73,7 @@ def file_of(argument, value):
 
 
 def description(path):
-    """Return the parameter robot_description: a URDF's path, or the text that xacro makes."""
+    """Return the parameter robot_description: the path of a URDF, or the output of xacro."""
     if path.endswith('.xacro'):
         path = Command(['xacro ', shlex.quote(path)], on_stderr='warn')
     return ParameterValue(path, value_type=str)

@@ -55,7 +55,7 @@ class DynamicsClient:
         :param timeout: greatest time to wait for a reply [s].
         """
         self._node, self._name, self._timeout = node, name, timeout
-        self._clients = {}
+        self._clients: dict[str, Client] = {}
 
     # Dynamics --------------------------------------------------------------------------------
 

@@ -1,4 +1,4 @@
-"""Hold the current robot: a description, and settings that outlive it.
+"""Manage the current robot: a description, and settings that outlive it.
 
 A new description, payload, gravity or friction makes another Robot, which replaces the old one as
 a whole: a request that began with the old one ends with it. A refused change leaves all as it was.

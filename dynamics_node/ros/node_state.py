@@ -1,4 +1,4 @@
-"""Hold what services read and change: the current robot, the measured state, the clocks.
+"""Define the state that services read and change: current robot, measured state, clocks.
 
 Independent of rclpy: the clocks and the source of waiting joint states are constructor arguments.
 """
@@ -69,7 +69,7 @@ class NodeState:
         return self.measured_state.snapshot()
 
     def catch_up(self) -> None:
-        """Take the joint states that are waiting."""
+        """Store the joint states that are waiting."""
         for received in self._waiting():
             self.take(*received)
 

@@ -34,7 +34,7 @@ def wrap_send_response(service: Service, wrap: Callable[[Callable], Callable]) -
 
 
 def tolerate_invalid_transitions(node: LifecycleNode, warn: Callable[[str], None]) -> None:
-    """Answer a request for an invalid lifecycle transition with success: false."""
+    """Reply success: false to a request for an invalid lifecycle transition."""
     service = node._service_change_state
     change_state = service.callback
 
@@ -76,7 +76,7 @@ class BackgroundActionServer(ActionServer):
 
     def __init__(self, node: Any, *arguments: Any, log_error: Callable[[str], None],
                  **options: Any) -> None:
-        """Take the arguments of ActionServer, and log_error(text)."""
+        """Create the server; log_error(text) logs failures."""
         self._destroyed, self._log_error = False, log_error
         super().__init__(node, *arguments, **options)
 

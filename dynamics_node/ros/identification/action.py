@@ -27,7 +27,7 @@ from dynamics_node.ros.services.table import ServiceRunner
 from dynamics_node.ros.state.joint_state_buffer import KEPT
 
 POLL = 0.05          # [s] between two looks at the worker
-RECORDED = 0.5       # share of the progress that a live recording takes
+RECORDED = 0.5       # share of a live recording in the progress
 SILENCE = 5.0        # [s] without a joint state, after which a live recording is aborted
 BILLION = 1e9
 FAULT = 'internal error; see the log of the node'
@@ -173,7 +173,8 @@ class _Goal:
                  node_state: NodeState) -> None:
         self.handle, self._job, self._server, self._node_state = handle, job, server, node_state
         self._feedback = Identify.Feedback(stage='starting', condition=math.nan, residual=math.nan)
-        self._first = self._last = None     # stamps of the live recording [ns]
+        self._first: int | None = None     # stamps of the live recording [ns]
+        self._last: int | None = None
         self._received, self._working = 0.0, bool(job.recording)
 
     def begin_recording(self) -> None:

@@ -91,7 +91,7 @@ def rows(state: RequestState,
     sizes = {name: len(x) for name, x in fields.items() if x.ndim == 2}
     if len(set(sizes.values())) > 1:
         listed = ', '.join(f'{name} has {n}' for name, n in sizes.items())
-        raise DynamicsError(f'all must hold the same number of states, or one; {listed}')
+        raise DynamicsError(f'all fields must have the same number of states, or one; {listed}')
     n = next(iter(sizes.values()), 1)
 
     def n_rows(x: np.ndarray) -> np.ndarray:
@@ -108,4 +108,4 @@ def check_reply_size(what: str, n: int, numbers: int) -> None:
     size = 8 * n * numbers
     if size > LARGEST_REPLY:
         raise DynamicsError(f'the {what} of {n} states take {size / 1e6:.0f} MB; at most '
-                            f'{LARGEST_REPLY / 1e6:.0f} MB are sent: ask for fewer states at once')
+                            f'{LARGEST_REPLY / 1e6:.0f} MB are sent: request fewer states at once')

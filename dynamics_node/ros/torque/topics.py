@@ -28,7 +28,7 @@ from dynamics_node.safety import SafetySettings
 
 TICKS = 2.2          # within the permitted age of a state, or step of the clock
 MANY_REQUESTS = QoSProfile(depth=1000)  # of ~/enable: a request to disable must not be lost
-ALL_RECEIVED = 0.1   # [s] that the last message may take to be acknowledged
+ALL_RECEIVED = 0.1   # [s] to wait until the last message is acknowledged
 
 
 class TorqueTopics:
@@ -156,7 +156,7 @@ class TorqueTopics:
     # Output ----------------------------------------------------------------------------------
 
     def finish(self) -> None:
-        """Publish the way to the safe torque, which is the last one; takes less than a second."""
+        """Publish a ramp that ends in the safe torque; needs less than a second."""
         period = self.pipeline.settings.exit_period
         for release in self.pipeline.shutdown_sequence():
             self._publish(release)

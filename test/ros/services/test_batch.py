@@ -86,7 +86,7 @@ def test_rows_that_do_not_match_are_refused_by_field(field):
     question = 'forward' if field == 'effort' else 'inverse'
     message = refused(s.node_state, 'batch_dynamics', question=question, position=[0.1] * 6,
                       **{field: [0.1] * 4})
-    assert message == ('all must hold the same number of states, or one; position has 3, '
+    assert message == ('all fields must have the same number of states, or one; position has 3, '
                        f'{field} has 2')
 
 
@@ -128,4 +128,4 @@ def test_terms_that_would_choke_the_wire_are_refused_before_they_are_computed(mo
     assert ask(s.node_state, 'batch_dynamics', question='terms', position=[0.1] * 20).states == 10
     message = refused(s.node_state, 'batch_dynamics', question='terms', position=[0.1] * 22)
     assert message.startswith('the terms of 11 states take')
-    assert message.endswith('ask for fewer states at once')
+    assert message.endswith('request fewer states at once')

@@ -234,8 +234,8 @@ def test_rows_that_do_not_match_are_refused_by_field(service, more):
     """How many each has is said."""
     message = refused(scene(TWO_JOINTS).node_state, service, position=[0.1] * 6, velocity=[0.1] * 4,
                       **more)
-    assert message.startswith('all must hold the same number of states, or one; position has 3, '
-                              'velocity has 2')
+    assert message.startswith('all fields must have the same number of states, or one; position '
+                              'has 3, velocity has 2')
 
 
 @pytest.mark.parametrize(('service', 'more'), BOTH)
@@ -299,4 +299,4 @@ def test_replies_that_would_choke_the_wire_are_refused(monkeypatch, service, mor
     monkeypatch.setattr(request_fields, 'LARGEST_REPLY', 8 * 10 * numbers)  # [bytes] ten states
     assert ask(s.node_state, service, position=[0.1] * 20, **more).states == 10
     message = refused(s.node_state, service, position=[0.1] * 22, **more)
-    assert 'of 11 states take' in message and message.endswith('ask for fewer states at once')
+    assert 'of 11 states take' in message and message.endswith('request fewer states at once')
