@@ -4,12 +4,15 @@ from dynamics_node.constrained.constraint import Constraint
 from dynamics_node.errors import DynamicsError, ModelError, SingularModel, UnknownName
 from dynamics_node.model.report import ModelReport, model_report
 from dynamics_node.robot.robot import Robot
+from dynamics_node.task_space.bounds import Bound
 from dynamics_node.task_space.motion import FrameMotion, Tracking
 from dynamics_node.task_space.target import Target
+from dynamics_node.task_space.tasks import Task
 
 __version__ = '0.1.0'
 
 __all__ = [
+    'Bound',
     'Constraint',
     'DynamicsError',
     'FrameMotion',
@@ -18,6 +21,7 @@ __all__ = [
     'Robot',
     'SingularModel',
     'Target',
+    'Task',
     'Tracking',
     'UnknownName',
     'model_report',

@@ -1,16 +1,16 @@
-/* Calls a kernel with NumPy arrays, with as little around it as CPython allows.
+/* Call a kernel with NumPy arrays, with as little overhead as CPython allows.
  *
  * Caller(single, batch, lanes, inputs, outputs, uniforms, fallback, threshold, owner, kind=tuple)
  *   single, batch   addresses of the kernel's functions (see lower.py)
  *   lanes           states per block of `batch`
  *   inputs          tuple of the sizes of the arguments
- *   outputs         tuple of the shapes of the answers
+ *   outputs         tuple of the shapes of the results
  *   uniforms        tuple of float64 arrays passed on to the kernel after the arguments
  *   fallback        called with the same arguments where they are not plain arrays, or where the
- *                   kernel says that a number is not as it should be: it converts or raises
+ *                   kernel reports an invalid number: it converts or raises
  *   threshold       from this many states on, a second thread takes half of a batch
  *   owner           kept alive: the code lives with it
- *   kind            of tuple that several answers come in, such as a NamedTuple
+ *   kind            type of tuple for several results, such as a NamedTuple
  */
 #define PY_SSIZE_T_CLEAN
 #define NPY_NO_DEPRECATED_API NPY_1_22_API_VERSION
@@ -326,10 +326,36 @@ static void dealloc(PyObject *op)
     Py_TYPE(op)->tp_free(op);
 }
 
+/* Introspection: a Caller has the name, the docstring and the signature (through __wrapped__) of its
+ * fallback, the method that it stands for. With __get__ inspect and help() take it for a routine; in
+ * the dictionary of an object, where it is kept, __get__ is not used. */
+static PyObject *get_of_fallback(PyObject *op, void *name)
+{
+    return PyObject_GetAttrString(((Caller *)op)->fallback, name);
+}
+
+static PyObject *get_wrapped(PyObject *op, void *unused)
+{
+    return Py_NewRef(((Caller *)op)->fallback);
+}
+
+static PyObject *bind(PyObject *op, PyObject *owner, PyObject *type)
+{
+    return Py_NewRef(op);
+}
+
+static PyGetSetDef getset[] = {
+    {"__wrapped__", get_wrapped, NULL, NULL, NULL},
+    {"__doc__", get_of_fallback, NULL, NULL, "__doc__"},
+    {"__name__", get_of_fallback, NULL, NULL, "__name__"},
+    {"__qualname__", get_of_fallback, NULL, NULL, "__qualname__"},
+    {"__module__", get_of_fallback, NULL, NULL, "__module__"},
+    {NULL, NULL, NULL, NULL, NULL},
+};
+
 static PyTypeObject caller_type = {
     PyVarObject_HEAD_INIT(NULL, 0)
     .tp_name = "dynamics_node.compiler._call.Caller",
-    .tp_doc = "A kernel that can be called with NumPy arrays; see call.c.",
     .tp_basicsize = sizeof(Caller),
     .tp_flags = Py_TPFLAGS_DEFAULT | Py_TPFLAGS_HAVE_GC | Py_TPFLAGS_HAVE_VECTORCALL,
     .tp_vectorcall_offset = offsetof(Caller, vectorcall),
@@ -338,6 +364,8 @@ static PyTypeObject caller_type = {
     .tp_traverse = traverse,
     .tp_clear = clear,
     .tp_dealloc = dealloc,
+    .tp_getset = getset,
+    .tp_descr_get = bind,
 };
 
 static struct PyModuleDef module = {PyModuleDef_HEAD_INIT, "_call", NULL, -1, NULL};

@@ -1,4 +1,4 @@
-"""Calls a kernel through ctypes: what `call.c` does, where the extension was not built."""
+"""Call a kernel through ctypes: what `call.c` does, where the extension was not built."""
 
 import ctypes
 
@@ -14,6 +14,14 @@ class Caller:
         self._lanes, self._inputs, self._outputs = lanes, inputs, outputs
         self._kind = kind
         self._uniforms, self._fallback, self._owner = uniforms, fallback, owner
+        for name in ('__doc__', '__name__', '__qualname__', '__module__'):
+            if hasattr(fallback, name):
+                setattr(self, name, getattr(fallback, name))
+        self.__wrapped__ = fallback  # inspect.signature follows it
+
+    def __get__(self, owner, kind=None):
+        """Let help() take a Caller for a routine; on an object it is not used."""
+        return self
 
     def __call__(self, *args, **named):
         if named or not self._plain(args):

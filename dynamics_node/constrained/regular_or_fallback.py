@@ -34,7 +34,7 @@ class AfterImpact(NamedTuple):
     energy_loss: np.ndarray  # kinetic energy before, less that after [J]
 
 
-class ConstrainedForwardDerivatives(NamedTuple):
+class ConstrainedDerivatives(NamedTuple):
     """Derivatives of acceleration and multipliers: column k is the change of k."""
 
     dq: np.ndarray              # da/dq (nv, nv) along unit velocities
@@ -95,7 +95,7 @@ def impact(model, constraints, q, v, restitution):
 
 
 def forward_derivatives(model, constraints, q, v, tau, wrenches=None):
-    """Return the ConstrainedForwardDerivatives.
+    """Return the ConstrainedDerivatives.
 
     :raises DynamicsError: the rows depend on each other; it names those that repeat others.
     """
@@ -108,7 +108,7 @@ def forward_derivatives(model, constraints, q, v, tau, wrenches=None):
         raise DynamicsError(
             f'the constraint rows depend on each other here: {", ".join(names[k] for k in weak)} '
             'repeat others, so the multipliers have no derivatives; drop them')
-    return ConstrainedForwardDerivatives(*found[:-1])
+    return ConstrainedDerivatives(*found[:-1])
 
 
 @contextmanager

@@ -129,7 +129,7 @@ def robot_of(robot, layout, values):
     model = model.with_(bodies=bodies, **own)
     model = model.with_(inertias=tuple(
         own + load for own, load in zip(model.bare_inertias, payload.carried_inertias(model))))
-    return Robot(model, compile=robot._answerer.engine is not None)
+    return Robot(model, compile=robot.compilation_enabled)
 
 
 def carried(robot, layout):

@@ -20,17 +20,17 @@ def name_of(model, key):
         [(body.joint, body.parent, body.placement, body.q, body.v, body.ratio, body.offset)
          for body in model.bodies], model.bare_inertias, model.friction_speed,
         [(joint.kind, joint.q, joint.v) for joint in model.joints],
-        [model.frames[name] for name in frames_of(key)], _held(model, key), repr(key)),
-        protocol=4)
+        [model.frames[name] for name in frames_of(key)], _constrained_places(model, key),
+        repr(key)), protocol=4)
     parts = hashlib.sha256(structure)
     parts.update(repr((_sources(), target.fingerprint())).encode())
     return parts.hexdigest() + '.kernel'
 
 
-def _held(model, key):
-    """Return where in the model the names lead that constraints have."""
-    return [(model.frames.get(held.frame), model.frames.get(held.to),
-             [model.joint(name).v for name in held.joints]) for held in key.constraints]
+def _constrained_places(model, key):
+    """Return the frames and joints of the model that the constraints name."""
+    return [(model.frames.get(each.frame), model.frames.get(each.to),
+             [model.joint(name).v for name in each.joints]) for each in key.constraints]
 
 
 @cache

@@ -100,6 +100,14 @@ def _normalised(name, q, place, joint_name):
     return q
 
 
+def check_single_configuration(model, q, name='q'):
+    """Return q of one state, (nq,), its quaternions normalised."""
+    q = check_configuration(model, q, name)
+    if q.ndim != 1:
+        raise DynamicsError(f'{name} must be one state, ({model.nq},), got {q.shape}')
+    return q
+
+
 def check_given(given, nv):
     """Return the mask of prescribed accelerations, (nv,) booleans."""
     try:

@@ -4,14 +4,14 @@ import numpy as np
 import pytest
 from support import random_trees
 from support.differences import relative
-from support.kernel_calls import asked
+from support.kernel_calls import kernel_calls
 from support.tolerances import EXACT_MATHS
 
 from dynamics_node.compiler.graph import Graph, Op, Symbol, TracingError
 from dynamics_node.compiler.lower import LOWER, instructions
 from dynamics_node.compiler.trace import MEANING, check, count, evaluate, trace
 from dynamics_node.kernels.build import program_of
-from dynamics_node.kernels.keys import uniform_values
+from dynamics_node.kernels.inputs import uniform_values
 
 
 def pendulum(q, v, tau, length):
@@ -136,7 +136,7 @@ def test_every_program_gives_the_numbers_of_its_algorithm(tree):
     """Whatever is asked, with loads, wrenches and frames, on trees with every kind of joint."""
     specimen = random_trees.make(tree, compile=False)
     robot = specimen.robot.with_payload('box', 'l4', 2.0, (0.1, 0.2, -0.1), np.eye(3) * 0.1)
-    for question in asked(robot, specimen, frame='l5', pushed=(True,)):
+    for question in kernel_calls(robot, specimen, frame='l5', with_wrenches=(True,)):
         program = program_of(robot.model, question.key)
         check(program)
         uniforms = map(np.ravel, uniform_values(robot.model, question.key))

@@ -42,7 +42,7 @@ def panda(tmp_path_factory):
         text = re.sub('velocity="[^"]*"', 'velocity="0"', urdf_text(path))
         robot = Robot.from_urdf(text, friction=False, locked={
             'panda_finger_joint1': 0.0, 'panda_finger_joint2': 0.0})
-        robot._answerer.compile([key_of(robot.model, *asked) for asked in ASKED], wait=True)
+        robot._dispatcher.compile([key_of(robot.model, *asked) for asked in ASKED], wait=True)
         yield robot
 
 

@@ -5,7 +5,7 @@ import pytest
 from support import small_robots
 from support.agreement_of_paths import outcome, ready, without_numpy
 from support.differences import relative
-from support.kernel_calls import asked, listed
+from support.kernel_calls import kernel_calls, listed
 from support.massless_links import MASSLESS_TIP
 
 from dynamics_node import Robot
@@ -21,7 +21,7 @@ def arm():
     """Every question of a small arm, compiled: (robot, the same in NumPy, questions)."""
     robot = small_robots.arm(base='floating')
     state = small_robots.specimen(robot, np.random.default_rng(0), LINKS, n=5)
-    questions = asked(robot, state, 'lower')
+    questions = kernel_calls(robot, state, 'lower')
     return ready(robot, questions), Robot(robot.model, compile=False), questions
 
 
@@ -31,7 +31,7 @@ def test_a_number_that_is_not_finite_is_named(arm, value):
     robot, in_numpy, questions = arm
     tried = 0
     for question in questions:
-        method, reference = (getattr(r, question.key.question) for r in (robot, in_numpy))
+        method, reference = (getattr(r, question.key.kernel) for r in (robot, in_numpy))
         method(**question.arguments)  # the fast path is there from now on
         arguments = {name: part for name, part in question.arguments.items()
                      if isinstance(part, np.ndarray) and part.dtype == float}
@@ -52,9 +52,9 @@ def test_a_number_that_is_not_finite_is_named(arm, value):
 def test_a_wrench_that_is_not_finite_is_named(arm):
     """By its frame."""
     robot, _, questions = arm
-    question = next(question for question in questions if question.key.pushed)
+    question = next(question for question in questions if question.key.with_wrenches)
     wrenches = {**question.arguments['wrenches'], 'lower': [0, 0, 0, 0, np.nan, 0]}
-    kind, text = outcome(getattr(robot, question.key.question),
+    kind, text = outcome(getattr(robot, question.key.kernel),
                          **{**question.arguments, 'wrenches': wrenches})
     assert (kind, "wrenches['lower'][4] is nan" in text) == ('DynamicsError', True)
 
@@ -84,7 +84,7 @@ def test_a_quaternion_that_is_nearly_unit_is_normalised_and_any_other_refused(ar
     """As measured quaternions are; the refusal names the joint and the norm."""
     robot, in_numpy, questions = arm
     for question in (question for question in questions if 'q' in question.arguments):
-        method, reference = (getattr(r, question.key.question) for r in (robot, in_numpy))
+        method, reference = (getattr(r, question.key.kernel) for r in (robot, in_numpy))
         for scale, good in ((1.0 + NEARLY, True), (1.0 - NEARLY, True), (-1.0, True), (0.0, False),
                             (1.0 + 2 * NEARLY, False), (1.0 - 2 * NEARLY, False), (1e200, False)):
             q = question.arguments['q'].copy()

@@ -32,7 +32,7 @@ def robot(tmp_path_factory):
         patch.setenv('DYNAMICS_NODE_CACHE', str(tmp_path_factory.mktemp('kernels')))
         patch.setenv('DYNAMICS_NODE_THREADS', '1')
         robot = Robot.from_urdf(UR5.path, friction=False)
-        robot._answerer.compile([key_of(robot.model, question) for question in RATIOS], wait=True)
+        robot._dispatcher.compile([key_of(robot.model, question) for question in RATIOS], wait=True)
         q = robot.neutral()
         for question in RATIOS:  # the first call binds the kernel
             getattr(robot, question)(*([q] if question == 'mass_matrix' else [q, q, q]))

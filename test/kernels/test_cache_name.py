@@ -234,8 +234,8 @@ def test_the_name_changes_with_all_that_the_code_depends_on(arm, monkeypatch):
         {'mass': 2.0}, {'mass': 1.0 + 1e-15}, {'length': 0.4}, {'base': 'floating'},
         {'locked': {'lower_joint': 0.0}}, {'locked': {'lower_joint': 0.1}},
         {'friction_speed': 0.5}))]
-    names += [name(question='mass_matrix'), name(loaded=True), name(rubbing=True),
-              name(pushed=True), name(question='jacobian', frame=('lower', False)),
+    names += [name(kernel='mass_matrix'), name(with_payload=True), name(with_friction=True),
+              name(with_wrenches=True), name(kernel='jacobian', arguments=('lower', False)),
               name(question='jacobian', frame=('upper', False)),
               name(question='jacobian', frame=('upper', True))]
     monkeypatch.setattr(target, 'fingerprint', lambda: ('another CPU',))
@@ -262,7 +262,7 @@ def test_numbers_that_are_inputs_do_not_change_the_name(arm):
     for change in ({'gravity': (1, 2, 3)}, {'armature': {'upper_joint': 0.3}}, {'damping': 0.7}):
         other = small_robots.arm(compile=False, **change)
         assert name_of(other.model, KEY) == name_of(arm.model, KEY)
-    loaded = KEY._replace(loaded=True)
+    loaded = KEY._replace(with_payload=True)
     for mass in (1.0, 2.0):
         carrying = arm.with_payload('box', 'lower', mass)
         assert name_of(carrying.model, loaded) == name_of(arm.model, loaded)
@@ -275,10 +275,10 @@ def test_numbers_that_are_inputs_never_compile(compiled):
     q, v, a = np.random.default_rng(0).normal(size=(3, 2))
     first = small_robots.arm()
     key = [key_of(first.model, 'inverse_dynamics'), key_of(first.model, 'mass_matrix')]
-    first._answerer.compile(key, wait=True)
+    first._dispatcher.compile(key, wait=True)
     heavy = first.with_payload('box', 'lower', 1.0)
     key_loaded = [key_of(heavy.model, 'inverse_dynamics'), key_of(heavy.model, 'mass_matrix')]
-    heavy._answerer.compile(key_loaded, wait=True)
+    heavy._dispatcher.compile(key_loaded, wait=True)
     before = len(compiled)
     assert before == 4
     others = [first.with_gravity((3, 2, 1)), heavy.with_gravity((3, 2, 1)),
@@ -286,7 +286,7 @@ def test_numbers_that_are_inputs_never_compile(compiled):
               heavy.with_payload('cup', 'base', 0.5), small_robots.arm(damping=3.0),
               small_robots.arm(armature={'lower_joint': 2.0}, gravity=(0, 0, 0))]
     for robot in others:
-        robot._answerer.compile(key_loaded if robot.payloads else key, wait=True)
+        robot._dispatcher.compile(key_loaded if robot.payloads else key, wait=True)
         plain = robot.inverse_dynamics(q, v, a), robot.mass_matrix(q)
         assert {'inverse_dynamics', 'mass_matrix'} <= set(vars(robot))
         slow = Robot(robot.model, compile=False)

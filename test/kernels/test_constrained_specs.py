@@ -12,13 +12,15 @@ from dynamics_node.constrained.constraint import Constraint, size
 from dynamics_node.example_robots import MECHANISMS
 from dynamics_node.kernels import robot_kernels
 from dynamics_node.kernels.cache_name import name_of
-from dynamics_node.kernels.constrained_specs import HELD, HELD_DERIVATIVES
+from dynamics_node.kernels.constrained_specs import CONSTRAINED
 from dynamics_node.kernels.keys import all_keys, key_of
 from dynamics_node.robot.dispatch import Dispatcher
 
 N = 11             # states of a batch: a whole register and a rest, at any width
 AGREEMENT = 1e-9   # solves of condition numbers up to 1e4 squared, in another order of additions
 FOOT = Constraint('foot', 'point_contact', 'coupler')
+SPECS = {spec.name: spec for spec in CONSTRAINED}
+MOTIONS = {name for name, spec in SPECS.items() if not spec.derivative}
 
 
 def asked(robot, q, v, a, tau, given, restitution, **pushed):
@@ -44,9 +46,9 @@ def paths_agree(robot, questions, pushed=False):
     """Compile the questions, ask them with NumPy out of reach, and compare."""
     in_numpy = Robot(robot.model, compile=False)
     held = robot.loops.constraints
-    keys = [key_of(robot.model, name, (), pushed and bool(HELD.get(name, HELD_DERIVATIVES.get(
-        name)).wrenches), held) for name in questions]
-    robot._answerer.compile(keys, wait=True)
+    keys = [key_of(robot.model, name, (), pushed and bool(SPECS[name].wrenches),
+                   held) for name in questions]
+    robot._dispatcher.compile(keys, wait=True)
     for name, ask in questions.items():
         with without_numpy(robot):
             answers = ask(robot)
@@ -118,7 +120,8 @@ def test_the_robots_own_loops_are_called_straight_in_c():
     first = robot.constrained_forward_dynamics(q, v, tau)
     assert 'constrained_forward_dynamics' in vars(robot)
     held = tuple(robot.loops.constraints[:1])
-    robot._answerer.compile([key_of(robot.model, 'constrained_forward_dynamics', (), False, held)],
+    robot._dispatcher.compile([key_of(robot.model, 'constrained_forward_dynamics', (), False,
+                                      held)],
                             wait=True)
     with without_numpy(robot):
         for constraints in (None, robot.loops.constraints, list(robot.loops.constraints)):
@@ -173,7 +176,7 @@ def test_a_redundant_set_is_answered_by_numpy():
     for n in (None, N):
         q, v, a, tau = some_states(robot, n, rng)
         questions = asked(robot, q, v, a, tau, nothing, 0.0)
-        for name in set(HELD) - {'constraint_rows'}:
+        for name in MOTIONS - {'constraint_rows'}:
             for got, want in zip(*map(questions[name], (robot, in_numpy)), strict=True):
                 assert np.isfinite(got).all()
                 assert np.array_equal(got, want)
@@ -232,5 +235,5 @@ def test_all_keys_name_the_set_once():
     held = robot.loops.constraints
     plain, more = all_keys(robot.model), all_keys(robot.model, constraints=held)
     assert set(plain) <= set(more)
-    assert {key.question for key in set(more) - set(plain)} == set(HELD)
+    assert {key.kernel for key in set(more) - set(plain)} == MOTIONS
     assert all(key.constraints == held for key in set(more) - set(plain))

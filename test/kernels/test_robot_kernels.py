@@ -18,7 +18,7 @@ from support.agreement_of_paths import outcome, without_numpy
 from dynamics_node import DynamicsError, Robot
 from dynamics_node.compiler import ctypes_call, target
 from dynamics_node.kernels import build, robot_kernels
-from dynamics_node.kernels.keys import QUESTIONS
+from dynamics_node.kernels.dynamics_specs import DYNAMICS
 from dynamics_node.robot import dispatch
 
 Q, V, A = np.array([0.3, -0.4]), np.array([0.5, 0.6]), np.array([0.7, -0.8])
@@ -76,7 +76,7 @@ def test_each_kernel_is_made_once(arm, gate):
     for robot in robots:
         robot.compile(wait=True)
         assert robot.compiled
-    assert sorted(key.question for key in gate.asked) == sorted(QUESTIONS)
+    assert sorted(key.kernel for key in gate.asked) == sorted(spec.name for spec in DYNAMICS)
 
 
 def test_frames_wrenches_and_payloads_are_compiled_on_demand(arm):
@@ -157,7 +157,7 @@ def test_a_kernel_that_cannot_be_made_is_told_to_who_waits(arm, expected, monkey
     build_kernel = build.build_kernel
 
     def failing(model, key):
-        if key.question == 'inverse_dynamics':
+        if key.kernel == 'inverse_dynamics':
             raise error
         return build_kernel(model, key)
     monkeypatch.setattr(build, 'build_kernel', failing)
@@ -269,8 +269,8 @@ def test_a_robot_that_is_dropped_takes_its_code_along():
     """Callers point to the robot's answerer and back: the garbage collector sees through it."""
     arm = small_robots.arm().compile(wait=True)
     arm.inverse_dynamics(Q, V, A), arm.jacobian(Q, 'lower')
-    code = [weakref.ref(kernel.code) for kernel in arm._answerer.engine._done.values()]
-    watched = [weakref.ref(arm._answerer), weakref.ref(arm._answerer.engine), *code]
+    code = [weakref.ref(kernel.code) for kernel in arm._dispatcher.kernels._done.values()]
+    watched = [weakref.ref(arm._dispatcher), weakref.ref(arm._dispatcher.kernels), *code]
     del arm
     gc.collect()
     assert [ref() for ref in watched] == [None] * len(watched)
@@ -294,7 +294,7 @@ def test_a_program_that_ends_while_kernels_are_made_ends_well(tmp_path):
         env={**os.environ, 'PYTHONPATH': os.pathsep.join(sys.path),
              'DYNAMICS_NODE_CACHE': str(tmp_path)})
     assert (done.returncode, done.stderr) == (0, '')
-    assert len(list(tmp_path.iterdir())) < len(QUESTIONS)
+    assert len(list(tmp_path.iterdir())) < len(DYNAMICS)
 
 
 class Job:

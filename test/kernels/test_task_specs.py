@@ -26,7 +26,7 @@ def example(name):
 
 def ready(robot, targets, *keys):
     """Compile what some targets need, and no more; the first question binds it."""
-    robot._answerer.compile([key_of(robot.model, 'newton_step', (parts_of(targets),)), *keys],
+    robot._dispatcher.compile([key_of(robot.model, 'newton_step', (parts_of(targets),)), *keys],
                             wait=True)
     robot.inverse_kinematics(targets, restarts=0)
 
@@ -51,8 +51,8 @@ def test_kernels_take_the_steps_of_numpy(tree):
     rows = np.array([np.clip(row, limits[:robot.nq], limits[robot.nq:]) for row in rows])
     many = [rows, *(np.tile(part, (11, 1)) for part in (goal, limits, [CAUTION]))]
     with without_numpy(robot):
-        batch = robot._newton_of(frame)(*many)
-        singles = [robot._newton_of(frame)(*row) for row in zip(*many)]
+        batch = robot._task_space.newton_step(targets)(*many)
+        singles = [robot._task_space.newton_step(targets)(*row) for row in zip(*many)]
     for k, single in enumerate(singles):
         want = newton_step(robot.model, *(part[k] for part in many), *frame)
         for name in want._fields:

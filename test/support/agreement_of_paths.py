@@ -9,7 +9,7 @@ from support.differences import relative
 
 def ready(robot, questions):
     """Return the robot with the kernels of some questions compiled."""
-    robot._answerer.compile([question.key for question in questions], wait=True)
+    robot._dispatcher.compile([question.key for question in questions], wait=True)
     return robot
 
 
@@ -18,11 +18,11 @@ def without_numpy(robot):
     """Let nothing but kernels answer."""
     def refuse(*_, **__):
         raise AssertionError('answered in NumPy')
-    robot._answerer._in_numpy = refuse
+    robot._dispatcher._in_numpy = refuse
     try:
         yield
     finally:
-        del robot._answerer._in_numpy
+        del robot._dispatcher._in_numpy
 
 
 def both_paths_agree(robot, questions, agreement=AGREEMENT):

@@ -1,0 +1,74 @@
+"""The inputs of kernels: their shapes, and the numbers of a robot that may change.
+
+State inputs come per state (q, v, a, tau, given, wrenches, ...). Uniform inputs are the robot's own
+numbers that may change without a compilation: gravity, armature, damping, friction, payload.
+"""
+
+import numpy as np
+
+from dynamics_node.constrained.constraint import size
+from dynamics_node.model.payload import carried_inertias
+from dynamics_node.spatial.inertia import Inertia
+from dynamics_node.task_space.newton_step import goal_size
+
+
+def input_shape(model, name, constraints=(), arguments=()):
+    """Return the shape of an input that comes per state."""
+    bodies = len(model.bodies)
+    if name == 'restitution':
+        return (sum(map(size, constraints)),)
+    if name == 'goal':
+        return (goal_size(*arguments),)
+    shapes = {'q': (model.nq,), 'wrenches': (bodies, 6), 'dwrenches': (bodies, 6),
+              'dinertias': (bodies, 10), 'dgravity': (3,), 'stabilisation': (2,),
+              'caution': (1,), 'limits': (2 * model.nq,)}
+    return shapes.get(name, (model.nv,))
+
+
+def state_shapes(model, key):
+    """Return {name: shape} of the inputs that come per state."""
+    spec = key.spec
+    names = [*spec.inputs, *(spec.wrenches if key.with_wrenches else ())]
+    return {name: input_shape(model, name, key.constraints, key.arguments) for name in names}
+
+
+def uniform_shapes(model, key):
+    """Return {name: shape} of the robot's numbers that the kernel takes as inputs."""
+    shapes = {'gravity': (3,), 'armature': (model.nv,)}
+    if key.with_friction:
+        shapes.update(damping=(model.nv,), friction=(model.nv,))
+    if key.with_payload:
+        shapes['payload'] = (len(model.bodies) + 1, 10)
+    return shapes
+
+
+def uniform_values(model, key):
+    """Return the arrays of a robot, in the order of uniform_shapes."""
+    values = {'gravity': model.gravity, 'armature': model.armature, 'damping': model.damping,
+              'friction': model.friction}
+    if key.with_payload:
+        values['payload'] = np.array([_parameters(load) for load in carried_inertias(model)])
+    return tuple(np.ascontiguousarray(values[name], dtype=float)
+                 for name in uniform_shapes(model, key))
+
+
+def symbolic_model(model, key, given):
+    """Return the model with the symbols of `given` in place of the numbers that may change."""
+    zero = np.zeros(model.nv)
+    inertias = model.inertias
+    if key.with_payload:
+        inertias = tuple(own + _inertia(load) for own, load in zip(inertias, given['payload']))
+    return model.with_(gravity=given['gravity'], armature=given['armature'],
+                       damping=given.get('damping', zero),
+                       friction=given.get('friction', zero), inertias=inertias)
+
+
+def _parameters(inertia):
+    I = inertia.tensor
+    return [inertia.mass, *inertia.moment, I[0, 0], I[0, 1], I[0, 2], I[1, 1], I[1, 2], I[2, 2]]
+
+
+def _inertia(parameters):
+    m, hx, hy, hz, xx, xy, xz, yy, yz, zz = parameters
+    return Inertia(m, np.array([hx, hy, hz]),
+                   np.array([[xx, xy, xz], [xy, yy, yz], [xz, yz, zz]]))
