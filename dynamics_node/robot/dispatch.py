@@ -10,9 +10,9 @@ import numpy as np
 
 from dynamics_node.algorithms.wrenches import body_wrenches
 from dynamics_node.errors import DynamicsError
-from dynamics_node.kernels.inputs import input_shape, state_shapes, uniform_values
 from dynamics_node.kernels.keys import has_kernel, key_of
 from dynamics_node.kernels.robot_kernels import RobotKernels, enabled
+from dynamics_node.kernels.shapes import input_shape, result_shapes, state_shapes, uniform_values
 from dynamics_node.kernels.spec import CONSTRAINTS, FRAME
 from dynamics_node.kernels.table import ALL_KERNELS
 from dynamics_node.model import configuration
@@ -191,6 +191,9 @@ class Dispatcher:
     def _in_numpy(self, key, states):
         """Compute what the kernel of a key computes."""
         spec = key.spec
+        if states[0].ndim == 2 and len(states[0]) == 0:  # an empty batch
+            empty = tuple(np.empty((0, *shape)) for shape in result_shapes(self.model, key))
+            return empty[0] if len(empty) == 1 else tuple.__new__(spec.result, empty)
         algorithm = spec.numpy_algorithm
         if spec.subject == CONSTRAINTS:
             def constrained(model, *state):

@@ -1,4 +1,4 @@
-"""The inputs of kernels: their shapes, and the numbers of a robot that may change.
+"""The shapes of inputs and results of kernels, and the numbers of a robot that may change.
 
 State inputs come per state (q, v, a, tau, given, wrenches, ...). Uniform inputs are the robot's own
 numbers that may change without a compilation: gravity, armature, damping, friction, payload.
@@ -7,6 +7,7 @@ numbers that may change without a compilation: gravity, armature, damping, frict
 import numpy as np
 
 from dynamics_node.constrained.constraint import size
+from dynamics_node.kernels.spec import TARGETS
 from dynamics_node.model.payload import carried_inertias
 from dynamics_node.spatial.inertia import Inertia
 from dynamics_node.task_space.newton_step import goal_size
@@ -30,6 +31,14 @@ def state_shapes(model, key):
     spec = key.spec
     names = [*spec.inputs, *(spec.wrenches if key.with_wrenches else ())]
     return {name: input_shape(model, name, key.constraints, key.arguments) for name in names}
+
+
+def result_shapes(model, key):
+    """Return the shapes of the results of one state."""
+    targets = len(key.arguments[0]) if key.spec.subject == TARGETS else 0
+    sizes = {'nq': model.nq, 'nv': model.nv, 'parameters': 10 * len(model.bodies),
+             'rows': sum(map(size, key.constraints)), 'targets': targets}
+    return [tuple(sizes.get(n, n) for n in shape) for shape in key.spec.shapes]
 
 
 def uniform_shapes(model, key):
