@@ -65,6 +65,12 @@ def test_every_public_name_exists_and_has_a_docstring():
         assert getattr(dynamics_node, name).__doc__, name
 
 
+def test_type_hints_are_shipped():
+    """py.typed is in the installed package, and pip installs it too."""
+    assert (Path(dynamics_node.__file__).parent / 'py.typed').exists()
+    assert "NAME: ['py.typed']" in (ROOT / 'setup.py').read_text()
+
+
 def test_files_are_short():
     """At most 400 lines, and half of them below 150."""
     files = [*sources(), *(ROOT / 'test').rglob('*.py'), *(ROOT / 'examples').rglob('*.py')]
