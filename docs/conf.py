@@ -46,10 +46,10 @@ def fill(app, docname, source):
     links to folders outside of docs/ become text.
     """
     text = re.sub(r'<!-- (\w+) -->', lambda m: getattr(reference_pages, m[1])(), source[0])
-    text = text.replace('](../README.md)', '](reference/overview.md)')
-    text = text.replace('](../CONTRIBUTING.md)', '](reference/contributing.md)')
     text = re.sub(r'\[([^]]*)\]\((?:\.\./)+[\w/]+\)', r'\1', text)
     if docname == root_doc:
+        text = text.replace('](../README.md)', '](reference/overview.md)')
+        text = text.replace('](../CONTRIBUTING.md)', '](reference/contributing.md)')
         pages = re.findall(r'\]\(([\w/]+)\.md\)', text)
         text += '\n'.join(['\n```{toctree}', ':hidden:', '', *dict.fromkeys(pages), '```\n'])
     source[0] = text

@@ -83,8 +83,9 @@ def contributing():
 
 
 def included(name):
-    """Return the directive that includes a page from above docs/; its links to docs/ are kept."""
-    return f'```{{include}} ../../{name}\n:relative-docs: docs/\n:relative-images:\n```\n'
+    """Return a page of the repository; links to docs/ are kept, links elsewhere become text."""
+    text = (ROOT / name).read_text().replace('](docs/', '](../')
+    return re.sub(r'\[([^]]*)\]\((?!\.\./)[^)]*\)', r'\1', text)
 
 
 # Interfaces --------------------------------------------------------------------------------------
