@@ -1,7 +1,8 @@
-"""The rooms and their order, public names, file lengths: the design, kept by a test."""
+"""Check the design: folders and their order, public names, lengths, one test per source."""
 
 import ast
 import re
+from collections import Counter
 from pathlib import Path
 
 import pytest
@@ -15,6 +16,13 @@ ROOMS = ('errors', 'checks', 'files', 'yaml_text', 'spatial', 'model', 'example_
          'algorithms',
          'constrained', 'task_space', 'compiler', 'kernels', 'robot', 'identification', 'observer',
          'control', 'safety', 'reports', 'commands', '__main__', 'ros')
+ROS_ROOMS = {'parameters', 'state', 'services', 'torque', 'identification'}  # by what flows
+# compiler/ turns any traced function into machine code; it knows no robot.
+COMPILER_IMPORTS = {'compiler', 'errors', 'files'}
+# Folders of tests that are about several sources: laws of physics, other engines, pages, programs.
+CROSS_CUTTING = {'laws', 'oracles', 'docs', 'examples', 'support'}
+# Class names that exist more than once, each in files that never meet.
+SHARED_CLASS_NAMES = {'ConstrainedForwardDerivatives', 'Mechanism', '_Limits'}
 ROS_MODULES = re.compile(r'^(rclpy|ament_index_python|launch|launch_ros|.*_msgs|.*_srvs)(\.|$)')
 GENERATED = ('srv', 'msg', 'action')
 LONGEST, MEDIAN = 400, 150
@@ -54,15 +62,68 @@ def test_a_room_imports_only_from_rooms_above_it(path):
             assert ROOMS.index(other) <= ROOMS.index(room), f'{path} imports {name}'
 
 
-def test_every_room_is_in_the_list():
-    """A new folder takes its place in ROOMS."""
-    assert {room_of(path) for path in sources()} - {'__init__'} <= set(ROOMS)
+def test_the_list_of_rooms_is_complete():
+    """A new folder gets its place in ROOMS."""
+    assert {room_of(path) for path in sources()} - {'__init__'} == set(ROOMS)
+    assert {path.parent.name for path in (PACKAGE / 'ros').glob('*/*.py')} == ROS_ROOMS
+
+
+def test_the_compiler_knows_no_robot():
+    """It imports nothing of spatial, model, algorithms, constrained, task_space."""
+    for path in (PACKAGE / 'compiler').glob('*.py'):
+        rooms = {name.split('.')[1] for name in imports_of(path)
+                 if name.startswith('dynamics_node.')}
+        assert rooms <= COMPILER_IMPORTS, f'{path} imports {rooms - COMPILER_IMPORTS}'
+
+
+def test_class_names_are_unique():
+    """A name means one thing in the whole package; private names too."""
+    trees = (ast.parse(path.read_text()) for path in sources())
+    counts = Counter(node.name for tree in trees for node in ast.walk(tree)
+                     if isinstance(node, ast.ClassDef))
+    assert {name for name, count in counts.items() if count > 1} <= SHARED_CLASS_NAMES
+
+
+def mirrored(path):
+    """Return whether test_<stem>.py or test_<stem>_<topic>.py has a source <stem>.py there."""
+    room = PACKAGE / path.relative_to(ROOT / 'test').parent
+    stems = {source.stem for source in room.glob('*.py')}
+    words = path.stem.removeprefix('test_').split('_')
+    if path.stem == 'test_public_names':
+        words = ['__init__']
+    return any('_'.join(words[:n]) in stems for n in range(1, len(words) + 1))
+
+
+def test_tests_mirror_the_sources():
+    """test/<room>/test_<file>.py or test_<file>_<topic>.py, but in the folders of CROSS_CUTTING.
+
+    test_public_names.py is about the names in the room's __init__.py.
+    """
+    tests = [path for path in sorted((ROOT / 'test').rglob('test_*.py'))
+             if path.parent != ROOT / 'test'
+             and path.relative_to(ROOT / 'test').parts[0] not in CROSS_CUTTING]
+    assert len(tests) > 100
+    assert [str(path.relative_to(ROOT)) for path in tests if not mirrored(path)] == []
+
+
+def test_helpers_of_tests_are_in_support():
+    """Every other file is a test or a conftest.py."""
+    others = [str(path.relative_to(ROOT)) for path in (ROOT / 'test').rglob('*.py')
+              if not path.name.startswith('test_') and path.name != 'conftest.py'
+              and path.parent != ROOT / 'test' / 'support']
+    assert others == []
 
 
 def test_every_public_name_exists_and_has_a_docstring():
     """__all__ is true."""
     for name in dynamics_node.__all__:
         assert getattr(dynamics_node, name).__doc__, name
+
+
+def test_type_hints_are_shipped():
+    """py.typed is in the installed package, and pip installs it too."""
+    assert (Path(dynamics_node.__file__).parent / 'py.typed').exists()
+    assert "NAME: ['py.typed']" in (ROOT / 'setup.py').read_text()
 
 
 def test_files_are_short():
