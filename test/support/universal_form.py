@@ -32,7 +32,7 @@ SOLVED = 1e-8
 ZERO = 1e-12
 
 
-class Maximal(NamedTuple):
+class UniversalSolution(NamedTuple):
     """The motion of all bodies and the forces of all constraints, seen as joints see them."""
 
     a: np.ndarray              # (nv,) joint accelerations
@@ -45,8 +45,8 @@ class Maximal(NamedTuple):
     failure: int               # 0, or 1 or 2: see `classification.FAILURES`
 
 
-def maximal_dynamics(model, q, v, a, tau, given, constraints, wrenches=None):
-    """Return the Maximal; arguments as of `hybrid.constrained_hybrid_dynamics`.
+def universal_form(model, q, v, a, tau, given, constraints, wrenches=None):
+    """Return the UniversalSolution; arguments as of `hybrid.constrained_hybrid_dynamics`.
 
     With nothing given it is forward dynamics (problem 8 of seed 003), with every motor's
     acceleration given inverse dynamics (problem 7).
@@ -78,7 +78,7 @@ def maximal_dynamics(model, q, v, a, tau, given, constraints, wrenches=None):
     joint_rows = zip(bearings[:len(model.bodies)], parts)
     reactions = [_TO_TWIST @ (Ct_i[:, 6 * i:6 * i + 6].T @ part)
                  for i, ((Ct_i, _), part) in enumerate(joint_rows)]
-    return Maximal(coordinate @ found - drift, torque, parts[-2], found.reshape(-1, 6),
+    return UniversalSolution(coordinate @ found - drift, torque, parts[-2], found.reshape(-1, 6),
                    np.reshape(reactions, (-1, 6)), classification, failure)
 
 
