@@ -15,7 +15,7 @@ from dynamics_node.constrained.regular_or_fallback import (
     ConstrainedMotion,
 )
 from dynamics_node.constrained.rows import ConstraintRows, rows
-from dynamics_node.constrained.stabilisation import wanted
+from dynamics_node.constrained.stabilisation import stabilised_gamma
 from dynamics_node.kernels.spec import PUSHED, KernelSpec
 
 FORWARD, HYBRID = ('q', 'v', 'tau'), ('q', 'v', 'a', 'tau', 'given')
@@ -33,8 +33,8 @@ def _hybrid(stabilised):
     def answer(model, constraints, q, v, a, tau, given, *rest):
         rates, wrenches = _split(rest, stabilised)
         held = rows(model, q, v, constraints)
-        found = hybrid.by_blocks(model, q, v, a, tau, given, held.A, wanted(held, v, rates),
-                                 *wrenches)
+        found = hybrid.by_blocks(model, q, v, a, tau, given, held.A,
+                                 stabilised_gamma(held, v, rates), *wrenches)
         return found.a, found.tau, found.multipliers, _margins(found)
     return answer
 

@@ -130,7 +130,8 @@ class Constrained:
             rates = arguments.check_stabilisation(stabilisation)
 
             def near(model, *state):
-                return regular_or_fallback.near(model, held, settings, *state, stabilisation=rates)
+                return regular_or_fallback.proximal_forward(model, held, settings, *state,
+                                                            stabilisation=rates)
             return self._held_numpy(near, held, ConstrainedMotion, wrenches, q=q, v=v, tau=tau)
         if wrenches is None and stabilisation is None:
             fast = self._fast.get(('constrained_forward_dynamics', id(held)))
@@ -193,7 +194,7 @@ class Constrained:
 
         held, active = self._sets.of(constraints), self._active(passive)
         q, v = self._single_configuration(q), arguments.check_single('v', v, self.nv)
-        with regular_or_fallback.solving():
+        with regular_or_fallback.linear_algebra_errors():
             return report(self.model, q, v, held, active)
 
     # Derivatives -----------------------------------------------------------------------------
@@ -244,9 +245,9 @@ class Constrained:
         held = self._sets.of(constraints)
         fixed = arguments.check_joint_names(self.model, 'fixed', fixed)
         return self._answerer.rows(
-            regular_or_fallback.numbered(lambda model, q: project_configuration(model, q, held,
-                                                                                fixed=fixed),
-                             q), q=arguments.check_configuration(self.model, q))
+            regular_or_fallback.with_state_number(
+                lambda model, q: project_configuration(model, q, held, fixed=fixed), q),
+            q=arguments.check_configuration(self.model, q))
 
     def project_velocity(self, q, v, constraints=None):
         """Return the velocity nearest to v, by kinetic energy, that keeps constraints, (nv,)."""
@@ -254,8 +255,8 @@ class Constrained:
 
         held = self._sets.of(constraints)
         return self._answerer.rows(
-            regular_or_fallback.numbered(lambda model, q, v: project_velocity(model, q, v, held), q,
-                                         v),
+            regular_or_fallback.with_state_number(
+                lambda model, q, v: project_velocity(model, q, v, held), q, v),
             q=arguments.check_configuration(self.model, q), v=arguments.check_array('v', v,
                                                                                     self.nv))
 
@@ -362,8 +363,8 @@ class Constrained:
         """Ask what has no kernel; an empty batch needs no state that keeps the constraints."""
         if any(regular_or_fallback.is_batch(array) and len(array) == 0
                for array in arrays.values()):
-            answer = regular_or_fallback.nothing(kind, self.nv, sum(map(size, held)))
-        answer = regular_or_fallback.numbered(answer, *arrays.values())
+            answer = regular_or_fallback.zero_result(kind, self.nv, sum(map(size, held)))
+        answer = regular_or_fallback.with_state_number(answer, *arrays.values())
         return kind(*self._answerer.ask_numpy(answer, wrenches, **arrays))
 
     def _active(self, passive):

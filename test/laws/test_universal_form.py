@@ -10,7 +10,7 @@ from support.rigid_robots import body, point, still
 from support.universal_form import free_bodies, universal_form
 
 from dynamics_node import Robot
-from dynamics_node.algorithms.inverse_dynamics import body_motions, needed_wrench
+from dynamics_node.algorithms.inverse_dynamics import needed_wrench, newton_euler_motions
 from dynamics_node.algorithms.recursion import joints_at
 from dynamics_node.constrained.classification import EXACTLY, FAILURES, OVER, UNDER
 from dynamics_node.constrained.constraint import Constraint
@@ -77,7 +77,7 @@ def test_bearings_balance_every_body():
         answer = universal_form(model, specimen.q, specimen.v, specimen.a, specimen.tau,
                                   everything, ())
         T, S = joints_at(model, specimen.q)
-        motions = body_motions(model, T, S, specimen.q, specimen.v, specimen.a)
+        motions = newton_euler_motions(model, T, S, specimen.q, specimen.v, specimen.a)
         F = [needed_wrench(inertia, motion)
              for inertia, motion in zip(model.inertias, motions[:-1])] + [np.zeros(6)]
         for i in reversed(range(len(model.bodies))):

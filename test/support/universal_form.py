@@ -17,7 +17,7 @@ from dynamics_node.algorithms.friction import friction_torque
 from dynamics_node.algorithms.inverse_dynamics import inverse_dynamics
 from dynamics_node.algorithms.kinematics import body_poses
 from dynamics_node.algorithms.mass_matrix import mass_matrix
-from dynamics_node.algorithms.recursion import body_motions
+from dynamics_node.algorithms.recursion import forward_recursion
 from dynamics_node.constrained.classification import Classification
 from dynamics_node.constrained.rows import rows
 from dynamics_node.constrained.solve import RANK, null_space, rank_of
@@ -52,7 +52,7 @@ def universal_form(model, q, v, a, tau, given, constraints, wrenches=None):
     acceleration given inverse dynamics (problem 7).
     """
     given = np.asarray(given, dtype=bool)
-    motion = body_motions(model, q, v)
+    motion = forward_recursion(model, q, v)
     free = free_bodies(model)
     state = _state_of_free_bodies(model, motion)
     E = [_relative(model, motion.T, i) for i in range(len(model.bodies))]
