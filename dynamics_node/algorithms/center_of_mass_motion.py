@@ -5,9 +5,9 @@ from typing import NamedTuple
 import numpy as np
 
 from dynamics_node.algorithms.energy import total_mass
-from dynamics_node.algorithms.inverse_dynamics import body_motions, needed_wrench
+from dynamics_node.algorithms.inverse_dynamics import needed_wrench, newton_euler_motions
 from dynamics_node.algorithms.kinematics import body_poses
-from dynamics_node.algorithms.recursion import joints_at
+from dynamics_node.algorithms.recursion import add_entries, joints_at
 from dynamics_node.spatial.so3 import cross
 
 
@@ -38,12 +38,12 @@ def center_of_mass_motion(model, q, v):
     for i in reversed(range(len(model.bodies))):  # children before their parents
         body, (R, p) = model.bodies[i], poses[i]
         turn, slide = R @ S[i][:3], R @ S[i][3:]
-        for k in range(body.v.stop - body.v.start):  # mimics share a column
-            J[body.v.start + k] = (J[body.v.start + k] + mass[i] * slide[:, k]
-                                   + cross(turn[:, k], moment[i] - mass[i] * p))
+        arm = moment[i] - mass[i] * p
+        add_entries(J, body.v, mass[i] * slide.T)
+        add_entries(J, body.v, [cross(axis, arm) for axis in turn.T])
         mass[body.parent] = mass[body.parent] + mass[i]
         moment[body.parent] = moment[body.parent] + moment[i]
-    motions = body_motions(model, T, S, q, v, np.zeros(model.nv))
+    motions = newton_euler_motions(model, T, S, q, v, np.zeros(model.nv))
     force = (total - model.inertias[-1].mass) * model.gravity
     for pose, inertia, motion in zip(poses, model.inertias, motions[:-1]):
         force = force + pose.R @ needed_wrench(inertia, motion)[3:]

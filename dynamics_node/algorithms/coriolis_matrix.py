@@ -2,14 +2,14 @@
 
 import numpy as np
 
-from dynamics_node.algorithms.recursion import add_block, body_motions, square
+from dynamics_node.algorithms.recursion import add_block, forward_recursion, square
 from dynamics_node.algorithms.subtree_inertia import (
+    ad_angular,
     drifts,
     seen_from_parent,
     subtree_inertia,
-    turned,
 )
-from dynamics_node.model.split_planar import with_one_axis_joints
+from dynamics_node.model.split_planar import split_planar_joints
 from dynamics_node.spatial.se3 import Ad_inv_dual
 
 
@@ -24,18 +24,19 @@ def coriolis_matrix(model, q, v):
     Echeandia and Wensing 2021, algorithm 1, here without linear velocities: see hanging.py.
     O(n depth).
     """
-    model = with_one_axis_joints(model)
-    T, S, V, _ = body_motions(model, q, v)
+    model = split_planar_joints(model)
+    T, S, V, _ = forward_recursion(model, q, v)
     w = [twist[:3] for twist in V]
     drift = drifts(model, T, S, v, w)
-    loads = subtree_inertia(model, T, w, drift)
-    rate = [turned(w[i], S[i]) for i in range(len(model.bodies))]
+    subtrees = subtree_inertia(model, T, w, drift)
+    rate = [ad_angular(w[i], S[i]) for i in range(len(model.bodies))]
     C = np.zeros((model.nv, model.nv)).tolist()
     for j, body in enumerate(model.bodies):
-        load = loads[j]
-        down = load.inertia @ rate[j] + load.velocity_matrix(S[j])  # column j, ancestors' rows
-        across = load.inertia @ S[j]                                # row j, ancestors' columns
-        back = load.velocity_matrix_transposed(S[j])
+        subtree = subtrees[j]
+        # down: column j in the ancestors' rows; across and back: row j in the ancestors' columns
+        down = subtree.inertia @ rate[j] + subtree.velocity_matrix(S[j])
+        across = subtree.inertia @ S[j]
+        back = subtree.velocity_matrix_transposed(S[j])
         add_block(C, body.v, body.v, S[j].T @ down)
         k = j
         for i in model.ancestors(j):

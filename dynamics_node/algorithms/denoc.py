@@ -13,7 +13,8 @@ import numpy as np
 from dynamics_node.algorithms.kinematics import body_poses
 from dynamics_node.algorithms.recursion import (
     add_block,
-    body_motions,
+    add_entries,
+    forward_recursion,
     joints_at,
     square,
     subspace_rate,
@@ -56,8 +57,7 @@ def denoc(model, q, v, wrenches=None):
     coriolis = np.zeros((model.nv, model.nv)).tolist()
     tau = [0.0] * model.nv
     for i, (body, link) in enumerate(zip(model.bodies, links)):
-        for k, force in enumerate(link.p.T @ w[i], start=body.v.start):  # (30)
-            tau[k] = tau[k] + force
+        add_entries(tau, body.v, link.p.T @ w[i])                        # (30)
         own = M[i] @ link.p_rate + (H[i] + M_rate[i]) @ link.p           # (29), i <= j
         add_block(inertia, body.v, body.v, link.p.T @ M[i] @ link.p)     # (24)
         add_block(coriolis, body.v, body.v, link.p.T @ own)
@@ -97,7 +97,7 @@ def _propagation(link, above):
 
 def _links(model, q, v, wrenches):
     T, S = joints_at(model, q)
-    V = body_motions(model, q, v).V
+    V = forward_recursion(model, q, v).V
     links = []
     for i, (body, pose) in enumerate(zip(model.bodies, body_poses(model, T))):
         inertia = model.inertias[i]

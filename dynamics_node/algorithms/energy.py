@@ -6,7 +6,7 @@ All links count, those fixed to the world and all payloads included.
 import numpy as np
 
 from dynamics_node.algorithms.kinematics import body_poses
-from dynamics_node.algorithms.recursion import body_motions, joints_at
+from dynamics_node.algorithms.recursion import forward_recursion, joints_at
 from dynamics_node.spatial import inertia as inertias
 from dynamics_node.spatial.se3 import Ad_inv_dual
 from dynamics_node.spatial.so3 import cross
@@ -14,7 +14,7 @@ from dynamics_node.spatial.so3 import cross
 
 def kinetic_energy(model, q, v):
     """Return 1/2 v' M v [J]: of the links, sum of 1/2 V' I V (Kim 2012, eq. 15), and rotors."""
-    V = body_motions(model, q, v).V
+    V = forward_recursion(model, q, v).V
     links = sum((V_i @ (inertia @ V_i) for V_i, inertia in zip(V, model.inertias)), 0.0)
     return 0.5 * (links + (model.armature * v) @ v)
 
@@ -40,7 +40,7 @@ def momentum(model, q, v):
     [kg m/s, kg m^2/s]. Its rate is the sum of all external forces, and of their moments about the
     centre of mass. Rotor spin (armature) is internal and left out.
     """
-    T, _, V, _ = body_motions(model, q, v)
+    T, _, V, _ = forward_recursion(model, q, v)
     total = np.zeros(6)
     for inertia, V_i, pose in zip(model.inertias, V, body_poses(model, T)):
         total = total + Ad_inv_dual(pose, inertia @ V_i)

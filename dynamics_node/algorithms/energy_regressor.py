@@ -5,7 +5,7 @@ from typing import NamedTuple
 import numpy as np
 
 from dynamics_node.algorithms.kinematics import body_poses
-from dynamics_node.algorithms.recursion import body_motions
+from dynamics_node.algorithms.recursion import forward_recursion
 from dynamics_node.spatial.so3 import cross
 
 
@@ -27,7 +27,7 @@ def energy_regressor(model, q, v):
 
     Gautier 1997: tau follows by differentiation, but no acceleration is needed to identify pi.
     """
-    T, _, V, _ = body_motions(model, q, v)
+    T, _, V, _ = forward_recursion(model, q, v)
     kinetic, potential = [], []
     for twist, pose in zip(V[:len(model.bodies)], body_poses(model, T)):
         w, u = twist[:3], twist[3:]

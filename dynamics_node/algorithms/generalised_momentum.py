@@ -4,7 +4,7 @@ from typing import NamedTuple
 
 import numpy as np
 
-from dynamics_node.algorithms.recursion import body_motions, subspace_rate
+from dynamics_node.algorithms.recursion import add_entries, forward_recursion, subspace_rate
 from dynamics_node.spatial.se3 import Ad_inv_dual, ad_dual
 from dynamics_node.spatial.so3 import cross
 
@@ -31,7 +31,7 @@ def generalised_momentum(model, q, v):
 
     De Luca et al. 2006, found there by differentiating M; the recursion is ours.
     """
-    T, S, V, _ = body_motions(model, q, v)
+    T, S, V, _ = forward_recursion(model, q, v)
     down = _gravity_in_bodies(model, T)
     n = len(model.bodies)
     H = [inertia @ twist for inertia, twist in zip(model.inertias[:n], V)] + [np.zeros(6)]
@@ -41,8 +41,8 @@ def generalised_momentum(model, q, v):
     for i in reversed(range(n)):
         body = model.bodies[i]
         rates = S[i].T @ (ad_dual(V[i], H[i]) + G[i]) + subspace_rate(body, q, v).T @ H[i]
-        for k, (momentum, rate) in enumerate(zip(S[i].T @ H[i], rates), start=body.v.start):
-            p[k], drift[k] = p[k] + momentum, drift[k] + rate  # mimics share an entry
+        add_entries(p, body.v, S[i].T @ H[i])
+        add_entries(drift, body.v, rates)
         H[body.parent] = H[body.parent] + Ad_inv_dual(T[i], H[i])
         G[body.parent] = G[body.parent] + Ad_inv_dual(T[i], G[i])
     return GeneralisedMomentum(np.array(p), np.array(drift))

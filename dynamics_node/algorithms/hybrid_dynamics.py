@@ -7,7 +7,7 @@ import numpy as np
 from dynamics_node.algorithms.friction import friction_torque
 from dynamics_node.algorithms.inverse_dynamics import inverse_dynamics
 from dynamics_node.algorithms.mass_matrix import mass_matrix, pivot_margin
-from dynamics_node.algorithms.recursion import body_motions, gravity_acceleration, per_body
+from dynamics_node.algorithms.recursion import forward_recursion, gravity_acceleration, per_body
 from dynamics_node.spatial.inertia import articulated, outer
 from dynamics_node.spatial.se3 import Ad_inv, Ad_inv_dual, ad_dual
 from dynamics_node.spatial.solve import factor, solve_factored
@@ -39,10 +39,10 @@ def hybrid_dynamics(model, q, v, a, tau, given, wrenches=None):
 
 
 def by_articulated_bodies(model, q, v, a, tau, given, wrenches=None):
-    motion = body_motions(model, q, v)
+    motion = forward_recursion(model, q, v)
     drive = tau - friction_torque(model, v)
-    joints = inward(model, motion, a, drive, given, wrenches)
-    return outward(model, motion, a, tau, v, given, joints)
+    joints = backward_pass(model, motion, a, drive, given, wrenches)
+    return forward_pass(model, motion, a, tau, v, given, joints)
 
 
 class Articulated(NamedTuple):
@@ -57,7 +57,7 @@ class Articulated(NamedTuple):
     drive: np.ndarray    # tau_v - S_v' (\hat I_i known + \hat B_i)
 
 
-def inward(model, motion, a, drive, given, wrenches):
+def backward_pass(model, motion, a, drive, given, wrenches):
     """Backward recursion: the articulated inertia and bias of every body."""
     inertia = [articulated(inertia) for inertia in model.inertias]
     bias = per_body(model, np.zeros(6))
@@ -84,7 +84,7 @@ def inward(model, motion, a, drive, given, wrenches):
     return joints
 
 
-def outward(model, motion, a, tau, v, given, joints):
+def forward_pass(model, motion, a, tau, v, given, joints):
     """Forward recursion: accelerations of the driven, torques of the prescribed."""
     Vdot = per_body(model, gravity_acceleration(model))
     acceleration, torque = [None] * model.nv, [None] * model.nv

@@ -18,7 +18,7 @@ from dynamics_node.algorithms.motion_directional_derivative import (
     wrench_transform_derivative,
 )
 from dynamics_node.algorithms.parameter_direction import complete
-from dynamics_node.algorithms.recursion import body_motions, gravity_acceleration, per_body
+from dynamics_node.algorithms.recursion import forward_recursion, gravity_acceleration, per_body
 from dynamics_node.spatial import inertia as inertias
 from dynamics_node.spatial.inertia import BlockInertia, articulated, outer
 from dynamics_node.spatial.se3 import Ad_inv, Ad_inv_dual, ad_dual
@@ -59,16 +59,15 @@ def articulated_bodies_derivative(model, q, v, a, tau, given, direction, wrenche
     d\hat B_i; the dS_i before (\hat I_i eta_i + \hat B_i) is dS_i'; every Ad is that of T^-1.
     """
     d = complete(model, direction)
-    motion = body_motions(model, q, v)
-    along = motion_derivative(model, q, v, motion, d)
+    motion = forward_recursion(model, q, v)
+    rates = motion_derivative(model, q, v, motion, d)
     dfriction = friction_directional_derivative(model, v, d)
     drive, ddrive = tau - friction_torque(model, v), d.dtau - dfriction
-    joints = _inward(model, motion, along, a, drive, ddrive, given, d, wrenches)
-    da, dforce, pivots = _outward(model, motion, along, given, joints, d)
-    dlosses = d.darmature * a + model.armature * d.da + dfriction
-    return HybridDirectionalDerivative(np.where(given, d.da, da), np.where(given, dforce + dlosses,
-                                                                           d.dtau),
-                       np.where(given, 1.0, pivot_margin(model, pivots)))
+    joints = _backward_pass(model, motion, rates, a, drive, ddrive, given, d, wrenches)
+    da, dforce, pivots = _forward_pass(model, motion, rates, given, joints, d)
+    dtau = dforce + (d.darmature * a + model.armature * d.da + dfriction)
+    return HybridDirectionalDerivative(np.where(given, d.da, da), np.where(given, dtau, d.dtau),
+                                       np.where(given, 1.0, pivot_margin(model, pivots)))
 
 
 class _Joint(NamedTuple):
@@ -88,16 +87,16 @@ class _Joint(NamedTuple):
     ddrive: np.ndarray
 
 
-def _inward(model, motion, along, a, drive, ddrive, given, d, wrenches):
+def _backward_pass(model, motion, rates, a, drive, ddrive, given, d, wrenches):
     """Backward recursion: the articulated inertia and bias of every body, and how they change."""
-    I, dI, B, dB = _single_bodies(model, motion, along, d, wrenches)
+    I, dI, B, dB = _single_bodies(model, motion, rates, d, wrenches)
     joints = [None] * len(model.bodies)
     for i in reversed(range(len(model.bodies))):
-        body, T, h = model.bodies[i], motion.T[i], along.h[i]
+        body, T, h = model.bodies[i], motion.T[i], rates.h[i]
         k, u = body.parent, given[body.v]
-        S, S_u, dS, dS_u = (X[:, mask] for X in (motion.S[i], along.dS[i]) for mask in (~u, u))
+        S, S_u, dS, dS_u = (X[:, mask] for X in (motion.S[i], rates.dS[i]) for mask in (~u, u))
         known = motion.eta[i] + S_u @ a[body.v][u]
-        dknown = along.deta[i] + dS_u @ a[body.v][u] + S_u @ d.da[body.v][u]
+        dknown = rates.deta[i] + dS_u @ a[body.v][u] + S_u @ d.da[body.v][u]
         push = I[i] @ known + B[i]
         dpush = dI[i] @ known + I[i] @ dknown + dB[i]
         U = I[i] @ S
@@ -122,13 +121,13 @@ def _inward(model, motion, along, a, drive, ddrive, given, d, wrenches):
     return joints
 
 
-def _single_bodies(model, motion, along, d, wrenches):
+def _single_bodies(model, motion, rates, d, wrenches):
     """Return I, dI, B, dB of each body without what hangs on it; the world's are last."""
     I = [articulated(inertia) for inertia in model.inertias]
     dI = [articulated(inertia_of(rate)) for rate in d.dinertias] + [articulated(inertias.ZERO)]
     B, dB = per_body(model, np.zeros(6)), per_body(model, np.zeros(6))
     for i, rigid in enumerate(model.inertias[:len(model.bodies)]):
-        V, dV, drigid = motion.V[i], along.dV[i], inertia_of(d.dinertias[i])
+        V, dV, drigid = motion.V[i], rates.dV[i], inertia_of(d.dinertias[i])
         B[i] = -ad_dual(V, rigid @ V)
         dB[i] = (-ad_dual(dV, rigid @ V) - ad_dual(V, drigid @ V + rigid @ dV) - d.dwrenches[i])
         if wrenches is not None:
@@ -142,16 +141,16 @@ def _times_ad(Pi, h):
     return BlockInertia(Pi.A @ w + Pi.B @ v, Pi.B @ w, Pi.C @ w + Pi.D @ v, Pi.D @ w)
 
 
-def _outward(model, motion, along, given, joints, d):
+def _forward_pass(model, motion, rates, given, joints, d):
     """Forward recursion: da of the driven, S' dF + dS' F of the prescribed, pivots; each (nv,)."""
     Vdot = per_body(model, gravity_acceleration(model))
     dVdot = per_body(model, np.concatenate([np.zeros(3), -d.dgravity]))
     da, dforce, pivots = ([0.0] * model.nv for _ in range(3))
     for i, (body, joint) in enumerate(zip(model.bodies, joints)):
         T, k, u = motion.T[i], body.parent, given[body.v]
-        S, S_u, dS, dS_u = (X[:, mask] for X in (motion.S[i], along.dS[i]) for mask in (~u, u))
+        S, S_u, dS, dS_u = (X[:, mask] for X in (motion.S[i], rates.dS[i]) for mask in (~u, u))
         carried = Ad_inv(T, Vdot[k])
-        dcarried = twist_transform_derivative(T, along.h[i], Vdot[k], dVdot[k])
+        dcarried = twist_transform_derivative(T, rates.h[i], Vdot[k], dVdot[k])
         a_v = solve_factored(*joint.D, joint.drive - joint.U.T @ carried)
         # da = dPsi {...} + Psi d{...} = Psi (d{...} - dD a)
         da_v = solve_factored(*joint.D, joint.ddrive - joint.dU.T @ carried

@@ -50,7 +50,7 @@ class BodyMotion(NamedTuple):
     acc: np.ndarray    # classical acceleration of the origin, gravity taken off
 
 
-def body_motions(model, T, S, q, v, a):
+def newton_euler_motions(model, T, S, q, v, a):
     """Return the BodyMotion of every body, the world's last."""
     return [*_one_by_one(model, T, S, q, v, a), _motion_of_world(model)]
 

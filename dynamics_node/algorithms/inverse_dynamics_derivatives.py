@@ -5,15 +5,19 @@ from typing import NamedTuple
 import numpy as np
 
 from dynamics_node.algorithms.friction import friction_slope, friction_torque
-from dynamics_node.algorithms.inverse_dynamics import body_motions, needed_wrench, newton_euler
+from dynamics_node.algorithms.inverse_dynamics import (
+    needed_wrench,
+    newton_euler,
+    newton_euler_motions,
+)
 from dynamics_node.algorithms.recursion import add_block, joints_at, square
 from dynamics_node.algorithms.subtree_inertia import (
+    ad_angular,
     drifts,
     seen_from_parent,
     subtree_inertia,
-    turned,
 )
-from dynamics_node.model.split_planar import one_axis_wrenches, with_one_axis_joints
+from dynamics_node.model.split_planar import split_planar_joints, split_planar_wrenches
 from dynamics_node.spatial.se3 import Ad_inv_dual, ad, ad_dual
 from dynamics_node.spatial.so3 import cross
 from dynamics_node.spatial.solve import symmetric
@@ -51,25 +55,25 @@ def inverse_dynamics_derivatives(model, q, v, a, wrenches=None):
     Singh, Russell and Wensing 2022, here in the bodies' frames and without linear velocities: at
     every body in the inertial frame that moves along with its origin at this instant. O(n depth).
     """
-    wrenches = one_axis_wrenches(model, wrenches)
-    model = with_one_axis_joints(model)
+    wrenches = split_planar_wrenches(model, wrenches)
+    model = split_planar_joints(model)
     T, S = joints_at(model, q)
-    motions = body_motions(model, T, S, q, v, a)
+    motions = newton_euler_motions(model, T, S, q, v, a)
     F = _joint_wrenches(model, T, motions, wrenches)
     twice = [2.0 * motion.w for motion in motions]  # B is linear in velocities: this is 2 B
     drift = drifts(model, T, S, 2.0 * v, twice)
-    loads = subtree_inertia(model, T, twice, drift)
+    subtrees = subtree_inertia(model, T, twice, drift)
     columns = [_columns(S[i], S[i] @ v[body.v], S[i] @ a[body.v], motions[i])
                for i, body in enumerate(model.bodies)]
     dq = np.zeros((model.nv, model.nv)).tolist()
     dv = np.diag(friction_slope(model, v)).tolist()
     da = np.diag(model.armature).tolist()
     for i, body in enumerate(model.bodies):
-        load, own = loads[i], columns[i]
-        by_q = load.inertia @ own.second + load.velocity_matrix(own.first)
-        by_v = load.inertia @ own.both + load.velocity_matrix(S[i])
-        by_a = load.inertia @ S[i]
-        row = load.velocity_matrix_transposed(S[i])
+        subtree, own = subtrees[i], columns[i]
+        by_q = subtree.inertia @ own.second + subtree.velocity_matrix(own.first)
+        by_v = subtree.inertia @ own.both + subtree.velocity_matrix(S[i])
+        by_a = subtree.inertia @ S[i]
+        row = subtree.velocity_matrix_transposed(S[i])
         add_block(dq, body.v, body.v, S[i].T @ by_q)
         add_block(dv, body.v, body.v, S[i].T @ by_v)
         add_block(da, body.v, body.v, symmetric(S[i].T @ by_a))
@@ -131,5 +135,5 @@ def _columns(S, velocity, acceleration, motion):
     w, U, turn, slide = motion.w, motion.U, S[:3], S[3:]
     d = ad(velocity, S)
     second = np.concatenate([U @ turn, U @ slide + cross(motion.acc, turn)])
-    own = ad(acceleration, S) + turned(2.0 * w, d) - ad(velocity, d)
-    return _Columns(turned(w, S) - d, second - own, turned(2.0 * w, S) - d)
+    own = ad(acceleration, S) + ad_angular(2.0 * w, d) - ad(velocity, d)
+    return _Columns(ad_angular(w, S) - d, second - own, ad_angular(2.0 * w, S) - d)

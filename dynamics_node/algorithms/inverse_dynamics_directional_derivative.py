@@ -10,7 +10,12 @@ from dynamics_node.algorithms.motion_directional_derivative import (
     wrench_transform_derivative,
 )
 from dynamics_node.algorithms.parameter_direction import complete
-from dynamics_node.algorithms.recursion import body_motions, gravity_acceleration, per_body
+from dynamics_node.algorithms.recursion import (
+    add_entries,
+    forward_recursion,
+    gravity_acceleration,
+    per_body,
+)
 from dynamics_node.spatial.se3 import Ad_inv, Ad_inv_dual, ad_dual
 
 
@@ -32,17 +37,17 @@ def inverse_dynamics_directional_derivative(model, q, v, a, direction, wrenches=
 
 def newton_euler_derivative(model, q, v, a, d, wrenches=None):
     """Return d/dp of the torques of the links alone along a complete Direction, (nv,)."""
-    motion = body_motions(model, q, v)
-    along = motion_derivative(model, q, v, motion, d)
-    Vdot, dVdot = _accelerations(model, motion, along, a, d)
-    F, dF = _needed_wrenches(model, motion, along, Vdot, dVdot, d)
+    motion = forward_recursion(model, q, v)
+    rates = motion_derivative(model, q, v, motion, d)
+    Vdot, dVdot = _accelerations(model, motion, rates, a, d)
+    F, dF = _needed_wrenches(model, motion, rates, Vdot, dVdot, d)
     if wrenches is not None:
         F = [F_i - wrench for F_i, wrench in zip(F, wrenches)]
     dF = [dF_i - dwrench for dF_i, dwrench in zip(dF, d.dwrenches)]
-    return _joint_forces_along(model, motion, along, F, dF)
+    return _joint_forces_derivative(model, motion, rates, F, dF)
 
 
-def _accelerations(model, motion, along, a, d):
+def _accelerations(model, motion, rates, a, d):
     """Forward recursion: dV_i/dt of table 2, and its derivative."""
     T, S, _, eta = motion
     Vdot = per_body(model, gravity_acceleration(model))
@@ -50,31 +55,30 @@ def _accelerations(model, motion, along, a, d):
     for i, body in enumerate(model.bodies):
         k = body.parent
         Vdot[i] = Ad_inv(T[i], Vdot[k]) + eta[i] + S[i] @ a[body.v]
-        dVdot[i] = (twist_transform_derivative(T[i], along.h[i], Vdot[k], dVdot[k]) + along.deta[i]
-                    + along.dS[i] @ a[body.v] + S[i] @ d.da[body.v])
+        dVdot[i] = (twist_transform_derivative(T[i], rates.h[i], Vdot[k], dVdot[k]) + rates.deta[i]
+                    + rates.dS[i] @ a[body.v] + S[i] @ d.da[body.v])
     return Vdot, dVdot
 
 
-def _needed_wrenches(model, motion, along, Vdot, dVdot, d):
+def _needed_wrenches(model, motion, rates, Vdot, dVdot, d):
     """What moves each body by itself, F = I dV/dt - ad*_V I V, and its derivative."""
     F, dF = [], []
     for i, I in enumerate(model.inertias[:len(model.bodies)]):
-        V, dV, dI = motion.V[i], along.dV[i], inertia_of(d.dinertias[i])
+        V, dV, dI = motion.V[i], rates.dV[i], inertia_of(d.dinertias[i])
         F.append(I @ Vdot[i] - ad_dual(V, I @ V))
         dF.append(dI @ Vdot[i] + I @ dVdot[i] - ad_dual(dV, I @ V) - ad_dual(V, dI @ V + I @ dV))
     return F, dF
 
 
-def _joint_forces_along(model, motion, along, F, dF):
+def _joint_forces_derivative(model, motion, rates, F, dF):
     """Backward recursion: wrenches summed from the leaves in, dtau_i = dS_i' F_i + S_i' dF_i."""
     T, S, *_ = motion
     F, dF = [*F, np.zeros(6)], [*dF, np.zeros(6)]
     dtau = [0.0] * model.nv
     for i in reversed(range(len(model.bodies))):
         body = model.bodies[i]
-        dF[body.parent] = dF[body.parent] + wrench_transform_derivative(T[i], along.h[i], F[i],
+        dF[body.parent] = dF[body.parent] + wrench_transform_derivative(T[i], rates.h[i], F[i],
                                                                         dF[i])
         F[body.parent] = F[body.parent] + Ad_inv_dual(T[i], F[i])
-        for k, rate in enumerate(along.dS[i].T @ F[i] + S[i].T @ dF[i], start=body.v.start):
-            dtau[k] = dtau[k] + rate
+        add_entries(dtau, body.v, rates.dS[i].T @ F[i] + S[i].T @ dF[i])
     return np.array(dtau)

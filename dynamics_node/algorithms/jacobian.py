@@ -3,7 +3,12 @@
 import numpy as np
 
 from dynamics_node.algorithms.kinematics import path_to
-from dynamics_node.algorithms.recursion import body_motions, joints_at, subspace_rate
+from dynamics_node.algorithms.recursion import (
+    add_entries,
+    forward_recursion,
+    joints_at,
+    subspace_rate,
+)
 from dynamics_node.spatial.se3 import Ad_inv, ad
 from dynamics_node.spatial.so3 import cross
 
@@ -24,7 +29,7 @@ def pose_and_jacobian(model, q, frame):
     columns = _zeros(model)
     X = where.pose  # of the frame in body i
     for i in reversed(path_to(model, where.body)):
-        _add(columns, model.bodies[i].v, Ad_inv(X, S[i]))
+        add_entries(columns, model.bodies[i].v, Ad_inv(X, S[i]).T)
         X = T[i] @ X
     return X, _linear_first(columns)
 
@@ -36,7 +41,7 @@ def jacobian_rate(model, q, v, frame, local=False):
     d/dt (Ad_{X^-1} S) = Ad_{X^-1}(dS/dt + ad_{V_i} S) - ad_V Ad_{X^-1} S,
     to which world axes add w x of both halves.
     """
-    T, S, V, _ = body_motions(model, q, v)
+    T, S, V, _ = forward_recursion(model, q, v)
     where = model.frame(frame)
     twist = Ad_inv(where.pose, V[where.body])
     columns = _zeros(model)
@@ -48,7 +53,7 @@ def jacobian_rate(model, q, v, frame, local=False):
         if not local:
             w = twist[:3]
             rate = rate + np.concatenate([cross(w, J[:3]), cross(w, J[3:])])
-        _add(columns, body.v, rate)
+        add_entries(columns, body.v, rate.T)
         X = T[i] @ X
     rate = _linear_first(columns)
     return rate if local else np.concatenate([X.R @ rate[:3], X.R @ rate[3:]])
@@ -57,10 +62,6 @@ def jacobian_rate(model, q, v, frame, local=False):
 def _zeros(model):
     return [np.zeros(6)] * model.nv
 
-
-def _add(columns, place, block):
-    for k, column in zip(range(place.start, place.stop), block.T):
-        columns[k] = columns[k] + column
 
 
 def _linear_first(columns):

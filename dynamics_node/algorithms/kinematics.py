@@ -2,7 +2,7 @@
 
 import numpy as np
 
-from dynamics_node.algorithms.recursion import body_motions, joints_at, per_body
+from dynamics_node.algorithms.recursion import forward_recursion, joints_at, per_body
 from dynamics_node.model.model import WORLD
 from dynamics_node.spatial import se3
 from dynamics_node.spatial.se3 import Ad_inv
@@ -34,7 +34,7 @@ def frame_pose(model, q, frame):
 def frame_twist(model, q, v, frame):
     """Return the frame's velocity (linear, angular) at its origin in world axes, (6,)."""
     where = model.frame(frame)
-    T, _, V, _ = body_motions(model, q, v)
+    T, _, V, _ = forward_recursion(model, q, v)
     w, linear = np.split(Ad_inv(where.pose, V[where.body]), 2)
     R = (body_poses(model, T)[where.body] @ where.pose).R
     return np.concatenate([R @ linear, R @ w])

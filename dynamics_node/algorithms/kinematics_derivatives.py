@@ -6,8 +6,8 @@ import numpy as np
 
 from dynamics_node.algorithms.jacobian import jacobian
 from dynamics_node.algorithms.kinematics import frame_pose, path_to
-from dynamics_node.algorithms.recursion import body_motions
-from dynamics_node.model.split_planar import with_one_axis_joints
+from dynamics_node.algorithms.recursion import add_entries, forward_recursion
+from dynamics_node.model.split_planar import split_planar_joints
 from dynamics_node.spatial.se3 import Ad_inv, ad
 from dynamics_node.spatial.so3 import cross, skew
 
@@ -43,16 +43,15 @@ def frame_twist_derivatives(model, q, v, frame, local=False):
 
     :param local: in the frame's own axes; else in the world's.
     """
-    model = with_one_axis_joints(model)
-    T, S, V, _ = body_motions(model, q, v)
+    model = split_planar_joints(model)
+    T, S, V, _ = forward_recursion(model, q, v)
     where = model.frame(frame)
     columns = [np.zeros(6)] * model.nv
     X = where.pose  # of the frame in body i
     for i in reversed(path_to(model, where.body)):
         body = model.bodies[i]
         seen = Ad_inv(X, ad(Ad_inv(T[i], V[body.parent]), S[i]))
-        for k, column in zip(range(body.v.start, body.v.stop), seen.T):
-            columns[k] = columns[k] + column
+        add_entries(columns, body.v, seen.T)
         X = T[i] @ X
     angular, linear = np.array(columns).reshape(model.nv, 6).T.reshape(2, 3, model.nv)
     if local:

@@ -35,14 +35,15 @@ def motion_derivative(model, q, v, motion, d):
         dSv = dS[i] @ v_i + S[i] @ dv_i
         dV[i] = twist_transform_derivative(T[i], h[i], V[body.parent], dV[body.parent]) + dSv
         deta[i] = (ad(dV[i], S[i] @ v_i) + ad(V[i], dSv)
-                   + _subspace_rate_along(body, q, v, d) @ v_i + subspace_rate(body, q, v) @ dv_i)
+                   + _subspace_rate_derivative(body, q, v, d) @ v_i
+                   + subspace_rate(body, q, v) @ dv_i)
     return MotionDerivative(h, dS, dV, deta)
 
 
-def _subspace_rate_along(body, q, v, d):
+def _subspace_rate_derivative(body, q, v, d):
     """Return d(dS/dt): dS/dt is linear in v, and depends on q where S is not linear in it."""
     r = body.ratio
-    bend = body.joint.subspace_rate_along(
+    bend = body.joint.subspace_rate_derivative(
         r * q[body.q] + body.offset, r * v[body.v], r * d.dq[body.v])
     return subspace_rate(body, q, d.dv) + r * bend
 

@@ -12,7 +12,7 @@ import numpy as np
 from dynamics_node.spatial.se3 import Ad_inv, Ad_inv_dual, ad
 
 
-class BodyMotions(NamedTuple):
+class ForwardRecursion(NamedTuple):
     """How the bodies are placed and move, from the root out."""
 
     T: list     # T_i, Pose of body i in its parent
@@ -40,7 +40,7 @@ def _coordinates(body, q):
     return body.ratio * q[body.q] + body.offset
 
 
-def body_motions(model, q, v):
+def forward_recursion(model, q, v):
     """Return the Motion: the forward recursion of tables 2, 3 and 4."""
     T, S = joints_at(model, q)
     V, eta = per_body(model, np.zeros(6)), per_body(model)
@@ -48,7 +48,7 @@ def body_motions(model, q, v):
         Sv = S[i] @ v[body.v]
         V[i] = Ad_inv(T[i], V[body.parent]) + Sv
         eta[i] = ad(V[i], Sv) + subspace_rate(body, q, v) @ v[body.v]
-    return BodyMotions(T, S, V, eta)
+    return ForwardRecursion(T, S, V, eta)
 
 
 def per_body(model, world=None):
@@ -71,16 +71,20 @@ def joint_forces(model, T, S, F):
     for i in reversed(range(len(model.bodies))):
         body = model.bodies[i]
         F[body.parent] = F[body.parent] + Ad_inv_dual(T[i], F[i])
-        for k, force in enumerate(S[i].T @ F[i], start=body.v.start):
-            tau[k] = tau[k] + force  # += of all joints on one coordinate: mimics share theirs
+        add_entries(tau, body.v, S[i].T @ F[i])
     return np.array(tau)
 
 
-def add_block(matrix, rows, columns, block):
-    """Add a block to a matrix held as nested lists; mimics of one joint meet in the same entry."""
+def add_entries(entries: list, where: slice, values) -> None:
+    """Add values to some entries of a list: mimic joints share the entry of their coordinate."""
+    for k, value in zip(range(where.start, where.stop), values):
+        entries[k] = entries[k] + value
+
+
+def add_block(matrix: list, rows: slice, columns: slice, block) -> None:
+    """Add a block to a matrix of nested lists: mimic joints share rows and columns."""
     for r, row in zip(range(rows.start, rows.stop), block):
-        for c, value in zip(range(columns.start, columns.stop), row):
-            matrix[r][c] = matrix[r][c] + value
+        add_entries(matrix[r], columns, row)
 
 
 def square(rows):

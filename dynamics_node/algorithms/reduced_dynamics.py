@@ -27,13 +27,13 @@ def reduced_dynamics(model, motion, joints, given, torques):
     beta_i = \hat B_i + U_i Psi_i (tau_i - S_i' \hat B_i),  \hat B_i = sum of Ad*_{T^-1} beta_k.
     With nothing prescribed, a = M^-1 tau.
 
-    :param motion, joints: what `recursion.moving` and `hybrid_dynamics.inward` have found.
+    :param motion, joints: what `recursion.moving` and `hybrid_dynamics.backward_pass` have found.
     :param given: (nv,) plain booleans, True where the acceleration is prescribed.
     :param torques: (nv, k), of which only the driven rows are read. O(n) for each column.
 
     Kim 2012, sections 3.2 and 3.3.
     """
-    bias, reached = _inward(model, motion, joints, given, torques)
+    bias, reached = _backward_pass(model, motion, joints, given, torques)
     Vdot = per_body(model, np.zeros((6, torques.shape[1])))
     a, tau = [0.0 * row for row in torques], list(torques)
     for i, (body, joint) in enumerate(zip(model.bodies, joints)):
@@ -58,14 +58,14 @@ def reduced_compliance(model, motion, joints, given, torques):
     the joints, y_i = L_i'^-1 (tau_i - S_i' \hat B_i), are those of M = L' D L, so the answer is
     the sum of y_i' D_i^-1 y_i.
     """
-    _, reached = _inward(model, motion, joints, given, torques)
+    _, reached = _backward_pass(model, motion, joints, given, torques)
     total = np.zeros((torques.shape[1],) * 2)
     for joint, y in zip(joints, reached):
         total = total + y.T @ (y / joint.d[:, None])
     return symmetric(total)
 
 
-def _inward(model, motion, joints, given, torques):
+def _backward_pass(model, motion, joints, given, torques):
     """Backward recursion: every body's bias (6, k), and what reaches its joint."""
     nothing = np.zeros((6, torques.shape[1]))
     bias = [nothing] * (len(model.bodies) + 1)

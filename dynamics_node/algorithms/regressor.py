@@ -6,7 +6,7 @@ them all. A column of Y is also d tau/d pi_j.
 
 import numpy as np
 
-from dynamics_node.algorithms.inverse_dynamics import body_motions
+from dynamics_node.algorithms.inverse_dynamics import newton_euler_motions
 from dynamics_node.algorithms.recursion import add_block, joints_at
 from dynamics_node.spatial.se3 import Ad_inv_dual
 from dynamics_node.spatial.so3 import skew
@@ -23,7 +23,7 @@ def regressor(model, q, v, a):
     Atkeson, An and Hollerbach 1986. O(n depth).
     """
     T, S = joints_at(model, q)
-    motions = body_motions(model, T, S, q, v, a)
+    motions = newton_euler_motions(model, T, S, q, v, a)
     Y = np.zeros((model.nv, 10 * len(model.bodies))).tolist()
     for i, body in enumerate(model.bodies):
         columns = slice(10 * i, 10 * i + 10)

@@ -67,7 +67,7 @@ def drifts(model, T, S, v, w):
             for i, body in enumerate(model.bodies)]
 
 
-def turned(w, X):
+def ad_angular(w, X):
     """Return ad_V X for a body that turns about its origin, V = (w, 0)."""
     return np.concatenate([cross(w, X[:3]), cross(w, X[3:])])
 

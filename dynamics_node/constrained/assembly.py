@@ -8,7 +8,7 @@ import numpy as np
 from dynamics_node.algorithms.mass_matrix import mass_matrix, mass_matrix_inverse
 from dynamics_node.constrained.constraint import frame_of, size, validate
 from dynamics_node.constrained.rows import constraint_matrix, residual
-from dynamics_node.constrained.world_kinematics import placed
+from dynamics_node.constrained.world_kinematics import world_placements
 from dynamics_node.errors import DynamicsError
 from dynamics_node.model.checks import finite, positive
 from dynamics_node.model.configuration import integrate
@@ -83,8 +83,8 @@ def anchored(model, q, constraints):
     """
     constraints = tuple(constraints)
     validate(model, constraints)
-    poses = placed(model, q).poses
-    return tuple(_anchored(model, poses, constraint) if constraint.follows else constraint
+    poses = world_placements(model, q).poses
+    return tuple(_anchored(model, poses, constraint) if constraint.is_unanchored else constraint
                  for constraint in constraints)
 
 
@@ -103,7 +103,7 @@ def _configuration(model, q):
     return integrate(model, finite('q', q, (model.nq,)), np.zeros(model.nv))
 
 
-class _Limits(NamedTuple):
+class _JointLimits(NamedTuple):
     """Between what the joints may move."""
 
     free: np.ndarray   # (nv,) whether it may move at all
@@ -127,7 +127,7 @@ def _limits(model, fixed, count):
         elif count and joint.kind != 'floating':
             where[joint.v] = range(model.nq)[joint.q]
             lower[joint.q], upper[joint.q] = joint.lower, joint.upper
-    return _Limits(free, lower, upper, where)
+    return _JointLimits(free, lower, upper, where)
 
 
 def _step(model, q, constraints, r, limits):

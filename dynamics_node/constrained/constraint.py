@@ -11,7 +11,7 @@ from functools import lru_cache
 
 import numpy as np
 
-from dynamics_node.constrained.field_checks import IN_PLANE, SHORTEST, refuse, short, tidy
+from dynamics_node.constrained.field_checks import IN_PLANE, SHORTEST, checked_field, refuse, short
 from dynamics_node.errors import DynamicsError
 from dynamics_node.model.model import WORLD, Frame
 from dynamics_node.spatial import se3, so3
@@ -82,7 +82,7 @@ class Constraint:
         read = FIELDS[self.kind]
         for field in fields(self):
             if field.name != 'kind':
-                value = tidy(self.name, field.name, getattr(self, field.name))
+                value = checked_field(self.name, field.name, getattr(self, field.name))
                 object.__setattr__(self, field.name, value)  # frozen for everybody else
                 if field.name not in ('name', *read) and value not in (field.default,):
                     refuse(self.name, field.name, f'is {short(value)}, but a {self.kind} has none',
@@ -134,7 +134,7 @@ class Constraint:
         return self.kind in CONTACTS
 
     @property
-    def follows(self):
+    def is_unanchored(self):
         """Whether it holds frame 2 wherever it is: a contact without anchor has no residual."""
         return self.is_contact and not self.to_pose
 

@@ -19,7 +19,7 @@ from dynamics_node.errors import DynamicsError
 from dynamics_node.spatial.solve import factor, solve_factored, symmetric
 
 
-class ConstrainedForwardDerivatives(NamedTuple):
+class ForwardDerivativesAndMargin(NamedTuple):
     """Derivatives of (a, lambda) = FD(q, v, tau): column k is the change of k."""
 
     dq: np.ndarray              # da/dq (nv, nv) along the tangent of q, see model/configuration.py
@@ -62,7 +62,7 @@ def constrained_forward_dynamics_derivatives(model, q, v, tau, constraints, wren
     by_q = found(free.dq - held.force_dq, held.error_dq)
     by_v = found(free.dv, held.error_dv)
     by_tau = found(-np.eye(model.nv), np.zeros(A.shape))
-    return ConstrainedForwardDerivatives(
+    return ForwardDerivativesAndMargin(
         by_q[0], by_v[0], symmetric(by_tau[0]), by_q[1], by_v[1], by_tau[1],
         factors[1] - DEPENDENT * np.diag(delassus))
 

@@ -36,7 +36,7 @@ def text(value):
     return str(value)
 
 
-def name_of_it(value):
+def check_name(value):
     """Return a name: some text, which stands in the rows of every reply."""
     if not text(value).strip() or len(value) > LONGEST_NAME:
         raise ValueError(f'some text of at most {LONGEST_NAME} characters')
@@ -110,13 +110,13 @@ def joints(value):
 
 
 CHECKS = {
-    'name': name_of_it, 'frame': text, 'to': name_of_it, 'pose': pose, 'to_pose': pose,
+    'name': check_name, 'frame': text, 'to': check_name, 'pose': pose, 'to_pose': pose,
     'axis': axis, 'distance': number, 'joints': joints, 'ratio': number, 'offset': number,
     'friction': coefficient,
 }
 
 
-def tidy(name, field, value):
+def checked_field(name, field, value):
     """Return the value of a field as plain data, or raise a DynamicsError that names it."""
     try:
         return CHECKS[field](value)

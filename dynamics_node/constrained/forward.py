@@ -6,10 +6,10 @@ import numpy as np
 
 from dynamics_node.constrained import hybrid
 from dynamics_node.constrained.rows import rows
-from dynamics_node.constrained.stabilisation import wanted
+from dynamics_node.constrained.stabilisation import stabilised_gamma
 
 
-class Forward(NamedTuple):
+class ConstrainedForward(NamedTuple):
     """Acceleration, and the forces that keep the constraints."""
 
     a: np.ndarray               # (nv,)
@@ -19,7 +19,7 @@ class Forward(NamedTuple):
 
 
 def constrained_forward_dynamics(model, q, v, tau, constraints, wrenches=None, stabilisation=None):
-    r"""Return the Forward of M a + b = tau + A' lambda, A a + gamma = 0.
+    r"""Return the ConstrainedForward of M a + b = tau + A' lambda, A a + gamma = 0.
 
     lambda = -(A M^-1 A')^-1 (A a_r + gamma),   a = a_r + M^-1 A' lambda,
     where a_r = M^-1 (tau - b) is the acceleration if there were no constraints.
@@ -27,7 +27,7 @@ def constrained_forward_dynamics(model, q, v, tau, constraints, wrenches=None, s
     :param q, v, tau: configuration (nq,), velocity and torque (nv,).
     :param constraints: of Constraint, m rows in all.
     :param wrenches: (bodies, 6) as for `inverse_dynamics`.
-    :param stabilisation: (alpha, beta) [1/s] of `stabilisation.wanted`, or None.
+    :param stabilisation: (alpha, beta) [1/s] of `stabilisation.stabilised_gamma`, or None.
 
     Kim 2012, eq. 67-69: one full pass and m + 1 reduced ones, of which m go half the way,
     O(n m) + O(m^3). Where some margin is not positive the rows depend on each other: see
@@ -51,7 +51,7 @@ def by_mass_matrix(model, q, v, tau, constraints, wrenches=None, stabilisation=N
 
 def _with_nothing_prescribed(solve, model, q, v, tau, constraints, wrenches, stabilisation):
     found = rows(model, q, v, constraints)
-    error = wanted(found, v, stabilisation)
+    error = stabilised_gamma(found, v, stabilisation)
     nothing = np.zeros(model.nv, dtype=bool)
     result = solve(model, q, v, np.zeros(model.nv), tau, nothing, found.A, error, wrenches)
-    return Forward(result.a, result.multipliers, result.margin, result.inertia_margin)
+    return ConstrainedForward(result.a, result.multipliers, result.margin, result.inertia_margin)

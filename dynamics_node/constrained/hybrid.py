@@ -5,13 +5,13 @@ from typing import NamedTuple
 import numpy as np
 
 from dynamics_node.algorithms.friction import friction_torque
-from dynamics_node.algorithms.hybrid_dynamics import inward, outward
+from dynamics_node.algorithms.hybrid_dynamics import backward_pass, forward_pass
 from dynamics_node.algorithms.inverse_dynamics import inverse_dynamics
 from dynamics_node.algorithms.mass_matrix import mass_matrix, pivot_margin
-from dynamics_node.algorithms.recursion import body_motions
+from dynamics_node.algorithms.recursion import forward_recursion
 from dynamics_node.algorithms.reduced_dynamics import reduced_compliance, reduced_dynamics
 from dynamics_node.constrained.rows import rows
-from dynamics_node.constrained.stabilisation import wanted
+from dynamics_node.constrained.stabilisation import stabilised_gamma
 from dynamics_node.spatial.solve import factor, first_half, second_half, solve_factored, symmetric
 
 # A row says what the others have said when the pivot of its elimination from A M^-1 A' is no larger
@@ -41,7 +41,7 @@ def constrained_hybrid_dynamics(model, q, v, a, tau, given, constraints, wrenche
     :param a, tau: (nv,); of a only the given entries are read, of tau only the others.
     :param given: (nv,) plain booleans, True where the acceleration is prescribed.
     :param wrenches: (bodies, 6) as for `inverse_dynamics`.
-    :param stabilisation: (alpha, beta) [1/s] of `stabilisation.wanted`, or None.
+    :param stabilisation: (alpha, beta) [1/s] of `stabilisation.stabilised_gamma`, or None.
 
     Kim 2012, eq. 70-80: one full pass and m + 1 reduced ones, of which m go half the way. It needs
     rows of A_v that are independent, so m <= n_v; for any other set see
@@ -49,19 +49,19 @@ def constrained_hybrid_dynamics(model, q, v, a, tau, given, constraints, wrenche
     """
     given = np.asarray(given, dtype=bool)
     found = rows(model, q, v, constraints)
-    error = wanted(found, v, stabilisation)
+    error = stabilised_gamma(found, v, stabilisation)
     solve = by_blocks if model.has_mimic else by_articulated_bodies
     return solve(model, q, v, a, tau, given, found.A, error, wrenches)
 
 
 def by_articulated_bodies(model, q, v, a, tau, given, A, error, wrenches=None):
     """Solve by O(n) passes, where no mimic joints share a coordinate; A (m, nv), error (m,)."""
-    motion = body_motions(model, q, v)
+    motion = forward_recursion(model, q, v)
     drive = tau - friction_torque(model, v)
-    joints = inward(model, motion, a, drive, given, wrenches)
-    free = outward(model, motion, a, tau, v, given, joints)
+    joints = backward_pass(model, motion, a, drive, given, wrenches)
+    free = forward_pass(model, motion, a, tau, v, given, joints)
     delassus = reduced_compliance(model, motion, joints, given, A.T)
-    multipliers, margin = close(delassus, A @ free.a + error)
+    multipliers, margin = solve_multipliers(delassus, A @ free.a + error)
     force = A.T @ multipliers
     moved = reduced_dynamics(model, motion, joints, given, force[:, None])
     return ConstrainedHybrid(free.a + moved.a[:, 0], free.tau + (moved.tau[:, 0] - force),
@@ -83,13 +83,13 @@ def by_blocks(model, q, v, a, tau, given, A, error, wrenches=None):
     y = first_half(L, w * (tau - known))
     Y = first_half(L, w[:, None] * A.T)
     scaled = (Y / d[:, None]).T
-    multipliers, margin = close(symmetric(scaled @ Y), scaled @ y + A @ (u * a) + error)
+    multipliers, margin = solve_multipliers(symmetric(scaled @ Y), scaled @ y + A @ (u * a) + error)
     full = u * a + second_half(L, d, y + Y @ multipliers)
     torque = w * tau + u * (known + M @ (w * full) - A.T @ multipliers)
     return ConstrainedHybrid(full, torque, multipliers, margin, u + w * pivot_margin(model, d))
 
 
-def close(delassus, error):
+def solve_multipliers(delassus, error):
     """Return lambda with A_v M_vv^-1 A_v' lambda = -error, and by how much its rows differ, (m,).
 
     :param delassus: A_v M_vv^-1 A_v' (m, m), symmetric.

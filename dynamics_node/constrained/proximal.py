@@ -12,7 +12,7 @@ import numpy as np
 from dynamics_node.algorithms.inverse_dynamics import inverse_dynamics
 from dynamics_node.algorithms.mass_matrix import mass_matrix, pivot_margin
 from dynamics_node.constrained.rows import rows
-from dynamics_node.constrained.stabilisation import wanted
+from dynamics_node.constrained.stabilisation import stabilised_gamma
 from dynamics_node.spatial.solve import factor, solve_factored, symmetric
 
 
@@ -51,7 +51,7 @@ def proximal_forward_dynamics(model, q, v, tau, constraints, wrenches=None, stab
     Carpentier, Budhiraja and Mansard 2021.
     """
     found = rows(model, q, v, constraints)
-    A, error = found.A, wanted(found, v, stabilisation)
+    A, error = found.A, stabilised_gamma(found, v, stabilisation)
     L, d = factor(mass_matrix(model, q))
     still = inverse_dynamics(model, q, v, np.zeros(model.nv), wrenches)
     free = solve_factored(L, d, tau - still)

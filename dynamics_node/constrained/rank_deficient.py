@@ -14,7 +14,7 @@ from dynamics_node.constrained.redundancy_resolution import (
 )
 from dynamics_node.constrained.rows import rows
 from dynamics_node.constrained.solve import decompose
-from dynamics_node.constrained.stabilisation import wanted
+from dynamics_node.constrained.stabilisation import stabilised_gamma
 from dynamics_node.errors import DynamicsError
 
 # A motion is refused where it breaks a constraint by more than this, beside the sizes of the terms
@@ -95,7 +95,7 @@ class _Solved(NamedTuple):
 
 def _solve(model, q, v, a, tau, given, constraints, wrenches, stabilisation):
     found = rows(model, q, v, constraints)
-    A, target = found.A, wanted(found, v, stabilisation)
+    A, target = found.A, stabilised_gamma(found, v, stabilisation)
     M = mass_matrix(model, q)
     prescribed = np.where(given, a, 0.0)
     known = inverse_dynamics(model, q, v, prescribed, wrenches)

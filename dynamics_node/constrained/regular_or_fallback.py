@@ -53,12 +53,12 @@ def forward(model, constraints, q, v, tau, wrenches=None, stabilisation=None):
     if _regular(found):
         return ConstrainedMotion(found.a, tau, found.multipliers)
     from dynamics_node.constrained.rank_deficient import rank_deficient_forward
-    with solving():
+    with linear_algebra_errors():
         found = rank_deficient_forward(model, q, v, tau, constraints, wrenches, stabilisation)
     return ConstrainedMotion(found.a, tau, found.multipliers)
 
 
-def near(model, constraints, settings, q, v, tau, wrenches=None, stabilisation=None):
+def proximal_forward(model, constraints, settings, q, v, tau, wrenches=None, stabilisation=None):
     """Return the ConstrainedMotion whose multipliers stay bounded, see proximal.py."""
     with np.errstate(all='ignore'):  # where there is no inertia, it is said below
         found = proximal_forward_dynamics(model, q, v, tau, constraints, wrenches, stabilisation,
@@ -77,7 +77,7 @@ def hybrid(model, constraints, q, v, a, tau, given, wrenches=None, stabilisation
                                             stabilisation)
     if not _regular(found):
         from dynamics_node.constrained.rank_deficient import rank_deficient_hybrid
-        with solving():
+        with linear_algebra_errors():
             found = rank_deficient_hybrid(model, q, v, a, tau, given, constraints, wrenches,
                                        stabilisation)
     return ConstrainedMotion(found.a, found.tau, found.multipliers)
@@ -89,7 +89,7 @@ def impact(model, constraints, q, v, restitution):
         found = impacts.impact(model, q, v, constraints, restitution)
     if not _regular(found):
         from dynamics_node.constrained.redundant_impact import redundant_impact
-        with solving():
+        with linear_algebra_errors():
             found = redundant_impact(model, q, v, constraints, restitution)
     return AfterImpact(found.v, found.impulse, np.asarray(found.energy_loss))
 
@@ -112,7 +112,7 @@ def forward_derivatives(model, constraints, q, v, tau, wrenches=None):
 
 
 @contextmanager
-def solving():
+def linear_algebra_errors():
     """Let LAPACK's complaints about numbers that have overflown be ours, and NumPy's none."""
     try:
         with np.errstate(all='ignore'):
@@ -124,7 +124,7 @@ def solving():
                             ) from error
 
 
-def nothing(kind, nv, m):
+def zero_result(kind, nv, m):
     """Return a function that answers zeros, of the shapes that the fields of a kind have."""
     shapes = {**dict.fromkeys(('a', 'tau', 'unsupported'), (nv,)),
               **dict.fromkeys(('multipliers', 'force', 'violation', 'slip'), (m,)),
@@ -141,11 +141,11 @@ def is_batch(array):
         return False
 
 
-def numbered(answer, *arrays):
+def with_state_number(answer, *arrays):
     """Return the answer to a state as one that says, of a batch, in which state it fails."""
     if not any(is_batch(array) for array in arrays):
         def one(*state):
-            with solving():
+            with linear_algebra_errors():
                 return answer(*state)
         return one
     numbers = itertools.count()
@@ -153,7 +153,7 @@ def numbered(answer, *arrays):
     def next_one(*state):
         number = next(numbers)
         try:
-            with solving():
+            with linear_algebra_errors():
                 return answer(*state)
         except DynamicsError as error:
             raise DynamicsError(f'state {number} of the batch: {error}') from error

@@ -6,7 +6,7 @@ import numpy as np
 
 from dynamics_node.algorithms.dual import slopes_of, state_varying_with_q_and_v
 from dynamics_node.constrained.rows import rows
-from dynamics_node.constrained.stabilisation import wanted
+from dynamics_node.constrained.stabilisation import stabilised_gamma
 
 
 class RowDerivatives(NamedTuple):
@@ -21,12 +21,12 @@ class RowDerivatives(NamedTuple):
 def row_derivatives(model, q, v, a, multipliers, constraints, stabilisation=None):
     """Return the RowDerivatives: `rows` run once on numbers that carry their derivatives.
 
-    With stabilisation, of all that A a should cancel (see `stabilisation.wanted`).
+    With stabilisation, of all that A a should cancel (see `stabilisation.stabilised_gamma`).
     """
     n = model.nv
     q, v = state_varying_with_q_and_v(model, q, v)
     found = rows(model, q, v, constraints)
-    error = slopes_of(found.A @ a + wanted(found, v, stabilisation), 2 * n)
+    error = slopes_of(found.A @ a + stabilised_gamma(found, v, stabilisation), 2 * n)
     matrix = slopes_of(found.A, 2 * n)[..., :n]
     force = np.sum(matrix * multipliers[:, None, None], axis=0)
     return RowDerivatives(force, error[:, :n], error[:, n:], matrix)

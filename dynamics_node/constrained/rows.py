@@ -14,8 +14,9 @@ from typing import NamedTuple
 import numpy as np
 
 from dynamics_node.algorithms.kinematics import path_to
+from dynamics_node.algorithms.recursion import add_block
 from dynamics_node.constrained.constraint import ROWS, frame_of, size
-from dynamics_node.constrained.world_kinematics import at_point, moving_at_constant_speed, placed
+from dynamics_node.constrained.world_kinematics import at_point, world_motions, world_placements
 from dynamics_node.spatial.se3 import Pose
 from dynamics_node.spatial.so3 import cross, unskew
 
@@ -33,11 +34,11 @@ def rows(model, q, v, constraints):
 
     :param constraints: of Constraint, valid for the model (see `constraint.validate`).
     """
-    places = placed(model, q)
-    motions = moving_at_constant_speed(model, q, v, places)
-    pairs = [_pair(model, places, constraint) for constraint in constraints]
+    placements = world_placements(model, q)
+    motions = world_motions(model, q, v, placements)
+    pairs = [_pair(model, placements, constraint) for constraint in constraints]
     return ConstraintRows(_joined(_residual(model, q, pair) for pair in pairs),
-                _matrix(model, places, pairs),
+                _matrix(model, placements, pairs),
                 _joined(_gamma(motions, pair) for pair in pairs))
 
 
@@ -54,19 +55,20 @@ def residual(model, q, constraints, turned=sine_of_turn):
 
     :param turned: another measure of turns (R, axis), equal where they are small.
     """
-    places = placed(model, q)
-    return _joined(_residual(model, q, _pair(model, places, constraint), turned)
+    placements = world_placements(model, q)
+    return _joined(_residual(model, q, _pair(model, placements, constraint), turned)
                    for constraint in constraints)
 
 
 def constraint_matrix(model, q, constraints):
     """Return A, (m, nv): A v are the relative velocities that the constraints hold at zero."""
-    places = placed(model, q)
-    return _matrix(model, places, [_pair(model, places, constraint) for constraint in constraints])
+    placements = world_placements(model, q)
+    pairs = [_pair(model, placements, constraint) for constraint in constraints]
+    return _matrix(model, placements, pairs)
 
 
 class _Pair(NamedTuple):
-    """The two closures of a constraint, as they are placed; of a coupling only itself."""
+    """The two closures of a constraint, as they are world_placements; of a coupling only itself."""
 
     constraint: object
     bodies: tuple = ()              # of frame 1 and frame 2
@@ -77,17 +79,17 @@ class _Pair(NamedTuple):
     about: np.ndarray = None        # (l, 3) axes of the angular rows in world axes
 
 
-def _pair(model, places, constraint):
+def _pair(model, placements, constraint):
     if constraint.kind == 'coupling':
         return _Pair(constraint)
     ends = (frame_of(model, constraint.to), model.frame(constraint.frame))
     bodies = tuple(end.body for end in ends)
-    one, two = (places.poses[end.body] @ (end.pose @ closure) for end, closure in
+    one, two = (placements.poses[end.body] @ (end.pose @ closure) for end, closure in
                 zip(ends, (constraint.to_placement, constraint.placement)))
     relative = Pose(one.R.T @ two.R, one.R.T @ (two.p - one.p))
     along, about = _directions(constraint, relative.p)
-    return _Pair(constraint, bodies, tuple(two.p - places.poses[body].p for body in bodies), two.p,
-                 relative, along @ one.R.T, about @ one.R.T)
+    arms = tuple(two.p - placements.poses[body].p for body in bodies)
+    return _Pair(constraint, bodies, arms, two.p, relative, along @ one.R.T, about @ one.R.T)
 
 
 def _directions(constraint, u):
@@ -110,7 +112,7 @@ def _residual(model, q, pair, turned=sine_of_turn):
     Of a distance L it is (u'u - L^2)/(2 L), of a coupling q_i - ratio q_j - offset.
     """
     constraint, (R, u) = pair.constraint, pair.relative or (None, None)
-    if constraint.follows:
+    if constraint.is_unanchored:
         return np.zeros(size(constraint))
     if constraint.kind == 'coupling':
         i, j = (model.joint(name).q.start for name in constraint.joints)
@@ -122,7 +124,7 @@ def _residual(model, q, pair, turned=sine_of_turn):
     return np.concatenate([linear @ u - constraint.distance, angular @ turn])
 
 
-def _matrix(model, places, pairs):
+def _matrix(model, placements, pairs):
     A = []
     for pair in pairs:
         block = [[0.0] * model.nv for _ in range(size(pair.constraint))]
@@ -131,22 +133,22 @@ def _matrix(model, places, pairs):
             block[0][i], block[0][j] = 1.0, -pair.constraint.ratio
         else:
             one, two = (set(path_to(model, body)) for body in pair.bodies)
-            _add_columns(block, places, pair, two - one, 1.0)
-            _add_columns(block, places, pair, one - two, -1.0)
+            _add_columns(block, placements, pair, two - one, 1.0)
+            _add_columns(block, placements, pair, one - two, -1.0)
         A += block
     return np.array(A).reshape(len(A), model.nv)
 
 
-def _add_columns(block, places, pair, bodies, sign):
+def _add_columns(block, placements, pair, bodies, sign):
     """Add what the joints of these bodies do to the point, in the rows' directions."""
-    mine = [k for k, (body, _) in enumerate(places.which) if body in bodies]
-    turn = places.turn[:, mine]
-    velocity = places.slide[:, mine] + cross(turn, pair.point[:, None] - places.origin[:, mine])
+    mine = [k for k, (body, _) in enumerate(placements.which) if body in bodies]
+    turn = placements.turn[:, mine]
+    arm = pair.point[:, None] - placements.origin[:, mine]
+    velocity = placements.slide[:, mine] + cross(turn, arm)
     columns = sign * np.concatenate([pair.along @ velocity, pair.about @ turn])
     for k, column in zip(mine, columns.T):
-        _, entry = places.which[k]  # mimics share theirs: += of all joints on one coordinate
-        for row, value in zip(block, column):
-            row[entry] = row[entry] + value
+        _, entry = placements.which[k]
+        add_block(block, slice(0, len(block)), slice(entry, entry + 1), column[:, None])
 
 
 def _gamma(motions, pair):

@@ -1,7 +1,7 @@
 """Which acceleration brings drifted constraints back? (Baumgarte)"""
 
 
-def wanted(found, v, stabilisation=None):
+def stabilised_gamma(found, v, stabilisation=None):
     r"""Return what A a should be, with the sign of gamma: A a + wanted = 0, (m,).
 
     wanted = gamma + 2 alpha A v + beta^2 residual: the residual then dies out like an oscillator,

@@ -23,7 +23,7 @@ class WorldPlacements(NamedTuple):
     origin: np.ndarray  # (3, k) the body's origin
 
 
-def placed(model, q):
+def world_placements(model, q):
     """Return the Places of the bodies."""
     T, S = joints_at(model, q)
     poses = body_poses(model, T)
@@ -47,7 +47,7 @@ class WorldMotion(NamedTuple):
     acc: np.ndarray    # acceleration of the origin
 
 
-def moving_at_constant_speed(model, q, v, places):
+def world_motions(model, q, v, placements):
     """Return the Moving of every body, the world's last, for joints that do not accelerate.
 
     What the parent's motion does to a point that is fixed to it, plus the joint's own; the joint's
@@ -59,10 +59,11 @@ def moving_at_constant_speed(model, q, v, places):
     for i, body in enumerate(model.bodies):
         columns = slice(column, column + body.v.stop - body.v.start)
         column = columns.stop
-        turn, slide = places.turn[:, columns] @ v[body.v], places.slide[:, columns] @ v[body.v]
-        R, p = places.poses[i]
+        turn = placements.turn[:, columns] @ v[body.v]
+        slide = placements.slide[:, columns] @ v[body.v]
+        R, p = placements.poses[i]
         rate = subspace_rate(body, q, v) @ v[body.v]
-        parent = at_point(motions[body.parent], p - places.poses[body.parent].p)
+        parent = at_point(motions[body.parent], p - placements.poses[body.parent].p)
         w = parent.w + turn
         motions[i] = WorldMotion(
             w, parent.v + slide,

@@ -16,7 +16,7 @@ from dynamics_node.constrained.regular_or_fallback import (
     ConstrainedMotion,
 )
 from dynamics_node.constrained.rows import ConstraintRows, rows
-from dynamics_node.constrained.stabilisation import wanted
+from dynamics_node.constrained.stabilisation import stabilised_gamma
 from dynamics_node.kernels.spec import (
     CONSTRAINTS,
     MATRIX,
@@ -43,7 +43,8 @@ def _hybrid(stabilised):
     def result(model, constraints, q, v, a, tau, given, *rest):
         rates, wrenches = _split(rest, stabilised)
         A_rows = rows(model, q, v, constraints)
-        found = hybrid.by_blocks(model, q, v, a, tau, given, A_rows.A, wanted(A_rows, v, rates),
+        found = hybrid.by_blocks(model, q, v, a, tau, given, A_rows.A, stabilised_gamma(A_rows, v,
+                                                                                        rates),
                                  *wrenches)
         return found.a, found.tau, found.multipliers, _margins(found)
     return result

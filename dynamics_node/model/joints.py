@@ -3,7 +3,7 @@
 A joint maps its coordinates q_i to the pose T(q_i) of the child in the joint frame, and its
 velocity v_i to the child's relative twist S(q_i) v_i, seen from the child (Kim 2012, eq. 37).
 S is 6 x n_i and may depend on q_i; then its rate dS/dt is not zero, and that rate, at constant
-v_i, changes in turn along dq_i (`subspace_rate_along`).
+v_i, changes in turn along dq_i (`subspace_rate_derivative`).
 Adding a joint type is one class here and one row in KINDS.
 """
 
@@ -31,7 +31,7 @@ class Revolute:
     def subspace_rate(self, q, v):
         return np.zeros((6, 1))
 
-    def subspace_rate_along(self, q, v, dq):
+    def subspace_rate_derivative(self, q, v, dq):
         return np.zeros((6, 1))
 
 
@@ -51,7 +51,7 @@ class Prismatic:
     def subspace_rate(self, q, v):
         return np.zeros((6, 1))
 
-    def subspace_rate_along(self, q, v, dq):
+    def subspace_rate_derivative(self, q, v, dq):
         return np.zeros((6, 1))
 
 
@@ -88,7 +88,7 @@ class Planar:
         rate = so3.skew(-self.axis) @ slide * v[2]
         return np.column_stack([np.vstack([np.zeros((3, 2)), rate]), np.zeros(6)])
 
-    def subspace_rate_along(self, q, v, dq):
+    def subspace_rate_derivative(self, q, v, dq):
         # [w][w] R' for two turns about one axis: in the plane [axis][axis] = -1
         slide = so3.about_axis(self.axis, q[2]).T @ self.plane()
         return np.column_stack([np.vstack([np.zeros((3, 2)), -slide * (v[2] * dq[2])]),
@@ -120,7 +120,7 @@ class Floating:
     def subspace_rate(self, q, v):
         return np.zeros((6, 6))
 
-    def subspace_rate_along(self, q, v, dq):
+    def subspace_rate_derivative(self, q, v, dq):
         return np.zeros((6, 6))
 
 

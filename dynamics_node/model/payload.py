@@ -25,7 +25,7 @@ def with_payload(model, name, frame, mass, com=(0.0, 0.0, 0.0), inertia=None):
     :param inertia: 3 x 3 about the load's centre of mass, in the frame's axes [kg m^2];
         None is a point mass.
     """
-    return _loaded(model, {**model.payloads,
+    return _with_carried(model, {**model.payloads,
                            **dict([_checked(model, name, frame, mass, com, inertia)])})
 
 
@@ -35,7 +35,7 @@ def with_payloads(model, loads):
             isinstance(load, (tuple, list)) and len(load) == 4 for load in loads.values()):
         raise ModelError(f'loads is {shown(loads)}; expected a dict {{name: (frame, mass, com, '
                          'inertia)}')
-    return _loaded(model, {**model.payloads,
+    return _with_carried(model, {**model.payloads,
                            **dict(_checked(model, name, *load) for name, load in loads.items())})
 
 
@@ -57,7 +57,7 @@ def without_payload(model, name):
     """Return the model without that payload."""
     if not isinstance(name, str) or name not in list(model.payloads):
         raise UnknownName('payload', name, model.payloads)
-    return _loaded(model, {key: load for key, load in model.payloads.items() if key != name})
+    return _with_carried(model, {key: load for key, load in model.payloads.items() if key != name})
 
 
 def _check_tensor(where, tensor):
@@ -72,7 +72,7 @@ def _check_tensor(where, tensor):
                          f'it: principal moments {low:.6g}, {middle:.6g}, {high:.6g}')
 
 
-def _loaded(model, payloads):
+def _with_carried(model, payloads):
     model = model.with_(payloads=payloads)
     return model.with_(inertias=tuple(
         own + load for own, load in zip(model.bare_inertias, carried_inertias(model))))

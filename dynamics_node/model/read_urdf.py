@@ -170,7 +170,7 @@ def _joint(joint, warnings):
     where = f"joint '{joint.name}'"
     return JointRecord(joint.name, joint.type, joint.parent, joint.child, _pose(joint.origin),
                        _axis(where, joint), _mimic(where, joint),
-                       **_limits(where, joint, warnings), **_losses(where, joint))
+                       **_limits(where, joint, warnings), **_friction(where, joint))
 
 
 def _pose(origin):
@@ -225,9 +225,9 @@ def _positive_or_unknown(where, key, value):
     return value or np.nan
 
 
-def _losses(where, joint):
-    losses = {key: getattr(joint.dynamics, key, None) or 0.0 for key in ('damping', 'friction')}
-    for key, value in losses.items():
+def _friction(where, joint):
+    values = {key: getattr(joint.dynamics, key, None) or 0.0 for key in ('damping', 'friction')}
+    for key, value in values.items():
         if value < 0.0:
             raise ModelError(f'{where} has the {key} {value}; it is zero or positive')
-    return losses
+    return values

@@ -126,10 +126,10 @@ def _findings(model, links, joints):
         yield from _inertia_findings(link)
     for joint in joints:
         yield from _joint_findings(joint)
-    losses = [joint.name for joint in joints if joint.damping or joint.friction]
-    if losses:
+    with_friction = [joint.name for joint in joints if joint.damping or joint.friction]
+    if with_friction:
         yield Finding('note', 'robot', 'damping or friction is part of the dynamics of '
-                      f'{", ".join(losses)}')
+                      f'{", ".join(with_friction)}')
     for text in model.warnings:
         yield Finding('note', 'urdf', text)
 

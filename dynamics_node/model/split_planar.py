@@ -15,7 +15,7 @@ from dynamics_node.spatial import inertia as inertias
 from dynamics_node.spatial import se3
 
 
-def with_one_axis_joints(model):
+def split_planar_joints(model):
     """Return the robot with constant joint subspaces; q, v, torques and frames mean the same."""
     if not _has_planar(model):
         return model
@@ -32,8 +32,8 @@ def with_one_axis_joints(model):
     return model.with_(bodies=tuple(bodies), inertias=(*masses, model.inertias[-1]), frames=frames)
 
 
-def one_axis_wrenches(model, wrenches):
-    """Return the wrenches on the bodies of `with_one_axis_joints(model)`; None for none."""
+def split_planar_wrenches(model, wrenches):
+    """Return the wrenches on the bodies of `split_planar_joints(model)`; None for none."""
     if wrenches is None or not _has_planar(model):
         return wrenches
     last = _last_of_chain(model)

@@ -133,7 +133,7 @@ class ConstrainedDynamics:
         valid, actuated = self._sets.of(constraints), self._actuated(passive)
         q = checks.check_single_configuration(self._model, q)
         v = checks.check_single('v', v, self._model.nv)
-        with regular_or_fallback.solving():
+        with regular_or_fallback.linear_algebra_errors():
             return report(self._model, q, v, valid, actuated)
 
     # Derivatives -----------------------------------------------------------------------------
@@ -188,7 +188,7 @@ class ConstrainedDynamics:
         valid = self._sets.of(constraints)
         fixed = checks.check_joint_names(self._model, 'fixed', fixed)
         return self._dispatcher.rows(
-            regular_or_fallback.numbered(
+            regular_or_fallback.with_state_number(
                 lambda model, q: project_configuration(model, q, valid, fixed=fixed), q),
             q=checks.check_configuration(self._model, q))
 
@@ -199,7 +199,7 @@ class ConstrainedDynamics:
 
         valid = self._sets.of(constraints)
         return self._dispatcher.rows(
-            regular_or_fallback.numbered(
+            regular_or_fallback.with_state_number(
                 lambda model, q, v: project_velocity(model, q, v, valid), q, v),
             q=checks.check_configuration(self._model, q),
             v=checks.check_array('v', v, self._model.nv))
@@ -277,7 +277,7 @@ class ConstrainedDynamics:
         rates = checks.check_stabilisation(stabilisation)
 
         def proximal(model, *state):
-            return regular_or_fallback.near(model, constraints, settings, *state,
+            return regular_or_fallback.proximal_forward(model, constraints, settings, *state,
                                             stabilisation=rates)
         return self._in_numpy(proximal, constraints, ConstrainedMotion, wrenches, **inputs)
 
@@ -285,9 +285,9 @@ class ConstrainedDynamics:
         """Compute what has no kernel; an empty batch needs no state that keeps the constraints."""
         if any(regular_or_fallback.is_batch(array) and len(array) == 0
                for array in inputs.values()):
-            algorithm = regular_or_fallback.nothing(result, self._model.nv,
+            algorithm = regular_or_fallback.zero_result(result, self._model.nv,
                                                     sum(map(size, constraints)))
-        algorithm = regular_or_fallback.numbered(algorithm, *inputs.values())
+        algorithm = regular_or_fallback.with_state_number(algorithm, *inputs.values())
         return result(*self._dispatcher.call_numpy(algorithm, wrenches, **inputs))
 
     def _actuated(self, passive):

@@ -17,19 +17,6 @@ from dynamics_node.spatial.rotations import numbers
 POSITIONS = ('cartesian', 'cylindrical', 'spherical')
 
 
-def to_cartesian(kind, chi):
-    """Return x, y, z, (.., 3), of the parameters chi, (.., 3) (eq. 2.4, 2.6, 2.8)."""
-    chi = checked(kind, chi)
-    if kind == 'cartesian':
-        return chi
-    distance, theta, third = np.moveaxis(chi, -1, 0)
-    if kind == 'cylindrical':
-        rho, z = distance, third
-    else:
-        rho, z = distance * np.sin(third), distance * np.cos(third)
-    return np.stack([rho * np.cos(theta), rho * np.sin(theta), z], axis=-1)
-
-
 def from_cartesian(kind, r):
     """Return the parameters chi, (.., 3), of the positions r, (.., 3): rho, r >= 0, phi <= pi."""
     r = checked('cartesian', r)

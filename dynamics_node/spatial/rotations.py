@@ -62,11 +62,6 @@ def from_matrix(kind, R):
     return _euler_angles(R, *euler_axes(kind))
 
 
-def convert(chi, kind, to):
-    """Return the rotations chi of one kind as another kind."""
-    return from_matrix(to, to_matrix(kind, chi))
-
-
 def checked(kind, chi):
     """Return chi as an array whose quaternions and axes have unit length."""
     shape, chi = _size(kind), numbers(kind, chi)

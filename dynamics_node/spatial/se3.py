@@ -59,11 +59,6 @@ def Ad_inv(T, V):
     return np.concatenate([T.R.T @ V[:3], T.R.T @ (V[3:] - so3.cross(T.p, V[:3]))])
 
 
-def Ad_dual(T, F):
-    """Return Ad*_T F: a wrench seen from A becomes the same wrench seen from B (eq. 8, 13)."""
-    return np.concatenate([T.R.T @ (F[:3] - so3.cross(T.p, F[3:])), T.R.T @ F[3:]])
-
-
 def Ad_inv_dual(T, F):
     """Return Ad*_{T^-1} F: a wrench seen from B becomes the same wrench seen from A."""
     f = T.R @ F[3:]

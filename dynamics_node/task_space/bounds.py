@@ -83,7 +83,7 @@ class Bound:
         return limits
 
 
-class Block(NamedTuple):
+class BoundRows(NamedTuple):
     """Rows of one bound; what is not bounded has infinite limits."""
 
     names: list        # of each row, for the user
@@ -92,24 +92,25 @@ class Block(NamedTuple):
     upper: np.ndarray  # (m,)
 
 
-def bound_rows(bound, case):
-    """Return the Block of a bound; case as for `task_rows`."""
+def bound_rows(bound, problem):
+    """Return the BoundRows of a bound; problem as for `task_rows`."""
     if bound.kind in _OF_STATE:
-        return _OF_STATE[bound.kind](bound, case)
-    return _CONSTANT[bound.kind](bound, case.setting)
+        return _OF_STATE[bound.kind](bound, problem)
+    return _CONSTANT[bound.kind](bound, problem.setting)
 
 
-def _torque(bound, case):
-    names, limit = _torque_limits(bound, case.setting)
-    return Block(names, case.torque, -limit - case.torque_at_rest, limit - case.torque_at_rest)
+def _torque(bound, problem):
+    names, limit = _torque_limits(bound, problem.setting)
+    at_rest = problem.torque_at_rest
+    return BoundRows(names, problem.torque, -limit - at_rest, limit - at_rest)
 
 
-def _joint_limits(bound, case):
-    names, G, brake = _joint_rows(bound, case.setting)
-    joints = one_axis_joints(case.setting.model)
-    return Block(names, G, *acceleration_limits(
-        case.q[joints.q], case.v[joints.v], joints.lower, joints.upper, joints.max_velocity, brake,
-        float(bound.step)))
+def _joint_limits(bound, problem):
+    names, G, brake = _joint_rows(bound, problem.setting)
+    joints = one_axis_joints(problem.setting.model)
+    return BoundRows(names, G, *acceleration_limits(
+        problem.q[joints.q], problem.v[joints.v], joints.lower, joints.upper, joints.max_velocity,
+        brake, float(bound.step)))
 
 
 # What does not depend on the state -----------------------------------------------------------
@@ -120,7 +121,7 @@ def _torque_limits(bound, setting):
     """Return (names, limits) of the motors."""
     names, efforts = _dofs(setting.model)
     limit = efforts if bound.limit is None else bound.limits(setting.model.nv)
-    return [f'torque of {names[k]}' for k in setting.driven], limit[setting.driven]
+    return [f'torque of {names[k]}' for k in setting.actuated], limit[setting.actuated]
 
 
 @lru_cache(maxsize=256)
@@ -137,13 +138,13 @@ def _acceleration(bound, setting):
     names, _ = _dofs(setting.model)
     which = [k for joint in setting.model.joints if joint.kind != 'floating'
              for k in range(joint.v.start, joint.v.stop)]
-    return Block([f'acceleration of {names[k]}' for k in which],
+    return BoundRows([f'acceleration of {names[k]}' for k in which],
                  picked(which, setting.size), -limit[which], limit[which])
 
 
 @lru_cache(maxsize=256)
 def _friction(bound, setting):
-    contacts = [constraint for constraint in setting.held if constraint.is_contact]
+    contacts = [constraint for constraint in setting.constraints if constraint.is_contact]
     known = [contact.name for contact in contacts]
     for name in bound.sizes:
         if name not in known:
@@ -153,11 +154,11 @@ def _friction(bound, setting):
         cone = _cone(contact.kind, contact.axis, contact.friction, bound.sides,
                      _half(bound, contact))
         block = np.zeros((len(cone), setting.size))
-        block[:, setting.places[contact.name]] = cone
+        block[:, setting.force_slices[contact.name]] = cone
         G.append(block)
         names += [f'friction of {contact.name}'] * len(cone)
     G = np.concatenate(G)
-    return Block(names, G, np.full(len(G), -np.inf), np.zeros(len(G)))
+    return BoundRows(names, G, np.full(len(G), -np.inf), np.zeros(len(G)))
 
 
 def _half(bound, constraint):

@@ -7,7 +7,7 @@ import numpy as np
 from dynamics_node.task_space.qp import solve_qp
 
 
-class Group(NamedTuple):
+class RowGroup(NamedTuple):
     """Rows that stand or fall together, lower <= G x <= upper; equalities where both are equal."""
 
     name: str
@@ -22,7 +22,7 @@ def conflicting(groups, A, b):
     A deletion filter (Chinneck and Dravnieks 1991): each group in turn is left out, and stays out
     if the rest cannot hold without it either. () where all can hold; one QP per group.
 
-    :param groups: of Group; those that come later are kept if there is a choice.
+    :param groups: of RowGroup; those that come later are kept if there is a choice.
     :param A: (p, n), b: (p,) what is taken for granted.
     """
     if _can_hold(groups, A, b):

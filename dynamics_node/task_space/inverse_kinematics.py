@@ -17,7 +17,7 @@ CAUTION = 0.03
 MOST_STEPS = 40    # from one configuration
 LOOK_EVERY = 8     # steps: if meanwhile the cost has not fallen to this share, it is given up
 FALLEN = 0.5
-SIDE_BY_SIDE = 8   # random configurations, in the lanes of one call
+BATCH = 8   # random configurations, in the lanes of one call
 SETTLING = 1000    # steps to bring a solution to rest that is none
 FLAT = 1e-12       # slope^2 as a share of the cost: at rest
 REST_EVERY = 32    # steps: if meanwhile the cost has not fallen by this share, it is at rest too:
@@ -49,7 +49,7 @@ class InverseKinematics(NamedTuple):
     restarts: int      # configurations tried besides the start
 
 
-class Problem(NamedTuple):
+class SearchProblem(NamedTuple):
     """What all stages of the search know."""
 
     model: object
@@ -59,7 +59,7 @@ class Problem(NamedTuple):
     start: np.ndarray    # (nq,)
 
 
-class Found(NamedTuple):
+class Candidate(NamedTuple):
     """A configuration and what newton_step says of it."""
 
     q: np.ndarray
@@ -105,20 +105,20 @@ def inverse_kinematics(model, step, targets, start, tolerance, restarts, seed):
     """
     limits = limits_of(model)
     start = np.minimum(np.maximum(start, limits[:model.nq]), limits[model.nq:])
-    problem = Problem(model, step, goal_of(targets, tolerance), limits, start)
+    problem = SearchProblem(model, step, goal_of(targets, tolerance), limits, start)
     found, tried = _descend(problem), 0
     while tried < restarts and not found.solved:
-        again = random_starts(problem, seed, tried, min(SIDE_BY_SIDE, restarts - tried))
-        found = _better(found, _side_by_side(problem, again))
+        again = random_starts(problem, seed, tried, min(BATCH, restarts - tried))
+        found = _better(found, _descend_batch(problem, again))
         tried += len(again)
     if found.solved:
-        return _answer(targets, found, 'solved', tried)
+        return _result(targets, found, 'solved', tried)
     found, reason = _closest(problem, found, seed, restarts > 0)
-    return _answer(targets, found, reason, tried)
+    return _result(targets, found, reason, tried)
 
 
 def _descend(problem):
-    """Return what is Found from the start; given up where the cost does not fall any more."""
+    """Return what is Candidate from the start; given up where the cost does not fall any more."""
     _, step, goal, limits, q = problem
     caution = np.array([CAUTION])
     found, before = step(q, goal, limits, caution), np.inf
@@ -131,10 +131,10 @@ def _descend(problem):
             before = found.cost
         q = found.q
         found = step(q, goal, limits, caution)
-    return Found(q, found, k)
+    return Candidate(q, found, k)
 
 
-def _side_by_side(problem, starts):
+def _descend_batch(problem, starts):
     """Return the first that is solved, of some the nearest to the start; else the best."""
     n = len(starts)
     goal, limits = (np.repeat(part[None], n, axis=0) for part in (problem.goal, problem.limits))
@@ -146,7 +146,7 @@ def _side_by_side(problem, starts):
     solved = found.miss <= 1.0
     distance = np.abs(q - problem.start).sum(axis=1)
     row = int(np.argmin(np.where(solved, distance, np.inf) if solved.any() else found.cost))
-    return Found(q[row], type(found)(*(part[row] for part in found)), k)
+    return Candidate(q[row], type(found)(*(part[row] for part in found)), k)
 
 
 def _better(one, other):
@@ -163,7 +163,7 @@ def random_starts(problem, seed, first, count):
     nq = problem.model.nq
     lower = np.where(problem.limits[:nq] > -BOUNDLESS, problem.limits[:nq], problem.start - SPAN)
     upper = np.where(problem.limits[nq:] < BOUNDLESS, problem.limits[nq:], problem.start + SPAN)
-    uniform, normal = _draws(seed, first // SIDE_BY_SIDE, nq, problem.model.nv)
+    uniform, normal = _draws(seed, first // BATCH, nq, problem.model.nv)
     q = lower + (upper - lower) * uniform[:count]
     for joint in problem.model.joints:
         if joint.kind == 'floating':
@@ -178,13 +178,13 @@ def _beside(problem, v):
 
 @lru_cache(maxsize=256)
 def _draws(seed, which, nq, nv):
-    """Return uniform (SIDE_BY_SIDE, nq) and normal (SIDE_BY_SIDE, nv) numbers, kept."""
+    """Return uniform (BATCH, nq) and normal (BATCH, nv) numbers, kept."""
     rng = np.random.default_rng([seed, which])
-    return rng.random((SIDE_BY_SIDE, nq)), rng.normal(size=(SIDE_BY_SIDE, nv))
+    return rng.random((BATCH, nq)), rng.normal(size=(BATCH, nv))
 
 
 def _closest(problem, found, seed, may_leave):
-    """Return (the Found nearest to the targets, the reason why it is not there)."""
+    """Return (the Candidate nearest to the targets, the reason why it is not there)."""
     for _ in range(ROUNDS):
         found, at_rest = _settled(problem, found)
         if found.solved:
@@ -192,7 +192,7 @@ def _closest(problem, found, seed, may_leave):
         if not at_rest:
             return found, 'iterations'
         beside = problem._replace(start=found.q)
-        elsewhere = _side_by_side(beside, _nudged(beside, seed))
+        elsewhere = _descend_batch(beside, _nudged(beside, seed))
         if not (elsewhere.solved or elsewhere.step.cost < LOWER * found.step.cost):
             break
         if not may_leave:
@@ -201,32 +201,32 @@ def _closest(problem, found, seed, may_leave):
     if found.solved:
         return found, 'solved'
     free = problem._replace(limits=np.repeat([-BOUNDLESS, BOUNDLESS], problem.model.nq))
-    if (problem.limits != free.limits).any() and _side_by_side(
+    if (problem.limits != free.limits).any() and _descend_batch(
             free, np.concatenate([_nudged(free._replace(start=found.q), seed),
-                                  random_starts(problem, seed, 0, SIDE_BY_SIDE)])).solved:
+                                  random_starts(problem, seed, 0, BATCH)])).solved:
         return found, 'limits'
     return found, 'out of reach'
 
 
 def _nudged(problem, seed):
-    """Return configurations near the start, within the limits, (SIDE_BY_SIDE, nq)."""
+    """Return configurations near the start, within the limits, (BATCH, nq)."""
     nq = problem.model.nq
     _, normal = _draws(seed, 0, nq, problem.model.nv)
     return np.clip(_beside(problem, NUDGE * normal), problem.limits[:nq], problem.limits[nq:])
 
 
 def _settled(problem, found):
-    """Return (Found where the cost has no slope, whether that was reached): Levenberg-Marquardt.
+    """Return (Candidate at a stationary point of the cost, whether it was reached).
 
-    Steps that come no closer are taken back, and the next is more careful.
+    Levenberg-Marquardt: a step that does not lower the cost is undone, and the damping raised.
     """
     q, here, caution, before = found.q, found.step, CAUTION, np.inf
     for k in range(1, SETTLING + 1):
         if here.slope <= FLAT * here.cost or here.miss <= 1.0:
-            return Found(q, here, found.iterations + k), True
+            return Candidate(q, here, found.iterations + k), True
         if k % REST_EVERY == 0:
             if here.cost > (1.0 - CREEPING) * before:
-                return Found(q, here, found.iterations + k), True
+                return Candidate(q, here, found.iterations + k), True
             before = here.cost
         there = problem.step(here.q, problem.goal, problem.limits, np.array([caution]))
         if there.cost < here.cost:
@@ -234,10 +234,10 @@ def _settled(problem, found):
         else:
             caution *= 4.0
             here = problem.step(q, problem.goal, problem.limits, np.array([caution]))
-    return Found(q, here, found.iterations + k), False
+    return Candidate(q, here, found.iterations + k), False
 
 
-def _answer(targets, found, reason, restarts):
+def _result(targets, found, reason, restarts):
     """Return the InverseKinematics: of what was found, the error of every target."""
     error, k = np.zeros((len(targets), 2)), 0
     for row, target in zip(error, targets):

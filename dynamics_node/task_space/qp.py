@@ -25,7 +25,7 @@ INFEASIBLE = -1       # DAQP's exit flag
 CONTRADICTION = -6    # the same, of the equalities alone
 
 
-class QpAnswer(NamedTuple):
+class QpSolution(NamedTuple):
     """The solution, and what holds it there. Where it is not solved, x and the rest mean nothing.
 
     The multipliers are those of P x + q + G' rows + bounds + A' equalities = 0: positive at an
@@ -45,7 +45,9 @@ class QpAnswer(NamedTuple):
 
 
 def solve_qp(P, q, G=None, lower=None, upper=None, lb=None, ub=None, A=None, b=None):
-    r"""Return the QpAnswer of min x' P x / 2 + q' x, lower <= G x <= upper, lb <= x <= ub, A x = b.
+    r"""Return the QpSolution of the problem
+
+    min x' P x / 2 + q' x,   lower <= G x <= upper,   lb <= x <= ub,   A x = b.
 
     :param P: (n, n) symmetric, positive definite; q: (n,).
     :param G: (m, n), limits (m,); None for none. Infinite limits are none.
@@ -79,8 +81,8 @@ def solve_qp(P, q, G=None, lower=None, upper=None, lb=None, ub=None, A=None, b=N
         return _nothing(n, m, p, 'infeasible' if flag in (INFEASIBLE, CONTRADICTION) else 'failed')
     forces = info['lam']
     residual = _residual(P, q, rows, low, high, x, forces)
-    return QpAnswer(x, 'solved' if residual <= ACCURATE else 'failed', forces[n:n + m], forces[:n],
-                    forces[n + m:], residual)
+    status = 'solved' if residual <= ACCURATE else 'failed'
+    return QpSolution(x, status, forces[n:n + m], forces[:n], forces[n + m:], residual)
 
 
 def _residual(P, q, rows, low, high, x, forces):
@@ -101,7 +103,7 @@ def _residual(P, q, rows, low, high, x, forces):
 
 
 def _nothing(n, m, p, status):
-    return QpAnswer(np.full(n, np.nan), status, np.zeros(m), np.zeros(n), np.zeros(p), np.inf)
+    return QpSolution(np.full(n, np.nan), status, np.zeros(m), np.zeros(n), np.zeros(p), np.inf)
 
 
 def _solver():

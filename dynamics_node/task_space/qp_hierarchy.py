@@ -30,7 +30,7 @@ class Level(NamedTuple):
     upper: np.ndarray = None  # (k,) inf for none
 
 
-class HierarchyAnswer(NamedTuple):
+class HierarchySolution(NamedTuple):
     """The solution; where the status is not 'solved' x means nothing."""
 
     x: np.ndarray    # (n,)
@@ -38,7 +38,7 @@ class HierarchyAnswer(NamedTuple):
 
 
 def hierarchical_qp(levels, must=None):
-    r"""Return the HierarchyAnswer: level i makes its misses least, those above it unchanged.
+    r"""Return the HierarchySolution: level i makes its misses least, those above it unchanged.
 
     min |A_i x - b_i|^2 + |s|^2,   lower_i - s <= C_i x <= upper_i + s,
 
@@ -54,23 +54,23 @@ def hierarchical_qp(levels, must=None):
     """
     first = must if must is not None else levels[0]
     n = np.shape(first.A)[1]
-    limits = _Limits(np.zeros((0, n)), np.zeros(0), np.zeros(0))
+    limits = _FixedRows(np.zeros((0, n)), np.zeros(0), np.zeros(0))
     x, N = np.zeros(n), identity(n)
     if must is not None:
         parts = factors(must.A, norm(must.A))
         x, N = parts.solved(must.b), parts.free
         missed = np.abs(must.A @ x - must.b).max(initial=0.0)
         if missed > MISSED * (1.0 + np.abs(must.b).max(initial=0.0)):
-            return HierarchyAnswer(x, 'infeasible')
+            return HierarchySolution(x, 'infeasible')
         limits = limits.with_rows(must)
     for level in [*levels, Level(identity(n), np.zeros(n))]:
         x, N, limits, status = _improved(x, N, level, limits)
         if status != 'solved' or not N.shape[1]:  # nothing is left for lower levels
-            return HierarchyAnswer(x, status)
-    return HierarchyAnswer(x, 'solved')
+            return HierarchySolution(x, status)
+    return HierarchySolution(x, 'solved')
 
 
-class _Limits(NamedTuple):
+class _FixedRows(NamedTuple):
     """The inequalities that a level must not break any further."""
 
     G: np.ndarray
@@ -85,15 +85,15 @@ class _Limits(NamedTuple):
         if x is not None:
             lower, upper = np.minimum(lower, level.C @ x), np.maximum(upper, level.C @ x)
         if not len(self.G):
-            return _Limits(level.C, lower, upper)
-        return _Limits(np.concatenate([self.G, level.C]), np.concatenate([self.lower, lower]),
+            return _FixedRows(level.C, lower, upper)
+        return _FixedRows(np.concatenate([self.G, level.C]), np.concatenate([self.lower, lower]),
                        np.concatenate([self.upper, upper]))
 
     def without(self, rows):
         """Return these but for some rows, (m,) booleans."""
         if not rows.any():
             return self
-        return _Limits(self.G[~rows], self.lower[~rows], self.upper[~rows])
+        return _FixedRows(self.G[~rows], self.lower[~rows], self.upper[~rows])
 
     def broken(self, x):
         """Return which rows x is beyond, but for what a QP may miss, (m,) booleans."""

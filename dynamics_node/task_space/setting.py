@@ -11,32 +11,33 @@ from dynamics_node.constrained.constraint import size
 
 @dataclass(frozen=True, eq=False)
 class Setting:
-    """How a robot is held and driven; the unknowns are x = (a, f).
+    """How a robot is constraints and actuated; the unknowns are x = (a, f).
 
     Equal ones are one object, and known by its identity: what tasks and bounds make of it is kept
     by lru_cache.
     """
 
     model: object       # a Model
-    held: tuple         # of Constraint
-    driven: np.ndarray  # which degrees of freedom have a motor, indices
-    free: np.ndarray    # those without
-    places: dict        # constraint -> slice of x, its forces
+    constraints: tuple         # of Constraint
+    actuated: np.ndarray  # which degrees of freedom have a motor, indices
+    unactuated: np.ndarray    # those without
+    force_slices: dict        # constraint -> slice of x, its forces
     size: int           # how many unknowns there are
 
 
 @lru_cache(maxsize=64)
-def setting_of(model, held, passive):
+def setting_of(model, constraints, passive):
     """Return the Setting of a model.
 
-    :param held: tuple of Constraint; passive: names of joints without a motor.
+    :param constraints: tuple of Constraint; passive: names of joints without a motor.
     """
-    driven = actuated_dofs(model, passive)
-    places, last = {}, model.nv
-    for constraint in held:
+    actuated = actuated_dofs(model, passive)
+    force_slices, last = {}, model.nv
+    for constraint in constraints:
         first, last = last, last + size(constraint)
-        places[constraint.name] = slice(first, last)
-    return Setting(model, held, np.flatnonzero(driven), np.flatnonzero(~driven), places, last)
+        force_slices[constraint.name] = slice(first, last)
+    return Setting(model, constraints, np.flatnonzero(actuated), np.flatnonzero(~actuated),
+                   force_slices, last)
 
 
 def picked(which, size):

@@ -169,19 +169,19 @@ class TaskEquations(NamedTuple):
         return TaskEquations(factor * self.A, factor * self.b)
 
 
-def task_rows(task, case):
+def task_rows(task, problem):
     """Return the Rows of a task.
 
-    :param case: the Case of whole_body.py: the robot, its state and how it is held.
+    :param problem: the Case of whole_body.py: the robot, its state and how it is held.
     """
     try:
-        return _OF_KIND[task.kind](task, case)
+        return _OF_KIND[task.kind](task, problem)
     except UnknownName as error:
         raise DynamicsError(f"task '{task.name}': {error}") from None
 
 
-def _frame(task, case):
-    robot, q, v = case.robot, case.q, case.v
+def _frame(task, problem):
+    robot, q, v = problem.robot, problem.q, problem.v
     J = robot.jacobian(q, task.frame)
     error = None
     if len(task.position):
@@ -190,22 +190,22 @@ def _frame(task, case):
         error[:3] = task.position[:3] - pose[:3, 3]
         error[3:] = so3.log(task.rotation @ pose[:3, :3].T)
     bias = robot.jacobian_rate(q, v, task.frame) @ v
-    return _along(task.axes, AXES, case, J, _wanted(task, error, J @ v) - bias)
+    return _along(task.axes, AXES, problem, J, _wanted(task, error, J @ v) - bias)
 
 
-def _center_of_mass(task, case):
-    motion = case.robot.center_of_mass_motion(case.q, case.v)
+def _center_of_mass(task, problem):
+    motion = problem.robot.center_of_mass_motion(problem.q, problem.v)
     error = task.sized('position', 3) - motion.position if len(task.position) else None
-    b = _wanted(task, error, motion.jacobian @ case.v) - motion.bias_acceleration
-    return _along(task.axes, AXES[:3], case, motion.jacobian, b)
+    b = _wanted(task, error, motion.jacobian @ problem.v) - motion.bias_acceleration
+    return _along(task.axes, AXES[:3], problem, motion.jacobian, b)
 
 
-def _posture(task, case):
-    in_q, in_v, endless, A = _joint_rows(task.joints, case.setting)
-    error = task.sized('position', len(A)) - case.q[in_q] if len(task.position) else None
+def _posture(task, problem):
+    in_q, in_v, endless, A = _joint_rows(task.joints, problem.setting)
+    error = task.sized('position', len(A)) - problem.q[in_q] if len(task.position) else None
     if error is not None and endless.size:  # the shorter way round
         error[endless] -= TURN * np.round(error[endless] / TURN)
-    return TaskEquations(A, _wanted(task, error, case.v[in_v]))
+    return TaskEquations(A, _wanted(task, error, problem.v[in_v]))
 
 
 def _wanted(task, error, velocity):
@@ -220,29 +220,29 @@ def _wanted(task, error, velocity):
     return b
 
 
-def _along(some, axes, case, J, b):
+def _along(some, axes, problem, J, b):
     """Return the Rows of J a = b, of some of the axes if any are named."""
     if some:
         which = [axes.index(axis) for axis in some]
         J, b = J[which], b[which]
-    A = np.zeros((len(J), case.setting.size))
+    A = np.zeros((len(J), problem.setting.size))
     A[:, :J.shape[1]] = J
     return TaskEquations(A, b)
 
 
-def _force(task, case):
-    if task.contact and task.contact not in case.setting.places:
+def _force(task, problem):
+    if task.contact and task.contact not in problem.setting.force_slices:
         task.refuse('contact', f"is '{task.contact}'",
-                    f'one of: {", ".join(case.setting.places) or "none"}')
-    A = _force_rows(task.contact, case.setting)
+                    f'one of: {", ".join(problem.setting.force_slices) or "none"}')
+    A = _force_rows(task.contact, problem.setting)
     return TaskEquations(A, task.sized('value', len(A)))
 
 
-def _torque(task, case):
-    b = -case.torque_at_rest
+def _torque(task, problem):
+    b = -problem.torque_at_rest
     if len(task.value):
-        b += task.sized('value', len(case.v))[case.setting.driven]
-    return TaskEquations(case.torque, b)
+        b += task.sized('value', len(problem.v))[problem.setting.actuated]
+    return TaskEquations(problem.torque, b)
 
 
 @lru_cache(maxsize=256)
@@ -260,9 +260,8 @@ def _joint_rows(names, setting):
 @lru_cache(maxsize=256)
 def _force_rows(contact, setting):
     """Return the rows that pick the forces at a contact, at all if it has no name."""
-    unknowns = np.arange(setting.size)
-    return picked(unknowns[setting.places[contact] if contact else slice(setting.model.nv, None)],
-                  setting.size)
+    forces = setting.force_slices[contact] if contact else slice(setting.model.nv, None)
+    return picked(np.arange(setting.size)[forces], setting.size)
 
 
 _OF_KIND = {'frame': _frame, 'center_of_mass': _center_of_mass, 'posture': _posture,

@@ -11,10 +11,10 @@ from typing import NamedTuple
 import numpy as np
 from scipy.linalg.lapack import dpotrf
 
-from dynamics_node.constrained.stabilisation import wanted
+from dynamics_node.constrained.stabilisation import stabilised_gamma
 from dynamics_node.errors import DynamicsError, shown
-from dynamics_node.task_space.bounds import Block, Bound, bound_rows
-from dynamics_node.task_space.conflicts import Group, conflicting
+from dynamics_node.task_space.bounds import Bound, BoundRows, bound_rows
+from dynamics_node.task_space.conflicts import RowGroup, conflicting
 from dynamics_node.task_space.qp import solve_qp
 from dynamics_node.task_space.qp_hierarchy import Level, hierarchical_qp
 from dynamics_node.task_space.setting import Setting
@@ -65,19 +65,19 @@ def whole_body(robot, q, v, tasks, setting, bounds, wrenches=None, stabilisation
     does to the robot, hence -A' f in eq. 3.109.
     """
     check(tasks, bounds)
-    case = _case(robot, q, v, setting, wrenches, stabilisation)
-    rows = [task_rows(task, case) for task in tasks]
-    blocks = [bound_rows(bound, case) for bound in bounds]
+    problem = _problem(robot, q, v, setting, wrenches, stabilisation)
+    rows = [task_rows(task, problem) for task in tasks]
+    blocks = [bound_rows(bound, problem) for bound in bounds]
     stacks = _stacks(bounds, blocks)
-    must = _must(case, tasks, rows, stacks)
+    must = _must(problem, tasks, rows, stacks)
     x, status = _best(_levels(setting.size, tasks, rows, stacks), must)
     if status != 'solved':
         return WholeBody(status, None, None, {}, {}, (),
-                         _conflict(case, tasks, rows, bounds, blocks))
+                         _conflict(problem, tasks, rows, bounds, blocks))
     torque = np.zeros(len(v))
-    torque[setting.driven] = case.torque @ x + case.torque_at_rest
+    torque[setting.actuated] = problem.torque @ x + problem.torque_at_rest
     return WholeBody('solved', x[:len(v)], torque,
-                     {name: x[place] for name, place in setting.places.items()},
+                     {name: x[place] for name, place in setting.force_slices.items()},
                      {task.name: A @ x - b for task, (A, b) in zip(tasks, rows)},
                      tuple(dict.fromkeys(name for stack in stacks.values()
                                          for name in _touched(stack, x))))
@@ -97,38 +97,38 @@ def check(tasks, bounds):
             raise DynamicsError(f'bounds: {shown(bound)} is no Bound')
 
 
-def _case(robot, q, v, setting, wrenches, stabilisation):
+def _problem(robot, q, v, setting, wrenches, stabilisation):
     n = len(v)
     M = robot.mass_matrix(q)
     pushed = () if wrenches is None else (wrenches,)  # without, a kernel is called straight away
     h = robot.inverse_dynamics(q, v, np.zeros(n), *pushed)
-    driven, free = setting.driven, setting.free
-    if not setting.held:
+    driven, free = setting.actuated, setting.unactuated
+    if not setting.constraints:
         return WholeBodyProblem(robot, q, v, setting, M[driven], h[driven], Level(M[free],
                                                                                   -h[free]))
-    found = robot.constraint_rows(q, v, setting.held)
+    found = robot.constraint_rows(q, v, setting.constraints)
     motion = np.concatenate([M, -found.A.T], axis=1)
     laws = np.zeros((len(free) + len(found.A), setting.size))
     laws[:len(free)] = motion[free]
     laws[len(free):, :n] = found.A
     return WholeBodyProblem(robot, q, v, setting, motion[driven], h[driven],
-                Level(laws, -np.concatenate([h[free], wanted(found, v, stabilisation)])))
+                Level(laws, -np.concatenate([h[free], stabilised_gamma(found, v, stabilisation)])))
 
 
 def _stacks(bounds, blocks):
-    """Return {level: one Block of all its bounds}."""
+    """Return {level: one BoundRows of all its bounds}."""
     stacks = {}
     for bound, block in zip(bounds, blocks):
         stacks.setdefault(bound.level, []).append(block)
-    return {level: own[0] if len(own) == 1 else Block(
+    return {level: own[0] if len(own) == 1 else BoundRows(
         [name for block in own for name in block.names],
         *(np.concatenate(parts) for parts in list(zip(*own))[1:]))
             for level, own in stacks.items()}
 
 
-def _must(case, tasks, rows, stacks):
+def _must(problem, tasks, rows, stacks):
     """Return the Level 0."""
-    own = [case.laws, *(row for task, row in zip(tasks, rows) if not task.level)]
+    own = [problem.laws, *(row for task, row in zip(tasks, rows) if not task.level)]
     return _level(own, stacks.get(0))
 
 
@@ -144,7 +144,7 @@ def _levels(n, tasks, rows, stacks):
 
 
 def _level(own, stack):
-    """Return the Level of all rows A x = b, and of the Block of all bounds, or None."""
+    """Return the Level of all rows A x = b, and of the BoundRows of all bounds, or None."""
     A, b = ((own[0].A, own[0].b) if len(own) == 1 else
             (np.concatenate([row.A for row in own]), np.concatenate([row.b for row in own])))
     return Level(A, b) if stack is None else Level(A, b, stack.G, stack.lower, stack.upper)
@@ -167,24 +167,24 @@ def _is_definite(P):
 
 
 def _touched(block, x):
-    """Return the names of the rows of a Block that x is at."""
+    """Return the names of the rows of a BoundRows that x is at."""
     where = block.G @ x
     at = np.minimum(where - block.lower, block.upper - where) <= TOUCHED * (1.0 + np.abs(where))
     return [block.names[k] for k in at.nonzero()[0]]
 
 
-def _conflict(case, tasks, rows, bounds, blocks):
+def _conflict(problem, tasks, rows, bounds, blocks):
     """Return the names of what contradicts each other at level 0; () if nothing does."""
     groups = []
     for bound, block in zip(bounds, blocks):
         if not bound.level:
             for name in dict.fromkeys(block.names):
                 own = [k for k, other in enumerate(block.names) if other == name]
-                groups.append(Group(name, block.G[own], block.lower[own], block.upper[own]))
-    (A, b, *_), free = case.laws, len(case.setting.free)
-    for name, place in case.setting.places.items():
-        own = slice(free - len(case.v) + place.start, free - len(case.v) + place.stop)
-        groups.append(Group(f"contact '{name}'", A[own], b[own], b[own]))
-    groups += [Group(f"task '{task.name}'", A, b, b) for task, (A, b) in zip(tasks, rows)
+                groups.append(RowGroup(name, block.G[own], block.lower[own], block.upper[own]))
+    (A, b, *_), free = problem.laws, len(problem.setting.unactuated)
+    for name, place in problem.setting.force_slices.items():
+        own = slice(free - len(problem.v) + place.start, free - len(problem.v) + place.stop)
+        groups.append(RowGroup(f"contact '{name}'", A[own], b[own], b[own]))
+    groups += [RowGroup(f"task '{task.name}'", A, b, b) for task, (A, b) in zip(tasks, rows)
                if not task.level]
-    return conflicting(groups, case.laws.A[:free], case.laws.b[:free])
+    return conflicting(groups, problem.laws.A[:free], problem.laws.b[:free])

@@ -2,6 +2,7 @@
 
 import numpy as np
 import pytest
+from support.contact_null_space import support_of
 from support.differences import relative
 from support.real_robots import ROBOTS
 from support.rigid_robots import G, lever, point
@@ -14,7 +15,6 @@ from dynamics_node.constrained.constraint import Constraint
 from dynamics_node.constrained.contact_forces import contact_forces
 from dynamics_node.constrained.distribution import actuated_dofs, floating_base_torques
 from dynamics_node.constrained.rows import rows
-from dynamics_node.constrained.support import support_of
 from dynamics_node.errors import DynamicsError
 
 FEET = ('FL_FOOT', 'FR_FOOT', 'HL_FOOT', 'HR_FOOT')

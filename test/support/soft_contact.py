@@ -5,7 +5,7 @@ from typing import NamedTuple
 import numpy as np
 
 from dynamics_node.algorithms.kinematics import body_poses
-from dynamics_node.algorithms.recursion import body_motions
+from dynamics_node.algorithms.recursion import forward_recursion
 from dynamics_node.model.model import WORLD
 from dynamics_node.spatial.se3 import Ad_inv, Pose
 from dynamics_node.spatial.so3 import cross
@@ -48,7 +48,7 @@ def soft_contact(model, q, v, touches, ground):
     Hutter 2017, eq. 3.57, along the normal; along the plane, where a spring would have to remember
     the point first touched, sliding friction takes its place.
     """
-    motion = body_motions(model, q, v)
+    motion = forward_recursion(model, q, v)
     poses = body_poses(model, motion.T)
     wrenches = [np.zeros(6)] * len(model.bodies)
     forces, depths = [], []

@@ -6,10 +6,10 @@ import numpy as np
 import pytest
 from support.complex_steps import STEP
 from support.differences import STEP as DIFFERENCE
+from support.moving_frames import Motion, point_acceleration, point_velocity, seen_from
 from support.tolerances import EXACT_MATHS, RATE_BY_DIFFERENCES
 
 from dynamics_node.spatial import so3
-from dynamics_node.spatial.moving import Motion, point_acceleration, point_velocity, seen_from
 from dynamics_node.spatial.rotations import to_matrix
 
 

@@ -2,6 +2,7 @@
 
 import numpy as np
 import pytest
+from support.contact_null_space import consistent_dynamics, support, support_of
 from support.differences import relative
 from support.real_robots import ROBOTS
 from support.rigid_robots import body, on_random_links, point, still
@@ -13,7 +14,6 @@ from dynamics_node.algorithms.wrenches import body_wrenches
 from dynamics_node.constrained.constraint import Constraint
 from dynamics_node.constrained.contact_forces import contact_forces
 from dynamics_node.constrained.rows import constraint_matrix
-from dynamics_node.constrained.support import consistent_dynamics, support, support_of
 
 SOLO_FEET = ('FL_FOOT', 'FR_FOOT', 'HL_FOOT', 'HR_FOOT')
 

@@ -17,7 +17,7 @@ from dynamics_node.algorithms.friction import friction_torque
 from dynamics_node.algorithms.inverse_dynamics import inverse_dynamics
 from dynamics_node.algorithms.kinematics import body_poses
 from dynamics_node.algorithms.mass_matrix import mass_matrix
-from dynamics_node.algorithms.recursion import body_motions
+from dynamics_node.algorithms.recursion import forward_recursion
 from dynamics_node.constrained.classification import Classification
 from dynamics_node.constrained.rows import rows
 from dynamics_node.constrained.solve import RANK, null_space, rank_of
@@ -32,7 +32,7 @@ SOLVED = 1e-8
 ZERO = 1e-12
 
 
-class Maximal(NamedTuple):
+class UniversalSolution(NamedTuple):
     """The motion of all bodies and the forces of all constraints, seen as joints see them."""
 
     a: np.ndarray              # (nv,) joint accelerations
@@ -45,14 +45,14 @@ class Maximal(NamedTuple):
     failure: int               # 0, or 1 or 2: see `classification.FAILURES`
 
 
-def maximal_dynamics(model, q, v, a, tau, given, constraints, wrenches=None):
-    """Return the Maximal; arguments as of `hybrid.constrained_hybrid_dynamics`.
+def universal_form(model, q, v, a, tau, given, constraints, wrenches=None):
+    """Return the UniversalSolution; arguments as of `hybrid.constrained_hybrid_dynamics`.
 
     With nothing given it is forward dynamics (problem 8 of seed 003), with every motor's
     acceleration given inverse dynamics (problem 7).
     """
     given = np.asarray(given, dtype=bool)
-    motion = body_motions(model, q, v)
+    motion = forward_recursion(model, q, v)
     free = free_bodies(model)
     state = _state_of_free_bodies(model, motion)
     E = [_relative(model, motion.T, i) for i in range(len(model.bodies))]
@@ -78,7 +78,7 @@ def maximal_dynamics(model, q, v, a, tau, given, constraints, wrenches=None):
     joint_rows = zip(bearings[:len(model.bodies)], parts)
     reactions = [_TO_TWIST @ (Ct_i[:, 6 * i:6 * i + 6].T @ part)
                  for i, ((Ct_i, _), part) in enumerate(joint_rows)]
-    return Maximal(coordinate @ found - drift, torque, parts[-2], found.reshape(-1, 6),
+    return UniversalSolution(coordinate @ found - drift, torque, parts[-2], found.reshape(-1, 6),
                    np.reshape(reactions, (-1, 6)), classification, failure)
 
 

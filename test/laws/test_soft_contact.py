@@ -5,11 +5,11 @@ import pytest
 from scipy.integrate import solve_ivp
 from support.differences import STEP, relative
 from support.rigid_robots import G, body, still
+from support.soft_contact import Ground, Touch, ground_force, soft_contact
 from support.tolerances import EXACT_MATHS, RATE_BY_DIFFERENCES
 
 from dynamics_node.algorithms.forward_dynamics import forward_dynamics
 from dynamics_node.compiler.trace import evaluate, trace
-from dynamics_node.constrained.soft_contact import Ground, Touch, ground_force, soft_contact
 
 MASS = 2.0
 GROUND = Ground(stiffness=1e4, damping=40.0, friction=0.6)

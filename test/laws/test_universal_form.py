@@ -7,23 +7,23 @@ from support.bundled_mechanisms import load, standing
 from support.differences import relative
 from support.massless_links import MASSLESS
 from support.rigid_robots import body, point, still
+from support.universal_form import free_bodies, universal_form
 
 from dynamics_node import Robot
-from dynamics_node.algorithms.inverse_dynamics import body_motions, needed_wrench
+from dynamics_node.algorithms.inverse_dynamics import needed_wrench, newton_euler_motions
 from dynamics_node.algorithms.recursion import joints_at
 from dynamics_node.constrained.classification import EXACTLY, FAILURES, OVER, UNDER
 from dynamics_node.constrained.constraint import Constraint
 from dynamics_node.constrained.constraint_report import report
 from dynamics_node.constrained.forward import constrained_forward_dynamics
 from dynamics_node.constrained.hybrid import constrained_hybrid_dynamics
-from dynamics_node.constrained.maximal import free_bodies, maximal_dynamics
 from dynamics_node.spatial.se3 import Ad_inv_dual
 
 DUAL_PATHS = 1e-9  # two paths with nothing in common but a body and a row; conditions up to 1e5
 
 
 def maximal(looped, given):
-    return maximal_dynamics(looped.model, looped.q, looped.v, looped.a, looped.tau, given,
+    return universal_form(looped.model, looped.q, looped.v, looped.a, looped.tau, given,
                             looped.constraints, looped.wrenches)
 
 
@@ -58,9 +58,9 @@ def test_mechanisms_agree(name):
     q, v, tau = standing(model, constraints, 2)
     nothing = np.zeros(model.nv, dtype=bool)
     expected = constrained_forward_dynamics(model, q, v, tau, constraints)
-    answer = maximal_dynamics(model, q, v, 0.0 * v, tau, nothing, constraints)
+    answer = universal_form(model, q, v, 0.0 * v, tau, nothing, constraints)
     assert relative(answer.a, expected.a) < DUAL_PATHS
-    driven = maximal_dynamics(model, q, v, expected.a, tau, mechanism.active, constraints)
+    driven = universal_form(model, q, v, expected.a, tau, mechanism.active, constraints)
     assert relative(driven.tau, tau) < DUAL_PATHS
     assert driven.classification.kind == EXACTLY
     assert driven.classification.grounded
@@ -74,10 +74,10 @@ def test_bearings_balance_every_body():
         specimen = random_trees.make(tree)
         model = specimen.robot.model
         everything = np.ones(model.nv, dtype=bool)
-        answer = maximal_dynamics(model, specimen.q, specimen.v, specimen.a, specimen.tau,
+        answer = universal_form(model, specimen.q, specimen.v, specimen.a, specimen.tau,
                                   everything, ())
         T, S = joints_at(model, specimen.q)
-        motions = body_motions(model, T, S, specimen.q, specimen.v, specimen.a)
+        motions = newton_euler_motions(model, T, S, specimen.q, specimen.v, specimen.a)
         F = [needed_wrench(inertia, motion)
              for inertia, motion in zip(model.inertias, motions[:-1])] + [np.zeros(6)]
         for i in reversed(range(len(model.bodies))):
@@ -104,7 +104,7 @@ def test_a_four_bar_with_hinges_in_space_is_over_constrained():
     hinge = (Constraint('tip', 'revolute', pin.frame, pin.to, pin.pose, pin.to_pose,
                         axis=(0.0, 1.0, 0.0)),)
     expected = constrained_forward_dynamics(mechanism.model, q, v, tau, mechanism.constraints)
-    answer = maximal_dynamics(mechanism.model, q, v, expected.a, tau, mechanism.active, hinge)
+    answer = universal_form(mechanism.model, q, v, expected.a, tau, mechanism.active, hinge)
     assert answer.classification.kind == OVER and answer.classification.redundant == 3
     assert answer.failure == 0
     assert relative(answer.a, expected.a) < DUAL_PATHS
@@ -113,7 +113,7 @@ def test_a_four_bar_with_hinges_in_space_is_over_constrained():
 
 def test_a_legged_robot_has_no_ground():
     """A body in the air, though every motor is held: rank(C) <= m - 6."""
-    answer = maximal_dynamics(body().model, still(), np.zeros(6), np.zeros(6), np.zeros(6),
+    answer = universal_form(body().model, still(), np.zeros(6), np.zeros(6), np.zeros(6),
                               np.zeros(6, dtype=bool), ())
     assert not answer.classification.grounded
     assert relative(answer.a, [0.0, 0.0, -9.81, 0.0, 0.0, 0.0]) < DUAL_PATHS
@@ -123,7 +123,7 @@ def test_stuck_is_failure_condition_1():
     """A rod that spins between two pins that hold still: c_a is none of C's."""
     ends = (point('left', (-0.4, 0.0, 0.0)), point('right', (0.4, 0.0, 0.0)))
     v = np.array([0.0, 0.0, 0.0, 0.0, 0.0, 2.0])
-    answer = maximal_dynamics(body().model, still(), v, np.zeros(6), np.zeros(6),
+    answer = universal_form(body().model, still(), v, np.zeros(6), np.zeros(6),
                               np.zeros(6, dtype=bool), ends)
     assert answer.failure == 1
     assert np.isfinite(answer.a).all() and np.isfinite(answer.multipliers).all()
@@ -133,8 +133,8 @@ def test_force_on_nothing_is_failure_condition_2():
     """A torque on a link without inertia has no acceleration; without the torque it has any."""
     model = Robot.from_urdf(MASSLESS, compile=False).model
     free, zero = np.zeros(2, dtype=bool), np.zeros(2)
-    pushed = maximal_dynamics(model, zero, zero, zero, np.array([0.0, 1.0]), free, ())
+    pushed = universal_form(model, zero, zero, zero, np.array([0.0, 1.0]), free, ())
     assert pushed.failure == 2 and 'failure condition 2' in FAILURES[2]
-    left = maximal_dynamics(model, zero, zero, zero, np.array([1.0, 0.0]), free, ())
+    left = universal_form(model, zero, zero, zero, np.array([1.0, 0.0]), free, ())
     assert left.failure == 0
     assert np.isfinite(left.a).all() and abs(left.a[0] - 1.0) < DUAL_PATHS
