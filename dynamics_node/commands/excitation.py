@@ -4,7 +4,11 @@ import argparse
 import sys
 from pathlib import Path
 
-from dynamics_node.commands.robot_arguments import add_loops_argument, add_robot_arguments, robot_of
+from dynamics_node.commands.robot_arguments import (
+    add_loops_argument,
+    add_robot_arguments,
+    robot_of,
+)
 from dynamics_node.errors import DynamicsError
 
 ABOUT = 'Find the motion that tells most about a robot, within its limits.'
@@ -54,8 +58,8 @@ def add_parser(subparsers):
 
 def run(arguments):
     """Find the motion, write it twice and say how good it is; return the exit code."""
-    from dynamics_node.identification.excitation import ExcitationSettings, excitation
-    from dynamics_node.identification.progress import Bar
+    from dynamics_node.identification.excitation_search import ExcitationSettings, excitation
+    from dynamics_node.identification.progress import ProgressBar
     from dynamics_node.identification.trajectory_files import (
         trajectory_yaml,
         write_trajectory_csv,
@@ -69,7 +73,7 @@ def run(arguments):
         raise DynamicsError(f"cannot write '{page}': no folder '{page.parent}'")
     if arguments.periods < 1:  # before the search, which takes its time
         raise DynamicsError(f'periods is {arguments.periods}; expected 1 or more')
-    bar = Bar()
+    bar = ProgressBar()
     found = excitation(robot_of(arguments, compile=True), ExcitationSettings(
         arguments.period, arguments.harmonics, arguments.margin, dict(arguments.range),
         arguments.acceleration, tuple(arguments.box), arguments.seed, arguments.iterations), bar)

@@ -50,27 +50,27 @@ def add_parser(subparsers):
 
 def run(arguments):
     """Identify, write the files and say where; return the exit code."""
-    from dynamics_node.identification.from_recording import identify_recording
-    from dynamics_node.identification.identify import Options
-    from dynamics_node.identification.progress import Bar
-    from dynamics_node.identification.read_recording import read_recording
-    from dynamics_node.reports.identification_files import make_folder, write_files
+    from dynamics_node.identification.progress import ProgressBar
+    from dynamics_node.identification.recording_files import read_recording
+    from dynamics_node.identification.recording_fit import identify_recording
+    from dynamics_node.identification.robot_fit import IdentificationOptions
+    from dynamics_node.reports.identification_files import make_folder, write_identification_files
 
     source = source_of(arguments)
     robot = robot_of(arguments, source, compile=True)
     urdf = source if isinstance(source, bytes) else read_file(source, MAX_BYTES)
     make_folder(arguments.out)
     raw = read_recording(arguments.recording, arguments.topic)
-    options = Options(method=arguments.method, prior_weight=arguments.prior_weight,
+    options = IdentificationOptions(method=arguments.method, prior_weight=arguments.prior_weight,
                       validation_share=arguments.validation_share,
                       stribeck_speed=arguments.stribeck_speed)
-    bar = Bar()
+    bar = ProgressBar()
     done = identify_recording(robot, raw, options, arguments.cutoff, bar)
     bar.clear()
-    files = write_files(arguments.out, urdf, robot, raw, done,
+    files = write_identification_files(arguments.out, urdf, robot, raw, done,
                         about(arguments.urdf, arguments.recording))
-    residuals = done.found.residuals
-    loops = done.found.loops
+    residuals = done.result.residuals
+    loops = done.result.loops
     sys.stdout.write('\n'.join([
         *([] if loops is None else str(loops).splitlines()),
         *(f'warning: {text}' for text in done.warnings),

@@ -8,7 +8,11 @@ import time
 from pathlib import Path
 
 from dynamics_node.commands.inspect import joint_position
-from dynamics_node.commands.robot_arguments import add_loops_argument, add_robot_arguments, robot_of
+from dynamics_node.commands.robot_arguments import (
+    add_loops_argument,
+    add_robot_arguments,
+    robot_of,
+)
 from dynamics_node.errors import DynamicsError
 
 ABOUT = 'Write a report: one HTML file that needs no other, and JSON with the same in full.'
@@ -91,7 +95,7 @@ def model(arguments):
 
 def trajectory(arguments):
     """Write the report of a trajectory; return the exit code."""
-    from dynamics_node.identification.read_trajectory import read_trajectory
+    from dynamics_node.identification.trajectory_files import read_trajectory
     from dynamics_node.reports.sampled_motion import sampled_motion
     from dynamics_node.reports.trajectory_page import trajectory_report_page
 
@@ -105,19 +109,19 @@ def trajectory(arguments):
 
 def identification(arguments):
     """Identify, and write the report of it; return the exit code."""
-    from dynamics_node.identification.from_recording import identify_recording
-    from dynamics_node.identification.progress import Bar
-    from dynamics_node.identification.read_recording import read_recording
+    from dynamics_node.identification.progress import ProgressBar
+    from dynamics_node.identification.recording_files import read_recording
+    from dynamics_node.identification.recording_fit import identify_recording
     from dynamics_node.reports.identification_page import identification_report_page
 
     robot = robot_of(arguments, compile=True)  # a long recording is worth kernels
-    bar = Bar()
+    bar = ProgressBar()
     done = identify_recording(robot, read_recording(arguments.recording, arguments.topic),
                               progress=bar)
     bar.clear()
     html, answers = identification_report_page(
-        done.found, robot, done.ready.recording, about(arguments.urdf, arguments.recording),
-        done.ready.warnings)
+        done.result, robot, done.prepared.recording, about(arguments.urdf, arguments.recording),
+        done.prepared.warnings)
     return _write(arguments, arguments.recording, html, answers)
 
 

@@ -18,7 +18,7 @@ from scipy.optimize import least_squares
 
 from dynamics_node.identification import log_cholesky
 from dynamics_node.identification.interior_fit import interior_fit
-from dynamics_node.identification.loop_rows import joint_torques
+from dynamics_node.identification.loop_equations import joint_torques
 from dynamics_node.identification.parameters import NOT_NEGATIVE
 
 ITERATIONS = 200
@@ -42,7 +42,7 @@ class ConsistentFit(NamedTuple):
     iterations: int
 
 
-def prior_of(layout, values, recording, weight, loops=None):
+def parameter_prior(layout, values, recording, weight, loops=None):
     """Return the Prior around a robot's values.
 
     :param weight: 1 believes the URDF's inertias to within 100 %, 100 to within 10 %.
@@ -85,7 +85,7 @@ def _metric(ten):
 def consistent_fit(base, problem, prior, tick=lambda: None):
     """Return the ConsistentFit.
 
-    :param problem: Compressed, in base parameters.
+    :param problem: TriangularProblem, in base parameters.
     :param tick: called at each iteration; may raise to stop.
     """
     layout = base.layout

@@ -6,7 +6,7 @@ from typing import NamedTuple
 import numpy as np
 
 from dynamics_node.errors import DynamicsError, UnknownName, shown
-from dynamics_node.identification.excited import BETWEEN, excited_of
+from dynamics_node.identification.excited_robot import BETWEEN, excited_robot
 from dynamics_node.model.checks import at_least_zero, mapping, positive
 from dynamics_node.robot import arguments
 
@@ -48,7 +48,7 @@ class ExcitationLimits(NamedTuple):
         return (self.upper - self.lower) / 2
 
 
-def limits_of(robot, margin=0.1, positions=None, acceleration=None, boxes=(), excited=None):
+def excitation_limits(robot, margin=0.1, positions=None, acceleration=None, boxes=(), excited=None):
     """Return the Limits of a robot: the URDF's, with a margin.
 
     Of a robot with loops those of its independent joints; `others` has those of the others.
@@ -59,7 +59,7 @@ def limits_of(robot, margin=0.1, positions=None, acceleration=None, boxes=(), ex
         limits bound it anyway: a series of K harmonics has |a| <= K w max |v|.
     :param excited: what `excited.excited_of` returns, where that is known already.
     """
-    excited = excited_of(robot) if excited is None else excited
+    excited = excited_robot(robot) if excited is None else excited
     joints = excited.joints
     margin = at_least_zero('margin', margin)
     if not margin < 1.0:
@@ -114,13 +114,13 @@ def dense_times(trajectory):
     return np.linspace(0.0, trajectory.period, n, endpoint=False)
 
 
-def kept_within(robot, limits, trajectory, times, excited=None):
+def scaled_within_limits(robot, limits, trajectory, times, excited=None):
     """Return the motion, scaled down as far as limits ask for, or None if that cannot be.
 
     Each joint is scaled to its own limits of position, velocity and acceleration; then all alike
     to those of torque and to the boxes, which depend on all joints, and as far as loops can follow.
     """
-    excited = excited_of(robot) if excited is None else excited
+    excited = excited_robot(robot) if excited is None else excited
     center = np.clip(trajectory.center, limits.lower, limits.upper)
     trajectory = trajectory._replace(center=center)
     q, v, a = trajectory.sample(times)

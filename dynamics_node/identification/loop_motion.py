@@ -6,8 +6,8 @@ others are dependent (D) and follow:
 
     v = N v_I,    N_I = 1,    N_D = -A_D^+ A_I,    a_D = N_D a_I - A_D^+ (dA/dt) v.
 
-Motors are independent wherever they can be (see loop_coordinates.py), so that N' tau is the torque
-of a motor plus what the dependent joints add to it, in its unit.
+Motors are independent wherever possible (see independent_joints.py), so that N' tau is the torque
+of a motor plus the share of the dependent joints, in its unit.
 """
 
 from contextlib import suppress
@@ -19,7 +19,7 @@ from dynamics_node.constrained import assembly
 from dynamics_node.constrained.actuation import actuated_dofs
 from dynamics_node.constrained.rows import ConstraintRows
 from dynamics_node.errors import DynamicsError
-from dynamics_node.identification.loop_coordinates import WIDE, independent_of
+from dynamics_node.identification.independent_joints import MULTI_AXIS, independent_joints
 from dynamics_node.model.configuration import integrate
 
 DEPENDENT = 1e-6     # of the largest singular value of A_D, rows at unit length: less is none
@@ -82,12 +82,13 @@ class LoopMotion:
         self._flat = all(joint.kind != 'floating' for joint in self.model.joints)
         self.home = self._assembled(robot.neutral() if near is None else near)
         near = self._near_home()
-        self.independent, self.dependent = independent_of(
+        self.independent, self.dependent = independent_joints(
             self.model, self.active, self._rows(near, np.zeros((len(near), self.model.nv))).A)
         if not len(self.independent):
             raise DynamicsError('the loops leave the robot no freedom: nothing can be identified')
         self.home = self._regular_home(near)
-        one_axis = {joint.v.start: joint for joint in self.model.joints if joint.kind not in WIDE}
+        one_axis = {joint.v.start: joint for joint in self.model.joints
+                    if joint.kind not in MULTI_AXIS}
         joints = [one_axis[k] for k in self.independent]
         self.places = np.array([joint.q.start for joint in joints], dtype=int)
         self.names = tuple(joint.name for joint in joints)

@@ -10,9 +10,9 @@ from typing import NamedTuple
 import numpy as np
 
 from dynamics_node.errors import DynamicsError
-from dynamics_node.identification.loop_coordinates import WIDE
+from dynamics_node.identification.independent_joints import MULTI_AXIS
+from dynamics_node.identification.loop_equations import loop_motion_of, project
 from dynamics_node.identification.loop_motion import strength
-from dynamics_node.identification.loop_rows import loop_motion_of, project
 from dynamics_node.identification.recording import Recording, motor_names
 
 OPEN = 0.05            # [rad], a tenth of it in metres: a joint that is measured farther from where
@@ -24,17 +24,17 @@ MOST_SINGULAR = 0.5    # of the samples
 SMALL_PART = 1e-9      # of the greatest motion: less is rounding
 
 
-class Completed(NamedTuple):
+class CompletedRecording(NamedTuple):
     """A recording in which every state keeps the loops."""
 
-    recording: Recording   # all joints of the robot; q (N, nq); tau as loop_rows.py says
+    recording: Recording   # all joints of the robot; q (N, nq); tau as loop_equations.py says
     kept: np.ndarray       # (samples before,) False where a singular configuration was left out
     loops: object          # LoopMotion, its home on the same branch
     warnings: tuple        # texts
 
 
-def completed(robot, recording, measured=None, loops=None):
-    """Return the Completed recording of a robot with loops or passive joints.
+def complete_recording(robot, recording, measured=None, loops=None):
+    """Return the CompletedRecording recording of a robot with loops or passive joints.
 
     :param recording: a Recording of one-axis joints in any order, with all motors; or of all
         joints with q of shape (N, nq).
@@ -50,7 +50,7 @@ def completed(robot, recording, measured=None, loops=None):
         whole = np.asarray(recording.q, dtype=float)
         loops = loop_motion_of(robot, whole[0])
     elif loops is None:
-        loops = branch_of(robot, seen)
+        loops = loop_motion_on_branch(robot, seen)
     _refuse_missing(loops, q)
     configurations, known = _configurations(loops, seen, whole)
     motion = loops.motion(configurations, *(np.stack([x[name] for name in loops.names], axis=-1)
@@ -61,7 +61,7 @@ def completed(robot, recording, measured=None, loops=None):
     for name in motor_names(robot):
         forces[:, robot.model.joint(name).v.start] = tau[name]
     torque[:, loops.independent] = np.einsum('nik,ni->nk', motion.N, forces)
-    return Completed(
+    return CompletedRecording(
         Recording(robot.joint_names, recording.time, *motion[:3], torque).rows(kept), kept, loops,
         tuple(warnings))
 
@@ -70,11 +70,11 @@ def with_gravity(robot, raw):
     """Return the torques of a RawRecording or StaticPoses with those of gravity added, (N, joints).
 
     Of motors that hold the mechanism against gravity by themselves and report what is left. The
-    torques of gravity are added at the independent joints, in the sums that loop_rows.py uses.
+    torques of gravity are added at the independent joints, in the sums that loop_equations.py uses.
     """
     finite = np.isfinite(raw.q).all(axis=1)
     seen = dict(zip(raw.joint_names, raw.q[finite].T))
-    loops = branch_of(robot, seen)
+    loops = loop_motion_on_branch(robot, seen)
     _refuse_missing(loops, seen)
     q, known = _configurations(loops, seen, _whole(robot, seen))
     gravity = np.where(known[:, None], project(loops, q, robot.gravity_torque(q)), np.nan)
@@ -90,7 +90,7 @@ def positions_needed(loops):
                  if name in motor_names(loops.robot) or name in loops.names)
 
 
-def branch_of(robot, seen):
+def loop_motion_on_branch(robot, seen):
     """Return the LoopMotion assembled as a recording is.
 
     :param seen: {joint: positions (N,)} that were measured. Where these are motors alone, the
@@ -130,7 +130,7 @@ def _columns(robot, recording):
     """Return q, v, a, tau by joint, {name: (N,)} each, of joints with one axis."""
     names = tuple(recording.joint_names)
     if is_whole(robot, recording):
-        joints = [joint for joint in robot.model.joints if joint.kind not in WIDE]
+        joints = [joint for joint in robot.model.joints if joint.kind not in MULTI_AXIS]
         q = {joint.name: recording.q[:, joint.q.start] for joint in joints}
         return (q, *({joint.name: x[:, joint.v.start] for joint in joints}
                      for x in (recording.v, recording.a, recording.tau)))
@@ -169,7 +169,7 @@ def _configurations(loops, seen, whole):
         return loops.followed(where, loops.home), np.ones(len(where), dtype=bool)
     except DynamicsError as error:
         unknown = [joint.name for joint in loops.model.joints
-                   if joint.name not in seen and joint.kind not in WIDE]
+                   if joint.name not in seen and joint.kind not in MULTI_AXIS]
         hint = f' Record the positions of {unknown} too' if unknown else ''
         raise DynamicsError(f'{error}.{hint}') from error
 
@@ -213,7 +213,7 @@ def _compared(loops, seen, q, kept):
     return warnings
 
 
-def signs_of_all(loops, q, signs):
+def velocity_signs(loops, q, signs):
     """Return the sign of each degree of freedom's velocity, (N, nv); 0 where it cannot be told.
 
     :param signs: {joint: signs (N,)} of some joints, all independent ones among them.

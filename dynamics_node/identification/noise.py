@@ -25,7 +25,7 @@ class Noise(NamedTuple):
         return self.sigma * np.sqrt(self.alike)
 
 
-def noise_of(residuals, parameters, floor, robust=False):
+def residual_noise(residuals, parameters, floor, robust=False):
     """Return the Noise of residuals, (N, nv).
 
     :param parameters: how many were fitted to each joint, (nv,).

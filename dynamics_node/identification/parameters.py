@@ -6,7 +6,7 @@ One vector: ten inertial parameters per moving body, in the order and meaning of
     tau_k = (Y pi)_k + armature a + viscous v + coulomb s(v) + offset (+ stribeck s(v) e^-(v/v_S)^2)
 
 with the node's own smoothed sign s(v) = v / sqrt(v^2 + friction_speed^2). The model of a Robot has
-no offset and no Stribeck term: a prediction adds them, see `torque_beyond_the_model`.
+no offset and no Stribeck term: a prediction adds them, see `offset_and_stribeck_torque`.
 
 In a robot with loops, joints without a motor have friction, but neither a rotor nor a torque sensor
 that could be off: their armature and offset are in the vector, and are not identified. Joints of
@@ -91,7 +91,7 @@ class ParameterLayout(NamedTuple):
                 *(UNITS[kind][slide] for slide in self.slides for kind in self.per_joint))
 
 
-def layout_of(robot, stribeck_speed=None):
+def parameter_layout(robot, stribeck_speed=None):
     """Return the Layout of a robot's parameters."""
     slides = np.zeros(robot.nv, dtype=bool)
     for body in robot.model.bodies:
@@ -105,7 +105,7 @@ def layout_of(robot, stribeck_speed=None):
                   tuple(robot.dof_names[k] in passive for k in dofs))
 
 
-def values_of(robot, layout):
+def parameter_values(robot, layout):
     """Return the parameters that a robot has, its payloads not counted, (size,)."""
     values = np.zeros(layout.size)
     tens = [ten_numbers(body.inertia) for body in robot.model.bodies]
@@ -115,7 +115,7 @@ def values_of(robot, layout):
     return values
 
 
-def robot_of(robot, layout, values):
+def robot_with_parameters(robot, layout, values):
     """Return the robot with those parameters, carrying what it carried.
 
     Offsets and Stribeck's terms have no place in it.
@@ -132,7 +132,7 @@ def robot_of(robot, layout, values):
     return Robot(model, compile=robot.compilation_enabled)
 
 
-def carried(robot, layout):
+def payload_parameters(robot, layout):
     """Return the parameters of what the robot carries: known, hence not identified, (size,)."""
     loads = payload.carried_inertias(robot.model)[:len(robot.model.bodies)]
     values = np.zeros(layout.size)
@@ -140,7 +140,7 @@ def carried(robot, layout):
     return values
 
 
-def regressor(robot, layout, q, v, a):
+def parameter_regressor(robot, layout, q, v, a):
     """Return Y with torque = Y (values + carried), (N, nv, size), for batches of states."""
     Y = np.zeros((*np.shape(v), layout.size))
     Y[..., :layout.inertial] = robot.regressor(q, v, a)
@@ -163,7 +163,7 @@ def smoothed_sign(layout, v):
     return v / np.sqrt(v * v + layout.friction_speed ** 2)
 
 
-def torque_beyond_the_model(layout, values, v):
+def offset_and_stribeck_torque(layout, values, v):
     """Return what a prediction adds to inverse_dynamics: offsets and Stribeck's terms, (N, nv)."""
     own = v[..., list(layout.dofs)]
     torque = np.zeros(np.shape(v))

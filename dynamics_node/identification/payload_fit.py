@@ -22,9 +22,9 @@ from scipy.optimize import least_squares
 from dynamics_node.algorithms.inertial_parameters import TEN, inertia_of, ten_numbers
 from dynamics_node.errors import DynamicsError
 from dynamics_node.identification import log_cholesky
-from dynamics_node.identification.fit import TUNING, equilibrated, huber
-from dynamics_node.identification.noise import noise_of
-from dynamics_node.identification.payload_rows import rows_of
+from dynamics_node.identification.linear_fit import TUNING, equilibrated, huber
+from dynamics_node.identification.noise import residual_noise
+from dynamics_node.identification.payload_equations import rows_of
 from dynamics_node.model.checks import positive
 from dynamics_node.model.model import WORLD
 from dynamics_node.robot.arguments import check_robot
@@ -132,7 +132,7 @@ def _fitted(rows):
         stacked = np.vstack([np.column_stack([A, y]) * scale[:, None], rows.prior])
         factor = np.linalg.qr(stacked, mode='r')
         left = y - A @ _solved(factor[:-1, :-1], factor[:-1, -1])
-        noise = noise_of(left.reshape(-1, nv), count, rows.floor)
+        noise = residual_noise(left.reshape(-1, nv), count, rows.floor)
         before = sigma
         sigma = noise.sigma if rows.static else noise.effective  # poses do not follow each other
         if np.allclose(sigma, before, rtol=SETTLED):

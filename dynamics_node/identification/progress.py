@@ -7,7 +7,7 @@ WIDTH = 30
 PAUSE = 0.1   # [s] between two drawings
 
 
-class Bar:
+class ProgressBar:
     """A progress(fraction, text) for whoever waits in front of a terminal or a log."""
 
     def __init__(self, stream=None):

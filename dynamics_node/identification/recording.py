@@ -12,7 +12,7 @@ class Recording(NamedTuple):
     """A motion and its torques, ready for a regressor: what `filtering.smooth` returns.
 
     Each row stands for itself. Rows follow in time, with longer steps where samples were missing.
-    Of a robot with loops all states keep them, and tau is what loop_rows.py says: see
+    Of a robot with loops all states keep them, and tau is what loop_equations.py says: see
     `loop_recording.completed`.
     """
 
@@ -71,7 +71,7 @@ def raw_recording(joint_names, time, q, tau, v=None):
     return RawRecording(names, time, arrays['q'], arrays.get('v'), arrays['tau'])
 
 
-def of_joints(robot, raw):
+def select_joints(robot, raw):
     """Return the recording with the robot's joints alone, in the robot's order.
 
     Joints without a motor (`passive` in the list of loops) may be missing where loops say where

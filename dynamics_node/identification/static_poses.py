@@ -23,7 +23,7 @@ class StaticPoses(NamedTuple):
     approach: np.ndarray | None = None   # (N, joints) sign of the velocity before the stop, 0: any
 
 
-def poses_of(robot, poses):
+def select_pose_joints(robot, poses):
     """Return the StaticPoses with the robot's joints alone, in the robot's order.
 
     Of a robot with loops the motors must be there; the loops say where the other joints are.

@@ -9,7 +9,7 @@ from typing import NamedTuple
 
 import numpy as np
 
-from dynamics_node.identification.fit import UNTOLD, equilibrated
+from dynamics_node.identification.linear_fit import RANK_TOLERANCE, equilibrated
 
 BARELY = 0.5   # a standard deviation above this share of the prior's: the data tell little
 
@@ -22,7 +22,7 @@ class Spread(NamedTuple):
     prior: np.ndarray       # (n,) standard deviation before anything was measured
 
     @property
-    def told(self):
+    def determined(self):
         """Whether the data tell a parameter: they at least halve what was unsure before."""
         return self.sigma <= BARELY * self.prior
 
@@ -31,11 +31,11 @@ def base_covariance(fit):
     """Return the covariance of the base parameters of a LinearFit, (b, b), inf where untold."""
     R, scale = equilibrated(fit.problem.R)
     _, s, Vt = np.linalg.svd(R)
-    told = s > UNTOLD * s[0]
+    told = s > RANK_TOLERANCE * s[0]
     V = Vt[told].T
     half = (V / s[told] ** 2) @ (V.T @ (fit.spread / scale).T)
     covariance = half @ half.T
-    lost = (np.abs(Vt[~told]) > np.sqrt(UNTOLD)).any(axis=0)
+    lost = (np.abs(Vt[~told]) > np.sqrt(RANK_TOLERANCE)).any(axis=0)
     covariance[lost, lost] = np.inf
     return covariance / np.outer(scale, scale)
 

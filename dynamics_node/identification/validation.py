@@ -4,7 +4,7 @@ from typing import NamedTuple
 
 import numpy as np
 
-from dynamics_node.identification.accumulate import residuals
+from dynamics_node.identification.sequential_qr import residuals
 
 
 class Residuals(NamedTuple):

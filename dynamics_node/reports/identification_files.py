@@ -7,9 +7,9 @@ import tempfile
 from pathlib import Path
 
 from dynamics_node.errors import LONGEST_PATH, DynamicsError, shortened
-from dynamics_node.identification.friction_yaml import friction_yaml
-from dynamics_node.identification.read_csv import write_csv
-from dynamics_node.identification.write_back import write_back
+from dynamics_node.identification.csv_files import write_csv
+from dynamics_node.identification.friction_file import friction_yaml
+from dynamics_node.identification.urdf_write_back import write_back
 from dynamics_node.reports.identification_page import identification_report_page
 
 URDF, FRICTION, RECORDING = 'robot.urdf', 'friction.yaml', 'recording.csv'
@@ -32,7 +32,7 @@ def texts_of(urdf, found):
     return write_back(urdf, found.robot), friction_yaml(found.layout, found.values)
 
 
-def write_files(folder, urdf, robot, raw, done, about=None):
+def write_identification_files(folder, urdf, robot, raw, done, about=None):
     """Write URDF, friction, recording and report; return their paths, list of str.
 
     All are made in a folder of their own and moved at the end: who is stopped before has changed
@@ -40,13 +40,13 @@ def write_files(folder, urdf, robot, raw, done, about=None):
 
     :param urdf: text that the robot was made of, str or bytes.
     :param robot: as it was before.
-    :param raw: RawRecording that was Identified, `done`.
+    :param raw: RawRecording that was IdentifiedRecording, `done`.
     :param about: {what: value} for the line below the report's title.
     """
     make_folder(folder)
-    found = done.found
-    html, answers = identification_report_page(found, robot, done.ready.recording, about,
-                                               done.ready.warnings)
+    found = done.result
+    html, answers = identification_report_page(found, robot, done.prepared.recording, about,
+                                               done.prepared.warnings)
     texts = dict(zip((URDF, FRICTION, PAGE, ANSWERS), (
         *texts_of(urdf, found), html, json.dumps(answers, indent=1, allow_nan=False) + '\n')))
     beside = Path(tempfile.mkdtemp(dir=folder))

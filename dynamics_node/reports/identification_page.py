@@ -3,8 +3,8 @@
 import numpy as np
 
 from dynamics_node.errors import DynamicsError
-from dynamics_node.identification.base_parameters import NEVER
-from dynamics_node.identification.loop_rows import loop_torques
+from dynamics_node.identification.identifiability import NEVER
+from dynamics_node.identification.loop_equations import loop_torques
 from dynamics_node.identification.validation import split
 from dynamics_node.reports.digits import plain, shown
 from dynamics_node.reports.markup import tag
@@ -64,11 +64,11 @@ def _answers(found, recording, warnings):
         'parameters': {
             'names': found.layout.names, 'units': found.layout.units, 'before': found.before,
             'values': found.values, 'sigma': spread.sigma, 'relative': spread.relative,
-            'told': spread.told, 'identifiable': base.kinds},
+            'told': spread.determined, 'identifiable': base.kinds},
         'base_parameters': {
             'names': base.names, 'meanings': base.meanings(), 'before': base.values(found.before),
             'values': found.base_values, 'sigma': base_spread.sigma,
-            'relative': base_spread.relative, 'told': base_spread.told,
+            'relative': base_spread.relative, 'told': base_spread.determined,
             'covariance': found.base_covariance}}
 
 
@@ -84,7 +84,7 @@ def _figures(found, recording):
             **({'Equations': f'{len(found.rows)} per sample, of closed loops'} if found.loops
                else {}),
             'Base parameters': f'{found.base.size}, of {found.layout.size} parameters',
-            'Which the data tell': f'{int(found.base_spread.told.sum())}',
+            'Which the data tell': f'{int(found.base_spread.determined.sum())}',
             'Condition number': shown(found.condition, 3),
             'Method': found.options.method}
 
@@ -196,7 +196,7 @@ def _base_parameters(found):
         'before': numbers(before), 'after': numbers(found.base_values),
         '\u00b1': numbers(sigma, 2), '\u00b1 [%]': numbers(100 * found.base_spread.relative, 2),
         'unit': [unit_text(unit) for unit in units]},
-        ['' if told else 'soft' for told in found.base_spread.told])
+        ['' if told else 'soft' for told in found.base_spread.determined])
 
 
 def _base_bars(found, before, units):
@@ -214,7 +214,8 @@ def _base_bars(found, before, units):
 
 def _untold(found):
     never = [name for name, kind in zip(found.layout.names, found.base.kinds) if kind == NEVER]
-    hardly = [name for name, told in zip(found.base.names, found.base_spread.told) if not told]
+    hardly = [name for name, determined
+              in zip(found.base.names, found.base_spread.determined) if not determined]
     return (note('No motion tells, since no effort depends on them: ', ', '.join(never) or 'none',
                  '.'),
             note('This motion hardly tells, so that they stay near the URDF: ',

@@ -9,7 +9,7 @@ from support.lively_motion import record
 
 from dynamics_node import DynamicsError, Robot
 from dynamics_node.example_robots import ARM7
-from dynamics_node.identification.identify import identify
+from dynamics_node.identification.robot_fit import identify
 from dynamics_node.identification.validation import split
 from dynamics_node.reports.identification_page import identification_report_page
 

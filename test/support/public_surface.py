@@ -19,15 +19,15 @@ from dynamics_node.control.spline import MotionSample, Spline, times_between
 from dynamics_node.control.task_reference import task_reference
 from dynamics_node.control.trajectory_torques import trajectory_torques
 from dynamics_node.example_robots import ARM7
-from dynamics_node.identification.excitation import ExcitationSettings, excitation
-from dynamics_node.identification.from_recording import identify_recording
-from dynamics_node.identification.identify import Options, identify
+from dynamics_node.identification.csv_files import read_csv
+from dynamics_node.identification.excitation_search import ExcitationSettings, excitation
 from dynamics_node.identification.payload_fit import identify_payload
-from dynamics_node.identification.prepare import prepare
-from dynamics_node.identification.read_csv import read_csv
+from dynamics_node.identification.preparation import prepare
 from dynamics_node.identification.recording import Recording, raw_recording
+from dynamics_node.identification.recording_fit import identify_recording
+from dynamics_node.identification.robot_fit import IdentificationOptions, identify
 from dynamics_node.identification.static_poses import StaticPoses
-from dynamics_node.identification.write_back import write_back
+from dynamics_node.identification.urdf_write_back import write_back
 from dynamics_node.observer.contact import ContactFlag
 from dynamics_node.observer.effort_meaning import meaning_of
 from dynamics_node.observer.momentum import MomentumObserver, external_torques
@@ -110,7 +110,8 @@ FUNCTIONS = [
 # Records that are read when they are used: their fields are arguments.
 RECORDS = {
     'excitation.Settings': (ExcitationSettings, lambda it: excitation(two_joints(), it)),
-    'identify.Options': (Options, lambda it: identify(two_joints(), recordings()[1], it)),
+    'identify.options': (IdentificationOptions,
+                         lambda it: identify(two_joints(), recordings()[1], it)),
     'Semantics': (DriverCompensation, lambda it: Controller(arm(), semantics=it)),
     'StaticPoses': (StaticPoses, lambda it: identify_payload(arm(), it, 'tool0')),
     'Motion': (MotionSample, lambda it: OBJECTS['Controller']().torque(Q, Q, it)),
@@ -126,7 +127,7 @@ INSIDE = {
 HELPERS = {
     'as_dict', 'balance', 'bare', 'bound_rows', 'changed_links', 'check_one_axis', 'check_reals',
     'check_times', 'checked', 'demand', 'driver_terms', 'effort_limit', 'frame_of',
-    'friction_to_send', 'gravity_torque', 'motor_names', 'neutral', 'of_joints', 'parts_of',
+    'friction_to_send', 'gravity_torque', 'motor_names', 'neutral', 'select_joints', 'parts_of',
     'per_dof', 'rotation_of', 'row_names', 'selection', 'setting', 'size', 'task_rows', 'validate',
     'write_csv', 'write_table',
 }

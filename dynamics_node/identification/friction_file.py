@@ -5,7 +5,7 @@ named numbers, and the speed over which friction was fitted to change its sign. 
 a comment: nobody shall command what may be the error of a sensor.
 """
 
-HEAD = '# Identified by dynamics_node; load it with --params-file.\n'
+HEAD = '# IdentifiedRecording by dynamics_node; load it with --params-file.\n'
 KEYS = {  # parameter of the node -> kind in the vector of parameters, what it is
     'armature': ('armature', 'rotor inertia x gear ratio^2 [kg m^2 or kg]'),
     'damping': ('viscous', 'viscous friction [N m s/rad or N s/m]'),

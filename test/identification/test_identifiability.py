@@ -9,7 +9,7 @@ from support.tolerances import EXACT_MATHS, SOLVED
 
 from dynamics_node import Robot
 from dynamics_node.example_robots import ARM7
-from dynamics_node.identification.base_parameters import (
+from dynamics_node.identification.identifiability import (
     ALONE,
     COMBINED,
     NEVER,
@@ -17,11 +17,11 @@ from dynamics_node.identification.base_parameters import (
     random_regressors,
 )
 from dynamics_node.identification.parameters import (
-    layout_of,
-    regressor,
-    robot_of,
-    torque_beyond_the_model,
-    values_of,
+    offset_and_stribeck_torque,
+    parameter_layout,
+    parameter_regressor,
+    parameter_values,
+    robot_with_parameters,
 )
 
 LENGTH = 0.7
@@ -53,30 +53,31 @@ def planar():
 
 def test_every_motion_is_explained_by_the_columns_that_are_kept(tree):
     """Y = Y_b G at states that were not asked, and tau = Y_b (G values)."""
-    robot, layout = tree.robot, layout_of(tree.robot)
+    robot, layout = tree.robot, parameter_layout(tree.robot)
     base = base_parameters(robot, layout)
-    Y = regressor(robot, layout, tree.q[None], tree.v[None], tree.a[None])
+    Y = parameter_regressor(robot, layout, tree.q[None], tree.v[None], tree.a[None])
     assert relative(Y[..., base.kept] @ base.grouping, Y) < SOLVED
-    values = values_of(robot, layout)
+    values = parameter_values(robot, layout)
     assert relative(Y[..., base.kept] @ base.values(values), Y @ values) < SOLVED
     assert relative(Y @ base.embed(base.values(values)), Y @ values) < SOLVED
 
 
 def test_directions_that_cannot_be_identified_leave_torques_unchanged(tree):
     """A step of the parameters' own size along any of them, taken by a robot."""
-    robot, layout = tree.robot, layout_of(tree.robot)
-    base, values = base_parameters(robot, layout), values_of(tree.robot, layout_of(tree.robot))
+    robot, layout = tree.robot, parameter_layout(tree.robot)
+    base = base_parameters(robot, layout)
+    values = parameter_values(tree.robot, parameter_layout(tree.robot))
     assert base.null.shape == (layout.size, layout.size - base.size)
     moved = values + 5.0 * base.null @ tree.rng.normal(size=base.null.shape[1])
-    tau = (robot_of(robot, layout, moved).inverse_dynamics(tree.q, tree.v, tree.a)
-           + torque_beyond_the_model(layout, moved, tree.v))
+    tau = (robot_with_parameters(robot, layout, moved).inverse_dynamics(tree.q, tree.v, tree.a)
+           + offset_and_stribeck_torque(layout, moved, tree.v))
     assert np.abs(moved - values).max() > 1.0
     assert relative(tau, robot.inverse_dynamics(tree.q, tree.v, tree.a)) < SOLVED
 
 
 def test_their_number_is_the_rank_of_a_pivoted_factorisation(tree):
     """By LAPACK's column pivoting, at other states."""
-    robot, layout = tree.robot, layout_of(tree.robot)
+    robot, layout = tree.robot, parameter_layout(tree.robot)
     base = base_parameters(robot, layout)
     Y = random_regressors(robot, layout, np.random.default_rng(9)).reshape(-1, layout.size)
     size = np.linalg.norm(Y, axis=0)
@@ -88,7 +89,7 @@ def test_their_number_is_the_rank_of_a_pivoted_factorisation(tree):
 
 def test_two_links_in_a_plane_have_the_base_parameters_of_the_textbook(planar):
     """Izz1 + l^2 m2 + rotor, m1 x1 + l m2, m1 y1, m2 x2, m2 y2, Izz2, and what joints have."""
-    base = base_parameters(planar, layout_of(planar))
+    base = base_parameters(planar, parameter_layout(planar))
     meanings = base.meanings()
     assert meanings[:6] == (
         'first moment x of upper + 0.7 x mass of lower',
@@ -107,7 +108,7 @@ def test_two_links_in_a_plane_have_the_base_parameters_of_the_textbook(planar):
 
 
 def test_every_parameter_is_alone_in_combination_or_never(planar):
-    base = base_parameters(planar, layout_of(planar))
+    base = base_parameters(planar, parameter_layout(planar))
     kinds = dict(zip(base.layout.names, base.kinds))
     assert kinds['upper.mcy'] == kinds['lower.Izz'] == kinds['j2.armature'] == ALONE
     assert kinds['lower.m'] == kinds['upper.Izz'] == kinds['j1.armature'] == COMBINED
@@ -118,22 +119,22 @@ def test_every_parameter_is_alone_in_combination_or_never(planar):
 def test_an_arm_of_seven_axes_has_43_inertial_ones():
     """Seven revolute axes, the first one upright; the rank is LAPACK's on other trees."""
     robot = Robot.from_urdf(ARM7)
-    base = base_parameters(robot, layout_of(robot))
+    base = base_parameters(robot, parameter_layout(robot))
     assert np.count_nonzero(base.kept < base.layout.inertial) == 43
 
 
 def test_without_gravity_there_are_fewer(planar):
     """First moments of the first link are felt by gravity alone."""
     floating = planar.with_gravity((0.0, 0.0, 0.0))
-    kinds = dict(zip(layout_of(planar).names,
-                     base_parameters(floating, layout_of(planar)).kinds))
+    kinds = dict(zip(parameter_layout(planar).names,
+                     base_parameters(floating, parameter_layout(planar)).kinds))
     assert kinds['upper.mcx'] == kinds['upper.mcy'] == NEVER
 
 
 def test_a_joint_feels_only_what_it_carries():
     """Columns of bodies below a joint do not enter its factor."""
     robot = Robot.from_urdf(ARM7)
-    base = base_parameters(robot, layout_of(robot))
+    base = base_parameters(robot, parameter_layout(robot))
     names = np.array(base.layout.names)[base.kept]
     last = names[base.felt[6]]
     assert {name.rpartition('.')[0] for name in last} == {'link_7', 'joint_7'}

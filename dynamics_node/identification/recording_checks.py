@@ -3,14 +3,14 @@
 Refused, with what to record instead: stamps that are no times of measurement, a recording that is
 too short, slow or full of holes, a joint that never moves or has no or a constant torque, positions
 that no joint can have. Warned of: what costs accuracy, but can be lived with. Units of the torques
-are judged once accelerations are known: see `units.py`.
+are judged once accelerations are known: see `unit_checks.py`.
 """
 
 import numpy as np
 
 from dynamics_node.errors import DynamicsError
 from dynamics_node.identification.recording import motor_names
-from dynamics_node.identification.units import position_unit, time_unit, velocity_unit
+from dynamics_node.identification.unit_checks import position_unit, time_unit, velocity_unit
 
 SLOWEST = 20.0          # [Hz] below, harmonics of usual motions fall between the samples
 SLOW = 100.0            # [Hz] below, a warning
@@ -24,7 +24,7 @@ HELD = 0.2              # of the samples may repeat the one before
 FEW_LEVELS = 20         # different torques: less is a coarse sensor
 
 
-def check(robot, raw, min_duration=5.0, all_move=True):
+def check_recording(robot, raw, min_duration=5.0, all_move=True):
     """Return warnings about a recording of the robot's joints, in its order: a tuple of texts.
 
     :param raw: a RawRecording as `recording.of_joints` gives it; joints without a motor have the

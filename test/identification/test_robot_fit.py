@@ -6,9 +6,13 @@ from support.heavier_arm import other_values, recorded
 from support.tolerances import EXACT_MATHS, SOLVED
 
 from dynamics_node.errors import DynamicsError
-from dynamics_node.identification.identify import Options, identify
 from dynamics_node.identification.log_cholesky import is_consistent
-from dynamics_node.identification.parameters import layout_of, torque_beyond_the_model, values_of
+from dynamics_node.identification.parameters import (
+    offset_and_stribeck_torque,
+    parameter_layout,
+    parameter_values,
+)
+from dynamics_node.identification.robot_fit import IdentificationOptions, identify
 
 NOISE = 0.1   # [N m]
 
@@ -47,11 +51,11 @@ def test_the_robot_found_has_the_parameters_found(fast_arm, layout, recording):
     """A prediction is ID of the robot + what has no place in it, and names go with numbers."""
     found = identify(fast_arm, recording)
     np.testing.assert_array_equal(
-        values_of(found.robot, layout)[:layout.inertial], found.values[:layout.inertial])
+        parameter_values(found.robot, layout)[:layout.inertial], found.values[:layout.inertial])
     state = recording.q[:5], recording.v[:5], recording.a[:5]
     np.testing.assert_allclose(
         found.predict(*state), found.robot.inverse_dynamics(*state)
-        + torque_beyond_the_model(layout, found.values, state[1]), rtol=EXACT_MATHS)
+        + offset_and_stribeck_torque(layout, found.values, state[1]), rtol=EXACT_MATHS)
     assert len(found.layout.names) == len(found.values) == len(found.spread.sigma)
     assert len(found.base.names) == len(found.base_values) == len(found.base_spread.sigma)
 
@@ -59,7 +63,7 @@ def test_the_robot_found_has_the_parameters_found(fast_arm, layout, recording):
 def test_what_no_torque_can_tell_is_said(fast_arm, recording):
     """The mass of the first link keeps the prior's spread; viscous friction has lost it."""
     found = identify(fast_arm, recording)
-    told = dict(zip(found.layout.names, found.spread.told))
+    told = dict(zip(found.layout.names, found.spread.determined))
     assert not told['link_1.m'] and told['joint_1.viscous'] and told['link_4.mcx']
 
 
@@ -82,18 +86,19 @@ def test_a_known_payload_is_not_identified_again(fast_arm, layout, truth):
 
 
 def test_stribecks_term_is_found_on_request(fast_arm):
-    layout = layout_of(fast_arm, stribeck_speed=0.3)
+    layout = parameter_layout(fast_arm, stribeck_speed=0.3)
     truth = other_values(fast_arm, layout, seed=1)
     truth[layout.each('stribeck')] = 0.8
     recording = recorded(fast_arm, layout, truth, 2000, 4, 0.01)
-    found = identify(fast_arm, recording, Options(stribeck_speed=0.3))
+    found = identify(fast_arm, recording, IdentificationOptions(stribeck_speed=0.3))
     np.testing.assert_allclose(found.values[layout.each('stribeck')], 0.8, atol=0.02)
 
 
 @pytest.mark.parametrize('method', ['weighted', 'robust'])
 def test_progress_grows_to_one_and_may_stop_it(fast_arm, recording, method):
     shares = []
-    identify(fast_arm, recording, Options(method), lambda share, text: shares.append(share))
+    identify(fast_arm, recording, IdentificationOptions(method),
+             lambda share, text: shares.append(share))
     assert shares == sorted(shares) and 0.0 <= shares[0] < shares[-1] == pytest.approx(1.0)
 
     def stop(share, text):
@@ -105,7 +110,7 @@ def test_progress_grows_to_one_and_may_stop_it(fast_arm, recording, method):
 
 def test_rows_are_thinned_out_only_as_far_as_enough_are_left(fast_arm, recording):
     """Half a minute at 1 kHz of a slow motion would be thinned out to nothing, and refused."""
-    found = identify(fast_arm, recording, Options(decimation=125))
+    found = identify(fast_arm, recording, IdentificationOptions(decimation=125))
     assert found.residuals.gain > 5.0
     assert not np.array_equal(found.values, identify(fast_arm, recording).values)
 
@@ -113,7 +118,7 @@ def test_rows_are_thinned_out_only_as_far_as_enough_are_left(fast_arm, recording
 def test_gaps_leave_enough_rows_too(fast_arm, recording):
     """Of each stretch a filter leaves less than its share: of 70 samples by 12 nothing at all."""
     pieces = recording.rows(np.arange(3000) % 75 < 70)
-    found = identify(fast_arm, pieces, Options(decimation=12))
+    found = identify(fast_arm, pieces, IdentificationOptions(decimation=12))
     assert (found.noise.effective > 0.2 * NOISE).all()   # not the rounding of an exact fit
     assert found.residuals.gain > 5.0
 
@@ -150,9 +155,11 @@ def test_bad_recordings_are_refused_in_words(fast_arm, recording, spoil, words):
 
 
 @pytest.mark.parametrize('options, words', [
-    (Options(method='magic'), 'method'), (Options(prior_weight=0.0), 'prior_weight'),
-    (Options(validation_share=1.0), 'validation_share'), (Options(decimation=0), 'decimation'),
-    (Options(stribeck_speed=-1.0), 'stribeck_speed')])
+    (IdentificationOptions(method='magic'), 'method'),
+    (IdentificationOptions(prior_weight=0.0), 'prior_weight'),
+    (IdentificationOptions(validation_share=1.0), 'validation_share'),
+    (IdentificationOptions(decimation=0), 'decimation'),
+    (IdentificationOptions(stribeck_speed=-1.0), 'stribeck_speed')])
 def test_bad_options_are_refused_by_name(fast_arm, recording, options, words):
     with pytest.raises(DynamicsError, match=words):
         identify(fast_arm, recording, options)

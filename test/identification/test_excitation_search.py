@@ -8,15 +8,19 @@ import yaml
 
 from dynamics_node import DynamicsError, Robot
 from dynamics_node.example_robots import ARM7
-from dynamics_node.identification.excitation import ExcitationSettings, excitation
-from dynamics_node.identification.excitation_limits import Box, kept_within, limits_of
+from dynamics_node.identification.excitation_limits import (
+    Box,
+    excitation_limits,
+    scaled_within_limits,
+)
+from dynamics_node.identification.excitation_search import ExcitationSettings, excitation
 from dynamics_node.identification.fourier import Fourier, at_rest
-from dynamics_node.identification.information import Information, smooth_condition
-from dynamics_node.identification.prepare import prepare
-from dynamics_node.identification.progress import Bar
+from dynamics_node.identification.preparation import prepare
+from dynamics_node.identification.progress import ProgressBar
 from dynamics_node.identification.recording import raw_recording
+from dynamics_node.identification.scaled_regressor import ScaledRegressor, smooth_condition
 from dynamics_node.identification.trajectory_files import (
-    samples,
+    sample_trajectory,
     trajectory_yaml,
     write_trajectory_csv,
 )
@@ -88,8 +92,8 @@ def test_every_limit_is_kept_densely(robot, found):
 
 def test_it_is_better_than_the_best_of_random_ones(robot, found):
     """Judged by a regressor of its own at other instants."""
-    limits = limits_of(robot, acceleration=4.0, boxes=(TABLE,))
-    information = Information(robot, limits, np.pi, np.random.default_rng(7))
+    limits = excitation_limits(robot, acceleration=4.0, boxes=(TABLE,))
+    information = ScaledRegressor(robot, limits, np.pi, np.random.default_rng(7))
     sine, cosine = at_rest(5)
     rng = np.random.default_rng(8)
     times = np.linspace(0.0, 10.0, 137, endpoint=False)
@@ -97,7 +101,7 @@ def test_it_is_better_than_the_best_of_random_ones(robot, found):
     while len(conditions) < 30:
         random = Fourier(robot.joint_names, 10.0, rng.uniform(limits.lower, limits.upper),
                          sine @ rng.normal(size=(4, 4)), cosine @ rng.normal(size=(4, 4)))
-        random = kept_within(robot, limits, random, times)
+        random = scaled_within_limits(robot, limits, random, times)
         if random is not None:
             conditions.append(information.condition(*random.sample(times)))
     assert information.condition(*found.trajectory.sample(times)) < 0.7 * min(conditions)
@@ -137,7 +141,7 @@ def test_unknown_limits_are_told():
     """A URDF without velocity and effort limits: slow motions, no limit of torques."""
     text = Robot.from_urdf(ARM7, locked=LOCKED).model
     joints = tuple(type(joint)(joint.name, joint.kind, joint.q, joint.v) for joint in text.joints)
-    limits = limits_of(Robot(text.with_(joints=joints), compile=False))
+    limits = excitation_limits(Robot(text.with_(joints=joints), compile=False))
     assert 'no velocity limit of' in limits.warnings[0]
     assert 'no effort limit of' in limits.warnings[1]
     assert limits.velocity == pytest.approx(0.9)
@@ -189,7 +193,7 @@ def test_files(found, tmp_path):
     assert tuple(message['joint_names']) == motion.joint_names
     stamps = [p['time_from_start']['sec'] + 1e-9 * p['time_from_start']['nanosec']
               for p in message['points']]
-    time, *rows = samples(motion, 20.0, 2)
+    time, *rows = sample_trajectory(motion, 20.0, 2)
     assert len(stamps) == 401
     assert stamps == pytest.approx(time, abs=1e-9)
     for key, row in zip(('positions', 'velocities', 'accelerations'), rows):
@@ -202,7 +206,7 @@ def test_files(found, tmp_path):
 
 def test_what_it_asks_for_is_a_good_recording(robot, found):
     """A robot that follows it gives data that pass all checks."""
-    time, q, v, a = samples(found.trajectory, 200.0)
+    time, q, v, a = sample_trajectory(found.trajectory, 200.0)
     raw = raw_recording(robot.joint_names, time, q, robot.inverse_dynamics(q, v, a), v)
     assert prepare(robot, raw).warnings == ()
 
@@ -219,7 +223,7 @@ def test_the_bar_on_a_terminal_and_in_a_log():
     """Drawn in place on the one, a line for every tenth in the other."""
     live, log = Terminal(), io.StringIO()
     for stream in (live, log):
-        bar = Bar(stream)
+        bar = ProgressBar(stream)
         for k in range(101):
             bar(k / 100.0, 'working')
         bar.clear()

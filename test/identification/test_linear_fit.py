@@ -7,14 +7,23 @@ from support.heavier_arm import other_values, recorded
 from support.tolerances import SOLVED
 
 from dynamics_node.errors import DynamicsError
-from dynamics_node.identification import accumulate as accumulation
-from dynamics_node.identification.accumulate import accumulate, factors_of, merge, nothing
-from dynamics_node.identification.base_parameters import base_parameters
-from dynamics_node.identification.consistent_fit import consistent_fit, prior_of
-from dynamics_node.identification.fit import compress, fit, solve
+from dynamics_node.identification import sequential_qr
+from dynamics_node.identification.consistent_fit import consistent_fit, parameter_prior
+from dynamics_node.identification.identifiability import base_parameters
+from dynamics_node.identification.linear_fit import (
+    linear_fit,
+    solve_least_squares,
+    weighted_problem,
+)
 from dynamics_node.identification.log_cholesky import is_consistent, ten_of
 from dynamics_node.identification.noise import correlation_time
-from dynamics_node.identification.parameters import regressor, values_of
+from dynamics_node.identification.parameters import parameter_regressor, parameter_values
+from dynamics_node.identification.sequential_qr import (
+    chunk_factors,
+    empty_factors,
+    merge_factors,
+    triangular_factors,
+)
 from dynamics_node.identification.uncertainty import base_covariance
 
 # Of N(0, 1) numbers the RMS of 69 base parameters x 6 recordings; they are not independent of each
@@ -35,7 +44,7 @@ def truth(fast_arm, layout):
 
 @pytest.fixture
 def start(fast_arm, layout, base):
-    return base.values(values_of(fast_arm, layout))
+    return base.values(parameter_values(fast_arm, layout))
 
 
 # Accumulation -------------------------------------------------------------------------------------
@@ -44,10 +53,10 @@ def start(fast_arm, layout, base):
 def test_the_factor_of_chunks_is_that_of_all_samples(fast_arm, layout, base, truth, monkeypatch):
     """R'R = [Y_b tau]'[Y_b tau] of the whole regressor, whatever the chunks."""
     recording = recorded(fast_arm, layout, truth, 700, seed=2, noise=NOISE)
-    Y = regressor(fast_arm, layout, recording.q, recording.v, recording.a)[..., base.kept]
+    Y = parameter_regressor(fast_arm, layout, recording.q, recording.v, recording.a)[..., base.kept]
     for chunk in (100, 333, 2000):
-        monkeypatch.setattr(accumulation, 'CHUNK', chunk)
-        factors = accumulate(fast_arm, base, recording)
+        monkeypatch.setattr(sequential_qr, 'CHUNK', chunk)
+        factors = triangular_factors(fast_arm, base, recording)
         assert factors.samples == 700
         for k, felt in enumerate(base.felt):
             whole = np.column_stack([Y[:, k, felt], recording.tau[:, k]])
@@ -58,10 +67,11 @@ def test_the_factor_of_chunks_is_that_of_all_samples(fast_arm, layout, base, tru
 
 def test_factors_merge_in_any_order_and_grouping(fast_arm, layout, base, truth):
     """Up to signs of rows: R'R is the same. No samples change nothing."""
-    parts = [accumulate(fast_arm, base, recorded(fast_arm, layout, truth, 150, seed))
+    parts = [triangular_factors(fast_arm, base, recorded(fast_arm, layout, truth, 150, seed))
              for seed in range(3)]
     a, b, c = parts
-    left, right = merge(merge(a, b), c), merge(merge(nothing(base), c), merge(b, a))
+    left = merge_factors(merge_factors(a, b), c)
+    right = merge_factors(merge_factors(empty_factors(base), c), merge_factors(b, a))
     assert left.samples == right.samples == 450
     for R, S in zip(left.R, right.R):
         scale = np.linalg.norm(R, axis=0)
@@ -74,8 +84,8 @@ def test_decimated_chunks_are_those_of_the_whole(fast_arm, layout, base, truth, 
     recording = recorded(fast_arm, layout, truth, 1500, seed=2, noise=NOISE)
     factors = []
     for chunk in (200, 10_000):
-        monkeypatch.setattr(accumulation, 'CHUNK', chunk)
-        factors.append(accumulate(fast_arm, base, recording, factor=7))
+        monkeypatch.setattr(sequential_qr, 'CHUNK', chunk)
+        factors.append(triangular_factors(fast_arm, base, recording, factor=7))
     assert factors[0].samples == factors[1].samples == 1500 // 7 - 5
     for R, S in zip(factors[0].R, factors[1].R):
         scale = np.linalg.norm(R, axis=0)
@@ -91,7 +101,7 @@ def test_decimated_chunks_are_those_of_the_whole(fast_arm, layout, base, truth, 
 def test_without_noise_base_parameters_are_exact(fast_arm, layout, base, truth, start, method,
                                                  factor):
     recording = recorded(fast_arm, layout, truth, 1500, seed=3)
-    found = fit(fast_arm, base, recording, start, method, factor=factor)
+    found = linear_fit(fast_arm, base, recording, start, method, factor=factor)
     np.testing.assert_allclose(found.values, base.values(truth), atol=SOLVED)
 
 
@@ -113,7 +123,7 @@ def test_stated_standard_deviations_are_true(fast_arm, layout, base, truth, star
     scores = []
     for seed in range(6):
         recording = recorded(fast_arm, layout, truth, 2000, seed, NOISE, colour)
-        found = fit(fast_arm, base, recording, start, method, factor=factor)
+        found = linear_fit(fast_arm, base, recording, start, method, factor=factor)
         sigma = np.sqrt(np.diag(base_covariance(found)))
         scores.append((found.values - base.values(truth)) / sigma)
     scores = np.array(scores)
@@ -124,7 +134,7 @@ def test_stated_standard_deviations_are_true(fast_arm, layout, base, truth, star
 def test_weights_pay_where_joints_are_unevenly_noisy(fast_arm, layout, base, truth, start):
     """No variance grows (Gauss and Markov); those of the quiet wrist's inertia shrink fivefold."""
     recording = recorded(fast_arm, layout, truth, 2000, 5, NOISE, _uneven)
-    spread = {method: np.diag(base_covariance(fit(fast_arm, base, recording, start, method)))
+    spread = {method: np.diag(base_covariance(linear_fit(fast_arm, base, recording, start, method)))
               for method in ('ordinary', 'weighted')}
     assert (spread['weighted'] < 1.1 * spread['ordinary']).all()   # both by estimated noise
     wrist = base.felt[6] & (base.kept < layout.inertial)
@@ -138,7 +148,7 @@ def test_a_robust_fit_does_not_hear_outliers(fast_arm, layout, base, truth, star
     rng = np.random.default_rng(0)
     spikes = np.where(rng.random(recording.tau.shape) < 0.02, 50.0, 0.0)
     spoilt = recording._replace(tau=recording.tau + spikes)
-    found = {method: fit(fast_arm, base, spoilt, start, method, loss)
+    found = {method: linear_fit(fast_arm, base, spoilt, start, method, loss)
              for method in ('weighted', 'robust')}
     sigma = np.sqrt(np.diag(base_covariance(found['robust'])))
     error = {method: np.sqrt(np.mean(((answer.values - base.values(truth)) / sigma) ** 2))
@@ -152,7 +162,7 @@ def test_what_the_data_do_not_tell_stays_as_it_was(fast_arm, layout, base, truth
     q, v, a = (part.copy() for part in (recording.q, recording.v, recording.a))
     q[:, 6], v[:, 6], a[:, 6] = 0.4, 0.0, 0.0
     still = recording._replace(q=q, v=v, a=a)
-    found = fit(fast_arm, base, still, start)
+    found = linear_fit(fast_arm, base, still, start)
     friction = base.names.index('joint_7.viscous')
     assert found.values[friction] == start[friction]
     assert base_covariance(found)[friction, friction] == np.inf
@@ -164,7 +174,7 @@ def test_unknown_methods_are_refused(fast_arm, layout, base, truth, start):
     recording = recorded(fast_arm, layout, truth, 100, 1)
     for choice in ({'method': 'best'}, {'loss': 'cauchy'}):
         with pytest.raises(DynamicsError, match='expected one of'):
-            fit(fast_arm, base, recording, start, **choice)
+            linear_fit(fast_arm, base, recording, start, **choice)
 
 
 def test_the_correlation_time_is_that_of_the_process():
@@ -194,8 +204,8 @@ def test_the_consistent_fit_is_the_best_of_all_possible_robots(fast_arm, layout,
     Tried on the truth, the prior, and for each body on masses at points, the set's extreme rays.
     """
     recording = recorded(fast_arm, layout, truth, 1000, 8, 10.0 * NOISE)
-    problem = fit(fast_arm, base, recording, start).problem
-    prior = prior_of(layout, values_of(fast_arm, layout), recording, weight)
+    problem = linear_fit(fast_arm, base, recording, start).problem
+    prior = parameter_prior(layout, parameter_values(fast_arm, layout), recording, weight)
     found = consistent_fit(base, problem, prior)
     assert _consistent(layout, found.values)
     R = problem.R @ base.grouping
@@ -216,24 +226,25 @@ def test_the_consistent_fit_is_the_best_of_all_possible_robots(fast_arm, layout,
 
 def test_absurd_torques_give_a_possible_robot_all_the_same(fast_arm, layout, base, start):
     """Noise, the wrong sign, a thousandfold, nothing at all."""
-    recording = recorded(fast_arm, layout, values_of(fast_arm, layout), 600, 9)
+    recording = recorded(fast_arm, layout, parameter_values(fast_arm, layout), 600, 9)
     rng = np.random.default_rng(2)
-    prior = prior_of(layout, values_of(fast_arm, layout), recording, 1.0)
+    prior = parameter_prior(layout, parameter_values(fast_arm, layout), recording, 1.0)
     for tau in (100.0 * rng.normal(size=recording.tau.shape), -recording.tau,
                 1000.0 * recording.tau, 0.0 * recording.tau + 1e-3):
-        factors = accumulate(fast_arm, base, recording._replace(tau=tau))
-        found = consistent_fit(base, compress(base, factors, np.full(7, NOISE)), prior)
+        factors = triangular_factors(fast_arm, base, recording._replace(tau=tau))
+        found = consistent_fit(base, weighted_problem(base, factors, np.full(7, NOISE)), prior)
         assert _consistent(layout, found.values)
 
 
 def test_a_strong_prior_keeps_the_urdf_and_a_weak_one_lets_go(fast_arm, layout, base, truth, start):
     recording = recorded(fast_arm, layout, truth, 600, 9, NOISE)
-    factors = accumulate(fast_arm, base, recording)
-    problem = compress(base, factors, np.full(7, NOISE))
-    known = values_of(fast_arm, layout)
+    factors = triangular_factors(fast_arm, base, recording)
+    problem = weighted_problem(base, factors, np.full(7, NOISE))
+    known = parameter_values(fast_arm, layout)
     errors = []
     for weight in (1e12, 1.0):
-        values = consistent_fit(base, problem, prior_of(layout, known, recording, weight)).values
+        prior = parameter_prior(layout, known, recording, weight)
+        values = consistent_fit(base, problem, prior).values
         errors.append((np.abs(values - known).max(),
                        np.linalg.norm(problem.R @ base.values(values - truth))))
     assert errors[0][0] < 1e-3
@@ -243,8 +254,9 @@ def test_a_strong_prior_keeps_the_urdf_and_a_weak_one_lets_go(fast_arm, layout, 
 def test_rows_of_one_chunk_and_solving_are_plain_least_squares(fast_arm, layout, base, truth):
     """Against numpy's lstsq on the stacked regressor."""
     recording = recorded(fast_arm, layout, truth, 300, 3, NOISE)
-    rows = next(accumulation.chunks(fast_arm, base, recording))
-    found = solve(compress(base, factors_of(rows), np.ones(7)), np.zeros(base.size))
-    Y = regressor(fast_arm, layout, recording.q, recording.v, recording.a)[..., base.kept]
+    rows = next(sequential_qr.chunks(fast_arm, base, recording))
+    problem = weighted_problem(base, chunk_factors(rows), np.ones(7))
+    found = solve_least_squares(problem, np.zeros(base.size))
+    Y = parameter_regressor(fast_arm, layout, recording.q, recording.v, recording.a)[..., base.kept]
     best, *_ = np.linalg.lstsq(Y.reshape(-1, base.size), recording.tau.ravel(), rcond=None)
     np.testing.assert_allclose(found, best, atol=1e-9)

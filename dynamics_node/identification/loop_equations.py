@@ -20,7 +20,11 @@ import numpy as np
 
 from dynamics_node.errors import DynamicsError
 from dynamics_node.identification.loop_motion import LoopMotion
-from dynamics_node.identification.parameters import carried, regressor, values_of
+from dynamics_node.identification.parameters import (
+    parameter_regressor,
+    parameter_values,
+    payload_parameters,
+)
 
 ENOUGH = 1000   # samples tell how far joints move
 
@@ -56,7 +60,7 @@ def row_regressor(robot, layout, loops, q, v, a):
     :param loops: LoopMotion or None.
     :param q, v, a: batches of states that keep the loops.
     """
-    return project(loops, q, regressor(robot, layout, q, v, a))
+    return project(loops, q, parameter_regressor(robot, layout, q, v, a))
 
 
 def loop_torques(loops, torque, q, v, a):
@@ -86,13 +90,13 @@ def joint_torques(loops, recording):
     """
     some = recording.rows(slice(None, None, 1 + len(recording.time) // ENOUGH))
     moves = np.sqrt(np.mean(loops.transmission(some.q).N ** 2, axis=0))   # (nv, k)
-    sizes = row_sizes(recording.tau[:, loops.independent])
+    sizes = row_rms(recording.tau[:, loops.independent])
     with np.errstate(divide='ignore'):
         torque = (sizes / moves).min(axis=1, initial=np.inf)
     return np.where(np.isfinite(torque), torque, sizes.max(initial=1e-6))
 
 
-def row_sizes(tau):
+def row_rms(tau):
     """Return the RMS of each row of torques (N, rows), never quite zero.
 
     That of an independent joint without a motor would be: it gets the largest of the others.
@@ -103,4 +107,5 @@ def row_sizes(tau):
 
 def known_values(robot, layout):
     """Return the parameters of what is carried, and those that Layout.known names, (size,)."""
-    return np.where(layout.known, values_of(robot, layout), carried(robot, layout))
+    return np.where(layout.known, parameter_values(robot, layout),
+                    payload_parameters(robot, layout))

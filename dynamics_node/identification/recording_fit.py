@@ -2,39 +2,40 @@
 
 from typing import NamedTuple
 
-from dynamics_node.identification.identify import Identification, Options, identify
-from dynamics_node.identification.prepare import Prepared, prepare
+from dynamics_node.identification.preparation import Prepared, prepare
+from dynamics_node.identification.robot_fit import Identification, IdentificationOptions, identify
 from dynamics_node.robot.arguments import check_callable, check_kind
 
 PREPARED = 0.1    # share of the work that checks and filters are
 
 
-class Identified(NamedTuple):
+class IdentifiedRecording(NamedTuple):
     """An identification, and the recording it was made of."""
 
-    found: Identification
-    ready: Prepared
+    result: Identification
+    prepared: Prepared
 
     @property
     def warnings(self):
         """About the recording and the result."""
-        return (*self.ready.warnings, *self.found.warnings)
+        return (*self.prepared.warnings, *self.result.warnings)
 
 
 def identify_recording(robot, raw, options=None, cutoff=None, progress=None, tell=None):
-    """Return what is Identified by a RawRecording.
+    """Return what is IdentifiedRecording by a RawRecording.
 
-    :param options: Options; the decimation is chosen here, by the cutoff.
+    :param options: IdentificationOptions; the decimation is chosen here, by the cutoff.
     :param cutoff: of the filter on positions [Hz]; None takes it from the spectrum of the motion.
     :param progress, tell: see `identify`.
     :raise DynamicsError: why nothing can be said, and what to record instead.
     """
     check_callable('progress', progress)
-    options = Options() if options is None else check_kind('options', options, Options)
+    options = (IdentificationOptions() if options is None else
+               check_kind('options', options, IdentificationOptions))
     say = progress or (lambda share, text: None)
     say(0.0, 'checking and filtering the recording')
-    ready = prepare(robot, raw, cutoff)
-    options = options._replace(decimation=ready.factor)
-    found = identify(robot, ready.recording, options,
+    prepared = prepare(robot, raw, cutoff)
+    options = options._replace(decimation=prepared.factor)
+    result = identify(robot, prepared.recording, options,
                      lambda share, text: say(PREPARED + (1.0 - PREPARED) * share, text), tell)
-    return Identified(found, ready)
+    return IdentifiedRecording(result, prepared)

@@ -6,17 +6,21 @@ import numpy as np
 
 from dynamics_node.algorithms.inertial_parameters import body_inertia_rates
 from dynamics_node.errors import DynamicsError
-from dynamics_node.identification.consistent_fit import prior_of
+from dynamics_node.identification.consistent_fit import parameter_prior
 from dynamics_node.identification.decimation import decimate, segments
-from dynamics_node.identification.fit import ROUNDING
-from dynamics_node.identification.identify import checked
+from dynamics_node.identification.linear_fit import ROUNDING
+from dynamics_node.identification.loop_equations import has_loops, project
 from dynamics_node.identification.loop_motion import LoopMotion
-from dynamics_node.identification.loop_recording import completed, signs_of_all
-from dynamics_node.identification.loop_rows import has_loops, project
-from dynamics_node.identification.parameters import layout_of, regressor, values_of
-from dynamics_node.identification.prepare import prepare
+from dynamics_node.identification.loop_recording import complete_recording, velocity_signs
+from dynamics_node.identification.parameters import (
+    parameter_layout,
+    parameter_regressor,
+    parameter_values,
+)
+from dynamics_node.identification.preparation import prepare
 from dynamics_node.identification.recording import RawRecording, Recording
-from dynamics_node.identification.static_poses import StaticPoses, poses_of
+from dynamics_node.identification.robot_fit import checked
+from dynamics_node.identification.static_poses import StaticPoses, select_pose_joints
 
 BELIEF = 0.3            # share by which link inertias may be off
 SHORTEST = 2.0          # [s] of motion
@@ -29,7 +33,7 @@ MOST_ROWS = 20_000      # samples that are fitted; of more, every so many
 class PayloadRows(NamedTuple):
     """A (d, six of inertia, mass, moment) = y, joint by joint of sample after sample.
 
-    The joints are all of the robot's; with loops the independent ones, see loop_rows.py.
+    The joints are all of the robot's; with loops the independent ones, see loop_equations.py.
     """
 
     A: np.ndarray          # (samples joints, unknowns)
@@ -57,7 +61,7 @@ def rows_of(robot, recording, frame, unloaded=None, cutoff=None):
     """Return (Rows, warnings)."""
     loaded = _samples(robot, recording, cutoff)
     static = isinstance(recording, StaticPoses)
-    layout = layout_of(robot)
+    layout = parameter_layout(robot)
     free = _free(layout, static, loaded, unloaded is not None)
     A, y = _equations(robot, layout, loaded, frame, free)
     warnings, samples = list(loaded.warnings), len(y)
@@ -71,7 +75,8 @@ def rows_of(robot, recording, frame, unloaded=None, cutoff=None):
         warnings += [f'unloaded: {text}' for text in bare.warnings]
     q, loops = loaded.recording.q, loaded.loops
     poses = robot.frame_pose(q[::1 + len(q) // 1000], frame)
-    prior = prior_of(layout, values_of(robot, layout), loaded.recording, BELIEF ** -2.0, loops)
+    prior = parameter_prior(layout, parameter_values(robot, layout), loaded.recording,
+                            BELIEF ** -2.0, loops)
     belief = prior.A[free][:, free]   # d is near nothing; of the load nothing is believed
     prior = np.hstack([belief, np.zeros((len(belief), 11))])
     unknown = static and loaded.approach is None
@@ -94,7 +99,7 @@ def _dry_friction(robot, loops, q):
 def _samples(robot, given, cutoff):
     """Return the recording, checked, in the robot's order."""
     if isinstance(given, StaticPoses):
-        return _of_poses(robot, poses_of(robot, given))
+        return _of_poses(robot, select_pose_joints(robot, given))
     if isinstance(given, RawRecording):
         prepared = prepare(robot, given, cutoff, min_duration=SHORTEST, all_move=False)
         return _Samples(prepared.recording, None, prepared.factor, prepared.warnings,
@@ -103,7 +108,7 @@ def _samples(robot, given, cutoff):
         raise DynamicsError(f'recording is {type(given).__name__}; expected a RawRecording, a '
                             'Recording or StaticPoses')
     if has_loops(robot):
-        given, _, loops, warnings = completed(robot, checked(robot, given))
+        given, _, loops, warnings = complete_recording(robot, checked(robot, given))
         return _Samples(given.rows(slice(None, None, 1 + len(given.time) // MOST_ROWS)), None, 1,
                         warnings, loops)
     if tuple(given.joint_names) != robot.joint_names:
@@ -127,13 +132,13 @@ def _of_poses(robot, poses):
                           rest, poses.tau)
     if not has_loops(robot):
         return _Samples(recording, poses.approach, 1, (), None)
-    done = completed(robot, recording)
+    done = complete_recording(robot, recording)
     if done.kept.sum() < FEWEST_POSES:
         raise DynamicsError(f'{FEWEST_POSES} poses or more are needed; {done.warnings[0]}')
     approach = poses.approach
     if approach is not None:
         columns = dict(zip(poses.joint_names, approach[done.kept].T))
-        approach = signs_of_all(done.loops, done.recording.q, columns)
+        approach = velocity_signs(done.loops, done.recording.q, columns)
     return _Samples(done.recording, approach, 1, done.warnings, done.loops)
 
 
@@ -160,7 +165,7 @@ def _equations(robot, layout, samples, frame, free, loaded=True):
         for start in range(part.start, part.stop, CHUNK):
             at = slice(start, min(start + CHUNK, part.stop))
             q, v, a = recording.q[at], recording.v[at], recording.a[at]
-            Y = regressor(robot, layout, q, v, a)
+            Y = parameter_regressor(robot, layout, q, v, a)
             if samples.approach is not None:
                 joints = np.array(layout.dofs)
                 columns = np.arange(layout.size)[layout.each('coulomb')]

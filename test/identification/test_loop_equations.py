@@ -8,10 +8,14 @@ from support.moving_mechanisms import mechanism, other_mechanism
 from support.tolerances import SOLVED
 
 from dynamics_node.example_robots import MECHANISMS
-from dynamics_node.identification.base_parameters import base_parameters, random_regressors
+from dynamics_node.identification.identifiability import base_parameters, random_regressors
+from dynamics_node.identification.loop_equations import loop_torques, project, row_regressor
 from dynamics_node.identification.loop_motion import LoopMotion
-from dynamics_node.identification.loop_rows import loop_torques, project, row_regressor
-from dynamics_node.identification.parameters import layout_of, robot_of, values_of
+from dynamics_node.identification.parameters import (
+    parameter_layout,
+    parameter_values,
+    robot_with_parameters,
+)
 
 COUNT = 5
 PASSIVE = [*((name, None) for name in MECHANISMS),      # as bundled
@@ -55,7 +59,7 @@ def test_projected_regressors_times_parameters_are_projected_motor_torques(loope
     robot, loops, (q, v, a, N, _) = looped
     layout, values = other_mechanism(robot)
     values[layout.each('offset')] = 0.0
-    true = robot_of(robot, layout, values)
+    true = robot_with_parameters(robot, layout, values)
     for choice in ('least_torque', 'least_force'):
         tau = true.constrained_inverse_dynamics(q, v, a, choice=choice).tau
         assert not tau[:, ~loops.active].any()
@@ -82,7 +86,7 @@ def test_power_of_the_rows_is_the_power_of_all_joints(looped):
 def test_every_motion_is_explained_by_the_columns_that_are_kept(small):
     """Y = Y_b G at states that were not asked; passive joints have no armature and offset."""
     robot, loops, motion = small
-    layout = layout_of(robot)
+    layout = parameter_layout(robot)
     base = base_parameters(robot, layout, loops=loops)
     Y = row_regressor(robot, layout, loops, *motion[:3])
     Y[..., layout.known] = 0.0
@@ -95,7 +99,7 @@ def test_every_motion_is_explained_by_the_columns_that_are_kept(small):
 def test_their_number_is_the_rank_at_other_states(small):
     """By singular values, with a gap of six orders."""
     robot, loops, _ = small
-    layout = layout_of(robot)
+    layout = parameter_layout(robot)
     base = base_parameters(robot, layout, loops=loops)
     Y = random_regressors(robot, layout, np.random.default_rng(9), loops)
     Y = Y[..., ~layout.known].reshape(-1, np.count_nonzero(~layout.known))
@@ -124,5 +128,6 @@ def test_values_of_a_mechanism_are_read_back():
     assert not any(name.startswith('platform_joint') for name in layout.names)
     assert len(layout.joints) == 18
     values[layout.each('offset')] = 0.0
-    np.testing.assert_allclose(values_of(robot_of(robot, layout, values), layout), values,
+    np.testing.assert_allclose(
+        parameter_values(robot_with_parameters(robot, layout, values), layout), values,
                                rtol=1e-12, atol=1e-15)

@@ -5,22 +5,22 @@ from typing import NamedTuple
 import numpy as np
 
 from dynamics_node.errors import DynamicsError, shown
-from dynamics_node.identification.base_parameters import BaseParameters, base_parameters
-from dynamics_node.identification.consistent_fit import consistent_fit, prior_of
+from dynamics_node.identification.consistent_fit import consistent_fit, parameter_prior
 from dynamics_node.identification.decimation import rows_left
-from dynamics_node.identification.fit import condition_number, fit
-from dynamics_node.identification.loop_recording import completed, is_whole
-from dynamics_node.identification.loop_rows import has_loops, loop_torques
+from dynamics_node.identification.identifiability import BaseParameters, base_parameters
+from dynamics_node.identification.linear_fit import condition_number, linear_fit
+from dynamics_node.identification.loop_equations import has_loops, loop_torques
+from dynamics_node.identification.loop_recording import complete_recording, is_whole
 from dynamics_node.identification.loop_summary import LoopSummary, loop_summary
 from dynamics_node.identification.noise import Noise
 from dynamics_node.identification.parameters import (
     ParameterLayout,
-    layout_of,
-    robot_of,
-    torque_beyond_the_model,
-    values_of,
+    offset_and_stribeck_torque,
+    parameter_layout,
+    parameter_values,
+    robot_with_parameters,
 )
-from dynamics_node.identification.recording import Recording, of_joints
+from dynamics_node.identification.recording import Recording, select_joints
 from dynamics_node.identification.uncertainty import Spread, base_spread, full_spread
 from dynamics_node.identification.validation import Residuals, compare, split
 from dynamics_node.model.checks import positive, whole
@@ -33,10 +33,10 @@ LEAST, MOST = 1e-9, 1e9   # of a weight or a speed that is an option
 STILL = 1e-9         # [rad or m, N m or N]: what changes by less does not change
 
 
-class Options(NamedTuple):
+class IdentificationOptions(NamedTuple):
     """How to identify."""
 
-    method: str = 'weighted'       # ordinary, weighted or robust: see fit.py
+    method: str = 'weighted'       # ordinary, weighted or robust: see linear_fit.py
     loss: str = 'huber'            # of the robust one: huber or bisquare
     prior_weight: float = 1.0      # 1 believes the URDF's inertias to within 100 %, 100 to 10 %
     validation_share: float = 0.2  # of the samples, held back at the end
@@ -61,7 +61,7 @@ class Identification(NamedTuple):
     residuals: Residuals          # before and after, fitted and held back
     condition: float              # condition number of the regressor, in units of its columns
     warnings: tuple               # texts
-    options: Options
+    options: IdentificationOptions
     loops: LoopSummary | None = None   # of a robot with loops: which equations were used
 
     @property
@@ -81,7 +81,8 @@ class Identification(NamedTuple):
         """
         def torque(q, v, a):
             return (self.robot.inverse_dynamics(q, v, a)
-                    + torque_beyond_the_model(self.layout, self.values, np.asarray(v, dtype=float)))
+                    + offset_and_stribeck_torque(self.layout, self.values,
+                                                 np.asarray(v, dtype=float)))
 
         if self.base.loops is None:
             return torque(q, v, a)
@@ -92,26 +93,27 @@ def identify(robot, recording, options=None, progress=None, tell=None):
     """Return the Identification of a robot from a Recording.
 
     :param robot: as known so far. Its payloads are known and stay; its bodies are identified.
-    :param options: Options.
+    :param options: IdentificationOptions.
     :param progress: f(share, text), called often; what it raises ends the identification.
     :param tell: f(condition number, RMS of what is left of the torques [N m or N]), called as soon
         as they are known.
     :raise DynamicsError: why nothing can be said, and what to record instead.
     """
     check_robot(robot)
-    options = _checked(Options() if options is None else check_kind('options', options, Options))
+    options = _checked(IdentificationOptions() if options is None else
+                       check_kind('options', options, IdentificationOptions))
     check_callable('progress', progress)
     check_callable('tell', tell)
     say = progress or (lambda share, text: None)
     recording, loops, notes = _arranged(robot, recording)
-    layout = layout_of(robot, options.stribeck_speed)
+    layout = parameter_layout(robot, options.stribeck_speed)
     base = base_parameters(robot, layout, loops=loops)
     train, validation = split(recording, options.validation_share)
     factor = _decimation(base, train, validation, options)
 
-    known = values_of(robot, layout)
-    prior = prior_of(layout, known, train, options.prior_weight, loops)
-    linear = fit(robot, base, train, base.values(prior.values), options.method, options.loss,
+    known = parameter_values(robot, layout)
+    prior = parameter_prior(layout, known, train, options.prior_weight, loops)
+    linear = linear_fit(robot, base, train, base.values(prior.values), options.method, options.loss,
                  factor, lambda share, text: say(0.6 * share, text))
     condition = condition_number(linear.problem.R)
     if tell is not None:
@@ -123,7 +125,7 @@ def identify(robot, recording, options=None, progress=None, tell=None):
     residuals = compare(robot, base, train, validation, known, found.values,
                         lambda share: say(0.7 + 0.3 * share, 'comparing before and after'))
     return Identification(
-        robot_of(robot, layout, found.values), layout, found.values, known,
+        robot_with_parameters(robot, layout, found.values), layout, found.values, known,
         full_spread(found, prior), base, base.values(found.values), of_base, covariance,
         linear.noise, residuals, condition,
         (*notes, *_warnings(base, of_base, condition, found, residuals)), options,
@@ -154,7 +156,7 @@ def _arranged(robot, recording):
     if not has_loops(robot):
         _refuse_still(recording.joint_names, recording.q, recording.tau)
         return recording, None, ()
-    recording, _, loops, warnings = completed(robot, recording)
+    recording, _, loops, warnings = complete_recording(robot, recording)
     tau = recording.tau[:, loops.independent]
     _refuse_still(loops.names, recording.q[:, loops.places], tau, loops.active[loops.independent])
     return recording, loops, warnings
@@ -188,7 +190,7 @@ def checked(robot, recording):
 
 
 def _in_order(robot, recording):
-    ordered = of_joints(robot, recording)
+    ordered = select_joints(robot, recording)
     columns = [recording.joint_names.index(name) for name in ordered.joint_names]
     return recording._replace(
         joint_names=ordered.joint_names, tau=np.ascontiguousarray(ordered.tau, dtype=float),
@@ -225,7 +227,7 @@ def _warnings(base, spread, condition, found, residuals):
     if condition > POOR:
         texts.append(f'the motion excites the robot poorly: condition number {condition:.3g}, '
                      f'good ones are below {POOR:g}. Record an excitation trajectory')
-    untold = [name for name, told in zip(base.names, spread.told) if not told]
+    untold = [name for name, told in zip(base.names, spread.determined) if not told]
     if untold:
         texts.append(f'the data hardly tell {len(untold)} of {base.size} base parameters, which '
                      f'stay near the URDF: {", ".join(untold)}')

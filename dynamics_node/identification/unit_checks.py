@@ -8,7 +8,7 @@ and inertia torques have shapes that scaling does not change: the factor comes w
 import numpy as np
 
 from dynamics_node.errors import DynamicsError
-from dynamics_node.identification.loop_rows import project
+from dynamics_node.identification.loop_equations import project
 
 DEGREES = 180.0 / np.pi
 # (what it is, how many of it are one SI unit)

@@ -2,8 +2,8 @@
 
 from pathlib import Path
 
-from dynamics_node.identification.read_bag import read_bag
-from dynamics_node.identification.read_csv import read_csv
+from dynamics_node.identification.bag_files import read_bag
+from dynamics_node.identification.csv_files import read_csv
 
 TOPIC = '/joint_states'
 

@@ -10,22 +10,22 @@ size by scales that do not depend on the motion, so that motions can be compared
 
 import numpy as np
 
-from dynamics_node.identification.base_parameters import base_parameters
-from dynamics_node.identification.excited import excited_of
-from dynamics_node.identification.loop_rows import project, row_regressor
-from dynamics_node.identification.parameters import layout_of
+from dynamics_node.identification.excited_robot import excited_robot
+from dynamics_node.identification.identifiability import base_parameters
+from dynamics_node.identification.loop_equations import project, row_regressor
+from dynamics_node.identification.parameters import parameter_layout
 
 STATES = 300    # random ones, for the scales
 SMOOTHNESS = 4  # p below
 
 
-class Information:
+class ScaledRegressor:
     """The scaled regressor of base parameters of a robot within its limits."""
 
     def __init__(self, robot, limits, bandwidth, rng, excited=None):
         """Take bandwidth [rad/s]: accelerations are about that times velocities."""
-        self.robot, self.layout = robot, layout_of(robot)
-        excited = excited_of(robot) if excited is None else excited
+        self.robot, self.layout = robot, parameter_layout(robot)
+        excited = excited_robot(robot) if excited is None else excited
         self.base = base_parameters(robot, self.layout, loops=excited.loops)
         most = np.minimum(limits.acceleration, bandwidth * limits.velocity)
         q, v, a = excited.random_states(rng, limits, most, STATES)

@@ -15,15 +15,19 @@ from dynamics_node.algorithms.inertial_parameters import ten_numbers
 from dynamics_node.checks import named_numbers
 from dynamics_node.errors import DynamicsError
 from dynamics_node.example_robots import ARM7
-from dynamics_node.identification.friction_yaml import friction_yaml
+from dynamics_node.identification.friction_file import friction_yaml
 from dynamics_node.identification.log_cholesky import (
     body_of,
     is_consistent,
     log_cholesky,
     nearest_consistent,
 )
-from dynamics_node.identification.parameters import layout_of, robot_of, values_of
-from dynamics_node.identification.write_back import write_back
+from dynamics_node.identification.parameters import (
+    parameter_layout,
+    parameter_values,
+    robot_with_parameters,
+)
+from dynamics_node.identification.urdf_write_back import write_back
 
 REAL = [robot for robot in ROBOTS if robot.base == 'fixed' and '_coupled' not in str(robot)]
 TINY = b"""\xef\xbb\xbf<?xml version='1.0'?>\r
@@ -47,20 +51,20 @@ TINY = b"""\xef\xbb\xbf<?xml version='1.0'?>\r
 
 def moved(robot, seed=0, size=0.1):
     """Return a robot with other bodies, each one that can exist, and other friction."""
-    rng, layout = np.random.default_rng(seed), layout_of(robot)
-    values = values_of(robot, layout)
+    rng, layout = np.random.default_rng(seed), parameter_layout(robot)
+    values = parameter_values(robot, layout)
     for i in range(len(layout.bodies)):
         at = layout.of_body(i)
         values[at] = body_of(log_cholesky(nearest_consistent(values[at]))
                              + size * rng.normal(size=10))
     values[layout.each('viscous')] += 0.1
     values[layout.each('coulomb')] += rng.uniform(0.1, 1.0, robot.nv)
-    return robot_of(robot, layout, values)
+    return robot_with_parameters(robot, layout, values)
 
 
 def numbers_of(robot):
-    layout = layout_of(robot)
-    values = values_of(robot, layout)
+    layout = parameter_layout(robot)
+    values = parameter_values(robot, layout)
     values[layout.each('armature')] = 0.0   # has no place in a URDF
     return values
 
@@ -69,8 +73,8 @@ def numbers_of(robot):
 def test_unchanged_parameters_change_no_byte_and_others_are_read_again(real):
     raw = Path(real.path).read_bytes()
     robot = Robot.from_urdf(raw)
-    layout = layout_of(robot)
-    same = robot_of(robot, layout, values_of(robot, layout))
+    layout = parameter_layout(robot)
+    same = robot_with_parameters(robot, layout, parameter_values(robot, layout))
     assert write_back(raw, same, friction=True) == raw
     other = moved(robot)
     again = Robot.from_urdf(write_back(raw, other, friction=True))
@@ -82,13 +86,14 @@ def test_links_that_could_exist_still_can(real):
     """Also where a body of several links becomes a fifth of what it was."""
     raw = Path(real.path).read_bytes()
     robot = Robot.from_urdf(raw)
-    layout = layout_of(robot)
-    lighter = values_of(robot, layout) * np.where(np.arange(layout.size) < layout.inertial, 0.2, 1)
+    layout = parameter_layout(robot)
+    lighter = parameter_values(robot, layout)
+    lighter[:layout.inertial] *= 0.2
     for i in range(len(layout.bodies)):
         at = layout.of_body(i)
         lighter[at] = nearest_consistent(lighter[at])
-    after = Robot.from_urdf(write_back(raw, robot_of(robot, layout, lighter)))
-    np.testing.assert_allclose(values_of(after, layout), lighter, rtol=SOLVED, atol=SOLVED)
+    after = Robot.from_urdf(write_back(raw, robot_with_parameters(robot, layout, lighter)))
+    np.testing.assert_allclose(parameter_values(after, layout), lighter, rtol=SOLVED, atol=SOLVED)
     for old, new in zip(robot.model.links, after.model.links):
         if is_consistent(ten_numbers(old.inertia)):
             assert is_consistent(ten_numbers(new.inertia)) or not ten_numbers(new.inertia).any()
@@ -138,7 +143,7 @@ def test_another_urdf_is_refused():
 def test_the_parameter_file_says_what_the_node_can_read():
     """Each number of it, by the node's own reader."""
     robot = Robot.from_urdf(ARM7)
-    layout = layout_of(robot)
+    layout = parameter_layout(robot)
     values = np.random.default_rng(1).normal(size=layout.size)
     text = friction_yaml(layout, values)
     chosen = yaml.safe_load(text)['/**/dynamics_node']['ros__parameters']

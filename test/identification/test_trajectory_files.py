@@ -8,10 +8,10 @@ from support.tolerances import EXACT_MATHS
 
 from dynamics_node import DynamicsError
 from dynamics_node.identification.fourier import Fourier
-from dynamics_node.identification.read_trajectory import read_trajectory
 from dynamics_node.identification.trajectory_files import (
     DIGITS,
-    samples,
+    read_trajectory,
+    sample_trajectory,
     trajectory_yaml,
     write_trajectory_csv,
 )
@@ -37,7 +37,7 @@ def test_a_table_is_read_back_exactly(tmp_path, motion):
     write_trajectory_csv(tmp_path / 'a.csv', motion)
     got = read_trajectory(tmp_path / 'a.csv')
     assert got.joint_names == NAMES
-    for mine, its in zip(got[1:], samples(motion)):
+    for mine, its in zip(got[1:], sample_trajectory(motion)):
         assert np.array_equal(mine, its)
 
 
@@ -45,7 +45,7 @@ def test_a_message_is_read_back_to_its_digits(tmp_path, motion):
     (tmp_path / 'a.yaml').write_text(trajectory_yaml(motion))
     got = read_trajectory(tmp_path / 'a.yaml')
     assert got.joint_names == NAMES
-    for mine, its in zip(got[1:], samples(motion)):
+    for mine, its in zip(got[1:], sample_trajectory(motion)):
         assert np.abs(mine - its).max() <= 0.5 * 10.0 ** -DIGITS * (1.0 + EXACT_MATHS)
 
 

@@ -8,7 +8,7 @@ and any grouping, so chunks may come from threads, processes or machines.
 There is one factor per degree of freedom, of the columns it feels alone: the torque of the wrist
 knows nothing of the shoulder. That is a quarter of the work, and it leaves open how much each
 joint's torque is to count, which depends on its noise, known later. In a robot with loops there is
-one factor per independent joint, see loop_rows.py.
+one factor per independent joint, see loop_equations.py.
 """
 
 from typing import NamedTuple
@@ -16,8 +16,8 @@ from typing import NamedTuple
 import numpy as np
 
 from dynamics_node.identification.decimation import TAPS, decimate, segments
-from dynamics_node.identification.loop_rows import known_values, row_regressor
-from dynamics_node.identification.parameters import carried, joint_columns
+from dynamics_node.identification.loop_equations import known_values, row_regressor
+from dynamics_node.identification.parameters import joint_columns, payload_parameters
 
 CHUNK = 2000  # samples: 8 MB of regressors of seven axes
 
@@ -29,7 +29,7 @@ class TriangularFactors(NamedTuple):
     samples: int
 
 
-def accumulate(robot, base, recording, factor=1, weigh=None, tick=lambda share: None):
+def triangular_factors(robot, base, recording, factor=1, weigh=None, tick=lambda share: None):
     """Return the Factors of a recording.
 
     :param base: BaseParameters, whose columns are used.
@@ -37,19 +37,19 @@ def accumulate(robot, base, recording, factor=1, weigh=None, tick=lambda share: 
     :param weigh: f(dof, its rows (n, k + 1)) -> weight of each row, (n,); None for ones.
     :param tick: called after each chunk with the share that is done; may raise to stop.
     """
-    factors = nothing(base)
+    factors = empty_factors(base)
     for rows in chunks(robot, base, recording, factor, tick):
-        factors = merge(factors, factors_of(rows, weigh))
+        factors = merge_factors(factors, chunk_factors(rows, weigh))
     return factors
 
 
-def nothing(base):
-    """Return the Factors of no sample: what merge leaves as it is."""
+def empty_factors(base):
+    """Return the Factors of no sample: what merge_factors leaves as it is."""
     return TriangularFactors(tuple(np.zeros((0, np.count_nonzero(felt) + 1)) for felt in base.felt),
                              0)
 
 
-def factors_of(rows, weigh=None):
+def chunk_factors(rows, weigh=None):
     """Return the Factors of the rows of one chunk."""
     if weigh is not None:
         rows = [np.sqrt(weigh(k, A))[:, None] * A for k, A in enumerate(rows)]
@@ -57,7 +57,7 @@ def factors_of(rows, weigh=None):
                              len(rows[0]) if rows else 0)
 
 
-def merge(first, second):
+def merge_factors(first, second):
     """Return the Factors of both sets of samples; associative, and order does not matter."""
     return TriangularFactors(tuple(np.linalg.qr(np.vstack(pair), mode='r')
                          for pair in zip(first.R, second.R)), first.samples + second.samples)
@@ -85,7 +85,7 @@ def chunks(robot, base, recording, factor=1, tick=lambda share: None):
         yield from _loop_chunks(robot, base, recording, factor, tick)
         return
     layout = base.layout
-    load = carried(robot, layout)[:layout.inertial]
+    load = payload_parameters(robot, layout)[:layout.inertial]
     wanted = [_places(base, k) for k in range(len(layout.joints))]
     for at in _pieces(recording.time, factor):
         v, a, tau = recording.v[at], recording.a[at], recording.tau[at]

@@ -6,12 +6,12 @@ import yaml
 from support.moving_mechanisms import Moved, mechanism, raw
 
 from dynamics_node import DynamicsError
-from dynamics_node.identification.excitation import ExcitationSettings, excitation
 from dynamics_node.identification.excitation_limits import Box
+from dynamics_node.identification.excitation_search import ExcitationSettings, excitation
+from dynamics_node.identification.loop_equations import project
 from dynamics_node.identification.loop_motion import LoopMotion
-from dynamics_node.identification.loop_rows import project
-from dynamics_node.identification.prepare import prepare
-from dynamics_node.identification.trajectory_files import samples, trajectory_yaml
+from dynamics_node.identification.preparation import prepare
+from dynamics_node.identification.trajectory_files import sample_trajectory, trajectory_yaml
 
 pytestmark = pytest.mark.usefixtures('kernels')
 DENSELY = 1501
@@ -53,7 +53,7 @@ def test_the_loops_and_every_limit_are_kept(robot, found):
 
 def test_what_it_asks_for_is_a_good_recording(robot, found):
     """A mechanism that follows it gives data that pass all checks; the YAML names its motors."""
-    time, where, v, a = samples(found.trajectory, 100.0, 2)
+    time, where, v, a = sample_trajectory(found.trajectory, 100.0, 2)
     loops = LoopMotion(robot)
     q = loops.followed(where, loops.walked(loops.home, where[0])[0])
     q, v, a, _, _ = loops.motion(q, v, a)

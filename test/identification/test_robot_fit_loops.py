@@ -5,20 +5,20 @@ import pytest
 from support.moving_mechanisms import mechanism, moved, other_mechanism, raw, recorded, torques
 
 from dynamics_node.example_robots import MECHANISMS
-from dynamics_node.identification.base_parameters import base_parameters
-from dynamics_node.identification.fit import METHODS, fit
-from dynamics_node.identification.from_recording import identify_recording
-from dynamics_node.identification.identify import Options, identify
+from dynamics_node.identification.identifiability import base_parameters
+from dynamics_node.identification.linear_fit import METHODS, linear_fit
 from dynamics_node.identification.log_cholesky import is_consistent
 from dynamics_node.identification.loop_motion import LoopMotion
-from dynamics_node.identification.loop_recording import completed
+from dynamics_node.identification.loop_recording import complete_recording
 from dynamics_node.identification.parameters import (
-    layout_of,
-    robot_of,
-    torque_beyond_the_model,
-    values_of,
+    offset_and_stribeck_torque,
+    parameter_layout,
+    parameter_values,
+    robot_with_parameters,
 )
 from dynamics_node.identification.recording import Recording
+from dynamics_node.identification.recording_fit import identify_recording
+from dynamics_node.identification.robot_fit import IdentificationOptions, identify
 
 EXACT = 1e-8      # of the largest base parameter: rounding, times condition numbers up to 3e5
 NOISE = 0.02      # [N m]
@@ -54,7 +54,8 @@ def test_exact_data_give_exact_base_parameters(name):
     recording = recorded(robot, motion, tau)
     found = identify(robot, recording)
     true, start = found.base.values(truth), found.base.values(found.before)
-    alone = fit(robot, found.base, completed(robot, recording).recording, start).values
+    whole = complete_recording(robot, recording).recording
+    alone = linear_fit(robot, found.base, whole, start).values
     assert np.abs(alone - true).max() < EXACT * np.abs(true).max()
     assert worst(found, truth) < 10.0 * EXACT   # the prior pulls a little
     assert found.residuals.gain > 1e6
@@ -70,10 +71,10 @@ def test_exact_data_give_exact_base_parameters(name):
 def test_the_model_itself_stays_as_it_is():
     """The case of the issue: data of the URDF's own five-bar leave its masses where they are."""
     robot = mechanism('five_bar')
-    layout = layout_of(robot)
+    layout = parameter_layout(robot)
     motion = moved('five_bar', robot, 1500, 3)
-    tau = torques(robot, layout, values_of(robot, layout), motion)
-    found = identify_recording(robot, raw(robot, motion, tau)).found
+    tau = torques(robot, layout, parameter_values(robot, layout), motion)
+    found = identify_recording(robot, raw(robot, motion, tau)).result
     assert found.values[:40:10] == pytest.approx(found.before[:40:10], rel=2e-3)
     assert found.residuals.validation_after.max() < 1e-5
 
@@ -83,7 +84,7 @@ def test_noise_is_told_and_standard_deviations_hold(five_bar, method):
     """Each row has its own noise; errors are what sigmas say; unseen torques are predicted."""
     robot, layout, truth, motion, tau = five_bar
     noise = np.where(np.arange(4) == 0, NOISE, 3.0 * NOISE)
-    found = identify(robot, recorded(robot, motion, tau, noise), Options(method))
+    found = identify(robot, recorded(robot, motion, tau, noise), IdentificationOptions(method))
     assert found.noise.sigma == pytest.approx([NOISE, 3.0 * NOISE], rel=0.15)
     z = (found.base_values - found.base.values(truth)) / found.base_spread.sigma
     assert 0.3 < np.sqrt(np.mean(z ** 2)) < 1.5
@@ -100,7 +101,7 @@ def test_standard_deviations_hold_over_many_recordings(five_bar):
     z = []
     for seed in range(40):
         found = identify(robot, recorded(robot, motion, tau, NOISE, seed),
-                         Options(prior_weight=1e-6))
+                         IdentificationOptions(prior_weight=1e-6))
         z.append((found.base_values - found.base.values(truth)) / found.base_spread.sigma)
     z = np.array(z)
     assert np.sqrt(np.mean(z ** 2)) < 1.15
@@ -114,7 +115,7 @@ def test_passive_joints_need_neither_effort_nor_position(five_bar, names):
     robot, _, truth, motion, tau = five_bar
     tau = np.where(np.arange(4) % 2, np.nan, tau)   # no effort at the elbows
     done = identify_recording(robot, raw(robot, motion, tau, names, (1e-5, NOISE)))
-    found = done.found
+    found = done.result
     z = (found.base_values - found.base.values(truth)) / found.base_spread.sigma
     assert np.abs(z).max() < 4.0
     assert found.residuals.gain > 3.0
@@ -124,7 +125,7 @@ def test_passive_joints_need_neither_effort_nor_position(five_bar, names):
 def test_a_stewart_platform_is_known_by_its_six_drives():
     """Neither the platform nor the passive joints of the legs are measured."""
     robot, _, truth, motion, tau = looped('stewart', samples=1100)
-    found = identify_recording(robot, raw(robot, motion, tau, motion.names, (0.0, 0.1))).found
+    found = identify_recording(robot, raw(robot, motion, tau, motion.names, (0.0, 0.1))).result
     assert len(found.rows) == 6
     assert found.residuals.validation_after.max() < 0.15
     assert found.residuals.gain > 3.0
@@ -154,9 +155,9 @@ def test_with_fewer_motors_than_freedoms_a_measured_joint_gives_the_rest():
     layout, truth = other_mechanism(robot)
     loops = LoopMotion(robot)
     q, v, a, *_ = loops.random_states(np.random.default_rng(1), 700)
-    found = robot_of(robot, layout, truth).constrained_hybrid_dynamics(
+    found = robot_with_parameters(robot, layout, truth).constrained_hybrid_dynamics(
         q, v, a, np.zeros_like(v), robot.joint_names.index('left_shoulder') == np.arange(4))
-    tau = found.tau + np.where(loops.active, torque_beyond_the_model(layout, truth, v), 0.0)
+    tau = found.tau + np.where(loops.active, offset_and_stribeck_torque(layout, truth, v), 0.0)
     assert not tau[:, 1:].any()
     found = identify(robot, Recording(robot.joint_names, 0.01 * np.arange(700), q, v, found.a, tau))
     assert found.rows[0] == 'left_shoulder'
@@ -198,11 +199,11 @@ def test_known_payloads_and_armatures_of_passive_joints_are_taken_off(five_bar):
 def test_a_passive_joint_of_a_tree_has_no_torque(fast_arm):
     """Equations of all joints; its own has zero on the right side, whatever was measured."""
     robot = fast_arm.with_loops({'constraints': [], 'passive': ['joint_7']})
-    layout = layout_of(robot)
+    layout = parameter_layout(robot)
     base = base_parameters(robot, layout)
     assert base.felt.shape[0] == 7
     assert 'joint_7.offset' not in np.array(layout.names)[base.kept]
-    truth = values_of(robot, layout)
+    truth = parameter_values(robot, layout)
     truth[layout.each('viscous')] = 0.1
     rng = np.random.default_rng(1)
     q, v, a = rng.normal(size=(3, 600, 7))
@@ -210,7 +211,7 @@ def test_a_passive_joint_of_a_tree_has_no_torque(fast_arm):
     arm = robot.with_friction(damping=dict.fromkeys(robot.joint_names, 0.1))
     given = np.arange(7) < 6
     a, tau = arm.hybrid_dynamics(q, v, a, np.zeros_like(a), given)
-    tau = tau + torque_beyond_the_model(layout, truth, v)
+    tau = tau + offset_and_stribeck_torque(layout, truth, v)
     tau[:, 6] = 99.0 * rng.normal(size=600)
     found = identify(robot, Recording(robot.joint_names, 0.01 * np.arange(600), q, v, a, tau))
     assert worst(found, truth) < EXACT

@@ -45,7 +45,7 @@ def read_bag(path, topic='/joint_states'):
     try:
         # bags from before Iron do not hold their message types
         with AnyReader([path], default_typestore=get_typestore(Stores.ROS2_JAZZY)) as reader:
-            return merged(path, _series(reader, _connections(path, reader, topic)))
+            return merge_joint_states(path, _series(reader, _connections(path, reader, topic)))
     except DynamicsError:
         raise
     except Exception as error:  # a damaged file: rosbags, SQLite and Python have an error each
@@ -93,17 +93,17 @@ def _series(reader, connections):
         rows = series.setdefault(tuple(message.name), ([], [], []))
         rows[0].append(stamp.sec * 1_000_000_000 + stamp.nanosec)
         rows[1].append(arrival)
-        rows[2].append([row_of(field, len(message.name)) for field in (
+        rows[2].append([field_or_nan(field, len(message.name)) for field in (
             message.position, message.velocity, message.effort)])
     return series
 
 
-def row_of(field, n):
+def field_or_nan(field, n):
     """Return one number per joint; nan where the message leaves them out."""
     return field if len(field) == n else np.full(n, np.nan)
 
 
-def merged(where, series):
+def merge_joint_states(where, series):
     """Return the RawRecording of messages, each about some of the joints.
 
     :param where: they come from, for what is refused.

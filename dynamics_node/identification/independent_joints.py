@@ -10,10 +10,10 @@ import numpy as np
 from dynamics_node.errors import DynamicsError
 
 DEPENDENT = 1e-6   # of the largest column, rows at unit length: what is left of a column, or none
-WIDE = ('floating', 'planar')   # kinds of joints with several axes
+MULTI_AXIS = ('floating', 'planar')   # kinds of joints with several axes
 
 
-def independent_of(model, active, matrices):
+def independent_joints(model, active, matrices):
     """Return (independent, dependent) entries of v.
 
     :param active: (nv,) booleans, False where there is no motor.
@@ -23,12 +23,12 @@ def independent_of(model, active, matrices):
     """
     wide = np.zeros(model.nv, dtype=bool)
     for joint in model.joints:
-        wide[joint.v] = joint.kind in WIDE
+        wide[joint.v] = joint.kind in MULTI_AXIS
     kinds = [np.flatnonzero(mask) for mask in (wide, ~wide & ~active, ~wide & active)]
     dependent, _ = max((_chosen(A, kinds) for A in matrices), key=lambda choice: (
         len(choice[0]), -np.count_nonzero(active[choice[0]]), choice[1]))
     independent = np.setdiff1d(np.arange(model.nv), dependent)
-    loose = [joint.name for joint in model.joints if joint.kind in WIDE
+    loose = [joint.name for joint in model.joints if joint.kind in MULTI_AXIS
              and np.isin(np.arange(joint.v.start, joint.v.stop), independent).any()]
     if loose:
         raise DynamicsError(

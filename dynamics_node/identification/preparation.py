@@ -4,14 +4,23 @@ from typing import NamedTuple
 
 import numpy as np
 
-from dynamics_node.identification.checks import check, without_repeats
 from dynamics_node.identification.decimation import factor_for
 from dynamics_node.identification.filtering import default_cutoff, smooth
+from dynamics_node.identification.loop_equations import has_loops
 from dynamics_node.identification.loop_motion import LoopMotion
-from dynamics_node.identification.loop_recording import branch_of, completed, positions_needed
-from dynamics_node.identification.loop_rows import has_loops
-from dynamics_node.identification.recording import RawRecording, Recording, motor_names, of_joints
-from dynamics_node.identification.units import check_speeds, check_torques
+from dynamics_node.identification.loop_recording import (
+    complete_recording,
+    loop_motion_on_branch,
+    positions_needed,
+)
+from dynamics_node.identification.recording import (
+    RawRecording,
+    Recording,
+    motor_names,
+    select_joints,
+)
+from dynamics_node.identification.recording_checks import check_recording, without_repeats
+from dynamics_node.identification.unit_checks import check_speeds, check_torques
 from dynamics_node.model.checks import at_least_zero, flag, positive
 from dynamics_node.robot.arguments import check_kind
 
@@ -33,20 +42,20 @@ def prepare(robot, raw, cutoff=None, min_duration=5.0, all_move=True):
 
     :param raw: a RawRecording; joints that the robot does not have are left out.
     :param cutoff: [Hz]; None takes `filtering.default_cutoff`.
-    :param min_duration, all_move: see `checks.check`.
+    :param min_duration, all_move: see `check_recording`.
     :raise DynamicsError: why nothing can be learned from it, and what to record instead.
     """
     check_kind('raw', raw, RawRecording)
     min_duration, all_move = at_least_zero('min_duration', min_duration), flag('all_move', all_move)
-    raw, twice = without_repeats(of_joints(robot, raw))
+    raw, twice = without_repeats(select_joints(robot, raw))
     warnings = [f'{twice} samples were recorded twice'] if twice else []
-    warnings += check(robot, _to_be_checked(robot, raw), min_duration, all_move)
+    warnings += check_recording(robot, _to_be_checked(robot, raw), min_duration, all_move)
     raw, loops, others = _independent(robot, raw)
     cutoff = default_cutoff(raw) if cutoff is None else positive('cutoff', cutoff)
     recording = smooth(raw, cutoff)
     if loops is not None:
         measured = {name: np.interp(recording.time, *series) for name, series in others.items()}
-        done = completed(robot, recording, measured, loops)
+        done = complete_recording(robot, recording, measured, loops)
         recording = done.recording
         warnings += done.warnings
     check_speeds(robot, recording)
@@ -70,7 +79,7 @@ def _independent(robot, raw):
     if not has_loops(robot):
         return raw, None, {}
     seen = {name: q for name, q in zip(raw.joint_names, raw.q.T) if np.isfinite(q).any()}
-    loops = branch_of(robot, seen)
+    loops = loop_motion_on_branch(robot, seen)
     needed = [name for name in positions_needed(loops) if name in raw.joint_names]
     others = {name: (raw.time[np.isfinite(q)], q[np.isfinite(q)]) for name, q in seen.items()
               if name not in needed}

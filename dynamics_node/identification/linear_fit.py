@@ -10,20 +10,20 @@ from typing import NamedTuple
 import numpy as np
 
 from dynamics_node.errors import DynamicsError, shown
-from dynamics_node.identification.accumulate import accumulate, misfit, residuals
-from dynamics_node.identification.loop_rows import row_sizes
-from dynamics_node.identification.noise import Noise, median_sigma, noise_of
+from dynamics_node.identification.loop_equations import row_rms
+from dynamics_node.identification.noise import Noise, median_sigma, residual_noise
+from dynamics_node.identification.sequential_qr import misfit, residuals, triangular_factors
 
 METHODS = ('ordinary', 'weighted', 'robust')
 LOSSES = ('huber', 'bisquare')
 TUNING = {'huber': 1.345, 'bisquare': 4.685}  # 95 % as good as least squares if nothing is off
 ROUNDS = 20                # of reweighting at most
 SETTLED = 1e-2             # of a standard deviation: parameters that move less have settled
-UNTOLD = 1e-10             # singular values this small against the largest tell nothing
+RANK_TOLERANCE = 1e-10             # singular values this small against the largest tell nothing
 ROUNDING = 1e-9            # of a joint's torque: the least noise that is assumed
 
 
-class Compressed(NamedTuple):
+class TriangularProblem(NamedTuple):
     """min |R x - z|: all samples, each joint's torque in units of its effective noise."""
 
     R: np.ndarray    # (b, b)
@@ -34,13 +34,13 @@ class LinearFit(NamedTuple):
     """Base parameters, free of any constraint."""
 
     values: np.ndarray        # (b,)
-    problem: Compressed
+    problem: TriangularProblem
     spread: np.ndarray        # (b, b) Q with Q'Q = covariance of R'z; R where weights fit
     noise: Noise
     rounds: int               # of reweighting
 
 
-def fit(robot, base, recording, start, method='weighted', loss='huber', factor=1,
+def linear_fit(robot, base, recording, start, method='weighted', loss='huber', factor=1,
         progress=None):
     """Return the LinearFit of a recording.
 
@@ -50,23 +50,23 @@ def fit(robot, base, recording, start, method='weighted', loss='huber', factor=1
     """
     _check(method, loss)
     say = progress or (lambda share, text: None)
-    factors = accumulate(robot, base, recording, factor,
+    factors = triangular_factors(robot, base, recording, factor,
                          tick=lambda s: say(0.5 * s, 'reading the recording'))
-    floor = ROUNDING * row_sizes(recording.tau[:, base.rows])
-    x = solve(compress(base, factors, np.ones(len(base.felt))), start)
+    floor = ROUNDING * row_rms(recording.tau[:, base.rows])
+    x = solve_least_squares(weighted_problem(base, factors, np.ones(len(base.felt))), start)
     rounds = 0
     if method == 'robust':
         x, factors, rounds = _reweighted(robot, base, recording, x, floor, start, loss, factor,
                                           say)
     (left,) = residuals(robot, base, recording, x, factor=factor,
                         tick=lambda s: say(0.7 + 0.3 * s, 'what is left of the torques'))
-    noise = noise_of(left, base.felt.sum(axis=1), floor, robust=method == 'robust')
+    noise = residual_noise(left, base.felt.sum(axis=1), floor, robust=method == 'robust')
     counted = noise.effective
     if method == 'ordinary':
         counted = np.full_like(counted, np.sqrt(np.mean(counted ** 2)))
-    problem = compress(base, factors, counted)
-    spread = compress(base, factors, counted ** 2 / noise.effective).R
-    return LinearFit(solve(problem, start), problem, spread, noise, rounds)
+    problem = weighted_problem(base, factors, counted)
+    spread = weighted_problem(base, factors, counted ** 2 / noise.effective).R
+    return LinearFit(solve_least_squares(problem, start), problem, spread, noise, rounds)
 
 
 def _check(method, loss):
@@ -93,9 +93,9 @@ def _reweighted(robot, base, recording, x, floor, start, loss, factor, say):
         def weigh(k, A, x=x, bounds=bounds):
             return WEIGHTS[loss](misfit(A, x[base.felt[k]]) / bounds[k])
 
-        factors = accumulate(robot, base, recording, factor, weigh, tick)
-        problem = compress(base, factors, sigma)
-        moved, x = x, solve(problem, start)
+        factors = triangular_factors(robot, base, recording, factor, weigh, tick)
+        problem = weighted_problem(base, factors, sigma)
+        moved, x = x, solve_least_squares(problem, start)
         if np.linalg.norm(problem.R @ (x - moved)) < SETTLED:
             break
     return x, factors, rounds
@@ -114,21 +114,21 @@ def bisquare(u):
 WEIGHTS = {'huber': huber, 'bisquare': bisquare}
 
 
-def compress(base, factors, sigma):
-    """Return the Compressed problem: each joint's factor divided by its sigma, all stacked."""
+def weighted_problem(base, factors, sigma):
+    """Return the TriangularProblem: the factor of each row divided by its sigma, all stacked."""
     stacked = np.zeros((sum(map(len, factors.R)) + base.size, base.size + 1))
     row = 0
     for felt, R, s in zip(base.felt, factors.R, sigma):
         stacked[row:row + len(R), np.append(felt, True)] = R / s
         row += len(R)
     R = np.linalg.qr(stacked, mode='r')
-    return Compressed(R[:base.size, :base.size], R[:base.size, base.size])
+    return TriangularProblem(R[:base.size, :base.size], R[:base.size, base.size])
 
 
-def solve(problem, start):
+def solve_least_squares(problem, start):
     """Return the x that minimises |R x - z|; what R does not tell stays as in `start`."""
     R, scale = equilibrated(problem.R)
-    step, *_ = np.linalg.lstsq(R, problem.z - problem.R @ start, rcond=UNTOLD)
+    step, *_ = np.linalg.lstsq(R, problem.z - problem.R @ start, rcond=RANK_TOLERANCE)
     return start + step / scale
 
 

@@ -7,9 +7,9 @@ others follow; a motion that the loops cannot follow is none.
 import numpy as np
 
 from dynamics_node.errors import DynamicsError
-from dynamics_node.identification.loop_coordinates import WIDE
+from dynamics_node.identification.independent_joints import MULTI_AXIS
+from dynamics_node.identification.loop_equations import loop_motion_of, project
 from dynamics_node.identification.loop_motion import strength
-from dynamics_node.identification.loop_rows import loop_motion_of, project
 from dynamics_node.identification.recording import motor_names
 
 BETWEEN = 0.995      # of a limit is used: torques may peak between two points of the check
@@ -20,13 +20,13 @@ TOO_STRONG = 5.0     # times the usual entries of N: so near to a singular confi
 #                      may come
 
 
-def excited_of(robot):
-    """Return the Tree of a robot, or its Mechanism where it has loops."""
+def excited_robot(robot):
+    """Return the ExcitedTree of a robot, or its ExcitedMechanism where it has loops."""
     loops = loop_motion_of(robot)
-    return Tree(robot) if loops is None else Mechanism(robot, loops)
+    return ExcitedTree(robot) if loops is None else ExcitedMechanism(robot, loops)
 
 
-class Tree:
+class ExcitedTree:
     """A robot without loops: all joints are moved.
 
     :ivar joints: that are moved.
@@ -75,7 +75,7 @@ class Tree:
         return np.concatenate(parts, axis=-1)
 
 
-class Mechanism(Tree):
+class ExcitedMechanism(ExcitedTree):
     """A robot with loops: its motors are moved, the other joints follow."""
 
     def __init__(self, robot, loops):
@@ -92,7 +92,7 @@ class Mechanism(Tree):
         self.robot, self.loops = robot, loops
         self.joints = tuple(robot.model.joint(name) for name in loops.names)
         self.others = tuple(joint for joint in robot.model.joints if joint.name not in loops.names
-                            and joint.kind not in WIDE)
+                            and joint.kind not in MULTI_AXIS)
         known = loops.random_states(np.random.default_rng(0), KNOWN)
         self._known = np.concatenate([loops.home[None], known.q])
         self._strongest = TOO_STRONG * np.median(strength(known.N))

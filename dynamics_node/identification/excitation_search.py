@@ -3,7 +3,7 @@
 Fourier series are drawn at random, and the best one is improved by a quasi-Newton method on a
 smooth condition number, limits being penalties. Whatever comes out is scaled into its limits and
 checked densely: what is returned never breaks one. Of a robot with loops the motors move so, and
-what is judged is the motion of all joints that the loops make of it, see excited.py.
+what is judged is the motion of all joints that the loops make of it, see excited_robot.py.
 """
 
 from dataclasses import dataclass
@@ -13,11 +13,15 @@ from typing import NamedTuple
 import numpy as np
 
 from dynamics_node.errors import DynamicsError, shown
-from dynamics_node.identification.excitation_limits import dense_times, kept_within, limits_of
-from dynamics_node.identification.excited import excited_of
+from dynamics_node.identification.excitation_limits import (
+    dense_times,
+    excitation_limits,
+    scaled_within_limits,
+)
+from dynamics_node.identification.excited_robot import excited_robot
 from dynamics_node.identification.fourier import Fourier, at_rest
-from dynamics_node.identification.information import Information, smooth_condition
 from dynamics_node.identification.recording import check_one_axis
+from dynamics_node.identification.scaled_regressor import ScaledRegressor, smooth_condition
 from dynamics_node.model.checks import at_least_zero, positive, whole
 from dynamics_node.robot import arguments
 
@@ -52,7 +56,7 @@ class Excitation(NamedTuple):
     """A motion to record, and how good it is."""
 
     trajectory: Fourier
-    condition: float            # number of the scaled regressor, see information.py
+    condition: float            # number of the scaled regressor, see scaled_regressor.py
     random_condition: float     # of the best of 100 random motions
     base_parameters: int
     warnings: tuple             # texts
@@ -97,14 +101,14 @@ class _Search:
         if not SHORTEST <= self.period <= LONGEST:
             raise DynamicsError(f'period is {self.period:g}; expected {SHORTEST:g} to {LONGEST:g} '
                                 's')
-        self.excited = excited_of(robot)
-        self.limits = limits_of(robot, settings.margin, settings.positions,
+        self.excited = excited_robot(robot)
+        self.limits = excitation_limits(robot, settings.margin, settings.positions,
                                 settings.acceleration, settings.boxes, self.excited)
         self.rng = np.random.default_rng(arguments.check_count('seed', settings.seed))
         self.until = monotonic() + _duration(settings.seconds)
         progress(0.0, 'base parameters')
         omega = 2.0 * np.pi / self.period
-        self.information = Information(robot, self.limits, settings.harmonics * omega, self.rng,
+        self.information = ScaledRegressor(robot, self.limits, settings.harmonics * omega, self.rng,
                                        self.excited)
         self.sine, self.cosine = at_rest(settings.harmonics)
         self.times = np.linspace(0.0, self.period, PER_HARMONIC * settings.harmonics,
@@ -181,7 +185,7 @@ class _Search:
 
     def within(self, trajectory, times):
         """Return the motion within limits, or None."""
-        return kept_within(self.robot, self.limits, trajectory, times, self.excited)
+        return scaled_within_limits(self.robot, self.limits, trajectory, times, self.excited)
 
     def judge(self, trajectory):
         """Return the condition number of a motion."""

@@ -5,7 +5,7 @@ measurement can tell apart. The independent ones carry the base parameters: with
 that are kept, Y = Y_b G, so tau = Y values = Y_b (G values) for every motion.
 
 In a robot with loops the torques are those of its independent joints, and states keep the loops:
-see loop_rows.py.
+see loop_equations.py.
 
 A QR factorisation of the regressors of random states reveals the rank. Columns are taken in the
 order of the vector and kept where they are not in the span of those before (Gautier 1991), so that
@@ -18,8 +18,8 @@ import numpy as np
 from scipy.linalg import solve_triangular
 
 from dynamics_node.algorithms.inertial_parameters import TEN
+from dynamics_node.identification.loop_equations import loop_motion_of, row_regressor
 from dynamics_node.identification.loop_motion import LoopMotion
-from dynamics_node.identification.loop_rows import loop_motion_of, row_regressor
 from dynamics_node.identification.parameters import ParameterLayout
 
 # A column counts as dependent if less of it is left, once those before are taken off. Of 13 fixed

@@ -9,10 +9,10 @@ from rosbags.rosbag2 import StoragePlugin, Writer
 from rosbags.typesys import Stores, get_typestore
 
 from dynamics_node import DynamicsError
-from dynamics_node.identification.read_bag import read_bag
-from dynamics_node.identification.read_csv import read_csv, write_csv
-from dynamics_node.identification.read_recording import read_recording
+from dynamics_node.identification.bag_files import read_bag
+from dynamics_node.identification.csv_files import read_csv, write_csv
 from dynamics_node.identification.recording import raw_recording
+from dynamics_node.identification.recording_files import read_recording
 
 STORE = get_typestore(Stores.ROS2_JAZZY)
 EPOCH = 1_700_000_000   # [s] stamps of today: a float of them has steps of 0.2 us
