@@ -121,7 +121,8 @@ INSIDE = {
     'Task.refuse', 'Task.sized', 'Bound.refuse', 'Bound.limits', 'FrameMotion.rows',
     'Tracking.rows', 'Reference',
     # A thousand times a second, by the node, with its own clock and records.
-    'Gate.enable', 'Gate.disable', 'Gate.step', 'Gate.tick', 'Gate.trip', 'Gate.last',
+    'Gate.enable', 'Gate.disable', 'Gate.step', 'Gate.tick', 'Gate.report_fault',
+    'Gate.shutdown_sequence',
 }
 # Functions of the same modules that other parts of the library call, with arguments it has checked.
 HELPERS = {
@@ -166,9 +167,9 @@ OTHERS = {
     'excitation': {'settings': ExcitationSettings(iterations=0, harmonics=2, seconds=0.0)},
     'excitation.Settings': {'iterations': 0, 'harmonics': 2, 'seconds': 0.0},
 }
-RULES = {'rules': lambda: gate_limits_of(limits_of(arm()))}
+RULES = {'limits': lambda: gate_limits_of(limits_of(arm()))}
 OTHERS_MADE = {
-    'Gate': RULES, 'Gate.renew': RULES,
+    'Gate': RULES, 'Gate.change_limits': RULES,
     'StaticPoses': {'joint_names': lambda: arm().joint_names, 'q': lambda: static_poses().q,
                     'tau': lambda: static_poses().tau},
     'identify_payload': {'recording': static_poses},
