@@ -35,6 +35,14 @@ def test_the_python_page_has_every_method_of_the_robot(pages):
     assert 'Bases:' not in pages['python']
 
 
+def test_the_python_page_has_the_results(pages):
+    """With the comments of their fields."""
+    _, _, results = pages['python'].partition('Results')
+    for name in ('ConstraintReport', 'ForwardDynamicsDerivatives', 'OperationalSpace'):
+        assert f'.{name}(' in results
+    assert 'dtau: (nv, nv) the inverse of the mass matrix' in results
+
+
 def test_the_interfaces_page_has_every_field(pages):
     """Of services, messages and actions."""
     paths = [path for kind in ('srv', 'msg', 'action') for path in (ROOT / kind).iterdir()]
