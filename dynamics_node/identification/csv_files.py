@@ -19,10 +19,10 @@ from contextlib import contextmanager
 
 import numpy as np
 
+from dynamics_node.checks import check_kind
 from dynamics_node.errors import DynamicsError, FileError
 from dynamics_node.files import open_file
 from dynamics_node.identification.recording import raw_recording
-from dynamics_node.robot.arguments import check_kind
 
 MAX_BYTES = 4_000_000_000    # two hours of seven joints at 1 kHz
 LONGEST_HEADER = 1_000_000   # characters

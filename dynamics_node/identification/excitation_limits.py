@@ -5,10 +5,10 @@ from typing import NamedTuple
 
 import numpy as np
 
+from dynamics_node import checks
+from dynamics_node.checks import at_least_zero, mapping, positive
 from dynamics_node.errors import DynamicsError, UnknownName, shown
 from dynamics_node.identification.excited_robot import BETWEEN, excited_robot
-from dynamics_node.model.checks import at_least_zero, mapping, positive
-from dynamics_node.robot import arguments
 
 WITHOUT_LIMITS = np.pi      # half the range of a continuous joint [rad]; of a slide, 1 m
 USUAL_SPEED = 1.0           # where the URDF says none [rad/s or m/s]
@@ -78,7 +78,7 @@ def excitation_limits(robot, margin=0.1, positions=None, acceleration=None, boxe
                                                                  speed),
                   _accelerations(robot, joints, acceleration),
                   (1.0 - margin) * np.where(np.isnan(torque), np.inf, torque),
-                  tuple(_box(robot, box) for box in arguments.check_sequence('boxes', boxes)),
+                  tuple(_box(robot, box) for box in checks.check_sequence('boxes', boxes)),
                   tuple(warnings),
                   _others(robot, excited.others, margin, positions, acceleration))
 
@@ -99,7 +99,7 @@ def _ranges(robot, joints, margin, positions):
     ranges = np.array([_range(joint, margin) for joint in joints]).reshape(-1, 2)
     places = {joint.name: k for k, joint in enumerate(joints)}
     for name, pair in positions.items():
-        lower, upper = arguments.check_single(f"positions['{name}']", pair, 2)
+        lower, upper = checks.check_single(f"positions['{name}']", pair, 2)
         if lower >= upper:
             raise DynamicsError(f"positions['{name}'] is {shown(pair)}; expected (lower, upper)")
         robot.model.joint(name)
@@ -186,10 +186,10 @@ def _acceleration(name, value):
 
 
 def _box(robot, box):
-    arguments.check_kind('an entry of boxes', box, Box)
+    checks.check_kind('an entry of boxes', box, Box)
     if not isinstance(box.frame, str) or box.frame not in robot.frame_names:
         raise DynamicsError(f'boxes: {UnknownName("frame", box.frame, robot.frame_names)}')
-    lower, upper = (arguments.check_floats(f"{name} of the box of '{box.frame}'", value, 3)
+    lower, upper = (checks.check_floats(f"{name} of the box of '{box.frame}'", value, 3)
                     for name, value in (('lower', box.lower), ('upper', box.upper)))
     if not (lower < upper).all():
         raise DynamicsError(f"the box of '{box.frame}' goes from {box.lower} to {box.upper}; "

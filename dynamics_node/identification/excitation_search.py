@@ -12,6 +12,8 @@ from typing import NamedTuple
 
 import numpy as np
 
+from dynamics_node import checks
+from dynamics_node.checks import at_least_zero, positive, whole
 from dynamics_node.errors import DynamicsError, shown
 from dynamics_node.identification.excitation_limits import (
     dense_times,
@@ -22,8 +24,6 @@ from dynamics_node.identification.excited_robot import excited_robot
 from dynamics_node.identification.fourier import Fourier, at_rest
 from dynamics_node.identification.recording import check_one_axis
 from dynamics_node.identification.scaled_regressor import ScaledRegressor, smooth_condition
-from dynamics_node.model.checks import at_least_zero, positive, whole
-from dynamics_node.robot import arguments
 
 DRAWN = 100          # random motions
 TRIES = 20           # how often random configurations to move about are tried again
@@ -77,7 +77,7 @@ def excitation(robot, settings=None, progress=_silent):
     :param progress: called with the share that is done and what is being done; may raise to stop.
     :raise DynamicsError: a setting that is wrong, or limits that no motion can keep.
     """
-    arguments.check_callable('progress', progress)
+    checks.check_callable('progress', progress)
     search = _Search(robot, ExcitationSettings() if settings is None else settings,
                      progress or _silent)
     drawn = search.draw()
@@ -91,7 +91,7 @@ class _Search:
 
     def __init__(self, robot, settings, progress):
         check_one_axis(robot)
-        arguments.check_kind('settings', settings, ExcitationSettings)
+        checks.check_kind('settings', settings, ExcitationSettings)
         if not (isinstance(settings.harmonics, int) and 2 <= settings.harmonics <= MOST_HARMONICS):
             raise DynamicsError(f'harmonics is {shown(settings.harmonics)}; expected 2 or more, up '
                                 f'to {MOST_HARMONICS}: with one, nothing that starts at rest moves')
@@ -104,7 +104,7 @@ class _Search:
         self.excited = excited_robot(robot)
         self.limits = excitation_limits(robot, settings.margin, settings.positions,
                                 settings.acceleration, settings.boxes, self.excited)
-        self.rng = np.random.default_rng(arguments.check_count('seed', settings.seed))
+        self.rng = np.random.default_rng(checks.whole('seed', settings.seed))
         self.until = monotonic() + _duration(settings.seconds)
         progress(0.0, 'base parameters')
         omega = 2.0 * np.pi / self.period

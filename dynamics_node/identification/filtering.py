@@ -19,10 +19,10 @@ q, v and a are known up to a cutoff, by a Butterworth filter that is run forward
 
 import numpy as np
 
+from dynamics_node.checks import positive
 from dynamics_node.errors import DynamicsError
 from dynamics_node.identification.decimation import segments
 from dynamics_node.identification.recording import Recording
-from dynamics_node.model.checks import positive
 
 ORDER = 4             # of the Butterworth filter, run twice
 ABOVE_BANDWIDTH = 5.0  # cutoff / bandwidth of the motion, at most

@@ -20,12 +20,12 @@ from scipy.linalg import solve_triangular
 from scipy.optimize import least_squares
 
 from dynamics_node.algorithms.inertial_parameters import TEN, inertia_of, ten_numbers
+from dynamics_node.checks import positive
 from dynamics_node.errors import DynamicsError
 from dynamics_node.identification import log_cholesky
 from dynamics_node.identification.linear_fit import TUNING, equilibrated, huber
 from dynamics_node.identification.noise import residual_noise
 from dynamics_node.identification.payload_equations import rows_of
-from dynamics_node.model.checks import positive
 from dynamics_node.model.model import WORLD
 from dynamics_node.robot.arguments import check_robot
 from dynamics_node.spatial.inertia import Inertia

@@ -4,6 +4,7 @@ from typing import NamedTuple
 
 import numpy as np
 
+from dynamics_node.checks import at_least_zero, check_kind, flag, positive
 from dynamics_node.identification.decimation import factor_for
 from dynamics_node.identification.filtering import default_cutoff, smooth
 from dynamics_node.identification.loop_equations import has_loops
@@ -21,8 +22,6 @@ from dynamics_node.identification.recording import (
 )
 from dynamics_node.identification.recording_checks import check_recording, without_repeats
 from dynamics_node.identification.unit_checks import check_speeds, check_torques
-from dynamics_node.model.checks import at_least_zero, flag, positive
-from dynamics_node.robot.arguments import check_kind
 
 
 class Prepared(NamedTuple):

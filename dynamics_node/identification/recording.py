@@ -4,8 +4,9 @@ from typing import NamedTuple
 
 import numpy as np
 
+from dynamics_node.checks import check_kind, check_names
 from dynamics_node.errors import DynamicsError, shown
-from dynamics_node.robot.arguments import check_kind, check_names, check_robot
+from dynamics_node.robot.arguments import check_robot
 
 
 class Recording(NamedTuple):

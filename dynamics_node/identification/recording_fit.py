@@ -2,9 +2,9 @@
 
 from typing import NamedTuple
 
+from dynamics_node.checks import check_callable, check_kind
 from dynamics_node.identification.preparation import Prepared, prepare
 from dynamics_node.identification.robot_fit import Identification, IdentificationOptions, identify
-from dynamics_node.robot.arguments import check_callable, check_kind
 
 PREPARED = 0.1    # share of the work that checks and filters are
 

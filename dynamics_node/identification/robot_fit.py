@@ -4,6 +4,7 @@ from typing import NamedTuple
 
 import numpy as np
 
+from dynamics_node.checks import check_callable, check_kind, positive, whole
 from dynamics_node.errors import DynamicsError, shown
 from dynamics_node.identification.consistent_fit import consistent_fit, parameter_prior
 from dynamics_node.identification.decimation import rows_left
@@ -23,8 +24,7 @@ from dynamics_node.identification.parameters import (
 from dynamics_node.identification.recording import Recording, select_joints
 from dynamics_node.identification.uncertainty import Spread, base_spread, full_spread
 from dynamics_node.identification.validation import Residuals, compare, split
-from dynamics_node.model.checks import positive, whole
-from dynamics_node.robot.arguments import check_callable, check_kind, check_robot
+from dynamics_node.robot.arguments import check_robot
 from dynamics_node.robot.robot import Robot
 
 ENOUGH = 5           # torques per unknown: fewer, and residuals say nothing about the noise

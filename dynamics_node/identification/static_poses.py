@@ -4,9 +4,9 @@ from typing import NamedTuple
 
 import numpy as np
 
+from dynamics_node import checks
 from dynamics_node.errors import DynamicsError, UnknownName
 from dynamics_node.identification.recording import check_one_axis, motor_names
-from dynamics_node.robot import arguments
 
 
 class StaticPoses(NamedTuple):
@@ -30,7 +30,7 @@ def select_pose_joints(robot, poses):
 
     :raise DynamicsError: what is wrong with them.
     """
-    names = arguments.check_names('joint_names of the poses', poses.joint_names)
+    names = checks.check_names('joint_names of the poses', poses.joint_names)
     check_one_axis(robot)
     for name in motor_names(robot) if robot.loops.constraints else robot.joint_names:
         if name not in names:
@@ -55,7 +55,7 @@ def select_pose_joints(robot, poses):
 def _rows(key, value, columns):
     """Return finite floats, (N, columns)."""
     try:
-        array = arguments.check_array(key, value, columns)
+        array = checks.check_array(key, value, columns)
     except DynamicsError as error:
         raise DynamicsError(f'{key} of the poses: {error}') from None
     if array.ndim != 2:

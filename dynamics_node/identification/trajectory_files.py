@@ -11,10 +11,10 @@ from typing import NamedTuple
 
 import numpy as np
 
+from dynamics_node.checks import positive
 from dynamics_node.errors import DynamicsError, FileError
 from dynamics_node.files import read_text
 from dynamics_node.identification.csv_files import write_table
-from dynamics_node.model.checks import positive
 from dynamics_node.yaml_text import load_yaml
 
 QUANTITIES = ('position', 'velocity', 'acceleration')

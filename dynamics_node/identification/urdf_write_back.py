@@ -15,6 +15,7 @@ carries gets everything, and the others nothing.
 import numpy as np
 
 from dynamics_node.algorithms.inertial_parameters import inertia_of, ten_numbers
+from dynamics_node.checks import flag
 from dynamics_node.errors import DynamicsError, UnknownName, shown
 from dynamics_node.identification.log_cholesky import (
     is_consistent,
@@ -23,7 +24,6 @@ from dynamics_node.identification.log_cholesky import (
     upper_cholesky,
 )
 from dynamics_node.identification.urdf_edit import Edits, parsed
-from dynamics_node.model.checks import flag
 from dynamics_node.model.read_urdf import read_urdf
 from dynamics_node.model.urdf_text import urdf_text
 from dynamics_node.robot.arguments import check_robot

@@ -2,8 +2,8 @@
 
 import numpy as np
 
+from dynamics_node.checks import at_least_zero, choice, finite, flag, mapping, positive
 from dynamics_node.errors import ModelError, UnknownName
-from dynamics_node.model.checks import at_least_zero, choice, finite, flag, mapping, positive
 from dynamics_node.model.configuration import UNIT_QUATERNION
 from dynamics_node.model.joints import KINDS, Floating, Planar, Prismatic, Revolute
 from dynamics_node.model.mimic import chains, resolve_mimic

@@ -1,6 +1,6 @@
 """What the joints themselves take, other than the URDF says."""
 
-from dynamics_node.model.checks import at_least_zero, mapping
+from dynamics_node.checks import at_least_zero, mapping
 
 
 def with_friction(model, damping=None, friction=None):

@@ -2,8 +2,8 @@
 
 import numpy as np
 
+from dynamics_node.checks import LARGEST
 from dynamics_node.errors import ModelError
-from dynamics_node.model.checks import LARGEST
 from dynamics_node.model.tree import some
 
 

@@ -8,8 +8,8 @@ from collections.abc import Mapping
 
 import numpy as np
 
+from dynamics_node.checks import at_least_zero, finite
 from dynamics_node.errors import ModelError, UnknownName, shown
-from dynamics_node.model.checks import at_least_zero, finite
 from dynamics_node.model.model import Payload
 from dynamics_node.spatial import inertia as inertias
 

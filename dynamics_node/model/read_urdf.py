@@ -11,8 +11,8 @@ import threading
 import numpy as np
 from urdf_parser_py import urdf, xml_reflection
 
+from dynamics_node.checks import LARGEST
 from dynamics_node.errors import ModelError
-from dynamics_node.model.checks import LARGEST
 from dynamics_node.model.joints import KINDS
 from dynamics_node.model.records import JointRecord, LinkRecord, Mimic, RobotRecord
 from dynamics_node.model.urdf_xml import IRRELEVANT, irrelevant, parse_xml

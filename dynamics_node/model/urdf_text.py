@@ -4,9 +4,9 @@ import os
 import re
 import sys
 
+from dynamics_node.checks import whole
 from dynamics_node.errors import FileError, FileTooLong, ModelError, shortened
 from dynamics_node.files import read_file
-from dynamics_node.model.checks import whole
 
 MAX_BYTES = 20_000_000  # the largest published robots are below 2 MB
 

@@ -2,6 +2,7 @@
 
 import numpy as np
 
+from dynamics_node.checks import check_facts
 from dynamics_node.errors import DynamicsError
 from dynamics_node.identification.identifiability import NEVER
 from dynamics_node.identification.loop_equations import loop_torques
@@ -22,7 +23,6 @@ from dynamics_node.reports.page import (
 )
 from dynamics_node.reports.plots import Line, error_bars, line_plot
 from dynamics_node.reports.units import effort_units
-from dynamics_node.robot.arguments import check_facts
 
 DRAWN = 4000   # samples of the held-back motion that plots are made of; RMS are of all
 

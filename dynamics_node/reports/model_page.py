@@ -2,6 +2,7 @@
 
 import numpy as np
 
+from dynamics_node import checks
 from dynamics_node.constrained.actuation import actuated_dofs
 from dynamics_node.constrained.constraint import row_names
 from dynamics_node.control.closed_loops import ClosedLoops, check_support
@@ -30,7 +31,7 @@ def model_report_page(robot, q=None, about=None):
     """
     arguments.check_robot(robot)
     q = neutral(robot) if q is None else arguments.check_configuration(
-        robot.model, arguments.check_single('q', q, robot.nq))
+        robot.model, checks.check_single('q', q, robot.nq))
     report = robot.report()
     whole = robot.center_of_mass(q) if robot.total_mass > 0.0 else np.full(3, np.nan)
     torque, odd = gravity_torque(robot, q)
@@ -39,7 +40,7 @@ def model_report_page(robot, q=None, about=None):
                'gravity': robot.gravity, 'dof_names': robot.dof_names, 'gravity_torque': torque,
                'effort_limit': limit, 'loops': _loops(robot)}
     html = page(
-        f'Robot {robot.name}', arguments.check_facts(about),
+        f'Robot {robot.name}', checks.check_facts(about),
         facts(_figures(robot, report, whole, torque, limit)),
         section('Findings', *_findings(report)),
         section('Tree', figure(tree_picture(robot.model), _about_tree(robot))),

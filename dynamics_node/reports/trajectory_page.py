@@ -5,9 +5,10 @@ from typing import NamedTuple
 import numpy as np
 from scipy.integrate import trapezoid
 
+from dynamics_node import checks
+from dynamics_node.checks import finite
 from dynamics_node.control.trajectory_torques import TrajectoryTorques, trajectory_torques
 from dynamics_node.errors import DynamicsError
-from dynamics_node.model.checks import finite
 from dynamics_node.reports.digits import plain, shown
 from dynamics_node.reports.markup import tag
 from dynamics_node.reports.page import facts, figure, grid, note, page, section, several, table
@@ -62,7 +63,7 @@ def trajectory_report_page(robot, times, q, v, a, payload_frame='', payload_com=
     v = np.broadcast_to(v, found.torques.effort.shape)
     torques = found.torques
     html = page(
-        f'Trajectory of {robot.name}', arguments.check_facts(about),
+        f'Trajectory of {robot.name}', checks.check_facts(about),
         facts(_figures(robot, times, found, payload_frame)),
         section('Peak effort against its limit', figure(limit_bars(
             'Greatest effort along the trajectory, against the limits', robot.dof_names,

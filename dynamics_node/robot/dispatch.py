@@ -8,6 +8,7 @@ from functools import partial
 
 import numpy as np
 
+from dynamics_node import checks
 from dynamics_node.algorithms.wrenches import body_wrenches
 from dynamics_node.errors import DynamicsError
 from dynamics_node.kernels.keys import has_kernel, key_of
@@ -16,7 +17,6 @@ from dynamics_node.kernels.shapes import input_shape, result_shapes, state_shape
 from dynamics_node.kernels.spec import CONSTRAINTS, FRAME
 from dynamics_node.kernels.table import ALL_KERNELS
 from dynamics_node.model import configuration
-from dynamics_node.robot import arguments as checks
 
 try:
     from dynamics_node.compiler._call import Caller
@@ -172,12 +172,12 @@ class Dispatcher:
 
     def _checked_states(self, inputs, external, constraints=(), arguments=()):
         """Return (states, number of states or None, whether wrenches are the last of them)."""
-        inputs = {name: checks.check_configuration(self.model, value) if name == 'q'
+        inputs = {name: arguments.check_configuration(self.model, value) if name == 'q'
                   else checks.check_array(name, value, math.prod(
                       input_shape(self.model, name, constraints, arguments)))
                   for name, value in inputs.items()}
         forces = {name: {} if wrenches is None
-                  else checks.check_wrenches(self.model, wrenches, name)
+                  else arguments.check_wrenches(self.model, wrenches, name)
                   for name, wrenches in external.items()}
         n = checks.batch_size(inputs, **forces)
         states = [_rows_of(array, n) for array in inputs.values()]

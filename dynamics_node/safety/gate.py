@@ -27,7 +27,7 @@ from collections.abc import Sequence
 
 from numpy.typing import ArrayLike
 
-from dynamics_node.robot.arguments import check_kind
+from dynamics_node.checks import check_kind
 from dynamics_node.safety.clock import Clock
 from dynamics_node.safety.faults import GATE, MODEL_CHANGED, OUTSIDE, Fault, Refused
 from dynamics_node.safety.gate_limits import GateLimits

@@ -4,8 +4,8 @@ from dataclasses import dataclass
 
 import numpy as np
 
+from dynamics_node.checks import check_kind
 from dynamics_node.errors import DynamicsError
-from dynamics_node.robot.arguments import check_kind
 from dynamics_node.safety.limits import JointLimits
 from dynamics_node.safety.settings import EXIT_TIME, LARGEST, SafetySettings
 

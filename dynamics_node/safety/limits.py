@@ -4,9 +4,9 @@ from dataclasses import dataclass
 
 import numpy as np
 
+from dynamics_node.checks import check_sequence, finite, mapping
 from dynamics_node.errors import DynamicsError, UnknownName, shown
-from dynamics_node.model.checks import finite, mapping
-from dynamics_node.robot.arguments import check_robot, check_sequence
+from dynamics_node.robot.arguments import check_robot
 from dynamics_node.safety.settings import LARGEST
 
 

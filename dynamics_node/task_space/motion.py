@@ -5,8 +5,8 @@ from dataclasses import dataclass, field
 import numpy as np
 
 from dynamics_node.algorithms.jacobian import pose_and_jacobian
+from dynamics_node.checks import at_least_zero, finite, positive
 from dynamics_node.errors import DynamicsError, shown
-from dynamics_node.model.checks import at_least_zero, finite, positive
 from dynamics_node.task_space.newton_step import error_and_rows
 from dynamics_node.task_space.target import Target
 

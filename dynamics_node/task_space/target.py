@@ -5,8 +5,8 @@ from typing import NamedTuple
 
 import numpy as np
 
+from dynamics_node.checks import finite, positive
 from dynamics_node.errors import DynamicsError, shown
-from dynamics_node.model.checks import finite, positive
 from dynamics_node.model.configuration import UNIT_QUATERNION
 from dynamics_node.spatial import so3
 

@@ -11,8 +11,8 @@ from typing import NamedTuple
 
 import numpy as np
 
+from dynamics_node.checks import LARGEST
 from dynamics_node.errors import DynamicsError, UnknownName, shown
-from dynamics_node.model.checks import LARGEST
 from dynamics_node.model.configuration import UNIT_QUATERNION
 from dynamics_node.spatial import so3
 from dynamics_node.task_space.setting import picked
