@@ -44,6 +44,10 @@ def identification():
     return module('dynamics_node.identification')
 
 
+def observer():
+    return module('dynamics_node.observer')
+
+
 def reports():
     return module('dynamics_node.reports')
 
