@@ -7,7 +7,6 @@ import importlib
 import inspect
 import pkgutil
 import re
-import typing
 from pathlib import Path
 
 import dynamics_node
@@ -15,6 +14,7 @@ from dynamics_node.ros.parameters.declared import DECLARED
 
 ROOT = Path(__file__).resolve().parent.parent
 ROOT_NAMES = ['Robot', 'Constraint', 'Target', 'Task', 'Bound', 'FrameMotion', 'Tracking']
+RESULT_ROOMS = ('algorithms', 'constrained', 'kernels', 'model', 'task_space')
 
 
 def python_api():
@@ -27,23 +27,25 @@ def python_api():
 def results():
     """Return directives for the result types that the annotations of Robot's methods name."""
     shown = {getattr(dynamics_node, name) for name in dynamics_node.__all__}
-    found = {}
-    for _, method in inspect.getmembers(dynamics_node.Robot, callable):
-        for kind in classes_in(getattr(method, '__annotations__', {}).get('return')):
-            if kind not in shown:
-                found[kind.__name__] = kind
-    return '\n'.join(directive(kind.__module__, name) for name, kind in sorted(found.items()))
-
-
-def classes_in(annotation):
-    """Return the classes of this package that an annotation names."""
-    if isinstance(annotation, type) and not typing.get_args(annotation):
-        return [annotation] if annotation.__module__.startswith('dynamics_node.') else []
-    return [kind for each in typing.get_args(annotation) for kind in classes_in(each)]
+    classes = {}
+    for info in pkgutil.walk_packages(dynamics_node.__path__, 'dynamics_node.'):
+        if info.name.split('.')[1] in RESULT_ROOMS:
+            found = vars(importlib.import_module(info.name)).values()
+            classes |= {each.__name__: each for each in found
+                        if isinstance(each, type) and each.__module__ == info.name}
+    annotations = [str(getattr(method, '__annotations__', {}).get('return'))
+                   for _, method in inspect.getmembers(dynamics_node.Robot, callable)]
+    named = set(re.findall(r'\w+', ' '.join(annotations)))
+    return '\n'.join(directive(classes[name].__module__, name) for name in sorted(named)
+                     if name in classes and classes[name] not in shown)
 
 
 def identification():
     return module('dynamics_node.identification')
+
+
+def observer():
+    return module('dynamics_node.observer')
 
 
 def reports():

@@ -1,6 +1,8 @@
 """Check the design: folders and their order, public names, lengths, one test per source."""
 
 import ast
+import importlib
+import inspect
 import re
 from collections import Counter
 from pathlib import Path
@@ -187,3 +189,30 @@ def test_every_service_is_documented_field_by_field():
         for above, line in zip(['', *lines], lines):
             if re.match(r'^\w', line) and not re.match(r'^bool success$', line):
                 assert '#' in line or above.startswith('#'), f'{path.name}: {line}'
+
+
+PUBLIC_MODULES = ('dynamics_node', 'dynamics_node.identification', 'dynamics_node.observer',
+                  'dynamics_node.reports')
+
+
+def functions_of(obj):
+    """Return the functions behind a public name: itself, or its methods and properties."""
+    if not isinstance(obj, type):
+        return [obj]
+    members = [inspect.getattr_static(obj, name) for name in dir(obj) if not name.startswith('_')]
+    found = [getattr(member, 'fget', None) or getattr(member, '__func__', member)
+             for member in members]
+    return [each for each in found if inspect.isfunction(each)
+            and each.__module__.startswith('dynamics_node')]
+
+
+@pytest.mark.parametrize('module', PUBLIC_MODULES)
+def test_everything_public_has_types(module):
+    """Each argument and result of each function that a user imports; editors show them."""
+    loaded = importlib.import_module(module)
+    names = loaded.__all__
+    untyped = {function.__qualname__ for name in names for function in functions_of(
+        getattr(loaded, name)) if 'return' not in function.__annotations__ or any(
+        argument not in function.__annotations__
+        for argument in inspect.signature(function).parameters if argument not in ('self', 'cls'))}
+    assert sorted(untyped) == []

@@ -69,7 +69,7 @@ class LoopMotion:
         """Take `near` (nq,), a configuration near which the loops can be closed; None: neutral."""
         self.robot, self.model = robot, robot.model
         self.constraints = robot.loops.constraints
-        loose = [constraint.name for constraint in self.constraints if constraint.follows]
+        loose = [constraint.name for constraint in self.constraints if constraint.is_unanchored]
         if loose:
             raise DynamicsError(f'the contacts {loose} of the loops have no to_pose, so that they '
                                 'do not say where the robot is; identification needs it')

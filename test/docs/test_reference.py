@@ -1,6 +1,7 @@
 """`make docs` builds without a warning, and the reference has every method, field, parameter."""
 
 import html
+import importlib
 import re
 import subprocess
 import sys
@@ -9,6 +10,7 @@ import pytest
 from support.paths import DOCS, ROOT
 
 from dynamics_node import Robot
+from dynamics_node.kernels.result_types import HybridDynamicsDerivatives
 from dynamics_node.ros.parameters.declared import DECLARED
 
 pytest.importorskip('sphinx')
@@ -35,6 +37,14 @@ def test_the_python_page_has_every_method_of_the_robot(pages):
     assert 'Bases:' not in pages['python']
 
 
+def test_the_python_page_has_the_results(pages):
+    """With the comments of their fields."""
+    _, _, results = pages['python'].partition('Results')
+    for name in ('ConstraintReport', 'ForwardDynamicsDerivatives', 'OperationalSpace'):
+        assert f'.{name}(' in results
+    assert 'dtau: (nv, nv) the inverse of the mass matrix' in results
+
+
 def test_the_interfaces_page_has_every_field(pages):
     """Of services, messages and actions."""
     paths = [path for kind in ('srv', 'msg', 'action') for path in (ROOT / kind).iterdir()]
@@ -48,7 +58,30 @@ def test_the_parameters_page_has_every_parameter(pages):
     assert [name for name in DECLARED if name not in pages['parameters']] == []
 
 
-@pytest.mark.parametrize('page', ['identification', 'reports', 'client', 'overview',
+@pytest.mark.parametrize('page', ['identification', 'observer', 'reports', 'client', 'overview',
                                   'contributing'])
 def test_no_page_is_empty(page, pages):
     assert len(pages[page]) > 2000
+
+
+@pytest.fixture
+def docstrings(monkeypatch):
+    """Return the module docs/docstrings.py."""
+    monkeypatch.syspath_prepend(str(DOCS))
+    return importlib.import_module('docstrings')
+
+
+def test_markup_in_a_docstring_is_text(docstrings):
+    """Only `code`, lists, fields and indented equations mean something."""
+    lines = ['Return |x| * b_, as `q_`.', '', '    tau = M a', '', '* one', '  more',
+             ':param x: |x|']
+    docstrings.to_rst(None, 'function', '', None, None, lines)
+    assert lines == [r'Return \|x\| \* b\_, as ``q_``.', '', '::', '', '    tau = M a', '',
+                     '* one', '  more', '', r':param x: \|x\|', '']
+
+
+def test_the_comments_of_fields_are_read(docstrings):
+    """Behind the field, and on the lines below it."""
+    fields = dict(docstrings.commented_fields(HybridDynamicsDerivatives))
+    assert list(fields) == ['dq', 'dv', 'dknown']
+    assert fields['dq'] == '(nv, nv) along unit velocities'
