@@ -3,14 +3,21 @@
 Each function returns the value in its plain form, or raises an error that names the argument.
 """
 
+from __future__ import annotations
+
 import math
 import re
-from collections.abc import Mapping, Sequence, Set
+from collections.abc import Callable, Iterable, Mapping, Sequence, Set
 from numbers import Integral
+from typing import TypeVar
 
 import numpy as np
+from numpy.typing import ArrayLike
 
 from dynamics_node.errors import DynamicsError, ModelError, shown
+
+T = TypeVar('T')
+F = TypeVar('F', bound=Callable)
 
 LARGEST = 1e30         # no robot has more of anything; squares and products stay finite
 MOST_JOINTS = 100_000  # of one robot; a greater number is a mistake that would fill the memory
@@ -18,12 +25,11 @@ MOST_JOINTS = 100_000  # of one robot; a greater number is a mistake that would 
 
 # Numbers ------------------------------------------------------------------------------------------
 
-def finite(name, value, *shapes):
+def finite(name: str, value: ArrayLike, *shapes: tuple[int, ...]) -> np.ndarray:
     """Return value as an array of floats of one of the shapes, all finite."""
     try:
-        array = np.asarray(value)
-        numeric = array.dtype.kind in 'fiu'
-        array = np.array(array, dtype=float) if numeric else None
+        given = np.asarray(value)
+        array = np.array(given, dtype=float) if given.dtype.kind in 'fiu' else None
     except Exception:  # an object may raise anything when NumPy reads it
         array = None
     if array is None or array.shape not in shapes or not (np.abs(array) <= LARGEST).all():
@@ -33,7 +39,7 @@ def finite(name, value, *shapes):
     return array
 
 
-def at_least_zero(name, value):
+def at_least_zero(name: str, value: float) -> float:
     """Return value as a float that is finite and not negative."""
     number = float(finite(name, value, ()))
     if number < 0.0:
@@ -41,7 +47,7 @@ def at_least_zero(name, value):
     return number
 
 
-def positive(name, value):
+def positive(name: str, value: float) -> float:
     """Return value as a float that is finite and above zero."""
     number = float(finite(name, value, ()))
     if number <= 0.0:
@@ -49,7 +55,7 @@ def positive(name, value):
     return number
 
 
-def mapping(name, value, example):
+def mapping(name: str, value: Mapping, example: str) -> dict:
     """Return value as a dict."""
     try:
         return dict(value.items())
@@ -58,7 +64,7 @@ def mapping(name, value, example):
                          f'{example}') from None
 
 
-def flag(name, value):
+def flag(name: str, value: bool) -> bool:
     """Return True or False; 1 and 0 count as such."""
     if isinstance(value, (bool, np.bool_)):
         return bool(value)
@@ -67,14 +73,14 @@ def flag(name, value):
     raise ModelError(f'{name} is {shown(value)}; expected True or False')
 
 
-def choice(name, value, choices):
+def choice(name: str, value: str, choices: Iterable[str]) -> str:
     """Return the text, which is one of the choices."""
     if not isinstance(value, str) or value not in tuple(choices):
         raise ModelError(f'{name} is {shown(value)}; expected one of {", ".join(choices)}')
     return str(value)
 
 
-def whole(name, value, least=0, most=None):
+def whole(name: str, value: int, least: int = 0, most: int | None = None) -> int:
     """Return a whole number within bounds as an int."""
     if (not isinstance(value, Integral) or isinstance(value, bool) or value < least
             or (most is not None and value > most)):
@@ -83,7 +89,7 @@ def whole(name, value, least=0, most=None):
     return int(value)
 
 
-def named_numbers(name, text):
+def named_numbers(name: str, text: str) -> dict[str, float]:
     """Return {joint: number} of a text such as 'finger_1=0.02 finger_2=0.02'."""
     numbers = {}
     for part in re.split(r'[\s,]+', text.strip()):
@@ -104,7 +110,7 @@ def named_numbers(name, text):
 
 # Arrays -------------------------------------------------------------------------------------------
 
-def check_array(name, value, size):
+def check_array(name: str, value: ArrayLike, size: int) -> np.ndarray:
     """Return value as finite floats of shape (size,) or (N, size)."""
     array = floats(name, value)
     if array.ndim not in (1, 2) or array.shape[-1] != size:
@@ -116,7 +122,7 @@ def check_array(name, value, size):
     return array
 
 
-def check_single(name, value, size):
+def check_single(name: str, value: ArrayLike, size: int) -> np.ndarray:
     """Return value as finite floats of shape (size,)."""
     array = check_array(name, value, size)
     if array.ndim != 1:
@@ -124,7 +130,7 @@ def check_single(name, value, size):
     return array
 
 
-def check_floats(name, value, size):
+def check_floats(name: str, value: ArrayLike, size: int) -> np.ndarray:
     """Return value as (size,) floats, which need not be finite."""
     array = floats(name, value)
     if array.shape != (size,):
@@ -132,7 +138,7 @@ def check_floats(name, value, size):
     return array
 
 
-def floats(name, value):
+def floats(name: str, value: ArrayLike) -> np.ndarray:
     """Return value as an array of floats of any shape."""
     try:
         array = np.asarray(value)
@@ -143,18 +149,19 @@ def floats(name, value):
         raise DynamicsError(f'{name} must hold real numbers, got {shown(value)}') from error
 
 
-def check_weights(name, weights, size):
+def check_weights(name: str, weights: ArrayLike | None, size: int) -> np.ndarray | None:
     """Return `size` numbers that are not negative, or None for ones."""
     if weights is None:
         return None
-    weights = check_single(name, weights, size)
-    if (weights < 0.0).any():
-        raise DynamicsError(f'{name}[{int(np.argmin(weights))}] is {weights.min()}; '
+    array = check_single(name, weights, size)
+    if (array < 0.0).any():
+        raise DynamicsError(f'{name}[{int(np.argmin(array))}] is {array.min()}; '
                             'no weight may be below zero')
-    return weights
+    return array
 
 
-def batch_size(arrays, **by_frame):
+def batch_size(arrays: Mapping[str, np.ndarray], **by_frame: Mapping[str, np.ndarray]
+               ) -> int | None:
     """Return N if any array, or any value by frame, is a batch; None if all are single states.
 
     They come apart since a frame may have the name of an argument.
@@ -163,17 +170,17 @@ def batch_size(arrays, **by_frame):
                                 for frame, value in values.items())]
     sizes = {name: len(array) for name, array in named if array.ndim == 2}
     if len(set(sizes.values())) > 1:
-        shown = ', '.join(f'{name} has {n}' for name, n in sizes.items())
-        raise DynamicsError(f'batches must be of one size; {shown} rows')
+        rows = ', '.join(f'{name} has {n}' for name, n in sizes.items())
+        raise DynamicsError(f'batches must be of one size; {rows} rows')
     return next(iter(sizes.values()), None)
 
 
-def entry(name, place):
+def entry(name: str, place: object) -> str:
     """Return the name of an entry of an argument, as an error message shows it."""
     return f"{name}['{place}']"
 
 
-def check_generator(rng):
+def check_generator(rng: np.random.Generator | int | Sequence[int] | None) -> np.random.Generator:
     """Return the numpy Generator of a seed, of None, or the one that is given."""
     numbered = isinstance(rng, (Integral, list, tuple, np.ndarray))
     try:
@@ -194,16 +201,17 @@ def _whole_numbers(seed):
     return seed
 
 
-def check_pair(name, value, what):
+def check_pair(name: str, value: Sequence[T | None] | None, what: str) -> tuple[T | None, T | None]:
     """Return a pair, either of which may be None; a mere None is (None, None)."""
     if value is None:
         return None, None
     if not isinstance(value, (tuple, list)) or len(value) != 2:
         raise DynamicsError(f'{name} is {shown(value)}; expected a pair: {what}')
-    return tuple(value)
+    first, second = value
+    return first, second
 
 
-def check_names(name, names):
+def check_names(name: str, names: str | Sequence[str] | Set[str]) -> tuple[str, ...]:
     """Return one name or some names as a tuple of texts."""
     if isinstance(names, str):
         return (names,)
@@ -213,15 +221,15 @@ def check_names(name, names):
     return tuple(names)
 
 
-def check_sequence(name, items):
+def check_sequence(name: str, items: Sequence[T]) -> tuple[T, ...]:
     """Return the items of a list or tuple as a tuple."""
     if isinstance(items, (str, bytes)) or not isinstance(items, Sequence):
         raise DynamicsError(f'{name} is {shown(items)}; expected a list')
     return tuple(items)
 
 
-def check_kind(name, value, kind):
-    """Return a value that is of a class of ours, or of one of several."""
+def check_kind(name: str, value: object, kind: type[T] | tuple[type[T], ...]) -> T:
+    """Return the value, if it is of that class, or of one of several."""
     if not isinstance(value, kind):
         kinds = kind if isinstance(kind, tuple) else (kind,)
         wanted = ' or '.join(each.__name__ for each in kinds)
@@ -229,8 +237,8 @@ def check_kind(name, value, kind):
     return value
 
 
-def check_facts(about):
-    """Return {what: value} of texts for a report, empty for None."""
+def check_facts(about: Mapping[str, str] | None) -> Mapping[str, str]:
+    """Return the {name: value} that a report is to show, empty for None."""
     if about is None:
         return {}
     if not isinstance(about, Mapping):
@@ -238,7 +246,7 @@ def check_facts(about):
     return about
 
 
-def check_callable(name, function):
+def check_callable(name: str, function: F | None) -> F | None:
     """Return a function, or None."""
     if function is not None and not callable(function):
         raise DynamicsError(f'{name} is {shown(function)}; expected a function, or None')

@@ -1,4 +1,4 @@
-"""Check contact forces or impulses: friction cone, unilaterality, centre of pressure (float only)."""
+"""Check contact forces or impulses: friction cone, sign, centre of pressure (float only)."""
 
 import math
 from typing import NamedTuple

@@ -25,7 +25,7 @@ def busy():
 
 _worker = Worker()
 atexit.register(_worker.stop)
-_all_robots = weakref.WeakSet()
+_all_robots: 'weakref.WeakSet[RobotKernels]' = weakref.WeakSet()
 
 
 def _after_fork():

@@ -1,37 +1,40 @@
-"""Check the arguments of Robot methods against the model."""
+"""Check the arguments of a call, by name; functions behind these checks trust them."""
+
+from __future__ import annotations
 
 from collections.abc import Mapping, Sequence, Set
-from numbers import Real
+from typing import TYPE_CHECKING
 
 import numpy as np
+from numpy.typing import ArrayLike
 
 from dynamics_node.checks import check_array, check_single, entry, floats
-from dynamics_node.constrained.constraint import size
+from dynamics_node.constrained.constraint import Constraint, size
 from dynamics_node.constrained.impact import restitution_of_rows
 from dynamics_node.constrained.proximal import Proximal
 from dynamics_node.errors import DynamicsError, UnknownName, shown
 from dynamics_node.model.configuration import UNIT_QUATERNION
-from dynamics_node.task_space.motion import FrameMotion, Tracking
-from dynamics_node.task_space.target import Target
-from dynamics_node.task_space.tasks import AXES
+from dynamics_node.model.model import Model
 
-TOLERANCES = 1e-15, 1e9  # [m or rad] from the rounding of doubles to what has a finite square
+if TYPE_CHECKING:
+    from dynamics_node.robot.robot import Robot
 
 
-def check_robot(robot, name='robot'):
-    """Return a Robot, or an object with its model and methods."""
+
+def check_robot(robot: Robot, name: str = 'robot') -> Robot:
+    """Return the robot, if it has a model and the methods of one."""
     if not hasattr(robot, 'model') or not hasattr(robot, 'inverse_dynamics'):
         raise DynamicsError(f'{name} is {shown(robot)}; expected a Robot')
     return robot
 
 
-def check_configuration(model, q, name='q'):
+def check_configuration(model: Model, q: ArrayLike, name: str = 'q') -> np.ndarray:
     """Return q, its quaternions normalised."""
-    q = check_array(name, q, model.nq)
+    array = check_array(name, q, model.nq)
     for joint in model.joints:
         if joint.kind == 'floating':
-            q = _normalised(name, q, slice(joint.q.start + 3, joint.q.stop), joint.name)
-    return q
+            array = _normalised(name, array, slice(joint.q.start + 3, joint.q.stop), joint.name)
+    return array
 
 
 def _normalised(name, q, place, joint_name):
@@ -46,15 +49,15 @@ def _normalised(name, q, place, joint_name):
     return q
 
 
-def check_single_configuration(model, q, name='q'):
+def check_single_configuration(model: Model, q: ArrayLike, name: str = 'q') -> np.ndarray:
     """Return q of one state, (nq,), its quaternions normalised."""
-    q = check_configuration(model, q, name)
-    if q.ndim != 1:
-        raise DynamicsError(f'{name} must be one state, ({model.nq},), got {q.shape}')
-    return q
+    array = check_configuration(model, q, name)
+    if array.ndim != 1:
+        raise DynamicsError(f'{name} must be one state, ({model.nq},), got {array.shape}')
+    return array
 
 
-def check_given(given, nv):
+def check_given(given: ArrayLike, nv: int) -> np.ndarray:
     """Return the mask of prescribed accelerations, (nv,) booleans."""
     try:
         mask = np.asarray(given)
@@ -66,12 +69,13 @@ def check_given(given, nv):
     return mask.astype(bool, copy=False)
 
 
-def check_wrenches(model, wrenches, name='wrenches'):
+def check_wrenches(model: Model, wrenches: Mapping[str, ArrayLike], name: str = 'wrenches'
+                   ) -> dict[str, np.ndarray]:
     """Return {frame: (6,) or (N, 6) floats}, every frame known."""
     return _by_frame(model, name, wrenches, 6, '(fx, fy, fz, tx, ty, tz)')
 
 
-def check_inertia_rates(model, rates):
+def check_inertia_rates(model: Model, rates: Mapping[str, ArrayLike]) -> dict[str, np.ndarray]:
     """Return {frame: (10,) or (N, 10) floats}, every frame known."""
     return _by_frame(model, 'dinertias', rates, 10,
                      '(m, mcx, mcy, mcz, Ixx, Ixy, Iyy, Ixz, Iyz, Izz)')
@@ -86,7 +90,8 @@ def _by_frame(model, name, values, size, numbers):
     return {frame: check_array(entry(name, frame), value, size) for frame, value in values.items()}
 
 
-def check_joint_rates(model, name, rates):
+def check_joint_rates(model: Model, name: str, rates: Mapping[str, float] | ArrayLike
+                      ) -> np.ndarray:
     """Return (nv,) or (N, nv) floats from {joint: value}, zero elsewhere, or from an array."""
     if not isinstance(rates, Mapping):
         return check_array(name, rates, model.nv)
@@ -97,7 +102,8 @@ def check_joint_rates(model, name, rates):
     return array
 
 
-def check_joint_names(model, name, joints):
+def check_joint_names(model: Model, name: str, joints: Sequence[str] | Set[str]
+                      ) -> tuple[str, ...]:
     """Return the joints' names as a tuple, every one known."""
     if isinstance(joints, (str, bytes)) or not isinstance(joints, (Sequence, Set)):
         raise DynamicsError(f'{name} is {shown(joints)}; expected a list of joint names')
@@ -108,83 +114,7 @@ def check_joint_names(model, name, joints):
     return tuple(joints)
 
 
-def check_targets(model, targets):
-    """Return the Targets as a tuple, every frame known; one alone is a list of one."""
-    targets = (targets,) if isinstance(targets, Target) else targets
-    if not isinstance(targets, (tuple, list)) or not targets or not all(
-            isinstance(target, Target) for target in targets):
-        raise DynamicsError(f'targets is {shown(targets)}; expected a Target or a list of them')
-    for target in targets:
-        model.frame(target.frame)
-    return tuple(targets)
-
-
-def check_motions(model, tasks):
-    """Return tasks as lists by priority, every frame known; one task or one list is one level."""
-    tasks = [tasks] if isinstance(tasks, (FrameMotion, Tracking)) else tasks
-    if not isinstance(tasks, (tuple, list)):
-        raise DynamicsError(f'tasks is {shown(tasks)}; expected FrameMotion, Tracking, a list of '
-                            'them, or a list of such lists by priority')
-    ranked = tasks and all(isinstance(level, (tuple, list)) for level in tasks)
-    levels = tasks if ranked else [tasks]
-    for task in (task for level in levels for task in level):
-        if not isinstance(task, (FrameMotion, Tracking)):
-            raise DynamicsError(f'tasks holds {shown(task)}; expected FrameMotion or Tracking')
-        model.frame(task.frame)
-    return [list(level) for level in levels if level]
-
-
-def check_frames(frame):
-    """Return the names of frames as a tuple; one name alone is a list of one."""
-    frames = (frame,) if isinstance(frame, str) else frame
-    if not isinstance(frames, (tuple, list)) or not all(isinstance(name, str) for name in frames):
-        raise DynamicsError(f'frame is {shown(frame)}; expected the name of a frame, or a list of '
-                            'them')
-    if not frames:
-        raise DynamicsError('frame is an empty list; expected at least one name')
-    return tuple(map(str.__str__, frames))  # of a subclass, the plain text
-
-
-def check_axes(axes, frames):
-    """Return the chosen axes of each frame, a tuple of tuples of names.
-
-    :param axes: names of AXES, the same for each frame, or one list of names per frame.
-    :param frames: the number of frames.
-    """
-    if not isinstance(axes, (tuple, list)) or not axes:
-        raise DynamicsError(f'axes is {shown(axes)}; expected a list of some of: {", ".join(AXES)}')
-    if all(isinstance(chosen, (tuple, list)) for chosen in axes):
-        if len(axes) != frames:
-            raise DynamicsError(f'axes has {len(axes)} lists; expected one per frame, {frames}, or '
-                                'one list of names for all frames')
-        return tuple(_axes_of_one(chosen) for chosen in axes)
-    return (_axes_of_one(axes),) * frames
-
-
-def _axes_of_one(axes):
-    places = []
-    for axis in axes:
-        if not isinstance(axis, str) or axis not in AXES:
-            raise DynamicsError(f'axes has {shown(axis)}; expected some of: {", ".join(AXES)}')
-        places.append(AXES.index(axis))
-    if not places or len(set(places)) < len(places):
-        raise DynamicsError(f'axes is {shown(axes)}; expected at least one axis, each once')
-    return tuple(AXES[k] for k in places)
-
-
-def check_tolerance(tolerance):
-    """Return the tolerances of positions [m] and rotations [rad]; one number is both."""
-    pair = tolerance if isinstance(tolerance, (tuple, list)) else (tolerance, tolerance)
-    least, greatest = TOLERANCES
-    if len(pair) != 2 or not all(isinstance(part, (float, Real)) and least <= part <= greatest
-                                 for part in pair):
-        raise DynamicsError(f'tolerance is {shown(tolerance)}; expected a positive number, '
-                            f'{least:g} to {greatest:g}, or two: of positions [m] and of rotations '
-                            '[rad]')
-    return tuple(map(float, pair))
-
-
-def check_proximal(proximal):
+def check_proximal(proximal: Proximal | bool) -> Proximal:
     """Return the Proximal settings; True stands for the usual ones."""
     if proximal is True:
         return Proximal()
@@ -195,7 +125,7 @@ def check_proximal(proximal):
     return proximal
 
 
-def check_stabilisation(stabilisation):
+def check_stabilisation(stabilisation: ArrayLike | None) -> np.ndarray | None:
     """Return (alpha, beta), two numbers that are not negative, as an array, or None."""
     if stabilisation is None:
         return None
@@ -206,7 +136,8 @@ def check_stabilisation(stabilisation):
     return rates
 
 
-def check_restitution(restitution, constraints):
+def check_restitution(restitution: float | Mapping[str, ArrayLike] | ArrayLike,
+                      constraints: Sequence[Constraint]) -> np.ndarray:
     """Return the restitution of every row, (m,) numbers from 0 to 1."""
     if isinstance(restitution, Mapping):
         sizes = {constraint.name: size(constraint) for constraint in constraints}

@@ -11,7 +11,7 @@ import numpy as np
 from dynamics_node import checks
 from dynamics_node.algorithms.wrenches import body_wrenches
 from dynamics_node.errors import DynamicsError
-from dynamics_node.kernels.keys import has_kernel, key_of
+from dynamics_node.kernels.keys import KernelKey, has_kernel, key_of
 from dynamics_node.kernels.robot_kernels import RobotKernels, enabled
 from dynamics_node.kernels.shapes import input_shape, result_shapes, state_shapes, uniform_values
 from dynamics_node.kernels.spec import CONSTRAINTS, FRAME
@@ -51,8 +51,9 @@ class Dispatcher:
             kernels = RobotKernels(model)
         self.kernels = kernels
         self._install = install
-        self._checked = {}  # KernelKey -> Caller that takes checked arrays
-        self._ready = {}    # (name, arguments, id of the constraints) -> Caller of any arguments
+        self._checked: dict[KernelKey, Caller] = {}  # take checked arrays
+        # (name, arguments, id of the constraints) -> Caller of any arguments
+        self._ready: dict[tuple[str, tuple, int], Caller] = {}
 
     # Kernels ---------------------------------------------------------------------------------
 

@@ -43,6 +43,12 @@ class Robot:
     """
 
     model: Model
+    _dispatcher: Dispatcher
+    _sets: ConstraintSets
+    _dynamics: Dynamics
+    _derivatives: Derivatives
+    _constrained: ConstrainedDynamics
+    _task_space: TaskSpace
 
     def __init__(self, model: Model, compile: bool = True, kernels: RobotKernels | None = None):
         """Take a model; from_urdf makes one.

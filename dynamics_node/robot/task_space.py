@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from typing import TYPE_CHECKING
 
 import numpy as np
@@ -18,7 +18,7 @@ from dynamics_node.algorithms.operational_space import (
 from dynamics_node.checks import at_least_zero
 from dynamics_node.errors import DynamicsError
 from dynamics_node.kernels.keys import KernelKey, key_of
-from dynamics_node.robot import arguments
+from dynamics_node.robot import arguments, task_arguments
 from dynamics_node.robot.argument_types import Constraints, Wrenches
 from dynamics_node.robot.constraint_sets import ConstraintSets
 from dynamics_node.robot.dispatch import Dispatcher
@@ -80,18 +80,18 @@ class TaskSpace:
             each frame the same; or one such list per frame. None for all six.
         """
         frames, rows, reference = self._stack(frame, axes)
-        q, v = self._side_by_side(q, v)
         robot = self._robot
-        J = [robot.jacobian(q, name) for name in frames]
-        rate = [robot.jacobian_rate(q, v, name) for name in frames]
-        J, rate = ((part[0] if len(part) == 1 else np.concatenate(part, axis=-2))
-                   for part in (J, rate))
+        q_rows, v_rows = self._side_by_side(q, v)
+        jacobians = [robot.jacobian(q_rows, name) for name in frames]
+        rates = [robot.jacobian_rate(q_rows, v_rows, name) for name in frames]
+        J, rate = ((parts[0] if len(parts) == 1 else np.concatenate(parts, axis=-2))
+                   for parts in (jacobians, rates))
         if rows is not None:
             J, rate = J[..., rows, :], rate[..., rows, :]
-        gravity = robot.gravity_torque(q)
-        coriolis = robot.bias_torque(q, v) - gravity
-        return operational_space(J, (rate @ v[..., None])[..., 0], robot.mass_matrix_inverse(q),
-                                 coriolis, gravity, reference)
+        gravity = robot.gravity_torque(q_rows)
+        coriolis = robot.bias_torque(q_rows, v_rows) - gravity
+        return operational_space(J, (rate @ v_rows[..., None])[..., 0],
+                                 robot.mass_matrix_inverse(q_rows), coriolis, gravity, reference)
 
     # Inverse kinematics ----------------------------------------------------------------------
 
@@ -114,15 +114,15 @@ class TaskSpace:
         if self._robot.loops.constraints:
             raise DynamicsError('inverse_kinematics does not close loops, and this robot has some; '
                                 'call it without, with_loops(None), or use project_configuration')
-        targets = arguments.check_targets(self._model, targets)
+        wanted = task_arguments.check_targets(self._model, targets)
         start = (self._robot.neutral() if start is None
                  else arguments.check_single_configuration(self._model, start, 'start'))
-        return inverse_kinematics(self._model, self.newton_step(targets), targets, start,
-                                  arguments.check_tolerance(tolerance),
+        return inverse_kinematics(self._model, self.newton_step(wanted), wanted, start,
+                                  task_arguments.check_tolerance(tolerance),
                                   checks.whole('restarts', restarts, most=MOST_RESTARTS),
                                   checks.whole('seed', seed))
 
-    def newton_step(self, targets):
+    def newton_step(self, targets: Sequence[Target]) -> Callable:
         """Return f(q, goal, limits, caution) -> NewtonStep of checked targets."""
         return self._dispatcher.positional('newton_step', (parts_of(targets),))
 
@@ -130,7 +130,7 @@ class TaskSpace:
         """Return the keys of the kernels that inverse kinematics of some targets needs."""
         if isinstance(targets, (tuple, list)) and not targets:
             return []
-        targets = arguments.check_targets(self._model, targets)
+        targets = task_arguments.check_targets(self._model, targets)
         return [key_of(self._model, 'newton_step', (parts_of(targets),))]
 
     def joint_velocities(self, q: ArrayLike, tasks: Motions, contacts: Constraints = None,
@@ -151,19 +151,18 @@ class TaskSpace:
         nv = self._model.nv
         q = arguments.check_single_configuration(self._model, q)
         levels = [[task.rows(self._model, q) for task in level]
-                  for level in arguments.check_motions(self._model, tasks)]
+                  for level in task_arguments.check_motions(self._model, tasks)]
         constraints = self._sets.of(None, contacts)
         if constraints:
             levels.insert(0, contact_level(self._model, q, constraints))
-        if weights is not None:
-            weights = checks.check_weights('weights', weights, nv)
-            if not weights.all():
-                raise DynamicsError('weights: every one must be above zero')
+        penalties = checks.check_weights('weights', weights, nv)
+        if penalties is not None and not penalties.all():
+            raise DynamicsError('weights: every one must be above zero')
         if preferred is not None:
             preferred = checks.check_single('preferred', preferred, nv)
         damping = at_least_zero('damping', damping)
         with np.errstate(all='ignore'):  # results that are not finite are refused below
-            v = joint_velocities(levels, nv, weights, preferred, damping)
+            v = joint_velocities(levels, nv, penalties, preferred, damping)
         if not np.isfinite(v).all():
             raise DynamicsError('the result is not finite: the values are too large')
         return v
@@ -204,8 +203,8 @@ class TaskSpace:
 
     def _stack(self, frame, axes):
         """Return the frames, their chosen rows (None for all) and the rows' reference inertia."""
-        frames = arguments.check_frames(frame)
-        axes = None if axes is None else arguments.check_axes(axes, len(frames))
+        frames = task_arguments.check_frames(frame)
+        axes = None if axes is None else task_arguments.check_axes(axes, len(frames))
         known = self._stacks.get((frames, axes))
         if known is None:
             reference = reference_inertia(self._model, frames)
@@ -215,13 +214,14 @@ class TaskSpace:
             self._stacks[frames, axes] = known
         return known
 
-    def _side_by_side(self, q, v):
+    def _side_by_side(self, q: ArrayLike, v: ArrayLike) -> tuple[np.ndarray, np.ndarray]:
         """Return q and v as floats, a single one repeated for each row of the other."""
-        nq, nv = self._model.nq, self._model.nv
-        if not (type(q) is type(v) is np.ndarray and q.ndim == v.ndim
+        if (type(q) is type(v) is np.ndarray and q.ndim == v.ndim
                 and q.dtype == v.dtype == float):
-            q, v = checks.check_array('q', q, nq), checks.check_array('v', v, nv)
-            n = checks.batch_size({'q': q, 'v': v})
-            if n is not None:
-                q, v = np.broadcast_to(q, (n, nq)), np.broadcast_to(v, (n, nv))
-        return q, v
+            return q, v
+        nq, nv = self._model.nq, self._model.nv
+        q_rows, v_rows = checks.check_array('q', q, nq), checks.check_array('v', v, nv)
+        n = checks.batch_size({'q': q_rows, 'v': v_rows})
+        if n is None:
+            return q_rows, v_rows
+        return np.broadcast_to(q_rows, (n, nq)), np.broadcast_to(v_rows, (n, nv))
