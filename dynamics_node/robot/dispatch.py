@@ -173,12 +173,12 @@ class Dispatcher:
 
     def _checked_states(self, inputs, external, constraints=(), arguments=()):
         """Return (states, number of states or None, whether wrenches are the last of them)."""
-        inputs = {name: arguments.check_configuration(self.model, value) if name == 'q'
+        inputs = {name: check_configuration(self.model, value) if name == 'q'
                   else checks.check_array(name, value, math.prod(
                       input_shape(self.model, name, constraints, arguments)))
                   for name, value in inputs.items()}
         forces = {name: {} if wrenches is None
-                  else arguments.check_wrenches(self.model, wrenches, name)
+                  else check_wrenches(self.model, wrenches, name)
                   for name, wrenches in external.items()}
         n = checks.batch_size(inputs, **forces)
         states = [_rows_of(array, n) for array in inputs.values()]
