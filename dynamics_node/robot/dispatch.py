@@ -17,6 +17,7 @@ from dynamics_node.kernels.shapes import input_shape, result_shapes, state_shape
 from dynamics_node.kernels.spec import CONSTRAINTS, FRAME
 from dynamics_node.kernels.table import ALL_KERNELS
 from dynamics_node.model import configuration
+from dynamics_node.robot.arguments import check_configuration, check_wrenches
 
 try:
     from dynamics_node.compiler._call import Caller
