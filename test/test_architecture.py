@@ -14,8 +14,8 @@ import dynamics_node
 ROOT = Path(__file__).resolve().parent.parent
 PACKAGE = ROOT / 'dynamics_node'
 # In the order data passes through them; a room imports only from itself and rooms above it.
-ROOMS = ('errors', 'checks', 'files', 'yaml_text', 'spatial', 'model', 'example_robots',
-         'algorithms',
+ROOMS = ('errors', 'checks', 'parameter', 'files', 'yaml_text', 'spatial', 'model',
+         'example_robots', 'algorithms',
          'constrained', 'task_space', 'compiler', 'kernels', 'robot', 'identification', 'observer',
          'control', 'safety', 'reports', 'commands', '__main__', 'ros')
 ROS_ROOMS = {'parameters', 'state', 'services', 'torque', 'identification'}  # by what flows

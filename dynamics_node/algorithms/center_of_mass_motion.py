@@ -1,4 +1,4 @@
-"""How does the centre of mass move, and accelerate, with the joints?"""
+"""Compute position, Jacobian and bias acceleration of the centre of mass."""
 
 from typing import NamedTuple
 
@@ -12,7 +12,7 @@ from dynamics_node.spatial.so3 import cross
 
 
 class CenterOfMassMotion(NamedTuple):
-    """Of all links, those fixed to the world and all payloads included, in world axes."""
+    """The centre of mass of all links and payloads, fixed ones included, in world axes."""
 
     position: np.ndarray           # (3,) [m]
     jacobian: np.ndarray           # (3, nv) velocity = J v
@@ -22,9 +22,9 @@ class CenterOfMassMotion(NamedTuple):
 def center_of_mass_motion(model, q, v):
     r"""Return the CenterOfMassMotion, O(n).
 
-    A joint moves all that hangs on it as one body of mass m_i and centre c_i; with its axis (w, v)
-    at its origin p_i in the world its column is m_i (v + w x (c_i - p_i)) / m. For joints at
-    constant speed the force on the links, less their weight, is m dJ/dt v (Newton).
+    A joint moves its subtree as one body of mass m_i and centre c_i: with its axis (w, v) at its
+    origin p_i in the world, its column is m_i (v + w x (c_i - p_i)) / m. At zero joint acceleration
+    the total force on the links, less their weight, is m dJ/dt v (Newton).
 
     :param q, v: configuration (nq,) and velocity (nv,).
     """

@@ -1,4 +1,4 @@
-"""How do velocities couple? The Coriolis matrix of Christoffel's symbols."""
+"""Compute the Coriolis matrix of the Christoffel symbols (Echeandia and Wensing 2021)."""
 
 import numpy as np
 
@@ -21,7 +21,7 @@ def coriolis_matrix(model, q, v):
     With J_k the Jacobian of body k and B_k its velocity matrix,
     C = sum_k J_k' (I_k dJ_k/dt + B_k J_k), summed over composite bodies from the leaves in.
 
-    Echeandia and Wensing 2021, algorithm 1, here without linear velocities: see hanging.py.
+    Echeandia and Wensing 2021, algorithm 1, without linear velocities: see subtree_inertia.py.
     O(n depth).
     """
     model = split_planar_joints(model)

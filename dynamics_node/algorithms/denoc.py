@@ -1,9 +1,10 @@
-"""The same dynamics by another road: decoupled natural orthogonal complements (DeNOC).
+"""Compute the dynamics by decoupled natural orthogonal complements (DeNOC, Saha 1999).
 
-Saha 1999 (seed 004), eq. 20: I a + C v = tau, for a tree of joints of any number of freedoms.
-Bodies are described at their centres of mass, in world axes: t_i = (omega, velocity of C_i).
-Equation numbers are Saha's. The scan has lost the dots of (27)-(29); here they are derived:
+Eq. 20: I a + C v = tau, here for a tree of joints with any number of degrees of freedom. Bodies are
+described at their centres of mass, in world axes: t_i = (omega, velocity of C_i). The time
+derivatives of eq. 27-29 are derived anew:
 N_ij = B_ij p_j for every ancestor j of i, and C = N' (M dN/dt + dM/dt N).
+A second path to the dynamics, independent of the recursions of Kim 2012.
 """
 
 from typing import NamedTuple
@@ -24,7 +25,7 @@ from dynamics_node.spatial.so3 import cross, skew
 
 
 class Denoc(NamedTuple):
-    """I a + C v = tau + actuation - friction."""
+    """The matrices of I a + C v = tau + actuation - friction."""
 
     inertia: np.ndarray   # I, generalised inertia matrix (nv, nv), armature included
     coriolis: np.ndarray  # C, convective inertia matrix (nv, nv); dI/dt - 2C is skew
@@ -49,7 +50,7 @@ def denoc(model, q, v, wrenches=None):
     :param wrenches: (bodies, 6) as for `inverse_dynamics`.
 
     C differs from `coriolis_matrix` by sum J_w' (tr(I_c)/2 [omega]) J_w, J_w each body's angular
-    Jacobian: it does no work and vanishes for planar arms.
+    Jacobian. The difference does no work and vanishes for planar arms.
     """
     links = _links(model, q, v, wrenches)
     M, M_rate, H, w = _composites(model, links)
@@ -74,7 +75,7 @@ def denoc(model, q, v, wrenches=None):
 
 
 def _composites(model, links):
-    """Return the sums over all that hangs on each body: M (23b), dM/dt and H (28), w (30)."""
+    """Return the sums over the subtree of each body: M (23b), dM/dt and H (28), w (30)."""
     M, M_rate, w = ([getattr(link, key) for link in links] for key in ('M', 'M_rate', 'w'))
     H = [np.zeros((6, 6)) for _ in links]
     for i in reversed(range(len(links))):
@@ -89,7 +90,7 @@ def _composites(model, links):
 
 
 def _propagation(link, above):
-    """Return B (13) and dB/dt: the twist of `above` carried rigidly to `link`."""
+    """Return B (13) and dB/dt: they propagate the twist of `above` rigidly to `link`."""
     c, rate = skew(above.com - link.com), skew(above.com_rate - link.com_rate)
     zero = np.zeros((3, 3))
     return (np.block([[np.eye(3), zero], [c, np.eye(3)]]), np.block([[zero, zero], [rate, zero]]))

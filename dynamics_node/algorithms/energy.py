@@ -1,6 +1,6 @@
-"""How much energy and momentum does the robot have, and where is its centre of mass?
+"""Compute energies, momentum, total mass and centre of mass.
 
-All links count, those fixed to the world and all payloads included.
+All links and payloads are included, those fixed to the world too.
 """
 
 import numpy as np
@@ -13,14 +13,14 @@ from dynamics_node.spatial.so3 import cross
 
 
 def kinetic_energy(model, q, v):
-    """Return 1/2 v' M v [J]: of the links, sum of 1/2 V' I V (Kim 2012, eq. 15), and rotors."""
+    """Return 1/2 v' M v [J]: sum of 1/2 V' I V of the links (Kim 2012, eq. 15) and the rotors'."""
     V = forward_recursion(model, q, v).V
     links = sum((V_i @ (inertia @ V_i) for V_i, inertia in zip(V, model.inertias)), 0.0)
     return 0.5 * (links + (model.armature * v) @ v)
 
 
 def potential_energy(model, q):
-    """Return -sum m g'c [J], zero for a centre of mass at the height of the world's origin."""
+    """Return -sum m g'c [J], zero for a centre of mass at the height of the world origin."""
     return -(model.gravity @ _first_moment(model, q))
 
 
@@ -37,8 +37,8 @@ def total_mass(model):
 def momentum(model, q, v):
     """Return (linear, angular) momentum, angular about the centre of mass, world axes, (6,).
 
-    [kg m/s, kg m^2/s]. Its rate is the sum of all external forces, and of their moments about the
-    centre of mass. Rotor spin (armature) is internal and left out.
+    [kg m/s, kg m^2/s]. Its rate is the sum of all external forces and of their moments about the
+    centre of mass. Rotor spin (armature) is internal and not included.
     """
     T, _, V, _ = forward_recursion(model, q, v)
     total = np.zeros(6)

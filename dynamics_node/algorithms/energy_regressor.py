@@ -1,4 +1,4 @@
-"""Which energy does each inertial parameter account for?"""
+"""Compute the energy regressor: kinetic and potential energy are linear in inertial parameters."""
 
 from typing import NamedTuple
 
@@ -22,10 +22,10 @@ def energy_regressor(model, q, v):
     kinetic:    1/2 V' I V = m u.u/2 + m c . (u x w) + w' I w/2,   V = (w, u);
     potential:  -m g.p - m c . R'g,   zero at the height of the world's origin.
 
-    `kinetic_energy` has the rotors' 1/2 v' diag(armature) v besides, and `potential_energy` the
-    constant of all that is fixed to the world.
+    `kinetic_energy` also contains the rotors' 1/2 v' diag(armature) v, and `potential_energy` the
+    constant of the links fixed to the world.
 
-    Gautier 1997: tau follows by differentiation, but no acceleration is needed to identify pi.
+    Gautier 1997: identification from energies needs no joint accelerations.
     """
     T, _, V, _ = forward_recursion(model, q, v)
     kinetic, potential = [], []

@@ -1,4 +1,4 @@
-"""How much momentum do the joints have, and what changes it while no torque acts?"""
+"""Compute the generalised momentum p = M v and its drift C' v - g (momentum observer)."""
 
 from typing import NamedTuple
 
@@ -10,7 +10,7 @@ from dynamics_node.spatial.so3 import cross
 
 
 class GeneralisedMomentum(NamedTuple):
-    """The momentum that belongs to each degree of freedom, and its rate under no torque."""
+    """The momentum of each degree of freedom, and its rate at zero torque."""
 
     value: np.ndarray  # p = M v, (nv,)
     drift: np.ndarray  # C' v - g: dp/dt = drift + tau - friction + sum J' F_ext, (nv,)
@@ -19,17 +19,17 @@ class GeneralisedMomentum(NamedTuple):
 def generalised_momentum(model, q, v):
     r"""Return p = M(q) v, armature included, and C(q, v)' v - g(q).
 
-    Of M a + C v + g = tau and dM/dt = C + C' follows  dp/dt = M a + dM/dt v = tau + C' v - g.
-    No matrix is needed: with H_j the momentum of body j and all that hangs on it, and G_j their
-    weight, both seen from body j,
+    M a + C v + g = tau and dM/dt = C + C' give  dp/dt = M a + dM/dt v = tau + C' v - g.
+    No matrix is needed: with H_j the momentum and G_j the weight of the subtree of body j, both in
+    the frame of body j,
 
     p_j = S_j' H_j,    (C' v - g)_j = S_j' (ad*_{V_j} H_j + G_j) + (dS_j/dt)' H_j,
 
-    since dH_j/dt = ad*_{V_j} H_j + the wrenches on it. O(n).
+    since dH_j/dt = ad*_{V_j} H_j + the wrenches on the subtree. O(n).
 
     :param q, v: configuration (nq,) and velocity (nv,).
 
-    De Luca et al. 2006, found there by differentiating M; the recursion is ours.
+    De Luca et al. 2006 obtain it by differentiating M; the recursion is not from there.
     """
     T, S, V, _ = forward_recursion(model, q, v)
     down = _gravity_in_bodies(model, T)

@@ -1,4 +1,7 @@
-"""Some joints are moved, the others are driven: what do the former take, where do the latter go?"""
+"""Compute hybrid dynamics: a where tau is given, and tau where a is given.
+
+By articulated bodies (Kim 2012, table 4) or, with mimic joints, by blocks of the mass matrix.
+"""
 
 from typing import NamedTuple
 
@@ -8,29 +11,29 @@ from dynamics_node.algorithms.friction import friction_torque
 from dynamics_node.algorithms.inverse_dynamics import inverse_dynamics
 from dynamics_node.algorithms.mass_matrix import mass_matrix, pivot_margin
 from dynamics_node.algorithms.recursion import forward_recursion, gravity_acceleration, per_body
-from dynamics_node.spatial.inertia import articulated, outer
+from dynamics_node.spatial.inertia import BlockInertia, articulated, outer
 from dynamics_node.spatial.se3 import Ad_inv, Ad_inv_dual, ad_dual
 from dynamics_node.spatial.solve import factor, solve_factored
 
 
-class Hybrid(NamedTuple):
-    """All accelerations and all torques, the given ones among them."""
+class HybridSolution(NamedTuple):
+    """All accelerations and all torques, the given ones included."""
 
     a: np.ndarray       # (nv,)
     tau: np.ndarray     # (nv,)
-    margin: np.ndarray  # (nv,) positive where the motion meets inertia, or a was given
+    margin: np.ndarray  # (nv,) positive where M is regular, or a was given
 
 
 def hybrid_dynamics(model, q, v, a, tau, given, wrenches=None):
-    r"""Return both sides of M a + b = tau from one of them per degree of freedom.
+    r"""Return a and tau of M a + b = tau, given one of them per degree of freedom.
 
     :param a, tau: (nv,); of a only the given entries are read, of tau only the others.
     :param given: (nv,) plain booleans, True where the acceleration is prescribed.
     :param wrenches: (bodies, 6) as for `inverse_dynamics`.
 
-    Kim 2012, table 4, O(n), here for any mix inside a joint too: S = [S_u, S_v], with u prescribed
-    and v driven. u = everything is inverse dynamics, u = nothing is table 3.
-    Where mimic joints share a coordinate there is no such recursion over bodies, and the mass
+    Kim 2012, table 4, O(n), extended to joints of which some degrees of freedom are prescribed (u)
+    and others not (v): S = [S_u, S_v]. All prescribed is inverse dynamics, none is table 3.
+    With mimic joints, which share a coordinate, there is no such recursion over bodies: the mass
     matrix is solved by blocks (eq. 34).
     """
     given = np.asarray(given, dtype=bool)
@@ -39,6 +42,7 @@ def hybrid_dynamics(model, q, v, a, tau, given, wrenches=None):
 
 
 def by_articulated_bodies(model, q, v, a, tau, given, wrenches=None):
+    """Return the HybridSolution by the recursions of table 4, for models without mimic joints."""
     motion = forward_recursion(model, q, v)
     drive = tau - friction_torque(model, v)
     joints = backward_pass(model, motion, a, drive, given, wrenches)
@@ -46,9 +50,9 @@ def by_articulated_bodies(model, q, v, a, tau, given, wrenches=None):
 
 
 class Articulated(NamedTuple):
-    """What the backward recursion leaves for the forward one."""
+    """Results of the backward recursion for one body, which the forward recursion needs."""
 
-    inertia: object      # articulated inertia of the body, \hat I_i
+    inertia: BlockInertia      # articulated inertia of the body, \hat I_i
     bias: np.ndarray     # \hat B_i
     known: np.ndarray    # eta_i + S_u a_u
     U: np.ndarray        # \hat I_i S_v
@@ -58,7 +62,7 @@ class Articulated(NamedTuple):
 
 
 def backward_pass(model, motion, a, drive, given, wrenches):
-    """Backward recursion: the articulated inertia and bias of every body."""
+    """Run the backward recursion: the articulated inertia and bias of every body."""
     inertia = [articulated(inertia) for inertia in model.inertias]
     bias = per_body(model, np.zeros(6))
     for i, V in enumerate(motion.V[:-1]):
@@ -85,7 +89,7 @@ def backward_pass(model, motion, a, drive, given, wrenches):
 
 
 def forward_pass(model, motion, a, tau, v, given, joints):
-    """Forward recursion: accelerations of the driven, torques of the prescribed."""
+    """Run the forward recursion: the unknown accelerations and the unknown torques."""
     Vdot = per_body(model, gravity_acceleration(model))
     acceleration, torque = [None] * model.nv, [None] * model.nv
     pivots = [1.0] * model.nv
@@ -103,14 +107,14 @@ def forward_pass(model, motion, a, tau, v, given, joints):
             acceleration[k] = a[k]
             torque[k] = force + model.armature[k] * a[k] + friction[k]
     margin = np.where(given, 1.0, pivot_margin(model, np.array(pivots)))
-    return Hybrid(np.array(acceleration), np.array(torque), margin)
+    return HybridSolution(np.array(acceleration), np.array(torque), margin)
 
 
 def by_blocks(model, q, v, a, tau, given, wrenches=None):
-    """Solve M_vv a_v = tau_v - b_v - M_vu a_u, then tau_u (eq. 34).
+    """Return the HybridSolution: solve M_vv a_v = tau_v - b_v - M_vu a_u, then tau_u (eq. 34).
 
-    Rows and columns are chosen by products with 0 and 1, not by indices, so that `given` may be a
-    symbol too: one program serves every choice of prescribed joints.
+    Rows and columns are selected by products with 0 and 1, not by indices, so that `given` may be a
+    symbol: one kernel serves every set of prescribed joints.
     """
     u = given * np.ones(model.nv)
     w = 1.0 - u
@@ -119,4 +123,4 @@ def by_blocks(model, q, v, a, tau, given, wrenches=None):
     L, d = factor(np.outer(w, w) * M + np.diag(u))
     full = solve_factored(L, d, w * (tau - known) + u * a)
     torque = w * tau + u * (known + M @ (w * full))
-    return Hybrid(full, torque, u + w * pivot_margin(model, d))
+    return HybridSolution(full, torque, u + w * pivot_margin(model, d))

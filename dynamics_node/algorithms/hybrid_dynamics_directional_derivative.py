@@ -1,4 +1,4 @@
-"""Some joints are moved, others driven: how does what they take and do change along a direction?"""
+"""Compute the directional derivative of hybrid dynamics (Kim 2012, table 7)."""
 
 from typing import NamedTuple
 
@@ -27,23 +27,23 @@ from dynamics_node.spatial.solve import factor, solve_factored
 
 
 class HybridDirectionalDerivative(NamedTuple):
-    """The derivatives of all accelerations and all torques, the given ones among them."""
+    """The derivatives of all accelerations and all torques, the given ones included."""
 
     da: np.ndarray      # (nv,)
     dtau: np.ndarray    # (nv,)
-    margin: np.ndarray  # (nv,) positive where the motion meets inertia, or a was given
+    margin: np.ndarray  # (nv,) positive where M is regular, or a was given
 
 
 def hybrid_dynamics_directional_derivative(model, q, v, a, tau, given, direction, wrenches=None):
-    r"""Return both sides of d(M a + b) = dtau from one of them per degree of freedom.
+    r"""Return da and dtau of d(M a + b) = dtau, given one of them per degree of freedom.
 
     :param a, tau: (nv,); of a only the given entries are read, of tau only the others.
     :param given: (nv,) plain booleans, True where the acceleration is prescribed.
-    :param direction: Direction; of da only the given entries are read, of dtau only the others.
+    :param direction: ParameterDirection; da is read at the given entries, dtau at the others.
     :param wrenches: (bodies, 6) as for `inverse_dynamics`.
 
-    Kim 2012, table 7, O(n), for any mix inside a joint. Where mimic joints share a coordinate the
-    derivative of eq. 34 is solved by blocks.
+    Kim 2012, table 7, O(n), for any mix inside a joint. With mimic joints, which share a
+    coordinate, the derivative of eq. 34 is solved by blocks.
     """
     given = np.asarray(given, dtype=bool)
     solve = blocks_derivative if model.has_mimic else articulated_bodies_derivative
@@ -51,11 +51,11 @@ def hybrid_dynamics_directional_derivative(model, q, v, a, tau, given, direction
 
 
 def articulated_bodies_derivative(model, q, v, a, tau, given, direction, wrenches=None):
-    r"""Return table 7, beside the lines of table 4 that it differentiates.
+    r"""Return the derivative by table 7, next to the lines of table 4 that it differentiates.
 
-    The table's long sums are short once U = \hat I S, D = S' U + armature = Psi^-1 and what is in
-    its braces have names. Where the scan is wrong: with dS_i and S_i in d beta_i of the prescribed
-    and in d\dot V_i of all go \ddot q_i and its derivative, not \dot q_i; the d B_i of d beta_i is
+    The sums of the table are written with U = \hat I S and D = S' U + armature = Psi^-1.
+    Corrections to table 7 as printed: dS_i and S_i multiply \ddot q_i and its derivative, not
+    \dot q_i, in d beta_i of the prescribed joints and in d\dot V_i of all; the d B_i of d beta_i is
     d\hat B_i; the dS_i before (\hat I_i eta_i + \hat B_i) is dS_i'; every Ad is that of T^-1.
     """
     d = complete(model, direction)
@@ -71,10 +71,10 @@ def articulated_bodies_derivative(model, q, v, a, tau, given, direction, wrenche
 
 
 class _Joint(NamedTuple):
-    """What the backward recursion leaves for the forward one, with its derivatives."""
+    """Results of the backward recursion for one body, with their derivatives."""
 
-    I: object            # articulated inertia of the body, \hat I_i
-    dI: object
+    I: BlockInertia      # articulated inertia of the body, \hat I_i
+    dI: BlockInertia
     B: np.ndarray        # \hat B_i
     dB: np.ndarray
     known: np.ndarray    # eta_i + S_u a_u
@@ -88,7 +88,7 @@ class _Joint(NamedTuple):
 
 
 def _backward_pass(model, motion, rates, a, drive, ddrive, given, d, wrenches):
-    """Backward recursion: the articulated inertia and bias of every body, and how they change."""
+    """Run the backward recursion: articulated inertias, biases, and their derivatives."""
     I, dI, B, dB = _single_bodies(model, motion, rates, d, wrenches)
     joints = [None] * len(model.bodies)
     for i in reversed(range(len(model.bodies))):
@@ -122,7 +122,7 @@ def _backward_pass(model, motion, rates, a, drive, ddrive, given, d, wrenches):
 
 
 def _single_bodies(model, motion, rates, d, wrenches):
-    """Return I, dI, B, dB of each body without what hangs on it; the world's are last."""
+    """Return I, dI, B, dB of each body without its subtree; the world's are last."""
     I = [articulated(inertia) for inertia in model.inertias]
     dI = [articulated(inertia_of(rate)) for rate in d.dinertias] + [articulated(inertias.ZERO)]
     B, dB = per_body(model, np.zeros(6)), per_body(model, np.zeros(6))
@@ -142,7 +142,7 @@ def _times_ad(Pi, h):
 
 
 def _forward_pass(model, motion, rates, given, joints, d):
-    """Forward recursion: da of the driven, S' dF + dS' F of the prescribed, pivots; each (nv,)."""
+    """Run the forward recursion: da where tau is given, S' dF + dS' F where a is, pivots, (nv,)."""
     Vdot = per_body(model, gravity_acceleration(model))
     dVdot = per_body(model, np.concatenate([np.zeros(3), -d.dgravity]))
     da, dforce, pivots = ([0.0] * model.nv for _ in range(3))
@@ -170,7 +170,7 @@ def _forward_pass(model, motion, rates, given, joints, d):
 def blocks_derivative(model, q, v, a, tau, given, direction, wrenches=None):
     """Solve M_vv da_v = dtau_v - d(M a + b)_v, where d(.) is taken with da = (da_u, 0).
 
-    Rows and columns are chosen by products with 0 and 1, so that `given` may be a symbol too.
+    Rows and columns are selected by products with 0 and 1, so that `given` may be a symbol.
     """
     d = complete(model, direction)
     u = given * np.ones(model.nv)

@@ -1,7 +1,8 @@
-"""Ten numbers say what a body weighs: the parameters in which dynamics is linear.
+"""Convert inertias to and from their ten inertial parameters, in which the dynamics is linear.
 
-pi = (m, m cx, m cy, m cz, Ixx, Ixy, Iyy, Ixz, Iyz, Izz), tensor about the frame's origin, axes of
-the frame: the order of Pinocchio. Their rates d(pi)/dp are made, moved and added like they are.
+pi = (m, m cx, m cy, m cz, Ixx, Ixy, Iyy, Ixz, Iyz, Izz), tensor about the frame's origin, in the
+frame's axes. This order, that of Pinocchio, is the only one in the package. All functions work on
+symbols too, and on rates d(pi)/dp, which transform and add like pi.
 """
 
 import numpy as np
@@ -19,24 +20,24 @@ def inertial_parameters(model):
 
 
 def ten_numbers(inertia):
-    """Return the ten numbers of an Inertia, (10,)."""
+    """Return the ten inertial parameters of an Inertia, (10,)."""
     I = inertia.tensor
     return np.array([inertia.mass, *inertia.moment,
                      I[0, 0], I[0, 1], I[1, 1], I[0, 2], I[1, 2], I[2, 2]])
 
 
 def inertia_of(ten):
-    """Return the Inertia of ten numbers; or, of their rates, its rate."""
+    """Return the Inertia of ten inertial parameters; of their rates, its rate."""
     m, x, y, z, xx, xy, yy, xz, yz, zz = ten
     return Inertia(m, np.array([x, y, z]),
                    np.array([[xx, xy, xz], [xy, yy, yz], [xz, yz, zz]]))
 
 
 def body_inertia_rates(model, rates):
-    """Return d(pi)/dp of each body at its own origin, (bodies, 10): a Direction's `dinertias`.
+    """Return d(pi)/dp of each body at its own origin, (bodies, 10), for a ParameterDirection.
 
     :param rates: {frame: ten numbers in that frame} of links or payloads fixed to that frame.
-        On a frame fixed to the world they move nothing.
+        Those on a frame fixed to the world have no effect.
     """
     total = [np.zeros(10) for _ in model.bodies]
     for name, ten in rates.items():

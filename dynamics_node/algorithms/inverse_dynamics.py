@@ -1,4 +1,4 @@
-"""Which torques make the robot move like this? (recursive Newton-Euler)"""
+"""Compute inverse dynamics: the joint torques of a motion (recursive Newton-Euler)."""
 
 from typing import NamedTuple
 
@@ -28,12 +28,12 @@ def newton_euler(model, q, v, a, wrenches=None):
     r"""Return the torques of the links alone: no rotors, no friction, (nv,).
 
     Table 2 for the classical acceleration of each body's origin, acc = dV_linear/dt + w x V_linear.
-    A point r of the body then accelerates by acc + U r with U = [alpha] + [w][w], and linear
-    velocities, which every product with V drags along, are not needed at all.
+    A point r of the body then accelerates by acc + U r with U = [alpha] + [w][w]: no linear
+    velocities are needed, which saves operations compared to `recursion.forward_recursion`.
     """
     T, S = joints_at(model, q)
-    # Each wrench directly after the motion it needs: kernels keep this order, and the motions of
-    # a humanoid's 32 bodies, computed first, would all be spilled to memory (380 ns become 550).
+    # Each wrench directly after its body's motion: kernels keep this order. If all motions came
+    # first, those of a humanoid's 32 bodies would be spilled to memory (550 ns instead of 380).
     F = [needed_wrench(inertia, motion)
          for inertia, motion in zip(model.inertias, _one_by_one(model, T, S, q, v, a))]
     if wrenches is not None:
@@ -42,12 +42,12 @@ def newton_euler(model, q, v, a, wrenches=None):
 
 
 class BodyMotion(NamedTuple):
-    """How a body turns and its origin accelerates, in its own axes."""
+    """Angular motion of a body and acceleration of its origin, in its own axes."""
 
     w: np.ndarray      # angular velocity
     alpha: np.ndarray  # angular acceleration
     U: np.ndarray      # [alpha] + [w][w]
-    acc: np.ndarray    # classical acceleration of the origin, gravity taken off
+    acc: np.ndarray    # classical acceleration of the origin, minus gravity
 
 
 def newton_euler_motions(model, T, S, q, v, a):
@@ -56,7 +56,7 @@ def newton_euler_motions(model, T, S, q, v, a):
 
 
 def _one_by_one(model, T, S, q, v, a):
-    """Yield the BodyMotion of each body, computed when it is asked for."""
+    """Yield the BodyMotion of each body, one at a time (see `newton_euler`)."""
     motions = per_body(model, _motion_of_world(model))
     for i, body in enumerate(model.bodies):
         velocity = S[i] @ v[body.v]
@@ -66,13 +66,13 @@ def _one_by_one(model, T, S, q, v, a):
 
 
 def _motion_of_world(model):
-    """Return the motion of the world, which accelerates by -g: that models gravity."""
+    """Return the motion of the world: its acceleration -g models gravity."""
     still = np.zeros(3)
     return BodyMotion(still, still, np.zeros((3, 3)), -model.gravity)
 
 
 def _carry(parent, T, velocity, acceleration):
-    """Return the child's motion: the parent's, seen from the child, plus the joint's own."""
+    """Return the child's motion: the parent's, in the child's axes, plus the joint's own."""
     turn, slide = velocity[:3], velocity[3:]
     carried = T.R.T @ parent.w
     w = carried + turn
@@ -83,7 +83,7 @@ def _carry(parent, T, velocity, acceleration):
 
 
 def needed_wrench(inertia, motion):
-    """Return the (moment, force) about the origin that moves a body so (Newton, Euler)."""
+    """Return the wrench (moment, force) about the origin for a body's motion (Newton, Euler)."""
     spin = motion.U @ inertia.second_moment
     return np.concatenate([2.0 * unskew(spin) + cross(inertia.moment, motion.acc),
                            inertia.mass * motion.acc + motion.U @ inertia.moment])
@@ -95,8 +95,5 @@ def bias_torque(model, q, v):
 
 
 def gravity_torque(model, q):
-    """Return g(q), the torques that hold the robot against gravity, (nv,).
-
-    The gradient of the potential energy.
-    """
+    """Return g(q), the torques that balance gravity, (nv,): the potential energy's gradient."""
     return newton_euler(model, q, np.zeros(model.nv), np.zeros(model.nv))

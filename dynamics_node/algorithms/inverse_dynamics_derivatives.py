@@ -1,4 +1,4 @@
-"""How do the torques of a motion change with position, velocity and acceleration?"""
+"""Compute the derivatives of inverse dynamics by q, v and a (Singh, Russell and Wensing 2022)."""
 
 from typing import NamedTuple
 
@@ -24,7 +24,7 @@ from dynamics_node.spatial.solve import symmetric
 
 
 class InverseDerivatives(NamedTuple):
-    """Derivatives of tau = ID(q, v, a): row i is joint i's torque, column k the change of k."""
+    """Derivatives of tau = ID(q, v, a): row i is joint i's torque, column k the variable k."""
 
     dq: np.ndarray  # (nv, nv) along the tangent of q, see model/configuration.py
     dv: np.ndarray  # (nv, nv)
@@ -34,15 +34,16 @@ class InverseDerivatives(NamedTuple):
 def inverse_dynamics_derivatives(model, q, v, a, wrenches=None):
     r"""Return the derivatives of `inverse_dynamics` by q, v and a.
 
-    Move joint j a little along s = S_j: all that hangs on it moves along, and its velocities and
-    accelerations with it, but for the share that comes from the parent, which stays:
+    A small displacement of joint j along s = S_j displaces its subtree, with its velocities and
+    accelerations, except for the part that comes from the parent, which stays:
 
     dV = ad_s V + psi',                  psi' = ad_{V_parent} s,
     dA = ad_s A + psi'' - ad_V psi',     psi'' = ad_{A_parent} s + ad_{V_parent} psi'.
 
-    What moves along changes no torque behind j; the rest takes the wrench I psi'' + 2 B psi', B the
-    velocity matrix of hanging.py, 2 B X = -ad*_V I X - I ad_V X - ad*_X I V.
-    Summed over all that hangs on i, for j = i or an ancestor of it:
+    The rigid displacement changes no torque of the subtree; the rest needs the wrench
+    I psi'' + 2 B psi', B the velocity matrix of subtree_inertia.py,
+    2 B X = -ad*_V I X - I ad_V X - ad*_X I V.
+    Summed over the subtree of i, for j = i or an ancestor of it:
 
     d tau_i / dq_j = S_i' (I_i psi''_j + 2 B_i psi'_j),
     d tau_j / dq_i = S_j' (I_i psi''_i + 2 B_i psi'_i - ad*_{S_i} F_i),  j not i,
@@ -53,7 +54,7 @@ def inverse_dynamics_derivatives(model, q, v, a, wrenches=None):
     :param wrenches: (bodies, 6) as for `inverse_dynamics`, constant in their bodies' frames.
 
     Singh, Russell and Wensing 2022, here in the bodies' frames and without linear velocities: at
-    every body in the inertial frame that moves along with its origin at this instant. O(n depth).
+    each body, in the inertial frame that moves with its origin at this instant. O(n depth).
     """
     wrenches = split_planar_wrenches(model, wrenches)
     model = split_planar_joints(model)
@@ -95,7 +96,7 @@ def inverse_dynamics_derivatives(model, q, v, a, wrenches=None):
 
 
 def _joint_wrenches(model, T, motions, wrenches):
-    """Return the wrench that each joint passes on, (6,) each, and the world's."""
+    """Return the wrench that each joint transmits, (6,) each, and the world's."""
     F = [needed_wrench(inertia, motion) for inertia, motion in zip(model.inertias, motions[:-1])]
     if wrenches is not None:
         F = [needed - wrench for needed, wrench in zip(F, wrenches)]
@@ -107,10 +108,10 @@ def _joint_wrenches(model, T, motions, wrenches):
 
 
 def bias_from_derivatives(model, q, v, dv, wrenches=None):
-    """Return the torque of no acceleration, ID(q, v, 0), where its derivative by v is known, (nv,).
+    """Return ID(q, v, 0) from its derivative dv by v, (nv,).
 
-    Without friction it is quadratic in v but for what is there at rest, and a homogeneous
-    quadratic function b has  b = 1/2 (db/dv) v  (Euler).
+    Without friction it is the torque at rest plus a homogeneous quadratic function b of v, for
+    which  b = 1/2 (db/dv) v  (Euler).
     """
     slope = dv - np.diag(friction_slope(model, v))
     still = np.zeros(model.nv)
@@ -119,7 +120,7 @@ def bias_from_derivatives(model, q, v, dv, wrenches=None):
 
 
 class _Columns(NamedTuple):
-    """What joint j's motions s see, seen from body j in the frame that moves with its origin."""
+    """psi' and psi'' of joint j, in the frame of body j that moves with its origin."""
 
     first: np.ndarray   # psi' (6, n_j)
     second: np.ndarray  # psi'' (6, n_j)
@@ -127,7 +128,7 @@ class _Columns(NamedTuple):
 
 
 def _columns(S, velocity, acceleration, motion):
-    """Return psi' and its kin from the motion of the body itself rather than of its parent.
+    """Return psi', psi'' and their sum from the motion of the body itself, not of its parent.
 
     With the joint's own velocity r = S v and d = ad_r s, which is zero for a joint of one axis,
     psi' = ad_V s - d,   psi'' = ad_A s + ad_V ad_V s - ad_{S a} s - 2 ad_V d + ad_r d.

@@ -1,4 +1,4 @@
-"""How do the torques of a motion change along any direction? (table 5)"""
+"""Compute the directional derivative of inverse dynamics (Kim 2012, table 5)."""
 
 import numpy as np
 
@@ -23,11 +23,11 @@ def inverse_dynamics_directional_derivative(model, q, v, a, direction, wrenches=
     r"""Return d tau/dp of `inverse_dynamics`, (nv,).
 
     :param q, v, a: configuration (nq,), velocity and acceleration (nv,).
-    :param direction: Direction with dq/dp, dv/dp, da/dp, dF_ext/dp, dI/dp, ... (its dtau is not
-        read).
+    :param direction: ParameterDirection with dq/dp, dv/dp, da/dp, dF_ext/dp, dI/dp, ... (its dtau
+        is not read).
     :param wrenches: (bodies, 6) as for `inverse_dynamics`.
 
-    Kim 2012, table 5, which stands as it is printed; armature, friction and gravity are ours. O(n).
+    Kim 2012, table 5, as printed; armature, friction and gravity are added here. O(n).
     """
     d = complete(model, direction)
     links = newton_euler_derivative(model, q, v, a, d, wrenches)
@@ -36,7 +36,7 @@ def inverse_dynamics_directional_derivative(model, q, v, a, direction, wrenches=
 
 
 def newton_euler_derivative(model, q, v, a, d, wrenches=None):
-    """Return d/dp of the torques of the links alone along a complete Direction, (nv,)."""
+    """Return d/dp of the torques of the links along a complete ParameterDirection, (nv,)."""
     motion = forward_recursion(model, q, v)
     rates = motion_derivative(model, q, v, motion, d)
     Vdot, dVdot = _accelerations(model, motion, rates, a, d)
@@ -48,7 +48,7 @@ def newton_euler_derivative(model, q, v, a, d, wrenches=None):
 
 
 def _accelerations(model, motion, rates, a, d):
-    """Forward recursion: dV_i/dt of table 2, and its derivative."""
+    """Run the forward recursion: dV_i/dt of table 2, and its derivative."""
     T, S, _, eta = motion
     Vdot = per_body(model, gravity_acceleration(model))
     dVdot = per_body(model, np.concatenate([np.zeros(3), -d.dgravity]))
@@ -61,7 +61,7 @@ def _accelerations(model, motion, rates, a, d):
 
 
 def _needed_wrenches(model, motion, rates, Vdot, dVdot, d):
-    """What moves each body by itself, F = I dV/dt - ad*_V I V, and its derivative."""
+    """Return the wrench of each body alone, F = I dV/dt - ad*_V I V, and its derivative."""
     F, dF = [], []
     for i, I in enumerate(model.inertias[:len(model.bodies)]):
         V, dV, dI = motion.V[i], rates.dV[i], inertia_of(d.dinertias[i])
@@ -71,7 +71,7 @@ def _needed_wrenches(model, motion, rates, Vdot, dVdot, d):
 
 
 def _joint_forces_derivative(model, motion, rates, F, dF):
-    """Backward recursion: wrenches summed from the leaves in, dtau_i = dS_i' F_i + S_i' dF_i."""
+    """Run the backward recursion: sum wrenches from the leaves, dtau_i = dS_i' F_i + S_i' dF_i."""
     T, S, *_ = motion
     F, dF = [*F, np.zeros(6)], [*dF, np.zeros(6)]
     dtau = [0.0] * model.nv

@@ -1,4 +1,4 @@
-"""How do joint velocities move a frame? The frame Jacobian and its rate."""
+"""Compute the geometric Jacobian of a frame and its time derivative."""
 
 import numpy as np
 
@@ -16,14 +16,14 @@ from dynamics_node.spatial.so3 import cross
 def jacobian(model, q, frame, local=False):
     """Return J with (linear, angular) velocity of the frame's origin = J v, (6, nv).
 
-    :param local: in the frame's own axes; else in the world's.
+    :param local: in the frame's own axes; else in the world's axes.
     """
     pose, J = pose_and_jacobian(model, q, frame)
     return J if local else np.concatenate([pose.R @ J[:3], pose.R @ J[3:]])
 
 
 def pose_and_jacobian(model, q, frame):
-    """Return (Pose of the frame in the world, J in the frame's own axes): one pass makes both."""
+    """Return (Pose of the frame in the world, J in the frame's own axes), from one pass."""
     T, S = joints_at(model, q)
     where = model.frame(frame)
     columns = _zeros(model)
@@ -37,9 +37,9 @@ def pose_and_jacobian(model, q, frame):
 def jacobian_rate(model, q, v, frame, local=False):
     r"""Return dJ/dt along v: J a + (dJ/dt) v is the acceleration of the frame's origin, (6, nv).
 
-    With the frame's twist V = (w, u), column by column and seen from the frame,
-    d/dt (Ad_{X^-1} S) = Ad_{X^-1}(dS/dt + ad_{V_i} S) - ad_V Ad_{X^-1} S,
-    to which world axes add w x of both halves.
+    With the frame's twist V = (w, u), column by column in the frame's axes,
+    d/dt (Ad_{X^-1} S) = Ad_{X^-1}(dS/dt + ad_{V_i} S) - ad_V Ad_{X^-1} S;
+    in world axes w x (angular part) and w x (linear part) are added.
     """
     T, S, V, _ = forward_recursion(model, q, v)
     where = model.frame(frame)

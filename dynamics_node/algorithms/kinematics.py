@@ -1,4 +1,4 @@
-"""Where is each frame, and how does it move?"""
+"""Compute forward kinematics: poses and velocities of bodies and frames."""
 
 import numpy as np
 
@@ -9,7 +9,7 @@ from dynamics_node.spatial.se3 import Ad_inv
 
 
 def body_poses(model, T):
-    """Return the pose of every body in the world, the world's own last."""
+    """Return the pose of every body in the world, the world's (identity) last."""
     poses = per_body(model, se3.IDENTITY)
     for i, body in enumerate(model.bodies):
         poses[i] = poses[body.parent] @ T[i]
@@ -17,7 +17,7 @@ def body_poses(model, T):
 
 
 def path_to(model, body):
-    """Return the bodies from the root to `body`, both included; none for the world."""
+    """Return the bodies from the root to `body`, both included; [] for the world."""
     return [] if body == WORLD else [*reversed([*model.ancestors(body)]), body]
 
 

@@ -1,4 +1,4 @@
-"""How do a frame's pose and velocity change with position and velocity?"""
+"""Compute the derivatives of a frame's pose and velocity by q and v."""
 
 from typing import NamedTuple
 
@@ -22,7 +22,7 @@ class TwistDerivatives(NamedTuple):
 def frame_pose_derivatives(model, q, frame):
     """Return dT/dq_k of the frame's homogeneous matrix for every k, first index k, (nv, 4, 4).
 
-    A unit velocity of k is the twist (w, u) of the frame, its local Jacobian's column, and
+    A unit velocity of k gives the frame the twist (w, u), column k of its local Jacobian, and
     dT = T [[ [w], u ], [ 0, 0 ]].
     """
     T = frame_pose(model, q, frame)
@@ -37,11 +37,11 @@ def _matrix(twist):
 def frame_twist_derivatives(model, q, v, frame, local=False):
     r"""Return the derivatives of J(q) v, the velocity of the frame's origin, by q and v.
 
-    Move joint j a little along s = S_j: the frame moves along. Seen from the frame only what the
-    parent of j has of velocity turns away from it, d(twist)/dq_j = ad_{V_parent} s; world axes add
-    w x both halves of the velocity, w the turn of the frame.
+    A small displacement of joint j along s = S_j displaces the frame. In the frame's axes only the
+    velocity of the parent of j changes, d(twist)/dq_j = ad_{V_parent} s; in world axes the rotation
+    of the frame adds its cross product with both halves of the velocity.
 
-    :param local: in the frame's own axes; else in the world's.
+    :param local: in the frame's own axes; else in the world's axes.
     """
     model = split_planar_joints(model)
     T, S, V, _ = forward_recursion(model, q, v)

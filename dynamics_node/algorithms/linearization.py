@@ -1,6 +1,6 @@
-"""How do small deviations of a moving robot develop? Its state-space model, ready for LQR.
+"""Linearise the dynamics about a motion: continuous and discrete state-space models, for LQR.
 
-The functions here take one state, or N states side by side as in a trajectory.
+The functions take one state, or N states of a trajectory (float only: a matrix exponential).
 """
 
 from typing import NamedTuple
@@ -13,11 +13,11 @@ from dynamics_node.spatial.so3 import skew
 
 
 class Linear(NamedTuple):
-    """d(dx)/dt = A dx + B dtau near a motion whose own rate is `drift`.
+    """The model d(dx)/dt = A dx + B dtau near a nominal motion of rate `drift`.
 
     dx = (difference(q_nominal, q), v - v_nominal): positions on the tangent of q, see
-    model/configuration.py, then velocities. Discretised: dx' = A dx + B dtau one step later, and
-    `drift` is how far the nominal motion itself goes in that step.
+    model/configuration.py, then velocities. Discretised: dx one step later is A dx + B dtau, and
+    `drift` is the change of the nominal motion in that step.
     """
 
     A: np.ndarray      # (2 nv, 2 nv), or (N, 2 nv, 2 nv)
@@ -30,7 +30,7 @@ def linearized(model, v, a, derivatives):
 
     A = [[ -ad_v, 1 ], [ da/dq, da/dv ]],   B = [[ 0 ], [ da/dtau ]],   drift = (v, a).
 
-    ad_v is zero but for floating joints: with T = T_nominal exp(x) and body twists,
+    ad_v is zero except for floating joints: with T = T_nominal exp(x) and body twists,
     dx/dt = v - Ad_{exp(-x)} v_nominal = (v - v_nominal) - ad_v x + O(x^2).
 
     :param derivatives: ForwardDerivatives of that state.
@@ -45,7 +45,7 @@ def linearized(model, v, a, derivatives):
 
 
 def discretized(linear, step):
-    r"""Return the Linear of one step [s], torques constant over it: exact, by the exponential of
+    r"""Return the Linear of one step [s] with constant torques, exact by the matrix exponential of
 
     [[A, B, drift], [0, 0, 0]] step.
     """
@@ -58,7 +58,7 @@ def discretized(linear, step):
 
 
 def velocity_brackets(model):
-    """Return ad of the unit velocity k, first index k, (nv, nv, nv): zero where v = dq/dt."""
+    """Return ad of each unit velocity k, first index k, (nv, nv, nv): zero where v = dq/dt."""
     brackets = np.zeros((model.nv, model.nv, model.nv))
     for body in model.bodies:
         if isinstance(body.joint, Floating):  # velocities are (linear, angular)

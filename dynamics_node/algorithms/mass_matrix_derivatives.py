@@ -1,4 +1,4 @@
-"""How does the mass matrix change with each coordinate?"""
+"""Compute the derivatives of the mass matrix by each coordinate."""
 
 import numpy as np
 

@@ -1,8 +1,12 @@
-"""The two passes that every tree algorithm shares: out to the leaves, and back to the root.
+"""Run the forward and backward recursions over the tree, and add up what mimic joints share.
 
 Notation of Kim 2012: T_i is the pose of body i in its parent lambda(i), S_i its joint's subspace,
-V_i its twist, F_i the wrench its joint passes on; all seen from body i. Lists have one entry per
-body and the world's last, so that X[body.parent] is the parent's.
+V_i its twist, F_i the wrench its joint transmits; all in the frame of body i. Lists have one entry
+per body and the world's last, so that X[body.parent] is the parent's.
+
+Two other forward passes exist because they need fewer operations for their purpose:
+`inverse_dynamics.newton_euler_motions` (no linear velocities) and
+`constrained.world_kinematics.world_motions` (world axes, shared by all constraints).
 """
 
 from typing import NamedTuple
@@ -13,16 +17,16 @@ from dynamics_node.spatial.se3 import Ad_inv, Ad_inv_dual, ad
 
 
 class ForwardRecursion(NamedTuple):
-    """How the bodies are placed and move, from the root out."""
+    """Poses, joint subspaces and twists of the bodies."""
 
     T: list     # T_i, Pose of body i in its parent
-    S: list     # S_i, (6, n_i), a mimic joint's times its ratio
+    S: list     # S_i, (6, n_i), of a mimic joint times its ratio
     V: list     # V_i, (6,)
-    eta: list   # eta_i = ad_V S v + (dS/dt) v, the acceleration that v alone makes, (6,)
+    eta: list   # eta_i = ad_V S v + (dS/dt) v, the velocity-dependent acceleration, (6,)
 
 
 def joints_at(model, q):
-    """Return the lists (T, S): pose in the parent and subspace of every joint."""
+    """Return the lists (T, S): pose in the parent and subspace of every body's joint."""
     T, S = [], []
     for body in model.bodies:
         q_i = _coordinates(body, q)
@@ -41,7 +45,7 @@ def _coordinates(body, q):
 
 
 def forward_recursion(model, q, v):
-    """Return the Motion: the forward recursion of tables 2, 3 and 4."""
+    """Return the ForwardRecursion of tables 2, 3 and 4."""
     T, S = joints_at(model, q)
     V, eta = per_body(model, np.zeros(6)), per_body(model)
     for i, body in enumerate(model.bodies):
@@ -52,17 +56,17 @@ def forward_recursion(model, q, v):
 
 
 def per_body(model, world=None):
-    """Return a list with room for one entry per body, and the world's."""
+    """Return a list of one None per body, then the world's entry."""
     return [None] * len(model.bodies) + [world]
 
 
 def gravity_acceleration(model):
-    """Return the twist rate of the world that stands in for gravity: upwards, (6,)."""
+    """Return the twist rate of the world that models gravity: (0, -g), (6,)."""
     return np.concatenate([np.zeros(3), -model.gravity])
 
 
 def joint_forces(model, T, S, F):
-    """Return tau: the backward recursion of table 2, given what each body needs, F (6,) each.
+    """Return tau by the backward recursion of table 2, from the wrench F (6,) of each body alone.
 
     F_i <- F_i + sum over children of Ad*_{T^-1} F_k,   tau_i = S_i' F_i.
     """
@@ -88,5 +92,5 @@ def add_block(matrix: list, rows: slice, columns: slice, block) -> None:
 
 
 def square(rows):
-    """Return nested lists as a square array, also where there are none."""
+    """Return nested lists as a square array, (0, 0) for an empty list."""
     return np.array(rows).reshape(len(rows), len(rows))

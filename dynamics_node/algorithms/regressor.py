@@ -1,7 +1,8 @@
-"""Which torques does each inertial, friction and rotor parameter account for?
+"""Compute the regressors of inverse dynamics, which is linear in its parameters:
 
-tau = Y pi + Y_f (damping, friction) + Y_r armature - sum J' F_ext: inverse dynamics is linear in
-them all. A column of Y is also d tau/d pi_j.
+tau = Y pi + Y_f (damping, friction) + Y_r armature - sum J' F_ext.
+
+Column j of Y is also d tau/d pi_j.
 """
 
 import numpy as np
@@ -15,8 +16,8 @@ from dynamics_node.spatial.so3 import skew
 def regressor(model, q, v, a):
     r"""Return Y with newton_euler(q, v, a) = Y pi, (nv, 10 bodies).
 
-    Ten columns per moving body in the order of `model.bodies`, of `inertial_parameters`:
-    Y = sum_i J_i' A_i, where A_i pi_i is the wrench that moves body i so.
+    Ten columns per moving body, in the order of `model.bodies` and `inertial_parameters`:
+    Y = sum_i J_i' A_i, where A_i pi_i is the wrench of the motion of body i.
 
     :param q, v, a: configuration (nq,), velocity and acceleration (nv,).
 
@@ -31,7 +32,7 @@ def regressor(model, q, v, a):
         add_block(Y, body.v, columns, S[i].T @ A)
         k = i
         for j in model.ancestors(i):
-            A = Ad_inv_dual(T[k], A)  # the same wrenches, seen from the next body down the path
+            A = Ad_inv_dual(T[k], A)  # the same wrenches, in the frame of the next ancestor
             add_block(Y, model.bodies[j].v, columns, S[j].T @ A)
             k = j
     return np.array(Y).reshape(model.nv, 10 * len(model.bodies))

@@ -1,4 +1,4 @@
-"""Can the fields of a constraint be what they are? Each is returned as plain, hashable data."""
+"""Check the fields of a constraint and return them as plain, hashable data."""
 
 import math
 import numbers
@@ -10,7 +10,7 @@ from dynamics_node.errors import LONGEST_NAME, DynamicsError, shortened, shown
 from dynamics_node.model.configuration import UNIT_QUATERNION
 from dynamics_node.spatial import so3
 
-LARGEST = 1e9      # no mechanism has more of anything; products of two stay finite
+LARGEST = 1e9      # of any number; products of two stay finite
 SHORTEST = 1e-9    # of a distance and of an axis [m]
 IN_PLANE = 1e-6    # cosine of the angle between a line of contact and the normal, at most
 
@@ -22,7 +22,7 @@ def refuse(name, field, is_what, expected):
 
 
 def short(value):
-    """Return what is shown of a value, however large it is."""
+    """Return a short repr of a value of any size, for an error message."""
     try:
         return reprlib.repr(value)
     except ValueError:  # an integer of 5000 digits has no text
@@ -30,14 +30,14 @@ def short(value):
 
 
 def text(value):
-    """Return a text as it is."""
+    """Return a text unchanged."""
     if not isinstance(value, str):
         raise ValueError('text, in quotes where it looks like something else')
     return str(value)
 
 
 def check_name(value):
-    """Return a name: some text, which stands in the rows of every reply."""
+    """Return a name: a non-empty text, which names the rows in every reply."""
     if not text(value).strip() or len(value) > LONGEST_NAME:
         raise ValueError(f'some text of at most {LONGEST_NAME} characters')
     return str(value)
@@ -52,7 +52,7 @@ def number(value):
 
 
 def coefficient(value):
-    """Return a number of at least zero, or nan: unknown; there is one nan, equal to itself."""
+    """Return a number of at least zero, or math.nan for unknown (one object, so that it hashes)."""
     if isinstance(value, (float, np.floating)) and math.isnan(value):
         return math.nan
     if number(value) < 0.0:

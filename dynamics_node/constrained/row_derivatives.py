@@ -1,16 +1,16 @@
-"""How do constraint forces and constraint errors change with position and velocity?"""
+"""Compute the derivatives of constraint forces and constraint errors by q and v (dual numbers)."""
 
 from typing import NamedTuple
 
 import numpy as np
 
-from dynamics_node.algorithms.dual import slopes_of, state_varying_with_q_and_v
+from dynamics_node.algorithms.dual import dual_state, slopes_of
 from dynamics_node.constrained.rows import rows
 from dynamics_node.constrained.stabilisation import stabilised_gamma
 
 
 class RowDerivatives(NamedTuple):
-    """Derivatives along the tangent of q and by v, while a and lambda stay."""
+    """Derivatives along the tangent of q and by v, at constant a and lambda."""
 
     force_dq: np.ndarray   # d(A' lambda)/dq (nv, nv)
     error_dq: np.ndarray   # d(A a + gamma)/dq (m, nv)
@@ -19,12 +19,12 @@ class RowDerivatives(NamedTuple):
 
 
 def row_derivatives(model, q, v, a, multipliers, constraints, stabilisation=None):
-    """Return the RowDerivatives: `rows` run once on numbers that carry their derivatives.
+    """Return the RowDerivatives, from one run of `rows` on dual numbers.
 
-    With stabilisation, of all that A a should cancel (see `stabilisation.stabilised_gamma`).
+    With stabilisation, gamma is that of `stabilisation.stabilised_gamma`.
     """
     n = model.nv
-    q, v = state_varying_with_q_and_v(model, q, v)
+    q, v = dual_state(model, q, v)
     found = rows(model, q, v, constraints)
     error = slopes_of(found.A @ a + stabilised_gamma(found, v, stabilisation), 2 * n)
     matrix = slopes_of(found.A, 2 * n)[..., :n]

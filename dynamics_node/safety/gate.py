@@ -41,7 +41,7 @@ from dynamics_node.safety.torque_limits import limit_effort, limit_slew
 ACTIVE = (State.RAMPING_IN, State.ENABLED)   # the wanted torque is followed
 EFFORT, SLEW, POSITION, VELOCITY = 'effort', 'slew', 'position', 'velocity'
 
-Limited = list[tuple[str, str]]   # pairs (which limit, which joint)
+Limited = Sequence[tuple[str, str]]   # pairs (which limit, which joint)
 
 
 class Gate:
@@ -57,20 +57,28 @@ class Gate:
         :param limits: see gate_limits_of; None: there is no model yet.
         """
         _check_limits(limits)
-        self._state, self._fault = State.DISABLED, None
-        self._released, self._refused, self._limited = 0, Counter(), Counter()
+        self._state = State.DISABLED
+        self._fault: Fault | None = None
+        self._released = 0
+        self._refused: Counter[str] = Counter()
+        self._limited: Counter[tuple[str, str]] = Counter()
         self._apply_limits(limits)
 
     def _apply_limits(self, limits: GateLimits | None) -> None:
-        self._limits, self._next_limits, self._limits_pending = limits, None, False
+        # None without a model; then the gate is idle, and no method gets as far as using them.
+        self._limits: GateLimits = limits   # type: ignore[assignment]
+        self._state_checks: StateChecks = (
+            StateChecks(limits) if limits else None)   # type: ignore[assignment]
+        self._next_limits: GateLimits | None = None
+        self._limits_pending = False
         self._clock = Clock(limits.settings.max_clock_step if limits else math.inf)
-        self._state_checks = StateChecks(limits) if limits else None
         self._become_idle()
 
     def _become_idle(self) -> None:
         """Release nothing until `enable`."""
-        self._ramp: TorqueRamp | None = None
-        self._last: tuple[float, ...] | None = None   # released last, or to ramp in from
+        # None while idle
+        self._ramp: TorqueRamp = None           # type: ignore[assignment]
+        self._last: tuple[float, ...] = None    # type: ignore[assignment]  # last torque, or start
         self._has_released = False     # whether anything was released since `enable`
         self._to_gravity = False       # whether the ramp out ends in the torque of gravity
         self._ramp_time = 0.0          # [s] since the ramp began
@@ -195,8 +203,8 @@ class Gate:
         gravity = (settings.safe_action == 'gravity' and not self._state_checks.age_fault(now)
                    and (self._state is not State.FAULT or self._to_gravity))
         safe = self._state_checks.gravity if gravity else limits.zero
-        releases = tuple(self._release(torque) for torque in torque_steps(
-            self._last, safe, settings.ramp_out_time, limits.slew, settings.exit_period))
+        releases = tuple(filter(None, map(self._release, torque_steps(
+            self._last, safe, settings.ramp_out_time, limits.slew, settings.exit_period))))
         self._become_idle()
         return releases
 
@@ -246,7 +254,7 @@ class Gate:
         limits = self._limits
         unknown = (self._state_checks.gravity if limits.settings.unknown_start == 'gravity'
                    else limits.zero)
-        effort = numbers(measured, limits.joints.nv)
+        effort = None if measured is None else numbers(measured, limits.joints.nv)
         if effort is None:
             return unknown
         return limit_effort(limits, [x if math.isfinite(x) else other
@@ -257,6 +265,7 @@ class Gate:
     def _follow(self) -> Release | None:
         """Release the wanted torque, limited, faded near limits, and ramped in."""
         limits, checks = self._limits, self._state_checks
+        torque: Sequence[float]
         torque, joints = limit_effort(limits, checks.torque)
         limited = self._count_limited(EFFORT, joints) if joints else []
         if checks.near_limits:
@@ -295,18 +304,19 @@ class Gate:
         if self.idle:
             return None
         safe = self._state_checks.gravity if self._to_gravity else self._limits.zero
-        release = self._release_slew_limited(self._ramp.towards(safe, self._ramp_time), [])
-        if self._ramp.share(self._ramp_time) == 1.0 and release.numbers == tuple(safe):
+        release = self._release_slew_limited(self._ramp.towards(safe, self._ramp_time))
+        if release and release.numbers == tuple(safe) and self._ramp.share(self._ramp_time) == 1.0:
             self._become_idle()
         return release
 
-    def _release_slew_limited(self, torque: Sequence[float], limited: Limited) -> Release | None:
+    def _release_slew_limited(self, torque: Sequence[float],
+                              limited: Limited = ()) -> Release | None:
         """Release a torque, as far as the slew limits allow."""
         torque, joints = limit_slew(
             self._limits, torque, self._last,
             min(self._since_release, self._limits.settings.max_state_age))
         if joints:
-            limited = limited + self._count_limited(SLEW, joints)
+            limited = [*limited, *self._count_limited(SLEW, joints)]
         return self._release(torque, limited)
 
     def _release(self, torque: Sequence[float], limited: Limited = ()) -> Release | None:
@@ -324,7 +334,7 @@ class Gate:
         self._released += 1
         return Release(self._last, self._limits.joints.names, tuple(limited))
 
-    def _count_limited(self, which: str, joints: Sequence[int]) -> Limited:
+    def _count_limited(self, which: str, joints: Sequence[int]) -> list[tuple[str, str]]:
         """Count the joints that a limit changed; return the pairs (which limit, which joint)."""
         names = self._limits.joints.names
         pairs = [(which, names[k]) for k in joints]

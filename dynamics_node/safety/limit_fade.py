@@ -26,7 +26,9 @@ def fade_near_limits(limits: GateLimits, torque: Sequence[float], gravity: Seque
 
     :param torque: nv entries, and gravity, nv entries: both within the effort limits.
     """
-    result, by_position, by_velocity = [], [], []
+    result: list[float] = []
+    by_position: list[int] = []
+    by_velocity: list[int] = []
     for x, holding, p, velocity, lower, upper, margin, fastest, span in zip(
             torque, gravity, position, v, limits.lower, limits.upper, limits.position_margin,
             limits.velocity, limits.velocity_margin):

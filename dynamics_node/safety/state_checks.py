@@ -54,7 +54,7 @@ class StateChecks:
 
     def age_fault(self, now: float) -> Fault | None:
         """Return the Fault of the last valid state having become too old, or None."""
-        return self._age_fault(now - self.stamp)
+        return None if self.stamp is None else self._age_fault(now - self.stamp)
 
     def state_fault(self, now: float, proposal: Proposal) -> Fault | None:
         """Return the Fault of the measured state and of gravity; None: valid, and kept."""

@@ -1,4 +1,4 @@
-"""Generalised inertia: of one rigid body, and of a body with an articulated tree behind it."""
+"""Represent inertias: of one rigid body, and of an articulated body (a body with its subtree)."""
 
 from typing import NamedTuple
 
@@ -30,7 +30,7 @@ class Inertia(NamedTuple):
                                self.mass * v - so3.cross(self.moment, w)])
 
     def seen_from(self, T):
-        """Return the inertia in frame A of a body known in frame B, T: {A} -> {B} (eq. 21).
+        """Return the inertia in frame A of a body given in frame B, T: {A} -> {B} (eq. 21).
 
         Rotate, then shift: with h' = R m c,
         I_A = R I R' - [h'][p] - [p][h'] - m [p][p].
@@ -73,7 +73,7 @@ def from_com(mass, com, tensor):
 class BlockInertia(NamedTuple):
     """A linear map of twists to wrenches by its 3 x 3 blocks: [[A, B], [C, D]].
 
-    The articulated-body inertia of the seed (eq. 43) is the symmetric case, C = B'.
+    The articulated-body inertia of Kim 2012 (eq. 43) is the symmetric case, C = B'.
     """
 
     A: np.ndarray

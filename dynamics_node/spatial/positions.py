@@ -1,12 +1,11 @@
-"""How else can a position be written down? Cartesian, cylindrical and spherical coordinates.
+"""Convert positions to cylindrical and spherical coordinates (Hutter 2017, section 2.2).
 
-kind           chi                                    where two chi are one position
+kind           chi                                    where chi is not unique
 'cartesian'    x, y, z [m]                            nowhere
 'cylindrical'  rho [m], theta [rad], z [m]            rho = 0: theta = 0 is returned
 'spherical'    r [m], theta, phi [rad]                on the z axis: theta = 0 is returned
 
 theta is the angle about z from x, phi the angle from z. Any number of positions at once, (.., 3).
-Seed 001, section 2.2.
 """
 
 import numpy as np
@@ -31,7 +30,10 @@ def from_cartesian(kind, r):
 
 
 def checked(kind, chi):
-    """Return chi as an array of finite numbers, (.., 3)."""
+    """Return chi as an array of finite numbers, (.., 3).
+
+    :raise DynamicsError: an unknown kind, a wrong shape, or a number that is not finite.
+    """
     _known(kind)
     chi = numbers(kind, chi)
     if chi.dtype.kind not in 'fiuc' or chi.shape[-1:] != (3,):

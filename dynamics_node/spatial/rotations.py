@@ -1,22 +1,22 @@
-"""How else can a rotation be written down? Eight parametrisations, each to and from the matrix.
+"""Convert rotations between the matrix and seven other parametrisations (Hutter 2017, section 2.4).
 
-kind               chi                            where two chi are one rotation
+kind               chi                            where chi is not unique
 'matrix'           (3, 3)                         nowhere
 'quaternion'       x, y, z, w                     chi and -chi; w >= 0 is returned
-'angle_axis'       angle [rad], nx, ny, nz        no turn: any axis is right, z is returned
-'rotation_vector'  angle times axis [rad]         full turns; at most half a turn is returned
+'angle_axis'       angle [rad], nx, ny, nz        angle 0: any axis is valid, z is returned
+'rotation_vector'  angle times axis [rad]         full turns; a length of at most pi is returned
 'euler_zyx'        z, y, x [rad]                  y = +-pi/2, else y within it is returned
 'euler_xyz'        x, y, z                        the same
 'euler_zyz'        z, y, z                        y = 0 or pi, else y between is returned
 'euler_zxz'        z, x, z                        x the same
 
-R = C_AB: its columns are the axes of B in A. Euler angles turn about the axes of the body, in the
-order of the name: R = C_z(chi_0) C_y(chi_1) C_x(chi_2). Where a rotation has several chi one of
-them is returned, to full precision; that no chi' follows a motion there is said by rate_maps.
+R = C_AB: its columns are the axes of B in A. Euler angles rotate about the axes of the body, in the
+order of the name: R = C_z(chi_0) C_y(chi_1) C_x(chi_2). Where a rotation has several chi, one of
+them is returned, to full precision; rate_maps reports the singularity.
 
-Any number of rotations at once: chi (.., n), R (.., 3, 3). Seed 001, section 2.4. Three places of
-it do not serve as printed: entry (1, 2) of eq. 2.37 ends in s_z1 c_z2, not c_z1 s_z2; the arcus
-cosine of 2.49 loses half the digits near no turn; 2.50 and the signs of 2.55 fail at half a turn.
+Any number of rotations at once: chi (.., n), R (.., 3, 3). Corrections to the equations as printed:
+entry (1, 2) of eq. 2.37 ends in s_z1 c_z2, not c_z1 s_z2; the arc cosine of 2.49 is inaccurate for
+small angles (half the digits); 2.50 and the signs of 2.55 fail at half a turn.
 """
 
 import numpy as np
@@ -63,7 +63,10 @@ def from_matrix(kind, R):
 
 
 def checked(kind, chi):
-    """Return chi as an array whose quaternions and axes have unit length."""
+    """Return chi as an array whose quaternions and axes have unit length.
+
+    :raise DynamicsError: an unknown kind, a wrong size, no finite number, no unit length.
+    """
     shape, chi = _size(kind), numbers(kind, chi)
     if chi.dtype.kind not in 'fiuc' or chi.shape[chi.ndim - len(shape):] != shape:
         raise DynamicsError(f'{kind}: expected numbers of shape {shape} or (.., {shape[0]}'
@@ -83,7 +86,10 @@ def checked(kind, chi):
 
 
 def numbers(kind, chi):
-    """Return chi as an array; what NumPy cannot read is refused."""
+    """Return chi as an array.
+
+    :raise DynamicsError: NumPy cannot read it.
+    """
     try:
         return np.asarray(chi)
     except Exception:  # an object may raise anything when NumPy reads it
@@ -91,7 +97,7 @@ def numbers(kind, chi):
 
 
 def euler_axes(kind):
-    """Return the axes of 'euler_zyx' and its kin as numbers, (2, 1, 0)."""
+    """Return the axes of a kind of Euler angles as numbers: (2, 1, 0) for 'euler_zyx'."""
     return tuple('xyz'.index(axis) for axis in kind[-3:])
 
 
@@ -134,13 +140,13 @@ def _unit(kind, a):
 
 
 def _of_quaternion(chi):
-    """Eq. 2.54."""
+    """Return R by eq. 2.54."""
     R = so3.from_quaternion(np.moveaxis(chi, -1, 0))
     return np.moveaxis(R, (0, 1), (-2, -1))
 
 
 def _of_rotation_vector(w):
-    """By the quaternion (sin(t/2) w/t, cos(t/2)), t = |w| (eq. 2.52)."""
+    """Return R by the quaternion (sin(t/2) w/t, cos(t/2)), t = |w| (eq. 2.52)."""
     half = 0.5 * np.sqrt((w * w).sum(axis=-1, keepdims=True))
     return _of_quaternion(np.concatenate([0.5 * np.sinc(half / np.pi) * w, np.cos(half)], axis=-1))
 
@@ -155,9 +161,8 @@ def _angle_axis(w):
 def _euler_angles(R, i, j, k):
     """Return the angles about the axes i, j, k of the body (eq. 2.35, 2.39, 2.42, 2.45).
 
-    R e_k = C_i(a) C_j(b) e_k gives a and b. The third angle of the seed is not defined where b
-    makes two axes parallel; here it is what the first leaves to be done, e_j' C_i(-a) R =
-    e_j' C_k(c), which always is.
+    R e_k = C_i(a) C_j(b) e_k gives a and b. Hutter's third angle is not defined where b makes two
+    axes parallel; here c follows from  e_j' C_i(-a) R = e_j' C_k(c),  which is always defined.
     """
     last = 3 - i - j  # the axis k, or where k = i the one that is not used
     s = 1.0 if (j - i) % 3 == 1 else -1.0  # whether i, j, last are right-handed

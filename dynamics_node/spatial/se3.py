@@ -1,9 +1,8 @@
-"""Poses: the group SE(3), and how it acts on twists se(3) and wrenches dse(3).
+"""Compute with poses, the group SE(3), and its actions on twists se(3) and wrenches dse(3).
 
-A twist is V = (w, v) and a wrench F = (m, f), both of six scalars, angular part first. They may
-also be the columns of a matrix (6, k). The actions are carried out on rotations, positions and
-3-vectors, never as 6 x 6 products: those cost more and only the tests need them.
-Equation numbers: Kim 2012 (seed 000).
+A twist is V = (w, v) and a wrench F = (m, f), both of six scalars, angular part first, or columns
+of a matrix (6, k). The actions use rotations, positions and 3-vectors, never 6 x 6 products, which
+cost more. Equation numbers: Kim 2012.
 """
 
 from typing import NamedTuple
@@ -49,18 +48,18 @@ def from_xyz_rpy(xyz, rpy):
 
 
 def Ad(T, V):
-    """Return Ad_T V: a twist seen from B becomes the same twist seen from A (eq. 6, 7)."""
+    """Return Ad_T V: the twist in A of a twist given in B (eq. 6, 7)."""
     w = T.R @ V[:3]
     return np.concatenate([w, T.R @ V[3:] + so3.cross(T.p, w)])
 
 
 def Ad_inv(T, V):
-    """Return Ad_{T^-1} V: a twist seen from A becomes the same twist seen from B."""
+    """Return Ad_{T^-1} V: the twist in B of a twist given in A."""
     return np.concatenate([T.R.T @ V[:3], T.R.T @ (V[3:] - so3.cross(T.p, V[:3]))])
 
 
 def Ad_inv_dual(T, F):
-    """Return Ad*_{T^-1} F: a wrench seen from B becomes the same wrench seen from A."""
+    """Return Ad*_{T^-1} F: the wrench in A of a wrench given in B (eq. 8, 13)."""
     f = T.R @ F[3:]
     return np.concatenate([T.R @ F[:3] + so3.cross(T.p, f), f])
 
@@ -72,18 +71,18 @@ def ad(V, X):
 
 
 def ad_dual(V, F):
-    """Return ad*_V F (eq. 29): power is kept, F . ad_V X = X . ad*_V F."""
+    """Return ad*_V F (eq. 29), the dual: F . ad_V X = X . ad*_V F."""
     w, v = V[:3], V[3:]
     return -np.concatenate([so3.cross(w, F[:3]) + so3.cross(v, F[3:]), so3.cross(w, F[3:])])
 
 
 def exp(V):
-    """Return the pose reached by moving with the constant body twist V for unit time."""
+    """Return the pose reached with the constant body twist V in unit time, for floats."""
     w, v = np.asarray(V[:3]), np.asarray(V[3:])
     return Pose(so3.exp(w), so3.exp_jacobian(w) @ v)
 
 
 def log(T):
-    """Return the body twist V with exp(V) = T and |w| <= pi."""
+    """Return the body twist V with exp(V) = T and |w| <= pi, for floats."""
     w = so3.log(T.R)
     return np.concatenate([w, np.linalg.solve(so3.exp_jacobian(w), T.p)])

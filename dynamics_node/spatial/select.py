@@ -1,4 +1,4 @@
-"""Choices without a branch, between numbers of any kind: programs have none."""
+"""Select between numbers without a branch, on floats and symbols: kernels have no branches."""
 
 
 def is_positive(x):

@@ -1,9 +1,9 @@
-"""Rotations: the group SO(3), its algebra so(3), and the ways people write a rotation down."""
+"""Compute with rotations: the group SO(3), its algebra so(3), matrices and quaternions."""
 
 import numpy as np
 
-# Below this angle sin(x)/x and its kin are evaluated by two terms of their Taylor series. The first
-# one left out is at most x^4 / 5 of the whole: 2e-17, beneath the resolution of a double.
+# Below this angle, quotients such as sin(x)/x are evaluated by two terms of their Taylor series.
+# The first omitted term is at most x^4 / 5 of the sum: 2e-17, below the resolution of a double.
 SMALL_ANGLE = 1e-4
 
 
@@ -19,7 +19,7 @@ def unskew(A):
 
 
 def cross(a, b):
-    """Return a x b for vectors of three scalars of any kind (np.cross is slow on objects)."""
+    """Return a x b for vectors of floats or symbols, (3,) or (3, k) (np.cross: slow on objects)."""
     return np.array([
         a[1] * b[2] - a[2] * b[1],
         a[2] * b[0] - a[0] * b[2],
@@ -74,7 +74,7 @@ def quaternion_exp(w):
 
 
 def quaternion_log(quaternion):
-    """Return the rotation vector [rad], |w| <= pi, of a unit quaternion (x, y, z, w)."""
+    """Return the rotation vector [rad] of a unit quaternion (x, y, z, w), |w| <= pi, for floats."""
     q = np.asarray(quaternion, dtype=float)
     vector, scalar = (q[:3], q[3]) if q[3] >= 0.0 else (-q[:3], -q[3])
     sine = np.linalg.norm(vector)
@@ -85,9 +85,9 @@ def quaternion_log(quaternion):
 
 
 def to_quaternion(R):
-    """Return a unit quaternion (x, y, z, w >= 0 where possible) of a rotation matrix.
+    """Return the unit quaternion (x, y, z, w) with w >= 0 of a rotation matrix, for floats.
 
-    Of the four square roots the largest is taken, so no division is by a small number
+    The largest of the four components is computed first, so that no division is by a small number
     (Shepperd 1978).
     """
     trace = R[0, 0] + R[1, 1] + R[2, 2]
@@ -111,22 +111,22 @@ def exp(w):
 
 
 def log(R):
-    """Return the rotation vector [rad] of a rotation matrix, |w| <= pi.
+    """Return the rotation vector [rad] of a rotation matrix, |w| <= pi, for floats.
 
-    At |w| = pi both w and -w are right; one of them is returned.
+    At |w| = pi both w and -w are valid; one of them is returned. Symbols: `branchless_log`.
     """
     return quaternion_log(to_quaternion(R))
 
 
 def exp_jacobian(w):
-    r"""Return the left Jacobian V of exp: exp([w, v]) has the translation V v, (3, 3).
+    r"""Return the left Jacobian V of exp, for floats: exp([w, v]) has the translation V v, (3, 3).
 
     V = 1 + (1 - cos t)/t^2 [w] + (t - sin t)/t^3 [w]^2,  t = |w|.
     """
     t = np.linalg.norm(w)
     if t < SMALL_ANGLE:  # (1 - cos t)/t^2 = 1/2 - t^2/24, (t - sin t)/t^3 = 1/6 - t^2/120
         b, c = 0.5 - t * t / 24.0, 1.0 / 6.0 - t * t / 120.0
-    else:  # 1 - cos t = 2 sin(t/2)^2, of which no digit cancels; those of c do not matter beside 1
+    else:  # 1 - cos t = 2 sin(t/2)^2 avoids cancellation; that of c is negligible beside 1
         b, c = 2.0 * (np.sin(0.5 * t) / t) ** 2, (t - np.sin(t)) / t ** 3
     W = skew(w)
     return np.eye(3) + b * W + c * (W @ W)

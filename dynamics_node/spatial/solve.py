@@ -1,4 +1,4 @@
-"""Small dense solves on any kind of number (np.linalg takes floats only)."""
+"""Solve small dense symmetric systems on floats or symbols (np.linalg takes floats only)."""
 
 import numpy as np
 
