@@ -23,8 +23,8 @@ ROS_ROOMS = {'parameters', 'state', 'services', 'torque', 'identification'}  # b
 COMPILER_IMPORTS = {'compiler', 'errors', 'files'}
 # Folders of tests that are about several sources: laws of physics, other engines, pages, programs.
 CROSS_CUTTING = {'laws', 'oracles', 'docs', 'examples', 'support'}
-# Class names that exist more than once, each in files that never meet.
-SHARED_CLASS_NAMES = {'ConstrainedForwardDerivatives', 'Mechanism', '_Limits'}
+# Class names that may exist more than once, with a reason each.
+SHARED_CLASS_NAMES: set[str] = set()
 ROS_MODULES = re.compile(r'^(rclpy|ament_index_python|launch|launch_ros|.*_msgs|.*_srvs)(\.|$)')
 GENERATED = ('srv', 'msg', 'action')
 LONGEST, MEDIAN = 400, 150
@@ -216,3 +216,27 @@ def test_everything_public_has_types(module):
         argument not in function.__annotations__
         for argument in inspect.signature(function).parameters if argument not in ('self', 'cls'))}
     assert sorted(untyped) == []
+
+
+# Words of the history of this repository, and of persons where a caller or subscriber is meant.
+FORBIDDEN = re.compile(r"""\b(?:nobody|somebody|anybody|whoever)\b
+                       |\bissues?\s*\#?\d+|\b(?:this|that|an|the)\s+issue\b
+                       |\bthe\s+seeds?\b|\bseeds'|\bseed\s+0\d\d\b""",
+                       re.IGNORECASE | re.VERBOSE)
+
+
+def product_texts():
+    """Return every text file that a user reads: sources, interfaces, settings, pages, programs."""
+    folders = {'srv': '*.srv', 'msg': '*.msg', 'action': '*.action', 'config': '*.yaml',
+               'launch': '*.py', 'docs': '*.*', 'examples': '*.*'}
+    found = [path for folder, pattern in folders.items() for path in (ROOT / folder).rglob(pattern)]
+    return [path for path in [*sources(), *found, *ROOT.glob('*.md'), ROOT / 'CHANGELOG.rst']
+            if path.suffix not in ('.png', '.pyc') and path.is_file()]
+
+
+def test_the_product_speaks_of_papers_and_callers():
+    """Papers are cited by name, code is not a person: see Words in CONTRIBUTING.md."""
+    found = [f'{path.relative_to(ROOT)}:{number}: {line.strip()}' for path in product_texts()
+             for number, line in enumerate(path.read_text().splitlines(), 1)
+             if FORBIDDEN.search(line)]
+    assert not found, '\n' + '\n'.join(found)
