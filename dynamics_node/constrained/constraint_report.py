@@ -17,7 +17,7 @@ from dynamics_node.constrained.solve import decompose, dependent_rows, null_spac
 from dynamics_node.errors import SingularModel
 from dynamics_node.model.configuration import integrate
 
-# Rows contradict each other where the part of gamma that no acceleration cancels exceeds this share.
+# Rows contradict each other where more than this share of gamma cannot be cancelled by any a.
 CONTRADICTION = 1e-8
 # A configuration is singular if the rank is greater after this small step along a free motion.
 STEP = 1e-3       # [rad or m]

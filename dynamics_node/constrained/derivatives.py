@@ -112,7 +112,7 @@ def constrained_inverse_dynamics_derivatives(model, q, v, a, constraints, active
     system = np.block([[H, A_p], [A_p.T, np.zeros((passive, passive))]])
     if rank_of(np.linalg.svd(system, compute_uv=False)) < len(system):
         raise DynamicsError('the constraint forces are not unique, so they have no derivatives: '
-                            'remove redundant constraints, or use choice weighted or least_force')
+                            'drop redundant constraints, or use choice weighted or least_force')
     tau_a = solution.tau[active]
     nu = np.linalg.lstsq(A_p, A_a @ (W * tau_a) - F * multipliers, rcond=None)[0]
 

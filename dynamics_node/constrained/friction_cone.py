@@ -1,4 +1,7 @@
-"""Check contact forces or impulses: friction cone, unilaterality, centre of pressure (float only)."""
+"""Check contact forces or impulses: friction cone, unilaterality, centre of pressure.
+
+Float only: the verdicts depend on values.
+"""
 
 import math
 from typing import NamedTuple

@@ -87,7 +87,7 @@ def _refuse_broken(found, v, a, names, tolerance):
         excess = np.abs(broken) - tolerance * np.maximum(1.0, size)
         if np.any(excess > 0.0):
             k = int(np.argmax(excess))
-            raise DynamicsError(f"the {what} violates constraint row '{names[k]}' by "
+            raise DynamicsError(f"the {what} breaks constraint row '{names[k]}' by "
                                 f'{broken[k]:.3g}; {remedy} finds one that satisfies it')
 
 

@@ -1,4 +1,4 @@
-"""Which constraints does this text, or this dict, ask for? And back.
+"""Read constraints from YAML or dicts, and write them.
 
     constraints:
       - name: knee
@@ -9,7 +9,7 @@
         axis: [0, 1, 0]
     passive: [ankle]
 
-Every field of `Constraint` may be given by its name; `passive` lists joints that have no motor.
+Every field of `Constraint` may be given by its name; `passive` lists joints without actuator.
 """
 
 import re
@@ -26,15 +26,15 @@ MAX_VALUES = 50_000
 
 _KEYS = ('constraints', 'passive')
 _TEXTS = ('name', 'kind', 'frame', 'to', 'joints')
-# YAML 1.1 takes 1e-3 for text, since it has no point.
+# YAML 1.1 reads 1e-3 as text, since it has no point.
 _NUMBER = re.compile(r'[-+]?(\d+\.?\d*|\.\d+)([eE][-+]?\d+)?\Z')
 
 
 class Loops(NamedTuple):
-    """What closes the loops of a robot."""
+    """The loop constraints of a robot and its passive joints."""
 
-    constraints: tuple  # of Constraint
-    passive: tuple      # names of the joints that have no motor
+    constraints: tuple[Constraint, ...]
+    passive: tuple[str, ...]  # names of the joints without actuator
 
 
 def read_constraints(source):
@@ -48,7 +48,7 @@ def read_constraints(source):
 
 
 def read_loops(source):
-    """Return the Loops, constraints and passive joints, of the same sources."""
+    """Return the Loops, constraints and passive joints; source as for `read_constraints`."""
     if isinstance(source, (list, tuple)):
         source = {'constraints': source}
     found = _loaded(source) if isinstance(source, str) else source
@@ -79,7 +79,7 @@ def to_yaml(constraints, passive=()):
         if not isinstance(entry, Constraint):
             raise DynamicsError(f'{short(entry)} is no Constraint')
     _check_names(passive)
-    import yaml  # comes with rclpy; nobody who needs no text needs it
+    import yaml  # comes with rclpy; not needed to read dicts
     content = {'constraints': [as_dict(constraint) for constraint in constraints]}
     if passive:
         content['passive'] = list(passive)
@@ -124,7 +124,7 @@ def _constraint(number, entry):
 
 
 def _numbers(value):
-    """Return a value with the texts in it that are numbers made so, one list deep."""
+    """Return a value with numeric texts converted to floats, in one level of lists."""
     if isinstance(value, (list, tuple)):
         return [_number(entry) for entry in value]
     return _number(value)
@@ -135,7 +135,7 @@ def _number(value):
 
 
 def _loaded(text):
-    """Return what the YAML text holds: plain data, each key once."""
+    """Return the content of the YAML text: plain data, each key once."""
     if len(text) > MAX_CHARACTERS:
         raise DynamicsError(f'the constraints are a text of {len(text)} characters; expected at '
                             f'most {MAX_CHARACTERS}')

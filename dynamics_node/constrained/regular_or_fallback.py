@@ -1,7 +1,7 @@
-"""How does one state of a held robot answer: quickly where rows are independent, else at all?
+"""Compute constrained dynamics of one state: by the regular path, else by a rank-deficient one.
 
-The quick way divides by pivots that are zero where rows repeat each other; its margin says so. What
-answers then is float only and imports SciPy, 0.1 s: not before it is needed.
+The regular path divides by pivots, which are zero for dependent rows; its margins detect that. The
+fallback is float only and imports SciPy (0.1 s), so it is imported when first needed.
 """
 
 import itertools
@@ -27,7 +27,7 @@ class ConstrainedMotion(NamedTuple):
 
 
 class AfterImpact(NamedTuple):
-    """The state after, and what it took."""
+    """Velocity after an impact, impulses and energy loss."""
 
     v: np.ndarray            # (nv,)
     impulse: np.ndarray      # (m,) on frame 2, in frame 1's axes [N s, N m s]
@@ -35,7 +35,7 @@ class AfterImpact(NamedTuple):
 
 
 class ConstrainedForwardDerivatives(NamedTuple):
-    """Derivatives of acceleration and multipliers: column k is the change of k."""
+    """Derivatives of acceleration and multipliers: column k belongs to the variable k."""
 
     dq: np.ndarray              # da/dq (nv, nv) along unit velocities
     dv: np.ndarray              # (nv, nv)
@@ -46,7 +46,7 @@ class ConstrainedForwardDerivatives(NamedTuple):
 
 
 def forward(model, constraints, q, v, tau, wrenches=None, stabilisation=None):
-    """Return the ConstrainedMotion under the torques tau; never NaN where there is an answer."""
+    """Return the ConstrainedMotion under the torques tau, for rows of any rank."""
     with np.errstate(all='ignore'):
         found = constrained_forward_dynamics(model, q, v, tau, constraints, wrenches,
                                              stabilisation)
@@ -59,13 +59,13 @@ def forward(model, constraints, q, v, tau, wrenches=None, stabilisation=None):
 
 
 def proximal_forward(model, constraints, settings, q, v, tau, wrenches=None, stabilisation=None):
-    """Return the ConstrainedMotion whose multipliers stay bounded, see proximal.py."""
-    with np.errstate(all='ignore'):  # where there is no inertia, it is said below
+    """Return the ConstrainedMotion with bounded multipliers, see proximal.py."""
+    with np.errstate(all='ignore'):  # a singular M is reported below
         found = proximal_forward_dynamics(model, q, v, tau, constraints, wrenches, stabilisation,
                                           settings)
     if not (found.inertia_margin > 0.0).all():
         raise SingularModel('proximal: some motion of the tree meets no inertia; give every moving '
-                            'link mass, or ask without proximal')
+                            'link mass, or set proximal to False')
     return ConstrainedMotion(found.a, tau, found.multipliers)
 
 
@@ -97,7 +97,7 @@ def impact(model, constraints, q, v, restitution):
 def forward_derivatives(model, constraints, q, v, tau, wrenches=None):
     """Return the ConstrainedForwardDerivatives.
 
-    :raises DynamicsError: the rows depend on each other; it names those that repeat others.
+    :raises DynamicsError: the rows are dependent; the message names the redundant ones.
     """
     from dynamics_node.constrained.derivatives import constrained_forward_dynamics_derivatives
     with np.errstate(all='ignore'):
@@ -113,7 +113,7 @@ def forward_derivatives(model, constraints, q, v, tau, wrenches=None):
 
 @contextmanager
 def linear_algebra_errors():
-    """Let LAPACK's complaints about numbers that have overflown be ours, and NumPy's none."""
+    """Raise LAPACK errors on overflown numbers as DynamicsError, and silence NumPy warnings."""
     try:
         with np.errstate(all='ignore'):
             yield
@@ -125,7 +125,7 @@ def linear_algebra_errors():
 
 
 def zero_result(kind, nv, m):
-    """Return a function that answers zeros, of the shapes that the fields of a kind have."""
+    """Return a function that returns zeros in the shapes of the fields of a result type."""
     shapes = {**dict.fromkeys(('a', 'tau', 'unsupported'), (nv,)),
               **dict.fromkeys(('multipliers', 'force', 'violation', 'slip'), (m,)),
               **dict.fromkeys(('dq', 'dv', 'da'), (nv, nv)),
@@ -134,30 +134,33 @@ def zero_result(kind, nv, m):
 
 
 def is_batch(array):
-    """Return whether an argument is a batch of states; what is no array is refused elsewhere."""
+    """Return whether an argument is a batch of states; False if NumPy cannot read it."""
     try:
         return np.ndim(array) == 2
     except Exception:  # an object may raise anything when NumPy reads it
         return False
 
 
-def with_state_number(answer, *arrays):
-    """Return the answer to a state as one that says, of a batch, in which state it fails."""
+def with_state_number(function, *arrays):
+    """Return the function of one state with errors that name the state of the batch.
+
+    :param arrays: arguments of the call; a batch if one of them is two-dimensional.
+    """
     if not any(is_batch(array) for array in arrays):
-        def one(*state):
+        def of_single_state(*state):
             with linear_algebra_errors():
-                return answer(*state)
-        return one
+                return function(*state)
+        return of_single_state
     numbers = itertools.count()
 
-    def next_one(*state):
+    def of_next_state(*state):
         number = next(numbers)
         try:
             with linear_algebra_errors():
-                return answer(*state)
+                return function(*state)
         except DynamicsError as error:
             raise DynamicsError(f'state {number} of the batch: {error}') from error
-    return next_one
+    return of_next_state
 
 
 def _regular(found):

@@ -1,4 +1,4 @@
-"""Numbers and choices that a user hands to the model, checked by name."""
+"""Check numbers, flags and choices that a user passes; errors name the argument."""
 
 from numbers import Integral
 
@@ -6,8 +6,8 @@ import numpy as np
 
 from dynamics_node.errors import ModelError, shown
 
-LARGEST = 1e30         # no robot has more of anything; squares and products stay finite
-MOST_JOINTS = 100_000  # of one robot; a greater number is a mistake that would fill the memory
+LARGEST = 1e30         # of any number; squares and products stay finite
+MOST_JOINTS = 100_000  # of one robot; more would fill the memory
 
 
 def finite(name, value, *shapes):
@@ -51,7 +51,7 @@ def mapping(name, value, example):
 
 
 def flag(name, value):
-    """Return True or False; 1 and 0 count as such."""
+    """Return value as a bool; 1 and 0 are accepted."""
     if isinstance(value, (bool, np.bool_)):
         return bool(value)
     if isinstance(value, Integral) and value in (0, 1):
@@ -60,7 +60,7 @@ def flag(name, value):
 
 
 def choice(name, value, choices):
-    """Return the text, which is one of the choices."""
+    """Return value, a text that must be one of the choices."""
     if not isinstance(value, str) or value not in tuple(choices):
         raise ModelError(f'{name} is {shown(value)}; expected one of {", ".join(choices)}')
     return str(value)

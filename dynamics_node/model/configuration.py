@@ -1,6 +1,6 @@
-"""The configuration space: where q lives, and how to move in it.
+"""Compute in the configuration space: neutral and random q, integration and difference.
 
-q is a vector wherever v = dq/dt; a floating joint adds position and quaternion, where it is not.
+q is a vector where v = dq/dt; a floating joint has position and quaternion, where it is not.
 """
 
 import numpy as np
@@ -8,11 +8,11 @@ import numpy as np
 from dynamics_node.model.joints import Floating
 from dynamics_node.spatial import se3, so3
 
-UNIT_QUATERNION = 1e-3  # a measured quaternion is this close to unit norm; it is then normalised
+UNIT_QUATERNION = 1e-3  # greatest deviation from unit norm; quaternions within are normalised
 
 
 def neutral(model):
-    """Return q = 0 with unit quaternions, clipped into the position limits, (nq,)."""
+    """Return q = 0 with unit quaternions, clipped to the position limits, (nq,)."""
     q = np.zeros(model.nq)
     for joint in model.joints:
         if joint.kind == 'floating':
@@ -23,7 +23,7 @@ def neutral(model):
 
 
 def random_configuration(model, rng, span=np.pi):
-    """Return a configuration drawn within the limits, and within span of the neutral one."""
+    """Return a random configuration within the limits and within span of the neutral one, (nq,)."""
     q = np.empty(model.nq)
     for joint in model.joints:
         if joint.kind == 'floating':

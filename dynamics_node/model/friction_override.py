@@ -1,4 +1,4 @@
-"""What the joints themselves take, other than the URDF says."""
+"""Override the joint damping and friction of the URDF."""
 
 from dynamics_node.model.checks import at_least_zero, mapping
 

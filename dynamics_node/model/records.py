@@ -1,4 +1,4 @@
-"""What a URDF says, checked but not yet interpreted."""
+"""Define the records of a URDF: its content, checked but not interpreted."""
 
 from typing import NamedTuple
 
@@ -47,4 +47,4 @@ class RobotRecord(NamedTuple):
     name: str
     links: tuple         # of LinkRecord, in the order of the text
     joints: tuple        # of JointRecord, in the order of the text
-    warnings: tuple      # sentences on what was odd but harmless
+    warnings: tuple      # sentences on harmless irregularities

@@ -1,4 +1,4 @@
-"""Is it a tree, and in which order do its joints come?"""
+"""Check that links and joints form a tree, and order the joints depth-first."""
 
 from dynamics_node.errors import ModelError
 
@@ -58,7 +58,7 @@ def _walk(root, joints):
 
 
 def _cycle(link, parent_joint):
-    """Return the links met going up from a link that the root does not carry, the first twice."""
+    """Return the links of the cycle above a link, the first one twice."""
     seen = {}
     while link not in seen:
         seen[link] = len(seen)
@@ -67,7 +67,7 @@ def _cycle(link, parent_joint):
 
 
 def some(names, separator=', ', most=12):
-    """Return the first names as a text for an error message, and how many there are."""
+    """Return the first names, and their number if there are more, for an error message."""
     names = list(names)
     more = [f'... ({len(names)} in all)'] if len(names) > most else []
     return separator.join([*names[:most], *more])

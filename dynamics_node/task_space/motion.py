@@ -1,4 +1,4 @@
-"""How shall a frame move? Tasks of differential kinematics, as data: rows J v = w each."""
+"""Define tasks of differential kinematics as data: rows J v = w of a frame."""
 
 from dataclasses import dataclass, field
 
@@ -15,9 +15,9 @@ TWIST = ('linear', 'angular')
 
 @dataclass(frozen=True, eq=False)
 class FrameMotion:
-    """A velocity that a frame shall have, in world axes at its origin; what is None is left free.
+    """A wanted velocity of a frame, in world axes at its origin; None leaves a part free.
 
-    The task of eq. 2.200. Its weight counts among tasks of one priority that cannot all be met.
+    The task of Hutter 2017, eq. 2.200. The weight is relative to tasks of the same priority.
     """
 
     frame: str
@@ -29,8 +29,8 @@ class FrameMotion:
         wanted = {name: finite(name, getattr(self, name), (3,)) for name in TWIST
                   if getattr(self, name) is not None}
         if not wanted:
-            raise DynamicsError(f"the motion of frame '{self.frame!s:.80}' asks for nothing; "
-                                'expected linear, angular or both')
+            raise DynamicsError(f"the motion of frame '{self.frame!s:.80}' is empty; expected "
+                                'linear, angular or both')
         object.__setattr__(self, 'wanted', wanted)
         positive('weight', self.weight)
 
@@ -44,12 +44,12 @@ class FrameMotion:
 
 @dataclass(frozen=True, eq=False)
 class Tracking:
-    """A frame shall follow a moving target: its velocity, and a share of the error per second.
+    """Track a moving target with a frame: its velocity plus feedback of the error.
 
-    v = dr*/dt + k_P (r* - r),   w = w* + k_R dphi   (eq. 2.240-2.242),
+    v = dr*/dt + k_P (r* - r),   w = w* + k_R dphi   (Hutter 2017, eq. 2.240-2.242),
 
-    dphi the rotation vector from where the frame is to where it shall be, so that it turns the
-    shortest way. The errors fade as exp(-k t).
+    dphi is the rotation vector from the actual to the wanted orientation, the shortest rotation.
+    The errors decay as exp(-k t).
     """
 
     target: Target
