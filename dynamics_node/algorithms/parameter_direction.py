@@ -4,6 +4,8 @@ from typing import NamedTuple
 
 import numpy as np
 
+from dynamics_node.model.model import Model
+
 
 class ParameterDirection(NamedTuple):
     """Derivatives d/dp of state, wrenches, inertias, gravity and friction by a scalar p.
@@ -25,7 +27,7 @@ class ParameterDirection(NamedTuple):
     darmature: np.ndarray | None = None  # (nv,)
 
 
-def complete(model, direction):
+def complete(model: Model, direction: ParameterDirection) -> ParameterDirection:
     """Return the direction with zeros for its omitted entries."""
     n, bodies = model.nv, len(model.bodies)
     shapes = (n, n, n, n, (bodies, 6), (bodies, 10), 3, n, n, n)

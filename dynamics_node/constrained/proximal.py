@@ -6,14 +6,17 @@ converges to the exact solution where there is one, and stays bounded where ther
 Carpentier, Budhiraja and Mansard 2021.
 """
 
+from collections.abc import Sequence
 from typing import NamedTuple
 
 import numpy as np
 
 from dynamics_node.algorithms.inverse_dynamics import inverse_dynamics
 from dynamics_node.algorithms.mass_matrix import mass_matrix, pivot_margin
+from dynamics_node.constrained.constraint import Constraint
 from dynamics_node.constrained.rows import rows
 from dynamics_node.constrained.stabilisation import stabilised_gamma
+from dynamics_node.model.model import Model
 from dynamics_node.spatial.solve import factor, solve_factored, symmetric
 
 
@@ -38,8 +41,10 @@ class ProximalForward(NamedTuple):
     iterations: int
 
 
-def proximal_forward_dynamics(model, q, v, tau, constraints, wrenches=None, stabilisation=None,
-                              settings=DEFAULT):
+def proximal_forward_dynamics(model: Model, q: np.ndarray, v: np.ndarray, tau: np.ndarray,
+                              constraints: Sequence[Constraint], wrenches: np.ndarray | None = None,
+                              stabilisation: Sequence[float] | None = None,
+                              settings: Proximal = DEFAULT) -> ProximalForward:
     r"""Return the ProximalForward; arguments as of `forward.constrained_forward_dynamics`.
 
     With G = A M^-1 A', e = A a_r + gamma, and mu a share of G's mean diagonal entry,

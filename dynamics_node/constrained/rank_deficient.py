@@ -1,5 +1,6 @@
 """Compute constrained dynamics for rank-deficient or contradictory rows (float only: an SVD)."""
 
+from collections.abc import Sequence
 from typing import NamedTuple
 
 import numpy as np
@@ -7,6 +8,7 @@ from scipy.linalg import cho_solve, solve_triangular
 
 from dynamics_node.algorithms.inverse_dynamics import inverse_dynamics
 from dynamics_node.algorithms.mass_matrix import mass_matrix
+from dynamics_node.constrained.constraint import Constraint
 from dynamics_node.constrained.redundancy_resolution import (
     RedundancyWeights,
     redundancy,
@@ -16,6 +18,7 @@ from dynamics_node.constrained.rows import rows
 from dynamics_node.constrained.solve import Decomposition, decompose
 from dynamics_node.constrained.stabilisation import stabilised_gamma
 from dynamics_node.errors import DynamicsError
+from dynamics_node.model.model import Model
 
 # Greatest violation of a constraint by a given motion, relative to the terms that should cancel.
 CONSISTENT = 1e-6
@@ -31,7 +34,9 @@ class RankDeficientMotion(NamedTuple):
     violation: np.ndarray    # A a + gamma (m,): zero unless the rows contradict each other
 
 
-def rank_deficient_forward(model, q, v, tau, constraints, wrenches=None, stabilisation=None):
+def rank_deficient_forward(model: Model, q: np.ndarray, v: np.ndarray, tau: np.ndarray,
+                           constraints: Sequence[Constraint], wrenches: np.ndarray | None = None,
+                           stabilisation: Sequence[float] | None = None) -> RankDeficientMotion:
     r"""Return the RankDeficientMotion of the torques tau: the motion of least constraint (Gauss).
 
     With M = L L' and e = A a_r + gamma the acceleration is a_r + L^-T x, x = -(A L^-T)^+ e, and the
@@ -45,9 +50,12 @@ def rank_deficient_forward(model, q, v, tau, constraints, wrenches=None, stabili
                   stabilisation).motion
 
 
-def rank_deficient_hybrid(model, q, v, a, tau, given, constraints, wrenches=None,
-                          stabilisation=None, choice='least_force', torque_weights=None,
-                          force_weights=None):
+def rank_deficient_hybrid(model: Model, q: np.ndarray, v: np.ndarray, a: np.ndarray,
+                          tau: np.ndarray, given: np.ndarray, constraints: Sequence[Constraint],
+                          wrenches: np.ndarray | None = None,
+                          stabilisation: Sequence[float] | None = None, choice: str = 'least_force',
+                          torque_weights: np.ndarray | None = None,
+                          force_weights: np.ndarray | None = None) -> RankDeficientMotion:
     r"""Return the RankDeficientMotion of prescribed accelerations and torques, for m > n_v too.
 
     The joints v with given torque move as in `rank_deficient_forward`, with M_vv and A_v.

@@ -13,6 +13,7 @@ Every field of `Constraint` may be given by its name; `passive` lists joints wit
 """
 
 import re
+from collections.abc import Mapping, Sequence
 from dataclasses import fields
 from typing import NamedTuple
 
@@ -37,7 +38,8 @@ class Loops(NamedTuple):
     passive: tuple[str, ...]  # names of the joints without actuator
 
 
-def read_constraints(source):
+def read_constraints(
+        source: str | Mapping | Sequence[Constraint | Mapping]) -> tuple[Constraint, ...]:
     """Return the constraints, a tuple of Constraint.
 
     :param source: a YAML text or a dict with a list under `constraints`, or the list itself, of
@@ -47,7 +49,7 @@ def read_constraints(source):
     return read_loops(source).constraints
 
 
-def read_loops(source):
+def read_loops(source: str | Mapping | Sequence[Constraint | Mapping]) -> Loops:
     """Return the Loops, constraints and passive joints; source as for `read_constraints`."""
     if isinstance(source, (list, tuple)):
         source = {'constraints': source}
@@ -65,14 +67,14 @@ def read_loops(source):
                  tuple(passive))
 
 
-def as_dict(constraint):
+def as_dict(constraint: Constraint) -> dict:
     """Return the fields of a constraint that are not the default, as plain data for YAML."""
     return {field.name: list(value) if isinstance(value, tuple) else value
             for field in fields(constraint)
             if (value := getattr(constraint, field.name)) not in (field.default,)}
 
 
-def to_yaml(constraints, passive=()):
+def to_yaml(constraints: Sequence[Constraint], passive: Sequence[str] = ()) -> str:
     """Return the text from which `read_loops` reads the same constraints and passive joints."""
     constraints, passive = _list('constraints', constraints), _list('passive', passive)
     for entry in constraints:

@@ -33,13 +33,14 @@ def _weights(name, weights, n):
     return weights
 
 
-def redundancy(A_a, internal):
+def redundancy(A_a: np.ndarray, internal: np.ndarray) -> int:
     """Return the dimension of the active torques that leave the motion unchanged."""
     s = np.linalg.svd(A_a.T @ internal, compute_uv=False)
     return rank_of(s, np.linalg.norm(A_a))
 
 
-def resolve_redundancy(weights, A_a, needed, particular, internal):
+def resolve_redundancy(weights: RedundancyWeights, A_a: np.ndarray, needed: np.ndarray,
+                       particular: np.ndarray, internal: np.ndarray) -> np.ndarray:
     r"""Return the multipliers of least cost, lambda = particular + N s, (m,).
 
     Minimise  torque . (needed - A_a' lambda)^2 + force . lambda^2  over s; of several, the s of the

@@ -1,14 +1,18 @@
 """Compute impacts with rank-deficient constraint rows (float only: an SVD)."""
 
+from collections.abc import Mapping, Sequence
 from typing import NamedTuple
 
 import numpy as np
+from numpy.typing import ArrayLike
 
 from dynamics_node.algorithms.mass_matrix import mass_matrix
+from dynamics_node.constrained.constraint import Constraint
 from dynamics_node.constrained.impact import restitution_of_rows
 from dynamics_node.constrained.rows import constraint_matrix
 from dynamics_node.constrained.solve import decompose
 from dynamics_node.errors import DynamicsError
+from dynamics_node.model.model import Model
 
 
 class RedundantImpact(NamedTuple):
@@ -21,7 +25,8 @@ class RedundantImpact(NamedTuple):
     rank: int
 
 
-def redundant_impact(model, q, v, constraints, restitution=0.0):
+def redundant_impact(model: Model, q: np.ndarray, v: np.ndarray, constraints: Sequence[Constraint],
+                     restitution: ArrayLike | Mapping[str, ArrayLike] = 0.0) -> RedundantImpact:
     """Return the RedundantImpact: as `impact`, for example for four feet of one rigid body.
 
     v^+ and the loss are unique, the impulses are those of least sum of squares. Different

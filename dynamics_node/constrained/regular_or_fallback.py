@@ -5,17 +5,19 @@ fallback is float only and imports SciPy (0.1 s), so it is imported when first n
 """
 
 import itertools
+from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
 from typing import NamedTuple
 
 import numpy as np
 
 from dynamics_node.constrained import impact as impacts
-from dynamics_node.constrained.constraint import row_names
+from dynamics_node.constrained.constraint import Constraint, row_names
 from dynamics_node.constrained.forward import constrained_forward_dynamics
 from dynamics_node.constrained.hybrid import constrained_hybrid_dynamics
-from dynamics_node.constrained.proximal import proximal_forward_dynamics
+from dynamics_node.constrained.proximal import Proximal, proximal_forward_dynamics
 from dynamics_node.errors import DynamicsError, SingularModel
+from dynamics_node.model.model import Model
 
 
 class ConstrainedMotion(NamedTuple):
@@ -45,7 +47,9 @@ class ConstrainedForwardDerivatives(NamedTuple):
     multipliers_dtau: np.ndarray
 
 
-def forward(model, constraints, q, v, tau, wrenches=None, stabilisation=None):
+def forward(model: Model, constraints: Sequence[Constraint], q: np.ndarray, v: np.ndarray,
+            tau: np.ndarray, wrenches: np.ndarray | None = None,
+            stabilisation: Sequence[float] | None = None) -> ConstrainedMotion:
     """Return the ConstrainedMotion under the torques tau, for rows of any rank."""
     with np.errstate(all='ignore'):
         found = constrained_forward_dynamics(model, q, v, tau, constraints, wrenches,
@@ -58,7 +62,10 @@ def forward(model, constraints, q, v, tau, wrenches=None, stabilisation=None):
     return ConstrainedMotion(found.a, tau, found.multipliers)
 
 
-def proximal_forward(model, constraints, settings, q, v, tau, wrenches=None, stabilisation=None):
+def proximal_forward(model: Model, constraints: Sequence[Constraint], settings: Proximal,
+                     q: np.ndarray, v: np.ndarray, tau: np.ndarray,
+                     wrenches: np.ndarray | None = None,
+                     stabilisation: Sequence[float] | None = None) -> ConstrainedMotion:
     """Return the ConstrainedMotion with bounded multipliers, see proximal.py."""
     with np.errstate(all='ignore'):  # a singular M is reported below
         found = proximal_forward_dynamics(model, q, v, tau, constraints, wrenches, stabilisation,
@@ -69,7 +76,9 @@ def proximal_forward(model, constraints, settings, q, v, tau, wrenches=None, sta
     return ConstrainedMotion(found.a, tau, found.multipliers)
 
 
-def hybrid(model, constraints, q, v, a, tau, given, wrenches=None, stabilisation=None):
+def hybrid(model: Model, constraints: Sequence[Constraint], q: np.ndarray, v: np.ndarray,
+           a: np.ndarray, tau: np.ndarray, given: np.ndarray, wrenches: np.ndarray | None = None,
+           stabilisation: Sequence[float] | None = None) -> ConstrainedMotion:
     """Return the ConstrainedMotion from a where given (nv,) is 1 and tau where it is 0."""
     given = given > 0.5
     with np.errstate(all='ignore'):
@@ -83,7 +92,8 @@ def hybrid(model, constraints, q, v, a, tau, given, wrenches=None, stabilisation
     return ConstrainedMotion(found.a, found.tau, found.multipliers)
 
 
-def impact(model, constraints, q, v, restitution):
+def impact(model: Model, constraints: Sequence[Constraint], q: np.ndarray, v: np.ndarray,
+           restitution: np.ndarray) -> AfterImpact:
     """Return the AfterImpact; restitution (m,), one per row."""
     with np.errstate(all='ignore'):
         found = impacts.impact(model, q, v, constraints, restitution)
@@ -94,7 +104,9 @@ def impact(model, constraints, q, v, restitution):
     return AfterImpact(found.v, found.impulse, np.asarray(found.energy_loss))
 
 
-def forward_derivatives(model, constraints, q, v, tau, wrenches=None):
+def forward_derivatives(model: Model, constraints: Sequence[Constraint], q: np.ndarray,
+                        v: np.ndarray, tau: np.ndarray,
+                        wrenches: np.ndarray | None = None) -> ConstrainedForwardDerivatives:
     """Return the ConstrainedForwardDerivatives.
 
     :raises DynamicsError: the rows are dependent; the message names the redundant ones.
@@ -112,7 +124,7 @@ def forward_derivatives(model, constraints, q, v, tau, wrenches=None):
 
 
 @contextmanager
-def linear_algebra_errors():
+def linear_algebra_errors() -> Iterator[None]:
     """Raise LAPACK errors on overflown numbers as DynamicsError, and silence NumPy warnings."""
     try:
         with np.errstate(all='ignore'):
@@ -124,7 +136,7 @@ def linear_algebra_errors():
                             ) from error
 
 
-def zero_result(kind, nv, m):
+def zero_result(kind: type, nv: int, m: int) -> Callable[..., tuple]:
     """Return a function that returns zeros in the shapes of the fields of a result type."""
     shapes = {**dict.fromkeys(('a', 'tau', 'unsupported'), (nv,)),
               **dict.fromkeys(('multipliers', 'force', 'violation', 'slip'), (m,)),
@@ -133,7 +145,7 @@ def zero_result(kind, nv, m):
     return lambda *_: tuple(np.zeros(shapes.get(field, ())) for field in kind._fields)
 
 
-def is_batch(array):
+def is_batch(array: object) -> bool:
     """Return whether an argument is a batch of states; False if NumPy cannot read it."""
     try:
         return np.ndim(array) == 2
@@ -141,7 +153,7 @@ def is_batch(array):
         return False
 
 
-def with_state_number(function, *arrays):
+def with_state_number(function: Callable, *arrays: object) -> Callable:
     """Return the function of one state with errors that name the state of the batch.
 
     :param arrays: arguments of the call; a batch if one of them is two-dimensional.

@@ -9,6 +9,7 @@ and each kind of constraint restricts some of it. The columns of A of a joint th
 are exactly zero.
 """
 
+from collections.abc import Callable, Sequence
 from typing import NamedTuple
 
 import numpy as np
@@ -17,6 +18,7 @@ from dynamics_node.algorithms.kinematics import path_to
 from dynamics_node.algorithms.recursion import add_block
 from dynamics_node.constrained.constraint import ROWS, Constraint, frame_of, size
 from dynamics_node.constrained.world_kinematics import at_point, world_motions, world_placements
+from dynamics_node.model.model import Model
 from dynamics_node.spatial.se3 import Pose
 from dynamics_node.spatial.so3 import cross, unskew
 
@@ -29,7 +31,8 @@ class ConstraintRows(NamedTuple):
     gamma: np.ndarray     # (m,) (dA/dt) v: with A a + gamma = 0 they stay zero
 
 
-def rows(model, q, v, constraints):
+def rows(model: Model, q: np.ndarray, v: np.ndarray,
+         constraints: Sequence[Constraint]) -> ConstraintRows:
     """Return the ConstraintRows of the constraints, O(n + m depth).
 
     :param constraints: of Constraint, valid for the model (see `constraint.validate`).
@@ -42,7 +45,7 @@ def rows(model, q, v, constraints):
                 _joined(_gamma(motions, pair) for pair in pairs))
 
 
-def sine_of_turn(R, axis=None):
+def sine_of_turn(R: np.ndarray, axis: np.ndarray | None = None) -> np.ndarray:
     """Return sin(angle) times axis of the rotation R, in frame 1's axes, (3,).
 
     :param axis: of free rotation; the result is then that of the shortest rotation of this axis.
@@ -50,7 +53,8 @@ def sine_of_turn(R, axis=None):
     return unskew(R) if axis is None else cross(axis, R @ axis)
 
 
-def residual(model, q, constraints, turned=sine_of_turn):
+def residual(model: Model, q: np.ndarray, constraints: Sequence[Constraint],
+             turned: Callable[..., np.ndarray] = sine_of_turn) -> np.ndarray:
     """Return the residual of each row, (m,) [m or rad].
 
     :param turned: measure of a rotation (R, axis) -> (3,), equal to the sine for small angles.
@@ -60,7 +64,7 @@ def residual(model, q, constraints, turned=sine_of_turn):
                    for constraint in constraints)
 
 
-def constraint_matrix(model, q, constraints):
+def constraint_matrix(model: Model, q: np.ndarray, constraints: Sequence[Constraint]) -> np.ndarray:
     """Return A, (m, nv): A v are the relative velocities that the constraints set to zero."""
     placements = world_placements(model, q)
     pairs = [_pair(model, placements, constraint) for constraint in constraints]

@@ -28,27 +28,27 @@ class Decomposition(NamedTuple):
     clearance: float     # smallest nonzero singular value of A L^-T over the largest
 
     @property
-    def rank(self):
+    def rank(self) -> int:
         return len(self.s)
 
-    def step(self, error):
+    def step(self, error: np.ndarray) -> np.ndarray:
         """Return the shortest x (n,) with A L^-T x = error, in least squares of unit rows."""
         return self.V @ (self.U.T @ (error / self.length) / self.s)
 
-    def multipliers(self, x):
+    def multipliers(self, x: np.ndarray) -> np.ndarray:
         """Return the shortest lambda (m,) with (A L^-T)' lambda = x."""
         return np.linalg.lstsq(self.U.T * self.length, (self.V.T @ x) / self.s, rcond=None)[0]
 
-    def internal(self):
+    def internal(self) -> np.ndarray:
         """Return an orthonormal basis of the multipliers without effect, A' z = 0, (m, m - r)."""
         return null_space(self.U.T * self.length)
 
-    def free(self):
+    def free(self) -> np.ndarray:
         """Return a basis of the free accelerations, A z = 0, z' M z = 1."""
         return solve_triangular(self.L.T, null_space(self.V.T), lower=False)
 
 
-def decompose(M, A):
+def decompose(M: np.ndarray, A: np.ndarray) -> Decomposition:
     r"""Return the Decomposition of A in the metric of M, (n, n) symmetric.
 
     Where M is singular but A constrains every motion without inertia, M + s A' A replaces it: on
@@ -70,7 +70,7 @@ def decompose(M, A):
     return Decomposition(L, added, length, U[:, :r], s[:r], Vt[:r].T, clearance)
 
 
-def rank_of(singular_values, scale=None):
+def rank_of(singular_values: np.ndarray, scale: float | None = None) -> int:
     """Return the number of singular values above RANK * scale.
 
     :param scale: the largest singular value if None.
@@ -79,20 +79,20 @@ def rank_of(singular_values, scale=None):
     return int(np.sum(singular_values > RANK * scale))
 
 
-def null_space(A, scale=None):
+def null_space(A: np.ndarray, scale: float | None = None) -> np.ndarray:
     """Return an orthonormal basis of the x with A x = 0, (n, n - rank); scale as of `rank_of`."""
     _, s, Vt = np.linalg.svd(A)
     return Vt[rank_of(s, scale):].T
 
 
-def least_squares(A, b, scale):
+def least_squares(A: np.ndarray, b: np.ndarray, scale: float) -> np.ndarray:
     """Return the shortest x of least |A x - b|; scale as of `rank_of`."""
     U, s, Vt = np.linalg.svd(A, full_matrices=False)
     r = rank_of(s, scale)
     return Vt[:r].T @ (U[:, :r].T @ b / s[:r])
 
 
-def dependent_rows(A, M=None):
+def dependent_rows(A: np.ndarray, M: np.ndarray | None = None) -> list[int]:
     """Return the indices of the rows that depend on the rows before them.
 
     :param M: the metric, as for `decompose`; the identity if None.

@@ -1,7 +1,14 @@
 """Compute Baumgarte stabilisation: accelerations that reduce constraint drift."""
 
+from collections.abc import Sequence
 
-def stabilised_gamma(found, v, stabilisation=None):
+import numpy as np
+
+from dynamics_node.constrained.rows import ConstraintRows
+
+
+def stabilised_gamma(found: ConstraintRows, v: np.ndarray,
+                     stabilisation: Sequence[float] | None = None) -> np.ndarray:
     r"""Return gamma_s of A a + gamma_s = 0, (m,).
 
     gamma_s = gamma + 2 alpha A v + beta^2 residual: the residual then decays like a damped

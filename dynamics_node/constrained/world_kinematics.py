@@ -10,6 +10,7 @@ import numpy as np
 
 from dynamics_node.algorithms.kinematics import body_poses
 from dynamics_node.algorithms.recursion import joints_at, per_body, subspace_rate
+from dynamics_node.model.model import Model
 from dynamics_node.spatial.so3 import cross
 
 
@@ -23,7 +24,7 @@ class WorldPlacements(NamedTuple):
     origin: np.ndarray  # (3, k) the body's origin
 
 
-def world_placements(model, q):
+def world_placements(model: Model, q: np.ndarray) -> WorldPlacements:
     """Return the WorldPlacements of the bodies."""
     T, S = joints_at(model, q)
     poses = body_poses(model, T)
@@ -47,7 +48,8 @@ class WorldMotion(NamedTuple):
     acc: np.ndarray    # acceleration of the origin
 
 
-def world_motions(model, q, v, placements):
+def world_motions(model: Model, q: np.ndarray, v: np.ndarray,
+                  placements: WorldPlacements) -> list[WorldMotion]:
     """Return the WorldMotion of every body, the world's last, at zero joint acceleration.
 
     The motion of a point fixed to the parent, plus the joint's own; the joint's velocity rotates
@@ -72,7 +74,7 @@ def world_motions(model, q, v, placements):
     return motions
 
 
-def at_point(motion, r):
+def at_point(motion: WorldMotion, r: np.ndarray) -> WorldMotion:
     """Return the WorldMotion of the point fixed to a body at r from its origin, world axes."""
     around = cross(motion.w, r)
     return WorldMotion(motion.w, motion.v + around, motion.alpha,

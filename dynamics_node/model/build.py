@@ -1,6 +1,9 @@
 """Build the frozen Model from records: find the root, lump fixed links, number the joints."""
 
+from collections.abc import Mapping
+
 import numpy as np
+from numpy.typing import ArrayLike
 
 from dynamics_node.errors import ModelError, UnknownName
 from dynamics_node.model.checks import at_least_zero, choice, finite, flag, mapping, positive
@@ -8,7 +11,7 @@ from dynamics_node.model.configuration import UNIT_QUATERNION
 from dynamics_node.model.joints import KINDS, Floating, Planar, Prismatic, Revolute
 from dynamics_node.model.mimic import chains, resolve_mimic
 from dynamics_node.model.model import WORLD, Body, Frame, JointInfo, Model
-from dynamics_node.model.records import JointRecord
+from dynamics_node.model.records import JointRecord, RobotRecord
 from dynamics_node.model.tree import depth_first
 from dynamics_node.spatial import inertia as inertias
 from dynamics_node.spatial import se3
@@ -18,8 +21,10 @@ BASES = ('fixed', 'floating')
 FRICTION_SPEED = 0.01            # [rad/s or m/s]
 
 
-def build_model(record, base='fixed', gravity=(0.0, 0.0, -9.81), locked=None, armature=None,
-                friction=True, friction_speed=FRICTION_SPEED):
+def build_model(record: RobotRecord, base: str = 'fixed', gravity: ArrayLike = (0.0, 0.0, -9.81),
+                locked: Mapping[str, ArrayLike] | None = None,
+                armature: Mapping[str, float] | None = None, friction: bool = True,
+                friction_speed: float = FRICTION_SPEED) -> Model:
     """Return the Model of a RobotRecord.
 
     :param base: 'fixed' to the world, or 'floating'.

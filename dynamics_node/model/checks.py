@@ -1,5 +1,6 @@
 """Check numbers, flags and choices that a user passes; errors name the argument."""
 
+from collections.abc import Iterable
 from numbers import Integral
 
 import numpy as np
@@ -10,7 +11,7 @@ LARGEST = 1e30         # of any number; squares and products stay finite
 MOST_JOINTS = 100_000  # of one robot; more would fill the memory
 
 
-def finite(name, value, *shapes):
+def finite(name: str, value: object, *shapes: tuple[int, ...]) -> np.ndarray:
     """Return value as an array of floats of one of the shapes, all finite."""
     try:
         array = np.asarray(value)
@@ -25,7 +26,7 @@ def finite(name, value, *shapes):
     return array
 
 
-def at_least_zero(name, value):
+def at_least_zero(name: str, value: object) -> float:
     """Return value as a float that is finite and not negative."""
     number = float(finite(name, value, ()))
     if number < 0.0:
@@ -33,7 +34,7 @@ def at_least_zero(name, value):
     return number
 
 
-def positive(name, value):
+def positive(name: str, value: object) -> float:
     """Return value as a float that is finite and above zero."""
     number = float(finite(name, value, ()))
     if number <= 0.0:
@@ -41,7 +42,7 @@ def positive(name, value):
     return number
 
 
-def mapping(name, value, example):
+def mapping(name: str, value: object, example: str) -> dict:
     """Return value as a dict."""
     try:
         return dict(value.items())
@@ -50,7 +51,7 @@ def mapping(name, value, example):
                          f'{example}') from None
 
 
-def flag(name, value):
+def flag(name: str, value: object) -> bool:
     """Return value as a bool; 1 and 0 are accepted."""
     if isinstance(value, (bool, np.bool_)):
         return bool(value)
@@ -59,14 +60,14 @@ def flag(name, value):
     raise ModelError(f'{name} is {shown(value)}; expected True or False')
 
 
-def choice(name, value, choices):
+def choice(name: str, value: object, choices: Iterable[str]) -> str:
     """Return value, a text that must be one of the choices."""
     if not isinstance(value, str) or value not in tuple(choices):
         raise ModelError(f'{name} is {shown(value)}; expected one of {", ".join(choices)}')
     return str(value)
 
 
-def whole(name, value, least=0, most=None):
+def whole(name: str, value: object, least: int = 0, most: int | None = None) -> int:
     """Return a whole number within bounds as an int."""
     if (not isinstance(value, Integral) or isinstance(value, bool) or value < least
             or (most is not None and value > most)):

@@ -23,16 +23,16 @@ class Revolute:
     axis: np.ndarray
     nq = nv = 1
 
-    def pose(self, q):
+    def pose(self, q: np.ndarray) -> Pose:
         return Pose(so3.about_axis(self.axis, q[0]), np.zeros(3))
 
-    def subspace(self, q):
+    def subspace(self, q: np.ndarray) -> np.ndarray:
         return np.concatenate([self.axis, np.zeros(3)])[:, None]
 
-    def subspace_rate(self, q, v):
+    def subspace_rate(self, q: np.ndarray, v: np.ndarray) -> np.ndarray:
         return np.zeros((6, 1))
 
-    def subspace_rate_derivative(self, q, v, dq):
+    def subspace_rate_derivative(self, q: np.ndarray, v: np.ndarray, dq: np.ndarray) -> np.ndarray:
         return np.zeros((6, 1))
 
 
@@ -43,16 +43,16 @@ class Prismatic:
     axis: np.ndarray
     nq = nv = 1
 
-    def pose(self, q):
+    def pose(self, q: np.ndarray) -> Pose:
         return Pose(np.eye(3), self.axis * q[0])
 
-    def subspace(self, q):
+    def subspace(self, q: np.ndarray) -> np.ndarray:
         return np.concatenate([np.zeros(3), self.axis])[:, None]
 
-    def subspace_rate(self, q, v):
+    def subspace_rate(self, q: np.ndarray, v: np.ndarray) -> np.ndarray:
         return np.zeros((6, 1))
 
-    def subspace_rate_derivative(self, q, v, dq):
+    def subspace_rate_derivative(self, q: np.ndarray, v: np.ndarray, dq: np.ndarray) -> np.ndarray:
         return np.zeros((6, 1))
 
 
@@ -68,28 +68,28 @@ class Planar:
     axis: np.ndarray
     nq = nv = 3
 
-    def plane(self):
+    def plane(self) -> np.ndarray:
         """Return the two unit vectors that span the plane, as columns (3, 2)."""
         x, y, z = self.axis
         if z < 0.0:  # the shortest rotation is not unique at -z
             return np.array([[1, 0, 0], [0, -1, 0], [0, 0, -1]]) @ _shortest(x, -y, -z)
         return _shortest(x, y, z)
 
-    def pose(self, q):
+    def pose(self, q: np.ndarray) -> Pose:
         return Pose(so3.about_axis(self.axis, q[2]), self.plane() @ q[:2])
 
-    def subspace(self, q):
+    def subspace(self, q: np.ndarray) -> np.ndarray:
         slide = so3.about_axis(self.axis, q[2]).T @ self.plane()
         return np.column_stack([np.vstack([np.zeros((3, 2)), slide]),
                                 np.concatenate([self.axis, np.zeros(3)])])
 
-    def subspace_rate(self, q, v):
+    def subspace_rate(self, q: np.ndarray, v: np.ndarray) -> np.ndarray:
         # d/dt R' = -[w] R', with w = axis * dtheta/dt
         slide = so3.about_axis(self.axis, q[2]).T @ self.plane()
         rate = so3.skew(-self.axis) @ slide * v[2]
         return np.column_stack([np.vstack([np.zeros((3, 2)), rate]), np.zeros(6)])
 
-    def subspace_rate_derivative(self, q, v, dq):
+    def subspace_rate_derivative(self, q: np.ndarray, v: np.ndarray, dq: np.ndarray) -> np.ndarray:
         # [w][w] R' for two turns about one axis: in the plane [axis][axis] = -1
         slide = so3.about_axis(self.axis, q[2]).T @ self.plane()
         return np.column_stack([np.vstack([np.zeros((3, 2)), -slide * (v[2] * dq[2])]),
@@ -112,16 +112,16 @@ class Floating:
     nq = 7
     nv = 6
 
-    def pose(self, q):
+    def pose(self, q: np.ndarray) -> Pose:
         return Pose(so3.from_quaternion(q[3:]), q[:3])
 
-    def subspace(self, q):
+    def subspace(self, q: np.ndarray) -> np.ndarray:
         return _LINEAR_FIRST
 
-    def subspace_rate(self, q, v):
+    def subspace_rate(self, q: np.ndarray, v: np.ndarray) -> np.ndarray:
         return np.zeros((6, 6))
 
-    def subspace_rate_derivative(self, q, v, dq):
+    def subspace_rate_derivative(self, q: np.ndarray, v: np.ndarray, dq: np.ndarray) -> np.ndarray:
         return np.zeros((6, 6))
 
 

@@ -1,13 +1,17 @@
 """Resolve mimic joints: the master, ratio and offset of each follower, chains folded."""
 
+from collections.abc import Iterator, Sequence
+
 import numpy as np
 
 from dynamics_node.errors import ModelError
 from dynamics_node.model.checks import LARGEST
+from dynamics_node.model.records import JointRecord
 from dynamics_node.model.tree import some
 
 
-def resolve_mimic(order, locked_at):
+def resolve_mimic(order: Sequence[JointRecord],
+                  locked_at: dict) -> dict[str, tuple[str, float, float]]:
     """Return {follower: (master, ratio, offset)} with every master an independent joint.
 
     A chain a -> b -> c is folded: q_a = r_a (r_b q_c + o_b) + o_a. A joint that follows a locked
@@ -61,7 +65,7 @@ def _resolve(joint, locked_at, follows):
         follows[joint.name] = (master, ratio, offset)
 
 
-def chains(order):
+def chains(order: Sequence[JointRecord]) -> Iterator[str]:
     """Yield a warning for every joint that mimics a mimic joint."""
     by_name = {joint.name: joint for joint in order}
     for joint in order:

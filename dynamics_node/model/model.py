@@ -1,5 +1,6 @@
 """Define the frozen tree model, which all algorithms read."""
 
+from collections.abc import Iterator
 from dataclasses import dataclass, field, replace
 from typing import NamedTuple
 
@@ -93,26 +94,26 @@ class Model:
     loops: tuple = ((), ())          # (constraints, passive joints): see constrained/read_loops.py
 
     @property
-    def nq(self):
+    def nq(self) -> int:
         return self.joints[-1].q.stop if self.joints else 0
 
     @property
-    def nv(self):
+    def nv(self) -> int:
         return self.joints[-1].v.stop if self.joints else 0
 
     @property
-    def bare_inertias(self):
+    def bare_inertias(self) -> tuple[Inertia, ...]:
         """The bodies' own inertias, then the world's: no payload."""
         return (*(body.inertia for body in self.bodies), self.base_inertia)
 
-    def frame(self, name):
+    def frame(self, name: str) -> Frame:
         """Return the frame of a link; an unknown name raises UnknownName, which lists the links."""
         try:
             return self.frames[name]
         except (KeyError, TypeError):
             raise UnknownName('frame', name, self.frames) from None
 
-    def joint(self, name):
+    def joint(self, name: str) -> JointInfo:
         """Return a moving joint; an unknown name raises UnknownName, which lists the joints."""
         if isinstance(name, str):  # an array would compare entry by entry
             for joint in self.joints:
@@ -120,7 +121,7 @@ class Model:
                     return joint
         raise UnknownName('joint', name, [joint.name for joint in self.joints])
 
-    def ancestors(self, i):
+    def ancestors(self, i: int) -> Iterator[int]:
         """Yield the indices of the bodies from i's parent to the root."""
         i = self.bodies[i].parent
         while i != WORLD:
@@ -128,10 +129,10 @@ class Model:
             i = self.bodies[i].parent
 
     @property
-    def has_mimic(self):
+    def has_mimic(self) -> bool:
         """Whether some coordinate moves more than one joint."""
         return any(joint.mimics for joint in self.joints)
 
-    def with_(self, **changes):
+    def with_(self, **changes: object) -> 'Model':
         """Return a copy with other fields."""
         return replace(self, **changes)

@@ -7,16 +7,19 @@ removing a payload restores the model exactly, to the last bit.
 from collections.abc import Mapping
 
 import numpy as np
+from numpy.typing import ArrayLike
 
 from dynamics_node.errors import ModelError, UnknownName, shown
 from dynamics_node.model.checks import at_least_zero, finite
-from dynamics_node.model.model import Payload
+from dynamics_node.model.model import Model, Payload
 from dynamics_node.spatial import inertia as inertias
+from dynamics_node.spatial.inertia import Inertia
 
 WRITTEN_DIGITS = 1e-6  # relative: data sheets are written with six digits or fewer
 
 
-def with_payload(model, name, frame, mass, com=(0.0, 0.0, 0.0), inertia=None):
+def with_payload(model: Model, name: str, frame: str, mass: float, com: ArrayLike = (0.0, 0.0, 0.0),
+                 inertia: ArrayLike | None = None) -> Model:
     """Return the model with a payload; one of the same name is replaced.
 
     :param frame: link that the payload is fixed to.
@@ -29,7 +32,7 @@ def with_payload(model, name, frame, mass, com=(0.0, 0.0, 0.0), inertia=None):
                            **dict([_checked(model, name, frame, mass, com, inertia)])})
 
 
-def with_payloads(model, loads):
+def with_payloads(model: Model, loads: Mapping[str, tuple]) -> Model:
     """Return the model with several payloads, {name: (frame, mass, com, inertia)}."""
     if not isinstance(loads, Mapping) or not all(
             isinstance(load, (tuple, list)) and len(load) == 4 for load in loads.values()):
@@ -53,7 +56,7 @@ def _checked(model, name, frame, mass, com, inertia):
     return name, Payload(frame, mass, tuple(com.tolist()), tuple(map(tuple, tensor.tolist())))
 
 
-def without_payload(model, name):
+def without_payload(model: Model, name: str) -> Model:
     """Return the model without that payload."""
     if not isinstance(name, str) or name not in list(model.payloads):
         raise UnknownName('payload', name, model.payloads)
@@ -78,7 +81,7 @@ def _with_carried(model, payloads):
         own + load for own, load in zip(model.bare_inertias, carried_inertias(model))))
 
 
-def carried_inertias(model):
+def carried_inertias(model: Model) -> list[Inertia]:
     """Return the inertia of the payloads of each body, the world's last."""
     carried = [inertias.ZERO] * (len(model.bodies) + 1)
     for _, load in sorted(model.payloads.items()):

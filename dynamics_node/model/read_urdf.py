@@ -34,7 +34,7 @@ COMPLETE = ('axis', 'mass', 'inertia')  # elements that need all their attribute
 _parser_lock = threading.Lock()
 
 
-def read_urdf(text):
+def read_urdf(text: str) -> RobotRecord:
     """Return the RobotRecord of a URDF text, from `urdf_text`.
 
     :raise ModelError: not XML, not a robot, or values that no robot can have.

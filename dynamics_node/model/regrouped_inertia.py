@@ -9,10 +9,11 @@ Wrenches between links, energies of single links and centres of mass *change*.
 import numpy as np
 
 from dynamics_node.model.joints import Revolute
+from dynamics_node.model.model import Model
 from dynamics_node.spatial.inertia import Inertia
 
 
-def regrouped(model):
+def regrouped(model: Model) -> Model:
     """Return a model with the same M, C, g, and torques, and simpler inertias."""
     inertias = list(model.inertias)
     for i in reversed(range(len(model.bodies))):

@@ -69,7 +69,7 @@ class ModelReport(NamedTuple):
         return '\n'.join([*_head(self), '', *_link_table(self.links), '',
                           *_joint_table(self.joints), '', *_finding_lines(self.findings)])
 
-    def as_dict(self):
+    def as_dict(self) -> dict:
         """Return the report as dicts, lists, strings and numbers, for strict JSON.
 
         Keys are the names of the fields; 'units' has the units. None stands for no limit (lower,
@@ -78,7 +78,7 @@ class ModelReport(NamedTuple):
         return {**_plain(self), 'units': dict(UNITS)}
 
 
-def model_report(model):
+def model_report(model: object) -> ModelReport:
     """Return the ModelReport of a Model, or of a Robot."""
     given, model = model, getattr(model, 'model', model)
     if not isinstance(model, Model):

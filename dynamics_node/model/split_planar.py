@@ -10,12 +10,12 @@ from dataclasses import replace
 import numpy as np
 
 from dynamics_node.model.joints import Planar, Prismatic, Revolute
-from dynamics_node.model.model import WORLD
+from dynamics_node.model.model import WORLD, Model
 from dynamics_node.spatial import inertia as inertias
 from dynamics_node.spatial import se3
 
 
-def split_planar_joints(model):
+def split_planar_joints(model: Model) -> Model:
     """Return the model with constant joint subspaces; q, v, torques and frames are unchanged."""
     if not _has_planar(model):
         return model
@@ -32,7 +32,7 @@ def split_planar_joints(model):
     return model.with_(bodies=tuple(bodies), inertias=(*masses, model.inertias[-1]), frames=frames)
 
 
-def split_planar_wrenches(model, wrenches):
+def split_planar_wrenches(model: Model, wrenches: np.ndarray | None) -> np.ndarray | None:
     """Return the wrenches on the bodies of `split_planar_joints(model)`; None for none."""
     if wrenches is None or not _has_planar(model):
         return wrenches

@@ -1,9 +1,13 @@
 """Check that links and joints form a tree, and order the joints depth-first."""
 
+from collections.abc import Iterable, Sequence
+
 from dynamics_node.errors import ModelError
+from dynamics_node.model.records import JointRecord, LinkRecord
 
 
-def depth_first(links, joints):
+def depth_first(links: Sequence[LinkRecord],
+                joints: Sequence[JointRecord]) -> tuple[str, list[JointRecord]]:
     """Return (root link, joints depth-first), children in the order of the text.
 
     :raise ModelError: a joint names a missing link, a link has two parents, there are several
@@ -66,7 +70,7 @@ def _cycle(link, parent_joint):
     return [*list(seen)[seen[link]:], link]
 
 
-def some(names, separator=', ', most=12):
+def some(names: Iterable[str], separator: str = ', ', most: int = 12) -> str:
     """Return the first names, and their number if there are more, for an error message."""
     names = list(names)
     more = [f'... ({len(names)} in all)'] if len(names) > most else []

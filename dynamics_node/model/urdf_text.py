@@ -11,7 +11,7 @@ from dynamics_node.model.checks import whole
 MAX_BYTES = 20_000_000  # the largest published robots are below 2 MB
 
 
-def urdf_text(source, max_bytes=MAX_BYTES):
+def urdf_text(source: str | bytes | os.PathLike, max_bytes: int = MAX_BYTES) -> str:
     """Return the URDF text of `source`: the text itself, or the path of a file that holds it.
 
     :param source: str, bytes or path-like. Bytes, and what begins with '<', are text; all else is

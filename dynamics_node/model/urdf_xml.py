@@ -33,7 +33,7 @@ _PREFIXES = re.compile(r'(?:</?|\s)([^\W\d][\w.-]*):[^\W\d][\w.-]*')
 _MOST_SHOWN = 3  # places that a note names
 
 
-def parse_xml(text):
+def parse_xml(text: str) -> tuple[etree._Element, list[str]]:
     """Return (root, notes): the element <robot>, without xacro, and notes on irregularities.
 
     :raise ModelError: not XML, not a robot, or xacro in a part that is read.
@@ -46,7 +46,7 @@ def parse_xml(text):
     return root, notes
 
 
-def irrelevant(part):
+def irrelevant(part: etree._Element) -> set[str]:
     """Return the tags within a link or a joint that are irrelevant to dynamics."""
     return IRRELEVANT[part.tag] | IRRELEVANT.get(part.get('type'), set())
 

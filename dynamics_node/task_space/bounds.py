@@ -8,7 +8,7 @@ import numbers
 from copy import deepcopy
 from dataclasses import dataclass, field
 from functools import lru_cache
-from typing import NamedTuple
+from typing import TYPE_CHECKING, NamedTuple, NoReturn
 
 import numpy as np
 
@@ -18,6 +18,9 @@ from dynamics_node.errors import DynamicsError, shown
 from dynamics_node.task_space.joint_limits import acceleration_limits
 from dynamics_node.task_space.setting import picked
 from dynamics_node.task_space.tasks import one_axis_joints
+
+if TYPE_CHECKING:
+    from dynamics_node.task_space.whole_body import WholeBodyProblem
 
 KINDS = ('torque', 'acceleration', 'joint_limits', 'friction')
 MOST_SIDES = 1000  # of a friction pyramid: differs from the cone by 5e-6
@@ -66,11 +69,11 @@ class Bound:
         except Exception:  # a generator has no copy
             return self.refuse(name, getattr(self, name), 'numbers')
 
-    def refuse(self, what, value, valid):
+    def refuse(self, what: str, value: object, valid: str) -> NoReturn:
         """Raise the DynamicsError that names this bound."""
         raise DynamicsError(f"bound '{self.kind}': {what} is {shown(value)}; expected {valid}")
 
-    def limits(self, nv):
+    def limits(self, nv: int) -> np.ndarray:
         """Return `limit` for every degree of freedom, (nv,)."""
         try:
             limits = np.empty(nv)
@@ -91,7 +94,7 @@ class BoundRows(NamedTuple):
     upper: np.ndarray  # (m,)
 
 
-def bound_rows(bound, problem):
+def bound_rows(bound: Bound, problem: 'WholeBodyProblem') -> BoundRows:
     """Return the BoundRows of a bound; problem: the WholeBodyProblem."""
     if bound.kind in _OF_STATE:
         return _OF_STATE[bound.kind](bound, problem)

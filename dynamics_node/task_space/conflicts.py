@@ -1,5 +1,6 @@
 """Find conflicting strict tasks and bounds: a deletion filter (Chinneck and Dravnieks 1991)."""
 
+from collections.abc import Sequence
 from typing import NamedTuple
 
 import numpy as np
@@ -16,7 +17,7 @@ class RowGroup(NamedTuple):
     upper: np.ndarray  # (m,)
 
 
-def conflicting(groups, A, b):
+def conflicting(groups: Sequence[RowGroup], A: np.ndarray, b: np.ndarray) -> tuple[str, ...]:
     """Return the names of a minimal set of groups that is infeasible with A x = b.
 
     Each group in turn is left out, and stays out if the rest is infeasible without it. () where all

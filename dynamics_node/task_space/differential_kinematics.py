@@ -3,13 +3,20 @@
 For Jacobians J (m, n) of any rank (float only: an SVD). Equations of Hutter 2017.
 """
 
+from collections.abc import Sequence
+
 import numpy as np
 
+from dynamics_node.constrained.constraint import Constraint
 from dynamics_node.constrained.rows import constraint_matrix
+from dynamics_node.model.model import Model
 from dynamics_node.task_space.hierarchy import hierarchical_least_squares
+from dynamics_node.task_space.motion import TaskRows
 
 
-def joint_velocities(levels, n, joint_weights=None, preferred=None, damping=0.0):
+def joint_velocities(levels: Sequence[Sequence[TaskRows]], n: int,
+                     joint_weights: np.ndarray | None = None, preferred: np.ndarray | None = None,
+                     damping: float = 0.0) -> np.ndarray:
     r"""Return v (n,): the least-squares solution of each level within those of the levels before.
 
     Levels are solved in order by eq. 2.207; tasks of one level are weighted (eq. 2.201-2.202). The
@@ -34,7 +41,7 @@ def _stacked(level, scale):
     return A, np.concatenate([w for _, w, _ in level]) * root
 
 
-def contact_level(model, q, constraints):
+def contact_level(model: Model, q: np.ndarray, constraints: Sequence[Constraint]) -> list[TaskRows]:
     r"""Return the level of the constraints, A v = 0, which comes before all others.
 
     v = N_c (J N_c)^+ w   (eq. 2.258-2.261; the plus between two factors of the last is an error).

@@ -4,6 +4,7 @@ Hutter 2017, algorithm 2.
 """
 
 import math
+from collections.abc import Sequence
 from functools import lru_cache
 from typing import NamedTuple
 
@@ -18,7 +19,8 @@ from dynamics_node.constrained.solve import RANK, rank_of
 UNFELT = 1e-12
 
 
-def hierarchical_least_squares(tasks, damping=0.0):
+def hierarchical_least_squares(tasks: Sequence[tuple[np.ndarray, np.ndarray]],
+                               damping: float = 0.0) -> np.ndarray:
     r"""Return x (n,) of least |A_1 x - b_1|, among those of least |A_2 x - b_2|, and so on.
 
     x_i = (A_i N_i)^+ (b_i - A_i x),   x <- x + N_i x_i,   A_k N_i = 0 for all k < i.
@@ -50,17 +52,17 @@ class LevelFactors(NamedTuple):
     rest: np.ndarray  # (n, n - r) orthonormal, A rest = 0
     weak: int         # number of its first columns with singular values above UNFELT
 
-    def solved(self, b):
+    def solved(self, b: np.ndarray) -> np.ndarray:
         """Return the shortest x of least |A x - b|."""
         return self.T @ (self.U.T @ b)
 
     @property
-    def free(self):
+    def free(self) -> np.ndarray:
         """Orthonormal basis of the directions that are free for lower tasks."""
         return self.rest[:, self.weak:]
 
 
-def factors(A, scale, damping=0.0):
+def factors(A: np.ndarray, scale: float, damping: float = 0.0) -> LevelFactors:
     """Return the LevelFactors of A; with damping, T is that of damped least squares.
 
     The rank is counted by singular values. Where A has clearly full rank, a QR replaces the SVD,
@@ -103,7 +105,7 @@ def _of_full_rank(A):
 
 
 @lru_cache(maxsize=64)
-def identity(n):
+def identity(n: int) -> np.ndarray:
     """Return the identity, (n, n), read-only: all callers share it."""
     one = np.eye(n)
     one.flags.writeable = False
@@ -115,6 +117,6 @@ def _upper(n):
     return np.triu(np.ones((n, n)))
 
 
-def norm(A):
+def norm(A: np.ndarray) -> float:
     """Return the Frobenius norm (np.linalg.norm has more overhead)."""
     return math.sqrt(np.vdot(A, A))

@@ -4,7 +4,7 @@ Newton's method from the start; if it fails, from random configurations in batch
 best of them is refined to a stationary point, and the reason of the failure is determined.
 """
 
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from functools import lru_cache
 from typing import NamedTuple
 
@@ -13,6 +13,7 @@ import numpy as np
 from dynamics_node.model import configuration
 from dynamics_node.model.model import Model
 from dynamics_node.task_space.newton_step import NewtonStep
+from dynamics_node.task_space.target import Target
 
 # Damping factor of newton_step: from 0.01 to 0.1 half (Panda) to 95 % (Kinova) of random poses are
 # solved from a random start, in 8 to 10 steps (median); with 1 it takes 16 to 19 steps.
@@ -70,11 +71,11 @@ class Candidate(NamedTuple):
     iterations: int
 
     @property
-    def solved(self):
+    def solved(self) -> bool:
         return self.step.miss.item() <= 1.0
 
 
-def goal_of(targets, tolerance):
+def goal_of(targets: Sequence[Target], tolerance: tuple[float, float]) -> np.ndarray:
     """Return the argument `goal` of newton_step for some targets.
 
     Weights are relative to the largest: only their ratios matter.
@@ -87,7 +88,7 @@ def goal_of(targets, tolerance):
 
 
 @lru_cache(maxsize=32)
-def limits_of(model):
+def limits_of(model: Model) -> np.ndarray:
     """Return the lower and upper limits of q, finite, (2 nq,)."""
     lower, upper = np.full(model.nq, -BOUNDLESS), np.full(model.nq, BOUNDLESS)
     for joint in model.joints:
@@ -97,7 +98,9 @@ def limits_of(model):
     return np.concatenate([lower, upper])
 
 
-def inverse_kinematics(model, step, targets, start, tolerance, restarts, seed):
+def inverse_kinematics(model: Model, step: Callable, targets: Sequence[Target], start: np.ndarray,
+                       tolerance: tuple[float, float], restarts: int,
+                       seed: int) -> InverseKinematics:
     """Return the InverseKinematics of some targets.
 
     :param step: newton_step(q, goal, limits, caution) of this model and the targets' parts.
@@ -158,7 +161,7 @@ def _better(one, other):
     return best._replace(iterations=one.iterations + other.iterations)
 
 
-def random_starts(problem, seed, first, count):
+def random_starts(problem: SearchProblem, seed: int, first: int, count: int) -> np.ndarray:
     """Return random configurations within the limits, (count, nq); floating joints near the start.
 
     :param first: number of configurations of this seed used before.

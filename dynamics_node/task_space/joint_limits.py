@@ -10,7 +10,9 @@ NEVER = 1e-12  # least distance to a limit that is divided by [rad or m]
 FAR = 1e12     # stands for no limit [rad or m]
 
 
-def acceleration_limits(q, v, lower, upper, max_velocity, max_acceleration, step):
+def acceleration_limits(q: np.ndarray, v: np.ndarray, lower: np.ndarray, upper: np.ndarray,
+                        max_velocity: np.ndarray, max_acceleration: np.ndarray,
+                        step: float) -> tuple[np.ndarray, np.ndarray]:
     r"""Return (least, most), (n,) each: least <= most in every state.
 
     With d = upper - q and A = max_acceleration, the upper bound is the least of

@@ -1,16 +1,19 @@
 """Define tasks of differential kinematics as data: rows J v = w of a frame."""
 
 from dataclasses import dataclass, field
+from typing import TypeAlias
 
 import numpy as np
 
 from dynamics_node.algorithms.jacobian import pose_and_jacobian
 from dynamics_node.errors import DynamicsError, shown
 from dynamics_node.model.checks import at_least_zero, finite, positive
+from dynamics_node.model.model import Model
 from dynamics_node.task_space.newton_step import error_and_rows
 from dynamics_node.task_space.target import Target
 
 TWIST = ('linear', 'angular')
+TaskRows: TypeAlias = tuple[np.ndarray, np.ndarray, np.ndarray]  # J (m, n), w (m,), weights (m,)
 
 
 @dataclass(frozen=True, eq=False)
@@ -34,7 +37,7 @@ class FrameMotion:
         object.__setattr__(self, 'wanted', wanted)
         positive('weight', self.weight)
 
-    def rows(self, model, q):
+    def rows(self, model: Model, q: np.ndarray) -> TaskRows:
         """Return (J (m, nv), w (m,), weights (m,))."""
         pose, J = pose_and_jacobian(model, q, self.frame)
         parts = {'linear': pose.R @ J[:3], 'angular': pose.R @ J[3:]}
@@ -68,7 +71,7 @@ class Tracking:
         for name in ('position_gain', 'rotation_gain'):
             at_least_zero(name, getattr(self, name))
 
-    def rows(self, model, q):
+    def rows(self, model: Model, q: np.ndarray) -> TaskRows:
         """Return (J (m, nv), w (m,), weights (m,)), in axes of the frame; two rows for an axis."""
         pose, J = pose_and_jacobian(model, q, self.frame)
         found = []

@@ -6,13 +6,16 @@ The targets consist of parts, ((frame, kind), ...); each has its numbers in `goa
 weight, and 1 / tolerance^2 (see target.py).
 """
 
+from collections.abc import Sequence
 from typing import NamedTuple
 
 import numpy as np
 
 from dynamics_node.algorithms.jacobian import pose_and_jacobian
+from dynamics_node.model.model import Model
 from dynamics_node.spatial import so3
 from dynamics_node.spatial.branchless_log import branchless_log, shortest_turn
+from dynamics_node.spatial.se3 import Pose
 from dynamics_node.spatial.select import clipped, is_positive, larger
 from dynamics_node.spatial.so3 import cross
 from dynamics_node.spatial.solve import factor, solve_factored
@@ -35,12 +38,13 @@ class NewtonStep(NamedTuple):
     errors: np.ndarray    # (parts,) error of each part, squared [m^2 or rad^2]
 
 
-def goal_size(parts):
+def goal_size(parts: Sequence[tuple[str, str]]) -> int:
     """Return the size of `goal` for some parts."""
     return sum(SIZES[kind] for _, kind in parts)
 
 
-def newton_step(model, q, goal, limits, caution, parts):
+def newton_step(model: Model, q: np.ndarray, goal: np.ndarray, limits: np.ndarray,
+                caution: np.ndarray, parts: Sequence[tuple[str, str]]) -> NewtonStep:
     r"""Return the NewtonStep from q.
 
     dq = A' (A A' + lambda 1)^-1 e,   lambda = caution |e|^2 + LEAST_DAMPING trace A A',
@@ -83,7 +87,8 @@ def _errors(model, q, goal, parts):
     return tuple(zip(*found))
 
 
-def error_and_rows(pose, J, kind, numbers):
+def error_and_rows(pose: Pose, J: np.ndarray, kind: str,
+                   numbers: np.ndarray) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
     """Return (error (k,), rows of J (k, nv), axes of both in the frame (k, 3)).
 
     :param J: Jacobian of the frame in its own axes; rows v is the rate of decrease of the error.

@@ -39,11 +39,14 @@ class QpSolution(NamedTuple):
     residual: float         # of the KKT conditions, relative to their terms
 
     @property
-    def solved(self):
+    def solved(self) -> bool:
         return self.status == 'solved'
 
 
-def solve_qp(P, q, G=None, lower=None, upper=None, lb=None, ub=None, A=None, b=None):
+def solve_qp(P: np.ndarray, q: np.ndarray, G: np.ndarray | None = None,
+             lower: np.ndarray | None = None, upper: np.ndarray | None = None,
+             lb: np.ndarray | None = None, ub: np.ndarray | None = None,
+             A: np.ndarray | None = None, b: np.ndarray | None = None) -> QpSolution:
     r"""Return the QpSolution of the problem
 
     min x' P x / 2 + q' x,   lower <= G x <= upper,   lb <= x <= ub,   A x = b.

@@ -3,6 +3,7 @@
 Like hierarchy.py, with strict inequalities, and inequalities of any level in least squares.
 """
 
+from collections.abc import Sequence
 from typing import NamedTuple
 
 import numpy as np
@@ -35,7 +36,7 @@ class HierarchySolution(NamedTuple):
     status: str      # 'solved', 'infeasible' (the strict level), or 'failed'
 
 
-def hierarchical_qp(levels, must=None):
+def hierarchical_qp(levels: Sequence[Level], must: Level | None = None) -> HierarchySolution:
     r"""Return the HierarchySolution: level i is optimal, with the levels before it unchanged.
 
     min |A_i x - b_i|^2 + |s|^2,   lower_i - s <= C_i x <= upper_i + s,

@@ -4,6 +4,7 @@ from dataclasses import dataclass
 from functools import lru_cache
 
 import numpy as np
+from numpy.typing import ArrayLike
 
 from dynamics_node.constrained.actuation import actuated_dofs
 from dynamics_node.constrained.constraint import Constraint, size
@@ -27,7 +28,8 @@ class Setting:
 
 
 @lru_cache(maxsize=64)
-def setting_of(model, constraints, passive):
+def setting_of(model: Model, constraints: tuple[Constraint, ...],
+               passive: tuple[str, ...]) -> Setting:
     """Return the Setting of a model.
 
     :param constraints: tuple of Constraint; passive: names of joints without actuator.
@@ -41,7 +43,7 @@ def setting_of(model, constraints, passive):
                    force_slices, last)
 
 
-def picked(which, size):
+def picked(which: ArrayLike, size: int) -> np.ndarray:
     """Return the rows that select some of the unknowns, (k, size)."""
     rows = np.zeros((len(which), size))
     rows[np.arange(len(which)), which] = 1.0

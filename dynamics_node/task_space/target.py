@@ -1,9 +1,11 @@
 """Define the targets of inverse kinematics as data."""
 
+from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import NamedTuple
 
 import numpy as np
+from numpy.typing import ArrayLike
 
 from dynamics_node.errors import DynamicsError, shown
 from dynamics_node.model.checks import finite, positive
@@ -42,7 +44,7 @@ class Target:
         object.__setattr__(self, 'parts', tuple(self._parts()))
 
     @classmethod
-    def pose(cls, frame, matrix, **weights):
+    def pose(cls, frame: str, matrix: ArrayLike, **weights: float) -> 'Target':
         """Return the Target of a homogeneous matrix (4, 4), as Robot.frame_pose returns one."""
         given, matrix = matrix, _array(matrix)
         if matrix.shape != (4, 4) or matrix[3].tolist() != [0.0, 0.0, 0.0, 1.0]:
@@ -79,12 +81,12 @@ class Target:
         return DynamicsError(f"the target of frame '{self.frame!s:.80}' {what}")
 
 
-def parts_of(targets):
+def parts_of(targets: Sequence[Target]) -> tuple[tuple[str, str], ...]:
     """Return ((frame, kind), ...) of the parts of some targets."""
     return tuple((target.frame, part.kind) for target in targets for part in target.parts)
 
 
-def rotation_of(orientation):
+def rotation_of(orientation: ArrayLike) -> np.ndarray:
     """Return the rotation matrix of a quaternion (x, y, z, w) or of a matrix (3, 3), checked."""
     if getattr(orientation, 'shape', None) == (3, 3) or _array(orientation).shape == (3, 3):
         return _rotation(finite('orientation', orientation, (3, 3)))

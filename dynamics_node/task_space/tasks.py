@@ -8,15 +8,19 @@ import math
 import numbers
 from dataclasses import dataclass, fields
 from functools import cached_property, lru_cache
-from typing import NamedTuple
+from typing import TYPE_CHECKING, NamedTuple, NoReturn
 
 import numpy as np
 
 from dynamics_node.errors import DynamicsError, UnknownName, shown
 from dynamics_node.model.checks import LARGEST
 from dynamics_node.model.configuration import UNIT_QUATERNION
+from dynamics_node.model.model import Model
 from dynamics_node.spatial import so3
 from dynamics_node.task_space.setting import picked
+
+if TYPE_CHECKING:
+    from dynamics_node.task_space.whole_body import WholeBodyProblem
 
 AXES = ('x', 'y', 'z', 'rx', 'ry', 'rz')
 TURN = 2.0 * math.pi
@@ -94,11 +98,11 @@ class Task:
         if self.kind == 'frame':
             self._check_pose()
 
-    def refuse(self, field, what, valid):
+    def refuse(self, field: str, what: str, valid: str) -> NoReturn:
         """Raise the DynamicsError that names this task."""
         raise DynamicsError(f"task '{self.name}': {field} {what}; expected {valid}")
 
-    def sized(self, name, size):
+    def sized(self, name: str, size: int) -> np.ndarray:
         """Return a vector field, (size,), zeros where it is not given."""
         value = getattr(self, name)
         if value.shape == (size,):
@@ -108,7 +112,7 @@ class Task:
         return self.refuse(name, f'has {len(value)} numbers', f'{size}, or none')
 
     @cached_property
-    def rotation(self):
+    def rotation(self) -> np.ndarray:
         """Rotation matrix of the position of a 'frame' task, (3, 3)."""
         return so3.from_quaternion(self.position[3:])
 
@@ -166,11 +170,11 @@ class TaskEquations(NamedTuple):
     A: np.ndarray
     b: np.ndarray
 
-    def times(self, factor):
+    def times(self, factor: float) -> 'TaskEquations':
         return TaskEquations(factor * self.A, factor * self.b)
 
 
-def task_rows(task, problem):
+def task_rows(task: Task, problem: 'WholeBodyProblem') -> TaskEquations:
     """Return the TaskEquations of a task.
 
     :param problem: the WholeBodyProblem: robot, state, constraints and actuation.
@@ -282,7 +286,7 @@ class OneAxisJoints(NamedTuple):
 
 
 @lru_cache(maxsize=64)
-def one_axis_joints(model):
+def one_axis_joints(model: Model) -> OneAxisJoints:
     """Return the OneAxisJoints of a model."""
     joints = [joint for joint in model.joints if joint.v.stop - joint.v.start == 1]
     speed = np.array([joint.max_velocity for joint in joints], dtype=float)

@@ -6,9 +6,11 @@ quadruped takes 52 us instead of 41. The equations of motion that remain are the
 """
 
 import math
+from collections.abc import Mapping, Sequence
 from typing import NamedTuple
 
 import numpy as np
+from numpy.typing import ArrayLike
 from scipy.linalg.lapack import dpotrf
 
 from dynamics_node.constrained.stabilisation import stabilised_gamma
@@ -49,7 +51,9 @@ class WholeBodyProblem(NamedTuple):
     laws: Level                 # the unactuated equations of motion, then A a + gamma = 0
 
 
-def whole_body(robot, q, v, tasks, setting, bounds, wrenches=None, stabilisation=None):
+def whole_body(robot: object, q: np.ndarray, v: np.ndarray, tasks: Sequence[Task], setting: Setting,
+               bounds: Sequence[Bound], wrenches: Mapping[str, ArrayLike] | None = None,
+               stabilisation: Sequence[float] | None = None) -> WholeBody:
     r"""Return the WholeBody of a state.
 
     Level 0 holds exactly: the equations of motion, the constraints, and all tasks and bounds of
@@ -83,7 +87,7 @@ def whole_body(robot, q, v, tasks, setting, bounds, wrenches=None, stabilisation
                                          for name in _touched(stack, x))))
 
 
-def check(tasks, bounds):
+def check(tasks: Sequence[Task], bounds: Sequence[Bound]) -> None:
     """Raise a DynamicsError for entries that are no Task or Bound, and for duplicate names."""
     names = set()
     for task in tasks:
