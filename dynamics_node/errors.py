@@ -70,7 +70,7 @@ class UnknownName(DynamicsError):
         self.kind, self.name, self.known = kind, name, tuple(known)
         choices = ', '.join(map(str, self.known)) or 'none'
         plain = isinstance(name, str) and name.isprintable()
-        quoted = shortened(name, LONGEST_NAME) if plain else shown(name).strip("'")
+        quoted = shortened(str(name), LONGEST_NAME) if plain else shown(name).strip("'")
         super().__init__(f"no {kind} '{quoted}'; the robot has: {choices}")
 
     def __reduce__(self):

@@ -65,7 +65,7 @@ def open_file(path: FilePath, max_bytes: int) -> io.BufferedReader:
         raise
     except OSError as error:  # not there, no permission, name too long
         missing = isinstance(error, (FileNotFoundError, NotADirectoryError))
-        raise FileError(path, error.strerror, missing) from error
+        raise FileError(path, error.strerror or str(error), missing) from error
     except (TypeError, ValueError) as error:  # no path, or with invalid characters
         raise FileError(path, str(error), isinstance(error, ValueError)) from error
 

@@ -79,7 +79,7 @@ def backward_pass(model: Model, motion: ForwardRecursion, a: np.ndarray, drive: 
         bias[i] = -ad_dual(V, model.inertias[i] @ V)
         if wrenches is not None:
             bias[i] = bias[i] - wrenches[i]
-    joints = [None] * len(model.bodies)
+    joints: list = [None] * len(model.bodies)
     for i in reversed(range(len(model.bodies))):
         body, S = model.bodies[i], motion.S[i]
         u = given[body.v]

@@ -5,7 +5,6 @@ from dataclasses import replace
 from typing import NamedTuple
 
 import numpy as np
-from numpy.typing import ArrayLike
 
 from dynamics_node.algorithms.mass_matrix import mass_matrix, mass_matrix_inverse
 from dynamics_node.constrained.constraint import Constraint, frame_of, size, validate
@@ -32,7 +31,7 @@ ROUNDING = 16 * np.finfo(float).eps  # of a residual, relative to the largest co
 SHOWN = 5             # constraints in an error message
 
 
-def project_configuration(model: Model, q: ArrayLike, constraints: Sequence[Constraint],
+def project_configuration(model: Model, q: np.ndarray, constraints: Sequence[Constraint],
                           tolerance: float = 1e-12, max_steps: int = 50, fixed: Sequence[str] = (),
                           limits: bool = True) -> np.ndarray:
     """Return a configuration near q that satisfies the constraints and the joint limits, (nq,).
@@ -49,25 +48,25 @@ def project_configuration(model: Model, q: ArrayLike, constraints: Sequence[Cons
     q = _configuration(model, q)
     tolerance = max(positive('tolerance', tolerance), ROUNDING * np.abs(q).max(initial=0.0))
     constraints = anchored(model, q, constraints)
-    limits = _limits(model, [model.joint(name) for name in fixed], limits)
-    q = np.clip(q, limits.lower, limits.upper)
-    nudges = [*np.random.default_rng(0).normal(size=(NUDGES, model.nv)) * (NUDGE * limits.free)]
+    bounds = _limits(model, [model.joint(name) for name in fixed], limits)
+    q = np.clip(q, bounds.lower, bounds.upper)
+    nudges = [*np.random.default_rng(0).normal(size=(NUDGES, model.nv)) * (NUDGE * bounds.free)]
     r = residual(model, q, constraints, angle_of_turn)
     for _ in range(max_steps):
         if np.abs(r).max(initial=0.0) <= tolerance:
             break
-        step = _step(model, q, constraints, r, limits)
-        q, r, better = _best_part(model, q, step, constraints, r, limits)
+        step = _step(model, q, constraints, r, bounds)
+        q, r, better = _best_part(model, q, step, constraints, r, bounds)
         if not better and nudges:  # for example at the singularity of a stretched arm
-            q = np.clip(integrate(model, q, nudges.pop()), limits.lower, limits.upper)
+            q = np.clip(integrate(model, q, nudges.pop()), bounds.lower, bounds.upper)
             r = residual(model, q, constraints, angle_of_turn)
         elif not better:
             break
-    _check_kept(model, q, constraints, r, tolerance, limits)
+    _check_kept(model, q, constraints, r, tolerance, bounds)
     return q
 
 
-def project_velocity(model: Model, q: ArrayLike, v: ArrayLike,
+def project_velocity(model: Model, q: np.ndarray, v: np.ndarray,
                      constraints: Sequence[Constraint]) -> np.ndarray:
     """Return the velocity nearest to v in kinetic energy that satisfies A v = 0, (nv,).
 

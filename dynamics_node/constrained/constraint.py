@@ -9,6 +9,7 @@ import math
 from collections.abc import Sequence
 from dataclasses import dataclass, fields
 from functools import lru_cache
+from typing import TypeAlias
 
 import numpy as np
 
@@ -53,6 +54,8 @@ FIELDS = {
     'flat_contact': (*_FRAMES, 'friction'),
 }
 
+Vector: TypeAlias = Sequence[float] | np.ndarray
+
 
 @dataclass(frozen=True)
 class Constraint:
@@ -67,11 +70,11 @@ class Constraint:
     kind: str                      # one of KINDS
     frame: str = ''                # frame 2, the constrained link
     to: str = WORLD_NAME           # frame 1, the link it is connected to, or the world
-    pose: tuple = ()               # of the closure in `frame`; () is the identity
-    to_pose: tuple = ()            # of the closure in `to`; () is the identity, of contacts: none
-    axis: tuple = (0.0, 0.0, 1.0)  # hinge, normal of the plane, or line, in frame 1's closure axes
+    pose: Vector = ()              # of the closure in `frame`; () is the identity
+    to_pose: Vector = ()           # of the closure in `to`; () is the identity, of contacts: none
+    axis: Vector = (0.0, 0.0, 1.0)  # hinge, normal of the plane, or line, in frame 1's closure axes
     distance: float = 0.0          # between the origins, or of the plane along its normal [m]
-    joints: tuple = ()             # (i, j) of a coupling: q_i = ratio q_j + offset
+    joints: Sequence[str] = ()     # (i, j) of a coupling: q_i = ratio q_j + offset
     ratio: float = 1.0
     offset: float = 0.0            # [rad or m]
     friction: float = math.nan     # coefficient of a contact; nan = unknown
@@ -108,12 +111,12 @@ class Constraint:
     @property
     def placement(self) -> Pose:
         """The Pose of the closure in `frame`."""
-        return _placed(self.pose)
+        return _placed(tuple(self.pose))
 
     @property
     def to_placement(self) -> Pose:
         """The Pose of the closure in `to`."""
-        return _placed(self.to_pose)
+        return _placed(tuple(self.to_pose))
 
     @property
     def direction(self) -> np.ndarray:

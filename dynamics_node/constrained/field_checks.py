@@ -3,6 +3,7 @@
 import math
 import numbers
 import reprlib
+from collections.abc import Callable
 from typing import NoReturn
 
 import numpy as np
@@ -37,14 +38,14 @@ def text(value: object) -> str:
     return str(value)
 
 
-def check_name(value: object) -> str:
+def check_name(value: str) -> str:
     """Return a name: a non-empty text, which names the rows in every reply."""
     if not text(value).strip() or len(value) > LONGEST_NAME:
         raise ValueError(f'some text of at most {LONGEST_NAME} characters')
     return str(value)
 
 
-def number(value: object) -> float:
+def number(value: float) -> float:
     """Return a finite number as a float."""
     is_number = isinstance(value, numbers.Real) and not isinstance(value, (bool, np.bool_))
     if not is_number or not abs(value) <= LARGEST:
@@ -52,7 +53,7 @@ def number(value: object) -> float:
     return float(value)
 
 
-def coefficient(value: object) -> float:
+def coefficient(value: float) -> float:
     """Return a number of at least zero, or math.nan for unknown (one object, so that it hashes)."""
     if isinstance(value, (float, np.floating)) and math.isnan(value):
         return math.nan
@@ -110,7 +111,7 @@ def joints(value: object) -> tuple:
     return tuple(names)
 
 
-CHECKS = {
+CHECKS: dict[str, Callable] = {
     'name': check_name, 'frame': text, 'to': check_name, 'pose': pose, 'to_pose': pose,
     'axis': axis, 'distance': number, 'joints': joints, 'ratio': number, 'offset': number,
     'friction': coefficient,

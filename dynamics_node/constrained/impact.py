@@ -66,7 +66,7 @@ def restitution_of_rows(constraints: Sequence[Constraint],
         {'foot': (0, 0, e)} stops a point sideways and reflects it along the normal.
     """
     sizes = [size(constraint) for constraint in constraints]
-    if isinstance(restitution, dict):
+    if isinstance(restitution, Mapping):
         unknown = set(restitution) - {constraint.name for constraint in constraints}
         if unknown:
             raise DynamicsError(

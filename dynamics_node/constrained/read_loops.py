@@ -82,7 +82,7 @@ def to_yaml(constraints: Sequence[Constraint], passive: Sequence[str] = ()) -> s
             raise DynamicsError(f'{short(entry)} is no Constraint')
     _check_names(passive)
     import yaml  # comes with rclpy; not needed to read dicts
-    content = {'constraints': [as_dict(constraint) for constraint in constraints]}
+    content: dict[str, list] = {'constraints': [as_dict(constraint) for constraint in constraints]}
     if passive:
         content['passive'] = list(passive)
     return yaml.safe_dump(content, sort_keys=False, default_flow_style=None, allow_unicode=True)

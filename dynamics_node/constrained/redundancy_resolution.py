@@ -36,7 +36,7 @@ def _weights(name, weights, n):
 def redundancy(A_a: np.ndarray, internal: np.ndarray) -> int:
     """Return the dimension of the active torques that leave the motion unchanged."""
     s = np.linalg.svd(A_a.T @ internal, compute_uv=False)
-    return rank_of(s, np.linalg.norm(A_a))
+    return rank_of(s, float(np.linalg.norm(A_a)))
 
 
 def resolve_redundancy(weights: RedundancyWeights, A_a: np.ndarray, needed: np.ndarray,
@@ -55,5 +55,5 @@ def resolve_redundancy(weights: RedundancyWeights, A_a: np.ndarray, needed: np.n
     root_torque, root_force = np.sqrt(weights.torque), np.sqrt(weights.force)
     matrix = np.vstack([root_torque[:, None] * (A_a.T @ internal), root_force[:, None] * internal])
     goal = np.concatenate([root_torque * (needed - A_a.T @ particular), -root_force * particular])
-    scale = np.linalg.norm(np.vstack([root_torque[:, None] * A_a.T, np.diag(root_force)]))
+    scale = float(np.linalg.norm(np.vstack([root_torque[:, None] * A_a.T, np.diag(root_force)])))
     return particular + internal @ least_squares(matrix, goal, scale)

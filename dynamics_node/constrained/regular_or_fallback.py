@@ -7,7 +7,7 @@ fallback is float only and imports SciPy (0.1 s), so it is imported when first n
 import itertools
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 import numpy as np
 
@@ -58,8 +58,8 @@ def forward(model: Model, constraints: Sequence[Constraint], q: np.ndarray, v: n
         return ConstrainedMotion(found.a, tau, found.multipliers)
     from dynamics_node.constrained.rank_deficient import rank_deficient_forward
     with linear_algebra_errors():
-        found = rank_deficient_forward(model, q, v, tau, constraints, wrenches, stabilisation)
-    return ConstrainedMotion(found.a, tau, found.multipliers)
+        fallback = rank_deficient_forward(model, q, v, tau, constraints, wrenches, stabilisation)
+    return ConstrainedMotion(fallback.a, tau, fallback.multipliers)
 
 
 def proximal_forward(model: Model, constraints: Sequence[Constraint], settings: Proximal,
@@ -84,12 +84,13 @@ def hybrid(model: Model, constraints: Sequence[Constraint], q: np.ndarray, v: np
     with np.errstate(all='ignore'):
         found = constrained_hybrid_dynamics(model, q, v, a, tau, given, constraints, wrenches,
                                             stabilisation)
-    if not _regular(found):
-        from dynamics_node.constrained.rank_deficient import rank_deficient_hybrid
-        with linear_algebra_errors():
-            found = rank_deficient_hybrid(model, q, v, a, tau, given, constraints, wrenches,
-                                       stabilisation)
-    return ConstrainedMotion(found.a, found.tau, found.multipliers)
+    if _regular(found):
+        return ConstrainedMotion(found.a, found.tau, found.multipliers)
+    from dynamics_node.constrained.rank_deficient import rank_deficient_hybrid
+    with linear_algebra_errors():
+        fallback = rank_deficient_hybrid(model, q, v, a, tau, given, constraints, wrenches,
+                                         stabilisation)
+    return ConstrainedMotion(fallback.a, fallback.tau, fallback.multipliers)
 
 
 def impact(model: Model, constraints: Sequence[Constraint], q: np.ndarray, v: np.ndarray,
@@ -97,11 +98,12 @@ def impact(model: Model, constraints: Sequence[Constraint], q: np.ndarray, v: np
     """Return the AfterImpact; restitution (m,), one per row."""
     with np.errstate(all='ignore'):
         found = impacts.impact(model, q, v, constraints, restitution)
-    if not _regular(found):
-        from dynamics_node.constrained.redundant_impact import redundant_impact
-        with linear_algebra_errors():
-            found = redundant_impact(model, q, v, constraints, restitution)
-    return AfterImpact(found.v, found.impulse, np.asarray(found.energy_loss))
+    if _regular(found):
+        return AfterImpact(found.v, found.impulse, np.asarray(found.energy_loss))
+    from dynamics_node.constrained.redundant_impact import redundant_impact
+    with linear_algebra_errors():
+        fallback = redundant_impact(model, q, v, constraints, restitution)
+    return AfterImpact(fallback.v, fallback.impulse, np.asarray(fallback.energy_loss))
 
 
 def forward_derivatives(model: Model, constraints: Sequence[Constraint], q: np.ndarray,
@@ -136,7 +138,7 @@ def linear_algebra_errors() -> Iterator[None]:
                             ) from error
 
 
-def zero_result(kind: type, nv: int, m: int) -> Callable[..., tuple]:
+def zero_result(kind: Any, nv: int, m: int) -> Callable[..., tuple]:
     """Return a function that returns zeros in the shapes of the fields of a result type."""
     shapes = {**dict.fromkeys(('a', 'tau', 'unsupported'), (nv,)),
               **dict.fromkeys(('multipliers', 'force', 'violation', 'slip'), (m,)),
@@ -145,7 +147,7 @@ def zero_result(kind: type, nv: int, m: int) -> Callable[..., tuple]:
     return lambda *_: tuple(np.zeros(shapes.get(field, ())) for field in kind._fields)
 
 
-def is_batch(array: object) -> bool:
+def is_batch(array: Any) -> bool:
     """Return whether an argument is a batch of states; False if NumPy cannot read it."""
     try:
         return np.ndim(array) == 2

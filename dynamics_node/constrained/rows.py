@@ -10,7 +10,7 @@ are exactly zero.
 """
 
 from collections.abc import Callable, Sequence
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 import numpy as np
 
@@ -77,10 +77,10 @@ class _Pair(NamedTuple):
     constraint: Constraint
     bodies: tuple = ()              # of frame 1 and frame 2
     arms: tuple = ()                # from each body's origin to frame 2's, in world axes
-    point: np.ndarray = None        # frame 2's origin in the world
-    relative: Pose = None           # of frame 2 in frame 1: (R, u)
-    along: np.ndarray = None        # (k, 3) directions of the linear rows in world axes
-    about: np.ndarray = None        # (l, 3) axes of the angular rows in world axes
+    point: Any = None               # frame 2's origin in the world
+    relative: Any = None            # Pose of frame 2 in frame 1: (R, u)
+    along: Any = None               # (k, 3) directions of the linear rows in world axes
+    about: Any = None               # (l, 3) axes of the angular rows in world axes
 
 
 def _pair(model, placements, constraint):

@@ -1,6 +1,6 @@
 """Check numbers, flags and choices that a user passes; errors name the argument."""
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Mapping
 from numbers import Integral
 
 import numpy as np
@@ -14,9 +14,8 @@ MOST_JOINTS = 100_000  # of one robot; more would fill the memory
 def finite(name: str, value: object, *shapes: tuple[int, ...]) -> np.ndarray:
     """Return value as an array of floats of one of the shapes, all finite."""
     try:
-        array = np.asarray(value)
-        numeric = array.dtype.kind in 'fiu'
-        array = np.array(array, dtype=float) if numeric else None
+        given = np.asarray(value)
+        array = np.array(given, dtype=float) if given.dtype.kind in 'fiu' else None
     except Exception:  # an object may raise anything when NumPy reads it
         array = None
     if array is None or array.shape not in shapes or not (np.abs(array) <= LARGEST).all():
@@ -42,7 +41,7 @@ def positive(name: str, value: object) -> float:
     return number
 
 
-def mapping(name: str, value: object, example: str) -> dict:
+def mapping(name: str, value: Mapping, example: str) -> dict:
     """Return value as a dict."""
     try:
         return dict(value.items())
@@ -67,7 +66,7 @@ def choice(name: str, value: object, choices: Iterable[str]) -> str:
     return str(value)
 
 
-def whole(name: str, value: object, least: int = 0, most: int | None = None) -> int:
+def whole(name: str, value: int, least: int = 0, most: int | None = None) -> int:
     """Return a whole number within bounds as an int."""
     if (not isinstance(value, Integral) or isinstance(value, bool) or value < least
             or (most is not None and value > most)):

@@ -18,7 +18,7 @@ def resolve_mimic(order: Sequence[JointRecord],
     one is locked too, and is added to `locked_at`.
     """
     by_name = {joint.name: joint for joint in order}
-    follows = {}
+    follows: dict[str, tuple[str, float, float]] = {}
     for joint in order:
         for follower in _unresolved(joint, by_name, locked_at, follows):
             _resolve(follower, locked_at, follows)

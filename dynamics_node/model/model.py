@@ -2,7 +2,7 @@
 
 from collections.abc import Iterator
 from dataclasses import dataclass, field, replace
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 import numpy as np
 
@@ -133,6 +133,6 @@ class Model:
         """Whether some coordinate moves more than one joint."""
         return any(joint.mimics for joint in self.joints)
 
-    def with_(self, **changes: object) -> 'Model':
+    def with_(self, **changes: Any) -> 'Model':
         """Return a copy with other fields."""
         return replace(self, **changes)

@@ -32,7 +32,7 @@ class JointRecord(NamedTuple):
     child: str
     placement: Pose      # of the joint frame in the parent link's frame
     axis: np.ndarray     # (3,) unit vector in the joint frame
-    mimic: Mimic = None
+    mimic: Mimic | None = None
     lower: float = -np.inf
     upper: float = np.inf
     max_velocity: float = np.nan   # nan = not given, or given as 0

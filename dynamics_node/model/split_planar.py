@@ -10,7 +10,7 @@ from dataclasses import replace
 import numpy as np
 
 from dynamics_node.model.joints import Planar, Prismatic, Revolute
-from dynamics_node.model.model import WORLD, Model
+from dynamics_node.model.model import WORLD, Body, Model
 from dynamics_node.spatial import inertia as inertias
 from dynamics_node.spatial import se3
 
@@ -20,7 +20,8 @@ def split_planar_joints(model: Model) -> Model:
     if not _has_planar(model):
         return model
     last = _last_of_chain(model)
-    bodies, masses = [], []
+    bodies: list[Body] = []
+    masses: list[inertias.Inertia] = []
     for body, inertia in zip(model.bodies, model.inertias):
         links = _chain(body) if isinstance(body.joint, Planar) else [body]
         parent = last[body.parent]

@@ -5,6 +5,7 @@ of a matrix (6, k). The actions use rotations, positions and 3-vectors, never 6 
 cost more. Equation numbers: Kim 2012.
 """
 
+from collections.abc import Sequence
 from typing import NamedTuple
 
 import numpy as np
@@ -40,7 +41,7 @@ IDENTITY = Pose(np.eye(3), np.zeros(3))
 ROUNDING = 1e-15
 
 
-def from_xyz_rpy(xyz: ArrayLike, rpy: ArrayLike) -> Pose:
+def from_xyz_rpy(xyz: ArrayLike, rpy: Sequence[float] | np.ndarray) -> Pose:
     """Return the pose of a URDF origin, right angles exact."""
     R = so3.from_rpy(rpy)
     nearest = np.round(R)

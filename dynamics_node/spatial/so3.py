@@ -1,5 +1,7 @@
 """Compute with rotations: the group SO(3), its algebra so(3), matrices and quaternions."""
 
+from collections.abc import Sequence
+
 import numpy as np
 from numpy.typing import ArrayLike
 
@@ -40,14 +42,14 @@ def about_axis(axis: np.ndarray, angle: Number) -> np.ndarray:
     return np.cos(angle) * (np.eye(3) - along) + np.sin(angle) * skew(axis) + along
 
 
-def from_rpy(rpy: ArrayLike) -> np.ndarray:
+def from_rpy(rpy: Sequence[float] | np.ndarray) -> np.ndarray:
     """Return R = Rz(yaw) Ry(pitch) Rx(roll), the URDF convention, (3, 3)."""
     x, y, z = np.eye(3)
     roll, pitch, yaw = rpy
     return about_axis(z, yaw) @ about_axis(y, pitch) @ about_axis(x, roll)
 
 
-def from_quaternion(quaternion: np.ndarray) -> np.ndarray:
+def from_quaternion(quaternion: Sequence | np.ndarray) -> np.ndarray:
     """Return the rotation matrix of a unit quaternion (x, y, z, w), (3, 3)."""
     x, y, z, w = quaternion
     return np.array([

@@ -11,6 +11,7 @@ from functools import lru_cache
 from typing import TYPE_CHECKING, NamedTuple, NoReturn
 
 import numpy as np
+from numpy.typing import ArrayLike
 
 from dynamics_node.constrained.constraint import KINDS as CONSTRAINT_KINDS
 from dynamics_node.constrained.constraint import Constraint
@@ -39,10 +40,11 @@ class Bound:
     """
 
     kind: str
-    limit: float = None
+    limit: ArrayLike | None = None
     step: float = math.nan                      # [s]
     sides: int = 4
-    sizes: dict = field(default_factory=dict)   # contact -> (half length, half width) or half [m]
+    # contact -> (half length, half width) of a flat one, half length of a line [m]
+    sizes: dict[str, ArrayLike] = field(default_factory=dict)
     level: int = 0                              # 0: strict; 1, 2 ...: least squares, 1 first
 
     def __post_init__(self):

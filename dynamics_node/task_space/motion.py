@@ -4,6 +4,7 @@ from dataclasses import dataclass, field
 from typing import TypeAlias
 
 import numpy as np
+from numpy.typing import ArrayLike
 
 from dynamics_node.algorithms.jacobian import pose_and_jacobian
 from dynamics_node.errors import DynamicsError, shown
@@ -24,9 +25,10 @@ class FrameMotion:
     """
 
     frame: str
-    linear: tuple = None    # (3,) [m/s]
-    angular: tuple = None   # (3,) [rad/s]
+    linear: ArrayLike | None = None    # (3,) [m/s]
+    angular: ArrayLike | None = None   # (3,) [rad/s]
     weight: float = 1.0
+    wanted: dict[str, np.ndarray] = field(init=False, repr=False)  # the given ones of TWIST
 
     def __post_init__(self):
         wanted = {name: finite(name, getattr(self, name), (3,)) for name in TWIST
@@ -56,8 +58,8 @@ class Tracking:
     """
 
     target: Target
-    linear: tuple = (0.0, 0.0, 0.0)    # velocity of the target's position [m/s]
-    angular: tuple = (0.0, 0.0, 0.0)   # of its orientation or direction [rad/s], world axes
+    linear: ArrayLike = (0.0, 0.0, 0.0)    # velocity of the target's position [m/s]
+    angular: ArrayLike = (0.0, 0.0, 0.0)   # of its orientation or direction [rad/s], world axes
     position_gain: float = 1.0         # k_P [1/s]
     rotation_gain: float = 1.0         # k_R [1/s]
     frame: str = field(init=False)

@@ -24,9 +24,9 @@ class Level(NamedTuple):
 
     A: np.ndarray             # (m, n)
     b: np.ndarray             # (m,)
-    C: np.ndarray = None      # (k, n), None for no inequalities
-    lower: np.ndarray = None  # (k,) -inf for none
-    upper: np.ndarray = None  # (k,) inf for none
+    C: np.ndarray | None = None      # (k, n), None for no inequalities
+    lower: np.ndarray | None = None  # (k,) -inf for none
+    upper: np.ndarray | None = None  # (k,) inf for none
 
 
 class HierarchySolution(NamedTuple):

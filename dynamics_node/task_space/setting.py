@@ -1,10 +1,10 @@
 """Define the state-independent part of the whole-body problem."""
 
+from collections.abc import Sequence
 from dataclasses import dataclass
 from functools import lru_cache
 
 import numpy as np
-from numpy.typing import ArrayLike
 
 from dynamics_node.constrained.actuation import actuated_dofs
 from dynamics_node.constrained.constraint import Constraint, size
@@ -43,7 +43,7 @@ def setting_of(model: Model, constraints: tuple[Constraint, ...],
                    force_slices, last)
 
 
-def picked(which: ArrayLike, size: int) -> np.ndarray:
+def picked(which: Sequence[int] | np.ndarray, size: int) -> np.ndarray:
     """Return the rows that select some of the unknowns, (k, size)."""
     rows = np.zeros((len(which), size))
     rows[np.arange(len(which)), which] = 1.0

@@ -1,8 +1,8 @@
 """Define the targets of inverse kinematics as data."""
 
 from collections.abc import Sequence
-from dataclasses import dataclass
-from typing import NamedTuple
+from dataclasses import dataclass, field
+from typing import Any, NamedTuple
 
 import numpy as np
 from numpy.typing import ArrayLike
@@ -33,24 +33,25 @@ class Target:
     """
 
     frame: str
-    position: tuple = None          # of the frame's origin in the world (3,) [m]
-    orientation: tuple = None       # quaternion (x, y, z, w), or a rotation matrix (3, 3)
-    axis: tuple = None              # unit vector in the frame (3,), to point along `direction`
-    direction: tuple = None         # unit vector in the world (3,)
-    position_weight: float = 1.0    # [1/m]
-    rotation_weight: float = 1.0    # of the orientation or the axis [1/rad]
+    position: ArrayLike | None = None     # of the frame's origin in the world (3,) [m]
+    orientation: ArrayLike | None = None  # quaternion (x, y, z, w), or a rotation matrix (3, 3)
+    axis: ArrayLike | None = None         # unit vector in the frame (3,), along `direction`
+    direction: ArrayLike | None = None    # unit vector in the world (3,)
+    position_weight: float = 1.0          # [1/m]
+    rotation_weight: float = 1.0          # of the orientation or the axis [1/rad]
+    parts: tuple[Part, ...] = field(init=False, repr=False)
 
     def __post_init__(self):
         object.__setattr__(self, 'parts', tuple(self._parts()))
 
     @classmethod
-    def pose(cls, frame: str, matrix: ArrayLike, **weights: float) -> 'Target':
+    def pose(cls, frame: str, matrix: ArrayLike, **weights: Any) -> 'Target':
         """Return the Target of a homogeneous matrix (4, 4), as Robot.frame_pose returns one."""
-        given, matrix = matrix, _array(matrix)
-        if matrix.shape != (4, 4) or matrix[3].tolist() != [0.0, 0.0, 0.0, 1.0]:
-            raise DynamicsError(f'matrix is {shown(given, 200)}; expected 4 x 4 numbers, the last '
+        T = _array(matrix)
+        if T.shape != (4, 4) or T[3].tolist() != [0.0, 0.0, 0.0, 1.0]:
+            raise DynamicsError(f'matrix is {shown(matrix, 200)}; expected 4 x 4 numbers, the last '
                                 'row 0 0 0 1')
-        return cls(frame, matrix[:3, 3], matrix[:3, :3], **weights)
+        return cls(frame, T[:3, 3], T[:3, :3], **weights)
 
     def _parts(self):
         """Yield the Parts, checked."""

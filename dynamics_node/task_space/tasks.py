@@ -6,9 +6,10 @@ eq. 3.110-3.112).
 
 import math
 import numbers
+from collections.abc import Sequence
 from dataclasses import dataclass, fields
 from functools import cached_property, lru_cache
-from typing import TYPE_CHECKING, NamedTuple, NoReturn
+from typing import TYPE_CHECKING, NamedTuple, NoReturn, TypeAlias
 
 import numpy as np
 
@@ -34,6 +35,8 @@ FIELDS = {
     'torque': ('value',),
 }
 
+Vector: TypeAlias = Sequence[float] | np.ndarray
+
 
 @dataclass(frozen=True, eq=False)
 class Task:
@@ -56,13 +59,13 @@ class Task:
     level: int = 1               # 0: strict; 1, 2, 3 ...: priorities, 1 first
     weight: float = 1.0          # of its squared error, relative to others of its level
     frame: str = ''              # link
-    axes: tuple = ()             # some of AXES; () for all
-    joints: tuple = ()           # names
+    axes: Sequence[str] = ()             # some of AXES; () for all
+    joints: Sequence[str] = ()   # names
     contact: str = ''            # name of a constraint
-    position: tuple = ()         # [m, rad]
-    velocity: tuple = ()         # [m/s, rad/s]
-    acceleration: tuple = ()     # [m/s^2, rad/s^2]
-    value: tuple = ()            # [N, N m]
+    position: Vector = ()  # [m, rad]
+    velocity: Vector = ()  # [m/s, rad/s]
+    acceleration: Vector = ()  # [m/s^2, rad/s^2]
+    value: Vector = ()  # [N, N m]
     stiffness: float = 100.0     # [1/s^2]
     damping: float = math.nan    # [1/s]; nan: 2 sqrt(stiffness), no overshoot
 
