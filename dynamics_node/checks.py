@@ -25,7 +25,7 @@ MOST_JOINTS = 100_000  # of one robot; a greater number is a mistake that would 
 
 # Numbers ------------------------------------------------------------------------------------------
 
-def finite(name: str, value: ArrayLike, *shapes: tuple[int, ...]) -> np.ndarray:
+def finite(name: str, value: object, *shapes: tuple[int, ...]) -> np.ndarray:
     """Return value as an array of floats of one of the shapes, all finite."""
     try:
         given = np.asarray(value)
@@ -39,7 +39,7 @@ def finite(name: str, value: ArrayLike, *shapes: tuple[int, ...]) -> np.ndarray:
     return array
 
 
-def at_least_zero(name: str, value: float) -> float:
+def at_least_zero(name: str, value: object) -> float:
     """Return value as a float that is finite and not negative."""
     number = float(finite(name, value, ()))
     if number < 0.0:
@@ -47,7 +47,7 @@ def at_least_zero(name: str, value: float) -> float:
     return number
 
 
-def positive(name: str, value: float) -> float:
+def positive(name: str, value: object) -> float:
     """Return value as a float that is finite and above zero."""
     number = float(finite(name, value, ()))
     if number <= 0.0:
@@ -64,7 +64,7 @@ def mapping(name: str, value: Mapping, example: str) -> dict:
                          f'{example}') from None
 
 
-def flag(name: str, value: bool) -> bool:
+def flag(name: str, value: object) -> bool:
     """Return True or False; 1 and 0 count as such."""
     if isinstance(value, (bool, np.bool_)):
         return bool(value)
@@ -73,7 +73,7 @@ def flag(name: str, value: bool) -> bool:
     raise ModelError(f'{name} is {shown(value)}; expected True or False')
 
 
-def choice(name: str, value: str, choices: Iterable[str]) -> str:
+def choice(name: str, value: object, choices: Iterable[str]) -> str:
     """Return the text, which is one of the choices."""
     if not isinstance(value, str) or value not in tuple(choices):
         raise ModelError(f'{name} is {shown(value)}; expected one of {", ".join(choices)}')

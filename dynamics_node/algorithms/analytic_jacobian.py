@@ -6,7 +6,8 @@ from dynamics_node.spatial import positions, rotations
 from dynamics_node.spatial.rate_maps import inverse_rate_map
 
 
-def analytic_jacobian(pose, J, rotation='euler_zyx', position='cartesian'):
+def analytic_jacobian(pose: np.ndarray, J: np.ndarray, rotation: str = 'euler_zyx',
+                      position: str = 'cartesian') -> np.ndarray:
     r"""Return J_A with chi' = J_A v, chi = (position, rotation), (3 + n, nv).
 
     J = diag(E_P, E_R) J_A  (Hutter 2017, eq. 2.148, 2.189-2.192; E is 6 x m, transposed in 2.191).

@@ -8,6 +8,7 @@ from dynamics_node.algorithms.energy import total_mass
 from dynamics_node.algorithms.inverse_dynamics import needed_wrench, newton_euler_motions
 from dynamics_node.algorithms.kinematics import body_poses
 from dynamics_node.algorithms.recursion import add_entries, joints_at
+from dynamics_node.model.model import Model
 from dynamics_node.spatial.so3 import cross
 
 
@@ -19,7 +20,7 @@ class CenterOfMassMotion(NamedTuple):
     bias_acceleration: np.ndarray  # (3,) dJ/dt v: acceleration = J a + dJ/dt v [m/s^2]
 
 
-def center_of_mass_motion(model, q, v):
+def center_of_mass_motion(model: Model, q: np.ndarray, v: np.ndarray) -> CenterOfMassMotion:
     r"""Return the CenterOfMassMotion, O(n).
 
     A joint moves its subtree as one body of mass m_i and centre c_i: with its axis (w, v) at its

@@ -3,9 +3,10 @@
 import numpy as np
 
 from dynamics_node.algorithms.coriolis_matrix import coriolis_matrix
+from dynamics_node.model.model import Model
 
 
-def christoffel_symbols(model, q):
+def christoffel_symbols(model: Model, q: np.ndarray) -> np.ndarray:
     r"""Return Gamma with C_ij(q, v) = sum_k Gamma_ijk v_k, of the first kind, (nv, nv, nv).
 
     Gamma_ijk = 1/2 (dM_ij/dq_k + dM_ik/dq_j - dM_jk/dq_i)  where v = dq/dt, symmetric in j and k.

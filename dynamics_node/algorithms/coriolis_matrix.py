@@ -9,11 +9,12 @@ from dynamics_node.algorithms.subtree_inertia import (
     seen_from_parent,
     subtree_inertia,
 )
+from dynamics_node.model.model import Model
 from dynamics_node.model.split_planar import split_planar_joints
 from dynamics_node.spatial.se3 import Ad_inv_dual
 
 
-def coriolis_matrix(model, q, v):
+def coriolis_matrix(model: Model, q: np.ndarray, v: np.ndarray) -> np.ndarray:
     r"""Return C(q, v) with C v + g = bias and dM/dt - 2 C skew-symmetric, (nv, nv).
 
     Of the many such matrices this is the one of the Christoffel symbols,

@@ -20,6 +20,7 @@ from dynamics_node.algorithms.recursion import (
     square,
     subspace_rate,
 )
+from dynamics_node.model.model import Model
 from dynamics_node.spatial.se3 import Pose
 from dynamics_node.spatial.so3 import cross, skew
 
@@ -44,7 +45,7 @@ class _Link(NamedTuple):
     w: np.ndarray       # external wrench (6,)
 
 
-def denoc(model, q, v, wrenches=None):
+def denoc(model: Model, q: np.ndarray, v: np.ndarray, wrenches: np.ndarray | None = None) -> Denoc:
     """Return the matrices I, C and the force tau of eq. 20, by the recursions (23b)-(30).
 
     :param wrenches: (bodies, 6) as for `inverse_dynamics`.

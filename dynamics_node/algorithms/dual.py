@@ -10,6 +10,7 @@ import functools
 
 import numpy as np
 
+from dynamics_node.model.model import Model
 from dynamics_node.spatial import so3
 
 
@@ -76,13 +77,13 @@ class Dual:
             return NotImplemented
         return self * self
 
-    def sin(self):
+    def sin(self) -> 'Dual':
         return Dual(np.sin(self.value), self.slope * np.cos(self.value))
 
-    def cos(self):
+    def cos(self) -> 'Dual':
         return Dual(np.cos(self.value), self.slope * -np.sin(self.value))
 
-    def sqrt(self):
+    def sqrt(self) -> 'Dual':
         root = np.sqrt(self.value)
         return Dual(root, self.slope / (2.0 * root))
 
@@ -92,27 +93,27 @@ def _split(number):
     return (number.value, number.slope) if isinstance(number, Dual) else (number, None)
 
 
-def dual_vector(values, slopes):
+def dual_vector(values: np.ndarray, slopes: np.ndarray) -> np.ndarray:
     """Return the vector of Duals with these values (n,) and slopes (n, k)."""
     duals = np.empty(len(values), dtype=object)
     duals[:] = [Dual(value, slope) for value, slope in zip(values, np.asarray(slopes))]
     return duals
 
 
-def slopes_of(duals, k):
+def slopes_of(duals: np.ndarray, k: int) -> np.ndarray:
     """Return the slopes of an array of Duals and constants, (..., k)."""
     rows = [np.zeros(k) if slope is None else slope for _, slope in map(_split, np.ravel(duals))]
     return np.array(rows).reshape(*np.shape(duals), k)
 
 
-def dual_state(model, q, v):
+def dual_state(model: Model, q: np.ndarray, v: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
     """Return (q, v) as Duals of 2 nv directions: unit velocities of q, then entries of v."""
     n = model.nv
     return (dual_vector(q, np.hstack([configuration_rates(model, q), np.zeros((model.nq, n))])),
             dual_vector(v, np.hstack([np.zeros((n, n)), np.eye(n)])))
 
 
-def configuration_rates(model, q):
+def configuration_rates(model: Model, q: np.ndarray) -> np.ndarray:
     r"""Return G with dq/dt = G v, (nq, nv).
 
     The identity where v = dq/dt; for a floating joint with body twist (u, w) and quaternion r,

@@ -6,6 +6,7 @@ import numpy as np
 
 from dynamics_node.algorithms.kinematics import body_poses
 from dynamics_node.algorithms.recursion import forward_recursion
+from dynamics_node.model.model import Model
 from dynamics_node.spatial.so3 import cross
 
 
@@ -16,7 +17,7 @@ class EnergyRegressor(NamedTuple):
     potential: np.ndarray  # (10 bodies,)
 
 
-def energy_regressor(model, q, v):
+def energy_regressor(model: Model, q: np.ndarray, v: np.ndarray) -> EnergyRegressor:
     r"""Return the EnergyRegressor of the links and payloads that move.
 
     kinetic:    1/2 V' I V = m u.u/2 + m c . (u x w) + w' I w/2,   V = (w, u);

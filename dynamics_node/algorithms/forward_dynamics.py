@@ -2,10 +2,12 @@
 
 import numpy as np
 
-from dynamics_node.algorithms.hybrid_dynamics import hybrid_dynamics
+from dynamics_node.algorithms.hybrid_dynamics import HybridSolution, hybrid_dynamics
+from dynamics_node.model.model import Model
 
 
-def forward_dynamics(model, q, v, tau, wrenches=None):
+def forward_dynamics(model: Model, q: np.ndarray, v: np.ndarray, tau: np.ndarray,
+                     wrenches: np.ndarray | None = None) -> HybridSolution:
     r"""Return the HybridSolution whose `a` is the acceleration under the torques tau, (nv,).
 
     a = M(q)^-1 (tau - C(q, v) v - g(q) - friction(v) + sum J' F_ext),   M with armature.

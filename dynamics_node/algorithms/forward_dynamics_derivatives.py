@@ -9,6 +9,7 @@ from dynamics_node.algorithms.inverse_dynamics_derivatives import (
     inverse_dynamics_derivatives,
 )
 from dynamics_node.algorithms.mass_matrix import pivot_margin
+from dynamics_node.model.model import Model
 from dynamics_node.spatial.solve import factor, solve_factored, symmetric
 
 
@@ -21,7 +22,8 @@ class ForwardDerivatives(NamedTuple):
     margin: np.ndarray  # (nv,) positive where M is regular
 
 
-def forward_dynamics_derivatives(model, q, v, tau, wrenches=None):
+def forward_dynamics_derivatives(model: Model, q: np.ndarray, v: np.ndarray, tau: np.ndarray,
+                                 wrenches: np.ndarray | None = None) -> ForwardDerivatives:
     r"""Return the derivatives of `forward_dynamics` by q, v and tau.
 
     ID(q, v, FD(q, v, tau)) = tau holds at every state; differentiated,

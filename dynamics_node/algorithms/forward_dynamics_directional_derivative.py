@@ -7,6 +7,8 @@ import numpy as np
 from dynamics_node.algorithms.hybrid_dynamics_directional_derivative import (
     hybrid_dynamics_directional_derivative,
 )
+from dynamics_node.algorithms.parameter_direction import ParameterDirection
+from dynamics_node.model.model import Model
 
 
 class ForwardDirectionalDerivative(NamedTuple):
@@ -16,7 +18,9 @@ class ForwardDirectionalDerivative(NamedTuple):
     margin: np.ndarray  # (nv,) positive where M is regular
 
 
-def forward_dynamics_directional_derivative(model, q, v, tau, direction, wrenches=None):
+def forward_dynamics_directional_derivative(
+        model: Model, q: np.ndarray, v: np.ndarray, tau: np.ndarray, direction: ParameterDirection,
+        wrenches: np.ndarray | None = None) -> ForwardDirectionalDerivative:
     r"""Return da/dp of `forward_dynamics`: M da = dtau - d(M a + b) at constant a, (nv,).
 
     :param q, v, tau: configuration (nq,), velocity and torque (nv,).

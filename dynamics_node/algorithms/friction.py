@@ -2,8 +2,10 @@
 
 import numpy as np
 
+from dynamics_node.model.model import Model
 
-def friction_torque(model, v):
+
+def friction_torque(model: Model, v: np.ndarray) -> np.ndarray:
     r"""Return the torque that overcomes damping and friction at velocity v, (nv,) [N m or N].
 
     tau_f = d v + f v / sqrt(v^2 + v_s^2).
@@ -16,7 +18,7 @@ def friction_torque(model, v):
     return model.damping * v + model.friction * smooth_sign
 
 
-def friction_slope(model, v):
+def friction_slope(model: Model, v: np.ndarray) -> np.ndarray:
     """Return the derivative of each joint's friction torque by its velocity, (nv,).
 
     d tau_f / dv = d + f v_s^2 / (v^2 + v_s^2)^(3/2).

@@ -5,6 +5,7 @@ from typing import NamedTuple
 import numpy as np
 
 from dynamics_node.algorithms.recursion import add_entries, forward_recursion, subspace_rate
+from dynamics_node.model.model import Model
 from dynamics_node.spatial.se3 import Ad_inv_dual, ad_dual
 from dynamics_node.spatial.so3 import cross
 
@@ -16,7 +17,7 @@ class GeneralisedMomentum(NamedTuple):
     drift: np.ndarray  # C' v - g: dp/dt = drift + tau - friction + sum J' F_ext, (nv,)
 
 
-def generalised_momentum(model, q, v):
+def generalised_momentum(model: Model, q: np.ndarray, v: np.ndarray) -> GeneralisedMomentum:
     r"""Return p = M(q) v, armature included, and C(q, v)' v - g(q).
 
     M a + C v + g = tau and dM/dt = C + C' give  dp/dt = M a + dM/dt v = tau + C' v - g.

@@ -10,7 +10,13 @@ import numpy as np
 from dynamics_node.algorithms.friction import friction_torque
 from dynamics_node.algorithms.inverse_dynamics import inverse_dynamics
 from dynamics_node.algorithms.mass_matrix import mass_matrix, pivot_margin
-from dynamics_node.algorithms.recursion import forward_recursion, gravity_acceleration, per_body
+from dynamics_node.algorithms.recursion import (
+    ForwardRecursion,
+    forward_recursion,
+    gravity_acceleration,
+    per_body,
+)
+from dynamics_node.model.model import Model
 from dynamics_node.spatial.inertia import BlockInertia, articulated, outer
 from dynamics_node.spatial.se3 import Ad_inv, Ad_inv_dual, ad_dual
 from dynamics_node.spatial.solve import factor, solve_factored
@@ -24,7 +30,8 @@ class HybridSolution(NamedTuple):
     margin: np.ndarray  # (nv,) positive where M is regular, or a was given
 
 
-def hybrid_dynamics(model, q, v, a, tau, given, wrenches=None):
+def hybrid_dynamics(model: Model, q: np.ndarray, v: np.ndarray, a: np.ndarray, tau: np.ndarray,
+                    given: np.ndarray, wrenches: np.ndarray | None = None) -> HybridSolution:
     r"""Return a and tau of M a + b = tau, given one of them per degree of freedom.
 
     :param a, tau: (nv,); of a only the given entries are read, of tau only the others.
@@ -41,7 +48,9 @@ def hybrid_dynamics(model, q, v, a, tau, given, wrenches=None):
     return solve(model, q, v, a, tau, given, wrenches)
 
 
-def by_articulated_bodies(model, q, v, a, tau, given, wrenches=None):
+def by_articulated_bodies(model: Model, q: np.ndarray, v: np.ndarray, a: np.ndarray,
+                          tau: np.ndarray, given: np.ndarray,
+                          wrenches: np.ndarray | None = None) -> HybridSolution:
     """Return the HybridSolution by the recursions of table 4, for models without mimic joints."""
     motion = forward_recursion(model, q, v)
     drive = tau - friction_torque(model, v)
@@ -61,7 +70,8 @@ class Articulated(NamedTuple):
     drive: np.ndarray    # tau_v - S_v' (\hat I_i known + \hat B_i)
 
 
-def backward_pass(model, motion, a, drive, given, wrenches):
+def backward_pass(model: Model, motion: ForwardRecursion, a: np.ndarray, drive: np.ndarray,
+                  given: np.ndarray, wrenches: np.ndarray | None) -> list[Articulated]:
     """Run the backward recursion: the articulated inertia and bias of every body."""
     inertia = [articulated(inertia) for inertia in model.inertias]
     bias = per_body(model, np.zeros(6))
@@ -69,7 +79,7 @@ def backward_pass(model, motion, a, drive, given, wrenches):
         bias[i] = -ad_dual(V, model.inertias[i] @ V)
         if wrenches is not None:
             bias[i] = bias[i] - wrenches[i]
-    joints = [None] * len(model.bodies)
+    joints: list = [None] * len(model.bodies)
     for i in reversed(range(len(model.bodies))):
         body, S = model.bodies[i], motion.S[i]
         u = given[body.v]
@@ -88,7 +98,8 @@ def backward_pass(model, motion, a, drive, given, wrenches):
     return joints
 
 
-def forward_pass(model, motion, a, tau, v, given, joints):
+def forward_pass(model: Model, motion: ForwardRecursion, a: np.ndarray, tau: np.ndarray,
+                 v: np.ndarray, given: np.ndarray, joints: list[Articulated]) -> HybridSolution:
     """Run the forward recursion: the unknown accelerations and the unknown torques."""
     Vdot = per_body(model, gravity_acceleration(model))
     acceleration, torque = [None] * model.nv, [None] * model.nv
@@ -110,7 +121,8 @@ def forward_pass(model, motion, a, tau, v, given, joints):
     return HybridSolution(np.array(acceleration), np.array(torque), margin)
 
 
-def by_blocks(model, q, v, a, tau, given, wrenches=None):
+def by_blocks(model: Model, q: np.ndarray, v: np.ndarray, a: np.ndarray, tau: np.ndarray,
+              given: np.ndarray, wrenches: np.ndarray | None = None) -> HybridSolution:
     """Return the HybridSolution: solve M_vv a_v = tau_v - b_v - M_vu a_u, then tau_u (eq. 34).
 
     Rows and columns are selected by products with 0 and 1, not by indices, so that `given` may be a

@@ -9,6 +9,7 @@ from dynamics_node.algorithms.inverse_dynamics_derivatives import (
     inverse_dynamics_derivatives,
 )
 from dynamics_node.algorithms.mass_matrix import pivot_margin
+from dynamics_node.model.model import Model
 from dynamics_node.spatial.solve import factor, solve_factored
 
 
@@ -24,7 +25,9 @@ class HybridDerivatives(NamedTuple):
     margin: np.ndarray  # (nv,) positive where M is regular, or a was given
 
 
-def hybrid_dynamics_derivatives(model, q, v, a, tau, given, wrenches=None):
+def hybrid_dynamics_derivatives(model: Model, q: np.ndarray, v: np.ndarray, a: np.ndarray,
+                                tau: np.ndarray, given: np.ndarray,
+                                wrenches: np.ndarray | None = None) -> HybridDerivatives:
     r"""Return the derivatives of `hybrid_dynamics`.
 
     With D = dID/dq or dID/dv, in blocks u (acceleration prescribed) and v (torque given),

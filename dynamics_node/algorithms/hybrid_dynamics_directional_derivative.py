@@ -17,8 +17,9 @@ from dynamics_node.algorithms.motion_directional_derivative import (
     twist_transform_derivative,
     wrench_transform_derivative,
 )
-from dynamics_node.algorithms.parameter_direction import complete
+from dynamics_node.algorithms.parameter_direction import ParameterDirection, complete
 from dynamics_node.algorithms.recursion import forward_recursion, gravity_acceleration, per_body
+from dynamics_node.model.model import Model
 from dynamics_node.spatial import inertia as inertias
 from dynamics_node.spatial.inertia import BlockInertia, articulated, outer
 from dynamics_node.spatial.se3 import Ad_inv, Ad_inv_dual, ad_dual
@@ -34,7 +35,10 @@ class HybridDirectionalDerivative(NamedTuple):
     margin: np.ndarray  # (nv,) positive where M is regular, or a was given
 
 
-def hybrid_dynamics_directional_derivative(model, q, v, a, tau, given, direction, wrenches=None):
+def hybrid_dynamics_directional_derivative(
+        model: Model, q: np.ndarray, v: np.ndarray, a: np.ndarray, tau: np.ndarray,
+        given: np.ndarray, direction: ParameterDirection,
+        wrenches: np.ndarray | None = None) -> HybridDirectionalDerivative:
     r"""Return da and dtau of d(M a + b) = dtau, given one of them per degree of freedom.
 
     :param a, tau: (nv,); of a only the given entries are read, of tau only the others.
@@ -50,7 +54,10 @@ def hybrid_dynamics_directional_derivative(model, q, v, a, tau, given, direction
     return solve(model, q, v, a, tau, given, direction, wrenches)
 
 
-def articulated_bodies_derivative(model, q, v, a, tau, given, direction, wrenches=None):
+def articulated_bodies_derivative(
+        model: Model, q: np.ndarray, v: np.ndarray, a: np.ndarray, tau: np.ndarray,
+        given: np.ndarray, direction: ParameterDirection,
+        wrenches: np.ndarray | None = None) -> HybridDirectionalDerivative:
     r"""Return the derivative by table 7, next to the lines of table 4 that it differentiates.
 
     The sums of the table are written with U = \hat I S and D = S' U + armature = Psi^-1.
@@ -167,7 +174,9 @@ def _forward_pass(model, motion, rates, given, joints, d):
     return np.array(da), np.array(dforce), np.array(pivots)
 
 
-def blocks_derivative(model, q, v, a, tau, given, direction, wrenches=None):
+def blocks_derivative(model: Model, q: np.ndarray, v: np.ndarray, a: np.ndarray, tau: np.ndarray,
+                      given: np.ndarray, direction: ParameterDirection,
+                      wrenches: np.ndarray | None = None) -> HybridDirectionalDerivative:
     """Solve M_vv da_v = dtau_v - d(M a + b)_v, where d(.) is taken with da = (da_u, 0).
 
     Rows and columns are selected by products with 0 and 1, so that `given` may be a symbol.

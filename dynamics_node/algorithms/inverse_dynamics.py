@@ -6,10 +6,14 @@ import numpy as np
 
 from dynamics_node.algorithms.friction import friction_torque
 from dynamics_node.algorithms.recursion import joint_forces, joints_at, per_body, subspace_rate
+from dynamics_node.model.model import Model
+from dynamics_node.spatial.inertia import Inertia
+from dynamics_node.spatial.se3 import Pose
 from dynamics_node.spatial.so3 import cross, skew, unskew
 
 
-def inverse_dynamics(model, q, v, a, wrenches=None):
+def inverse_dynamics(model: Model, q: np.ndarray, v: np.ndarray, a: np.ndarray,
+                     wrenches: np.ndarray | None = None) -> np.ndarray:
     r"""Return the joint torques for the acceleration a, (nv,) [N m or N].
 
     tau = M(q) a + C(q, v) v + g(q) + friction(v) - sum J' F_ext,   M with armature.
@@ -24,7 +28,8 @@ def inverse_dynamics(model, q, v, a, wrenches=None):
             + model.armature * a + friction_torque(model, v))
 
 
-def newton_euler(model, q, v, a, wrenches=None):
+def newton_euler(model: Model, q: np.ndarray, v: np.ndarray, a: np.ndarray,
+                 wrenches: np.ndarray | None = None) -> np.ndarray:
     r"""Return the torques of the links alone: no rotors, no friction, (nv,).
 
     Table 2 for the classical acceleration of each body's origin, acc = dV_linear/dt + w x V_linear.
@@ -50,7 +55,8 @@ class BodyMotion(NamedTuple):
     acc: np.ndarray    # classical acceleration of the origin, minus gravity
 
 
-def newton_euler_motions(model, T, S, q, v, a):
+def newton_euler_motions(model: Model, T: list[Pose], S: list[np.ndarray], q: np.ndarray,
+                         v: np.ndarray, a: np.ndarray) -> list[BodyMotion]:
     """Return the BodyMotion of every body, the world's last."""
     return [*_one_by_one(model, T, S, q, v, a), _motion_of_world(model)]
 
@@ -82,18 +88,18 @@ def _carry(parent, T, velocity, acceleration):
     return BodyMotion(w, alpha, skew(alpha) + skew(w) @ skew(w), acc)
 
 
-def needed_wrench(inertia, motion):
+def needed_wrench(inertia: Inertia, motion: BodyMotion) -> np.ndarray:
     """Return the wrench (moment, force) about the origin for a body's motion (Newton, Euler)."""
     spin = motion.U @ inertia.second_moment
     return np.concatenate([2.0 * unskew(spin) + cross(inertia.moment, motion.acc),
                            inertia.mass * motion.acc + motion.U @ inertia.moment])
 
 
-def bias_torque(model, q, v):
+def bias_torque(model: Model, q: np.ndarray, v: np.ndarray) -> np.ndarray:
     """Return C(q, v) v + g(q), the torques at zero acceleration of a frictionless robot, (nv,)."""
     return newton_euler(model, q, v, np.zeros(model.nv))
 
 
-def gravity_torque(model, q):
+def gravity_torque(model: Model, q: np.ndarray) -> np.ndarray:
     """Return g(q), the torques that balance gravity, (nv,): the potential energy's gradient."""
     return newton_euler(model, q, np.zeros(model.nv), np.zeros(model.nv))

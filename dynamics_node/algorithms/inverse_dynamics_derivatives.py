@@ -17,6 +17,7 @@ from dynamics_node.algorithms.subtree_inertia import (
     seen_from_parent,
     subtree_inertia,
 )
+from dynamics_node.model.model import Model
 from dynamics_node.model.split_planar import split_planar_joints, split_planar_wrenches
 from dynamics_node.spatial.se3 import Ad_inv_dual, ad, ad_dual
 from dynamics_node.spatial.so3 import cross
@@ -31,7 +32,8 @@ class InverseDerivatives(NamedTuple):
     da: np.ndarray  # (nv, nv) the mass matrix, armature included
 
 
-def inverse_dynamics_derivatives(model, q, v, a, wrenches=None):
+def inverse_dynamics_derivatives(model: Model, q: np.ndarray, v: np.ndarray, a: np.ndarray,
+                                 wrenches: np.ndarray | None = None) -> InverseDerivatives:
     r"""Return the derivatives of `inverse_dynamics` by q, v and a.
 
     A small displacement of joint j along s = S_j displaces its subtree, with its velocities and
@@ -107,7 +109,8 @@ def _joint_wrenches(model, T, motions, wrenches):
     return F
 
 
-def bias_from_derivatives(model, q, v, dv, wrenches=None):
+def bias_from_derivatives(model: Model, q: np.ndarray, v: np.ndarray, dv: np.ndarray,
+                          wrenches: np.ndarray | None = None) -> np.ndarray:
     """Return ID(q, v, 0) from its derivative dv by v, (nv,).
 
     Without friction it is the torque at rest plus a homogeneous quadratic function b of v, for

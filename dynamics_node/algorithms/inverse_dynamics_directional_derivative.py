@@ -9,17 +9,20 @@ from dynamics_node.algorithms.motion_directional_derivative import (
     twist_transform_derivative,
     wrench_transform_derivative,
 )
-from dynamics_node.algorithms.parameter_direction import complete
+from dynamics_node.algorithms.parameter_direction import ParameterDirection, complete
 from dynamics_node.algorithms.recursion import (
     add_entries,
     forward_recursion,
     gravity_acceleration,
     per_body,
 )
+from dynamics_node.model.model import Model
 from dynamics_node.spatial.se3 import Ad_inv, Ad_inv_dual, ad_dual
 
 
-def inverse_dynamics_directional_derivative(model, q, v, a, direction, wrenches=None):
+def inverse_dynamics_directional_derivative(model: Model, q: np.ndarray, v: np.ndarray,
+                                            a: np.ndarray, direction: ParameterDirection,
+                                            wrenches: np.ndarray | None = None) -> np.ndarray:
     r"""Return d tau/dp of `inverse_dynamics`, (nv,).
 
     :param q, v, a: configuration (nq,), velocity and acceleration (nv,).
@@ -35,7 +38,9 @@ def inverse_dynamics_directional_derivative(model, q, v, a, direction, wrenches=
     return links + rotors + friction_directional_derivative(model, v, d)
 
 
-def newton_euler_derivative(model, q, v, a, d, wrenches=None):
+def newton_euler_derivative(model: Model, q: np.ndarray, v: np.ndarray, a: np.ndarray,
+                            d: ParameterDirection,
+                            wrenches: np.ndarray | None = None) -> np.ndarray:
     """Return d/dp of the torques of the links along a complete ParameterDirection, (nv,)."""
     motion = forward_recursion(model, q, v)
     rates = motion_derivative(model, q, v, motion, d)

@@ -9,11 +9,12 @@ from dynamics_node.algorithms.recursion import (
     joints_at,
     subspace_rate,
 )
-from dynamics_node.spatial.se3 import Ad_inv, ad
+from dynamics_node.model.model import Model
+from dynamics_node.spatial.se3 import Ad_inv, Pose, ad
 from dynamics_node.spatial.so3 import cross
 
 
-def jacobian(model, q, frame, local=False):
+def jacobian(model: Model, q: np.ndarray, frame: str, local: bool = False) -> np.ndarray:
     """Return J with (linear, angular) velocity of the frame's origin = J v, (6, nv).
 
     :param local: in the frame's own axes; else in the world's axes.
@@ -22,7 +23,7 @@ def jacobian(model, q, frame, local=False):
     return J if local else np.concatenate([pose.R @ J[:3], pose.R @ J[3:]])
 
 
-def pose_and_jacobian(model, q, frame):
+def pose_and_jacobian(model: Model, q: np.ndarray, frame: str) -> tuple[Pose, np.ndarray]:
     """Return (Pose of the frame in the world, J in the frame's own axes), from one pass."""
     T, S = joints_at(model, q)
     where = model.frame(frame)
@@ -34,7 +35,8 @@ def pose_and_jacobian(model, q, frame):
     return X, _linear_first(columns)
 
 
-def jacobian_rate(model, q, v, frame, local=False):
+def jacobian_rate(model: Model, q: np.ndarray, v: np.ndarray, frame: str,
+                  local: bool = False) -> np.ndarray:
     r"""Return dJ/dt along v: J a + (dJ/dt) v is the acceleration of the frame's origin, (6, nv).
 
     With the frame's twist V = (w, u), column by column in the frame's axes,

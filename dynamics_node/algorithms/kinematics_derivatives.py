@@ -7,6 +7,7 @@ import numpy as np
 from dynamics_node.algorithms.jacobian import jacobian
 from dynamics_node.algorithms.kinematics import frame_pose, path_to
 from dynamics_node.algorithms.recursion import add_entries, forward_recursion
+from dynamics_node.model.model import Model
 from dynamics_node.model.split_planar import split_planar_joints
 from dynamics_node.spatial.se3 import Ad_inv, ad
 from dynamics_node.spatial.so3 import cross, skew
@@ -19,7 +20,7 @@ class TwistDerivatives(NamedTuple):
     dv: np.ndarray  # (6, nv) the frame's Jacobian
 
 
-def frame_pose_derivatives(model, q, frame):
+def frame_pose_derivatives(model: Model, q: np.ndarray, frame: str) -> np.ndarray:
     """Return dT/dq_k of the frame's homogeneous matrix for every k, first index k, (nv, 4, 4).
 
     A unit velocity of k gives the frame the twist (w, u), column k of its local Jacobian, and
@@ -34,7 +35,8 @@ def _matrix(twist):
     return np.vstack([np.column_stack([skew(twist[3:]), twist[:3]]), np.zeros(4)])
 
 
-def frame_twist_derivatives(model, q, v, frame, local=False):
+def frame_twist_derivatives(model: Model, q: np.ndarray, v: np.ndarray, frame: str,
+                            local: bool = False) -> TwistDerivatives:
     r"""Return the derivatives of J(q) v, the velocity of the frame's origin, by q and v.
 
     A small displacement of joint j along s = S_j displaces the frame. In the frame's axes only the

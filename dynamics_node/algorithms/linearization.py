@@ -6,9 +6,12 @@ The functions take one state, or N states of a trajectory (float only: a matrix 
 from typing import NamedTuple
 
 import numpy as np
+from numpy.typing import ArrayLike
 from scipy.linalg import expm
 
+from dynamics_node.algorithms.forward_dynamics_derivatives import ForwardDerivatives
 from dynamics_node.model.joints import Floating
+from dynamics_node.model.model import Model
 from dynamics_node.spatial.so3 import skew
 
 
@@ -25,7 +28,7 @@ class Linear(NamedTuple):
     drift: np.ndarray  # (2 nv,)
 
 
-def linearized(model, v, a, derivatives):
+def linearized(model: Model, v: ArrayLike, a: ArrayLike, derivatives: ForwardDerivatives) -> Linear:
     r"""Return the continuous Linear around a state with velocity v and acceleration a.
 
     A = [[ -ad_v, 1 ], [ da/dq, da/dv ]],   B = [[ 0 ], [ da/dtau ]],   drift = (v, a).
@@ -44,7 +47,7 @@ def linearized(model, v, a, derivatives):
         np.concatenate([v, a], axis=-1))
 
 
-def discretized(linear, step):
+def discretized(linear: Linear, step: float) -> Linear:
     r"""Return the Linear of one step [s] with constant torques, exact by the matrix exponential of
 
     [[A, B, drift], [0, 0, 0]] step.
@@ -57,7 +60,7 @@ def discretized(linear, step):
     return Linear(moved[..., :n], moved[..., n:n + m], moved[..., n + m])
 
 
-def velocity_brackets(model):
+def velocity_brackets(model: Model) -> np.ndarray:
     """Return ad of each unit velocity k, first index k, (nv, nv, nv): zero where v = dq/dt."""
     brackets = np.zeros((model.nv, model.nv, model.nv))
     for body in model.bodies:

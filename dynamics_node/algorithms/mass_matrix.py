@@ -5,7 +5,9 @@ from typing import NamedTuple
 import numpy as np
 
 from dynamics_node.algorithms.recursion import add_block, joints_at, square
-from dynamics_node.spatial.se3 import Ad_inv_dual
+from dynamics_node.model.model import Model
+from dynamics_node.spatial.inertia import Inertia
+from dynamics_node.spatial.se3 import Ad_inv_dual, Pose
 from dynamics_node.spatial.solve import factor, solve_factored, symmetric
 
 # M is singular where a pivot of its elimination is no larger than this share of the largest inertia
@@ -14,7 +16,7 @@ from dynamics_node.spatial.solve import factor, solve_factored, symmetric
 SINGULAR = 1e-10
 
 
-def mass_matrix(model, q):
+def mass_matrix(model: Model, q: np.ndarray) -> np.ndarray:
     r"""Return the joint-space inertia M(q), symmetric, armature on its diagonal, (nv, nv).
 
     The kinetic energy is 1/2 v' M(q) v. With the composite inertia I^c_i of body i and its
@@ -38,7 +40,7 @@ def mass_matrix(model, q):
     return square(M)
 
 
-def composite_inertias(model, T):
+def composite_inertias(model: Model, T: list[Pose]) -> list[Inertia]:
     """Return the inertia of each body welded to its subtree; the world's is last."""
     composite = list(model.inertias)
     for i in reversed(range(len(model.bodies))):
@@ -54,7 +56,7 @@ class MassMatrixInverse(NamedTuple):
     margin: np.ndarray  # (nv,) positive where M is regular
 
 
-def mass_matrix_inverse(model, q):
+def mass_matrix_inverse(model: Model, q: np.ndarray) -> MassMatrixInverse:
     """Return M(q)^-1 by M = L' D L, which keeps the zeros between branches."""
     M = mass_matrix(model, q)
     L, d = factor(M)
@@ -62,7 +64,7 @@ def mass_matrix_inverse(model, q):
     return MassMatrixInverse(symmetric(inverse), pivot_margin(model, d))
 
 
-def pivot_margin(model, pivots):
+def pivot_margin(model: Model, pivots: np.ndarray) -> np.ndarray:
     """Return the margins, positive where a pivot is inertia and not rounding, (nv,).
 
     The pivots of M = L' D L and of the articulated bodies are the same numbers, so both ways of

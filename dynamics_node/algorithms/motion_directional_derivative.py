@@ -10,8 +10,10 @@ from typing import NamedTuple
 
 import numpy as np
 
-from dynamics_node.algorithms.recursion import per_body, subspace_rate
-from dynamics_node.spatial.se3 import Ad_inv, Ad_inv_dual, ad, ad_dual
+from dynamics_node.algorithms.parameter_direction import ParameterDirection
+from dynamics_node.algorithms.recursion import ForwardRecursion, per_body, subspace_rate
+from dynamics_node.model.model import Model
+from dynamics_node.spatial.se3 import Ad_inv, Ad_inv_dual, Pose, ad, ad_dual
 
 
 class MotionDerivative(NamedTuple):
@@ -23,7 +25,8 @@ class MotionDerivative(NamedTuple):
     deta: list   # (6,)
 
 
-def motion_derivative(model, q, v, motion, d):
+def motion_derivative(model: Model, q: np.ndarray, v: np.ndarray, motion: ForwardRecursion,
+                      d: ParameterDirection) -> MotionDerivative:
     """Return the MotionDerivative in a complete direction d: forward recursion of tables 6, 7."""
     T, S, V, _ = motion
     h, dS, deta = per_body(model), per_body(model), per_body(model)
@@ -48,11 +51,12 @@ def _subspace_rate_derivative(body, q, v, d):
     return subspace_rate(body, q, d.dv) + r * bend
 
 
-def twist_transform_derivative(T, h, X, dX):
+def twist_transform_derivative(T: Pose, h: np.ndarray, X: np.ndarray, dX: np.ndarray) -> np.ndarray:
     """Return d(Ad_{T^-1} X) of a twist X in the parent's frame (eq. 87)."""
     return Ad_inv(T, dX) - ad(h, Ad_inv(T, X))
 
 
-def wrench_transform_derivative(T, h, F, dF):
+def wrench_transform_derivative(T: Pose, h: np.ndarray, F: np.ndarray,
+                                dF: np.ndarray) -> np.ndarray:
     """Return d(Ad*_{T^-1} F) of a wrench F in the child's frame (eq. 88)."""
     return Ad_inv_dual(T, dF - ad_dual(h, F))

@@ -1,8 +1,12 @@
 """Define the direction of a directional derivative: rates of state and model parameters."""
 
-from typing import NamedTuple
+from typing import Any, NamedTuple, TypeAlias
 
 import numpy as np
+
+from dynamics_node.model.model import Model
+
+Rate: TypeAlias = Any  # np.ndarray, or None where it is omitted: `complete` replaces that by zeros
 
 
 class ParameterDirection(NamedTuple):
@@ -13,19 +17,19 @@ class ParameterDirection(NamedTuple):
     Kim 2012, section 4.2 and eq. 92, extended by gravity, friction and armature.
     """
 
-    dq: np.ndarray | None = None         # (nv,) as a velocity: q(p) = integrate(q, dq, p)
-    dv: np.ndarray | None = None         # (nv,)
-    da: np.ndarray | None = None         # (nv,) read where the acceleration is given
-    dtau: np.ndarray | None = None       # (nv,) read where the torque is given
-    dwrenches: np.ndarray | None = None  # (bodies, 6) angular first, in each body's frame
-    dinertias: np.ndarray | None = None  # (bodies, 10) see `inertial_parameters.TEN`
-    dgravity: np.ndarray | None = None   # (3,)
-    ddamping: np.ndarray | None = None   # (nv,)
-    dfriction: np.ndarray | None = None  # (nv,)
-    darmature: np.ndarray | None = None  # (nv,)
+    dq: Rate = None         # (nv,) as a velocity: q(p) = integrate(q, dq, p)
+    dv: Rate = None         # (nv,)
+    da: Rate = None         # (nv,) read where the acceleration is given
+    dtau: Rate = None       # (nv,) read where the torque is given
+    dwrenches: Rate = None  # (bodies, 6) angular first, in each body's frame
+    dinertias: Rate = None  # (bodies, 10) see `inertial_parameters.TEN`
+    dgravity: Rate = None   # (3,)
+    ddamping: Rate = None   # (nv,)
+    dfriction: Rate = None  # (nv,)
+    darmature: Rate = None  # (nv,)
 
 
-def complete(model, direction):
+def complete(model: Model, direction: ParameterDirection) -> ParameterDirection:
     """Return the direction with zeros for its omitted entries."""
     n, bodies = model.nv, len(model.bodies)
     shapes = (n, n, n, n, (bodies, 6), (bodies, 10), 3, n, n, n)

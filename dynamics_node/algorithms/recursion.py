@@ -13,7 +13,8 @@ from typing import NamedTuple
 
 import numpy as np
 
-from dynamics_node.spatial.se3 import Ad_inv, Ad_inv_dual, ad
+from dynamics_node.model.model import Body, Model
+from dynamics_node.spatial.se3 import Ad_inv, Ad_inv_dual, Pose, ad
 
 
 class ForwardRecursion(NamedTuple):
@@ -25,7 +26,7 @@ class ForwardRecursion(NamedTuple):
     eta: list   # eta_i = ad_V S v + (dS/dt) v, the velocity-dependent acceleration, (6,)
 
 
-def joints_at(model, q):
+def joints_at(model: Model, q: np.ndarray) -> tuple[list[Pose], list[np.ndarray]]:
     """Return the lists (T, S): pose in the parent and subspace of every body's joint."""
     T, S = [], []
     for body in model.bodies:
@@ -35,7 +36,7 @@ def joints_at(model, q):
     return T, S
 
 
-def subspace_rate(body, q, v):
+def subspace_rate(body: Body, q: np.ndarray, v: np.ndarray) -> np.ndarray:
     """Return dS_i/dt, component by component in the body's frame, (6, n_i)."""
     return body.ratio * body.joint.subspace_rate(_coordinates(body, q), body.ratio * v[body.v])
 
@@ -44,7 +45,7 @@ def _coordinates(body, q):
     return body.ratio * q[body.q] + body.offset
 
 
-def forward_recursion(model, q, v):
+def forward_recursion(model: Model, q: np.ndarray, v: np.ndarray) -> ForwardRecursion:
     """Return the ForwardRecursion of tables 2, 3 and 4."""
     T, S = joints_at(model, q)
     V, eta = per_body(model, np.zeros(6)), per_body(model)
@@ -55,17 +56,18 @@ def forward_recursion(model, q, v):
     return ForwardRecursion(T, S, V, eta)
 
 
-def per_body(model, world=None):
+def per_body(model: Model, world: object | None = None) -> list:
     """Return a list of one None per body, then the world's entry."""
     return [None] * len(model.bodies) + [world]
 
 
-def gravity_acceleration(model):
+def gravity_acceleration(model: Model) -> np.ndarray:
     """Return the twist rate of the world that models gravity: (0, -g), (6,)."""
     return np.concatenate([np.zeros(3), -model.gravity])
 
 
-def joint_forces(model, T, S, F):
+def joint_forces(model: Model, T: list[Pose], S: list[np.ndarray],
+                 F: list[np.ndarray]) -> np.ndarray:
     """Return tau by the backward recursion of table 2, from the wrench F (6,) of each body alone.
 
     F_i <- F_i + sum over children of Ad*_{T^-1} F_k,   tau_i = S_i' F_i.
@@ -91,6 +93,6 @@ def add_block(matrix: list, rows: slice, columns: slice, block) -> None:
         add_entries(matrix[r], columns, row)
 
 
-def square(rows):
+def square(rows: list) -> np.ndarray:
     """Return nested lists as a square array, (0, 0) for an empty list."""
     return np.array(rows).reshape(len(rows), len(rows))

@@ -8,7 +8,9 @@ from typing import NamedTuple
 
 import numpy as np
 
-from dynamics_node.algorithms.recursion import per_body
+from dynamics_node.algorithms.hybrid_dynamics import Articulated
+from dynamics_node.algorithms.recursion import ForwardRecursion, per_body
+from dynamics_node.model.model import Model
 from dynamics_node.spatial.se3 import Ad_inv, Ad_inv_dual
 from dynamics_node.spatial.solve import first_half, second_half, symmetric
 
@@ -20,7 +22,8 @@ class ReducedDynamics(NamedTuple):
     tau: np.ndarray  # (nv, k) torques that keep the prescribed at rest; elsewhere as given
 
 
-def reduced_dynamics(model, motion, joints, given, torques):
+def reduced_dynamics(model: Model, motion: ForwardRecursion, joints: list[Articulated],
+                     given: np.ndarray, torques: np.ndarray) -> ReducedDynamics:
     r"""Return a_v and tau_u of M (0, a_v) = (tau_u, tau_v): u at rest, tau_v given.
 
     Table 4 without velocity, gravity, external wrenches and prescribed acceleration:
@@ -51,7 +54,8 @@ def reduced_dynamics(model, motion, joints, given, torques):
     return ReducedDynamics(np.array(a), np.array(tau))
 
 
-def reduced_compliance(model, motion, joints, given, torques):
+def reduced_compliance(model: Model, motion: ForwardRecursion, joints: list[Articulated],
+                       given: np.ndarray, torques: np.ndarray) -> np.ndarray:
     r"""Return tau_v' M_vv^-1 tau_v of k sets of torques, symmetric, (k, k).
 
     Arguments as of `reduced_dynamics`. Only its backward recursion is needed: the torques

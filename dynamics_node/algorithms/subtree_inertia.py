@@ -8,7 +8,9 @@ from typing import NamedTuple
 
 import numpy as np
 
+from dynamics_node.model.model import Model
 from dynamics_node.spatial.inertia import ZERO, Inertia
+from dynamics_node.spatial.se3 import Pose
 from dynamics_node.spatial.so3 import cross, skew
 
 
@@ -27,17 +29,17 @@ class SubtreeInertia(NamedTuple):
     def __add__(self, other):
         return SubtreeInertia(*(mine + its for mine, its in zip(self, other)))
 
-    def velocity_matrix(self, X):
+    def velocity_matrix(self, X: np.ndarray) -> np.ndarray:
         """Return B X = ((tr(N) 1 - N) x, x * P), (6, n)."""
         x = X[:3]
         return np.concatenate([_trace_minus(self.flow) @ x, cross(x, self.momentum)])
 
-    def velocity_matrix_transposed(self, X):
+    def velocity_matrix_transposed(self, X: np.ndarray) -> np.ndarray:
         """Return the angular half of B' X, (tr(N) 1 - N)' x + P * y; the linear is zero, (3, n)."""
         x, y = X[:3], X[3:]
         return _trace_minus(self.flow).T @ x + cross(self.momentum, y)
 
-    def seen_from(self, T, drift):
+    def seen_from(self, T: Pose, drift: np.ndarray) -> 'SubtreeInertia':
         """Return the same in the parent's frame; drift: velocity of the origin relative to it."""
         inertia = self.inertia.seen_from(T)
         P = T.R @ self.momentum
@@ -45,7 +47,8 @@ class SubtreeInertia(NamedTuple):
         return SubtreeInertia(inertia, flow, P + inertia.mass * drift)
 
 
-def subtree_inertia(model, T, w, drift):
+def subtree_inertia(model: Model, T: list[Pose], w: list[np.ndarray],
+                    drift: list[np.ndarray]) -> list[SubtreeInertia]:
     """Return the SubtreeInertia of every body, the world's last: sums from the leaves.
 
     :param w: angular velocity of every body in its axes, the world's last.
@@ -61,18 +64,19 @@ def subtree_inertia(model, T, w, drift):
     return result
 
 
-def drifts(model, T, S, v, w):
+def drifts(model: Model, T: list[Pose], S: list[np.ndarray], v: np.ndarray,
+           w: list[np.ndarray]) -> list[np.ndarray]:
     """Return the velocity of each body's origin relative to its parent's, in the parent's axes."""
     return [cross(w[body.parent], T[i].p) + T[i].R @ (S[i] @ v[body.v])[3:]
             for i, body in enumerate(model.bodies)]
 
 
-def ad_angular(w, X):
+def ad_angular(w: np.ndarray, X: np.ndarray) -> np.ndarray:
     """Return ad_V X for the twist V = (w, 0)."""
     return np.concatenate([cross(w, X[:3]), cross(w, X[3:])])
 
 
-def seen_from_parent(row, T, drift, F):
+def seen_from_parent(row: np.ndarray, T: Pose, drift: np.ndarray, F: np.ndarray) -> np.ndarray:
     """Return B' X in the parent's frame, (3, n), where F = I X is there already, (6, n)."""
     return T.R @ row + cross(drift, F[3:])
 

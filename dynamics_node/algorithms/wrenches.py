@@ -1,12 +1,15 @@
 """Convert external wrenches at named frames to wrenches on bodies."""
 
+from collections.abc import Mapping
+
 import numpy as np
 
-from dynamics_node.model.model import WORLD
+from dynamics_node.model.model import WORLD, Model
 from dynamics_node.spatial.se3 import Ad_inv_dual
 
 
-def body_wrenches(model, wrenches, shape=(6,)):
+def body_wrenches(model: Model, wrenches: Mapping[str, np.ndarray],
+                  shape: tuple[int, ...] = (6,)) -> np.ndarray:
     """Return the wrench on each body at its own origin, angular part first, (bodies, 6).
 
     :param wrenches: {frame: (fx, fy, fz, tx, ty, tz)} on the robot at the frame's origin, in the

@@ -1,5 +1,6 @@
 """Project states onto the constraints: damped Newton steps in the mass metric (float only)."""
 
+from collections.abc import Sequence
 from dataclasses import replace
 from typing import NamedTuple
 
@@ -7,11 +8,12 @@ import numpy as np
 
 from dynamics_node.algorithms.mass_matrix import mass_matrix, mass_matrix_inverse
 from dynamics_node.checks import finite, positive
-from dynamics_node.constrained.constraint import frame_of, size, validate
+from dynamics_node.constrained.constraint import Constraint, frame_of, size, validate
 from dynamics_node.constrained.rows import constraint_matrix, residual
 from dynamics_node.constrained.world_kinematics import world_placements
 from dynamics_node.errors import DynamicsError
 from dynamics_node.model.configuration import integrate
+from dynamics_node.model.model import Model
 from dynamics_node.spatial import so3
 
 # Singular values of A below this share of the largest count as redundant rows.
@@ -29,8 +31,9 @@ ROUNDING = 16 * np.finfo(float).eps  # of a residual, relative to the largest co
 SHOWN = 5             # constraints in an error message
 
 
-def project_configuration(model, q, constraints, tolerance=1e-12, max_steps=50, fixed=(),
-                          limits=True):
+def project_configuration(model: Model, q: np.ndarray, constraints: Sequence[Constraint],
+                          tolerance: float = 1e-12, max_steps: int = 50, fixed: Sequence[str] = (),
+                          limits: bool = True) -> np.ndarray:
     """Return a configuration near q that satisfies the constraints and the joint limits, (nq,).
 
     Each step is the smallest in kinetic energy, so heavy links hardly move; a joint at its limit
@@ -45,25 +48,26 @@ def project_configuration(model, q, constraints, tolerance=1e-12, max_steps=50, 
     q = _configuration(model, q)
     tolerance = max(positive('tolerance', tolerance), ROUNDING * np.abs(q).max(initial=0.0))
     constraints = anchored(model, q, constraints)
-    limits = _limits(model, [model.joint(name) for name in fixed], limits)
-    q = np.clip(q, limits.lower, limits.upper)
-    nudges = [*np.random.default_rng(0).normal(size=(NUDGES, model.nv)) * (NUDGE * limits.free)]
+    bounds = _limits(model, [model.joint(name) for name in fixed], limits)
+    q = np.clip(q, bounds.lower, bounds.upper)
+    nudges = [*np.random.default_rng(0).normal(size=(NUDGES, model.nv)) * (NUDGE * bounds.free)]
     r = residual(model, q, constraints, angle_of_turn)
     for _ in range(max_steps):
         if np.abs(r).max(initial=0.0) <= tolerance:
             break
-        step = _step(model, q, constraints, r, limits)
-        q, r, better = _best_part(model, q, step, constraints, r, limits)
+        step = _step(model, q, constraints, r, bounds)
+        q, r, better = _best_part(model, q, step, constraints, r, bounds)
         if not better and nudges:  # for example at the singularity of a stretched arm
-            q = np.clip(integrate(model, q, nudges.pop()), limits.lower, limits.upper)
+            q = np.clip(integrate(model, q, nudges.pop()), bounds.lower, bounds.upper)
             r = residual(model, q, constraints, angle_of_turn)
         elif not better:
             break
-    _check_kept(model, q, constraints, r, tolerance, limits)
+    _check_kept(model, q, constraints, r, tolerance, bounds)
     return q
 
 
-def project_velocity(model, q, v, constraints):
+def project_velocity(model: Model, q: np.ndarray, v: np.ndarray,
+                     constraints: Sequence[Constraint]) -> np.ndarray:
     """Return the velocity nearest to v in kinetic energy that satisfies A v = 0, (nv,).
 
     It minimises (x - v)' M (x - v) with A x = 0: x = v - M^-1 A' (A M^-1 A')^+ A v.
@@ -75,7 +79,8 @@ def project_velocity(model, q, v, constraints):
     return v + _smallest_step(A, _metric(model, q), A @ v, 0.0)
 
 
-def anchored(model, q, constraints):
+def anchored(model: Model, q: np.ndarray,
+             constraints: Sequence[Constraint]) -> tuple[Constraint, ...]:
     """Return the constraints, with each contact without anchor anchored where it is at q.
 
     Frame 1's closure has the axes of `to` and the origin of frame 2; frame 2's closure has the same
@@ -199,7 +204,7 @@ def _check_kept(model, q, constraints, r, tolerance, limits):
         + (f' (at their limits: {", ".join(stopped)})' if stopped else ''))
 
 
-def angle_of_turn(R, axis=None):
+def angle_of_turn(R: np.ndarray, axis: np.ndarray | None = None) -> np.ndarray:
     """Return angle times axis where `sine_of_turn` returns its sine, which is 0 at half a turn."""
     if axis is None:
         return so3.log(R)

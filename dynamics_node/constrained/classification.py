@@ -28,7 +28,7 @@ class Classification(NamedTuple):
     coordinates: int  # m
 
     @property
-    def kind(self):
+    def kind(self) -> str:
         """Class of the mechanism. Over: rank = m < n; exactly: rank = m = n; under: rank < m.
 
         A mechanism that can move is under-constrained, even if some rows are redundant.
@@ -38,17 +38,17 @@ class Classification(NamedTuple):
         return OVER if self.rows > self.rank else EXACTLY
 
     @property
-    def free(self):
+    def free(self) -> int:
         """Number of degrees of freedom left."""
         return self.coordinates - self.rank
 
     @property
-    def redundant(self):
+    def redundant(self) -> int:
         """Number of rows that depend on others."""
         return self.rows - self.rank
 
     @property
-    def grounded(self):
+    def grounded(self) -> bool:
         """Whether fewer than six motions are free.
 
         Pan calls a system with rank(C) <= m - 6, like a legged robot, groundless.

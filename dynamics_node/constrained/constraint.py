@@ -6,14 +6,16 @@ the origin of frame 2's closure.
 """
 
 import math
+from collections.abc import Sequence
 from dataclasses import dataclass, fields
 from functools import lru_cache
+from typing import TypeAlias
 
 import numpy as np
 
 from dynamics_node.constrained.field_checks import IN_PLANE, SHORTEST, checked_field, refuse, short
 from dynamics_node.errors import DynamicsError
-from dynamics_node.model.model import WORLD, Frame
+from dynamics_node.model.model import WORLD, Frame, Model
 from dynamics_node.spatial import se3, so3
 from dynamics_node.spatial.se3 import Pose
 
@@ -52,6 +54,8 @@ FIELDS = {
     'flat_contact': (*_FRAMES, 'friction'),
 }
 
+Vector: TypeAlias = Sequence[float] | np.ndarray
+
 
 @dataclass(frozen=True)
 class Constraint:
@@ -66,11 +70,11 @@ class Constraint:
     kind: str                      # one of KINDS
     frame: str = ''                # frame 2, the constrained link
     to: str = WORLD_NAME           # frame 1, the link it is connected to, or the world
-    pose: tuple = ()               # of the closure in `frame`; () is the identity
-    to_pose: tuple = ()            # of the closure in `to`; () is the identity, of contacts: none
-    axis: tuple = (0.0, 0.0, 1.0)  # hinge, normal of the plane, or line, in frame 1's closure axes
+    pose: Vector = ()              # of the closure in `frame`; () is the identity
+    to_pose: Vector = ()           # of the closure in `to`; () is the identity, of contacts: none
+    axis: Vector = (0.0, 0.0, 1.0)  # hinge, normal of the plane, or line, in frame 1's closure axes
     distance: float = 0.0          # between the origins, or of the plane along its normal [m]
-    joints: tuple = ()             # (i, j) of a coupling: q_i = ratio q_j + offset
+    joints: Sequence[str] = ()     # (i, j) of a coupling: q_i = ratio q_j + offset
     ratio: float = 1.0
     offset: float = 0.0            # [rad or m]
     friction: float = math.nan     # coefficient of a contact; nan = unknown
@@ -105,22 +109,22 @@ class Constraint:
         return Constraint, tuple(getattr(self, field.name) for field in fields(self))
 
     @property
-    def placement(self):
+    def placement(self) -> Pose:
         """The Pose of the closure in `frame`."""
-        return _placed(self.pose)
+        return _placed(tuple(self.pose))
 
     @property
-    def to_placement(self):
+    def to_placement(self) -> Pose:
         """The Pose of the closure in `to`."""
-        return _placed(self.to_pose)
+        return _placed(tuple(self.to_pose))
 
     @property
-    def direction(self):
+    def direction(self) -> np.ndarray:
         """The unit vector along `axis`, (3,)."""
         return np.array(self.axis) / np.linalg.norm(self.axis)
 
     @property
-    def across(self):
+    def across(self) -> np.ndarray:
         """Two unit vectors normal to the axis and to each other: r1 x r2 is the axis, (2, 3)."""
         axis = self.direction
         next_one = np.eye(3)[(np.argmax(np.abs(axis)) + 1) % 3]
@@ -129,12 +133,12 @@ class Constraint:
         return np.array([first, so3.cross(axis, first)]) + 0.0  # + 0.0: no negative zeros
 
     @property
-    def is_contact(self):
+    def is_contact(self) -> bool:
         """Whether it is a contact, which can only push, and slide."""
         return self.kind in CONTACTS
 
     @property
-    def is_unanchored(self):
+    def is_unanchored(self) -> bool:
         """Whether it is a contact without anchor: frame 2 may be anywhere, the residual is zero."""
         return self.is_contact and not self.to_pose
 
@@ -153,18 +157,18 @@ def _placed(pose):
     return Pose(R, p)
 
 
-def size(constraint):
+def size(constraint: Constraint) -> int:
     """Return the number of rows of a constraint."""
     return KINDS[constraint.kind]
 
 
-def row_names(constraints):
+def row_names(constraints: Sequence[Constraint]) -> list[str]:
     """Return the name of each row: ['knee.x', 'knee.y', ..., 'knee.rx', ...]."""
     return [f'{constraint.name}.{row}' for constraint in constraints
             for row in ROWS[constraint.kind]]
 
 
-def validate(model, constraints):
+def validate(model: Model, constraints: Sequence[Constraint]) -> None:
     """Raise a DynamicsError where the constraints do not fit the robot.
 
     It names the constraint, the field and the valid values: an unknown link or joint, two
@@ -205,6 +209,6 @@ def _check_links(model, constraint):
                'to already', 'a link that it moves against')
 
 
-def frame_of(model, to):
+def frame_of(model: Model, to: str) -> Frame:
     """Return the Frame of a `to`: of a link, or of the world."""
     return Frame(WORLD, se3.IDENTITY) if to == WORLD_NAME else model.frame(to)

@@ -3,6 +3,7 @@
 Float only: ranks are counted by singular values.
 """
 
+from collections.abc import Sequence
 from dataclasses import dataclass
 
 import numpy as np
@@ -11,14 +12,14 @@ from scipy.linalg import solve_triangular
 from dynamics_node.algorithms.mass_matrix import mass_matrix
 from dynamics_node.constrained.actuation import actuated_dofs
 from dynamics_node.constrained.classification import FAILURES, Classification
-from dynamics_node.constrained.constraint import row_names
+from dynamics_node.constrained.constraint import Constraint, row_names
 from dynamics_node.constrained.rows import constraint_matrix, rows
 from dynamics_node.constrained.solve import decompose, dependent_rows, null_space, rank_of
 from dynamics_node.errors import SingularModel
 from dynamics_node.model.configuration import integrate
+from dynamics_node.model.model import Model
 
-# Rows contradict each other where the part of gamma that no acceleration cancels exceeds this
-# share.
+# Rows contradict each other where more than this share of gamma cannot be cancelled by any a.
 CONTRADICTION = 1e-8
 # A configuration is singular if the rank is greater after this small step along a free motion.
 STEP = 1e-3       # [rad or m]
@@ -52,12 +53,12 @@ class ConstraintReport:
     failure: int                 # 0, 1 or 2: see `classification.FAILURES`
 
     @property
-    def rank(self):
+    def rank(self) -> int:
         """The rank of A."""
         return self.passive.rank
 
     @property
-    def freedom(self):
+    def freedom(self) -> int:
         """Number of degrees of freedom that the constraints leave."""
         return self.passive.free
 
@@ -86,7 +87,8 @@ class ConstraintReport:
         return self.rows[int(np.argmax(np.abs(broken)))]
 
 
-def report(model, q, v, constraints, active=None):
+def report(model: Model, q: np.ndarray, v: np.ndarray, constraints: Sequence[Constraint],
+           active: np.ndarray | None = None) -> ConstraintReport:
     """Return the ConstraintReport at the state (q, v).
 
     :param active: (nv,) booleans, True where actuated; None for all but floating joints.

@@ -1,11 +1,14 @@
 """Compute contact forces from the model, without force sensors, for any rank (float only)."""
 
+from collections.abc import Sequence
 from typing import NamedTuple
 
 import numpy as np
+from numpy.typing import ArrayLike
 
-from dynamics_node.constrained.constraint import size
+from dynamics_node.constrained.constraint import Constraint, size
 from dynamics_node.constrained.rank_deficient import rank_deficient_forward
+from dynamics_node.model.model import Model
 
 
 class ContactForces(NamedTuple):
@@ -17,7 +20,9 @@ class ContactForces(NamedTuple):
     rank: int              # below m the forces are not unique
 
 
-def contact_forces(model, q, v, tau, constraints, wrenches=None):
+def contact_forces(model: Model, q: np.ndarray, v: np.ndarray, tau: np.ndarray,
+                   constraints: Sequence[Constraint],
+                   wrenches: np.ndarray | None = None) -> ContactForces:
     r"""Return the ContactForces under the torques tau.
 
     With h = b + g + friction - J' F_ext,
@@ -35,7 +40,7 @@ def contact_forces(model, q, v, tau, constraints, wrenches=None):
     return ContactForces(found.multipliers, found.a, found.violation, found.rank)
 
 
-def by_name(constraints, force):
+def by_name(constraints: Sequence[Constraint], force: ArrayLike) -> dict[str, np.ndarray]:
     """Return {name of a constraint: its part of the force}, in order."""
     ends = np.cumsum([size(constraint) for constraint in constraints], dtype=int)
     return {constraint.name: part

@@ -3,11 +3,13 @@
 Both dynamics solve a linear system; their derivatives solve the same system.
 """
 
+from collections.abc import Sequence
 from typing import NamedTuple
 
 import numpy as np
 
 from dynamics_node.algorithms.inverse_dynamics_derivatives import inverse_dynamics_derivatives
+from dynamics_node.constrained.constraint import Constraint
 from dynamics_node.constrained.forward import constrained_forward_dynamics
 from dynamics_node.constrained.hybrid import DEPENDENT
 from dynamics_node.constrained.inverse import constrained_inverse_dynamics
@@ -16,6 +18,7 @@ from dynamics_node.constrained.row_derivatives import row_derivatives
 from dynamics_node.constrained.rows import constraint_matrix
 from dynamics_node.constrained.solve import rank_of
 from dynamics_node.errors import DynamicsError
+from dynamics_node.model.model import Model
 from dynamics_node.spatial.solve import factor, solve_factored, symmetric
 
 
@@ -31,8 +34,10 @@ class ForwardDerivativesAndMargin(NamedTuple):
     margin: np.ndarray          # (m,) positive where the rows are independent
 
 
-def constrained_forward_dynamics_derivatives(model, q, v, tau, constraints, wrenches=None,
-                                             stabilisation=None):
+def constrained_forward_dynamics_derivatives(
+        model: Model, q: np.ndarray, v: np.ndarray, tau: np.ndarray,
+        constraints: Sequence[Constraint], wrenches: np.ndarray | None = None,
+        stabilisation: Sequence[float] | None = None) -> ForwardDerivativesAndMargin:
     r"""Return the derivatives of `forward.constrained_forward_dynamics` by q, v and tau.
 
     ID(q, v, a) - A' lambda = tau and A a + gamma = 0 hold at every state; differentiated, with
@@ -78,10 +83,12 @@ class ConstrainedInverseDerivatives(NamedTuple):
     multipliers_da: np.ndarray
 
 
-def constrained_inverse_dynamics_derivatives(model, q, v, a, constraints, active,
-                                             passive_torques=None, choice='least_force',
-                                             torque_weights=None, force_weights=None,
-                                             wrenches=None):
+def constrained_inverse_dynamics_derivatives(
+        model: Model, q: np.ndarray, v: np.ndarray, a: np.ndarray,
+        constraints: Sequence[Constraint], active: np.ndarray,
+        passive_torques: np.ndarray | None = None, choice: str = 'least_force',
+        torque_weights: np.ndarray | None = None, force_weights: np.ndarray | None = None,
+        wrenches: np.ndarray | None = None) -> ConstrainedInverseDerivatives:
     r"""Return the derivatives of `inverse.constrained_inverse_dynamics` by q, v and a.
 
     The multipliers are the stationary point of the cost with A_p' lambda = tau_pr - tau_p:
@@ -112,7 +119,7 @@ def constrained_inverse_dynamics_derivatives(model, q, v, a, constraints, active
     system = np.block([[H, A_p], [A_p.T, np.zeros((passive, passive))]])
     if rank_of(np.linalg.svd(system, compute_uv=False)) < len(system):
         raise DynamicsError('the constraint forces are not unique, so they have no derivatives: '
-                            'remove redundant constraints, or use choice weighted or least_force')
+                            'drop redundant constraints, or use choice weighted or least_force')
     tau_a = solution.tau[active]
     nu = np.linalg.lstsq(A_p, A_a @ (W * tau_a) - F * multipliers, rcond=None)[0]
 

@@ -1,16 +1,18 @@
 """Distribute the forces of a floating-base motion over joints and contacts (float only: ranks)."""
 
+from collections.abc import Sequence
 from typing import NamedTuple
 
 import numpy as np
 
 from dynamics_node.algorithms.inverse_dynamics import inverse_dynamics
+from dynamics_node.constrained.constraint import Constraint
 from dynamics_node.constrained.redundancy_resolution import RedundancyWeights, resolve_redundancy
 from dynamics_node.constrained.rows import rows
 from dynamics_node.constrained.solve import rank_of
 from dynamics_node.errors import DynamicsError
 from dynamics_node.model.joints import Floating
-from dynamics_node.model.model import WORLD
+from dynamics_node.model.model import WORLD, Model
 
 # A missing generalised force below this share of the largest needed one is rounding.
 ROUNDING = 1e-8
@@ -28,8 +30,12 @@ class Distribution(NamedTuple):
     choices: int             # dimension of the internal forces, among which was chosen
 
 
-def floating_base_torques(model, q, v, a, constraints, actuated=None, choice='least_torque',
-                          preferred=None, torque_weights=None, force_weights=None, wrenches=None):
+def floating_base_torques(model: Model, q: np.ndarray, v: np.ndarray, a: np.ndarray,
+                          constraints: Sequence[Constraint], actuated: Sequence[str] | None = None,
+                          choice: str = 'least_torque', preferred: np.ndarray | None = None,
+                          torque_weights: np.ndarray | None = None,
+                          force_weights: np.ndarray | None = None,
+                          wrenches: np.ndarray | None = None) -> Distribution:
     r"""Return the Distribution for the acceleration a, which must satisfy the contacts.
 
     The contacts alone support the joints that are not actuated; the others need
@@ -83,7 +89,7 @@ def _actuated_dofs(model, actuated=None):
     return driven
 
 
-def supporting_forces(A, need):
+def supporting_forces(A: np.ndarray, need: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
     """Return (x, Z): the least x (m,) with A' x = need, and an orthonormal basis of A' z = 0.
 
     If there is none, x is the least-squares solution.

@@ -1,12 +1,15 @@
 """Compute constrained forward dynamics: accelerations and multipliers (Kim 2012, eq. 67-69)."""
 
+from collections.abc import Sequence
 from typing import NamedTuple
 
 import numpy as np
 
 from dynamics_node.constrained import hybrid
+from dynamics_node.constrained.constraint import Constraint
 from dynamics_node.constrained.rows import rows
 from dynamics_node.constrained.stabilisation import stabilised_gamma
+from dynamics_node.model.model import Model
 
 
 class ConstrainedForward(NamedTuple):
@@ -18,7 +21,10 @@ class ConstrainedForward(NamedTuple):
     inertia_margin: np.ndarray  # (nv,) positive where M is regular
 
 
-def constrained_forward_dynamics(model, q, v, tau, constraints, wrenches=None, stabilisation=None):
+def constrained_forward_dynamics(
+        model: Model, q: np.ndarray, v: np.ndarray, tau: np.ndarray,
+        constraints: Sequence[Constraint], wrenches: np.ndarray | None = None,
+        stabilisation: Sequence[float] | None = None) -> ConstrainedForward:
     r"""Return the ConstrainedForward of M a + b = tau + A' lambda, A a + gamma = 0.
 
     lambda = -(A M^-1 A')^-1 (A a_r + gamma),   a = a_r + M^-1 A' lambda,
@@ -37,13 +43,17 @@ def constrained_forward_dynamics(model, q, v, tau, constraints, wrenches=None, s
     return solve(model, q, v, tau, constraints, wrenches, stabilisation)
 
 
-def by_articulated_bodies(model, q, v, tau, constraints, wrenches=None, stabilisation=None):
+def by_articulated_bodies(model: Model, q: np.ndarray, v: np.ndarray, tau: np.ndarray,
+                          constraints: Sequence[Constraint], wrenches: np.ndarray | None = None,
+                          stabilisation: Sequence[float] | None = None) -> ConstrainedForward:
     """Return the ConstrainedForward by O(n) passes, for models without mimic joints."""
     return _solve(hybrid.by_articulated_bodies, model, q, v, tau, constraints,
                                     wrenches, stabilisation)
 
 
-def by_mass_matrix(model, q, v, tau, constraints, wrenches=None, stabilisation=None):
+def by_mass_matrix(model: Model, q: np.ndarray, v: np.ndarray, tau: np.ndarray,
+                   constraints: Sequence[Constraint], wrenches: np.ndarray | None = None,
+                   stabilisation: Sequence[float] | None = None) -> ConstrainedForward:
     """Return the ConstrainedForward by M = L' D L, for any model; cheaper for short chains."""
     return _solve(hybrid.by_blocks, model, q, v, tau, constraints, wrenches, stabilisation)
 

@@ -1,11 +1,16 @@
-"""Check contact forces or impulses: friction cone, sign, centre of pressure (float only)."""
+"""Check contact forces or impulses: friction cone, unilaterality, centre of pressure.
+
+Float only: the verdicts depend on values.
+"""
 
 import math
+from collections.abc import Mapping, Sequence
 from typing import NamedTuple
 
 import numpy as np
+from numpy.typing import ArrayLike
 
-from dynamics_node.constrained.constraint import size
+from dynamics_node.constrained.constraint import Constraint, size
 from dynamics_node.constrained.contact_forces import by_name
 from dynamics_node.errors import DynamicsError
 
@@ -26,7 +31,8 @@ class ContactCheck(NamedTuple):
     support: str          # centre of pressure 'inside' or 'outside' the sole, 'unknown': no size
 
 
-def check_contacts(constraints, force, sizes=None):
+def check_contacts(constraints: Sequence[Constraint], force: ArrayLike,
+                   sizes: Mapping[str, ArrayLike] | None = None) -> list[ContactCheck]:
     r"""Return a ContactCheck for every point, line and flat contact among the constraints.
 
     'pulling': f_z < 0, the contact would open. 'sliding': |f_t| > mu f_z, the contact would slide.

@@ -1,5 +1,6 @@
 """Compute constrained hybrid dynamics: a, tau and multipliers (Kim 2012, eq. 70-80)."""
 
+from collections.abc import Sequence
 from typing import NamedTuple
 
 import numpy as np
@@ -10,8 +11,10 @@ from dynamics_node.algorithms.inverse_dynamics import inverse_dynamics
 from dynamics_node.algorithms.mass_matrix import mass_matrix, pivot_margin
 from dynamics_node.algorithms.recursion import forward_recursion
 from dynamics_node.algorithms.reduced_dynamics import reduced_compliance, reduced_dynamics
+from dynamics_node.constrained.constraint import Constraint
 from dynamics_node.constrained.rows import rows
 from dynamics_node.constrained.stabilisation import stabilised_gamma
+from dynamics_node.model.model import Model
 from dynamics_node.spatial.solve import factor, first_half, second_half, solve_factored, symmetric
 
 # A row depends on the others where the pivot of its elimination from A M^-1 A' is no larger than
@@ -30,8 +33,11 @@ class ConstrainedHybrid(NamedTuple):
     inertia_margin: np.ndarray  # (nv,) positive where M is regular, or a was given
 
 
-def constrained_hybrid_dynamics(model, q, v, a, tau, given, constraints, wrenches=None,
-                                stabilisation=None):
+def constrained_hybrid_dynamics(model: Model, q: np.ndarray, v: np.ndarray, a: np.ndarray,
+                                tau: np.ndarray, given: np.ndarray,
+                                constraints: Sequence[Constraint],
+                                wrenches: np.ndarray | None = None,
+                                stabilisation: Sequence[float] | None = None) -> ConstrainedHybrid:
     r"""Return a, tau, lambda of M a + b = tau + A' lambda, A a + gamma = 0, given a or tau per dof.
 
     With a given at u and tau at v, and a_r the acceleration without constraints,
@@ -54,7 +60,9 @@ def constrained_hybrid_dynamics(model, q, v, a, tau, given, constraints, wrenche
     return solve(model, q, v, a, tau, given, found.A, error, wrenches)
 
 
-def by_articulated_bodies(model, q, v, a, tau, given, A, error, wrenches=None):
+def by_articulated_bodies(model: Model, q: np.ndarray, v: np.ndarray, a: np.ndarray,
+                          tau: np.ndarray, given: np.ndarray, A: np.ndarray, error: np.ndarray,
+                          wrenches: np.ndarray | None = None) -> ConstrainedHybrid:
     """Return the ConstrainedHybrid by O(n) passes, without mimic joints; A (m, nv), error (m,)."""
     motion = forward_recursion(model, q, v)
     drive = tau - friction_torque(model, v)
@@ -68,7 +76,9 @@ def by_articulated_bodies(model, q, v, a, tau, given, A, error, wrenches=None):
                              multipliers, margin, free.margin)
 
 
-def by_blocks(model, q, v, a, tau, given, A, error, wrenches=None):
+def by_blocks(model: Model, q: np.ndarray, v: np.ndarray, a: np.ndarray, tau: np.ndarray,
+              given: np.ndarray, A: np.ndarray, error: np.ndarray,
+              wrenches: np.ndarray | None = None) -> ConstrainedHybrid:
     r"""Return the ConstrainedHybrid by the mass matrix; `given` may be a symbol.
 
     With M_vv = L' D L and L' Y = A_v', L' y = tau_v - b_v - M_vu a_u, the matrix of the multipliers
@@ -89,7 +99,7 @@ def by_blocks(model, q, v, a, tau, given, A, error, wrenches=None):
     return ConstrainedHybrid(full, torque, multipliers, margin, u + w * pivot_margin(model, d))
 
 
-def solve_multipliers(delassus, error):
+def solve_multipliers(delassus: np.ndarray, error: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
     """Return (lambda, margin) of A_v M_vv^-1 A_v' lambda = -error, (m,) each.
 
     :param delassus: A_v M_vv^-1 A_v' (m, m), symmetric.

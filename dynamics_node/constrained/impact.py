@@ -1,14 +1,17 @@
 """Compute impacts: the velocity after constraints are hit, for independent rows (Hutter 2017)."""
 
+from collections.abc import Mapping, Sequence
 from typing import NamedTuple
 
 import numpy as np
+from numpy.typing import ArrayLike
 
 from dynamics_node.algorithms.mass_matrix import mass_matrix, pivot_margin
-from dynamics_node.constrained.constraint import size
+from dynamics_node.constrained.constraint import Constraint, size
 from dynamics_node.constrained.hybrid import DEPENDENT
 from dynamics_node.constrained.rows import constraint_matrix
 from dynamics_node.errors import DynamicsError
+from dynamics_node.model.model import Model
 from dynamics_node.spatial.solve import factor, solve_factored, symmetric
 
 
@@ -22,7 +25,8 @@ class Impact(NamedTuple):
     inertia_margin: np.ndarray  # (nv,) positive where M is regular
 
 
-def impact(model, q, v, constraints, restitution=0.0):
+def impact(model: Model, q: np.ndarray, v: np.ndarray, constraints: Sequence[Constraint],
+           restitution: ArrayLike | Mapping[str, ArrayLike] = 0.0) -> Impact:
     r"""Return the Impact of a robot at velocity v with all the constraints at once.
 
     A v^+ = -e A v^-,   M (v^+ - v^-) = A' impulse,   so that with Lambda_c = (A M^-1 A')^-1
@@ -52,7 +56,8 @@ def impact(model, q, v, constraints, restitution=0.0):
                   pivot_margin(model, d))
 
 
-def restitution_of_rows(constraints, restitution):
+def restitution_of_rows(constraints: Sequence[Constraint],
+                        restitution: ArrayLike | Mapping[str, ArrayLike]) -> np.ndarray:
     """Return e of every row, (m,).
 
     :param restitution: one number 0..1 for all rows of all contacts (point, line, flat), with 0
@@ -61,7 +66,7 @@ def restitution_of_rows(constraints, restitution):
         {'foot': (0, 0, e)} stops a point sideways and reflects it along the normal.
     """
     sizes = [size(constraint) for constraint in constraints]
-    if isinstance(restitution, dict):
+    if isinstance(restitution, Mapping):
         unknown = set(restitution) - {constraint.name for constraint in constraints}
         if unknown:
             raise DynamicsError(

@@ -1,5 +1,6 @@
 """Compute constrained inverse dynamics for rows of any rank (Kim 2012, eq. 56-66; float only)."""
 
+from collections.abc import Sequence
 from typing import NamedTuple
 
 import numpy as np
@@ -7,7 +8,7 @@ from scipy.linalg import solve_triangular
 
 from dynamics_node.algorithms.inverse_dynamics import inverse_dynamics
 from dynamics_node.algorithms.mass_matrix import mass_matrix
-from dynamics_node.constrained.constraint import row_names
+from dynamics_node.constrained.constraint import Constraint, row_names
 from dynamics_node.constrained.rank_deficient import CONSISTENT
 from dynamics_node.constrained.redundancy_resolution import (
     RedundancyWeights,
@@ -17,6 +18,7 @@ from dynamics_node.constrained.redundancy_resolution import (
 from dynamics_node.constrained.rows import rows
 from dynamics_node.constrained.solve import decompose, null_space
 from dynamics_node.errors import DynamicsError
+from dynamics_node.model.model import Model
 
 
 class ConstrainedInverse(NamedTuple):
@@ -27,9 +29,14 @@ class ConstrainedInverse(NamedTuple):
     redundancy: int          # dimension of the active torques that leave the motion unchanged
 
 
-def constrained_inverse_dynamics(model, q, v, a, constraints, active, passive_torques=None,
-                                 choice='least_force', torque_weights=None, force_weights=None,
-                                 wrenches=None, tolerance=CONSISTENT):
+def constrained_inverse_dynamics(model: Model, q: np.ndarray, v: np.ndarray, a: np.ndarray,
+                                 constraints: Sequence[Constraint], active: np.ndarray,
+                                 passive_torques: np.ndarray | None = None,
+                                 choice: str = 'least_force',
+                                 torque_weights: np.ndarray | None = None,
+                                 force_weights: np.ndarray | None = None,
+                                 wrenches: np.ndarray | None = None,
+                                 tolerance: float = CONSISTENT) -> ConstrainedInverse:
     r"""Return the ConstrainedInverse of the motion (q, v, a) with M a + b = tau + A' lambda.
 
     With active joints a and passive ones p, and tau_r = M a + b,
@@ -87,7 +94,7 @@ def _refuse_broken(found, v, a, names, tolerance):
         excess = np.abs(broken) - tolerance * np.maximum(1.0, size)
         if np.any(excess > 0.0):
             k = int(np.argmax(excess))
-            raise DynamicsError(f"the {what} violates constraint row '{names[k]}' by "
+            raise DynamicsError(f"the {what} breaks constraint row '{names[k]}' by "
                                 f'{broken[k]:.3g}; {remedy} finds one that satisfies it')
 
 

@@ -1,12 +1,15 @@
 """Compute the derivatives of constraint forces and constraint errors by q and v (dual numbers)."""
 
+from collections.abc import Sequence
 from typing import NamedTuple
 
 import numpy as np
 
 from dynamics_node.algorithms.dual import dual_state, slopes_of
+from dynamics_node.constrained.constraint import Constraint
 from dynamics_node.constrained.rows import rows
 from dynamics_node.constrained.stabilisation import stabilised_gamma
+from dynamics_node.model.model import Model
 
 
 class RowDerivatives(NamedTuple):
@@ -18,7 +21,9 @@ class RowDerivatives(NamedTuple):
     matrix_dq: np.ndarray  # dA/dq (m, nv, nv)
 
 
-def row_derivatives(model, q, v, a, multipliers, constraints, stabilisation=None):
+def row_derivatives(model: Model, q: np.ndarray, v: np.ndarray, a: np.ndarray,
+                    multipliers: np.ndarray, constraints: Sequence[Constraint],
+                    stabilisation: Sequence[float] | None = None) -> RowDerivatives:
     """Return the RowDerivatives, from one run of `rows` on dual numbers.
 
     With stabilisation, gamma is that of `stabilisation.stabilised_gamma`.

@@ -1,6 +1,9 @@
-"""Turn records into the frozen Model: find the root, lump what is fixed, number what moves."""
+"""Build the frozen Model from records: find the root, lump fixed links, number the joints."""
+
+from collections.abc import Mapping
 
 import numpy as np
+from numpy.typing import ArrayLike
 
 from dynamics_node.checks import at_least_zero, choice, finite, flag, mapping, positive
 from dynamics_node.errors import ModelError, UnknownName
@@ -8,7 +11,7 @@ from dynamics_node.model.configuration import UNIT_QUATERNION
 from dynamics_node.model.joints import KINDS, Floating, Planar, Prismatic, Revolute
 from dynamics_node.model.mimic import chains, resolve_mimic
 from dynamics_node.model.model import WORLD, Body, Frame, JointInfo, Model
-from dynamics_node.model.records import JointRecord
+from dynamics_node.model.records import JointRecord, RobotRecord
 from dynamics_node.model.tree import depth_first
 from dynamics_node.spatial import inertia as inertias
 from dynamics_node.spatial import se3
@@ -18,15 +21,17 @@ BASES = ('fixed', 'floating')
 FRICTION_SPEED = 0.01            # [rad/s or m/s]
 
 
-def build_model(record, base='fixed', gravity=(0.0, 0.0, -9.81), locked=None, armature=None,
-                friction=True, friction_speed=FRICTION_SPEED):
+def build_model(record: RobotRecord, base: str = 'fixed', gravity: ArrayLike = (0.0, 0.0, -9.81),
+                locked: Mapping[str, ArrayLike] | None = None,
+                armature: Mapping[str, float] | None = None, friction: bool = True,
+                friction_speed: float = FRICTION_SPEED) -> Model:
     """Return the Model of a RobotRecord.
 
-    :param base: 'fixed' to the world, or 'floating' free in it.
-    :param gravity: towards the earth, in the root frame [m/s^2].
-    :param locked: joint name -> position at which it is locked_at; the joint is then no coordinate.
+    :param base: 'fixed' to the world, or 'floating'.
+    :param gravity: acceleration of gravity in the root frame [m/s^2].
+    :param locked: joint name -> position at which it is locked; the joint is then no coordinate.
     :param armature: joint name -> rotor inertia x gear ratio^2 [kg m^2 or kg].
-    :param friction: False leaves out the URDF's damping and friction.
+    :param friction: False ignores the damping and friction of the URDF.
     :param friction_speed: speed over which friction changes its sign, see algorithms/friction.py.
     """
     gravity = finite('gravity', gravity, (3,))
@@ -60,7 +65,7 @@ def _with_base(base, root, order):
 
 
 def _locked_positions(order, locked):
-    """Return {joint name: q} of the joints that do not move; fixed ones are at ()."""
+    """Return {joint name: q} of the locked joints, and {name: ()} of the fixed ones."""
     moving = {joint.name: joint for joint in order if joint.kind != 'fixed'}
     locked_at = {joint.name: () for joint in order if joint.kind == 'fixed'}
     for name, position in locked.items():
@@ -79,9 +84,9 @@ def _locked_positions(order, locked):
 
 
 def _lump(links, root, order, locked_at):
-    """Walk the tree; what is fixed or locked_at becomes part of its parent body, exactly.
+    """Return bodies, frames and base inertia: fixed and locked links become part of their parent.
 
-    The links stay addressable: each has a frame on the body it ended up on.
+    Every link keeps a frame, on the body that it is now part of.
     """
     inertia_of = {link.name: link.inertia for link in links}
     frames = {}
@@ -111,7 +116,7 @@ def _lump(links, root, order, locked_at):
 
 
 def _joint_infos(order, locked_at, follows):
-    """Number the coordinates: depth-first, masters only."""
+    """Return the JointInfo of each coordinate: depth-first, without mimic joints."""
     infos, q, v = [], 0, 0
     followers = {}
     for name, (master, _, _) in follows.items():
@@ -138,7 +143,7 @@ def _body(made, place, follows):
 def _joint_constants(order, joints, locked_at, follows, armature, friction):
     """Return damping, friction and armature per degree of freedom.
 
-    A mimic joint's are carried over to its master so that the power stays the same:
+    Those of a mimic joint are added to its master's at equal power:
     ratio^2 times damping and armature, |ratio| times Coulomb friction.
     """
     moving = {joint.name: joint for joint in order if joint.name not in locked_at}
@@ -159,13 +164,13 @@ def _joint_constants(order, joints, locked_at, follows, armature, friction):
 
 
 def _inertia_scale(bodies, joints):
-    """Return the inertia that each motion could meet at most, about any axis, stretched out, (nv,).
+    """Return an upper bound of the inertia of each degree of freedom in any configuration, (nv,).
 
-    The measure of what is rounding and what is mass: a pivot far below it is the former.
-    For all that hangs on a joint: the mass for a slide; for a turn, mass times reach^2.
+    A pivot far below it is rounding, not inertia. It is the mass of the subtree for translations;
+    for rotations, its inertia with all bodies at their farthest.
     """
     mass, turn = [0.0] * len(bodies), [0.0] * len(bodies)
-    reach = [0.0] * len(bodies)  # distance from a body's origin over the joints to what hangs on it
+    reach = [0.0] * len(bodies)  # greatest distance from a body's origin to joints of its subtree
     for i in reversed(range(len(bodies))):
         body = bodies[i]
         mass[i] += body.inertia.mass

@@ -1,20 +1,24 @@
-"""Which joints follow which, once chains are resolved."""
+"""Resolve mimic joints: the master, ratio and offset of each follower, chains folded."""
+
+from collections.abc import Iterator, Sequence
 
 import numpy as np
 
 from dynamics_node.checks import LARGEST
 from dynamics_node.errors import ModelError
+from dynamics_node.model.records import JointRecord
 from dynamics_node.model.tree import some
 
 
-def resolve_mimic(order, locked_at):
+def resolve_mimic(order: Sequence[JointRecord],
+                  locked_at: dict) -> dict[str, tuple[str, float, float]]:
     """Return {follower: (master, ratio, offset)} with every master an independent joint.
 
-    A chain a -> b -> c is folded: q_a = r_a (r_b q_c + o_b) + o_a. A joint that follows a locked_at
-    one is locked_at too, and is added to `locked_at`.
+    A chain a -> b -> c is folded: q_a = r_a (r_b q_c + o_b) + o_a. A joint that follows a locked
+    one is locked too, and is added to `locked_at`.
     """
     by_name = {joint.name: joint for joint in order}
-    follows = {}
+    follows: dict[str, tuple[str, float, float]] = {}
     for joint in order:
         for follower in _unresolved(joint, by_name, locked_at, follows):
             _resolve(follower, locked_at, follows)
@@ -22,7 +26,7 @@ def resolve_mimic(order, locked_at):
 
 
 def _unresolved(joint, by_name, locked_at, follows):
-    """Return the followers from `joint` up to what is known, the last first."""
+    """Return the unresolved followers from `joint` up to a resolved one, the last first."""
     chain = {}
     while joint.mimic is not None and joint.name not in locked_at and joint.name not in follows:
         if joint.name in chain:
@@ -45,7 +49,7 @@ def _master(joint, by_name):
 
 
 def _resolve(joint, locked_at, follows):
-    """Enter a joint whose master is locked_at, resolved or free."""
+    """Resolve a joint whose master is locked, resolved or independent."""
     master, ratio, offset = joint.mimic
     if master in follows:
         master, above, shift = follows[master]
@@ -61,8 +65,8 @@ def _resolve(joint, locked_at, follows):
         follows[joint.name] = (master, ratio, offset)
 
 
-def chains(order):
-    """Yield a sentence on every joint that mimics a joint that mimics."""
+def chains(order: Sequence[JointRecord]) -> Iterator[str]:
+    """Yield a warning for every joint that mimics a mimic joint."""
     by_name = {joint.name: joint for joint in order}
     for joint in order:
         leader = by_name.get(joint.mimic.joint) if joint.mimic else None

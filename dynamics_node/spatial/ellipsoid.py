@@ -4,6 +4,8 @@ from typing import NamedTuple
 
 import numpy as np
 
+from dynamics_node.spatial.inertia import Inertia
+
 THINNEST = 1e-3  # [m] least half axis, so that rods, plates and unphysical inertias stay visible
 
 
@@ -15,7 +17,7 @@ class Ellipsoid(NamedTuple):
     half_axes: np.ndarray   # (3,) along them [m]
 
 
-def equivalent_ellipsoid(inertia):
+def equivalent_ellipsoid(inertia: Inertia) -> Ellipsoid:
     """Return the Ellipsoid of an Inertia of positive mass, in the axes of the body.
 
     A solid ellipsoid has  I_1 = m (b^2 + c^2) / 5,  hence  a^2 = 5 (I_2 + I_3 - I_1) / (2 m).

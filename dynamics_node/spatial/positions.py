@@ -9,6 +9,7 @@ theta is the angle about z from x, phi the angle from z. Any number of positions
 """
 
 import numpy as np
+from numpy.typing import ArrayLike
 
 from dynamics_node.errors import DynamicsError, shown
 from dynamics_node.spatial.rotations import numbers
@@ -16,7 +17,7 @@ from dynamics_node.spatial.rotations import numbers
 POSITIONS = ('cartesian', 'cylindrical', 'spherical')
 
 
-def from_cartesian(kind, r):
+def from_cartesian(kind: str, r: ArrayLike) -> np.ndarray:
     """Return the parameters chi, (.., 3), of the positions r, (.., 3): rho, r >= 0, phi <= pi."""
     r = checked('cartesian', r)
     _known(kind)
@@ -29,7 +30,7 @@ def from_cartesian(kind, r):
     return np.stack([np.hypot(rho, z), theta, np.arctan2(rho, z)], axis=-1)
 
 
-def checked(kind, chi):
+def checked(kind: str, chi: ArrayLike) -> np.ndarray:
     """Return chi as an array of finite numbers, (.., 3).
 
     :raise DynamicsError: an unknown kind, a wrong shape, or a number that is not finite.

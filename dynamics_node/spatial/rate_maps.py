@@ -14,6 +14,7 @@ the factor 1 - n n', without which it holds only for n . n' = 0; the last terms 
 from typing import NamedTuple
 
 import numpy as np
+from numpy.typing import ArrayLike
 
 from dynamics_node.errors import SingularParametrisation
 from dynamics_node.spatial import positions, rotations, so3
@@ -31,7 +32,7 @@ class InverseRateMap(NamedTuple):
     clearance: np.ndarray  # () or (..): 1 / |E^-1|, so that |chi'| <= |velocity| / clearance
 
 
-def rate_map(kind, chi):
+def rate_map(kind: str, chi: ArrayLike) -> np.ndarray:
     """Return E with velocity = E chi', (.., 3, n).
 
     :param kind: of positions.POSITIONS or rotations.SIZES.
@@ -50,7 +51,7 @@ def rate_map(kind, chi):
     return _euler_map(kind, chi)
 
 
-def inverse_rate_map(kind, chi):
+def inverse_rate_map(kind: str, chi: ArrayLike) -> InverseRateMap:
     """Return the InverseRateMap: E^-1, (.., n, 3), and its clearance.
 
     :raise SingularParametrisation: no rate of the parameters gives some motion of the body: the

@@ -19,7 +19,10 @@ entry (1, 2) of eq. 2.37 ends in s_z1 c_z2, not c_z1 s_z2; the arc cosine of 2.4
 small angles (half the digits); 2.50 and the signs of 2.55 fail at half a turn.
 """
 
+from collections.abc import Callable
+
 import numpy as np
+from numpy.typing import ArrayLike
 
 from dynamics_node.errors import DynamicsError, shown
 from dynamics_node.spatial import so3
@@ -30,7 +33,7 @@ UNIT = 1e-3  # a measured quaternion, axis or matrix is this close to unit lengt
 _SKEW = np.array([so3.skew(axis).ravel() for axis in np.eye(3)])
 
 
-def to_matrix(kind, chi):
+def to_matrix(kind: str, chi: ArrayLike) -> np.ndarray:
     """Return R, (.., 3, 3), of the parameters chi, (.., n).
 
     :raise DynamicsError: an unknown kind, a wrong size, no finite number, no unit length.
@@ -48,7 +51,7 @@ def to_matrix(kind, chi):
     return first @ second @ third
 
 
-def from_matrix(kind, R):
+def from_matrix(kind: str, R: ArrayLike) -> np.ndarray:
     """Return the parameters chi, (.., n), of the rotations R, (.., 3, 3)."""
     _size(kind)
     R = checked('matrix', R)
@@ -62,7 +65,7 @@ def from_matrix(kind, R):
     return _euler_angles(R, *euler_axes(kind))
 
 
-def checked(kind, chi):
+def checked(kind: str, chi: ArrayLike) -> np.ndarray:
     """Return chi as an array whose quaternions and axes have unit length.
 
     :raise DynamicsError: an unknown kind, a wrong size, no finite number, no unit length.
@@ -85,7 +88,7 @@ def checked(kind, chi):
     return chi
 
 
-def numbers(kind, chi):
+def numbers(kind: str, chi: ArrayLike) -> np.ndarray:
     """Return chi as an array.
 
     :raise DynamicsError: NumPy cannot read it.
@@ -96,12 +99,12 @@ def numbers(kind, chi):
         raise DynamicsError(f'{kind}: expected numbers, got {shown(chi)}') from None
 
 
-def euler_axes(kind):
+def euler_axes(kind: str) -> tuple[int, ...]:
     """Return the axes of a kind of Euler angles as numbers: (2, 1, 0) for 'euler_zyx'."""
     return tuple('xyz'.index(axis) for axis in kind[-3:])
 
 
-def about(axis, angle):
+def about(axis: int, angle: np.ndarray) -> np.ndarray:
     """Return the rotations about a coordinate axis, 0, 1 or 2, (.., 3, 3) (eq. 2.26-2.28)."""
     i, j = (axis + 1) % 3, (axis + 2) % 3
     R = np.zeros((*np.shape(angle), 3, 3), dtype=np.result_type(angle, float))
@@ -112,12 +115,12 @@ def about(axis, angle):
     return R
 
 
-def skew(a):
+def skew(a: np.ndarray) -> np.ndarray:
     """Return [a] of many vectors at once, (.., 3, 3)."""
     return (a @ _SKEW).reshape(*np.shape(a), 3)
 
 
-def each(function, arrays, ndim):
+def each(function: Callable[[np.ndarray], np.ndarray], arrays: np.ndarray, ndim: int) -> np.ndarray:
     """Return function(array) of each array of `ndim` dimensions in a stack of them."""
     single = arrays.shape[arrays.ndim - ndim:]
     answers = [function(array) for array in arrays.reshape(-1, *single)]

@@ -1,24 +1,29 @@
 """Compute with rotations: the group SO(3), its algebra so(3), matrices and quaternions."""
 
+from collections.abc import Sequence
+
 import numpy as np
+from numpy.typing import ArrayLike
+
+from dynamics_node.spatial.select import Number
 
 # Below this angle, quotients such as sin(x)/x are evaluated by two terms of their Taylor series.
 # The first omitted term is at most x^4 / 5 of the sum: 2e-17, below the resolution of a double.
 SMALL_ANGLE = 1e-4
 
 
-def skew(a):
+def skew(a: np.ndarray) -> np.ndarray:
     """Return [a], the matrix of the cross product: [a] b = a x b (Kim 2012, eq. 5)."""
     x, y, z = a
     return np.array([[0.0, -z, y], [z, 0.0, -x], [-y, x, 0.0]])
 
 
-def unskew(A):
+def unskew(A: np.ndarray) -> np.ndarray:
     """Return the vector a with [a] = (A - A')/2."""
     return 0.5 * np.array([A[2, 1] - A[1, 2], A[0, 2] - A[2, 0], A[1, 0] - A[0, 1]])
 
 
-def cross(a, b):
+def cross(a: np.ndarray, b: np.ndarray) -> np.ndarray:
     """Return a x b for vectors of floats or symbols, (3,) or (3, k) (np.cross: slow on objects)."""
     return np.array([
         a[1] * b[2] - a[2] * b[1],
@@ -27,7 +32,7 @@ def cross(a, b):
     ])
 
 
-def about_axis(axis, angle):
+def about_axis(axis: np.ndarray, angle: Number) -> np.ndarray:
     """Return the rotation by `angle` [rad] about the constant unit vector `axis`, (3, 3).
 
     R = cos(angle) (1 - aa') + sin(angle) [a] + aa'.  In this order of terms an axis along x, y or
@@ -37,14 +42,14 @@ def about_axis(axis, angle):
     return np.cos(angle) * (np.eye(3) - along) + np.sin(angle) * skew(axis) + along
 
 
-def from_rpy(rpy):
+def from_rpy(rpy: Sequence[float] | np.ndarray) -> np.ndarray:
     """Return R = Rz(yaw) Ry(pitch) Rx(roll), the URDF convention, (3, 3)."""
     x, y, z = np.eye(3)
     roll, pitch, yaw = rpy
     return about_axis(z, yaw) @ about_axis(y, pitch) @ about_axis(x, roll)
 
 
-def from_quaternion(quaternion):
+def from_quaternion(quaternion: Sequence | np.ndarray) -> np.ndarray:
     """Return the rotation matrix of a unit quaternion (x, y, z, w), (3, 3)."""
     x, y, z, w = quaternion
     return np.array([
@@ -54,7 +59,7 @@ def from_quaternion(quaternion):
     ])
 
 
-def quaternion_product(a, b):
+def quaternion_product(a: np.ndarray, b: np.ndarray) -> np.ndarray:
     """Return the quaternion of the rotation R(a) R(b), both (x, y, z, w)."""
     (ax, ay, az, aw), (bx, by, bz, bw) = a, b
     return np.array([
@@ -65,7 +70,7 @@ def quaternion_product(a, b):
     ])
 
 
-def quaternion_exp(w):
+def quaternion_exp(w: ArrayLike) -> np.ndarray:
     """Return the unit quaternion (x, y, z, w) of the rotation vector `w` [rad], for floats."""
     half = 0.5 * np.linalg.norm(w)
     # sin(h)/h = 1 - h^2/6 + O(h^4)
@@ -73,7 +78,7 @@ def quaternion_exp(w):
     return np.append(0.5 * ratio * np.asarray(w), np.cos(half))
 
 
-def quaternion_log(quaternion):
+def quaternion_log(quaternion: ArrayLike) -> np.ndarray:
     """Return the rotation vector [rad] of a unit quaternion (x, y, z, w), |w| <= pi, for floats."""
     q = np.asarray(quaternion, dtype=float)
     vector, scalar = (q[:3], q[3]) if q[3] >= 0.0 else (-q[:3], -q[3])
@@ -84,7 +89,7 @@ def quaternion_log(quaternion):
     return ratio * vector
 
 
-def to_quaternion(R):
+def to_quaternion(R: np.ndarray) -> np.ndarray:
     """Return the unit quaternion (x, y, z, w) with w >= 0 of a rotation matrix, for floats.
 
     The largest of the four components is computed first, so that no division is by a small number
@@ -105,12 +110,12 @@ def to_quaternion(R):
     return -q if q[3] < 0.0 else q
 
 
-def exp(w):
+def exp(w: np.ndarray) -> np.ndarray:
     """Return the rotation matrix of the rotation vector `w` [rad], for floats (Rodrigues)."""
     return from_quaternion(quaternion_exp(w))
 
 
-def log(R):
+def log(R: np.ndarray) -> np.ndarray:
     """Return the rotation vector [rad] of a rotation matrix, |w| <= pi, for floats.
 
     At |w| = pi both w and -w are valid; one of them is returned. Symbols: `branchless_log`.
@@ -118,7 +123,7 @@ def log(R):
     return quaternion_log(to_quaternion(R))
 
 
-def exp_jacobian(w):
+def exp_jacobian(w: np.ndarray) -> np.ndarray:
     r"""Return the left Jacobian V of exp, for floats: exp([w, v]) has the translation V v, (3, 3).
 
     V = 1 + (1 - cos t)/t^2 [w] + (t - sin t)/t^3 [w]^2,  t = |w|.

@@ -218,7 +218,7 @@ def test_bad_tasks_are_refused_by_name(arm7, change, word):
 
 
 @pytest.mark.parametrize(('make', 'word'), [
-    (lambda: FrameMotion('tool0'), 'asks for nothing'),
+    (lambda: FrameMotion('tool0'), 'is empty'),
     (lambda: FrameMotion('tool0', (1.0, 0.0)), 'linear'),
     (lambda: FrameMotion('tool0', (1.0, 0.0, 0.0), weight=0.0), 'weight'),
     (lambda: Tracking('tool0'), 'target'),
