@@ -3,16 +3,28 @@
 The functions take one state, or N states of a trajectory (float only: a matrix exponential).
 """
 
-from typing import NamedTuple
+from typing import NamedTuple, Protocol
 
 import numpy as np
 from numpy.typing import ArrayLike
 from scipy.linalg import expm
 
-from dynamics_node.algorithms.forward_dynamics_derivatives import ForwardDerivatives
 from dynamics_node.model.joints import Floating
 from dynamics_node.model.model import Model
 from dynamics_node.spatial.so3 import skew
+
+
+class Slopes(Protocol):
+    """Derivatives of the acceleration, (nv, nv) each."""
+
+    @property
+    def dq(self) -> np.ndarray: ...
+
+    @property
+    def dv(self) -> np.ndarray: ...
+
+    @property
+    def dtau(self) -> np.ndarray: ...
 
 
 class Linear(NamedTuple):
@@ -28,7 +40,7 @@ class Linear(NamedTuple):
     drift: np.ndarray  # (2 nv,)
 
 
-def linearized(model: Model, v: ArrayLike, a: ArrayLike, derivatives: ForwardDerivatives) -> Linear:
+def linearized(model: Model, v: ArrayLike, a: ArrayLike, derivatives: Slopes) -> Linear:
     r"""Return the continuous Linear around a state with velocity v and acceleration a.
 
     A = [[ -ad_v, 1 ], [ da/dq, da/dv ]],   B = [[ 0 ], [ da/dtau ]],   drift = (v, a).

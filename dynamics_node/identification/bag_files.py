@@ -1,34 +1,36 @@
-"""What did joint states say in a ROS 2 bag? Both storages, mcap and sqlite3, without ROS."""
+"""Read joint states from a ROS 2 bag, mcap or sqlite3, without ROS."""
 
 import os
+from collections.abc import Mapping, Sequence
+from os import PathLike
 from pathlib import Path
 
 import numpy as np
 
 from dynamics_node.errors import DynamicsError, FileError
 from dynamics_node.files import check_file, read_text
-from dynamics_node.identification.recording import raw_recording
+from dynamics_node.identification.recording import RawRecording, raw_recording
 from dynamics_node.yaml_text import load_yaml
 
 JOINT_STATE = 'sensor_msgs/msg/JointState'
-MAX_BYTES = 10 ** 12         # of a storage file: what else was recorded is not read
+MAX_BYTES = 10 ** 12         # of a storage file; other topics in it are not read
 MAX_METADATA, MAX_VALUES = 10_000_000, 1_000_000   # bytes, values
 MAX_MESSAGES = 10_000_000    # of joint states
-LONGEST_STEP = 3.5    # in usual steps: between samples further apart nothing is made up
+LONGEST_STEP = 3.5    # in usual steps: no interpolation across longer gaps
 EXPECTED = 'expected a ROS 2 bag, a folder with metadata.yaml or a file .mcap or .db3'
+Series = tuple[Sequence[int], Sequence[int], Sequence]
 INSTALL = 'reading bags needs the package rosbags: pip install rosbags'
 
 
-def read_bag(path, topic='/joint_states'):
+def read_bag(path: str | PathLike, topic: str = '/joint_states') -> RawRecording:
     """Return the RawRecording of all joints on a topic of sensor_msgs/JointState.
 
-    Messages may be about some of the joints, in any order: an arm's and a gripper's are merged by
-    name. The times are those of the joint with most samples; others are interpolated to them, and
-    nan where they have a gap. Stamps are those of the headers; of a driver that leaves them zero,
-    the times of arrival.
+    Messages may have some of the joints, in any order, as of an arm and a gripper: they are merged
+    by name. The times are those of the joint with most samples; others are interpolated to them,
+    with NaN in their gaps. Stamps are those of the headers; if all are zero, the times of arrival.
 
     :param path: the folder of a bag (with metadata.yaml) or its .mcap or .db3 file.
-    :raise DynamicsError: no bag, no such topic, no joint states on it.
+    :raise DynamicsError: there is no bag, no such topic, or no joint states on it.
     """
     try:
         from rosbags.highlevel import AnyReader
@@ -48,12 +50,12 @@ def read_bag(path, topic='/joint_states'):
             return merge_joint_states(path, _series(reader, _connections(path, reader, topic)))
     except DynamicsError:
         raise
-    except Exception as error:  # a damaged file: rosbags, SQLite and Python have an error each
+    except Exception as error:  # a damaged file: rosbags, SQLite and Python raise different errors
         raise DynamicsError(f'{path} cannot be read: {error}; {EXPECTED}') from error
 
 
 def _check_files(path):
-    """Refuse what rosbags would wait for, or choke on."""
+    """Refuse files that rosbags would block on or fail to read."""
     if not os.path.isdir(path):
         check_file(path, MAX_BYTES)
         return
@@ -98,17 +100,17 @@ def _series(reader, connections):
     return series
 
 
-def field_or_nan(field, n):
-    """Return one number per joint; nan where the message leaves them out."""
+def field_or_nan(field: Sequence[float], n: int) -> Sequence[float] | np.ndarray:
+    """Return the field of a message, NaN (n,) if it does not have one value per joint."""
     return field if len(field) == n else np.full(n, np.nan)
 
 
-def merge_joint_states(where, series):
-    """Return the RawRecording of messages, each about some of the joints.
+def merge_joint_states(source: object, series: Mapping[tuple[str, ...], Series]) -> RawRecording:
+    """Return the RawRecording of messages with some of the joints each.
 
-    :param where: they come from, for what is refused.
-    :param series: {names: (stamps [ns], times of arrival [ns], rows)}, a row being the position,
-        velocity and effort of those joints, nan where the message leaves them out.
+    :param source: for error messages: where the joint states come from.
+    :param series: {names: (stamps [ns], times of arrival [ns], rows)}; a row has the position,
+        velocity and effort of these joints, NaN where the message has none.
     """
     stamped = any(any(stamps) for stamps, _, _ in series.values())
     joints = {}
@@ -118,19 +120,19 @@ def merge_joint_states(where, series):
         for k, name in enumerate(names):
             joints.setdefault(name, []).append((time, rows[:, :, k]))
     if not joints:
-        raise DynamicsError(f'{where}: the joint states name no joint')
+        raise DynamicsError(f'{source}: the joint states have no joint names')
     joints = {name: _in_time(parts) for name, parts in joints.items()}
     base = max(joints.values(), key=lambda joint: len(joint[0]))[0]
-    seconds = (base - base[0]) * 1e-9     # from the first one: nanoseconds of 1970 need 61 bits
+    seconds = (base - base[0]) * 1e-9     # from the first one: nanoseconds since 1970 need 61 bits
     columns = np.stack([_at(base, *joint) for joint in joints.values()], axis=-1)
     q, v, tau = columns[:, 0], columns[:, 1], columns[:, 2]
     return raw_recording(joints, seconds, q, tau, v if np.isfinite(v).any() else None)
 
 
 def _in_time(parts):
-    """Return (time, rows) of one joint from the messages of all kinds that name it.
+    """Return (time, rows) of one joint from all publishers that have it.
 
-    Of one kind they keep their order, so that a clock that ran backwards is noticed later.
+    A single publisher keeps its order, so that a clock that runs backwards is detected later.
     """
     if len(parts) == 1:
         return parts[0]
@@ -140,7 +142,7 @@ def _in_time(parts):
 
 
 def _at(base, time, rows):
-    """Return the rows at other times, (len(base), 3); nan in gaps and beyond the ends."""
+    """Return the rows interpolated to other times, (len(base), 3); NaN in gaps and outside."""
     if np.array_equal(base, time):
         return rows
     if len(time) < 2 or (np.diff(time) <= 0).any() or (np.diff(base) <= 0).any():
@@ -155,7 +157,7 @@ def _at(base, time, rows):
 
 
 def _exact(base, time, rows):
-    """Return the rows where stamps are the very same: nothing to interpolate between."""
+    """Return the rows at identical stamps, NaN elsewhere: without interpolation."""
     found = dict(zip(time.tolist(), rows))
     missing = np.full(3, np.nan)
     return np.array([found.get(t, missing) for t in base.tolist()])

@@ -1,13 +1,13 @@
-"""What was recorded in a table of text?
+"""Read and write recordings as CSV files.
 
-Three kinds are read. Ours, which `write_csv` writes, has the header
+Three formats are read. Ours, which `write_csv` writes, has the header
 
     time,position_<joint>,...,velocity_<joint>,...,effort_<joint>,...
 
-with velocities optional and columns in any order; joints without a motor need no effort.
-PlotJuggler's has `__time` and columns such as
-`/joint_states/<joint>/position`; cells may be empty. `ros2 topic echo --csv /joint_states` has no
-header: seconds, nanoseconds, frame, names, positions, velocities, efforts in each line.
+with optional velocities and columns in any order; passive joints need no effort. PlotJuggler's has
+`__time` and columns such as `/joint_states/<joint>/position`; cells may be empty.
+`ros2 topic echo --csv /joint_states` has no header: seconds, nanoseconds, frame, names, positions,
+velocities, efforts in each line.
 """
 
 import csv
@@ -15,6 +15,7 @@ import io
 import itertools
 import os
 import re
+from collections.abc import Sequence
 from contextlib import contextmanager
 
 import numpy as np
@@ -22,7 +23,7 @@ import numpy as np
 from dynamics_node.checks import check_kind
 from dynamics_node.errors import DynamicsError, FileError
 from dynamics_node.files import open_file
-from dynamics_node.identification.recording import raw_recording
+from dynamics_node.identification.recording import RawRecording, raw_recording
 
 MAX_BYTES = 4_000_000_000    # two hours of seven joints at 1 kHz
 LONGEST_HEADER = 1_000_000   # characters
@@ -34,10 +35,10 @@ EXPECTED = ('expected the header time,position_<joint>,...,effort_<joint>,... or
             'PlotJuggler or of `ros2 topic echo --csv`')
 
 
-def read_csv(path):
+def read_csv(path: str | os.PathLike) -> RawRecording:
     """Return the RawRecording of a CSV file.
 
-    :raise DynamicsError: what the file lacks, and in which line.
+    :raise DynamicsError: what is missing in the file, and in which line.
     """
     check_kind('path', path, (str, os.PathLike))
     with _lines(path) as lines:
@@ -49,7 +50,7 @@ def read_csv(path):
 
 @contextmanager
 def _lines(path):
-    """Open a file as lines of text; whatever goes wrong meanwhile is refused."""
+    """Open a file as lines of text; raise a DynamicsError if it cannot be read."""
     try:
         with open_file(path, MAX_BYTES) as file:
             yield io.TextIOWrapper(file, 'utf-8-sig')
@@ -59,20 +60,20 @@ def _lines(path):
         raise DynamicsError(f'{path} cannot be read: {error}; {EXPECTED}') from error
 
 
-def write_csv(path, raw):
-    """Write a RawRecording as a table with our header; every number is read back exactly."""
+def write_csv(path: str | os.PathLike, raw: RawRecording) -> None:
+    """Write a RawRecording as a table with our header; numbers are read back exactly."""
     columns = {'position': raw.q, 'velocity': raw.v, 'effort': raw.tau}
     columns = {name: values for name, values in columns.items() if values is not None}
     header = ['time', *(f'{name}_{joint}' for name in columns for joint in raw.joint_names)]
     write_table(path, header, np.column_stack([raw.time, *columns.values()]))
 
 
-def write_table(path, header, rows):
-    """Write a header and rows of numbers, so that they are read back exactly."""
+def write_table(path: str | os.PathLike, header: Sequence[str], rows: np.ndarray) -> None:
+    """Write a header and rows of numbers; numbers are read back exactly."""
     with open(path, 'w', newline='', encoding='utf-8') as file:
         writer = csv.writer(file, lineterminator='\n')
         writer.writerow(header)
-        writer.writerows(rows.tolist())    # repr of a float: the shortest that is exact
+        writer.writerows(rows.tolist())    # repr of a float: the shortest exact text
 
 
 def _of_table(path, header):
@@ -92,11 +93,11 @@ def _of_table(path, header):
                                 'joint needs it')
     if not any((joint, 'effort') in places for joint in joints):
         raise DynamicsError(f"{path} has no column with the effort of joint '{joints[0]}', nor of "
-                            'any other; each joint that has a motor needs it')
+                            'any other; each joint with a motor needs it')
     table = _numbers(path, len(header))
     table = np.column_stack([table, np.full(len(table), np.nan)])
 
-    def columns(quantity):   # the last one is empty
+    def columns(quantity):   # the last column of the table is NaN
         return table[:, [places.get((joint, quantity), -1) for joint in joints]]
     measured = all((joint, 'velocity') in places for joint in joints)
     return raw_recording(joints, table[:, time], columns('position'), columns('effort'),
@@ -104,14 +105,14 @@ def _of_table(path, header):
 
 
 def _numbers(path, width):
-    """Return all lines but the first as numbers; an empty cell is nan."""
+    """Return all lines but the first as numbers; an empty cell is NaN."""
     rows = {'delimiter': ',', 'skiprows': 1, 'ndmin': 2, 'comments': None}
     try:
         with _lines(path) as lines:
             table = np.loadtxt(lines, **rows)
     except DynamicsError:
         raise
-    except ValueError:   # an empty cell: the same, slower
+    except ValueError:   # an empty cell: read again, slower
         try:
             with _lines(path) as lines:
                 table = np.loadtxt(lines, converters=lambda cell: float(cell or 'nan'), **rows)
@@ -133,8 +134,8 @@ def _of_echo(path, first):
     with _lines(path) as lines:
         for number, line in enumerate(csv.reader(lines), 1):
             if line[3:3 + n] != names or len(line) != len(first):
-                raise DynamicsError(f'{path}, line {number} is not about the joints {names}, as '
-                                    'line 1 is; record a bag instead, where messages may differ')
+                raise DynamicsError(f'{path}, line {number} does not have the joints {names} of '
+                                    'line 1; record a bag instead, where messages may differ')
             try:
                 rows.append([float(line[0]) + 1e-9 * float(line[1]), *map(float, line[3 + n:])])
             except ValueError as error:

@@ -1,20 +1,24 @@
-"""How does the node learn what a URDF has no place for?
+"""Write identified armature and friction as a ROS parameter file of the node.
 
-A ROS parameter file: armature, damping and dry friction of every joint, each as the node's text of
-named numbers, and the speed over which friction was fitted to change its sign. Torque offsets are
-a comment: nobody shall command what may be the error of a sensor.
+Armature, damping and dry friction of every joint, each as `joint=value joint=value ...`, and the
+speed over which the fitted friction changes its sign. Torque offsets are written as a comment:
+they may be sensor errors, and the node must not command them.
 """
 
+import numpy as np
+
+from dynamics_node.identification.parameters import ParameterLayout
+
 HEAD = '# IdentifiedRecording by dynamics_node; load it with --params-file.\n'
-KEYS = {  # parameter of the node -> kind in the vector of parameters, what it is
+KEYS = {  # parameter of the node -> kind in the parameter vector, meaning
     'armature': ('armature', 'rotor inertia x gear ratio^2 [kg m^2 or kg]'),
     'damping': ('viscous', 'viscous friction [N m s/rad or N s/m]'),
     'dry_friction': ('coulomb', 'Coulomb friction [N m or N]')}
 DIGITS = 9
 
 
-def friction_yaml(layout, values):
-    """Return the text of a ROS parameter file.
+def friction_yaml(layout: ParameterLayout, values: np.ndarray) -> str:
+    """Return the text of a ROS parameter file with armature and friction.
 
     :param layout, values: of an Identification.
     """

@@ -1,4 +1,4 @@
-"""Which equations do recordings give for a load and for what the model is wrong by?"""
+"""Build the linear equations of a payload and of model errors from recordings."""
 
 from typing import NamedTuple
 
@@ -21,13 +21,14 @@ from dynamics_node.identification.preparation import prepare
 from dynamics_node.identification.recording import RawRecording, Recording
 from dynamics_node.identification.robot_fit import checked
 from dynamics_node.identification.static_poses import StaticPoses, select_pose_joints
+from dynamics_node.robot.robot import Robot
 
-BELIEF = 0.3            # share by which link inertias may be off
-SHORTEST = 2.0          # [s] of motion
-CHUNK = 10_000          # samples whose regressors are held at once: 55 MB of seven axes
-FEWEST_POSES = 3
-NOTHING = 1e-10         # of what a joint of the tree would feel of a load: less is rounding
-MOST_ROWS = 20_000      # samples that are fitted; of more, every so many
+BELIEF = 0.3            # relative standard deviation of link inertias in the prior
+MIN_DURATION = 2.0      # [s] of motion
+CHUNK = 10_000          # samples per regressor: 55 MB of seven axes
+MIN_POSES = 3
+ROUNDING_SHARE = 1e-10  # of the torque of a load in the open tree: less is rounding
+MAX_SAMPLES = 20_000    # that are fitted; of more, every n-th
 
 
 class PayloadRows(NamedTuple):
@@ -37,10 +38,10 @@ class PayloadRows(NamedTuple):
     """
 
     A: np.ndarray          # (samples joints, unknowns)
-    y: np.ndarray          # (samples joints,) torque that the model leaves unexplained
+    y: np.ndarray          # (samples joints,) torque residual of the model
     prior: np.ndarray      # (k, unknowns + 1) rows of the same kind, in standard deviations
-    joint_names: tuple
-    samples: int           # that are loaded; they come first
+    joint_names: tuple[str, ...]
+    samples: int           # with the load; they come first
     down: np.ndarray       # (samples, 3) gravity in the axes of the frame
     static: bool
     floor: np.ndarray      # (joints,) least noise; static poses without approach: dry friction
@@ -53,12 +54,14 @@ class _Samples(NamedTuple):
     recording: Recording
     approach: np.ndarray | None    # (N, nv)
     factor: int
-    warnings: tuple
+    warnings: tuple[str, ...]
     loops: LoopMotion | None
 
 
-def rows_of(robot, recording, frame, unloaded=None, cutoff=None):
-    """Return (Rows, warnings)."""
+def payload_rows(robot: Robot, recording: RawRecording | Recording | StaticPoses, frame: str,
+                 unloaded: RawRecording | Recording | StaticPoses | None = None,
+                 cutoff: float | None = None) -> tuple[PayloadRows, tuple[str, ...]]:
+    """Return (PayloadRows, warnings)."""
     loaded = _samples(robot, recording, cutoff)
     static = isinstance(recording, StaticPoses)
     layout = parameter_layout(robot)
@@ -82,14 +85,14 @@ def rows_of(robot, recording, frame, unloaded=None, cutoff=None):
     unknown = static and loaded.approach is None
     names = robot.joint_names if loops is None else loops.names
     floor = np.full(len(names), ROUNDING * max(1.0, np.abs(loaded.recording.tau).max()))
-    if unknown:  # anything between -f and f is as likely
+    if unknown:  # uniform between -f and f
         floor = np.maximum(floor, _dry_friction(robot, loops, q) / np.sqrt(3.0))
     return PayloadRows(A.reshape(-1, A.shape[-1]), y.ravel(), prior, names, samples,
                 robot.gravity @ poses[:, :3, :3], static, floor, unknown), tuple(warnings)
 
 
 def _dry_friction(robot, loops, q):
-    """Return the dry friction in each row of torques, all joints' in quadrature, (rows,)."""
+    """Return the dry friction in each row of torques, the RMS sum of all joints, (rows,)."""
     if loops is None:
         return robot.model.friction
     moves = np.mean(loops.transmission(q).N ** 2, axis=0)   # (nv, rows)
@@ -97,11 +100,11 @@ def _dry_friction(robot, loops, q):
 
 
 def _samples(robot, given, cutoff):
-    """Return the recording, checked, in the robot's order."""
+    """Return the recording, checked, in the order of the robot."""
     if isinstance(given, StaticPoses):
-        return _of_poses(robot, select_pose_joints(robot, given))
+        return _pose_samples(robot, select_pose_joints(robot, given))
     if isinstance(given, RawRecording):
-        prepared = prepare(robot, given, cutoff, min_duration=SHORTEST, all_move=False)
+        prepared = prepare(robot, given, cutoff, min_duration=MIN_DURATION, all_move=False)
         return _Samples(prepared.recording, None, prepared.factor, prepared.warnings,
                         prepared.loops)
     if not isinstance(given, Recording):
@@ -109,7 +112,7 @@ def _samples(robot, given, cutoff):
                             'Recording or StaticPoses')
     if has_loops(robot):
         given, _, loops, warnings = complete_recording(robot, checked(robot, given))
-        return _Samples(given.rows(slice(None, None, 1 + len(given.time) // MOST_ROWS)), None, 1,
+        return _Samples(given.rows(slice(None, None, 1 + len(given.time) // MAX_SAMPLES)), None, 1,
                         warnings, loops)
     if tuple(given.joint_names) != robot.joint_names:
         raise DynamicsError(f'the recording is of {list(given.joint_names)}; expected the joints '
@@ -119,22 +122,22 @@ def _samples(robot, given, cutoff):
         if np.shape(array) != (len(given.time), robot.nv) or not np.isfinite(array).all():
             raise DynamicsError(f'{key} of the recording must be ({len(given.time)}, {robot.nv}) '
                                 'finite numbers')
-    return _Samples(given.rows(slice(None, None, 1 + len(given.time) // MOST_ROWS)), None, 1, (),
+    return _Samples(given.rows(slice(None, None, 1 + len(given.time) // MAX_SAMPLES)), None, 1, (),
                     None)
 
 
-def _of_poses(robot, poses):
-    if len(poses.q) < FEWEST_POSES:
-        raise DynamicsError(f'{len(poses.q)} poses are too few; record {FEWEST_POSES} or more '
-                            'that hold the load differently to gravity')
+def _pose_samples(robot, poses):
+    if len(poses.q) < MIN_POSES:
+        raise DynamicsError(f'{len(poses.q)} poses are too few; record {MIN_POSES} or more '
+                            'with different directions of gravity in the frame')
     rest = np.zeros_like(poses.q)
     recording = Recording(poses.joint_names, np.arange(len(rest), dtype=float), poses.q, rest,
                           rest, poses.tau)
     if not has_loops(robot):
         return _Samples(recording, poses.approach, 1, (), None)
     done = complete_recording(robot, recording)
-    if done.kept.sum() < FEWEST_POSES:
-        raise DynamicsError(f'{FEWEST_POSES} poses or more are needed; {done.warnings[0]}')
+    if done.kept.sum() < MIN_POSES:
+        raise DynamicsError(f'{MIN_POSES} poses or more are needed; {done.warnings[0]}')
     approach = poses.approach
     if approach is not None:
         columns = dict(zip(poses.joint_names, approach[done.kept].T))
@@ -143,7 +146,7 @@ def _of_poses(robot, poses):
 
 
 def _free(layout, static, loaded, unloaded):
-    """Return the mask of the model's parameters that may be wrong, (size,)."""
+    """Return the mask of the model parameters that are fitted, (size,)."""
     free = np.full(layout.size, unloaded)
     if static:
         free[layout.inertial:] = False
@@ -176,9 +179,9 @@ def _equations(robot, layout, samples, frame, free, loaded=True):
             rows = np.concatenate([Y[..., free], load, left[..., None]], axis=-1)
             found.append(decimate(project(samples.loops, q, rows), samples.factor))
     rows = np.concatenate(found)
-    if len(rows) < FEWEST_POSES:
+    if len(rows) < MIN_POSES:
         raise DynamicsError('the recording is in pieces too short to filter; record without gaps')
-    if samples.loops is not None:   # what the loops do not let move is zero, not rounding
+    if samples.loops is not None:   # directions that the loops block are zero, not rounding
         of_load = rows[..., -11:-1]
-        of_load[..., np.abs(of_load).max(axis=(0, 1)) < NOTHING * largest] = 0.0
+        of_load[..., np.abs(of_load).max(axis=(0, 1)) < ROUNDING_SHARE * largest] = 0.0
     return rows[..., :-1], rows[..., -1]

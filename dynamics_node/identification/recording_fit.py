@@ -1,41 +1,48 @@
-"""What does a driver's recording say about the robot? Checks, filter and fit together."""
+"""Identify a robot from a raw recording: check, filter and fit."""
 
+from collections.abc import Callable
 from typing import NamedTuple
 
 from dynamics_node.checks import check_callable, check_kind
 from dynamics_node.identification.preparation import Prepared, prepare
+from dynamics_node.identification.recording import RawRecording
 from dynamics_node.identification.robot_fit import Identification, IdentificationOptions, identify
+from dynamics_node.robot.robot import Robot
 
-PREPARED = 0.1    # share of the work that checks and filters are
+PREPARATION = 0.1    # share of the work of checks and filters
 
 
 class IdentifiedRecording(NamedTuple):
-    """An identification, and the recording it was made of."""
+    """An identification and the prepared recording it was made from."""
 
     result: Identification
     prepared: Prepared
 
     @property
-    def warnings(self):
-        """About the recording and the result."""
+    def warnings(self) -> tuple[str, ...]:
+        """Warnings about the recording and the result."""
         return (*self.prepared.warnings, *self.result.warnings)
 
 
-def identify_recording(robot, raw, options=None, cutoff=None, progress=None, tell=None):
-    """Return what is IdentifiedRecording by a RawRecording.
+def identify_recording(robot: Robot, raw: RawRecording,
+                       options: IdentificationOptions | None = None, cutoff: float | None = None,
+                       progress: Callable[[float, str], None] | None = None,
+                       on_fit: Callable[[float, float], None] | None = None) -> IdentifiedRecording:
+    """Return the IdentifiedRecording of a raw recording.
 
-    :param options: IdentificationOptions; the decimation is chosen here, by the cutoff.
-    :param cutoff: of the filter on positions [Hz]; None takes it from the spectrum of the motion.
-    :param progress, tell: see `identify`.
-    :raise DynamicsError: why nothing can be said, and what to record instead.
+    :param options: their decimation is not used: it follows from the cutoff.
+    :param cutoff: of the filter on positions [Hz]; None: from the spectrum of the motion.
+    :param progress, on_fit: see `identify`.
+    :raise DynamicsError: the reason why the recording is useless, and what to record instead.
     """
     check_callable('progress', progress)
     options = (IdentificationOptions() if options is None else
                check_kind('options', options, IdentificationOptions))
-    say = progress or (lambda share, text: None)
-    say(0.0, 'checking and filtering the recording')
+    report = progress or (lambda share, text: None)
+    report(0.0, 'checking and filtering the recording')
     prepared = prepare(robot, raw, cutoff)
     options = options._replace(decimation=prepared.factor)
     result = identify(robot, prepared.recording, options,
-                     lambda share, text: say(PREPARED + (1.0 - PREPARED) * share, text), tell)
+                      lambda share, text: report(PREPARATION + (1.0 - PREPARATION) * share, text),
+                      on_fit)
     return IdentifiedRecording(result, prepared)

@@ -1,8 +1,10 @@
-"""What do motions and torques say about this robot?"""
+"""Identify the inertial and friction parameters of a robot from a Recording."""
 
+from collections.abc import Callable
 from typing import NamedTuple
 
 import numpy as np
+from numpy.typing import ArrayLike
 
 from dynamics_node.checks import check_callable, check_kind, positive, whole
 from dynamics_node.errors import DynamicsError, shown
@@ -27,57 +29,54 @@ from dynamics_node.identification.validation import Residuals, compare, split
 from dynamics_node.robot.arguments import check_robot
 from dynamics_node.robot.robot import Robot
 
-ENOUGH = 5           # torques per unknown: fewer, and residuals say nothing about the noise
-POOR = 300.0         # condition number above which a motion excites too little
-LEAST, MOST = 1e-9, 1e9   # of a weight or a speed that is an option
-STILL = 1e-9         # [rad or m, N m or N]: what changes by less does not change
+TORQUES_PER_UNKNOWN = 5   # with fewer, residuals do not show the noise
+POOR_CONDITION = 300.0    # condition number above which the excitation is too small
+MIN_OPTION, MAX_OPTION = 1e-9, 1e9   # of a weight or a speed
+CONSTANT = 1e-9           # [rad or m, N m or N]: smaller changes count as none
 
 
 class IdentificationOptions(NamedTuple):
-    """How to identify."""
+    """Options of an identification."""
 
     method: str = 'weighted'       # ordinary, weighted or robust: see linear_fit.py
-    loss: str = 'huber'            # of the robust one: huber or bisquare
-    prior_weight: float = 1.0      # 1 believes the URDF's inertias to within 100 %, 100 to 10 %
-    validation_share: float = 0.2  # of the samples, held back at the end
-    decimation: int = 1            # at most, of torques and regressors, filtered alike; as far as
-    #                                enough rows are left
-    stribeck_speed: float | None = None   # adds Stribeck's terms [rad/s or m/s]
+    loss: str = 'huber'            # of the robust method: huber or bisquare
+    prior_weight: float = 1.0      # 1 trusts the inertias of the URDF to within 100 %, 100 to 10 %
+    validation_share: float = 0.2  # of the samples, at the end: not fitted
+    decimation: int = 1            # greatest factor for torques and regressors; less if too few
+    #                                rows were left
+    stribeck_speed: float | None = None   # adds Stribeck terms [rad/s or m/s]
 
 
 class Identification(NamedTuple):
-    """What was found."""
+    """An identified robot, and how well its parameters are determined."""
 
-    robot: Robot                  # as identified: every link a body that can exist
-    layout: ParameterLayout                # of the vectors below: names, units
+    robot: Robot                  # as identified: every link is physically consistent
+    layout: ParameterLayout       # of the vectors below: names, units
     values: np.ndarray            # (size,) parameters
-    before: np.ndarray            # (size,) as the robot had them
+    before: np.ndarray            # (size,) of the robot before
     spread: Spread                # of values
-    base: BaseParameters          # what torques depend on, and in words
+    base: BaseParameters          # combinations that torques depend on
     base_values: np.ndarray       # (b,)
     base_spread: Spread           # of base_values, from the data alone
     base_covariance: np.ndarray   # (b, b)
-    noise: Noise                  # of each row's torque
-    residuals: Residuals          # before and after, fitted and held back
-    condition: float              # condition number of the regressor, in units of its columns
-    warnings: tuple               # texts
+    noise: Noise                  # of the torque of each row
+    residuals: Residuals          # before and after, of the fitted and of the validation samples
+    condition: float              # condition number of the regressor, columns scaled to norm 1
+    warnings: tuple[str, ...]
     options: IdentificationOptions
-    loops: LoopSummary | None = None   # of a robot with loops: which equations were used
+    loops: LoopSummary | None = None   # of a robot with loops: the equations that were used
 
     @property
-    def rows(self):
-        """Names of the joints whose torques were used: of noise and residuals.
-
-        All of them; of a robot with loops the independent ones.
-        """
+    def rows(self) -> tuple[str, ...]:
+        """Names of the joints of noise and residuals: all; with loops the independent ones."""
         return self.robot.joint_names if self.loops is None else self.loops.rows
 
-    def predict(self, q, v, a):
-        """Return the torque of a motion: inverse dynamics, offsets and Stribeck's terms.
+    def predict(self, q: ArrayLike, v: ArrayLike, a: ArrayLike) -> np.ndarray:
+        """Return the torque of a motion: inverse dynamics, offsets and Stribeck terms.
 
-        Of a robot with loops that of its independent joints, zero at the others: where there are as
-        many motors as freedoms, the motors'. What the motion says of dependent joints is corrected
-        so that it keeps the loops.
+        With loops: the torque of the independent joints, zero at the others; with as many motors as
+        degrees of freedom it is that of the motors. The motion of dependent joints is corrected to
+        satisfy the loop constraints.
         """
         def torque(q, v, a):
             return (self.robot.inverse_dynamics(q, v, a)
@@ -89,22 +88,23 @@ class Identification(NamedTuple):
         return loop_torques(self.base.loops, torque, q, v, a)
 
 
-def identify(robot, recording, options=None, progress=None, tell=None):
+def identify(robot: Robot, recording: Recording, options: IdentificationOptions | None = None,
+             progress: Callable[[float, str], None] | None = None,
+             on_fit: Callable[[float, float], None] | None = None) -> Identification:
     """Return the Identification of a robot from a Recording.
 
-    :param robot: as known so far. Its payloads are known and stay; its bodies are identified.
-    :param options: IdentificationOptions.
-    :param progress: f(share, text), called often; what it raises ends the identification.
-    :param tell: f(condition number, RMS of what is left of the torques [N m or N]), called as soon
-        as they are known.
-    :raise DynamicsError: why nothing can be said, and what to record instead.
+    :param robot: as known before. Its payloads are known and kept; its bodies are identified.
+    :param progress: f(share, text), called often; an exception from it ends the identification.
+    :param on_fit: f(condition number, RMS of the torque residual [N m or N]), called after the
+        linear fit, before the slow part.
+    :raise DynamicsError: the reason why the recording is useless, and what to record instead.
     """
     check_robot(robot)
     options = _checked(IdentificationOptions() if options is None else
                        check_kind('options', options, IdentificationOptions))
     check_callable('progress', progress)
-    check_callable('tell', tell)
-    say = progress or (lambda share, text: None)
+    check_callable('on_fit', on_fit)
+    report = progress or (lambda share, text: None)
     recording, loops, notes = _arranged(robot, recording)
     layout = parameter_layout(robot, options.stribeck_speed)
     base = base_parameters(robot, layout, loops=loops)
@@ -114,16 +114,16 @@ def identify(robot, recording, options=None, progress=None, tell=None):
     known = parameter_values(robot, layout)
     prior = parameter_prior(layout, known, train, options.prior_weight, loops)
     linear = linear_fit(robot, base, train, base.values(prior.values), options.method, options.loss,
-                 factor, lambda share, text: say(0.6 * share, text))
+                 factor, lambda share, text: report(0.6 * share, text))
     condition = condition_number(linear.problem.R)
-    if tell is not None:
-        tell(condition, float(np.sqrt(np.mean(linear.noise.sigma ** 2))))
+    if on_fit is not None:
+        on_fit(condition, float(np.sqrt(np.mean(linear.noise.sigma ** 2))))
     found = consistent_fit(base, linear.problem, prior,
-                           lambda: say(0.6, 'making every link one that can exist'))
+                           lambda: report(0.6, 'fitting physically consistent links'))
     found.values[layout.known] = known[layout.known]   # not only within rounding
     covariance, of_base = base_spread(base, linear, prior)
     residuals = compare(robot, base, train, validation, known, found.values,
-                        lambda share: say(0.7 + 0.3 * share, 'comparing before and after'))
+                        lambda share: report(0.7 + 0.3 * share, 'comparing before and after'))
     return Identification(
         robot_with_parameters(robot, layout, found.values), layout, found.values, known,
         full_spread(found, prior), base, base.values(found.values), of_base, covariance,
@@ -132,13 +132,13 @@ def identify(robot, recording, options=None, progress=None, tell=None):
         None if loops is None else loop_summary(robot, base))
 
 
-# At the door ----------------------------------------------------------------------------------
+# Argument checks --------------------------------------------------------------------------------
 
 def _checked(options):
     _within('prior_weight', options.prior_weight)
     if not 0.0 < positive('validation_share', options.validation_share) < 1.0:
         raise DynamicsError(f'validation_share is {shown(options.validation_share)}; expected a '
-                            'number between 0 and 1: the share of the samples that is held back')
+                            'number between 0 and 1: the share of the samples for validation')
     whole('decimation', options.decimation, 1)
     if options.stribeck_speed is not None:
         _within('stribeck_speed', options.stribeck_speed)
@@ -146,26 +146,27 @@ def _checked(options):
 
 
 def _within(name, value):
-    if not LEAST <= positive(name, value) <= MOST:
-        raise DynamicsError(f'{name} is {value:g}; expected {LEAST:g} to {MOST:g}')
+    if not MIN_OPTION <= positive(name, value) <= MAX_OPTION:
+        raise DynamicsError(f'{name} is {value:g}; expected {MIN_OPTION:g} to {MAX_OPTION:g}')
 
 
 def _arranged(robot, recording):
-    """Return (recording of all joints in the robot's order, LoopMotion, warnings), or refuse it."""
+    """Return (recording of all joints in the order of the robot, LoopMotion, warnings)."""
     recording = checked(robot, recording)
     if not has_loops(robot):
         _refuse_still(recording.joint_names, recording.q, recording.tau)
         return recording, None, ()
     recording, _, loops, warnings = complete_recording(robot, recording)
     tau = recording.tau[:, loops.independent]
-    _refuse_still(loops.names, recording.q[:, loops.places], tau, loops.active[loops.independent])
+    _refuse_still(loops.names, recording.q[:, loops.q_indices], tau,
+                  loops.active[loops.independent])
     return recording, loops, warnings
 
 
-def checked(robot, recording):
-    """Return the recording with the robot's joints alone, in its order; or refuse it.
+def checked(robot: Robot, recording: Recording) -> Recording:
+    """Return the recording with only the joints of the robot, in its order; or refuse it.
 
-    Of a robot with loops some joints may be missing, see `loop_recording.completed`.
+    With loops some joints may be missing, see `loop_recording.completed`.
     """
     if not isinstance(recording, Recording):
         raise DynamicsError(f'recording is {type(recording).__name__}; expected a Recording: '
@@ -184,8 +185,8 @@ def checked(robot, recording):
         if bad.any():
             row, column = np.argwhere(bad)[0]
             of = f'column {column}' if whole else f'joint {shown(recording.joint_names[column])}'
-            raise DynamicsError(f'{name} of {of} has no number at sample {row}; filtering.smooth '
-                                'leaves such samples out')
+            raise DynamicsError(f'{name} of {of} is NaN at sample {row}; `prepare` leaves such '
+                                'samples out')
     return recording
 
 
@@ -199,19 +200,19 @@ def _in_order(robot, recording):
 
 
 def _refuse_still(names, q, tau, driven=True):
-    """Refuse joints that do not move, or, where they are `driven`, have a constant torque."""
-    for still, what in ((np.ptp(q, axis=0) < STILL, 'does not move'),
-                        ((np.ptp(tau, axis=0) < STILL) & driven, 'has a constant torque')):
+    """Refuse joints that do not move, or are `driven` and have a constant torque."""
+    for still, what in ((np.ptp(q, axis=0) < CONSTANT, 'does not move'),
+                        ((np.ptp(tau, axis=0) < CONSTANT) & driven, 'has a constant torque')):
         still = [name for name, is_still in zip(names, still) if is_still]
         if still:
-            raise DynamicsError(f'{", ".join(still)} {what} in the recording: nothing can be said '
-                                'of it. Record a motion of every joint with its measured torque, '
-                                'or lock the joint when the URDF is read')
+            raise DynamicsError(f'{", ".join(still)} {what} in the recording: nothing can be '
+                                'identified of it. Record a motion of every joint with its '
+                                'measured torque, or lock the joint when the URDF is read')
 
 
 def _decimation(base, train, validation, options):
-    """Return the factor that leaves enough rows, or refuse a recording that has too few."""
-    needed = ENOUGH * int(base.felt.sum(axis=1).max())
+    """Return the decimation that leaves enough rows; refuse a recording with too few samples."""
+    needed = TORQUES_PER_UNKNOWN * int(base.depends.sum(axis=1).max())
     if len(train.time) < needed or not len(validation.time):
         total = int(needed / (1.0 - options.validation_share)) + 1
         raise DynamicsError(
@@ -224,18 +225,19 @@ def _decimation(base, train, validation, options):
 
 def _warnings(base, spread, condition, found, residuals):
     texts = []
-    if condition > POOR:
+    if condition > POOR_CONDITION:
         texts.append(f'the motion excites the robot poorly: condition number {condition:.3g}, '
-                     f'good ones are below {POOR:g}. Record an excitation trajectory')
-    untold = [name for name, told in zip(base.names, spread.determined) if not told]
-    if untold:
-        texts.append(f'the data hardly tell {len(untold)} of {base.size} base parameters, which '
-                     f'stay near the URDF: {", ".join(untold)}')
+                     f'good ones are below {POOR_CONDITION:g}. Record an excitation trajectory')
+    undetermined = [name for name, determined in zip(base.names, spread.determined)
+                    if not determined]
+    if undetermined:
+        texts.append(f'the data hardly determine {len(undetermined)} of {base.size} base '
+                     f'parameters, which stay near the URDF: {", ".join(undetermined)}')
     if not found.converged:
-        texts.append(f'the fit of possible links had not settled after {found.iterations} '
+        texts.append(f'the fit of consistent links did not converge in {found.iterations} '
                      'steps: a larger prior_weight helps')
     if residuals.gain < 1.0:
-        texts.append('on the motion that was held back the new parameters predict torques worse '
+        texts.append('on the validation samples the new parameters predict torques worse '
                      f'than the old ones, by a factor of {1.0 / residuals.gain:.3g}: do not use '
                      'them')
     return tuple(texts)

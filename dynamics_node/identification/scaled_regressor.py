@@ -1,29 +1,32 @@
-"""How well could parameters be told from a motion, before it is made?
+"""Compute the condition number of a planned motion: how well it would determine parameters.
 
-By the condition number of the regressor of base parameters, rows and columns brought to comparable
-size by scales that do not depend on the motion, so that motions can be compared:
+It is that of the regressor of base parameters. Rows and columns are scaled independently of the
+motion, so that motions can be compared:
 
-* a row counts as a share of the joint's effort limit: drives measure the better the smaller;
-* a column is divided by its RMS over random states within the limits. A motion that excites every
-  combination as well as such states do, were they to come without dependence, has the number 1.
+* a row is divided by the effort limit of its joint: small drives measure small torques;
+* a column is divided by its RMS over random states within the limits. A motion whose columns have
+  that RMS and are orthogonal has the condition number 1.
 """
 
 import numpy as np
 
-from dynamics_node.identification.excited_robot import excited_robot
+from dynamics_node.identification.excitation_limits import ExcitationLimits
+from dynamics_node.identification.excited_robot import ExcitedTree, excited_robot
 from dynamics_node.identification.identifiability import base_parameters
 from dynamics_node.identification.loop_equations import project, row_regressor
 from dynamics_node.identification.parameters import parameter_layout
+from dynamics_node.robot.robot import Robot
 
-STATES = 300    # random ones, for the scales
-SMOOTHNESS = 4  # p below
+STATES = 300    # random states for the scales
+SMOOTHNESS = 4  # p of smooth_condition
 
 
 class ScaledRegressor:
     """The scaled regressor of base parameters of a robot within its limits."""
 
-    def __init__(self, robot, limits, bandwidth, rng, excited=None):
-        """Take bandwidth [rad/s]: accelerations are about that times velocities."""
+    def __init__(self, robot: Robot, limits: ExcitationLimits, bandwidth: float,
+                 rng: np.random.Generator, excited: ExcitedTree | None = None):
+        """Compute the scales; bandwidth [rad/s] is about accelerations by velocities."""
         self.robot, self.layout = robot, parameter_layout(robot)
         excited = excited_robot(robot) if excited is None else excited
         self.base = base_parameters(robot, self.layout, loops=excited.loops)
@@ -36,25 +39,25 @@ class ScaledRegressor:
         self.columns = np.ones(self.base.size)
         self.columns = 1.0 / np.sqrt(np.mean(self.scaled(q, v, a) ** 2, axis=0))
 
-    def scaled(self, q, v, a):
+    def scaled(self, q: np.ndarray, v: np.ndarray, a: np.ndarray) -> np.ndarray:
         """Return the scaled regressor of some states, (N rows, base parameters)."""
         Y = row_regressor(self.robot, self.layout, self.base.loops, q, v, a)[..., self.base.kept]
         return (Y * self.rows[:, None] * self.columns).reshape(-1, self.base.size)
 
-    def condition(self, q, v, a):
-        """Return the condition number of a motion, inf if it leaves parameters open."""
+    def condition(self, q: np.ndarray, v: np.ndarray, a: np.ndarray) -> float:
+        """Return the condition number of a motion, inf if the regressor is rank deficient."""
         W = self.scaled(q, v, a)
         values = np.linalg.eigvalsh(W.T @ W)   # its squares: exact enough below 1e6
         return float(np.sqrt(values[-1] / values[0])) if values[0] > 0.0 else np.inf
 
-    def weakest(self, q, v, a, count=3):
-        """Return the names of the parameters that the motion tells least about."""
+    def weakest(self, q: np.ndarray, v: np.ndarray, a: np.ndarray, count: int = 3) -> list[str]:
+        """Return the names of the parameters that the motion determines least."""
         direction = np.linalg.svd(self.scaled(q, v, a), full_matrices=False)[2][-1]
         return [self.base.names[k] for k in np.argsort(-np.abs(direction))[:count]]
 
 
-def smooth_condition(W):
-    r"""Return (f, B): a smooth stand-in for log cond W, and df = trace(B d(W'W)).
+def smooth_condition(W: np.ndarray) -> tuple[float, np.ndarray]:
+    r"""Return (f, B): a smooth approximation of log cond W, with df = trace(B d(W'W)).
 
     f = (log sum_i l_i^p + log sum_i l_i^-p) / 2p  with the eigenvalues l of W'W: it is above
     log cond W by log(n) / p at most, and has a gradient where eigenvalues meet.

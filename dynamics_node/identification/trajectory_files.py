@@ -6,6 +6,7 @@ prints and what `ros2 topic pub --once --yaml-file` and the topic `~/reference` 
 """
 
 import csv
+from os import PathLike
 from pathlib import Path
 from typing import NamedTuple
 
@@ -15,6 +16,7 @@ from dynamics_node.checks import positive
 from dynamics_node.errors import DynamicsError, FileError
 from dynamics_node.files import read_text
 from dynamics_node.identification.csv_files import write_table
+from dynamics_node.identification.fourier import Fourier
 from dynamics_node.yaml_text import load_yaml
 
 QUANTITIES = ('position', 'velocity', 'acceleration')
@@ -25,19 +27,19 @@ DIGITS = 9                 # of positions and their rates: nanoradians
 
 
 class TimedPoints(NamedTuple):
-    """Points of a motion."""
+    """Points of a trajectory."""
 
-    joint_names: tuple
+    joint_names: tuple[str, ...]
     times: np.ndarray                   # (N,) [s]
     positions: np.ndarray               # (N, joints) [rad or m]
-    velocities: np.ndarray | None       # None where the file has none
+    velocities: np.ndarray | None       # None if the file has none
     accelerations: np.ndarray | None
 
 
-def read_trajectory(path):
-    """Return the TimedPoints of a file; what ends in .yaml or .yml is YAML, all else a table.
+def read_trajectory(path: str | PathLike) -> TimedPoints:
+    """Return the TimedPoints of a file: YAML if its name ends in .yaml or .yml, else a table.
 
-    :raise DynamicsError: the file cannot be read; which column, line or point has what wrong.
+    :raise DynamicsError: the file cannot be read; the message names column, line or point.
     """
     try:
         text = read_text(path, MAX_BYTES)
@@ -60,10 +62,10 @@ def _of_table(path, text):
         shown = ', '.join(header[:6])[:LONGEST_MESSAGE]
         raise DynamicsError(f'{path} has the columns {shown or "(none)"}; expected each once: '
                             'time, position_<joint>, and velocity_<joint>, acceleration_<joint> '
-                            'where they are known')
+                            'where known')
     table = np.array([_numbers(path, k, row, len(header)) for k, row in enumerate(rows, 2)])
     if not len(table):
-        raise DynamicsError(f'{path} has a header and no line below it')
+        raise DynamicsError(f'{path} has only a header')
     columns = {name: table[:, k] for k, name in enumerate(header)}
     return TimedPoints(joints, columns['time'], *(
         _all_or_none(path, [columns.get(f'{quantity}_{joint}') for joint in joints], quantity)
@@ -84,7 +86,7 @@ def _all_or_none(path, columns, quantity):
     known = [column for column in columns if column is not None]
     if known and len(known) < len(columns):
         raise DynamicsError(f'{path} has the {quantity} of {len(known)} of {len(columns)} joints; '
-                            'expected that of all or of none')
+                            'expected all or none')
     return np.column_stack(known) if known else None
 
 
@@ -113,7 +115,7 @@ def _seconds(duration):
 
 
 def _column(points, field, n):
-    """Return one quantity of all points, (points, n), or None where none has it."""
+    """Return one quantity of all points, (points, n), or None if no point has it."""
     rows = [list(map(float, point.get(field) or ())) for point in points]
     if not any(rows):
         return None
@@ -125,10 +127,11 @@ def _column(points, field, n):
 
 # Write ----------------------------------------------------------------------------------------
 
-def sample_trajectory(trajectory, rate=50.0, periods=1):
+def sample_trajectory(trajectory: Fourier, rate: float = 50.0, periods: int = 1
+                      ) -> tuple[np.ndarray, np.ndarray, np.ndarray, np.ndarray]:
     """Return (time, q, v, a) of a Fourier motion, both ends included, (N,) and (N, nv) each.
 
-    :param rate: about this many samples per second; a whole number per period.
+    :param rate: samples per second, rounded to a whole number per period.
     """
     if not isinstance(periods, int) or periods < 1:
         raise DynamicsError(f'periods is {periods!r}; expected a whole number, 1 or more')
@@ -137,7 +140,7 @@ def sample_trajectory(trajectory, rate=50.0, periods=1):
     return time, *trajectory.sample(time)
 
 
-def trajectory_yaml(trajectory, rate=50.0, periods=1):
+def trajectory_yaml(trajectory: Fourier, rate: float = 50.0, periods: int = 1) -> str:
     """Return the text of a trajectory_msgs/JointTrajectory."""
     time, *motion = sample_trajectory(trajectory, rate, periods)
     lines = [f'joint_names: [{", ".join(map(_quoted, trajectory.joint_names))}]', 'points:']
@@ -150,8 +153,9 @@ def trajectory_yaml(trajectory, rate=50.0, periods=1):
     return '\n'.join(lines) + '\n'
 
 
-def write_trajectory_csv(path, trajectory, rate=50.0, periods=1):
-    """Write time, position_<joint>, velocity_<joint>, acceleration_<joint>, one line a sample."""
+def write_trajectory_csv(path: str | PathLike, trajectory: Fourier, rate: float = 50.0,
+                         periods: int = 1) -> None:
+    """Write a table of time, position_<joint>, velocity_<joint>, acceleration_<joint>."""
     time, *motion = sample_trajectory(trajectory, rate, periods)
     header = ['time', *(f'{name}_{joint}' for name in ('position', 'velocity', 'acceleration')
                         for joint in trajectory.joint_names)]

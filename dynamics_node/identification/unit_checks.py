@@ -1,71 +1,77 @@
-"""In which unit was it recorded? A wrong one is known by its factor.
+"""Detect wrong units and signs in a recording by the factor that they cause.
 
-Positions are held against joint limits, measured velocities against the differences of positions,
-torques against what the URDF says. A URDF may be far off, but not by a thousand; and its gravity
-and inertia torques have shapes that scaling does not change: the factor comes with a correlation.
+Positions are compared with joint limits, measured velocities with differences of positions, torques
+with those of the URDF. A URDF may be wrong, but not by a factor of a thousand; and a scale factor
+does not change the correlation between measured and predicted torques.
 """
+
+from collections.abc import Iterator
 
 import numpy as np
 
 from dynamics_node.errors import DynamicsError
 from dynamics_node.identification.loop_equations import project
+from dynamics_node.identification.loop_motion import LoopMotion
+from dynamics_node.identification.recording import Recording
+from dynamics_node.model.model import JointInfo
+from dynamics_node.robot.robot import Robot
 
 DEGREES = 180.0 / np.pi
-# (what it is, how many of it are one SI unit)
-TURNS = (('degrees', DEGREES), ('milliradians', 1e3))
-SLIDES = (('millimetres', 1e3), ('centimetres', 1e2), ('inches', 1.0 / 0.0254))
+# (name, number of these per SI unit)
+ANGLES = (('degrees', DEGREES), ('milliradians', 1e3))
+LENGTHS = (('millimetres', 1e3), ('centimetres', 1e2), ('inches', 1.0 / 0.0254))
 VELOCITIES = (('degrees per second', DEGREES), ('revolutions per minute', 30.0 / np.pi),
               ('milli-units per second', 1e3))
 TORQUES = (('mN m', 1e3), ('N cm', 1e2), ('kN m', 1e-3), ('kgf m', 1.0 / 9.80665),
            ('kgf cm', 100.0 / 9.80665), ('lbf in', 8.8507), ('ozf in', 141.61))
 TIMES = (('milliseconds', 1e3), ('microseconds', 1e6), ('nanoseconds', 1e9))
 USUAL_STEPS = (1e-4, 0.05)      # [s] between samples of joint states
-NEAR = 1.35                     # a factor this near to a unit's is that unit: URDFs are off by 30 %
-PLAUSIBLE = 3.0                 # no URDF is trusted to be nearer than this: only warned of
-ALIKE = 0.8                     # correlation from which a torque has the shape of the model's
-NO_GRAVITY = 0.2                # of the model's gravity torque: less is a robot that compensates
-FELT = 0.05                     # of the other part of the torque: what is less does not decide
-FAR = 3.0                       # times the limits: positions in another unit are that far off
+NEAR = 1.35                     # ratio to the factor of a unit: URDFs are wrong by 30 %
+PLAUSIBLE = 3.0                 # a smaller factor may be due to the URDF
+CORRELATED = 0.8                # correlation above which a torque follows the model
+NO_GRAVITY = 0.2                # of the gravity torque of the model: with less, it is compensated
+RELEVANT = 0.05                 # of the other part of the torque: a smaller part is not judged
+FAR = 3.0                       # times the limits: nearer positions are not judged
 TOO_FAST = 3.0                  # times the velocity limit
-ENOUGH = 5000                   # samples decide about a factor
-APART = 0.03                    # [s] positions whose difference is held against a velocity, halved
+SAMPLES = 5000                  # at most, that are compared
+HALF_STEP = 0.03                # [s] half the time between positions that give a velocity
 
 
-def time_unit(step):
-    """Return the name of the unit of stamps this far apart, or None if seconds make sense."""
+def time_unit(step: float) -> str | None:
+    """Return the name of the unit of stamps with this step, None if it may be seconds."""
     low, high = USUAL_STEPS
     if step <= 10.0 * high:
         return None
     return next((name for name, factor in TIMES if low <= step / factor <= high), None)
 
 
-def position_unit(joint, q, room):
+def position_unit(joint: JointInfo, q: np.ndarray, room: float) -> str | None:
     """Return the name of a unit in which q would be within the limits of a joint, or None.
 
-    Not of what is a little beyond them: a zero that is off looks like that.
+    Positions a little beyond the limits are not judged: a zero offset has the same effect.
     """
     q = q[np.isfinite(q)]
     if np.abs(q).max() < FAR * max(abs(joint.lower), abs(joint.upper)):
         return None
-    fits = [name for name, factor in (SLIDES if joint.kind == 'prismatic' else TURNS)
+    fits = [name for name, factor in (LENGTHS if joint.kind == 'prismatic' else ANGLES)
             if q.min() / factor >= joint.lower - room and q.max() / factor <= joint.upper + room]
     if 'degrees' not in fits and np.array_equal(q, np.round(q)):
         return 'encoder counts'
     return fits[0] if fits else None
 
 
-def velocity_unit(time, q, v):
-    """Return in words how measured velocities contradict the positions, or None.
+def velocity_unit(time: np.ndarray, q: np.ndarray, v: np.ndarray) -> str | None:
+    """Return a text about how measured velocities contradict the positions, or None.
 
-    Least squares of v by the differences of q, over steps long enough to rise above noise, short
-    enough for motions of some hertz.
+    Least squares of v by differences of q, over steps that are long against the noise and short
+    against motions of some hertz.
     """
-    far = max(1, round(APART / float(np.median(np.diff(time)))))
+    far = max(1, round(HALF_STEP / float(np.median(np.diff(time)))))
     rate = (q[2 * far:] - q[:-2 * far]) / (time[2 * far:] - time[:-2 * far])
     middle = v[far:-far]
     both = np.isfinite(rate) & np.isfinite(middle)
-    slope, alike = _slope(middle[both], rate[both])
-    if both.sum() < 10 or abs(alike) < ALIKE or 1.0 / NEAR < slope < NEAR:
+    slope, correlation = _slope(middle[both], rate[both])
+    if both.sum() < 10 or abs(correlation) < CORRELATED or 1.0 / NEAR < slope < NEAR:
         return None
     if slope < 0.0:
         return f'has the opposite sign of its change of position (factor {slope:.3g})'
@@ -73,38 +79,39 @@ def velocity_unit(time, q, v):
             + _named(slope, VELOCITIES, ', as in '))
 
 
-def check_speeds(robot, recording):
-    """Refuse velocities far beyond the limits: continuous joints have no others.
+def check_speeds(robot: Robot, recording: Recording) -> None:
+    """Refuse velocities far beyond the limits: the only check of continuous joints.
 
-    :raise DynamicsError: which joint is too fast, and which unit it seems to be.
+    :raise DynamicsError: names the joint and the unit that it seems to have.
     """
     fast = np.quantile(np.abs(recording.v), 0.99, axis=0)
     for joint in robot.model.joints:
         speed = fast[joint.v].max()
-        if speed > TOO_FAST * joint.max_velocity:   # never, where the limit is unknown
-            units = SLIDES if joint.kind == 'prismatic' else TURNS
+        if speed > TOO_FAST * joint.max_velocity:   # False if the limit is unknown (nan)
+            units = LENGTHS if joint.kind == 'prismatic' else ANGLES
             unit = next((name for name, factor in units
                          if speed / factor <= joint.max_velocity), None)
             raise DynamicsError(
                 f"joint '{joint.name}' moves at {speed:.4g} per second, its limit is "
                 f'{joint.max_velocity:.4g}'
                 + (f': positions seem to be in {unit}' if unit else
-                   '. Is the time in seconds, are positions free of jumps?'))
+                   '. Check that time is in seconds and positions do not jump'))
 
 
-def check_torques(robot, recording, loops=None):
-    """Yield warnings about the torques' units; refuse where a factor tells them.
+def check_torques(robot: Robot, recording: Recording,
+                  loops: LoopMotion | None = None) -> Iterator[str]:
+    """Yield warnings about the units of torques; refuse units that are recognised.
 
-    The factor is the slope of measured torques by those of the URDF, over all joints. It is near 1
-    if torques are in N m, at the joint and complete.
+    By the slope of measured torques against those of the URDF, over all joints: it is near 1 if
+    torques are in N m, on the joint side and complete.
 
     :param loops: LoopMotion of a robot with loops.
-    :raise DynamicsError: which unit or convention it seems to be.
+    :raise DynamicsError: names the unit or convention that it seems to be.
     """
-    recording = recording.rows(slice(None, None, 1 + len(recording.time) // ENOUGH))
+    recording = recording.rows(slice(None, None, 1 + len(recording.time) // SAMPLES))
     gravity = project(loops, recording.q, robot.gravity_torque(recording.q))
     model = project(loops, recording.q,
-                        robot.inverse_dynamics(recording.q, recording.v, recording.a))
+                    robot.inverse_dynamics(recording.q, recording.v, recording.a))
     if loops is not None:
         driven = loops.active[loops.independent]
         rows = loops.independent[driven]
@@ -114,10 +121,10 @@ def check_torques(robot, recording, loops=None):
         gravity, model = gravity[:, driven], model[:, driven]
     _check_signs(recording, model)
     _check_gravity(recording, gravity, model - gravity)
-    slope, alike = _slope(recording.tau.ravel(), model.ravel())
-    if abs(alike) < ALIKE:
-        yield (f'measured torques and those of the URDF have a correlation of {alike:.2f} only: '
-               'is `effort` a torque, and do the names belong to the right joints?')
+    slope, correlation = _slope(recording.tau.ravel(), model.ravel())
+    if abs(correlation) < CORRELATED:
+        yield (f'measured torques and those of the URDF have a correlation of only '
+               f'{correlation:.2f}: check that `effort` is a torque and that joint names are right')
     elif slope < 0.0:
         raise DynamicsError(f'measured torques are {slope:.3g} times those of the URDF: the sign '
                             'is that of the load. Record the torque of the motor on the joint')
@@ -126,43 +133,43 @@ def check_torques(robot, recording, loops=None):
 
 
 def _judge(recording, slope, model):
-    """Refuse a factor that is a unit's; warn of one that a bad URDF could explain."""
+    """Refuse a factor that is that of a unit; warn of one that a wrong URDF may explain."""
     each = [_slope(t, m)[0] for t, m in zip(recording.tau.T, model.T)]
     per_joint = ', '.join(f'{name} {s:.3g}' for name, s in zip(recording.joint_names, each))
     unit = _named(slope, TORQUES, 'they seem to be in ')
-    said = f'measured torques are {slope:.3g} times those of the URDF ({per_joint})'
-    if unit:  # a current is as many amperes as a torque has kgf m, where a motor gives 10 N m/A
+    text = f'measured torques are {slope:.3g} times those of the URDF ({per_joint})'
+    if unit:  # with 10 N m/A a current in A has about the value of the torque in kgf m
         other = ', or are currents' if slope < 1.0 else ''
-        raise DynamicsError(f'{said}: {unit}{other}; expected N m (N for a slide)')
+        raise DynamicsError(f'{text}: {unit}{other}; expected N m (N for a prismatic joint)')
     if not 0.1 < slope < 10.0:
         raise DynamicsError(
-            f'{said}: they seem to be currents, torques before the gear, or shares of the rated '
+            f'{text}: they seem to be currents, torques before the gear, or shares of the rated '
             'torque. Multiply each joint by its constant (torque constant x gear ratio)')
-    yield (f'{said}: are masses of the URDF that far off? Torques before the gear or currents '
-           'would look the same')
+    yield (f'{text}: are the masses of the URDF that wrong? Torques before the gear or '
+           'currents look the same')
 
 
 def _check_signs(recording, model):
-    """Refuse a joint that pulls the other way than the URDF says, where all others agree."""
-    alike = np.array([_slope(tau, m)[1] for tau, m in zip(recording.tau.T, model.T)])
-    wrong = alike < -ALIKE
+    """Refuse joints whose torque has the opposite sign of the URDF's, if all others agree."""
+    correlation = np.array([_slope(tau, m)[1] for tau, m in zip(recording.tau.T, model.T)])
+    wrong = correlation < -CORRELATED
     if not wrong.any() or wrong.all():
         return
     others = _slope(recording.tau[:, ~wrong].ravel(), model[:, ~wrong].ravel())[1]
-    if others > ALIKE:
+    if others > CORRELATED:
         names = [name for name, its in zip(recording.joint_names, wrong) if its]
         raise DynamicsError(f'the measured torques of {names} have the opposite sign of the '
-                            "URDF's, those of other joints have not: turn their axis in the URDF, "
+                            "URDF's, those of other joints do not: invert their axis in the URDF, "
                             'or the sign of their effort')
 
 
 def _check_gravity(recording, gravity, rest):
-    """Refuse torques without gravity: the drive compensates for it and reports what is left.
+    """Refuse torques without gravity: the drive compensates it and reports the rest.
 
     tau = s_g gravity + s_d rest + friction of each joint, by least squares.
     """
     heavy, lively = np.sqrt(np.mean(gravity ** 2)), np.sqrt(np.mean(rest ** 2))
-    if heavy < FELT * lively or lively < FELT * heavy:
+    if heavy < RELEVANT * lively or lively < RELEVANT * heavy:
         return
     n = gravity.shape[1]
     own = [np.einsum('nk,kj->nkj', x, np.eye(n)) for x in (np.sign(recording.v), recording.v)]
@@ -170,15 +177,14 @@ def _check_gravity(recording, gravity, rest):
     tau = recording.tau.ravel()
     found = np.linalg.lstsq(A, tau, rcond=None)[0]
     explained = 1.0 - np.sum((tau - A @ found) ** 2) / np.sum(tau ** 2)
-    if abs(found[0]) < NO_GRAVITY * abs(found[1]) and explained > ALIKE ** 2:
+    if abs(found[0]) < NO_GRAVITY * abs(found[1]) and explained > CORRELATED ** 2:
         raise DynamicsError(
-            f'measured torques hold {abs(found[0] / found[1]):.0%} of the gravity torque: the '
-            'drive takes it off before it reports. Add it again, or identify the robot with '
-            'gravity (0, 0, 0)')
+            f'measured torques have {abs(found[0] / found[1]):.0%} of the gravity torque: the '
+            'drive subtracts it. Add it again, or identify the robot with gravity (0, 0, 0)')
 
 
 def _slope(y, x):
-    """Return (slope of y by x through zero, correlation)."""
+    """Return (slope of y against x through zero, correlation)."""
     xx, yy, xy = float(x @ x), float(y @ y), float(x @ y)
     if xx == 0.0 or yy == 0.0:
         return 1.0, 0.0

@@ -1,16 +1,17 @@
-"""How does a URDF say what was identified, every other byte as it was?
+"""Write identified parameters into the text of a URDF and keep every other byte.
 
-What is written: mass, origin xyz and the six numbers of inertia of a link, in the axes that its
-<inertial> has already; damping and friction of a joint on request. A link whose numbers have not
-changed is not touched.
+Written are mass, origin xyz and the six inertias of a link, in the existing axes of its <inertial>;
+damping and friction of joints on request. Links whose values have not changed are not edited.
 
-One body may be several links, fixed to each other or locked. The difference to the body as it was
-goes to the link that the joint carries. Where that would leave a link that cannot exist, all links
-of the body are stretched alike instead: with P the pseudo-inertia of the body, P_new = A P_old A'
-for A = U_new U_old^-1, and A P_link A' is the inertia of something that can exist whenever P_link
-is (their sum is P_new, exactly). Where the old body itself cannot exist, the link that the joint
-carries gets everything, and the others nothing.
+A body may have several links, fixed to each other or locked. The change of the body is added to
+the link of its moving joint. If that link would not be physically consistent, all links of the body
+are transformed instead: with the pseudo-inertia P of the body, P_new = A P_old A' for
+A = U_new U_old^-1, and A P_link A' is consistent whenever P_link is (their sum is exactly P_new).
+If the old body itself is not consistent, the link of the moving joint gets the whole body, and the
+others get zero.
 """
+
+from typing import TypeVar
 
 import numpy as np
 
@@ -24,23 +25,29 @@ from dynamics_node.identification.log_cholesky import (
     upper_cholesky,
 )
 from dynamics_node.identification.urdf_edit import Edits, parsed
+from dynamics_node.model.model import Model
 from dynamics_node.model.read_urdf import read_urdf
+from dynamics_node.model.records import RobotRecord
 from dynamics_node.model.urdf_text import urdf_text
 from dynamics_node.robot.arguments import check_robot
+from dynamics_node.robot.robot import Robot
 from dynamics_node.spatial import inertia as inertias
+from dynamics_node.spatial.inertia import Inertia
 from dynamics_node.spatial.so3 import from_rpy
 
-UNCHANGED = 1e-12   # of a body's own numbers: what differs by less is rounding
+UNCHANGED = 1e-12   # relative: smaller changes are rounding
 SIX = {'ixx': (0, 0), 'ixy': (0, 1), 'ixz': (0, 2), 'iyy': (1, 1), 'iyz': (1, 2), 'izz': (2, 2)}
 
+Text = TypeVar('Text', str, bytes)
 
-def write_back(urdf, robot, friction=False):
+
+def write_back(urdf: Text, robot: Robot, friction: bool = False) -> Text:
     """Return the URDF with the inertias of a robot: str for str, bytes for bytes.
 
-    :param urdf: the text that the robot was made of, str or bytes.
+    :param urdf: the text that the robot was read from.
     :param robot: as identified; payloads are not written.
     :param friction: whether damping and friction of joints are written too.
-    :raise DynamicsError: the robot was made of another text.
+    :raise DynamicsError: the robot was read from another text.
     """
     check_robot(robot)
     friction = flag('friction', friction)
@@ -54,16 +61,16 @@ def write_back(urdf, robot, friction=False):
         _write_link(edits, links[name], inertia)
     if friction:
         joints = {e.attributes['name']: e for e in root.children if e.tag == 'joint'}
-        for name, losses in _changed_losses(record, robot.model).items():
-            _write_losses(edits, joints[name], losses)
-    made = edits.made()
-    return made.decode('utf-8', 'surrogatepass') if isinstance(urdf, str) else made
+        for name, values in _changed_friction(record, robot.model).items():
+            _write(edits, joints[name], 'dynamics', values)
+    edited = edits.apply()
+    return edited.decode('utf-8', 'surrogatepass') if isinstance(urdf, str) else edited
 
 
 # Bodies to links --------------------------------------------------------------------------------
 
-def changed_links(record, model):
-    """Return {link: its new Inertia in its own frame} of the links that are to be written."""
+def changed_links(record: RobotRecord, model: Model) -> dict[str, Inertia]:
+    """Return {link: new Inertia in its own frame} of the links that change."""
     own = {link.name: link.inertia for link in record.links}
     for name in own:
         model.frame(name)
@@ -73,29 +80,29 @@ def changed_links(record, model):
         for name in members:
             if name not in own:
                 raise UnknownName('link in the URDF', name, own)
-        seen = {name: own[name].seen_from(model.frames[name].pose) for name in members}
-        for name, inertia in _shared(body, seen).items():
+        parts = {name: own[name].seen_from(model.frames[name].pose) for name in members}
+        for name, inertia in _shared(body, parts).items():
             changed[name] = inertia.seen_from(model.frames[name].pose.inverse())
     return changed
 
 
-def _shared(body, seen):
+def _shared(body, parts):
     """Return {link: new Inertia in the body frame} of the links of a body that change."""
-    total = sum(seen.values(), inertias.ZERO)
+    total = sum(parts.values(), inertias.ZERO)
     old, new = ten_numbers(total), ten_numbers(body.inertia)
     if (np.abs(new - old) <= UNCHANGED * np.maximum(np.abs(old), np.abs(new))).all():
         return {}
-    main = ten_numbers(seen[body.name]) + (new - old)
-    if is_consistent(main) or len(seen) == 1:
+    main = ten_numbers(parts[body.name]) + (new - old)
+    if is_consistent(main) or len(parts) == 1:
         return {body.name: inertia_of(main)}
     if is_consistent(old):
         A = (upper_cholesky(pseudo_inertia(new))
              @ np.linalg.inv(upper_cholesky(pseudo_inertia(old))))
         return {name: inertia_of(ten_of(A @ pseudo_inertia(ten_numbers(inertia)) @ A.T))
-                for name, inertia in seen.items() if ten_numbers(inertia).any()}
-    nothing = {name: inertias.ZERO for name, inertia in seen.items()
-               if ten_numbers(inertia).any()}
-    return {**nothing, body.name: body.inertia}
+                for name, inertia in parts.items() if ten_numbers(inertia).any()}
+    massless = {name: inertias.ZERO for name, inertia in parts.items()
+                if ten_numbers(inertia).any()}
+    return {**massless, body.name: body.inertia}
 
 
 # Links to text ----------------------------------------------------------------------------------
@@ -116,13 +123,13 @@ def _write_link(edits, link, inertia):
 
 
 def _six(inertia, R):
-    """Return the six numbers about the centre of mass, in axes turned by R."""
+    """Return the six inertias about the centre of mass, in axes rotated by R."""
     tensor = R.T @ inertia.tensor_about_com() @ R
     return {key: tensor[place] for key, place in SIX.items()}
 
 
 def _write(edits, parent, tag, attributes):
-    """Set attributes of a child; where nothing is written, zeros are what is meant."""
+    """Set attributes of a child element; a missing attribute means zero."""
     element = parent.child(tag)
     changed = {name: values for name, values in attributes.items()
                if not np.array_equal(_numbers(element, name, len(values)), values)}
@@ -144,16 +151,16 @@ def _three(values):
 
 
 def _number(x):
-    """Return the shortest text that is read as this very number."""
+    """Return the shortest text that is read back exactly."""
     return repr(float(x))
 
 
 # Joints -----------------------------------------------------------------------------------------
 
-def _changed_losses(record, model):
-    """Return {joint: {'damping': , 'friction': }} of the joints that are to be written.
+def _changed_friction(record, model):
+    """Return {joint: {'damping': , 'friction': }} of the joints that change.
 
-    What follows a joint by <mimic> keeps its own losses; the joint gets the difference.
+    Joints that mimic it keep their own damping and friction; the joint gets the difference.
     """
     own = {joint.name: joint for joint in record.joints}
     ratio = {body.joint_name: body.ratio for body in model.bodies}
@@ -163,9 +170,9 @@ def _changed_losses(record, model):
             continue  # the floating base is no joint of the URDF
         k, mine = joint.v.start, own[joint.name]
         follow = [(own[name], abs(ratio[name])) for name in joint.mimics]
-        losses = {'damping': model.damping[k] - sum(r * r * j.damping for j, r in follow),
+        values = {'damping': model.damping[k] - sum(r * r * j.damping for j, r in follow),
                   'friction': model.friction[k] - sum(r * j.friction for j, r in follow)}
-        for key, value in losses.items():
+        for key, value in values.items():
             if value < 0.0:
                 raise DynamicsError(f"joint '{joint.name}' cannot have less {key} than the joints "
                                     f'that mimic it have; take the {key} out of them first')
@@ -173,6 +180,3 @@ def _changed_losses(record, model):
                 changed.setdefault(joint.name, {})[key] = (value,)
     return changed
 
-
-def _write_losses(edits, joint, losses):
-    _write(edits, joint, 'dynamics', losses)

@@ -34,7 +34,7 @@ def test_the_loops_and_every_limit_are_kept(robot, found):
     motion, loops = found.trajectory, LoopMotion(robot)
     assert motion.joint_names == ('left_shoulder', 'right_shoulder')
     where, v, a = motion.sample(np.linspace(0.0, motion.period, DENSELY))
-    q = loops.followed(where, loops.walked(loops.home, where[0])[0])
+    q = loops.follow(where, loops.walk_to(loops.home, where[0])[0])
     q, v, a, N, clear = loops.motion(q, v, a)
     assert np.abs(robot.constraint_rows(q, v).residual).max() < 1e-9
     assert clear.all()
@@ -55,11 +55,11 @@ def test_what_it_asks_for_is_a_good_recording(robot, found):
     """A mechanism that follows it gives data that pass all checks; the YAML names its motors."""
     time, where, v, a = sample_trajectory(found.trajectory, 100.0, 2)
     loops = LoopMotion(robot)
-    q = loops.followed(where, loops.walked(loops.home, where[0])[0])
+    q = loops.follow(where, loops.walk_to(loops.home, where[0])[0])
     q, v, a, _, _ = loops.motion(q, v, a)
     tau = np.zeros_like(v)
     tau[:, loops.independent] = project(loops, q, robot.inverse_dynamics(q, v, a))
-    motion = Moved(time, q, v, a, loops.places, loops.independent, loops.names)
+    motion = Moved(time, q, v, a, loops.q_indices, loops.independent, loops.names)
     assert prepare(robot, raw(robot, motion, tau)).warnings == ()
     message = yaml.safe_load(trajectory_yaml(found.trajectory, 10.0))
     assert message['joint_names'] == ['left_shoulder', 'right_shoulder']

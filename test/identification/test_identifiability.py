@@ -124,7 +124,7 @@ def test_an_arm_of_seven_axes_has_43_inertial_ones():
 
 
 def test_without_gravity_there_are_fewer(planar):
-    """First moments of the first link are felt by gravity alone."""
+    """First moments of the first link are depends by gravity alone."""
     floating = planar.with_gravity((0.0, 0.0, 0.0))
     kinds = dict(zip(parameter_layout(planar).names,
                      base_parameters(floating, parameter_layout(planar)).kinds))
@@ -136,5 +136,5 @@ def test_a_joint_feels_only_what_it_carries():
     robot = Robot.from_urdf(ARM7)
     base = base_parameters(robot, parameter_layout(robot))
     names = np.array(base.layout.names)[base.kept]
-    last = names[base.felt[6]]
+    last = names[base.depends[6]]
     assert {name.rpartition('.')[0] for name in last} == {'link_7', 'joint_7'}

@@ -58,8 +58,8 @@ def test_the_factor_of_chunks_is_that_of_all_samples(fast_arm, layout, base, tru
         monkeypatch.setattr(sequential_qr, 'CHUNK', chunk)
         factors = triangular_factors(fast_arm, base, recording)
         assert factors.samples == 700
-        for k, felt in enumerate(base.felt):
-            whole = np.column_stack([Y[:, k, felt], recording.tau[:, k]])
+        for k, depends in enumerate(base.depends):
+            whole = np.column_stack([Y[:, k, depends], recording.tau[:, k]])
             size = np.linalg.norm(whole, axis=0)
             np.testing.assert_allclose(factors.R[k].T @ factors.R[k] / np.outer(size, size),
                                        whole.T @ whole / np.outer(size, size), atol=SOLVED)
@@ -137,7 +137,7 @@ def test_weights_pay_where_joints_are_unevenly_noisy(fast_arm, layout, base, tru
     spread = {method: np.diag(base_covariance(linear_fit(fast_arm, base, recording, start, method)))
               for method in ('ordinary', 'weighted')}
     assert (spread['weighted'] < 1.1 * spread['ordinary']).all()   # both by estimated noise
-    wrist = base.felt[6] & (base.kept < layout.inertial)
+    wrist = base.depends[6] & (base.kept < layout.inertial)
     assert (spread['weighted'][wrist] < 0.2 * spread['ordinary'][wrist]).all()
 
 
@@ -254,7 +254,7 @@ def test_a_strong_prior_keeps_the_urdf_and_a_weak_one_lets_go(fast_arm, layout, 
 def test_rows_of_one_chunk_and_solving_are_plain_least_squares(fast_arm, layout, base, truth):
     """Against numpy's lstsq on the stacked regressor."""
     recording = recorded(fast_arm, layout, truth, 300, 3, NOISE)
-    rows = next(sequential_qr.chunks(fast_arm, base, recording))
+    rows = next(sequential_qr.row_chunks(fast_arm, base, recording))
     problem = weighted_problem(base, chunk_factors(rows), np.ones(7))
     found = solve_least_squares(problem, np.zeros(base.size))
     Y = parameter_regressor(fast_arm, layout, recording.q, recording.v, recording.a)[..., base.kept]

@@ -34,7 +34,7 @@ def five_bar(kernels):
 
 
 def of_motors(robot, motion, tau):
-    return Recording(motion.names, motion.time, motion.q[:, motion.places],
+    return Recording(motion.names, motion.time, motion.q[:, motion.q_indices],
                      *(x[:, motion.motors] for x in (motion.v, motion.a, tau)))
 
 
@@ -71,7 +71,8 @@ def test_measured_positions_say_how_it_is_assembled(five_bar):
     loops = LoopMotion(robot, flipped)
     here = LoopMotion(robot)
     assert np.abs(loops.home - here.home).max() > 0.5
-    q = loops.followed(motion.q[:100, motion.places] * 0.2 + loops.home[loops.places], loops.home)
+    where = motion.q[:100, motion.q_indices] * 0.2 + loops.home[loops.q_indices]
+    q = loops.follow(where, loops.home)
     other = loops.motion(q, motion.v[:100, motion.motors], motion.a[:100, motion.motors])
     done = complete_recording(robot, Recording(robot.joint_names, motion.time[:100], *other[:3],
                                       tau[:100]))
@@ -83,7 +84,7 @@ def test_noise_of_passive_joints_does_not_matter(five_bar):
     robot, motion, tau = five_bar
     noisy = recorded(robot, motion, tau)
     noise = 1e-3 * np.random.default_rng(1).normal(size=motion.q.shape)
-    noise[:, motion.places] = 0.0
+    noise[:, motion.q_indices] = 0.0
     done = complete_recording(robot, noisy._replace(q=motion.q + noise))
     np.testing.assert_allclose(done.recording.q, motion.q, atol=1e-9)
     assert done.warnings == ()
@@ -94,7 +95,7 @@ def test_singular_configurations_are_left_out_and_counted():
     crank, robot = mechanism('four_bar'), mechanism('four_bar', ROCKER)
     loops, t = LoopMotion(crank), 0.01 * np.arange(900)
     where, speed = 1.5 * t, np.full(900, 1.5)
-    q = loops.followed(where[:, None], loops.home)
+    q = loops.follow(where[:, None], loops.home)
     motion = loops.motion(q, speed[:, None], np.zeros((900, 1)))
     tau = np.zeros_like(motion.v)
     done = complete_recording(robot, Recording(robot.joint_names, t, *motion[:3], tau))

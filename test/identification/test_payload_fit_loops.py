@@ -64,7 +64,7 @@ def test_static_poses_tell_mass_and_centre(stewart, sides):
     for side in (1.0, -1.0) if sides else (0.0,):
         signs = velocity_signs(loops, poses, dict(zip(names, np.full((6, POSES), side))))
         friction = np.where(loops.active, 2.0, 0.0) * signs
-        q.append(poses[:, loops.places])
+        q.append(poses[:, loops.q_indices])
         tau.append(project(loops, poses, loaded(robot).gravity_torque(poses) + friction))
         approach.append(np.full((POSES, 6), side))
     found = identify_payload(robot, StaticPoses(
@@ -89,9 +89,9 @@ def test_what_the_loops_do_not_let_turn_is_refused_in_words():
 
 def test_too_few_poses_and_missing_motors_are_refused(stewart):
     robot, loops, poses = stewart
-    few = StaticPoses(loops.names, poses[:2, loops.places], np.zeros((2, 6)))
+    few = StaticPoses(loops.names, poses[:2, loops.q_indices], np.zeros((2, 6)))
     with pytest.raises(DynamicsError, match='2 poses are too few'):
         identify_payload(robot, few, 'platform')
     with pytest.raises(DynamicsError, match="no joint in the poses 'leg_6_slide'"):
-        identify_payload(robot, StaticPoses(loops.names[:5], poses[:, loops.places[:5]],
+        identify_payload(robot, StaticPoses(loops.names[:5], poses[:, loops.q_indices[:5]],
                                             np.zeros((POSES, 5))), 'platform')

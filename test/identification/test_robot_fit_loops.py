@@ -166,7 +166,7 @@ def test_with_fewer_motors_than_freedoms_a_measured_joint_gives_the_rest():
 
 
 def test_what_the_loops_hide_is_said(five_bar):
-    """By name: the platform of a delta robot never turns, forearms are felt in combination."""
+    """By name: the platform of a delta robot never turns, forearms are depends in combination."""
     found = identify(*_few('delta'))
     assert 'platform.Izz' in found.loops.hidden
     assert 'platform.m' not in found.loops.hidden
@@ -201,7 +201,7 @@ def test_a_passive_joint_of_a_tree_has_no_torque(fast_arm):
     robot = fast_arm.with_loops({'constraints': [], 'passive': ['joint_7']})
     layout = parameter_layout(robot)
     base = base_parameters(robot, layout)
-    assert base.felt.shape[0] == 7
+    assert base.depends.shape[0] == 7
     assert 'joint_7.offset' not in np.array(layout.names)[base.kept]
     truth = parameter_values(robot, layout)
     truth[layout.each('viscous')] = 0.1

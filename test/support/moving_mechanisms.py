@@ -35,7 +35,7 @@ class Moved(NamedTuple):
     q: np.ndarray      # (N, nq)
     v: np.ndarray      # (N, nv)
     a: np.ndarray      # (N, nv)
-    places: np.ndarray   # of the motors in q
+    q_indices: np.ndarray   # of the motors in q
     motors: np.ndarray   # of the motors in v
     names: tuple         # of the motors
 
@@ -58,9 +58,9 @@ def moved(name, robot, samples, seed, size=None):
     size = (SIZES[name] if size is None else size) / np.sqrt(np.arange(1, 6))[:, None]
     A, B = size * rng.normal(size=(2, 5, len(loops.names)))
     s, c = np.sin(np.outer(time, w)), np.cos(np.outer(time, w))
-    q = loops.followed(s @ A + c @ B + MIDDLES.get(name, 0.0), loops.home)
+    q = loops.follow(s @ A + c @ B + MIDDLES.get(name, 0.0), loops.home)
     motion = loops.motion(q, (c * w) @ A - (s * w) @ B, -(s * w * w) @ A - (c * w * w) @ B)
-    return Moved(time, *motion[:3], loops.places, loops.independent, loops.names)
+    return Moved(time, *motion[:3], loops.q_indices, loops.independent, loops.names)
 
 
 def other_mechanism(robot, seed=1):
