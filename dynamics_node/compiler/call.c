@@ -5,11 +5,11 @@
  *   lanes           states per block of `batch`
  *   inputs          tuple of the sizes of the arguments
  *   outputs         tuple of the shapes of the results
- *   uniforms        tuple of float64 arrays passed on to the kernel after the arguments
- *   fallback        called with the same arguments where they are not plain arrays, or where the
- *                   kernel reports an invalid number: it converts or raises
- *   threshold       from this many states on, a second thread takes half of a batch
- *   owner           kept alive: the code lives with it
+ *   uniforms        tuple of float64 arrays passed to the kernel after the arguments
+ *   fallback        called with the same arguments if they are not plain arrays, or if the kernel
+ *                   reports an invalid number: it converts or raises
+ *   threshold       from this many states on, a second thread computes half of a batch
+ *   owner           object that keeps the code in memory
  *   kind            type of tuple for several results, such as a NamedTuple
  */
 #define PY_SSIZE_T_CLEAN
@@ -38,7 +38,7 @@ typedef struct {
     int n_inputs, n_outputs, n_uniforms;
     Py_ssize_t in_size[MAX_BLOCKS], out_size[MAX_BLOCKS];
     int out_ndim[MAX_BLOCKS];
-    npy_intp out_dims[MAX_BLOCKS][4];   /* the first is left for the number of states */
+    npy_intp out_dims[MAX_BLOCKS][4];   /* the first is the number of states */
     const double *uniform[MAX_BLOCKS];
     PyObject *uniforms, *fallback, *owner;
     PyTypeObject *kind;
@@ -52,7 +52,7 @@ typedef struct {
     int failed;
 } Work;
 
-/* All states but the last ones in place; the last, at least one and at most `lanes`, through padded
+/* Run all states but the last ones in place; the last, at least one and at most `lanes`, in padded
  * copies, because the kernel reads and writes up to a register beyond the end of a row. */
 static void run_batch(Work *work)
 {
@@ -77,7 +77,7 @@ static void run_batch(Work *work)
         const Py_ssize_t size = self->in_size[k];
         in[k] = next;
         memcpy(next, work->in[k] + done * size, rest * size * sizeof(double));
-        for (Py_ssize_t row = rest; row < lanes; row++)  /* the last state again: as valid as it */
+        for (Py_ssize_t row = rest; row < lanes; row++)  /* pad with the last state */
             memcpy(next + row * size, next + (rest - 1) * size, size * sizeof(double));
         next += (lanes + 1) * size + MAX_LANES;
     }
@@ -124,7 +124,7 @@ static int run_threads(Work *work)
     return !(work->failed || (threaded && second.failed));
 }
 
-/* Returns the number of states, 0 for a single one, -1 where the arguments are not plain arrays. */
+/* Return the number of states, 0 for a single one, -1 if the arguments are not plain arrays. */
 static Py_ssize_t read_arguments(const Caller *self, PyObject *const *args, const double **in)
 {
     Py_ssize_t n = -1;
@@ -327,8 +327,8 @@ static void dealloc(PyObject *op)
 }
 
 /* Introspection: a Caller has the name, the docstring and the signature (through __wrapped__) of its
- * fallback, the method that it stands for. With __get__ inspect and help() take it for a routine; in
- * the dictionary of an object, where it is kept, __get__ is not used. */
+ * fallback, the method that it replaces. __get__ makes it a routine for inspect and help(); Python
+ * does not call __get__ of an entry of an object's own dictionary, where a Caller is kept. */
 static PyObject *get_of_fallback(PyObject *op, void *name)
 {
     return PyObject_GetAttrString(((Caller *)op)->fallback, name);

@@ -1,6 +1,7 @@
-"""Compile a program to a kernel in memory, and test that it computes what the program says."""
+"""Compile a program to object code; load object code and test it against the program."""
 
 import gc
+from collections.abc import Collection, Iterator, Sequence
 from contextlib import contextmanager
 from typing import NamedTuple
 
@@ -10,29 +11,30 @@ from dynamics_node.compiler import target
 from dynamics_node.compiler.ctypes_call import functions as functions_at
 from dynamics_node.compiler.ctypes_call import pointers
 from dynamics_node.compiler.lower import instructions, lower
-from dynamics_node.compiler.trace import evaluate
+from dynamics_node.compiler.trace import Program, evaluate
 
-LARGE = 1500  # instructions
+LARGE = 1500  # instructions, see target.compile_ir
 
 
 class Kernel(NamedTuple):
     """Machine code of one program."""
 
-    code: object     # target.Loaded: keeps the code in memory
-    lanes: int
-    inputs: tuple    # sizes of the state inputs
-    outputs: tuple   # shapes of the results
-    operations: int  # floating-point instructions of the program
+    code: target.Loaded                  # keeps the code in memory
+    lanes: int                           # states per block of a batch
+    inputs: tuple[int, ...]              # sizes of the state inputs
+    outputs: tuple[tuple[int, ...], ...]  # shapes of the results
+    operations: int                      # floating-point instructions of the program
 
 
-def compile_program(program, uniform, sample, agreement, packed=True):
+def compile_program(program: Program, uniform: Collection[str], sample: Sequence[np.ndarray],
+                    agreement: float, packed: bool = True) -> tuple[dict, bytes]:
     """Return (description, object code); the description is plain data for load().
 
-    The last output of the program are margins.
+    The last output block of the program holds the margins.
 
     :param uniform: names of the inputs that are the same for all states of a batch.
     :param sample: an array per input, to test the code with.
-    :param agreement: of the code with the program, relative to the largest number of a result.
+    :param agreement: allowed difference of code and program, relative to the largest number.
     :param packed: False compiles without SLP packing.
     """
     _, lanes, fma = target.host()
@@ -54,8 +56,8 @@ def compile_program(program, uniform, sample, agreement, packed=True):
 
 
 @contextmanager
-def no_garbage_collection():
-    """Switch the garbage collector off: among symbols it finds none, in a third of the time.
+def no_garbage_collection() -> Iterator[None]:
+    """Switch the garbage collector off: searching symbols, in vain, takes a third of the time.
 
     One thread compiles at a time, and Python is not forked meanwhile (see worker.py).
     """
@@ -68,15 +70,15 @@ def no_garbage_collection():
             gc.enable()
 
 
-def load(description, code):
-    """Return the Kernel, or None where the code is damaged or fails its test."""
+def load(description: dict, code: bytes) -> Kernel | None:
+    """Return the Kernel, or None if the code is damaged or fails its test."""
     try:
         loaded = target.Loaded(code)
         kernel = Kernel(loaded, description['lanes'], tuple(description['inputs']),
                         tuple(map(tuple, description['outputs'])), description['operations'])
         return kernel if _passes_test(loaded, description) else None
     except (RuntimeError, LookupError, TypeError, ValueError):
-        return None  # no object code (LLVM raises RuntimeError), or a foreign description
+        return None  # no object code (LLVM raises RuntimeError), or another description
 
 
 def _passes_test(loaded, description):

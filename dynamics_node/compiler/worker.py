@@ -1,24 +1,31 @@
 """Run compilations in one background thread for the whole process.
 
-Compiling takes one core and no more. LLVM works with the GIL released; tracing is Python and
-shares it.
+Compilation uses one core. LLVM works with the GIL released; tracing is Python and holds it.
 """
 
 import threading
 from collections import deque
+from typing import Protocol
+
+
+class Job(Protocol):
+    """A callable to run, or to cancel when the worker stops."""
+
+    def __call__(self, cancelled: bool = False) -> None:
+        """Do the job, or note that it is not done."""
 
 
 class Worker:
     """A thread that runs jobs one after another; it ends when the queue stays empty."""
 
-    def __init__(self):
-        self._jobs = deque()
+    def __init__(self) -> None:
+        self._jobs: deque[Job] = deque()
         self._ready = threading.Condition()
-        self._busy = threading.Lock()  # held while a job runs
-        self._thread = None
+        self._busy = threading.Lock()  # locked while a job runs
+        self._thread: threading.Thread | None = None
         self._stopping = False
 
-    def submit(self, job, urgent=False):
+    def submit(self, job: Job, urgent: bool = False) -> bool:
         """Queue a job, an urgent one at the front; return False if no thread can run it."""
         with self._ready:
             if self._stopping or not self._has_thread():
@@ -40,8 +47,8 @@ class Worker:
             self._thread = thread
         return True
 
-    def stop(self):
-        """Drop the queue; let the running job finish: LLVM must not be torn down during it."""
+    def stop(self) -> None:
+        """Cancel the queue and wait for the running job: LLVM must not be unloaded during it."""
         with self._ready:
             self._stopping = True
             dropped = list(self._jobs)
@@ -54,17 +61,17 @@ class Worker:
             thread.join()
 
     @property
-    def busy(self):
+    def busy(self) -> bool:
         """Whether a job is running."""
         return self._busy.locked()
 
-    def pause(self):
-        """Let the running job finish; start none before resume()."""
+    def pause(self) -> None:
+        """Wait for the running job; start no other before resume()."""
         self._ready.acquire()
         self._busy.acquire()
 
-    def resume(self):
-        """Go on after pause()."""
+    def resume(self) -> None:
+        """Continue after pause()."""
         self._busy.release()
         self._ready.release()
 

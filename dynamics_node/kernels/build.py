@@ -3,25 +3,27 @@
 import numpy as np
 
 from dynamics_node.compiler import cache
-from dynamics_node.compiler.kernel import compile_program, load, no_garbage_collection
+from dynamics_node.compiler.kernel import Kernel, compile_program, load, no_garbage_collection
 from dynamics_node.compiler.lower import instructions
-from dynamics_node.compiler.trace import check, trace
+from dynamics_node.compiler.trace import Program, check, trace
 from dynamics_node.constrained.constraint import size
 from dynamics_node.errors import DynamicsError
 from dynamics_node.kernels.cache_name import name_of
+from dynamics_node.kernels.keys import KernelKey
 from dynamics_node.kernels.shapes import state_shapes, uniform_shapes
 from dynamics_node.kernels.symbols import functions
 from dynamics_node.model.configuration import random_configuration
+from dynamics_node.model.model import Model
 from dynamics_node.model.regrouped_inertia import regrouped
 
 AGREEMENT = 1e-12  # of a loaded kernel with the interpreter, relative to the largest number
-# The same with constraints: at a random state their rows may be nearly dependent. Margins let
-# through sines of 1e-5, whose square takes ten digits; a wrong line costs all of them.
+# The same with constraints: at a random state their rows may be nearly dependent. Margins allow
+# sines of 1e-5, whose square costs ten digits; a wrong instruction costs all of them.
 CONSTRAINED_AGREEMENT = 1e-6
 
 
-def build_kernel(model, key):
-    """Return the Kernel of a key: from the cache if it is there and right, else compiled."""
+def build_kernel(model: Model, key: KernelKey) -> Kernel:
+    """Return the Kernel of a key: from the cache if it is there and valid, else compiled."""
     name = name_of(model, key)
     found = cache.read(name)
     if found is not None:
@@ -37,7 +39,7 @@ def build_kernel(model, key):
 def _compiled(model, key, program, name):
     """Return the Kernel of a program, and cache it; None where the code is wrong.
 
-    Packing only saves time. If it fails, or its code is wrong, the kernel is made without packs.
+    Packing only saves time. If it fails, or its code is wrong, the kernel is compiled without.
     """
     for packed in (True, False):
         try:
@@ -53,19 +55,20 @@ def _compiled(model, key, program, name):
     return None
 
 
-def compile_kernel(model, key):
+def compile_kernel(model: Model, key: KernelKey) -> tuple[dict, bytes]:
     """Return (description, object code) of a key."""
     return compile_for(model, key, checked_program(model, key))
 
 
-def compile_for(model, key, program, packed=True):
+def compile_for(model: Model, key: KernelKey, program: Program, packed: bool = True
+                ) -> tuple[dict, bytes]:
     """Return (description, object code) of the program of a key."""
     agreement = CONSTRAINED_AGREEMENT if key.constraints else AGREEMENT
     return compile_program(program, tuple(uniform_shapes(model, key)), _sample(model, key),
                            agreement, packed)
 
 
-def checked_program(model, key):
+def checked_program(model: Model, key: KernelKey) -> Program:
     """Return the cheapest Program of a key, checked."""
     with no_garbage_collection():
         program = program_of(model, key)
@@ -73,7 +76,7 @@ def checked_program(model, key):
     return program
 
 
-def program_of(model, key):
+def program_of(model: Model, key: KernelKey) -> Program:
     """Return the cheapest Program of a key, over all its algorithms.
 
     Regrouped inertias have more zeros, but can lose those that a link had by itself: both are

@@ -1,6 +1,6 @@
-"""The file name of a cached kernel: a digest of everything that its code depends on.
+"""Name the file of a cached kernel: a digest of everything that its code depends on.
 
-That is the model's numbers, the key, this package's own sources, LLVM and the CPU.
+That is the numbers of the model, the key, the sources of this package, LLVM and the CPU.
 """
 
 import hashlib
@@ -9,12 +9,13 @@ from functools import cache
 from pathlib import Path
 
 from dynamics_node.compiler import target
-from dynamics_node.kernels.keys import frames_of
+from dynamics_node.kernels.keys import KernelKey, frames_of
+from dynamics_node.model.model import Model
 
 PACKAGE = Path(__file__).resolve().parent.parent
 
 
-def name_of(model, key):
+def name_of(model: Model, key: KernelKey) -> str:
     """Return the file name of a kernel."""
     structure = pickle.dumps((
         [(body.joint, body.parent, body.placement, body.q, body.v, body.ratio, body.offset)
@@ -35,7 +36,7 @@ def _constrained_places(model, key):
 
 @cache
 def _sources():
-    """Return a digest of the code that makes code."""
+    """Return a digest of the sources of algorithms and compiler."""
     digest = hashlib.sha256()
     for room in ('spatial', 'model', 'algorithms', 'constrained', 'task_space', 'compiler',
                  'kernels'):

@@ -1,4 +1,4 @@
-"""The kernels of robots with loops and contacts, one per set of constraints.
+"""Declare the kernels of robots with loops and contacts, one per set of constraints.
 
 Each algorithm takes the constraints after the model. Margins are those of the constraint rows and
 of the inertia: where one is not positive, the NumPy path is taken, which handles dependent rows

@@ -1,4 +1,4 @@
-"""The kernels of derivatives and regressors."""
+"""Declare the kernels of derivatives and regressors."""
 
 import numpy as np
 
@@ -53,7 +53,7 @@ INVERSE, FORWARD = ('q', 'v', 'a'), ('q', 'v', 'tau')
 HYBRID = ('q', 'v', 'a', 'tau', 'given')
 HESSIAN = (*INVERSE, 'weights', 'dq', 'dv', 'da')
 MODEL_RATES = ('dinertias', 'dgravity', 'ddamping', 'dfriction', 'darmature')
-# A result of more numbers is left to NumPy: straight-line code for it would be no faster, and
+# A result of more numbers is computed in NumPy: straight-line code for it would be no faster, and
 # take minutes to compile.
 MOST_NUMBERS = 10_000
 
@@ -64,7 +64,7 @@ def _is_small(model, _):
 
 # Along a direction of states and parameters -------------------------------------------------------
 
-def rates_of(inputs):
+def rates_of(inputs: tuple[str, ...]) -> tuple[str, ...]:
     """Return the names of the parts of a ParameterDirection that matter for these inputs."""
     return ('dq', 'dv', *(f'd{name}' for name in ('a', 'tau') if name in inputs), *MODEL_RATES)
 

@@ -1,4 +1,4 @@
-"""The kernels of dynamics, energy and kinematics."""
+"""Declare the kernels of dynamics, energy and kinematics."""
 
 import numpy as np
 

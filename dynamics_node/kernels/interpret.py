@@ -1,5 +1,6 @@
-"""Evaluate a traced program line by line, for kernels that have no algorithm in NumPy."""
+"""Evaluate a traced program symbol by symbol, for kernels that have no algorithm in NumPy."""
 
+from collections.abc import Callable
 from functools import lru_cache
 
 import numpy as np
@@ -8,7 +9,7 @@ from dynamics_node.compiler.trace import evaluate, trace
 from dynamics_node.kernels.shapes import input_shape
 
 
-def interpreted(algorithm, inputs):
+def interpreted(algorithm: Callable, inputs: tuple[str, ...]) -> Callable:
     """Return f(model, *inputs) that evaluates the program of an algorithm for a single state.
 
     :param algorithm: works on symbols only, f(model, *inputs).

@@ -1,9 +1,12 @@
-"""Which kernel of a robot: its spec, and what is compiled into it."""
+"""Identify the kernels of a robot: the spec, and what is compiled into the program."""
 
+from collections.abc import Sequence
 from typing import NamedTuple
 
-from dynamics_node.kernels.spec import CONSTRAINTS, FRAME, ROBOT, TARGETS
+from dynamics_node.constrained.constraint import Constraint
+from dynamics_node.kernels.spec import CONSTRAINTS, FRAME, ROBOT, TARGETS, KernelSpec
 from dynamics_node.kernels.table import ALL_KERNELS, specs_of
+from dynamics_node.model.model import Model
 
 
 class KernelKey(NamedTuple):
@@ -14,15 +17,16 @@ class KernelKey(NamedTuple):
     with_friction: bool = False  # damping and friction are inputs, else zero
     with_payload: bool = False   # payloads are inputs, else none
     with_wrenches: bool = False  # external wrenches are inputs, else none
-    constraints: tuple = ()      # of Constraint
+    constraints: tuple[Constraint, ...] = ()
 
     @property
-    def spec(self):
+    def spec(self) -> KernelSpec:
         """The KernelSpec."""
         return ALL_KERNELS[self.kernel]
 
 
-def key_of(model, kernel, arguments=(), with_wrenches=False, constraints=()):
+def key_of(model: Model, kernel: str, arguments: tuple = (), with_wrenches: bool = False,
+           constraints: tuple[Constraint, ...] = ()) -> KernelKey:
     """Return the key of the kernel that a robot needs as it is now."""
     spec = ALL_KERNELS[kernel]
     with_friction = spec.friction and bool(model.damping.any() or model.friction.any())
@@ -31,7 +35,7 @@ def key_of(model, kernel, arguments=(), with_wrenches=False, constraints=()):
                      constraints)
 
 
-def has_kernel(model, kernel, constraints=()):
+def has_kernel(model: Model, kernel: str, constraints: tuple[Constraint, ...] = ()) -> bool:
     """Return whether there is a kernel at all, or the program would be too large."""
     spec = ALL_KERNELS[kernel]
     if spec.subject == CONSTRAINTS and not constraints:
@@ -39,17 +43,19 @@ def has_kernel(model, kernel, constraints=()):
     return spec.fits(model, constraints)
 
 
-def all_keys(model, frames=(), wrenches=False, payloads=False, derivatives=False, constraints=()):
+def all_keys(model: Model, frames: Sequence[str] = (), wrenches: bool = False,
+             payloads: bool = False, derivatives: bool = False,
+             constraints: tuple[Constraint, ...] = ()) -> list[KernelKey]:
     """Return the keys of all kernels of a robot, of some frames and a set of constraints too."""
     specs = specs_of(ROBOT, derivatives) + (specs_of(CONSTRAINTS, derivatives)
                                             if constraints else [])
 
-    def key(spec, with_wrenches=False):
+    def key_for(spec, with_wrenches=False):
         return key_of(model, spec.name, (), with_wrenches,
                       constraints if spec.subject == CONSTRAINTS else ())
-    keys = [key(spec) for spec in specs if has_kernel(model, spec.name, constraints)]
+    keys = [key_for(spec) for spec in specs if has_kernel(model, spec.name, constraints)]
     if wrenches:
-        keys += [key(spec, True) for spec in specs if spec.wrenches]
+        keys += [key_for(spec, True) for spec in specs if spec.wrenches]
     if payloads:
         keys += [key._replace(with_payload=True) for key in keys if key.spec.payload]
     for frame in frames:
@@ -58,8 +64,8 @@ def all_keys(model, frames=(), wrenches=False, payloads=False, derivatives=False
     return list(dict.fromkeys(keys))
 
 
-def frames_of(key):
-    """Return the names of the frames that a key is about."""
+def frames_of(key: KernelKey) -> list[str]:
+    """Return the names of the frames of a key."""
     if key.spec.subject == TARGETS:
         return [frame for frame, _ in key.arguments[0]]
-    return key.arguments[:1]
+    return list(key.arguments[:1])

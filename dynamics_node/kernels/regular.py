@@ -1,12 +1,18 @@
 """Refuse results that are not defined: no inertia in the direction of a joint, or no mass."""
 
+from collections.abc import Callable
+from typing import Any, TypeVar
+
 import numpy as np
 
 from dynamics_node.algorithms.energy import total_mass
 from dynamics_node.errors import DynamicsError, SingularModel
+from dynamics_node.model.model import Model
+
+Result = TypeVar('Result', bound=Any)
 
 
-def regular(model, result):
+def regular(model: Model, result: Result) -> Result:
     """Return the result if its margins are positive.
 
     :param result: has a field `margin`, (nv,), positive where the joint moves some inertia.
@@ -23,7 +29,7 @@ def regular(model, result):
     return result
 
 
-def with_mass(algorithm):
+def with_mass(algorithm: Callable) -> Callable:
     """Return f(model, ...) that refuses a robot without mass, then calls the algorithm."""
     def checked(model, *state):
         if total_mass(model) == 0.0:

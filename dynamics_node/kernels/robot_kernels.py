@@ -1,31 +1,40 @@
 """Keep the kernels of a robot: requested at first use, compiled in the background."""
 
+from __future__ import annotations
+
 import atexit
 import os
 import threading
 import weakref
+from collections.abc import Sequence
+from typing import TYPE_CHECKING
 
 from dynamics_node.compiler.worker import Worker
 from dynamics_node.errors import DynamicsError
+from dynamics_node.kernels.keys import KernelKey
+from dynamics_node.model.model import Model
+
+if TYPE_CHECKING:  # it imports llvmlite, which may be missing
+    from dynamics_node.compiler.kernel import Kernel
 
 # Sets of constraints that get kernels at first use. A caller that makes another set for every step
 # of a robot would otherwise keep a core busy, and fill the memory, with kernels used once.
 MOST_SETS = 32
 
 
-def enabled():
+def enabled() -> bool:
     """Return whether compilation is switched on: DYNAMICS_NODE_COMPILE=0 switches it off."""
     return os.environ.get('DYNAMICS_NODE_COMPILE', '1').lower() not in ('0', 'off', 'no', 'false')
 
 
-def busy():
+def busy() -> bool:
     """Return whether a kernel is being compiled at this moment."""
     return _worker.busy
 
 
 _worker = Worker()
 atexit.register(_worker.stop)
-_all_robots: 'weakref.WeakSet[RobotKernels]' = weakref.WeakSet()
+_all_robots: weakref.WeakSet[RobotKernels] = weakref.WeakSet()
 
 
 def _after_fork():
@@ -43,31 +52,32 @@ if hasattr(os, 'register_at_fork'):  # not during a job: LLVM would stay locked 
 class RobotKernels:
     """The kernels of one robot's structure, shared by all robots that differ in numbers only."""
 
-    def __init__(self, model):
+    def __init__(self, model: Model):
         self._model = model
-        self._done = {}      # key -> Kernel, or the DynamicsError that kept it from being made
-        self._events = {}    # key -> set when it is in _done
-        self._sets = set()   # of constraints that were met
+        self._done: dict[KernelKey, Kernel | DynamicsError] = {}  # the error: why there is none
+        self._events: dict[KernelKey, threading.Event] = {}  # set when the key is in _done
+        self._sets: set[tuple] = set()  # of constraints that got kernels
         self._lock = threading.Lock()
         _all_robots.add(self)
 
-    def kernel(self, key):
+    def kernel(self, key: KernelKey) -> Kernel | None:
         """Return the Kernel if it is ready; else request it, and return None."""
         found = self._done.get(key)
         if found is None:
-            if self._is_worth(key):
+            if self._may_compile(key):
                 self.request(key)
             return None
         return None if isinstance(found, DynamicsError) else found
 
-    def _is_worth(self, key):
+    def _may_compile(self, key):
+        """Return whether a key may be compiled at first use, see MOST_SETS."""
         if key.constraints and key.constraints not in self._sets:
             if len(self._sets) >= MOST_SETS:
                 return False
             self._sets.add(key.constraints)
         return True
 
-    def request(self, key, urgent=False):
+    def request(self, key: KernelKey, urgent: bool = False) -> threading.Event | None:
         """Queue a key; return the event that is set when it is done, None if none can be made."""
         with self._lock:
             event = self._events.get(key)
@@ -78,8 +88,8 @@ class RobotKernels:
                 self._events[key] = event
         return event
 
-    def wait(self, keys):
-        """Wait for some kernels; raise the DynamicsError that kept one of them from being made."""
+    def wait(self, keys: Sequence[KernelKey]) -> None:
+        """Wait for some kernels; raise the DynamicsError of one that could not be made."""
         for event in [self.request(key, urgent=True) for key in reversed(keys)]:
             if event is None:
                 raise DynamicsError('no kernel can be made: no thread can be started to compile')
@@ -89,35 +99,35 @@ class RobotKernels:
             if error is not None:
                 raise error
 
-    def is_ready(self, key):
-        """Return whether the kernel is there."""
+    def is_ready(self, key: KernelKey) -> bool:
+        """Return whether the kernel is ready."""
         return key in self._done and self.failure(key) is None
 
-    def failure(self, key):
-        """Return the DynamicsError that kept a kernel from being made, or None."""
+    def failure(self, key: KernelKey) -> DynamicsError | None:
+        """Return the DynamicsError of a kernel that could not be made, or None."""
         found = self._done.get(key)
         return found if isinstance(found, DynamicsError) else None
 
-    def forget_unfinished(self):
+    def forget_unfinished(self) -> None:
         """Drop the requests that no thread will finish."""
         self._lock = threading.Lock()
         self._events = {key: event for key, event in self._events.items() if event.is_set()}
 
-    def make(self, key):
-        """Make a kernel, or keep the reason why not: the NumPy path goes on serving."""
+    def make(self, key: KernelKey) -> None:
+        """Make a kernel, or keep the reason why not: the NumPy path is used then."""
         try:
             from dynamics_node.kernels.build import build_kernel
             self._done[key] = build_kernel(self._model, key)
         except Exception as error:
             self._done[key] = _explained(error)
 
-    def cancel(self, key):
+    def cancel(self, key: KernelKey) -> None:
         """Note that the compiler was stopped before a kernel was made."""
         self._done[key] = DynamicsError('the compiler was stopped: the interpreter is going down')
 
 
 class _Job:
-    """A kernel to be made, if its robot is still there by then."""
+    """The compilation of one kernel, done if its robot still exists by then."""
 
     def __init__(self, kernels, key, event):
         self._kernels, self._key, self._event = weakref.ref(kernels), key, event

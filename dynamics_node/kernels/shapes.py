@@ -1,49 +1,63 @@
-"""The shapes of inputs and results of kernels, and the numbers of a robot that may change.
+"""Give the shapes of inputs and results of kernels, and the numbers of a robot that may change.
 
-State inputs come per state (q, v, a, tau, given, wrenches, ...). Uniform inputs are the robot's own
-numbers that may change without a compilation: gravity, armature, damping, friction, payload.
+State inputs come per state (q, v, a, tau, given, wrenches, ...). Uniform inputs are numbers of
+the robot that may change without a compilation: gravity, armature, damping, friction, payload.
 """
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from typing import TYPE_CHECKING
 
 import numpy as np
 
-from dynamics_node.constrained.constraint import size
+from dynamics_node.constrained.constraint import Constraint, size
 from dynamics_node.kernels.spec import TARGETS
+from dynamics_node.model.model import Model
 from dynamics_node.model.payload import carried_inertias
 from dynamics_node.spatial.inertia import Inertia
 from dynamics_node.task_space.newton_step import goal_size
 
+if TYPE_CHECKING:  # keys.py imports every spec, and some of them this module
+    from dynamics_node.kernels.keys import KernelKey
 
-def input_shape(model, name, constraints=(), arguments=()):
+Shape = tuple[int, ...]
+
+
+def input_shape(model: Model, name: str, constraints: Sequence[Constraint] = (),
+                arguments: tuple = ()) -> Shape:
     """Return the shape of an input that comes per state."""
     bodies = len(model.bodies)
     if name == 'restitution':
         return (sum(map(size, constraints)),)
     if name == 'goal':
         return (goal_size(*arguments),)
-    shapes = {'q': (model.nq,), 'wrenches': (bodies, 6), 'dwrenches': (bodies, 6),
-              'dinertias': (bodies, 10), 'dgravity': (3,), 'stabilisation': (2,),
-              'caution': (1,), 'limits': (2 * model.nq,)}
+    shapes: dict[str, Shape] = {
+        'q': (model.nq,), 'wrenches': (bodies, 6), 'dwrenches': (bodies, 6),
+        'dinertias': (bodies, 10), 'dgravity': (3,), 'stabilisation': (2,), 'caution': (1,),
+        'limits': (2 * model.nq,)}
     return shapes.get(name, (model.nv,))
 
 
-def state_shapes(model, key):
+def state_shapes(model: Model, key: KernelKey) -> dict[str, Shape]:
     """Return {name: shape} of the inputs that come per state."""
     spec = key.spec
     names = [*spec.inputs, *(spec.wrenches if key.with_wrenches else ())]
     return {name: input_shape(model, name, key.constraints, key.arguments) for name in names}
 
 
-def result_shapes(model, key):
+def result_shapes(model: Model, key: KernelKey) -> list[Shape]:
     """Return the shapes of the results of one state."""
     targets = len(key.arguments[0]) if key.spec.subject == TARGETS else 0
     sizes = {'nq': model.nq, 'nv': model.nv, 'parameters': 10 * len(model.bodies),
              'rows': sum(map(size, key.constraints)), 'targets': targets}
-    return [tuple(sizes.get(n, n) for n in shape) for shape in key.spec.shapes]
+    return [tuple(n if isinstance(n, int) else sizes[n] for n in shape)
+            for shape in key.spec.shapes]
 
 
-def uniform_shapes(model, key):
+def uniform_shapes(model: Model, key: KernelKey) -> dict[str, Shape]:
     """Return {name: shape} of the robot's numbers that the kernel takes as inputs."""
-    shapes = {'gravity': (3,), 'armature': (model.nv,)}
+    shapes: dict[str, Shape] = {'gravity': (3,), 'armature': (model.nv,)}
     if key.with_friction:
         shapes.update(damping=(model.nv,), friction=(model.nv,))
     if key.with_payload:
@@ -51,7 +65,7 @@ def uniform_shapes(model, key):
     return shapes
 
 
-def uniform_values(model, key):
+def uniform_values(model: Model, key: KernelKey) -> tuple[np.ndarray, ...]:
     """Return the arrays of a robot, in the order of uniform_shapes."""
     values = {'gravity': model.gravity, 'armature': model.armature, 'damping': model.damping,
               'friction': model.friction}
@@ -61,7 +75,7 @@ def uniform_values(model, key):
                  for name in uniform_shapes(model, key))
 
 
-def symbolic_model(model, key, given):
+def symbolic_model(model: Model, key: KernelKey, given: Mapping[str, np.ndarray]) -> Model:
     """Return the model with the symbols of `given` in place of the numbers that may change."""
     zero = np.zeros(model.nv)
     inertias = model.inertias

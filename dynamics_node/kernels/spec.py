@@ -1,7 +1,9 @@
-"""The declaration of a kernel: a quantity of a robot, how it is computed and what enters it."""
+"""Declare a kernel: a quantity of a robot, how it is computed and what enters it."""
 
 from collections.abc import Callable
 from dataclasses import dataclass
+
+from dynamics_node.model.model import Model
 
 ROBOT, FRAME, CONSTRAINTS, TARGETS = 'robot', 'frame', 'constraints', 'targets'
 WITH_WRENCHES = ('wrenches',)
@@ -10,14 +12,14 @@ Shape = tuple[str | int, ...]
 NUMBER, VECTOR, MATRIX = (), ('nv',), ('nv', 'nv')
 
 
-def always(model, constraints):
-    """Return True: a kernel whose size does not matter."""
+def always(model: Model, constraints: tuple) -> bool:
+    """Return True: every program of the kernel is small enough."""
     return True
 
 
 @dataclass(frozen=True)
 class KernelSpec:
-    """All that dispatch, keys, compilation and the call path need to know of one quantity.
+    """All that dispatch, keys, compilation and the call path use of one quantity.
 
     An algorithm is f(model, [constraints,] *inputs, [wrenches,] *arguments) -> array or tuple of
     arrays, of a single state, on numbers of any kind. `arguments` are constants of the program:

@@ -1,13 +1,17 @@
-"""Turn a key into functions of symbols: the model's numbers that may change become inputs."""
+"""Turn a key into functions of symbols: numbers of the model that may change become inputs."""
+
+from collections.abc import Callable
 
 import numpy as np
 
+from dynamics_node.kernels.keys import KernelKey
 from dynamics_node.kernels.shapes import state_shapes, symbolic_model, uniform_shapes
 from dynamics_node.kernels.spec import CONSTRAINTS
 from dynamics_node.model.configuration import UNIT_QUATERNION
+from dynamics_node.model.model import Model
 
 
-def functions(model, key):
+def functions(model: Model, key: KernelKey) -> list[Callable]:
     """Return the functions of symbols of a key, one per algorithm; model.inertias are bare.
 
     Each takes the state inputs and the uniform inputs, and returns the results and the margins,

@@ -1,4 +1,4 @@
-"""All kernels by name: the one table from which keys, dispatch and compilation follow."""
+"""List all kernels by name: keys, dispatch and compilation follow from this table."""
 
 from dynamics_node.kernels.constrained_specs import CONSTRAINED
 from dynamics_node.kernels.derivative_specs import DERIVATIVES, FRAME_DERIVATIVES
@@ -10,7 +10,7 @@ SPECS = (*DYNAMICS, *FRAMES, *DERIVATIVES, *FRAME_DERIVATIVES, *CONSTRAINED, *TA
 ALL_KERNELS: dict[str, KernelSpec] = {spec.name: spec for spec in SPECS}
 
 
-def specs_of(subject, derivatives=True):
+def specs_of(subject: str, derivatives: bool = True) -> list[KernelSpec]:
     """Return the specs of a subject, those of derivatives only if they are wanted."""
     return [spec for spec in SPECS if spec.subject == subject
             and (derivatives or not spec.derivative)]

@@ -1,4 +1,4 @@
-"""The kernel of inverse kinematics, one per set of frames and kinds of targets."""
+"""Declare the kernel of inverse kinematics, one per set of frames and kinds of targets."""
 
 from dynamics_node.kernels.spec import NUMBER, TARGETS, KernelSpec
 from dynamics_node.task_space.newton_step import NewtonStep, newton_step

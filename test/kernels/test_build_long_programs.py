@@ -9,7 +9,7 @@ from support.differences import relative
 
 from dynamics_node.compiler import lower
 from dynamics_node.compiler.graph import Op
-from dynamics_node.compiler.slp_packing import NONE
+from dynamics_node.compiler.slp_packing import NO_PACKING
 from dynamics_node.compiler.trace import evaluate, trace
 from dynamics_node.kernels.build import AGREEMENT
 from dynamics_node.spatial.solve import factor, solve_factored
@@ -40,7 +40,7 @@ def test_values_that_wait_in_memory_stay_as_they_are(target, monkeypatch):
     """In stretches shorter than a basic block, as long as one, and longer."""
     for stretch in (7, 60, 500):
         monkeypatch.setattr(lower, 'LONG', 0)
-        monkeypatch.setattr(lower, 'STRETCH', stretch)
+        monkeypatch.setattr(lower, 'REGION', stretch)
         kernel = forward_derivatives(target)
         assert 'alloca' in kernel.text
         agree(kernel)
@@ -49,7 +49,7 @@ def test_values_that_wait_in_memory_stay_as_they_are(target, monkeypatch):
 def test_slots_in_memory_are_used_again(monkeypatch):
     """A slot is free when its last reader is through: far fewer than there are values."""
     monkeypatch.setattr(lower, 'LONG', 0)
-    monkeypatch.setattr(lower, 'STRETCH', 20)
+    monkeypatch.setattr(lower, 'REGION', 20)
     text = forward_derivatives((4,)).text
     single = text[text.index('define i64 @single'):]
     single = single[:single.index('\n}')]
@@ -70,14 +70,14 @@ def test_columns_of_a_solve_share_registers(target):
     kernel = Kernel(plain, PLAIN, *target)
     packing = lower.packing_of(kernel.program)
     assert {len(key) for key in packing.packs} == {7}
-    assert not packing.alone
+    assert not packing.scalar
     assert '<7 x double>' in kernel.text
     A, B = np.random.default_rng(1).normal(size=(2, 49))
     got = kernel.caller()(A, B, np.ones(1))
     assert relative(got, evaluate(kernel.program, np.array([*A, *B, 1.0]))[0]) < AGREEMENT
     unlike = trace(lambda x: np.array([[x[0] + x[1], x[0] * x[1], -x[2], np.sin(x[3])]]),
                    {'x': (4,)})
-    assert lower.packing_of(unlike) == NONE
+    assert lower.packing_of(unlike) == NO_PACKING
 
 
 def solve(A, B):
