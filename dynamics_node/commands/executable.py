@@ -24,8 +24,8 @@ def main(argv=None):
         return run_command(words, COMMANDS, 'dynamics_node', WITHOUT_COMMAND)
     for each in (signal.SIGINT, signal.SIGTERM):  # an exception during an import may be swallowed
         signal.signal(each, lambda *_: os._exit(0))
-    from dynamics_node.ros import node
-    return node.main(argv)
+    from dynamics_node.ros.main import main as run_node
+    return run_node(argv)
 
 
 if __name__ == '__main__':

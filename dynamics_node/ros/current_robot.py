@@ -1,92 +1,126 @@
-"""Which robot does the node hold? A description, and the settings that outlive it.
+"""Hold the current robot: a description, and settings that outlive it.
 
-A new description, payload, gravity or friction makes another Robot, which takes the place of the
-old one whole: who began with the old one ends with it. What is refused leaves all as it was.
+A new description, payload, gravity or friction makes another Robot, which replaces the old one as
+a whole: a request that began with the old one ends with it. A refused change leaves all as it was.
 """
 
 import hashlib
+from collections.abc import Callable, Mapping, Sequence
 from contextlib import suppress
-from typing import NamedTuple
+from typing import Any, NamedTuple
+
+import numpy as np
+from numpy.typing import ArrayLike
 
 from dynamics_node.checks import named_numbers
+from dynamics_node.constrained.read_loops import Loops
 from dynamics_node.errors import DynamicsError
+from dynamics_node.model.model import Payload
 from dynamics_node.model.urdf_text import urdf_text
 from dynamics_node.robot.constraint_sets import loops_of
 from dynamics_node.robot.robot import Robot
+from dynamics_node.ros.joint_selection import JointSelection, select_joints
+from dynamics_node.ros.parameters.declared import ModelParameters
 from dynamics_node.ros.payload_ramp import PayloadRamps
 
-MOST_PAYLOADS = 100  # with those in transition: each makes every torque a little later
+MOST_PAYLOADS = 100    # with those in transition: each makes every torque a little later
+MOST_SELECTIONS = 256  # of joints that are stored
 
 
 class Description(NamedTuple):
-    """What a robot was made of."""
+    """The parts that a robot was made of."""
 
-    text: str
-    options: dict     # parameters that it was made with
-    robot: Robot      # as described: no payload, nothing set
-    digest: str       # of what nothing that is set can change
+    text: str                  # URDF
+    options: dict[str, Any]    # parameters that it was made with
+    robot: Robot               # as described: no payload, no settings
+    digest: str                # of everything that settings cannot change
 
 
 class CurrentRobot:
-    """The robot at any time; `clock` is a function that returns seconds and never goes back."""
+    """The robot at any time.
 
-    def __init__(self, clock):
+    :ivar refusal: why the newest description was refused, '' if it is the current one.
+    """
+
+    def __init__(self, clock: Callable[[], float]) -> None:
+        """Start without a robot.
+
+        :param clock: returns seconds and never goes back.
+        """
         self._clock = clock
-        self._described = None    # Description
+        self._described: Description | None = None
         self._payloads = PayloadRamps()
-        self._gravity = None      # as set, else None
-        self._damping, self._friction = {}, {}   # joint -> as set
-        self._robot, self._model_id = None, ''
-        self._settled = True
-        self.refusal = ''         # why the newest description is not the one that is held
+        self._gravity: np.ndarray | None = None   # as set
+        self._damping: dict[str, float] = {}      # {joint: as set}
+        self._friction: dict[str, float] = {}
+        self._robot: Robot | None = None
+        self._model_id, self._settled = '', True
+        self._selections: dict[tuple[str, ...], JointSelection] = {}
+        self.refusal = ''
 
-    # What it is ------------------------------------------------------------------------------
+    # Properties ------------------------------------------------------------------------------
 
     @property
-    def exists(self):
+    def exists(self) -> bool:
+        """Whether there is a robot."""
         return self._described is not None
 
-    @property
-    def robot(self):
-        """The robot as it is now, in the midst of a transition too."""
+    def check_exists(self) -> None:
+        """Raise a DynamicsError while there is no robot."""
         if self._robot is None:
             raise DynamicsError(f'no robot: {self.refusal}' if self.refusal else
-                                'no robot yet: nothing has come on the topic robot_description, '
-                                "and the parameter 'robot_description' is empty")
+                                'no robot yet: no message on the topic robot_description, and the '
+                                "parameter 'robot_description' is empty")
+
+    @property
+    def robot(self) -> Robot:
+        """The robot as it is now, also during a transition."""
+        if self._robot is None:
+            self.check_exists()
         if not self._settled:
             self._settled = self._payloads.settled(self._clock())
             self._assemble()
         return self._robot
 
     @property
-    def text(self):
+    def text(self) -> str:
         """The URDF that the robot was made of."""
         return self._described.text
 
     @property
-    def changing(self):
-        """Whether a transition is under way: each look at `robot` then makes another one."""
+    def changing(self) -> bool:
+        """Whether a transition is under way: each read of `robot` then makes another one."""
         return not self._settled
 
     @property
-    def model_id(self):
-        """A hash of all that determines the robot's answers, 16 hexadecimal digits."""
+    def model_id(self) -> str:
+        """A hash of everything that determines the results of the robot, 16 hexadecimal digits."""
         return self._model_id
 
     @property
-    def payloads(self):
-        """{name: (Payload, share that counts now)} of what is held."""
+    def payloads(self) -> dict[str, tuple[Payload, float]]:
+        """{name: (Payload, share of it that counts now)} of the attached payloads."""
         now = self._clock()
-        return {name: (load, self._payloads.share(name, now))
-                for name, load in self._payloads.held.items()}
+        return {name: (payload, self._payloads.share(name, now))
+                for name, payload in self._payloads.attached.items()}
 
-    # What changes it -------------------------------------------------------------------------
+    def select_joints(self, names: Sequence[str]) -> JointSelection:
+        """Return the selection of some joints; no names select all joints."""
+        key = tuple(names)
+        found = self._selections.get(key)
+        if found is None:
+            if len(self._selections) >= MOST_SELECTIONS:
+                self._selections.clear()
+            found = self._selections[key] = select_joints(self.robot.model, key)
+        return found
 
-    def load(self, source, parameters):
-        """Hold the robot of a description; return whether it is another one than before.
+    # Changes ---------------------------------------------------------------------------------
+
+    def load(self, source: str | bytes, parameters: ModelParameters) -> bool:
+        """Make the robot of a description the current one; return whether it is another one.
 
         :param source: path or text of a URDF; bytes are always text.
-        :raise DynamicsError: it is refused, and the old one stays.
+        :raise DynamicsError: the description is refused, and the old robot stays.
         """
         try:
             described, robot, model_id = self.try_load(source, parameters)
@@ -97,102 +131,110 @@ class CurrentRobot:
         if described is self._described:
             return False
         if self.exists and described.options['gravity'] != self._described.options['gravity']:
-            self._gravity = None  # the newer word counts
+            self._gravity = None  # the newer value counts
             robot, model_id = self._with_settings(described, self._payloads.at(self._clock()))
         self._described, self._robot, self._model_id = described, robot, model_id
+        self._selections = {}
         with suppress(DynamicsError):  # compilation may be switched off
             described.robot.compile(wrenches=True, payloads=True)
         return True
 
-    def try_load(self, source, parameters):
+    def try_load(self, source: str | bytes,
+                 parameters: ModelParameters) -> tuple[Description, Robot, str]:
         """Return (description, robot, model_id) as they would be; nothing is changed."""
         described = self._describe(urdf_text(source), _options(parameters),
                                    parameters.constraints)
         return described, *self._with_settings(described, self._payloads.at(self._clock()))
 
-    def set_payload(self, name, load, duration):
+    def set_payload(self, name: str, payload: tuple[str, float, ArrayLike, ArrayLike],
+                    duration: float) -> None:
         """Attach a payload, (frame, mass, com, inertia) as in Robot.with_payload."""
-        checked = self.robot.with_payload(name, *load).payloads[name]
+        checked = self.robot.with_payload(name, *payload).payloads[name]
         now = self._clock()
         if len(self._payloads.at(now)) >= MOST_PAYLOADS and (
-                duration or name not in self._payloads.held):
-            raise DynamicsError(f'the robot carries {MOST_PAYLOADS} payloads already, those on '
-                                'their way out included; take some off, or wait')
+                duration or name not in self._payloads.attached):
+            raise DynamicsError(f'the robot carries {MOST_PAYLOADS} payloads already, those in '
+                                'transition included; remove some, or wait')
         self._payloads.set(name, checked, duration, now)
         self._change()
 
-    def remove_payload(self, name, duration):
-        """Take a payload off."""
+    def remove_payload(self, name: str, duration: float) -> None:
+        """Remove a payload."""
         self._payloads.remove(name, duration, self._clock())
         self._change()
 
-    def set_gravity(self, gravity):
-        """Set the vector towards the earth in the root frame."""
+    def set_gravity(self, gravity: ArrayLike) -> None:
+        """Set the gravity vector in the root frame, (3,) [m/s^2]."""
         self._gravity = self.robot.with_gravity(gravity).gravity
         self._change()
 
-    def set_friction(self, damping, friction, reset=()):
-        """Set {joint: damping} and {joint: friction}; first forget what was set of some joints."""
-        self.robot.with_friction(damping, friction)  # refuses what is wrong
+    def set_friction(self, damping: Mapping[str, float], friction: Mapping[str, float],
+                     reset: Sequence[str] = ()) -> None:
+        """Set {joint: damping} and {joint: friction}.
+
+        :param reset: joints whose earlier settings are dropped first.
+        """
+        self.robot.with_friction(damping, friction)  # raises what is wrong
         kept = [{name: value for name, value in old.items() if name not in reset}
                 for old in (self._damping, self._friction)]
         self._damping, self._friction = {**kept[0], **damping}, {**kept[1], **friction}
         self._change()
 
-    def settled_robot(self):
-        """Return the robot when all transitions have passed, and its model_id."""
-        return self._with_settings(self._described, self._payloads.held)
+    def settled_robot(self) -> tuple[Robot, str]:
+        """Return the robot after all transitions, and its model_id."""
+        return self._with_settings(self._described, self._payloads.attached)
 
-    # How it is put together ------------------------------------------------------------------
+    # Assembly --------------------------------------------------------------------------------
 
-    def _change(self):
+    def _change(self) -> None:
         self._settled = self._payloads.settled(self._clock())
         self._assemble()
 
-    def _assemble(self):
-        """Put the robot together; only then does it take the place of the old one."""
+    def _assemble(self) -> None:
+        """Replace the robot by one with the present settings."""
         self._robot, self._model_id = self._with_settings(
             self._described, self._payloads.at(self._clock()))
 
-    def _describe(self, text, options, loops):
-        """Return the Description, the old one if it says the same.
+    def _describe(self, text: str, options: dict[str, Any], constraints: str) -> Description:
+        """Return the Description, the old one if nothing differs.
 
-        :param loops: path or text of their YAML; of a file it is the content that counts.
+        :param constraints: path or text of their YAML; of a file the content is compared.
         """
         old = self._described
         same = old is not None and (text, options) == (old.text, old.options)
         robot = old.robot if same else _described_robot(text, options)
         try:
-            loops = loops_of(robot.model, loops or None)
+            loops: Loops = loops_of(robot.model, constraints or None)
         except DynamicsError as error:
             raise DynamicsError(f'parameter constraints: {error}') from error
         if same and loops == robot.loops:
             return old
-        if same:  # another robot altogether: who drives the old one stops
+        if same:  # other joints objects: a torque pipeline that drives the old robot stops
             robot = _described_robot(text, options)
         return Description(text, options, robot.with_loops(loops), _digest(
             text, options['base'], sorted(options['locked'].items()),
             sorted(options['armature'].items()), options['friction_speed'], loops))
 
-    def _with_settings(self, described, payloads):
-        """Return the robot with all that was set, and its model_id."""
+    def _with_settings(self, described: Description,
+                       payloads: Mapping[str, Payload]) -> tuple[Robot, str]:
+        """Return the robot with all settings, and its model_id."""
         robot = described.robot
         if self._gravity is not None:
             robot = robot.with_gravity(self._gravity)
-        here = set(robot.joint_names)  # friction of a joint that is gone waits for its return
-        damping = {name: value for name, value in self._damping.items() if name in here}
-        friction = {name: value for name, value in self._friction.items() if name in here}
+        known = set(robot.joint_names)  # friction of another joint counts when it comes back
+        damping = {name: value for name, value in self._damping.items() if name in known}
+        friction = {name: value for name, value in self._friction.items() if name in known}
         if damping or friction:
             robot = robot.with_friction(damping, friction)
-        gone = {name: load for name, load in payloads.items()
-                if load.frame not in robot.model.frames}
-        for name, load in gone.items():
-            if name in self._payloads.held:  # nobody would carry it, and nobody would know
+        lost = {name: payload for name, payload in payloads.items()
+                if payload.frame not in robot.model.frames}
+        for name, payload in lost.items():
+            if name in self._payloads.attached:  # it must not disappear silently
                 raise DynamicsError(
-                    f"payload '{name}' is held at frame '{load.frame}', which this robot does not "
-                    'have; take the payload off (set_payload, remove: true), then send the '
+                    f"payload '{name}' is attached to frame '{payload.frame}', which this robot "
+                    'does not have; remove the payload (set_payload, remove: true), then send the '
                     'description again')
-        payloads = {name: load for name, load in payloads.items() if name not in gone}
+        payloads = {name: payload for name, payload in payloads.items() if name not in lost}
         if payloads:
             robot = robot.with_payloads(payloads)
         return robot, _digest(described.digest, (robot.gravity + 0.0).tolist(),  # no negative zero
@@ -200,11 +242,11 @@ class CurrentRobot:
                               sorted(payloads.items()))
 
 
-def _digest(*said):
-    return hashlib.sha256(repr(said).encode()).hexdigest()[:16]
+def _digest(*values: Any) -> str:
+    return hashlib.sha256(repr(values).encode()).hexdigest()[:16]
 
 
-def _described_robot(text, options):
+def _described_robot(text: str, options: dict[str, Any]) -> Robot:
     """Return the Robot of a description and of the parameters that belong to it."""
     options = dict(options)
     damping, dry_friction = options.pop('damping'), options.pop('dry_friction')
@@ -215,7 +257,7 @@ def _described_robot(text, options):
         raise DynamicsError(f'parameter damping or dry_friction: {error}') from error
 
 
-def _options(parameters):
+def _options(parameters: ModelParameters) -> dict[str, Any]:
     """Return the parameters that a robot is made with."""
     return {'base': parameters.base, 'gravity': tuple(parameters.gravity),
             'locked': named_numbers('locked', parameters.locked),
@@ -224,5 +266,3 @@ def _options(parameters):
             'dry_friction': named_numbers('dry_friction', parameters.dry_friction),
             'friction': parameters.friction, 'friction_speed': parameters.friction_speed,
             'compile': parameters.compile}
-
-

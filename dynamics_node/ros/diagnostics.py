@@ -1,42 +1,54 @@
-"""How is the node? What /diagnostics says of it."""
+"""Compose the message on /diagnostics: serving, torques, contact."""
+
+from collections.abc import Mapping, Sequence
+from typing import Any
 
 from diagnostic_msgs.msg import DiagnosticArray, DiagnosticStatus, KeyValue
 
 from dynamics_node.ros import convert
+from dynamics_node.ros.node_state import NodeState
+from dynamics_node.ros.services.table import ServiceRunner
 from dynamics_node.ros.state.measured_state import NEVER
+from dynamics_node.ros.torque.external_torque_estimator import ExternalTorqueEstimator
+from dynamics_node.ros.torque.topics import TorqueTopics
 from dynamics_node.safety import State
 
 
-def diagnostics(name, desk, clerk, rate, refusals=(), torque=None, lookout=None):
-    """Return the DiagnosticArray of a node: of what it serves, of its torques, of who pushes.
+def diagnostics(name: str, node_state: NodeState, runner: ServiceRunner, rate: float,
+                refusals: Sequence[str] = (), torque: TorqueTopics | None = None,
+                estimator: ExternalTorqueEstimator | None = None) -> DiagnosticArray:
+    """Return the diagnostics of a node: serving, torques, contact.
 
     :param rate: of joint states since the last time [Hz].
     :param refusals: why messages about the base are refused.
     """
-    desk.catch_up()
-    array = DiagnosticArray(status=[_serving(name, desk, clerk, rate, refusals)])
+    node_state.catch_up()
+    array = DiagnosticArray(status=[_serving_status(name, node_state, runner, rate, refusals)])
     if torque is not None:
-        array.status.append(_torques(name, torque))
-    if lookout is not None:
-        array.status.append(_pushes(name, lookout, rate))
-    array.header.stamp = convert.time(desk.clock())
+        array.status.append(_torque_status(name, torque))
+    if estimator is not None:
+        array.status.append(_contact_status(name, estimator, rate))
+    array.header.stamp = convert.time(node_state.clock())
     return array
 
 
-def _serving(name, desk, clerk, rate, refusals):
-    level, message = _judged(desk, refusals)
-    values = {'active': clerk.active, **_model_values(desk), **_state_values(desk, rate),
-              'requests answered': clerk.answered,
-              'requests refused': clerk.refused}
-    return _status(level, name, message, desk.robot.name if desk.held.exists else '', values)
+def _serving_status(name: str, node_state: NodeState, runner: ServiceRunner, rate: float,
+                    refusals: Sequence[str]) -> DiagnosticStatus:
+    level, message = _judged(node_state, refusals)
+    values = {'active': runner.active, **_model_values(node_state),
+              **_state_values(node_state, rate),
+              'requests answered': runner.answered,
+              'requests refused': runner.refused}
+    robot_name = node_state.robot.name if node_state.current_robot.exists else ''
+    return _status(level, name, message, robot_name, values)
 
 
-def _torques(name, torque):
-    """Return what the gate says: everything that was refused and clamped is counted."""
-    status = torque.drive.gate.status()
+def _torque_status(name: str, torque: TorqueTopics) -> DiagnosticStatus:
+    """Return the state of the gate, with counts of all refusals and limits."""
+    status = torque.pipeline.gate.status()
     level = DiagnosticStatus.ERROR if status.state is State.FAULT else DiagnosticStatus.OK
     message = f'{status.state.value}: {status.reason}' if status.reason else status.state.value
-    parameters = torque.drive.parameters
+    parameters = torque.pipeline.parameters
     values = {'mode': parameters.mode, 'driver': parameters.driver,
               'command topic': parameters.command_topic or 'none', 'released': status.released,
               'references refused': torque.refused_references,
@@ -45,56 +57,62 @@ def _torques(name, torque):
     return _status(level, f'{name}: torque', message, '', values)
 
 
-def _pushes(name, lookout, rate):
-    """Return what the observer sees, and the largest that it saw while nobody pushed."""
-    values = {'effort meaning': lookout.parameters.effort_meaning, 'contacts': lookout.contacts}
-    if not lookout.on:
-        return _status(DiagnosticStatus.OK, f'{name}: contact', f'off: {lookout.reason}', '',
+def _contact_status(name: str, estimator: ExternalTorqueEstimator,
+                    rate: float) -> DiagnosticStatus:
+    """Return external torques, and the largest ones without contact."""
+    values = {'effort meaning': estimator.parameters.effort_meaning, 'contacts': estimator.contacts}
+    if not estimator.on:
+        return _status(DiagnosticStatus.OK, f'{name}: contact', f'off: {estimator.reason}', '',
                        values)
-    names, flag = lookout.observer.robot.dof_names, lookout.flag
-    pushed = ', '.join(name for name, on in zip(names, flag.joints) if on)
-    for what, numbers in (('external', lookout.observer.torque), ('free peak', lookout.peaks)):
+    names, flag = estimator.observer.robot.dof_names, estimator.flag
+    joints = ', '.join(name for name, on in zip(names, flag.joints) if on)
+    for what, numbers in (('external', estimator.observer.torque), ('free peak', estimator.peaks)):
         values.update({f'{what}: {name}': f'{x:.3g}' for name, x in zip(names, numbers)})
-    reason = lookout.reason or ('' if rate else 'no joint states come: it sees nothing')
+    reason = estimator.reason or ('' if rate else 'no joint states are received')
     if reason:
         return _status(DiagnosticStatus.WARN, f'{name}: contact', reason, '', values)
     return _status(DiagnosticStatus.OK, f'{name}: contact',
-                   f'contact: {pushed}' if flag.contact else 'no contact', '', values)
+                   f'contact: {joints}' if flag.contact else 'no contact', '', values)
 
 
-def _status(level, name, message, hardware_id, values):
+def _status(level: bytes, name: str, message: str, hardware_id: str,
+            values: Mapping[str, Any]) -> DiagnosticStatus:
     return DiagnosticStatus(
         level=level, name=name, message=message, hardware_id=hardware_id,
         values=[KeyValue(key=key, value=str(value)) for key, value in values.items()])
 
 
-def _judged(desk, refusals):
+def _judged(node_state: NodeState, refusals: Sequence[str]) -> tuple[bytes, str]:
     """Return the level and a sentence."""
-    if not desk.held.exists:
-        return DiagnosticStatus.ERROR, desk.held.refusal or 'no robot description yet'
-    if desk.held.refusal:
-        return DiagnosticStatus.ERROR, f'{desk.held.refusal}; the one before it is still held'
+    current = node_state.current_robot
+    if not current.exists:
+        return DiagnosticStatus.ERROR, current.refusal or 'no robot description yet'
+    if current.refusal:
+        return DiagnosticStatus.ERROR, f'{current.refusal}; the one before it is still used'
     if refusals:
         return DiagnosticStatus.WARN, '; '.join(refusals)
-    missing = desk.state.never_measured
+    missing = node_state.snapshot().never_measured
     if missing:
         return DiagnosticStatus.WARN, f'never measured: {", ".join(missing)}'
     return DiagnosticStatus.OK, 'serving'
 
 
-def _model_values(desk):
-    if not desk.held.exists:
+def _model_values(node_state: NodeState) -> dict[str, Any]:
+    current = node_state.current_robot
+    if not current.exists:
         return {}
-    robot = desk.robot
-    return {'robot': robot.name, 'model_id': desk.held.model_id, 'joints': len(robot.joint_names),
+    robot = current.robot
+    return {'robot': robot.name, 'model_id': current.model_id, 'joints': len(robot.joint_names),
             'total mass [kg]': f'{robot.total_mass:.6g}', 'compiled': robot.compiled,
-            'payloads': ', '.join(desk.held.payloads) or 'none'}
+            'payloads': ', '.join(current.payloads) or 'none'}
 
 
-def _state_values(desk, rate):
-    if not desk.held.exists:
+def _state_values(node_state: NodeState, rate: float) -> dict[str, Any]:
+    state = node_state.measured_state
+    if state is None:
         return {}
-    known = desk.state.stamps[desk.state.stamps != NEVER]
-    age = f'{(desk.clock() - int(known.min())) * 1e-9:.3f}' if known.size else 'never measured'
+    known = state.stamps[state.stamps != NEVER]
+    age = (f'{node_state.age_limit.age(int(known.min())):.3f}' if known.size
+           else 'never measured')
     return {'joint states [Hz]': f'{rate:.1f}', 'oldest joint state [s]': age,
-            **{f'joint states, {reason}': n for reason, n in desk.state.counts.items()}}
+            **{f'joint states, {reason}': n for reason, n in state.counts.items()}}

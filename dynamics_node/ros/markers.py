@@ -1,76 +1,88 @@
-"""Dynamics to look at, in RViz or Foxglove: masses, inertias, torques against limits, wrenches."""
+"""Publish markers for RViz and Foxglove: masses, inertias, torques against limits, wrenches."""
+
+from collections.abc import Mapping, Sequence
 
 import numpy as np
-from geometry_msgs.msg import Point, Pose, Quaternion, Vector3
+from geometry_msgs.msg import Point, Pose, Quaternion, Vector3, WrenchStamped
 from rclpy.clock import Clock, ClockType
-from rclpy.qos import QoSProfile
+from rclpy.node import Node
+from rclpy.qos import QoSProfile, ReliabilityPolicy
+from rclpy.qos_overriding_options import QoSOverridingOptions
 from std_msgs.msg import ColorRGBA
 from visualization_msgs.msg import Marker, MarkerArray
 
 from dynamics_node.algorithms.kinematics import body_poses
 from dynamics_node.algorithms.recursion import joints_at
+from dynamics_node.model.model import JointInfo, Model
+from dynamics_node.robot.robot import Robot
 from dynamics_node.ros import convert
+from dynamics_node.ros.node_state import NodeState
 from dynamics_node.spatial import so3
 from dynamics_node.spatial.ellipsoid import equivalent_ellipsoid
 
-PERIOD = 0.1              # [s] between two pictures
-SHOWN = 1_000_000_000     # [ns] that a wrench is shown after it came
-DENSITY = 1000.0          # [kg/m^3] of the balls that stand for masses: as heavy as they look
+PERIOD = 0.1              # [s] between two messages
+SHOWN = 1_000_000_000     # [ns] that a wrench is shown after its arrival
+DENSITY = 1000.0          # [kg/m^3] of the spheres that represent masses
+SENSOR = QoSProfile(depth=10, reliability=ReliabilityPolicy.BEST_EFFORT)
 METRES_PER_NEWTON = 0.01
 MASS, INERTIA = (0.9, 0.75, 0.1, 0.9), (0.2, 0.5, 0.9, 0.35)
 PUSH, TWIST, UNKNOWN = (0.9, 0.1, 0.6, 0.9), (0.5, 0.1, 0.9, 0.9), (0.6, 0.6, 0.6, 0.8)
 
 
 class Markers:
-    """`~/markers`, drawn while somebody looks."""
+    """`~/markers`, published while it has a subscriber; the subscription `~/external_wrench`."""
 
-    def __init__(self, node, desk):
-        self._desk, self._wrenches = desk, {}   # frame -> (when it came [ns], force, torque)
-        self._torque = (), ()                   # joints and efforts that were published last
+    def __init__(self, node: Node, node_state: NodeState) -> None:
+        self._node_state = node_state
+        self._wrenches: dict[str, tuple] = {}   # {frame: (arrival [ns], force, torque)}
+        self._torque: tuple = (), ()            # joints and efforts that were published last
         self._publisher = node.create_publisher(MarkerArray, '~/markers', QoSProfile(depth=1))
         self._timer = node.create_timer(PERIOD, self._draw, autostart=False,
                                         clock=Clock(clock_type=ClockType.STEADY_TIME))
-        self.entities = [(node.destroy_publisher, self._publisher),
-                         (node.destroy_timer, self._timer)]
+        self.entities = [
+            (node.destroy_publisher, self._publisher), (node.destroy_timer, self._timer),
+            (node.destroy_subscription, node.create_subscription(
+                WrenchStamped, '~/external_wrench', self.on_wrench, SENSOR,
+                qos_overriding_options=QoSOverridingOptions.with_default_policies()))]
 
-    def look(self):
-        """Draw from now on if somebody looks; to be asked now and then."""
+    def check_subscribers(self) -> None:
+        """Start or stop the timer with the subscribers; to be called now and then."""
         if not self._publisher.get_subscription_count():
             self._timer.cancel()
         elif self._timer.is_canceled():
             self._timer.reset()
 
-    def on_wrench(self, message):
-        """Show a wrench on the robot for a while; one at a link that it has."""
-        held = self._desk.held
-        if not held.exists or message.header.frame_id not in self._desk.robot.model.frames:
+    def on_wrench(self, message: WrenchStamped) -> None:
+        """Show a wrench at a link of the robot for a while."""
+        current = self._node_state.current_robot
+        if not current.exists or message.header.frame_id not in current.robot.model.frames:
             return
         self._wrenches[message.header.frame_id] = (
-            self._desk.clock(), convert.xyz(message.wrench.force),
+            self._node_state.clock(), convert.xyz(message.wrench.force),
             convert.xyz(message.wrench.torque))
 
-    def on_torque(self, names, efforts):
+    def on_torque(self, names: Sequence[str], efforts: Sequence[float]) -> None:
         """Show the torques that are published."""
         self._torque = names, efforts
 
-    def _draw(self):
-        if not self._desk.held.exists:
+    def _draw(self) -> None:
+        if not self._node_state.current_robot.exists:
             return
-        self._desk.catch_up()
-        state = self._desk.state
-        if np.isnan(state.q).any():
+        measured, robot = self._node_state.snapshot(), self._node_state.robot
+        if np.isnan(measured.q).any():
             return
-        now = self._desk.clock()
-        recent = {frame: wrench for frame, (came, *wrench) in self._wrenches.items()
-                  if 0 <= now - came < SHOWN}
-        efforts = dict(zip(*self._torque)) or dict(zip(self._desk.robot.dof_names, state.effort))
-        self._publisher.publish(pictures(self._desk.robot, state.q, efforts, recent, now))
+        now = self._node_state.clock()
+        recent = {frame: wrench for frame, (arrived, *wrench) in self._wrenches.items()
+                  if 0 <= now - arrived < SHOWN}
+        efforts = dict(zip(*self._torque)) or dict(zip(robot.dof_names, measured.effort))
+        self._publisher.publish(markers_of(robot, measured.q, efforts, recent, now))
 
 
-def pictures(robot, q, efforts, wrenches, stamp):
-    """Return the MarkerArray of a robot, all in the frame of its root link, wherever that floats.
+def markers_of(robot: Robot, q: np.ndarray, efforts: Mapping[str, float],
+               wrenches: Mapping[str, tuple[np.ndarray, np.ndarray]], stamp: int) -> MarkerArray:
+    """Return the markers of a robot, all in the frame of its root link.
 
-    :param efforts: {joint: effort}, shown by colour: green is none, red the limit, grey unknown.
+    :param efforts: {joint: effort}, shown by colour: green is zero, red the limit, grey unknown.
     :param wrenches: {link: (force, torque)} on the robot, at and in that link.
     """
     model = robot.model
@@ -97,26 +109,26 @@ def pictures(robot, q, efforts, wrenches, stamp):
 
 
 def _body(inertia, T):
-    """Return a ball at the centre of mass, and the solid ellipsoid that has the same inertia."""
+    """Return a sphere at the centre of mass, and the solid ellipsoid with the same inertia."""
     if not inertia.mass > 0.0:
         return []
-    ball = 2.0 * (3.0 * inertia.mass / (4.0 * np.pi * DENSITY)) ** (1.0 / 3.0)
+    diameter = 2.0 * (3.0 * inertia.mass / (4.0 * np.pi * DENSITY)) ** (1.0 / 3.0)
     centre, axes, half_axes = equivalent_ellipsoid(inertia)
     centre = T.R @ centre + T.p
-    return [_marker('centre of mass', Marker.SPHERE, centre, np.eye(3), [ball] * 3, MASS),
+    return [_marker('centre of mass', Marker.SPHERE, centre, np.eye(3), [diameter] * 3, MASS),
             _marker('inertia', Marker.SPHERE, centre, T.R @ axes, 2.0 * half_axes, INERTIA)]
 
 
-def _joint(model, joint, poses, efforts):
-    """Return a ball at a joint, coloured by its torque against its limit."""
+def _joint(model: Model, joint: JointInfo, poses: list, efforts: Mapping[str, float]) -> Marker:
+    """Return a sphere at a joint, coloured by its torque against its limit."""
     body = next(i for i, body in enumerate(model.bodies) if body.joint_name == joint.name)
     share = abs(efforts.get(joint.name, np.nan)) / joint.max_effort
     return _marker('torque against limit', Marker.SPHERE, poses[body].p, np.eye(3), [0.06] * 3,
                    shade(share))
 
 
-def shade(share):
-    """Return the colour of a share of the limit: green, yellow at a half, red from the limit on."""
+def shade(share: float) -> tuple[float, float, float, float]:
+    """Return the colour of a share of the limit: green at 0, yellow at 1/2, red from 1 on."""
     if not np.isfinite(share):
         return UNKNOWN
     share = min(1.0, share)

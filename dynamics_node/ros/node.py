@@ -1,86 +1,50 @@
-"""The node: a managed lifecycle node that holds a robot and serves its dynamics. Only wires."""
+"""Wire the parts of the managed lifecycle node, and nothing else."""
 
-import os
-import sys
 import time
 import traceback
+from collections.abc import Callable, Iterator, Sequence
 from functools import partial, wraps
+from typing import Any
 
-import rclpy
 from rcl_interfaces.msg import SetParametersResult
-from rclpy._rclpy_pybind11 import RCLError, UnknownROSArgsError
 from rclpy.clock import Clock, ClockType
-from rclpy.exceptions import ParameterException
-from rclpy.lifecycle import LifecycleNode, TransitionCallbackReturn
-from rclpy.logging import get_logger
+from rclpy.lifecycle import LifecycleNode, LifecycleState, TransitionCallbackReturn
 from rclpy.parameter import Parameter
-from rclpy.qos import QoSProfile
-from rclpy.signals import SignalHandlerOptions
+from rclpy.qos import DurabilityPolicy, QoSProfile, ReliabilityPolicy
+from rclpy.qos_overriding_options import QoSOverridingOptions
+from rclpy.service import Service
+from rclpy.subscription import Subscription
+from std_msgs.msg import String
 
-from dynamics_node.errors import DynamicsError, FileError
-from dynamics_node.files import check_file
-from dynamics_node.kernels import robot_kernels
+from dynamics_node.errors import DynamicsError
 from dynamics_node.ros.diagnostics import DiagnosticArray, diagnostics
 from dynamics_node.ros.entities import Entities
-from dynamics_node.ros.identification.action import Identifier
+from dynamics_node.ros.identification.action import IdentificationServer
+from dynamics_node.ros.identification.jobs import Outcome
 from dynamics_node.ros.markers import Markers
 from dynamics_node.ros.node_state import NodeState
 from dynamics_node.ros.outgoing import Log, guard_replies, publish
 from dynamics_node.ros.parameters import declared
+from dynamics_node.ros.rclpy_internals import tolerate_invalid_transitions
 from dynamics_node.ros.services.table import SERVICES, ServiceRunner
-from dynamics_node.ros.spin import ignore_signals, spin, told_to_stop
+from dynamics_node.ros.state.base_state_subscription import BaseStateSubscription
+from dynamics_node.ros.state.joint_state_bytes import Reading
+from dynamics_node.ros.state.joint_state_subscription import JointStateSubscription
 from dynamics_node.ros.state.stamp_clock import StampClock
-from dynamics_node.ros.state.subscriptions import StateSubscriptions
 from dynamics_node.ros.torque.external_torque import ExternalTorqueTopics
 from dynamics_node.ros.torque.topics import TorqueTopics
 
 SECOND = 1.0
-REFUSED = 2               # exit code
-# at start: a parameter out of its range or of another type, a bad parameters file or argument
-REFUSALS = (ParameterException, FileError, RCLError, UnknownROSArgsError, UnicodeEncodeError)
-MAX_PARAMS = 50_000_000   # bytes of a parameters file; a description may be in it
-CROWD = QoSProfile(depth=1000)  # of services: with 10, the default, the 11th that waits is lost
+CATCH_UP = 0.1   # [s] between two reads of waiting joint states
+MANY_REQUESTS = QoSProfile(depth=1000)  # with 10, the default, the 11th waiting request is lost
+LATCHED = QoSProfile(depth=1, durability=DurabilityPolicy.TRANSIENT_LOCAL,
+                     reliability=ReliabilityPolicy.RELIABLE)
 
 
-def main(args=None):
-    """Run the node until it is told to stop; return the exit code."""
-    stop = told_to_stop()
-    node = None
-    try:
-        for path in params_files(sys.argv if args is None else args):
-            check_file(path, MAX_PARAMS)
-        rclpy.init(args=args, signal_handler_options=SignalHandlerOptions.NO)
-        node = DynamicsNode()
-        if declared.values_of(node)['autostart'] is not False:
-            node.bring_up()
-        spin(node, until=stop)
-    except REFUSALS as error:
-        if node is not None:
-            raise
-        Log(get_logger('dynamics_node')).fatal(f'cannot be started: {error}')
-        return REFUSED
-    finally:
-        ignore_signals()
-        if node is not None:
-            node.take_down()
-            node.destroy_node()
-        rclpy.try_shutdown()
-    if robot_kernels.busy():  # LLVM cannot be stopped in the midst of a kernel
-        sys.stdout.flush()
-        sys.stderr.flush()
-        os._exit(0)
-    return 0
-
-
-def params_files(words):
-    """Return the parameters files that the words of a command line name."""
-    return [path for word, path in zip(words, words[1:]) if word == '--params-file']
-
-
-def logged(transition):
-    """Return a lifecycle transition whose exceptions are logged; rclpy passes over them."""
+def logged(transition: Callable) -> Callable:
+    """Return a lifecycle transition whose exceptions are logged; rclpy ignores them."""
     @wraps(transition)
-    def run(self, state):
+    def run(self: 'DynamicsNode', state: LifecycleState) -> TransitionCallbackReturn:
         try:
             return transition(self, state)
         except Exception:
@@ -91,242 +55,252 @@ def logged(transition):
 
 
 class DynamicsNode(LifecycleNode):
-    """Configured: it listens and its services are there. Active: they answer."""
+    """Configured: it subscribes, and its services exist. Active: they reply."""
 
-    def __init__(self, **kwargs):
+    def __init__(self, **kwargs: Any) -> None:
         super().__init__('dynamics_node', **kwargs)
         self.log = Log(self.get_logger())
         declared.declare(self)
-        self._forget()
-        self._source = None   # the description that was tried last
-        self._counted = time.monotonic(), 0   # joint states, when last looked at
+        self._clear()
+        self._source: str | bytes | None = None   # the description that was tried last
+        self._counted = time.monotonic(), 0   # joint states at the last diagnostics
         self._made = Entities()   # by configure
         self.add_on_set_parameters_callback(self._check_parameters)
         self.add_post_set_parameters_callback(self._use_parameters)
-        self._service_change_state.callback = self._tolerant(self._service_change_state.callback)
+        tolerate_invalid_transitions(self, self.log.warning)
 
     @property
-    def subscriptions(self):
-        """Those that an executor is to wait for."""
-        asleep = self.inputs.asleep if self.inputs else None
+    def subscriptions(self) -> Iterator[Subscription]:
+        """The subscriptions that an executor shall wait for."""
+        asleep = self.joint_states.asleep if self.joint_states else None
         return (each for each in super().subscriptions if each is not asleep)
 
-    def create_service(self, *arguments, **options):
+    def create_service(self, *arguments: Any, **options: Any) -> Service:
         """Create a service whose replies can always be sent; also those of parameters."""
         return guard_replies(super().create_service(*arguments, **options), lambda: self.log)
 
     # Lifecycle -------------------------------------------------------------------------------
 
-    def bring_up(self):
+    def bring_up(self) -> None:
         """Configure and activate, as a lifecycle manager would."""
         if self.trigger_configure() == TransitionCallbackReturn.SUCCESS:
             self.trigger_activate()
 
     @logged
-    def on_configure(self, state):
+    def on_configure(self, state: LifecycleState) -> TransitionCallbackReturn:
         try:
-            chosen = declared.read(self)
+            parameters = declared.read(self)
         except DynamicsError as error:
             self.log.error(f'cannot be configured: {error}')
             return TransitionCallbackReturn.FAILURE
         clock = StampClock(self.get_clock())
         self._made.add(StampClock.close, clock)
-        self.desk = NodeState(clock, time.monotonic, chosen.node)
-        self.desk.observer = chosen.observer
-        self.clerk = ServiceRunner(self.desk, self.log.error)
+        self.joint_states = self._add(JointStateSubscription(self, clock, self._on_joint_state))
+        self.node_state = NodeState(clock, time.monotonic, parameters.node, parameters.observer,
+                                    self.joint_states.waiting)
+        self.service_runner = ServiceRunner(self.node_state, self.log.error)
         self._publisher = self.create_publisher(DiagnosticArray, '/diagnostics', 10)
         self._made.add(self.destroy_publisher, self._publisher)
-        if chosen.node.robot_description:
-            self._load(chosen.node.robot_description)
-        self.markers = Markers(self, self.desk)
-        self._made.extend(self.markers.entities)
-        self.torque = TorqueTopics(self, self.desk, chosen, self._diagnose, self.markers.on_torque)
-        self._made.extend(self.torque.entities)
-        self.external = ExternalTorqueTopics(self, self.desk, chosen.observer, self._diagnose)
-        self._made.extend(self.external.entities)
-        self.inputs = StateSubscriptions(self, self.desk, clock,
-                                         lambda text: self._load(text.encode()),
-                             self.markers.on_wrench, listener=self)
-        self._made.add(self.destroy_subscription, *self.inputs.subscriptions)
-        self._made.extend([(self.destroy_timer, self.inputs.timer), (StateSubscriptions.close,
-                                                                     self.inputs)])
-        self.torque.on_awake = partial(self.inputs.set_awake, who='torque')
-        self.external.on_awake = self._hear_all
-        services = {name: self.create_service(
-            kind, f'~/{name}', self.clerk.serves(handler), qos_profile=CROWD)
-            for name, (kind, handler) in SERVICES.items()}
-        self._made.add(self.destroy_service, *services.values())
-        self.identifier = Identifier(self, self.desk, self.clerk, self._may_apply, self._hold)
-        self.identifier.defer(services['identify_payload'])
-        self._made.extend(self.identifier.entities)
-        self._made.add(self.destroy_timer, self.create_timer(
-            SECOND, self._every_second, clock=Clock(clock_type=ClockType.STEADY_TIME)))
+        if parameters.node.robot_description:
+            self._load(parameters.node.robot_description)
+        self._configure_topics(parameters)
+        self._configure_services()
+        steady = Clock(clock_type=ClockType.STEADY_TIME)
+        self._made.add(self.destroy_timer,
+                       self.create_timer(CATCH_UP, self.node_state.catch_up, clock=steady),
+                       self.create_timer(SECOND, self._every_second, clock=steady))
         return TransitionCallbackReturn.SUCCESS
 
+    def _configure_topics(self, parameters: declared.NodeParameters) -> None:
+        self.markers = self._add(Markers(self, self.node_state))
+        self.torque = self._add(TorqueTopics(
+            self, self.node_state, parameters, self._publish_diagnostics,
+            on_awake=partial(self._set_awake, 'torque'), on_torque=self.markers.on_torque))
+        self.external = self._add(ExternalTorqueTopics(
+            self, self.node_state.current_robot, parameters.observer, self._publish_diagnostics,
+            on_awake=self._observe))
+        self.base_state = self._add(BaseStateSubscription(self, self.node_state))
+        self._made.add(self.destroy_subscription, self.create_subscription(
+            String, 'robot_description', lambda message: self._load(message.data.encode()),
+            LATCHED, qos_overriding_options=QoSOverridingOptions.with_default_policies()))
+
+    def _configure_services(self) -> None:
+        services = {name: self.create_service(
+            kind, f'~/{name}', self.service_runner.callback(handler), qos_profile=MANY_REQUESTS)
+            for name, (kind, handler) in SERVICES.items()}
+        self._made.add(self.destroy_service, *services.values())
+        self.identification = self._add(IdentificationServer(
+            self, self.node_state, self.service_runner, self._may_apply, self._apply))
+        self.identification.defer(services['identify_payload'])
+
+    def _add(self, part: Any) -> Any:
+        """Return a part of the node; its entities are destroyed on cleanup."""
+        self._made.extend(part.entities)
+        return part
+
     @logged
-    def on_activate(self, state):
-        self.clerk.active = self.torque.active = True
+    def on_activate(self, state: LifecycleState) -> TransitionCallbackReturn:
+        self.service_runner.active = self.torque.active = True
         self.external.set_active(True)
-        self._diagnose()
+        self._publish_diagnostics()
         return super().on_activate(state)
 
     @logged
-    def on_deactivate(self, state):
+    def on_deactivate(self, state: LifecycleState) -> TransitionCallbackReturn:
         self.torque.finish()
-        self.identifier.give_up('the node was deactivated')
-        self.clerk.active = self.torque.active = False
+        self.identification.abort('the node was deactivated')
+        self.service_runner.active = self.torque.active = False
         self.external.set_active(False)
-        self._diagnose()
+        self._publish_diagnostics()
         return super().on_deactivate(state)
 
     @logged
-    def on_cleanup(self, state):
+    def on_cleanup(self, state: LifecycleState) -> TransitionCallbackReturn:
         self.take_down()
         return super().on_cleanup(state)
 
     @logged
-    def on_shutdown(self, state):
+    def on_shutdown(self, state: LifecycleState) -> TransitionCallbackReturn:
         self.take_down()
         return super().on_shutdown(state)
 
     @logged
-    def on_error(self, state):
+    def on_error(self, state: LifecycleState) -> TransitionCallbackReturn:
         self.take_down()
         return super().on_error(state)
 
-    def take_down(self):
-        """Undo what configure made; the last torque is the safe one."""
+    def take_down(self) -> None:
+        """Undo configure; the last torque is the safe one."""
         if self.torque is not None:
             self.torque.finish()
         self._made.destroy()
-        self._forget()
+        self._clear()
 
-    def _forget(self):
-        self.desk = self.clerk = self.inputs = self.torque = self.external = None
-        self.identifier = self.markers = None
+    def _clear(self) -> None:
+        self.joint_states: JointStateSubscription | None = None
+        self.node_state: NodeState | None = None
+        self.service_runner: ServiceRunner | None = None
+        self.markers: Markers | None = None
+        self.torque: TorqueTopics | None = None
+        self.external: ExternalTorqueTopics | None = None
+        self.base_state: BaseStateSubscription | None = None
+        self.identification: IdentificationServer | None = None
 
-    def _tolerant(self, change_state):
-        """Return the service callback; rclpy's raises at an invalid transition, ending the node."""
-        def answer(request, response):
-            try:
-                return change_state(request, response)
-            except RCLError as error:
-                self.log.warning(f'no such transition from here: {error}')
-                response.success = False
-                return response
-        return answer
+    # Joint states ----------------------------------------------------------------------------
 
-    def on_state(self):
-        """Make a torque of a joint state, which is waited for; then look who pushes."""
-        self.torque.on_state()
-        if self.external.lookout.on:
-            self.external.on_state()
+    def _on_joint_state(self, stamp: int, reading: Reading | None, data: bytes) -> None:
+        """Compute the torque first, then the external torque."""
+        measured = self.node_state.take(stamp, reading, data)
+        if measured is not None:
+            self.torque.on_state(measured)
+            if self.external.estimator.on:
+                self.external.on_state(measured)
 
-    def _hear_all(self, awake):
-        """Hear of every joint state as long as efforts are known to mean something; keep them."""
-        self.inputs.set_awake(awake, who='observer')
-        self.desk.tape.run(awake)
+    def _set_awake(self, user: str, awake: bool) -> None:
+        self.node_state.catch_up()
+        self.joint_states.set_awake(user, awake)
+
+    def _observe(self, on: bool) -> None:
+        """Receive and store every joint state while the meaning of efforts is known."""
+        self._set_awake('observer', on)
+        self.node_state.buffer.run(on)
 
     # The robot -------------------------------------------------------------------------------
 
-    def _load(self, source):
-        """Hold the robot of a description, or say why not and keep the old one."""
+    def _load(self, source: str | bytes) -> None:
+        """Use the robot of a description, or log why not and keep the old one."""
         self._source = source
+        current = self.node_state.current_robot
         try:
-            if self.desk.load(source):
-                self.log.info(f'holding {self.desk.robot!r}, model_id {self.desk.held.model_id}')
+            if self.node_state.load(source):
+                self.log.info(f'the robot is {current.robot!r}, model_id {current.model_id}')
                 if self.torque is not None:
-                    self.torque.drive.robot_changed()
+                    self.torque.pipeline.robot_changed()
                     self.external.robot_changed()
         except DynamicsError:
-            self.log.error(self.desk.held.refusal)
-        except Exception:  # a fault of ours: the old robot stays, and the node does
-            self.desk.held.refusal = 'the robot description could not be read; see the log'
+            self.log.error(current.refusal)
+        except Exception:  # a bug: the old robot stays, and the node goes on
+            current.refusal = 'the robot description could not be read; see the log'
             self.log.error(f'please report this:\n{traceback.format_exc()}')
-        self._diagnose()
+        self._publish_diagnostics()
 
-    def _may_apply(self):
-        """Refuse to hold another robot while torques are made for this one."""
-        if not self.torque.drive.gate.idle:
+    def _may_apply(self) -> None:
+        """Refuse to replace the robot while torques are computed for it."""
+        if not self.torque.pipeline.gate.idle:
             raise DynamicsError('torque is enabled: disable it first, by ~/enable')
 
-    def _hold(self, outcome):
-        """Hold an identified robot: description, rotors and friction at once, by parameters."""
-        losses = {name: ' '.join(f'{joint}={value:.9g}' for joint, value in values.items())
-                  for name, values in outcome.losses.items()}
-        taken = self.set_parameters_atomically([
+    def _apply(self, outcome: Outcome) -> None:
+        """Use an identified robot: description, rotors and friction at once, by parameters."""
+        drive = {name: ' '.join(f'{joint}={value:.9g}' for joint, value in values.items())
+                 for name, values in outcome.drive.items()}
+        result = self.set_parameters_atomically([
             Parameter(name, value=value) for name, value in
-            {'robot_description': outcome.urdf, 'friction': True, **losses}.items()])
-        if not taken.successful:
-            raise DynamicsError(taken.reason)
-        self.desk.held.set_friction({}, {}, reset=self.desk.robot.joint_names)
+            {'robot_description': outcome.urdf, 'friction': True, **drive}.items()])
+        if not result.successful:
+            raise DynamicsError(result.reason)
+        current = self.node_state.current_robot
+        current.set_friction({}, {}, reset=current.robot.joint_names)
 
     # Parameters ------------------------------------------------------------------------------
 
-    def _check_parameters(self, changes):
+    def _check_parameters(self, changes: Sequence[Parameter]) -> SetParametersResult:
         """Refuse a change that is invalid, or that the robot cannot be made with.
 
-        rclpy declares parameters of its own, for a subscription's quality of service, while the
-        node is configured: settings that forbid ~/enable do not forbid these.
+        rclpy declares parameters of its own, for the quality of service of a subscription, while
+        the node is configured: these are always accepted.
         """
         if not any(p.name in declared.NAMES for p in changes):
             return SetParametersResult(successful=True)
         try:
-            self._changed(changes)
+            self._check_change({p.name: p.value for p in changes if p.name in declared.NAMES})
         except DynamicsError as error:
             return SetParametersResult(successful=False, reason=str(error))
-        except Exception as error:  # a fault of ours: nothing changes, and the node goes on
+        except Exception as error:  # a bug: nothing changes, and the node goes on
             self.log.error(f'the parameters could not be checked, please report this:\n'
                            f'{traceback.format_exc()}')
             return SetParametersResult(successful=False, reason=f'internal error: {error!r}')
         return SetParametersResult(successful=True)
 
-    def _changed(self, changes):
-        """Return the Parameters after a change, or raise what is wrong with it."""
-        ours = {p.name: p.value for p in changes if p.name in declared.NAMES}
-        chosen = declared.checked({**declared.values_of(self), **ours})
-        refused = self.desk is not None and self.desk.held.refusal
-        source = ours.get('robot_description') or (not refused and self._source)
-        if self.desk is not None and source:
-            self.desk.held.try_load(source, chosen.node)
-        if self.torque is not None:
-            self.torque.drive.check(chosen.torque, chosen.safety)
-            self.external.lookout.check(chosen.observer)
-        return chosen
-
-    def _use_parameters(self, changes):
-        """Put a change to use; one that concerns the robot makes it anew."""
-        ours = {p.name: p.value for p in changes if p.name in declared.NAMES}
-        if self.desk is None or not ours:
+    def _check_change(self, values: dict[str, Any]) -> None:
+        """Raise a DynamicsError if parameters cannot be changed to these values."""
+        parameters = declared.checked({**declared.values_of(self), **values})
+        if self.node_state is None:
             return
-        chosen = declared.read(self)  # files are read by _load: one may have changed since
-        self.desk.use(chosen.node)
-        self.desk.observer = chosen.observer
-        self.torque.use(chosen)
-        self.external.use(chosen.observer)
-        source = ours.get('robot_description') or self._source
+        current = self.node_state.current_robot
+        source = values.get('robot_description') or (not current.refusal and self._source)
+        if source:
+            current.try_load(source, parameters.node)
+        if self.torque is not None:
+            self.torque.pipeline.check(parameters.torque, parameters.safety)
+            self.external.estimator.check(parameters.observer)
+
+    def _use_parameters(self, changes: Sequence[Parameter]) -> None:
+        """Use changed parameters; those of the robot make it again."""
+        values = {p.name: p.value for p in changes if p.name in declared.NAMES}
+        if self.node_state is None or not values:
+            return
+        parameters = declared.read(self)  # files are read by _load: one may have changed since
+        self.node_state.use(parameters.node, parameters.observer)
+        self.torque.use(parameters)
+        self.external.use(parameters.observer)
+        source = values.get('robot_description') or self._source
         if source:
             self._load(source)
 
     # Diagnostics -----------------------------------------------------------------------------
 
-    def _every_second(self):
-        self._diagnose()
-        self.markers.look()
+    def _every_second(self) -> None:
+        self._publish_diagnostics()
+        self.markers.check_subscribers()
 
-    def _diagnose(self):
-        """Say how the node is."""
-        if self.clerk is None:
+    def _publish_diagnostics(self) -> None:
+        if self.service_runner is None:
             return
         then, before = self._counted
-        now, received = time.monotonic(), self.inputs.received if self.inputs else 0
+        now, received = time.monotonic(), self.node_state.received
         self._counted = now, received
         publish(self._publisher.publish, diagnostics(
-            self.get_fully_qualified_name(), self.desk, self.clerk,
+            self.get_fully_qualified_name(), self.node_state, self.service_runner,
             max(0.0, received - before) / max(now - then, 1e-3),
-            tuple(self.inputs.refusals.values()) if self.inputs else (), self.torque,
-            self.external.lookout if self.external else None), self.log)
-
-
-if __name__ == '__main__':
-    main()
+            tuple(self.base_state.refusals.values()) if self.base_state else (), self.torque,
+            self.external.estimator if self.external else None), self.log)

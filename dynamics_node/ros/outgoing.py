@@ -1,25 +1,32 @@
-"""Everything that leaves the node: text that can be encoded, and sentences of bounded length.
+"""Make every outgoing message sendable: encodable text, and sentences of bounded length.
 
-A name may come from a file or from an escape in YAML and then holds half a character: to send that
-raises an exception, or ends the process. A name of 10 MB in a request would be echoed in full.
+A name from a file or from an escape in YAML may contain half a character: to send it raises an
+exception, or ends the process. A name of 10 MB in a request would be repeated in full.
 """
 
 import importlib
 import re
 import traceback
+from collections.abc import Callable
 from contextlib import suppress
 from functools import cache
+from typing import Any, TypeVar
+
+from rclpy.impl.rcutils_logger import RcutilsLogger
+from rclpy.service import Service
 
 from dynamics_node.errors import shortened
+from dynamics_node.ros.rclpy_internals import wrap_send_response
 
 LONGEST = 10_000  # characters of a sentence
-# Fields whose text is a sentence. Other fields are not shortened: names, reports, descriptions.
+# Fields with a sentence. Other fields are not shortened: names, reports, descriptions.
 SENTENCES = frozenset(('message', 'reason', 'stage', 'failure', 'warnings', 'findings', 'key',
                        'value', 'hardware_id'))
+Message = TypeVar('Message')
 
 
-def encodable(text):
-    """Return a text, escapes in place of what UTF-8 cannot hold."""
+def encodable(text: str) -> str:
+    """Return a text with escapes in place of characters that UTF-8 cannot encode."""
     try:
         if not text.isascii():
             text.encode()
@@ -28,13 +35,13 @@ def encodable(text):
         return text.encode('utf-8', 'backslashreplace').decode()
 
 
-def sentence(text):
-    """Return a text that can be encoded, its middle left out where it is long."""
+def sentence(text: str) -> str:
+    """Return an encodable text, without its middle where it is too long."""
     return encodable(shortened(text, LONGEST))
 
 
-def sendable(message):
-    """Return a message, each text in it made encodable, sentences shortened, in place."""
+def sendable(message: Message) -> Message:
+    """Make each text of a message encodable, shorten sentences, in place; return the message."""
     for field, clean in _texts(type(message)):
         old = getattr(message, field)
         if isinstance(old, str):
@@ -51,8 +58,8 @@ def sendable(message):
 
 
 @cache
-def _texts(kind):
-    """Return [(field, what is done to its value, or to each of its values)] of a message type."""
+def _texts(kind: type) -> list[tuple[str, Callable]]:
+    """Return [(field, function for its value, or for each of its values)] of a message type."""
     found = []
     for field, declared in kind.get_fields_and_field_types().items():
         name = re.match(r'(?:sequence<)?([\w/]+)', declared).group(1)  # of sequence<string, 5>
@@ -63,14 +70,14 @@ def _texts(kind):
     return found
 
 
-def _message_type(name):
+def _message_type(name: str) -> type:
     """Return the class of 'package/Type'."""
     package, *_, kind = name.split('/')
     return getattr(importlib.import_module(f'{package}.msg'), kind)
 
 
-def publish(publish_to, message, log):
-    """Publish a message by publish_to(message); where that fails, say so in the log."""
+def publish(publish_to: Callable[[Any], None], message: Any, log: 'Log') -> None:
+    """Publish a message by publish_to(message); log it where that fails."""
     try:
         publish_to(sendable(message))
     except Exception:
@@ -78,27 +85,27 @@ def publish(publish_to, message, log):
                   f'{traceback.format_exc()}')
 
 
-def guard_replies(service, log):
-    """Let a service send only what is sendable, and outlive a reply that cannot be sent.
+def guard_replies(service: Service, log: Callable[[], 'Log']) -> Service:
+    """Make the replies of a service sendable; send an empty one where that fails.
 
     :param log: a function that returns the Log.
     """
-    send = service.send_response
-
-    def answer(response, header):
-        try:
-            send(sendable(response), header)
-        except Exception:
-            log().error(f'the reply of {service.srv_name} could not be sent, please report this:\n'
-                        f'{traceback.format_exc()}')
-            with suppress(Exception):
-                send(_apology(response), header)
-    service.send_response = answer
+    def wrap(send: Callable) -> Callable:
+        def guarded(response: Any, header: Any) -> None:
+            try:
+                send(sendable(response), header)
+            except Exception:
+                log().error(f'the reply of {service.srv_name} could not be sent, please report '
+                            f'this:\n{traceback.format_exc()}')
+                with suppress(Exception):
+                    send(_failure(response), header)
+        return guarded
+    wrap_send_response(service, wrap)
     return service
 
 
-def _apology(response):
-    """Return an empty response, which says why where it can."""
+def _failure(response: Any) -> Any:
+    """Return an empty response with the reason, if it has a field for it."""
     empty = type(response)()
     if hasattr(empty, 'message'):
         empty.message = 'internal error: the reply could not be sent; see the log of the node'
@@ -106,19 +113,19 @@ def _apology(response):
 
 
 class Log:
-    """The log of a node. Each severity has a line of its own: rclpy tells callers apart by it."""
+    """The log of a node. Each severity has a line of its own: rclpy identifies callers by line."""
 
-    def __init__(self, logger):
+    def __init__(self, logger: RcutilsLogger) -> None:
         self._logger = logger
 
-    def info(self, text):
+    def info(self, text: str) -> None:
         self._logger.info(sentence(text))
 
-    def warning(self, text):
+    def warning(self, text: str) -> None:
         self._logger.warning(sentence(text))
 
-    def error(self, text):
+    def error(self, text: str) -> None:
         self._logger.error(sentence(text))
 
-    def fatal(self, text):
+    def fatal(self, text: str) -> None:
         self._logger.fatal(sentence(text))

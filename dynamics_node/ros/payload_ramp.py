@@ -74,42 +74,43 @@ class PayloadRamps:
     """The loads by name. Each name has at most one that is held, and some on their way out."""
 
     def __init__(self):
-        self._held = {}     # name -> Coming
+        self._attached = {}     # name -> Coming
         self._leaving = {}  # name -> list of Leaving
 
     @property
-    def held(self):
+    def attached(self):
         """{name: Payload} of what is held, or will be when all transitions have passed."""
-        return {name: coming.load for name, coming in self._held.items()}
+        return {name: coming.load for name, coming in self._attached.items()}
 
     def set(self, name, load, duration, now):
         """Let a load come in, in place of the one of that name."""
         self._hurry(name, duration, now)
-        old, rest = self._held.get(name), None
+        old, rest = self._attached.get(name), None
         if old is not None and old.load == load:  # said once more: it need not begin anew
-            self._held[name] = old.sooner(duration, now)
+            self._attached[name] = old.sooner(duration, now)
             return
         if old is not None and old.load.frame == load.frame and _passed(old, now) < 1.0:
             rest = together(*old.parts(now))
         elif old is not None:
             self._let_go(name, old, duration, now)
-        self._held[name] = Coming(load, rest, now, duration)
+        self._attached[name] = Coming(load, rest, now, duration)
 
     def remove(self, name, duration, now):
         """Let a load go."""
-        if name not in self._held:
-            raise UnknownName('payload', name, self._held)
+        if name not in self._attached:
+            raise UnknownName('payload', name, self._attached)
         self._hurry(name, duration, now)
-        self._let_go(name, self._held.pop(name), duration, now)
+        self._let_go(name, self._attached.pop(name), duration, now)
 
     def settled(self, now):
         """Return whether no transition is under way."""
         self._forget(now)
-        return not self._leaving and all(_passed(each, now) == 1.0 for each in self._held.values())
+        return not self._leaving and all(_passed(each,
+                                                 now) == 1.0 for each in self._attached.values())
 
     def share(self, name, now):
         """Return how much of the held load counts now, 0 to 1."""
-        return self._held[name].share(now)
+        return self._attached[name].share(now)
 
     def at(self, now):
         """Return {name: Payload} as they count now, those on their way out under other names."""
@@ -117,11 +118,11 @@ class PayloadRamps:
         loads = {}
         for name, ramps in self._leaving.items():
             for ramp in ramps:
-                loads[_free_name(name, self._held, loads)] = ramp.now(now)
-        for name, coming in self._held.items():
+                loads[_free_name(name, self._attached, loads)] = ramp.now(now)
+        for name, coming in self._attached.items():
             load, *rest = coming.parts(now)
             for part in rest if _passed(coming, now) < 1.0 else ():
-                loads[_free_name(name, self._held, loads)] = part
+                loads[_free_name(name, self._attached, loads)] = part
             loads[name] = load
         return loads
 

@@ -190,7 +190,7 @@ def test_payloads_without_end_are_refused_and_taking_off_never_is(held, clock):
         held.set_payload('one more', LOAD, 0.0)
     held.set_payload('box 7', ('elbow_link', 3.0), 0.0)   # in place of one
     held.remove_payload('box 8', 2.0)
-    with pytest.raises(DynamicsError, match='on their way out included'):
+    with pytest.raises(DynamicsError, match='in transition included'):
         held.set_payload('one more', LOAD, 1.0)
     clock.now += 2.0
     held.set_payload('one more', LOAD, 1.0)

@@ -38,8 +38,8 @@ def node(ros_environment):
 
 def measure(node):
     """Let all joints be measured at rest."""
-    names = node.desk.robot.joint_names
-    node.desk.state.take(time.time_ns(), names, [0.1] * 7, [0.0] * 7)
+    names = node.node_state.robot.joint_names
+    node.node_state.measured_state.take(time.time_ns(), names, [0.1] * 7, [0.0] * 7)
 
 
 def enable(node):
@@ -69,7 +69,7 @@ def test_callbacks_that_come_after_the_cleanup_do_nothing(node):
     """Just as the events executor calls them: timers, messages, requests."""
     enable(node)
     measure(node)
-    node.torque.on_state()
+    node.torque.on_state(node.node_state.snapshot())
     gone = made_by_configuring(node)
     assert len(gone) > 30
     for entity in gone:
@@ -113,10 +113,10 @@ def test_configured_again_and_again_it_leaves_nothing_behind(node):
                        len(list(node.publishers)), len(list(node.waitables))))
         clean_up(node)
         clock = node.get_clock()
-        assert node.desk is None
+        assert node.node_state is None
         for transition in (node.trigger_configure, node.trigger_activate):
             assert transition() == TransitionCallbackReturn.SUCCESS
-        assert node.desk.clock.simulated is clock.ros_time_is_active
+        assert node.node_state.clock.simulated is clock.ros_time_is_active
     assert len(set(counts)) == 1
 
 

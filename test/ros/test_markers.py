@@ -4,7 +4,7 @@ from typing import NamedTuple
 
 import numpy as np
 import pytest
-from support.node_states import desk_of, measure
+from support.node_states import measure, node_state_of
 from support.tiny_robots import EVERY_KIND, NOTHING_MOVES, TWO_JOINTS
 from support.tolerances import EXACT_MATHS
 from visualization_msgs.msg import Marker
@@ -21,7 +21,7 @@ from dynamics_node.ros.markers import (
     TWIST,
     UNKNOWN,
     Markers,
-    pictures,
+    markers_of,
     shade,
 )
 from dynamics_node.spatial import so3
@@ -55,7 +55,7 @@ class Drawn(NamedTuple):
 
 def drawn(robot, q, efforts=None, wrenches=None):
     """Return {kind: Drawn}."""
-    array = pictures(robot, q, efforts or {}, wrenches or {}, STAMP)
+    array = markers_of(robot, q, efforts or {}, wrenches or {}, STAMP)
     first, *markers = array.markers
     assert first.action == Marker.DELETEALL
     assert [marker.id for marker in array.markers] == list(range(len(array.markers)))
@@ -197,6 +197,9 @@ class Easel:
     def create_publisher(self, *_):
         return self
 
+    def create_subscription(self, *_, **options):
+        return self
+
     def create_timer(self, period, draw, autostart, clock):
         self.draw, self.runs = draw, autostart
         return self
@@ -209,6 +212,9 @@ class Easel:
 
     def is_canceled(self):
         return not self.runs
+
+    def destroy_subscription(self, *_):
+        pass
 
     def destroy_publisher(self, _):
         pass
@@ -225,8 +231,8 @@ class Easel:
 @pytest.fixture
 def easel():
     easel = Easel()
-    easel.desk = desk_of(TWO_JOINTS)
-    easel.markers = Markers(easel, easel.desk)
+    easel.node_state = node_state_of(TWO_JOINTS)
+    easel.markers = Markers(easel, easel.node_state)
     return easel
 
 
@@ -237,7 +243,7 @@ def kinds(array, kind):
 def test_nothing_is_drawn_before_the_robot_is_measured(easel):
     easel.draw()
     assert easel.arrays == []
-    measure(easel.desk, np.zeros(2), np.zeros(2))
+    measure(easel.node_state, np.zeros(2), np.zeros(2))
     easel.draw()
     assert len(easel.arrays) == 1
 
@@ -245,13 +251,13 @@ def test_nothing_is_drawn_before_the_robot_is_measured(easel):
 def test_it_is_drawn_while_somebody_looks(easel):
     seen = []
     for easel.watchers in (0, 1, 2, 0, 0, 1):
-        easel.markers.look()
+        easel.markers.check_subscribers()
         seen.append(easel.runs)
     assert seen == [False, True, True, False, False, True]
 
 
 def test_published_torques_are_drawn_in_place_of_measured_ones(easel):
-    measure(easel.desk, np.zeros(2), np.zeros(2), np.array([50.0, 0.0]))
+    measure(easel.node_state, np.zeros(2), np.zeros(2), np.array([50.0, 0.0]))
     easel.draw()
     easel.markers.on_torque(['elbow', 'shoulder'], [50.0, 0.0])
     easel.draw()
@@ -262,11 +268,11 @@ def test_published_torques_are_drawn_in_place_of_measured_ones(easel):
 
 def test_a_wrench_is_shown_for_a_while(easel):
     from support.remote_node import stamped_wrench
-    measure(easel.desk, np.zeros(2), np.zeros(2))
+    measure(easel.node_state, np.zeros(2), np.zeros(2))
     easel.markers.on_wrench(stamped_wrench('elbow_link', np.array([1.0, 0, 0, 0, 0, 0])))
     counts = []
     for _ in range(3):
         easel.draw()
         counts.append(len(kinds(easel.arrays[-1], 'force')))
-        easel.desk.clocks.now += SHOWN // 2
+        easel.node_state.clocks.now += SHOWN // 2
     assert counts == [1, 1, 0]

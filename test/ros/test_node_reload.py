@@ -144,7 +144,7 @@ def test_a_bad_text_is_refused_and_the_old_model_stays(loaded, bad, reason):
     status = node.wait_for_diagnostics(
         lambda status: status.level == DiagnosticStatus.ERROR and reason in status.message, reason,
         since=before)
-    assert 'still held' in status.message
+    assert 'still used' in status.message
     assert assert_serves(node, TEXT, loaded_robot) == model_id
     node.describe(OTHER)
     wait_for_robot(node, 'other')

@@ -35,7 +35,7 @@ def test_without_a_transition_a_load_is_there_at_once_and_gone_at_once(ramps):
     assert ramps.settled(1.0)
     ramps.remove('box', 0.0, now=1.0)
     assert ramps.at(1.0) == {}
-    assert ramps.held == {}
+    assert ramps.attached == {}
 
 
 @pytest.mark.parametrize('share', [0.0, 0.25, 0.5, 0.99])
@@ -61,9 +61,9 @@ def test_when_the_time_has_passed_it_is_the_load_to_the_bit(ramps, later):
 def test_what_is_held_is_told_before_it_has_come_and_not_while_it_goes(ramps):
     """It is the intention, not the moment."""
     ramps.set('box', BOX, 4.0, now=0.0)
-    assert ramps.held == {'box': BOX}
+    assert ramps.attached == {'box': BOX}
     ramps.remove('box', 4.0, now=10.0)
-    assert ramps.held == {}
+    assert ramps.attached == {}
     assert mass(ramps, 11.0) == pytest.approx(0.75 * BOX.mass)
     assert not ramps.settled(13.9)
     assert ramps.at(14.0) == {}
@@ -126,7 +126,7 @@ def test_several_loads_have_each_its_own_time(ramps):
     ramps.remove('goes', 2.0, now=0.0)
     assert {name: load.mass for name, load in ramps.at(1.0).items()} == pytest.approx(
         {'stays': 2.0, 'goes': 1.0, 'comes': 0.5})
-    assert sorted(ramps.held) == ['comes', 'stays']
+    assert sorted(ramps.attached) == ['comes', 'stays']
 
 
 @pytest.mark.parametrize('gone', [False, True])
@@ -138,7 +138,7 @@ def test_what_is_not_held_cannot_be_removed(ramps, gone):
         ramps.remove('ball', 5.0, now=1.0)
     with pytest.raises(DynamicsError, match="no payload 'ball'.*box"):
         ramps.remove('ball', 1.0, now=2.0)
-    assert ramps.held == {'box': BOX}
+    assert ramps.attached == {'box': BOX}
 
 
 # Faster than the transition ------------------------------------------------------------------
@@ -274,6 +274,6 @@ def test_whatever_is_asked_for_the_mass_is_continuous_and_ends_exactly_at_its_ta
             wanted[name] = BOX._replace(mass=load_mass)
             ramps.set(name, wanted[name], duration, now)
         assert mass(ramps, now) == pytest.approx(before, abs=EXACT_MATHS)
-        assert ramps.held == wanted
+        assert ramps.attached == wanted
     assert ramps.at(now + 4.0) == wanted
     assert ramps.settled(now + 4.0)

@@ -4,7 +4,7 @@ import numpy as np
 
 from dynamics_node import Robot
 from dynamics_node.example_robots import MECHANISMS
-from support.node_states import desk_of
+from support.node_states import node_state_of
 from support.tolerances import SOLVED
 
 MASS, GRAVITY = 2.0, 9.81
@@ -29,10 +29,11 @@ def mechanism(name):
     return Robot.from_urdf(bundled.urdf, loops=bundled.loops)
 
 
-def desk_at(name, **parameters):
-    """Return a desk that holds a mechanism, and the same robot."""
+def node_state_at(name, **parameters):
+    """Return the NodeState of a mechanism, and the same robot."""
     bundled = MECHANISMS[name]
-    return desk_of(bundled.urdf, constraints=str(bundled.loops), **parameters), mechanism(name)
+    node_state = node_state_of(bundled.urdf, constraints=str(bundled.loops), **parameters)
+    return node_state, mechanism(name)
 
 
 def close(got, want):

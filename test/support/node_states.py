@@ -1,4 +1,4 @@
-"""A desk without ROS: a robot, a measured state, clocks that stand still; and how to ask at it."""
+"""A NodeState without ROS: a robot, a measured state, clocks that stand still; requests to it."""
 
 from typing import NamedTuple
 
@@ -34,56 +34,57 @@ class Clocks:
         self.now, self.seconds = NOW, 100.0
 
 
-def desk_of(source, **parameters):
-    """Return a NodeState that holds the robot of a URDF; its clocks are desk.clocks."""
+def node_state_of(source, waiting=tuple, **parameters):
+    """Return a NodeState with the robot of a URDF; its clocks are node_state.clocks."""
     clocks = Clocks()
-    desk = NodeState(lambda: clocks.now, lambda: clocks.seconds, ModelParameters(**parameters))
-    desk.clocks = clocks
-    desk.load(source)
-    return desk
+    node_state = NodeState(lambda: clocks.now, lambda: clocks.seconds,
+                           ModelParameters(**parameters), waiting=waiting)
+    node_state.clocks = clocks
+    node_state.load(source)
+    return node_state
 
 
-def measure(desk, q, v, effort=None, age=0, joints=None):
+def measure(node_state, q, v, effort=None, age=0, joints=None):
     """Let all joints be measured, or some, `age` nanoseconds ago."""
-    for joint in desk.robot.model.joints:
+    for joint in node_state.robot.model.joints:
         if joints is not None and joint.name not in joints:
             continue
         if joint.kind in ('planar', 'floating'):
-            desk.state.take_joint(NOW - age, joint.name, q[joint.q], v[joint.v])
+            node_state.measured_state.take_joint(NOW - age, joint.name, q[joint.q], v[joint.v])
         else:
-            desk.state.take(NOW - age, [joint.name], q[joint.q], v[joint.v],
+            node_state.measured_state.take(NOW - age, [joint.name], q[joint.q], v[joint.v],
                             () if effort is None else effort[joint.v])
 
 
-def ask(desk, service, **fields):
+def ask(node_state, service, **fields):
     """Return the answer to a request, which is not refused."""
-    reply = reply_of(desk, service, **fields)
+    reply = reply_of(node_state, service, **fields)
     assert (reply.success, reply.message) == (True, '')
     return reply
 
 
-def reply_of(desk, service, **fields):
-    """Return the response of an active node with that desk; a fault of ours fails the test."""
+def reply_of(node_state, service, **fields):
+    """Return the response of an active node with that state; a bug fails the test."""
     from dynamics_node.ros.services.table import SERVICES, ServiceRunner
     kind, handler = SERVICES[service]
-    clerk = ServiceRunner(desk, pytest.fail)
-    clerk.active = True
-    reply = clerk.serves(handler)(kind.Request(**fields), kind.Response())
-    return at_once(clerk, reply) if isinstance(reply, DeferredReply) else reply
+    runner = ServiceRunner(node_state, pytest.fail)
+    runner.active = True
+    reply = runner.callback(handler)(kind.Request(**fields), kind.Response())
+    return at_once(runner, reply) if isinstance(reply, DeferredReply) else reply
 
 
-def at_once(clerk, later):
-    """Return the response of a Later, its work done here and now."""
+def at_once(runner, deferred):
+    """Return the response of a deferred reply; its job runs here and now."""
     try:
-        outcome = later.job.run(later.kept, lambda *_: None, lambda *_: None)
-        return clerk.finish(later, WorkerMessage('done', (outcome,)))
+        outcome = deferred.job.run(deferred.joint_states, lambda *_: None, lambda *_: None)
+        return runner.finish(deferred, WorkerMessage('done', (outcome,)))
     except DynamicsError as error:
-        return clerk.finish(later, WorkerMessage('refused', (str(error),)))
+        return runner.finish(deferred, WorkerMessage('refused', (str(error),)))
 
 
-def refused(desk, service, **fields):
+def refused(node_state, service, **fields):
     """Return the message of a refusal, which is all that its response holds."""
-    reply = reply_of(desk, service, **fields)
+    reply = reply_of(node_state, service, **fields)
     assert reply == type(reply)(success=False, message=reply.message)
     return reply.message
 
@@ -103,9 +104,9 @@ def wrench(frame, six):
 
 
 class Scene(NamedTuple):
-    """A desk with everything measured, and the same robot to ask directly."""
+    """A node_state with everything measured, and the same robot to ask directly."""
 
-    desk: NodeState
+    node_state: NodeState
     robot: Robot
     rng: np.random.Generator
     q: np.ndarray
@@ -138,14 +139,15 @@ def scene(text, seed=0, base='fixed'):
     """Return the Scene of a URDF."""
     rng = np.random.default_rng(seed)
     gravity = tuple((6.0 * rng.normal(size=3)).tolist())
-    desk = desk_of(text, base=base, gravity=gravity)
+    node_state = node_state_of(text, base=base, gravity=gravity)
     robot = Robot.from_urdf(text, base=base, gravity=gravity)
     tau = rng.normal(size=robot.nv)
     for joint in robot.model.joints:
         if joint.kind in ('planar', 'floating'):
             tau[joint.v] = 0.0
-    made = Scene(desk, robot, rng, robot.random_configuration(rng), rng.normal(size=robot.nv), tau)
-    measure(desk, made.q, made.v, made.tau)
+    made = Scene(node_state, robot, rng, robot.random_configuration(rng), rng.normal(size=robot.nv),
+                 tau)
+    measure(node_state, made.q, made.v, made.tau)
     return made
 
 

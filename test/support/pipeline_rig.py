@@ -1,11 +1,11 @@
-"""A Drive on a desk without ROS: time passes by steps, and every release is looked at."""
+"""A TorquePipeline without ROS: time passes by steps, and every release is looked at."""
 
 import numpy as np
 
 from dynamics_node.ros.parameters.torque import TorqueParameters
 from dynamics_node.ros.torque.pipeline import TorquePipeline
 from dynamics_node.safety import SafetySettings
-from support.node_states import desk_of
+from support.node_states import node_state_of
 
 STEP = 0.01   # [s]
 ROUNDING = 1e-9
@@ -13,27 +13,28 @@ IMPEDANCE = {'mode': 'impedance', 'gains': 'kp_kd', 'kp': (30.0,), 'kd': (4.0,)}
 
 
 class Rig:
-    """A drive, a robot that is measured as told, and what was released.
+    """A pipeline, a robot that is measured as told, and the releases.
 
     :ivar q, v, effort: what the next joint state says; effort None: nothing.
-    :ivar errors: what the drive complained of.
+    :ivar errors: errors that the pipeline logged.
     """
 
     def __init__(self, source, safety=None, node=None, **torque):
-        self.desk = desk_of(source, **(node or {}))
+        self.node_state = node_state_of(source, **(node or {}))
         self.parameters = TorqueParameters(**torque)
         self.settings = SafetySettings(**{'ramp_in_time': 0.1, 'ramp_out_time': 0.1,
                                           **(safety or {})})
         self.errors, self.releases = [], []
-        self.drive = TorquePipeline(self.desk, self.parameters, self.settings, self.errors.append)
-        self.robot = self.desk.robot if self.desk.held.exists else None
+        self.pipeline = TorquePipeline(self.node_state.current_robot, self.node_state.clock,
+                                       self.parameters, self.settings, self.errors.append)
+        self.robot = self.node_state.robot if self.node_state.current_robot.exists else None
         if self.robot is not None:
             self.q, self.v = np.full(self.robot.nq, 0.2), np.zeros(self.robot.nv)
             self.effort = None
 
     @property
     def gate(self):
-        return self.drive.gate
+        return self.pipeline.gate
 
     @property
     def state(self):
@@ -44,27 +45,28 @@ class Rig:
         return self.gate.status().reason
 
     def pass_time(self, seconds=STEP):
-        self.desk.clocks.now += round(seconds * 1e9)
-        self.desk.clocks.seconds += seconds
+        self.node_state.clocks.now += round(seconds * 1e9)
+        self.node_state.clocks.seconds += seconds
 
     def measured(self, joints=None, age=0.0):
         """Let joint states come in, as of now."""
-        now = self.desk.clocks.now - round(age * 1e9)
-        for joint in self.desk.robot.model.joints:
+        now = self.node_state.clocks.now - round(age * 1e9)
+        for joint in self.node_state.robot.model.joints:
             if joints is None or joint.name in joints:
                 effort = () if self.effort is None else self.effort[joint.v]
-                self.desk.state.take(now, [joint.name], self.q[joint.q], self.v[joint.v], effort)
+                self.node_state.measured_state.take(now, [joint.name], self.q[joint.q],
+                                                    self.v[joint.v], effort)
 
     def step(self, seconds=STEP):
         """Let time pass, the robot be measured, and return the effort that is released."""
         self.pass_time(seconds)
         self.measured()
-        return self.note(self.drive.on_state(), seconds)
+        return self.note(self.pipeline.on_state(self.node_state.snapshot()), seconds)
 
     def tick(self, seconds=STEP):
         """Let time pass without a joint state."""
         self.pass_time(seconds)
-        return self.note(self.drive.tick(), seconds)
+        return self.note(self.pipeline.tick(), seconds)
 
     def run(self, seconds):
         """Step for a while; return the last effort."""
@@ -74,7 +76,7 @@ class Rig:
 
     def enable(self):
         self.measured()
-        self.drive.enable()
+        self.pipeline.enable(self.node_state.snapshot())
 
     def enabled(self):
         """Enable, and wait until it is ramped in."""
@@ -85,13 +87,13 @@ class Rig:
 
     def run_out(self):
         """Disable, and wait until it is ramped out."""
-        self.drive.disable()
+        self.pipeline.disable()
         while not self.gate.idle:
             self.step()
 
     def exit(self):
         """Say what is said last."""
-        for k, stamped in enumerate(self.drive.last()):
+        for k, stamped in enumerate(self.pipeline.shutdown_sequence()):
             self.note(stamped, self.settings.exit_period if k else 0.0)
 
     def note(self, stamped, passed):
@@ -102,7 +104,7 @@ class Rig:
         effort, limit = release.effort, self.limits(release.names)
         assert effort.shape == limit.shape and np.isfinite(effort).all()
         assert (np.abs(effort) <= limit).all()
-        assert stamp <= self.desk.clocks.now
+        assert stamp <= self.node_state.clocks.now
         if self.releases:
             change = np.abs(effort - self.releases[-1][0].effort)
             assert (change <= limit / self.settings.slew_time * passed + ROUNDING).all()

@@ -1,276 +1,252 @@
-"""The action `~/identify`, and replies that come later: work of the workshop, brought to ROS.
+"""Serve the action `~/identify` and deferred replies: jobs of the worker process, reported to ROS.
 
-Everything here happens in the executor's thread; a timer looks at the workshop while it is busy.
+Everything here runs in the thread of the executor; a timer polls the worker while it is busy.
 """
 
 import math
 import time
 import traceback
+from collections.abc import Callable
+from typing import Any
 
-from rclpy.action import ActionServer, CancelResponse
+from rclpy.action import CancelResponse
 from rclpy.clock import Clock, ClockType
+from rclpy.node import Node
+from rclpy.service import Service
 
 from dynamics_node.action import Identify
 from dynamics_node.errors import DynamicsError
 from dynamics_node.ros.identification.deferred_reply import DeferredReply
+from dynamics_node.ros.identification.jobs import IdentifyJob, Outcome
 from dynamics_node.ros.identification.worker_process import WorkerMessage
+from dynamics_node.ros.node_state import NodeState
 from dynamics_node.ros.outgoing import publish, sendable
+from dynamics_node.ros.rclpy_internals import BackgroundActionServer, wrap_send_response
 from dynamics_node.ros.services.identify import fill_result, identify_job
+from dynamics_node.ros.services.table import ServiceRunner
 from dynamics_node.ros.state.joint_state_buffer import KEPT
 
-LOOK = 0.05          # [s] between two looks at the work
-RECORDED = 0.5       # of the progress is the recording, where that is live
-SILENCE = 5.0        # [s] without a joint state, by which a live recording is given up
+POLL = 0.05          # [s] between two looks at the worker
+RECORDED = 0.5       # share of the progress that a live recording takes
+SILENCE = 5.0        # [s] without a joint state, after which a live recording is aborted
 BILLION = 1e9
 FAULT = 'internal error; see the log of the node'
 
 
-class Server(ActionServer):
-    """An action server whose goals are executed elsewhere, and end by `finish`.
+class IdentificationServer:
+    """Run one goal, or one deferred reply, at a time."""
 
-    rclpy would run a goal in the executor's thread, which has torques to make.
-    """
+    def __init__(self, node: Node, node_state: NodeState, runner: ServiceRunner,
+                 may_apply: Callable[[], None], apply: Callable[[Outcome], None]) -> None:
+        """Create the action server.
 
-    def __init__(self, node, *arguments, **options):
-        self._gone, self._log = False, node.log
-        super().__init__(node, *arguments, **options)
-
-    def notify_execute(self, goal_handle, execute_callback):
-        """Do not run anything when a goal begins."""
-        if execute_callback is not None:
-            super().notify_execute(goal_handle, execute_callback)
-
-    def finish(self, goal_handle, end, result):
-        """End a goal by end(), one of succeed, abort and canceled of the handle."""
-        def ended(_):
-            end()
-            return sendable(result)
-        super().notify_execute(goal_handle, ended)
-
-    # rclpy lets an exception in sending end the node: of a client that has gone, for instance.
-
-    async def execute(self, taken_data):
-        """Answer requests for goals, cancellations and results; none once it is destroyed."""
-        if self._gone:
-            return
-        try:
-            await super().execute(taken_data)
-        except Exception:
-            self._log.error(f'~/identify could not answer:\n{traceback.format_exc()}')
-
-    def _send_result_response(self, request_header, future):
-        try:
-            super()._send_result_response(request_header, future)
-        except Exception:
-            if not self._gone:
-                self._log.error(f'a result could not be sent:\n{traceback.format_exc()}')
-
-    def destroy(self):
-        """Answer nothing any more, whatever is still in the executor's queue."""
-        self._gone = True
-        super().destroy()
-
-
-class Identifier:
-    """One goal, or one reply, at a time."""
-
-    def __init__(self, node, desk, clerk, may_apply, apply):
-        """Take may_apply(), which raises why not, and apply(outcome), to hold what was found."""
-        self._desk, self._clerk, self._log = desk, clerk, node.log
+        :param may_apply: raises a DynamicsError if an identified robot must not be used now.
+        :param apply: makes an identified robot the current one.
+        """
+        self._node_state, self._runner, self._log = node_state, runner, node.log
+        self._worker, self._buffer = node_state.worker, node_state.buffer
         self._may_apply, self._apply = may_apply, apply
-        self._work = None      # _Goal or _Reply
-        self._server = Server(node, Identify, '~/identify', lambda _: None,
-                              handle_accepted_callback=self._begin,
-                              cancel_callback=lambda _: CancelResponse.ACCEPT)
-        self._timer = node.create_timer(LOOK, self._look, autostart=False,
+        self._work: _Goal | _Reply | None = None
+        self._server = BackgroundActionServer(
+            node, Identify, '~/identify', lambda _: None, log_error=self._log.error,
+            handle_accepted_callback=self._accept,
+            cancel_callback=lambda _: CancelResponse.ACCEPT)
+        self._timer = node.create_timer(POLL, self._poll, autostart=False,
                                         clock=Clock(clock_type=ClockType.STEADY_TIME))
-        self.entities = [(Server.destroy, self._server), (node.destroy_timer, self._timer),
-                         (Identifier.close, self)]
+        self.entities = [(BackgroundActionServer.destroy, self._server),
+                         (node.destroy_timer, self._timer), (IdentificationServer.close, self)]
 
-    def give_up(self, reason):
-        """Stop the work, and tell whoever waits for it."""
-        self._desk.workshop.stop()
+    def abort(self, reason: str) -> None:
+        """Stop the work, and report the reason to its client."""
+        self._worker.stop()
         work, self._work = self._work, None
         if work is not None:
-            work.hear(WorkerMessage('refused', (reason,)))
+            work.on_message(WorkerMessage('refused', (reason,)))
 
-    def close(self):
-        """Stop the work: there is nobody to tell any more."""
-        self._desk.workshop.stop()
+    def close(self) -> None:
+        """Stop the work without a report."""
+        self._worker.stop()
         self._work = None
 
-    def defer(self, service):
-        """Let a service reply when the workshop has the answer, if its handler returns a Later."""
-        send = service.send_response
-
-        def answer(response, header):
-            if not isinstance(response, DeferredReply):
-                send(response, header)
-                return
-            reply = _Reply(response, lambda reply: send(reply, header), self._clerk)
-            try:
-                self._desk.workshop.start(response.job, response.kept)
-                self._start(reply)
-            except Exception:
-                reply.hear(WorkerMessage('failed', (traceback.format_exc(),)))
-        service.send_response = answer
+    def defer(self, service: Service) -> None:
+        """Send the reply of a service when a job has ended, if its handler defers it."""
+        def wrap(send: Callable) -> Callable:
+            def send_or_defer(response: Any, header: Any) -> None:
+                if not isinstance(response, DeferredReply):
+                    send(response, header)
+                    return
+                reply = _Reply(response, lambda reply: send(reply, header), self._runner)
+                try:
+                    self._worker.start(response.job, response.joint_states)
+                    self._start(reply)
+                except Exception:
+                    reply.on_message(WorkerMessage('failed', (traceback.format_exc(),)))
+            return send_or_defer
+        wrap_send_response(service, wrap)
 
     # A goal ----------------------------------------------------------------------------------
 
-    def _begin(self, handle):
-        """Accept a goal: begin, or abort it with the reason."""
+    def _accept(self, handle: Any) -> None:
+        """Accept a goal: start it, or abort it with the reason."""
         handle.execute()
         try:
-            self._begin_work(handle)
+            self._start_goal(handle)
         except DynamicsError as error:
             self.refuse_goal(handle, handle.abort, str(error))
         except Exception:
             self.log_failure(traceback.format_exc())
             self.refuse_goal(handle, handle.abort, FAULT)
 
-    def _begin_work(self, handle):
+    def _start_goal(self, handle: Any) -> None:
         goal = handle.request
-        self._clerk.check_active()
+        self._runner.check_active()
         if self._work is not None:
-            self._desk.workshop.check_free()
+            self._worker.check_free()
             raise DynamicsError('a live recording is under way: wait for its end, or cancel it')
-        job = identify_job(self._desk, goal)
+        job = identify_job(self._node_state, goal)
         if goal.apply:
             self._may_apply()
-        work = _Goal(self, handle, job)
+        work = _Goal(self, handle, job, self._node_state)
         if goal.recording:
-            self._desk.workshop.start(job)
+            self._worker.start(job)
         else:
-            self._desk.tape.keep(max(KEPT, goal.duration + 1.0))
-            work.begin_recording(self._desk)
+            self._buffer.keep(max(KEPT, goal.duration + 1.0))
+            work.begin_recording()
         self._start(work)
 
-    def _start(self, work):
+    def _start(self, work: '_Goal | _Reply') -> None:
         self._work = work
         self._timer.reset()
 
-    def _look(self):
-        """Pass on what has been heard of the work."""
+    def _poll(self) -> None:
+        """Pass on the messages of the worker."""
         work = self._work
         if work is None:
             self._timer.cancel()
             return
         try:
-            over = work.look(self._desk)
-            for news in self._desk.workshop.look() if not over else ():
-                over = work.hear(news) or over
+            over = work.poll()
+            for message in self._worker.messages() if not over else ():
+                over = work.on_message(message) or over
         except Exception:
-            work.hear(WorkerMessage('failed', (traceback.format_exc(),)))
+            work.on_message(WorkerMessage('failed', (traceback.format_exc(),)))
             over = True
         if over:
             self._work = None
-            self._desk.workshop.stop()
-            self._desk.tape.keep()
+            self._worker.stop()
+            self._buffer.keep()
 
-    def end_goal(self, handle, job, outcome):
-        """Tell a goal what was identified, and hold it if that was asked for."""
+    def end_goal(self, handle: Any, job: IdentifyJob, outcome: Outcome) -> None:
+        """End a goal with its result, and use the identified robot if the goal asks for it."""
         result, end = fill_result(Identify.Result(), outcome), handle.succeed
+        current_robot = self._node_state.current_robot
         if handle.request.apply:
             try:
                 self._may_apply()
-                if self._desk.held.text != job.urdf:
+                if current_robot.text != job.urdf:
                     raise DynamicsError('another robot description has come meanwhile')
                 self._apply(outcome)
             except DynamicsError as error:
                 result.success, end = False, handle.abort
                 result.message = f'identified, but not applied: {error}'
-        result.model_id = self._desk.held.model_id
-        self._server.finish(handle, end, result)
+        result.model_id = current_robot.model_id
+        self._server.finish(handle, end, sendable(result))
 
-    def refuse_goal(self, handle, end, message):
+    def refuse_goal(self, handle: Any, end: Callable[[], None], message: str) -> None:
         """End a goal without a result."""
-        self._server.finish(handle, end, Identify.Result(success=False, message=message))
+        self._server.finish(handle, end,
+                            sendable(Identify.Result(success=False, message=message)))
 
-    def publish_feedback(self, handle, feedback):
+    def publish_feedback(self, handle: Any, feedback: Identify.Feedback) -> None:
+        """Publish the feedback of a goal."""
         publish(handle.publish_feedback, feedback, self._log)
 
-    def log_failure(self, text):
+    def log_failure(self, text: str) -> None:
+        """Log a bug."""
         self._log.error(f'identify failed, please report this:\n{text}')
 
 
 class _Goal:
-    """A goal under way: first a recording, if it is live, then the work."""
+    """A goal under way: first a recording, if it is live, then the job."""
 
-    def __init__(self, identifier, handle, job):
-        self.handle, self._job, self._identifier = handle, job, identifier
+    def __init__(self, server: IdentificationServer, handle: Any, job: IdentifyJob,
+                 node_state: NodeState) -> None:
+        self.handle, self._job, self._server, self._node_state = handle, job, server, node_state
         self._feedback = Identify.Feedback(stage='starting', condition=math.nan, residual=math.nan)
         self._first = self._last = None     # stamps of the live recording [ns]
-        self._heard, self._working = 0.0, bool(job.recording)
+        self._received, self._working = 0.0, bool(job.recording)
 
-    def begin_recording(self, desk):
-        self._first, self._heard = desk.tape.newest, time.monotonic()
+    def begin_recording(self) -> None:
+        self._first, self._received = self._node_state.buffer.newest, time.monotonic()
 
-    def look(self, desk):
-        """Return whether the goal has ended by itself."""
+    def poll(self) -> bool:
+        """Return whether the goal has ended without the worker."""
         if self.handle.is_cancel_requested:
-            self._identifier.refuse_goal(self.handle, self.handle.canceled, 'cancelled')
+            self._server.refuse_goal(self.handle, self.handle.canceled, 'cancelled')
             return True
-        return not self._working and self._record(desk)
+        return not self._working and self._record()
 
-    def _record(self, desk):
-        """Look how far the recording is; begin the work at its end."""
-        desk.catch_up()
-        newest, now = desk.tape.newest, time.monotonic()
+    def _record(self) -> bool:
+        """Report the progress of the recording; start the job at its end."""
+        buffer = self._node_state.buffer
+        self._node_state.catch_up()
+        newest, now = buffer.newest, time.monotonic()
         if newest != self._last:
-            self._last, self._heard = newest, now
-        if now - self._heard > SILENCE:
-            self._identifier.refuse_goal(
+            self._last, self._received = newest, now
+        if now - self._received > SILENCE:
+            self._server.refuse_goal(
                 self.handle, self.handle.abort,
                 f'no joint state has come for {SILENCE:g} s: nothing can be recorded')
             return True
         if newest is None:
             return False
-        if self._first is None or newest < self._first:   # the clock was set back: begin anew
+        if self._first is None or newest < self._first:   # the clock was set back: begin again
             self._first = newest
         passed, duration = (newest - self._first) / BILLION, self.handle.request.duration
-        kept = desk.tape.since(self._first) if passed >= duration else ()
-        self._say('recording', RECORDED * min(1.0, passed / duration), samples=len(kept))
+        kept = buffer.since(self._first) if passed >= duration else ()
+        self._report('recording', RECORDED * min(1.0, passed / duration), samples=len(kept))
         if kept:
             self._working = True
-            desk.workshop.start(self._job, kept)
+            self._node_state.worker.start(self._job, kept)
         return False
 
-    def hear(self, news):
-        """Take in a piece of News; return whether it was the last one."""
-        if news.kind == 'progress':
-            share, text = news.what
+    def on_message(self, message: WorkerMessage) -> bool:
+        """Process a message of the worker; return whether it was the last one."""
+        if message.kind == 'progress':
+            share, text = message.content
             begun = 0.0 if self._job.recording else RECORDED
-            self._say(text, begun + (1.0 - begun) * share)
-        elif news.kind == 'numbers':
-            self._feedback.condition, self._feedback.residual = news.what
-        elif news.kind == 'done':
-            self._identifier.end_goal(self.handle, self._job, *news.what)
-        elif news.kind == 'refused':
-            self._identifier.refuse_goal(self.handle, self.handle.abort, *news.what)
+            self._report(text, begun + (1.0 - begun) * share)
+        elif message.kind == 'numbers':
+            self._feedback.condition, self._feedback.residual = message.content
+        elif message.kind == 'done':
+            self._server.end_goal(self.handle, self._job, *message.content)
+        elif message.kind == 'refused':
+            self._server.refuse_goal(self.handle, self.handle.abort, *message.content)
         else:
-            self._identifier.log_failure(*news.what)
-            self._identifier.refuse_goal(self.handle, self.handle.abort, FAULT)
-        return news.last
+            self._server.log_failure(*message.content)
+            self._server.refuse_goal(self.handle, self.handle.abort, FAULT)
+        return message.last
 
-    def _say(self, stage, progress, samples=0):
+    def _report(self, stage: str, progress: float, samples: int = 0) -> None:
         feedback = self._feedback
         feedback.stage, feedback.progress = stage, float(progress)
         feedback.samples = samples or feedback.samples
-        self._identifier.publish_feedback(self.handle, feedback)
+        self._server.publish_feedback(self.handle, feedback)
 
 
 class _Reply:
-    """A reply of a service that the workshop is working on."""
+    """A deferred reply of a service whose job is running."""
 
-    def __init__(self, later, send, clerk):
-        self._later, self._send, self._clerk = later, send, clerk
+    def __init__(self, deferred: DeferredReply, send: Callable[[Any], None],
+                 runner: ServiceRunner) -> None:
+        self._deferred, self._send, self._runner = deferred, send, runner
 
-    def look(self, desk):
+    def poll(self) -> bool:
         return False
 
-    def hear(self, news):
-        """Take in a piece of News; return whether it was the last one."""
-        if not news.last:
+    def on_message(self, message: WorkerMessage) -> bool:
+        """Process a message of the worker; return whether it was the last one."""
+        if not message.last:
             return False
-        self._send(self._clerk.finish(self._later, news))
+        self._send(self._runner.finish(self._deferred, message))
         return True

@@ -1,13 +1,15 @@
-"""What may a handler return when the answer takes its time?"""
+"""Define the result of a handler whose reply needs the worker process."""
 
 from collections.abc import Callable
 from typing import Any, NamedTuple
 
+from dynamics_node.ros.identification.jobs import IdentifyJob, PayloadJob
+
 
 class DeferredReply(NamedTuple):
-    """An answer that the workshop has to find first."""
+    """A reply that is sent when a job has ended."""
 
-    response: Any       # empty
-    job: Any            # job.run(kept, progress, tell) -> outcome, see workshop.py
-    kept: list          # of the tape
-    fill: Callable      # outcome -> response
+    response: Any                            # empty
+    job: IdentifyJob | PayloadJob            # runs in the worker process
+    joint_states: list[tuple[int, bytes]]    # [(stamp [ns], bytes)] of the buffer, for the job
+    fill: Callable[[Any], Any]               # result of the job -> response

@@ -1,9 +1,10 @@
-"""What is to be found out in the workshop? The two kinds of work, from what was recorded to words.
+"""Define the two jobs of the worker process: identify a robot, and identify a payload.
 
-Pure: told what is needed, pickled, run in another process.
+Independent of rclpy; pickled, and run in another process.
 """
 
-from typing import NamedTuple
+from collections.abc import Callable, Sequence
+from typing import Any, NamedTuple, TypeVar
 
 import numpy as np
 
@@ -29,13 +30,16 @@ from dynamics_node.reports.identification_files import (
 from dynamics_node.robot.robot import Robot
 from dynamics_node.ros.state.joint_state_buffer import recording_of
 
-OF_THE_DRIVE = ('armature', 'viscous', 'coulomb')
-BEHIND_THE_GEAR = ('effort is measured behind the gears: it tells nothing about rotors and '
-                   'friction, which stay as they were')
+DRIVE_PARAMETERS = ('armature', 'viscous', 'coulomb')
+BEHIND_THE_GEAR = ('effort is measured behind the gears: rotor inertia and friction cannot be '
+                   'identified from it, and keep their values')
+
+JointStates = Sequence[tuple[int, bytes]]   # [(stamp [ns], bytes)] of the buffer
+Samples = TypeVar('Samples')   # RawRecording or StaticPoses
 
 
 class Outcome(NamedTuple):
-    """What was identified, as a result says it."""
+    """The fields of an Identify result."""
 
     names: tuple
     units: tuple
@@ -51,7 +55,7 @@ class Outcome(NamedTuple):
     samples: int
     urdf: str
     friction_yaml: str
-    losses: dict            # {'armature': {joint: value}, 'damping': , 'dry_friction': }
+    drive: dict             # {'armature': {joint: value}, 'damping': , 'dry_friction': }
     warnings: tuple
     files: list
 
@@ -61,15 +65,16 @@ class IdentifyJob(NamedTuple):
 
     robot: Robot
     urdf: str
-    recording: str           # path; empty: what the tape has kept
+    recording: str           # path; empty: the joint states of the buffer
     topic: str = TOPIC
-    meaning: Meaning | None = None   # of efforts on the tape
+    meaning: Meaning | None = None   # of efforts in the buffer
     options: IdentificationOptions = IdentificationOptions()
     cutoff: float | None = None
-    output: str = ''         # folder; empty: nothing is written
+    output: str = ''         # folder; empty: no files
 
-    def run(self, kept, progress, tell):
-        """Return the Outcome."""
+    def run(self, joint_states: JointStates, progress: Callable[[float, str], None],
+            tell: Callable[[float, float], None]) -> Outcome:
+        """Return what was identified."""
         if self.output:
             make_folder(self.output)
         progress(0.0, 'reading the recording')
@@ -77,53 +82,54 @@ class IdentifyJob(NamedTuple):
         if self.recording:
             raw = read_recording(self.recording, self.topic)
         else:
-            raw = torques_of(robot, self.meaning, select_joints(robot, recording_of(kept)))
+            raw = torques_of(robot, self.meaning, select_joints(robot, recording_of(joint_states)))
             if not self.meaning.motor_side:
-                robot, warnings = links_alone(robot), (BEHIND_THE_GEAR,)
+                robot, warnings = without_drives(robot), (BEHIND_THE_GEAR,)
         done = identify_recording(robot, raw, self.options, self.cutoff, progress, tell)
         if warnings:
-            done = with_losses_of(self.robot, done)
+            done = with_drives_of(self.robot, done)
         done = done._replace(prepared=done.prepared._replace(
             warnings=(*warnings, *done.prepared.warnings)))
         urdf, friction = texts_of(self.urdf, done.result)
-        files = write_identification_files(
-            self.output, self.urdf, self.robot, raw, done) if self.output else []
+        files = write_identification_files(self.output, self.urdf, self.robot, raw,
+                                           done) if self.output else []
         found, residuals = done.result, done.result.residuals
         loops = () if found.loops is None else str(found.loops).splitlines()
         return Outcome(
             found.layout.names, found.layout.units, found.before, found.values,
             found.spread.sigma, found.spread.determined, found.rows,
             residuals.validation_before, residuals.validation_after, residuals.gain,
-            found.condition, len(done.prepared.recording.time), urdf, friction, _losses(found),
+            found.condition, len(done.prepared.recording.time), urdf, friction, _drive(found),
             (*loops, *done.warnings), files)
 
 
 class PayloadJob(NamedTuple):
-    """Find out what a robot holds."""
+    """Identify a payload."""
 
     robot: Robot
     frame: str
     meaning: Meaning | None      # of all efforts; None: torques
-    poses: StaticPoses | None    # in place of the motion on the tape
-    unloaded: int = 0            # so many of what was kept come first, and are without the load
+    poses: StaticPoses | None    # in place of the motion in the buffer
+    unloaded: int = 0            # number of joint states at the beginning without the payload
 
-    def run(self, kept, progress, tell):
+    def run(self, joint_states: JointStates, progress: Callable[[float, str], None],
+            tell: Callable[[float, float], None]) -> Any:
         """Return the PayloadEstimate."""
         robot = self.robot
         if self.meaning is not None and not self.meaning.motor_side:
-            robot = links_alone(robot)
+            robot = without_drives(robot)
         if self.poses is not None:
             return identify_payload(robot, torques_of(robot, self.meaning, self.poses), self.frame)
         motions = [torques_of(robot, self.meaning, select_joints(robot, recording_of(each)))
                    if each else None
-                   for each in (kept[self.unloaded:], kept[:self.unloaded])]
+                   for each in (joint_states[self.unloaded:], joint_states[:self.unloaded])]
         return identify_payload(robot, motions[0], self.frame, motions[1])
 
 
-def torques_of(robot, meaning, raw):
-    """Return a RawRecording or StaticPoses with torques in place of what efforts mean.
+def torques_of(robot: Robot, meaning: Meaning | None, raw: Samples) -> Samples:
+    """Return samples with torques in place of measured efforts.
 
-    :param raw: of the robot's joints; nan stays where nothing was measured.
+    :param raw: of the joints of the robot; nan stays where nothing was measured.
     """
     if meaning is None:
         return raw
@@ -138,26 +144,26 @@ def torques_of(robot, meaning, raw):
     return raw
 
 
-def links_alone(robot):
-    """Return the robot without rotors and friction, as a sensor behind the gears sees it."""
+def without_drives(robot: Robot) -> Robot:
+    """Return the robot without rotors and friction, for torques measured behind the gears."""
     layout = parameter_layout(robot)
     values = parameter_values(robot, layout)
-    for kind in OF_THE_DRIVE:
+    for kind in DRIVE_PARAMETERS:
         values[layout.each(kind)] = 0.0
     return robot_with_parameters(robot, layout, values)
 
 
-def with_losses_of(robot, done):
-    """Return what was IdentifiedRecording, rotors and friction being those of the robot before."""
+def with_drives_of(robot: Robot, done: Any) -> Any:
+    """Return an identification with rotors and friction of the robot before."""
     found = done.result
     values, known = found.values.copy(), parameter_values(robot, parameter_layout(robot))
-    for kind in OF_THE_DRIVE:
+    for kind in DRIVE_PARAMETERS:
         values[found.layout.each(kind)] = known[parameter_layout(robot).each(kind)]
     return done._replace(result=found._replace(
         values=values, robot=robot_with_parameters(robot, found.layout, values)))
 
 
-def _losses(found):
+def _drive(found: Any) -> dict[str, dict[str, float]]:
     return {name: dict(zip(found.layout.joints, found.values[found.layout.each(kind)].tolist()))
             for name, kind in (('armature', 'armature'), ('damping', 'viscous'),
                                ('dry_friction', 'coulomb'))}

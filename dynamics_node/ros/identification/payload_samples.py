@@ -1,76 +1,81 @@
-"""What is remembered between two questions about a load? Poses, and the motion without it."""
+"""Store what identify_payload needs between two requests: poses, and motion without payload."""
+
+from typing import Any
 
 import numpy as np
 
 from dynamics_node.errors import DynamicsError
 from dynamics_node.identification.static_poses import StaticPoses
+from dynamics_node.robot.robot import Robot
 
-STILL = 0.005    # [rad or m] a joint that moves by more does not stand still
+AT_REST = 0.005   # [rad or m] a joint that moves by more is not at rest
 MOST_POSES = 1000
 
 
 class PayloadSamples:
-    """Of one robot and one meaning of its efforts; with other ones they are worth nothing.
+    """Samples of one robot and one meaning of its efforts; invalid for any other.
 
     :ivar poses: StaticPoses with efforts as they were measured; None: none yet.
-    :ivar unloaded: [(stamp, bytes)] of the tape, empty: none.
+    :ivar unloaded: [(stamp, bytes)] of joint states without the payload; empty: none.
     """
 
-    def __init__(self):
+    def __init__(self) -> None:
         self.forget()
 
-    def forget(self):
-        """Begin anew."""
-        self._about, self.poses, self.unloaded = None, None, []
+    def forget(self) -> None:
+        """Delete all samples."""
+        self._valid_for: tuple | None = None
+        self.poses: StaticPoses | None = None
+        self.unloaded: list[tuple[int, bytes]] = []
 
-    def of(self, robot, *effort):
-        """Return the notes of a robot: these, or empty ones where joints or efforts have changed.
+    def of(self, robot: Robot, *effort: str) -> 'PayloadSamples':
+        """Return the samples of a robot: these, emptied if joints or efforts have changed.
 
-        :param effort: parameters that say what an effort means.
+        :param effort: parameters that define the meaning of an effort.
         """
-        about = robot.joint_names, effort
-        if self._about != about:
+        valid_for = robot.joint_names, effort
+        if self._valid_for != valid_for:
             self.forget()
-            self._about = about
+            self._valid_for = valid_for
         return self
 
-    def __len__(self):
+    def __len__(self) -> int:
         return 0 if self.poses is None else len(self.poses.q)
 
-    def add(self, poses):
-        """Remember StaticPoses of all joints, in the robot's order."""
+    def add(self, poses: StaticPoses) -> None:
+        """Add StaticPoses of all joints, in the order of the robot."""
         self.poses = joined(self.poses, poses)
         if len(self) > MOST_POSES:
             self.forget()
-            raise DynamicsError(f'more than {MOST_POSES} poses; all were forgotten')
+            raise DynamicsError(f'more than {MOST_POSES} poses; all were deleted')
 
 
-def joined(first, second):
-    """Return both StaticPoses as one; with a single one, that."""
+def joined(first: StaticPoses | None, second: StaticPoses | None) -> StaticPoses | None:
+    """Return both StaticPoses as one; one of them where the other is None."""
     if first is None or second is None:
         return second if first is None else first
     if first.joint_names != second.joint_names:
         raise DynamicsError(f'some poses are of {list(first.joint_names)}, some of '
                             f'{list(second.joint_names)}: name the same joints in all, or forget '
-                            'the poses and begin anew')
+                            'the poses and start again')
     if (first.approach is None) is not (second.approach is None):
         raise DynamicsError('some poses have approach, some have not: give it for all, or forget '
-                            'the poses and begin anew')
+                            'the poses and start again')
     approach = None if first.approach is None else np.vstack([first.approach, second.approach])
     return StaticPoses(first.joint_names, np.vstack([first.q, second.q]),
                        np.vstack([first.tau, second.tau]), approach)
 
 
-def mean_pose(raw, approach=None):
-    """Return the StaticPoses of a RawRecording in which nothing moves: one pose, its mean.
+def mean_pose(raw: Any, approach: np.ndarray | None = None) -> StaticPoses:
+    """Return the mean of a RawRecording at rest, as StaticPoses with one pose.
 
     :param approach: (joints,), or None.
     """
     moved = np.nanmax(raw.q, axis=0) - np.nanmin(raw.q, axis=0)
-    for name, way, tau in zip(raw.joint_names, moved, raw.tau.T):
-        if not way <= STILL:
-            raise DynamicsError(f"joint '{name}' moved by {way:.3g}; a pose is taken at rest, "
-                                f'within {STILL:g} rad or m')
+    for name, distance, tau in zip(raw.joint_names, moved, raw.tau.T):
+        if not distance <= AT_REST:
+            raise DynamicsError(f"joint '{name}' moved by {distance:.3g}; a pose is taken at rest, "
+                                f'within {AT_REST:g} rad or m')
         if not np.isfinite(tau).any():
             raise DynamicsError(f"joint_states has no effort of '{name}'")
     return StaticPoses(raw.joint_names, np.nanmean(raw.q, axis=0)[None],

@@ -1,12 +1,10 @@
-"""How is long work done while torques are due every millisecond? By a process beside the node.
+"""Run identification in a process beside the node, while torques are due every millisecond.
 
-A thread would not do: between two instructions of Python it keeps the interpreter for itself up to
-5 ms at a time, and whatever it spoils it spoils here. The process has less priority, and can be
-stopped at any time without a trace.
+A thread would not do: it keeps the interpreter up to 5 ms at a time. The process has a lower
+priority, and can be stopped at any time.
 
-The job goes to its standard input, pickled, and behind it joint states from the node's tape, some
-at a time so that nobody waits for it; what comes back is on its standard output: (what, ...)
-tuples, see `News`.
+The job goes to its standard input, pickled, and after it joint states of the buffer, a part at a
+time so that no torque waits; results come from its standard output: see `WorkerMessage`.
 """
 
 import os
@@ -16,113 +14,119 @@ import sys
 import threading
 import traceback
 from collections import deque
-from typing import NamedTuple
+from collections.abc import Sequence
+from typing import Any, NamedTuple
 
 from dynamics_node.errors import DynamicsError
 
-LESS = 10            # by which it is nicer than the node
-AT_A_TIME = 500      # joint states that are pickled in one go: 0.2 ms
+NICE = 10            # increment of the process's nice value
+PART = 500           # joint states that are pickled in one go: 0.2 ms
 PATIENCE = 5.0       # [s] for a process that was killed
 
 
 class WorkerMessage(NamedTuple):
-    """What is heard of the work."""
+    """A message of the worker process."""
 
-    kind: str        # 'progress', 'numbers', 'done', 'refused' or 'failed'
-    what: tuple      # (share, text); (condition, residual); (outcome,); (reason,); (traceback,)
+    kind: str           # 'progress', 'numbers', 'done', 'refused' or 'failed'
+    content: tuple      # (share, text); (condition, residual); (outcome,); (reason,); (traceback,)
 
     @property
-    def last(self):
+    def last(self) -> bool:
+        """Whether the job has ended."""
         return self.kind in ('done', 'refused', 'failed')
 
 
 class WorkerProcess:
     """One job at a time, in a process of its own."""
 
-    def __init__(self):
-        self._process, self._heard = None, deque()
+    def __init__(self) -> None:
+        self._process: subprocess.Popen | None = None
+        self._messages: deque[WorkerMessage] = deque()
 
     @property
-    def busy(self):
+    def busy(self) -> bool:
+        """Whether a job is running."""
         return self._process is not None
 
-    def check_free(self):
-        """Refuse while something is being done."""
+    def check_free(self) -> None:
+        """Raise a DynamicsError while a job is running."""
         if self.busy:
             raise DynamicsError('an identification is under way: wait for its end, or cancel it')
 
-    def start(self, job, kept=()):
-        """Begin a job: job.run(kept, progress, tell) in the process.
+    def start(self, job: Any, joint_states: Sequence[tuple[int, bytes]] = ()) -> None:
+        """Start a job: job.run(joint_states, progress, tell) in the process.
 
-        :param kept: [(stamp, bytes)] of a Tape.
+        :param joint_states: [(stamp [ns], bytes)] of a JointStateBuffer.
         """
         self.check_free()
-        self._heard = deque()
+        self._messages = deque()
         self._process = subprocess.Popen(
             [sys.executable, '-m', 'dynamics_node.ros.identification.worker_process'],
             stdin=subprocess.PIPE,
             stdout=subprocess.PIPE, start_new_session=True)  # no Ctrl-C: the node stops it
-        threading.Thread(target=_talk, args=(self._process, job, kept, self._heard),
+        threading.Thread(target=_communicate,
+                         args=(self._process, job, joint_states, self._messages),
                          daemon=True).start()
 
-    def look(self):
-        """Return the News since the last look; the work is over with one that is `last`."""
-        news = []
-        while self._heard:
-            news.append(self._heard.popleft())
-            if news[-1].last:
+    def messages(self) -> list[WorkerMessage]:
+        """Return the messages since the last call; the job has ended with one that is `last`."""
+        messages = []
+        while self._messages:
+            messages.append(self._messages.popleft())
+            if messages[-1].last:
                 self.stop()
                 break
-        return news
+        return messages
 
-    def stop(self):
-        """End the work, whatever it is at."""
+    def stop(self) -> None:
+        """Stop the job, whatever it does."""
         if self._process is not None:
             self._process.kill()
             self._process.wait(PATIENCE)
             self._process = None
 
 
-def _talk(process, job, kept, heard):
-    """Tell the process what to do, and hear of it until its end. All that a thread does here."""
+def _communicate(process: subprocess.Popen, job: Any, joint_states: Sequence[tuple[int, bytes]],
+                 messages: deque[WorkerMessage]) -> None:
+    """Send a job to the process, and collect its messages until the end; runs in a thread."""
     try:
         with process.stdin as to:
             pickle.dump(job, to)
-            for k in range(0, len(kept) + AT_A_TIME, AT_A_TIME):
-                pickle.dump(kept[k:k + AT_A_TIME], to)   # the last one is empty
-        with process.stdout as answers:
-            news = None
-            while news is None or not news.last:
-                news = WorkerMessage(*pickle.load(answers))
-                heard.append(news)
+            for k in range(0, len(joint_states) + PART, PART):
+                pickle.dump(joint_states[k:k + PART], to)   # the last one is empty
+        with process.stdout as output:
+            message = None
+            while message is None or not message.last:
+                message = WorkerMessage(*pickle.load(output))
+                messages.append(message)
     except (OSError, EOFError, pickle.UnpicklingError):
-        heard.append(WorkerMessage('failed', ('the process that does the work has ended',)))
+        messages.append(WorkerMessage('failed', ('the worker process has ended',)))
 
 
 # In the process --------------------------------------------------------------------------------
 
-def main():
-    """Do one job."""
-    os.nice(LESS)
-    answers = os.fdopen(os.dup(1), 'wb')
-    os.dup2(2, 1)  # whoever prints does not disturb
+def main() -> None:
+    """Run one job."""
+    os.nice(NICE)
+    output = os.fdopen(os.dup(1), 'wb')
+    os.dup2(2, 1)  # printed text must not disturb the messages
 
-    def say(kind, *what):
-        pickle.dump((kind, what), answers)
-        answers.flush()
+    def send(kind: str, *content: Any) -> None:
+        pickle.dump((kind, content), output)
+        output.flush()
     try:
-        job, kept = pickle.load(sys.stdin.buffer), []
+        job, joint_states = pickle.load(sys.stdin.buffer), []
         while part := pickle.load(sys.stdin.buffer):
-            kept += part
-        outcome = job.run(kept, lambda share, text: say('progress', share, text),
-                          lambda condition, residual: say('numbers', condition, residual))
-        say('done', outcome)
+            joint_states += part
+        outcome = job.run(joint_states, lambda share, text: send('progress', share, text),
+                          lambda condition, residual: send('numbers', condition, residual))
+        send('done', outcome)
     except DynamicsError as error:
-        say('refused', str(error))
-    except BrokenPipeError:  # the node is gone
+        send('refused', str(error))
+    except BrokenPipeError:  # the node has ended
         pass
     except Exception:
-        say('failed', traceback.format_exc())
+        send('failed', traceback.format_exc())
 
 
 if __name__ == '__main__':

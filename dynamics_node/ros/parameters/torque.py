@@ -145,14 +145,14 @@ def driven_joints(robot, p):
     return names
 
 
-def gate_rules_of(robot, p, settings):
+def gate_limits(robot, p, settings):
     """Return the Rules of the safety gate for a robot."""
     return gate_limits_of(limits_of(robot, driven_joints(robot, p),
                               effort=named_numbers('torque.effort_limits', p.effort_limits),
                               slew=named_numbers('torque.slew_limits', p.slew_limits)), settings)
 
 
-def reference_rules_of(robot, p):
+def reference_limits(robot, p):
     """Return the rules of references for a robot."""
     return ReferenceRules.of(robot, p.blend_time, p.max_start_error)
 
@@ -178,7 +178,7 @@ def task_frame_of(robot, p, frame):
     return name
 
 
-def task_rules_of(p):
+def pose_limits(p):
     """Return the rules of task references."""
     return PoseLimits(p.blend_time, p.task_max_speed, p.task_max_turn, p.task_timeout)
 

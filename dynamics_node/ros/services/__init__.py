@@ -1,4 +1,4 @@
-"""What each service answers: plain functions (desk, request, response) -> response, without ROS.
+"""Handlers of the services: functions (node_state, request, response) -> response.
 
-A DynamicsError that a handler raises becomes `success: false` with its text, see services.py.
+A DynamicsError of a handler becomes a reply with success: false and its text, see table.py.
 """

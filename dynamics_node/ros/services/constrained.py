@@ -1,4 +1,6 @@
-"""Inverse, forward and hybrid dynamics of one state, with loops closed and contacts held."""
+"""Serve ~/constrained_dynamics: inverse, forward and hybrid dynamics with loops and contacts."""
+
+from typing import Any
 
 import numpy as np
 
@@ -6,115 +8,126 @@ from dynamics_node.constrained.actuation import actuated_dofs
 from dynamics_node.constrained.constraint import row_names
 from dynamics_node.errors import DynamicsError
 from dynamics_node.ros import convert
-from dynamics_node.ros.services.batch import answer_to
+from dynamics_node.ros.node_state import NodeState
 from dynamics_node.ros.services.constraint_request import (
+    Constraints,
+    constraints_of,
     fill_report,
-    for_once,
-    held_in,
     passive_joints,
     refuse_unread,
     stabilisation,
     weights,
+    without_compilation,
 )
-from dynamics_node.ros.services.dynamics import accelerations, efforts, mask, pushes
-from dynamics_node.ros.services.request_state import one_row, one_state, request_state
+from dynamics_node.ros.services.request_fields import (
+    acceleration_row,
+    effort_row,
+    entry_of,
+    given_accelerations,
+    wrenches,
+)
+from dynamics_node.ros.services.request_state import RequestState, one_row, single_request_state
+from dynamics_node.srv import ConstrainedDynamics
 
-# What is left of a constraint is rounding below this, beside the terms that should cancel.
-KEPT = 1e-6
+# The residual of a constraint is rounding below this, relative to the terms that cancel.
+TOLERANCE = 1e-6
 READERS = {'acceleration_given': ('hybrid',), 'acceleration': ('inverse', 'hybrid'),
            'choice': ('inverse',), 'effort_weights': ('inverse',), 'force_weights': ('inverse',),
            'stabilisation': ('forward', 'hybrid'), 'proximal': ('forward',)}
 
 
-def constrained_dynamics(desk, request, response):
+def constrained_dynamics(node_state: NodeState, request: ConstrainedDynamics.Request,
+                         response: ConstrainedDynamics.Response) -> ConstrainedDynamics.Response:
     """Fill a ConstrainedDynamics response."""
-    answer = answer_to(request.question, QUESTIONS)
+    compute = entry_of(request.question, QUANTITIES)
     refuse_unread(request, request.question, READERS)
-    case = one_state(request_state(desk, request))
-    robot = case.robot
-    held = held_in(robot, request)
-    if held != robot.loops.constraints:
-        case = for_once(case)
+    state = single_request_state(node_state, request)
+    robot = state.robot
+    constraints = constraints_of(robot, request)
+    if constraints != robot.loops.constraints:
+        state = without_compilation(state)
     passive = passive_joints(robot, request.passive_joints, request.all_active)
     if request.project:
-        case = _projected(case, request, held)
-    case, motion = answer(case, request, held, passive)
-    response.position = convert.floats(case.ordered_position(case.q))
-    response.velocity = convert.floats(case.ordered(case.v))
-    response.acceleration = convert.floats(case.ordered(motion.a))
-    response.effort = convert.floats(case.ordered(motion.tau))
-    report = case.robot.constraint_report(case.q, case.v, held, passive)
+        state = _projected(state, request, constraints)
+    state, motion = compute(state, request, constraints, passive)
+    response.position = convert.floats(state.ordered_position(state.q))
+    response.velocity = convert.floats(state.ordered(state.v))
+    response.acceleration = convert.floats(state.ordered(motion.a))
+    response.effort = convert.floats(state.ordered(motion.tau))
+    report = state.robot.constraint_report(state.q, state.v, constraints, passive)
     response.residuals = convert.floats(report.residual)
-    fill_report(response, held, motion.multipliers, report)
-    return case.head(response)
+    fill_report(response, constraints, motion.multipliers, report)
+    return state.fill_head(response)
 
 
-def _inverse(case, request, held, passive):
-    robot = case.robot
-    a = one_row('acceleration', accelerations(case, request), case.choice)
+def _inverse(state: RequestState, request: Any, constraints: Constraints,
+             passive: tuple[str, ...]) -> tuple[RequestState, Any]:
+    robot = state.robot
+    a = acceleration_row(state, request)
     if request.project:
-        found = robot.constraint_rows(case.q, case.v, held)
-        a = _nearest('acceleration', found.A, a, found.gamma, _fixed(case, request), held)
-    resting = case.entries('effort', request.effort, np.zeros(robot.nv))
-    one_row('effort', resting, case.choice)
-    rows = len(row_names(held))
-    return case, robot.constrained_inverse_dynamics(
-        case.q, case.v, a, held, passive, resting, request.choice or 'least_force',
-        weights(case, request, rows), *pushes(request))
+        found = robot.constraint_rows(state.q, state.v, constraints)
+        a = _nearest('acceleration', found.A, a, found.gamma, _fixed(state, request), constraints)
+    resting = state.entries('effort', request.effort, np.zeros(robot.nv))
+    one_row('effort', resting, state.selection)
+    rows = len(row_names(constraints))
+    return state, robot.constrained_inverse_dynamics(
+        state.q, state.v, a, constraints, passive, resting, request.choice or 'least_force',
+        weights(state, request, rows), *wrenches(request))
 
 
-def _forward(case, request, held, passive):
-    case, tau = efforts(case, request, needed=actuated_dofs(case.robot.model, passive))
-    one_row('effort', tau, case.choice)
+def _forward(state: RequestState, request: Any, constraints: Constraints,
+             passive: tuple[str, ...]) -> tuple[RequestState, Any]:
+    state, tau = effort_row(state, request, needed=actuated_dofs(state.robot.model, passive))
     rates = stabilisation(request)
-    return case, case.robot.constrained_forward_dynamics(
-        case.q, case.v, tau, held, *(pushes(request) or (None,)), rates,
+    return state, state.robot.constrained_forward_dynamics(
+        state.q, state.v, tau, constraints, *(wrenches(request) or (None,)), rates,
         request.proximal or None)
 
 
-def _hybrid(case, request, held, passive):
-    driven = actuated_dofs(case.robot.model, passive)
-    given = mask(case, request)
-    for k in case.choice.others:  # a passive joint that nobody speaks of goes where the loops go
-        place = case.robot.model.joints[k].v
-        given[place] = driven[place]
-    a = one_row('acceleration', accelerations(case, request), case.choice)
-    case, tau = efforts(case, request, needed=~given & driven)
-    one_row('effort', tau, case.choice)
-    return case, case.robot.constrained_hybrid_dynamics(
-        case.q, case.v, a, tau, given, held, *(pushes(request) or (None,)),
+def _hybrid(state: RequestState, request: Any, constraints: Constraints,
+            passive: tuple[str, ...]) -> tuple[RequestState, Any]:
+    actuated = actuated_dofs(state.robot.model, passive)
+    given = given_accelerations(state, request)
+    for k in state.selection.others:  # a passive joint that is not named follows the loops
+        place = state.robot.model.joints[k].v
+        given[place] = actuated[place]
+    a = acceleration_row(state, request)
+    state, tau = effort_row(state, request, needed=~given & actuated)
+    return state, state.robot.constrained_hybrid_dynamics(
+        state.q, state.v, a, tau, given, constraints, *(wrenches(request) or (None,)),
         stabilisation(request))
 
 
-QUESTIONS = {'inverse': _inverse, 'forward': _forward, 'hybrid': _hybrid}
+QUANTITIES = {'inverse': _inverse, 'forward': _forward, 'hybrid': _hybrid}
 
 
-def _projected(case, request, held):
-    """Return the case with a state that keeps what is held."""
-    robot = case.robot
+def _projected(state: RequestState, request: Any, constraints: Constraints) -> RequestState:
+    """Return the state projected onto the constraints."""
+    robot = state.robot
     named = tuple(request.joint_names) if len(request.position) else ()
-    q = robot.project_configuration(case.q, held, named)
-    A = robot.constraint_rows(q, case.v, held).A
-    fixed = _fixed(case, request) if len(request.velocity) else np.zeros(robot.nv, dtype=bool)
-    return case._replace(q=q, v=_nearest('velocity', A, case.v, 0.0, fixed, held))
+    q = robot.project_configuration(state.q, constraints, named)
+    A = robot.constraint_rows(q, state.v, constraints).A
+    fixed = _fixed(state, request) if len(request.velocity) else np.zeros(robot.nv, dtype=bool)
+    return state._replace(q=q, v=_nearest('velocity', A, state.v, 0.0, fixed, constraints))
 
 
-def _fixed(case, request):
+def _fixed(state: RequestState, request: Any) -> np.ndarray:
     """Return the degrees of freedom that the request names, (nv,) booleans."""
-    fixed = np.zeros(case.robot.nv, dtype=bool)
+    fixed = np.zeros(state.robot.nv, dtype=bool)
     for name in request.joint_names:
-        fixed[case.robot.model.joint(name).v] = True
+        fixed[state.robot.model.joint(name).v] = True
     return fixed
 
 
-def _nearest(field, A, x, target, fixed, held):
-    """Return y near x with A y + target = 0, the same where it is fixed, (nv,)."""
+def _nearest(field: str, A: np.ndarray, x: np.ndarray, target: np.ndarray | float,
+             fixed: np.ndarray, constraints: Constraints) -> np.ndarray:
+    """Return y near x with A y + target = 0 and y = x where it is fixed, (nv,)."""
     y = np.array(x)
     y[~fixed] -= np.linalg.lstsq(A[:, ~fixed], A @ x + target, rcond=None)[0]
-    left = np.abs(A @ y + target)
+    residual = np.abs(A @ y + target)
     size = np.abs(A) @ np.abs(y) + np.abs(target)
-    if (left > KEPT * np.maximum(1.0, size)).any():
-        worst = row_names(held)[int(left.argmax())]
-        raise DynamicsError(f'{field}: the joints named cannot all have it, '
-                            f"row '{worst}' is off by {left.max():.3g}; name fewer of them")
+    if (residual > TOLERANCE * np.maximum(1.0, size)).any():
+        worst = row_names(constraints)[int(residual.argmax())]
+        raise DynamicsError(f'{field}: the values of the named joints violate the constraints, '
+                            f"row '{worst}' by {residual.max():.3g}; name fewer joints")
     return y

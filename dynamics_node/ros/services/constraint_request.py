@@ -1,31 +1,37 @@
-"""What is held in a request: loops, contacts, passive joints; and what the reply says of that."""
+"""Read the constraints of a request, and fill the report about them in its reply."""
 
 import re
+from collections.abc import Mapping, Sequence
 from functools import lru_cache
+from typing import Any
 
 import numpy as np
 
-from dynamics_node.constrained.constraint import row_names, validate
+from dynamics_node.constrained.constraint import Constraint, row_names, validate
 from dynamics_node.constrained.read_loops import read_loops
 from dynamics_node.errors import DynamicsError, UnknownName
+from dynamics_node.robot.robot import Robot
 from dynamics_node.ros import convert
+from dynamics_node.ros.services.request_state import RequestState
+
+Constraints = tuple[Constraint, ...]
 
 
-def held_in(robot, request):
-    """Return all that is held in a request: loops that count, and what its YAML adds; valid."""
+def constraints_of(robot: Robot, request: Any) -> Constraints:
+    """Return all constraints of a request, checked: loops of the robot, and its own YAML."""
     loops = loops_named(robot, request.constraint_names, request.ignore_loops)
-    held = loops + constraints_in('constraints_yaml', request.constraints_yaml)
-    validate(robot.model, held)
-    return held
+    constraints = loops + constraints_in('constraints_yaml', request.constraints_yaml)
+    validate(robot.model, constraints)
+    return constraints
 
 
 @lru_cache(maxsize=32)
-def constraints_in(field, text):
+def constraints_in(field: str, text: str) -> Constraints:
     """Return the constraints of a YAML text, none of an empty one.
 
-    Who asks often asks with the same text: to read the four feet of a quadruped takes 1.3 ms.
+    Clients often send the same text: to read the four feet of a quadruped takes 1.3 ms.
 
-    :param text: a list, or what has one under `constraints:`.
+    :param text: a list, or a mapping with a list under `constraints:`.
     """
     if not text.strip():
         return ()
@@ -43,8 +49,8 @@ def constraints_in(field, text):
     return found.constraints
 
 
-def loops_named(robot, names, ignore):
-    """Return those of the robot's loops that count."""
+def loops_named(robot: Robot, names: Sequence[str], ignore: bool) -> Constraints:
+    """Return the loops of the robot that a request names, all if it names none."""
     loops = {constraint.name: constraint for constraint in robot.loops.constraints}
     if ignore:
         if len(names):
@@ -60,20 +66,20 @@ def loops_named(robot, names, ignore):
     return tuple([loops[name] for name in names]) if names else robot.loops.constraints
 
 
-def passive_joints(robot, names, all_active=False):
-    """Return the names of the joints without a motor, floating ones apart."""
+def passive_joints(robot: Robot, names: Sequence[str], all_active: bool = False) -> tuple[str, ...]:
+    """Return the names of the joints that are not actuated, floating ones apart."""
     for name in names:
         robot.model.joint(name)
     if not all_active:
         return tuple(names) or robot.loops.passive
     if len(names):
-        raise DynamicsError('passive_joints has joints that all_active says have a motor; give one '
+        raise DynamicsError('passive_joints has joints that all_active declares actuated; give one '
                             'of the two')
     return ()
 
 
-def stabilisation(request):
-    """Return (alpha, beta) of a request, None where it has none."""
+def stabilisation(request: Any) -> tuple[float, ...] | None:
+    """Return (alpha, beta) of a request [1/s], None where it has none."""
     rates = list(request.stabilisation)
     if rates and (len(rates) != 2 or not all(np.isfinite(x) and x >= 0.0 for x in rates)):
         raise DynamicsError(f'stabilisation is {rates}; expected alpha and beta, finite and not '
@@ -81,20 +87,20 @@ def stabilisation(request):
     return tuple(rates) or None
 
 
-def for_once(case):
-    """Return the case with a robot that compiles nothing.
+def without_compilation(state: RequestState) -> RequestState:
+    """Return the state with a robot that compiles nothing.
 
-    A kernel is made for a set of constraints; one that a request brings may never come again, and
-    who sends a new anchor each time would keep the compiler busy for ever.
+    A kernel is compiled for a set of constraints. One that a request brings may never come again,
+    and a client that sends a new anchor each time would keep the compiler busy for ever.
     """
-    robot = case.robot
-    return case._replace(robot=type(robot)(robot.model, compile=False))
+    robot = state.robot
+    return state._replace(robot=type(robot)(robot.model, compile=False))
 
 
-def refuse_unread(request, question, readers):
-    """Refuse a field that is given but that the question does not read.
+def refuse_unread(request: Any, question: str, readers: Mapping[str, Sequence[str]]) -> None:
+    """Refuse a field that is given but not read for the requested quantity.
 
-    :param readers: {field: the questions that read it}.
+    :param readers: {field: the quantities that read it}.
     """
     for field, questions in readers.items():
         value = getattr(request, field)
@@ -103,16 +109,17 @@ def refuse_unread(request, question, readers):
                                 f"{' and '.join(questions)} would")
 
 
-def weights(case, request, rows):
-    """Return (of efforts (nv,), of multipliers (m,)) of a request, each None where not given.
+def weights(state: RequestState, request: Any,
+            rows: int) -> tuple[np.ndarray | None, np.ndarray | None]:
+    """Return weights of efforts (nv,) and of multipliers (m,), each None where not given.
 
     :param rows: m.
     """
     force = np.array(request.force_weights)
     if force.size not in (0, rows):
-        raise DynamicsError(f'force_weights has {force.size} entries; expected {rows}, one per row '
-                            'that is held, or none')
-    effort = case.entries('effort_weights', request.effort_weights, np.ones(case.robot.nv))
+        raise DynamicsError(f'force_weights has {force.size} entries; expected {rows}, one per '
+                            'constraint row, or none')
+    effort = state.entries('effort_weights', request.effort_weights, np.ones(state.robot.nv))
     for field, values in (('effort_weights', effort), ('force_weights', force)):
         if values.ndim != 1 or not (np.isfinite(values).all() and (values >= 0.0).all()):
             raise DynamicsError(f'{field} is {values.tolist()}; expected one row of finite '
@@ -120,9 +127,10 @@ def weights(case, request, rows):
     return effort if len(request.effort_weights) else None, force if force.size else None
 
 
-def fill_report(response, held, multipliers, report):
-    """Fill rows, multipliers and the ConstraintReport of what is held."""
-    response.row_names = row_names(held)
+def fill_report(response: Any, constraints: Constraints, multipliers: np.ndarray,
+                report: Any) -> None:
+    """Fill rows, multipliers and the ConstraintReport."""
+    response.row_names = row_names(constraints)
     response.multipliers = convert.floats(np.asarray(multipliers, dtype=float))
     response.rank = report.rank
     response.redundant_rows = list(report.redundant)

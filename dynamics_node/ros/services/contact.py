@@ -1,6 +1,8 @@
-"""Forces of contacts, torques that stand on them, and what happens when they hit."""
+"""Serve ~/contact_and_impact: contact forces, their distribution, and impacts."""
 
 import math
+from collections.abc import Sequence
+from typing import Any
 
 import numpy as np
 from geometry_msgs.msg import Wrench
@@ -12,16 +14,23 @@ from dynamics_node.constrained.friction_cone import check_contacts
 from dynamics_node.constrained.impact import restitution_of_rows
 from dynamics_node.errors import DynamicsError
 from dynamics_node.ros import convert
-from dynamics_node.ros.services.batch import answer_to
+from dynamics_node.ros.node_state import NodeState
 from dynamics_node.ros.services.constraint_request import (
+    Constraints,
     constraints_in,
     fill_report,
-    for_once,
     refuse_unread,
     weights,
+    without_compilation,
 )
-from dynamics_node.ros.services.dynamics import accelerations, efforts, pushes
-from dynamics_node.ros.services.request_state import one_row, one_state, request_state
+from dynamics_node.ros.services.request_fields import (
+    acceleration_row,
+    effort_row,
+    entry_of,
+    wrenches,
+)
+from dynamics_node.ros.services.request_state import RequestState, single_request_state
+from dynamics_node.srv import ContactAndImpact
 
 READERS = {'acceleration': ('distribution',), 'effort': ('forces',),
            'external_wrenches': ('forces', 'distribution'), 'restitution': ('impact',),
@@ -30,21 +39,23 @@ READERS = {'acceleration': ('distribution',), 'effort': ('forces',),
 NOWHERE = (math.nan, math.nan, math.nan)
 
 
-def contact_and_impact(desk, request, response):
+def contact_and_impact(node_state: NodeState, request: ContactAndImpact.Request,
+                       response: ContactAndImpact.Response) -> ContactAndImpact.Response:
     """Fill a ContactAndImpact response."""
-    answer = answer_to(request.question, QUESTIONS)
+    compute = entry_of(request.question, QUANTITIES)
     refuse_unread(request, request.question, READERS)
-    case = for_once(one_state(request_state(desk, request)))
+    state = without_compilation(single_request_state(node_state, request))
     contacts = contacts_of(request)
-    held = (*case.robot.loops.constraints, *contacts)
-    validate(case.robot.model, held)
-    case, multipliers = answer(case, request, response, contacts, held)
-    _fill_contacts(response, held, multipliers)
-    fill_report(response, held, multipliers, case.robot.constraint_report(case.q, case.v, held))
-    return case.head(response)
+    constraints = (*state.robot.loops.constraints, *contacts)
+    validate(state.robot.model, constraints)
+    state, multipliers = compute(state, request, response, contacts, constraints)
+    _fill_contacts(response, constraints, multipliers)
+    fill_report(response, constraints, multipliers,
+                state.robot.constraint_report(state.q, state.v, constraints))
+    return state.fill_head(response)
 
 
-def contacts_of(request):
+def contacts_of(request: Any) -> Constraints:
     """Return the contacts of a request, those of its YAML first."""
     frames = list(request.contact_frames)
     kinds = _each('contact_kinds', request.contact_kinds, frames, 'point_contact')
@@ -60,59 +71,63 @@ def contacts_of(request):
     return contacts
 
 
-def _forces(case, request, response, contacts, held):
-    robot = case.robot
-    case, tau = efforts(case, request, needed=actuated_dofs(robot.model, robot.loops.passive))
-    one_row('effort', tau, case.choice)
-    found = robot.contact_forces(case.q, case.v, tau, contacts, *pushes(request))
-    _fill_motion(case, response, found.a, tau, found.violation)
-    return case, found.force
+def _forces(state: RequestState, request: Any, response: Any, contacts: Constraints,
+            constraints: Constraints) -> tuple[RequestState, np.ndarray]:
+    robot = state.robot
+    state, tau = effort_row(state, request,
+                            needed=actuated_dofs(robot.model, robot.loops.passive))
+    found = robot.contact_forces(state.q, state.v, tau, contacts, *wrenches(request))
+    _fill_motion(state, response, found.a, tau, found.violation)
+    return state, found.force
 
 
-def _distribution(case, request, response, contacts, held):
-    a = one_row('acceleration', accelerations(case, request), case.choice)
-    rows = len(restitution_of_rows(held, 0.0))
-    found = case.robot.floating_base_torques(
-        case.q, case.v, a, contacts, request.choice or 'least_torque',
-        weights=weights(case, request, rows),
+def _distribution(state: RequestState, request: Any, response: Any, contacts: Constraints,
+                  constraints: Constraints) -> tuple[RequestState, np.ndarray]:
+    a = acceleration_row(state, request)
+    rows = len(restitution_of_rows(constraints, 0.0))
+    found = state.robot.floating_base_torques(
+        state.q, state.v, a, contacts, request.choice or 'least_torque',
+        weights=weights(state, request, rows),
         wrenches=convert.wrenches(request.external_wrenches) or None)
-    _fill_motion(case, response, a, found.tau, found.slip)
+    _fill_motion(state, response, a, found.tau, found.slip)
     response.supported = bool(found.supported)
-    response.unsupported = convert.floats(case.ordered(found.unsupported))
-    return case, found.force
+    response.unsupported = convert.floats(state.ordered(found.unsupported))
+    return state, found.force
 
 
-def _impact(case, request, response, contacts, held):
-    robot = case.robot
+def _impact(state: RequestState, request: Any, response: Any, contacts: Constraints,
+            constraints: Constraints) -> tuple[RequestState, np.ndarray]:
+    robot = state.robot
     e = _each('restitution', request.restitution, contacts, 0.0)
     if not all(0.0 <= x <= 1.0 for x in e):
         raise DynamicsError(f'restitution is {e}; expected numbers from 0 (plastic) to 1 (elastic)')
     e = {contact.name: x for contact, x in zip(contacts, e)}
-    found = robot.impact(case.q, case.v, contacts, e)
-    A = robot.constraint_rows(case.q, case.v, held).A
-    response.velocity = convert.floats(case.ordered(found.v))
+    found = robot.impact(state.q, state.v, contacts, e)
+    A = robot.constraint_rows(state.q, state.v, constraints).A
+    response.velocity = convert.floats(state.ordered(found.v))
     response.energy_loss = float(found.energy_loss)
     response.violations = convert.floats(
-        A @ found.v + restitution_of_rows(held, e) * (A @ case.v))
-    return case, found.impulse
+        A @ found.v + restitution_of_rows(constraints, e) * (A @ state.v))
+    return state, found.impulse
 
 
-QUESTIONS = {'forces': _forces, 'distribution': _distribution, 'impact': _impact}
+QUANTITIES = {'forces': _forces, 'distribution': _distribution, 'impact': _impact}
 
 
-def _fill_motion(case, response, a, tau, violation):
-    response.acceleration = convert.floats(case.ordered(a))
-    response.effort = convert.floats(case.ordered(tau))
+def _fill_motion(state: RequestState, response: Any, a: np.ndarray, tau: np.ndarray,
+                 violation: np.ndarray) -> None:
+    response.acceleration = convert.floats(state.ordered(a))
+    response.effort = convert.floats(state.ordered(tau))
     response.violations = convert.floats(violation)
 
 
-def _fill_contacts(response, held, multipliers):
-    """Fill what is said of each contact."""
-    parts = by_name(held, multipliers)
-    checks = check_contacts(held, multipliers)
+def _fill_contacts(response: Any, constraints: Constraints, multipliers: np.ndarray) -> None:
+    """Fill the fields with one entry per contact."""
+    parts = by_name(constraints, multipliers)
+    checks = check_contacts(constraints, multipliers)
     response.contact_names = [check.name for check in checks]
     response.contact_wrenches = [_wrench(constraint, parts[constraint.name])
-                                 for constraint in held if constraint.is_contact]
+                                 for constraint in constraints if constraint.is_contact]
     response.verdicts = [check.verdict for check in checks]
     response.margins = [check.margin for check in checks]
     response.friction_needed = [check.ratio for check in checks]
@@ -120,7 +135,7 @@ def _fill_contacts(response, held, multipliers):
         convert.point((*check.pressure, 0.0) if check.pressure else NOWHERE) for check in checks]
 
 
-def _wrench(constraint, part):
+def _wrench(constraint: Constraint, part: np.ndarray) -> Wrench:
     """Return the Wrench of a contact's rows."""
     moment = part[3:]
     if constraint.kind == 'line_contact':  # its two moments are about directions across the line
@@ -129,9 +144,9 @@ def _wrench(constraint, part):
                   torque=convert.vector3(moment if len(moment) else np.zeros(3)))
 
 
-def _each(field, values, owners, left_out):
-    """Return one value for each owner, from none, from one for all, or from one each."""
-    values = list(values) or [left_out]
+def _each(field: str, values: Any, owners: Sequence[Any], default: Any) -> list[Any]:
+    """Return one value for each owner, from no value, from one for all, or from one each."""
+    values = list(values) or [default]
     if len(values) not in (1, len(owners)):
         raise DynamicsError(f'{field} has {len(values)} entries; expected one for all, '
                             f'{len(owners)}, or none')

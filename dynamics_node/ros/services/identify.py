@@ -1,10 +1,13 @@
-"""What is to be identified, and from what? A goal or a request, checked; and how the answer reads.
+"""Check goals of ~/identify, serve ~/identify_payload, and fill their results.
 
-The work itself is in identify_jobs.py, done in the workshop.
+The jobs themselves are in identification/jobs.py and run in the worker process.
 """
+
+from typing import Any
 
 import numpy as np
 
+from dynamics_node.action import Identify
 from dynamics_node.checks import named_numbers
 from dynamics_node.errors import DynamicsError
 from dynamics_node.identification.linear_fit import METHODS
@@ -13,48 +16,51 @@ from dynamics_node.identification.recording_files import TOPIC
 from dynamics_node.identification.robot_fit import IdentificationOptions
 from dynamics_node.identification.static_poses import StaticPoses, select_pose_joints
 from dynamics_node.model.model import WORLD
-from dynamics_node.observer.effort_meaning import meaning_of
+from dynamics_node.observer.effort_meaning import Meaning, meaning_of
+from dynamics_node.robot.robot import Robot
 from dynamics_node.ros import convert
 from dynamics_node.ros.identification.deferred_reply import DeferredReply
-from dynamics_node.ros.identification.jobs import IdentifyJob, PayloadJob
-from dynamics_node.ros.identification.payload_samples import joined, mean_pose
+from dynamics_node.ros.identification.jobs import IdentifyJob, Outcome, PayloadJob
+from dynamics_node.ros.identification.payload_samples import PayloadSamples, joined, mean_pose
+from dynamics_node.ros.node_state import NodeState
 from dynamics_node.ros.services.settings import check_payload_name, duration_of
 from dynamics_node.ros.state.joint_state_buffer import recording_of
+from dynamics_node.srv import IdentifyPayload
 
 SHORTEST, LONGEST = 5.0, 3600.0   # [s] of a live recording
 QUESTIONS = ('motion', 'unloaded', 'pose', 'poses', 'forget')
-USUAL = {'motion': 10.0, 'unloaded': 10.0, 'pose': 1.0}   # [s] that are looked at
-# of a PayloadEstimate's values, in the order of geometry_msgs/Inertia
+DEFAULT_DURATION = {'motion': 10.0, 'unloaded': 10.0, 'pose': 1.0}   # [s]
+# names of a PayloadEstimate's values, in the order of geometry_msgs/Inertia
 SIGMAS = ('mass', 'cx', 'cy', 'cz', 'Ixx', 'Ixy', 'Ixz', 'Iyy', 'Iyz', 'Izz')
 
 
 # The action ---------------------------------------------------------------------------------------
 
-def identify_job(desk, goal):
+def identify_job(node_state: NodeState, goal: Identify.Goal) -> IdentifyJob:
     """Return the IdentifyJob of an Identify goal, or refuse it."""
-    desk.workshop.check_free()
-    robot, options = _robot(desk), {'method': goal.method or 'weighted'}
+    node_state.worker.check_free()
+    robot, options = _robot(node_state), {'method': goal.method or 'weighted'}
     if options['method'] not in METHODS:
         raise DynamicsError(f"method is '{goal.method}'; expected one of {', '.join(METHODS)}")
     for field, greatest in (('prior_weight', np.inf), ('validation_share', 1.0),
                             ('cutoff', np.inf), ('stribeck_speed', np.inf)):
         value = getattr(goal, field)
         if not 0.0 <= value < greatest:
-            raise DynamicsError(f'{field} is {value}; expected 0 for the usual one, or a positive '
+            raise DynamicsError(f'{field} is {value}; expected 0 for the default, or a positive '
                                 f'number{" below 1" if greatest == 1.0 else ""}')
         if value and field != 'cutoff':
             options[field] = value
     meaning = None
     if not goal.recording:
-        meaning = _meaning(desk, robot)
+        meaning = _meaning(node_state, robot)
         if not SHORTEST <= goal.duration <= LONGEST:
             raise DynamicsError(f'duration is {goal.duration:g} s; expected {SHORTEST:g} to '
                                 f'{LONGEST:g}, or the path of a recording')
-    return IdentifyJob(robot, desk.held.text, goal.recording, goal.topic or TOPIC, meaning,
-                       IdentificationOptions(**options), goal.cutoff or None, goal.output)
+    return IdentifyJob(robot, node_state.current_robot.text, goal.recording, goal.topic or TOPIC,
+                       meaning, IdentificationOptions(**options), goal.cutoff or None, goal.output)
 
 
-def fill_result(result, outcome):
+def fill_result(result: Identify.Result, outcome: Outcome) -> Identify.Result:
     """Fill an Identify result."""
     result.success = True
     result.parameter_names, result.parameter_units = list(outcome.names), list(outcome.units)
@@ -70,61 +76,70 @@ def fill_result(result, outcome):
 
 # The service --------------------------------------------------------------------------------------
 
-def identify_payload(desk, request, response):
-    """Return an IdentifyPayload response, or one that comes Later."""
-    robot = _robot(desk)
+def identify_payload(node_state: NodeState, request: IdentifyPayload.Request,
+                     response: IdentifyPayload.Response
+                     ) -> IdentifyPayload.Response | DeferredReply:
+    """Return an IdentifyPayload response, deferred where a payload is computed."""
+    robot = _robot(node_state)
     if request.question not in QUESTIONS:
         raise DynamicsError(f"question is '{request.question}'; expected one of "
                             f'{", ".join(QUESTIONS)}')
-    notes = desk.notes.of(robot, desk.observer.effort_meaning, desk.observer.torque_constants)
+    meaning = node_state.observer_parameters
+    samples = node_state.payload_samples.of(robot, meaning.effort_meaning,
+                                            meaning.torque_constants)
     if request.question == 'forget':
-        notes.forget()
+        samples.forget()
     elif request.question == 'unloaded':
-        _meaning(desk, robot)
-        notes.unloaded = _last(desk, request)
+        _meaning(node_state, robot)
+        samples.unloaded = _last(node_state, request)
     elif request.question == 'pose':
-        # Efforts stay as they were measured: PayloadJob makes torques of all poses at once.
-        raw = select_joints(robot, recording_of(_last(desk, request)))
-        notes.add(mean_pose(raw, _approach(robot, raw.joint_names, request)))
+        # Efforts stay as measured: PayloadJob converts all poses to torques at once.
+        raw = select_joints(robot, recording_of(_last(node_state, request)))
+        samples.add(mean_pose(raw, _approach(robot, raw.joint_names, request)))
     else:
-        return _found(desk, robot, notes, request, response)
-    response.poses = len(notes)
-    response.model_id = desk.held.settled_robot()[1]
+        return _deferred(node_state, robot, samples, request, response)
+    response.poses = len(samples)
+    response.model_id = node_state.current_robot.settled_robot()[1]
     response.success = True
     return response
 
 
-def _found(desk, robot, notes, request, response):
-    """Return the Later of a question that is to be computed."""
-    desk.workshop.check_free()
+def _deferred(node_state: NodeState, robot: Robot, samples: PayloadSamples,
+              request: IdentifyPayload.Request,
+              response: IdentifyPayload.Response) -> DeferredReply:
+    """Return the deferred reply of a request for which a payload is computed."""
+    node_state.worker.check_free()
     duration = duration_of(request.transition_time)
     if request.set:
         check_payload_name(request.name)
     if robot.model.frame(request.frame).body == WORLD:
-        raise DynamicsError(f"frame '{request.frame}' does not move: no torque depends on what it "
-                            'carries')
-    if request.name in robot.payloads:  # it is this one that is looked for
+        raise DynamicsError(f"frame '{request.frame}' does not move: no torque depends on "
+                            'its payload')
+    if request.name in robot.payloads:  # the one to identify
         robot = robot.without_payload(request.name)
     if request.question == 'motion':
-        unloaded = notes.unloaded
-        kept = [*unloaded, *_last(desk, request)]
-        job = PayloadJob(robot, request.frame, _meaning(desk, robot), None, len(unloaded))
+        unloaded = samples.unloaded
+        joint_states = [*unloaded, *_last(node_state, request)]
+        job = PayloadJob(robot, request.frame, _meaning(node_state, robot), None, len(unloaded))
     else:
-        poses, kept = joined(notes.poses, _given(robot, request)), []
+        poses, joint_states = joined(samples.poses, _given(robot, request)), []
         if poses is None:
-            raise DynamicsError("there are no poses: give them, or remember some by 'pose'")
-        known = desk.observer.effort_meaning != 'unknown'
-        job = PayloadJob(robot, request.frame, _meaning(desk, robot) if known else None, poses)
+            raise DynamicsError("there are no poses: give some, or store some with question 'pose'")
+        known = node_state.observer_parameters.effort_meaning != 'unknown'
+        job = PayloadJob(robot, request.frame,
+                         _meaning(node_state, robot) if known else None, poses)
 
-    def fill(found):
+    def fill(found: Any) -> IdentifyPayload.Response:
+        current = node_state.current_robot
         if request.set:
-            desk.held.set_payload(request.name, (found.frame, found.mass, found.com,
-                                                 found.inertia), duration)
-        return fill_payload(response, found, len(notes), desk.held.settled_robot()[1])
-    return DeferredReply(response, job, kept, fill)
+            payload = found.frame, found.mass, found.com, found.inertia
+            current.set_payload(request.name, payload, duration)
+        return fill_payload(response, found, len(samples), current.settled_robot()[1])
+    return DeferredReply(response, job, joint_states, fill)
 
 
-def fill_payload(response, found, poses, model_id):
+def fill_payload(response: IdentifyPayload.Response, found: Any, poses: int,
+                 model_id: str) -> IdentifyPayload.Response:
     """Fill an IdentifyPayload response with a PayloadEstimate."""
     response.success, response.poses, response.model_id = True, poses, model_id
     response.inertia_told = found.inertia is not None
@@ -138,33 +153,35 @@ def fill_payload(response, found, poses, model_id):
     return response
 
 
-# What both look at --------------------------------------------------------------------------------
+# Both ------------------------------------------------------------------------------------------
 
-def _robot(desk):
-    """Return the robot that is held, all transitions passed, or refuse what cannot be fitted."""
-    robot = desk.held.settled_robot()[0] if desk.held.exists else desk.robot
+def _robot(node_state: NodeState) -> Robot:
+    """Return the current robot after all transitions; refuse joints that cannot be fitted."""
+    current = node_state.current_robot
+    current.check_exists()
+    robot = current.settled_robot()[0]
     check_one_axis(robot)
     return robot
 
 
-def _meaning(desk, robot):
-    """Return what efforts in joint_states mean, or why they cannot be used."""
-    p = desk.observer
+def _meaning(node_state: NodeState, robot: Robot) -> Meaning:
+    """Return the meaning of efforts in joint_states; refuse an unknown one."""
+    p = node_state.observer_parameters
     return meaning_of(robot, p.effort_meaning,
                       named_numbers('observer.torque_constants', p.torque_constants))
 
 
-def _last(desk, request):
-    """Return what the tape has kept of the last seconds."""
-    _meaning(desk, desk.robot)
-    desk.catch_up()
+def _last(node_state: NodeState, request: IdentifyPayload.Request) -> list[tuple[int, bytes]]:
+    """Return the joint states of the last seconds from the buffer."""
+    _meaning(node_state, node_state.robot)
+    node_state.catch_up()
     if request.duration < 0.0:
         raise DynamicsError(f'duration is {request.duration:g} s; expected a positive number, or 0 '
-                            f'for {USUAL[request.question]:g}')
-    return desk.tape.last(request.duration or USUAL[request.question])
+                            f'for {DEFAULT_DURATION[request.question]:g}')
+    return node_state.buffer.last(request.duration or DEFAULT_DURATION[request.question])
 
 
-def _given(robot, request):
+def _given(robot: Robot, request: IdentifyPayload.Request) -> StaticPoses | None:
     """Return the StaticPoses of a request, None where it has none."""
     if not len(request.position) and not len(request.effort):
         return None
@@ -175,7 +192,8 @@ def _given(robot, request):
         _rows(robot, request, 'approach', rows)))
 
 
-def _approach(robot, joint_names, request):
+def _approach(robot: Robot, joint_names: tuple[str, ...],
+              request: IdentifyPayload.Request) -> np.ndarray | None:
     """Return the sign of each joint's velocity before the stop, in the order of names, or None."""
     rows = _rows(robot, request, 'approach', 1)
     if rows is None:
@@ -186,8 +204,9 @@ def _approach(robot, joint_names, request):
     return np.array([signs.get(name, 0.0) for name in joint_names])
 
 
-def _rows(robot, request, field, rows):
-    """Return a field as (rows, joints); None where an approach is left out."""
+def _rows(robot: Robot, request: IdentifyPayload.Request, field: str,
+          rows: int) -> np.ndarray | None:
+    """Return a field as (rows, joints); None for an approach that is not given."""
     names = tuple(request.joint_names) or robot.joint_names
     given = np.array(getattr(request, field))
     if field == 'approach' and not len(given):

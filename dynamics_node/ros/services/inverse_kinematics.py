@@ -1,18 +1,24 @@
-"""Where the joints must be for links to be where they shall."""
+"""Serve ~/inverse_kinematics: a configuration that brings links to their targets."""
 
+from collections.abc import Callable
 from contextlib import suppress
 from dataclasses import replace
+from typing import Any
 
 import numpy as np
 
 from dynamics_node.errors import DynamicsError
+from dynamics_node.model.model import Model
+from dynamics_node.msg import FrameTarget
 from dynamics_node.robot import arguments
 from dynamics_node.ros import convert
+from dynamics_node.ros.node_state import NodeState
 from dynamics_node.ros.services.request_state import RequestState, fill, one_row
 from dynamics_node.ros.state.measured_state import NEVER
+from dynamics_node.srv import InverseKinematics
 from dynamics_node.task_space.target import Target, rotation_of
 
-MOST_RESTARTS = 1000  # the node answers nobody else meanwhile: 30 ms for a 7-axis arm
+MOST_RESTARTS = 1000  # the node serves no other request meanwhile: 30 ms for a 7-axis arm
 # kind -> the fields of a FrameTarget that it reads
 READS = {'pose': ('pose.position', 'pose.orientation', 'position_weight', 'rotation_weight'),
          'position': ('pose.position', 'position_weight'),
@@ -20,60 +26,62 @@ READS = {'pose': ('pose.position', 'pose.orientation', 'position_weight', 'rotat
          'axis': ('axis', 'direction', 'rotation_weight'),
          'position_and_axis': ('pose.position', 'axis', 'direction', 'position_weight',
                                'rotation_weight')}
-AS_THEY_COME = {'pose.position': (0.0, 0.0, 0.0), 'pose.orientation': (0.0, 0.0, 0.0, 1.0),
+DEFAULTS = {'pose.position': (0.0, 0.0, 0.0), 'pose.orientation': (0.0, 0.0, 0.0, 1.0),
                 'axis': (0.0, 0.0, 0.0), 'direction': (0.0, 0.0, 0.0),
                 'position_weight': 1.0, 'rotation_weight': 1.0}
 ARGUMENTS = {'pose.position': 'position', 'pose.orientation': 'orientation'}  # of Target
 
 
-def inverse_kinematics(desk, request, response):
-    """Fill an InverseKinematics response; what cannot be reached is no refusal."""
+def inverse_kinematics(node_state: NodeState, request: InverseKinematics.Request,
+                       response: InverseKinematics.Response) -> InverseKinematics.Response:
+    """Fill an InverseKinematics response; an unreachable target is not refused."""
     if request.restarts > MOST_RESTARTS:
         raise DynamicsError(f'restarts is {request.restarts}; expected at most {MOST_RESTARTS}')
-    case = _start(desk, request)
-    robot = case.robot
+    state = _start(node_state, request)
+    robot = state.robot
     if not request.targets:
         raise DynamicsError('targets is empty; expected at least one')
-    targets = [_named(k, _target, case, message) for k, message in enumerate(request.targets)]
+    targets = [_of_target(k, _target, state, message) for k, message in enumerate(request.targets)]
     # Once for each kind, about a second; in NumPy a pose out of reach of a 7-axis arm takes three.
     with suppress(DynamicsError):  # compilation is off
         robot.compile(wait=True, targets=targets)
-    found = robot.inverse_kinematics(targets, case.q, request.tolerance, request.restarts)
+    found = robot.inverse_kinematics(targets, state.q, request.tolerance, request.restarts)
     response.solved, response.reason = bool(found.success), found.reason
-    response.position = convert.floats(case.ordered_position(found.q))
+    response.position = convert.floats(state.ordered_position(found.q))
     response.position_errors = convert.floats(found.error[:, 0])
     response.rotation_errors = convert.floats(found.error[:, 1])
     response.iterations, response.restarts = found.iterations, found.restarts
-    return case.head(response)
+    return state.fill_head(response)
 
 
-def _start(desk, request):
-    """Return the Case of where the search starts: as given, else as measured, else neutral.
+def _start(node_state: NodeState, request: InverseKinematics.Request) -> RequestState:
+    """Return the state where the search starts: as given, else as measured, else neutral.
 
-    Targets that are seen from a link that moves need to know where it is: then neutral will not do.
+    A target in the frame of a moving link needs the measured pose of that link: neutral is refused.
     """
-    desk.catch_up()
-    robot, state = desk.robot, desk.state
-    choice = desk.choose(request.joint_names)
-    used = choice.others if request.position else np.arange(len(choice.names))
+    robot, measured, age_limit = node_state.robot, node_state.snapshot(), node_state.age_limit
+    selection = node_state.current_robot.select_joints(request.joint_names)
+    used = selection.others if request.position else np.arange(len(selection.names))
     if not any(_moves(robot.model, k, message) for k, message in enumerate(request.targets)):
-        used = used[state.stamps[used] != NEVER]
-    stamp = desk.stamp_of(used, 'position')
-    left_out = np.where(np.isnan(state.q), robot.neutral(), state.q)
-    q = one_row('position', fill('position', request.position, choice, choice.q, left_out), choice)
-    if choice.floats and request.position:
+        used = used[measured.stamps[used] != NEVER]
+    stamp = age_limit.stamp_of(measured, used, 'position')
+    default = np.where(np.isnan(measured.q), robot.neutral(), measured.q)
+    q = one_row('position', fill('position', request.position, selection, selection.q, default),
+                selection)
+    if selection.floating and request.position:
         arguments.check_configuration(robot.model, q, 'position')
-    return RequestState(desk, robot, desk.held.model_id, choice, q, None, stamp)
+    return RequestState(robot, node_state.current_robot.model_id, selection, q,
+                        np.zeros(robot.nv), stamp, measured, age_limit)
 
 
-def _moves(model, k, message):
-    """Return whether a target is seen from a link that the joints move."""
+def _moves(model: Model, k: int, message: FrameTarget) -> bool:
+    """Return whether a target is given in the frame of a link that the joints move."""
     frame = message.header.frame_id
-    return frame != '' and _named(k, lambda: model.frame(frame).body >= 0)
+    return frame != '' and _of_target(k, lambda: model.frame(frame).body >= 0)
 
 
-def _target(case, message):
-    """Return the Target of a FrameTarget, in the root's axes."""
+def _target(state: RequestState, message: FrameTarget) -> Target:
+    """Return the Target of a FrameTarget, in the root frame."""
     kind = message.kind
     if kind not in READS:
         raise DynamicsError(f"kind is '{kind}'; expected one of: {', '.join(READS)}")
@@ -83,18 +91,18 @@ def _target(case, message):
               'position_weight': message.position_weight,
               'rotation_weight': message.rotation_weight}
     for field, value in values.items():
-        if field not in READS[kind] and np.any(value != np.array(AS_THEY_COME[field])):
-            raise DynamicsError(f"{field} is given, but a target of kind '{kind}' has none; it "
-                                f'reads {", ".join(READS[kind])}')
+        if field not in READS[kind] and np.any(value != np.array(DEFAULTS[field])):
+            raise DynamicsError(f"{field} is given, but a target of kind '{kind}' does not read "
+                                f'it; expected only {", ".join(READS[kind])}')
     target = Target(message.frame, **{ARGUMENTS.get(field, field): values[field]
                                       for field in READS[kind]})
-    case.robot.model.frame(target.frame)
+    state.robot.model.frame(target.frame)
     seen_from = message.header.frame_id
-    return _turned(target, case.robot.frame_pose(case.q, seen_from)) if seen_from else target
+    return _in_root(target, state.robot.frame_pose(state.q, seen_from)) if seen_from else target
 
 
-def _turned(target, pose):
-    """Return a Target whose numbers are given in the axes of a pose (4, 4)."""
+def _in_root(target: Target, pose: np.ndarray) -> Target:
+    """Return the Target in the root frame of one given in a frame with this pose (4, 4)."""
     R, p = pose[:3, :3], pose[:3, 3]
     changes = {}
     if target.position is not None:
@@ -106,8 +114,8 @@ def _turned(target, pose):
     return replace(target, **changes)
 
 
-def _named(k, read, *arguments):
-    """Return read(*arguments); what it refuses is said of target k."""
+def _of_target(k: int, read: Callable, *arguments: Any) -> Any:
+    """Return read(*arguments); an error message names target k."""
     try:
         return read(*arguments)
     except DynamicsError as error:

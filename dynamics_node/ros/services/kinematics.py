@@ -1,15 +1,20 @@
-"""Where links are, how they move, and how the joints move them."""
+"""Serve ~/kinematics: poses, twists and Jacobians of links."""
+
+from array import array
 
 import numpy as np
 
 from dynamics_node.ros import convert
-from dynamics_node.ros.services.request_state import one_state, request_state
+from dynamics_node.ros.node_state import NodeState
+from dynamics_node.ros.services.request_state import RequestState, single_request_state
+from dynamics_node.srv import Kinematics
 
 
-def kinematics(desk, request, response):
+def kinematics(node_state: NodeState, request: Kinematics.Request,
+               response: Kinematics.Response) -> Kinematics.Response:
     """Fill a Kinematics response."""
-    case = one_state(request_state(desk, request))
-    robot, q, v, local = case.robot, case.q, case.v, request.local
+    state = single_request_state(node_state, request)
+    robot, q, v, local = state.robot, state.q, state.v, request.local
     frames = list(request.frames) or list(robot.frame_names)
     for frame in frames:
         robot.model.frame(frame)  # before anything is computed
@@ -17,12 +22,12 @@ def kinematics(desk, request, response):
     response.poses = [convert.pose(robot.frame_pose(q, frame)) for frame in frames]
     response.twists = [convert.twist(robot.frame_twist(q, v, frame)) for frame in frames]
     if request.jacobians:
-        response.jacobians = _flat(case, [robot.jacobian(q, frame, local) for frame in frames])
+        response.jacobians = _flat(state, [robot.jacobian(q, frame, local) for frame in frames])
     if request.jacobian_rates:
-        response.jacobian_rates = _flat(case, [robot.jacobian_rate(q, v, frame, local)
+        response.jacobian_rates = _flat(state, [robot.jacobian_rate(q, v, frame, local)
                                                for frame in frames])
-    return case.head(response)
+    return state.fill_head(response)
 
 
-def _flat(case, matrices):
-    return convert.floats(case.ordered(np.array(matrices)))
+def _flat(state: RequestState, matrices: list[np.ndarray]) -> array:
+    return convert.floats(state.ordered(np.array(matrices)))

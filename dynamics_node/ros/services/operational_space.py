@@ -1,15 +1,18 @@
-"""Serve ~/operational_space: the dynamics seen from links."""
+"""Serve ~/operational_space: inertia, bias and gravity in the coordinates of links."""
 
 from dynamics_node.errors import DynamicsError
 from dynamics_node.ros import convert
-from dynamics_node.ros.services.request_state import one_state, request_state
+from dynamics_node.ros.node_state import NodeState
+from dynamics_node.ros.services.request_state import single_request_state
+from dynamics_node.srv import OperationalSpace
 from dynamics_node.task_space.tasks import AXES
 
 
-def operational_space(desk, request, response):
+def operational_space(node_state: NodeState, request: OperationalSpace.Request,
+                      response: OperationalSpace.Response) -> OperationalSpace.Response:
     """Fill an OperationalSpace response."""
-    case = one_state(request_state(desk, request))
-    robot, q, v, frames = case.robot, case.q, case.v, list(request.frames)
+    state = single_request_state(node_state, request)
+    robot, q, v, frames = state.robot, state.q, state.v, list(request.frames)
     if not frames:
         raise DynamicsError('frames is empty; expected at least one of: '
                             f'{", ".join(robot.frame_names)}')
@@ -24,7 +27,7 @@ def operational_space(desk, request, response):
                  'directions'):
         setattr(response, name, convert.floats(getattr(found, name)))
     response.lost = found.lost.tolist()
-    response.jacobian = convert.floats(case.ordered(found.jacobian))
-    response.consistent_inverse = convert.floats(case.ordered(found.consistent_inverse.T).T)
-    response.null_space = convert.floats(case.ordered_matrix(found.null_space))
-    return case.head(response)
+    response.jacobian = convert.floats(state.ordered(found.jacobian))
+    response.consistent_inverse = convert.floats(state.ordered(found.consistent_inverse.T).T)
+    response.null_space = convert.floats(state.ordered_matrix(found.null_space))
+    return state.fill_head(response)

@@ -1,19 +1,23 @@
-"""What the robot is, and whether it computes right."""
+"""Serve ~/model_report and ~/self_test."""
 
 import json
 
 from dynamics_node.constrained.constraint import row_names
+from dynamics_node.constrained.read_loops import Loops
 from dynamics_node.robot.self_test import self_test as run_self_test
 from dynamics_node.ros import convert
+from dynamics_node.ros.node_state import NodeState
+from dynamics_node.srv import ModelReport, SelfTest
 
 
-def model_report(desk, _, response):
+def model_report(node_state: NodeState, _: ModelReport.Request,
+                 response: ModelReport.Response) -> ModelReport.Response:
     """Fill a ModelReport response."""
-    robot = desk.robot
+    robot = node_state.robot
     report, joints = robot.report(), robot.model.joints
     response.robot, response.report = report.name, str(report) + _loops(robot.loops)
     response.json = json.dumps(report.as_dict(), allow_nan=False)
-    response.model_id = desk.held.model_id
+    response.model_id = node_state.current_robot.model_id
     response.total_mass = report.total_mass
     response.joint_names = [joint.name for joint in joints]
     response.joint_types = [joint.kind for joint in joints]
@@ -22,8 +26,7 @@ def model_report(desk, _, response):
     response.max_velocity = [joint.max_velocity for joint in joints]
     response.max_effort = [joint.max_effort for joint in joints]
     response.frame_names = list(robot.frame_names)
-    desk.catch_up()
-    response.never_measured = desk.state.never_measured
+    response.never_measured = node_state.snapshot().never_measured
     response.findings = [f'{found.level}: {found.where}: {found.text}'
                          for found in report.findings]
     response.gravity = convert.vector3(robot.gravity)
@@ -32,26 +35,27 @@ def model_report(desk, _, response):
     return response
 
 
-def _loops(loops):
-    """Return the lines about what closes the loops of the robot."""
+def _loops(loops: Loops) -> str:
+    """Return the lines of the report about closed loops."""
     if not loops.constraints:
         return ''
-    held = '\n'.join(f'  {constraint.name}: {constraint.kind}'
+    lines = '\n'.join(f'  {constraint.name}: {constraint.kind}'
                      + (f' of {constraint.frame} to {constraint.to}' if constraint.frame else
                         f' of {" and ".join(constraint.joints)}')
                      for constraint in loops.constraints)
-    return (f'\n\nloops, {len(row_names(loops.constraints))} rows:\n{held}\n'
+    return (f'\n\nloops, {len(row_names(loops.constraints))} rows:\n{lines}\n'
             f'passive joints: {", ".join(loops.passive) or "none"}')
 
 
-def self_test(desk, request, response):
+def self_test(node_state: NodeState, request: SelfTest.Request,
+              response: SelfTest.Response) -> SelfTest.Response:
     """Fill a SelfTest response."""
-    robot = desk.robot
+    robot = node_state.robot
     result = run_self_test(robot, samples=request.samples or 10, seed=request.seed)
     response.passed, response.report = result.passed, str(result)
     response.checks = [check.name for check in result.checks]
     response.residuals = [float(check.residual) for check in result.checks]
     response.tolerances = [float(check.tolerance) for check in result.checks]
-    response.model_id = desk.held.model_id
+    response.model_id = node_state.current_robot.model_id
     response.success = True
     return response

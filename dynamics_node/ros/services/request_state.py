@@ -1,142 +1,146 @@
-"""Which state does a request speak of? What it gives, the rest as measured. How replies begin."""
+"""Build the state that a request is about: its own values, completed by measured ones."""
 
 import math
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 import numpy as np
 
 from dynamics_node.errors import DynamicsError
 from dynamics_node.robot import arguments
+from dynamics_node.robot.robot import Robot
+from dynamics_node.ros.joint_selection import JointSelection
+from dynamics_node.ros.node_state import NodeState
+from dynamics_node.ros.state.age_limit import AgeLimit
+from dynamics_node.ros.state.measured_state import MeasuredSnapshot
 
 
 class RequestState(NamedTuple):
-    """One state, or N of them, complete."""
+    """One complete state, or N of them."""
 
-    desk: object
-    robot: object
-    model_id: str        # of that robot
-    choice: object       # of joints, see desk.py
-    q: np.ndarray        # (nq,) or (N, nq)
-    v: np.ndarray        # (nv,) or (N, nv)
-    stamp: int           # of the oldest measurement used [ns], or None
+    robot: Robot
+    model_id: str                        # of that robot
+    selection: JointSelection
+    q: np.ndarray                        # (nq,) or (N, nq)
+    v: np.ndarray                        # (nv,) or (N, nv)
+    stamp: int | None                    # of the oldest measurement used [ns]
+    measured: MeasuredSnapshot | None    # None: the request leaves nothing out
+    age_limit: AgeLimit | None           # likewise
 
-    def entries(self, field, data, left_out):
-        """Return one value per degree of freedom: the request's, and `left_out` elsewhere."""
-        return fill(field, data, self.choice, self.choice.v, left_out)
+    def entries(self, field: str, data: Any, default: np.ndarray | None) -> np.ndarray:
+        """Return one value per degree of freedom: of the request, and `default` elsewhere."""
+        return fill(field, data, self.selection, self.selection.v, default)
 
-    def ordered(self, x):
-        """Return the last axis of an answer in the order of the reply."""
-        return x if self.choice.order is None else x[..., self.choice.order]
+    def ordered(self, x: np.ndarray) -> np.ndarray:
+        """Return an array with its last axis in the order of the reply."""
+        order = self.selection.order
+        return x if order is None else x[..., order]
 
-    def ordered_matrix(self, x):
-        """Return the last two axes of an answer in the order of the reply."""
-        order = self.choice.order
+    def ordered_matrix(self, x: np.ndarray) -> np.ndarray:
+        """Return an array with its last two axes in the order of the reply."""
+        order = self.selection.order
         return x if order is None else x[..., order[:, None], order]
 
-    def ordered_position(self, q):
+    def ordered_position(self, q: np.ndarray) -> np.ndarray:
         """Return a configuration (nq,) in the order of the reply."""
         joint = self.robot.model.joint
-        return np.concatenate([np.empty(0), *(q[joint(name).q] for name in self.choice.names)])
+        return np.concatenate([np.empty(0), *(q[joint(name).q] for name in self.selection.names)])
 
-    def head(self, response):
-        """Fill what every reply begins with."""
+    def fill_head(self, response: Any) -> Any:
+        """Fill the first fields of a reply, and return it."""
         response.success = True
-        response.joint_names = self.choice.names
+        response.joint_names = self.selection.names
         response.model_id = self.model_id
         if self.stamp is not None:
             response.state_stamp = self.stamp
-            response.state_age = (self.desk.clock() - self.stamp) * 1e-9
+            response.state_age = self.age_limit.age(self.stamp)
         return response
 
 
-def request_state(desk, request):
-    """Return the Case of a request that has joint_names, position and velocity."""
-    desk.catch_up()
-    robot, model_id = desk.robot, desk.held.model_id
-    choice = desk.choose(request.joint_names)
-    stamp = _stamp(desk, choice, request)
-    state = desk.state
-    q = fill('position', request.position, choice, choice.q, state.q)
-    if choice.floats and len(request.position):
-        arguments.check_configuration(robot.model, q, 'position')
-    v = fill('velocity', request.velocity, choice, choice.v, state.v)
-    return RequestState(desk, robot, model_id, choice, q, v, stamp)
+def request_state(node_state: NodeState, request: Any) -> RequestState:
+    """Return the state of a request that has joint_names, position and velocity.
 
-
-def complete(desk, request, third):
-    """Return (names, q, v, third) of a request that leaves nothing out, in the model's order.
-
-    None of any other, wrong ones too. A controller's requests are such, and what a service costs
-    is then half in Python calls: this spares most of them.
-
-    :param third: the accelerations or efforts of the request.
+    The measured state is read only if the request leaves out a joint or a quantity.
     """
-    choice = desk.choose(request.joint_names)
-    n = len(choice.v)
-    if not choice.whole or choice.floats or request.external_wrenches or not (
-            n == len(request.position) == len(request.velocity) == len(third)):
-        return None
-    if not math.isfinite(sum(request.position) + sum(request.velocity) + sum(third)):
-        return None
-    return (choice.names, np.frombuffer(request.position), np.frombuffer(request.velocity),
-            np.frombuffer(third))
+    current = node_state.current_robot
+    robot, model_id = current.robot, current.model_id
+    selection = current.select_joints(request.joint_names)
+    position, velocity = request.position, request.velocity
+    if (position and velocity and not selection.others.size and getattr(request, 'effort', True)):
+        measured = age_limit = stamp = measured_q = measured_v = None
+    else:
+        measured, age_limit = node_state.snapshot(), node_state.age_limit
+        measured_q, measured_v = measured.q, measured.v
+        stamp = _stamp(measured, age_limit, selection, request)
+    q = fill('position', position, selection, selection.q, measured_q)
+    if selection.floating and position:
+        arguments.check_configuration(robot.model, q, 'position')
+    v = fill('velocity', velocity, selection, selection.v, measured_v)
+    return RequestState(robot, model_id, selection, q, v, stamp, measured, age_limit)
 
 
-def _stamp(desk, choice, request):
+def single_request_state(node_state: NodeState, request: Any) -> RequestState:
+    """Return the state of a request; refuse several."""
+    state = request_state(node_state, request)
+    if state.q.ndim + state.v.ndim > 2:
+        one_row('position', state.q, state.selection)
+        one_row('velocity', state.v, state.selection)
+    return state
+
+
+def _stamp(measured: MeasuredSnapshot, age_limit: AgeLimit, selection: JointSelection,
+           request: Any) -> int | None:
     """Return the stamp of the oldest measurement that is used [ns], or None."""
     if request.position and request.velocity:
-        return desk.stamp_of(choice.others, 'position and velocity')
-    what = ' and '.join(name for name in ('position', 'velocity')
-                        if not len(getattr(request, name)))
-    return desk.stamp_of(np.arange(len(choice.names)), what)
+        return age_limit.stamp_of(measured, selection.others, 'position and velocity')
+    missing = ' and '.join(name for name in ('position', 'velocity')
+                           if not len(getattr(request, name)))
+    return age_limit.stamp_of(measured, np.arange(len(selection.names)), missing)
 
 
-def fill(field, data, choice, places, left_out):
-    """Return `left_out` with the entries of a request put in their places.
+def fill(field: str, data: Any, selection: JointSelection, places: np.ndarray,
+         default: np.ndarray | None) -> np.ndarray:
+    """Return `default` with the entries of a request put in their places.
 
     One row of data gives a vector, N rows give a matrix of N rows.
+
+    :param default: may be None if the places are all there are.
     """
     if not data:
-        return left_out
+        return default
     given = np.frombuffer(data)
-    # the square of all is finite where each entry is, unless one is huge: then look at each
-    if not math.isfinite(np.dot(given, given)) and not np.isfinite(given).all():
+    # The sum is finite where each entry is, unless they are huge: then look at each.
+    if not math.isfinite(sum(data) if len(data) < 32 else given.sum()) and (
+            not np.isfinite(given).all()):
         k = int(np.flatnonzero(~np.isfinite(given))[0])
         raise DynamicsError(f'{field}[{k}] is {given[k]}; every entry must be finite')
     if len(given) != len(places):
-        given = _in_rows(field, given, places, choice)
-    if choice.whole:
+        given = _in_rows(field, given, places, selection)
+    if selection.whole:
         return given
-    full = np.empty((*given.shape[:-1], len(left_out)))
-    full[:] = left_out
+    full = np.empty((*given.shape[:-1], len(places if default is None else default)))
+    if default is not None:
+        full[:] = default
     full[..., places] = given
     return full
 
 
-def _in_rows(field, given, places, choice):
-    """Return N rows, or refuse what does not make whole rows."""
+def _in_rows(field: str, given: np.ndarray, places: np.ndarray,
+             selection: JointSelection) -> np.ndarray:
+    """Return N rows; refuse an incomplete row."""
     if not len(places) or len(given) % len(places):
-        raise DynamicsError(_wrong_size(field, len(given), len(places), choice))
+        raise DynamicsError(_wrong_size(field, len(given), len(places), selection))
     return given.reshape(-1, len(places))
 
 
-def one_state(case):
-    """Refuse more than one state where one is asked for."""
-    if case.q.ndim + case.v.ndim > 2:
-        one_row('position', case.q, case.choice)
-        one_row('velocity', case.v, case.choice)
-    return case
-
-
-def one_row(field, x, choice):
-    """Return x, or refuse it where it has several rows."""
+def one_row(field: str, x: np.ndarray, selection: JointSelection) -> np.ndarray:
+    """Return x; refuse several rows."""
     if x.ndim > 1:
-        places = len(choice.q) if field == 'position' else len(choice.v)
-        raise DynamicsError(_wrong_size(field, places * len(x), places, choice))
+        places = len(selection.q) if field == 'position' else len(selection.v)
+        raise DynamicsError(_wrong_size(field, places * len(x), places, selection))
     return x
 
 
-def _wrong_size(field, got, wanted, choice):
-    named = choice.names[:len(choice.named)]
+def _wrong_size(field: str, got: int, wanted: int, selection: JointSelection) -> str:
+    named = selection.names[:len(selection.named)]
     return (f'{field} has {got} entries; expected {wanted} for the joints {", ".join(named)}, '
             'or none')

@@ -1,52 +1,62 @@
-"""Tasks in, torques out: the whole-body problem of one state."""
+"""Serve ~/task_control: the torques of prioritised tasks, the whole-body problem of one state."""
+
+from collections.abc import Mapping, Sequence
 
 import numpy as np
 
 from dynamics_node.constrained.actuation import actuated_dofs
 from dynamics_node.constrained.constraint import row_names
+from dynamics_node.msg import TaskError
 from dynamics_node.ros import convert
-from dynamics_node.ros.services.constraint_request import held_in, passive_joints, stabilisation
-from dynamics_node.ros.services.dynamics import pushes
-from dynamics_node.ros.services.request_state import one_state, request_state
+from dynamics_node.ros.node_state import NodeState
+from dynamics_node.ros.services.constraint_request import (
+    constraints_of,
+    passive_joints,
+    stabilisation,
+)
+from dynamics_node.ros.services.request_fields import wrenches
+from dynamics_node.ros.services.request_state import RequestState, single_request_state
 from dynamics_node.ros.services.task_request import bounds_of, tasks_of
+from dynamics_node.srv import TaskControl
+from dynamics_node.task_space.tasks import Task
 
 
-def task_control(desk, request, response):
-    """Fill a TaskControl response; what cannot be solved is no refusal, and has no torques.
+def task_control(node_state: NodeState, request: TaskControl.Request,
+                 response: TaskControl.Response) -> TaskControl.Response:
+    """Fill a TaskControl response; an infeasible problem is not refused, and has no torques.
 
-    A controller asks with the same contacts again and again: they get kernels, of which the engine
-    makes no more than it should (engine.MOST_SETS).
+    A controller sends the same contacts again and again: kernels are compiled for them, of which
+    the number is limited (robot_kernels.MOST_SETS).
     """
-    case = one_state(request_state(desk, request))
-    robot = case.robot
-    held = held_in(robot, request)
+    state = single_request_state(node_state, request)
+    robot = state.robot
+    constraints = constraints_of(robot, request)
     passive = passive_joints(robot, request.passive_joints, request.all_active)
-    tasks = tasks_of(case, request)
+    tasks = tasks_of(state, request)
     found = robot.whole_body(
-        case.q, case.v, tasks, bounds=bounds_of(case, request, held), constraints=held,
-        passive=passive, wrenches=(pushes(request) or (None,))[0],
+        state.q, state.v, tasks, bounds=bounds_of(state, request, constraints),
+        constraints=constraints, passive=passive, wrenches=(wrenches(request) or (None,))[0],
         stabilisation=stabilisation(request))
     response.status, response.conflict = found.status, list(found.conflict)
     if found.status == 'solved':
-        response.effort = convert.floats(case.ordered(found.torque))
-        response.acceleration = convert.floats(case.ordered(found.acceleration))
-        response.row_names = row_names(held)
+        response.effort = convert.floats(state.ordered(found.torque))
+        response.acceleration = convert.floats(state.ordered(found.acceleration))
+        response.row_names = row_names(constraints)
         response.multipliers = convert.floats(np.concatenate([np.empty(0),
                                                               *found.forces.values()]))
-        response.errors = _errors(case, tasks, passive, found.errors)
+        response.errors = _errors(state, tasks, passive, found.errors)
         response.active = list(found.active)
-    return case.head(response)
+    return state.fill_head(response)
 
 
-def _errors(case, tasks, passive, errors):
+def _errors(state: RequestState, tasks: Sequence[Task], passive: Sequence[str],
+            errors: Mapping[str, np.ndarray]) -> list[TaskError]:
     """Return the TaskErrors of all tasks, joints in the order of the reply."""
-    from dynamics_node.msg import TaskError
-
-    order = case.choice.order
+    order = state.selection.order
     if order is not None:
-        driven = actuated_dofs(case.robot.model, passive)
-        motor = np.cumsum(driven) - 1  # degree of freedom -> its row
-        rows = motor[order[driven[order]]]
+        actuated = actuated_dofs(state.robot.model, passive)
+        row_of = np.cumsum(actuated) - 1  # degree of freedom -> its row
+        rows = row_of[order[actuated[order]]]
         errors = {task.name: errors[task.name][rows] if task.kind == 'torque'
                   else errors[task.name] for task in tasks}
     return [TaskError(name=name, error=convert.floats(error)) for name, error in errors.items()]

@@ -1,40 +1,46 @@
-"""Which tasks and bounds does a TaskControl request speak of? Messages to data, checked."""
+"""Convert the tasks and bounds of a TaskControl request to Task and Bound, and check them."""
 
 import math
+from collections.abc import Sequence
+from typing import Any
 
 import numpy as np
+from numpy.typing import ArrayLike
 
+from dynamics_node import msg
 from dynamics_node.errors import DynamicsError
+from dynamics_node.ros.services.constraint_request import Constraints
+from dynamics_node.ros.services.request_state import RequestState
 from dynamics_node.task_space.bounds import DEFAULT_BOUNDS, Bound
 from dynamics_node.task_space.tasks import Task, one_axis_joints
 
 # kind -> the fields of a TaskBound that it reads, beside kind and level
 READS = {'torque': ('limit',), 'acceleration': ('limit',), 'joint_limits': ('limit', 'step'),
          'friction': ('sides', 'contacts', 'sizes')}
-SIDES = 4  # as the message comes
+SIDES = 4  # default of the message
 
 
-def tasks_of(case, request):
-    """Return the Tasks of a request."""
-    return tuple([_task(case, message) for message in request.tasks])
+def tasks_of(state: RequestState, request: Any) -> tuple[Task, ...]:
+    """Return the tasks of a request."""
+    return tuple([_task(state, message) for message in request.tasks])
 
 
-def _task(case, message):
+def _task(state: RequestState, message: msg.Task) -> Task:
     kind, joints, value = message.kind, tuple(message.joints), tuple(message.value)
-    if case.choice.order is not None:  # the reply is not in the model's order
+    if state.selection.order is not None:  # the reply is not in the model's order
         if kind == 'posture' and not joints:
-            known = one_axis_joints(case.robot.model).place
-            joints = tuple(name for name in case.choice.names if name in known)
+            known = one_axis_joints(state.robot.model).place
+            joints = tuple(name for name in state.selection.names if name in known)
         elif kind == 'torque':
-            value = tuple(_in_model_order(case, value))
+            value = tuple(_in_model_order(state, value))
     return Task(message.name, kind, message.level, message.weight, message.frame,
                 tuple(message.axes), joints, message.contact, tuple(message.position),
                 tuple(message.velocity), tuple(message.acceleration), value, message.stiffness,
                 _damping(message))
 
 
-def _damping(message):
-    """Return the damping of a task; nan, as Task has it, where there is none."""
+def _damping(message: msg.Task) -> float:
+    """Return the damping of a task, nan where there is none."""
     damping = message.damping
     if not damping:
         return math.nan
@@ -44,41 +50,41 @@ def _damping(message):
     return damping[0]
 
 
-def bounds_of(case, request, held):
-    """Return the Bounds of a request.
-
-    :param held: the constraints that count, of Constraint.
-    """
+def bounds_of(state: RequestState, request: Any, constraints: Constraints) -> tuple[Bound, ...]:
+    """Return the bounds of a request."""
     if request.unbounded:
         if request.bounds:
             raise DynamicsError('bounds has some that unbounded leaves out; give one of the two')
         return ()
     if not request.bounds:
         return DEFAULT_BOUNDS
-    return tuple([_bound(case, message, held) for message in request.bounds])
+    return tuple([_bound(state, message, constraints) for message in request.bounds])
 
 
-def _bound(case, message, held):
+def _bound(state: RequestState, message: msg.TaskBound, constraints: Constraints) -> Bound:
     kind = message.kind
     given = {'limit': len(message.limit), 'step': message.step, 'sides': message.sides != SIDES,
              'contacts': len(message.contacts), 'sizes': len(message.sizes)}
     for field, is_given in given.items():
         if kind in READS and field not in READS[kind] and is_given:
-            raise DynamicsError(f"bound '{kind}': {field} is given, but it has none; expected "
+            raise DynamicsError(f"bound '{kind}': {field} is given, but not read; expected "
                                 f'only: {", ".join(READS[kind])}')
-    return Bound(kind, _limit(case, message.limit), message.step, message.sides,
-                 _sizes(message, held), message.level)
+    return Bound(kind, _limit(state, message.limit), message.step, message.sides,
+                 _sizes(message, constraints), message.level)
 
 
-def _limit(case, limit):
+def _limit(state: RequestState, limit: Sequence[float]) -> ArrayLike | None:
     if len(limit) < 2:
         return limit[0] if limit else None
-    return _in_model_order(case, limit)
+    return _in_model_order(state, limit)
 
 
-def _in_model_order(case, values):
-    """Return one value per degree of freedom, from the reply's order; a wrong size as it is."""
-    order = case.choice.order
+def _in_model_order(state: RequestState, values: Sequence[float]) -> np.ndarray:
+    """Return values in the order of the reply as one per degree of freedom.
+
+    Values of a wrong size are returned unchanged: Bound and Task refuse them.
+    """
+    order = state.selection.order
     values = np.array(values)
     if order is None or len(values) != len(order):
         return values
@@ -87,11 +93,11 @@ def _in_model_order(case, values):
     return own
 
 
-def _sizes(message, held):
-    """Return {contact: (half length, half width) or (half,)} of the soles."""
+def _sizes(message: msg.TaskBound, constraints: Constraints) -> dict[str, np.ndarray]:
+    """Return {contact: (half length, half width) or (half length,)} of contact areas."""
     if not message.contacts and not message.sizes:
         return {}
-    lines = {constraint.name for constraint in held if constraint.kind == 'line_contact'}
+    lines = {constraint.name for constraint in constraints if constraint.kind == 'line_contact'}
     ends = np.cumsum([1 if name in lines else 2 for name in message.contacts], dtype=int)
     if len(message.sizes) != (ends[-1] if len(ends) else 0) or (
             len(set(message.contacts)) < len(message.contacts)):

@@ -1,31 +1,36 @@
-"""The torques of a trajectory, its margins, and what could be carried along it."""
+"""Serve ~/trajectory_torques: torques of a trajectory, margins, and the greatest payload."""
 
 import copy
+from collections.abc import Sequence
 
 import numpy as np
+from trajectory_msgs.msg import JointTrajectory
 
 from dynamics_node.control.spline import Spline, times_between
 from dynamics_node.control.trajectory_torques import trajectory_torques as compute
 from dynamics_node.errors import DynamicsError
 from dynamics_node.ros import convert
+from dynamics_node.ros.node_state import NodeState
 from dynamics_node.ros.services.request_state import RequestState
 from dynamics_node.ros.torque.joint_trajectory import points_of
+from dynamics_node.srv import TrajectoryTorques
 
 
-def trajectory_torques(desk, request, response):
+def trajectory_torques(node_state: NodeState, request: TrajectoryTorques.Request,
+                       response: TrajectoryTorques.Response) -> TrajectoryTorques.Response:
     """Fill a TrajectoryTorques response."""
-    desk.catch_up()
-    robot, model_id = desk.robot, desk.held.model_id
-    choice = desk.choose(request.trajectory.joint_names)
-    stamp = desk.stamp_of(choice.others, 'position')
-    case = RequestState(desk, robot, model_id, choice, desk.state.q, desk.state.v, stamp)
-    spline = _spline(case, request.trajectory)
-    limits = _limits(case, request.effort_limits)
+    robot, measured, age_limit = node_state.robot, node_state.snapshot(), node_state.age_limit
+    selection = node_state.current_robot.select_joints(request.trajectory.joint_names)
+    stamp = age_limit.stamp_of(measured, selection.others, 'position')
+    state = RequestState(robot, node_state.current_robot.model_id, selection, measured.q,
+                         measured.v, stamp, measured, age_limit)
+    spline = _spline(state, request.trajectory)
+    limits = _limits(state, request.effort_limits)
 
-    at_points = _whole(case, spline.positions, spline.velocities, spline.accelerations)
+    at_points = _all_joints(state, spline.positions, spline.velocities, spline.accelerations)
     extra = times_between(spline.times, request.check_period)
     motion = spline.at(extra)
-    between = _whole(case, motion.q, motion.v, motion.a)
+    between = _all_joints(state, motion.q, motion.v, motion.a)
     times = np.concatenate([spline.times, extra])
     order = np.argsort(times, kind='stable')
     states = [np.concatenate(pair)[order] for pair in zip(at_points, between)]
@@ -35,64 +40,67 @@ def trajectory_torques(desk, request, response):
 
     points = np.empty(len(order), dtype=int)
     points[order] = np.arange(len(order))
-    response.trajectory = _filled(case, request.trajectory, spline,
+    response.trajectory = _filled(state, request.trajectory, spline,
                                   result.effort[points[:len(spline.times)]])
     for field, value in (('effort_limit', result.effort_limit), ('peak_effort', result.peak),
                          ('margin', result.margin)):
-        setattr(response, field, convert.floats(case.ordered(value)))
+        setattr(response, field, convert.floats(state.ordered(value)))
     first = result.first_saturated
     response.first_saturated_joint = robot.dof_names[first] if first >= 0 else ''
     response.first_saturation_time = float(result.first_saturation_time)
     response.greatest_payload = float(result.greatest_payload)
-    return case.head(response)
+    return state.fill_head(response)
 
 
-def _spline(case, trajectory):
+def _spline(state: RequestState, trajectory: JointTrajectory) -> Spline:
     """Return the Spline through the points of a trajectory."""
     times, positions, velocities, accelerations = points_of(trajectory)
-    for k in case.choice.named:
-        joint = case.robot.model.joints[k]
+    for k in state.selection.named:
+        joint = state.robot.model.joints[k]
         if joint.q.stop - joint.q.start != 1:
             raise DynamicsError(f"joint '{joint.name}' is {joint.kind}; a JointTrajectory can only "
-                                'speak of joints with one coordinate')
+                                'have joints with one coordinate')
     if velocities is None and accelerations is not None:
         velocities = Spline(times, positions).velocities
     return Spline(times, positions, velocities, accelerations)
 
 
-def _limits(case, given):
-    """Return the effort limits, one per degree of freedom, nan where not known."""
-    limits = np.full(case.robot.nv, np.nan)
-    for joint in case.robot.model.joints:
+def _limits(state: RequestState, given: Sequence[float]) -> np.ndarray:
+    """Return the effort limits, one per degree of freedom, nan where unknown."""
+    limits = np.full(state.robot.nv, np.nan)
+    for joint in state.robot.model.joints:
         limits[joint.v] = joint.max_effort
     if len(given):
         given = np.array(given)
-        if len(given) != len(case.choice.v):
+        if len(given) != len(state.selection.v):
             raise DynamicsError(f'effort_limits has {len(given)} entries; expected '
-                                f'{len(case.choice.v)}, one per joint of the trajectory, or none')
+                                f'{len(state.selection.v)}, one per joint of the trajectory, or '
+                                'none')
         if not (np.isfinite(given) & (given > 0.0)).all():
             raise DynamicsError(f'effort_limits is {given.tolist()}; expected positive finite '
                                 'numbers')
-        limits[case.choice.v] = given
+        limits[state.selection.v] = given
     return limits
 
 
-def _whole(case, q, v, a):
-    """Return states of all joints: those of the trajectory, the others at rest where measured."""
-    rest = (case.desk.state.q, np.zeros(case.robot.nv), np.zeros(case.robot.nv))
-    places = (case.choice.q, case.choice.v, case.choice.v)
-    whole = []
-    for left_out, place, x in zip(rest, places, (q, v, a)):
-        full = np.tile(left_out, (len(x), 1))
+def _all_joints(state: RequestState, q: np.ndarray, v: np.ndarray,
+                a: np.ndarray) -> list[np.ndarray]:
+    """Return states of all joints; those not in the trajectory rest as measured."""
+    rest = (state.q, np.zeros(state.robot.nv), np.zeros(state.robot.nv))
+    places = (state.selection.q, state.selection.v, state.selection.v)
+    states = []
+    for default, place, x in zip(rest, places, (q, v, a)):
+        full = np.tile(default, (len(x), 1))
         full[:, place] = x
-        whole.append(full)
-    return whole
+        states.append(full)
+    return states
 
 
-def _filled(case, trajectory, spline, effort):
+def _filled(state: RequestState, trajectory: JointTrajectory, spline: Spline,
+            effort: np.ndarray) -> JointTrajectory:
     """Return the trajectory with velocities, accelerations and effort at every point."""
     filled = copy.deepcopy(trajectory)
-    effort = effort[:, case.choice.v]
+    effort = effort[:, state.selection.v]
     for k, point in enumerate(filled.points):
         point.velocities = convert.floats(spline.velocities[k])
         point.accelerations = convert.floats(spline.accelerations[k])

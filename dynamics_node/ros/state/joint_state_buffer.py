@@ -1,40 +1,42 @@
-"""Which joint states have come lately? Kept as bytes, read when somebody asks. Pure."""
+"""Store the joint states of the last seconds as bytes. Independent of rclpy."""
 
 from bisect import bisect_left
 from collections import deque
+from collections.abc import Iterable
 from operator import itemgetter
+from typing import Any
 
 from dynamics_node.errors import DynamicsError
 from dynamics_node.identification.bag_files import field_or_nan, merge_joint_states
 from dynamics_node.ros.state.measured_state import RESTART
 
-KEPT = 60.0          # [s] that are remembered while nobody asks for more
+KEPT = 60.0          # [s] that are stored by default
 MOST = 1_000_000     # joint states, whatever their stamps say
 BILLION = 1e9
 
 
 class JointStateBuffer:
-    """The joint states of the last seconds by their stamps, in the order in which they came.
+    """The joint states of the last seconds by their stamps, in the order of arrival.
 
-    :ivar on: whether joint states are kept.
+    :ivar on: whether joint states are stored.
     """
 
-    def __init__(self):
+    def __init__(self) -> None:
         self.on, self._span = False, int(KEPT * BILLION)
-        self._kept = deque(maxlen=MOST)   # of (stamp [ns], bytes)
+        self._kept: deque[tuple[int, bytes]] = deque(maxlen=MOST)   # (stamp [ns], bytes)
 
-    def run(self, on):
-        """Keep joint states from now on, or none."""
+    def run(self, on: bool) -> None:
+        """Store joint states from now on, or none."""
         self.on = on
         if not on:
             self._kept.clear()
 
-    def keep(self, seconds=KEPT):
-        """Keep so many seconds from now on."""
+    def keep(self, seconds: float = KEPT) -> None:
+        """Set the time that is stored [s]."""
         self._span = int(seconds * BILLION)
 
-    def take(self, stamp, data):
-        """Take in the bytes of a joint state of that time [ns]."""
+    def take(self, stamp: int, data: bytes) -> None:
+        """Store the bytes of a joint state with this stamp [ns]."""
         kept = self._kept
         if kept and stamp < kept[-1][0] - RESTART:  # the clock was set back
             kept.clear()
@@ -44,34 +46,34 @@ class JointStateBuffer:
             kept.popleft()
 
     @property
-    def newest(self):
-        """Stamp of the last joint state [ns], None: there is none."""
+    def newest(self) -> int | None:
+        """Stamp of the last joint state [ns], None if there is none."""
         return self._kept[-1][0] if self._kept else None
 
-    def since(self, stamp):
-        """Return [(stamp, bytes)] from a time on [ns]."""
+    def since(self, stamp: int) -> list[tuple[int, bytes]]:
+        """Return [(stamp, bytes)] from this stamp on [ns]."""
         kept = list(self._kept)
         return kept[bisect_left(kept, stamp, key=itemgetter(0)):]
 
-    def last(self, seconds):
+    def last(self, seconds: float) -> list[tuple[int, bytes]]:
         """Return [(stamp, bytes)] of the last seconds.
 
-        :raise DynamicsError: so much has not been heard.
+        :raise DynamicsError: joint states of a shorter time have been received.
         """
         if not 0.0 < seconds <= KEPT:
             raise DynamicsError(f'duration is {seconds:g} s; expected more than 0 and at most '
-                                f'{KEPT:g}, which is what the node remembers')
+                                f'{KEPT:g}, which is what the node stores')
         if not self._kept:
             raise DynamicsError('no joint state has come yet')
-        heard = (self.newest - self._kept[0][0]) / BILLION
-        if heard < 0.9 * seconds:
-            raise DynamicsError(f'joint states of {heard:.3g} s have been heard; expected '
-                                f'{seconds:g} s: ask later')
+        received = (self.newest - self._kept[0][0]) / BILLION
+        if received < 0.9 * seconds:
+            raise DynamicsError(f'joint states of {received:.3g} s have been received; expected '
+                                f'{seconds:g} s: try again later')
         return self.since(self.newest - int(seconds * BILLION))
 
 
-def recording_of(kept):
-    """Return the RawRecording of kept joint states; efforts as the driver reports them."""
+def recording_of(kept: Iterable[tuple[int, bytes]]) -> Any:
+    """Return the RawRecording of stored joint states; efforts as the driver reports them."""
     from dynamics_node.ros.state.joint_state_bytes import JointStateReader
     reader, series = JointStateReader(), {}
     for stamp, data in kept:

@@ -1,12 +1,12 @@
-"""Read a joint state from its bytes: the same publisher sends the same names in the same places.
+"""Read a joint state from its bytes, with the layout of an earlier message.
 
-rclpy takes 20 us to make a JointState of the bytes, most of it for names that never change. What
-came last time is remembered, and only numbers are read. The bytes are CDR, little-endian:
+rclpy takes 20 us to make a JointState of the bytes, most of it for names that never change. The
+layout of earlier messages is stored, and only numbers are read. The bytes are CDR, little-endian:
 
     4 bytes of encapsulation | sec, nanosec | frame_id | names | position | velocity | effort
 
 A text is its length (with the closing zero) and its bytes; a sequence its length and its elements.
-Numbers stand at multiples of their own size, counted from byte 4.
+Numbers are aligned to multiples of their own size, counted from byte 4.
 """
 
 import struct
@@ -24,27 +24,35 @@ MOST_LAYOUTS = 64
 
 
 class Reading(NamedTuple):
-    """A joint state."""
+    """The content of a joint state."""
 
-    stamp: int              # [ns], 0 where it has none
-    names: tuple            # the same object as long as the names are the same
-    position: tuple         # of floats
-    velocity: tuple
-    effort: tuple
+    stamp: int                      # [ns], 0 where it has none
+    names: tuple[str, ...]          # the same object as long as the names are the same
+    position: tuple[float, ...]
+    velocity: tuple[float, ...]
+    effort: tuple[float, ...]
+
+
+class ReceivedJointState(NamedTuple):
+    """A joint state as it was received."""
+
+    stamp: int                 # [ns], of the message or of its arrival
+    reading: Reading | None    # None: the bytes could not be read
+    data: bytes
 
 
 class MessageLayout(NamedTuple):
-    """Where a message has what; the names stand between HEAD and head_end."""
+    """Places of the fields of a message; the names are between HEAD and head_end."""
 
-    names: tuple
+    names: tuple[str, ...]
     head_end: int
-    mask: int         # bits of the names that count: padding between them is not initialised
-    head: int         # those bits
+    mask: int         # significant bits of the names: padding between them is not initialised
+    head: int         # the value of these bits
     sizes: tuple      # of the three sequences
-    ends: tuple       # where each of them ends among what `numbers` reads, its size before it
+    ends: tuple       # end of each sequence in the result of `numbers`, its size before it
     numbers: struct.Struct   # all three, each after its size, from head_end on
 
-    def read(self, data):
+    def read(self, data: bytes) -> Reading | None:
         """Return the Reading of a message, None if it has other names or sizes."""
         head = int.from_bytes(data[HEAD:self.head_end], 'little')
         if head & self.mask != self.head:
@@ -59,12 +67,12 @@ class MessageLayout(NamedTuple):
 
 
 class JointStateReader:
-    """Reads joint states, fast where they resemble one of those before."""
+    """Read joint states, fast where they resemble an earlier one."""
 
-    def __init__(self):
-        self._layouts = {}   # by length of the message: several publishers are told apart
+    def __init__(self) -> None:
+        self._layouts: dict[int, MessageLayout] = {}   # by length: tells several publishers apart
 
-    def read(self, data):
+    def read(self, data: bytes) -> Reading:
         """Return the Reading of the bytes of a sensor_msgs/JointState."""
         layout = self._layouts.get(len(data))
         if layout is not None and data[:2] == CDR_LITTLE_ENDIAN:
@@ -73,7 +81,7 @@ class JointStateReader:
                 return reading
         try:
             layout = layout_of(data)
-        except (struct.error, ValueError):  # not as described above: let rclpy read it
+        except (struct.error, ValueError):  # another encoding: rclpy may know it
             return _by_rclpy(data)
         if len(self._layouts) >= MOST_LAYOUTS:
             self._layouts.clear()
@@ -81,8 +89,8 @@ class JointStateReader:
         return layout.read(data)
 
 
-def layout_of(data):
-    """Return the Layout of a message; a ValueError or struct.error says that it is none of ours."""
+def layout_of(data: bytes) -> MessageLayout:
+    """Return the layout of a message; raise ValueError or struct.error for another encoding."""
     if data[:2] != CDR_LITTLE_ENDIAN:
         raise ValueError('another encoding')
     mask, names = bytearray(), []
@@ -102,32 +110,32 @@ def layout_of(data):
             raise ValueError('too short')
         sizes.append(n)
         ends.append(sum(sizes) + len(sizes))
-    mask = int.from_bytes(mask, 'little')
-    head = int.from_bytes(data[HEAD:head_end], 'little') & mask
-    return MessageLayout(tuple(names), head_end, mask, head, tuple(sizes), tuple(ends),
-                  struct.Struct(format))
+    bits = int.from_bytes(mask, 'little')
+    head = int.from_bytes(data[HEAD:head_end], 'little') & bits
+    return MessageLayout(tuple(names), head_end, bits, head, tuple(sizes), tuple(ends),
+                         struct.Struct(format))
 
 
-def _by_rclpy(data):
+def _by_rclpy(data: bytes) -> Reading:
     message = deserialize_message(data, JointState)
     stamp = message.header.stamp
     return Reading(stamp.sec * BILLION + stamp.nanosec, tuple(message.name),
                    *map(tuple, (message.position, message.velocity, message.effort)))
 
 
-def _aligned(at, size):
+def _aligned(at: int, size: int) -> int:
     return at + (4 - at) % size
 
 
-def _number(data, at, mask):
-    """Return what follows a count, and the count; mark its bytes, padding before it not."""
+def _number(data: bytes, at: int, mask: bytearray) -> tuple[int, int]:
+    """Return the end of a count, and the count; add its bytes to the mask, not its padding."""
     start = _aligned(at, 4)
     mask += bytes(start - at) + b'\xff' * 4
     return start + 4, UINT.unpack_from(data, start)[0]
 
 
-def _text(data, at, mask):
-    """Return what follows a text, and the text; mark its bytes."""
+def _text(data: bytes, at: int, mask: bytearray) -> tuple[int, str]:
+    """Return the end of a text, and the text; add its bytes to the mask."""
     at, length = _number(data, at, mask)
     if at + length > len(data):
         raise ValueError('too short')

@@ -1,61 +1,105 @@
-"""Where are the joints, by what was measured? Joint states from any number of publishers, merged.
+"""Merge joint states of any number of publishers into the newest state of every joint.
 
-Pure: no ROS, the time comes with each measurement, as nanoseconds.
+Independent of ROS. Every time is a stamp in nanoseconds.
 """
 
 import math
 import struct
 from collections import Counter
+from collections.abc import Callable, Sequence
 from operator import itemgetter
+from typing import NamedTuple
 
 import numpy as np
 
+from dynamics_node.model.model import Model
+
 NEVER = np.iinfo(np.int64).min
-# A stamp that is this much older than the newest of its joint is no latecomer: the clock was set
+# A stamp this much older than the newest of its joint is not a late message: the clock was set
 # back (a simulation was reset, a bag starts again), and time goes on from there.
 RESTART = 1_000_000_000  # [ns]
 TURN = 2.0 * np.pi
 
 
+class MeasuredSnapshot(NamedTuple):
+    """State of all joints at one moment. The arrays are read-only and never change."""
+
+    model: Model
+    q: np.ndarray            # (nq,), nan where never measured
+    v: np.ndarray            # (nv,), likewise
+    effort: np.ndarray       # (nv,), likewise; 0 at planar and floating joints
+    stamps: np.ndarray       # (joints,) [ns], NEVER where never measured
+    oldest: int              # smallest stamp [ns]
+    velocity_assumed: bool   # the velocity of some joint was missing and set to zero
+
+    @property
+    def never_measured(self) -> list[str]:
+        """Names of the joints that no joint state has contained yet."""
+        return [joint.name for joint, stamp in zip(self.model.joints, self.stamps)
+                if stamp == NEVER]
+
+
+class _Placement(NamedTuple):
+    """Places in the state of the entries of a message with certain joint names."""
+
+    pick: Callable | None     # picks known joints from (*position, *velocity, *effort); None: all
+    joint: np.ndarray         # indices of these joints in the model
+    q: np.ndarray             # their places in q
+    v: np.ndarray             # their places in v and effort
+    places: np.ndarray | None     # the same in (q, v, effort); None: all of it, in order
+    every_joint: bool         # the message contains all joints of the model
+
+
 class MeasuredState:
-    """The newest position, velocity and effort of every joint, and when each was measured.
+    """The newest position, velocity and effort of every joint, with their stamps.
 
     :ivar q: (nq,), v: (nv,), effort: (nv,), nan where never measured.
     :ivar stamps: (joints,) [ns], NEVER where never measured.
-    :ivar oldest: of the stamps.
-    :ivar velocity_assumed: whether the velocity of some joint was left out, and taken for zero.
-    :ivar counts: what was left out so far, by reason.
+    :ivar oldest: smallest stamp [ns].
+    :ivar velocity_assumed: the velocity of some joint was missing and set to zero.
+    :ivar counts: number of dropped entries or messages, by reason.
     """
 
-    def __init__(self, model, missing_velocity='zero', filter_time=0.02):
-        """Begin with nothing measured.
+    def __init__(self, model: Model, missing_velocity: str = 'zero',
+                 filter_time: float = 0.02) -> None:
+        """Start with nothing measured.
 
-        :param missing_velocity: 'zero' or 'difference', for what comes without a velocity.
+        :param missing_velocity: 'zero' or 'difference', for joint states without velocity.
         :param filter_time: time constant of the low pass on that difference [s].
         """
         self.model = model
         self.missing_velocity, self.filter_time = missing_velocity, filter_time
-        self._numbers = np.full(model.nq + 2 * model.nv, np.nan)  # q, v, effort: one after another
-        self.q, self.v, self.effort = np.split(self._numbers, [model.nq, model.nq + model.nv])
+        self._numbers = np.full(model.nq + 2 * model.nv, np.nan)  # (q, v, effort)
+        self._ends = model.nq, model.nq + model.nv
+        self.q, self.v, self.effort = np.split(self._numbers, self._ends)
         for joint in model.joints:
             if joint.kind in ('planar', 'floating'):
-                self.effort[joint.v] = 0.0  # nothing drives it, unless a request says so
+                self.effort[joint.v] = 0.0  # not actuated, unless a request gives an effort
         self._memory = self._numbers.data
         self._pack = struct.Struct(f'={len(self._numbers)}d').pack_into
         self.stamps = np.full(len(model.joints), NEVER, dtype=np.int64)
-        self.counts = Counter()
+        self.counts: Counter[str] = Counter()
         self._assumed, self.velocity_assumed = np.zeros(model.nv, dtype=bool), False
-        self.oldest = self._newest = NEVER
-        self._names = self._map = self._whole = None
+        self.oldest = self._newest = int(NEVER)
+        self._names: tuple[str, ...] | None = None
+        self._placement: _Placement | None = None
+        self._snapshot: MeasuredSnapshot | None = None   # of the present values
 
-    @property
-    def never_measured(self):
-        """Names of the joints that nobody has spoken of yet."""
-        return [joint.name for joint, stamp in zip(self.model.joints, self.stamps)
-                if stamp == NEVER]
+    def snapshot(self) -> MeasuredSnapshot:
+        """Return the present values; the same object until one of them changes."""
+        if self._snapshot is None:
+            numbers, stamps = self._numbers.copy(), self.stamps.copy()
+            numbers.setflags(write=False)
+            stamps.setflags(write=False)
+            first, second = self._ends
+            self._snapshot = MeasuredSnapshot(
+                self.model, numbers[:first], numbers[first:second], numbers[second:], stamps,
+                self.oldest, self.velocity_assumed)
+        return self._snapshot
 
-    def moved_to(self, model, missing_velocity, filter_time):
-        """Return the state of another model: what both have in common is kept."""
+    def moved_to(self, model: Model, missing_velocity: str,
+                 filter_time: float) -> 'MeasuredState':
+        """Return the state of another model; joints of the same name and type keep their values."""
         other = MeasuredState(model, missing_velocity, filter_time)
         other.counts = self.counts
         place = {joint.name: k for k, joint in enumerate(self.model.joints)}
@@ -68,151 +112,145 @@ class MeasuredState:
         other._note_stamps()
         return other
 
-    def take(self, stamp, names, position, velocity=(), effort=()):
-        """Take in a joint state: one entry per name, or none; nan is as good as none.
+    # Joint states ----------------------------------------------------------------------------
 
-        Joints that the model has not are passed over; entries older than what is known are dropped.
+    def take(self, stamp: int, names: Sequence[str], position: Sequence[float],
+             velocity: Sequence[float] = (), effort: Sequence[float] = ()) -> None:
+        """Store a joint state: one entry per name or none; nan counts as missing.
+
+        Joints that the model does not have are ignored. Entries older than the stored ones are
+        dropped.
         """
         names = tuple(names)
         if names is not self._names and names != self._names:
-            self._names, self._map = names, self._place(names)
-            self._whole = _whole(self._map, len(names), self.model)
-        if len(position) == len(velocity) == len(effort) == len(names) and (
-                stamp >= self._newest and self._take_whole(stamp, position, velocity, effort)):
-            return
-        position, velocity, effort = (np.asarray(values, dtype=float)
-                                      for values in (position, velocity, effort))
-        for values in (position, velocity, effort):
-            if len(values) and len(values) != len(names):
+            self._names, self._placement = names, _placement_of(names, self.model)
+        n, placement = len(names), self._placement
+        if not len(position) == len(velocity) == len(effort) == n:
+            if any(len(x) not in (0, n) for x in (position, velocity, effort)):
                 self.counts['sizes of names and values differ'] += 1
                 return
-        entry, joint, at_q, at_v = self._map
-        if not len(entry):
+            missing = (math.nan,) * n
+            position, velocity, effort = (x if len(x) else missing
+                                          for x in (position, velocity, effort))
+        if placement is None:
             return
-        new = self._in_time(stamp, joint)
-        if new is not None:
-            entry, joint, at_q, at_v = entry[new], joint[new], at_q[new], at_v[new]
-        q = _entries(position, entry)
-        v = _entries(velocity, entry)
-        known = np.isfinite(q)
-        if not known.all():
-            self._take_velocities_alone(v, known, at_v)
-            entry, joint, at_q, at_v = entry[known], joint[known], at_q[known], at_v[known]
-            q, v = q[known], v[known]
-        lacking = ~np.isfinite(v)
-        if lacking.any():
-            v = np.where(lacking, self._missing(stamp, joint, at_q, at_v, q), v)
-        self._note_velocities(at_v, lacking & (self.missing_velocity == 'zero'))
-        self.q[at_q], self.v[at_v], self.stamps[joint] = q, v, stamp
-        tau = _entries(effort, entry)
-        self.effort[at_v] = np.where(np.isfinite(tau), tau, np.nan)
-        self._note_stamps()
-
-    def _take_whole(self, stamp, position, velocity, effort):
-        """Take in a newer message in which nothing is missing, as most are: the fast way.
-
-        Return whether it was one.
-        """
-        if self._whole is None:
-            return False
-        pick, places, joints = self._whole
         values = (*position, *velocity, *effort)
-        if pick is not None:
-            values = pick(values)
-        if not math.isfinite(sum(values)):  # something is missing, or huge
-            return False
-        if self.velocity_assumed:
-            self._note_velocities(self._map[3], False)
-        if places is None:
+        if placement.pick is not None:
+            values = placement.pick(values)
+        # The sum is finite where each value is, unless they are huge.
+        if stamp < self._newest or not math.isfinite(sum(values)):
+            placement, values = self._completed(stamp, placement, np.array(values))
+        elif self.velocity_assumed:
+            self._note_velocities(placement.v, False)
+        self._store(stamp, placement, values)
+
+    def _store(self, stamp: int, placement: _Placement, values: Sequence[float]) -> None:
+        """Store values that are known and not late."""
+        self._snapshot = None
+        if placement.places is None:
             self._pack(self._memory, 0, *values)
         else:
-            self._numbers[places] = values
-        if joints is None:
+            self._numbers[placement.places] = values
+        if placement.every_joint and stamp >= self._newest:
             self.stamps.fill(stamp)
-            self.oldest = stamp
+            self.oldest = self._newest = stamp
         else:
-            self.stamps[joints] = stamp
-            self.oldest = int(self.stamps.min())
-        self._newest = stamp
-        return True
-
-    def _note_velocities(self, at_v, assumed):
-        self._assumed[at_v] = assumed
-        self.velocity_assumed = bool(self._assumed.any())
-
-    def _note_stamps(self):
-        self.oldest = int(min(self.stamps, default=NEVER))
-        self._newest = int(max(self.stamps, default=NEVER))
-
-    def take_joint(self, stamp, name, q, v):
-        """Take in the state of one joint of several coordinates, a floating base for example."""
-        k = next(k for k, joint in enumerate(self.model.joints) if joint.name == name)
-        new = self._in_time(stamp, np.array([k]))
-        if new is None or new.size:
-            joint = self.model.joints[k]
-            self.q[joint.q], self.v[joint.v], self.stamps[k] = q, v, stamp
+            self.stamps[placement.joint] = stamp
             self._note_stamps()
 
-    def _place(self, names):
-        """Return for what is both in the message and the model: entry, joint, place in q, in v."""
-        entry_of = {name: i for i, name in enumerate(names)}
-        found = [(entry_of[joint.name], k, joint.q.start, joint.v.start)
-                 for k, joint in enumerate(self.model.joints)
-                 if joint.name in entry_of and joint.kind not in ('planar', 'floating')]
-        return np.array(found, dtype=int).reshape(-1, 4).T
+    def _completed(self, stamp: int, placement: _Placement,
+                   values: np.ndarray) -> tuple[_Placement, np.ndarray]:
+        """Return placement and values without late joints and with missing velocities filled in.
 
-    def _in_time(self, stamp, joint):
-        """Return which of these joints the stamp is news for; None: for all."""
+        Where a position is missing, the joint is dropped; its velocity alone is stored here.
+        """
+        q, v, effort = values.reshape(3, -1)
+        known = np.isfinite(q)
+        in_time = self._in_time(stamp, placement.joint) if stamp < self._newest else True
+        keep = known & in_time
+        if not keep.all():
+            alone = ~known & in_time
+            if alone.any():
+                self.counts['position missing'] += int(alone.sum())
+                alone &= np.isfinite(v)
+                self.v[placement.v[alone]] = v[alone]
+            q, v, effort = q[keep], v[keep], effort[keep]
+            placement = _placed(None, placement.joint[keep], placement.q[keep], placement.v[keep],
+                                self.model)
+        missing = ~np.isfinite(v)
+        if missing.any():
+            v = np.where(missing, self._estimated_velocities(stamp, placement, q), v)
+        self._note_velocities(placement.v, missing & (self.missing_velocity == 'zero'))
+        return placement, np.concatenate([q, v, np.where(np.isfinite(effort), effort, np.nan)])
+
+    def _in_time(self, stamp: int, joint: np.ndarray) -> np.ndarray:
+        """Return for each joint whether the stamp is not late, as booleans."""
         last = self.stamps[joint]
-        if (last <= stamp).all():
-            return None
         late = (last > stamp) & (last <= stamp + RESTART)
-        restarted = (last > stamp + RESTART)
         if late.any():
             self.counts['out of order'] += int(late.sum())
-        if restarted.any():
+        if (last > stamp + RESTART).any():
             self.counts['clock set back'] += 1
-        return np.flatnonzero(~late)
+        return ~late
 
-    def _take_velocities_alone(self, v, known, at_v):
-        """Keep a velocity that comes without its position."""
-        self.counts['position missing'] += int((~known).sum())
-        alone = ~known & np.isfinite(v)
-        self.v[at_v[alone]] = v[alone]
-
-    def _missing(self, stamp, joint, at_q, at_v, q):
-        """Return what stands for velocities that were not measured."""
+    def _estimated_velocities(self, stamp: int, placement: _Placement,
+                              q: np.ndarray) -> np.ndarray:
+        """Return velocities for joints that were measured without one."""
         if self.missing_velocity == 'zero':
             return np.zeros(len(q))
-        last = self.stamps[joint]
+        last = self.stamps[placement.joint]
         follows = (last != NEVER) & (last < stamp)
         dt = np.where(follows, (stamp - np.where(follows, last, stamp)) * 1e-9, np.inf)
-        moved = q - self.q[at_q]
-        turns = np.array([self.model.joints[k].kind == 'continuous' for k in joint])
+        moved = q - self.q[placement.q]
+        turns = np.array([self.model.joints[k].kind == 'continuous' for k in placement.joint])
         moved = np.where(turns, moved - TURN * np.round(moved / TURN), moved)
-        # a repeated stamp tells nothing new; the first one, or one after a reset, begins at rest
-        before = np.where(follows | (last == stamp), self.v[at_v], 0.0)
+        # A repeated stamp adds no information; the first one, or one after a reset, is at rest.
+        before = np.where(follows | (last == stamp), self.v[placement.v], 0.0)
         rate = np.where(follows, moved, 0.0) / dt
         return before + np.where(follows, rate - before, 0.0) / (1.0 + self.filter_time / dt)
 
+    def _note_velocities(self, at_v: np.ndarray, assumed: np.ndarray | bool) -> None:
+        self._assumed[at_v] = assumed
+        self.velocity_assumed = bool(self._assumed.any())
 
-def _whole(found, n, model):
-    """Return how to take a whole message of n joints: what to pick, its places, whose stamps.
+    def _note_stamps(self) -> None:
+        self.oldest = int(min(self.stamps, default=NEVER))
+        self._newest = int(max(self.stamps, default=NEVER))
 
-    Picked from the positions, velocities and efforts one after another, to go into q, v and effort
-    one after another. Each is None where it is all there is, in order.
-    """
-    entry, joint, at_q, at_v = found
-    if not len(entry):
+    # Joints with several coordinates ---------------------------------------------------------
+
+    def take_joint(self, stamp: int, name: str, q: np.ndarray, v: np.ndarray) -> None:
+        """Store the state of one joint with several coordinates, such as a floating base."""
+        k = next(k for k, joint in enumerate(self.model.joints) if joint.name == name)
+        if self._in_time(stamp, np.array([k])).all():
+            joint = self.model.joints[k]
+            self.q[joint.q], self.v[joint.v], self.stamps[k] = q, v, stamp
+            self._note_stamps()
+            self._snapshot = None
+
+    def take_velocity(self, name: str, v: np.ndarray) -> None:
+        """Store the velocity of one joint with several coordinates; its stamp stays."""
+        self.v[self.model.joint(name).v] = v
+        self._snapshot = None
+
+
+def _placement_of(names: tuple[str, ...], model: Model) -> _Placement | None:
+    """Return the placement of a message with these joint names, None if the model has none."""
+    entry_of, n = {name: i for i, name in enumerate(names)}, len(names)
+    found = [(entry_of[joint.name], k, joint.q.start, joint.v.start)
+             for k, joint in enumerate(model.joints)
+             if joint.name in entry_of and joint.kind not in ('planar', 'floating')]
+    if not found:
         return None
+    entry, joint, at_q, at_v = np.array(found, dtype=int).T
     picked = np.concatenate([entry, n + entry, 2 * n + entry]).tolist()
+    return _placed(None if picked == list(range(3 * n)) else itemgetter(*picked), joint, at_q, at_v,
+                   model)
+
+
+def _placed(pick: Callable | None, joint: np.ndarray, at_q: np.ndarray, at_v: np.ndarray,
+            model: Model) -> _Placement:
     places = np.concatenate([at_q, model.nq + at_v, model.nq + model.nv + at_v])
-    return (None if picked == list(range(3 * n)) else itemgetter(*picked),
-            None if places.tolist() == list(range(model.nq + 2 * model.nv)) else places,
-            None if len(joint) == len(model.joints) else joint)
-
-
-def _entries(values, entry):
-    if not len(values):
-        return np.full(len(entry), np.nan)
-    return values[entry]
+    in_order = places.tolist() == list(range(model.nq + 2 * model.nv))
+    return _Placement(pick, joint, at_q, at_v, None if in_order else places,
+                      len(joint) == len(model.joints))

@@ -1,12 +1,21 @@
-"""External torques on topics: `~/external_torque`, `~/contact`, `~/external_wrench_estimate`."""
+"""Publish external torques: `~/external_torque`, `~/contact`, `~/external_wrench_estimate`."""
+
+from collections.abc import Callable
 
 from geometry_msgs.msg import Wrench, WrenchStamped
+from rclpy.node import Node
 from rclpy.qos import DurabilityPolicy, QoSProfile, ReliabilityPolicy
 from sensor_msgs.msg import JointState
 from std_msgs.msg import Bool
 
 from dynamics_node.ros import convert
-from dynamics_node.ros.torque.external_torque_estimator import ExternalTorqueEstimator
+from dynamics_node.ros.current_robot import CurrentRobot
+from dynamics_node.ros.parameters.observer import ObserverParameters
+from dynamics_node.ros.state.measured_state import MeasuredSnapshot
+from dynamics_node.ros.torque.external_torque_estimator import (
+    ExternalTorqueEstimate,
+    ExternalTorqueEstimator,
+)
 
 SENSOR = QoSProfile(depth=10, reliability=ReliabilityPolicy.BEST_EFFORT)
 LATCHED = QoSProfile(depth=1, durability=DurabilityPolicy.TRANSIENT_LOCAL,
@@ -14,70 +23,72 @@ LATCHED = QoSProfile(depth=1, durability=DurabilityPolicy.TRANSIENT_LOCAL,
 
 
 class ExternalTorqueTopics:
-    """What a ExternalTorqueEstimator sees, published on each joint state.
+    """Publishers of an ExternalTorqueEstimator, on each joint state."""
 
-    :ivar on_awake: on_awake(whether joint states are looked at), to be set.
-    """
+    def __init__(self, node: Node, current_robot: CurrentRobot, parameters: ObserverParameters,
+                 on_change: Callable[[], None], on_awake: Callable[[bool], None]) -> None:
+        """Create the publishers.
 
-    def __init__(self, node, desk, parameters, on_change):
-        """Take on_change(), for a change of contact or of the reason why there is none to see."""
-        self.lookout = ExternalTorqueEstimator(desk, parameters)
-        self.on_awake = lambda awake: None
-        self._on_change, self._log = on_change, node.log
-        self._active, self._told, self._reason = False, None, ''
+        :param on_change: called when the contact, or the reason why none is observed, changes.
+        :param on_awake: called with whether joint states are observed from now on.
+        """
+        self.estimator = ExternalTorqueEstimator(current_robot, parameters)
+        self._on_change, self._on_awake, self._log = on_change, on_awake, node.log
+        self._active, self._reason = False, ''
+        self._published: bool | None = None   # contact
         self._torque = node.create_publisher(JointState, '~/external_torque', SENSOR)
         self._wrench = node.create_publisher(WrenchStamped, '~/external_wrench_estimate', SENSOR)
         self._contact = node.create_publisher(Bool, '~/contact', LATCHED)
         self.entities = [(node.destroy_publisher, each)
                          for each in (self._torque, self._wrench, self._contact)]
 
-    def set_active(self, active):
-        """Look, or not: only an active node speaks."""
+    def set_active(self, active: bool) -> None:
+        """Observe, or not: only an active node publishes."""
         self._active = active
-        self._wake()
+        self._restart()
 
-    def use(self, parameters):
-        """Take other parameters, checked."""
-        if parameters != self.lookout.parameters:
-            self.lookout.use(parameters)
-            self._wake()
+    def use(self, parameters: ObserverParameters) -> None:
+        """Use other parameters, checked."""
+        if parameters != self.estimator.parameters:
+            self.estimator.use(parameters)
+            self._restart()
 
-    def robot_changed(self):
-        """Look at another robot."""
-        self.lookout.robot_changed()
-        self._wake()
+    def robot_changed(self) -> None:
+        """Observe the robot that has become the current one."""
+        self.estimator.robot_changed()
+        self._restart()
 
-    def on_state(self):
-        """Look at the newest joint state and say what is seen."""
-        sight = self.lookout.on_state()
-        if sight is not None:
-            self._say(sight)
-        if self.lookout.reason != self._reason:
-            self._reason = self.lookout.reason
+    def on_state(self, measured: MeasuredSnapshot) -> None:
+        """Publish the estimate at a measured state."""
+        estimate = self.estimator.on_state(measured)
+        if estimate is not None:
+            self._publish(estimate, measured)
+        if self.estimator.reason != self._reason:
+            self._reason = self.estimator.reason
             if self._reason:
                 self._log.warning(f'external torques are not observed: {self._reason}')
             self._on_change()
 
-    def _wake(self):
-        self._told = None
-        if self.lookout.on:
-            self._message = JointState(name=list(self.lookout.observer.robot.dof_names))
-        self.on_awake(self._active and self.lookout.on)
+    def _restart(self) -> None:
+        self._published = None
+        if self.estimator.on:
+            self._message = JointState(name=list(self.estimator.observer.robot.dof_names))
+        self._on_awake(self._active and self.estimator.on)
 
-    def _say(self, sight):
-        if sight.contact is not self._told:
-            self._told = sight.contact
-            self._contact.publish(Bool(data=sight.contact))
+    def _publish(self, estimate: ExternalTorqueEstimate, measured: MeasuredSnapshot) -> None:
+        if estimate.contact is not self._published:
+            self._published = estimate.contact
+            self._contact.publish(Bool(data=estimate.contact))
             self._on_change()
-        stamp = convert.time(sight.stamp)
+        stamp = convert.time(estimate.stamp)
         if self._torque.get_subscription_count():
             self._message.header.stamp = stamp
-            self._message.effort = convert.floats(sight.torque)
+            self._message.effort = convert.floats(estimate.torque)
             self._torque.publish(self._message)
-        if self.lookout.parameters.frame and self._wrench.get_subscription_count():
-            found = self.lookout.wrench().wrench
+        if self.estimator.parameters.frame and self._wrench.get_subscription_count():
+            found = self.estimator.wrench(measured).wrench
             message = WrenchStamped(wrench=Wrench(force=convert.vector3(found[:3]),
                                                   torque=convert.vector3(found[3:])))
             message.header.stamp = stamp
-            message.header.frame_id = self.lookout.parameters.frame
+            message.header.frame_id = self.estimator.parameters.frame
             self._wrench.publish(message)

@@ -1,19 +1,20 @@
-"""The points of a JointTrajectory as arrays, checked by the names that the message has for them."""
+"""Convert the points of a JointTrajectory to arrays, and check them."""
 
 import numpy as np
+from trajectory_msgs.msg import JointTrajectory
 
 from dynamics_node.errors import DynamicsError
 from dynamics_node.ros import convert
 
 
-def points_of(trajectory):
+def points_of(trajectory: JointTrajectory) -> tuple[np.ndarray | None, ...]:
     """Return times (N,) [s], positions, velocities, accelerations (N, joints) or None.
 
-    :raise DynamicsError: which point has what wrong, and what is valid.
+    :raise DynamicsError: names the field that is wrong, and what is valid.
     """
     names = trajectory.joint_names
     if not names:
-        raise DynamicsError('trajectory.joint_names is empty; name the joints that move')
+        raise DynamicsError('trajectory.joint_names is empty; expected the joints that move')
     if not trajectory.points:
         raise DynamicsError('trajectory.points is empty; expected at least one')
     columns = [_column(trajectory, field, len(names))
@@ -32,8 +33,8 @@ def points_of(trajectory):
     return times * 1e-9, *columns
 
 
-def _column(trajectory, field, n):
-    """Return one quantity of all points, (points, n), or None where none has it."""
+def _column(trajectory: JointTrajectory, field: str, n: int) -> np.ndarray | None:
+    """Return one quantity of all points, (points, n), or None where no point has it."""
     rows = [getattr(point, field) for point in trajectory.points]
     if not any(len(row) for row in rows):
         return None

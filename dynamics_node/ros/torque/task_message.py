@@ -1,12 +1,16 @@
-"""What a TaskReference message asks for, as Drive.follow_task takes it."""
+"""Convert a TaskReference message to the arguments of TorquePipeline.follow_task."""
+
+from typing import Any
 
 import numpy as np
+from geometry_msgs.msg import Vector3
 
+from dynamics_node.msg import TaskReference
 from dynamics_node.ros.convert import xyz, xyzw
 
 
-def task_of(message):
-    """Return the arguments of Drive.follow_task, but for the start."""
+def task_of(message: TaskReference) -> dict[str, Any]:
+    """Return the arguments of TorquePipeline.follow_task, except measured state and start."""
     return {
         'frame': message.frame,
         'position': xyz(message.pose.position),
@@ -23,5 +27,5 @@ def task_of(message):
     }
 
 
-def _six(linear, angular):
+def _six(linear: Vector3, angular: Vector3) -> np.ndarray:
     return np.concatenate([xyz(linear), xyz(angular)])

@@ -1,11 +1,14 @@
-"""Torques on topics: who hears the joint states, the references and the drive's releases."""
+"""Publish torques on `~/torque` and the command topic; receive references and `~/enable`."""
 
 import time
 import traceback
 from array import array
+from collections.abc import Callable, Sequence
+from typing import Any
 
 from rclpy.clock import Clock, ClockType
 from rclpy.duration import Duration
+from rclpy.node import Node
 from rclpy.qos import QoSProfile
 from sensor_msgs.msg import JointState
 from std_msgs.msg import Float64MultiArray
@@ -15,40 +18,51 @@ from trajectory_msgs.msg import JointTrajectory
 from dynamics_node.errors import DynamicsError
 from dynamics_node.msg import TaskReference
 from dynamics_node.ros import convert
+from dynamics_node.ros.node_state import NodeState
+from dynamics_node.ros.parameters.declared import NodeParameters
+from dynamics_node.ros.state.measured_state import MeasuredSnapshot
 from dynamics_node.ros.torque.joint_trajectory import points_of
-from dynamics_node.ros.torque.pipeline import TorquePipeline
+from dynamics_node.ros.torque.pipeline import StampedRelease, TorquePipeline
 from dynamics_node.ros.torque.task_message import task_of
+from dynamics_node.safety import SafetySettings
 
-LOOKS = 2.2          # at the time within what the age of a state, and a step of the clock, may be
-CROWD = QoSProfile(depth=1000)  # of ~/enable: who disables is heard, whatever waits before him
-ALL_HEARD = 0.1      # [s] that the last message may take to be acknowledged
+TICKS = 2.2          # within the permitted age of a state, or step of the clock
+MANY_REQUESTS = QoSProfile(depth=1000)  # of ~/enable: a request to disable must not be lost
+ALL_RECEIVED = 0.1   # [s] that the last message may take to be acknowledged
 
 
 class TorqueTopics:
-    """`~/torque` and the command topic, fed by a Drive; references and `~/enable`.
+    """`~/torque` and the command topic, with the releases of a TorquePipeline.
 
-    :ivar active: whether the node is; else nothing can be enabled.
-    :ivar on_awake: on_awake(whether torques are made of joint states), to be set.
-    :ivar refused_references: number of them so far.
+    :ivar active: whether the node is active; else torques cannot be enabled.
+    :ivar refused_references: number of references refused so far.
     """
 
-    def __init__(self, node, desk, chosen, on_change, on_torque):
-        """Take on_change(), for a change of the gate's state, and on_torque(names, efforts)."""
-        self._node, self._desk = node, desk
-        self._on_change, self._on_torque = on_change, on_torque
-        self.on_awake = lambda awake: None
+    def __init__(self, node: Node, node_state: NodeState, parameters: NodeParameters,
+                 on_change: Callable[[], None], on_awake: Callable[[bool], None],
+                 on_torque: Callable[[Sequence[str], array], None]) -> None:
+        """Create publishers, subscriptions, service and timers.
+
+        :param on_change: called when the state of the gate changes.
+        :param on_awake: called with whether torques are computed from joint states from now on.
+        :param on_torque: called with the names of joints and their efforts when published.
+        """
+        self._node, self._node_state = node, node_state
+        self._on_change, self._on_awake, self._on_torque = on_change, on_awake, on_torque
         self._log = node.log
-        self.drive = TorquePipeline(desk, chosen.torque, chosen.safety, self._log.error)
+        self.pipeline = TorquePipeline(node_state.current_robot, node_state.clock,
+                                       parameters.torque, parameters.safety, self._log.error)
         self.active, self.refused_references = False, 0
-        self._seen = None         # state of the gate, when last looked at
-        self._by_rate = chosen.torque.rate > 0.0
+        self._gate_state = None   # last state that was reported
+        self._awake = False
+        self._by_rate = parameters.torque.rate > 0.0
         self._names, self._ordered = (), None   # entries of a release, and how to order them
         steady = Clock(clock_type=ClockType.STEADY_TIME)
-        qos = QoSProfile(depth=1)  # reliable: the last message must arrive; the newest counts
+        qos = QoSProfile(depth=1)  # reliable: the last message must arrive; only the newest counts
         self._torque = node.create_publisher(JointState, '~/torque', qos)
-        topic = chosen.torque.command_topic
+        topic = parameters.torque.command_topic
         self._command = (node.create_publisher(Float64MultiArray, topic, qos) if topic else None)
-        self._tick = node.create_timer(_tick_period(chosen.safety), self.on_tick, clock=steady,
+        self._tick = node.create_timer(_tick_period(parameters.safety), self.on_tick, clock=steady,
                                        autostart=False)
         self.entities = [
             (node.destroy_publisher, self._torque),
@@ -58,67 +72,77 @@ class TorqueTopics:
             (node.destroy_subscription, node.create_subscription(
                 TaskReference, '~/task_reference', self.on_task_reference, 10)),
             (node.destroy_service, node.create_service(
-                SetBool, '~/enable', self.on_enable, qos_profile=CROWD)),
+                SetBool, '~/enable', self.on_enable, qos_profile=MANY_REQUESTS)),
             (node.destroy_timer, self._tick)]
         if self._by_rate:
             self.entities.append((node.destroy_timer, node.create_timer(
-                1.0 / chosen.torque.rate, self._step)))
+                1.0 / parameters.torque.rate, self._on_rate)))
 
-    def use(self, chosen):
-        """Take other parameters, checked."""
-        self.drive.use(chosen.torque, chosen.safety)
-        self._tick.timer_period_ns = int(_tick_period(chosen.safety) * 1e9)
-        self._names = ()  # their order may be another
+    def use(self, parameters: NodeParameters) -> None:
+        """Use other parameters, checked."""
+        self.pipeline.use(parameters.torque, parameters.safety)
+        self._tick.timer_period_ns = int(_tick_period(parameters.safety) * 1e9)
+        self._names = ()  # their order may differ
 
-    # What comes in ---------------------------------------------------------------------------
+    # Input -----------------------------------------------------------------------------------
 
-    def on_state(self):
-        """Answer a joint state, if that is when torques are made."""
+    def on_state(self, measured: MeasuredSnapshot) -> None:
+        """Publish the torque of a measured state, unless torques have a rate of their own."""
         if not self._by_rate:
-            self._step()
+            self._publish(self.pipeline.on_state(measured))
 
-    def on_tick(self):
-        """Look whether states still come, and whether we are alone on the command topic."""
-        if self.drive.gate.idle:
-            self._tick.cancel()  # costs nothing until the next enable
+    def _on_rate(self) -> None:
+        if not self.pipeline.gate.idle:
+            self._publish(self.pipeline.on_state(self._node_state.snapshot()))
+
+    def on_tick(self) -> None:
+        """Check that states still come, and that the command topic has no other publisher."""
+        if self.pipeline.gate.idle:
+            self._tick.cancel()  # until the next enable
         else:
-            self._look_around()
-            self._publish(self.drive.tick())
+            self._count_publishers()
+            self._publish(self.pipeline.tick())
 
-    def on_enable(self, request, response):
-        """Enable or disable, as std_srvs/SetBool says."""
+    def on_enable(self, request: SetBool.Request, response: SetBool.Response) -> SetBool.Response:
+        """Enable or disable torques."""
         try:
             if request.data:
-                if not self.active:
-                    raise DynamicsError('the node is inactive: ros2 lifecycle set <node> activate')
-                self._look_around()
-                self._desk.catch_up()
-                self.drive.enable()
-                if self._tick.is_canceled():  # else who enables all the time would put it off
-                    self._tick.reset()
+                self._enable()
             else:
-                self.drive.disable()
-            response.success, response.message = True, self.drive.gate.state.value
+                self.pipeline.disable()
+            response.success, response.message = True, self.pipeline.gate.state.value
         except DynamicsError as error:
             response.success, response.message = False, str(error)
             self._log.warning(f'not enabled: {error}')
-        except Exception as error:  # a fault of ours must not take the node down
+        except Exception as error:  # a bug must not end the node
             response.success, response.message = False, f'internal error: {error!r}'
             self._log.error(f'~/enable failed, please report this:\n{traceback.format_exc()}')
-        self._notice()
+        self._report_changes()
         return response
 
-    def on_reference(self, message):
-        """Follow a trajectory, or say why not and go on with the old one."""
-        self._followed('reference', lambda: self.drive.follow(
-            (message.joint_names, _start(message), *points_of(message))))
+    def _enable(self) -> None:
+        if not self.active:
+            raise DynamicsError('the node is inactive: ros2 lifecycle set <node> activate')
+        self._count_publishers()
+        self.pipeline.enable(self._measured())
+        if self._tick.is_canceled():  # a reset on every request would postpone the tick for ever
+            self._tick.reset()
 
-    def on_task_reference(self, message):
-        """Follow a task reference, or say why not and go on with the old one."""
-        self._followed('task reference', lambda: self.drive.follow_task(
-            _start(message), **task_of(message)))
+    def on_reference(self, message: JointTrajectory) -> None:
+        """Follow a trajectory, or log why not and keep the present reference."""
+        self._follow('reference', lambda: self.pipeline.follow(
+            message.joint_names, _start(message), *points_of(message)))
 
-    def _followed(self, what, follow):
+    def on_task_reference(self, message: TaskReference) -> None:
+        """Follow a task reference, or log why not and keep the present reference."""
+        self._follow('task reference', lambda: self.pipeline.follow_task(
+            self._measured(), _start(message), **task_of(message)))
+
+    def _measured(self) -> MeasuredSnapshot | None:
+        """Return the measured state, None while there is no robot: the pipeline refuses then."""
+        return self._node_state.snapshot() if self._node_state.current_robot.exists else None
+
+    def _follow(self, what: str, follow: Callable[[], None]) -> None:
         try:
             follow()
         except DynamicsError as error:
@@ -129,61 +153,58 @@ class TorqueTopics:
                             f'{traceback.format_exc()}')
             self.refused_references += 1
 
-    # What goes out ---------------------------------------------------------------------------
+    # Output ----------------------------------------------------------------------------------
 
-    def finish(self):
-        """Bring the torque to the safe one and say it last; takes less than a second."""
-        period = self.drive.settings.exit_period
-        for release in self.drive.last():
+    def finish(self) -> None:
+        """Publish the way to the safe torque, which is the last one; takes less than a second."""
+        period = self.pipeline.settings.exit_period
+        for release in self.pipeline.shutdown_sequence():
             self._publish(release)
             time.sleep(period)
         for publisher in filter(None, (self._command, self._torque)):
-            publisher.wait_for_all_acked(Duration(seconds=ALL_HEARD))
+            publisher.wait_for_all_acked(Duration(seconds=ALL_RECEIVED))
 
-    def _step(self):
-        self._publish(self.drive.on_state())
-
-    def _publish(self, stamped):
+    def _publish(self, stamped: StampedRelease | None) -> None:
         if stamped is not None:
             release, stamp = stamped
-            self._send(release, stamp)
-        self._notice()
+            if release.names is not self._names:
+                self._arrange(release.names)
+            effort = array('d', self._ordered(release.numbers))
+            if self._command is not None:
+                self._data.data = effort
+                self._command.publish(self._data)
+            if self._torque.get_subscription_count():  # else a sixth of the time would be wasted
+                self._state.header.stamp = convert.time(stamp)
+                self._state.effort = effort
+                self._torque.publish(self._state)
+            self._on_torque(self._state.name, effort)
+        self._report_changes()
 
-    def _send(self, release, stamp):
-        if release.names is not self._names:
-            self._arrange(release.names)
-        effort = array('d', self._ordered(release.numbers))
-        if self._command is not None:
-            self._data.data = effort
-            self._command.publish(self._data)
-        if self._torque.get_subscription_count():  # else a sixth of the time would be for nobody
-            self._state.header.stamp = convert.time(stamp)
-            self._state.effort = effort
-            self._torque.publish(self._state)
-        self._on_torque(self._state.name, effort)
-
-    def _arrange(self, names):
-        """Find the order in which the controller wants the joints."""
-        wanted = self.drive.joints
+    def _arrange(self, names: Sequence[str]) -> None:
+        """Find the order in which the controller expects the joints."""
+        wanted = self.pipeline.joints
         place = {name: k for k, name in enumerate(names)}
         order = [place[name] for name in wanted]
-        as_they_are = order == list(range(len(names)))
+        in_order = order == list(range(len(names)))
         self._names = names
-        self._ordered = tuple if as_they_are else lambda numbers: [numbers[k] for k in order]
+        self._ordered = tuple if in_order else lambda numbers: [numbers[k] for k in order]
         self._data = Float64MultiArray()
         self._state = JointState(name=list(wanted))
 
-    def _look_around(self):
-        self.drive.other_publisher = bool(
+    def _count_publishers(self) -> None:
+        self.pipeline.other_publisher = bool(
             self._command and self._node.count_publishers(self._command.topic_name) > 1)
 
-    def _notice(self):
-        """Tell of a change of the gate's state; whatever may change it calls this afterwards."""
-        self.on_awake(not self.drive.gate.idle)
-        state = self.drive.gate.state
-        if state is not self._seen:
-            self._seen = state
-            reason = self.drive.gate.status().reason
+    def _report_changes(self) -> None:
+        """Report a changed state of the gate; called after everything that may change it."""
+        gate = self.pipeline.gate
+        if gate.idle is self._awake:
+            self._awake = not self._awake
+            self._on_awake(self._awake)
+        state = gate.state
+        if state is not self._gate_state:
+            self._gate_state = state
+            reason = gate.status().reason
             if reason:
                 self._log.error(f'torques: {state.value}: {reason}. They stay off until ~/enable')
             else:
@@ -191,11 +212,11 @@ class TorqueTopics:
             self._on_change()
 
 
-def _start(message):
+def _start(message: Any) -> int | None:
     """Return the stamp of a message [ns], None where it has none."""
     return convert.nanoseconds(message.header.stamp) or None
 
 
-def _tick_period(settings):
-    """Return how often to look at the time [s]."""
-    return min(settings.max_state_age, settings.max_clock_step) / LOOKS
+def _tick_period(settings: SafetySettings) -> float:
+    """Return the period of the tick [s]."""
+    return min(settings.max_state_age, settings.max_clock_step) / TICKS

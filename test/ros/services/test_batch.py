@@ -32,7 +32,7 @@ def rows(s, names, n):
 def one_by_one(s, question, fields, more):
     """Return the answers of the services for single states, row by row."""
     for k in range(N):
-        reply = ask(s.desk, SINGLE[question], **more, **{
+        reply = ask(s.node_state, SINGLE[question], **more, **{
             field: x[k if len(x) > 1 else 0] for field, x in fields.items()
             if field in ('position', 'velocity', *GIVEN[question])})
         yield [np.ravel(getattr(reply, answer)) for answer in ANSWERS[question]]
@@ -54,7 +54,7 @@ def test_a_batch_is_its_states_one_by_one(tree, question):
             more['external_wrenches'] = [wrench('l3', s.rng.normal(size=6))]
         if question == 'hybrid':
             more['acceleration_given'] = [bool(x) for x in s.rng.integers(0, 2, len(names))]
-        reply = ask(s.desk, 'batch_dynamics', question=question, **more,
+        reply = ask(s.node_state, 'batch_dynamics', question=question, **more,
                     **{field: x.ravel() for field, x in fields.items()})
         assert reply.states == N
         assert reply.joint_names == s.reply_order(names)
@@ -69,8 +69,8 @@ def test_a_batch_is_its_states_one_by_one(tree, question):
 def test_one_state_is_a_batch_of_one_given_or_measured(question):
     """Nothing given is the measured state."""
     s = scene(TWO_JOINTS)
-    given = ask(s.desk, 'batch_dynamics', question=question, position=s.q, velocity=s.v)
-    measured = ask(s.desk, 'batch_dynamics', question=question)
+    given = ask(s.node_state, 'batch_dynamics', question=question, position=s.q, velocity=s.v)
+    measured = ask(s.node_state, 'batch_dynamics', question=question)
     assert given.states == measured.states == 1
     for answer in ANSWERS[question]:
         assert len(getattr(given, answer)) > 0
@@ -84,7 +84,7 @@ def test_rows_that_do_not_match_are_refused_by_field(field):
     """How many each has is said."""
     s = scene(TWO_JOINTS)
     question = 'forward' if field == 'effort' else 'inverse'
-    message = refused(s.desk, 'batch_dynamics', question=question, position=[0.1] * 6,
+    message = refused(s.node_state, 'batch_dynamics', question=question, position=[0.1] * 6,
                       **{field: [0.1] * 4})
     assert message == ('all must hold the same number of states, or one; position has 3, '
                        f'{field} has 2')
@@ -95,11 +95,11 @@ def test_rows_of_a_floating_base_are_seven_and_six():
     s = scene(TWO_JOINTS, base='floating')
     names = ['floating_base']
     states = rows(s, names, N)
-    reply = ask(s.desk, 'batch_dynamics', question='inverse', joint_names=names,
+    reply = ask(s.node_state, 'batch_dynamics', question='inverse', joint_names=names,
                 position=states['position'].ravel(), velocity=states['velocity'].ravel())
     assert reply.states == N
     assert len(reply.effort) == N * s.robot.nv
-    message = refused(s.desk, 'batch_dynamics', question='inverse', joint_names=names,
+    message = refused(s.node_state, 'batch_dynamics', question='inverse', joint_names=names,
                       position=[0.1] * 12, velocity=[0.1] * 12)
     assert message.startswith('position has 12 entries; expected 7 for the joints floating_base')
 
@@ -107,7 +107,7 @@ def test_rows_of_a_floating_base_are_seven_and_six():
 @pytest.mark.parametrize('question', ['', 'Inverse', 'derivatives'])
 def test_an_unknown_question_is_refused_with_those_there_are(question):
     """Even where all else is right."""
-    message = refused(scene(TWO_JOINTS).desk, 'batch_dynamics', question=question)
+    message = refused(scene(TWO_JOINTS).node_state, 'batch_dynamics', question=question)
     assert message == f"question is '{question}'; valid choices are inverse, forward, hybrid, terms"
 
 
@@ -116,16 +116,16 @@ def test_a_state_that_is_no_number_is_refused_with_its_place():
     s = scene(TWO_JOINTS)
     bad = [0.1] * 10
     bad[7] = np.nan
-    message = refused(s.desk, 'batch_dynamics', question='inverse', position=bad)
+    message = refused(s.node_state, 'batch_dynamics', question='inverse', position=bad)
     assert message == 'position[7] is nan; every entry must be finite'
 
 
 def test_terms_that_would_choke_the_wire_are_refused_before_they_are_computed(monkeypatch):
     """The size is said, and what to do."""
-    from dynamics_node.ros.services import batch
+    from dynamics_node.ros.services import request_fields
     s = scene(TWO_JOINTS)
-    monkeypatch.setattr(batch, 'LARGEST_REPLY', 8 * 2 * 7 * 10)  # [bytes] ten states
-    assert ask(s.desk, 'batch_dynamics', question='terms', position=[0.1] * 20).states == 10
-    message = refused(s.desk, 'batch_dynamics', question='terms', position=[0.1] * 22)
+    monkeypatch.setattr(request_fields, 'LARGEST_REPLY', 8 * 2 * 7 * 10)  # [bytes] ten states
+    assert ask(s.node_state, 'batch_dynamics', question='terms', position=[0.1] * 20).states == 10
+    message = refused(s.node_state, 'batch_dynamics', question='terms', position=[0.1] * 22)
     assert message.startswith('the terms of 11 states take')
     assert message.endswith('ask for fewer states at once')

@@ -1,11 +1,11 @@
-"""Constrained dynamics at the desk: the library's numbers in the order of the reply; refusals."""
+"""~/constrained_dynamics: results of the library in the order of the reply; refusals."""
 
 import math
 
 import numpy as np
 import pytest
-from support.current_robots import acceleration_of, close, desk_at, state_of
-from support.node_states import ask, desk_of, measure, refused, wrench
+from support.current_robots import acceleration_of, close, node_state_at, state_of
+from support.node_states import ask, measure, node_state_of, refused, wrench
 from support.tiny_robots import TWO_JOINTS
 
 from dynamics_node.constrained.constraint import Constraint
@@ -22,7 +22,7 @@ ROD_YAML = ('- {name: rod, kind: distance, frame: crank, pose: [0, 0, 0.1], to_p
 @pytest.mark.parametrize('name', MECHANISMS)
 def test_the_three_questions_are_answered_as_by_the_library(name):
     """With a wrench and in any order of joints; the row names and the report with them."""
-    desk, robot = desk_at(name)
+    node_state, robot = node_state_at(name)
     q, v = state_of(robot)
     a = acceleration_of(robot, q, v)
     rng = np.random.default_rng(2)
@@ -38,17 +38,18 @@ def test_the_three_questions_are_answered_as_by_the_library(name):
     by_joint = [name not in robot.loops.passive for name in names]
     pushed = {link: PUSH}
     cases = [
-        (ask(desk, 'constrained_dynamics', question='inverse', acceleration=a[order], **state),
+        (ask(node_state, 'constrained_dynamics', question='inverse', acceleration=a[order],
+             **state),
          robot.constrained_inverse_dynamics(q, v, a, wrenches=pushed)),
-        (ask(desk, 'constrained_dynamics', question='forward', effort=tau[order], **state),
+        (ask(node_state, 'constrained_dynamics', question='forward', effort=tau[order], **state),
          robot.constrained_forward_dynamics(q, v, tau, wrenches=pushed)),
-        (ask(desk, 'constrained_dynamics', question='hybrid', acceleration=a[order],
+        (ask(node_state, 'constrained_dynamics', question='hybrid', acceleration=a[order],
              effort=tau[order], acceleration_given=by_joint, **state),
          robot.constrained_hybrid_dynamics(q, v, a, tau, given, wrenches=pushed))]
     report = robot.constraint_report(q, v)
     for reply, want in cases:
         assert reply.joint_names == names
-        assert reply.model_id == desk.held.model_id
+        assert reply.model_id == node_state.current_robot.model_id
         close(reply.acceleration, want.a[order])
         close(reply.effort, want.tau[order])
         close(reply.multipliers, want.multipliers)
@@ -66,10 +67,10 @@ def test_the_three_questions_are_answered_as_by_the_library(name):
 
 def test_a_passive_joint_that_is_left_out_follows():
     """Hybrid of the crank alone: the others go where the loop goes, without effort."""
-    desk, robot = desk_at('four_bar')
+    node_state, robot = node_state_at('four_bar')
     q, v = state_of(robot)
-    measure(desk, q, v)
-    reply = ask(desk, 'constrained_dynamics', question='hybrid', joint_names=['crank_joint'],
+    measure(node_state, q, v)
+    reply = ask(node_state, 'constrained_dynamics', question='hybrid', joint_names=['crank_joint'],
                 acceleration=[2.0], acceleration_given=[True])
     found = robot.constraint_rows(q, v)
     close(found.A @ reply.acceleration, -found.gamma)
@@ -81,13 +82,13 @@ def test_a_passive_joint_that_is_left_out_follows():
 
 def test_measured_efforts_are_those_of_motors():
     """Nobody measures those of passive joints: they are zero."""
-    desk, robot = desk_at('four_bar')
+    node_state, robot = node_state_at('four_bar')
     q, v = state_of(robot)
-    measure(desk, q, v)
-    assert refused(desk, 'constrained_dynamics', question='forward').startswith(
+    measure(node_state, q, v)
+    assert refused(node_state, 'constrained_dynamics', question='forward').startswith(
         'no effort of crank_joint:')
-    measure(desk, q, v, np.array([0.7, 0.0, 0.0]), joints=['crank_joint'])
-    reply = ask(desk, 'constrained_dynamics', question='forward')
+    measure(node_state, q, v, np.array([0.7, 0.0, 0.0]), joints=['crank_joint'])
+    reply = ask(node_state, 'constrained_dynamics', question='forward')
     close(reply.acceleration,
           robot.constrained_forward_dynamics(q, v, np.array([0.7, 0.0, 0.0])).a)
     assert reply.state_stamp != 0
@@ -95,13 +96,13 @@ def test_measured_efforts_are_those_of_motors():
 
 def test_a_state_that_breaks_the_loops_is_refused_or_projected():
     """The crank where the request says, the rest where the loop goes."""
-    desk, robot = desk_at('four_bar')
-    measure(desk, np.zeros(3), np.zeros(3))
+    node_state, robot = node_state_at('four_bar')
+    measure(node_state, np.zeros(3), np.zeros(3))
     request = {'question': 'inverse', 'joint_names': ['crank_joint'], 'position': [0.4],
                'velocity': [1.0], 'acceleration': [3.0]}
-    message = refused(desk, 'constrained_dynamics', **request)
+    message = refused(node_state, 'constrained_dynamics', **request)
     assert message.startswith("the position breaks constraint row 'tip_")
-    reply = ask(desk, 'constrained_dynamics', project=True, **request)
+    reply = ask(node_state, 'constrained_dynamics', project=True, **request)
     assert (reply.position[0], reply.velocity[0], reply.acceleration[0]) == (0.4, 1.0, 3.0)
     q, v, a = (np.array(x) for x in (reply.position, reply.velocity, reply.acceleration))
     found = robot.constraint_rows(q, v)
@@ -114,20 +115,20 @@ def test_a_state_that_breaks_the_loops_is_refused_or_projected():
 
 def test_what_the_named_joints_cannot_all_have_is_refused():
     """Two joints of a mechanism with one freedom."""
-    desk, _ = desk_at('four_bar')
-    measure(desk, np.zeros(3), np.zeros(3))
+    node_state, _ = node_state_at('four_bar')
+    measure(node_state, np.zeros(3), np.zeros(3))
     names = {'joint_names': ['crank_joint', 'rocker_joint'], 'project': True, 'question': 'inverse'}
-    assert refused(desk, 'constrained_dynamics', position=[0.3, -0.3], velocity=[0.0, 0.0],
+    assert refused(node_state, 'constrained_dynamics', position=[0.3, -0.3], velocity=[0.0, 0.0],
                    **names).startswith('no configuration near the given one keeps')
-    message = refused(desk, 'constrained_dynamics', velocity=[1.0, -3.0], **names)
-    assert message.startswith("velocity: the joints named cannot all have it, row 'tip_")
-    message = refused(desk, 'constrained_dynamics', acceleration=[1.0, -3.0], **names)
-    assert message.startswith("acceleration: the joints named cannot all have it, row 'tip_")
+    message = refused(node_state, 'constrained_dynamics', velocity=[1.0, -3.0], **names)
+    assert message.startswith('velocity: the values of the named joints violate the')
+    message = refused(node_state, 'constrained_dynamics', acceleration=[1.0, -3.0], **names)
+    assert message.startswith('acceleration: the values of the named joints violate the')
 
 
 def test_constraints_of_the_request_count_beside_the_loops_or_without_them():
     """A rod besides; a subset of the loops; none of them."""
-    desk, robot = desk_at('four_bar')
+    node_state, robot = node_state_at('four_bar')
     q, v = np.zeros(3), np.zeros(3)
     state = {'position': q, 'velocity': v, 'effort': np.array([0.5, 0.0, 0.0])}
     tip_x = robot.loops.constraints[0]
@@ -139,7 +140,7 @@ def test_constraints_of_the_request_count_beside_the_loops_or_without_them():
             ({'constraint_names': ['tip_x']}, (tip_x,)),
             ({'constraint_names': ['tip_x'], 'constraints_yaml': ROD_YAML}, (tip_x, rod)),
             ({'ignore_loops': True}, ())]:
-        reply = ask(desk, 'constrained_dynamics', question='forward', **state, **request)
+        reply = ask(node_state, 'constrained_dynamics', question='forward', **state, **request)
         want = robot.constrained_forward_dynamics(q, v, state['effort'], held)
         close(reply.acceleration, want.a)
         close(reply.multipliers, want.multipliers)
@@ -151,31 +152,31 @@ def test_constraints_of_the_request_count_beside_the_loops_or_without_them():
 @pytest.mark.parametrize('choice', ['least_force', 'least_torque', 'weighted'])
 def test_choices_and_weights_of_a_redundant_drive(choice):
     """Every joint of the five-bar has a motor: two too many."""
-    desk, robot = desk_at('five_bar')
+    node_state, robot = node_state_at('five_bar')
     q, v = state_of(robot)
     a = acceleration_of(robot, q, v)
     torque, force = np.array([1.0, 4.0, 2.0, 0.5]), np.array([3.0, 0.2])
     names = list(reversed(robot.joint_names))
     state = {'question': 'inverse', 'joint_names': names, 'position': q[::-1],
              'velocity': v[::-1], 'acceleration': a[::-1], 'all_active': True}
-    reply = ask(desk, 'constrained_dynamics', choice=choice, effort_weights=torque[::-1],
+    reply = ask(node_state, 'constrained_dynamics', choice=choice, effort_weights=torque[::-1],
                 force_weights=force, **state)
     want = robot.constrained_inverse_dynamics(q, v, a, passive=(), choice=choice,
                                               weights=(torque, force))
     close(reply.effort, want.tau[::-1])
     close(reply.multipliers, want.multipliers)
     assert reply.redundant_motors == 2
-    assert 'not unique' in refused(desk, 'constrained_dynamics', choice='unique', **state)
+    assert 'not unique' in refused(node_state, 'constrained_dynamics', choice='unique', **state)
 
 
 def test_passive_joints_can_have_springs_and_be_others():
     """The rocker drives, and the crank has a spring."""
-    desk, robot = desk_at('four_bar')
+    node_state, robot = node_state_at('four_bar')
     q, v = state_of(robot)
     a = acceleration_of(robot, q, v)
     passive = ['crank_joint', 'coupler_joint']
     spring = np.array([0.4, 0.0, 0.0])
-    reply = ask(desk, 'constrained_dynamics', question='inverse', position=q, velocity=v,
+    reply = ask(node_state, 'constrained_dynamics', question='inverse', position=q, velocity=v,
                 acceleration=a, effort=spring, passive_joints=passive)
     want = robot.constrained_inverse_dynamics(q, v, a, passive=passive, passive_torques=spring)
     close(reply.effort, want.tau)
@@ -184,29 +185,30 @@ def test_passive_joints_can_have_springs_and_be_others():
 
 def test_stabilisation_and_proximal_of_forward_dynamics():
     """Loops that have come apart close; a repeated constraint has bounded forces."""
-    desk, robot = desk_at('four_bar')
+    node_state, robot = node_state_at('four_bar')
     q, v, tau = np.array([0.01, 0.0, 0.0]), np.array([0.1, 0.0, 0.0]), np.array([0.2, 0.0, 0.0])
     state = {'question': 'forward', 'position': q, 'velocity': v, 'effort': tau}
-    reply = ask(desk, 'constrained_dynamics', stabilisation=[10.0, 20.0], **state)
+    reply = ask(node_state, 'constrained_dynamics', stabilisation=[10.0, 20.0], **state)
     want = robot.constrained_forward_dynamics(q, v, tau, stabilisation=(10.0, 20.0))
     close(reply.acceleration, want.a)
     assert np.abs(reply.residuals).max() > 1e-4
     twice = ('{name: again, kind: point_on_plane, frame: coupler, to: rocker, pose: [0.3, 0, 0.16],'
              ' to_pose: [0, 0, 0.28], axis: [1, 0, 0]}')
     state.update(position=np.zeros(3), velocity=np.zeros(3), constraints_yaml=f'[{twice}]')
-    exact = ask(desk, 'constrained_dynamics', **state)
+    exact = ask(node_state, 'constrained_dynamics', **state)
     assert (exact.redundant_rows, exact.rank) == (['again.n'], 2)
-    reply = ask(desk, 'constrained_dynamics', proximal=True,
+    reply = ask(node_state, 'constrained_dynamics', proximal=True,
                 external_wrenches=[wrench('rocker', np.zeros(6))], **state)
     assert np.abs(np.array(reply.acceleration) - exact.acceleration).max() < 1e-6
 
 
 def test_an_underactuated_robot_is_told_what_is_loose():
     """And that hybrid dynamics answers."""
-    desk, robot = desk_at('five_bar')
+    node_state, robot = node_state_at('five_bar')
     q, v = state_of(robot)
     a = acceleration_of(robot, q, v)
-    message = refused(desk, 'constrained_dynamics', question='inverse', position=q, velocity=v,
+    message = refused(node_state, 'constrained_dynamics', question='inverse', position=q,
+                      velocity=v,
                       acceleration=a, passive_joints=list(robot.joint_names)[1:])
     assert message.startswith('under-actuated: rank(A_p) = 2 of 3') and 'hybrid' in message
 
@@ -255,15 +257,15 @@ FOUR = {'position': [0.0] * 3, 'velocity': [0.0] * 3}
      ['constraints_yaml has passive: x'])])
 def test_what_cannot_be_is_refused_by_its_field(fields, words):
     """With what would be valid."""
-    desk, _ = desk_at('four_bar')
-    message = refused(desk, 'constrained_dynamics', **{'effort': [0.0] * 3, **FOUR, **fields})
+    node_state, _ = node_state_at('four_bar')
+    message = refused(node_state, 'constrained_dynamics', **{'effort': [0.0] * 3, **FOUR, **fields})
     assert [word for word in words if word not in message] == [], message
 
 
 def test_a_robot_without_loops_answers_as_a_tree():
     """Nothing is held: hence inverse is inverse."""
-    desk = desk_of(TWO_JOINTS)
-    reply = ask(desk, 'constrained_dynamics', question='inverse', position=[0.1, 0.2],
+    node_state = node_state_of(TWO_JOINTS)
+    reply = ask(node_state, 'constrained_dynamics', question='inverse', position=[0.1, 0.2],
                 velocity=[0.3, 0.4], acceleration=[0.5, 0.6])
-    close(reply.effort, desk.robot.inverse_dynamics([0.1, 0.2], [0.3, 0.4], [0.5, 0.6]))
+    close(reply.effort, node_state.robot.inverse_dynamics([0.1, 0.2], [0.3, 0.4], [0.5, 0.6]))
     assert (reply.row_names, reply.rank, reply.freedom) == ([], 0, 2)

@@ -1,11 +1,20 @@
-"""Contact and impact at the desk: closed forms of a block, the library's numbers; refusals."""
+"""~/contact_and_impact: closed forms of a block, results of the library; refusals."""
 
 import math
 
 import numpy as np
 import pytest
-from support.current_robots import BLOCK, FEET, GRAVITY, MASS, STANDING, close, desk_at, state_of
-from support.node_states import ask, desk_of, refused, wrench
+from support.current_robots import (
+    BLOCK,
+    FEET,
+    GRAVITY,
+    MASS,
+    STANDING,
+    close,
+    node_state_at,
+    state_of,
+)
+from support.node_states import ask, node_state_of, refused, wrench
 
 from dynamics_node.constrained.constraint import Constraint
 from dynamics_node.kernels.robot_kernels import RobotKernels
@@ -16,8 +25,9 @@ PUSH = np.array([1.0, -2.0, 3.0, 0.4, 0.5, -0.6])
 
 def block(velocity=(0.0,) * 6, **request):
     """Return what a block answers that stands on its feet."""
-    desk = desk_of(BLOCK, base='floating', gravity=(0.0, 0.0, -GRAVITY))
-    return ask(desk, 'contact_and_impact', position=STANDING, velocity=list(velocity), **request)
+    node_state = node_state_of(BLOCK, base='floating', gravity=(0.0, 0.0, -GRAVITY))
+    return ask(node_state, 'contact_and_impact', position=STANDING, velocity=list(velocity),
+               **request)
 
 
 def test_a_block_on_its_feet_weighs_what_it_weighs():
@@ -66,8 +76,8 @@ def test_wrench_and_centre_of_pressure_of_a_sole_and_of_an_edge():
 
 def test_nothing_presses_on_a_contact_that_falls():
     """In free fall with its ground: no weight, no centre of pressure."""
-    desk = desk_of(BLOCK, base='floating', gravity=(0.0, 0.0, 0.0))
-    reply = ask(desk, 'contact_and_impact', question='forces', position=STANDING,
+    node_state = node_state_of(BLOCK, base='floating', gravity=(0.0, 0.0, 0.0))
+    reply = ask(node_state, 'contact_and_impact', question='forces', position=STANDING,
                 velocity=[0.0] * 6, contact_frames=['block'], friction=[1.0])
     assert math.isnan(reply.pressure_centers[0].x)
     assert (reply.friction_needed[0], reply.verdicts[0]) == (0.0, 'sticking')
@@ -91,13 +101,13 @@ def test_a_motion_is_distributed_over_the_feet():
 
 def test_choices_and_weights_of_a_distribution_are_those_of_the_library():
     """A five-bar that leans its tool on the world: three motors' worth of choice."""
-    desk, robot = desk_at('five_bar')
+    node_state, robot = node_state_at('five_bar')
     q = state_of(robot)[0]
     still = np.zeros(4)
     contact = Constraint('tool', 'point_contact', 'tool', friction=0.4)
     weights = (np.array([1.0, 2.0, 3.0, 4.0]), np.arange(1.0, 6.0))
     for choice in ('least_torque', 'least_force', 'weighted'):
-        reply = ask(desk, 'contact_and_impact', question='distribution', position=q,
+        reply = ask(node_state, 'contact_and_impact', question='distribution', position=q,
                     velocity=still, contact_frames=['tool'], friction=[0.4], choice=choice,
                     effort_weights=weights[0], force_weights=weights[1])
         want = robot.floating_base_torques(q, still, still, [contact], choice, weights=weights)
@@ -121,9 +131,9 @@ def test_a_block_that_falls_on_its_feet(e):
 
 def test_an_impact_goes_through_the_loops():
     """The five-bar's tool hits: both arms stop, tip and pin together."""
-    desk, robot = desk_at('five_bar')
+    node_state, robot = node_state_at('five_bar')
     q, v = state_of(robot)
-    reply = ask(desk, 'contact_and_impact', question='impact', position=q, velocity=v,
+    reply = ask(node_state, 'contact_and_impact', question='impact', position=q, velocity=v,
                 contacts_yaml='[{name: hit, kind: point_contact, frame: tool}]', restitution=[0.3])
     want = robot.impact(q, v, [Constraint('hit', 'point_contact', 'tool')], {'hit': 0.3})
     close(reply.velocity, want.v)
@@ -159,8 +169,8 @@ def test_an_impact_goes_through_the_loops():
     ({'external_wrenches': [wrench('hand', PUSH)]}, ["'hand'", 'block'])])
 def test_bad_contacts_are_refused_by_their_field(fields, words):
     """With what would be valid."""
-    desk = desk_of(BLOCK, base='floating')
-    message = refused(desk, 'contact_and_impact', **{
+    node_state = node_state_of(BLOCK, base='floating')
+    message = refused(node_state, 'contact_and_impact', **{
         'question': 'forces', 'position': STANDING, 'velocity': [0.0] * 6,
         'contact_frames': FEET[:2], **fields})
     assert [word for word in words if word not in message] == [], message
@@ -172,12 +182,12 @@ def test_constraints_of_a_request_are_not_compiled(monkeypatch):
     monkeypatch.setattr(RobotKernels, 'request', lambda *_: None)
     asked = []
     monkeypatch.setattr(RobotKernels, 'kernel', lambda self, key: asked.append(key.constraints))
-    desk, robot = desk_at('five_bar')
+    node_state, robot = node_state_at('five_bar')
     state = {'position': [0.0] * 4, 'velocity': [0.0] * 4}
-    ask(desk, 'contact_and_impact', question='impact', contacts_yaml=ANCHORED, **state)
+    ask(node_state, 'contact_and_impact', question='impact', contacts_yaml=ANCHORED, **state)
     forward = {'question': 'forward', 'effort': [0.0] * 4, **state}
-    ask(desk, 'constrained_dynamics', constraints_yaml=ANCHORED, **forward)
-    ask(desk, 'constrained_dynamics', constraint_names=['tip_x'], **forward)
+    ask(node_state, 'constrained_dynamics', constraints_yaml=ANCHORED, **forward)
+    ask(node_state, 'constrained_dynamics', constraint_names=['tip_x'], **forward)
     assert [each for each in asked if each] == []
-    ask(desk, 'constrained_dynamics', **forward)
+    ask(node_state, 'constrained_dynamics', **forward)
     assert robot.loops.constraints in asked

@@ -1,4 +1,4 @@
-"""Derivatives and linear models at the desk: the library's numbers, in the order of the reply."""
+"""~/dynamics_derivatives, ~/linearization: results of the library in the order of the reply."""
 
 import math
 
@@ -7,8 +7,8 @@ import pytest
 from support.differences import gradient, relative
 from support.node_states import (
     ask,
-    desk_of,
     measure,
+    node_state_of,
     refused,
     scene,
     tree_scene,
@@ -19,7 +19,7 @@ from support.random_trees import TREES
 from support.tiny_robots import EVERY_KIND, TWO_JOINTS
 from support.tolerances import EXACT_MATHS, RATE_BY_DIFFERENCES
 
-from dynamics_node.ros.services import batch
+from dynamics_node.ros.services import request_fields
 
 N = 3
 QUESTIONS = 'inverse', 'forward', 'hybrid'
@@ -78,7 +78,7 @@ def test_rows_and_columns_come_in_the_order_of_the_reply(tree, question):
         given[:] = True  # what is not named stands still
         for name, value in zip(names, said):
             given[s.robot.model.joint(name).v] = value
-    reply = ask(s.desk, 'dynamics_derivatives', question=question, joint_names=names,
+    reply = ask(s.node_state, 'dynamics_derivatives', question=question, joint_names=names,
                 external_wrenches=[wrench('l3', PUSH)], **more, **flat(fields))
     assert (reply.states, reply.joint_names) == (N, s.reply_order(names))
     order = order_of(s, names)
@@ -115,13 +115,13 @@ def test_they_are_the_slopes_of_the_services_that_give_the_values(base, question
         'inverse': ('inverse_dynamics', 'acceleration', 'effort'),
         'forward': ('forward_dynamics', 'effort', 'acceleration')}[question]
     x = s.rng.normal(size=s.robot.nv)
-    reply = ask(s.desk, 'dynamics_derivatives', question=question, position=s.q, velocity=s.v,
+    reply = ask(s.node_state, 'dynamics_derivatives', question=question, position=s.q, velocity=s.v,
                 **{known: x})
     assert reply.states == 1
 
     def value(**change):
         state = {'position': s.q, 'velocity': s.v, known: x, **change}
-        return np.array(getattr(ask(s.desk, service, **state), answer))
+        return np.array(getattr(ask(s.node_state, service, **state), answer))
     assert list(getattr(reply, answer)) == value().tolist()
     h = 1e-6
     slopes = [gradient(s.robot, lambda q: value(position=q), s.q)]
@@ -138,8 +138,8 @@ def test_nothing_given_is_the_measured_state(question):
     """With its stamp; given complete it needs none."""
     s = scene(TWO_JOINTS)
     state = {'position': s.q, 'velocity': s.v, 'effort': s.tau}
-    given = ask(s.desk, 'dynamics_derivatives', question=question, **state)
-    measured = ask(s.desk, 'dynamics_derivatives', question=question)
+    given = ask(s.node_state, 'dynamics_derivatives', question=question, **state)
+    measured = ask(s.node_state, 'dynamics_derivatives', question=question)
     assert (given.states, given.state_stamp) == (measured.states, 0) == (1, 0)
     assert measured.state_stamp > 0
     for name in MATRICES:
@@ -150,7 +150,7 @@ def test_nothing_given_is_the_measured_state(question):
 @pytest.mark.parametrize('question', ['', 'Inverse', 'terms'])
 def test_an_unknown_question_is_refused_with_those_there_are(question):
     """Terms have none."""
-    message = refused(scene(TWO_JOINTS).desk, 'dynamics_derivatives', question=question)
+    message = refused(scene(TWO_JOINTS).node_state, 'dynamics_derivatives', question=question)
     assert message == f"question is '{question}'; valid choices are inverse, forward, hybrid"
 
 
@@ -164,7 +164,7 @@ def test_a_linear_model_of_named_joints(tree, step):
     names = s.some_joints()
     fields, nv = rows(s, names), s.robot.nv
     del fields['acceleration']
-    reply = ask(s.desk, 'linearization', joint_names=names, step=step, **flat(fields),
+    reply = ask(s.node_state, 'linearization', joint_names=names, step=step, **flat(fields),
                 external_wrenches=[wrench('l3', PUSH)])
     assert (reply.states, reply.joint_names) == (N, s.reply_order(names))
     order = order_of(s, names)
@@ -184,7 +184,7 @@ def test_it_predicts_where_a_disturbed_motion_goes(base):
     """Two simulations of a millisecond, one of them disturbed, differ by A dx + B du."""
     s = scene(TWO_JOINTS, base=base)
     robot, nv, h = s.robot, s.robot.nv, 1e-3
-    model = ask(s.desk, 'linearization', position=s.q, velocity=s.v, effort=s.tau, step=h)
+    model = ask(s.node_state, 'linearization', position=s.q, velocity=s.v, effort=s.tau, step=h)
     A = np.reshape(model.state_matrix, (2 * nv, 2 * nv))
     B = np.reshape(model.input_matrix, (2 * nv, nv))
     dx, du = 1e-4 * s.rng.normal(size=2 * nv), 1e-2 * s.rng.normal(size=nv)
@@ -208,7 +208,7 @@ def test_it_predicts_where_a_disturbed_motion_goes(base):
 @pytest.mark.parametrize('step', [-0.001, math.nan, math.inf, -math.inf])
 def test_a_step_that_is_none_is_refused_by_name(step):
     """Zero stands for continuous time, anything positive for a step."""
-    message = refused(scene(TWO_JOINTS).desk, 'linearization', step=step)
+    message = refused(scene(TWO_JOINTS).node_state, 'linearization', step=step)
     assert message == (f'step is {step}; expected zero (continuous time) or a finite, positive '
                        'number of seconds')
 
@@ -218,7 +218,7 @@ def test_a_step_in_which_everything_blows_up_is_refused():
     s, rest = scene(TWO_JOINTS), [0.0, 0.0]
     falls = next(q for q in (s.robot.random_configuration(s.rng) for _ in range(100))
                  if np.linalg.eigvals(s.robot.linearize(q, rest, rest).A).real.max() > 1e-3)
-    message = refused(s.desk, 'linearization', step=1e9, position=falls, velocity=rest)
+    message = refused(s.node_state, 'linearization', step=1e9, position=falls, velocity=rest)
     assert message.startswith('step is 1e+09 s')
 
 
@@ -232,7 +232,7 @@ DRIVEN = [BOTH[1], BOTH[3]]
 @pytest.mark.parametrize(('service', 'more'), BOTH)
 def test_rows_that_do_not_match_are_refused_by_field(service, more):
     """How many each has is said."""
-    message = refused(scene(TWO_JOINTS).desk, service, position=[0.1] * 6, velocity=[0.1] * 4,
+    message = refused(scene(TWO_JOINTS).node_state, service, position=[0.1] * 6, velocity=[0.1] * 4,
                       **more)
     assert message.startswith('all must hold the same number of states, or one; position has 3, '
                               'velocity has 2')
@@ -241,10 +241,11 @@ def test_rows_that_do_not_match_are_refused_by_field(service, more):
 @pytest.mark.parametrize(('service', 'more'), BOTH)
 def test_bad_wrenches_are_refused(service, more):
     """An unknown frame, and what is no number."""
-    desk = scene(TWO_JOINTS).desk
-    message = refused(desk, service, external_wrenches=[wrench('hand', PUSH)], **more)
+    node_state = scene(TWO_JOINTS).node_state
+    message = refused(node_state, service, external_wrenches=[wrench('hand', PUSH)], **more)
     assert "'hand'" in message and 'elbow_link' in message
-    message = refused(desk, service, external_wrenches=[wrench('elbow_link', PUSH * math.nan)],
+    message = refused(node_state, service, external_wrenches=[wrench('elbow_link',
+                                                                     PUSH * math.nan)],
                       **more)
     assert message.startswith('external_wrenches[0] is [nan')
 
@@ -252,28 +253,28 @@ def test_bad_wrenches_are_refused(service, more):
 @pytest.mark.parametrize(('service', 'more'), DRIVEN)
 def test_efforts_that_nobody_measures_are_named(service, more):
     """Positions alone do not drive."""
-    desk = desk_of(TWO_JOINTS)
-    measure(desk, np.zeros(2), np.zeros(2))
-    assert refused(desk, service, **more).startswith('no effort of shoulder, elbow:')
+    node_state = node_state_of(TWO_JOINTS)
+    measure(node_state, np.zeros(2), np.zeros(2))
+    assert refused(node_state, service, **more).startswith('no effort of shoulder, elbow:')
     for bad, words in (([0.1] * 3, 'effort has 3 entries; expected 2'),
                        ([0.1, math.nan], 'effort[1] is nan')):
-        assert refused(desk, service, effort=bad, **more).startswith(words)
+        assert refused(node_state, service, effort=bad, **more).startswith(words)
 
 
 def test_an_effort_is_needed_only_where_the_acceleration_is_not_given():
     """Of the others nobody misses it."""
-    desk = desk_of(TWO_JOINTS)
-    measure(desk, np.zeros(2), np.zeros(2))
+    node_state = node_state_of(TWO_JOINTS)
+    measure(node_state, np.zeros(2), np.zeros(2))
     request = {'question': 'hybrid', **whole_state()}
-    assert refused(desk, 'dynamics_derivatives', acceleration_given=[True, False],
+    assert refused(node_state, 'dynamics_derivatives', acceleration_given=[True, False],
                    **request).startswith('no effort of elbow:')
-    reply = ask(desk, 'dynamics_derivatives', acceleration_given=[True, True], **request)
+    reply = ask(node_state, 'dynamics_derivatives', acceleration_given=[True, True], **request)
     assert reply.state_stamp == 0
 
 
 def test_acceleration_given_has_one_entry_per_joint():
     """Or none."""
-    message = refused(scene(TWO_JOINTS).desk, 'dynamics_derivatives', question='hybrid',
+    message = refused(scene(TWO_JOINTS).node_state, 'dynamics_derivatives', question='hybrid',
                       acceleration_given=[True])
     assert message.startswith('acceleration_given has 1 entries; expected 2')
 
@@ -281,13 +282,13 @@ def test_acceleration_given_has_one_entry_per_joint():
 @pytest.mark.parametrize(('service', 'more'), BOTH)
 def test_a_joint_that_moves_nothing_is_named_where_its_acceleration_is_asked_for(service, more):
     """The torques of a needle that turns about itself are known, its acceleration is not."""
-    desk = desk_of(NEEDLE)
+    node_state = node_state_of(NEEDLE)
     request = {**whole_state(3), 'effort': [0.1] * 3, **more}
     if more.get('question') == 'inverse':
-        reply = ask(desk, service, **request)
+        reply = ask(node_state, service, **request)
         assert np.reshape(reply.by_input, (3, 3))[2, 2] == 0.0
     else:
-        assert refused(desk, service, **request).startswith("joint 'spin' moves links")
+        assert refused(node_state, service, **request).startswith("joint 'spin' moves links")
 
 
 @pytest.mark.parametrize(('service', 'more'), BOTH)
@@ -295,7 +296,7 @@ def test_replies_that_would_choke_the_wire_are_refused(monkeypatch, service, mor
     """By the limit that all batches have."""
     s = scene(TWO_JOINTS)
     numbers = {'hybrid': 12 + 4, None: 16 + 8 + 4}.get(more.get('question'), 12 + 2)
-    monkeypatch.setattr(batch, 'LARGEST_REPLY', 8 * 10 * numbers)  # [bytes] ten states
-    assert ask(s.desk, service, position=[0.1] * 20, **more).states == 10
-    message = refused(s.desk, service, position=[0.1] * 22, **more)
+    monkeypatch.setattr(request_fields, 'LARGEST_REPLY', 8 * 10 * numbers)  # [bytes] ten states
+    assert ask(s.node_state, service, position=[0.1] * 20, **more).states == 10
+    message = refused(s.node_state, service, position=[0.1] * 22, **more)
     assert 'of 11 states take' in message and message.endswith('ask for fewer states at once')

@@ -25,7 +25,7 @@ def test_accelerations_of_some_joints_and_rest_of_the_others_make_torques(tree):
     s = tree_scene(tree)
     for _ in range(5):
         names, part, a = given_some(s, s.rng.normal(size=s.robot.nv), np.zeros(s.robot.nv))
-        reply = ask(s.desk, 'inverse_dynamics', joint_names=names, acceleration=part)
+        reply = ask(s.node_state, 'inverse_dynamics', joint_names=names, acceleration=part)
         want = s.robot.inverse_dynamics(s.q, s.v, a)
         assert reply.effort.tolist() == s.of(reply.joint_names, want).tolist()
 
@@ -36,10 +36,10 @@ def test_efforts_of_some_joints_and_measured_ones_of_the_others_make_acceleratio
     s = tree_scene(tree)
     for _ in range(5):
         names, part, tau = given_some(s, s.rng.normal(size=s.robot.nv), s.tau)
-        reply = ask(s.desk, 'forward_dynamics', joint_names=names, effort=part)
+        reply = ask(s.node_state, 'forward_dynamics', joint_names=names, effort=part)
         want = s.robot.forward_dynamics(s.q, s.v, tau)
         assert reply.acceleration.tolist() == s.of(reply.joint_names, want).tolist()
-    as_measured = ask(s.desk, 'forward_dynamics').acceleration.tolist()
+    as_measured = ask(s.node_state, 'forward_dynamics').acceleration.tolist()
     assert as_measured == s.robot.forward_dynamics(s.q, s.v, s.tau).tolist()
 
 
@@ -52,7 +52,7 @@ def test_each_joint_has_its_acceleration_or_its_effort_given(tree):
         names = s.some_joints()
         said = [bool(x) for x in s.rng.integers(0, 2, len(names))]
         acceleration, effort = s.rng.normal(size=(2, nv))
-        reply = ask(s.desk, 'hybrid_dynamics', joint_names=names, acceleration_given=said,
+        reply = ask(s.node_state, 'hybrid_dynamics', joint_names=names, acceleration_given=said,
                     acceleration=s.of(names, acceleration), effort=s.of(names, effort))
         given = np.ones(nv, dtype=bool)
         for name, value in zip(names, said):
@@ -63,7 +63,7 @@ def test_each_joint_has_its_acceleration_or_its_effort_given(tree):
             assert got.tolist() == s.of(reply.joint_names, x).tolist()
         # what was given comes back, and both belong together
         a, tau = (np.array(x) for x in (reply.acceleration, reply.effort))
-        again = ask(s.desk, 'inverse_dynamics', joint_names=reply.joint_names, acceleration=a)
+        again = ask(s.node_state, 'inverse_dynamics', joint_names=reply.joint_names, acceleration=a)
         assert relative(again.effort, tau) < SOLVED
         assert (a[s.of(names, given).nonzero()] ==
                 s.of(names, acceleration)[s.of(names, given)]).all()
@@ -72,16 +72,17 @@ def test_each_joint_has_its_acceleration_or_its_effort_given(tree):
 def test_without_a_mask_the_efforts_are_given_and_measured_where_left_out():
     """As forward dynamics, for the joints that are named."""
     s = scene(TWO_JOINTS)
-    want = ask(s.desk, 'forward_dynamics').acceleration
-    assert relative(ask(s.desk, 'hybrid_dynamics').acceleration, want) < EXACT_MATHS
+    want = ask(s.node_state, 'forward_dynamics').acceleration
+    assert relative(ask(s.node_state, 'hybrid_dynamics').acceleration, want) < EXACT_MATHS
 
 
 def test_forward_dynamics_undoes_inverse_dynamics_over_the_services():
     """With a wrench on the way."""
     s = scene(TWO_JOINTS)
     push = [wrench('elbow_link', [1.0, 2.0, 3.0, 0.4, 0.5, 0.6])]
-    tau = ask(s.desk, 'inverse_dynamics', acceleration=[0.7, -0.9], external_wrenches=push).effort
-    a = ask(s.desk, 'forward_dynamics', effort=tau, external_wrenches=push).acceleration
+    tau = ask(s.node_state, 'inverse_dynamics', acceleration=[0.7, -0.9],
+              external_wrenches=push).effort
+    a = ask(s.node_state, 'forward_dynamics', effort=tau, external_wrenches=push).acceleration
     assert a == pytest.approx([0.7, -0.9], rel=SOLVED)
 
 
@@ -89,7 +90,7 @@ def test_forward_dynamics_undoes_inverse_dynamics_over_the_services():
 def test_a_mask_has_one_entry_per_named_joint(size):
     """Also where a joint has several degrees of freedom."""
     s = scene(TWO_JOINTS)
-    message = refused(s.desk, 'hybrid_dynamics', acceleration_given=[True] * size)
+    message = refused(s.node_state, 'hybrid_dynamics', acceleration_given=[True] * size)
     assert message == (f'acceleration_given has {size} entries; expected 2, one per named joint, '
                        'or none')
 
@@ -105,14 +106,15 @@ def test_wrenches_act_at_any_link_and_add_up(tree):
     for frame, six in pushes:
         total[frame] = total.get(frame, np.zeros(6)) + six
     messages = [wrench(*push) for push in pushes]
-    reply = ask(s.desk, 'inverse_dynamics', external_wrenches=messages)
+    reply = ask(s.node_state, 'inverse_dynamics', external_wrenches=messages)
     want = s.robot.inverse_dynamics(s.q, s.v, np.zeros(s.robot.nv), total)
     assert reply.effort.tolist() == want.tolist()
-    reply = ask(s.desk, 'forward_dynamics', external_wrenches=messages)
+    reply = ask(s.node_state, 'forward_dynamics', external_wrenches=messages)
     want = s.robot.forward_dynamics(s.q, s.v, s.tau, total)
     assert reply.acceleration.tolist() == want.tolist()
     given = [True] * len(s.robot.joint_names)
-    reply = ask(s.desk, 'hybrid_dynamics', external_wrenches=messages, acceleration_given=given)
+    reply = ask(s.node_state, 'hybrid_dynamics', external_wrenches=messages,
+                acceleration_given=given)
     want = s.robot.inverse_dynamics(s.q, s.v, np.zeros(s.robot.nv), total)
     assert relative(reply.effort, want) < EXACT_MATHS
 
@@ -121,7 +123,7 @@ def test_a_wrench_pushes_as_the_transposed_jacobian_says():
     """The torque is less by J' F, with F in the axes of its link and J at its origin."""
     s = scene(TWO_JOINTS)
     six = np.array([1.0, -2.0, 3.0, 0.4, 0.5, -0.6])
-    free, pushed = (np.array(ask(s.desk, 'inverse_dynamics', external_wrenches=push).effort)
+    free, pushed = (np.array(ask(s.node_state, 'inverse_dynamics', external_wrenches=push).effort)
                     for push in ([], [wrench('elbow_link', six)]))
     J = s.robot.jacobian(s.q, 'elbow_link', local=True)
     assert relative(free - pushed, J.T @ six) < EXACT_MATHS
@@ -132,7 +134,7 @@ def test_a_wrench_pushes_as_the_transposed_jacobian_says():
 def test_a_wrench_at_an_unknown_link_is_refused_with_those_there_are(service, frame):
     """A joint is no link."""
     s = scene(TWO_JOINTS)
-    message = refused(s.desk, service, external_wrenches=[wrench(frame, np.zeros(6))])
+    message = refused(s.node_state, service, external_wrenches=[wrench(frame, np.zeros(6))])
     assert message == f"no frame '{frame}'; the robot has: base, shoulder_link, elbow_link"
 
 
@@ -144,7 +146,7 @@ def test_a_wrench_that_is_no_number_is_refused_with_its_place(service, bad):
     for k in range(6):
         six = np.zeros(6)
         six[k] = bad
-        message = refused(s.desk, service, external_wrenches=[
+        message = refused(s.node_state, service, external_wrenches=[
             wrench('base', np.zeros(6)), wrench('elbow_link', six)])
         assert message.startswith('external_wrenches[1] is ')
         assert message.endswith('every entry must be finite')

@@ -1,16 +1,16 @@
-"""Goals and requests of identification at a desk without ROS: what is found, kept and refused."""
+"""Goals and requests of identification, without ROS: results, stored samples and refusals."""
 
 import numpy as np
 import pytest
 from rclpy.serialization import serialize_message
-from support.node_states import NOW, ask, desk_of, refused
+from support.node_states import NOW, ask, node_state_of, refused
 from support.recorded_arm import THREE_JOINTS, heavier, recorded
 from support.remote_node import joint_state
 
 from dynamics_node import DynamicsError, Robot
 from dynamics_node.action import Identify
 from dynamics_node.example_robots import ARM7
-from dynamics_node.ros.identification.jobs import links_alone
+from dynamics_node.ros.identification.jobs import without_drives
 from dynamics_node.ros.parameters.observer import ObserverParameters
 from dynamics_node.ros.services.identify import identify_job
 from dynamics_node.ros.state.joint_state_buffer import KEPT, JointStateBuffer, recording_of
@@ -21,20 +21,20 @@ POSES = [[0.0, 0.6, 0.0, -1.2, 0.0, 0.5, 0.0], [0.3, 0.9, 0.5, -0.9, 1.2, 0.8, 0
          [-0.4, 0.4, -0.6, -1.5, -1.0, 1.2, 1.1], [0.1, 1.1, 0.3, -0.7, 2.0, -0.9, -1.0]]
 
 
-def tell(desk, raw, start=0):
-    """Let a desk hear a recording; the first sample is at NOW + start [ns]."""
-    desk.tape.run(True)
+def tell(node_state, raw, start=0):
+    """Let a node_state hear a recording; the first sample is at NOW + start [ns]."""
+    node_state.buffer.run(True)
     for t, q, v, tau in zip(raw.time, raw.q, raw.v, raw.tau):
         stamp = NOW + start + round(1e9 * t)
-        desk.tape.take(stamp, bytes(serialize_message(
+        node_state.buffer.take(stamp, bytes(serialize_message(
             joint_state(stamp, raw.joint_names, q, v, tau))))
 
 
 def knowing(source, meaning='motor_torque', **parameters):
-    """Return a desk that knows what efforts mean."""
-    desk = desk_of(source, **parameters)
-    desk.observer = ObserverParameters(effort_meaning=meaning)
-    return desk
+    """Return a node_state that knows what efforts mean."""
+    node_state = node_state_of(source, **parameters)
+    node_state.observer_parameters = ObserverParameters(effort_meaning=meaning)
+    return node_state
 
 
 def goal(**fields):
@@ -48,29 +48,29 @@ def compiled(monkeypatch, tmp_path):
     monkeypatch.setenv('DYNAMICS_NODE_CACHE', str(tmp_path))
 
 
-# The tape --------------------------------------------------------------------------------------
+# The buffer --------------------------------------------------------------------------------------
 
-def test_the_tape_keeps_the_last_seconds():
+def test_the_buffer_keeps_the_last_seconds():
     """By stamps; when the clock is set back it begins anew."""
-    tape = JointStateBuffer()
-    tape.run(True)
+    buffer = JointStateBuffer()
+    buffer.run(True)
     for k in range(100):
-        tape.take(k * 1_000_000_000, b'')
-    assert [stamp // 1_000_000_000 for stamp, _ in tape.since(0)] == list(range(39, 100))
-    assert len(tape.last(10.0)) == 11
+        buffer.take(k * 1_000_000_000, b'')
+    assert [stamp // 1_000_000_000 for stamp, _ in buffer.since(0)] == list(range(39, 100))
+    assert len(buffer.last(10.0)) == 11
     with pytest.raises(DynamicsError, match='at most 60'):
-        tape.last(KEPT + 1.0)
-    tape.take(5, b'')
-    assert tape.newest == 5
-    with pytest.raises(DynamicsError, match='have been heard'):
-        tape.last(1.0)
+        buffer.last(KEPT + 1.0)
+    buffer.take(5, b'')
+    assert buffer.newest == 5
+    with pytest.raises(DynamicsError, match='have been received'):
+        buffer.last(1.0)
 
 
 def test_what_the_tape_has_kept_is_read_as_a_recording():
     """Number by number."""
-    raw, desk = recorded(Robot.from_urdf(THREE_JOINTS), 2.0), knowing(THREE_JOINTS)
-    tell(desk, raw)
-    found = recording_of(desk.tape.since(0))
+    raw, node_state = recorded(Robot.from_urdf(THREE_JOINTS), 2.0), knowing(THREE_JOINTS)
+    tell(node_state, raw)
+    found = recording_of(node_state.buffer.since(0))
     assert found.joint_names == raw.joint_names
     for field in ('q', 'v', 'tau'):
         assert np.array_equal(getattr(found, field), getattr(raw, field))
@@ -81,11 +81,11 @@ def test_what_the_tape_has_kept_is_read_as_a_recording():
 
 def test_a_goal_says_how_to_identify():
     """What is zero or empty is as usual."""
-    desk = knowing(THREE_JOINTS)
-    job = identify_job(desk, goal(duration=10.0))
+    node_state = knowing(THREE_JOINTS)
+    job = identify_job(node_state, goal(duration=10.0))
     assert (job.recording, job.cutoff, job.output) == ('', None, '')
     assert job.options == type(job.options)()
-    job = identify_job(desk, goal(recording='a.csv', method='robust', prior_weight=2.0,
+    job = identify_job(node_state, goal(recording='a.csv', method='robust', prior_weight=2.0,
                                   validation_share=0.3, cutoff=7.0, stribeck_speed=0.1))
     assert (job.recording, job.cutoff, job.meaning) == ('a.csv', 7.0, None)
     assert job.options == type(job.options)('robust', prior_weight=2.0, validation_share=0.3,
@@ -94,10 +94,10 @@ def test_a_goal_says_how_to_identify():
 
 def test_a_live_recording_needs_to_know_what_efforts_mean():
     """A file does not."""
-    desk = desk_of(THREE_JOINTS)
+    node_state = node_state_of(THREE_JOINTS)
     with pytest.raises(DynamicsError, match='effort_meaning is unknown'):
-        identify_job(desk, goal(duration=10.0))
-    assert identify_job(desk, goal(recording='a.csv')).recording == 'a.csv'
+        identify_job(node_state, goal(duration=10.0))
+    assert identify_job(node_state, goal(recording='a.csv')).recording == 'a.csv'
 
 
 def test_a_robot_that_does_not_stand_fast_is_refused():
@@ -108,14 +108,14 @@ def test_a_robot_that_does_not_stand_fast_is_refused():
 
 def test_behind_the_gears_friction_and_rotors_stay_as_they_were(compiled):
     """The links are identified; what such a sensor cannot see is not touched, and said."""
-    desk = knowing(THREE_JOINTS, 'output_torque', armature='elbow=0.2')
-    truth = links_alone(heavier(Robot.from_urdf(THREE_JOINTS))[0])
-    tell(desk, recorded(truth, 20.0))
-    job = identify_job(desk, goal(duration=10.0))
-    outcome = job.run(desk.tape.since(0), lambda *_: None, lambda *_: None)
+    node_state = knowing(THREE_JOINTS, 'output_torque', armature='elbow=0.2')
+    truth = without_drives(heavier(Robot.from_urdf(THREE_JOINTS))[0])
+    tell(node_state, recorded(truth, 20.0))
+    job = identify_job(node_state, goal(duration=10.0))
+    outcome = job.run(node_state.buffer.since(0), lambda *_: None, lambda *_: None)
     assert 'behind the gears' in outcome.warnings[0]
-    assert outcome.losses['armature'] == {'shoulder': 0.0, 'elbow': 0.2, 'wrist': 0.0}
-    assert outcome.losses['damping'] == dict.fromkeys(('shoulder', 'elbow', 'wrist'), 0.5)
+    assert outcome.drive['armature'] == {'shoulder': 0.0, 'elbow': 0.2, 'wrist': 0.0}
+    assert outcome.drive['damping'] == dict.fromkeys(('shoulder', 'elbow', 'wrist'), 0.5)
     assert outcome.gain > 5.0
 
 
@@ -134,65 +134,66 @@ def held():
 
 def test_static_poses_tell_mass_and_centre(held):
     """Given all at once; the robot carries it afterwards if it is told to."""
-    desk, (q, tau, approach) = desk_of(ARM7), held
+    node_state, (q, tau, approach) = node_state_of(ARM7), held
     fields = {'question': 'poses', 'frame': 'tool0', 'position': q.ravel().tolist(),
               'effort': tau.ravel().tolist(), 'approach': approach.ravel().tolist()}
-    reply = ask(desk, 'identify_payload', **fields)
+    reply = ask(node_state, 'identify_payload', **fields)
     assert reply.payload.m == pytest.approx(LOAD['mass'], rel=MASS)
     com = reply.payload.com
     np.testing.assert_allclose([com.x, com.y, com.z], LOAD['com'], atol=CENTRE)
     assert not reply.inertia_told
     assert len(reply.sigmas) == 4
-    assert desk.held.payloads == {}
+    assert node_state.current_robot.payloads == {}
     for _ in range(2):   # again: the one of that name is what is looked for
-        reply = ask(desk, 'identify_payload', **fields, set=True, name='load')
-        (load, share), = desk.held.payloads.values()
+        reply = ask(node_state, 'identify_payload', **fields, set=True, name='load')
+        (load, share), = node_state.current_robot.payloads.values()
         assert (load.mass, share) == (pytest.approx(LOAD['mass'], rel=MASS), 1.0)
-        assert reply.model_id == desk.held.model_id
+        assert reply.model_id == node_state.current_robot.model_id
 
 
 def test_poses_are_remembered_one_by_one(held):
     """From what was measured at rest; forgotten on request."""
-    desk, (q, tau, approach) = knowing(ARM7), held
+    node_state, (q, tau, approach) = knowing(ARM7), held
     for k in range(len(q)):
         start = k * 10_000_000_000
-        tell(desk, _at_rest(q[k], tau[k]), start)
-        reply = ask(desk, 'identify_payload', question='pose', approach=approach[k].tolist())
+        tell(node_state, _at_rest(q[k], tau[k]), start)
+        reply = ask(node_state, 'identify_payload', question='pose', approach=approach[k].tolist())
         assert reply.poses == k + 1
-    reply = ask(desk, 'identify_payload', question='poses', frame='tool0')
+    reply = ask(node_state, 'identify_payload', question='poses', frame='tool0')
     assert reply.payload.m == pytest.approx(LOAD['mass'], rel=MASS)
     assert reply.poses == len(q)
-    assert ask(desk, 'identify_payload', question='forget').poses == 0
-    assert 'no poses' in refused(desk, 'identify_payload', question='poses', frame='tool0')
+    assert ask(node_state, 'identify_payload', question='forget').poses == 0
+    assert 'no poses' in refused(node_state, 'identify_payload', question='poses', frame='tool0')
 
 
 def test_remembered_efforts_become_torques_once(held):
     """Currents of 2 N m/A: the load is the one that torques would tell."""
-    desk, (q, tau, approach) = knowing(ARM7), held
-    desk.observer = ObserverParameters(effort_meaning='current', torque_constants=' '.join(
+    node_state, (q, tau, approach) = knowing(ARM7), held
+    node_state.observer_parameters = ObserverParameters(effort_meaning='current',
+                                                        torque_constants=' '.join(
         f'joint_{k}=2.0' for k in range(1, 8)))
     for k in range(len(q)):
-        tell(desk, _at_rest(q[k], tau[k] / 2.0), k * 10_000_000_000)
-        ask(desk, 'identify_payload', question='pose', approach=approach[k].tolist())
-    reply = ask(desk, 'identify_payload', question='poses', frame='tool0')
+        tell(node_state, _at_rest(q[k], tau[k] / 2.0), k * 10_000_000_000)
+        ask(node_state, 'identify_payload', question='pose', approach=approach[k].tolist())
+    reply = ask(node_state, 'identify_payload', question='poses', frame='tool0')
     assert reply.payload.m == pytest.approx(LOAD['mass'], rel=MASS)
 
 
 def test_what_was_measured_under_another_meaning_is_forgotten(held):
-    desk, (q, tau, approach) = knowing(ARM7), held
-    tell(desk, _at_rest(q[0], tau[0]), 0)
-    ask(desk, 'identify_payload', question='pose', approach=approach[0].tolist())
-    desk.observer = ObserverParameters(effort_meaning='output_torque')
-    assert 'no poses' in refused(desk, 'identify_payload', question='poses', frame='tool0')
+    node_state, (q, tau, approach) = knowing(ARM7), held
+    tell(node_state, _at_rest(q[0], tau[0]), 0)
+    ask(node_state, 'identify_payload', question='pose', approach=approach[0].tolist())
+    node_state.observer_parameters = ObserverParameters(effort_meaning='output_torque')
+    assert 'no poses' in refused(node_state, 'identify_payload', question='poses', frame='tool0')
 
 
 def test_a_pose_is_taken_at_rest(held):
     """A joint that moves is named."""
-    desk, (q, tau, _) = knowing(ARM7), held
+    node_state, (q, tau, _) = knowing(ARM7), held
     raw = _at_rest(q[0], tau[0])
     raw.q[:, 3] += np.linspace(0.0, 0.1, len(raw.q))
-    tell(desk, raw)
-    assert "'joint_4' moved" in refused(desk, 'identify_payload', question='pose')
+    tell(node_state, raw)
+    assert "'joint_4' moved" in refused(node_state, 'identify_payload', question='pose')
 
 
 def _at_rest(q, tau):
@@ -205,12 +206,14 @@ def _at_rest(q, tau):
 
 def test_a_motion_tells_mass_and_centre(compiled):
     """Of the last seconds, against the same motion without the load."""
-    desk = knowing(THREE_JOINTS)
+    node_state = knowing(THREE_JOINTS)
     robot, _ = heavier(Robot.from_urdf(THREE_JOINTS))
-    tell(desk, recorded(robot, 12.0))
-    ask(desk, 'identify_payload', question='unloaded', duration=10.0)
-    tell(desk, recorded(robot.with_payload('load', 'wrist_link', **LOAD), 12.0), 20_000_000_000)
-    reply = ask(desk, 'identify_payload', question='motion', frame='wrist_link', duration=10.0)
+    tell(node_state, recorded(robot, 12.0))
+    ask(node_state, 'identify_payload', question='unloaded', duration=10.0)
+    tell(node_state, recorded(robot.with_payload('load', 'wrist_link', **LOAD), 12.0),
+         20_000_000_000)
+    reply = ask(node_state, 'identify_payload', question='motion', frame='wrist_link',
+                duration=10.0)
     assert abs(reply.payload.m - LOAD['mass']) < 3.0 * reply.sigmas[0] + MASS * LOAD['mass']
     assert len(reply.residual) == 3
     assert reply.samples > 50

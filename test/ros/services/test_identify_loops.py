@@ -1,11 +1,11 @@
-"""Identification of robots with loops at a desk without ROS: goals and payloads."""
+"""Identification of robots with loops at a node_state without ROS: goals and payloads."""
 
 
 import numpy as np
 import pytest
 from rclpy.serialization import serialize_message
 from support.moving_mechanisms import mechanism, moved, other_mechanism, torques  # noqa: E402
-from support.node_states import NOW, ask, desk_of
+from support.node_states import NOW, ask, node_state_of
 from support.remote_node import joint_state
 
 from dynamics_node import Robot
@@ -21,19 +21,20 @@ LOAD = {'mass': 3.0, 'com': (0.05, -0.04, 0.12)}
 
 
 def looped(name, meaning='motor_torque', constants=''):
-    """Return a desk that holds a bundled mechanism, and knows what efforts mean."""
+    """Return a node_state that holds a bundled mechanism, and knows what efforts mean."""
     bundled = MECHANISMS[name]
-    desk = desk_of(bundled.urdf.read_text(), constraints=bundled.loops.read_text())
-    desk.observer = ObserverParameters(effort_meaning=meaning, torque_constants=constants)
-    return desk
+    node_state = node_state_of(bundled.urdf.read_text(), constraints=bundled.loops.read_text())
+    node_state.observer_parameters = ObserverParameters(effort_meaning=meaning,
+                                                        torque_constants=constants)
+    return node_state
 
 
-def tell(desk, names, time, q, tau):
-    """Let a desk hear joint states; the first sample is at NOW."""
-    desk.tape.run(True)
+def tell(node_state, names, time, q, tau):
+    """Let a node_state hear joint states; the first sample is at NOW."""
+    node_state.buffer.run(True)
     for t, position, effort in zip(time, q, tau):
         stamp = NOW + round(1e9 * t)
-        desk.tape.take(stamp, bytes(serialize_message(
+        node_state.buffer.take(stamp, bytes(serialize_message(
             joint_state(stamp, names, position, np.zeros(len(names)), effort))))
 
 
@@ -67,26 +68,26 @@ def test_a_goal_identifies_a_mechanism_by_its_motors(driven, meaning):
     efforts = {'motor_torque': tau, 'current': tau / [2.0, 1.0, -3.0, 1.0],
                'without_gravity': tau - weight}[meaning]
     constants = 'left_shoulder=2.0 right_shoulder=-3.0' if meaning == 'current' else ''
-    desk = looped('five_bar', meaning, constants)
-    tell(desk, names, motion.time, motion.q, efforts)
-    job = identify_job(desk, Identify.Goal(duration=10.0))
-    outcome = job.run(desk.tape.since(0), lambda *_: None, lambda *_: None)
+    node_state = looped('five_bar', meaning, constants)
+    tell(node_state, names, motion.time, motion.q, efforts)
+    job = identify_job(node_state, Identify.Goal(duration=10.0))
+    outcome = job.run(node_state.buffer.since(0), lambda *_: None, lambda *_: None)
     assert outcome.joint_names == ('left_shoulder', 'right_shoulder')
     assert len(outcome.rms_after) == 2
     assert outcome.gain > 3.0
     assert '2 equations per sample, of left_shoulder, right_shoulder' in outcome.warnings[0]
-    assert set(outcome.losses['damping']) == set(names)
+    assert set(outcome.drive['damping']) == set(names)
     assert Robot.from_urdf(outcome.urdf).nv == 4
 
 
 def test_static_poses_of_the_drives_tell_what_a_platform_holds():
     """The floating platform is in no joint state; what is left is per drive."""
-    desk = looped('stewart')
-    robot = desk.robot
+    node_state = looped('stewart')
+    robot = node_state.robot
     loops = LoopMotion(robot)
     q = loops.random_states(np.random.default_rng(1), 6).q
     tau = project(loops, q, robot.with_payload('load', 'platform', **LOAD).gravity_torque(q))
-    reply = ask(desk, 'identify_payload', question='poses', frame='platform',
+    reply = ask(node_state, 'identify_payload', question='poses', frame='platform',
                 joint_names=list(loops.names), position=q[:, loops.q_indices].ravel().tolist(),
                 effort=tau.ravel().tolist())
     assert reply.payload.m == pytest.approx(LOAD['mass'], rel=1e-4)
@@ -100,13 +101,13 @@ def test_poses_of_mechanisms_are_remembered_by_what_is_measured(driven):
     """All joints at rest; but not where gravity would have to be put back."""
     names, motion, tau, _ = driven
     still = np.tile(motion.q[0], (130, 1)), np.tile(tau[0], (130, 1))
-    desk = looped('five_bar')
-    tell(desk, names, 0.01 * np.arange(130), *still)
+    node_state = looped('five_bar')
+    tell(node_state, names, 0.01 * np.arange(130), *still)
     fields = {'question': 'pose', 'joint_names': ['left_shoulder', 'right_shoulder'],
               'approach': [1.0, -1.0]}
-    assert ask(desk, 'identify_payload', **fields).poses == 1
-    assert desk.notes.poses.joint_names == names
-    assert desk.notes.poses.approach.tolist() == [[1.0, 0.0, -1.0, 0.0]]
-    desk = looped('five_bar', 'without_gravity')
-    tell(desk, names, 0.01 * np.arange(130), *still)
-    assert ask(desk, 'identify_payload', **fields).poses == 1
+    assert ask(node_state, 'identify_payload', **fields).poses == 1
+    assert node_state.payload_samples.poses.joint_names == names
+    assert node_state.payload_samples.poses.approach.tolist() == [[1.0, 0.0, -1.0, 0.0]]
+    node_state = looped('five_bar', 'without_gravity')
+    tell(node_state, names, 0.01 * np.arange(130), *still)
+    assert ask(node_state, 'identify_payload', **fields).poses == 1

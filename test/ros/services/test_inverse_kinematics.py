@@ -1,4 +1,4 @@
-"""Inverse kinematics at the desk: reached by another question, starts, axes, refusals."""
+"""Inverse kinematics at the node_state: reached by another question, starts, axes, refusals."""
 
 import math
 
@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 from geometry_msgs.msg import Point, Pose, Quaternion, Vector3
 from scipy.spatial.transform import Rotation
-from support.node_states import NOW, ask, desk_of, measure, refused, scene
+from support.node_states import NOW, ask, measure, node_state_of, refused, scene
 from support.tiny_robots import TWO_JOINTS, chain
 from support.tolerances import EXACT_MATHS
 
@@ -32,9 +32,9 @@ def target(T, frame='axis_5_link', kind='pose', seen_from='', **fields):
     return message
 
 
-def pose_of(desk, reply, frame):
+def pose_of(node_state, reply, frame):
     """Return the pose of a link at the answer, (position, R), as kinematics says."""
-    found = ask(desk, 'kinematics', joint_names=reply.joint_names, position=reply.position,
+    found = ask(node_state, 'kinematics', joint_names=reply.joint_names, position=reply.position,
                 velocity=[0.0] * len(reply.joint_names), frames=[frame]).poses[0]
     return (convert.xyz(found.position),
             Rotation.from_quat(convert.xyzw(found.orientation)).as_matrix())
@@ -55,12 +55,12 @@ def test_the_link_is_where_it_shall_be(kind, seen_from):
              'direction': convert.vector3(there[:3, :3].T @ T[:3, :3] @ axis)}
             if 'axis' in READS[kind] else {})
     message = target(np.linalg.inv(there) @ T, kind=kind, seen_from=seen_from, **more)
-    reply = ask(s.desk, 'inverse_kinematics', targets=[message], joint_names=names,
+    reply = ask(s.node_state, 'inverse_kinematics', targets=[message], joint_names=names,
                 position=s.of(names, start, 'q'), restarts=8)
     assert (reply.solved, reply.reason, reply.joint_names) == (True, 'solved', names)
-    assert (reply.state_stamp, reply.model_id) == (0, s.desk.held.model_id)
+    assert (reply.state_stamp, reply.model_id) == (0, s.node_state.current_robot.model_id)
     assert max(*reply.position_errors, *reply.rotation_errors) <= REACHED
-    p, R = pose_of(s.desk, reply, 'axis_5_link')
+    p, R = pose_of(s.node_state, reply, 'axis_5_link')
     if 'pose.position' in READS[kind]:
         assert np.abs(p - T[:3, 3]).max() <= REACHED
     if 'pose.orientation' in READS[kind]:
@@ -75,12 +75,12 @@ def test_what_is_out_of_reach_is_answered_and_said():
     s = scene(TWO_JOINTS)
     far, near = np.eye(4), s.robot.frame_pose(s.q, 'shoulder_link')
     far[:3, 3] = 5.0, 0.0, 0.0
-    reply = ask(s.desk, 'inverse_kinematics', restarts=2, targets=[
+    reply = ask(s.node_state, 'inverse_kinematics', restarts=2, targets=[
         target(far, TIP, 'position'), target(near, 'shoulder_link', 'orientation')])
     assert (reply.success, reply.solved, reply.reason) == (True, False, 'out of reach')
     assert 3.0 < reply.position_errors[0] < 6.0 and reply.rotation_errors[0] == 0.0
     assert reply.position_errors[1] == 0.0
-    p, _ = pose_of(s.desk, reply, TIP)
+    p, _ = pose_of(s.node_state, reply, TIP)
     assert reply.position_errors[0] == pytest.approx(np.linalg.norm(p - far[:3, 3]))
     assert reply.state_stamp == NOW
 
@@ -91,7 +91,7 @@ def test_weights_say_what_matters_where_not_all_can_be():
     here, there = (s.robot.frame_pose(q, TIP) for q in ([0.5, 0.5], [-0.5, -0.5]))
     errors = []
     for weight in (1.0, 10.0):
-        reply = ask(s.desk, 'inverse_kinematics', restarts=2, targets=[
+        reply = ask(s.node_state, 'inverse_kinematics', restarts=2, targets=[
             target(here, TIP, 'position', position_weight=weight),
             target(there, TIP, 'position')])
         assert not reply.solved
@@ -104,15 +104,16 @@ def test_weights_say_what_matters_where_not_all_can_be():
 def test_the_start_is_given_else_measured_else_neutral():
     """A target that each of them fulfils already stays where it is."""
     robot = scene(TWO_JOINTS).robot
-    desk = desk_of(TWO_JOINTS)
+    node_state = node_state_of(TWO_JOINTS)
 
     def stays(q, **fields):
         T = robot.frame_pose(np.array(q), TIP)
-        reply = ask(desk, 'inverse_kinematics', targets=[target(T, TIP)], restarts=0, **fields)
+        reply = ask(node_state, 'inverse_kinematics', targets=[target(T, TIP)], restarts=0,
+                    **fields)
         assert np.abs(np.array(reply.position) - q).max() < EXACT_MATHS
         return reply.state_stamp
     assert stays([0.0, 0.0]) == 0
-    measure(desk, np.array([0.3, -0.4]), np.zeros(2), joints=['elbow'])
+    measure(node_state, np.array([0.3, -0.4]), np.zeros(2), joints=['elbow'])
     assert stays([0.0, -0.4]) == NOW
     assert stays([0.2, -0.4], joint_names=['shoulder'], position=[0.2]) == NOW
     assert stays([0.2, 0.7], position=[0.2, 0.7]) == 0
@@ -120,21 +121,21 @@ def test_the_start_is_given_else_measured_else_neutral():
 
 def test_a_start_that_is_too_old_is_refused():
     """As by every other service."""
-    desk = desk_of(TWO_JOINTS, max_state_age=0.5)
-    measure(desk, np.zeros(2), np.zeros(2), age=10 ** 9)
+    node_state = node_state_of(TWO_JOINTS, max_state_age=0.5)
+    measure(node_state, np.zeros(2), np.zeros(2), age=10 ** 9)
     T = np.eye(4)
-    assert 'max_state_age' in refused(desk, 'inverse_kinematics', targets=[target(T, TIP)])
+    assert 'max_state_age' in refused(node_state, 'inverse_kinematics', targets=[target(T, TIP)])
 
 
 def test_a_target_seen_from_a_link_needs_to_know_where_it_is():
     """Neutral would be a guess; from a link that does not move nothing needs to be known."""
-    desk = desk_of(TWO_JOINTS)
+    node_state = node_state_of(TWO_JOINTS)
     T = np.eye(4)
     T[:3, 3] = 0.1, 0.1, 0.5
-    message = refused(desk, 'inverse_kinematics', targets=[
+    message = refused(node_state, 'inverse_kinematics', targets=[
         target(T, TIP, 'position', 'shoulder_link')])
     assert message.startswith('no position of shoulder, elbow:')
-    assert ask(desk, 'inverse_kinematics', restarts=0, targets=[
+    assert ask(node_state, 'inverse_kinematics', restarts=0, targets=[
         target(T, TIP, 'position', 'base')]).state_stamp == 0
 
 
@@ -171,7 +172,7 @@ def test_a_bad_target_is_refused_by_its_place_and_field(fields, words):
     """With what would be valid."""
     s = scene(TWO_JOINTS)
     good = target(s.robot.frame_pose(s.q, TIP), TIP)
-    message = refused(s.desk, 'inverse_kinematics', targets=[
+    message = refused(s.node_state, 'inverse_kinematics', targets=[
         good, FrameTarget(**{'frame': TIP, 'kind': 'pose', **fields})])
     assert message.startswith('targets[1]: ')
     assert [word for word in words if word not in message] == [], message
@@ -194,23 +195,23 @@ def test_a_bad_request_is_refused_by_its_field(fields, words):
     """With what would be valid."""
     s = scene(TWO_JOINTS)
     good = {'targets': [target(s.robot.frame_pose(s.q, TIP), TIP)]}
-    message = refused(s.desk, 'inverse_kinematics', **{**good, **fields})
+    message = refused(s.node_state, 'inverse_kinematics', **{**good, **fields})
     assert [word for word in words if word not in message] == [], message
 
 
 def test_an_unknown_frame_id_is_refused():
     """By the target."""
     s = scene(TWO_JOINTS)
-    message = refused(s.desk, 'inverse_kinematics', targets=[
+    message = refused(s.node_state, 'inverse_kinematics', targets=[
         target(np.eye(4), TIP, seen_from='camera')])
     assert message.startswith('targets[0]: ') and "'camera'" in message
 
 
 def test_a_robot_with_loops_says_that_they_are_not_closed():
     """Rather than answer for the open tree."""
-    from support.current_robots import desk_at
-    desk, _ = desk_at('four_bar')
-    assert 'does not close loops' in refused(desk, 'inverse_kinematics', targets=[
+    from support.current_robots import node_state_at
+    node_state, _ = node_state_at('four_bar')
+    assert 'does not close loops' in refused(node_state, 'inverse_kinematics', targets=[
         target(np.eye(4), 'crank', 'position')])
 
 
@@ -219,6 +220,6 @@ def test_a_floating_base_is_found_too():
     s = scene(TWO_JOINTS, base='floating')
     T = np.eye(4)
     T[:3, 3] = 3.0, -2.0, 1.0
-    reply = ask(s.desk, 'inverse_kinematics', targets=[target(T, 'base')], restarts=0)
+    reply = ask(s.node_state, 'inverse_kinematics', targets=[target(T, 'base')], restarts=0)
     assert reply.solved and len(reply.position) == 9
     assert np.linalg.norm(reply.position[3:7]) == pytest.approx(1.0)

@@ -1,4 +1,4 @@
-"""The dynamics seen from links, at the desk: the library's numbers in the order of the reply."""
+"""~/operational_space: results of the library in the order of the reply."""
 
 import numpy as np
 import pytest
@@ -26,7 +26,7 @@ def test_numbers_are_those_of_the_robot_in_the_order_of_the_reply(tree):
     """Of two links, for some joints named and the others measured."""
     s = tree_scene(tree)
     names, frames = s.some_joints(), list(map(str, s.rng.permutation(s.robot.frame_names)[:2]))
-    reply = ask(s.desk, 'operational_space', joint_names=names, frames=frames)
+    reply = ask(s.node_state, 'operational_space', joint_names=names, frames=frames)
     order = s.of(s.reply_order(names), np.arange(s.robot.nv))
     found = s.robot.operational_space(s.q, s.v, frames)
     J, inverse, N, inertia = matrices(reply)
@@ -53,38 +53,38 @@ def test_the_reply_alone_obeys_the_equation_of_motion():
     names = [str(name) for name in s.rng.permutation(s.robot.joint_names)]
     q = np.array([0.3, 0.6, -0.2, -1.2, 0.4, 0.9, 0.1])
     state = {'joint_names': names, 'position': s.of(names, q, 'q'), 'velocity': s.of(names, s.v)}
-    reply = ask(s.desk, 'operational_space', frames=['tool0'], **state)
+    reply = ask(s.node_state, 'operational_space', frames=['tool0'], **state)
     assert not np.any(reply.damping)
     J, _, N, inertia = matrices(reply)
     wanted, tau_0 = s.rng.normal(size=6), s.rng.normal(size=7)
     force = inertia @ wanted + reply.bias + reply.gravity
-    losses = ask(s.desk, 'dynamics_terms', **state).friction
+    losses = ask(s.node_state, 'dynamics_terms', **state).friction
     effort = J.T @ force + N.T @ tau_0 + losses
-    a = ask(s.desk, 'forward_dynamics', effort=effort, **state).acceleration
+    a = ask(s.node_state, 'forward_dynamics', effort=effort, **state).acceleration
     assert relative(J @ a + reply.bias_acceleration, wanted) < SOLVED
 
 
 def test_chosen_axes_are_the_rows():
     """Of each link; an arm of two joints cannot move along six, and the reply says so."""
     s, axes = scene(TWO_JOINTS), ['z', 'rx']
-    reply = ask(s.desk, 'operational_space', frames=['elbow_link'], axes=axes)
+    reply = ask(s.node_state, 'operational_space', frames=['elbow_link'], axes=axes)
     found = s.robot.operational_space(s.q, s.v, 'elbow_link', axes)
     J, inverse, N, inertia = matrices(reply)
     assert list(reply.axes) == axes and inertia.shape == (2, 2)
     assert (inertia == found.inertia).all() and (found.jacobian == J).all()
-    whole = ask(s.desk, 'operational_space', frames=['elbow_link'])
+    whole = ask(s.node_state, 'operational_space', frames=['elbow_link'])
     assert list(whole.axes) == ['x', 'y', 'z', 'rx', 'ry', 'rz'] and sum(whole.lost) >= 4
     lost = np.reshape(whole.directions, (6, 6))[:, np.array(whole.lost)]
     assert np.abs(lost.T @ matrices(whole)[0]).max() < 1e-6
     assert len(whole.twists) == len(reply.twists) == 1
-    message = refused(s.desk, 'operational_space', frames=['elbow_link'], axes=['w'])
+    message = refused(s.node_state, 'operational_space', frames=['elbow_link'], axes=['w'])
     assert message == "axes has 'w'; expected some of: x, y, z, rx, ry, rz"
 
 
 def test_unknown_and_missing_links_are_named():
     """With those there are."""
     s = scene(TWO_JOINTS)
-    assert refused(s.desk, 'operational_space') == (
+    assert refused(s.node_state, 'operational_space') == (
         'frames is empty; expected at least one of: base, shoulder_link, elbow_link')
-    message = refused(s.desk, 'operational_space', frames=['elbow_link', 'hand'])
+    message = refused(s.node_state, 'operational_space', frames=['elbow_link', 'hand'])
     assert "'hand'" in message and 'shoulder_link' in message

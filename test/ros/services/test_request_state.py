@@ -7,8 +7,8 @@ from support.node_states import (
     MORE,
     NOW,
     ask,
-    desk_of,
     measure,
+    node_state_of,
     refused,
     scene,
     tree_scene,
@@ -35,7 +35,7 @@ def test_what_a_request_leaves_out_is_taken_from_the_measured_state(tree, given)
         fields = {name: s.of(names, other[name], which[name]) for name in given.split()}
         q, v = (s.put(names, other[name], measured[name], which[name]) if name in fields
                 else measured[name] for name in ('position', 'velocity'))
-        reply = ask(s.desk, 'inverse_dynamics', joint_names=names, **fields)
+        reply = ask(s.node_state, 'inverse_dynamics', joint_names=names, **fields)
         order = s.reply_order(names)
         assert reply.joint_names == order
         want = s.robot.inverse_dynamics(q, v, np.zeros(s.robot.nv))
@@ -45,9 +45,9 @@ def test_what_a_request_leaves_out_is_taken_from_the_measured_state(tree, given)
 def test_no_names_stand_for_all_joints_in_the_order_of_the_model():
     """As the model report has them."""
     s = scene(EVERY_KIND)
-    reply = ask(s.desk, 'inverse_dynamics', position=s.q, velocity=s.v)
+    reply = ask(s.node_state, 'inverse_dynamics', position=s.q, velocity=s.v)
     assert reply.joint_names == list(s.robot.joint_names) == ['lift', 'turn', 'drift', 'elbow']
-    assert reply.joint_names == ask(s.desk, 'model_report').joint_names
+    assert reply.joint_names == ask(s.node_state, 'model_report').joint_names
     want = s.robot.inverse_dynamics(s.q, s.v, np.zeros(s.robot.nv))
     assert reply.effort.tolist() == want.tolist()
 
@@ -55,11 +55,13 @@ def test_no_names_stand_for_all_joints_in_the_order_of_the_model():
 def test_an_answer_does_not_move_the_measured_state():
     """Nor does a request that gives other numbers."""
     s = scene(EVERY_KIND)
-    before = [x.tobytes() for x in (s.desk.state.q, s.desk.state.v, s.desk.state.effort)]
+    before = [x.tobytes() for x in (s.node_state.measured_state.q, s.node_state.measured_state.v,
+                                    s.node_state.measured_state.effort)]
     for service in FIELDS:
-        assert ask(s.desk, service, joint_names=['elbow'], position=[0.7], velocity=[0.8],
+        assert ask(s.node_state, service, joint_names=['elbow'], position=[0.7], velocity=[0.8],
                    **MORE.get(service, {})).success
-    assert [x.tobytes() for x in (s.desk.state.q, s.desk.state.v, s.desk.state.effort)] == before
+    assert [x.tobytes() for x in (s.node_state.measured_state.q, s.node_state.measured_state.v,
+                                  s.node_state.measured_state.effort)] == before
 
 
 # Stamps --------------------------------------------------------------------------------------
@@ -71,11 +73,11 @@ def stamp_of(reply):
 @pytest.fixture
 def aged():
     """The shoulder measured 3 s ago, the elbow 5 s ago."""
-    desk = desk_of(TWO_JOINTS)
+    node_state = node_state_of(TWO_JOINTS)
     for name, age in (('shoulder', 3), ('elbow', 5)):
-        measure(desk, np.array([0.1, 0.2]), np.array([1.0, 2.0]), np.array([10.0, 20.0]),
+        measure(node_state, np.array([0.1, 0.2]), np.array([1.0, 2.0]), np.array([10.0, 20.0]),
                 age * SECOND, [name])
-    return desk
+    return node_state
 
 
 @pytest.mark.parametrize(('fields', 'age'), [
@@ -115,15 +117,15 @@ def test_an_effort_that_is_not_looked_at_is_no_use_of_the_state(aged, service, g
 
 def test_a_state_that_is_too_old_is_refused_by_joint():
     """The limit is a parameter; a request that needs no such state is answered."""
-    desk = desk_of(TWO_JOINTS, max_state_age=4.0)
-    measure(desk, np.zeros(2), np.zeros(2), np.zeros(2), 3 * SECOND, ['shoulder'])
-    measure(desk, np.zeros(2), np.zeros(2), np.zeros(2), 5 * SECOND, ['elbow'])
-    message = refused(desk, 'inverse_dynamics')
+    node_state = node_state_of(TWO_JOINTS, max_state_age=4.0)
+    measure(node_state, np.zeros(2), np.zeros(2), np.zeros(2), 3 * SECOND, ['shoulder'])
+    measure(node_state, np.zeros(2), np.zeros(2), np.zeros(2), 5 * SECOND, ['elbow'])
+    message = refused(node_state, 'inverse_dynamics')
     assert message == ("position and velocity of 'elbow' was measured 5.000 s ago, and "
                        'max_state_age is 4 s')
-    assert "effort of 'elbow'" in refused(desk, 'forward_dynamics', **whole_state())
-    assert ask(desk, 'inverse_dynamics', joint_names=['elbow'], **whole_state(1)).success
-    assert ask(desk, 'inverse_dynamics', **whole_state()).success
+    assert "effort of 'elbow'" in refused(node_state, 'forward_dynamics', **whole_state())
+    assert ask(node_state, 'inverse_dynamics', joint_names=['elbow'], **whole_state(1)).success
+    assert ask(node_state, 'inverse_dynamics', **whole_state()).success
 
 
 def test_more_orders_of_joints_than_are_remembered_are_answered_all_the_same():
@@ -131,7 +133,7 @@ def test_more_orders_of_joints_than_are_remembered_are_answered_all_the_same():
     s = scene(ARM7.read_text())
     for _ in range(300):
         names = s.some_joints()
-        reply = ask(s.desk, 'inverse_dynamics', joint_names=names)
+        reply = ask(s.node_state, 'inverse_dynamics', joint_names=names)
         assert reply.joint_names == s.reply_order(names)
 
 
@@ -141,15 +143,16 @@ def test_the_model_id_is_that_of_the_robot_that_answered():
 
     def carrying():
         s = scene(TWO_JOINTS)
-        s.desk.held.set_payload('box', ('elbow_link', 2.0, (0.1, 0.2, 0.3), np.zeros((3, 3))), 10.0)
-        return s.desk
+        s.node_state.current_robot.set_payload('box', ('elbow_link', 2.0, (0.1, 0.2, 0.3),
+                                                       np.zeros((3, 3))), 10.0)
+        return s.node_state
     still, ids = carrying(), {}
     for still.clocks.seconds in times:
         reply = ask(still, 'inverse_dynamics')
         ids[min(reply.effort), max(reply.effort)] = reply.model_id
     assert len(set(ids.values())) == len(times)
     moving, looks = carrying(), iter(times)
-    moving.held._clock = lambda: next(looks)
+    moving.current_robot._clock = lambda: next(looks)
     for names in (['elbow'], ['elbow', 'shoulder'], ['shoulder']):  # orders not seen before
         reply = ask(moving, 'inverse_dynamics', joint_names=names)
         assert reply.model_id == ids[min(reply.effort), max(reply.effort)]

@@ -10,8 +10,8 @@ from support.node_states import (
     MORE,
     NOW,
     ask,
-    desk_of,
     measure,
+    node_state_of,
     refused,
     scene,
     whole_state,
@@ -23,9 +23,9 @@ from dynamics_node.ros.parameters.declared import ModelParameters
 
 
 @pytest.fixture
-def desk():
+def node_state():
     """Two joints, shoulder and elbow, nothing measured."""
-    return desk_of(TWO_JOINTS)
+    return node_state_of(TWO_JOINTS)
 
 
 @pytest.mark.parametrize(('fields', 'missing'), [
@@ -34,55 +34,57 @@ def desk():
     ({'velocity': [0.1, 0.2]}, 'no position of elbow:'),
     ({'joint_names': ['shoulder'], **whole_state(1)}, 'no position and velocity of elbow:')])
 @pytest.mark.parametrize('service', FIELDS)
-def test_what_is_neither_given_nor_measured_is_named(desk, service, fields, missing):
+def test_what_is_neither_given_nor_measured_is_named(node_state, service, fields, missing):
     """The joints and what is lacking of them."""
-    measure(desk, np.zeros(2), np.zeros(2), np.zeros(2), joints=['shoulder'])
-    message = refused(desk, service, **fields, **MORE.get(service, {}))
+    measure(node_state, np.zeros(2), np.zeros(2), np.zeros(2), joints=['shoulder'])
+    message = refused(node_state, service, **fields, **MORE.get(service, {}))
     assert message.startswith(missing)
     assert 'shoulder' not in message
 
 
-def test_an_effort_that_nobody_measures_is_named(desk):
+def test_an_effort_that_nobody_measures_is_named(node_state):
     """Positions alone make no forward dynamics."""
-    measure(desk, np.zeros(2), np.zeros(2))
-    assert refused(desk, 'forward_dynamics').startswith('no effort of shoulder, elbow:')
-    assert refused(desk, 'forward_dynamics', joint_names=['elbow'],
+    measure(node_state, np.zeros(2), np.zeros(2))
+    assert refused(node_state, 'forward_dynamics').startswith('no effort of shoulder, elbow:')
+    assert refused(node_state, 'forward_dynamics', joint_names=['elbow'],
                    effort=[1.0]).startswith('no effort of shoulder:')
-    assert refused(desk, 'hybrid_dynamics', acceleration_given=[True, False]).startswith(
+    assert refused(node_state, 'hybrid_dynamics', acceleration_given=[True, False]).startswith(
         'no effort of elbow:')
-    assert ask(desk, 'hybrid_dynamics', acceleration_given=[True, True]).success
+    assert ask(node_state, 'hybrid_dynamics', acceleration_given=[True, True]).success
 
 
 @pytest.mark.parametrize('lacks', ['shoulder', 'elbow'])
 def test_an_effort_is_missed_at_its_joint_behind_a_floating_base(lacks):
     """Where it is needed; the base itself has none to miss."""
     s = scene(TWO_JOINTS, base='floating')
-    s.desk.state.take(NOW, [lacks], [0.1], [0.2], [math.nan])
-    assert refused(s.desk, 'forward_dynamics').startswith(f'no effort of {lacks}:')
+    s.node_state.measured_state.take(NOW, [lacks], [0.1], [0.2], [math.nan])
+    assert refused(s.node_state, 'forward_dynamics').startswith(f'no effort of {lacks}:')
     given = [name == lacks for name in s.robot.joint_names]
-    assert ask(s.desk, 'hybrid_dynamics', acceleration_given=given).success
+    assert ask(s.node_state, 'hybrid_dynamics', acceleration_given=given).success
     given = [name != lacks for name in s.robot.joint_names]
-    assert refused(s.desk, 'hybrid_dynamics', acceleration_given=given).startswith(
+    assert refused(s.node_state, 'hybrid_dynamics', acceleration_given=given).startswith(
         f'no effort of {lacks}:')
 
 
 @pytest.mark.parametrize('service', FIELDS)
 @pytest.mark.parametrize('size', [1, 3])
-def test_a_wrong_size_is_refused_with_the_field_and_the_size_that_is_right(desk, service, size):
+def test_a_wrong_size_is_refused_with_the_field_and_the_size_that_is_right(node_state, service,
+                                                                           size):
     """One entry per named joint, or none."""
-    measure(desk, np.zeros(2), np.zeros(2), np.zeros(2))
+    measure(node_state, np.zeros(2), np.zeros(2), np.zeros(2))
     for field in ('position', 'velocity', *FIELDS[service]):
-        message = refused(desk, service, **{field: [0.1] * size}, **MORE.get(service, {}))
+        message = refused(node_state, service, **{field: [0.1] * size}, **MORE.get(service, {}))
         assert message == (f'{field} has {size} entries; expected 2 for the joints '
                            'shoulder, elbow, or none')
 
 
 @pytest.mark.parametrize('service', [name for name in FIELDS if name not in MANY])
-def test_several_states_are_too_many_for_a_question_about_one(desk, service):
+def test_several_states_are_too_many_for_a_question_about_one(node_state, service):
     """They are a wrong size; MANY take them."""
-    measure(desk, np.zeros(2), np.zeros(2), np.zeros(2))
+    measure(node_state, np.zeros(2), np.zeros(2), np.zeros(2))
     for field in ('position', 'velocity', *FIELDS[service]):
-        assert refused(desk, service, **{field: [0.1] * 4}, **MORE.get(service, {})).startswith(
+        assert refused(node_state, service, **{field: [0.1] * 4}, **MORE.get(service,
+                                                                             {})).startswith(
             f'{field} has 4 entries; expected 2 ')
 
 
@@ -91,46 +93,46 @@ def test_several_states_of_a_floating_base_are_counted_by_the_size_of_each():
     s = scene(TWO_JOINTS, base='floating')
     for field, size in (('position', 7), ('velocity', 6), ('acceleration', 6)):
         rows = [0.0, 0.0, 0.0, 0.0, 0.0, 0.0, 1.0][-size:] * 2
-        message = refused(s.desk, 'inverse_dynamics', joint_names=['floating_base'],
+        message = refused(s.node_state, 'inverse_dynamics', joint_names=['floating_base'],
                           **{field: rows})
         assert message.startswith(f'{field} has {2 * size} entries; expected {size} ')
 
 
 @pytest.mark.parametrize('bad', [math.nan, math.inf, -math.inf])
 @pytest.mark.parametrize('service', FIELDS)
-def test_what_is_no_number_is_refused_with_its_place(desk, service, bad):
+def test_what_is_no_number_is_refused_with_its_place(node_state, service, bad):
     """Field and index."""
-    measure(desk, np.zeros(2), np.zeros(2), np.zeros(2))
+    measure(node_state, np.zeros(2), np.zeros(2), np.zeros(2))
     for field in ('position', 'velocity', *FIELDS[service]):
-        message = refused(desk, service, **{field: [0.1, bad]}, **MORE.get(service, {}))
+        message = refused(node_state, service, **{field: [0.1, bad]}, **MORE.get(service, {}))
         assert message == f'{field}[1] is {bad}; every entry must be finite'
 
 
 @pytest.mark.parametrize('service', FIELDS)
-def test_numbers_that_are_too_large_are_refused_without_noise(desk, service):
+def test_numbers_that_are_too_large_are_refused_without_noise(node_state, service):
     """No warning on the console, no infinity in the answer."""
-    measure(desk, np.zeros(2), np.zeros(2), np.zeros(2))
+    measure(node_state, np.zeros(2), np.zeros(2), np.zeros(2))
     if service != 'kinematics':
-        assert 'too large' in refused(desk, service, velocity=[1e300, -1e300],
+        assert 'too large' in refused(node_state, service, velocity=[1e300, -1e300],
                                       **MORE.get(service, {}))
-    ask(desk, service, position=[1e200, -1e200], **MORE.get(service, {}))
+    ask(node_state, service, position=[1e200, -1e200], **MORE.get(service, {}))
 
 
 @pytest.mark.parametrize('service', [*FIELDS, 'set_friction'])
-def test_an_unknown_joint_is_refused_with_those_there_are(desk, service):
+def test_an_unknown_joint_is_refused_with_those_there_are(node_state, service):
     """Mimic and fixed joints are none of them: they do not move by themselves."""
-    message = refused(desk, service, joint_names=['elbow', 'wrist'], **MORE.get(service, {}))
+    message = refused(node_state, service, joint_names=['elbow', 'wrist'], **MORE.get(service, {}))
     assert message == "no moving joint 'wrist'; the robot has: shoulder, elbow"
-    other = desk_of(EVERY_KIND)
+    other = node_state_of(EVERY_KIND)
     for name in ('follower', 'flange'):
         assert f"no moving joint '{name}'" in refused(other, service, joint_names=[name],
                                                       **MORE.get(service, {}))
 
 
 @pytest.mark.parametrize('service', [*FIELDS, 'set_friction'])
-def test_a_joint_named_twice_is_refused(desk, service):
+def test_a_joint_named_twice_is_refused(node_state, service):
     """Which of its values is meant nobody knows."""
-    message = refused(desk, service, joint_names=['elbow', 'shoulder', 'elbow'],
+    message = refused(node_state, service, joint_names=['elbow', 'shoulder', 'elbow'],
                       **MORE.get(service, {}))
     assert message == "joint_names has 'elbow' twice; name each joint once"
 
@@ -140,7 +142,7 @@ def test_a_quaternion_that_is_none_is_refused_by_field_and_joint(service):
     """Seven zeros are no pose."""
     s = scene(TWO_JOINTS, base='floating')
     for names, size in (([], 9), (['elbow', 'floating_base'], 8), (['floating_base'], 7)):
-        message = refused(s.desk, service, joint_names=names, position=[0.0] * size,
+        message = refused(s.node_state, service, joint_names=names, position=[0.0] * size,
                           **MORE.get(service, {}))
         assert message == ("position holds for joint 'floating_base' a quaternion of norm 0; "
                            'expected x y z w of norm 1')
@@ -152,16 +154,17 @@ def test_a_quaternion_that_is_none_is_refused_by_field_and_joint(service):
                                      'model_report', 'self_test'])
 def test_without_a_robot_every_service_says_so(service):
     """And where it would come from."""
-    desk = NodeState(lambda: NOW, lambda: 0.0, ModelParameters())
+    node_state = NodeState(lambda: NOW, lambda: 0.0, ModelParameters())
     more = {'name': 'box'} if service == 'set_payload' else MORE.get(service, {})
-    assert refused(desk, service, **more).startswith('no robot yet: ')
+    assert refused(node_state, service, **more).startswith('no robot yet: ')
 
 
 @pytest.mark.parametrize('service', [name for name in FIELDS if name != 'contact_and_impact'])
 def test_a_robot_that_cannot_move_has_answers_too(service):
     """They are empty, and need no measurement."""
-    reply = ask(desk_of(NOTHING_MOVES), service, **MORE.get(service, {}))
+    reply = ask(node_state_of(NOTHING_MOVES), service, **MORE.get(service, {}))
     assert reply.joint_names == []
     assert (reply.state_stamp, reply.state_age) == (0, 0.0)
-    assert 'position has 1 entries' in refused(desk_of(NOTHING_MOVES), service, position=[0.1],
+    assert 'position has 1 entries' in refused(node_state_of(NOTHING_MOVES), service,
+                                               position=[0.1],
                                                **MORE.get(service, {}))

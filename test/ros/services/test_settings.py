@@ -4,7 +4,7 @@ import math
 
 import numpy as np
 import pytest
-from support.node_states import ask, desk_of, measure, refused, scene
+from support.node_states import ask, measure, node_state_of, refused, scene
 from support.tiny_robots import EVERY_KIND, TWO_JOINTS
 
 from dynamics_node import Robot
@@ -27,7 +27,7 @@ def s():
 
 
 def torque(s):
-    return ask(s.desk, 'inverse_dynamics').effort.tolist()
+    return ask(s.node_state, 'inverse_dynamics').effort.tolist()
 
 
 # Gravity -------------------------------------------------------------------------------------
@@ -35,34 +35,35 @@ def torque(s):
 @pytest.mark.parametrize('frame', ['', 'base'])
 def test_gravity_in_the_root_frame_is_taken_as_it_is(s, frame):
     """And needs no measurement."""
-    desk = desk_of(TWO_JOINTS)
-    reply = ask(desk, 'set_gravity', gravity=towards(1, 2, -9, frame))
+    node_state = node_state_of(TWO_JOINTS)
+    reply = ask(node_state, 'set_gravity', gravity=towards(1, 2, -9, frame))
     assert (reply.gravity.x, reply.gravity.y, reply.gravity.z) == (1.0, 2.0, -9.0)
-    measure(desk, s.q, s.v)
+    measure(node_state, s.q, s.v)
     robot = Robot.from_urdf(TWO_JOINTS, gravity=(1.0, 2.0, -9.0))
-    answer = ask(desk, 'inverse_dynamics')
+    answer = ask(node_state, 'inverse_dynamics')
     assert answer.effort.tolist() == robot.inverse_dynamics(s.q, s.v, np.zeros(2)).tolist()
     assert answer.model_id == reply.model_id
 
 
 def test_gravity_in_the_axes_of_a_link_is_turned_as_the_link_stands(s):
     """An accelerometer on the arm tells where the earth is."""
-    reply = ask(s.desk, 'set_gravity', gravity=towards(1, 2, -9, 'elbow_link'))
+    reply = ask(s.node_state, 'set_gravity', gravity=towards(1, 2, -9, 'elbow_link'))
     want = s.robot.frame_pose(s.q, 'elbow_link')[:3, :3] @ [1, 2, -9]
     assert [getattr(reply.gravity, x) for x in 'xyz'] == pytest.approx(want)
-    assert s.desk.robot.gravity == pytest.approx(want)
+    assert s.node_state.robot.gravity == pytest.approx(want)
 
 
 def test_gravity_at_a_link_needs_the_joints_that_carry_it_and_no_others(s):
     """A gripper that nobody measures does not matter to the shoulder."""
-    desk = desk_of(TWO_JOINTS)
-    assert refused(desk, 'set_gravity', gravity=towards(0, 0, -9, 'shoulder_link')).startswith(
+    node_state = node_state_of(TWO_JOINTS)
+    assert refused(node_state, 'set_gravity', gravity=towards(0, 0, -9,
+                                                              'shoulder_link')).startswith(
         'no position of shoulder:')
-    measure(desk, s.q, s.v, joints=['shoulder'])
-    assert ask(desk, 'set_gravity', gravity=towards(0, 0, -9, 'shoulder_link')).success
+    measure(node_state, s.q, s.v, joints=['shoulder'])
+    assert ask(node_state, 'set_gravity', gravity=towards(0, 0, -9, 'shoulder_link')).success
     want = s.robot.frame_pose(s.q, 'shoulder_link')[:3, :3] @ [0, 0, -9]
-    assert desk.robot.gravity == pytest.approx(want)
-    assert refused(desk, 'set_gravity', gravity=towards(0, 0, -9, 'elbow_link')).startswith(
+    assert node_state.robot.gravity == pytest.approx(want)
+    assert refused(node_state, 'set_gravity', gravity=towards(0, 0, -9, 'elbow_link')).startswith(
         'no position of elbow:')
 
 
@@ -70,16 +71,16 @@ def test_gravity_at_a_link_needs_the_joints_that_carry_it_and_no_others(s):
 def test_gravity_at_a_link_behind_every_kind_of_joint(frame):
     """Mimic, planar, prismatic, lumped."""
     s = scene(EVERY_KIND)
-    assert ask(s.desk, 'set_gravity', gravity=towards(1, 2, -9, frame)).success
+    assert ask(s.node_state, 'set_gravity', gravity=towards(1, 2, -9, frame)).success
     want = s.robot.frame_pose(s.q, frame)[:3, :3] @ [1, 2, -9]
-    assert s.desk.robot.gravity == pytest.approx(want)
+    assert s.node_state.robot.gravity == pytest.approx(want)
 
 
 @pytest.mark.parametrize('frame', ['base', 'shoulder_link', 'elbow_link'])
 def test_gravity_at_a_link_of_a_robot_that_floats(frame):
     """Its root moves too: what is told is gravity in the world."""
     s = scene(TWO_JOINTS, base='floating')
-    reply = ask(s.desk, 'set_gravity', gravity=towards(1, 2, -9, frame))
+    reply = ask(s.node_state, 'set_gravity', gravity=towards(1, 2, -9, frame))
     want = s.robot.frame_pose(s.q, frame)[:3, :3] @ [1, 2, -9]
     assert [getattr(reply.gravity, x) for x in 'xyz'] == pytest.approx(want)
 
@@ -93,7 +94,7 @@ def test_gravity_at_a_link_of_a_robot_that_floats(frame):
 def test_gravity_that_cannot_be_meant_is_refused_and_nothing_changes(s, gravity, message):
     """An empty request must not make an arm weightless."""
     before = torque(s)
-    assert refused(s.desk, 'set_gravity', gravity=towards(*gravity)).startswith(message)
+    assert refused(s.node_state, 'set_gravity', gravity=towards(*gravity)).startswith(message)
     assert torque(s) == before
 
 
@@ -101,42 +102,43 @@ def test_gravity_that_cannot_be_meant_is_refused_and_nothing_changes(s, gravity,
 
 def test_friction_is_set_for_the_joints_named_and_told_for_all(s):
     """In the order of the model, what the request leaves empty unchanged."""
-    reply = ask(s.desk, 'set_friction', joint_names=['elbow'], damping=[3.0])
+    reply = ask(s.node_state, 'set_friction', joint_names=['elbow'], damping=[3.0])
     assert reply.joint_names == ['shoulder', 'elbow']
     assert (reply.damping.tolist(), reply.friction.tolist()) == ([0.5, 3.0], [0.25, 0.25])
-    reply = ask(s.desk, 'set_friction', joint_names=['elbow', 'shoulder'], friction=[1.0, 2.0])
+    reply = ask(s.node_state, 'set_friction', joint_names=['elbow', 'shoulder'], friction=[1.0,
+                                                                                           2.0])
     assert (reply.damping.tolist(), reply.friction.tolist()) == ([0.5, 3.0], [2.0, 1.0])
     robot = s.robot.with_friction({'elbow': 3.0}, {'elbow': 1.0, 'shoulder': 2.0})
     assert torque(s) == robot.inverse_dynamics(s.q, s.v, np.zeros(2)).tolist()
-    assert reply.model_id == ask(s.desk, 'inverse_dynamics').model_id
+    assert reply.model_id == ask(s.node_state, 'inverse_dynamics').model_id
 
 
 def test_reset_goes_back_to_the_description_before_anything_is_set(s):
     """For the joints named."""
-    ask(s.desk, 'set_friction', damping=[3.0, 4.0], friction=[5.0, 6.0])
-    reply = ask(s.desk, 'set_friction', joint_names=['elbow'], friction=[7.0], reset=True)
+    ask(s.node_state, 'set_friction', damping=[3.0, 4.0], friction=[5.0, 6.0])
+    reply = ask(s.node_state, 'set_friction', joint_names=['elbow'], friction=[7.0], reset=True)
     assert (reply.damping.tolist(), reply.friction.tolist()) == ([3.0, 0.5], [5.0, 7.0])
-    reply = ask(s.desk, 'set_friction', reset=True)
+    reply = ask(s.node_state, 'set_friction', reset=True)
     assert (reply.damping.tolist(), reply.friction.tolist()) == ([0.5, 0.5], [0.25, 0.25])
     assert torque(s) == s.robot.inverse_dynamics(s.q, s.v, np.zeros(2)).tolist()
 
 
 def test_an_empty_request_only_tells(s):
     """Nothing is changed."""
-    before = ask(s.desk, 'inverse_dynamics').model_id
-    assert ask(s.desk, 'set_friction').model_id == before
+    before = ask(s.node_state, 'inverse_dynamics').model_id
+    assert ask(s.node_state, 'set_friction').model_id == before
 
 
 def test_a_joint_of_several_degrees_of_freedom_has_one_value_for_all():
     """As the URDF has it."""
     s = scene(EVERY_KIND, base='floating')
-    reply = ask(s.desk, 'set_friction', joint_names=['drift', 'turn'], damping=[3.0, 4.0],
+    reply = ask(s.node_state, 'set_friction', joint_names=['drift', 'turn'], damping=[3.0, 4.0],
                 friction=[5.0, 6.0])
     assert reply.joint_names == ['floating_base', 'lift', 'turn', 'drift', 'elbow']
     assert reply.damping.tolist()[:4] == [0.0, 0.5, 4.0, 3.0]
     assert reply.friction.tolist()[:4] == [0.0, 0.25, 6.0, 5.0]
     place = s.robot.model.joint('drift').v
-    assert s.desk.robot.model.damping[place].tolist() == [3.0, 3.0, 3.0]
+    assert s.node_state.robot.model.damping[place].tolist() == [3.0, 3.0, 3.0]
 
 
 @pytest.mark.parametrize(('fields', 'message'), [
@@ -148,8 +150,8 @@ def test_a_joint_of_several_degrees_of_freedom_has_one_value_for_all():
 ])
 def test_friction_that_cannot_be_is_refused_and_nothing_changes(s, fields, message):
     """Not even the part of it that could be, nor the reset."""
-    ask(s.desk, 'set_friction', damping=[3.0, 4.0])
+    ask(s.node_state, 'set_friction', damping=[3.0, 4.0])
     before = torque(s)
-    said = refused(s.desk, 'set_friction', **{'damping': [9.0, 9.0], **fields}, reset=True)
+    said = refused(s.node_state, 'set_friction', **{'damping': [9.0, 9.0], **fields}, reset=True)
     assert said.startswith(message)
     assert torque(s) == before

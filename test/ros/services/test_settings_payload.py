@@ -30,11 +30,11 @@ def s():
 
 
 def torque(s):
-    return ask(s.desk, 'inverse_dynamics').effort.tolist()
+    return ask(s.node_state, 'inverse_dynamics').effort.tolist()
 
 
 def attach(s, name='box', frame='elbow_link', time=0.0, **payload):
-    return ask(s.desk, 'set_payload', name=name, frame=frame, payload=load(**payload),
+    return ask(s.node_state, 'set_payload', name=name, frame=frame, payload=load(**payload),
                transition_time=seconds(time))
 
 
@@ -45,7 +45,7 @@ def test_a_payload_counts_as_if_the_robot_had_been_given_it(s):
     robot = s.robot.with_payload('box', 'elbow_link', 2.0, (0.1, 0.2, 0.3), tensor)
     assert torque(s) == robot.inverse_dynamics(s.q, s.v, np.zeros(2)).tolist()
     assert reply.total_mass == robot.total_mass
-    assert reply.model_id == ask(s.desk, 'inverse_dynamics').model_id
+    assert reply.model_id == ask(s.node_state, 'inverse_dynamics').model_id
 
 
 def test_zeros_are_a_point_mass(s):
@@ -57,13 +57,13 @@ def test_zeros_are_a_point_mass(s):
 
 def test_removal_gives_back_the_same_bits_and_the_same_model_id(s):
     """After any number of changes."""
-    before, model_id = torque(s), ask(s.desk, 'inverse_dynamics').model_id
+    before, model_id = torque(s), ask(s.node_state, 'inverse_dynamics').model_id
     attach(s)
     attach(s, mass=3.0)
     attach(s, name='other', frame='base')
     for name in ('box', 'other'):
-        reply = ask(s.desk, 'set_payload', name=name, remove=True)
-    assert reply.model_id == ask(s.desk, 'inverse_dynamics').model_id == model_id
+        reply = ask(s.node_state, 'set_payload', name=name, remove=True)
+    assert reply.model_id == ask(s.node_state, 'inverse_dynamics').model_id == model_id
     assert reply.total_mass == s.robot.total_mass
     assert torque(s) == before
 
@@ -73,25 +73,25 @@ def test_the_reply_tells_what_will_be_when_the_transition_has_passed(s):
     before = np.array(torque(s))
     reply = attach(s, time=2.5)
     assert reply.total_mass == pytest.approx(s.robot.total_mass + 2.0)
-    s.desk.clocks.seconds += 1.0
-    told = ask(s.desk, 'list_payloads')
+    s.node_state.clocks.seconds += 1.0
+    told = ask(s.node_state, 'list_payloads')
     assert (told.names, told.frames) == (['box'], ['elbow_link'])
     assert told.payloads[0] == load()
     assert told.fraction.tolist() == pytest.approx([0.4])
     assert told.payload_mass == pytest.approx(0.8)
-    assert ask(s.desk, 'inverse_dynamics').model_id != reply.model_id
+    assert ask(s.node_state, 'inverse_dynamics').model_id != reply.model_id
     halfway = np.array(torque(s))
-    s.desk.clocks.seconds += 1.5
-    assert ask(s.desk, 'inverse_dynamics').model_id == reply.model_id
+    s.node_state.clocks.seconds += 1.5
+    assert ask(s.node_state, 'inverse_dynamics').model_id == reply.model_id
     assert relative(halfway, 0.6 * before + 0.4 * np.array(torque(s))) < EXACT_MATHS
 
 
 def test_a_payload_on_its_way_out_is_not_listed_but_weighs(s):
     """It is not held any more."""
     attach(s)
-    ask(s.desk, 'set_payload', name='box', remove=True, transition_time=seconds(4.0))
-    s.desk.clocks.seconds += 1.0
-    told = ask(s.desk, 'list_payloads')
+    ask(s.node_state, 'set_payload', name='box', remove=True, transition_time=seconds(4.0))
+    s.node_state.clocks.seconds += 1.0
+    told = ask(s.node_state, 'list_payloads')
     assert told.names == []
     assert told.payload_mass == pytest.approx(1.5)
 
@@ -116,16 +116,16 @@ def test_a_payload_on_its_way_out_is_not_listed_but_weighs(s):
 def test_a_payload_that_cannot_be_is_refused_and_nothing_changes(s, fields, message):
     """The field is named, and the valid choices where there are some."""
     attach(s, mass=1.0)
-    before = torque(s), ask(s.desk, 'list_payloads')
+    before = torque(s), ask(s.node_state, 'list_payloads')
     chosen = {'name': 'box', 'frame': 'elbow_link', 'time': 0.0, **fields}
-    said = refused(s.desk, 'set_payload', name=chosen.pop('name'), frame=chosen.pop('frame'),
+    said = refused(s.node_state, 'set_payload', name=chosen.pop('name'), frame=chosen.pop('frame'),
                    transition_time=seconds(chosen.pop('time')), payload=load(**chosen))
     assert said.startswith(message)
-    assert (torque(s), ask(s.desk, 'list_payloads')) == before
+    assert (torque(s), ask(s.node_state, 'list_payloads')) == before
 
 
 def test_an_unknown_payload_cannot_be_removed(s):
     """Those that are held are named."""
     attach(s)
-    assert refused(s.desk, 'set_payload', name='ball', remove=True) == (
+    assert refused(s.node_state, 'set_payload', name='ball', remove=True) == (
         "no payload 'ball'; the robot has: box")

@@ -1,10 +1,10 @@
-"""The table of services, and the clerk who answers: refusals, faults of ours, counts."""
+"""The table of services, and the runner who answers: refusals, faults of ours, counts."""
 
 import re
 
 import numpy as np
 import pytest
-from support.node_states import ask, desk_of, refused, scene
+from support.node_states import ask, node_state_of, refused, scene
 from support.paths import ROOT
 from support.tiny_robots import EVERY_KIND, NOTHING_MOVES, TWO_JOINTS
 
@@ -17,17 +17,17 @@ def log():
 
 
 @pytest.fixture
-def clerk(log):
+def runner(log):
     """An active one, whose log is `log`."""
     from dynamics_node.ros.services.table import ServiceRunner
-    clerk = ServiceRunner(desk_of(TWO_JOINTS), log.append)
-    clerk.active = True
-    return clerk
+    runner = ServiceRunner(node_state_of(TWO_JOINTS), log.append)
+    runner.active = True
+    return runner
 
 
-def answered(clerk, handler):
+def answered(runner, handler):
     from dynamics_node.srv import InverseDynamics
-    return clerk.serves(handler)(InverseDynamics.Request(), InverseDynamics.Response())
+    return runner.callback(handler)(InverseDynamics.Request(), InverseDynamics.Response())
 
 
 def test_every_service_of_srv_is_served_under_its_name():
@@ -39,58 +39,58 @@ def test_every_service_of_srv_is_served_under_its_name():
         assert re.sub(r'(?<!^)([A-Z])', r'_\1', kind.__name__).lower() == name == handler.__name__
 
 
-def test_an_inactive_node_refuses_and_says_how_to_activate_it(clerk, log):
+def test_an_inactive_node_refuses_and_says_how_to_activate_it(runner, log):
     """The handler is not asked."""
-    clerk.active = False
-    reply = answered(clerk, lambda *_: pytest.fail('was asked'))
+    runner.active = False
+    reply = answered(runner, lambda *_: pytest.fail('was asked'))
     assert (reply.success, reply.message) == (
         False, 'the node is inactive: ros2 lifecycle set <node> activate')
     assert log == []
 
 
 def half_filled(error):
-    def handler(desk, request, response):
+    def handler(node_state, request, response):
         response.success, response.effort, response.model_id = True, [1.0, 2.0], 'abc'
         response.joint_names = ['shoulder', 'elbow']
         raise error
     return handler
 
 
-def test_of_a_refused_request_nothing_is_answered_but_the_reason(clerk, log):
+def test_of_a_refused_request_nothing_is_answered_but_the_reason(runner, log):
     """What was filled in so far is dropped; it is no fault, so nothing is logged."""
-    reply = answered(clerk, half_filled(DynamicsError('because')))
+    reply = answered(runner, half_filled(DynamicsError('because')))
     assert reply == type(reply)(success=False, message='because')
     assert log == []
 
 
 @pytest.mark.parametrize('error', [ZeroDivisionError('oh'), ValueError('oh'), MemoryError('oh'),
                                    np.linalg.LinAlgError('oh'), AssertionError('oh')])
-def test_a_fault_of_ours_is_answered_and_logged_with_its_place(clerk, log, error):
+def test_a_fault_of_ours_is_answered_and_logged_with_its_place(runner, log, error):
     """The node goes on."""
-    reply = answered(clerk, half_filled(error))
+    reply = answered(runner, half_filled(error))
     message = f'internal error: {error!r}; see the log of the node'
     assert reply == type(reply)(success=False, message=message)
     (entry,) = log
     assert 'handler failed, please report this' in entry
     assert 'raise error' in entry
-    assert answered(clerk, lambda desk, request, response: response) is not None
+    assert answered(runner, lambda node_state, request, response: response) is not None
 
 
-def test_answers_and_refusals_are_counted(clerk):
+def test_answers_and_refusals_are_counted(runner):
     """For the diagnostics."""
-    answered(clerk, lambda desk, request, response: response)
-    answered(clerk, half_filled(DynamicsError('because')))
-    answered(clerk, half_filled(KeyError('oh')))
-    assert (clerk.answered, clerk.refused) == (1, 2)
+    answered(runner, lambda node_state, request, response: response)
+    answered(runner, half_filled(DynamicsError('because')))
+    answered(runner, half_filled(KeyError('oh')))
+    assert (runner.answered, runner.refused) == (1, 2)
 
 
 # The report and the self-test ----------------------------------------------------------------
 
 def test_the_report_tells_the_robot_as_it_is_carried_and_measured_now():
     """Limits, frames, gravity, what was never measured."""
-    desk = desk_of(EVERY_KIND, gravity=(1.0, 2.0, 3.0))
-    desk.state.take(1, ['elbow'], [0.1])
-    reply = ask(desk, 'model_report')
+    node_state = node_state_of(EVERY_KIND, gravity=(1.0, 2.0, 3.0))
+    node_state.measured_state.take(1, ['elbow'], [0.1])
+    reply = ask(node_state, 'model_report')
     assert reply.joint_names == ['lift', 'turn', 'drift', 'elbow']
     assert reply.joint_types == ['prismatic', 'continuous', 'planar', 'revolute']
     assert reply.never_measured == ['lift', 'turn', 'drift']
@@ -98,21 +98,21 @@ def test_the_report_tells_the_robot_as_it_is_carried_and_measured_now():
     assert (reply.lower_position[1], reply.upper_position[1]) == (-np.inf, np.inf)
     assert (reply.max_velocity[0], reply.max_effort[0]) == (3.0, 50.0)
     assert [reply.gravity.x, reply.gravity.y, reply.gravity.z] == [1.0, 2.0, 3.0]
-    assert reply.total_mass == desk.robot.total_mass
-    assert reply.model_id == desk.held.model_id
-    assert tuple(reply.frame_names) == desk.robot.frame_names
+    assert reply.total_mass == node_state.robot.total_mass
+    assert reply.model_id == node_state.current_robot.model_id
+    assert tuple(reply.frame_names) == node_state.robot.frame_names
     assert reply.compiled is False
 
 
 @pytest.mark.parametrize('text', [TWO_JOINTS, EVERY_KIND, NOTHING_MOVES])
 def test_the_self_test_passes_on_a_good_robot(text):
     """Each check has a residual and a tolerance; the same seed gives the same."""
-    desk = desk_of(text)
-    reply = ask(desk, 'self_test', samples=2)
+    node_state = node_state_of(text)
+    reply = ask(node_state, 'self_test', samples=2)
     assert reply.passed, reply.report
     assert len(reply.checks) == len(reply.residuals) == len(reply.tolerances) > 0
-    assert reply.model_id == desk.held.model_id
-    again = ask(desk, 'self_test', samples=2)
+    assert reply.model_id == node_state.current_robot.model_id
+    again = ask(node_state, 'self_test', samples=2)
     assert np.array_equal(again.residuals, reply.residuals, equal_nan=True)
 
 
@@ -121,11 +121,11 @@ def test_other_seeds_and_numbers_of_samples_are_other_states():
     s = scene(TWO_JOINTS)
 
     def residuals(**fields):
-        return ask(s.desk, 'self_test', **fields).residuals.tolist()[:3]
+        return ask(s.node_state, 'self_test', **fields).residuals.tolist()[:3]
     assert residuals() == residuals(samples=10) != residuals(samples=3)
     assert residuals(seed=1) != residuals(seed=2)
 
 
 def test_too_many_samples_are_refused():
     """They would keep all others waiting."""
-    assert '1000' in refused(scene(TWO_JOINTS).desk, 'self_test', samples=1001)
+    assert '1000' in refused(scene(TWO_JOINTS).node_state, 'self_test', samples=1001)

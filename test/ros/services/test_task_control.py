@@ -1,10 +1,10 @@
-"""Tasks in, torques out, at the desk: the library's numbers, other questions as witnesses."""
+"""Tasks in, torques out, at the node_state: the library's numbers, other questions as witnesses."""
 
 import numpy as np
 import pytest
-from support.current_robots import close, desk_at, state_of
+from support.current_robots import close, node_state_at, state_of
 from support.differences import relative
-from support.node_states import ask, desk_of, scene, tree_scene, wrench
+from support.node_states import ask, node_state_of, scene, tree_scene, wrench
 from support.random_trees import TREES
 from support.tiny_robots import TWO_JOINTS
 from support.tolerances import SOLVED
@@ -34,7 +34,7 @@ def test_the_answer_is_that_of_the_library_in_the_order_of_the_reply(tree):
     goal = {name: float(s.rng.normal()) for name in one_axis}
     frame = s.robot.frame_names[-1]
     torque, limit = s.rng.normal(size=s.robot.nv), 500.0 + 500.0 * s.rng.random(s.robot.nv)
-    reply = ask(s.desk, 'task_control', joint_names=names, tasks=[
+    reply = ask(s.node_state, 'task_control', joint_names=names, tasks=[
         Task(name='tip', kind='frame', frame=frame, position=TURNED, axes=['x', 'rz'],
              velocity=[0.1] * 6, acceleration=[0.2] * 6, stiffness=50.0, damping=[3.0]),
         Task(name='pose', kind='posture', level=2, weight=2.0, position=[
@@ -74,13 +74,13 @@ def test_the_torques_do_what_the_task_asks():
     s = scene(ARM7.read_text())
     state = {'position': [0.3, 0.6, -0.2, -1.2, 0.4, 0.9, 0.1], 'velocity': s.v}
     wanted = s.rng.normal(size=6)
-    reply = ask(s.desk, 'task_control', unbounded=True, tasks=[
+    reply = ask(s.node_state, 'task_control', unbounded=True, tasks=[
         Task(name='hand', kind='frame', level=0, frame='tool0', acceleration=wanted,
              stiffness=0.0),
         Task(name='least torque', kind='torque')], **state)
-    a = ask(s.desk, 'forward_dynamics', effort=reply.effort, **state).acceleration
+    a = ask(s.node_state, 'forward_dynamics', effort=reply.effort, **state).acceleration
     assert relative(a, reply.acceleration) < SOLVED
-    seen = ask(s.desk, 'operational_space', frames=['tool0'], **state)
+    seen = ask(s.node_state, 'operational_space', frames=['tool0'], **state)
     moved = np.reshape(seen.jacobian, (6, 7)) @ a + seen.bias_acceleration
     assert relative(moved, wanted) < SOLVED
     assert relative(errors_of(reply)['hand'], np.zeros(6)) < SOLVED
@@ -94,11 +94,12 @@ def test_contacts_of_the_request_carry_the_robot():
     v = np.array([*np.zeros(6), 0.3, -0.4])
     state = {'joint_names': names, 'position': s.of(names, s.q, 'q'), 'velocity': s.of(names, v),
              'constraints_yaml': SOLE}
-    reply = ask(s.desk, 'task_control', unbounded=True, tasks=[
+    reply = ask(s.node_state, 'task_control', unbounded=True, tasks=[
         Task(name='pose', kind='posture', level=0, joints=['elbow', 'shoulder'],
              position=[0.5, -0.5])], **state)
     assert reply.row_names == [f'sole.{row}' for row in ('x', 'y', 'z', 'rx', 'ry', 'rz')]
-    held = ask(s.desk, 'constrained_dynamics', question='forward', effort=reply.effort, **state)
+    held = ask(s.node_state, 'constrained_dynamics', question='forward', effort=reply.effort,
+               **state)
     close(reply.acceleration, held.acceleration)
     close(reply.multipliers, held.multipliers)
     joints = np.array(reply.acceleration)[[0, 7]]
@@ -109,23 +110,26 @@ def test_contacts_of_the_request_carry_the_robot():
 
 def test_loops_count_or_not_and_passive_joints_have_no_torque():
     """As for constrained dynamics."""
-    desk, robot = desk_at('four_bar')
+    node_state, robot = node_state_at('four_bar')
     q, v = state_of(robot)
     crank = Task(name='turn', kind='posture', joints=['crank_joint'], acceleration=[2.0],
                  stiffness=0.0)
     state = {'position': q, 'velocity': v, 'tasks': [crank], 'unbounded': True}
-    closed = ask(desk, 'task_control', **state)
+    closed = ask(node_state, 'task_control', **state)
     want = robot.whole_body(q, v, [tasks_data.Task('turn', 'posture', joints=('crank_joint',),
                                                    acceleration=(2.0,), stiffness=0.0)], bounds=())
     close(closed.effort, want.torque)
     close(closed.multipliers, np.concatenate(list(want.forces.values())))
     assert closed.effort[1:].tolist() == [0.0, 0.0]
-    assert ask(desk, 'task_control', constraint_names=['tip_x'], **state).row_names == ['tip_x.n']
-    open_tree = ask(desk, 'task_control', ignore_loops=True, all_active=True, **state)
-    a = ask(desk, 'forward_dynamics', position=q, velocity=v, effort=open_tree.effort).acceleration
+    assert ask(node_state, 'task_control', constraint_names=['tip_x'],
+               **state).row_names == ['tip_x.n']
+    open_tree = ask(node_state, 'task_control', ignore_loops=True, all_active=True, **state)
+    a = ask(node_state, 'forward_dynamics', position=q, velocity=v,
+            effort=open_tree.effort).acceleration
     close(a, open_tree.acceleration)
     apart = q + [0.01, 0.0, 0.0]
-    steady = ask(desk, 'task_control', **{**state, 'position': apart}, stabilisation=[10.0, 10.0])
+    steady = ask(node_state, 'task_control', **{**state, 'position': apart}, stabilisation=[10.0,
+                                                                                            10.0])
     close(steady.effort, robot.whole_body(
         apart, v, [tasks_data.Task('turn', 'posture', joints=('crank_joint',),
                                    acceleration=(2.0,), stiffness=0.0)], bounds=(),
@@ -138,11 +142,11 @@ def test_what_contradicts_is_named_and_no_torque_comes():
     left, right = (Task(name=name, kind='posture', level=0, joints=['elbow'],
                         acceleration=[a], stiffness=0.0) for name, a in (('left', 1.0),
                                                                          ('right', -1.0)))
-    reply = ask(s.desk, 'task_control', tasks=[left, right], unbounded=True)
+    reply = ask(s.node_state, 'task_control', tasks=[left, right], unbounded=True)
     assert (reply.success, reply.status) == (True, 'infeasible')
     assert sorted(reply.conflict) == ["task 'left'", "task 'right'"]
     strong = Task(name='jump', kind='posture', level=0, joints=['elbow'], acceleration=[1e4])
-    weak = ask(s.desk, 'task_control', tasks=[strong])
+    weak = ask(s.node_state, 'task_control', tasks=[strong])
     assert "task 'jump'" in weak.conflict and 'torque of elbow' in weak.conflict
     for each in (reply, weak):
         assert not (len(each.effort) or len(each.acceleration) or each.errors or each.row_names)
@@ -153,32 +157,32 @@ def test_bounds_are_kept_and_named_where_they_are_touched():
     s = scene(TWO_JOINTS)
     state = {'joint_names': ['elbow', 'shoulder'], 'position': [0.1, 0.2], 'velocity': [0.0, 0.0],
              'tasks': [Task(name='jump', kind='posture', acceleration=[1e4, -1e4])]}
-    reply = ask(s.desk, 'task_control', **state)
+    reply = ask(s.node_state, 'task_control', **state)
     assert np.abs(reply.effort).max() <= 50.0 * (1.0 + SOLVED)
     assert set(reply.active) & {'torque of elbow', 'torque of shoulder'}
-    reply = ask(s.desk, 'task_control', bounds=[TaskBound(kind='torque', limit=[3.0, 40.0])],
+    reply = ask(s.node_state, 'task_control', bounds=[TaskBound(kind='torque', limit=[3.0, 40.0])],
                 **state)
     assert abs(reply.effort[0]) <= 3.0 * (1.0 + SOLVED) < abs(reply.effort[1])
-    reply = ask(s.desk, 'task_control', bounds=[TaskBound(kind='acceleration', limit=[7.0])],
+    reply = ask(s.node_state, 'task_control', bounds=[TaskBound(kind='acceleration', limit=[7.0])],
                 **state)
     close(reply.acceleration, [7.0, -7.0])
-    reply = ask(s.desk, 'task_control', bounds=[
+    reply = ask(s.node_state, 'task_control', bounds=[
         TaskBound(kind='joint_limits', limit=[20.0], step=0.01)], **state)
     assert sorted(reply.active) == ['limits of elbow', 'limits of shoulder']
-    soft = ask(s.desk, 'task_control', bounds=[
+    soft = ask(s.node_state, 'task_control', bounds=[
         TaskBound(kind='torque', limit=[1e-3], level=1), TaskBound(kind='torque')], **state)
     assert soft.status == 'solved'
 
 
 def test_the_pressure_stays_on_a_sole_of_known_size():
     """Half sizes of the request: without them the base tips over its edge."""
-    desk = desk_of(TWO_JOINTS, base='floating')
+    node_state = node_state_of(TWO_JOINTS, base='floating')
     state = {'position': [0.0] * 6 + [1.0, 0.0, 0.0], 'velocity': [0.0] * 8,
              'constraints_yaml': SOLE, 'tasks': [
                  Task(name='swing', kind='posture', acceleration=[30.0, 30.0], stiffness=0.0)]}
 
     def pressure(bound):
-        reply = ask(desk, 'task_control', bounds=[bound], **state)
+        reply = ask(node_state, 'task_control', bounds=[bound], **state)
         assert reply.status == 'solved'
         fz, mx, my = (reply.multipliers[k] for k in (2, 3, 4))
         return np.array([-my / fz, mx / fz])
@@ -193,7 +197,7 @@ def test_a_contact_given_in_yaml_is_that_of_the_library():
     q, v = s.q, np.zeros(8)
     sole = Constraint('sole', 'flat_contact', 'base', friction=0.6)
     value = [0.0, 0.0, 80.0, 0.0, 0.0, 0.0]
-    reply = ask(s.desk, 'task_control', position=q, velocity=v, constraints_yaml=SOLE, tasks=[
+    reply = ask(s.node_state, 'task_control', position=q, velocity=v, constraints_yaml=SOLE, tasks=[
         Task(name='press', kind='force', contact='sole', value=value)])
     want = s.robot.whole_body(q, v, [tasks_data.Task('press', 'force', contact='sole',
                                                      value=value)], [sole])

@@ -51,7 +51,7 @@ TASKS = [
 def test_a_bad_task_is_refused_by_its_name_and_field(fields, words, names):
     """In whatever order the joints are."""
     good = Task(name='good', kind='torque')
-    message = refused(scene(TWO_JOINTS).desk, 'task_control', joint_names=names,
+    message = refused(scene(TWO_JOINTS).node_state, 'task_control', joint_names=names,
                       tasks=[good, Task(**{**TIP, **fields})])
     assert [word for word in words if word not in message] == [], message
 
@@ -86,7 +86,7 @@ BOUNDS = [
 def test_a_bad_bound_is_refused_by_its_kind_and_field(fields, words):
     """Beside a good one."""
     message = refused(
-        scene(TWO_JOINTS).desk, 'task_control',
+        scene(TWO_JOINTS).node_state, 'task_control',
         constraints_yaml='- {name: sole, kind: flat_contact, frame: elbow_link, friction: 0.6}',
         bounds=[TaskBound(kind='friction'), TaskBound(**{'kind': 'torque', **fields})])
     assert [word for word in words if word not in message] == [], message
@@ -104,5 +104,5 @@ def test_a_bad_bound_is_refused_by_its_kind_and_field(fields, words):
     ({'stabilisation': [1.0, NAN]}, ['stabilisation is'])])
 def test_a_bad_request_is_refused_by_its_field(fields, words):
     """With what would be valid."""
-    message = refused(scene(TWO_JOINTS).desk, 'task_control', **fields)
+    message = refused(scene(TWO_JOINTS).node_state, 'task_control', **fields)
     assert [word for word in words if word not in message] == [], message

@@ -4,7 +4,7 @@ import numpy as np
 import pytest
 from scipy.spatial.transform import Rotation
 from support.differences import STEP, along, relative
-from support.node_states import ask, desk_of, refused, scene, tree_scene
+from support.node_states import ask, node_state_of, refused, scene, tree_scene
 from support.random_trees import TREES
 from support.tiny_robots import TWO_JOINTS
 from support.tolerances import EXACT_MATHS, RATE_BY_DIFFERENCES
@@ -18,7 +18,7 @@ def shaped(reply, field):
 def terms(s, q, v):
     """Return the terms with all joints named, in some order, and that order."""
     names = [str(name) for name in s.rng.permutation(s.robot.joint_names)]
-    reply = ask(s.desk, 'dynamics_terms', joint_names=names, position=s.of(names, q, 'q'),
+    reply = ask(s.node_state, 'dynamics_terms', joint_names=names, position=s.of(names, q, 'q'),
                 velocity=s.of(names, v))
     return reply, names
 
@@ -28,7 +28,7 @@ def test_the_terms_are_those_of_the_robot_in_the_order_of_the_reply(tree):
     """Rows and columns of the matrices too, for some joints named and the others measured."""
     s = tree_scene(tree)
     names = s.some_joints()
-    reply = ask(s.desk, 'dynamics_terms', joint_names=names)
+    reply = ask(s.node_state, 'dynamics_terms', joint_names=names)
     order = s.of(s.reply_order(names), np.arange(s.robot.nv))
     assert reply.joint_names == s.reply_order(names)
     assert (shaped(reply, 'mass_matrix') == s.robot.mass_matrix(s.q)[np.ix_(order, order)]).all()
@@ -49,7 +49,7 @@ def test_the_terms_obey_the_equation_of_motion(tree):
     reply, names = terms(s, s.q, s.v)
     M, C = shaped(reply, 'mass_matrix'), shaped(reply, 'coriolis_matrix')
     a, v = s.rng.normal(size=s.robot.nv), s.of(names, s.v)
-    tau = ask(s.desk, 'inverse_dynamics', joint_names=names, acceleration=a).effort
+    tau = ask(s.node_state, 'inverse_dynamics', joint_names=names, acceleration=a).effort
     assert relative(M, M.T) < EXACT_MATHS
     assert np.linalg.eigvalsh(M).min() > 0.0
     assert relative(reply.coriolis, C @ v) < EXACT_MATHS
@@ -79,7 +79,7 @@ def test_a_robot_without_mass_has_no_centre_but_terms():
     for entry in ('ixx="0.03"', 'ixy="0.002"', 'ixz="0.001"', 'iyy="0.04"', 'iyz="0.003"',
                   'izz="0.05"'):
         massless = massless.replace(entry, f'{entry[:3]}="0"')
-    reply = ask(desk_of(massless), 'dynamics_terms', position=[0.1, 0.2], velocity=[0.3, 0.4])
+    reply = ask(node_state_of(massless), 'dynamics_terms', position=[0.1, 0.2], velocity=[0.3, 0.4])
     assert not np.any(reply.mass_matrix)
     assert reply.friction[0] > 0.0
     assert not reply.momentum.any()
@@ -110,7 +110,7 @@ def test_kinematics_are_those_of_the_robot_in_the_order_asked_for(tree, local):
     s = tree_scene(tree)
     names = s.some_joints()
     frames = [str(frame) for frame in s.rng.permutation(s.robot.frame_names)[:4]]
-    reply = ask(s.desk, 'kinematics', joint_names=names, frames=frames, local=local,
+    reply = ask(s.node_state, 'kinematics', joint_names=names, frames=frames, local=local,
                 jacobians=True, jacobian_rates=True)
     assert reply.frames == frames
     order = s.of(reply.joint_names, np.arange(s.robot.nv))
@@ -129,7 +129,8 @@ def test_jacobian_twist_and_pose_belong_together(tree):
     s = tree_scene(tree)
 
     def at(q):
-        return ask(s.desk, 'kinematics', frames=['l9'], position=q, velocity=s.v, jacobians=True,
+        return ask(s.node_state, 'kinematics', frames=['l9'], position=q, velocity=s.v,
+                   jacobians=True,
                    jacobian_rates=True)
     reply = at(s.q)
     J, rate = (matrices(x, 1, s.robot.nv)[0] for x in (reply.jacobians, reply.jacobian_rates))
@@ -146,15 +147,15 @@ def test_jacobian_twist_and_pose_belong_together(tree):
 def test_no_frames_stand_for_all_and_matrices_come_when_wanted():
     """Poses and twists always do."""
     s = scene(TWO_JOINTS)
-    reply = ask(s.desk, 'kinematics')
+    reply = ask(s.node_state, 'kinematics')
     assert reply.frames == ['base', 'shoulder_link', 'elbow_link']
     assert len(reply.poses) == len(reply.twists) == 3
     assert len(reply.jacobians) == len(reply.jacobian_rates) == 0
-    assert len(ask(s.desk, 'kinematics', jacobians=True).jacobian_rates) == 0
-    assert len(ask(s.desk, 'kinematics', jacobian_rates=True).jacobians) == 0
+    assert len(ask(s.node_state, 'kinematics', jacobians=True).jacobian_rates) == 0
+    assert len(ask(s.node_state, 'kinematics', jacobian_rates=True).jacobians) == 0
 
 
 def test_an_unknown_frame_is_refused_with_those_there_are():
     """One among several is enough."""
-    message = refused(scene(TWO_JOINTS).desk, 'kinematics', frames=['base', 'tool0'])
+    message = refused(scene(TWO_JOINTS).node_state, 'kinematics', frames=['base', 'tool0'])
     assert message == "no frame 'tool0'; the robot has: base, shoulder_link, elbow_link"

@@ -4,7 +4,7 @@ import numpy as np
 import pytest
 from scipy.interpolate import CubicSpline
 from support.differences import relative
-from support.node_states import NOW, ask, desk_of, measure, scene, tree_scene
+from support.node_states import NOW, ask, measure, node_state_of, scene, tree_scene
 from support.random_trees import TREES
 from support.tiny_robots import TWO_JOINTS
 from support.tolerances import EXACT_MATHS
@@ -34,7 +34,7 @@ def test_the_effort_is_that_of_inverse_dynamics_the_other_joints_at_rest(tree):
     driven = [j.name for j in s.robot.model.joints if j.kind not in ('planar', 'floating')]
     names = [str(name) for name in s.rng.permutation(driven)[:s.rng.integers(1, len(driven) + 1)]]
     points = random_points(s, names)
-    reply = ask(s.desk, 'trajectory_torques', trajectory=trajectory(names, TIMES, **points))
+    reply = ask(s.node_state, 'trajectory_torques', trajectory=trajectory(names, TIMES, **points))
     assert reply.joint_names == s.reply_order(names)
     q, v, a = np.tile(s.q, (4, 1)), np.zeros((4, s.robot.nv)), np.zeros((4, s.robot.nv))
     for x, which, field in ((q, 'q', 'positions'), (v, 'v', 'velocities'),
@@ -53,7 +53,7 @@ def test_a_trajectory_comes_back_as_it_was_with_effort(s):
     sent = trajectory(['elbow', 'shoulder'], TIMES, **points)
     sent.header.frame_id = 'world'
     sent.header.stamp.sec = 7
-    got = ask(s.desk, 'trajectory_torques', trajectory=sent).trajectory
+    got = ask(s.node_state, 'trajectory_torques', trajectory=sent).trajectory
     assert (got.header, got.joint_names) == (sent.header, sent.joint_names)
     assert [point.time_from_start for point in got.points] == [
         point.time_from_start for point in sent.points]
@@ -65,7 +65,7 @@ def test_a_trajectory_comes_back_as_it_was_with_effort(s):
 def test_positions_alone_are_joined_by_a_spline_from_rest_to_rest(s):
     """Velocities and accelerations are its derivatives, and the effort is theirs."""
     q = random_points(s, 'ab')['positions']
-    got = ask(s.desk, 'trajectory_torques', trajectory=trajectory(
+    got = ask(s.node_state, 'trajectory_torques', trajectory=trajectory(
         ['shoulder', 'elbow'], TIMES, positions=q)).trajectory
     spline = CubicSpline(TIMES, q, bc_type='clamped')
     v, a = spline(TIMES, 1), spline(TIMES, 2)
@@ -78,7 +78,7 @@ def test_velocities_that_are_given_stay_and_accelerations_are_derived(s):
     """The slope of the spline through the velocities."""
     points = random_points(s, 'ab')
     del points['accelerations']
-    got = ask(s.desk, 'trajectory_torques', trajectory=trajectory(
+    got = ask(s.node_state, 'trajectory_torques', trajectory=trajectory(
         ['shoulder', 'elbow'], TIMES, **points)).trajectory
     a = CubicSpline(TIMES, points['velocities'])(TIMES, 1)
     assert (column(got, 'velocities') == points['velocities']).all()
@@ -90,7 +90,7 @@ def test_accelerations_that_are_given_stay_where_velocities_are_derived(s):
     points = random_points(s, 'ab')
     v = CubicSpline(TIMES, points['positions'], bc_type='clamped')(TIMES, 1)
     del points['velocities']
-    got = ask(s.desk, 'trajectory_torques', trajectory=trajectory(
+    got = ask(s.node_state, 'trajectory_torques', trajectory=trajectory(
         ['shoulder', 'elbow'], TIMES, **points)).trajectory
     assert (column(got, 'accelerations') == points['accelerations']).all()
     assert relative(column(got, 'velocities'), v) < EXACT_MATHS
@@ -100,9 +100,9 @@ def test_accelerations_that_are_given_stay_where_velocities_are_derived(s):
 
 def test_one_point_is_a_posture():
     """At rest, its effort holds it against gravity."""
-    desk, robot = desk_of(ARM7), Robot.from_urdf(ARM7)
+    node_state, robot = node_state_of(ARM7), Robot.from_urdf(ARM7)
     q = robot.random_configuration(3)
-    reply = ask(desk, 'trajectory_torques', trajectory=trajectory(
+    reply = ask(node_state, 'trajectory_torques', trajectory=trajectory(
         robot.joint_names, [1.5], positions=q[None]))
     assert reply.trajectory.points[0].effort.tolist() == robot.gravity_torque(q).tolist()
 
@@ -117,10 +117,10 @@ def swing(**more):
 
 def test_margins_are_what_is_left_of_the_limits_in_the_order_of_the_reply(s):
     """Limits of the URDF, or of the request for the joints of the trajectory."""
-    reply = ask(s.desk, 'trajectory_torques', **swing())
+    reply = ask(s.node_state, 'trajectory_torques', **swing())
     assert reply.effort_limit.tolist() == [LIMIT, LIMIT]
     assert relative(reply.margin, LIMIT - np.array(reply.peak_effort)) < EXACT_MATHS
-    reply = ask(s.desk, 'trajectory_torques', **swing(effort_limits=[0.7, 300.0]))
+    reply = ask(s.node_state, 'trajectory_torques', **swing(effort_limits=[0.7, 300.0]))
     assert reply.joint_names == ['elbow', 'shoulder']
     assert reply.effort_limit.tolist() == [0.7, 300.0]
     assert relative(reply.margin, [0.7, 300.0] - np.array(reply.peak_effort)) < EXACT_MATHS
@@ -129,25 +129,26 @@ def test_margins_are_what_is_left_of_the_limits_in_the_order_of_the_reply(s):
 def test_limits_find_their_joints_behind_a_floating_base():
     """The base has none that is known."""
     s = scene(TWO_JOINTS, base='floating')
-    reply = ask(s.desk, 'trajectory_torques', **swing())
+    reply = ask(s.node_state, 'trajectory_torques', **swing())
     assert reply.joint_names == ['elbow', 'shoulder', 'floating_base']
     assert reply.effort_limit.tolist()[:2] == [LIMIT, LIMIT]
     assert np.isnan(reply.effort_limit[2:]).all()
     assert len(reply.effort_limit) == len(reply.margin) == len(reply.peak_effort) == 8
-    reply = ask(s.desk, 'trajectory_torques', **swing(effort_limits=[0.7, 300.0]))
+    reply = ask(s.node_state, 'trajectory_torques', **swing(effort_limits=[0.7, 300.0]))
     assert reply.effort_limit.tolist()[:2] == [0.7, 300.0]
 
 
 def test_limits_are_checked_between_the_points_when_asked_to(s):
     """A finer look finds no lower peak, and converges."""
-    peaks = [np.array(ask(s.desk, 'trajectory_torques', **swing(check_period=period)).peak_effort)
+    peaks = [np.array(ask(s.node_state, 'trajectory_torques',
+                          **swing(check_period=period)).peak_effort)
              for period in (0.0, 0.5, 0.125, 0.0625 / 2, 0.0625 / 4)]
     assert all((finer >= coarser).all() for coarser, finer in zip(peaks, peaks[1:]))
     assert (peaks[-1] > peaks[0]).any()
     times = np.linspace(0.0, 2.0, 1001)
     spline = CubicSpline([0.0, 2.0], [[-1.0, -1.0], [1.0, 1.0]], bc_type='clamped')
     efforts = s.robot.inverse_dynamics(spline(times), spline(times, 1), spline(times, 2))
-    finest = ask(s.desk, 'trajectory_torques', **swing(check_period=0.002))
+    finest = ask(s.node_state, 'trajectory_torques', **swing(check_period=0.002))
     assert relative(finest.peak_effort, np.abs(efforts).max(axis=0)[::-1]) < EXACT_MATHS
     assert len(finest.trajectory.points) == 2
 
@@ -156,19 +157,20 @@ def test_a_trajectory_that_begins_late_is_no_longer_for_it(s):
     """Samples are counted from its first point to its last."""
     late = trajectory(['elbow', 'shoulder'], [1e6, 1e6 + 2.0],
                       positions=[[-1.0, -1.0], [1.0, 1.0]])
-    reply, early = (ask(s.desk, 'trajectory_torques', check_period=0.125, **{
+    reply, early = (ask(s.node_state, 'trajectory_torques', check_period=0.125, **{
         'trajectory': one}) for one in (late, swing()['trajectory']))
     assert relative(reply.peak_effort, early.peak_effort) < 1e-6  # times of 1e6 s have 1e-10 s
 
 
 def test_the_first_joint_to_exceed_its_limit_is_told_with_the_time(s):
     """None does where the margins are positive; the time counts from the start."""
-    free = ask(s.desk, 'trajectory_torques', **swing(check_period=0.01, effort_limits=[1e3, 1e3]))
+    free = ask(s.node_state, 'trajectory_torques', **swing(check_period=0.01, effort_limits=[1e3,
+                                                                                             1e3]))
     assert free.first_saturated_joint == ''
     assert np.isnan(free.first_saturation_time)
     assert min(free.margin) > 0.0
     limit = 0.98 * free.peak_effort[1]
-    bound = ask(s.desk, 'trajectory_torques', **swing(check_period=0.01,
+    bound = ask(s.node_state, 'trajectory_torques', **swing(check_period=0.01,
                                                       effort_limits=[1e3, limit]))
     assert bound.first_saturated_joint == 'shoulder'
     assert bound.margin[1] < 0.0 < bound.margin[0]
@@ -185,21 +187,21 @@ def test_the_greatest_payload_is_the_one_that_leaves_no_margin(s):
     com = {'x': 0.1, 'y': -0.2, 'z': 0.3}
     wish = swing(check_period=0.1, payload_frame='elbow_link', payload_com=Point(**com),
                  effort_limits=[100.0, 200.0])
-    most = ask(s.desk, 'trajectory_torques', **wish).greatest_payload
+    most = ask(s.node_state, 'trajectory_torques', **wish).greatest_payload
     assert 0.0 < most < np.inf
     for share, exceeded in ((1.0 - EXACT_MATHS, False), (1.0 + 1e-6, True)):
-        assert ask(s.desk, 'set_payload', name='box', frame='elbow_link', payload=Inertia(
+        assert ask(s.node_state, 'set_payload', name='box', frame='elbow_link', payload=Inertia(
             m=most * share, com=Vector3(**com))).success
-        reply = ask(s.desk, 'trajectory_torques', **wish)
+        reply = ask(s.node_state, 'trajectory_torques', **wish)
         assert (min(reply.margin) < -EXACT_MATHS) == exceeded
         assert reply.greatest_payload == pytest.approx(0.0, abs=1e-6 * most)
 
 
 def test_no_payload_is_asked_for_by_default_and_none_is_bound_without_limits(s):
     """Not asked is nan, unbounded inf."""
-    assert np.isnan(ask(s.desk, 'trajectory_torques', **swing()).greatest_payload)
-    desk = desk_of(TWO_JOINTS.replace('effort="50"', 'effort="0"'))
-    reply = ask(desk, 'trajectory_torques', **swing(payload_frame='elbow_link'))
+    assert np.isnan(ask(s.node_state, 'trajectory_torques', **swing()).greatest_payload)
+    node_state = node_state_of(TWO_JOINTS.replace('effort="50"', 'effort="0"'))
+    reply = ask(node_state, 'trajectory_torques', **swing(payload_frame='elbow_link'))
     assert reply.greatest_payload == np.inf
     assert np.isnan(reply.effort_limit).all()
     assert np.isnan(reply.margin).all()
@@ -208,11 +210,11 @@ def test_no_payload_is_asked_for_by_default_and_none_is_bound_without_limits(s):
 
 def test_only_the_joints_that_stay_are_taken_from_the_measured_state():
     """Their stamp is in the reply; a trajectory of all joints needs none."""
-    desk = desk_of(TWO_JOINTS)
-    reply = ask(desk, 'trajectory_torques', **swing())
+    node_state = node_state_of(TWO_JOINTS)
+    reply = ask(node_state, 'trajectory_torques', **swing())
     assert (reply.state_stamp, reply.state_age) == (0, 0.0)
-    measure(desk, np.zeros(2), np.zeros(2), age=2_000_000_000, joints=['elbow'])
-    reply = ask(desk, 'trajectory_torques', trajectory=trajectory(
+    measure(node_state, np.zeros(2), np.zeros(2), age=2_000_000_000, joints=['elbow'])
+    reply = ask(node_state, 'trajectory_torques', trajectory=trajectory(
         ['shoulder'], [0.0, 1.0], positions=[[0.0], [1.0]]))
     stamp = reply.state_stamp
     assert (stamp, reply.state_age) == (NOW - 2_000_000_000, 2.0)

@@ -4,7 +4,7 @@ import math
 
 import numpy as np
 import pytest
-from support.node_states import ask, desk_of, measure, refused, scene
+from support.node_states import ask, measure, node_state_of, refused, scene
 from support.tiny_robots import EVERY_KIND, TWO_JOINTS
 from support.trajectories import trajectory
 
@@ -14,93 +14,93 @@ GOOD = [[0.1, 0.2], [0.3, 0.4], [0.5, 0.6]]
 
 
 @pytest.fixture
-def desk():
+def node_state():
     """Two joints, all measured."""
-    return scene(TWO_JOINTS).desk
+    return scene(TWO_JOINTS).node_state
 
 
-def said(desk, names=NAMES, times=TIMES, **columns):
-    return refused(desk, 'trajectory_torques',
+def said(node_state, names=NAMES, times=TIMES, **columns):
+    return refused(node_state, 'trajectory_torques',
                    trajectory=trajectory(names, times, **{'positions': GOOD, **columns}))
 
 
-def test_a_trajectory_names_its_joints(desk):
+def test_a_trajectory_names_its_joints(node_state):
     """All joints in the model's order are not guessed."""
-    for one in (desk, desk_of(EVERY_KIND)):
+    for one in (node_state, node_state_of(EVERY_KIND)):
         assert said(one, names=[]).startswith('trajectory.joint_names is empty')
 
 
-def test_a_trajectory_has_points(desk):
+def test_a_trajectory_has_points(node_state):
     """At least one."""
-    assert said(desk, times=[]).startswith('trajectory.points is empty')
+    assert said(node_state, times=[]).startswith('trajectory.points is empty')
 
 
-def test_every_point_has_positions(desk):
+def test_every_point_has_positions(node_state):
     """None has, or one has not."""
-    assert said(desk, positions=[[], [], []]).startswith(
+    assert said(node_state, positions=[[], [], []]).startswith(
         'trajectory.points[0].positions is empty; every point needs positions')
-    assert said(desk, positions=[GOOD[0], [], GOOD[2]]).startswith(
+    assert said(node_state, positions=[GOOD[0], [], GOOD[2]]).startswith(
         'trajectory.points[1].positions has 0 entries; expected 2')
 
 
 @pytest.mark.parametrize('field', ['positions', 'velocities', 'accelerations'])
 @pytest.mark.parametrize('row', [[0.1], [0.1, 0.2, 0.3]])
-def test_a_point_of_another_size_is_refused(desk, field, row):
+def test_a_point_of_another_size_is_refused(node_state, field, row):
     """Point and field are named."""
-    assert said(desk, **{field: [GOOD[0], GOOD[1], row]}) == (
+    assert said(node_state, **{field: [GOOD[0], GOOD[1], row]}) == (
         f'trajectory.points[2].{field} has {len(row)} entries; expected 2, one per joint of the '
         'trajectory, at every point or at none')
 
 
 @pytest.mark.parametrize('field', ['velocities', 'accelerations'])
-def test_what_some_points_have_all_must_have(desk, field):
+def test_what_some_points_have_all_must_have(node_state, field):
     """A gap would be filled by a guess."""
-    assert said(desk, **{field: [[], GOOD[1], GOOD[2]]}).startswith(
+    assert said(node_state, **{field: [[], GOOD[1], GOOD[2]]}).startswith(
         f'trajectory.points[0].{field} has 0 entries')
 
 
 @pytest.mark.parametrize('field', ['positions', 'velocities', 'accelerations'])
 @pytest.mark.parametrize('bad', [math.nan, math.inf])
-def test_what_is_no_number_is_refused(desk, field, bad):
+def test_what_is_no_number_is_refused(node_state, field, bad):
     """Point and field are named."""
-    assert said(desk, **{field: [GOOD[0], [0.1, bad], GOOD[2]]}) == (
+    assert said(node_state, **{field: [GOOD[0], [0.1, bad], GOOD[2]]}) == (
         f'trajectory.points[1].{field} is [0.1, {bad}]; every entry must be finite')
 
 
 @pytest.mark.parametrize(('times', 'k'), [([0.0, 0.0, 1.0], 1), ([0.0, 1.0, 0.5], 2),
                                           ([0.5, 0.25, 1.0], 1)])
-def test_time_must_increase_from_point_to_point(desk, times, k):
+def test_time_must_increase_from_point_to_point(node_state, times, k):
     """Not even stand still."""
-    assert said(desk, times=times) == (
+    assert said(node_state, times=times) == (
         f'trajectory.points[{k}].time_from_start is {times[k]:g} s, not after the point before it')
 
 
-def test_time_does_not_begin_before_the_start(desk):
+def test_time_does_not_begin_before_the_start(node_state):
     """Negative durations can be sent."""
-    assert said(desk, times=[-0.5, 0.0, 1.0]) == (
+    assert said(node_state, times=[-0.5, 0.0, 1.0]) == (
         'trajectory.points[0].time_from_start is -0.5 s; expected zero or more')
 
 
-def test_an_unknown_or_repeated_joint_is_refused(desk):
+def test_an_unknown_or_repeated_joint_is_refused(node_state):
     """As everywhere."""
-    assert said(desk, names=['shoulder', 'wrist']) == (
+    assert said(node_state, names=['shoulder', 'wrist']) == (
         "no moving joint 'wrist'; the robot has: shoulder, elbow")
-    assert said(desk, names=['elbow', 'elbow']).startswith("joint_names has 'elbow' twice")
+    assert said(node_state, names=['elbow', 'elbow']).startswith("joint_names has 'elbow' twice")
 
 
 def test_a_joint_of_several_coordinates_is_no_column_of_a_trajectory():
     """It may be measured, and stay."""
     s = scene(EVERY_KIND)
-    assert said(s.desk, names=['elbow', 'drift']).startswith("joint 'drift' is planar")
-    assert ask(s.desk, 'trajectory_torques', trajectory=trajectory(
+    assert said(s.node_state, names=['elbow', 'drift']).startswith("joint 'drift' is planar")
+    assert ask(s.node_state, 'trajectory_torques', trajectory=trajectory(
         ['elbow', 'turn'], TIMES, positions=GOOD)).success
 
 
 def test_joints_that_stay_must_have_been_measured():
     """They are named."""
-    desk = desk_of(TWO_JOINTS)
-    measure(desk, np.zeros(2), np.zeros(2), joints=['shoulder'])
-    assert said(desk, names=['shoulder'], positions=[[0.1], [0.2], [0.3]]).startswith(
+    node_state = node_state_of(TWO_JOINTS)
+    measure(node_state, np.zeros(2), np.zeros(2), joints=['shoulder'])
+    assert said(node_state, names=['shoulder'], positions=[[0.1], [0.2], [0.3]]).startswith(
         'no position of elbow:')
 
 
@@ -117,19 +117,21 @@ def test_joints_that_stay_must_have_been_measured():
     ({'check_period': 5e-324}, 'check_period is 5e-324 s over 1 s: more than 200000 samples'),
     ({'payload_frame': 'tool0'}, "no frame 'tool0'; the robot has: base, shoulder_link, elbow_li"),
 ])
-def test_limits_period_and_frame_are_checked(desk, fields, message):
+def test_limits_period_and_frame_are_checked(node_state, fields, message):
     """Each by its name."""
-    assert refused(desk, 'trajectory_torques', trajectory=trajectory(
+    assert refused(node_state, 'trajectory_torques', trajectory=trajectory(
         NAMES, TIMES, positions=GOOD), **fields).startswith(message)
 
 
-def test_a_payload_point_that_is_none_is_refused(desk):
+def test_a_payload_point_that_is_none_is_refused(node_state):
     """Where a payload is asked for."""
     from geometry_msgs.msg import Point
-    assert refused(desk, 'trajectory_torques', trajectory=trajectory(NAMES, TIMES, positions=GOOD),
+    assert refused(node_state, 'trajectory_torques', trajectory=trajectory(NAMES, TIMES,
+                                                                           positions=GOOD),
                    payload_frame='base', payload_com=Point(x=math.nan)).startswith('payload_com')
 
 
-def test_a_motion_too_fast_for_numbers_is_refused(desk):
+def test_a_motion_too_fast_for_numbers_is_refused(node_state):
     """Nothing that is not finite comes out."""
-    assert 'too' in said(desk, times=[0.0, 1e-9, 2e-9], positions=[[0, 0], [1e300, 0], [0, 0]])
+    assert 'too' in said(node_state, times=[0.0, 1e-9, 2e-9], positions=[[0, 0], [1e300, 0], [0,
+                                                                                              0]])

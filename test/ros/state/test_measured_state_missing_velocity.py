@@ -180,7 +180,7 @@ def test_whatever_comes_the_state_is_what_a_slow_bookkeeper_has(sent, missing, f
     for message in sent:
         state.take(*message)
         slow.take(*message)
-    assert state.never_measured == [name for name in slow.kinds
+    assert state.snapshot().never_measured == [name for name in slow.kinds
                                     if 'stamp' not in slow.known.get(name, {})]
     assert (state.counts['out of order'], state.counts['clock set back']) == (slow.late, slow.back)
     for joint, stamp in zip(model.joints, state.stamps):

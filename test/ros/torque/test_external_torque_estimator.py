@@ -2,7 +2,7 @@
 
 import numpy as np
 import pytest
-from support.node_states import NOW, desk_of
+from support.node_states import NOW, node_state_of
 
 from dynamics_node import DynamicsError
 from dynamics_node.example_robots import ARM7
@@ -15,12 +15,12 @@ STILL = np.zeros(7)
 
 
 class Watched:
-    """A lookout on a desk, and joint states for it: all joints at once, in the model's order."""
+    """An estimator, and joint states for it: all joints at once, in the order of the model."""
 
     def __init__(self, node=None, **parameters):
-        self.desk = desk_of(ARM7, **(node or {}))
-        self.robot, self.stamp = self.desk.robot, NOW
-        self.lookout = ExternalTorqueEstimator(self.desk, ObserverParameters(
+        self.node_state = node_state_of(ARM7, **(node or {}))
+        self.robot, self.stamp = self.node_state.robot, NOW
+        self.estimator = ExternalTorqueEstimator(self.node_state.current_robot, ObserverParameters(
             **{'effort_meaning': 'motor_torque', 'bandwidth': (50.0,), 'thresholds': (2.0,),
                **parameters}))
 
@@ -30,8 +30,8 @@ class Watched:
             wrenches = None if push is None else {'tool0': push}
             effort = (robot or self.robot).inverse_dynamics(Q, STILL, STILL, wrenches)
         self.stamp += steps * STEP
-        self.desk.state.take(self.stamp, self.robot.joint_names, Q, v, effort)
-        return self.lookout.on_state()
+        self.node_state.measured_state.take(self.stamp, self.robot.joint_names, Q, v, effort)
+        return self.estimator.on_state(self.node_state.snapshot())
 
     def run(self, seconds, **options):
         return [self.state(**options) for _ in range(round(seconds * 1e9 / STEP))]
@@ -43,8 +43,8 @@ PUSH = np.array([20.0, 0.0, 0.0, 0.0, 0.0, 0.0])
 def test_unknown_meaning_is_off_with_the_reason():
     """The default."""
     watched = Watched(effort_meaning=ObserverParameters().effort_meaning)
-    assert not watched.lookout.on
-    assert 'effort_meaning is unknown' in watched.lookout.reason
+    assert not watched.estimator.on
+    assert 'effort_meaning is unknown' in watched.estimator.reason
     assert watched.state() is None
 
 
@@ -55,16 +55,17 @@ def test_a_push_is_seen_flagged_and_located():
     pushed = watched.robot.jacobian(Q, 'tool0', local=True).T @ PUSH
     np.testing.assert_allclose(sights[-1].torque, pushed, atol=1e-4 * np.abs(pushed).max())
     assert sights[-1].contact and sights[-1].stamp == watched.stamp
-    assert watched.lookout.contacts == 1
-    np.testing.assert_allclose(watched.lookout.wrench().wrench, PUSH, atol=0.01)
+    assert watched.estimator.contacts == 1
+    np.testing.assert_allclose(watched.estimator.wrench(watched.node_state.snapshot()).wrench, PUSH,
+                               atol=0.01)
     assert not watched.run(0.5)[-1].contact
-    assert watched.lookout.peaks.max() < 2.0   # those of the contact do not count
+    assert watched.estimator.peaks.max() < 2.0   # those of the contact do not count
 
 
 def test_the_same_state_tells_nothing_twice():
     watched = Watched()
     assert watched.state() is not None
-    assert watched.lookout.on_state() is None
+    assert watched.estimator.on_state(watched.node_state.snapshot()) is None
 
 
 def test_partial_states_count_when_all_have_come():
@@ -74,17 +75,17 @@ def test_partial_states_count_when_all_have_come():
     effort = watched.robot.gravity_torque(Q)
     names = watched.robot.joint_names
     stamp = watched.stamp + STEP
-    watched.desk.state.take(stamp, names[:3], Q[:3], STILL[:3], effort[:3])
-    assert watched.lookout.on_state() is None
-    watched.desk.state.take(stamp, names[3:], Q[3:], STILL[3:], effort[3:])
-    assert watched.lookout.on_state().stamp == stamp
+    watched.node_state.measured_state.take(stamp, names[:3], Q[:3], STILL[:3], effort[:3])
+    assert watched.estimator.on_state(watched.node_state.snapshot()) is None
+    watched.node_state.measured_state.take(stamp, names[3:], Q[3:], STILL[3:], effort[3:])
+    assert watched.estimator.on_state(watched.node_state.snapshot()).stamp == stamp
 
 
 def test_a_payload_that_comes_is_no_push():
     watched = Watched()
     watched.run(0.1)
-    watched.desk.held.set_payload('box', ('tool0', 3.0, (0.0, 0.0, 0.1), None), 0.0)
-    sights = watched.run(0.1, robot=watched.desk.robot)
+    watched.node_state.current_robot.set_payload('box', ('tool0', 3.0, (0.0, 0.0, 0.1), None), 0.0)
+    sights = watched.run(0.1, robot=watched.node_state.robot)
     assert not any(sight.contact for sight in sights)
     assert np.abs(sights[-1].torque).max() < 1e-9
 
@@ -92,19 +93,19 @@ def test_a_payload_that_comes_is_no_push():
 def test_efforts_that_are_missing_are_named():
     watched = Watched()
     watched.run(0.1, push=PUSH)
-    assert watched.lookout.flag.contact
+    assert watched.estimator.flag.contact
     effort = watched.robot.gravity_torque(Q)
     effort[[1, 4]] = np.nan
     assert watched.state(effort) is None
-    assert watched.lookout.reason == 'joint_states has no effort of joint_2, joint_5'
-    assert not watched.lookout.flag.contact and not watched.lookout.observer.torque.any()
-    assert watched.state() is not None and watched.lookout.reason == ''
+    assert watched.estimator.reason == 'joint_states has no effort of joint_2, joint_5'
+    assert not watched.estimator.flag.contact and not watched.estimator.observer.torque.any()
+    assert watched.state() is not None and watched.estimator.reason == ''
 
 
 def test_velocities_that_are_taken_for_zero_are_no_good():
     watched = Watched()
     assert watched.state(v=()) is None
-    assert 'set it to difference' in watched.lookout.reason
+    assert 'set it to difference' in watched.estimator.reason
     assert watched.state() is not None
     watched = Watched(node={'missing_velocity': 'difference'})
     assert watched.state(v=()) is not None
@@ -122,9 +123,9 @@ def test_joint_states_that_come_too_seldom_are_named():
     watched = Watched()
     sights = [watched.state(steps=60, push=PUSH) for _ in range(8)]   # every 0.12 s
     assert sights[-1] is None
-    assert watched.lookout.reason == ('joint_states of all joints come 0.12 s apart; expected '
+    assert watched.estimator.reason == ('joint_states of all joints come 0.12 s apart; expected '
                                       '0.1 s or less')
-    assert watched.run(0.1, push=PUSH)[-1].contact and watched.lookout.reason == ''
+    assert watched.run(0.1, push=PUSH)[-1].contact and watched.estimator.reason == ''
 
 
 def test_a_state_beyond_all_bounds_is_named_and_forgotten():
@@ -133,7 +134,7 @@ def test_a_state_beyond_all_bounds_is_named_and_forgotten():
     watched.run(0.1)
     effort = watched.robot.gravity_torque(Q)
     effort[3] = 1e308
-    assert watched.state(effort) is None and 'beyond all bounds' in watched.lookout.reason
+    assert watched.state(effort) is None and 'beyond all bounds' in watched.estimator.reason
     assert watched.state(effort) is None
     sights = watched.run(0.1)
     assert np.abs(sights[-1].torque).max() < 1e-9
@@ -143,9 +144,9 @@ def test_a_state_beyond_all_bounds_is_named_and_forgotten():
 def test_another_robot_begins_anew():
     watched = Watched()
     watched.run(0.3, push=PUSH)
-    watched.desk.load(ARM7.read_text().replace('"arm7"', '"other"').encode())
-    watched.lookout.robot_changed()
-    assert watched.lookout.on and not watched.lookout.observer.torque.any()
+    watched.node_state.load(ARM7.read_text().replace('"arm7"', '"other"').encode())
+    watched.estimator.robot_changed()
+    assert watched.estimator.on and not watched.estimator.observer.torque.any()
 
 
 @pytest.mark.parametrize(('change', 'message'), [
@@ -158,5 +159,5 @@ def test_another_robot_begins_anew():
 def test_parameters_that_do_not_fit_are_refused(change, message):
     watched = Watched()
     with pytest.raises(DynamicsError, match=message):
-        watched.lookout.check(ObserverParameters(
+        watched.estimator.check(ObserverParameters(
             **{'effort_meaning': 'motor_torque', 'bandwidth': (50.0,), **change}))

@@ -24,22 +24,24 @@ UNLIMITED = chain(('shoulder', 'revolute'), ('elbow', 'revolute'), ('wrist', 're
 
 def test_without_a_robot_nothing_is_enabled():
     clocks = Clocks()
-    desk = NodeState(lambda: clocks.now, lambda: clocks.seconds, ModelParameters())
-    drive = TorquePipeline(desk, TorqueParameters(), SafetySettings(), pytest.fail)
+    node_state = NodeState(lambda: clocks.now, lambda: clocks.seconds, ModelParameters())
+    pipeline = TorquePipeline(node_state.current_robot, node_state.clock, TorqueParameters(),
+                              SafetySettings(), pytest.fail)
     with pytest.raises(DynamicsError, match='there is no robot to drive'):
-        drive.enable()
-    assert drive.on_state() is drive.tick() is None and drive.last() == []
+        pipeline.enable(None)
+    assert pipeline.on_state(None) is pipeline.tick() is None and pipeline.shutdown_sequence() == []
 
 
 def test_a_robot_that_comes_later_can_be_driven():
     clocks = Clocks()
-    desk = NodeState(lambda: clocks.now, lambda: clocks.seconds, ModelParameters())
-    drive = TorquePipeline(desk, TorqueParameters(), SafetySettings(), pytest.fail)
-    desk.load(TWO_JOINTS)
-    drive.robot_changed()
-    desk.state.take(clocks.now, ['shoulder', 'elbow'], [0.1, 0.2])
-    drive.enable()
-    assert drive.on_state() is not None
+    node_state = NodeState(lambda: clocks.now, lambda: clocks.seconds, ModelParameters())
+    pipeline = TorquePipeline(node_state.current_robot, node_state.clock, TorqueParameters(),
+                              SafetySettings(), pytest.fail)
+    node_state.load(TWO_JOINTS)
+    pipeline.robot_changed()
+    node_state.measured_state.take(clocks.now, ['shoulder', 'elbow'], [0.1, 0.2])
+    pipeline.enable(node_state.snapshot())
+    assert pipeline.on_state(node_state.snapshot()) is not None
 
 
 @pytest.mark.parametrize('mode', ['gravity', 'feedforward'])
@@ -47,7 +49,7 @@ def test_a_joint_that_was_never_measured_is_a_refusal(mode):
     rig = Rig(TWO_JOINTS, mode=mode)
     rig.measured(joints=['elbow'])
     with pytest.raises(DynamicsError, match='no joint state has been measured'):
-        rig.drive.enable()
+        rig.pipeline.enable(rig.node_state.snapshot())
     assert rig.step() is None and rig.state == 'disabled'
     rig.enabled()
 
@@ -79,8 +81,8 @@ def test_parameters_that_do_not_fit_the_robot_are_refused(torque, expected):
         rig.enable()
     fitting = Rig(TWO_JOINTS)
     with pytest.raises(DynamicsError, match=expected):
-        fitting.drive.check(TorqueParameters(**torque), fitting.settings)
-    rig.drive.use(TorqueParameters(), rig.settings)
+        fitting.pipeline.check(TorqueParameters(**torque), fitting.settings)
+    rig.pipeline.use(TorqueParameters(), rig.settings)
     rig.enabled()
 
 
@@ -88,48 +90,48 @@ def test_parameters_for_another_robot_are_refused_until_it_comes():
     rig = Rig(TWO_JOINTS, joints='wrist')
     with pytest.raises(DynamicsError, match="'wrist'"):
         rig.enable()
-    rig.desk.load(chain(('wrist', 'revolute')))
-    rig.drive.robot_changed()
-    rig.robot, rig.q, rig.v = rig.desk.robot, np.zeros(1), np.zeros(1)
+    rig.node_state.load(chain(('wrist', 'revolute')))
+    rig.pipeline.robot_changed()
+    rig.robot, rig.q, rig.v = rig.node_state.robot, np.zeros(1), np.zeros(1)
     rig.enabled()
-    assert rig.drive.joints == ['wrist']
+    assert rig.pipeline.joints == ['wrist']
 
 
 def test_nothing_that_moves_is_nothing_to_drive():
     rig = Rig(NOTHING_MOVES)
     with pytest.raises(DynamicsError, match='no robot model with a joint to drive'):
-        rig.drive.enable()
+        rig.pipeline.enable(rig.node_state.snapshot())
 
 
 def test_a_stale_state_is_a_refusal():
     rig = Rig(TWO_JOINTS)
     rig.measured(age=0.06)
     with pytest.raises(DynamicsError, match='0.06 s old; max_state_age is 0.05 s'):
-        rig.drive.enable()
+        rig.pipeline.enable(rig.node_state.snapshot())
 
 
 def test_a_state_from_the_future_is_a_refusal():
     rig = Rig(TWO_JOINTS)
     rig.measured(age=-0.06)
     with pytest.raises(DynamicsError, match='0.06 s in the future; max_state_age is 0.05 s'):
-        rig.drive.enable()
+        rig.pipeline.enable(rig.node_state.snapshot())
 
 
 def test_another_publisher_is_a_refusal():
     rig = Rig(TWO_JOINTS)
-    rig.drive.other_publisher = True
+    rig.pipeline.other_publisher = True
     with pytest.raises(DynamicsError, match='another publisher is on the command topic'):
         rig.enable()
-    rig.drive.other_publisher = False
+    rig.pipeline.other_publisher = False
     rig.enabled()
-    rig.drive.other_publisher = True
+    rig.pipeline.other_publisher = True
     rig.step()
     assert (rig.state, rig.reason) == ('fault', 'another publisher is on the command topic')
 
 
 def test_to_enable_twice_is_to_enable_once():
     rig = Rig(TWO_JOINTS).enabled()
-    rig.drive.enable()
+    rig.pipeline.enable(rig.node_state.snapshot())
     assert rig.state == 'enabled'
 
 
@@ -142,7 +144,7 @@ def test_mode_gravity_releases_what_the_controller_says(source):
     for _ in range(20):
         rig.q = rig.q + rng.uniform(-0.01, 0.01, rig.robot.nv)
         effort, (_, stamp) = rig.step(), rig.releases[-1]
-        assert stamp == rig.desk.clocks.now
+        assert stamp == rig.node_state.clocks.now
         assert effort == pytest.approx(controller.torque(rig.q), abs=EXACT_MATHS)
 
 
@@ -166,7 +168,7 @@ def test_an_effort_that_is_not_measured_begins_at_zero():
     rig.effort = np.array([-3.0, np.nan])
     rig.enable()
     rig.measured()
-    release, _ = rig.drive.on_state()
+    release, _ = rig.pipeline.on_state(rig.node_state.snapshot())
     assert release.effort.tolist() == [-3.0, 0.0]
 
 
@@ -174,25 +176,25 @@ def test_only_the_driven_joints_get_torque():
     rig = Rig(TWO_JOINTS, joints='elbow').enabled()
     effort = rig.step()
     assert effort[0] == 0.0 and effort[1] != 0.0
-    assert rig.drive.joints == ['elbow']
+    assert rig.pipeline.joints == ['elbow']
 
 
 def test_every_kind_of_joint_beside_the_driven_ones():
     """A planar joint cannot be driven, and is measured otherwise."""
     rig = Rig(EVERY_KIND)
-    state = rig.desk.state
+    state = rig.node_state.measured_state
     names = ['lift', 'turn', 'elbow']
 
     def measured():
-        state.take(rig.desk.clocks.now, names, [0.1] * 3)
-        state.take_joint(rig.desk.clocks.now, 'drift', np.zeros(3), np.zeros(3))
+        state.take(rig.node_state.clocks.now, names, [0.1] * 3)
+        state.take_joint(rig.node_state.clocks.now, 'drift', np.zeros(3), np.zeros(3))
     measured()
-    rig.drive.enable()
+    rig.pipeline.enable(rig.node_state.snapshot())
     for _ in range(20):
         rig.pass_time()
         measured()
-        release, _ = rig.drive.on_state()
-    assert rig.drive.joints == names
+        release, _ = rig.pipeline.on_state(rig.node_state.snapshot())
+    assert rig.pipeline.joints == names
     expected = np.clip(rig.robot.gravity_torque(state.q), -50.0, 50.0)
     for name, wanted, effort in zip(release.names, expected, release.effort):
         assert effort == (pytest.approx(wanted) if name in names else 0.0)
@@ -209,22 +211,22 @@ def test_disable_and_exit_end_in_the_safe_torque(action):
         assert rig.state == 'disabled' and rig.gate.idle
         safe = rig.robot.gravity_torque(rig.q) if action == 'gravity' else np.zeros(2)
         assert rig.releases[-1][0].effort == pytest.approx(safe, abs=EXACT_MATHS)
-        assert rig.step() is rig.tick(1.0) is None and rig.drive.last() == []
+        assert rig.step() is rig.tick(1.0) is None and rig.pipeline.shutdown_sequence() == []
 
 
 def test_who_has_said_nothing_has_no_last_word():
     rig = Rig(TWO_JOINTS)
-    assert rig.drive.last() == []
+    assert rig.pipeline.shutdown_sequence() == []
     rig.enable()
-    assert rig.drive.last() == [] and rig.state == 'disabled'
+    assert rig.pipeline.shutdown_sequence() == [] and rig.state == 'disabled'
 
 
 def test_states_that_stop_are_a_fault_by_time_alone():
     rig = Rig(TWO_JOINTS).enabled()
-    stamp = rig.desk.clocks.now
+    stamp = rig.node_state.clocks.now
     while rig.state == 'enabled':
         rig.tick()
-    assert rig.desk.clocks.now - stamp == 60_000_000
+    assert rig.node_state.clocks.now - stamp == 60_000_000
     while not rig.gate.idle:
         before = rig.releases[-1][0].effort
         assert (np.abs(rig.tick()) <= np.abs(before)).all()
@@ -268,7 +270,7 @@ def test_a_payload_comes_in_smoothly():
     """Fast against the ramp, slow against the steps: no fault, and the torque of the new load."""
     rig = Rig(ARM7).enabled()
     without = rig.step()
-    rig.desk.held.set_payload('box', ('tool0', 2.0), 0.5)
+    rig.node_state.current_robot.set_payload('box', ('tool0', 2.0), 0.5)
     loaded = rig.robot.with_payload('box', 'tool0', 2.0).gravity_torque(rig.q)
     one_step = np.abs(loaded - without).max() * STEP / 0.5 * 1.01  # it may lag by that
     for k in range(50):
@@ -281,7 +283,7 @@ def test_a_payload_comes_in_smoothly():
 
 def test_a_payload_at_once_comes_in_by_the_slew_limit():
     rig = Rig(ARM7, slew_limits='').enabled()
-    rig.desk.held.set_payload('box', ('tool0', 2.0), 0.0)
+    rig.node_state.current_robot.set_payload('box', ('tool0', 2.0), 0.0)
     loaded = rig.robot.with_payload('box', 'tool0', 2.0).gravity_torque(rig.q)
     assert rig.run(0.2) == pytest.approx(loaded) and rig.state == 'enabled'
 
@@ -294,12 +296,12 @@ def test_a_new_description_is_a_fault(torque, other):
     """What is under way decays under its own names; the new one waits for enable."""
     rig = Rig(TWO_JOINTS, **torque).enabled()
     before = len(rig.releases)
-    rig.desk.load(other)
-    rig.drive.robot_changed()
+    rig.node_state.load(other)
+    rig.pipeline.robot_changed()
     assert (rig.state, rig.reason) == ('fault', 'the model or its limits changed')
     with pytest.raises(DynamicsError, match='the former model is still decaying'):
-        rig.drive.enable()
-    n = rig.desk.robot.nv
+        rig.pipeline.enable(rig.node_state.snapshot())
+    n = rig.node_state.robot.nv
     rig.q, rig.v = np.full(n, 0.1), np.zeros(n)
     while not rig.gate.idle:
         rig.step()
@@ -307,17 +309,17 @@ def test_a_new_description_is_a_fault(torque, other):
     assert len(rig.releases) > before
     assert {release.names for release, _ in rig.releases} == {('shoulder', 'elbow')}
     assert not rig.releases[-1][0].effort.any() and rig.state == 'fault'
-    rig.robot, rig.releases = rig.desk.robot, []
+    rig.robot, rig.releases = rig.node_state.robot, []
     rig.enabled()
-    assert rig.step() == pytest.approx(rig.desk.robot.gravity_torque(rig.q))
+    assert rig.step() == pytest.approx(rig.node_state.robot.gravity_torque(rig.q))
 
 
 def test_a_new_description_that_was_never_measured_decays_too():
     """No joint of it has a state."""
     rig = Rig(TWO_JOINTS).enabled()
-    stamp = rig.desk.clocks.now
-    rig.desk.load(ARM7)
-    rig.drive.robot_changed()
+    stamp = rig.node_state.clocks.now
+    rig.node_state.load(ARM7)
+    rig.pipeline.robot_changed()
     while not rig.gate.idle:
         assert rig.tick() is not None and rig.releases[-1][1] == stamp
     assert not rig.releases[-1][0].effort.any()
@@ -325,22 +327,22 @@ def test_a_new_description_that_was_never_measured_decays_too():
 
 def test_gains_change_while_enabled_and_nothing_else():
     rig = Rig(TWO_JOINTS, **{**IMPEDANCE, 'max_start_error': 0.3}).enabled()
-    rig.drive.follow(to([0.25, 0.15], 0.5))
+    rig.pipeline.follow(*to([0.25, 0.15], 0.5))
     rig.run(1.0)
     stiffer = {**IMPEDANCE, 'max_start_error': 0.3, 'kp': (60.0,)}
-    rig.drive.check(TorqueParameters(**stiffer), rig.settings)
-    rig.drive.use(TorqueParameters(**stiffer), rig.settings)
+    rig.pipeline.check(TorqueParameters(**stiffer), rig.settings)
+    rig.pipeline.use(TorqueParameters(**stiffer), rig.settings)
     gravity = rig.robot.gravity_torque(rig.q)
     assert rig.run(0.1) == pytest.approx(gravity + 60.0 * np.array([0.05, -0.05]))
     for other in ({'mode': 'gravity'}, {'joints': 'elbow'}, {'effort_limits': 'elbow=3'},
                   {'driver': 'without_gravity'}, {'max_start_error': 0.4}, {'gains': 'frequency'}):
         with pytest.raises(DynamicsError, match='disable first'):
-            rig.drive.check(TorqueParameters(**{**stiffer, **other}), rig.settings)
+            rig.pipeline.check(TorqueParameters(**{**stiffer, **other}), rig.settings)
     with pytest.raises(DynamicsError, match='disable first'):
-        rig.drive.check(TorqueParameters(**stiffer), SafetySettings(max_state_age=0.2))
+        rig.pipeline.check(TorqueParameters(**stiffer), SafetySettings(max_state_age=0.2))
     with pytest.raises(DynamicsError, match='kp'):
-        rig.drive.check(TorqueParameters(**{**stiffer, 'kp': (1.0, 2.0, 3.0)}), rig.settings)
+        rig.pipeline.check(TorqueParameters(**{**stiffer, 'kp': (1.0, 2.0, 3.0)}), rig.settings)
     assert rig.state == 'enabled'
-    rig.drive.disable()
+    rig.pipeline.disable()
     rig.run(0.5)
-    rig.drive.check(TorqueParameters(), SafetySettings(max_state_age=0.2))
+    rig.pipeline.check(TorqueParameters(), SafetySettings(max_state_age=0.2))

@@ -35,7 +35,7 @@ def test_only_motors_are_commanded_and_they_carry_all():
     """Two of the five-bar's four joints, with the weight of the whole."""
     made = rig(FIVE_BAR)
     made.enabled()
-    assert made.drive.joints == ['left_shoulder', 'right_shoulder']
+    assert made.pipeline.joints == ['left_shoulder', 'right_shoulder']
     robot, still = mechanism('five_bar'), np.zeros(4)
     want = robot.constrained_inverse_dynamics(still, still, still).tau
     assert np.abs(made.run(0.1) - want).max() < 1e-9
@@ -54,7 +54,7 @@ def test_references_name_the_motors_and_passive_joints_follow():
     made = rig(FOUR_BAR, **IMPEDANCE)
     made.enabled()
     begin = made.run(0.1)
-    made.drive.follow(to([0.05], names=['crank_joint']))
+    made.pipeline.follow(*to([0.05], names=['crank_joint']))
     change = made.run(2.0) - begin  # the mechanism has not moved: 30 N m/rad pull by 0.05 rad
     assert np.abs(change - [1.5, 0.0, 0.0]).max() < 1e-6
 
@@ -100,8 +100,8 @@ def test_other_loops_are_another_robot():
     """What is under way under the old ones is a fault."""
     made = rig(FIVE_BAR)
     made.enabled()
-    made.desk.use(type(made.desk.parameters)(constraints=''))
-    assert made.desk.load(FIVE_BAR.urdf)
-    made.drive.robot_changed()
+    made.node_state.use(type(made.node_state.parameters)(constraints=''))
+    assert made.node_state.load(FIVE_BAR.urdf)
+    made.pipeline.robot_changed()
     made.step()
     assert made.state == 'fault'

@@ -18,9 +18,9 @@ def test_a_reference_is_followed_by_torques():
     controller = Controller(rig.robot, 'impedance', Gains.per_joint(2, 30.0, 4.0))
     held = rig.step()
     assert held == pytest.approx(rig.robot.gravity_torque(rig.q))
-    rig.drive.follow(to([0.5, 0.0]))
+    rig.pipeline.follow(*to([0.5, 0.0]))
     rig.run(0.5)
-    halfway = rig.drive._reference.at(rig.drive.now())
+    halfway = rig.pipeline._reference.at(rig.pipeline.now())
     assert halfway.q == pytest.approx([0.35, 0.1], abs=0.01) and halfway.v[0] > 0.1
     assert rig.releases[-1][0].effort == pytest.approx(controller.torque(rig.q, rig.v, halfway))
     rig.run(1.0)
@@ -31,9 +31,9 @@ def test_a_reference_is_followed_by_torques():
 def test_a_reference_replaces_the_one_before_smoothly():
     """Torques go on where they were: every step keeps the slew limit by far."""
     rig = Rig(TWO_JOINTS, **IMPEDANCE, blend_time=0.1).enabled()
-    rig.drive.follow(to([0.5, 0.0]))
+    rig.pipeline.follow(*to([0.5, 0.0]))
     rig.run(0.5)
-    rig.drive.follow(to([0.2, 0.2]))
+    rig.pipeline.follow(*to([0.2, 0.2]))
     before = rig.releases[-1][0].effort
     for _ in range(150):
         after = rig.step()
@@ -44,7 +44,7 @@ def test_a_reference_replaces_the_one_before_smoothly():
 
 def test_a_reference_of_some_joints_leaves_the_others_where_they_are():
     rig = Rig(TWO_JOINTS, **IMPEDANCE).enabled()
-    rig.drive.follow(to([0.3], names=['elbow']))
+    rig.pipeline.follow(*to([0.3], names=['elbow']))
     rig.run(1.5)
     expected = rig.robot.gravity_torque(rig.q) + 30.0 * np.array([0.0, 0.1])
     assert rig.step() == pytest.approx(expected)
@@ -52,10 +52,10 @@ def test_a_reference_of_some_joints_leaves_the_others_where_they_are():
 
 def test_a_reference_may_begin_later():
     rig = Rig(TWO_JOINTS, **IMPEDANCE).enabled()
-    start = rig.desk.clocks.now + 1_000_000_000
-    rig.drive.follow(to([0.3, 0.2], 0.5, start=start))
+    start = rig.node_state.clocks.now + 1_000_000_000
+    rig.pipeline.follow(*to([0.3, 0.2], 0.5, start=start))
     rig.run(1.8)
-    assert rig.drive._reference.at(rig.drive.now()).q == pytest.approx([0.3, 0.2])
+    assert rig.pipeline._reference.at(rig.pipeline.now()).q == pytest.approx([0.3, 0.2])
 
 
 @pytest.mark.parametrize('wrong, expected', [
@@ -69,21 +69,21 @@ def test_a_reference_may_begin_later():
     ids=['unknown joint', 'joint twice', 'sizes', 'nan', 'beyond limit', 'far off', 'long ago'])
 def test_a_malformed_reference_is_refused_and_the_old_one_goes_on(wrong, expected):
     rig = Rig(TWO_JOINTS, **IMPEDANCE).enabled()
-    rig.drive.follow(to([0.3, 0.1]))
+    rig.pipeline.follow(*to([0.3, 0.1]))
     rig.run(2.0)
     before = rig.step()
     with pytest.raises(DynamicsError, match=expected):
-        rig.drive.follow(wrong)
+        rig.pipeline.follow(*wrong)
     assert rig.step() == pytest.approx(before) and rig.state == 'enabled'
 
 
 def test_a_reference_is_refused_where_nobody_would_follow_it():
     rig = Rig(TWO_JOINTS, **IMPEDANCE)
     with pytest.raises(DynamicsError, match='torques are disabled: .* enable first'):
-        rig.drive.follow(to([0.3, 0.2]))
+        rig.pipeline.follow(*to([0.3, 0.2]))
     rig = Rig(TWO_JOINTS).enabled()
     with pytest.raises(DynamicsError, match="torque.mode is 'gravity', which follows no"):
-        rig.drive.follow(to([0.3, 0.2]))
+        rig.pipeline.follow(*to([0.3, 0.2]))
     assert rig.state == 'enabled'
 
 
@@ -94,7 +94,7 @@ def test_a_reference_that_falls_silent():
     for rig in (patient, strict):
         rig.enabled().run(1.0)
         assert rig.state == 'enabled'
-        rig.drive.follow(to([0.25, 0.2], 0.5))
+        rig.pipeline.follow(*to([0.25, 0.2], 0.5))
         rig.run(0.95)
         assert rig.state == 'enabled'
         rig.run(0.1)
@@ -105,10 +105,10 @@ def test_a_reference_that_falls_silent():
 def test_a_floating_base_cannot_follow_references():
     """Its gravity can still be held."""
     rig = Rig(TWO_JOINTS, node={'base': 'floating'}, mode='feedforward')
-    state = rig.desk.state
-    state.take_joint(rig.desk.clocks.now, 'floating_base', np.array([0, 0, 0, 0, 0, 0, 1.0]),
+    state = rig.node_state.measured_state
+    state.take_joint(rig.node_state.clocks.now, 'floating_base', np.array([0, 0, 0, 0, 0, 0, 1.0]),
                      np.zeros(6))
-    state.take(rig.desk.clocks.now, ['shoulder', 'elbow'], [0.1, 0.2])
+    state.take(rig.node_state.clocks.now, ['shoulder', 'elbow'], [0.1, 0.2])
     with pytest.raises(DynamicsError, match='floating joint'):
-        rig.drive.enable()
+        rig.pipeline.enable(rig.node_state.snapshot())
     assert rig.state == 'disabled'

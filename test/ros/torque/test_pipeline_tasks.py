@@ -26,7 +26,8 @@ def rig_of(**torque):
 def here(rig, by=(0.0, 0.0, 0.0), **more):
     """Return the arguments of a task reference a little off where the frame is measured."""
     pose = rig.robot.frame_pose(rig.q, 'tool0')
-    return {'start': None, 'frame': '', 'position': pose[:3, 3] + by,
+    return {'measured': rig.node_state.snapshot(), 'start': None, 'frame': '',
+            'position': pose[:3, 3] + by,
             'orientation': so3.to_quaternion(pose[:3, :3]), **more}
 
 
@@ -47,7 +48,7 @@ def test_enabled_without_a_reference_it_holds_the_frame():
 
 def test_a_reference_is_approached_and_held():
     rig = rig_of(blend_time=0.1, task_max_speed=1.0).enabled()
-    rig.drive.follow_task(**here(rig, (0.0, 0.05, 0.0), stiffness=[200.0, 10.0]))
+    rig.pipeline.follow_task(**here(rig, (0.0, 0.05, 0.0), stiffness=[200.0, 10.0]))
     rig.run(1.0)
     pull = rig.step() - rig.robot.gravity_torque(rig.q)
     assert pull == pytest.approx(rig.robot.jacobian(rig.q, 'tool0').T @ [0, 10.0, 0, 0, 0, 0],
@@ -58,7 +59,7 @@ def test_a_reference_is_approached_and_held():
 def test_a_wrench_is_exerted_along_an_axis_of_force():
     """The other axes are held; the sign is that of what the robot does."""
     rig = rig_of().enabled()
-    rig.drive.follow_task(**here(rig, wrench=(0, 0, -15.0, 0, 0, 0),
+    rig.pipeline.follow_task(**here(rig, wrench=(0, 0, -15.0, 0, 0, 0),
                                  force_axes=np.arange(6) == 2))
     rig.run(0.5)
     push = rig.step() - rig.robot.gravity_torque(rig.q)
@@ -79,24 +80,24 @@ def test_a_wrench_is_exerted_along_an_axis_of_force():
     ({'start': 1_600_000_000_000_000_000}, 'the stamp is .* ago')])
 def test_a_bad_reference_is_refused_by_name_and_the_old_one_goes_on(wrong, expected):
     rig = rig_of().enabled()
-    rig.drive.follow_task(**here(rig, (0.0, 0.02, 0.0)))
+    rig.pipeline.follow_task(**here(rig, (0.0, 0.02, 0.0)))
     rig.run(1.0)
     before = rig.step()
     with pytest.raises(DynamicsError, match=expected):
-        rig.drive.follow_task(**{**here(rig), **wrong})
+        rig.pipeline.follow_task(**{**here(rig), **wrong})
     assert rig.step() == pytest.approx(before) and rig.state == 'enabled'
 
 
 def test_a_reference_is_refused_where_nobody_would_follow_it():
     with pytest.raises(DynamicsError, match='torques are disabled: .* enable first'):
-        rig_of().drive.follow_task(**here(rig_of()))
+        rig_of().pipeline.follow_task(**here(rig_of()))
     rig = rig_of().enabled()
-    with pytest.raises(DynamicsError, match="'task_space', which follows no reference; those that"):
-        rig.drive.follow(to([0.3] * 7, names=rig.robot.joint_names))
+    with pytest.raises(DynamicsError, match="'task_space', which follows no reference; modes that"):
+        rig.pipeline.follow(*to([0.3] * 7, names=rig.robot.joint_names))
     rig = rig_of(**IMPEDANCE).enabled()
     with pytest.raises(DynamicsError, match="'impedance', which follows no task reference; .* do: "
                                             'task_space'):
-        rig.drive.follow_task(**here(rig))
+        rig.pipeline.follow_task(**here(rig))
 
 
 def test_a_stream_that_falls_silent():
@@ -106,18 +107,18 @@ def test_a_stream_that_falls_silent():
         rig.enabled().run(1.0)
         assert rig.state == 'enabled'      # nobody is late who was never asked
         for _ in range(20):
-            rig.drive.follow_task(**here(rig, twist=(0.02, 0, 0, 0, 0, 0)))
+            rig.pipeline.follow_task(**here(rig, twist=(0.02, 0, 0, 0, 0, 0)))
             rig.step()
-        assert rig.drive._reference.at(rig.drive.now()).moving.twist[0] > 0.0
+        assert rig.pipeline._reference.at(rig.pipeline.now()).moving.twist[0] > 0.0
         rig.run(rig.settings.max_reference_age + 0.4)
     assert patient.state == 'enabled'
-    assert not patient.drive._reference.at(patient.drive.now()).moving.twist.any()
+    assert not patient.pipeline._reference.at(patient.pipeline.now()).moving.twist.any()
     assert strict.state == 'fault' and 'max_reference_age' in strict.reason
 
 
 def test_the_posture_is_where_the_joints_were_or_where_it_is_asked_for():
     rig = rig_of(task_posture='joint_3=0.7').enabled()
-    np.testing.assert_allclose(rig.drive._reference.at(rig.drive.now()).posture,
+    np.testing.assert_allclose(rig.pipeline._reference.at(rig.pipeline.now()).posture,
                                [*BENT[:2], 0.7, *BENT[3:]])
 
 
@@ -140,19 +141,19 @@ def test_what_cannot_be_driven_is_said_on_enable(source, torque, expected):
 def test_a_floating_base_is_refused():
     rig = Rig(TWO_JOINTS, node={'base': 'floating'}, mode='task_space', task_frame='elbow_link')
     with pytest.raises(DynamicsError, match='task_space is for robots without floating joints'):
-        rig.drive.enable()
+        rig.pipeline.enable(rig.node_state.snapshot())
 
 
 def test_gains_may_be_tuned_while_torques_flow():
     rig = rig_of().enabled()
-    rig.drive.follow_task(**here(rig, (0.0, 0.02, 0.0)))
+    rig.pipeline.follow_task(**here(rig, (0.0, 0.02, 0.0)))
     rig.run(1.0)
     other = type(rig.parameters)(**{**vars(rig.parameters), 'task_stiffness': (100.0, 30.0)})
-    rig.drive.check(other, rig.settings)
-    rig.drive.use(other, rig.settings)
+    rig.pipeline.check(other, rig.settings)
+    rig.pipeline.use(other, rig.settings)
     rig.run(0.3)
     pull = rig.step() - rig.robot.gravity_torque(rig.q)
     assert pull == pytest.approx(rig.robot.jacobian(rig.q, 'tool0').T @ [0, 2.0, 0, 0, 0, 0],
                                  abs=1e-6)
     with pytest.raises(DynamicsError, match='disable first'):
-        rig.drive.check(type(other)(**{**vars(other), 'task_law': 'motion'}), rig.settings)
+        rig.pipeline.check(type(other)(**{**vars(other), 'task_law': 'motion'}), rig.settings)

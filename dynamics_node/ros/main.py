@@ -1,0 +1,63 @@
+"""Run the node as a process: read arguments, spin until a signal, end with the safe torque."""
+
+import os
+import sys
+from collections.abc import Sequence
+
+import rclpy
+from rclpy.exceptions import ParameterException
+from rclpy.logging import get_logger
+from rclpy.signals import SignalHandlerOptions
+
+from dynamics_node.errors import FileError
+from dynamics_node.files import check_file
+from dynamics_node.kernels import robot_kernels
+from dynamics_node.ros.node import DynamicsNode
+from dynamics_node.ros.outgoing import Log
+from dynamics_node.ros.parameters import declared
+from dynamics_node.ros.rclpy_internals import RCLError, UnknownROSArgsError
+from dynamics_node.ros.spin import ignore_signals, spin, stop_requested
+
+REFUSED = 2               # exit code
+# at start: a parameter out of its range or of another type, a bad parameters file or argument
+REFUSALS = (ParameterException, FileError, RCLError, UnknownROSArgsError, UnicodeEncodeError)
+MAX_PARAMS = 50_000_000   # bytes of a parameters file; a description may be in it
+
+
+def main(args: Sequence[str] | None = None) -> int:
+    """Run the node until a signal stops it; return the exit code."""
+    stop = stop_requested()
+    node = None
+    try:
+        for path in params_files(sys.argv if args is None else args):
+            check_file(path, MAX_PARAMS)
+        rclpy.init(args=args, signal_handler_options=SignalHandlerOptions.NO)
+        node = DynamicsNode()
+        if declared.values_of(node)['autostart'] is not False:
+            node.bring_up()
+        spin(node, until=stop)
+    except REFUSALS as error:
+        if node is not None:
+            raise
+        Log(get_logger('dynamics_node')).fatal(f'cannot be started: {error}')
+        return REFUSED
+    finally:
+        ignore_signals()
+        if node is not None:
+            node.take_down()
+            node.destroy_node()
+        rclpy.try_shutdown()
+    if robot_kernels.busy():  # LLVM cannot be stopped while it compiles a kernel
+        sys.stdout.flush()
+        sys.stderr.flush()
+        os._exit(0)
+    return 0
+
+
+def params_files(words: Sequence[str]) -> list[str]:
+    """Return the parameters files named on a command line."""
+    return [path for word, path in zip(words, words[1:]) if word == '--params-file']
+
+
+if __name__ == '__main__':
+    main()

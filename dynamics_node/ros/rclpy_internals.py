@@ -1,0 +1,114 @@
+"""Use the parts of rclpy that are not public API; no other module does.
+
+Written for and tested with rclpy 7.1 (ROS 2 Jazzy); `test/ros/test_rclpy_internals.py` fails
+where an attribute is missing or behaves differently. Each use has no public counterpart:
+
+* `Service.send_response`, wrapped: a reply that cannot be encoded raises an exception in the
+  executor and ends the node; and a reply that takes seconds cannot be sent later.
+* `LifecycleNode._service_change_state.callback`, wrapped: rclpy raises RCLError for a transition
+  that is invalid in the present state, which ends the node.
+* `Subscription.handle.take_message`: reads a message without an executor that wakes for each one.
+* `callback` and `send_response` of a destroyed entity: the events executor calls back for events
+  that it queued before the entity was destroyed.
+* `ActionServer.execute`, `notify_execute` and `_send_result_response`: rclpy runs a goal in the
+  thread of the executor, and an exception while sending ends the node.
+"""
+
+import traceback
+from collections.abc import Callable, Iterator
+from typing import Any
+
+from rclpy._rclpy_pybind11 import RCLError, UnknownROSArgsError
+from rclpy.action import ActionServer
+from rclpy.lifecycle import LifecycleNode
+from rclpy.service import Service
+from rclpy.subscription import Subscription
+
+__all__ = ('RCLError', 'UnknownROSArgsError', 'BackgroundActionServer', 'silence', 'take_waiting',
+           'tolerate_invalid_transitions', 'wrap_send_response')
+
+
+def wrap_send_response(service: Service, wrap: Callable[[Callable], Callable]) -> None:
+    """Replace send_response(response, header) of a service by wrap(send_response)."""
+    service.send_response = wrap(service.send_response)
+
+
+def tolerate_invalid_transitions(node: LifecycleNode, warn: Callable[[str], None]) -> None:
+    """Answer a request for an invalid lifecycle transition with success: false."""
+    service = node._service_change_state
+    change_state = service.callback
+
+    def callback(request: Any, response: Any) -> Any:
+        try:
+            return change_state(request, response)
+        except RCLError as error:
+            warn(f'the transition is not valid in this state: {error}')
+            response.success = False
+            return response
+    service.callback = callback
+
+
+def take_waiting(subscription: Subscription, kind: type, limit: int) -> Iterator[tuple[bytes, int]]:
+    """Yield (bytes, time of arrival [ns]) of up to `limit` messages in the queue."""
+    handle = subscription.handle
+    with handle:
+        for _ in range(limit):
+            found = handle.take_message(kind, True)
+            if found is None:
+                return
+            data, info = found
+            yield data, info['received_timestamp']
+
+
+def silence(entity: Any) -> None:
+    """Make a timer, subscription or service call nothing and send nothing from now on."""
+    for name in ('callback', 'send_response'):
+        if hasattr(entity, name):
+            setattr(entity, name, _nothing)
+
+
+def _nothing(*_: Any) -> None:
+    pass
+
+
+class BackgroundActionServer(ActionServer):
+    """An action server whose goals run outside the executor and end with `finish`."""
+
+    def __init__(self, node: Any, *arguments: Any, log_error: Callable[[str], None],
+                 **options: Any) -> None:
+        """Take the arguments of ActionServer, and log_error(text)."""
+        self._destroyed, self._log_error = False, log_error
+        super().__init__(node, *arguments, **options)
+
+    def notify_execute(self, goal_handle: Any, execute_callback: Callable | None) -> None:
+        """Run nothing when a goal begins."""
+        if execute_callback is not None:
+            super().notify_execute(goal_handle, execute_callback)
+
+    def finish(self, goal_handle: Any, end: Callable[[], None], result: Any) -> None:
+        """End a goal by end(): succeed, abort or canceled of its handle."""
+        def ended(_: Any) -> Any:
+            end()
+            return result
+        super().notify_execute(goal_handle, ended)
+
+    async def execute(self, taken_data: Any) -> None:
+        """Process requests for goals, cancellations and results; none once it is destroyed."""
+        if self._destroyed:
+            return
+        try:
+            await super().execute(taken_data)
+        except Exception:
+            self._log_error(f'~/identify could not reply:\n{traceback.format_exc()}')
+
+    def _send_result_response(self, request_header: Any, future: Any) -> None:
+        try:
+            super()._send_result_response(request_header, future)
+        except Exception:  # for instance the client has ended
+            if not self._destroyed:
+                self._log_error(f'a result could not be sent:\n{traceback.format_exc()}')
+
+    def destroy(self) -> None:
+        """Process nothing from now on, whatever is still in the queue of the executor."""
+        self._destroyed = True
+        super().destroy()

@@ -1,0 +1,82 @@
+"""Receive the state of a floating base: odometry, or a pose and a twist."""
+
+from collections.abc import Callable
+from typing import Any
+
+import numpy as np
+from geometry_msgs.msg import PoseStamped, TwistStamped
+from nav_msgs.msg import Odometry
+from rclpy.node import Node
+from rclpy.qos import QoSProfile, ReliabilityPolicy
+from rclpy.qos_overriding_options import QoSOverridingOptions
+
+from dynamics_node.errors import DynamicsError
+from dynamics_node.model.model import Model
+from dynamics_node.ros import convert
+from dynamics_node.ros.node_state import NodeState
+from dynamics_node.ros.state.base_state import base_configuration, base_joint, base_velocity
+
+SENSOR = QoSProfile(depth=10, reliability=ReliabilityPolicy.BEST_EFFORT)
+
+
+class BaseStateSubscription:
+    """Subscriptions to `odom`, or to `base_pose` and `base_twist`.
+
+    :ivar refusals: {message type: why the newest message of it was refused}.
+    """
+
+    def __init__(self, node: Node, node_state: NodeState) -> None:
+        self._node_state = node_state
+        self.refusals: dict[str, str] = {}
+        topics = ([(Odometry, 'odom', self.on_odometry)]
+                  if node_state.parameters.base_state == 'odometry' else
+                  [(PoseStamped, 'base_pose', self.on_pose),
+                   (TwistStamped, 'base_twist', self.on_twist)])
+        self.entities = [(node.destroy_subscription, node.create_subscription(
+            kind, topic, callback, SENSOR,
+            qos_overriding_options=QoSOverridingOptions.with_default_policies()))
+            for kind, topic, callback in topics]
+
+    def on_odometry(self, message: Odometry) -> None:
+        """Store pose and twist of the base, both of child_frame_id."""
+        twist = message.twist.twist
+        self._take(message, lambda model: (
+            base_configuration(model, convert.xyz(message.pose.pose.position),
+                               convert.xyzw(message.pose.pose.orientation),
+                               message.child_frame_id),
+            base_velocity(model, convert.xyz(twist.linear), convert.xyz(twist.angular),
+                          message.child_frame_id)))
+
+    def on_pose(self, message: PoseStamped) -> None:
+        """Store the pose of the base link in the world; at rest until a twist is known."""
+        self._take(message, lambda model: (
+            base_configuration(model, convert.xyz(message.pose.position),
+                               convert.xyzw(message.pose.orientation)),
+            np.nan_to_num(self._node_state.measured_state.v[base_joint(model).v])))
+
+    def on_twist(self, message: TwistStamped) -> None:
+        """Store the twist of the link header.frame_id, in its own axes."""
+        self._take(message, lambda model: (
+            None, base_velocity(model, convert.xyz(message.twist.linear),
+                                convert.xyz(message.twist.angular), message.header.frame_id)))
+
+    def _take(self, message: Any, state_of: Callable[[Model], tuple]) -> None:
+        """Store state_of(model), (q or None, v) of the base; count it where it is refused."""
+        self._node_state.catch_up()
+        state = self._node_state.measured_state
+        joint = base_joint(state.model) if state is not None else None
+        if joint is None:
+            return
+        kind = type(message).__name__
+        try:
+            q, v = state_of(state.model)
+        except DynamicsError as error:
+            self.refusals[kind] = str(error)
+            state.counts['base refused'] += 1
+            return
+        self.refusals.pop(kind, None)
+        if q is None:
+            state.take_velocity(joint.name, v)
+        else:
+            stamp = convert.nanoseconds(message.header.stamp) or self._node_state.clock()
+            state.take_joint(stamp, joint.name, q, v)
