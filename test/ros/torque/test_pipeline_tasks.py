@@ -108,10 +108,10 @@ def test_a_stream_that_falls_silent():
         for _ in range(20):
             rig.drive.follow_task(**here(rig, twist=(0.02, 0, 0, 0, 0, 0)))
             rig.step()
-        assert rig.drive._reference.at(rig.drive.now()).moving.twist[0] > 0.0
+        assert rig.drive._reference.at(rig.drive.now()).pose_motion.twist[0] > 0.0
         rig.run(rig.settings.max_reference_age + 0.4)
     assert patient.state == 'enabled'
-    assert not patient.drive._reference.at(patient.drive.now()).moving.twist.any()
+    assert not patient.drive._reference.at(patient.drive.now()).pose_motion.twist.any()
     assert strict.state == 'fault' and 'max_reference_age' in strict.reason
 
 
