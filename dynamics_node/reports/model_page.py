@@ -72,7 +72,7 @@ def gravity_torque(robot: Robot, q: np.ndarray) -> tuple[np.ndarray, str]:
         check_support(robot)
         if not robot.loops.constraints:
             return torque, ''
-        return ClosedLoops(robot).carried(q, torque), ''
+        return ClosedLoops(robot).motor_torques(q, torque), ''
     except DynamicsError as error:
         return np.full(robot.nv, np.nan), str(error)
 

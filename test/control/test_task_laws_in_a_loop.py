@@ -73,7 +73,7 @@ def run(robot, controller, motion, state, duration, pushed=None, h=5e-3):
 
 
 def error(robot, state, motion):
-    return pose_error(robot.frame_pose(state[0], FRAME), motion.moving.pose)
+    return pose_error(robot.frame_pose(state[0], FRAME), motion.pose_motion.pose)
 
 
 @pytest.mark.parametrize('D', [0.5, 1.0])
@@ -139,8 +139,8 @@ def test_a_stretched_arm_passes_without_a_spike(panda, law, stiffness):
     still, h, state, torques, least = to(panda, bent, np.zeros(6)), 4e-3, (bent, np.zeros(7)), [], 1
     for k in range(750):
         lift = 0.4 * np.sin(np.pi * k / 750) ** 2   # [m]
-        moving = PoseMotion.still(stepped(still.moving.pose, np.array([0, 0, lift, 0, 0, 0])))
-        states, taus = run(panda, controller, still._replace(moving=moving), state, h, h=h)
+        moving = PoseMotion.still(stepped(still.pose_motion.pose, np.array([0, 0, lift, 0, 0, 0])))
+        states, taus = run(panda, controller, still._replace(pose_motion=moving), state, h, h=h)
         state = states[-1]
         torques.append(taus[0])
         if k % 10 == 0:

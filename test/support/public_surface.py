@@ -112,7 +112,8 @@ RECORDS = {
     'excitation.Settings': (ExcitationSettings, lambda it: excitation(two_joints(), it)),
     'identify.options': (IdentificationOptions,
                          lambda it: identify(two_joints(), recordings()[1], it)),
-    'Semantics': (DriverCompensation, lambda it: Controller(arm(), semantics=it)),
+    'DriverCompensation': (DriverCompensation,
+                           lambda it: Controller(arm(), driver_compensation=it)),
     'StaticPoses': (StaticPoses, lambda it: identify_payload(arm(), it, 'tool0')),
     'Motion': (MotionSample, lambda it: OBJECTS['Controller']().torque(Q, Q, it)),
 }
@@ -147,7 +148,7 @@ SAMPLES = {
     'target': Target('tool0', position=(0.3, 0.1, 0.5)),
 }
 MADE = {   # anew for each call, or not before they are needed
-    'robot': arm, 'model': lambda: arm().model, 'rules': lambda: ReferenceLimits.of(arm()),
+    'robot': arm, 'model': lambda: arm().model,
     'limits': lambda: limits_of(arm()), 'proposal': _proposal,
     'meaning': lambda: meaning_of(arm(), 'motor_torque'),
     'raw': lambda: recordings()[0], 'recording': lambda: recordings()[1],
@@ -167,9 +168,10 @@ OTHERS = {
     'excitation': {'settings': ExcitationSettings(iterations=0, harmonics=2, seconds=0.0)},
     'excitation.Settings': {'iterations': 0, 'harmonics': 2, 'seconds': 0.0},
 }
-RULES = {'limits': lambda: gate_limits_of(limits_of(arm()))}
+GATE_LIMITS = {'limits': lambda: gate_limits_of(limits_of(arm()))}
 OTHERS_MADE = {
-    'Gate': RULES, 'Gate.change_limits': RULES,
+    'Gate': GATE_LIMITS, 'Gate.change_limits': GATE_LIMITS,
+    'Reference.hold': {'limits': lambda: ReferenceLimits.of(arm())},
     'StaticPoses': {'joint_names': lambda: arm().joint_names, 'q': lambda: static_poses().q,
                     'tau': lambda: static_poses().tau},
     'identify_payload': {'recording': static_poses},
