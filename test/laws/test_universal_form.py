@@ -1,4 +1,4 @@
-"""The universal form of seed 003, [-I C; C' 0], beside the O(n) passes over joint coordinates."""
+"""Pan's universal form [-I C; C' 0] agrees with the O(n) passes over joint coordinates."""
 
 import numpy as np
 import pytest
@@ -97,7 +97,7 @@ def test_free_bodies_are_the_robot_taken_apart(tree):
 # Classes and failures -----------------------------------------------------------------------------
 
 def test_a_four_bar_with_hinges_in_space_is_over_constrained():
-    """Seed 003's own example: driven, every motion is fixed, and three rows are too many."""
+    """Pan's own example: driven, every motion is fixed, and three rows are too many."""
     mechanism = load('four_bar')
     q, v, tau = standing(mechanism.model, mechanism.constraints, 2)
     pin = mechanism.constraints[0]
