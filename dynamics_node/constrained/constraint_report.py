@@ -63,9 +63,9 @@ class ConstraintReport:
         return self.passive.free
 
     def __str__(self):
-        said = f" (repeated: {', '.join(self.redundant)})" if self.redundant else ''
+        repeated = f" (repeated: {', '.join(self.redundant)})" if self.redundant else ''
         lines = [
-            f'{len(self.rows)} constraint rows of rank {self.rank}{said}',
+            f'{len(self.rows)} constraint rows of rank {self.rank}{repeated}',
             f'{self.freedom} of {self.passive.coordinates} degrees of freedom are left: '
             f'{self.passive.kind}; with every active joint fixed {self.driven.kind}',
             f'the active joints drive {self.actuated} of them'

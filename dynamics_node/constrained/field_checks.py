@@ -86,7 +86,7 @@ def axis(value: object) -> tuple:
 def pose(value: object) -> tuple:
     """Return () or (x, y, z, qx, qy, qz, qw), from that or from (x, y, z) or with roll pitch yaw.
 
-    The quaternion is kept as it is given: normalising it twice is not the same as once.
+    The quaternion is not normalised here: normalising twice differs from once.
     """
     choices = 'x y z, x y z roll pitch yaw, or x y z and a unit quaternion qx qy qz qw'
     try:

@@ -123,9 +123,9 @@ def skew(a: np.ndarray) -> np.ndarray:
 def each(function: Callable[[np.ndarray], np.ndarray], arrays: np.ndarray, ndim: int) -> np.ndarray:
     """Return function(array) of each array of `ndim` dimensions in a stack of them."""
     single = arrays.shape[arrays.ndim - ndim:]
-    answers = [function(array) for array in arrays.reshape(-1, *single)]
-    shape = np.shape(answers[0]) if answers else np.shape(function(np.eye(3)[(0,) * (2 - ndim)]))
-    return np.reshape(answers, (*arrays.shape[:arrays.ndim - ndim], *shape))
+    results = [function(array) for array in arrays.reshape(-1, *single)]
+    shape = np.shape(results[0]) if results else np.shape(function(np.eye(3)[(0,) * (2 - ndim)]))
+    return np.reshape(results, (*arrays.shape[:arrays.ndim - ndim], *shape))
 
 
 def _size(kind):

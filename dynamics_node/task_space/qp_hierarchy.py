@@ -15,7 +15,7 @@ from dynamics_node.task_space.qp import TOLERANCE, solve_qp
 # convex, and vanishes after a few iterations.
 PROXIMAL = 1e-6
 ROUNDS, SETTLED = 20, 1e-12
-PUSHES = 1e-8   # multipliers above, relative to the goal, are active
+ACTIVE = 1e-8   # multipliers above, relative to the goal, are active
 MISSED = 1e-8   # strict equalities missed by more, relative to b, contradict each other
 
 
@@ -116,14 +116,14 @@ def _improved(x, N, level, limits):
         return x, N, limits, 'infeasible'
     limits = limits.without(out_of_reach)
     scaled = np.concatenate([parts.T, parts.rest], axis=1)  # y = scaled (u, w), |A N y| = |u|
-    step, pushing, status = _least_miss(goal, N @ scaled, x, level, limits)
+    step, active, status = _least_miss(goal, N @ scaled, x, level, limits)
     if status != 'solved':
         return x, N, limits, status
     limits = limits.with_rows(level, x + step)
     # Rows active at one optimum are active at every optimum: from now on equalities.
-    pushed = limits.G[pushing]
-    return (x + step, free @ factors(pushed @ free, norm(pushed)).rest, limits.without(pushing),
-            'solved')
+    active_rows = limits.G[active]
+    free = free @ factors(active_rows @ free, norm(active_rows)).rest
+    return x + step, free, limits.without(active), 'solved'
 
 
 def _lengths(rows):
@@ -131,9 +131,9 @@ def _lengths(rows):
 
 
 def _least_miss(goal, T, x, level, limits):
-    """Return (step, pushing, status): x + T (u, w) of least |u - goal|^2 + |s|^2 in the limits.
+    """Return (step, active, status): x + T (u, w) of least |u - goal|^2 + |s|^2 in the limits.
 
-    :return: pushing: the active rows of the limits, then of the level, booleans.
+    :return: active: the active rows of the limits, then of the level, booleans.
     """
     r, k = len(goal), T.shape[1]
     G, lower, upper = limits.G @ T, limits.lower - limits.G @ x, limits.upper - limits.G @ x
@@ -147,13 +147,13 @@ def _least_miss(goal, T, x, level, limits):
     weights = np.concatenate([np.ones(r), np.full(k - r, PROXIMAL), np.ones(slacks)])
     centre = np.concatenate([goal, np.zeros(k - r + slacks)])
     for _ in range(ROUNDS):
-        answer = solve_qp(np.diag(weights), -weights * centre, G, lower, upper)
-        if not answer.solved:
-            return None, None, answer.status
-        pull = PROXIMAL * np.abs(answer.x[r:k] - centre[r:k]).max(initial=0.0)
-        if pull <= SETTLED * (1.0 + np.linalg.norm(goal)):
+        solution = solve_qp(np.diag(weights), -weights * centre, G, lower, upper)
+        if not solution.solved:
+            return None, None, solution.status
+        proximal_force = PROXIMAL * np.abs(solution.x[r:k] - centre[r:k]).max(initial=0.0)
+        if proximal_force <= SETTLED * (1.0 + np.linalg.norm(goal)):
             break
-        centre[r:k] = answer.x[r:k]
-    push = np.abs(answer.rows) * _lengths(G)
-    push = np.concatenate([push[:m], push[m:m + slacks] + push[m + slacks:]])
-    return T @ answer.x[:k], push > PUSHES * (1.0 + np.linalg.norm(goal)), 'solved'
+        centre[r:k] = solution.x[r:k]
+    force = np.abs(solution.rows) * _lengths(G)
+    force = np.concatenate([force[:m], force[m:m + slacks] + force[m + slacks:]])
+    return T @ solution.x[:k], force > ACTIVE * (1.0 + np.linalg.norm(goal)), 'solved'

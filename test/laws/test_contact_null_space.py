@@ -25,7 +25,7 @@ def solo():
 
 
 @pytest.fixture
-def held(tree):
+def contacts(tree):
     """A random tree with contacts: M, A and their Support."""
     constraints = on_random_links(tree)
     M = mass_matrix(tree.robot.model, tree.q)
@@ -33,27 +33,27 @@ def held(tree):
     return M, A, support(M, A)
 
 
-def test_the_null_space_is_a_projector(held):
+def test_the_null_space_is_a_projector(contacts):
     """N N = N, of rank nv - r, and what it lets through does not move the contacts."""
-    M, A, found = held
+    M, A, found = contacts
     N = found.null_space
     assert relative(N @ N, N) < SOLVED
     assert np.trace(N) == pytest.approx(len(M) - found.rank, abs=SOLVED * len(M))
     assert relative(A @ N, 0.0) < SOLVED
 
 
-def test_it_is_dynamically_consistent(held):
+def test_it_is_dynamically_consistent(contacts):
     """Contact forces accelerate nothing in it: N M^-1 A' = 0, N' A' = 0, and N M^-1 = M^-1 N'."""
-    M, A, found = held
+    M, A, found = contacts
     N = found.null_space
     assert relative(N @ np.linalg.solve(M, A.T), 0.0) < SOLVED
     assert relative(N.T @ A.T, 0.0) < SOLVED
     assert relative(M @ N, N.T @ M) < SOLVED
 
 
-def test_it_is_equation_3_62_with_the_pseudo_inverse(held):
+def test_it_is_equation_3_62_with_the_pseudo_inverse(contacts):
     """N = 1 - M^-1 A' Lambda A, Lambda = (A M^-1 A')^+ by its four laws."""
-    M, A, found = held
+    M, A, found = contacts
     pull = np.linalg.solve(M, A.T)
     delassus, inertia = A @ pull, found.inertia
     assert relative(found.null_space, np.eye(len(M)) - pull @ inertia @ A) < SOLVED
@@ -63,9 +63,9 @@ def test_it_is_equation_3_62_with_the_pseudo_inverse(held):
     assert relative(inertia, inertia.T) < SOLVED
 
 
-def test_internal_forces_balance_each_other(held):
+def test_internal_forces_balance_each_other(contacts):
     """As many as there are redundant rows, orthonormal, of no effect."""
-    M, A, found = held
+    M, A, found = contacts
     Z = found.internal
     assert Z.shape == (len(A), len(A) - found.rank)
     assert relative(Z.T @ Z, np.eye(Z.shape[1])) < SOLVED

@@ -1,4 +1,4 @@
-"""The universal form of seed 003, [-I C; C' 0], beside the O(n) passes over joint coordinates."""
+"""Pan's universal form [-I C; C' 0] agrees with the O(n) passes over joint coordinates."""
 
 import numpy as np
 import pytest
@@ -22,21 +22,21 @@ from dynamics_node.spatial.se3 import Ad_inv_dual
 DUAL_PATHS = 1e-9  # two paths with nothing in common but a body and a row; conditions up to 1e5
 
 
-def maximal(looped, given):
+def solve_universal(looped, given):
     return universal_form(looped.model, looped.q, looped.v, looped.a, looped.tau, given,
                             looped.constraints, looped.wrenches)
 
 
 def test_forward_dynamics_agrees(looped):
     """Problem 8: accelerations and loop forces."""
-    answer = maximal(looped, np.zeros(looped.model.nv, dtype=bool))
+    solution = solve_universal(looped, np.zeros(looped.model.nv, dtype=bool))
     expected = constrained_forward_dynamics(looped.model, looped.q, looped.v, looped.tau,
                                             looped.constraints, looped.wrenches)
-    assert relative(answer.a, expected.a) < DUAL_PATHS
-    assert relative(answer.multipliers, expected.multipliers) < DUAL_PATHS
-    assert answer.failure == 0 and FAILURES[answer.failure] == ''
-    assert answer.classification.kind == UNDER
-    assert answer.classification.free == looped.model.nv - len(answer.multipliers)
+    assert relative(solution.a, expected.a) < DUAL_PATHS
+    assert relative(solution.multipliers, expected.multipliers) < DUAL_PATHS
+    assert solution.failure == 0 and FAILURES[solution.failure] == ''
+    assert solution.classification.kind == UNDER
+    assert solution.classification.free == looped.model.nv - len(solution.multipliers)
 
 
 def test_hybrid_dynamics_agrees(looped):
@@ -44,9 +44,9 @@ def test_hybrid_dynamics_agrees(looped):
     given = looped_trees.some_prescribed(looped)
     expected = constrained_hybrid_dynamics(looped.model, looped.q, looped.v, looped.a, looped.tau,
                                            given, looped.constraints, looped.wrenches)
-    answer = maximal(looped, given)
+    solution = solve_universal(looped, given)
     for field in ('a', 'tau', 'multipliers'):
-        assert relative(getattr(answer, field), getattr(expected, field)) < DUAL_PATHS
+        assert relative(getattr(solution, field), getattr(expected, field)) < DUAL_PATHS
 
 
 @pytest.mark.parametrize('name', ['four_bar', 'slider_crank', 'five_bar', 'stewart', 'delta',
@@ -58,8 +58,8 @@ def test_mechanisms_agree(name):
     q, v, tau = standing(model, constraints, 2)
     nothing = np.zeros(model.nv, dtype=bool)
     expected = constrained_forward_dynamics(model, q, v, tau, constraints)
-    answer = universal_form(model, q, v, 0.0 * v, tau, nothing, constraints)
-    assert relative(answer.a, expected.a) < DUAL_PATHS
+    solution = universal_form(model, q, v, 0.0 * v, tau, nothing, constraints)
+    assert relative(solution.a, expected.a) < DUAL_PATHS
     driven = universal_form(model, q, v, expected.a, tau, mechanism.active, constraints)
     assert relative(driven.tau, tau) < DUAL_PATHS
     assert driven.classification.kind == EXACTLY
@@ -74,7 +74,7 @@ def test_bearings_balance_every_body():
         specimen = random_trees.make(tree)
         model = specimen.robot.model
         everything = np.ones(model.nv, dtype=bool)
-        answer = universal_form(model, specimen.q, specimen.v, specimen.a, specimen.tau,
+        solution = universal_form(model, specimen.q, specimen.v, specimen.a, specimen.tau,
                                   everything, ())
         T, S = joints_at(model, specimen.q)
         motions = newton_euler_motions(model, T, S, specimen.q, specimen.v, specimen.a)
@@ -82,7 +82,7 @@ def test_bearings_balance_every_body():
              for inertia, motion in zip(model.inertias, motions[:-1])] + [np.zeros(6)]
         for i in reversed(range(len(model.bodies))):
             F[model.bodies[i].parent] += Ad_inv_dual(T[i], F[i])
-        for reaction, passed, subspace in zip(answer.reactions, F, S):
+        for reaction, passed, subspace in zip(solution.reactions, F, S):
             across = np.eye(6) - subspace @ np.linalg.pinv(subspace)
             assert relative(reaction, across @ passed) < DUAL_PATHS
 
@@ -97,36 +97,36 @@ def test_free_bodies_are_the_robot_taken_apart(tree):
 # Classes and failures -----------------------------------------------------------------------------
 
 def test_a_four_bar_with_hinges_in_space_is_over_constrained():
-    """Seed 003's own example: driven, every motion is fixed, and three rows are too many."""
+    """Pan's own example: driven, every motion is fixed, and three rows are too many."""
     mechanism = load('four_bar')
     q, v, tau = standing(mechanism.model, mechanism.constraints, 2)
     pin = mechanism.constraints[0]
     hinge = (Constraint('tip', 'revolute', pin.frame, pin.to, pin.pose, pin.to_pose,
                         axis=(0.0, 1.0, 0.0)),)
     expected = constrained_forward_dynamics(mechanism.model, q, v, tau, mechanism.constraints)
-    answer = universal_form(mechanism.model, q, v, expected.a, tau, mechanism.active, hinge)
-    assert answer.classification.kind == OVER and answer.classification.redundant == 3
-    assert answer.failure == 0
-    assert relative(answer.a, expected.a) < DUAL_PATHS
-    assert relative(answer.tau, tau) < DUAL_PATHS
+    solution = universal_form(mechanism.model, q, v, expected.a, tau, mechanism.active, hinge)
+    assert solution.classification.kind == OVER and solution.classification.redundant == 3
+    assert solution.failure == 0
+    assert relative(solution.a, expected.a) < DUAL_PATHS
+    assert relative(solution.tau, tau) < DUAL_PATHS
 
 
 def test_a_legged_robot_has_no_ground():
     """A body in the air, though every motor is held: rank(C) <= m - 6."""
-    answer = universal_form(body().model, still(), np.zeros(6), np.zeros(6), np.zeros(6),
+    solution = universal_form(body().model, still(), np.zeros(6), np.zeros(6), np.zeros(6),
                               np.zeros(6, dtype=bool), ())
-    assert not answer.classification.grounded
-    assert relative(answer.a, [0.0, 0.0, -9.81, 0.0, 0.0, 0.0]) < DUAL_PATHS
+    assert not solution.classification.grounded
+    assert relative(solution.a, [0.0, 0.0, -9.81, 0.0, 0.0, 0.0]) < DUAL_PATHS
 
 
 def test_stuck_is_failure_condition_1():
     """A rod that spins between two pins that hold still: c_a is none of C's."""
     ends = (point('left', (-0.4, 0.0, 0.0)), point('right', (0.4, 0.0, 0.0)))
     v = np.array([0.0, 0.0, 0.0, 0.0, 0.0, 2.0])
-    answer = universal_form(body().model, still(), v, np.zeros(6), np.zeros(6),
+    solution = universal_form(body().model, still(), v, np.zeros(6), np.zeros(6),
                               np.zeros(6, dtype=bool), ends)
-    assert answer.failure == 1
-    assert np.isfinite(answer.a).all() and np.isfinite(answer.multipliers).all()
+    assert solution.failure == 1
+    assert np.isfinite(solution.a).all() and np.isfinite(solution.multipliers).all()
 
 
 def test_force_on_nothing_is_failure_condition_2():

@@ -1,4 +1,4 @@
-"""Cartesian, cylindrical, spherical: there and back, and the seed's equations."""
+"""Cartesian, cylindrical, spherical coordinates: there and back, and Hutter's equations."""
 
 import numpy as np
 import pytest

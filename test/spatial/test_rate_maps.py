@@ -1,4 +1,4 @@
-"""E and its inverse: against complex steps, differences and the seed, singularities said."""
+"""E and its inverse agree with complex steps, differences and Hutter 2017; singularities raise."""
 
 import pickle
 

@@ -1,4 +1,4 @@
-"""Eight ways to write a rotation: scipy and the seed agree, and every way leads back."""
+"""Eight parametrisations of rotations: they agree with SciPy and Hutter 2017, and convert back."""
 
 import numpy as np
 import pytest

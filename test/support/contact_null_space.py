@@ -1,6 +1,6 @@
-"""Which motions do the contacts leave free, and what inertia do they feel? (float only: an SVD)
+"""Compute the null space and inertia of contacts, as an oracle (float only: an SVD).
 
-Hutter 2017 (seed 001), section 3.7.2, for constraints of any rank: where rows depend on each other,
+Hutter 2017, section 3.7.2, for constraints of any rank: where rows depend on each other,
 the inverse of A M^-1 A' is its pseudo-inverse.
 """
 

@@ -1,8 +1,8 @@
-"""How does a point or a frame move that is carried by a moving body?
+"""Compute the motion of points and frames on moving bodies, as an oracle (Hutter 2017, 2.7).
 
-Everything is in the axes of the frame it is seen from. Any number at once, (.., 3).
-Seed 001, section 2.7 (eq. 2.115-2.122), 2.76; where the point moves in the body too (the relative
-velocity that the seed drops after 2.118), the terms of Coriolis come with it.
+Everything is in the axes of the reference frame. Any number at once, (.., 3).
+Eq. 2.115-2.122 and 2.76; for a point that moves in the body (Hutter drops the relative velocity
+after 2.118) the Coriolis terms are added.
 """
 
 from typing import NamedTuple

@@ -1,4 +1,4 @@
-"""What does yielding ground do to the points that press into it? (spring, damper, friction)"""
+"""Compute the forces of soft ground on points: spring, damper, friction (Hutter 2017, eq. 3.57)."""
 
 from typing import NamedTuple
 

@@ -1,12 +1,13 @@
-"""How do free bodies move that joints and loops hold together? The universal form of seed 003.
+"""Compute constrained dynamics in maximal coordinates, as an oracle: Pan's universal form.
 
     [ -I  C ] [ a   ]   [ f_p ]
     [ C'  0 ] [ eta ] = [ c_a ]
 
-Every body is free, every joint is a constraint like the loops are, and a motor that is told its
-acceleration is one more. There is no tree, no recursion and no joint coordinate: a second path to
-the same numbers, which shares with the first only what a single body and a single row are.
+Every body is free, every joint is a constraint like the loops, and a prescribed acceleration is one
+more. There is no tree, no recursion and no joint coordinate: a second path, which shares with the
+first only the equations of a single body and of a single row.
 Float only: it solves by numpy.linalg, in O((bodies + constraints)^3).
+Pan, lecture on the equations of dynamics, Shanghai Jiao Tong University.
 """
 
 from typing import NamedTuple
@@ -46,10 +47,10 @@ class UniversalSolution(NamedTuple):
 
 
 def universal_form(model, q, v, a, tau, given, constraints, wrenches=None):
-    """Return the UniversalSolution; arguments as of `hybrid.constrained_hybrid_dynamics`.
+    """Return the UniversalSolution; arguments as of `constrained_hybrid_dynamics`.
 
-    With nothing given it is forward dynamics (problem 8 of seed 003), with every motor's
-    acceleration given inverse dynamics (problem 7).
+    With nothing given it is forward dynamics (Pan's problem 8), with the acceleration of every
+    actuated joint given inverse dynamics (problem 7).
     """
     given = np.asarray(given, dtype=bool)
     motion = forward_recursion(model, q, v)
