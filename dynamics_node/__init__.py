@@ -1,6 +1,7 @@
 """Dynamics of any robot in a URDF: as a Python library, and served to ROS 2."""
 
 from dynamics_node.constrained.constraint import Constraint
+from dynamics_node.constrained.friction_cone import check_contacts
 from dynamics_node.errors import DynamicsError, ModelError, SingularModel, UnknownName
 from dynamics_node.model.report import ModelReport, model_report
 from dynamics_node.robot.robot import Robot
@@ -24,5 +25,6 @@ __all__ = [
     'Task',
     'Tracking',
     'UnknownName',
+    'check_contacts',
     'model_report',
 ]

@@ -30,11 +30,13 @@ most 1.14/e times those of a direction with s = 1. N hands the motion that is lo
 Rows that repeat each other are a lost direction too: what they have in common is exact.
 """
 
+from collections.abc import Sequence
 from typing import NamedTuple
 
 import numpy as np
 
 from dynamics_node.algorithms.kinematics import path_to
+from dynamics_node.model.model import Model
 
 # Damping begins where a frame seems 25 times heavier than the whole robot, 1 / 0.2^2: the bundled
 # arm with its elbow bent by 5.5 degrees, 8 % of random configurations of Panda, 22 % of UR5's.
@@ -80,7 +82,8 @@ class OperationalSpace(NamedTuple):
     lost: np.ndarray                # (m,) bool: no joint moves the frames along that direction
 
 
-def operational_space(J, drift, inverse, coriolis, gravity, reference):
+def operational_space(J: np.ndarray, drift: np.ndarray, inverse: np.ndarray, coriolis: np.ndarray,
+                      gravity: np.ndarray, reference: np.ndarray) -> OperationalSpace:
     """Return the OperationalSpace of a state, or of N at once.
 
     :param drift: dJ/dt v, (m,); inverse: M^-1, (nv, nv); coriolis: C v, (nv,); gravity: (nv,).
@@ -92,7 +95,8 @@ def operational_space(J, drift, inverse, coriolis, gravity, reference):
     return OperationalSpace(found.inertia, bias, _times(Jt, gravity), J, drift, *found[1:])
 
 
-def consistent(J, inverse, reference, below=DAMPED_BELOW):
+def consistent(J: np.ndarray, inverse: np.ndarray, reference: np.ndarray,
+               below: float = DAMPED_BELOW) -> Consistent:
     """Return the Consistent inverse of the rows J, (m, nv), with M^-1.
 
     :param reference: (m,) of those rows [kg, kg m^2].
@@ -113,13 +117,13 @@ def consistent(J, inverse, reference, below=DAMPED_BELOW):
                       square <= LOST_BELOW ** 2 * largest)
 
 
-def fourth_power_damping(square, below):
+def fourth_power_damping(square: np.ndarray, below: float) -> np.ndarray:
     """Return lambda^4 of each s^2, see above."""
     e2 = below ** 2
     return np.maximum(1.0 - square / e2, 0.0) ** 2 * (square / 2.0 + FADE * e2) * e2
 
 
-def reference_inertia(model, frames):
+def reference_inertia(model: Model, frames: Sequence[str]) -> np.ndarray:
     """Return the reference inertia of each row of a stack of frames, (6 frames,).
 
     In linear rows the mass m of all that moves [kg], in angular ones m d^2 [kg m^2] with d the

@@ -19,10 +19,10 @@ adds just the gravity that the law has in it is sent none, whatever the scale, a
 
 from typing import NamedTuple
 
+from dynamics_node.checks import choice, finite, flag
 from dynamics_node.control.gains import per_joint
 from dynamics_node.control.terms import Terms
 from dynamics_node.errors import DynamicsError, shown
-from dynamics_node.model.checks import choice, finite, flag
 
 KINDS = ('full', 'without_gravity', 'payload_only')
 

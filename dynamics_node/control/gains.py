@@ -4,9 +4,9 @@ from typing import NamedTuple
 
 import numpy as np
 
+from dynamics_node.checks import MOST_JOINTS, whole
 from dynamics_node.control.spline import check_reals
 from dynamics_node.errors import DynamicsError, shown
-from dynamics_node.model.checks import MOST_JOINTS, whole
 
 TASK_LAWS = ('impedance', 'motion')
 

@@ -5,11 +5,11 @@ from contextlib import suppress
 
 import numpy as np
 
+from dynamics_node.checks import check_kind
 from dynamics_node.control.blended_spline import BlendedSpline
 from dynamics_node.control.reference_limits import ReferenceLimits
 from dynamics_node.control.spline import MotionSample, Spline, check_reals
 from dynamics_node.errors import DynamicsError, shown
-from dynamics_node.robot.arguments import check_kind
 
 
 class Reference:

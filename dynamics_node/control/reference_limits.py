@@ -4,9 +4,9 @@ from typing import NamedTuple
 
 import numpy as np
 
+from dynamics_node.checks import LARGEST, flag, positive
 from dynamics_node.control.terms import TURN, turning
 from dynamics_node.errors import DynamicsError, shown
-from dynamics_node.model.checks import LARGEST, flag, positive
 from dynamics_node.robot import arguments
 
 BLEND_TIME = 0.2       # [s]

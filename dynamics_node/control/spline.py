@@ -7,8 +7,8 @@ from typing import NamedTuple
 import numpy as np
 from scipy.interpolate import CubicSpline
 
+from dynamics_node.checks import at_least_zero
 from dynamics_node.errors import DynamicsError, ModelError, shown
-from dynamics_node.model.checks import at_least_zero
 
 MOST_SAMPLES = 200_000  # of one trajectory
 

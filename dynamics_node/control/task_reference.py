@@ -4,10 +4,10 @@ from typing import NamedTuple
 
 import numpy as np
 
+from dynamics_node.checks import finite
 from dynamics_node.control.gains import six
 from dynamics_node.control.spline import check_reals
 from dynamics_node.errors import DynamicsError, UnknownName, shown
-from dynamics_node.model.checks import finite
 from dynamics_node.model.configuration import UNIT_QUATERNION
 from dynamics_node.robot import arguments
 from dynamics_node.spatial import so3

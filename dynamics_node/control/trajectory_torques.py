@@ -4,9 +4,10 @@ from typing import NamedTuple
 
 import numpy as np
 
+from dynamics_node import checks
+from dynamics_node.checks import finite
 from dynamics_node.control.spline import check_reals, check_times
 from dynamics_node.errors import DynamicsError
-from dynamics_node.model.checks import finite
 from dynamics_node.robot import arguments
 
 PROBE = 1e3        # [kg] so heavy that the difference of two torques is all its own
@@ -59,9 +60,9 @@ def trajectory_torques(robot, times, q, v, a, effort_limits=None, payload_frame=
 
 def _states(robot, times, q, v, a):
     """Return q, v, a, one row for each time."""
-    states = {name: arguments.check_array(name, value, size) for name, value, size in (
+    states = {name: checks.check_array(name, value, size) for name, value, size in (
         ('q', q, robot.nq), ('v', v, robot.nv), ('a', a, robot.nv))}
-    arguments.batch_size({'times': times[:, None], **states})
+    checks.batch_size({'times': times[:, None], **states})
     return [np.broadcast_to(state, (len(times), state.shape[-1])) for state in states.values()]
 
 

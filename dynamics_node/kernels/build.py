@@ -9,8 +9,8 @@ from dynamics_node.compiler.trace import Program, check, trace
 from dynamics_node.constrained.constraint import size
 from dynamics_node.errors import DynamicsError
 from dynamics_node.kernels.cache_name import name_of
-from dynamics_node.kernels.inputs import state_shapes, uniform_shapes
 from dynamics_node.kernels.keys import KernelKey
+from dynamics_node.kernels.shapes import state_shapes, uniform_shapes
 from dynamics_node.kernels.symbols import functions
 from dynamics_node.model.configuration import random_configuration
 from dynamics_node.model.model import Model

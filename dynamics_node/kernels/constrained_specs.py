@@ -16,10 +16,18 @@ from dynamics_node.constrained.regular_or_fallback import (
     ConstrainedMotion,
 )
 from dynamics_node.constrained.rows import ConstraintRows, rows
-from dynamics_node.constrained.stabilisation import wanted
-from dynamics_node.kernels.spec import CONSTRAINTS, WITH_WRENCHES, KernelSpec
+from dynamics_node.constrained.stabilisation import stabilised_gamma
+from dynamics_node.kernels.spec import (
+    CONSTRAINTS,
+    MATRIX,
+    NUMBER,
+    VECTOR,
+    WITH_WRENCHES,
+    KernelSpec,
+)
 
 FORWARD, HYBRID = ('q', 'v', 'tau'), ('q', 'v', 'a', 'tau', 'given')
+ROWS = ('rows',)
 MOST_SLOPES = 12_000  # numbers of dA/dq, as MOST_NUMBERS in derivative_specs.py
 
 
@@ -35,7 +43,8 @@ def _hybrid(stabilised):
     def result(model, constraints, q, v, a, tau, given, *rest):
         rates, wrenches = _split(rest, stabilised)
         A_rows = rows(model, q, v, constraints)
-        found = hybrid.by_blocks(model, q, v, a, tau, given, A_rows.A, wanted(A_rows, v, rates),
+        found = hybrid.by_blocks(model, q, v, a, tau, given, A_rows.A, stabilised_gamma(A_rows, v,
+                                                                                        rates),
                                  *wrenches)
         return found.a, found.tau, found.multipliers, _margins(found)
     return result
@@ -80,9 +89,12 @@ def _has_few_slopes(model, constraints):
 
 
 def _motion(name, doc, inputs, algorithms, numpy, stabilised, direct=False):
-    return KernelSpec(name, doc, (*inputs, *(('stabilisation',) if stabilised else ())), algorithms,
-                      _numpy(numpy, inputs, stabilised), ConstrainedMotion, margins=True,
-                      subject=CONSTRAINTS, wrenches=WITH_WRENCHES, friction=True, direct=direct)
+    return KernelSpec(name, doc,
+                      (*inputs, *(('stabilisation',) if stabilised else ())),
+                      (VECTOR, VECTOR, ROWS),
+                      algorithms, _numpy(numpy, inputs, stabilised), ConstrainedMotion,
+                      margins=True, subject=CONSTRAINTS, wrenches=WITH_WRENCHES, friction=True,
+                      direct=direct)
 
 
 def _forward_spec(name, stabilised):
@@ -102,15 +114,17 @@ CONSTRAINED = (
     _forward_spec('stabilised_forward_dynamics', stabilised=True),
     _hybrid_spec('constrained_hybrid_dynamics', stabilised=False),
     _hybrid_spec('stabilised_hybrid_dynamics', stabilised=True),
-    KernelSpec('impact', 'Velocity (nv,), impulses (m,) and energy loss after an impact.',
-               ('q', 'v', 'restitution'), (_impact,), regular_or_fallback.impact, AfterImpact,
-               margins=True, subject=CONSTRAINTS, direct=False),
-    KernelSpec('constraint_rows', 'Residual (m,), matrix A (m, nv) and bias gamma (m,) of the '
-               'constraints.', ('q', 'v'), (_rows,), result=ConstraintRows, subject=CONSTRAINTS,
-               payload=False, direct=False),
-    KernelSpec('constrained_forward_dynamics_derivatives', 'Derivatives of accelerations (nv, nv) '
-               'and multipliers (m, nv).', FORWARD, (_derivatives,),
-               regular_or_fallback.forward_derivatives, ConstrainedDerivatives,
+    KernelSpec('impact', 'Velocity, impulses and energy loss after an impact.',
+               ('q', 'v', 'restitution'), (VECTOR, ROWS, NUMBER),
+               (_impact,), regular_or_fallback.impact, AfterImpact, margins=True,
+               subject=CONSTRAINTS, direct=False),
+    KernelSpec('constraint_rows', 'Residual, matrix A and bias gamma of the constraints.',
+               ('q', 'v'), (ROWS, ('rows', 'nv'), ROWS),
+               (_rows,), result=ConstraintRows, subject=CONSTRAINTS, payload=False, direct=False),
+    KernelSpec('constrained_forward_dynamics_derivatives',
+               'Derivatives of accelerations and multipliers.',
+               FORWARD, (MATRIX,) * 3 + (('rows', 'nv'),) * 3,
+               (_derivatives,), regular_or_fallback.forward_derivatives, ConstrainedDerivatives,
                margins=True, subject=CONSTRAINTS, wrenches=WITH_WRENCHES, friction=True,
                derivative=True, direct=False, fits=_has_few_slopes),
 )

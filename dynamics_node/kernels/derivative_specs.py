@@ -47,10 +47,11 @@ from dynamics_node.kernels.result_types import (
     HybridDirectionalDerivatives,
     HybridDynamicsDerivatives,
 )
-from dynamics_node.kernels.spec import FRAME, WITH_WRENCHES, KernelSpec
+from dynamics_node.kernels.spec import FRAME, MATRIX, VECTOR, WITH_WRENCHES, KernelSpec
 
 INVERSE, FORWARD = ('q', 'v', 'a'), ('q', 'v', 'tau')
 HYBRID = ('q', 'v', 'a', 'tau', 'given')
+HESSIAN = (*INVERSE, 'weights', 'dq', 'dv', 'da')
 MODEL_RATES = ('dinertias', 'dgravity', 'ddamping', 'dfriction', 'darmature')
 # A result of more numbers is computed in NumPy: straight-line code for it would be no faster, and
 # take minutes to compile.
@@ -84,8 +85,8 @@ def _of_arrays(algorithm, inputs):
     return function
 
 
-def _directional(name, doc, inputs, algorithms, numpy=None, **flags):
-    return KernelSpec(name, doc, (*inputs, *rates_of(inputs)),
+def _directional(name, doc, inputs, shapes, algorithms, numpy=None, **flags):
+    return KernelSpec(name, doc, (*inputs, *rates_of(inputs)), shapes,
                       tuple(_of_arrays(algorithm, inputs) for algorithm in algorithms),
                       numpy and _of_arrays(numpy, inputs), wrenches=(*WITH_WRENCHES, 'dwrenches'),
                       friction=True, derivative=True, direct=False, **flags)
@@ -121,56 +122,68 @@ def _numpy_hybrid_derivatives(model, *state):
 
 
 DERIVATIVES = (
-    KernelSpec('inverse_dynamics_derivatives', 'Derivatives of the torques by q, v and a, '
-               '(nv, nv) each.', INVERSE,
+    KernelSpec('inverse_dynamics_derivatives', 'Derivatives of the torques by q, v and a.',
+               INVERSE, (MATRIX,) * 3,
                (inverse_dynamics_derivatives, autodiff.inverse_dynamics_derivatives),
                wrenches=WITH_WRENCHES, friction=True, derivative=True, result=InverseDerivatives),
-    KernelSpec('forward_dynamics_derivatives', 'Derivatives of the accelerations by q, v and tau, '
-               '(nv, nv) each.', FORWARD, (forward_dynamics_derivatives,),
-               _numpy_forward_derivatives, margins=True, wrenches=WITH_WRENCHES, friction=True,
-               derivative=True, result=ForwardDynamicsDerivatives),
-    KernelSpec('hybrid_dynamics_derivatives', 'Derivatives of the unknown accelerations and '
-               'torques, (nv, nv) each.', HYBRID, (hybrid_dynamics_derivatives,),
-               _numpy_hybrid_derivatives, margins=True, wrenches=WITH_WRENCHES, friction=True,
-               derivative=True, direct=False, result=HybridDynamicsDerivatives),
-    _directional('inverse_dynamics_directional_derivative', 'Derivative of the torques along a '
-                 'direction, (nv,).', INVERSE, (inverse_dynamics_directional_derivative,)),
-    _directional('forward_dynamics_directional_derivative', 'Derivative of the accelerations along '
-                 'a direction, (nv,).', FORWARD,
+    KernelSpec('forward_dynamics_derivatives', 'Derivatives of the accelerations by q, v and tau.',
+               FORWARD, (MATRIX,) * 3,
+               (forward_dynamics_derivatives,), _numpy_forward_derivatives, margins=True,
+               wrenches=WITH_WRENCHES, friction=True, derivative=True,
+               result=ForwardDynamicsDerivatives),
+    KernelSpec('hybrid_dynamics_derivatives',
+               'Derivatives of the unknown accelerations and torques.',
+               HYBRID, (MATRIX,) * 3,
+               (hybrid_dynamics_derivatives,), _numpy_hybrid_derivatives, margins=True,
+               wrenches=WITH_WRENCHES, friction=True, derivative=True, direct=False,
+               result=HybridDynamicsDerivatives),
+    _directional('inverse_dynamics_directional_derivative',
+                 'Derivative of the torques along a direction.',
+                 INVERSE, (VECTOR,), (inverse_dynamics_directional_derivative,)),
+    _directional('forward_dynamics_directional_derivative',
+                 'Derivative of the accelerations along a direction.',
+                 FORWARD, (VECTOR,),
                  (_forward_derivative(blocks_derivative),
                   _forward_derivative(articulated_bodies_derivative)),
                  _numpy_forward_derivative, margins=True),
-    _directional('hybrid_dynamics_directional_derivative', 'Derivatives of accelerations and '
-                 'torques along a direction, (nv,) each.', HYBRID, (blocks_derivative,),
-                 _numpy_hybrid_derivative, margins=True, result=HybridDirectionalDerivatives),
-    KernelSpec('inverse_dynamics_hessian_product', 'Hessian of weights . tau times a direction, '
-               '(nv,) each.', (*INVERSE, 'weights', 'dq', 'dv', 'da'),
+    _directional('hybrid_dynamics_directional_derivative',
+                 'Derivatives of accelerations and torques along a direction.',
+                 HYBRID, (VECTOR, VECTOR),
+                 (blocks_derivative,), _numpy_hybrid_derivative, margins=True,
+                 result=HybridDirectionalDerivatives),
+    KernelSpec('inverse_dynamics_hessian_product', 'Hessian of weights . tau times a direction.',
+               HESSIAN, (VECTOR,) * 3,
                (autodiff.inverse_dynamics_hessian_product,),
-               interpreted(autodiff.inverse_dynamics_hessian_product,
-                           (*INVERSE, 'weights', 'dq', 'dv', 'da')),
+               interpreted(autodiff.inverse_dynamics_hessian_product, HESSIAN),
                friction=True, derivative=True, result=HessianProduct),
-    KernelSpec('regressor', 'Matrix of the torques by the inertial parameters, (nv, 10 bodies).',
-               INVERSE, (regressor,), payload=False, derivative=True),
-    KernelSpec('energy_regressor', 'Rows of both energies by the inertial parameters, '
-               '(10 bodies,) each.', ('q', 'v'), (energy_regressor,), payload=False,
-               derivative=True, result=EnergyRegressor),
-    KernelSpec('generalised_momentum', 'Momentum M v and its rate without torques, (nv,) each.',
-               ('q', 'v'), (generalised_momentum,), derivative=True, result=GeneralisedMomentum),
-    KernelSpec('center_of_mass_motion', 'Position (3,), Jacobian (3, nv) and bias acceleration '
-               '(3,) of the centre of mass.', ('q', 'v'), (center_of_mass_motion,),
-               with_mass(center_of_mass_motion), derivative=True, result=CenterOfMassMotion),
-    KernelSpec('gravity_stiffness', 'Derivative of the gravity torque by q, (nv, nv).',
-               ('q',), (gravity_stiffness,), derivative=True),
-    KernelSpec('mass_matrix_derivatives', 'Derivatives of the mass matrix, (nv, nv, nv).',
-               ('q',), (mass_matrix_derivatives,), derivative=True, fits=_is_small),
-    KernelSpec('christoffel_symbols', 'Christoffel symbols of the mass matrix, (nv, nv, nv).',
-               ('q',), (christoffel_symbols,), derivative=True, fits=_is_small),
+    KernelSpec('regressor', 'Matrix of the torques by the inertial parameters.',
+               INVERSE, (('nv', 'parameters'),), (regressor,), payload=False, derivative=True),
+    KernelSpec('energy_regressor', 'Rows of both energies by the inertial parameters.',
+               ('q', 'v'), (('parameters',),) * 2,
+               (energy_regressor,), payload=False, derivative=True, result=EnergyRegressor),
+    KernelSpec('generalised_momentum', 'Momentum M v and its rate without torques.',
+               ('q', 'v'), (VECTOR,) * 2,
+               (generalised_momentum,), derivative=True, result=GeneralisedMomentum),
+    KernelSpec('center_of_mass_motion',
+               'Position, Jacobian and bias acceleration of the centre of mass.',
+               ('q', 'v'), ((3,), (3, 'nv'), (3,)),
+               (center_of_mass_motion,), with_mass(center_of_mass_motion), derivative=True,
+               result=CenterOfMassMotion),
+    KernelSpec('gravity_stiffness', 'Derivative of the gravity torque by q.',
+               ('q',), (MATRIX,), (gravity_stiffness,), derivative=True),
+    KernelSpec('mass_matrix_derivatives', 'Derivatives of the mass matrix.',
+               ('q',), (('nv', 'nv', 'nv'),),
+               (mass_matrix_derivatives,), derivative=True, fits=_is_small),
+    KernelSpec('christoffel_symbols', 'Christoffel symbols of the mass matrix.',
+               ('q',), (('nv', 'nv', 'nv'),),
+               (christoffel_symbols,), derivative=True, fits=_is_small),
 )
 FRAME_DERIVATIVES = (
-    KernelSpec('frame_pose_derivatives', "Derivatives of a frame's homogeneous matrix, "
-               '(nv, 4, 4).', ('q',), (frame_pose_derivatives,), subject=FRAME, payload=False,
-               derivative=True),
-    KernelSpec('frame_twist_derivatives', "Derivatives of a frame's velocity by q and v, (6, nv) "
-               'each.', ('q', 'v'), (frame_twist_derivatives,), subject=FRAME, payload=False,
-               local=True, derivative=True, result=TwistDerivatives),
+    KernelSpec('frame_pose_derivatives', "Derivatives of a frame's homogeneous matrix.",
+               ('q',), (('nv', 4, 4),),
+               (frame_pose_derivatives,), subject=FRAME, payload=False, derivative=True),
+    KernelSpec('frame_twist_derivatives', "Derivatives of a frame's velocity by q and v.",
+               ('q', 'v'), ((6, 'nv'),) * 2,
+               (frame_twist_derivatives,), subject=FRAME, payload=False, local=True,
+               derivative=True, result=TwistDerivatives),
 )

@@ -14,7 +14,7 @@ from dynamics_node.algorithms.hybrid_dynamics import (
 from dynamics_node.algorithms.inverse_dynamics import bias_torque, gravity_torque, inverse_dynamics
 from dynamics_node.algorithms.mass_matrix import mass_matrix, mass_matrix_inverse
 from dynamics_node.kernels.regular import regular, with_mass
-from dynamics_node.kernels.spec import FRAME, WITH_WRENCHES, KernelSpec
+from dynamics_node.kernels.spec import FRAME, MATRIX, NUMBER, VECTOR, WITH_WRENCHES, KernelSpec
 
 
 def _forward(hybrid):
@@ -40,38 +40,45 @@ def _numpy_mass_matrix_inverse(model, q):
 
 
 DYNAMICS = (
-    KernelSpec('inverse_dynamics', 'Joint torques of a motion, (nv,).',
-               ('q', 'v', 'a'), (inverse_dynamics,), wrenches=WITH_WRENCHES, friction=True),
-    KernelSpec('forward_dynamics', 'Joint accelerations under torques, (nv,).',
-               ('q', 'v', 'tau'), (_forward(by_blocks), _forward(by_articulated_bodies)),
+    KernelSpec('inverse_dynamics', 'Joint torques of a motion.',
+               ('q', 'v', 'a'), (VECTOR,), (inverse_dynamics,), wrenches=WITH_WRENCHES,
+               friction=True),
+    KernelSpec('forward_dynamics', 'Joint accelerations under torques.',
+               ('q', 'v', 'tau'), (VECTOR,), (_forward(by_blocks), _forward(by_articulated_bodies)),
                _numpy_forward, margins=True, wrenches=WITH_WRENCHES, friction=True),
-    KernelSpec('hybrid_dynamics', 'All accelerations (nv,) and torques (nv,), from one of the two '
-               'for each joint.', ('q', 'v', 'a', 'tau', 'given'), (by_blocks,), _numpy_hybrid,
+    KernelSpec('hybrid_dynamics',
+               'All accelerations and torques, from one of the two for each joint.',
+               ('q', 'v', 'a', 'tau', 'given'), (VECTOR, VECTOR), (by_blocks,), _numpy_hybrid,
                margins=True, wrenches=WITH_WRENCHES, friction=True, direct=False),
-    KernelSpec('mass_matrix', 'Joint-space inertia matrix, (nv, nv).', ('q',), (mass_matrix,)),
-    KernelSpec('mass_matrix_inverse', 'Inverse of the mass matrix, (nv, nv).',
-               ('q',), (mass_matrix_inverse,), _numpy_mass_matrix_inverse, margins=True),
-    KernelSpec('coriolis_matrix', 'Coriolis matrix of the Christoffel symbols, (nv, nv).',
-               ('q', 'v'), (coriolis_matrix,)),
-    KernelSpec('gravity_torque', 'Torques that balance gravity, (nv,).', ('q',), (gravity_torque,)),
-    KernelSpec('bias_torque', 'Coriolis, centrifugal and gravity torques, (nv,).',
-               ('q', 'v'), (bias_torque,)),
-    KernelSpec('friction_torque', 'Torques of damping and dry friction, (nv,).',
-               ('v',), (friction_torque,), friction=True, payload=False),
-    KernelSpec('kinetic_energy', 'Kinetic energy [J].', ('q', 'v'), (energy.kinetic_energy,)),
-    KernelSpec('potential_energy', 'Potential energy [J].', ('q',), (energy.potential_energy,)),
-    KernelSpec('center_of_mass', 'Centre of mass in the world, (3,) [m].',
-               ('q',), (energy.center_of_mass,), with_mass(energy.center_of_mass)),
-    KernelSpec('momentum', 'Linear and angular momentum about the centre of mass, (6,).',
-               ('q', 'v'), (energy.momentum,), with_mass(energy.momentum)),
+    KernelSpec('mass_matrix', 'Joint-space inertia matrix.', ('q',), (MATRIX,), (mass_matrix,)),
+    KernelSpec('mass_matrix_inverse', 'Inverse of the mass matrix.',
+               ('q',), (MATRIX,), (mass_matrix_inverse,), _numpy_mass_matrix_inverse, margins=True),
+    KernelSpec('coriolis_matrix', 'Coriolis matrix of the Christoffel symbols.',
+               ('q', 'v'), (MATRIX,), (coriolis_matrix,)),
+    KernelSpec('gravity_torque', 'Torques that balance gravity.', ('q',), (VECTOR,),
+               (gravity_torque,)),
+    KernelSpec('bias_torque', 'Coriolis, centrifugal and gravity torques.',
+               ('q', 'v'), (VECTOR,), (bias_torque,)),
+    KernelSpec('friction_torque', 'Torques of damping and dry friction.',
+               ('v',), (VECTOR,), (friction_torque,), friction=True, payload=False),
+    KernelSpec('kinetic_energy', 'Kinetic energy [J].', ('q', 'v'), (NUMBER,),
+               (energy.kinetic_energy,)),
+    KernelSpec('potential_energy', 'Potential energy [J].', ('q',), (NUMBER,),
+               (energy.potential_energy,)),
+    KernelSpec('center_of_mass', 'Centre of mass in the world [m].',
+               ('q',), ((3,),), (energy.center_of_mass,), with_mass(energy.center_of_mass)),
+    KernelSpec('momentum', 'Linear and angular momentum about the centre of mass.',
+               ('q', 'v'), ((6,),), (energy.momentum,), with_mass(energy.momentum)),
 )
 FRAMES = (
-    KernelSpec('frame_pose', 'Homogeneous matrix of a frame in the world, (4, 4).',
-               ('q',), (kinematics.frame_pose,), subject=FRAME, payload=False),
-    KernelSpec('frame_twist', "Linear and angular velocity of a frame's origin, (6,).",
-               ('q', 'v'), (kinematics.frame_twist,), subject=FRAME, payload=False),
-    KernelSpec('jacobian', "Jacobian of a frame's origin, (6, nv).",
-               ('q',), (jacobian.jacobian,), subject=FRAME, payload=False, local=True),
-    KernelSpec('jacobian_rate', 'Time derivative of the Jacobian, (6, nv).',
-               ('q', 'v'), (jacobian.jacobian_rate,), subject=FRAME, payload=False, local=True),
+    KernelSpec('frame_pose', 'Homogeneous matrix of a frame in the world.',
+               ('q',), ((4, 4),), (kinematics.frame_pose,), subject=FRAME, payload=False),
+    KernelSpec('frame_twist', "Linear and angular velocity of a frame's origin.",
+               ('q', 'v'), ((6,),), (kinematics.frame_twist,), subject=FRAME, payload=False),
+    KernelSpec('jacobian', "Jacobian of a frame's origin.",
+               ('q',), ((6, 'nv'),), (jacobian.jacobian,), subject=FRAME, payload=False,
+               local=True),
+    KernelSpec('jacobian_rate', 'Time derivative of the Jacobian.',
+               ('q', 'v'), ((6, 'nv'),), (jacobian.jacobian_rate,), subject=FRAME, payload=False,
+               local=True),
 )

@@ -6,7 +6,7 @@ from functools import lru_cache
 import numpy as np
 
 from dynamics_node.compiler.trace import evaluate, trace
-from dynamics_node.kernels.inputs import input_shape
+from dynamics_node.kernels.shapes import input_shape
 
 
 def interpreted(algorithm: Callable, inputs: tuple[str, ...]) -> Callable:

@@ -7,6 +7,9 @@ from dynamics_node.model.model import Model
 
 ROBOT, FRAME, CONSTRAINTS, TARGETS = 'robot', 'frame', 'constraints', 'targets'
 WITH_WRENCHES = ('wrenches',)
+# Names of sizes: nq, nv; rows of the constraints; parameters, 10 per body.
+Shape = tuple[str | int, ...]
+NUMBER, VECTOR, MATRIX = (), ('nv',), ('nv', 'nv')
 
 
 def always(model: Model, constraints: tuple) -> bool:
@@ -24,8 +27,9 @@ class KernelSpec:
     """
 
     name: str                     # of the kernel, and of the Robot method that calls it
-    doc: str                      # what it computes, with the shape of the result
-    inputs: tuple[str, ...]       # arrays that come per state; their shapes are in inputs.py
+    doc: str                      # what it computes, with its unit
+    inputs: tuple[str, ...]       # arrays that come per state; their shapes are in shapes.py
+    shapes: tuple[Shape, ...]     # of the results: sizes, or names of sizes as in shapes.py
     algorithms: tuple[Callable, ...]     # alternatives: the cheapest program is compiled
     numpy: Callable | None = None        # the NumPy path, where it is not the first algorithm
     result: type = tuple          # NamedTuple of several results; a single one is an array

@@ -4,8 +4,8 @@ from collections.abc import Callable
 
 import numpy as np
 
-from dynamics_node.kernels.inputs import state_shapes, symbolic_model, uniform_shapes
 from dynamics_node.kernels.keys import KernelKey
+from dynamics_node.kernels.shapes import state_shapes, symbolic_model, uniform_shapes
 from dynamics_node.kernels.spec import CONSTRAINTS
 from dynamics_node.model.configuration import UNIT_QUATERNION
 from dynamics_node.model.model import Model

@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 from numpy.typing import ArrayLike
 
+from dynamics_node import checks
 from dynamics_node.constrained import regular_or_fallback
 from dynamics_node.constrained.actuation import actuated_dofs
 from dynamics_node.constrained.constraint import size
@@ -18,7 +19,7 @@ from dynamics_node.constrained.regular_or_fallback import (
     ConstrainedMotion,
 )
 from dynamics_node.constrained.rows import ConstraintRows
-from dynamics_node.robot import arguments as checks
+from dynamics_node.robot import arguments
 from dynamics_node.robot.argument_types import Constraints, Wrenches
 from dynamics_node.robot.constraint_sets import ConstraintSets
 from dynamics_node.robot.dispatch import Dispatcher
@@ -65,7 +66,8 @@ class ConstrainedDynamics:
         """
         valid = self._sets.of(constraints)
         if proximal is not None and proximal is not False:
-            return self._proximal(valid, checks.check_proximal(proximal), wrenches, stabilisation,
+            return self._proximal(valid, arguments.check_proximal(proximal), wrenches,
+                                  stabilisation,
                                   q=q, v=v, tau=tau)
         if wrenches is None and stabilisation is None:
             return self._dispatcher.positional('constrained_forward_dynamics', (), valid)(q, v, tau)
@@ -109,7 +111,7 @@ class ConstrainedDynamics:
         :raise DynamicsError: the given accelerations contradict the constraints.
         """
         valid = self._sets.of(constraints)
-        mask = checks.check_given(given, self._model.nv).astype(float)
+        mask = arguments.check_given(given, self._model.nv).astype(float)
         return self._motion('hybrid', valid, wrenches, stabilisation, q=q, v=v, a=a, tau=tau,
                             given=mask)
 
@@ -131,9 +133,9 @@ class ConstrainedDynamics:
         from dynamics_node.constrained.constraint_report import report
 
         valid, actuated = self._sets.of(constraints), self._actuated(passive)
-        q = checks.check_single_configuration(self._model, q)
+        q = arguments.check_single_configuration(self._model, q)
         v = checks.check_single('v', v, self._model.nv)
-        with regular_or_fallback.solving():
+        with regular_or_fallback.linear_algebra_errors():
             return report(self._model, q, v, valid, actuated)
 
     # Derivatives -----------------------------------------------------------------------------
@@ -186,11 +188,11 @@ class ConstrainedDynamics:
         from dynamics_node.constrained.assembly import project_configuration
 
         valid = self._sets.of(constraints)
-        fixed = checks.check_joint_names(self._model, 'fixed', fixed)
+        fixed = arguments.check_joint_names(self._model, 'fixed', fixed)
         return self._dispatcher.rows(
-            regular_or_fallback.numbered(
+            regular_or_fallback.with_state_number(
                 lambda model, q: project_configuration(model, q, valid, fixed=fixed), q),
-            q=checks.check_configuration(self._model, q))
+            q=arguments.check_configuration(self._model, q))
 
     def project_velocity(self, q: ArrayLike, v: ArrayLike, constraints: Constraints = None
                          ) -> np.ndarray:
@@ -199,9 +201,9 @@ class ConstrainedDynamics:
 
         valid = self._sets.of(constraints)
         return self._dispatcher.rows(
-            regular_or_fallback.numbered(
+            regular_or_fallback.with_state_number(
                 lambda model, q, v: project_velocity(model, q, v, valid), q, v),
-            q=checks.check_configuration(self._model, q),
+            q=arguments.check_configuration(self._model, q),
             v=checks.check_array('v', v, self._model.nv))
 
     # Contact ---------------------------------------------------------------------------------
@@ -259,14 +261,14 @@ class ConstrainedDynamics:
             number or one per row}, or (m,) numbers.
         """
         valid = self._sets.of(None, contacts)
-        rows = checks.check_restitution(restitution, valid)
+        rows = arguments.check_restitution(restitution, valid)
         return self._dispatcher.positional('impact', (), valid)(q, v, rows)
 
     # Helpers ---------------------------------------------------------------------------------
 
     def _motion(self, which, constraints, wrenches, stabilisation, **inputs):
         """Call the kernel of forward or hybrid dynamics; stabilised, it has one more input."""
-        rates = checks.check_stabilisation(stabilisation)
+        rates = arguments.check_stabilisation(stabilisation)
         kind = 'constrained' if rates is None else 'stabilised'
         if rates is not None:
             inputs['stabilisation'] = rates
@@ -274,10 +276,10 @@ class ConstrainedDynamics:
                                      **inputs)
 
     def _proximal(self, constraints, settings, wrenches, stabilisation, **inputs):
-        rates = checks.check_stabilisation(stabilisation)
+        rates = arguments.check_stabilisation(stabilisation)
 
         def proximal(model, *state):
-            return regular_or_fallback.near(model, constraints, settings, *state,
+            return regular_or_fallback.proximal_forward(model, constraints, settings, *state,
                                             stabilisation=rates)
         return self._in_numpy(proximal, constraints, ConstrainedMotion, wrenches, **inputs)
 
@@ -285,14 +287,14 @@ class ConstrainedDynamics:
         """Compute what has no kernel; an empty batch needs no state that keeps the constraints."""
         if any(regular_or_fallback.is_batch(array) and len(array) == 0
                for array in inputs.values()):
-            algorithm = regular_or_fallback.nothing(result, self._model.nv,
+            algorithm = regular_or_fallback.zero_result(result, self._model.nv,
                                                     sum(map(size, constraints)))
-        algorithm = regular_or_fallback.numbered(algorithm, *inputs.values())
+        algorithm = regular_or_fallback.with_state_number(algorithm, *inputs.values())
         return result(*self._dispatcher.call_numpy(algorithm, wrenches, **inputs))
 
     def _actuated(self, passive):
         """Return the degrees of freedom with a motor, (nv,) booleans."""
-        passive = self._model.loops[1] if passive is None else checks.check_joint_names(
+        passive = self._model.loops[1] if passive is None else arguments.check_joint_names(
             self._model, 'passive', passive)
         return actuated_dofs(self._model, passive)
 
@@ -300,7 +302,7 @@ class ConstrainedDynamics:
         torque, force = checks.check_pair('weights', weights,
                                           '(of torques (nv,), of multipliers (m,))')
         torque = checks.check_weights('weights[0]', torque, self._model.nv)
-        return {'choice': checks.check_choice(choice, CHOICES),
+        return {'choice': checks.choice('choice', choice, CHOICES),
                 'torque_weights': None if torque is None else torque[actuated],
                 'force_weights': checks.check_weights('weights[1]', force,
                                                       sum(map(size, constraints)))}

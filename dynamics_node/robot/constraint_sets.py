@@ -6,7 +6,7 @@ from dynamics_node.constrained.constraint import Constraint, validate
 from dynamics_node.constrained.read_loops import MAX_CHARACTERS, Loops, read_loops
 from dynamics_node.errors import DynamicsError, FileError
 from dynamics_node.files import read_text
-from dynamics_node.robot import arguments as checks
+from dynamics_node.robot import arguments
 
 KNOWN_SETS = 64  # remembered by a robot; beyond that it starts anew
 
@@ -22,7 +22,7 @@ def loops_of(model, source):
         source = read_loops(_text_of(source))
     validate(model, source.constraints)
     return Loops(tuple(source.constraints),
-                 checks.check_joint_names(model, 'passive', source.passive))
+                 arguments.check_joint_names(model, 'passive', source.passive))
 
 
 def _text_of(source):

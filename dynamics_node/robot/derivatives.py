@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 from numpy.typing import ArrayLike
 
+from dynamics_node import checks
 from dynamics_node.algorithms import regressor as regressors
 from dynamics_node.algorithms.center_of_mass_motion import CenterOfMassMotion
 from dynamics_node.algorithms.energy_regressor import EnergyRegressor
@@ -15,6 +16,7 @@ from dynamics_node.algorithms.generalised_momentum import GeneralisedMomentum
 from dynamics_node.algorithms.inertial_parameters import body_inertia_rates
 from dynamics_node.algorithms.inverse_dynamics_derivatives import InverseDerivatives
 from dynamics_node.algorithms.kinematics_derivatives import TwistDerivatives
+from dynamics_node.checks import flag, positive
 from dynamics_node.errors import DynamicsError
 from dynamics_node.kernels.result_types import (
     ForwardDynamicsDerivatives,
@@ -22,8 +24,7 @@ from dynamics_node.kernels.result_types import (
     HybridDirectionalDerivatives,
     HybridDynamicsDerivatives,
 )
-from dynamics_node.model.checks import flag, positive
-from dynamics_node.robot import arguments as checks
+from dynamics_node.robot import arguments
 from dynamics_node.robot.argument_types import JointValues, Wrenches
 from dynamics_node.robot.dispatch import Dispatcher
 from dynamics_node.robot.dynamics import Dynamics
@@ -235,7 +236,7 @@ class Derivatives:
     # Helpers ---------------------------------------------------------------------------------
 
     def _mask(self, given):
-        return checks.check_given(given, self._model.nv).astype(float)
+        return arguments.check_given(given, self._model.nv).astype(float)
 
     def _directional(self, name, wrenches, dwrenches, dinertias, dgravity, losses, **motion):
         zero = np.zeros(self._model.nv)
@@ -243,13 +244,13 @@ class Derivatives:
         rates = {'dinertias': self._body_inertia_rates(dinertias),
                  'dgravity': np.zeros(3) if dgravity is None else dgravity}
         for each, rate in zip(('ddamping', 'dfriction', 'darmature'), losses):
-            rates[each] = zero if rate is None else checks.check_joint_rates(self._model, each,
+            rates[each] = zero if rate is None else arguments.check_joint_rates(self._model, each,
                                                                              rate)
         return self._dispatcher.call(name, wrenches, dwrenches=dwrenches, **motion, **rates)
 
     def _body_inertia_rates(self, rates):
         """Return the rates of all bodies' inertias, (10 bodies,) or (N, 10 bodies)."""
-        rates = checks.check_inertia_rates(self._model, {} if rates is None else rates)
+        rates = arguments.check_inertia_rates(self._model, {} if rates is None else rates)
         checks.batch_size({}, dinertias=rates)
         total = np.zeros(10 * len(self._model.bodies))
         for frame, tens in rates.items():  # linear in them: one matrix for all states

@@ -8,15 +8,16 @@ from functools import partial
 
 import numpy as np
 
+from dynamics_node import checks
 from dynamics_node.algorithms.wrenches import body_wrenches
 from dynamics_node.errors import DynamicsError
-from dynamics_node.kernels.inputs import input_shape, state_shapes, uniform_values
 from dynamics_node.kernels.keys import KernelKey, has_kernel, key_of
 from dynamics_node.kernels.robot_kernels import RobotKernels, enabled
+from dynamics_node.kernels.shapes import input_shape, result_shapes, state_shapes, uniform_values
 from dynamics_node.kernels.spec import CONSTRAINTS, FRAME
 from dynamics_node.kernels.table import ALL_KERNELS
 from dynamics_node.model import configuration
-from dynamics_node.robot import arguments as checks
+from dynamics_node.robot.arguments import check_configuration, check_wrenches
 
 try:
     from dynamics_node.compiler._call import Caller
@@ -173,12 +174,12 @@ class Dispatcher:
 
     def _checked_states(self, inputs, external, constraints=(), arguments=()):
         """Return (states, number of states or None, whether wrenches are the last of them)."""
-        inputs = {name: checks.check_configuration(self.model, value) if name == 'q'
+        inputs = {name: check_configuration(self.model, value) if name == 'q'
                   else checks.check_array(name, value, math.prod(
                       input_shape(self.model, name, constraints, arguments)))
                   for name, value in inputs.items()}
         forces = {name: {} if wrenches is None
-                  else checks.check_wrenches(self.model, wrenches, name)
+                  else check_wrenches(self.model, wrenches, name)
                   for name, wrenches in external.items()}
         n = checks.batch_size(inputs, **forces)
         states = [_rows_of(array, n) for array in inputs.values()]
@@ -192,6 +193,9 @@ class Dispatcher:
     def _in_numpy(self, key, states):
         """Compute what the kernel of a key computes."""
         spec = key.spec
+        if states[0].ndim == 2 and len(states[0]) == 0:  # an empty batch
+            empty = tuple(np.empty((0, *shape)) for shape in result_shapes(self.model, key))
+            return empty[0] if len(empty) == 1 else tuple.__new__(spec.result, empty)
         algorithm = spec.numpy_algorithm
         if spec.subject == CONSTRAINTS:
             def constrained(model, *state):

@@ -6,8 +6,8 @@ import numpy as np
 from numpy.typing import ArrayLike
 
 from dynamics_node.algorithms.denoc import denoc
-from dynamics_node.model.checks import flag
-from dynamics_node.robot import arguments as checks
+from dynamics_node.checks import flag
+from dynamics_node.robot import arguments
 from dynamics_node.robot.argument_types import Wrenches
 from dynamics_node.robot.dispatch import Dispatcher
 
@@ -38,7 +38,7 @@ class Dynamics:
                         given: ArrayLike, wrenches: Wrenches = None
                         ) -> tuple[np.ndarray, np.ndarray]:
         """Return (a, tau), complete, from a where `given` is True and tau where it is not."""
-        mask = checks.check_given(given, self._dispatcher.model.nv).astype(float)
+        mask = arguments.check_given(given, self._dispatcher.model.nv).astype(float)
         if wrenches is None:
             return self._dispatcher.positional('hybrid_dynamics')(q, v, a, tau, mask)
         return self._dispatcher.call('hybrid_dynamics', wrenches, q=q, v=v, a=a, tau=tau,

@@ -8,20 +8,21 @@ from collections.abc import Callable, Mapping, Sequence
 import numpy as np
 from numpy.typing import ArrayLike
 
+from dynamics_node import checks
 from dynamics_node.algorithms.energy import total_mass
 from dynamics_node.algorithms.inertial_parameters import inertial_parameters
+from dynamics_node.checks import finite, flag
 from dynamics_node.constrained.read_loops import Loops
 from dynamics_node.kernels.keys import all_keys
 from dynamics_node.kernels.robot_kernels import RobotKernels
 from dynamics_node.model import configuration, friction_override, payload
 from dynamics_node.model.build import FRICTION_SPEED, build_model
-from dynamics_node.model.checks import finite, flag
 from dynamics_node.model.model import Model
 from dynamics_node.model.payload import Payload
 from dynamics_node.model.read_urdf import read_urdf
 from dynamics_node.model.report import ModelReport, model_report
 from dynamics_node.model.urdf_text import MAX_BYTES, urdf_text
-from dynamics_node.robot import arguments as checks
+from dynamics_node.robot import arguments
 from dynamics_node.robot.argument_types import Constraints
 from dynamics_node.robot.constrained import ConstrainedDynamics
 from dynamics_node.robot.constraint_sets import ConstraintSets, loops_of
@@ -263,13 +264,13 @@ class Robot:
         step = float(finite('step', step, ()))
         return self._dispatcher.rows(
             lambda model, q, v: configuration.integrate(model, q, v, step),
-            q=checks.check_configuration(self.model, q), v=checks.check_array('v', v, self.nv))
+            q=arguments.check_configuration(self.model, q), v=checks.check_array('v', v, self.nv))
 
     def difference(self, q0: ArrayLike, q1: ArrayLike) -> np.ndarray:
         """Return v with integrate(q0, v) = q1, (nv,)."""
         return self._dispatcher.rows(configuration.difference,
-                                     q0=checks.check_configuration(self.model, q0, name='q0'),
-                                     q1=checks.check_configuration(self.model, q1, name='q1'))
+                                     q0=arguments.check_configuration(self.model, q0, name='q0'),
+                                     q1=arguments.check_configuration(self.model, q1, name='q1'))
 
     def _install(self, name: str, bind: Callable) -> None:
         """Let a kernel take the place of a method on this object: a call goes straight into C.

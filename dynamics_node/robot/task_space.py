@@ -8,17 +8,17 @@ from typing import TYPE_CHECKING
 import numpy as np
 from numpy.typing import ArrayLike
 
+from dynamics_node import checks
 from dynamics_node.algorithms.analytic_jacobian import analytic_jacobian
 from dynamics_node.algorithms.operational_space import (
     OperationalSpace,
     operational_space,
     reference_inertia,
 )
+from dynamics_node.checks import at_least_zero
 from dynamics_node.errors import DynamicsError
 from dynamics_node.kernels.keys import KernelKey, key_of
-from dynamics_node.model.checks import at_least_zero
-from dynamics_node.robot import arguments as checks
-from dynamics_node.robot import task_arguments as task_checks
+from dynamics_node.robot import arguments, task_arguments
 from dynamics_node.robot.argument_types import Constraints, Wrenches
 from dynamics_node.robot.constraint_sets import ConstraintSets
 from dynamics_node.robot.dispatch import Dispatcher
@@ -114,13 +114,13 @@ class TaskSpace:
         if self._robot.loops.constraints:
             raise DynamicsError('inverse_kinematics does not close loops, and this robot has some; '
                                 'call it without, with_loops(None), or use project_configuration')
-        wanted = task_checks.check_targets(self._model, targets)
+        wanted = task_arguments.check_targets(self._model, targets)
         start = (self._robot.neutral() if start is None
-                 else checks.check_single_configuration(self._model, start, 'start'))
+                 else arguments.check_single_configuration(self._model, start, 'start'))
         return inverse_kinematics(self._model, self.newton_step(wanted), wanted, start,
-                                  task_checks.check_tolerance(tolerance),
-                                  checks.check_count('restarts', restarts, MOST_RESTARTS),
-                                  checks.check_count('seed', seed))
+                                  task_arguments.check_tolerance(tolerance),
+                                  checks.whole('restarts', restarts, most=MOST_RESTARTS),
+                                  checks.whole('seed', seed))
 
     def newton_step(self, targets: Sequence[Target]) -> Callable:
         """Return f(q, goal, limits, caution) -> NewtonStep of checked targets."""
@@ -130,7 +130,7 @@ class TaskSpace:
         """Return the keys of the kernels that inverse kinematics of some targets needs."""
         if isinstance(targets, (tuple, list)) and not targets:
             return []
-        targets = task_checks.check_targets(self._model, targets)
+        targets = task_arguments.check_targets(self._model, targets)
         return [key_of(self._model, 'newton_step', (parts_of(targets),))]
 
     def joint_velocities(self, q: ArrayLike, tasks: Motions, contacts: Constraints = None,
@@ -149,9 +149,9 @@ class TaskSpace:
         from dynamics_node.task_space.differential_kinematics import contact_level, joint_velocities
 
         nv = self._model.nv
-        q = checks.check_single_configuration(self._model, q)
+        q = arguments.check_single_configuration(self._model, q)
         levels = [[task.rows(self._model, q) for task in level]
-                  for level in task_checks.check_motions(self._model, tasks)]
+                  for level in task_arguments.check_motions(self._model, tasks)]
         constraints = self._sets.of(None, contacts)
         if constraints:
             levels.insert(0, contact_level(self._model, q, constraints))
@@ -190,21 +190,21 @@ class TaskSpace:
         # SciPy takes 0.1 s to import: only when it is needed
         from dynamics_node.task_space.whole_body import whole_body
 
-        passive = self._model.loops[1] if passive is None else checks.check_joint_names(
+        passive = self._model.loops[1] if passive is None else arguments.check_joint_names(
             self._model, 'passive', passive)
         setting = setting_of(self._model, self._sets.of(constraints, contacts), passive)
-        return whole_body(self._robot, checks.check_single_configuration(self._model, q),
+        return whole_body(self._robot, arguments.check_single_configuration(self._model, q),
                           checks.check_single('v', v, self._model.nv),
                           checks.check_sequence('tasks', tasks), setting,
                           checks.check_sequence('bounds', bounds), wrenches,
-                          checks.check_stabilisation(stabilisation))
+                          arguments.check_stabilisation(stabilisation))
 
     # Helpers ---------------------------------------------------------------------------------
 
     def _stack(self, frame, axes):
         """Return the frames, their chosen rows (None for all) and the rows' reference inertia."""
-        frames = task_checks.check_frames(frame)
-        axes = None if axes is None else task_checks.check_axes(axes, len(frames))
+        frames = task_arguments.check_frames(frame)
+        axes = None if axes is None else task_arguments.check_axes(axes, len(frames))
         known = self._stacks.get((frames, axes))
         if known is None:
             reference = reference_inertia(self._model, frames)

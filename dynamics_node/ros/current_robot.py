@@ -11,7 +11,7 @@ from typing import NamedTuple
 from dynamics_node.checks import named_numbers
 from dynamics_node.errors import DynamicsError
 from dynamics_node.model.urdf_text import urdf_text
-from dynamics_node.robot.constrained import loops_of
+from dynamics_node.robot.constraint_sets import loops_of
 from dynamics_node.robot.robot import Robot
 from dynamics_node.ros.payload_ramp import PayloadRamps
 

@@ -20,7 +20,7 @@ from dynamics_node.control.gains import Gains
 from dynamics_node.control.laws import computed_torque
 from dynamics_node.control.spline import MotionSample
 from dynamics_node.control.terms import Terms
-from dynamics_node.identification.recording import RawRecording, raw_recording
+from dynamics_node.identification import RawRecording, raw_recording
 from dynamics_node.model.urdf_text import urdf_text
 
 SPREAD = 0.3                      # of masses, centres and tensors

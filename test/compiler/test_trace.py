@@ -11,7 +11,7 @@ from dynamics_node.compiler.graph import Graph, Op, Symbol, TracingError
 from dynamics_node.compiler.lower import LOWER, instructions
 from dynamics_node.compiler.trace import MEANING, check, count, evaluate, trace
 from dynamics_node.kernels.build import program_of
-from dynamics_node.kernels.inputs import uniform_values
+from dynamics_node.kernels.shapes import uniform_values
 
 
 def pendulum(q, v, tau, length):

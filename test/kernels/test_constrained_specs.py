@@ -80,7 +80,7 @@ def restitution_of(robot, value):
 
 @pytest.mark.parametrize('n', [None, N])
 @pytest.mark.parametrize('name', ['four_bar', 'delta'])
-def test_a_mechanism_answers_as_in_numpy(name, n):
+def test_a_mechanism_agrees_with_numpy(name, n):
     """Loaded, with friction, one state and a batch; planes, distances."""
     rng = np.random.default_rng(3)
     robot = robot_of(name)
@@ -101,7 +101,7 @@ QUESTION_OF = {('fixed', False): 'constrained_forward_dynamics',  # others take 
 
 
 @pytest.mark.parametrize(('tree', 'kinds'), zip(random_trees.TREES, looped_trees.KINDS), ids=str)
-def test_a_looped_tree_answers_as_in_numpy(tree, kinds):
+def test_a_looped_tree_agrees_with_numpy(tree, kinds):
     """Every kind of constraint on trees of every kind of joint, with wrenches."""
     looped = looped_trees.make(tree, kinds)
     robot = Robot(looped.robot.model).with_loops(list(looped.constraints))
@@ -194,8 +194,8 @@ def test_one_singular_state_in_a_batch(monkeypatch):
     q[:, 1] += 1.0
     count = []
     plain = Dispatcher._in_numpy
-    monkeypatch.setattr(Dispatcher, '_in_numpy', lambda self, algorithm, states, key: (
-        count.append(len(states[0])), plain(self, algorithm, states, key))[1])
+    monkeypatch.setattr(Dispatcher, '_in_numpy', lambda self, key, states: (
+        count.append(len(states[0])), plain(self, key, states))[1])
     expected = robot.constrained_forward_dynamics(q, v, tau)
     assert count == []
     stretched = q.copy()

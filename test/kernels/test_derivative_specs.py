@@ -37,7 +37,7 @@ def arm():
     return small_robots.arm()
 
 
-def test_a_loaded_arm_answers_as_in_numpy():
+def test_an_arm_with_payload_agrees_with_numpy():
     """Seven joints with friction, a payload, a gravity of its own, wrenches."""
     robot = Robot.from_urdf(ARM7).with_gravity((1.0, 2.0, 3.0))
     robot = robot.with_payload('box', 'tool0', 2.0, (0.1, 0.0, 0.2), np.diag([0.1, 0.2, 0.15]))
@@ -45,7 +45,7 @@ def test_a_loaded_arm_answers_as_in_numpy():
 
 
 @pytest.mark.parametrize(('base', 'mimic'), [('fixed', True), ('floating', False)])
-def test_a_tree_answers_as_in_numpy(base, mimic):
+def test_a_tree_agrees_with_numpy(base, mimic):
     """Joints of several kinds, armature, friction, a load; a mimic, or a free base, wrenches."""
     robot = small_robots.tree(1, base, mimic).robot
     robot = robot.with_payload('box', 'l1', 2.0, (0.1, 0.0, 0.2))
@@ -53,7 +53,7 @@ def test_a_tree_answers_as_in_numpy(base, mimic):
 
 
 @pytest.mark.parametrize('name', ['panda', 'ur5'])
-def test_a_real_robot_answers_as_in_numpy(name):
+def test_a_real_robot_agrees_with_numpy(name):
     """Fingers that mimic, truncated right angles."""
     example = EXAMPLES[name]
     robot = Robot.from_urdf(example.urdf, base=example.base)
@@ -81,7 +81,7 @@ def test_several_answers_come_with_their_names(arm):
     assert arm.inverse_dynamics_derivatives(none, none, none).da.shape == (0, 2, 2)
 
 
-def test_a_call_of_a_plain_question_goes_straight_to_its_kernel(arm):
+def test_a_call_of_a_plain_kernel_goes_straight_to_its_kernel(arm):
     """The method is replaced on the object; what takes other arguments than its kernel is not."""
     calls = everything(arm, ('upper', 'lower'), with_wrenches=(False,))
     ready(arm, calls)
@@ -108,7 +108,7 @@ def test_derivatives_are_compiled_on_request_only(arm):
             call.results(arm)
 
 
-def test_answers_too_large_for_straight_line_code_stay_in_numpy():
+def test_results_too_large_for_straight_line_code_stay_in_numpy():
     """dM/dq of a large robot; everything else of it has a kernel."""
     robot = random_trees.make(random_trees.TREES[2]).robot
     assert robot.nv ** 3 > MOST_NUMBERS

@@ -41,12 +41,12 @@ def inverse(arm7):
     return ready(arm7, calls), one, Robot(arm7.model, compile=False)
 
 
-def test_an_arm_answers_as_in_numpy(arm7):
+def test_an_arm_agrees_with_numpy(arm7):
     """Every kernel, with wrenches and without."""
     both_paths_agree(arm7, everything(arm7, ('link_3', 'tool0')))
 
 
-def test_a_loaded_arm_answers_as_in_numpy(arm7):
+def test_an_arm_with_payload_agrees_with_numpy(arm7):
     """Two payloads, in a gravity of its own; then with none."""
     robot = arm7.with_payload('box', 'tool0', 2.0, (0.1, 0.0, 0.2), np.diag([0.1, 0.2, 0.15]))
     robot = robot.with_payload('cup', 'link_4', 0.5).with_gravity((1.0, 2.0, 3.0))
@@ -57,7 +57,7 @@ def test_a_loaded_arm_answers_as_in_numpy(arm7):
 
 @pytest.mark.parametrize('base', ['fixed', 'floating'])
 @pytest.mark.parametrize('mimic', [False, True], ids=['', 'mimic'])
-def test_a_tree_answers_as_in_numpy(base, mimic):
+def test_a_tree_agrees_with_numpy(base, mimic):
     """Joints of several kinds; half of the trees carry a payload, half have wrenches."""
     robot = small_robots.tree(1, base, mimic).robot
     if mimic is (base == 'fixed'):
@@ -66,7 +66,7 @@ def test_a_tree_answers_as_in_numpy(base, mimic):
 
 
 @pytest.mark.parametrize('tree', [random_trees.TREES[1], random_trees.TREES[4]], ids=str)
-def test_a_large_tree_answers_as_in_numpy(tree):
+def test_a_large_tree_agrees_with_numpy(tree):
     """Another floating joint in its midst, and more instructions than LLVM is let to reorder."""
     specimen = random_trees.make(tree)
     both_paths_agree(specimen.robot, [
@@ -75,7 +75,7 @@ def test_a_large_tree_answers_as_in_numpy(tree):
 
 
 @pytest.mark.parametrize('name', ['panda', 'ur5', 'borinot'])
-def test_a_real_robot_answers_as_in_numpy(name):
+def test_a_real_robot_agrees_with_numpy(name):
     """From its manufacturer's URDF: fingers that mimic, truncated right angles, a flying base."""
     example = EXAMPLES[name]
     robot = Robot.from_urdf(example.urdf, base=example.base)

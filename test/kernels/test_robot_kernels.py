@@ -137,7 +137,7 @@ def test_a_large_batch_waits_for_its_kernel(arm, expected, gate):
     np.testing.assert_allclose(found, np.tile(expected, (len(many), 1)), rtol=1e-12)
 
 
-def test_a_large_batch_whose_kernel_cannot_be_made_is_answered_in_numpy(arm, expected, monkeypatch):
+def test_a_large_batch_whose_kernel_cannot_be_made_is_computed_in_numpy(arm, expected, monkeypatch):
     """It does not wait twice, nor fail."""
     def failing(model, key):
         raise RuntimeError('LLVM is ill')
@@ -349,7 +349,7 @@ def test_a_job_that_comes_as_the_worker_falls_asleep_is_done():
     assert log == [('early', False), ('late', False)]
 
 
-def test_where_no_thread_can_be_started_the_robot_answers_in_numpy(arm, expected, monkeypatch):
+def test_where_no_thread_can_be_started_the_robot_computes_in_numpy(arm, expected, monkeypatch):
     """And compile(wait=True) raises the reason."""
     def refuse(_):
         raise RuntimeError("can't start new thread")

@@ -8,8 +8,8 @@ import pytest
 
 from dynamics_node import Robot
 from dynamics_node.example_robots import ARM7
-from dynamics_node.kernels.inputs import input_shape
 from dynamics_node.kernels.keys import all_keys, key_of
+from dynamics_node.kernels.shapes import input_shape, result_shapes
 from dynamics_node.kernels.spec import CONSTRAINTS, FRAME, ROBOT, TARGETS
 from dynamics_node.kernels.table import ALL_KERNELS, SPECS, specs_of
 
@@ -73,3 +73,23 @@ def test_a_compiled_method_is_described_as_the_method_of_the_class():
     assert inspect.signature(compiled) == before and list(before.parameters)[0] == 'q'
     assert compiled.__doc__ == Robot.inverse_dynamics.__doc__
     assert compiled.__name__ == 'inverse_dynamics' and inspect.isroutine(compiled)
+
+
+@pytest.mark.parametrize('spec', [s for s in SPECS if s.subject in (ROBOT, FRAME)],
+                         ids=lambda spec: spec.name)
+@pytest.mark.parametrize('base', ['fixed', 'floating'])
+def test_results_have_the_declared_shapes(spec, base):
+    """Of a single state, of a batch, and of an empty batch."""
+    robot = Robot.from_urdf(ARM7, compile=False, base=base)
+    arguments = ('tool0', False)[:2 if spec.local else 1] if spec.subject == FRAME else ()
+    key = key_of(robot.model, spec.name, arguments)
+    for n in (None, 2, 0):
+        rows = () if n is None else (n,)
+        inputs = {name: np.zeros((*rows, int(np.prod(input_shape(robot.model, name)))))
+                  for name in spec.inputs}
+        if 'q' in inputs:
+            inputs['q'] = np.broadcast_to(robot.neutral(), (*rows, robot.nq))
+        found = robot._dispatcher.call(spec.name, arguments=arguments, **inputs)
+        found = found if isinstance(found, tuple) else (found,)
+        assert [np.shape(part) for part in found] == [
+            (*rows, *shape) for shape in result_shapes(robot.model, key)]

@@ -10,8 +10,8 @@ from dynamics_node.compiler._call import Caller
 from dynamics_node.compiler.lower import lower
 from dynamics_node.compiler.trace import check, trace
 from dynamics_node.example_robots import ARM7
-from dynamics_node.kernels.inputs import state_shapes, uniform_shapes, uniform_values
 from dynamics_node.kernels.keys import key_of
+from dynamics_node.kernels.shapes import state_shapes, uniform_shapes, uniform_values
 from dynamics_node.kernels.symbols import functions
 
 CALLERS = {'call.c': Caller, 'ctypes': ctypes_call.Caller}

@@ -6,8 +6,8 @@ import numpy as np
 
 from dynamics_node.algorithms.inertial_parameters import body_inertia_rates
 from dynamics_node.algorithms.wrenches import body_wrenches
-from dynamics_node.kernels.inputs import state_shapes
 from dynamics_node.kernels.keys import KernelKey, has_kernel, key_of
+from dynamics_node.kernels.shapes import state_shapes
 from dynamics_node.kernels.spec import FRAME, ROBOT
 from dynamics_node.kernels.table import specs_of
 

@@ -9,7 +9,7 @@ from typing import NamedTuple
 
 from dynamics_node.checks import named_numbers
 from dynamics_node.errors import DynamicsError
-from dynamics_node.ros.parameters.declaration import parameter, three_numbers
+from dynamics_node.parameter import check_parameter, parameter, three_numbers
 from dynamics_node.ros.parameters.observer import ObserverParameters
 from dynamics_node.ros.parameters.torque import TorqueParameters
 from dynamics_node.safety import SafetySettings
@@ -79,20 +79,12 @@ NAMES = tuple(DECLARED)
 def checked(values):
     """Return what is Chosen by a dict {name: value}, or raise what is wrong with one of them."""
     for name, f in DECLARED.items():
-        value, meta = values[name], f.metadata
+        value = values[name]
         if value is None:  # ROS gives [] in a parameters file no type, hence no value
             default = list(f.default) if isinstance(f.default, tuple) else f.default
             raise DynamicsError(f'{name} has no value, as [] in a parameters file; expected one '
                                 f'such as {default!r}')
-        if meta['one_of'] and value not in meta['one_of']:
-            raise DynamicsError(f"{name} is '{value}'; valid choices are "
-                                f"{', '.join(meta['one_of'])}")
-        if meta['bounds']:
-            least, greatest = meta['bounds']
-            if not least <= value <= greatest:
-                raise DynamicsError(f'{name} is {value}; expected {least:g} to {greatest:g}')
-        if meta.get('check'):
-            meta['check'](name, value)
+        check_parameter(name, value, f)
     return NodeParameters(*(kind(**{f.name: _plain(values[section + f.name]) for f in fields(kind)})
                     for section, kind in SECTIONS.items()))
 
@@ -112,7 +104,7 @@ def declare(node):
                 ] if meta['bounds'] else []
         default = list(f.default) if isinstance(f.default, tuple) else f.default
         node.declare_parameter(name, default, ParameterDescriptor(
-            description=meta['text'] + choices, read_only=meta.get('read_only', False),
+            description=meta['text'] + choices, read_only=meta['read_only'],
             floating_point_range=span))
 
 

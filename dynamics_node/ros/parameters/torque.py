@@ -12,11 +12,7 @@ from dynamics_node.control.reference_limits import BLEND_TIME, MAX_START_ERROR
 from dynamics_node.control.reference_limits import ReferenceLimits as ReferenceRules
 from dynamics_node.errors import DynamicsError
 from dynamics_node.model.model import WORLD
-from dynamics_node.ros.parameters.declaration import (
-    not_negative,
-    parameter,
-    three_numbers,
-)
+from dynamics_node.parameter import not_negative, parameter, three_numbers
 from dynamics_node.safety import gate_limits_of, limits_of
 
 GAINS = ('frequency', 'kp_kd')

@@ -7,11 +7,11 @@ import numpy as np
 
 from dynamics_node.checks import named_numbers
 from dynamics_node.errors import DynamicsError
-from dynamics_node.identification.fit import METHODS
-from dynamics_node.identification.identify import Options
-from dynamics_node.identification.read_recording import TOPIC
-from dynamics_node.identification.recording import check_one_axis, of_joints
-from dynamics_node.identification.static_poses import StaticPoses, poses_of
+from dynamics_node.identification.linear_fit import METHODS
+from dynamics_node.identification.recording import check_one_axis, select_joints
+from dynamics_node.identification.recording_files import TOPIC
+from dynamics_node.identification.robot_fit import IdentificationOptions
+from dynamics_node.identification.static_poses import StaticPoses, select_pose_joints
 from dynamics_node.model.model import WORLD
 from dynamics_node.observer.effort_meaning import meaning_of
 from dynamics_node.ros import convert
@@ -51,7 +51,7 @@ def identify_job(desk, goal):
             raise DynamicsError(f'duration is {goal.duration:g} s; expected {SHORTEST:g} to '
                                 f'{LONGEST:g}, or the path of a recording')
     return IdentifyJob(robot, desk.held.text, goal.recording, goal.topic or TOPIC, meaning,
-                       Options(**options), goal.cutoff or None, goal.output)
+                       IdentificationOptions(**options), goal.cutoff or None, goal.output)
 
 
 def fill_result(result, outcome):
@@ -84,7 +84,7 @@ def identify_payload(desk, request, response):
         notes.unloaded = _last(desk, request)
     elif request.question == 'pose':
         # Efforts stay as they were measured: PayloadJob makes torques of all poses at once.
-        raw = of_joints(robot, recording_of(_last(desk, request)))
+        raw = select_joints(robot, recording_of(_last(desk, request)))
         notes.add(mean_pose(raw, _approach(robot, raw.joint_names, request)))
     else:
         return _found(desk, robot, notes, request, response)
@@ -170,7 +170,7 @@ def _given(robot, request):
         return None
     names = tuple(request.joint_names) or robot.joint_names
     rows = len(request.position) // len(names)
-    return poses_of(robot, StaticPoses(
+    return select_pose_joints(robot, StaticPoses(
         names, _rows(robot, request, 'position', rows), _rows(robot, request, 'effort', rows),
         _rows(robot, request, 'approach', rows)))
 
@@ -181,7 +181,7 @@ def _approach(robot, joint_names, request):
     if rows is None:
         return None
     names = tuple(request.joint_names) or robot.joint_names
-    given = poses_of(robot, StaticPoses(names, rows, rows, rows))
+    given = select_pose_joints(robot, StaticPoses(names, rows, rows, rows))
     signs = dict(zip(given.joint_names, given.approach[0]))
     return np.array([signs.get(name, 0.0) for name in joint_names])
 

@@ -5,7 +5,7 @@ from collections import deque
 from operator import itemgetter
 
 from dynamics_node.errors import DynamicsError
-from dynamics_node.identification.read_bag import merged, row_of
+from dynamics_node.identification.bag_files import field_or_nan, merge_joint_states
 from dynamics_node.ros.state.measured_state import RESTART
 
 KEPT = 60.0          # [s] that are remembered while nobody asks for more
@@ -79,5 +79,5 @@ def recording_of(kept):
         rows = series.setdefault(names, ([], [], []))
         rows[0].append(stamp)
         rows[1].append(stamp)
-        rows[2].append([row_of(values, len(names)) for values in quantities])
-    return merged('joint_states', series)
+        rows[2].append([field_or_nan(values, len(names)) for values in quantities])
+    return merge_joint_states('joint_states', series)

@@ -97,7 +97,7 @@ class TorquePipeline:
             rules = gate_rules_of(robot, self.parameters, self.settings)
         except DynamicsError as error:  # parameters that fitted the robot before
             self._problem = str(error)
-        self.gate.renew(rules)
+        self.gate.change_limits(rules)
 
     def _use(self, robot):
         """Make the controller of a robot; a payload that moves in makes many."""
@@ -214,8 +214,8 @@ class TorquePipeline:
         return None if self.gate.idle else self._stamped(self.gate.tick(self.now()))
 
     def last(self):
-        """Return the Releases that end in the safe torque, see Gate.last."""
-        return [self._stamped(release) for release in self.gate.last(self.now())]
+        """Return the Releases that end in the safe torque, see Gate.shutdown_sequence."""
+        return [self._stamped(release) for release in self.gate.shutdown_sequence(self.now())]
 
     def now(self):
         """Return the time as the gate and the reference count it [s]."""
@@ -231,7 +231,7 @@ class TorquePipeline:
         if not isinstance(error, DynamicsError):
             self._log_error(f'the torque could not be computed, please report this:\n'
                             f'{traceback.format_exc()}')
-        self.gate.trip(now, f'the torque could not be computed: {error}')
+        self.gate.report_fault(now, f'the torque could not be computed: {error}')
         return self.gate.tick(now)
 
     def _proposal(self, now):
