@@ -20,7 +20,6 @@ if TYPE_CHECKING:
     from dynamics_node.robot.robot import Robot
 
 
-
 def check_robot(robot: Robot, name: str = 'robot') -> Robot:
     """Return the robot, if it has a model and the methods of one."""
     if not hasattr(robot, 'model') or not hasattr(robot, 'inverse_dynamics'):

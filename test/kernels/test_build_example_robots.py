@@ -1,4 +1,4 @@
-"""Kernels of real robots, every URDF of example-robot-data, answer as NumPy does.
+"""Kernels of real robots, every URDF of example-robot-data, compute what NumPy does.
 
 All kernels of all of them take hours to compile. Those that could not be packed once are compiled
 every time. Of the others another part is taken every day, until the time is over:
@@ -48,7 +48,7 @@ def urdfs():
 
 
 def kernels_of(robot, derivatives):
-    """Return for every kernel the question of one state, and that of a batch."""
+    """Return for every kernel a call of one state, and one of a batch."""
     frame = robot.frame_names[-1]
     one, many = (kernel_calls(robot, small_robots.specimen(robot, np.random.default_rng(1), (frame,
                                                                                              ), n),
@@ -96,9 +96,9 @@ def compare(robot, kernel):
         both_paths_agree(robot, kernel, max(AGREEMENT, np.finfo(float).eps * condition))
         return
     ready(robot, kernel)
-    for question in kernel:  # some joints of Romeo move nothing
+    for call in kernel:  # some joints of Romeo move nothing
         with pytest.raises(SingularModel):
-            question.answer(robot)
+            call.results(robot)
 
 
 def drawn(urdfs, rng, everything):

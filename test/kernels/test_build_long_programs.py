@@ -4,7 +4,7 @@ import itertools
 
 import numpy as np
 import pytest
-from support.compiled_programs import ANSWERED_BY_FALLBACK, FMA, LANES, Kernel, kernel_of_arm
+from support.compiled_programs import FMA, FROM_FALLBACK, LANES, Kernel, kernel_of_arm
 from support.differences import relative
 
 from dynamics_node.compiler import lower
@@ -102,12 +102,12 @@ def test_packed_answers_are_checked():
     """One that is not finite goes to the fallback."""
     kernel = Kernel(plain, PLAIN)
     A, B = np.random.default_rng(2).normal(size=(2, 49))
-    assert kernel.caller()(A, B, np.ones(1)) is not ANSWERED_BY_FALLBACK
-    assert kernel.caller()(A, 1e3 * B, np.array([1e308])) is ANSWERED_BY_FALLBACK
+    assert kernel.caller()(A, B, np.ones(1)) is not FROM_FALLBACK
+    assert kernel.caller()(A, 1e3 * B, np.array([1e308])) is FROM_FALLBACK
     for k in (0, 24, 48):  # in every place
         one = np.zeros(49)
         one[k] = 1e3
-        assert kernel.caller()(np.zeros(49), one, np.array([1e307])) is ANSWERED_BY_FALLBACK
+        assert kernel.caller()(np.zeros(49), one, np.array([1e307])) is FROM_FALLBACK
 
 
 def test_many_answers_of_any_size_are_written():
@@ -124,4 +124,4 @@ def test_many_answers_of_any_size_are_written():
         for row, got in zip(x, batch):
             np.testing.assert_array_equal(got, evaluate(kernel.program, row)[0])
             np.testing.assert_array_equal(kernel.caller()(row)[0], got)
-        assert kernel.caller()(1e200 * x[0]) is ANSWERED_BY_FALLBACK
+        assert kernel.caller()(1e200 * x[0]) is FROM_FALLBACK

@@ -1,4 +1,4 @@
-"""A call of each kernel with arguments: what both paths have to agree on."""
+"""Calls of each kernel, compiled and in NumPy, with arguments."""
 
 from typing import NamedTuple
 
@@ -22,7 +22,7 @@ class KernelCall(NamedTuple):
         return f'{self.key}'
 
     def flat(self, model):
-        """Return the state inputs of the kernel on end, for a single state."""
+        """Return the state inputs of the kernel in one array, for a single state."""
         values = dict(self.arguments)
         for name in {'wrenches', 'dwrenches'} & set(values):
             values[name] = body_wrenches(model, values[name])
@@ -31,8 +31,8 @@ class KernelCall(NamedTuple):
         return np.concatenate([np.ravel(values[name]).astype(float)
                                for name in state_shapes(model, self.key)])
 
-    def answer(self, robot):
-        """Return the robot's answer as a list of arrays."""
+    def results(self, robot):
+        """Return the results of the call on a robot as a list of arrays."""
         return listed(getattr(robot, self.key.kernel)(**self.arguments))
 
 
@@ -67,7 +67,7 @@ def _specs(subject, derivatives):
 
 
 def _values(robot, state, frame):
-    """Return an argument for every name of a state that a question may have."""
+    """Return a value for every input that a kernel may have."""
     values = {name: getattr(state, name) for name in ('q', 'v', 'a', 'tau', 'wrenches')}
     values['given'] = np.arange(robot.nv) % 3 == 0
     rng, n = np.random.default_rng(2), np.shape(state.v)[:-1]
@@ -79,6 +79,6 @@ def _values(robot, state, frame):
     return values
 
 
-def listed(answer):
+def listed(result):
     """Return one array or a tuple of arrays as a list."""
-    return list(answer) if isinstance(answer, tuple) else [answer]
+    return list(result) if isinstance(result, tuple) else [result]
