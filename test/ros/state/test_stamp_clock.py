@@ -43,11 +43,11 @@ def test_a_state_that_overtakes_the_clock_tells_the_time(ros_clock):
     """Up to what can be overtaking; a stamp of another time tells nothing."""
     from rclpy.time import Time
 
-    from dynamics_node.ros.state.stamp_clock import OVERTAKING, StampClock
+    from dynamics_node.ros.state.stamp_clock import AHEAD, StampClock
     ros_clock._set_ros_time_is_active(True)
     now = StampClock(ros_clock)
     ros_clock.set_ros_time_override(Time(seconds=3, clock_type=ros_clock.clock_type))
-    for ahead, seen in (-1, 0), (4_000_000, 4_000_000), (OVERTAKING + 1, 0), (60 * SECOND, 0):
+    for ahead, seen in (-1, 0), (4_000_000, 4_000_000), (AHEAD + 1, 0), (60 * SECOND, 0):
         now.hear(3 * SECOND + ahead)
         assert now() == 3 * SECOND + seen
     now.hear(3 * SECOND + 4_000_000)
