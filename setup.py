@@ -105,5 +105,5 @@ without_ros = {  # with ROS, CMake builds it; without a C compiler, kernels are 
                               extra_compile_args=['-O3'], libraries=['pthread'])],
 }
 setup(version=VERSION, packages=everything if HAS_ROS else library,
-      package_data={f'{NAME}.example_robots': ['*.urdf', 'mechanisms/*']},
+      package_data={NAME: ['py.typed'], f'{NAME}.example_robots': ['*.urdf', 'mechanisms/*']},
       **(with_ros if HAS_ROS else without_ros))

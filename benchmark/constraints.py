@@ -89,7 +89,7 @@ class ConstraintRace:
         self.name = name
         self.robot, text, base = robot_of(name)
         held = self.robot.loops.constraints
-        self.robot._answerer.compile([key_of(self.robot.model, QUESTION, constraints=held)],
+        self.robot._dispatcher.compile([key_of(self.robot.model, QUESTION, constraints=held)],
                                      wait=True)
         self.peer = PinocchioHeld(self.robot, text, base)
         rng = np.random.default_rng(1)

@@ -144,9 +144,9 @@ def in_order(rows, order):
 def compile_questions(robot, questions):
     """Wait for the kernels of these questions only; return {question: operations}."""
     keys = {question: key_of(robot.model, question) for question in questions}
-    robot._answerer.compile(list(keys.values()), wait=True)
+    robot._dispatcher.compile(list(keys.values()), wait=True)
     for question in questions:  # the first answer binds the kernel
         count = len({**ARGUMENTS, **DERIVATIVES}[question].split(', '))
         getattr(robot, question)(*np.zeros((count, robot.nv)))
-    return {question: robot._answerer.engine.kernel(key).operations
+    return {question: robot._dispatcher.kernels.kernel(key).operations
             for question, key in keys.items()}

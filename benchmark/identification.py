@@ -14,14 +14,15 @@ import numpy as np
 
 from dynamics_node import Robot
 from dynamics_node.example_robots import ARM7
-from dynamics_node.identification.identify import Options, identify
-from dynamics_node.identification.parameters import (
-    layout_of,
-    robot_of,
-    torque_beyond_the_model,
-    values_of,
+from dynamics_node.identification import (
+    IdentificationOptions,
+    Recording,
+    identify,
+    parameter_layout,
+    parameter_values,
+    robot_with_parameters,
 )
-from dynamics_node.identification.recording import Recording
+from dynamics_node.identification.parameters import offset_and_stribeck_torque
 
 PERIOD = 1e-3        # [s] between samples
 NOISE = 0.3          # [N m]
@@ -39,12 +40,12 @@ def recorded(robot, samples, seed=1):
         q += speed / w * np.sin(w * t + phase)
         v += speed * np.cos(w * t + phase)
         a -= speed * w * np.sin(w * t + phase)
-    layout = layout_of(robot)
-    truth = 1.2 * values_of(robot, layout)
+    layout = parameter_layout(robot)
+    truth = 1.2 * parameter_values(robot, layout)
     truth[layout.each('armature')] = 0.1
     truth[layout.each('offset')] = 0.2
-    tau = robot_of(robot, layout, truth).inverse_dynamics(q, v, a)
-    tau += torque_beyond_the_model(layout, truth, v)
+    tau = robot_with_parameters(robot, layout, truth).inverse_dynamics(q, v, a)
+    tau += offset_and_stribeck_torque(layout, truth, v)
     tau += NOISE * rng.normal(size=tau.shape)
     return Recording(robot.joint_names, t[:, 0], q, v, a, tau), truth
 
@@ -65,7 +66,7 @@ def measure(samples, options=None):
 def main():
     samples = int(float(sys.argv[1])) if len(sys.argv) > 1 else 1_000_000
     for method in ('weighted', 'robust'):
-        found = measure(samples, Options(method=method))
+        found = measure(samples, IdentificationOptions(method=method))
         shown = ', '.join(f'{name} {value:.3g}' + (f' (bar {BARS[name]:g})' if name in BARS else '')
                           for name, value in found.items())
         print(f'{samples} samples of 7 axes, {method}: {shown}')

@@ -120,7 +120,7 @@ def measure(name, poses, tick):
         pose = robot.frame_pose(robot.random_configuration(rng), frame)
         cases.append((pose, robot.random_configuration(rng)))
     parts = parts_of([Target.pose(frame, cases[0][0])])
-    robot._answerer.compile([key_of(robot.model, 'newton_step', (parts,))], wait=True)
+    robot._dispatcher.compile([key_of(robot.model, 'newton_step', (parts,))], wait=True)
     robot.inverse_kinematics(Target.pose(frame, cases[0][0]))  # binds the kernel
     times, solved = {'ours': [], 'theirs': []}, {'ours': 0, 'theirs': 0}
     gc.disable()

@@ -42,7 +42,7 @@ def main(what, text):
     else:  # those of derivatives alone
         from dynamics_node.kernels.keys import all_keys
         plain = all_keys(robot.model)
-        robot._answerer.compile([key for key in all_keys(robot.model, derivatives=True)
+        robot._dispatcher.compile([key for key in all_keys(robot.model, derivatives=True)
                                  if key not in plain], wait=True)
     print(json.dumps({'imports': imports, 'seconds': perf_counter() - start,
                       'cpu': process_time() - start_cpu, 'megabytes': resident() - bare,

@@ -1,11 +1,16 @@
-"""Every error that a user of this package can meet."""
+"""Define the errors of the package, and helpers for their messages."""
 
 import os
+from collections.abc import Iterable
+from typing import TYPE_CHECKING
 
-LONGEST_VALUE, LONGEST_PATH, LONGEST_NAME = 80, 100, 200   # characters of them in a message
+if TYPE_CHECKING:
+    import numpy as np
+
+LONGEST_VALUE, LONGEST_PATH, LONGEST_NAME = 80, 100, 200   # characters in a message
 
 
-def shown(value, width=LONGEST_VALUE):
+def shown(value: object, width: int = LONGEST_VALUE) -> str:
     """Return the repr of a value, cut to a width, for a message; never raises."""
     try:
         return repr(value)[:width]
@@ -14,8 +19,8 @@ def shown(value, width=LONGEST_VALUE):
                 else f'a {type(value).__name__} that cannot be printed')
 
 
-def shortened(text, longest):
-    """Return a text, its middle left out where it has more than `longest` characters."""
+def shortened(text: str, longest: int) -> str:
+    """Return a text without its middle if it has more than `longest` characters."""
     if len(text) <= longest:
         return text
     end = longest // 2
@@ -23,23 +28,23 @@ def shortened(text, longest):
 
 
 class DynamicsError(ValueError):
-    """The input cannot be right; the message says what, where, and what would be valid."""
+    """An invalid input; the message names the argument, its value and the valid choices."""
 
 
 class ModelError(DynamicsError):
-    """The robot description cannot be turned into a model."""
+    """A robot description that is not a valid model."""
 
 
 class FileError(DynamicsError):
-    """A file cannot be read.
+    """A file that cannot be read.
 
-    :ivar path: its path, as it was given.
-    :ivar shown: the same for a message, its middle left out where it is long.
-    :ivar reason: why not.
+    :ivar path: the path as given.
+    :ivar shown: the path for a message, without its middle if it is long.
+    :ivar reason: why it cannot be read.
     :ivar missing: whether there is no such file.
     """
 
-    def __init__(self, path, reason, missing=False):
+    def __init__(self, path: object, reason: str, missing: bool = False):
         self.path, self.reason, self.missing = path, reason, missing
         text = os.fsdecode(path) if isinstance(path, (str, bytes, os.PathLike)) else str(path)
         self.shown = shortened(text, LONGEST_PATH)
@@ -50,22 +55,22 @@ class FileError(DynamicsError):
 
 
 class FileTooLong(FileError):
-    """A file has more bytes than may be read."""
+    """A file that is longer than the limit."""
 
 
 class UnknownName(DynamicsError):
-    """A name the robot does not have.
+    """A name that the robot does not have.
 
-    :ivar kind: what was asked for, e.g. 'frame' or 'joint'.
-    :ivar name: the name that is not there.
-    :ivar known: the names that are.
+    :ivar kind: of the named thing, for example 'frame' or 'joint'.
+    :ivar name: the unknown name.
+    :ivar known: the valid names.
     """
 
-    def __init__(self, kind, name, known):
+    def __init__(self, kind: str, name: object, known: Iterable[str]):
         self.kind, self.name, self.known = kind, name, tuple(known)
         choices = ', '.join(map(str, self.known)) or 'none'
         plain = isinstance(name, str) and name.isprintable()
-        quoted = shortened(name, LONGEST_NAME) if plain else shown(name).strip("'")
+        quoted = shortened(str(name), LONGEST_NAME) if plain else shown(name).strip("'")
         super().__init__(f"no {kind} '{quoted}'; the robot has: {choices}")
 
     def __reduce__(self):
@@ -73,18 +78,18 @@ class UnknownName(DynamicsError):
 
 
 class SingularModel(DynamicsError):
-    """The forward dynamics does not exist: some motion meets no inertia."""
+    """Forward dynamics is not defined: the mass matrix is singular."""
 
 
 class SingularParametrisation(DynamicsError):
-    """The parameters of a position or a rotation cannot follow every motion where they are.
+    """The parameters of a position or a rotation are singular: no rate gives some motion.
 
-    :ivar kind: e.g. 'euler_zyx'.
+    :ivar kind: for example 'euler_zyx'.
     :ivar value: the parameters, an array.
     :ivar clearance: 1 / |E^-1|, zero at the singularity; see spatial/rate_maps.py.
     """
 
-    def __init__(self, kind, value, clearance):
+    def __init__(self, kind: str, value: 'np.ndarray', clearance: float):
         self.kind, self.value, self.clearance = kind, value, clearance
         super().__init__(f'{kind} is singular at {value.tolist()}: clearance {clearance:.3g}; '
                          'take another kind, quaternion and matrix never are')

@@ -1,28 +1,29 @@
-"""Reads files that a user names: regular files only, bounded in size and in time.
+"""Read files that a user names: regular files only, bounded in size and time.
 
-A path may name anything. A fifo or a terminal blocks until data comes; a device acts when it is
-opened; some files of the kernel block or never end. The node computes torques in the same thread
-and must not be held up by any of them.
+A path may name anything: a fifo or a terminal blocks until data arrives, a device acts when opened,
+some kernel files block or never end. None of them may block the node.
 
-Not bounded: the time that one call to the operating system takes, on a network drive whose server
-has gone.
+Not bounded: the time of one system call, for example on a network drive without its server.
 """
 
 import io
 import os
 import stat
 import time
+from typing import TypeAlias
 
 from dynamics_node.errors import FileError, FileTooLong
 
-PATIENCE = 5.0     # [s] that reading takes at most, beside
-SLOWEST = 10e6     # [bytes/s] for as many bytes as are permitted
+PATIENCE = 5.0     # [s] greatest reading time, plus
+SLOWEST = 10e6     # [bytes/s] the permitted bytes at this rate
+
+FilePath: TypeAlias = str | bytes | os.PathLike
 
 _KINDS = ((stat.S_ISDIR, 'a directory'), (stat.S_ISFIFO, 'a fifo'), (stat.S_ISSOCK, 'a socket'),
           (stat.S_ISCHR, 'a device'), (stat.S_ISBLK, 'a device'))
 
 
-def read_file(path, max_bytes):
+def read_file(path: FilePath, max_bytes: int) -> bytes:
     """Return the bytes of a file.
 
     :raise FileError: it is no regular file, or longer than max_bytes, or cannot be read.
@@ -31,10 +32,10 @@ def read_file(path, max_bytes):
         return file.read()
 
 
-def read_text(path, max_bytes):
-    """Return the text of a UTF-8 file, a byte order mark left out.
+def read_text(path: FilePath, max_bytes: int) -> str:
+    """Return the text of a UTF-8 file, without a byte order mark.
 
-    :raise FileError: as read_file, and where it is no UTF-8.
+    :raise FileError: as read_file, or it is not UTF-8.
     """
     try:
         return read_file(path, max_bytes).decode('utf-8-sig')
@@ -42,11 +43,11 @@ def read_text(path, max_bytes):
         raise FileError(path, f'it is no UTF-8 text (byte {error.start})') from error
 
 
-def open_file(path, max_bytes):
-    """Return a file, opened for reading bytes; each read may raise a FileError as in read_file.
+def open_file(path: FilePath, max_bytes: int) -> io.BufferedReader:
+    """Return a file opened for reading bytes; each read may raise a FileError as in read_file.
 
-    What the path names is looked at before it is opened, since to open a device is to use it, and
-    once more afterwards: it may be another file by then.
+    The kind of file is checked before opening, since opening a device may act on it, and again
+    afterwards, since the path may name another file by then.
     """
     try:
         _check_kind(path, os.stat(os.fspath(path)))
@@ -64,13 +65,13 @@ def open_file(path, max_bytes):
         raise
     except OSError as error:  # not there, no permission, name too long
         missing = isinstance(error, (FileNotFoundError, NotADirectoryError))
-        raise FileError(path, error.strerror, missing) from error
-    except (TypeError, ValueError) as error:  # no path, or with characters that none can have
+        raise FileError(path, error.strerror or str(error), missing) from error
+    except (TypeError, ValueError) as error:  # no path, or with invalid characters
         raise FileError(path, str(error), isinstance(error, ValueError)) from error
 
 
-def check_file(path, max_bytes):
-    """Raise the FileError that open_file or its first read would; of files that others read."""
+def check_file(path: FilePath, max_bytes: int) -> None:
+    """Raise the FileError of open_file or its first read, for files that a library will read."""
     with open_file(path, max_bytes) as file:
         file.read(1)
 
@@ -103,7 +104,7 @@ class _Bounded(io.RawIOBase):
         begun = time.monotonic()
         try:
             count = os.readv(self._handle, [buffer])
-        except BlockingIOError as error:  # a file of the kernel that has nothing to say now
+        except BlockingIOError as error:  # a kernel file without data
             raise FileError(self._path, 'it waits for data; expected a regular file') from error
         except OSError as error:
             raise FileError(self._path, error.strerror) from error

@@ -1,25 +1,25 @@
-"""Reads YAML of unknown origin: plain data, bounded in size and depth, each key once.
+"""Read YAML of unknown origin: plain data, bounded in size and depth, each key once.
 
-PyYAML raises a dozen kinds of errors, takes a minute for texts that were made to take it, and its
-C parser crashes the process where lists are nested 100,000 deep.
+PyYAML raises a dozen kinds of errors, takes a minute for texts made to be slow, and its C parser
+crashes the process on lists nested 100,000 deep.
 """
 
 from functools import cache
 
 from dynamics_node.errors import DynamicsError, shortened
 
-MAX_DEPTH = 50             # of lists and mappings in each other
+MAX_DEPTH = 50             # of nested lists and mappings
 MAX_KEYS = 1000            # of one mapping
-MAX_NUMBER = 10_000        # characters of what may be a number, all but text in quotes
+MAX_NUMBER = 10_000        # characters of a value without quotes, which may be a number
 LONGEST_MESSAGE = 300      # characters
 
 
-def load_yaml(text, max_values, first=False):
-    """Return what a text holds: dicts, lists, text, numbers, None.
+def load_yaml(text: str, max_values: int, first: bool = False) -> object:
+    """Return the content of a text: dicts, lists, text, numbers, None.
 
-    :param max_values: a text with more of all these is refused.
+    :param max_values: greatest number of values in all.
     :param first: read the first of several documents; else there must be one.
-    :raise DynamicsError: why not, one sentence.
+    :raise DynamicsError: the reason in one sentence.
     """
     from yaml import YAMLError  # comes with rclpy; not needed where no text is read
     try:
@@ -40,7 +40,7 @@ def load_yaml(text, max_values, first=False):
 
 
 def _check(text, max_values):
-    """Refuse what would take too long or too much; the parser is iterative up to here."""
+    """Refuse texts that would take too much time or memory; the event parser is iterative."""
     import yaml
     depth = count = 0
     for event in yaml.parse(text, _loader()):
@@ -75,7 +75,7 @@ def _loader():
     import yaml
 
     class Loader(getattr(yaml, 'CSafeLoader', yaml.SafeLoader)):
-        """Plain data. Refuses a key that is given twice, and merges."""
+        """Load plain data; refuse duplicate keys and merge keys."""
 
         def flatten_mapping(self, node):
             if any(key.tag == 'tag:yaml.org,2002:merge' for key, _ in node.value):
@@ -89,7 +89,7 @@ def _loader():
                     raise yaml.constructor.ConstructorError(
                         None, None, f'{key.value!r} is there twice', node.start_mark)
                 seen.add(key.value if isinstance(key, yaml.ScalarNode) else None)
-            if len(node.value) > MAX_KEYS:  # numbers can be chosen that a dict takes long for
+            if len(node.value) > MAX_KEYS:  # chosen keys can make a dict slow (hash collisions)
                 raise yaml.constructor.ConstructorError(
                     None, None, f'a mapping has more than {MAX_KEYS} keys', node.start_mark)
             return super().construct_mapping(node, deep)

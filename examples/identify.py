@@ -35,21 +35,23 @@ from dynamics_node import Robot  # noqa: E402
 from dynamics_node.checks import named_numbers  # noqa: E402
 from dynamics_node.control.spline import MotionSample  # noqa: E402
 from dynamics_node.example_robots import ARM7  # noqa: E402
-from dynamics_node.identification.decimation import decimate  # noqa: E402
-from dynamics_node.identification.excitation import ExcitationSettings, excitation  # noqa: E402
-from dynamics_node.identification.fourier import Fourier  # noqa: E402
-from dynamics_node.identification.friction_yaml import friction_yaml  # noqa: E402
-from dynamics_node.identification.from_recording import (  # noqa: E402
-    Identified,
+from dynamics_node.identification import (  # noqa: E402
+    ExcitationSettings,
+    Fourier,
+    IdentifiedRecording,
+    PayloadEstimate,
+    ProgressBar,
+    decimate,
+    excitation,
+    friction_yaml,
+    identify_payload,
     identify_recording,
+    is_consistent,
+    parameter_values,
+    prepare,
+    trajectory_yaml,
+    write_back,
 )
-from dynamics_node.identification.log_cholesky import is_consistent  # noqa: E402
-from dynamics_node.identification.parameters import values_of  # noqa: E402
-from dynamics_node.identification.payload_fit import PayloadEstimate, identify_payload  # noqa: E402
-from dynamics_node.identification.prepare import prepare  # noqa: E402
-from dynamics_node.identification.progress import Bar as Progress  # noqa: E402
-from dynamics_node.identification.trajectory_files import trajectory_yaml  # noqa: E402
-from dynamics_node.identification.write_back import write_back  # noqa: E402
 
 MARGIN = 0.3        # of limits that the excitation leaves unused: the model is wrong
 ITERATIONS = 5      # of its improvement
@@ -66,7 +68,7 @@ class Story(NamedTuple):
 
     arm: UnknownArm
     excitation: Fourier
-    identified: Identified
+    identified: IdentifiedRecording
     robot: Robot             # as read from the files that were written
     before: Run              # of the fast motion, by the URDF
     after: Run               # by the files
@@ -84,7 +86,7 @@ def main(argv=None):
     arguments = parser.parse_args(argv)
     begin = time.monotonic()
     arguments.out.mkdir(parents=True, exist_ok=True)
-    progress = Progress()
+    progress = ProgressBar()
     story = tell(arguments.out, arguments.seed, progress)
     progress(0.95, 'drawing')
     paths = write_pages(arguments.out, story)
@@ -109,7 +111,7 @@ def tell(out, seed, progress=lambda share, text: None, periods=PERIODS):
     (out / 'excitation.yaml').write_text(trajectory_yaml(found.trajectory, periods=periods))
     recording = record(arm, robot, found.trajectory, periods, within(progress, 0.25, 0.5))
     identified = identify_recording(robot, recording, progress=within(progress, 0.5, 0.6))
-    files = write_files(out, identified.found)
+    files = write_files(out, identified.result)
     model = read_files(*files)
     progress(0.6, 'following a fast motion, with the URDF and with what was identified')
     before, after = arm.follow(robot, fast), arm.follow(model, fast)
@@ -169,7 +171,7 @@ def torques(robot, model, raw):
 
 def judge(story):
     """Return the Bars, which are those of issue 9."""
-    found, load = story.identified.found, story.load
+    found, load = story.identified.result, story.load
     before, after = (rms(story.unseen['measured'] - story.unseen[name])
                      for name in ('before', 'after'))
     outside = np.abs(deviations(story.arm, found)) > SIGMAS
@@ -195,7 +197,7 @@ def judge(story):
 
 def deviations(arm, found):
     """Return by how many stated standard deviations each base parameter is off, (b,)."""
-    truth = values_of(Robot.from_urdf(arm.urdf, armature=arm.armature), found.layout)
+    truth = parameter_values(Robot.from_urdf(arm.urdf, armature=arm.armature), found.layout)
     return (found.base_values - found.base.values(truth)) / found.base_spread.sigma
 
 
@@ -203,16 +205,16 @@ def write_pages(out, story):
     """Write pictures and the report; return all paths."""
     from identify_pictures import plot_torques, plot_tracking
 
-    from dynamics_node.reports.identification_page import identification_report_page
+    from dynamics_node.reports import identification_report_page
     identified = story.identified
     html, answers = identification_report_page(
-        identified.found, Robot.from_urdf(ARM7), identified.ready.recording,
-        {'of': 'a simulated arm'}, identified.ready.warnings)
+        identified.result, Robot.from_urdf(ARM7), identified.prepared.recording,
+        {'of': 'a simulated arm'}, identified.prepared.warnings)
     paths = [out / name for name in ('report.html', 'report.json', 'torques.png', 'tracking.png')]
     paths[0].write_text(html, encoding='utf-8')
     paths[1].write_text(json.dumps(answers, indent=1), encoding='utf-8')
     plot_torques(paths[2], story, RATE)
-    plot_tracking(paths[3], story, deviations(story.arm, identified.found))
+    plot_tracking(paths[3], story, deviations(story.arm, identified.result))
     return [out / 'excitation.yaml', out / 'identified.urdf', out / 'friction.yaml', *paths]
 
 

@@ -31,7 +31,7 @@ def plot_torques(path, story, rate):
 
 def plot_tracking(path, story, deviations):
     """Draw tracking errors of all four runs, and how far base parameters are from the truth."""
-    found = story.identified.found
+    found = story.identified.result
     figure = Figure(figsize=(11, 6.5), layout='constrained')
     above, below = figure.subplots(2, 1, height_ratios=(1.4, 1))
     runs = {'by the URDF': (story.before, RED), 'identified': (story.after, BLUE),

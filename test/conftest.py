@@ -7,8 +7,8 @@ import pytest
 from support import looped_trees, random_trees
 
 from dynamics_node import Robot
+from dynamics_node.compiler import kernel
 from dynamics_node.example_robots import ARM7
-from dynamics_node.kernels import build
 
 # One path at a time: the laws are checked on the NumPy path, test/kernels checks that kernels
 # agree with it. Kernels swapped in halfway through a test would leave open which of the two passed.
@@ -77,10 +77,10 @@ def packing_does_not_fail(request, monkeypatch):
     if 'allow_no_packs' in request.fixturenames:
         return
 
-    def lower(*args, packed=True, lower=build.lower, **named):
+    def lower(*args, packed=True, lower=kernel.lower, **named):
         assert packed, 'packing has failed'
         return lower(*args, **named)
-    monkeypatch.setattr(build, 'lower', lower)
+    monkeypatch.setattr(kernel, 'lower', lower)
 
 
 # Random trees with random loops ------------------------------------------------------------------

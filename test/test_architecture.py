@@ -1,7 +1,10 @@
-"""The rooms and their order, public names, file lengths: the design, kept by a test."""
+"""Check the design: folders and their order, public names, lengths, one test per source."""
 
 import ast
+import importlib
+import inspect
 import re
+from collections import Counter
 from pathlib import Path
 
 import pytest
@@ -11,10 +14,17 @@ import dynamics_node
 ROOT = Path(__file__).resolve().parent.parent
 PACKAGE = ROOT / 'dynamics_node'
 # In the order data passes through them; a room imports only from itself and rooms above it.
-ROOMS = ('errors', 'checks', 'files', 'yaml_text', 'spatial', 'model', 'example_robots',
-         'algorithms',
+ROOMS = ('errors', 'checks', 'parameter', 'files', 'yaml_text', 'spatial', 'model',
+         'example_robots', 'algorithms',
          'constrained', 'task_space', 'compiler', 'kernels', 'robot', 'identification', 'observer',
          'control', 'safety', 'reports', 'commands', '__main__', 'ros')
+ROS_ROOMS = {'parameters', 'state', 'services', 'torque', 'identification'}  # by what flows
+# compiler/ turns any traced function into machine code; it knows no robot.
+COMPILER_IMPORTS = {'compiler', 'errors', 'files'}
+# Folders of tests that are about several sources: laws of physics, other engines, pages, programs.
+CROSS_CUTTING = {'laws', 'oracles', 'docs', 'examples', 'support'}
+# Class names that may exist more than once, with a reason each.
+SHARED_CLASS_NAMES: set[str] = set()
 ROS_MODULES = re.compile(r'^(rclpy|ament_index_python|launch|launch_ros|.*_msgs|.*_srvs)(\.|$)')
 GENERATED = ('srv', 'msg', 'action')
 LONGEST, MEDIAN = 400, 150
@@ -54,15 +64,68 @@ def test_a_room_imports_only_from_rooms_above_it(path):
             assert ROOMS.index(other) <= ROOMS.index(room), f'{path} imports {name}'
 
 
-def test_every_room_is_in_the_list():
-    """A new folder takes its place in ROOMS."""
-    assert {room_of(path) for path in sources()} - {'__init__'} <= set(ROOMS)
+def test_the_list_of_rooms_is_complete():
+    """A new folder gets its place in ROOMS."""
+    assert {room_of(path) for path in sources()} - {'__init__'} == set(ROOMS)
+    assert {path.parent.name for path in (PACKAGE / 'ros').glob('*/*.py')} == ROS_ROOMS
+
+
+def test_the_compiler_knows_no_robot():
+    """It imports nothing of spatial, model, algorithms, constrained, task_space."""
+    for path in (PACKAGE / 'compiler').glob('*.py'):
+        rooms = {name.split('.')[1] for name in imports_of(path)
+                 if name.startswith('dynamics_node.')}
+        assert rooms <= COMPILER_IMPORTS, f'{path} imports {rooms - COMPILER_IMPORTS}'
+
+
+def test_class_names_are_unique():
+    """A name means one thing in the whole package; private names too."""
+    trees = (ast.parse(path.read_text()) for path in sources())
+    counts = Counter(node.name for tree in trees for node in ast.walk(tree)
+                     if isinstance(node, ast.ClassDef))
+    assert {name for name, count in counts.items() if count > 1} <= SHARED_CLASS_NAMES
+
+
+def mirrored(path):
+    """Return whether test_<stem>.py or test_<stem>_<topic>.py has a source <stem>.py there."""
+    room = PACKAGE / path.relative_to(ROOT / 'test').parent
+    stems = {source.stem for source in room.glob('*.py')}
+    words = path.stem.removeprefix('test_').split('_')
+    if path.stem == 'test_public_names':
+        words = ['__init__']
+    return any('_'.join(words[:n]) in stems for n in range(1, len(words) + 1))
+
+
+def test_tests_mirror_the_sources():
+    """test/<room>/test_<file>.py or test_<file>_<topic>.py, but in the folders of CROSS_CUTTING.
+
+    test_public_names.py is about the names in the room's __init__.py.
+    """
+    tests = [path for path in sorted((ROOT / 'test').rglob('test_*.py'))
+             if path.parent != ROOT / 'test'
+             and path.relative_to(ROOT / 'test').parts[0] not in CROSS_CUTTING]
+    assert len(tests) > 100
+    assert [str(path.relative_to(ROOT)) for path in tests if not mirrored(path)] == []
+
+
+def test_helpers_of_tests_are_in_support():
+    """Every other file is a test or a conftest.py."""
+    others = [str(path.relative_to(ROOT)) for path in (ROOT / 'test').rglob('*.py')
+              if not path.name.startswith('test_') and path.name != 'conftest.py'
+              and path.parent != ROOT / 'test' / 'support']
+    assert others == []
 
 
 def test_every_public_name_exists_and_has_a_docstring():
     """__all__ is true."""
     for name in dynamics_node.__all__:
         assert getattr(dynamics_node, name).__doc__, name
+
+
+def test_type_hints_are_shipped():
+    """py.typed is in the installed package, and pip installs it too."""
+    assert (Path(dynamics_node.__file__).parent / 'py.typed').exists()
+    assert "NAME: ['py.typed']" in (ROOT / 'setup.py').read_text()
 
 
 def test_files_are_short():
@@ -107,7 +170,7 @@ OPENS = re.compile(r'\.read_(text|bytes)\(|(?<!\w)open\(|np\.(load|loadtxt|genfr
 MAY_OPEN = {  # file of the package -> lines that may
     'files.py': r'os\.open\(', 'yaml_text.py': r'yaml\.parse\(', 'commands/main.py': r'os\.devnull',
     'kernels/cache_name.py': r'path\.name\.encode\(\) \+ path\.read_bytes\(\)',   # our own sources
-    'identification/read_csv.py': r"open\(path, 'w'"}                          # writes
+    'identification/csv_files.py': r"open\(path, 'w'"}                          # writes
 
 
 def test_files_are_opened_in_one_place():
@@ -126,3 +189,54 @@ def test_every_service_is_documented_field_by_field():
         for above, line in zip(['', *lines], lines):
             if re.match(r'^\w', line) and not re.match(r'^bool success$', line):
                 assert '#' in line or above.startswith('#'), f'{path.name}: {line}'
+
+
+PUBLIC_MODULES = ('dynamics_node', 'dynamics_node.identification', 'dynamics_node.observer',
+                  'dynamics_node.reports')
+
+
+def functions_of(obj):
+    """Return the functions behind a public name: itself, or its methods and properties."""
+    if not isinstance(obj, type):
+        return [obj]
+    members = [inspect.getattr_static(obj, name) for name in dir(obj) if not name.startswith('_')]
+    found = [getattr(member, 'fget', None) or getattr(member, '__func__', member)
+             for member in members]
+    return [each for each in found if inspect.isfunction(each)
+            and each.__module__.startswith('dynamics_node')]
+
+
+@pytest.mark.parametrize('module', PUBLIC_MODULES)
+def test_everything_public_has_types(module):
+    """Each argument and result of each function that a user imports; editors show them."""
+    loaded = importlib.import_module(module)
+    names = loaded.__all__
+    untyped = {function.__qualname__ for name in names for function in functions_of(
+        getattr(loaded, name)) if 'return' not in function.__annotations__ or any(
+        argument not in function.__annotations__
+        for argument in inspect.signature(function).parameters if argument not in ('self', 'cls'))}
+    assert sorted(untyped) == []
+
+
+# Words of the history of this repository, and of persons where a caller or subscriber is meant.
+FORBIDDEN = re.compile(r"""\b(?:nobody|somebody|anybody|whoever)\b
+                       |\bissues?\s*\#?\d+|\b(?:this|that|an|the)\s+issue\b
+                       |\bthe\s+seeds?\b|\bseeds'|\bseed\s+0\d\d\b""",
+                       re.IGNORECASE | re.VERBOSE)
+
+
+def product_texts():
+    """Return every text file that a user reads: sources, interfaces, settings, pages, programs."""
+    folders = {'srv': '*.srv', 'msg': '*.msg', 'action': '*.action', 'config': '*.yaml',
+               'launch': '*.py', 'docs': '*.*', 'examples': '*.*'}
+    found = [path for folder, pattern in folders.items() for path in (ROOT / folder).rglob(pattern)]
+    return [path for path in [*sources(), *found, *ROOT.glob('*.md'), ROOT / 'CHANGELOG.rst']
+            if path.suffix not in ('.png', '.pyc') and path.is_file()]
+
+
+def test_the_product_speaks_of_papers_and_callers():
+    """Papers are cited by name, code is not a person: see Words in CONTRIBUTING.md."""
+    found = [f'{path.relative_to(ROOT)}:{number}: {line.strip()}' for path in product_texts()
+             for number, line in enumerate(path.read_text().splitlines(), 1)
+             if FORBIDDEN.search(line)]
+    assert not found, '\n' + '\n'.join(found)

@@ -1,5 +1,6 @@
-"""The dynamics of a tree, one question per file: f(model, q, v, ...) -> arrays.
+"""Compute the dynamics of a kinematic tree, one quantity per file: f(model, q, v, ...) -> arrays.
 
-Plain NumPy on any kind of number: floats, complex numbers, or object arrays of symbols.
-No branch depends on a value. Arguments are trusted; `Robot` checks them at the door.
+Plain NumPy that runs on floats, complex numbers, and object arrays of symbols: no branch depends on
+a value. A docstring that says "float only" marks the exceptions. Arguments are not checked here;
+`Robot` does that.
 """

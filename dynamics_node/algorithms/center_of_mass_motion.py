@@ -1,30 +1,31 @@
-"""How does the centre of mass move, and accelerate, with the joints?"""
+"""Compute position, Jacobian and bias acceleration of the centre of mass."""
 
 from typing import NamedTuple
 
 import numpy as np
 
 from dynamics_node.algorithms.energy import total_mass
-from dynamics_node.algorithms.inverse_dynamics import body_motions, needed_wrench
+from dynamics_node.algorithms.inverse_dynamics import needed_wrench, newton_euler_motions
 from dynamics_node.algorithms.kinematics import body_poses
-from dynamics_node.algorithms.recursion import joints_at
+from dynamics_node.algorithms.recursion import add_entries, joints_at
+from dynamics_node.model.model import Model
 from dynamics_node.spatial.so3 import cross
 
 
 class CenterOfMassMotion(NamedTuple):
-    """Of all links, those fixed to the world and all payloads included, in world axes."""
+    """The centre of mass of all links and payloads, fixed ones included, in world axes."""
 
     position: np.ndarray           # (3,) [m]
     jacobian: np.ndarray           # (3, nv) velocity = J v
     bias_acceleration: np.ndarray  # (3,) dJ/dt v: acceleration = J a + dJ/dt v [m/s^2]
 
 
-def center_of_mass_motion(model, q, v):
+def center_of_mass_motion(model: Model, q: np.ndarray, v: np.ndarray) -> CenterOfMassMotion:
     r"""Return the CenterOfMassMotion, O(n).
 
-    A joint moves all that hangs on it as one body of mass m_i and centre c_i; with its axis (w, v)
-    at its origin p_i in the world its column is m_i (v + w x (c_i - p_i)) / m. For joints at
-    constant speed the force on the links, less their weight, is m dJ/dt v (Newton).
+    A joint moves its subtree as one body of mass m_i and centre c_i: with its axis (w, v) at its
+    origin p_i in the world, its column is m_i (v + w x (c_i - p_i)) / m. At zero joint acceleration
+    the total force on the links, less their weight, is m dJ/dt v (Newton).
 
     :param q, v: configuration (nq,) and velocity (nv,).
     """
@@ -38,12 +39,12 @@ def center_of_mass_motion(model, q, v):
     for i in reversed(range(len(model.bodies))):  # children before their parents
         body, (R, p) = model.bodies[i], poses[i]
         turn, slide = R @ S[i][:3], R @ S[i][3:]
-        for k in range(body.v.stop - body.v.start):  # mimics share a column
-            J[body.v.start + k] = (J[body.v.start + k] + mass[i] * slide[:, k]
-                                   + cross(turn[:, k], moment[i] - mass[i] * p))
+        arm = moment[i] - mass[i] * p
+        add_entries(J, body.v, mass[i] * slide.T)
+        add_entries(J, body.v, [cross(axis, arm) for axis in turn.T])
         mass[body.parent] = mass[body.parent] + mass[i]
         moment[body.parent] = moment[body.parent] + moment[i]
-    motions = body_motions(model, T, S, q, v, np.zeros(model.nv))
+    motions = newton_euler_motions(model, T, S, q, v, np.zeros(model.nv))
     force = (total - model.inertias[-1].mass) * model.gravity
     for pose, inertia, motion in zip(poses, model.inertias, motions[:-1]):
         force = force + pose.R @ needed_wrench(inertia, motion)[3:]

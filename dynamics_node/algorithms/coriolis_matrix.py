@@ -1,19 +1,20 @@
-"""How do velocities couple? The Coriolis matrix of Christoffel's symbols."""
+"""Compute the Coriolis matrix of the Christoffel symbols (Echeandia and Wensing 2021)."""
 
 import numpy as np
 
-from dynamics_node.algorithms.recursion import add_block, body_motions, square
+from dynamics_node.algorithms.recursion import add_block, forward_recursion, square
 from dynamics_node.algorithms.subtree_inertia import (
+    ad_angular,
     drifts,
     seen_from_parent,
     subtree_inertia,
-    turned,
 )
-from dynamics_node.model.split_planar import with_one_axis_joints
+from dynamics_node.model.model import Model
+from dynamics_node.model.split_planar import split_planar_joints
 from dynamics_node.spatial.se3 import Ad_inv_dual
 
 
-def coriolis_matrix(model, q, v):
+def coriolis_matrix(model: Model, q: np.ndarray, v: np.ndarray) -> np.ndarray:
     r"""Return C(q, v) with C v + g = bias and dM/dt - 2 C skew-symmetric, (nv, nv).
 
     Of the many such matrices this is the one of the Christoffel symbols,
@@ -21,21 +22,22 @@ def coriolis_matrix(model, q, v):
     With J_k the Jacobian of body k and B_k its velocity matrix,
     C = sum_k J_k' (I_k dJ_k/dt + B_k J_k), summed over composite bodies from the leaves in.
 
-    Echeandia and Wensing 2021, algorithm 1, here without linear velocities: see hanging.py.
+    Echeandia and Wensing 2021, algorithm 1, without linear velocities: see subtree_inertia.py.
     O(n depth).
     """
-    model = with_one_axis_joints(model)
-    T, S, V, _ = body_motions(model, q, v)
+    model = split_planar_joints(model)
+    T, S, V, _ = forward_recursion(model, q, v)
     w = [twist[:3] for twist in V]
     drift = drifts(model, T, S, v, w)
-    loads = subtree_inertia(model, T, w, drift)
-    rate = [turned(w[i], S[i]) for i in range(len(model.bodies))]
+    subtrees = subtree_inertia(model, T, w, drift)
+    rate = [ad_angular(w[i], S[i]) for i in range(len(model.bodies))]
     C = np.zeros((model.nv, model.nv)).tolist()
     for j, body in enumerate(model.bodies):
-        load = loads[j]
-        down = load.inertia @ rate[j] + load.velocity_matrix(S[j])  # column j, ancestors' rows
-        across = load.inertia @ S[j]                                # row j, ancestors' columns
-        back = load.velocity_matrix_transposed(S[j])
+        subtree = subtrees[j]
+        # down: column j in the ancestors' rows; across and back: row j in the ancestors' columns
+        down = subtree.inertia @ rate[j] + subtree.velocity_matrix(S[j])
+        across = subtree.inertia @ S[j]
+        back = subtree.velocity_matrix_transposed(S[j])
         add_block(C, body.v, body.v, S[j].T @ down)
         k = j
         for i in model.ancestors(j):

@@ -1,9 +1,10 @@
-"""The same dynamics by another road: decoupled natural orthogonal complements (DeNOC).
+"""Compute the dynamics by decoupled natural orthogonal complements (DeNOC, Saha 1999).
 
-Saha 1999 (seed 004), eq. 20: I a + C v = tau, for a tree of joints of any number of freedoms.
-Bodies are described at their centres of mass, in world axes: t_i = (omega, velocity of C_i).
-Equation numbers are Saha's. The scan has lost the dots of (27)-(29); here they are derived:
+Eq. 20: I a + C v = tau, here for a tree of joints with any number of degrees of freedom. Bodies are
+described at their centres of mass, in world axes: t_i = (omega, velocity of C_i). The time
+derivatives of eq. 27-29 are derived anew:
 N_ij = B_ij p_j for every ancestor j of i, and C = N' (M dN/dt + dM/dt N).
+A second path to the dynamics, independent of the recursions of Kim 2012.
 """
 
 from typing import NamedTuple
@@ -13,17 +14,19 @@ import numpy as np
 from dynamics_node.algorithms.kinematics import body_poses
 from dynamics_node.algorithms.recursion import (
     add_block,
-    body_motions,
+    add_entries,
+    forward_recursion,
     joints_at,
     square,
     subspace_rate,
 )
+from dynamics_node.model.model import Model
 from dynamics_node.spatial.se3 import Pose
 from dynamics_node.spatial.so3 import cross, skew
 
 
 class Denoc(NamedTuple):
-    """I a + C v = tau + actuation - friction."""
+    """The matrices of I a + C v = tau + actuation - friction."""
 
     inertia: np.ndarray   # I, generalised inertia matrix (nv, nv), armature included
     coriolis: np.ndarray  # C, convective inertia matrix (nv, nv); dI/dt - 2C is skew
@@ -42,13 +45,13 @@ class _Link(NamedTuple):
     w: np.ndarray       # external wrench (6,)
 
 
-def denoc(model, q, v, wrenches=None):
+def denoc(model: Model, q: np.ndarray, v: np.ndarray, wrenches: np.ndarray | None = None) -> Denoc:
     """Return the matrices I, C and the force tau of eq. 20, by the recursions (23b)-(30).
 
     :param wrenches: (bodies, 6) as for `inverse_dynamics`.
 
     C differs from `coriolis_matrix` by sum J_w' (tr(I_c)/2 [omega]) J_w, J_w each body's angular
-    Jacobian: it does no work and vanishes for planar arms.
+    Jacobian. The difference does no work and vanishes for planar arms.
     """
     links = _links(model, q, v, wrenches)
     M, M_rate, H, w = _composites(model, links)
@@ -56,8 +59,7 @@ def denoc(model, q, v, wrenches=None):
     coriolis = np.zeros((model.nv, model.nv)).tolist()
     tau = [0.0] * model.nv
     for i, (body, link) in enumerate(zip(model.bodies, links)):
-        for k, force in enumerate(link.p.T @ w[i], start=body.v.start):  # (30)
-            tau[k] = tau[k] + force
+        add_entries(tau, body.v, link.p.T @ w[i])                        # (30)
         own = M[i] @ link.p_rate + (H[i] + M_rate[i]) @ link.p           # (29), i <= j
         add_block(inertia, body.v, body.v, link.p.T @ M[i] @ link.p)     # (24)
         add_block(coriolis, body.v, body.v, link.p.T @ own)
@@ -74,7 +76,7 @@ def denoc(model, q, v, wrenches=None):
 
 
 def _composites(model, links):
-    """Return the sums over all that hangs on each body: M (23b), dM/dt and H (28), w (30)."""
+    """Return the sums over the subtree of each body: M (23b), dM/dt and H (28), w (30)."""
     M, M_rate, w = ([getattr(link, key) for link in links] for key in ('M', 'M_rate', 'w'))
     H = [np.zeros((6, 6)) for _ in links]
     for i in reversed(range(len(links))):
@@ -89,7 +91,7 @@ def _composites(model, links):
 
 
 def _propagation(link, above):
-    """Return B (13) and dB/dt: the twist of `above` carried rigidly to `link`."""
+    """Return B (13) and dB/dt: they propagate the twist of `above` rigidly to `link`."""
     c, rate = skew(above.com - link.com), skew(above.com_rate - link.com_rate)
     zero = np.zeros((3, 3))
     return (np.block([[np.eye(3), zero], [c, np.eye(3)]]), np.block([[zero, zero], [rate, zero]]))
@@ -97,7 +99,7 @@ def _propagation(link, above):
 
 def _links(model, q, v, wrenches):
     T, S = joints_at(model, q)
-    V = body_motions(model, q, v).V
+    V = forward_recursion(model, q, v).V
     links = []
     for i, (body, pose) in enumerate(zip(model.bodies, body_poses(model, T))):
         inertia = model.inertias[i]

@@ -1,18 +1,21 @@
-"""How does anything change with q and v? Numbers that carry their derivatives along.
+"""Differentiate algorithms by dual numbers (forward mode): a value and its derivatives.
 
-A Dual is a value and its slopes in k directions. Every algorithm that runs on symbols runs on Duals
-as well, and gives its exact derivatives beside its values: forward differentiation, no step size.
+Every algorithm that runs on symbols also runs on Duals and returns exact derivatives. Used only for
+constraint rows (constrained/row_derivatives.py): they have ten kinds, for which hand-derived tables
+would be long, and their derivatives are needed in NumPy too, where there is no expression graph to
+differentiate. Everything else is differentiated by hand or by the graph (kernels/autodiff.py).
 """
 
 import functools
 
 import numpy as np
 
+from dynamics_node.model.model import Model
 from dynamics_node.spatial import so3
 
 
 def _of_one_number(operation):
-    """Leave arrays to NumPy, which comes back with their entries one by one."""
+    """Return NotImplemented for arrays, so that NumPy applies the operation entry by entry."""
     @functools.wraps(operation)
     def wrapped(self, other):
         return NotImplemented if isinstance(other, np.ndarray) else operation(self, other)
@@ -20,9 +23,9 @@ def _of_one_number(operation):
 
 
 class Dual:
-    """x + sum of slope_j e_j with e_i e_j = 0: a number and its k derivatives.
+    """The number x + sum of slope_j e_j with e_i e_j = 0: a value and its k derivatives.
 
-    Value and slopes may themselves be numbers of any kind.
+    Value and slopes may be floats or symbols.
     """
 
     __slots__ = ('slope', 'value')
@@ -74,47 +77,46 @@ class Dual:
             return NotImplemented
         return self * self
 
-    def sin(self):
+    def sin(self) -> 'Dual':
         return Dual(np.sin(self.value), self.slope * np.cos(self.value))
 
-    def cos(self):
+    def cos(self) -> 'Dual':
         return Dual(np.cos(self.value), self.slope * -np.sin(self.value))
 
-    def sqrt(self):
+    def sqrt(self) -> 'Dual':
         root = np.sqrt(self.value)
         return Dual(root, self.slope / (2.0 * root))
 
 
 def _split(number):
-    """Return (value, slope), the slope of a constant being None."""
+    """Return (value, slope); the slope of a constant is None."""
     return (number.value, number.slope) if isinstance(number, Dual) else (number, None)
 
 
-def varying(values, slopes):
+def dual_vector(values: np.ndarray, slopes: np.ndarray) -> np.ndarray:
     """Return the vector of Duals with these values (n,) and slopes (n, k)."""
     duals = np.empty(len(values), dtype=object)
     duals[:] = [Dual(value, slope) for value, slope in zip(values, np.asarray(slopes))]
     return duals
 
 
-def slopes_of(duals, k):
+def slopes_of(duals: np.ndarray, k: int) -> np.ndarray:
     """Return the slopes of an array of Duals and constants, (..., k)."""
     rows = [np.zeros(k) if slope is None else slope for _, slope in map(_split, np.ravel(duals))]
     return np.array(rows).reshape(*np.shape(duals), k)
 
 
-def state_varying_with_q_and_v(model, q, v):
-    """Return (q, v) as Duals of 2 nv directions: along each unit velocity, then along each v_k."""
+def dual_state(model: Model, q: np.ndarray, v: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
+    """Return (q, v) as Duals of 2 nv directions: unit velocities of q, then entries of v."""
     n = model.nv
-    still = np.zeros((n, n))
-    return (varying(q, np.hstack([configuration_rates(model, q), np.zeros((model.nq, n))])),
-            varying(v, np.hstack([still, np.eye(n)])))
+    return (dual_vector(q, np.hstack([configuration_rates(model, q), np.zeros((model.nq, n))])),
+            dual_vector(v, np.hstack([np.zeros((n, n)), np.eye(n)])))
 
 
-def configuration_rates(model, q):
+def configuration_rates(model: Model, q: np.ndarray) -> np.ndarray:
     r"""Return G with dq/dt = G v, (nq, nv).
 
-    The identity wherever v = dq/dt; of a floating joint with body twist (u, w) and quaternion r,
+    The identity where v = dq/dt; for a floating joint with body twist (u, w) and quaternion r,
     dp/dt = R u and dr/dt = 1/2 r * (w, 0).
     """
     rows = [[0.0] * model.nv for _ in range(model.nq)]

@@ -1,46 +1,48 @@
-"""How much energy and momentum does the robot have, and where is its centre of mass?
+"""Compute energies, momentum, total mass and centre of mass.
 
-All links count, those fixed to the world and all payloads included.
+All links and payloads are included, those fixed to the world too.
 """
 
 import numpy as np
 
 from dynamics_node.algorithms.kinematics import body_poses
-from dynamics_node.algorithms.recursion import body_motions, joints_at
+from dynamics_node.algorithms.recursion import forward_recursion, joints_at
+from dynamics_node.model.model import Model
 from dynamics_node.spatial import inertia as inertias
 from dynamics_node.spatial.se3 import Ad_inv_dual
+from dynamics_node.spatial.select import Number
 from dynamics_node.spatial.so3 import cross
 
 
-def kinetic_energy(model, q, v):
-    """Return 1/2 v' M v [J]: of the links, sum of 1/2 V' I V (Kim 2012, eq. 15), and rotors."""
-    V = body_motions(model, q, v).V
+def kinetic_energy(model: Model, q: np.ndarray, v: np.ndarray) -> Number:
+    """Return 1/2 v' M v [J]: sum of 1/2 V' I V of the links (Kim 2012, eq. 15) and the rotors'."""
+    V = forward_recursion(model, q, v).V
     links = sum((V_i @ (inertia @ V_i) for V_i, inertia in zip(V, model.inertias)), 0.0)
     return 0.5 * (links + (model.armature * v) @ v)
 
 
-def potential_energy(model, q):
-    """Return -sum m g'c [J], zero for a centre of mass at the height of the world's origin."""
+def potential_energy(model: Model, q: np.ndarray) -> Number:
+    """Return -sum m g'c [J], zero for a centre of mass at the height of the world origin."""
     return -(model.gravity @ _first_moment(model, q))
 
 
-def center_of_mass(model, q):
+def center_of_mass(model: Model, q: np.ndarray) -> np.ndarray:
     """Return the centre of mass in the world, (3,) [m]."""
     return _first_moment(model, q) / total_mass(model)
 
 
-def total_mass(model):
+def total_mass(model: Model) -> Number:
     """Return the mass of all links and payloads [kg]."""
     return sum(inertia.mass for inertia in model.inertias)
 
 
-def momentum(model, q, v):
+def momentum(model: Model, q: np.ndarray, v: np.ndarray) -> np.ndarray:
     """Return (linear, angular) momentum, angular about the centre of mass, world axes, (6,).
 
-    [kg m/s, kg m^2/s]. Its rate is the sum of all external forces, and of their moments about the
-    centre of mass. Rotor spin (armature) is internal and left out.
+    [kg m/s, kg m^2/s]. Its rate is the sum of all external forces and of their moments about the
+    centre of mass. Rotor spin (armature) is internal and not included.
     """
-    T, _, V, _ = body_motions(model, q, v)
+    T, _, V, _ = forward_recursion(model, q, v)
     total = np.zeros(6)
     for inertia, V_i, pose in zip(model.inertias, V, body_poses(model, T)):
         total = total + Ad_inv_dual(pose, inertia @ V_i)

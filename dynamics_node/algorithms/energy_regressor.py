@@ -1,11 +1,12 @@
-"""Which energy does each inertial parameter account for?"""
+"""Compute the energy regressor: kinetic and potential energy are linear in inertial parameters."""
 
 from typing import NamedTuple
 
 import numpy as np
 
 from dynamics_node.algorithms.kinematics import body_poses
-from dynamics_node.algorithms.recursion import body_motions
+from dynamics_node.algorithms.recursion import forward_recursion
+from dynamics_node.model.model import Model
 from dynamics_node.spatial.so3 import cross
 
 
@@ -16,18 +17,18 @@ class EnergyRegressor(NamedTuple):
     potential: np.ndarray  # (10 bodies,)
 
 
-def energy_regressor(model, q, v):
+def energy_regressor(model: Model, q: np.ndarray, v: np.ndarray) -> EnergyRegressor:
     r"""Return the EnergyRegressor of the links and payloads that move.
 
     kinetic:    1/2 V' I V = m u.u/2 + m c . (u x w) + w' I w/2,   V = (w, u);
     potential:  -m g.p - m c . R'g,   zero at the height of the world's origin.
 
-    `kinetic_energy` has the rotors' 1/2 v' diag(armature) v besides, and `potential_energy` the
-    constant of all that is fixed to the world.
+    `kinetic_energy` also contains the rotors' 1/2 v' diag(armature) v, and `potential_energy` the
+    constant of the links fixed to the world.
 
-    Gautier 1997: tau follows by differentiation, but no acceleration is needed to identify pi.
+    Gautier 1997: identification from energies needs no joint accelerations.
     """
-    T, _, V, _ = body_motions(model, q, v)
+    T, _, V, _ = forward_recursion(model, q, v)
     kinetic, potential = [], []
     for twist, pose in zip(V[:len(model.bodies)], body_poses(model, T)):
         w, u = twist[:3], twist[3:]

@@ -1,4 +1,4 @@
-"""How does the acceleration under given torques change with position, velocity and torque?"""
+"""Compute the derivatives of forward dynamics by q, v and tau (Carpentier and Mansard 2018)."""
 
 from typing import NamedTuple
 
@@ -9,19 +9,21 @@ from dynamics_node.algorithms.inverse_dynamics_derivatives import (
     inverse_dynamics_derivatives,
 )
 from dynamics_node.algorithms.mass_matrix import pivot_margin
+from dynamics_node.model.model import Model
 from dynamics_node.spatial.solve import factor, solve_factored, symmetric
 
 
 class ForwardDerivatives(NamedTuple):
-    """Derivatives of a = FD(q, v, tau): rows are accelerations, column k is the change of k."""
+    """Derivatives of a = FD(q, v, tau): row i is the acceleration i, column k the variable k."""
 
     dq: np.ndarray      # (nv, nv) along the tangent of q, see model/configuration.py
     dv: np.ndarray      # (nv, nv)
     dtau: np.ndarray    # (nv, nv) the inverse of the mass matrix, symmetric
-    margin: np.ndarray  # (nv,) positive where every motion meets inertia
+    margin: np.ndarray  # (nv,) positive where M is regular
 
 
-def forward_dynamics_derivatives(model, q, v, tau, wrenches=None):
+def forward_dynamics_derivatives(model: Model, q: np.ndarray, v: np.ndarray, tau: np.ndarray,
+                                 wrenches: np.ndarray | None = None) -> ForwardDerivatives:
     r"""Return the derivatives of `forward_dynamics` by q, v and tau.
 
     ID(q, v, FD(q, v, tau)) = tau holds at every state; differentiated,

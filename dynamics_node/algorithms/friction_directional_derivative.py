@@ -1,12 +1,17 @@
-"""How do damping and dry friction change along a direction?"""
+"""Compute the directional derivative of joint friction."""
+
+import numpy as np
 
 from dynamics_node.algorithms.friction import friction_slope, friction_torque
+from dynamics_node.algorithms.parameter_direction import ParameterDirection
+from dynamics_node.model.model import Model
 
 
-def friction_directional_derivative(model, v, d):
-    """Return d/dp of `friction_torque` along a complete Direction, (nv,).
+def friction_directional_derivative(model: Model, v: np.ndarray,
+                                    d: ParameterDirection) -> np.ndarray:
+    """Return d/dp of `friction_torque` along a complete ParameterDirection, (nv,).
 
-    It is linear in the damping and in the friction, whose rates take their places.
+    The torque is linear in damping and friction: their rates replace them in the first term.
     """
     rates = model.with_(damping=d.ddamping, friction=d.dfriction)
     return friction_torque(rates, v) + friction_slope(model, v) * d.dv

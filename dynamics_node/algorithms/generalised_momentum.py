@@ -1,37 +1,38 @@
-"""How much momentum do the joints have, and what changes it while no torque acts?"""
+"""Compute the generalised momentum p = M v and its drift C' v - g (momentum observer)."""
 
 from typing import NamedTuple
 
 import numpy as np
 
-from dynamics_node.algorithms.recursion import body_motions, subspace_rate
+from dynamics_node.algorithms.recursion import add_entries, forward_recursion, subspace_rate
+from dynamics_node.model.model import Model
 from dynamics_node.spatial.se3 import Ad_inv_dual, ad_dual
 from dynamics_node.spatial.so3 import cross
 
 
 class GeneralisedMomentum(NamedTuple):
-    """The momentum that belongs to each degree of freedom, and its rate under no torque."""
+    """The momentum of each degree of freedom, and its rate at zero torque."""
 
     value: np.ndarray  # p = M v, (nv,)
     drift: np.ndarray  # C' v - g: dp/dt = drift + tau - friction + sum J' F_ext, (nv,)
 
 
-def generalised_momentum(model, q, v):
+def generalised_momentum(model: Model, q: np.ndarray, v: np.ndarray) -> GeneralisedMomentum:
     r"""Return p = M(q) v, armature included, and C(q, v)' v - g(q).
 
-    Of M a + C v + g = tau and dM/dt = C + C' follows  dp/dt = M a + dM/dt v = tau + C' v - g.
-    No matrix is needed: with H_j the momentum of body j and all that hangs on it, and G_j their
-    weight, both seen from body j,
+    M a + C v + g = tau and dM/dt = C + C' give  dp/dt = M a + dM/dt v = tau + C' v - g.
+    No matrix is needed: with H_j the momentum and G_j the weight of the subtree of body j, both in
+    the frame of body j,
 
     p_j = S_j' H_j,    (C' v - g)_j = S_j' (ad*_{V_j} H_j + G_j) + (dS_j/dt)' H_j,
 
-    since dH_j/dt = ad*_{V_j} H_j + the wrenches on it. O(n).
+    since dH_j/dt = ad*_{V_j} H_j + the wrenches on the subtree. O(n).
 
     :param q, v: configuration (nq,) and velocity (nv,).
 
-    De Luca et al. 2006, found there by differentiating M; the recursion is ours.
+    De Luca et al. 2006 obtain it by differentiating M; the recursion is not from there.
     """
-    T, S, V, _ = body_motions(model, q, v)
+    T, S, V, _ = forward_recursion(model, q, v)
     down = _gravity_in_bodies(model, T)
     n = len(model.bodies)
     H = [inertia @ twist for inertia, twist in zip(model.inertias[:n], V)] + [np.zeros(6)]
@@ -41,8 +42,8 @@ def generalised_momentum(model, q, v):
     for i in reversed(range(n)):
         body = model.bodies[i]
         rates = S[i].T @ (ad_dual(V[i], H[i]) + G[i]) + subspace_rate(body, q, v).T @ H[i]
-        for k, (momentum, rate) in enumerate(zip(S[i].T @ H[i], rates), start=body.v.start):
-            p[k], drift[k] = p[k] + momentum, drift[k] + rate  # mimics share an entry
+        add_entries(p, body.v, S[i].T @ H[i])
+        add_entries(drift, body.v, rates)
         H[body.parent] = H[body.parent] + Ad_inv_dual(T[i], H[i])
         G[body.parent] = G[body.parent] + Ad_inv_dual(T[i], G[i])
     return GeneralisedMomentum(np.array(p), np.array(drift))

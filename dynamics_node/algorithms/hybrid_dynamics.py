@@ -1,4 +1,7 @@
-"""Some joints are moved, the others are driven: what do the former take, where do the latter go?"""
+"""Compute hybrid dynamics: a where tau is given, and tau where a is given.
+
+By articulated bodies (Kim 2012, table 4) or, with mimic joints, by blocks of the mass matrix.
+"""
 
 from typing import NamedTuple
 
@@ -7,30 +10,37 @@ import numpy as np
 from dynamics_node.algorithms.friction import friction_torque
 from dynamics_node.algorithms.inverse_dynamics import inverse_dynamics
 from dynamics_node.algorithms.mass_matrix import mass_matrix, pivot_margin
-from dynamics_node.algorithms.recursion import body_motions, gravity_acceleration, per_body
-from dynamics_node.spatial.inertia import articulated, outer
+from dynamics_node.algorithms.recursion import (
+    ForwardRecursion,
+    forward_recursion,
+    gravity_acceleration,
+    per_body,
+)
+from dynamics_node.model.model import Model
+from dynamics_node.spatial.inertia import BlockInertia, articulated, outer
 from dynamics_node.spatial.se3 import Ad_inv, Ad_inv_dual, ad_dual
 from dynamics_node.spatial.solve import factor, solve_factored
 
 
-class Hybrid(NamedTuple):
-    """All accelerations and all torques, the given ones among them."""
+class HybridSolution(NamedTuple):
+    """All accelerations and all torques, the given ones included."""
 
     a: np.ndarray       # (nv,)
     tau: np.ndarray     # (nv,)
-    margin: np.ndarray  # (nv,) positive where the motion meets inertia, or a was given
+    margin: np.ndarray  # (nv,) positive where M is regular, or a was given
 
 
-def hybrid_dynamics(model, q, v, a, tau, given, wrenches=None):
-    r"""Return both sides of M a + b = tau from one of them per degree of freedom.
+def hybrid_dynamics(model: Model, q: np.ndarray, v: np.ndarray, a: np.ndarray, tau: np.ndarray,
+                    given: np.ndarray, wrenches: np.ndarray | None = None) -> HybridSolution:
+    r"""Return a and tau of M a + b = tau, given one of them per degree of freedom.
 
     :param a, tau: (nv,); of a only the given entries are read, of tau only the others.
     :param given: (nv,) plain booleans, True where the acceleration is prescribed.
     :param wrenches: (bodies, 6) as for `inverse_dynamics`.
 
-    Kim 2012, table 4, O(n), here for any mix inside a joint too: S = [S_u, S_v], with u prescribed
-    and v driven. u = everything is inverse dynamics, u = nothing is table 3.
-    Where mimic joints share a coordinate there is no such recursion over bodies, and the mass
+    Kim 2012, table 4, O(n), extended to joints of which some degrees of freedom are prescribed (u)
+    and others not (v): S = [S_u, S_v]. All prescribed is inverse dynamics, none is table 3.
+    With mimic joints, which share a coordinate, there is no such recursion over bodies: the mass
     matrix is solved by blocks (eq. 34).
     """
     given = np.asarray(given, dtype=bool)
@@ -38,17 +48,20 @@ def hybrid_dynamics(model, q, v, a, tau, given, wrenches=None):
     return solve(model, q, v, a, tau, given, wrenches)
 
 
-def by_articulated_bodies(model, q, v, a, tau, given, wrenches=None):
-    motion = body_motions(model, q, v)
+def by_articulated_bodies(model: Model, q: np.ndarray, v: np.ndarray, a: np.ndarray,
+                          tau: np.ndarray, given: np.ndarray,
+                          wrenches: np.ndarray | None = None) -> HybridSolution:
+    """Return the HybridSolution by the recursions of table 4, for models without mimic joints."""
+    motion = forward_recursion(model, q, v)
     drive = tau - friction_torque(model, v)
-    joints = inward(model, motion, a, drive, given, wrenches)
-    return outward(model, motion, a, tau, v, given, joints)
+    joints = backward_pass(model, motion, a, drive, given, wrenches)
+    return forward_pass(model, motion, a, tau, v, given, joints)
 
 
 class Articulated(NamedTuple):
-    """What the backward recursion leaves for the forward one."""
+    """Results of the backward recursion for one body, which the forward recursion needs."""
 
-    inertia: object      # articulated inertia of the body, \hat I_i
+    inertia: BlockInertia      # articulated inertia of the body, \hat I_i
     bias: np.ndarray     # \hat B_i
     known: np.ndarray    # eta_i + S_u a_u
     U: np.ndarray        # \hat I_i S_v
@@ -57,15 +70,16 @@ class Articulated(NamedTuple):
     drive: np.ndarray    # tau_v - S_v' (\hat I_i known + \hat B_i)
 
 
-def inward(model, motion, a, drive, given, wrenches):
-    """Backward recursion: the articulated inertia and bias of every body."""
+def backward_pass(model: Model, motion: ForwardRecursion, a: np.ndarray, drive: np.ndarray,
+                  given: np.ndarray, wrenches: np.ndarray | None) -> list[Articulated]:
+    """Run the backward recursion: the articulated inertia and bias of every body."""
     inertia = [articulated(inertia) for inertia in model.inertias]
     bias = per_body(model, np.zeros(6))
     for i, V in enumerate(motion.V[:-1]):
         bias[i] = -ad_dual(V, model.inertias[i] @ V)
         if wrenches is not None:
             bias[i] = bias[i] - wrenches[i]
-    joints = [None] * len(model.bodies)
+    joints: list = [None] * len(model.bodies)
     for i in reversed(range(len(model.bodies))):
         body, S = model.bodies[i], motion.S[i]
         u = given[body.v]
@@ -84,8 +98,9 @@ def inward(model, motion, a, drive, given, wrenches):
     return joints
 
 
-def outward(model, motion, a, tau, v, given, joints):
-    """Forward recursion: accelerations of the driven, torques of the prescribed."""
+def forward_pass(model: Model, motion: ForwardRecursion, a: np.ndarray, tau: np.ndarray,
+                 v: np.ndarray, given: np.ndarray, joints: list[Articulated]) -> HybridSolution:
+    """Run the forward recursion: the unknown accelerations and the unknown torques."""
     Vdot = per_body(model, gravity_acceleration(model))
     acceleration, torque = [None] * model.nv, [None] * model.nv
     pivots = [1.0] * model.nv
@@ -103,14 +118,15 @@ def outward(model, motion, a, tau, v, given, joints):
             acceleration[k] = a[k]
             torque[k] = force + model.armature[k] * a[k] + friction[k]
     margin = np.where(given, 1.0, pivot_margin(model, np.array(pivots)))
-    return Hybrid(np.array(acceleration), np.array(torque), margin)
+    return HybridSolution(np.array(acceleration), np.array(torque), margin)
 
 
-def by_blocks(model, q, v, a, tau, given, wrenches=None):
-    """Solve M_vv a_v = tau_v - b_v - M_vu a_u, then tau_u (eq. 34).
+def by_blocks(model: Model, q: np.ndarray, v: np.ndarray, a: np.ndarray, tau: np.ndarray,
+              given: np.ndarray, wrenches: np.ndarray | None = None) -> HybridSolution:
+    """Return the HybridSolution: solve M_vv a_v = tau_v - b_v - M_vu a_u, then tau_u (eq. 34).
 
-    Rows and columns are chosen by products with 0 and 1, not by indices, so that `given` may be a
-    symbol too: one program serves every choice of prescribed joints.
+    Rows and columns are selected by products with 0 and 1, not by indices, so that `given` may be a
+    symbol: one kernel serves every set of prescribed joints.
     """
     u = given * np.ones(model.nv)
     w = 1.0 - u
@@ -119,4 +135,4 @@ def by_blocks(model, q, v, a, tau, given, wrenches=None):
     L, d = factor(np.outer(w, w) * M + np.diag(u))
     full = solve_factored(L, d, w * (tau - known) + u * a)
     torque = w * tau + u * (known + M @ (w * full))
-    return Hybrid(full, torque, u + w * pivot_margin(model, d))
+    return HybridSolution(full, torque, u + w * pivot_margin(model, d))

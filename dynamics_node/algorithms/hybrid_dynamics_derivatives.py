@@ -1,4 +1,4 @@
-"""Some joints are moved, the others are driven: how do their torques and accelerations change?"""
+"""Compute the derivatives of hybrid dynamics by q, v and the given accelerations and torques."""
 
 from typing import NamedTuple
 
@@ -9,11 +9,12 @@ from dynamics_node.algorithms.inverse_dynamics_derivatives import (
     inverse_dynamics_derivatives,
 )
 from dynamics_node.algorithms.mass_matrix import pivot_margin
+from dynamics_node.model.model import Model
 from dynamics_node.spatial.solve import factor, solve_factored
 
 
 class HybridDerivatives(NamedTuple):
-    """Derivatives of what hybrid dynamics finds by what it is told.
+    """Derivatives of the unknowns x of hybrid dynamics by q, v and its given values y.
 
     x_k is the torque of k where its acceleration is given, else its acceleration; y_k the other.
     """
@@ -21,20 +22,22 @@ class HybridDerivatives(NamedTuple):
     dq: np.ndarray      # dx/dq (nv, nv) along the tangent of q, see model/configuration.py
     dv: np.ndarray      # dx/dv (nv, nv)
     dknown: np.ndarray  # dx/dy (nv, nv)
-    margin: np.ndarray  # (nv,) positive where the motion meets inertia, or a was given
+    margin: np.ndarray  # (nv,) positive where M is regular, or a was given
 
 
-def hybrid_dynamics_derivatives(model, q, v, a, tau, given, wrenches=None):
-    r"""Return the derivatives of `hybrid_dynamics`, prescribed u and driven v in one.
+def hybrid_dynamics_derivatives(model: Model, q: np.ndarray, v: np.ndarray, a: np.ndarray,
+                                tau: np.ndarray, given: np.ndarray,
+                                wrenches: np.ndarray | None = None) -> HybridDerivatives:
+    r"""Return the derivatives of `hybrid_dynamics`.
 
-    With D = dID/dq or dID/dv, rows and columns by blocks,
+    With D = dID/dq or dID/dv, in blocks u (acceleration prescribed) and v (torque given),
     da_v = -M_vv^-1 D_v,   dtau_u = D_u + M_uv da_v,
     da_v/dtau_v = M_vv^-1,   da_v/da_u = -M_vv^-1 M_vu = -(dtau_u/dtau_v)',
     dtau_u/da_u = M_uu - M_uv M_vv^-1 M_vu.
-    u = everything is `inverse_dynamics_derivatives`, u = nothing `forward_dynamics_derivatives`.
+    All u: `inverse_dynamics_derivatives`; all v: `forward_dynamics_derivatives`.
 
-    :param a, tau, given: (nv,) as for `hybrid_dynamics`; given may be symbols 0 and 1, for rows
-        and columns are chosen by products (see `hybrid_dynamics.by_blocks`).
+    :param a, tau, given: (nv,) as for `hybrid_dynamics`; given may be symbols 0 and 1, since rows
+        and columns are selected by products (see `hybrid_dynamics.by_blocks`).
     :param wrenches: (bodies, 6) as for `inverse_dynamics`, constant in their bodies' frames.
     """
     u = given * np.ones(model.nv)
@@ -46,7 +49,7 @@ def hybrid_dynamics_derivatives(model, q, v, a, tau, given, wrenches=None):
     dq = inverse_dynamics_derivatives(model, q, v, moving, wrenches).dq  # dv, M are free of a
 
     def found(change):
-        """Return dx where the torques of the same motion would change so."""
+        """Return dx for a change of the torques of the same motion."""
         driven = solve_factored(L, d, -w[:, None] * change)
         return driven + u[:, None] * (change + M @ driven)
 

@@ -1,4 +1,4 @@
-"""Some joints are moved, others driven: how does what they take and do change along a direction?"""
+"""Compute the directional derivative of hybrid dynamics (Kim 2012, table 7)."""
 
 from typing import NamedTuple
 
@@ -17,8 +17,9 @@ from dynamics_node.algorithms.motion_directional_derivative import (
     twist_transform_derivative,
     wrench_transform_derivative,
 )
-from dynamics_node.algorithms.parameter_direction import complete
-from dynamics_node.algorithms.recursion import body_motions, gravity_acceleration, per_body
+from dynamics_node.algorithms.parameter_direction import ParameterDirection, complete
+from dynamics_node.algorithms.recursion import forward_recursion, gravity_acceleration, per_body
+from dynamics_node.model.model import Model
 from dynamics_node.spatial import inertia as inertias
 from dynamics_node.spatial.inertia import BlockInertia, articulated, outer
 from dynamics_node.spatial.se3 import Ad_inv, Ad_inv_dual, ad_dual
@@ -27,55 +28,60 @@ from dynamics_node.spatial.solve import factor, solve_factored
 
 
 class HybridDirectionalDerivative(NamedTuple):
-    """The derivatives of all accelerations and all torques, the given ones among them."""
+    """The derivatives of all accelerations and all torques, the given ones included."""
 
     da: np.ndarray      # (nv,)
     dtau: np.ndarray    # (nv,)
-    margin: np.ndarray  # (nv,) positive where the motion meets inertia, or a was given
+    margin: np.ndarray  # (nv,) positive where M is regular, or a was given
 
 
-def hybrid_dynamics_directional_derivative(model, q, v, a, tau, given, direction, wrenches=None):
-    r"""Return both sides of d(M a + b) = dtau from one of them per degree of freedom.
+def hybrid_dynamics_directional_derivative(
+        model: Model, q: np.ndarray, v: np.ndarray, a: np.ndarray, tau: np.ndarray,
+        given: np.ndarray, direction: ParameterDirection,
+        wrenches: np.ndarray | None = None) -> HybridDirectionalDerivative:
+    r"""Return da and dtau of d(M a + b) = dtau, given one of them per degree of freedom.
 
     :param a, tau: (nv,); of a only the given entries are read, of tau only the others.
     :param given: (nv,) plain booleans, True where the acceleration is prescribed.
-    :param direction: Direction; of da only the given entries are read, of dtau only the others.
+    :param direction: ParameterDirection; da is read at the given entries, dtau at the others.
     :param wrenches: (bodies, 6) as for `inverse_dynamics`.
 
-    Kim 2012, table 7, O(n), for any mix inside a joint. Where mimic joints share a coordinate the
-    derivative of eq. 34 is solved by blocks.
+    Kim 2012, table 7, O(n), for any mix inside a joint. With mimic joints, which share a
+    coordinate, the derivative of eq. 34 is solved by blocks.
     """
     given = np.asarray(given, dtype=bool)
     solve = blocks_derivative if model.has_mimic else articulated_bodies_derivative
     return solve(model, q, v, a, tau, given, direction, wrenches)
 
 
-def articulated_bodies_derivative(model, q, v, a, tau, given, direction, wrenches=None):
-    r"""Return table 7, beside the lines of table 4 that it differentiates.
+def articulated_bodies_derivative(
+        model: Model, q: np.ndarray, v: np.ndarray, a: np.ndarray, tau: np.ndarray,
+        given: np.ndarray, direction: ParameterDirection,
+        wrenches: np.ndarray | None = None) -> HybridDirectionalDerivative:
+    r"""Return the derivative by table 7, next to the lines of table 4 that it differentiates.
 
-    The table's long sums are short once U = \hat I S, D = S' U + armature = Psi^-1 and what is in
-    its braces have names. Where the scan is wrong: with dS_i and S_i in d beta_i of the prescribed
-    and in d\dot V_i of all go \ddot q_i and its derivative, not \dot q_i; the d B_i of d beta_i is
+    The sums of the table are written with U = \hat I S and D = S' U + armature = Psi^-1.
+    Corrections to table 7 as printed: dS_i and S_i multiply \ddot q_i and its derivative, not
+    \dot q_i, in d beta_i of the prescribed joints and in d\dot V_i of all; the d B_i of d beta_i is
     d\hat B_i; the dS_i before (\hat I_i eta_i + \hat B_i) is dS_i'; every Ad is that of T^-1.
     """
     d = complete(model, direction)
-    motion = body_motions(model, q, v)
-    along = motion_derivative(model, q, v, motion, d)
+    motion = forward_recursion(model, q, v)
+    rates = motion_derivative(model, q, v, motion, d)
     dfriction = friction_directional_derivative(model, v, d)
     drive, ddrive = tau - friction_torque(model, v), d.dtau - dfriction
-    joints = _inward(model, motion, along, a, drive, ddrive, given, d, wrenches)
-    da, dforce, pivots = _outward(model, motion, along, given, joints, d)
-    dlosses = d.darmature * a + model.armature * d.da + dfriction
-    return HybridDirectionalDerivative(np.where(given, d.da, da), np.where(given, dforce + dlosses,
-                                                                           d.dtau),
-                       np.where(given, 1.0, pivot_margin(model, pivots)))
+    joints = _backward_pass(model, motion, rates, a, drive, ddrive, given, d, wrenches)
+    da, dforce, pivots = _forward_pass(model, motion, rates, given, joints, d)
+    dtau = dforce + (d.darmature * a + model.armature * d.da + dfriction)
+    return HybridDirectionalDerivative(np.where(given, d.da, da), np.where(given, dtau, d.dtau),
+                                       np.where(given, 1.0, pivot_margin(model, pivots)))
 
 
 class _Joint(NamedTuple):
-    """What the backward recursion leaves for the forward one, with its derivatives."""
+    """Results of the backward recursion for one body, with their derivatives."""
 
-    I: object            # articulated inertia of the body, \hat I_i
-    dI: object
+    I: BlockInertia      # articulated inertia of the body, \hat I_i
+    dI: BlockInertia
     B: np.ndarray        # \hat B_i
     dB: np.ndarray
     known: np.ndarray    # eta_i + S_u a_u
@@ -88,16 +94,16 @@ class _Joint(NamedTuple):
     ddrive: np.ndarray
 
 
-def _inward(model, motion, along, a, drive, ddrive, given, d, wrenches):
-    """Backward recursion: the articulated inertia and bias of every body, and how they change."""
-    I, dI, B, dB = _single_bodies(model, motion, along, d, wrenches)
+def _backward_pass(model, motion, rates, a, drive, ddrive, given, d, wrenches):
+    """Run the backward recursion: articulated inertias, biases, and their derivatives."""
+    I, dI, B, dB = _single_bodies(model, motion, rates, d, wrenches)
     joints = [None] * len(model.bodies)
     for i in reversed(range(len(model.bodies))):
-        body, T, h = model.bodies[i], motion.T[i], along.h[i]
+        body, T, h = model.bodies[i], motion.T[i], rates.h[i]
         k, u = body.parent, given[body.v]
-        S, S_u, dS, dS_u = (X[:, mask] for X in (motion.S[i], along.dS[i]) for mask in (~u, u))
+        S, S_u, dS, dS_u = (X[:, mask] for X in (motion.S[i], rates.dS[i]) for mask in (~u, u))
         known = motion.eta[i] + S_u @ a[body.v][u]
-        dknown = along.deta[i] + dS_u @ a[body.v][u] + S_u @ d.da[body.v][u]
+        dknown = rates.deta[i] + dS_u @ a[body.v][u] + S_u @ d.da[body.v][u]
         push = I[i] @ known + B[i]
         dpush = dI[i] @ known + I[i] @ dknown + dB[i]
         U = I[i] @ S
@@ -122,13 +128,13 @@ def _inward(model, motion, along, a, drive, ddrive, given, d, wrenches):
     return joints
 
 
-def _single_bodies(model, motion, along, d, wrenches):
-    """Return I, dI, B, dB of each body without what hangs on it; the world's are last."""
+def _single_bodies(model, motion, rates, d, wrenches):
+    """Return I, dI, B, dB of each body without its subtree; the world's are last."""
     I = [articulated(inertia) for inertia in model.inertias]
     dI = [articulated(inertia_of(rate)) for rate in d.dinertias] + [articulated(inertias.ZERO)]
     B, dB = per_body(model, np.zeros(6)), per_body(model, np.zeros(6))
     for i, rigid in enumerate(model.inertias[:len(model.bodies)]):
-        V, dV, drigid = motion.V[i], along.dV[i], inertia_of(d.dinertias[i])
+        V, dV, drigid = motion.V[i], rates.dV[i], inertia_of(d.dinertias[i])
         B[i] = -ad_dual(V, rigid @ V)
         dB[i] = (-ad_dual(dV, rigid @ V) - ad_dual(V, drigid @ V + rigid @ dV) - d.dwrenches[i])
         if wrenches is not None:
@@ -142,16 +148,16 @@ def _times_ad(Pi, h):
     return BlockInertia(Pi.A @ w + Pi.B @ v, Pi.B @ w, Pi.C @ w + Pi.D @ v, Pi.D @ w)
 
 
-def _outward(model, motion, along, given, joints, d):
-    """Forward recursion: da of the driven, S' dF + dS' F of the prescribed, pivots; each (nv,)."""
+def _forward_pass(model, motion, rates, given, joints, d):
+    """Run the forward recursion: da where tau is given, S' dF + dS' F where a is, pivots, (nv,)."""
     Vdot = per_body(model, gravity_acceleration(model))
     dVdot = per_body(model, np.concatenate([np.zeros(3), -d.dgravity]))
     da, dforce, pivots = ([0.0] * model.nv for _ in range(3))
     for i, (body, joint) in enumerate(zip(model.bodies, joints)):
         T, k, u = motion.T[i], body.parent, given[body.v]
-        S, S_u, dS, dS_u = (X[:, mask] for X in (motion.S[i], along.dS[i]) for mask in (~u, u))
+        S, S_u, dS, dS_u = (X[:, mask] for X in (motion.S[i], rates.dS[i]) for mask in (~u, u))
         carried = Ad_inv(T, Vdot[k])
-        dcarried = twist_transform_derivative(T, along.h[i], Vdot[k], dVdot[k])
+        dcarried = twist_transform_derivative(T, rates.h[i], Vdot[k], dVdot[k])
         a_v = solve_factored(*joint.D, joint.drive - joint.U.T @ carried)
         # da = dPsi {...} + Psi d{...} = Psi (d{...} - dD a)
         da_v = solve_factored(*joint.D, joint.ddrive - joint.dU.T @ carried
@@ -168,10 +174,12 @@ def _outward(model, motion, along, given, joints, d):
     return np.array(da), np.array(dforce), np.array(pivots)
 
 
-def blocks_derivative(model, q, v, a, tau, given, direction, wrenches=None):
+def blocks_derivative(model: Model, q: np.ndarray, v: np.ndarray, a: np.ndarray, tau: np.ndarray,
+                      given: np.ndarray, direction: ParameterDirection,
+                      wrenches: np.ndarray | None = None) -> HybridDirectionalDerivative:
     """Solve M_vv da_v = dtau_v - d(M a + b)_v, where d(.) is taken with da = (da_u, 0).
 
-    Rows and columns are chosen by products with 0 and 1, so that `given` may be a symbol too.
+    Rows and columns are selected by products with 0 and 1, so that `given` may be a symbol.
     """
     d = complete(model, direction)
     u = given * np.ones(model.nv)

@@ -1,58 +1,45 @@
-"""Ten numbers say what a body weighs: the parameters in which dynamics is linear.
+"""Convert inertias to and from their ten inertial parameters, in which the dynamics is linear.
 
-pi = (m, m cx, m cy, m cz, Ixx, Ixy, Iyy, Ixz, Iyz, Izz), tensor about the frame's origin, axes of
-the frame: the order of Pinocchio. Their rates d(pi)/dp are made, moved and added like they are.
+pi = (m, m cx, m cy, m cz, Ixx, Ixy, Iyy, Ixz, Iyz, Izz), tensor about the frame's origin, in the
+frame's axes. This order, that of Pinocchio, is the only one in the package. All functions work on
+symbols too, and on rates d(pi)/dp, which transform and add like pi.
 """
+
+from collections.abc import Mapping, Sequence
 
 import numpy as np
 
-from dynamics_node.model.model import WORLD
+from dynamics_node.model.model import WORLD, Model
 from dynamics_node.spatial.inertia import Inertia
-from dynamics_node.spatial.so3 import skew
 
 TEN = ('m', 'mcx', 'mcy', 'mcz', 'Ixx', 'Ixy', 'Iyy', 'Ixz', 'Iyz', 'Izz')
 
 
-def inertial_parameters(model):
+def inertial_parameters(model: Model) -> np.ndarray:
     """Return pi of all moving bodies, payloads included, (10 bodies,)."""
     tens = [ten_numbers(inertia) for inertia in model.inertias[:len(model.bodies)]]
     return np.array(tens).reshape(10 * len(model.bodies))
 
 
-def ten_numbers(inertia):
-    """Return the ten numbers of an Inertia, (10,)."""
+def ten_numbers(inertia: Inertia) -> np.ndarray:
+    """Return the ten inertial parameters of an Inertia, (10,)."""
     I = inertia.tensor
     return np.array([inertia.mass, *inertia.moment,
                      I[0, 0], I[0, 1], I[1, 1], I[0, 2], I[1, 2], I[2, 2]])
 
 
-def inertia_of(ten):
-    """Return the Inertia of ten numbers; or, of their rates, its rate."""
+def inertia_of(ten: Sequence | np.ndarray) -> Inertia:
+    """Return the Inertia of ten inertial parameters; of their rates, its rate."""
     m, x, y, z, xx, xy, yy, xz, yz, zz = ten
     return Inertia(m, np.array([x, y, z]),
                    np.array([[xx, xy, xz], [xy, yy, yz], [xz, yz, zz]]))
 
 
-def inertia_rate(mass, com, dmass=0.0, dcom=(0.0, 0.0, 0.0), dtensor=0.0):
-    r"""Return d(pi)/dp of a body whose mass, centre of mass and tensor about it vary, (10,).
-
-    The derivative of `spatial.inertia.from_com`:  d(m c) = dm c + m dc,
-    dI = dI_c - dm [c][c] - m ([dc][c] + [c][dc]).  The tensor I_c itself does not matter.
-
-    :param mass, com: [kg], (3,) [m] in the frame.
-    :param dmass, dcom, dtensor: their rates and that of I_c, (3, 3) in the frame's axes.
-    """
-    com, dcom = np.asarray(com), np.asarray(dcom)
-    C, dC = skew(com), skew(dcom)
-    tensor = dtensor - dmass * (C @ C) - mass * (dC @ C + C @ dC)
-    return ten_numbers(Inertia(dmass, dmass * com + mass * dcom, tensor))
-
-
-def body_inertia_rates(model, rates):
-    """Return d(pi)/dp of each body at its own origin, (bodies, 10): a Direction's `dinertias`.
+def body_inertia_rates(model: Model, rates: Mapping[str, np.ndarray]) -> np.ndarray:
+    """Return d(pi)/dp of each body at its own origin, (bodies, 10), for a ParameterDirection.
 
     :param rates: {frame: ten numbers in that frame} of links or payloads fixed to that frame.
-        On a frame fixed to the world they move nothing.
+        Those on a frame fixed to the world have no effect.
     """
     total = [np.zeros(10) for _ in model.bodies]
     for name, ten in rates.items():

@@ -1,4 +1,4 @@
-"""Which torques make the robot move like this? (recursive Newton-Euler)"""
+"""Compute inverse dynamics: the joint torques of a motion (recursive Newton-Euler)."""
 
 from typing import NamedTuple
 
@@ -6,10 +6,14 @@ import numpy as np
 
 from dynamics_node.algorithms.friction import friction_torque
 from dynamics_node.algorithms.recursion import joint_forces, joints_at, per_body, subspace_rate
+from dynamics_node.model.model import Model
+from dynamics_node.spatial.inertia import Inertia
+from dynamics_node.spatial.se3 import Pose
 from dynamics_node.spatial.so3 import cross, skew, unskew
 
 
-def inverse_dynamics(model, q, v, a, wrenches=None):
+def inverse_dynamics(model: Model, q: np.ndarray, v: np.ndarray, a: np.ndarray,
+                     wrenches: np.ndarray | None = None) -> np.ndarray:
     r"""Return the joint torques for the acceleration a, (nv,) [N m or N].
 
     tau = M(q) a + C(q, v) v + g(q) + friction(v) - sum J' F_ext,   M with armature.
@@ -24,16 +28,17 @@ def inverse_dynamics(model, q, v, a, wrenches=None):
             + model.armature * a + friction_torque(model, v))
 
 
-def newton_euler(model, q, v, a, wrenches=None):
+def newton_euler(model: Model, q: np.ndarray, v: np.ndarray, a: np.ndarray,
+                 wrenches: np.ndarray | None = None) -> np.ndarray:
     r"""Return the torques of the links alone: no rotors, no friction, (nv,).
 
     Table 2 for the classical acceleration of each body's origin, acc = dV_linear/dt + w x V_linear.
-    A point r of the body then accelerates by acc + U r with U = [alpha] + [w][w], and linear
-    velocities, which every product with V drags along, are not needed at all.
+    A point r of the body then accelerates by acc + U r with U = [alpha] + [w][w]: no linear
+    velocities are needed, which saves operations compared to `recursion.forward_recursion`.
     """
     T, S = joints_at(model, q)
-    # Each wrench directly after the motion it needs: kernels keep this order, and the motions of
-    # a humanoid's 32 bodies, computed first, would all be spilled to memory (380 ns become 550).
+    # Each wrench directly after its body's motion: kernels keep this order. If all motions came
+    # first, those of a humanoid's 32 bodies would be spilled to memory (550 ns instead of 380).
     F = [needed_wrench(inertia, motion)
          for inertia, motion in zip(model.inertias, _one_by_one(model, T, S, q, v, a))]
     if wrenches is not None:
@@ -42,21 +47,22 @@ def newton_euler(model, q, v, a, wrenches=None):
 
 
 class BodyMotion(NamedTuple):
-    """How a body turns and its origin accelerates, in its own axes."""
+    """Angular motion of a body and acceleration of its origin, in its own axes."""
 
     w: np.ndarray      # angular velocity
     alpha: np.ndarray  # angular acceleration
     U: np.ndarray      # [alpha] + [w][w]
-    acc: np.ndarray    # classical acceleration of the origin, gravity taken off
+    acc: np.ndarray    # classical acceleration of the origin, minus gravity
 
 
-def body_motions(model, T, S, q, v, a):
+def newton_euler_motions(model: Model, T: list[Pose], S: list[np.ndarray], q: np.ndarray,
+                         v: np.ndarray, a: np.ndarray) -> list[BodyMotion]:
     """Return the BodyMotion of every body, the world's last."""
     return [*_one_by_one(model, T, S, q, v, a), _motion_of_world(model)]
 
 
 def _one_by_one(model, T, S, q, v, a):
-    """Yield the BodyMotion of each body, computed when it is asked for."""
+    """Yield the BodyMotion of each body, one at a time (see `newton_euler`)."""
     motions = per_body(model, _motion_of_world(model))
     for i, body in enumerate(model.bodies):
         velocity = S[i] @ v[body.v]
@@ -66,13 +72,13 @@ def _one_by_one(model, T, S, q, v, a):
 
 
 def _motion_of_world(model):
-    """Return the motion of the world, which accelerates by -g: that models gravity."""
+    """Return the motion of the world: its acceleration -g models gravity."""
     still = np.zeros(3)
     return BodyMotion(still, still, np.zeros((3, 3)), -model.gravity)
 
 
 def _carry(parent, T, velocity, acceleration):
-    """Return the child's motion: the parent's, seen from the child, plus the joint's own."""
+    """Return the child's motion: the parent's, in the child's axes, plus the joint's own."""
     turn, slide = velocity[:3], velocity[3:]
     carried = T.R.T @ parent.w
     w = carried + turn
@@ -82,21 +88,18 @@ def _carry(parent, T, velocity, acceleration):
     return BodyMotion(w, alpha, skew(alpha) + skew(w) @ skew(w), acc)
 
 
-def needed_wrench(inertia, motion):
-    """Return the (moment, force) about the origin that moves a body so (Newton, Euler)."""
+def needed_wrench(inertia: Inertia, motion: BodyMotion) -> np.ndarray:
+    """Return the wrench (moment, force) about the origin for a body's motion (Newton, Euler)."""
     spin = motion.U @ inertia.second_moment
     return np.concatenate([2.0 * unskew(spin) + cross(inertia.moment, motion.acc),
                            inertia.mass * motion.acc + motion.U @ inertia.moment])
 
 
-def bias_torque(model, q, v):
+def bias_torque(model: Model, q: np.ndarray, v: np.ndarray) -> np.ndarray:
     """Return C(q, v) v + g(q), the torques at zero acceleration of a frictionless robot, (nv,)."""
     return newton_euler(model, q, v, np.zeros(model.nv))
 
 
-def gravity_torque(model, q):
-    """Return g(q), the torques that hold the robot against gravity, (nv,).
-
-    The gradient of the potential energy.
-    """
+def gravity_torque(model: Model, q: np.ndarray) -> np.ndarray:
+    """Return g(q), the torques that balance gravity, (nv,): the potential energy's gradient."""
     return newton_euler(model, q, np.zeros(model.nv), np.zeros(model.nv))

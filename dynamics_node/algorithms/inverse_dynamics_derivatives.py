@@ -1,44 +1,51 @@
-"""How do the torques of a motion change with position, velocity and acceleration?"""
+"""Compute the derivatives of inverse dynamics by q, v and a (Singh, Russell and Wensing 2022)."""
 
 from typing import NamedTuple
 
 import numpy as np
 
 from dynamics_node.algorithms.friction import friction_slope, friction_torque
-from dynamics_node.algorithms.inverse_dynamics import body_motions, needed_wrench, newton_euler
+from dynamics_node.algorithms.inverse_dynamics import (
+    needed_wrench,
+    newton_euler,
+    newton_euler_motions,
+)
 from dynamics_node.algorithms.recursion import add_block, joints_at, square
 from dynamics_node.algorithms.subtree_inertia import (
+    ad_angular,
     drifts,
     seen_from_parent,
     subtree_inertia,
-    turned,
 )
-from dynamics_node.model.split_planar import one_axis_wrenches, with_one_axis_joints
+from dynamics_node.model.model import Model
+from dynamics_node.model.split_planar import split_planar_joints, split_planar_wrenches
 from dynamics_node.spatial.se3 import Ad_inv_dual, ad, ad_dual
 from dynamics_node.spatial.so3 import cross
 from dynamics_node.spatial.solve import symmetric
 
 
 class InverseDerivatives(NamedTuple):
-    """Derivatives of tau = ID(q, v, a): row i is joint i's torque, column k the change of k."""
+    """Derivatives of tau = ID(q, v, a): row i is joint i's torque, column k the variable k."""
 
     dq: np.ndarray  # (nv, nv) along the tangent of q, see model/configuration.py
     dv: np.ndarray  # (nv, nv)
     da: np.ndarray  # (nv, nv) the mass matrix, armature included
 
 
-def inverse_dynamics_derivatives(model, q, v, a, wrenches=None):
+def inverse_dynamics_derivatives(model: Model, q: np.ndarray, v: np.ndarray, a: np.ndarray,
+                                 wrenches: np.ndarray | None = None) -> InverseDerivatives:
     r"""Return the derivatives of `inverse_dynamics` by q, v and a.
 
-    Move joint j a little along s = S_j: all that hangs on it moves along, and its velocities and
-    accelerations with it, but for the share that comes from the parent, which stays:
+    A small displacement of joint j along s = S_j displaces its subtree, with its velocities and
+    accelerations, except for the part that comes from the parent, which stays:
 
     dV = ad_s V + psi',                  psi' = ad_{V_parent} s,
     dA = ad_s A + psi'' - ad_V psi',     psi'' = ad_{A_parent} s + ad_{V_parent} psi'.
 
-    What moves along changes no torque behind j; the rest takes the wrench I psi'' + 2 B psi', B the
-    velocity matrix of hanging.py, 2 B X = -ad*_V I X - I ad_V X - ad*_X I V.
-    Summed over all that hangs on i, for j = i or an ancestor of it:
+    The rigid displacement changes no torque of the subtree; the rest needs the wrench
+    I psi'' + 2 B psi', B the velocity matrix of subtree_inertia.py,
+    2 B X = -ad*_V I X - I ad_V X - ad*_X I V.
+    Summed over the subtree of i, for j = i or an ancestor of it:
 
     d tau_i / dq_j = S_i' (I_i psi''_j + 2 B_i psi'_j),
     d tau_j / dq_i = S_j' (I_i psi''_i + 2 B_i psi'_i - ad*_{S_i} F_i),  j not i,
@@ -49,27 +56,27 @@ def inverse_dynamics_derivatives(model, q, v, a, wrenches=None):
     :param wrenches: (bodies, 6) as for `inverse_dynamics`, constant in their bodies' frames.
 
     Singh, Russell and Wensing 2022, here in the bodies' frames and without linear velocities: at
-    every body in the inertial frame that moves along with its origin at this instant. O(n depth).
+    each body, in the inertial frame that moves with its origin at this instant. O(n depth).
     """
-    wrenches = one_axis_wrenches(model, wrenches)
-    model = with_one_axis_joints(model)
+    wrenches = split_planar_wrenches(model, wrenches)
+    model = split_planar_joints(model)
     T, S = joints_at(model, q)
-    motions = body_motions(model, T, S, q, v, a)
+    motions = newton_euler_motions(model, T, S, q, v, a)
     F = _joint_wrenches(model, T, motions, wrenches)
     twice = [2.0 * motion.w for motion in motions]  # B is linear in velocities: this is 2 B
     drift = drifts(model, T, S, 2.0 * v, twice)
-    loads = subtree_inertia(model, T, twice, drift)
+    subtrees = subtree_inertia(model, T, twice, drift)
     columns = [_columns(S[i], S[i] @ v[body.v], S[i] @ a[body.v], motions[i])
                for i, body in enumerate(model.bodies)]
     dq = np.zeros((model.nv, model.nv)).tolist()
     dv = np.diag(friction_slope(model, v)).tolist()
     da = np.diag(model.armature).tolist()
     for i, body in enumerate(model.bodies):
-        load, own = loads[i], columns[i]
-        by_q = load.inertia @ own.second + load.velocity_matrix(own.first)
-        by_v = load.inertia @ own.both + load.velocity_matrix(S[i])
-        by_a = load.inertia @ S[i]
-        row = load.velocity_matrix_transposed(S[i])
+        subtree, own = subtrees[i], columns[i]
+        by_q = subtree.inertia @ own.second + subtree.velocity_matrix(own.first)
+        by_v = subtree.inertia @ own.both + subtree.velocity_matrix(S[i])
+        by_a = subtree.inertia @ S[i]
+        row = subtree.velocity_matrix_transposed(S[i])
         add_block(dq, body.v, body.v, S[i].T @ by_q)
         add_block(dv, body.v, body.v, S[i].T @ by_v)
         add_block(da, body.v, body.v, symmetric(S[i].T @ by_a))
@@ -91,7 +98,7 @@ def inverse_dynamics_derivatives(model, q, v, a, wrenches=None):
 
 
 def _joint_wrenches(model, T, motions, wrenches):
-    """Return the wrench that each joint passes on, (6,) each, and the world's."""
+    """Return the wrench that each joint transmits, (6,) each, and the world's."""
     F = [needed_wrench(inertia, motion) for inertia, motion in zip(model.inertias, motions[:-1])]
     if wrenches is not None:
         F = [needed - wrench for needed, wrench in zip(F, wrenches)]
@@ -102,11 +109,12 @@ def _joint_wrenches(model, T, motions, wrenches):
     return F
 
 
-def bias_from_derivatives(model, q, v, dv, wrenches=None):
-    """Return the torque of no acceleration, ID(q, v, 0), where its derivative by v is known, (nv,).
+def bias_from_derivatives(model: Model, q: np.ndarray, v: np.ndarray, dv: np.ndarray,
+                          wrenches: np.ndarray | None = None) -> np.ndarray:
+    """Return ID(q, v, 0) from its derivative dv by v, (nv,).
 
-    Without friction it is quadratic in v but for what is there at rest, and a homogeneous
-    quadratic function b has  b = 1/2 (db/dv) v  (Euler).
+    Without friction it is the torque at rest plus a homogeneous quadratic function b of v, for
+    which  b = 1/2 (db/dv) v  (Euler).
     """
     slope = dv - np.diag(friction_slope(model, v))
     still = np.zeros(model.nv)
@@ -115,7 +123,7 @@ def bias_from_derivatives(model, q, v, dv, wrenches=None):
 
 
 class _Columns(NamedTuple):
-    """What joint j's motions s see, seen from body j in the frame that moves with its origin."""
+    """psi' and psi'' of joint j, in the frame of body j that moves with its origin."""
 
     first: np.ndarray   # psi' (6, n_j)
     second: np.ndarray  # psi'' (6, n_j)
@@ -123,7 +131,7 @@ class _Columns(NamedTuple):
 
 
 def _columns(S, velocity, acceleration, motion):
-    """Return psi' and its kin from the motion of the body itself rather than of its parent.
+    """Return psi', psi'' and their sum from the motion of the body itself, not of its parent.
 
     With the joint's own velocity r = S v and d = ad_r s, which is zero for a joint of one axis,
     psi' = ad_V s - d,   psi'' = ad_A s + ad_V ad_V s - ad_{S a} s - 2 ad_V d + ad_r d.
@@ -131,5 +139,5 @@ def _columns(S, velocity, acceleration, motion):
     w, U, turn, slide = motion.w, motion.U, S[:3], S[3:]
     d = ad(velocity, S)
     second = np.concatenate([U @ turn, U @ slide + cross(motion.acc, turn)])
-    own = ad(acceleration, S) + turned(2.0 * w, d) - ad(velocity, d)
-    return _Columns(turned(w, S) - d, second - own, turned(2.0 * w, S) - d)
+    own = ad(acceleration, S) + ad_angular(2.0 * w, d) - ad(velocity, d)
+    return _Columns(ad_angular(w, S) - d, second - own, ad_angular(2.0 * w, S) - d)

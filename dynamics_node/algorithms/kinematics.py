@@ -1,27 +1,27 @@
-"""Where is each frame, and how does it move?"""
+"""Compute forward kinematics: poses and velocities of bodies and frames."""
 
 import numpy as np
 
-from dynamics_node.algorithms.recursion import body_motions, joints_at, per_body
-from dynamics_node.model.model import WORLD
+from dynamics_node.algorithms.recursion import forward_recursion, joints_at, per_body
+from dynamics_node.model.model import WORLD, Model
 from dynamics_node.spatial import se3
-from dynamics_node.spatial.se3 import Ad_inv
+from dynamics_node.spatial.se3 import Ad_inv, Pose
 
 
-def body_poses(model, T):
-    """Return the pose of every body in the world, the world's own last."""
+def body_poses(model: Model, T: list[Pose]) -> list[Pose]:
+    """Return the pose of every body in the world, the world's (identity) last."""
     poses = per_body(model, se3.IDENTITY)
     for i, body in enumerate(model.bodies):
         poses[i] = poses[body.parent] @ T[i]
     return poses
 
 
-def path_to(model, body):
-    """Return the bodies from the root to `body`, both included; none for the world."""
+def path_to(model: Model, body: int) -> list[int]:
+    """Return the bodies from the root to `body`, both included; [] for the world."""
     return [] if body == WORLD else [*reversed([*model.ancestors(body)]), body]
 
 
-def frame_pose(model, q, frame):
+def frame_pose(model: Model, q: np.ndarray, frame: str) -> np.ndarray:
     """Return the homogeneous matrix of the frame in the world, T: {world} -> {frame}, (4, 4)."""
     where = model.frame(frame)
     T, _ = joints_at(model, q)
@@ -31,10 +31,10 @@ def frame_pose(model, q, frame):
     return (pose @ where.pose).matrix()
 
 
-def frame_twist(model, q, v, frame):
+def frame_twist(model: Model, q: np.ndarray, v: np.ndarray, frame: str) -> np.ndarray:
     """Return the frame's velocity (linear, angular) at its origin in world axes, (6,)."""
     where = model.frame(frame)
-    T, _, V, _ = body_motions(model, q, v)
+    T, _, V, _ = forward_recursion(model, q, v)
     w, linear = np.split(Ad_inv(where.pose, V[where.body]), 2)
     R = (body_poses(model, T)[where.body] @ where.pose).R
     return np.concatenate([R @ linear, R @ w])

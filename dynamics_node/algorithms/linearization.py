@@ -1,23 +1,38 @@
-"""How do small deviations of a moving robot develop? Its state-space model, ready for LQR.
+"""Linearise the dynamics about a motion: continuous and discrete state-space models, for LQR.
 
-The functions here take one state, or N states side by side as in a trajectory.
+The functions take one state, or N states of a trajectory (float only: a matrix exponential).
 """
 
-from typing import NamedTuple
+from typing import NamedTuple, Protocol
 
 import numpy as np
+from numpy.typing import ArrayLike
 from scipy.linalg import expm
 
 from dynamics_node.model.joints import Floating
+from dynamics_node.model.model import Model
 from dynamics_node.spatial.so3 import skew
 
 
+class Slopes(Protocol):
+    """Derivatives of the acceleration, (nv, nv) each."""
+
+    @property
+    def dq(self) -> np.ndarray: ...
+
+    @property
+    def dv(self) -> np.ndarray: ...
+
+    @property
+    def dtau(self) -> np.ndarray: ...
+
+
 class Linear(NamedTuple):
-    """d(dx)/dt = A dx + B dtau near a motion whose own rate is `drift`.
+    """The model d(dx)/dt = A dx + B dtau near a nominal motion of rate `drift`.
 
     dx = (difference(q_nominal, q), v - v_nominal): positions on the tangent of q, see
-    model/configuration.py, then velocities. Discretised: dx' = A dx + B dtau one step later, and
-    `drift` is how far the nominal motion itself goes in that step.
+    model/configuration.py, then velocities. Discretised: dx one step later is A dx + B dtau, and
+    `drift` is the change of the nominal motion in that step.
     """
 
     A: np.ndarray      # (2 nv, 2 nv), or (N, 2 nv, 2 nv)
@@ -25,12 +40,12 @@ class Linear(NamedTuple):
     drift: np.ndarray  # (2 nv,)
 
 
-def linearized(model, v, a, derivatives):
+def linearized(model: Model, v: ArrayLike, a: ArrayLike, derivatives: Slopes) -> Linear:
     r"""Return the continuous Linear around a state with velocity v and acceleration a.
 
     A = [[ -ad_v, 1 ], [ da/dq, da/dv ]],   B = [[ 0 ], [ da/dtau ]],   drift = (v, a).
 
-    ad_v is zero but for floating joints: with T = T_nominal exp(x) and body twists,
+    ad_v is zero except for floating joints: with T = T_nominal exp(x) and body twists,
     dx/dt = v - Ad_{exp(-x)} v_nominal = (v - v_nominal) - ad_v x + O(x^2).
 
     :param derivatives: ForwardDerivatives of that state.
@@ -44,8 +59,8 @@ def linearized(model, v, a, derivatives):
         np.concatenate([v, a], axis=-1))
 
 
-def discretized(linear, step):
-    r"""Return the Linear of one step [s], torques constant over it: exact, by the exponential of
+def discretized(linear: Linear, step: float) -> Linear:
+    r"""Return the Linear of one step [s] with constant torques, exact by the matrix exponential of
 
     [[A, B, drift], [0, 0, 0]] step.
     """
@@ -57,8 +72,8 @@ def discretized(linear, step):
     return Linear(moved[..., :n], moved[..., n:n + m], moved[..., n + m])
 
 
-def velocity_brackets(model):
-    """Return ad of the unit velocity k, first index k, (nv, nv, nv): zero where v = dq/dt."""
+def velocity_brackets(model: Model) -> np.ndarray:
+    """Return ad of each unit velocity k, first index k, (nv, nv, nv): zero where v = dq/dt."""
     brackets = np.zeros((model.nv, model.nv, model.nv))
     for body in model.bodies:
         if isinstance(body.joint, Floating):  # velocities are (linear, angular)

@@ -1,11 +1,12 @@
-"""How does the mass matrix change with each coordinate?"""
+"""Compute the derivatives of the mass matrix by each coordinate."""
 
 import numpy as np
 
 from dynamics_node.algorithms.christoffel_symbols import christoffel_symbols
+from dynamics_node.model.model import Model
 
 
-def mass_matrix_derivatives(model, q):
+def mass_matrix_derivatives(model: Model, q: np.ndarray) -> np.ndarray:
     r"""Return dM/dq_k for every k along the tangent of q, first index k, (nv, nv, nv).
 
     Along any motion dM/dt = C + C' (dM/dt - 2 C is skew), and C is linear in v:

@@ -1,7 +1,7 @@
-"""How do the bodies' motions change along a direction? The first pass of tables 5, 6 and 7.
+"""Differentiate the forward recursion along a direction: the first pass of tables 5, 6 and 7.
 
-d(.) is d/dp, component by component in the body's frame. All that depends on a pose T_i goes by
-the twist h_i = T_i^-1 dT_i/dp along which the body moves in its parent (Kim 2012, eq. 87-89):
+d(.) is d/dp, component by component in the body's frame. Transforms by T_i are differentiated with
+the twist h_i = T_i^-1 dT_i/dp of the body relative to its parent (Kim 2012, eq. 87-89):
 d(Ad_{T^-1} X)  = Ad_{T^-1} dX - ad_h Ad_{T^-1} X,
 d(Ad*_{T^-1} F) = Ad*_{T^-1} (dF - ad*_h F).
 """
@@ -10,12 +10,14 @@ from typing import NamedTuple
 
 import numpy as np
 
-from dynamics_node.algorithms.recursion import per_body, subspace_rate
-from dynamics_node.spatial.se3 import Ad_inv, Ad_inv_dual, ad, ad_dual
+from dynamics_node.algorithms.parameter_direction import ParameterDirection
+from dynamics_node.algorithms.recursion import ForwardRecursion, per_body, subspace_rate
+from dynamics_node.model.model import Model
+from dynamics_node.spatial.se3 import Ad_inv, Ad_inv_dual, Pose, ad, ad_dual
 
 
 class MotionDerivative(NamedTuple):
-    """The derivative of a `recursion.Motion`; lists as there."""
+    """The derivative of a `recursion.ForwardRecursion`; lists as there."""
 
     h: list      # h_i = S_i dq_i, (6,): eq. 90 for any mix of the joint's coordinates
     dS: list     # (6, n_i)
@@ -23,7 +25,8 @@ class MotionDerivative(NamedTuple):
     deta: list   # (6,)
 
 
-def motion_derivative(model, q, v, motion, d):
+def motion_derivative(model: Model, q: np.ndarray, v: np.ndarray, motion: ForwardRecursion,
+                      d: ParameterDirection) -> MotionDerivative:
     """Return the MotionDerivative in a complete direction d: forward recursion of tables 6, 7."""
     T, S, V, _ = motion
     h, dS, deta = per_body(model), per_body(model), per_body(model)
@@ -31,27 +34,29 @@ def motion_derivative(model, q, v, motion, d):
     for i, body in enumerate(model.bodies):
         v_i, dv_i = v[body.v], d.dv[body.v]
         h[i] = S[i] @ d.dq[body.v]
-        dS[i] = subspace_rate(body, q, d.dq)  # as dS/dt is, with dq/dp for dq/dt
+        dS[i] = subspace_rate(body, q, d.dq)  # the formula of dS/dt, with dq/dp for dq/dt
         dSv = dS[i] @ v_i + S[i] @ dv_i
         dV[i] = twist_transform_derivative(T[i], h[i], V[body.parent], dV[body.parent]) + dSv
         deta[i] = (ad(dV[i], S[i] @ v_i) + ad(V[i], dSv)
-                   + _subspace_rate_along(body, q, v, d) @ v_i + subspace_rate(body, q, v) @ dv_i)
+                   + _subspace_rate_derivative(body, q, v, d) @ v_i
+                   + subspace_rate(body, q, v) @ dv_i)
     return MotionDerivative(h, dS, dV, deta)
 
 
-def _subspace_rate_along(body, q, v, d):
-    """Return d(dS/dt): dS/dt is linear in v, and depends on q where S is not linear in it."""
+def _subspace_rate_derivative(body, q, v, d):
+    """Return d(dS/dt): dS/dt is linear in v, and depends on q for planar joints."""
     r = body.ratio
-    bend = body.joint.subspace_rate_along(
+    bend = body.joint.subspace_rate_derivative(
         r * q[body.q] + body.offset, r * v[body.v], r * d.dq[body.v])
     return subspace_rate(body, q, d.dv) + r * bend
 
 
-def twist_transform_derivative(T, h, X, dX):
-    """Return d(Ad_{T^-1} X) of a twist seen from the parent (eq. 87)."""
+def twist_transform_derivative(T: Pose, h: np.ndarray, X: np.ndarray, dX: np.ndarray) -> np.ndarray:
+    """Return d(Ad_{T^-1} X) of a twist X in the parent's frame (eq. 87)."""
     return Ad_inv(T, dX) - ad(h, Ad_inv(T, X))
 
 
-def wrench_transform_derivative(T, h, F, dF):
-    """Return d(Ad*_{T^-1} F) of a wrench seen from the child (eq. 88)."""
+def wrench_transform_derivative(T: Pose, h: np.ndarray, F: np.ndarray,
+                                dF: np.ndarray) -> np.ndarray:
+    """Return d(Ad*_{T^-1} F) of a wrench F in the child's frame (eq. 88)."""
     return Ad_inv_dual(T, dF - ad_dual(h, F))

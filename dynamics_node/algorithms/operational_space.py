@@ -1,4 +1,4 @@
-r"""Compute the dynamics of a robot as seen from frames: effective inertia and forces (float only).
+r"""Compute operational-space dynamics: effective inertia and forces of frames (float only).
 
 With w' = J a + dJ/dt v the acceleration of the rows J, which are axes of one frame or of several,
 
@@ -11,40 +11,40 @@ inertia is in M. Hutter 2017, section 3.9.2; Lambda is the end-effector mass mat
 Robotics, chapter 8; Khatib 1987.
 
 **Lost directions and singularities.** In units of the robot itself (`reference_inertia`: its mass,
-and how far that can be from the frame) the mobility J M^-1 J' has eigenvalues s^2, and the frame
-seems 1/s^2 times as heavy as the whole robot in that direction. s = 0 in a direction in which it
-cannot move: in every configuration, if the robot has fewer axes than rows, or in this one only. In
-the inverse 1/s^2 is replaced by
+and how far that can be from the frame) the mobility J M^-1 J' has eigenvalues s^2: in that
+direction the effective mass of the frame is 1/s^2 times that of the robot. s = 0 in a direction in
+which the frame cannot move: in every configuration, if the robot has fewer axes than rows, or only
+in this one. In the inverse 1/s^2 is replaced by
 
     s^2 / (s^4 + lambda^4),   e = DAMPED_BELOW,   h = FADE,
     lambda^4 = (1 - s^2 / e^2)^2 (s^2 / 2 + h e^2) e^2  for s < e, else 0,
 
 which is damped least squares for the mobility. It is a function of the matrix, continuous with its
-first derivative: the result has no step and no corner where directions meet, cross or are lost.
-From s = e on the inertia along a direction grows to about 2/e^2 robots; below s = sqrt(2 h) e it
+first derivative, so the result is smooth where directions meet, cross or are lost. With s falling
+below e the inertia along a direction grows to about 2/e^2 robot masses; below s = sqrt(2 h) e it
 fades to zero.
-Along directions with s >= e all equations above hold exactly, whatever happens in the others. A
-lost direction has no inertia and no force, as in the pseudo-inverse, and J J-bar goes from 1 to 0
-along a direction that becomes lost. The inertia is at most 1.95/e^2 robots, joint accelerations at
-most 1.14/e times those of a direction with s = 1. N hands the motion that is lost to the posture.
-Rows that repeat each other are a lost direction too: what they have in common is exact.
+Along directions with s >= e all equations above hold exactly, independently of the others. A lost
+direction has no inertia and no force, as in the pseudo-inverse, and J J-bar goes from 1 to 0 along
+a direction that becomes lost. The inertia is at most 1.95/e^2 robot masses, joint accelerations at
+most 1.14/e times those of a direction with s = 1. N leaves the lost motion to the posture.
+Redundant rows are a lost direction too; their common part is exact.
 """
 
+from collections.abc import Sequence
 from typing import NamedTuple
 
 import numpy as np
 
 from dynamics_node.algorithms.kinematics import path_to
+from dynamics_node.model.model import Model
 
-# Damping begins where a frame seems 25 times heavier than the whole robot, 1 / 0.2^2: the bundled
-# arm with its elbow bent by 5.5 degrees, 8 % of random configurations of Panda, 22 % of UR5's.
+# Damping begins at an effective mass of 25 robot masses, 1 / 0.2^2: the bundled arm with its elbow
+# bent by 5.5 degrees, 8 % of random configurations of Panda, 22 % of UR5's.
 DAMPED_BELOW = 0.2
-# Small: an impedance law takes its damping from the inertia, which near a singularity is the large
-# one. With 0.01 the bundled arm passes its stretched pose 10 % faster than with 0.001.
+# Small, since an impedance law scales its damping with the inertia, which should stay large near a
+# singularity. With 0.01 the bundled arm passes its stretched pose 10 % faster than with 0.001.
 FADE = 0.001
-
-
-# A direction is lost where s is below this share of the largest s, or of 1: what rounding leaves.
+# A direction is lost where s is below this share of the largest s, or of 1: rounding.
 LOST_BELOW = 1e-6
 
 
@@ -61,7 +61,7 @@ class Consistent(NamedTuple):
 
 
 class OperationalSpace(NamedTuple):
-    """The dynamics seen from frames, in world axes; m rows, six for each frame unless chosen.
+    """Operational-space dynamics in world axes; m rows, six for each frame unless selected.
 
     The lost directions are directions[:, lost]: d' J = 0 for each of them, so that the combination
     d' w of the rows cannot be moved, and a wrench d is carried by the structure alone.
@@ -80,7 +80,8 @@ class OperationalSpace(NamedTuple):
     lost: np.ndarray                # (m,) bool: no joint moves the frames along that direction
 
 
-def operational_space(J, drift, inverse, coriolis, gravity, reference):
+def operational_space(J: np.ndarray, drift: np.ndarray, inverse: np.ndarray, coriolis: np.ndarray,
+                      gravity: np.ndarray, reference: np.ndarray) -> OperationalSpace:
     """Return the OperationalSpace of a state, or of N at once.
 
     :param drift: dJ/dt v, (m,); inverse: M^-1, (nv, nv); coriolis: C v, (nv,); gravity: (nv,).
@@ -92,7 +93,8 @@ def operational_space(J, drift, inverse, coriolis, gravity, reference):
     return OperationalSpace(found.inertia, bias, _times(Jt, gravity), J, drift, *found[1:])
 
 
-def consistent(J, inverse, reference, below=DAMPED_BELOW):
+def consistent(J: np.ndarray, inverse: np.ndarray, reference: np.ndarray,
+               below: float = DAMPED_BELOW) -> Consistent:
     """Return the Consistent inverse of the rows J, (m, nv), with M^-1.
 
     :param reference: (m,) of those rows [kg, kg m^2].
@@ -113,18 +115,18 @@ def consistent(J, inverse, reference, below=DAMPED_BELOW):
                       square <= LOST_BELOW ** 2 * largest)
 
 
-def fourth_power_damping(square, below):
-    """Return lambda^4 of each s^2, see above."""
+def fourth_power_damping(square: np.ndarray, below: float) -> np.ndarray:
+    """Return lambda^4 of each s^2, see the module docstring."""
     e2 = below ** 2
     return np.maximum(1.0 - square / e2, 0.0) ** 2 * (square / 2.0 + FADE * e2) * e2
 
 
-def reference_inertia(model, frames):
+def reference_inertia(model: Model, frames: Sequence[str]) -> np.ndarray:
     """Return the reference inertia of each row of a stack of frames, (6 frames,).
 
-    In linear rows the mass m of all that moves [kg], in angular ones m d^2 [kg m^2] with d the
-    way from the first joint to the frame over all others; rotors, and the bodies' own extent, add
-    to both. Constant: no configuration enters.
+    In linear rows the mass m of all moving bodies [kg], in angular ones m d^2 [kg m^2] with d the
+    length of the chain from the first joint to the frame; rotors and the bodies' own inertia add
+    to both. Independent of the configuration.
     """
     bodies = model.inertias[:-1]  # the last is fixed to the world
     mass = sum(inertia.mass for inertia in bodies)

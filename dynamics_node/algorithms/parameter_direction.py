@@ -1,33 +1,37 @@
-"""Along which line through states and models is a derivative taken?"""
+"""Define the direction of a directional derivative: rates of state and model parameters."""
 
-from typing import NamedTuple
+from typing import Any, NamedTuple, TypeAlias
 
 import numpy as np
 
+from dynamics_node.model.model import Model
+
+Rate: TypeAlias = Any  # np.ndarray, or None where it is omitted: `complete` replaces that by zeros
+
 
 class ParameterDirection(NamedTuple):
-    """What changes with a scalar p, and how fast: d/dp of state, inertias, gravity and losses.
+    """Derivatives d/dp of state, wrenches, inertias, gravity and friction by a scalar p.
 
-    p may be a coordinate, the time, a link's mass, the gain of a controller, ... What is left out
-    does not change, and the geometry never does: origins and axes of joints are constant.
-    Kim 2012 (seed 000), section 4.2 and eq. 92, joined by gravity and losses.
+    p may be a coordinate, the time, a link's mass, the gain of a controller, ... Omitted entries
+    are constant, and so is the geometry: origins and axes of joints.
+    Kim 2012, section 4.2 and eq. 92, extended by gravity, friction and armature.
     """
 
-    dq: np.ndarray = None         # (nv,) as a velocity: q moves along integrate(q, dq, p)
-    dv: np.ndarray = None         # (nv,)
-    da: np.ndarray = None         # (nv,) read where the acceleration is given
-    dtau: np.ndarray = None       # (nv,) read where the torque is given
-    dwrenches: np.ndarray = None  # (bodies, 6) angular first, in each body's frame
-    dinertias: np.ndarray = None  # (bodies, 10) see `inertial_parameters.TEN`
-    dgravity: np.ndarray = None   # (3,)
-    ddamping: np.ndarray = None   # (nv,)
-    dfriction: np.ndarray = None  # (nv,)
-    darmature: np.ndarray = None  # (nv,)
+    dq: Rate = None         # (nv,) as a velocity: q(p) = integrate(q, dq, p)
+    dv: Rate = None         # (nv,)
+    da: Rate = None         # (nv,) read where the acceleration is given
+    dtau: Rate = None       # (nv,) read where the torque is given
+    dwrenches: Rate = None  # (bodies, 6) angular first, in each body's frame
+    dinertias: Rate = None  # (bodies, 10) see `inertial_parameters.TEN`
+    dgravity: Rate = None   # (3,)
+    ddamping: Rate = None   # (nv,)
+    dfriction: Rate = None  # (nv,)
+    darmature: Rate = None  # (nv,)
 
 
-def complete(model, direction):
-    """Return the Direction with zeros where something does not change."""
+def complete(model: Model, direction: ParameterDirection) -> ParameterDirection:
+    """Return the direction with zeros for its omitted entries."""
     n, bodies = model.nv, len(model.bodies)
-    shapes = ParameterDirection(n, n, n, n, (bodies, 6), (bodies, 10), 3, n, n, n)
+    shapes = (n, n, n, n, (bodies, 6), (bodies, 10), 3, n, n, n)
     return ParameterDirection(*(np.zeros(shape) if rate is None else rate
-                       for rate, shape in zip(direction, shapes)))
+                                for rate, shape in zip(direction, shapes)))

@@ -1,28 +1,33 @@
-"""The two passes that every tree algorithm shares: out to the leaves, and back to the root.
+"""Run the forward and backward recursions over the tree, and add up what mimic joints share.
 
 Notation of Kim 2012: T_i is the pose of body i in its parent lambda(i), S_i its joint's subspace,
-V_i its twist, F_i the wrench its joint passes on; all seen from body i. Lists have one entry per
-body and the world's last, so that X[body.parent] is the parent's.
+V_i its twist, F_i the wrench its joint transmits; all in the frame of body i. Lists have one entry
+per body and the world's last, so that X[body.parent] is the parent's.
+
+Two other forward passes exist because they need fewer operations for their purpose:
+`inverse_dynamics.newton_euler_motions` (no linear velocities) and
+`constrained.world_kinematics.world_motions` (world axes, shared by all constraints).
 """
 
 from typing import NamedTuple
 
 import numpy as np
 
-from dynamics_node.spatial.se3 import Ad_inv, Ad_inv_dual, ad
+from dynamics_node.model.model import Body, Model
+from dynamics_node.spatial.se3 import Ad_inv, Ad_inv_dual, Pose, ad
 
 
-class BodyMotions(NamedTuple):
-    """How the bodies are placed and move, from the root out."""
+class ForwardRecursion(NamedTuple):
+    """Poses, joint subspaces and twists of the bodies."""
 
     T: list     # T_i, Pose of body i in its parent
-    S: list     # S_i, (6, n_i), a mimic joint's times its ratio
+    S: list     # S_i, (6, n_i), of a mimic joint times its ratio
     V: list     # V_i, (6,)
-    eta: list   # eta_i = ad_V S v + (dS/dt) v, the acceleration that v alone makes, (6,)
+    eta: list   # eta_i = ad_V S v + (dS/dt) v, the velocity-dependent acceleration, (6,)
 
 
-def joints_at(model, q):
-    """Return the lists (T, S): pose in the parent and subspace of every joint."""
+def joints_at(model: Model, q: np.ndarray) -> tuple[list[Pose], list[np.ndarray]]:
+    """Return the lists (T, S): pose in the parent and subspace of every body's joint."""
     T, S = [], []
     for body in model.bodies:
         q_i = _coordinates(body, q)
@@ -31,7 +36,7 @@ def joints_at(model, q):
     return T, S
 
 
-def subspace_rate(body, q, v):
+def subspace_rate(body: Body, q: np.ndarray, v: np.ndarray) -> np.ndarray:
     """Return dS_i/dt, component by component in the body's frame, (6, n_i)."""
     return body.ratio * body.joint.subspace_rate(_coordinates(body, q), body.ratio * v[body.v])
 
@@ -40,29 +45,30 @@ def _coordinates(body, q):
     return body.ratio * q[body.q] + body.offset
 
 
-def body_motions(model, q, v):
-    """Return the Motion: the forward recursion of tables 2, 3 and 4."""
+def forward_recursion(model: Model, q: np.ndarray, v: np.ndarray) -> ForwardRecursion:
+    """Return the ForwardRecursion of tables 2, 3 and 4."""
     T, S = joints_at(model, q)
     V, eta = per_body(model, np.zeros(6)), per_body(model)
     for i, body in enumerate(model.bodies):
         Sv = S[i] @ v[body.v]
         V[i] = Ad_inv(T[i], V[body.parent]) + Sv
         eta[i] = ad(V[i], Sv) + subspace_rate(body, q, v) @ v[body.v]
-    return BodyMotions(T, S, V, eta)
+    return ForwardRecursion(T, S, V, eta)
 
 
-def per_body(model, world=None):
-    """Return a list with room for one entry per body, and the world's."""
+def per_body(model: Model, world: object | None = None) -> list:
+    """Return a list of one None per body, then the world's entry."""
     return [None] * len(model.bodies) + [world]
 
 
-def gravity_acceleration(model):
-    """Return the twist rate of the world that stands in for gravity: upwards, (6,)."""
+def gravity_acceleration(model: Model) -> np.ndarray:
+    """Return the twist rate of the world that models gravity: (0, -g), (6,)."""
     return np.concatenate([np.zeros(3), -model.gravity])
 
 
-def joint_forces(model, T, S, F):
-    """Return tau: the backward recursion of table 2, given what each body needs, F (6,) each.
+def joint_forces(model: Model, T: list[Pose], S: list[np.ndarray],
+                 F: list[np.ndarray]) -> np.ndarray:
+    """Return tau by the backward recursion of table 2, from the wrench F (6,) of each body alone.
 
     F_i <- F_i + sum over children of Ad*_{T^-1} F_k,   tau_i = S_i' F_i.
     """
@@ -71,18 +77,22 @@ def joint_forces(model, T, S, F):
     for i in reversed(range(len(model.bodies))):
         body = model.bodies[i]
         F[body.parent] = F[body.parent] + Ad_inv_dual(T[i], F[i])
-        for k, force in enumerate(S[i].T @ F[i], start=body.v.start):
-            tau[k] = tau[k] + force  # += of all joints on one coordinate: mimics share theirs
+        add_entries(tau, body.v, S[i].T @ F[i])
     return np.array(tau)
 
 
-def add_block(matrix, rows, columns, block):
-    """Add a block to a matrix held as nested lists; mimics of one joint meet in the same entry."""
+def add_entries(entries: list, where: slice, values) -> None:
+    """Add values to some entries of a list: mimic joints share the entry of their coordinate."""
+    for k, value in zip(range(where.start, where.stop), values):
+        entries[k] = entries[k] + value
+
+
+def add_block(matrix: list, rows: slice, columns: slice, block) -> None:
+    """Add a block to a matrix of nested lists: mimic joints share rows and columns."""
     for r, row in zip(range(rows.start, rows.stop), block):
-        for c, value in zip(range(columns.start, columns.stop), row):
-            matrix[r][c] = matrix[r][c] + value
+        add_entries(matrix[r], columns, row)
 
 
-def square(rows):
-    """Return nested lists as a square array, also where there are none."""
+def square(rows: list) -> np.ndarray:
+    """Return nested lists as a square array, (0, 0) for an empty list."""
     return np.array(rows).reshape(len(rows), len(rows))

@@ -1,39 +1,42 @@
-"""Torques alone act on a robot at rest without weight: how does it accelerate?
+"""Compute the response to torques alone: accelerations at rest, without gravity.
 
-The pass that eq. 67 and 76 repeat once per constraint. Whatever torques act, the articulated
-inertias are the same, so that a full pass leaves nothing for this one but its sums.
+The pass that Kim 2012, eq. 67 and 76, repeats once per constraint. It reuses the articulated
+inertias of the full pass, which do not depend on the torques.
 """
 
 from typing import NamedTuple
 
 import numpy as np
 
-from dynamics_node.algorithms.recursion import per_body
+from dynamics_node.algorithms.hybrid_dynamics import Articulated
+from dynamics_node.algorithms.recursion import ForwardRecursion, per_body
+from dynamics_node.model.model import Model
 from dynamics_node.spatial.se3 import Ad_inv, Ad_inv_dual
 from dynamics_node.spatial.solve import first_half, second_half, symmetric
 
 
 class ReducedDynamics(NamedTuple):
-    """The answers to k sets of torques, side by side."""
+    """The response to k sets of torques."""
 
     a: np.ndarray    # (nv, k) zero where the acceleration is prescribed
-    tau: np.ndarray  # (nv, k) what holds the prescribed; elsewhere the given torque
+    tau: np.ndarray  # (nv, k) torques that keep the prescribed at rest; elsewhere as given
 
 
-def reduced_dynamics(model, motion, joints, given, torques):
-    r"""Return both sides of M (0, a_v) = (tau_u, tau_v), u prescribed to stand still, v driven.
+def reduced_dynamics(model: Model, motion: ForwardRecursion, joints: list[Articulated],
+                     given: np.ndarray, torques: np.ndarray) -> ReducedDynamics:
+    r"""Return a_v and tau_u of M (0, a_v) = (tau_u, tau_v): u at rest, tau_v given.
 
     Table 4 without velocity, gravity, external wrenches and prescribed acceleration:
     beta_i = \hat B_i + U_i Psi_i (tau_i - S_i' \hat B_i),  \hat B_i = sum of Ad*_{T^-1} beta_k.
     With nothing prescribed, a = M^-1 tau.
 
-    :param motion, joints: what `recursion.moving` and `hybrid_dynamics.inward` have found.
+    :param motion, joints: of `recursion.forward_recursion` and `hybrid_dynamics.backward_pass`.
     :param given: (nv,) plain booleans, True where the acceleration is prescribed.
-    :param torques: (nv, k), of which only the driven rows are read. O(n) for each column.
+    :param torques: (nv, k), read where the acceleration is not prescribed. O(n) for each column.
 
     Kim 2012, sections 3.2 and 3.3.
     """
-    bias, reached = _inward(model, motion, joints, given, torques)
+    bias, reached = _backward_pass(model, motion, joints, given, torques)
     Vdot = per_body(model, np.zeros((6, torques.shape[1])))
     a, tau = [0.0 * row for row in torques], list(torques)
     for i, (body, joint) in enumerate(zip(model.bodies, joints)):
@@ -45,30 +48,30 @@ def reduced_dynamics(model, motion, joints, given, torques):
         Vdot[i] = carried + S[:, ~u] @ driven
         for place, row in zip(places[~u], driven):
             a[place] = row
-        held = S[:, u].T @ (joint.inertia @ Vdot[i] + bias[i])
-        for place, row in zip(places[u], held):
+        reaction = S[:, u].T @ (joint.inertia @ Vdot[i] + bias[i])
+        for place, row in zip(places[u], reaction):
             tau[place] = row
     return ReducedDynamics(np.array(a), np.array(tau))
 
 
-def reduced_compliance(model, motion, joints, given, torques):
-    r"""Return tau_v' M_vv^-1 tau_v, how sets of torques move against each other, (k, k).
+def reduced_compliance(model: Model, motion: ForwardRecursion, joints: list[Articulated],
+                       given: np.ndarray, torques: np.ndarray) -> np.ndarray:
+    r"""Return tau_v' M_vv^-1 tau_v of k sets of torques, symmetric, (k, k).
 
-    Arguments as of `reduced_dynamics`, of which it takes the way in alone: the torques that reach
-    the joints, y_i = L_i'^-1 (tau_i - S_i' \hat B_i), are those of M = L' D L, so the answer is
+    Arguments as of `reduced_dynamics`. Only its backward recursion is needed: the torques
+    y_i = L_i'^-1 (tau_i - S_i' \hat B_i) are those of M = L' D L, and the result is
     the sum of y_i' D_i^-1 y_i.
     """
-    _, reached = _inward(model, motion, joints, given, torques)
+    _, reached = _backward_pass(model, motion, joints, given, torques)
     total = np.zeros((torques.shape[1],) * 2)
     for joint, y in zip(joints, reached):
         total = total + y.T @ (y / joint.d[:, None])
     return symmetric(total)
 
 
-def _inward(model, motion, joints, given, torques):
-    """Backward recursion: every body's bias (6, k), and what reaches its joint."""
-    nothing = np.zeros((6, torques.shape[1]))
-    bias = [nothing] * (len(model.bodies) + 1)
+def _backward_pass(model, motion, joints, given, torques):
+    """Run the backward recursion: every body's bias (6, k), and y_i of its joint."""
+    bias = [np.zeros((6, torques.shape[1]))] * (len(model.bodies) + 1)
     reached = [None] * len(model.bodies)
     for i in reversed(range(len(model.bodies))):
         body, joint = model.bodies[i], joints[i]

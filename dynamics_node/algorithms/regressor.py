@@ -1,29 +1,31 @@
-"""Which torques does each inertial, friction and rotor parameter account for?
+"""Compute the regressors of inverse dynamics, which is linear in its parameters:
 
-tau = Y pi + Y_f (damping, friction) + Y_r armature - sum J' F_ext: inverse dynamics is linear in
-them all. A column of Y is also d tau/d pi_j.
+tau = Y pi + Y_f (damping, friction) + Y_r armature - sum J' F_ext.
+
+Column j of Y is also d tau/d pi_j.
 """
 
 import numpy as np
 
-from dynamics_node.algorithms.inverse_dynamics import body_motions
+from dynamics_node.algorithms.inverse_dynamics import BodyMotion, newton_euler_motions
 from dynamics_node.algorithms.recursion import add_block, joints_at
+from dynamics_node.model.model import Model
 from dynamics_node.spatial.se3 import Ad_inv_dual
 from dynamics_node.spatial.so3 import skew
 
 
-def regressor(model, q, v, a):
+def regressor(model: Model, q: np.ndarray, v: np.ndarray, a: np.ndarray) -> np.ndarray:
     r"""Return Y with newton_euler(q, v, a) = Y pi, (nv, 10 bodies).
 
-    Ten columns per moving body in the order of `model.bodies`, of `inertial_parameters`:
-    Y = sum_i J_i' A_i, where A_i pi_i is the wrench that moves body i so.
+    Ten columns per moving body, in the order of `model.bodies` and `inertial_parameters`:
+    Y = sum_i J_i' A_i, where A_i pi_i is the wrench of the motion of body i.
 
     :param q, v, a: configuration (nq,), velocity and acceleration (nv,).
 
     Atkeson, An and Hollerbach 1986. O(n depth).
     """
     T, S = joints_at(model, q)
-    motions = body_motions(model, T, S, q, v, a)
+    motions = newton_euler_motions(model, T, S, q, v, a)
     Y = np.zeros((model.nv, 10 * len(model.bodies))).tolist()
     for i, body in enumerate(model.bodies):
         columns = slice(10 * i, 10 * i + 10)
@@ -31,13 +33,13 @@ def regressor(model, q, v, a):
         add_block(Y, body.v, columns, S[i].T @ A)
         k = i
         for j in model.ancestors(i):
-            A = Ad_inv_dual(T[k], A)  # the same wrenches, seen from the next body down the path
+            A = Ad_inv_dual(T[k], A)  # the same wrenches, in the frame of the next ancestor
             add_block(Y, model.bodies[j].v, columns, S[j].T @ A)
             k = j
     return np.array(Y).reshape(model.nv, 10 * len(model.bodies))
 
 
-def body_regressor(motion):
+def body_regressor(motion: BodyMotion) -> np.ndarray:
     r"""Return A with needed_wrench(inertia, motion) = A pi of one rigid body, (6, 10).
 
     moment = I alpha + w x I w + m c x acc,   force = m acc + U m c,   U = [alpha] + [w][w].
@@ -48,7 +50,7 @@ def body_regressor(motion):
                       np.column_stack([acc, U, np.zeros((3, 6))])])
 
 
-def times_tensor(x):
+def times_tensor(x: np.ndarray) -> np.ndarray:
     """Return the matrix with I x = [.] (Ixx, Ixy, Iyy, Ixz, Iyz, Izz), (3, 6)."""
     x, y, z = x
     return np.array([[x, y, 0.0, z, 0.0, 0.0],
@@ -56,12 +58,12 @@ def times_tensor(x):
                      [0.0, 0.0, 0.0, x, y, z]])
 
 
-def friction_regressor(model, v):
+def friction_regressor(model: Model, v: np.ndarray) -> np.ndarray:
     """Return Y_f with friction_torque = Y_f (damping, friction), (nv, 2 nv)."""
     smooth_sign = v / np.sqrt(v * v + model.friction_speed ** 2)
     return np.hstack([np.diag(v), np.diag(smooth_sign)])
 
 
-def armature_regressor(model, a):
+def armature_regressor(model: Model, a: np.ndarray) -> np.ndarray:
     """Return Y_r with the rotors' torque = Y_r armature, (nv, nv)."""
     return np.diag(a)

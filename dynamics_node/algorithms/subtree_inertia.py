@@ -1,23 +1,25 @@
-"""What hangs on a joint, and what does it take to turn it while it moves?
+"""Compute subtree inertias and velocity matrices (Echeandia and Wensing 2021) for Coriolis terms.
 
-Coriolis' part of the dynamics, without linear velocities: at every body in the inertial frame that
-moves along with its origin at this instant.
+Without linear velocities: at each body, in the inertial frame that moves with its origin at this
+instant.
 """
 
 from typing import NamedTuple
 
 import numpy as np
 
+from dynamics_node.model.model import Model
 from dynamics_node.spatial.inertia import ZERO, Inertia
+from dynamics_node.spatial.se3 import Pose
 from dynamics_node.spatial.so3 import cross, skew
 
 
 class SubtreeInertia(NamedTuple):
-    """A body and all that hangs on it, about its origin, in its axes.
+    """Inertia and velocity moments of a body with its subtree, about its origin, in its axes.
 
-    u is the velocity of a point at r, seen from the origin. The velocity matrix B of Echeandia and
-    Wensing 2021 maps a twist (x, y) to the wrench of the accelerations x * u, the integrals of
-    r * (x * u) dm and x * u dm (* is the cross product); y does not matter.
+    u is the velocity of a point at r, relative to the origin. The velocity matrix B of Echeandia
+    and Wensing 2021 maps a twist (x, y) to the wrench of the accelerations x * u, the integrals of
+    r * (x * u) dm and x * u dm (* is the cross product); it does not depend on y.
     """
 
     inertia: Inertia
@@ -27,52 +29,54 @@ class SubtreeInertia(NamedTuple):
     def __add__(self, other):
         return SubtreeInertia(*(mine + its for mine, its in zip(self, other)))
 
-    def velocity_matrix(self, X):
+    def velocity_matrix(self, X: np.ndarray) -> np.ndarray:
         """Return B X = ((tr(N) 1 - N) x, x * P), (6, n)."""
         x = X[:3]
         return np.concatenate([_trace_minus(self.flow) @ x, cross(x, self.momentum)])
 
-    def velocity_matrix_transposed(self, X):
+    def velocity_matrix_transposed(self, X: np.ndarray) -> np.ndarray:
         """Return the angular half of B' X, (tr(N) 1 - N)' x + P * y; the linear is zero, (3, n)."""
         x, y = X[:3], X[3:]
         return _trace_minus(self.flow).T @ x + cross(self.momentum, y)
 
-    def seen_from(self, T, drift):
-        """Return the same in the parent's frame, whose origin it leaves with the velocity drift."""
+    def seen_from(self, T: Pose, drift: np.ndarray) -> 'SubtreeInertia':
+        """Return the same in the parent's frame; drift: velocity of the origin relative to it."""
         inertia = self.inertia.seen_from(T)
         P = T.R @ self.momentum
         flow = T.R @ self.flow @ T.R.T + np.outer(P, T.p) + np.outer(drift, inertia.moment)
         return SubtreeInertia(inertia, flow, P + inertia.mass * drift)
 
 
-def subtree_inertia(model, T, w, drift):
-    """Return the Hanging of every body, the world's last: a sum from the leaves in.
+def subtree_inertia(model: Model, T: list[Pose], w: list[np.ndarray],
+                    drift: list[np.ndarray]) -> list[SubtreeInertia]:
+    """Return the SubtreeInertia of every body, the world's last: sums from the leaves.
 
     :param w: angular velocity of every body in its axes, the world's last.
     :param drift: of every body, see `drifts`.
     """
     rest = SubtreeInertia(ZERO, np.zeros((3, 3)), np.zeros(3))
-    result = [SubtreeInertia(inertia, skew(turn) @ inertia.second_moment, cross(turn,
-                                                                                inertia.moment))
-              for inertia, turn in zip(model.inertias, w[:-1])] + [rest]
+    result = [SubtreeInertia(inertia, skew(omega) @ inertia.second_moment,
+                             cross(omega, inertia.moment))
+              for inertia, omega in zip(model.inertias, w[:-1])] + [rest]
     for i in reversed(range(len(model.bodies))):
         parent = model.bodies[i].parent
         result[parent] = result[parent] + result[i].seen_from(T[i], drift[i])
     return result
 
 
-def drifts(model, T, S, v, w):
-    """Return the velocity of each body's origin seen from its parent's, in the parent's axes."""
+def drifts(model: Model, T: list[Pose], S: list[np.ndarray], v: np.ndarray,
+           w: list[np.ndarray]) -> list[np.ndarray]:
+    """Return the velocity of each body's origin relative to its parent's, in the parent's axes."""
     return [cross(w[body.parent], T[i].p) + T[i].R @ (S[i] @ v[body.v])[3:]
             for i, body in enumerate(model.bodies)]
 
 
-def turned(w, X):
-    """Return ad_V X for a body that turns about its origin, V = (w, 0)."""
+def ad_angular(w: np.ndarray, X: np.ndarray) -> np.ndarray:
+    """Return ad_V X for the twist V = (w, 0)."""
     return np.concatenate([cross(w, X[:3]), cross(w, X[3:])])
 
 
-def seen_from_parent(row, T, drift, F):
+def seen_from_parent(row: np.ndarray, T: Pose, drift: np.ndarray, F: np.ndarray) -> np.ndarray:
     """Return B' X in the parent's frame, (3, n), where F = I X is there already, (6, n)."""
     return T.R @ row + cross(drift, F[3:])
 

@@ -1,13 +1,18 @@
-"""The command `excitation`: a motion that tells most about a robot, to be sent to it."""
+"""The command `excitation`: find an excitation trajectory of a robot and write it to files."""
 
 import argparse
 import sys
 from pathlib import Path
 
-from dynamics_node.commands.robot_arguments import add_loops_argument, add_robot_arguments, robot_of
+from dynamics_node.commands.robot_arguments import (
+    add_loops_argument,
+    add_robot_arguments,
+    robot_of,
+)
+from dynamics_node.commands.subparsers import Subparsers
 from dynamics_node.errors import DynamicsError
 
-ABOUT = 'Find the motion that tells most about a robot, within its limits.'
+ABOUT = 'Find an excitation trajectory for identification, within the limits of the robot.'
 DETAILS = """\
 examples:
   %(prog)s robot.urdf --out excitation.yaml
@@ -16,47 +21,48 @@ examples:
   ros2 topic pub --once --yaml-file excitation.yaml \\
     /dynamics_node/reference trajectory_msgs/msg/JointTrajectory
 
-The YAML is a trajectory_msgs/JointTrajectory; a table with the same motion is beside it, .csv. It
-begins and ends at rest, in the same configuration: go there first. Links may hit each other or the
-surroundings: look at the motion in a simulation before it is sent to a robot.
+The YAML is a trajectory_msgs/JointTrajectory; the same motion is written as a table, .csv. It
+starts and ends at rest, in the same configuration: move the robot there first. Collisions are not
+checked: simulate the motion before it is sent to a robot.
 
 exit code: 0 written, 2 refused
 """
 
 
-def add_parser(subparsers):
-    """Add `excitation` to what `argparse.ArgumentParser.add_subparsers` returned."""
-    parser = subparsers.add_parser('excitation', help='find a motion to identify a robot by',
+def add_parser(subparsers: Subparsers) -> None:
+    """Add the command `excitation`."""
+    parser = subparsers.add_parser('excitation', help='find a motion to identify a robot',
                                    description=ABOUT, epilog=DETAILS,
                                    formatter_class=argparse.RawDescriptionHelpFormatter)
     add_robot_arguments(parser)
     add_loops_argument(parser)
-    parser.add_argument('--out', metavar='FILE', required=True, help='the YAML')
+    parser.add_argument('--out', metavar='FILE', required=True, help='the YAML file')
     parser.add_argument('--period', metavar='SECONDS', type=float, default=10.0)
     parser.add_argument('--harmonics', metavar='NUMBER', type=int, default=5,
-                        help='the highest frequency is so many times the lowest, 1 / period')
+                        help='of the Fourier series; the highest frequency is harmonics / period')
     parser.add_argument('--periods', metavar='NUMBER', type=int, default=3,
-                        help='how often the motion is repeated')
+                        help='repetitions of the motion')
     parser.add_argument('--rate', metavar='HZ', type=float, default=50.0, help='of the points')
     parser.add_argument('--margin', metavar='SHARE', type=float, default=0.1,
-                        help='of each limit of the URDF that is left unused')
+                        help='of each limit of the URDF that is not used')
     parser.add_argument('--range', metavar='JOINT=LOWER,UPPER', type=_range, action='append',
-                        default=[], help="instead of the URDF's [rad or m]")
+                        default=[], help='of positions, instead of the URDF limits [rad or m]')
     parser.add_argument('--acceleration', metavar='LIMIT', type=float,
                         help='of every joint [rad/s^2 or m/s^2]; none by default')
     parser.add_argument('--box', metavar='LINK=X,Y,Z,X,Y,Z', type=_box, action='append',
                         default=[], help='lower and upper corner of where a link must stay [m]')
-    parser.add_argument('--seed', type=int, default=0, help='another one, another motion')
+    parser.add_argument('--seed', type=int, default=0, help='of the random motions')
     parser.add_argument('--iterations', metavar='NUMBER', type=int, default=60,
-                        help='of the improvement')
+                        help='of the optimisation')
     parser.set_defaults(run=run)
 
 
-def run(arguments):
-    """Find the motion, write it twice and say how good it is; return the exit code."""
-    from dynamics_node.identification.excitation import ExcitationSettings, excitation
-    from dynamics_node.identification.progress import Bar
-    from dynamics_node.identification.trajectory_files import (
+def run(arguments: argparse.Namespace) -> int:
+    """Find the motion, write both files and print its condition number; return the exit code."""
+    from dynamics_node.identification import (
+        ExcitationSettings,
+        ProgressBar,
+        excitation,
         trajectory_yaml,
         write_trajectory_csv,
     )
@@ -64,12 +70,12 @@ def run(arguments):
     page = Path(arguments.out)
     table = page.with_suffix('.csv')
     if page == table:
-        raise DynamicsError(f"--out is '{page}'; the table would be there: name a .yaml")
+        raise DynamicsError(f"--out is '{page}'; the table has that name: use a .yaml")
     if not page.parent.is_dir():
         raise DynamicsError(f"cannot write '{page}': no folder '{page.parent}'")
-    if arguments.periods < 1:  # before the search, which takes its time
+    if arguments.periods < 1:  # before the search, which is slow
         raise DynamicsError(f'periods is {arguments.periods}; expected 1 or more')
-    bar = Bar()
+    bar = ProgressBar()
     found = excitation(robot_of(arguments, compile=True), ExcitationSettings(
         arguments.period, arguments.harmonics, arguments.margin, dict(arguments.range),
         arguments.acceleration, tuple(arguments.box), arguments.seed, arguments.iterations), bar)
@@ -90,7 +96,7 @@ def _range(text):
 
 
 def _box(text):
-    from dynamics_node.identification.excitation_limits import Box
+    from dynamics_node.identification import Box
 
     name, numbers = _numbers(text, 6, 'link=-0.5,-0.5,0.2,0.8,0.5,1.2')
     return Box(name, numbers[:3], numbers[3:])

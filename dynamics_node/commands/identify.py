@@ -1,4 +1,4 @@
-"""The command `identify`: from a recording to a URDF, friction and a report."""
+"""The command `identify`: identify a robot from a recording; write URDF, friction and report."""
 
 import argparse
 import sys
@@ -10,67 +10,70 @@ from dynamics_node.commands.robot_arguments import (
     robot_of,
     source_of,
 )
+from dynamics_node.commands.subparsers import Subparsers
 from dynamics_node.files import read_file
 from dynamics_node.model.urdf_text import MAX_BYTES
 
-ABOUT = 'Identify masses, centres, inertias, friction and rotors from a recording.'
+ABOUT = 'Identify masses, centres of mass, inertias, friction and armature from a recording.'
 DETAILS = """\
 example:
   %(prog)s robot.urdf recording.mcap --out identified
   %(prog)s robot.urdf recording.mcap --loops loops.yaml --out identified
 
-Written are robot.urdf, with the identified inertias and every other byte as it was; friction.yaml,
-parameters of the node; report.html and report.json; recording.csv, what was read.
+Writes robot.urdf, with the identified inertias and every other byte unchanged; friction.yaml,
+parameters of the node; report.html and report.json; recording.csv, the recording.
 
-exit code: 0 written, 1 written, but it predicts unseen torques worse than before, 2 refused
+exit code: 0 written, 1 written, but validation torques are predicted worse than before, 2 refused
 """
 
 
-def add_parser(subparsers):
-    """Add `identify` to what `argparse.ArgumentParser.add_subparsers` returned."""
+def add_parser(subparsers: Subparsers) -> None:
+    """Add the command `identify`."""
     parser = subparsers.add_parser('identify', help='identify a robot from a recording',
                                    description=ABOUT, epilog=DETAILS,
                                    formatter_class=argparse.RawDescriptionHelpFormatter)
     add_robot_arguments(parser)
     add_loops_argument(parser)
     parser.add_argument('recording', help='CSV, or a ROS 2 bag, of a motion with its efforts')
-    parser.add_argument('--out', metavar='FOLDER', required=True, help='made if it is not there')
+    parser.add_argument('--out', metavar='FOLDER', required=True, help='made if it does not exist')
     parser.add_argument('--topic', default='/joint_states', help='of the joint states in a bag')
     parser.add_argument('--method', default='weighted', help='ordinary, weighted or robust')
     parser.add_argument('--prior-weight', metavar='NUMBER', type=float, default=1.0,
-                        help="1 believes the URDF's inertias to within 100 %%, 100 to 10 %%")
+                        help='1 trusts the inertias of the URDF to within 100 %%, 100 to 10 %%')
     parser.add_argument('--validation-share', metavar='SHARE', type=float, default=0.2,
-                        help="of the recording's end, held back to judge by")
+                        help='of the samples, at the end of the recording')
     parser.add_argument('--cutoff', metavar='HZ', type=float,
-                        help='of the filter on positions; by default from the spectrum')
+                        help='of the filter on positions; default: from the spectrum')
     parser.add_argument('--stribeck-speed', metavar='SPEED', type=float,
-                        help='adds Stribeck friction, which fades over it [rad/s or m/s]')
+                        help='adds Stribeck friction with this speed [rad/s or m/s]')
     parser.set_defaults(run=run)
 
 
-def run(arguments):
-    """Identify, write the files and say where; return the exit code."""
-    from dynamics_node.identification.from_recording import identify_recording
-    from dynamics_node.identification.identify import Options
-    from dynamics_node.identification.progress import Bar
-    from dynamics_node.identification.read_recording import read_recording
-    from dynamics_node.reports.identification_files import make_folder, write_files
+def run(arguments: argparse.Namespace) -> int:
+    """Identify, write the files and print their paths; return the exit code."""
+    from dynamics_node.identification import (
+        IdentificationOptions,
+        ProgressBar,
+        identify_recording,
+        read_recording,
+    )
+    from dynamics_node.reports.identification_files import make_folder, write_identification_files
 
     source = source_of(arguments)
     robot = robot_of(arguments, source, compile=True)
     urdf = source if isinstance(source, bytes) else read_file(source, MAX_BYTES)
     make_folder(arguments.out)
     raw = read_recording(arguments.recording, arguments.topic)
-    options = Options(method=arguments.method, prior_weight=arguments.prior_weight,
-                      validation_share=arguments.validation_share,
-                      stribeck_speed=arguments.stribeck_speed)
-    bar = Bar()
+    options = IdentificationOptions(
+        method=arguments.method, prior_weight=arguments.prior_weight,
+        validation_share=arguments.validation_share, stribeck_speed=arguments.stribeck_speed)
+    bar = ProgressBar()
     done = identify_recording(robot, raw, options, arguments.cutoff, bar)
     bar.clear()
-    files = write_files(arguments.out, urdf, robot, raw, done,
-                        about(arguments.urdf, arguments.recording))
-    residuals = done.found.residuals
-    loops = done.found.loops
+    files = write_identification_files(arguments.out, urdf, robot, raw, done,
+                                       about(arguments.urdf, arguments.recording))
+    residuals = done.result.residuals
+    loops = done.result.loops
     sys.stdout.write('\n'.join([
         *([] if loops is None else str(loops).splitlines()),
         *(f'warning: {text}' for text in done.warnings),

@@ -1,14 +1,17 @@
-"""Look at a URDF before anything is built on it: the command `inspect`."""
+"""The command `inspect`: report on a URDF, with masses, limits and findings."""
 
 import argparse
 import json
+import os
 import sys
+from collections.abc import Mapping
 
+from dynamics_node.commands.subparsers import Subparsers
 from dynamics_node.errors import ModelError
 from dynamics_node.model.urdf_text import MAX_BYTES
 from dynamics_node.robot.robot import Robot
 
-ABOUT = 'What is this robot, and what about it cannot be right?'
+ABOUT = 'Print masses, limits and findings of a URDF.'
 DETAILS = """\
 examples:
   %(prog)s robot.urdf
@@ -16,18 +19,19 @@ examples:
   %(prog)s robot.urdf --json | jq .findings
   xacro robot.urdf.xacro | %(prog)s -
 
-exit code: 0 nothing is wrong, 1 the report names an error, 2 the file or an argument is refused
+exit code: 0 no error, 1 the report has an error, 2 the file or an argument is refused
 """
 
 
-def inspect_urdf(source, as_json=False, base='fixed', locked=None):
-    """Return the report about a URDF: masses, limits, and what cannot be right.
+def inspect_urdf(source: str | bytes | os.PathLike, as_json: bool = False, base: str = 'fixed',
+                 locked: Mapping[str, float] | None = None) -> str:
+    """Return the report on a URDF as text: masses, limits, findings.
 
     :param source: the URDF, as text or as the path of a file.
-    :param as_json: JSON instead of tables; `ModelReport.as_dict` says what is in it.
-    :param base: 'fixed' to the world or 'floating' in it.
-    :param locked: {joint: position} held there [rad or m].
-    :raise ModelError: what is wrong, at which link or joint, and what would be valid.
+    :param as_json: JSON instead of tables, see `ModelReport.as_dict`.
+    :param base: 'fixed' or 'floating'.
+    :param locked: {joint: position} of locked joints [rad or m].
+    :raise ModelError: names the link or joint, and what is valid.
     """
     return _shown(_report(source, base, locked), as_json)
 
@@ -42,21 +46,21 @@ def _shown(report, as_json):
 
 # The command ---------------------------------------------------------------------------------
 
-def add_parser(subparsers):
-    """Add `inspect` to what `argparse.ArgumentParser.add_subparsers` returned."""
-    parser = subparsers.add_parser('inspect', help='report on a URDF file: ' + ABOUT.lower(),
+def add_parser(subparsers: Subparsers) -> None:
+    """Add the command `inspect`."""
+    parser = subparsers.add_parser('inspect', help='print masses, limits and findings of a URDF',
                                    description=ABOUT, epilog=DETAILS,
                                    formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument('urdf', help="the file; '-' reads the standard input")
-    parser.add_argument('--json', action='store_true', help='for programs: JSON, not tables')
+    parser.add_argument('--json', action='store_true', help='JSON instead of tables')
     parser.add_argument('--floating', action='store_true',
-                        help='the root link moves freely; else it is fixed to the world')
+                        help='the root link is free; default: fixed to the world')
     parser.add_argument('--lock', metavar='JOINT=POSITION', type=joint_position, action='append',
-                        default=[], help='hold a joint there [rad or m]; several times at will')
+                        default=[], help='lock a joint at a position [rad or m]; may be repeated')
     parser.set_defaults(run=run)
 
 
-def run(arguments):
+def run(arguments: argparse.Namespace) -> int:
     """Write the report to the standard output; return the exit code."""
     source = standard_input() if arguments.urdf == '-' else arguments.urdf
     report = _report(source, 'floating' if arguments.floating else 'fixed', dict(arguments.lock))
@@ -64,7 +68,7 @@ def run(arguments):
     return int(any(finding.level == 'error' for finding in report.findings))
 
 
-def joint_position(text):
+def joint_position(text: str) -> tuple[str, float]:
     """Return (joint, position) of 'joint=position'."""
     joint, _, position = text.rpartition('=')
     try:
@@ -75,8 +79,8 @@ def joint_position(text):
     raise argparse.ArgumentTypeError(f'{text!r} is not of the form joint=0.1')
 
 
-def standard_input():
-    """Return what comes in, bytes; more than a URDF may have is left there."""
+def standard_input() -> bytes:
+    """Return the standard input, up to the greatest size of a URDF."""
     if sys.stdin is None:
         raise ModelError('the standard input is closed')
     return sys.stdin.buffer.read(MAX_BYTES + 1)

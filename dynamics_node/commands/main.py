@@ -4,30 +4,35 @@ import argparse
 import io
 import os
 import sys
+from collections.abc import Callable, Sequence
+from typing import NoReturn
 
 from dynamics_node.commands import excitation, identify, inspect, report
+from dynamics_node.commands.subparsers import Subparsers
 from dynamics_node.errors import DynamicsError
 
-REFUSED, INTERRUPTED, NOBODY_READS = 2, 130, 141  # the latter two as the shell counts signals
-COMMANDS = (inspect.add_parser, report.add_parser, excitation.add_parser,
-            identify.add_parser)
+REFUSED, INTERRUPTED, BROKEN_PIPE = 2, 130, 141  # exit codes; the latter two: 128 + signal
+AddParser = Callable[[Subparsers], None]
+COMMANDS: tuple[AddParser, ...] = (inspect.add_parser, report.add_parser, excitation.add_parser,
+                                   identify.add_parser)
 
 
-class OneLine(argparse.ArgumentParser):
-    """A parser that refuses in one line, as every other refusal is."""
+class OneLineParser(argparse.ArgumentParser):
+    """A parser whose error messages have one line, as all other errors."""
 
-    def error(self, message):
-        """Say what is wrong, and leave."""
-        self.exit(REFUSED, f'{self.prog}: {message}; --help says more\n')
+    def error(self, message: str) -> NoReturn:
+        """Print the error and exit."""
+        self.exit(REFUSED, f'{self.prog}: {message}; see --help\n')
 
 
-def main(argv=None, commands=COMMANDS, prog='python -m dynamics_node', more=''):
-    """Run a command and return its exit code; nothing a user can do ends in a traceback.
+def main(argv: Sequence[str] | None = None, commands: Sequence[AddParser] = COMMANDS,
+         prog: str = 'python -m dynamics_node', more: str = '') -> int:
+    """Run a command and return its exit code; user errors are one line, not a traceback.
 
-    :param argv: the words of the command line; None takes the process's own.
-    :param commands: functions (subparsers) that add one command each and set the default
-        run(arguments) -> exit code. More than these are in `dynamics_node.ros`.
-    :param more: said at the end of --help.
+    :param argv: command-line arguments; None: those of the process.
+    :param commands: functions f(subparsers) that add one command each and set the default
+        run(arguments) -> exit code. `call.py` adds those that need ROS.
+    :param more: text at the end of --help.
     """
     _open_streams()
     try:
@@ -39,18 +44,18 @@ def main(argv=None, commands=COMMANDS, prog='python -m dynamics_node', more=''):
         return _refuse(prog, error)
     except KeyboardInterrupt:
         return INTERRUPTED
-    except BrokenPipeError:  # `| head` has seen enough
+    except BrokenPipeError:  # the reader has closed the pipe, as `| head` does
         _close_stdout()
-        return NOBODY_READS
+        return BROKEN_PIPE
     except OSError as error:  # a full disk, an input that is a directory
         _close_stdout()
         return _refuse(prog, error.strerror)
 
 
-def parser_of(commands, prog, more=''):
+def parser_of(commands: Sequence[AddParser], prog: str, more: str = '') -> OneLineParser:
     """Return the argument parser of some commands."""
-    parser = OneLine(prog=prog, description='The dynamics of any robot in a URDF.', epilog=more,
-                     formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser = OneLineParser(prog=prog, description='The dynamics of any robot in a URDF.',
+                           epilog=more, formatter_class=argparse.RawDescriptionHelpFormatter)
     subparsers = parser.add_subparsers(dest='command', metavar='command', required=True)
     for add in commands:
         add(subparsers)
@@ -58,10 +63,10 @@ def parser_of(commands, prog, more=''):
 
 
 def _open_streams():
-    """Have somewhere to write to, names in any script included."""
-    sys.stdout = sys.stdout or io.TextIOWrapper(io.BytesIO())  # `>&-` leaves None
+    """Make both output streams writable, for names in any script."""
+    sys.stdout = sys.stdout or io.TextIOWrapper(io.BytesIO())  # None after `>&-`
     sys.stderr = sys.stderr or io.TextIOWrapper(io.BytesIO())
-    if hasattr(sys.stdout, 'reconfigure'):  # whoever calls this may have put a StringIO there
+    if hasattr(sys.stdout, 'reconfigure'):  # a StringIO of the caller has none
         sys.stdout.reconfigure(errors='backslashreplace')
 
 
@@ -71,5 +76,5 @@ def _refuse(prog, error):
 
 
 def _close_stdout():
-    """Let go of what could not be written; Python would try once more when it ends."""
+    """Discard unwritten output; Python would try to write it again at exit."""
     os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())

@@ -1,4 +1,4 @@
-"""The command `report`: a page to read and to print, and JSON beside it."""
+"""The command `report`: write a report as an HTML page and as JSON."""
 
 import argparse
 import json
@@ -8,10 +8,15 @@ import time
 from pathlib import Path
 
 from dynamics_node.commands.inspect import joint_position
-from dynamics_node.commands.robot_arguments import add_loops_argument, add_robot_arguments, robot_of
+from dynamics_node.commands.robot_arguments import (
+    add_loops_argument,
+    add_robot_arguments,
+    robot_of,
+)
+from dynamics_node.commands.subparsers import Subparsers
 from dynamics_node.errors import DynamicsError
 
-ABOUT = 'Write a report: one HTML file that needs no other, and JSON with the same in full.'
+ABOUT = 'Write a report: a self-contained HTML file, and all its numbers as JSON.'
 DETAILS = """\
 examples:
   %(prog)s model robot.urdf
@@ -23,8 +28,8 @@ exit code: 0 written, 2 a file or an argument is refused
 """
 
 
-def add_parser(subparsers):
-    """Add `report` to what `argparse.ArgumentParser.add_subparsers` returned."""
+def add_parser(subparsers: Subparsers) -> None:
+    """Add the command `report`."""
     parser = subparsers.add_parser('report', help='write a page about a robot, a trajectory or an '
                                    'identification', description=ABOUT, epilog=DETAILS,
                                    formatter_class=argparse.RawDescriptionHelpFormatter)
@@ -37,19 +42,19 @@ def add_parser(subparsers):
 def _add_model(kinds):
     parser = _parser(kinds, 'model', model, 'tree, masses, inertias, limits, findings, gravity')
     parser.add_argument('--at', metavar='JOINT=POSITION', type=joint_position, action='append',
-                        default=[], help='where a joint is in the pictures; neutral by default')
+                        default=[], help='position of a joint in the figures; default: neutral')
     add_loops_argument(parser)
     parser.add_argument('--floating', action='store_true',
-                        help='the root link moves freely; else it is fixed to the world')
+                        help='the root link is free; default: fixed to the world')
 
 
 def _add_trajectory(kinds):
     parser = _parser(kinds, 'trajectory', trajectory, 'efforts and velocities against limits')
     parser.add_argument('trajectory', help='CSV, or YAML of a trajectory_msgs/JointTrajectory')
     parser.add_argument('--payload-frame', metavar='LINK', default='',
-                        help='also tell the greatest payload there')
+                        help='also compute the greatest payload at this link')
     parser.add_argument('--check-period', metavar='SECONDS', type=float, default=0.01,
-                        help='also look between the points, so often; 0 does not')
+                        help='also check between the points, at this period; 0: do not')
 
 
 def _add_identification(kinds):
@@ -61,19 +66,19 @@ def _add_identification(kinds):
 
 
 def _parser(kinds, name, run, about):
-    """Return the parser of one kind of report, with what all of them take."""
+    """Return the parser of one kind of report, with the common arguments."""
     parser = kinds.add_parser(name, help=about, description=f'{ABOUT} Of a {name}: {about}.')
     add_robot_arguments(parser)
-    parser.add_argument('--out', metavar='FILE', help='the page; by default named after the input')
-    parser.add_argument('--json', metavar='FILE', help='by default beside the page')
+    parser.add_argument('--out', metavar='FILE', help='the page; default: named after the input')
+    parser.add_argument('--json', metavar='FILE', help='default: next to the page')
     parser.set_defaults(run=run)
     return parser
 
 
-# The reports. Each imports its page when it is asked for: other commands shall not wait for it.
+# Each report imports its page when it runs, so that other commands start fast.
 
 
-def model(arguments):
+def model(arguments: argparse.Namespace) -> int:
     """Write the report of a robot; return the exit code."""
     from dynamics_node.reports.model_page import model_report_page, neutral
 
@@ -89,62 +94,60 @@ def model(arguments):
     return _write(arguments, arguments.urdf, *model_report_page(robot, q, about(arguments.urdf)))
 
 
-def trajectory(arguments):
+def trajectory(arguments: argparse.Namespace) -> int:
     """Write the report of a trajectory; return the exit code."""
-    from dynamics_node.identification.read_trajectory import read_trajectory
+    from dynamics_node.identification import read_trajectory
+    from dynamics_node.reports import trajectory_report_page
     from dynamics_node.reports.sampled_motion import sampled_motion
-    from dynamics_node.reports.trajectory_page import trajectory_report_page
 
     robot = robot_of(arguments)
     motion = sampled_motion(robot, *read_trajectory(arguments.trajectory),
                             check_period=arguments.check_period)
-    html, answers = trajectory_report_page(robot, *motion, payload_frame=arguments.payload_frame,
+    html, numbers = trajectory_report_page(robot, *motion, payload_frame=arguments.payload_frame,
                                            about=about(arguments.urdf, arguments.trajectory))
-    return _write(arguments, arguments.trajectory, html, answers)
+    return _write(arguments, arguments.trajectory, html, numbers)
 
 
-def identification(arguments):
-    """Identify, and write the report of it; return the exit code."""
-    from dynamics_node.identification.from_recording import identify_recording
-    from dynamics_node.identification.progress import Bar
-    from dynamics_node.identification.read_recording import read_recording
-    from dynamics_node.reports.identification_page import identification_report_page
+def identification(arguments: argparse.Namespace) -> int:
+    """Identify a robot and write the report; return the exit code."""
+    from dynamics_node.identification import ProgressBar, identify_recording, read_recording
+    from dynamics_node.reports import identification_report_page
 
     robot = robot_of(arguments, compile=True)  # a long recording is worth kernels
-    bar = Bar()
+    bar = ProgressBar()
     done = identify_recording(robot, read_recording(arguments.recording, arguments.topic),
                               progress=bar)
     bar.clear()
-    html, answers = identification_report_page(
-        done.found, robot, done.ready.recording, about(arguments.urdf, arguments.recording),
-        done.ready.warnings)
-    return _write(arguments, arguments.recording, html, answers)
+    html, numbers = identification_report_page(
+        done.result, robot, done.prepared.recording, about(arguments.urdf, arguments.recording),
+        done.prepared.warnings)
+    return _write(arguments, arguments.recording, html, numbers)
 
 
-def about(*files):
-    """Return what the line below a title says: of which files, when."""
+def about(*files: str) -> dict[str, str]:
+    """Return the line below a title: names of input files and the time."""
     named = ', '.join(Path(file).name for file in files if file != '-') or 'standard input'
     return {'of': named, 'made': time.strftime('%Y-%m-%d %H:%M')}
 
 
-def _write(arguments, source, html, answers):
-    """Write the page and the JSON, and say where."""
+def _write(arguments, source, html, numbers):
+    """Write the page and the JSON, and print their paths."""
     stem = 'robot' if source == '-' else Path(source).stem
     page = Path(arguments.out or f'{stem}_{arguments.kind}.html')
     data = Path(arguments.json) if arguments.json else Path(os.path.splitext(page)[0] + '.json')
-    for path in (page, data):  # before either is written
+    for path in (page, data):  # before writing
         if path.is_dir():
             raise DynamicsError(f"cannot write '{path}': Is a directory")
     if page == data:
         raise DynamicsError(f"the page and the JSON would both be '{page}'; name another --json")
     put(page, html)
-    put(data, json.dumps(answers, indent=1, allow_nan=False) + '\n')
+    put(data, json.dumps(numbers, indent=1, allow_nan=False) + '\n')
     sys.stdout.write(f'{page}\n{data}\n')
     return 0
 
 
-def put(path, text):
-    """Write a text, or refuse with the reason."""
+def put(path: Path, text: str) -> None:
+    """Write a text file; raise a DynamicsError with the reason if that fails."""
     try:
         path.write_text(text, encoding='utf-8')
     except (OSError, ValueError) as error:

@@ -1,4 +1,4 @@
-"""Which robot does a command speak of? The words on the command line that say it."""
+"""Read the robot of a command from the command line: URDF, locked joints, gravity, payloads."""
 
 import argparse
 
@@ -6,41 +6,42 @@ from dynamics_node.commands.inspect import joint_position, standard_input
 from dynamics_node.robot.robot import Robot
 
 
-def add_robot_arguments(parser):
-    """Let a parser take a URDF, and what is to be known about it besides."""
+def add_robot_arguments(parser: argparse.ArgumentParser) -> None:
+    """Add the arguments of a robot to a parser."""
     parser.add_argument('urdf', help="the file; '-' reads the standard input")
     parser.add_argument('--lock', metavar='JOINT=POSITION', type=joint_position, action='append',
-                        default=[], help='hold a joint there [rad or m]; several times at will')
+                        default=[], help='lock a joint at a position [rad or m]; may be repeated')
     parser.add_argument('--gravity', metavar='X,Y,Z', type=vector, default=(0.0, 0.0, -9.81),
-                        help='towards the earth in the root frame [m/s^2]; --gravity=-9.81,0,0')
+                        help='in the root frame [m/s^2]; example: --gravity=-9.81,0,0')
     parser.add_argument('--payload', metavar='LINK=KG[,X,Y,Z]', type=load, action='append',
-                        default=[], help='what it carries, centre of mass in the link [kg, m]')
+                        default=[], help='payload and its centre of mass in the link frame [kg, m]')
 
 
-def add_loops_argument(parser):
-    """Let a parser take what closes the loops of the robot."""
-    parser.add_argument('--loops', metavar='FILE', help='what closes the loops, YAML')
+def add_loops_argument(parser: argparse.ArgumentParser) -> None:
+    """Add the argument --loops to a parser."""
+    parser.add_argument('--loops', metavar='FILE', help='list of loop constraints, YAML')
 
 
-def source_of(arguments):
+def source_of(arguments: argparse.Namespace) -> str | bytes:
     """Return the URDF: a path, or the bytes of the standard input."""
     return standard_input() if arguments.urdf == '-' else arguments.urdf
 
 
-def robot_of(arguments, source=None, compile=False, **settings):
-    """Return the Robot of what add_robot_arguments has read.
+def robot_of(arguments: argparse.Namespace, source: str | bytes | None = None,
+             compile: bool = False, base: str = 'fixed') -> Robot:
+    """Return the Robot of the arguments of add_robot_arguments.
 
-    :param source: what source_of has returned, where that was asked for already.
+    :param source: result of source_of, if known: the standard input can be read only once.
     """
     robot = Robot.from_urdf(source_of(arguments) if source is None else source,
                             gravity=arguments.gravity, locked=dict(arguments.lock),
-                            compile=compile, loops=getattr(arguments, 'loops', None), **settings)
+                            compile=compile, loops=getattr(arguments, 'loops', None), base=base)
     for k, (frame, mass, com) in enumerate(arguments.payload, 1):
         robot = robot.with_payload(f'payload {k}', frame, mass, com)
     return robot
 
 
-def load(text):
+def load(text: str) -> tuple[str, float, tuple[float, ...]]:
     """Return (frame, mass, centre of mass) of 'link=kg' or 'link=kg,x,y,z'."""
     frame, _, numbers = text.rpartition('=')
     try:
@@ -52,8 +53,8 @@ def load(text):
     raise argparse.ArgumentTypeError(f'{text!r} is not of the form link=2.5 or link=2.5,0,0,0.1')
 
 
-def vector(text):
-    """Return three numbers."""
+def vector(text: str) -> tuple[float, float, float]:
+    """Return (x, y, z) of 'x,y,z'."""
     try:
         x, y, z = map(float, text.split(','))
     except ValueError:

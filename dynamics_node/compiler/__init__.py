@@ -1,5 +1,6 @@
-"""From an algorithm to machine code for one robot.
+"""Compile an algorithm written in NumPy to machine code: scalar for one state, SIMD for batches.
 
-graph (symbols that NumPy arrays carry) -> trace (a program) -> lower (LLVM IR) -> build (object
-code, cached) -> kernel (a callable). Tracing is done *to* an algorithm; it does not know.
+graph (symbols in NumPy arrays) -> trace (a program) -> slp_packing, lower (LLVM IR) -> target
+(object code), cache (on disk) -> kernel (loaded and tested) -> call.c (called from Python).
+Nothing here knows a robot, and an algorithm does not know that it is traced.
 """

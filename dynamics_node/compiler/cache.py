@@ -1,7 +1,7 @@
-"""Object code on disk, so that a robot is compiled once.
+"""Cache object code on disk, so that each kernel is compiled once.
 
-One file per kernel: a digest, a line of JSON, the object code. A file that is short, altered or
-foreign fails its digest and counts as absent.
+One file per kernel: a digest, a line of JSON, the object code. A file that is truncated, altered or
+renamed fails its digest and counts as absent.
 """
 
 import contextlib
@@ -13,47 +13,47 @@ from pathlib import Path
 
 from dynamics_node.files import read_file
 
-MAX_BYTES = 256_000_000  # of all files; the longest unused go first
+MAX_BYTES = 256_000_000  # of all files; the least recently used are deleted first
 
 
-def folder():
-    """Return where kernels are kept: $DYNAMICS_NODE_CACHE, or dynamics_node in the user's cache."""
+def folder() -> Path:
+    """Return the folder: $DYNAMICS_NODE_CACHE, or dynamics_node in the cache of the user."""
     chosen = os.environ.get('DYNAMICS_NODE_CACHE')
     if chosen:
         return Path(chosen)
     return Path(os.environ.get('XDG_CACHE_HOME') or Path.home() / '.cache') / 'dynamics_node'
 
 
-def read(name):
-    """Return (about, object code), or None."""
+def read(name: str) -> tuple[dict, bytes] | None:
+    """Return (description, object code) of a file, or None."""
     try:
         path = folder() / name
-        digest, about, code = read_file(path, MAX_BYTES).split(b'\n', 2)
-        if digest != _digest(name, about, code):
+        digest, description, code = read_file(path, MAX_BYTES).split(b'\n', 2)
+        if digest != _digest(name, description, code):
             return None
         with contextlib.suppress(OSError):
-            os.utime(path)  # used just now
-        return json.loads(about), code
-    except (OSError, ValueError, RuntimeError):  # not there, not readable, not ours; no home
+            os.utime(path)  # used now
+        return json.loads(description), code
+    except (OSError, ValueError, RuntimeError):  # absent, unreadable, another format; no home
         return None
 
 
-def _digest(name, about, code):
-    """Return a digest of all there is, the name too: a file copied to another name is foreign."""
-    return hashlib.sha256(b'\n'.join([name.encode(), about, code])).hexdigest().encode()
+def _digest(name, description, code):
+    """Return a digest of name and content: a file copied to another name is not valid."""
+    return hashlib.sha256(b'\n'.join([name.encode(), description, code])).hexdigest().encode()
 
 
-def write(name, about, code):
-    """Keep a kernel; a full or read-only disk is no reason to fail."""
-    about = json.dumps(about).encode()
-    content = b'\n'.join([_digest(name, about, code), about, code])
+def write(name: str, description: dict, code: bytes) -> None:
+    """Write the file of a kernel; nothing is written, nor raised, where the disk refuses it."""
+    line = json.dumps(description).encode()
+    content = b'\n'.join([_digest(name, line, code), line, code])
     with contextlib.suppress(OSError, RuntimeError):
         folder().mkdir(parents=True, exist_ok=True, mode=0o700)
         handle, temporary = tempfile.mkstemp(dir=folder(), suffix='.part')
         try:
             with os.fdopen(handle, 'wb') as file:
                 file.write(content)
-            os.replace(temporary, folder() / name)  # whole or not at all
+            os.replace(temporary, folder() / name)  # atomic
         except OSError:
             os.unlink(temporary)
             raise

@@ -1,16 +1,16 @@
-/* Calls a kernel with NumPy arrays, with as little around it as CPython allows.
+/* Call a kernel with NumPy arrays, with as little overhead as CPython allows.
  *
  * Caller(single, batch, lanes, inputs, outputs, uniforms, fallback, threshold, owner, kind=tuple)
  *   single, batch   addresses of the kernel's functions (see lower.py)
  *   lanes           states per block of `batch`
  *   inputs          tuple of the sizes of the arguments
- *   outputs         tuple of the shapes of the answers
- *   uniforms        tuple of float64 arrays passed on to the kernel after the arguments
- *   fallback        called with the same arguments where they are not plain arrays, or where the
- *                   kernel says that a number is not as it should be: it converts or raises
- *   threshold       from this many states on, a second thread takes half of a batch
- *   owner           kept alive: the code lives with it
- *   kind            of tuple that several answers come in, such as a NamedTuple
+ *   outputs         tuple of the shapes of the results
+ *   uniforms        tuple of float64 arrays passed to the kernel after the arguments
+ *   fallback        called with the same arguments if they are not plain arrays, or if the kernel
+ *                   reports an invalid number: it converts or raises
+ *   threshold       from this many states on, a second thread computes half of a batch
+ *   owner           object that keeps the code in memory
+ *   kind            type of tuple for several results, such as a NamedTuple
  */
 #define PY_SSIZE_T_CLEAN
 #define NPY_NO_DEPRECATED_API NPY_1_22_API_VERSION
@@ -38,7 +38,7 @@ typedef struct {
     int n_inputs, n_outputs, n_uniforms;
     Py_ssize_t in_size[MAX_BLOCKS], out_size[MAX_BLOCKS];
     int out_ndim[MAX_BLOCKS];
-    npy_intp out_dims[MAX_BLOCKS][4];   /* the first is left for the number of states */
+    npy_intp out_dims[MAX_BLOCKS][4];   /* the first is the number of states */
     const double *uniform[MAX_BLOCKS];
     PyObject *uniforms, *fallback, *owner;
     PyTypeObject *kind;
@@ -52,7 +52,7 @@ typedef struct {
     int failed;
 } Work;
 
-/* All states but the last ones in place; the last, at least one and at most `lanes`, through padded
+/* Run all states but the last ones in place; the last, at least one and at most `lanes`, in padded
  * copies, because the kernel reads and writes up to a register beyond the end of a row. */
 static void run_batch(Work *work)
 {
@@ -77,7 +77,7 @@ static void run_batch(Work *work)
         const Py_ssize_t size = self->in_size[k];
         in[k] = next;
         memcpy(next, work->in[k] + done * size, rest * size * sizeof(double));
-        for (Py_ssize_t row = rest; row < lanes; row++)  /* the last state again: as valid as it */
+        for (Py_ssize_t row = rest; row < lanes; row++)  /* pad with the last state */
             memcpy(next + row * size, next + (rest - 1) * size, size * sizeof(double));
         next += (lanes + 1) * size + MAX_LANES;
     }
@@ -124,7 +124,7 @@ static int run_threads(Work *work)
     return !(work->failed || (threaded && second.failed));
 }
 
-/* Returns the number of states, 0 for a single one, -1 where the arguments are not plain arrays. */
+/* Return the number of states, 0 for a single one, -1 if the arguments are not plain arrays. */
 static Py_ssize_t read_arguments(const Caller *self, PyObject *const *args, const double **in)
 {
     Py_ssize_t n = -1;
@@ -326,10 +326,36 @@ static void dealloc(PyObject *op)
     Py_TYPE(op)->tp_free(op);
 }
 
+/* Introspection: a Caller has the name, the docstring and the signature (through __wrapped__) of its
+ * fallback, the method that it replaces. __get__ makes it a routine for inspect and help(); Python
+ * does not call __get__ of an entry of an object's own dictionary, where a Caller is kept. */
+static PyObject *get_of_fallback(PyObject *op, void *name)
+{
+    return PyObject_GetAttrString(((Caller *)op)->fallback, name);
+}
+
+static PyObject *get_wrapped(PyObject *op, void *unused)
+{
+    return Py_NewRef(((Caller *)op)->fallback);
+}
+
+static PyObject *bind(PyObject *op, PyObject *owner, PyObject *type)
+{
+    return Py_NewRef(op);
+}
+
+static PyGetSetDef getset[] = {
+    {"__wrapped__", get_wrapped, NULL, NULL, NULL},
+    {"__doc__", get_of_fallback, NULL, NULL, "__doc__"},
+    {"__name__", get_of_fallback, NULL, NULL, "__name__"},
+    {"__qualname__", get_of_fallback, NULL, NULL, "__qualname__"},
+    {"__module__", get_of_fallback, NULL, NULL, "__module__"},
+    {NULL, NULL, NULL, NULL, NULL},
+};
+
 static PyTypeObject caller_type = {
     PyVarObject_HEAD_INIT(NULL, 0)
     .tp_name = "dynamics_node.compiler._call.Caller",
-    .tp_doc = "A kernel that can be called with NumPy arrays; see call.c.",
     .tp_basicsize = sizeof(Caller),
     .tp_flags = Py_TPFLAGS_DEFAULT | Py_TPFLAGS_HAVE_GC | Py_TPFLAGS_HAVE_VECTORCALL,
     .tp_vectorcall_offset = offsetof(Caller, vectorcall),
@@ -338,6 +364,8 @@ static PyTypeObject caller_type = {
     .tp_traverse = traverse,
     .tp_clear = clear,
     .tp_dealloc = dealloc,
+    .tp_getset = getset,
+    .tp_descr_get = bind,
 };
 
 static struct PyModuleDef module = {PyModuleDef_HEAD_INIT, "_call", NULL, -1, NULL};

@@ -1,11 +1,13 @@
-"""Derivatives of symbols with respect to symbols: more lines of the same graph.
+"""Differentiate symbols with respect to symbols: the derivatives are symbols of the same graph.
 
-Forward mode carries tangents from variables to results, one direction at a time; what a direction
-does not touch costs nothing. Reverse mode carries one result's sensitivities back to all variables.
-A variable may be any symbol: what it was made of is not looked at.
+Forward mode propagates tangents from variables to results, one direction at a time; symbols that do
+not depend on the direction cost nothing. Reverse mode propagates the sensitivities of one result
+back to all variables. A variable may be any symbol; it counts as independent of its operands.
 """
 
-from dynamics_node.compiler.graph import Op, Symbol, is_const
+from collections.abc import Collection, Mapping, Sequence
+
+from dynamics_node.compiler.graph import Number, Op, Symbol, is_const
 
 
 def _square_or_product(symbol):
@@ -27,22 +29,23 @@ PARTIALS = {
 }
 
 
-def tangents(results, directions):
-    """Return the derivatives of results along each of some directions: forward mode.
+def tangents(results: Sequence[Number], directions: Sequence[Mapping[Symbol, Number]]
+             ) -> list[list[Number]]:
+    """Return the derivatives of results along some directions: forward mode.
 
     :param results: list of symbols or numbers.
-    :param directions: list of {variable: its tangent}; what is not named stands still. A variable
-        with the tangent 0.0 is held, whatever it was made of.
+    :param directions: list of {variable: its tangent}; other inputs have the tangent zero. A
+        variable with the tangent 0.0 is constant, whatever its operands do.
     :return: a list per direction, of as many symbols or numbers as there are results.
     """
-    lines = lines_of(results)
-    return [_along(lines, results, direction) for direction in directions]
+    operations = operations_of(results)
+    return [_tangents_along(operations, results, direction) for direction in directions]
 
 
-def _along(lines, results, direction):
-    known = {variable.number: None if _is_zero(tangent) else tangent  # None: it stands still
+def _tangents_along(operations, results, direction):
+    known = {variable.number: None if _is_zero(tangent) else tangent  # None: constant
              for variable, tangent in direction.items()}
-    for symbol in lines:
+    for symbol in operations:
         if symbol.number in known or not any(known.get(arg.number) is not None
                                              for arg in symbol.args):
             continue
@@ -56,11 +59,11 @@ def _along(lines, results, direction):
     return [0.0 if tangent is None else tangent for tangent in found]
 
 
-def gradient(result, variables):
+def gradient(result: Symbol, variables: Sequence[Symbol]) -> list[Number]:
     """Return the derivatives of one symbol with respect to each variable: reverse mode."""
     ends = {variable.number for variable in variables}
-    found = {result.number: 1.0}
-    for symbol in reversed(lines_of([result], ends)):
+    found: dict[int, Number] = {result.number: 1.0}
+    for symbol in reversed(operations_of([result], ends)):
         sensitivity = found.get(symbol.number)
         if sensitivity is None or symbol.number in ends:
             continue
@@ -70,10 +73,10 @@ def gradient(result, variables):
     return [found.get(variable.number, 0.0) for variable in variables]
 
 
-def lines_of(results, ends=()):
-    """Return the operations that lead to some symbols, in order; not beyond those numbered."""
+def operations_of(results: Sequence[Number], ends: Collection[int] = ()) -> list[Symbol]:
+    """Return the operations that some symbols depend on, in order; not beyond those in `ends`."""
     stack = [result for result in results if isinstance(result, Symbol)]
-    needed = {}
+    needed: dict[int, Symbol] = {}
     while stack:
         symbol = stack.pop()
         if symbol.number not in needed and symbol.op not in (Op.CONST, Op.INPUT):

@@ -1,23 +1,26 @@
-"""Symbols and the graph they build: the same computation is never written down twice.
+"""Build the expression graph of an algorithm, without common subexpressions.
 
 A Symbol stands for one number. Arithmetic on it makes new symbols; equal operations on equal
-symbols are one symbol (hash-consing), and constants are folded as they appear: a zero offset or a
-right angle costs nothing. The operations are a closed set, `Op`.
+symbols are one symbol (hash-consing), and constants are folded at once: a zero offset or a right
+angle costs nothing. The operations are a closed set, `Op`.
 """
+
+from __future__ import annotations
 
 import enum
 import math
 import numbers
+from collections.abc import Callable
 
 from dynamics_node.errors import DynamicsError
 
 
 class TracingError(DynamicsError):
-    """An algorithm asked a symbol for its value: it has a branch that a program cannot have."""
+    """An algorithm reads the value of a symbol, as for a branch: a program cannot do that."""
 
 
 class Op(enum.Enum):
-    """Every operation there is. Division is multiplication by RECIP."""
+    """The operations of a program. Division is multiplication by RECIP."""
 
     CONST = 'const'
     INPUT = 'input'
@@ -29,9 +32,9 @@ class Op(enum.Enum):
     SQRT = 'sqrt'
     SIN = 'sin'
     COS = 'cos'
-    STEP = 'step'  # 1 where positive, else 0: all that is ever asked about a value
+    STEP = 'step'  # 1 where positive, else 0: the only comparison
 
-    __hash__ = object.__hash__  # an enum's own is written in Python, and asked for all the time
+    __hash__ = object.__hash__  # that of an Enum is Python code, and slow
 
 
 class Symbol:
@@ -39,49 +42,49 @@ class Symbol:
 
     __slots__ = ('graph', 'number', 'op', 'args')
 
-    def __init__(self, graph, number, op, args):
+    def __init__(self, graph: Graph, number: int, op: Op, args: tuple):
         self.graph, self.number, self.op, self.args = graph, number, op, args
 
-    # NumPy goes on element by element where we return NotImplemented for an array.
-    def __add__(self, other):
+    # NumPy goes on element by element where NotImplemented is returned for an array.
+    def __add__(self, other: Number) -> Symbol:
         return self.graph.add(self, other) if _is_number(other) else NotImplemented
 
-    def __sub__(self, other):
+    def __sub__(self, other: Number) -> Symbol:
         return self.graph.sub(self, other) if _is_number(other) else NotImplemented
 
-    def __mul__(self, other):
+    def __mul__(self, other: Number) -> Symbol:
         return self.graph.mul(self, other) if _is_number(other) else NotImplemented
 
-    def __truediv__(self, other):
+    def __truediv__(self, other: Number) -> Symbol:
         return self.graph.div(self, other) if _is_number(other) else NotImplemented
 
-    def __rsub__(self, other):
+    def __rsub__(self, other: Number) -> Symbol:
         return self.graph.sub(other, self) if _is_number(other) else NotImplemented
 
-    def __rtruediv__(self, other):
+    def __rtruediv__(self, other: Number) -> Symbol:
         return self.graph.div(other, self) if _is_number(other) else NotImplemented
 
     __radd__ = __add__
     __rmul__ = __mul__
 
-    def __neg__(self):
+    def __neg__(self) -> Symbol:
         return self.graph.neg(self)
 
-    def __pow__(self, power):
+    def __pow__(self, power: int) -> Symbol:
         if power != 2:
             raise TracingError(f'x ** {power}: only squares can be traced')
         return self * self
 
-    def sin(self):
+    def sin(self) -> Symbol:
         return self.graph.unary(Op.SIN, self, math.sin)
 
-    def cos(self):
+    def cos(self) -> Symbol:
         return self.graph.unary(Op.COS, self, math.cos)
 
-    def sqrt(self):
+    def sqrt(self) -> Symbol:
         return self.graph.unary(Op.SQRT, self, math.sqrt)
 
-    def step(self):
+    def step(self) -> Symbol:
         return self.graph.unary(Op.STEP, self, lambda value: float(value > 0.0))
 
     def _refuse(self, *_):
@@ -97,6 +100,9 @@ class Symbol:
         return f'%{self.number}'
 
 
+Number = Symbol | float
+
+
 def _is_number(value):
     return isinstance(value, (Symbol, float, numbers.Real))  # the slow one last
 
@@ -108,15 +114,15 @@ def _in_order(x, y):
 class Graph:
     """The symbols of one trace, in the order they were made."""
 
-    def __init__(self):
-        self.symbols = []
-        self._known = {}
+    def __init__(self) -> None:
+        self.symbols: list[Symbol] = []
+        self._known: dict[tuple, Symbol] = {}  # (op, numbers of the operands) -> symbol
 
-    def input(self, name):
-        """Return a new input."""
+    def input(self, name: int) -> Symbol:
+        """Return the symbol of an input."""
         return self._known_or_new((Op.INPUT, name), (name,))
 
-    def const(self, value):
+    def const(self, value: Number) -> Symbol:
         """Return the symbol of a number."""
         if value.__class__ is Symbol:
             return value
@@ -133,7 +139,7 @@ class Graph:
             self.symbols.append(found)
         return found
 
-    def add(self, x, y):
+    def add(self, x: Number, y: Number) -> Symbol:
         x, y = self.const(x), self.const(y)
         if x.op is Op.CONST and y.op is Op.CONST:
             return self.const(x.args[0] + y.args[0])
@@ -147,7 +153,7 @@ class Graph:
             return self.sub(y, x.args[0])
         return self._symbol(Op.ADD, *_in_order(x, y))
 
-    def sub(self, x, y):
+    def sub(self, x: Number, y: Number) -> Symbol:
         x, y = self.const(x), self.const(y)
         if x.op is Op.CONST and y.op is Op.CONST:
             return self.const(x.args[0] - y.args[0])
@@ -166,7 +172,7 @@ class Graph:
         known = self._known.get((Op.SUB, y.number, x.number))
         return self.neg(known) if known is not None else self._symbol(Op.SUB, x, y)
 
-    def mul(self, x, y):
+    def mul(self, x: Number, y: Number) -> Symbol:
         x, y = self.const(x), self.const(y)
         if y.op is Op.CONST:
             x, y = y, x
@@ -193,22 +199,23 @@ class Graph:
             return self._scale(factor * y.args[0].args[0], y.args[1])
         return self._symbol(Op.MUL, self.const(factor), y)
 
-    def div(self, x, y):
+    def div(self, x: Number, y: Number) -> Symbol:
         """Return x * (1 / y): the pivot of an elimination divides many, and is inverted once."""
         return self.mul(x, self.unary(Op.RECIP, self.const(y), _reciprocal))
 
-    def neg(self, x):
+    def neg(self, x: Symbol) -> Symbol:
         if x.op is Op.CONST:
             return self.const(-x.args[0])
         if x.op is Op.NEG:
             return x.args[0]
-        if x.op is Op.SUB:  # y - x, if it is there already, else the cheap sign
+        if x.op is Op.SUB:  # y - x if that exists already, else a sign, which is cheap
             known = self._known.get((Op.SUB, x.args[1].number, x.args[0].number))
             if known is not None:
                 return known
         return self._symbol(Op.NEG, x)
 
-    def unary(self, op, x, fold):
+    def unary(self, op: Op, x: Symbol, fold: Callable[[float], float]) -> Symbol:
+        """Return op(x); `fold` computes it of a constant."""
         if x.op is Op.CONST:
             return self.const(fold(x.args[0]))
         if x.op is Op.NEG and op is Op.COS:
@@ -219,9 +226,9 @@ class Graph:
 
 
 def _reciprocal(value):
-    return 1.0 / value if value else math.inf  # a kernel that meets it says so at run time
+    return 1.0 / value if value else math.inf  # at run time a kernel refuses it
 
 
-def is_const(symbol, value):
-    """Whether a symbol is that constant."""
+def is_const(symbol: Symbol, value: float) -> bool:
+    """Return whether a symbol is that constant."""
     return symbol.op is Op.CONST and symbol.args[0] == value

@@ -1,51 +1,54 @@
-"""The little LLVM IR we speak: types, constants, and lines that name their result."""
+"""Write LLVM IR: types, constants, and lines that name their result."""
 
+from __future__ import annotations
+
+import itertools
 import struct
 
 
 class Dialect:
-    """How numbers are written for a target.
+    """Types, constants and intrinsics of a target.
 
     :param fma: the target multiplies and adds in one instruction. Where it cannot, llvm.fma would
         be a library call, so a product and a sum are written instead.
     """
 
-    def __init__(self, fma=True):
+    def __init__(self, fma: bool = True):
         self.fma = fma
 
     @staticmethod
-    def type(lanes):
+    def type(lanes: int) -> str:
         return 'double' if lanes == 1 else f'<{lanes} x double>'
 
     @staticmethod
-    def integer(lanes):
+    def integer(lanes: int) -> str:
         return 'i64' if lanes == 1 else f'<{lanes} x i64>'
 
     @staticmethod
-    def boolean(lanes):
+    def boolean(lanes: int) -> str:
         return 'i1' if lanes == 1 else f'<{lanes} x i1>'
 
     @staticmethod
-    def const(value, lanes):
-        """Return a constant, exact: the bits of the double."""
+    def const(value: float, lanes: int) -> str:
+        """Return a constant as the bits of the double, in each lane."""
         bits = f'0x{struct.unpack("<Q", struct.pack("<d", value))[0]:016X}'
         if lanes == 1:
             return bits
         return '<' + ', '.join([f'double {bits}'] * lanes) + '>'
 
     @staticmethod
-    def int_const(value, lanes):
+    def int_const(value: int, lanes: int) -> str:
         return str(value) if lanes == 1 else '<' + ', '.join([f'i64 {value}'] * lanes) + '>'
 
     @staticmethod
-    def suffix(lanes):
+    def suffix(lanes: int) -> str:
         return 'f64' if lanes == 1 else f'v{lanes}f64'
 
-    def emitter(self, lanes, prefix):
+    def emitter(self, lanes: int, prefix: str) -> Emitter:
         return Emitter(self, lanes, prefix)
 
-    def declarations(self, lanes):
-        """Return the intrinsics that lines of this width use."""
+    def declarations(self, lanes: int) -> str:
+        """Return the declarations of the intrinsics of that width."""
         T, suffix = self.type(lanes), self.suffix(lanes)
         return '\n'.join([f'declare {T} @llvm.fma.{suffix}({T}, {T}, {T})',
                           f'declare {T} @llvm.fabs.{suffix}({T})',
@@ -53,32 +56,39 @@ class Dialect:
 
 
 class Emitter:
-    """Collects lines; each one gets a fresh name."""
+    """Collects the lines of a function; each result gets a fresh name."""
 
-    def __init__(self, dialect, lanes, prefix):
-        self.dialect, self.lanes, self.prefix = dialect, lanes, prefix
+    def __init__(self, dialect: Dialect, lanes: int, prefix: str):
+        self.dialect, self.lanes = dialect, lanes
         self.type = dialect.type(lanes)
-        self.lines = []
-        self._count = 0
+        self.lines: list[str] = []
+        self._names = (f'%{prefix}{k}' for k in itertools.count(1))
 
-    def name(self):
-        self._count += 1
-        return f'%{self.prefix}{self._count}'
+    def of_width(self, lanes: int) -> Emitter:
+        """Return an emitter of another width that adds to the same lines."""
+        other = Emitter(self.dialect, lanes, '')
+        other.lines, other._names = self.lines, self._names
+        return other
 
-    def line(self, text):
+    def name(self) -> str:
+        return next(self._names)
+
+    def line(self, text: str) -> str:
+        """Emit an instruction; return the name of its result."""
         name = self.name()
         self.lines.append(f'  {name} = {text}')
         return name
 
-    def binary(self, instruction, x, y):
+    def binary(self, instruction: str, x: str, y: str) -> str:
         return self.line(f'{instruction} {self.type} {x}, {y}')
 
-    def call(self, intrinsic, *args):
+    def call(self, intrinsic: str, *args: str) -> str:
         listed = ', '.join(f'{self.type} {arg}' for arg in args)
         return self.line(f'call {self.type} @llvm.{intrinsic}.{self.dialect.suffix(self.lanes)}'
                          f'({listed})')
 
-    def fma(self, x, y, z):
+    def fma(self, x: str, y: str, z: str) -> str:
+        """Emit x y + z, fused where the target can."""
         if self.dialect.fma:
             return self.call('fma', x, y, z)
         return self.binary('fadd', self.binary('fmul', x, y), z)

@@ -1,12 +1,17 @@
-"""Rows of numbers to lanes of registers, and back.
+"""Load the rows of a batch into vector registers, and store them: a transposition by shuffles.
 
-A batch is stored state after state; a vector register wants one number of several states. Rows are
-read `lanes` numbers at a time and transposed by shuffles; written the same way. Rows shorter than
-half a register are taken number by number.
+In memory a batch is state after state; a vector register holds one number of several states. Rows
+are read `lanes` numbers at a time and transposed; written the same way. Rows shorter than half a
+register are read and written number by number.
 """
 
+from collections.abc import Mapping, Sequence
 
-def load_rows(e, pointer, size, wanted, uniform):
+from dynamics_node.compiler.ir import Emitter
+
+
+def load_rows(e: Emitter, pointer: str, size: int, wanted: Mapping[int, int], uniform: bool
+              ) -> dict[int, str]:
     """Emit the loads of one input block; return {symbol number: value}.
 
     :param wanted: {place in the row: symbol number}.
@@ -28,10 +33,10 @@ def load_rows(e, pointer, size, wanted, uniform):
     return values
 
 
-def chunks_of(size, lanes):
-    """Return the places in a row of which numbers are stored together, a range for each store.
+def chunks_of(size: int, lanes: int) -> list[range]:
+    """Return the ranges of a row that are stored together.
 
-    The last one begins early enough to end with the row, where the row is as long as a register.
+    The last one ends with the row, if the row is as long as a register; it may overlap another.
     """
     if 2 * size < lanes:
         return [range(k, k + 1) for k in range(size)]
@@ -39,12 +44,12 @@ def chunks_of(size, lanes):
     return [range(min(start, max(0, size - lanes)), min(start + lanes, size)) for start in starts]
 
 
-def row_pointers(e, pointer, size):
+def row_pointers(e: Emitter, pointer: str, size: int) -> list[str]:
     """Emit the addresses of the rows of one output block; a single state has one row."""
     return [pointer] if e.lanes == 1 else [_row(e, pointer, size, lane) for lane in range(e.lanes)]
 
 
-def store_chunk(e, rows, size, start, values):
+def store_chunk(e: Emitter, rows: Sequence[str], size: int, start: int, values: list[str]) -> None:
     """Emit the stores of some numbers of all rows, from place `start` on; in order of the rows."""
     if 2 * size < e.lanes:
         numbers = [f'double {e.line(f"extractelement {e.type} {values[0]}, i32 {lane}")}'
@@ -55,7 +60,7 @@ def store_chunk(e, rows, size, start, values):
     _store(e, rows, start, numbers)
 
 
-def store_constants(e, rows, start, values):
+def store_constants(e: Emitter, rows: Sequence[str], start: int, values: Sequence[float]) -> None:
     """Emit the stores of some numbers that are the same in all rows."""
     numbers = [f'double {e.dialect.const(value, 1)}' for value in values]
     if len(numbers) == e.lanes > 1:
@@ -65,7 +70,7 @@ def store_constants(e, rows, start, values):
             _store(e, rows, k, [number] * e.lanes)
 
 
-def store_vector(e, row, start, kind, vector):
+def store_vector(e: Emitter, row: str, start: int, kind: str, vector: str) -> None:
     """Emit the store of several numbers of a single state."""
     _store(e, [row], start, [f'{kind} {vector}'])
 
@@ -75,8 +80,8 @@ def _store(e, rows, start, numbers):
         e.lines.append(f'  store {number}, ptr {_address(e, row, str(start))}, align 8')
 
 
-def transpose(e, rows):
-    """Emit the transposition of a square of vectors: log2(lanes) rounds of interleaving."""
+def transpose(e: Emitter, rows: list[str]) -> list[str]:
+    """Emit the transposition of `lanes` vectors: log2(lanes) rounds of interleaving."""
     n = e.lanes
     low = [x for k in range(n // 2) for x in (k, n + k)]
     high = [x for k in range(n // 2, n) for x in (k, n + k)]

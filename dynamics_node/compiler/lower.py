@@ -1,77 +1,83 @@
-"""A program as LLVM IR: one function for a single state, one for several states side by side.
+"""Lower a program to LLVM IR: one function for a single state, one for a batch, in SIMD lanes.
 
     int64_t single(const double *const *in, double *const *out)
     int64_t batch(const double *const *in, double *const *out, int64_t blocks)
 
 `in` and `out` hold one pointer per block of the program. `batch` takes `blocks` x `lanes` states,
 rows of C-contiguous arrays. Uniform inputs (gravity, friction, ...) are the same for all states.
-Rows are read `lanes` numbers at a time, the last chunk beyond the row's end: the caller leaves room
-behind the last row. So are rows written that are shorter than a register, in order, so that what
-spills into the next row is overwritten by it.
-Both return 0 where all is well: every number read and written is finite, every margin positive.
-Fused multiply-adds are chosen here, not by LLVM, so that both functions round alike, to the bit.
+Rows are read `lanes` numbers at a time, the last chunk beyond the end of the row: the caller leaves
+room behind the last row. Rows shorter than a register are written beyond their end too, in order,
+so that the next row overwrites the excess.
+Both return 0 if every number read and written is finite and every margin positive.
+Fused multiply-adds are chosen here, not by LLVM: both functions round alike, to the bit.
 """
+
+from __future__ import annotations
+
+from collections.abc import Collection, Iterable, Iterator, Mapping
 
 import numpy as np
 
-from dynamics_node.compiler.graph import Op
-from dynamics_node.compiler.ir import Dialect
+from dynamics_node.compiler.graph import Op, Symbol
+from dynamics_node.compiler.ir import Dialect, Emitter
 from dynamics_node.compiler.lane_layout import load_rows
-from dynamics_node.compiler.result_stores import Outlet
+from dynamics_node.compiler.result_stores import ResultStores
 from dynamics_node.compiler.sincos import define_sincos
-from dynamics_node.compiler.slp_packing import NONE, Lanes, find_packs
-from dynamics_node.compiler.spill_slots import Shelf
+from dynamics_node.compiler.slp_packing import NO_PACKING, PackEmitter, Packing, find_packs
+from dynamics_node.compiler.spill_slots import SpillSlots
+from dynamics_node.compiler.trace import Program
 
-# The straight line is broken into basic blocks of this many operations: within a block LLVM's
-# scheduler moves loads and products far ahead and then spills (where registers are 16; with the 32
-# of AVX-512 it makes no difference).
+# Operations per basic block: within a block LLVM's scheduler moves loads and products far ahead and
+# then spills (with 16 registers; with the 32 of AVX-512 it makes no difference).
 BLOCK = 60
-# Joints per vector when a single state's sines and cosines are taken: wider was slower (measured).
-PACK = 4
-# Programs of more instructions are divided into stretches of this many operations, see shelf.py.
-LONG, STRETCH = 6000, 60
+# Angles per vector in the sines and cosines of a single state: wider was slower (measured).
+ANGLES = 4
+# A program of more than LONG instructions is divided into regions of REGION operations, see
+# spill_slots.py.
+LONG, REGION = 6000, 60
 
 
-def lower(program, lanes, uniform=(), fma=True, margins=0, packed=True):
+def lower(program: Program, lanes: int, uniform: Collection[str] = (), fma: bool = True,
+          margins: int = 0, packed: bool = True) -> str:
     """Return the LLVM IR text of a program.
 
     :param lanes: numbers per vector register, 2, 4 or 8.
     :param uniform: names of the inputs that are the same for all states of a batch.
     :param fma: whether the target has fused multiply-add.
     :param margins: how many of the last output blocks are margins: checked, not written.
-    :param packed: False calculates every number of a single state alone, see packs.py.
+    :param packed: False computes a single state in scalars only, see slp_packing.py.
     """
     ir = Dialect(fma)
-    pack = min(lanes, PACK)
-    widths = sorted({1, pack, lanes})
-    packs = packing_of(program) if packed else NONE
+    angles = min(lanes, ANGLES)
+    widths = sorted({1, angles, lanes})
+    packing = packing_of(program) if packed else NO_PACKING
     return '\n'.join([
-        *map(ir.declarations, sorted({*widths, *map(len, packs.packs)})),
+        *map(ir.declarations, sorted({*widths, *map(len, packing.packs)})),
         'declare double @sin(double)', 'declare double @cos(double)',
         *(define_sincos(ir, width) for width in widths),
-        _single(program, ir, pack, uniform, margins, packs),
+        _single(program, ir, angles, uniform, margins, packing),
         _block(program, ir, lanes, uniform, margins),
         _batch(lanes),
         '!0 = !{!"branch_weights", i32 1, i32 1000000}', ''])
 
 
-def packing_of(program):
-    """Return the Packing of a program; long ones have none."""
+def packing_of(program: Program) -> Packing:
+    """Return the Packing of a program; a long program has none."""
     if instructions(program) > LONG:
-        return NONE
-    return find_packs(program, _fused_products(program), _early(program))
+        return NO_PACKING
+    return find_packs(program, _fused_products(program), _angle_symbols(program))
 
 
-def _single(program, ir, pack, uniform, margins, packs):
-    """Return @single; sines and cosines of the inputs are taken `pack` joints at a time."""
+def _single(program, ir, angles, uniform, margins, packing):
+    """Return @single; sines and cosines of the inputs are computed `angles` at a time."""
     e = ir.emitter(1, 't')
     values = _load_single(program, e, uniform)
     bad_input = _not_finite(e, values.values())
-    body = FunctionBody(program, e, values, packs)
-    body.sincos_packed(pack)
+    body = FunctionBody(program, e, values, packing)
+    body.sincos_of_inputs(angles)
     bad = _run(body, bad_input, margins)
     return '\n'.join(['define i64 @single(ptr noalias %in, ptr noalias %out) {',
-                      *body.shelf.slots(), *e.lines, f'  ret i64 {bad}', '}'])
+                      *body.spills.allocations(), *e.lines, f'  ret i64 {bad}', '}'])
 
 
 def _load_single(program, e, uniform):
@@ -86,7 +92,7 @@ def _load_single(program, e, uniform):
 
 
 def _block(program, ir, lanes, uniform, margins):
-    """Return @block, `lanes` states from row %row on; a function of its own, lest LLVM hoist."""
+    """Return @block, `lanes` states from row %row on; not inlined, so that LLVM hoists nothing."""
     e = ir.emitter(lanes, 't')
     read = _inputs_to_read(program, uniform)
     values = {}
@@ -98,14 +104,14 @@ def _block(program, ir, lanes, uniform, margins):
     bad = _run(body, bad_input, margins)
     return '\n'.join([
         'define internal i64 @block(ptr noalias %in, ptr noalias %out, i64 %row) noinline {',
-        *body.shelf.slots(), *e.lines, f'  ret i64 {bad}', '}'])
+        *body.spills.allocations(), *e.lines, f'  ret i64 {bad}', '}'])
 
 
-def _not_finite(e, numbers):
+def _not_finite(e: Emitter, numbers: Iterable[str]) -> str:
     """Emit the check of some numbers; return the name of the mask of lanes where one is not finite.
 
-    0 x is 0 for a finite x and NaN for any other. To be emitted where the numbers are at hand: kept
-    for a check at the end they would all be spilled. Four sums do not wait for one another.
+    0 x is 0 for a finite x and NaN for any other. Emitted where the numbers are live: a check at
+    the end would spill them all. Four sums hide the latency of the additions.
     """
     zero = e.dialect.const(0.0, e.lanes)
     sums = [zero] * 4
@@ -116,13 +122,13 @@ def _not_finite(e, numbers):
 
 
 def _run(body, bad_input, margins):
-    """Emit the arithmetic and the check of all that comes out; return the name of 0 or not 0."""
+    """Emit the arithmetic and the check of the results; return the name of the status."""
     e = body.e
     mask, zero = e.dialect.boolean(e.lanes), e.dialect.const(0.0, e.lanes)
     written, checked = _out_blocks(body.program, e, margins)
-    outlet = Outlet(body, written)
-    body.run(outlet)
-    bad = e.line(f'or {mask} {outlet.not_finite()}, {bad_input}')
+    stores = ResultStores(body, written)
+    body.run(stores)
+    bad = e.line(f'or {mask} {stores.not_finite()}, {bad_input}')
     for symbol in checked:
         low = e.line(f'fcmp ule {e.type} {body.value(symbol)}, {zero}')
         bad = e.line(f'or {mask} {bad}, {low}')
@@ -139,24 +145,24 @@ entry:
   br i1 %none, label %done, label %loop
 loop:
   %i = phi i64 [ 0, %entry ], [ %next, %loop ]
-  %bad = phi i64 [ 0, %entry ], [ %worse, %loop ]
+  %status = phi i64 [ 0, %entry ], [ %status.next, %loop ]
   %row = mul i64 %i, {lanes}
-  %here = call i64 @block(ptr %in, ptr %out, i64 %row)
-  %worse = or i64 %bad, %here
+  %block.status = call i64 @block(ptr %in, ptr %out, i64 %row)
+  %status.next = or i64 %status, %block.status
   %next = add i64 %i, 1
   %more = icmp slt i64 %next, %blocks
   br i1 %more, label %loop, label %done
 done:
-  %answer = phi i64 [ 0, %entry ], [ %worse, %loop ]
-  ret i64 %answer
+  %result = phi i64 [ 0, %entry ], [ %status.next, %loop ]
+  ret i64 %result
 }}"""
 
 
 def _inputs_to_read(program, uniform):
-    """Return {place of an input: number of its symbol}: those in use, and all of a state.
+    """Return {place of an input: number of its symbol}: inputs in use, and all of a state.
 
-    An answer need not depend on every coordinate, but one that is not finite is refused all the
-    same. What is read to be checked only has a negative number, as no symbol has.
+    A result need not depend on every coordinate, but a coordinate that is not finite is refused
+    all the same. An input that is only checked gets a negative number, which no symbol has.
     """
     used = {symbol.args[0]: symbol.number for symbol in program.symbols if symbol.op is Op.INPUT}
     first = 0
@@ -167,7 +173,8 @@ def _inputs_to_read(program, uniform):
     return used
 
 
-def _in_blocks(program, e):
+def _in_blocks(program: Program, e: Emitter) -> Iterator[tuple[str, int, int]]:
+    """Yield (pointer, place of the first input, size) of each input block."""
     first = 0
     for k, (_, size) in enumerate(program.inputs):
         yield _pointer(e, '%in', k), first, size
@@ -192,65 +199,67 @@ def _pointer(e, array, k):
 
 
 class FunctionBody:
-    """The arithmetic of a program, line by line, at one width."""
+    """Emits the arithmetic of a program, symbol by symbol, at one width."""
 
-    def __init__(self, program, emitter, values, packs=NONE):
-        self.program, self.e, self.known = program, emitter, set(values)
+    def __init__(self, program: Program, emitter: Emitter, values: Mapping[int, str],
+                 packing: Packing = NO_PACKING):
+        self.program, self.e, self.defined = program, emitter, set(values)
         self.fused = _fused_products(program)
         is_long = instructions(program) > LONG
-        self.shelf = Shelf(emitter, STRETCH if is_long else len(program.symbols) + 1)
+        self.spills = SpillSlots(emitter, REGION if is_long else len(program.symbols) + 1)
         for number, value in values.items():
-            self.shelf.put(number, value)
-        self._of_angle = {}  # number of an angle -> its sine and cosine symbols
+            self.spills.define(number, value)
+        self._of_angle: dict[int, list[Symbol]] = {}  # number of an angle -> sine and cosine
         for symbol in program.symbols:
             if symbol.op in (Op.SIN, Op.COS):
                 self._of_angle.setdefault(symbol.args[0].number, []).append(symbol)
-        self._since_break = 0
-        self._outlet = None
-        self.lanes = Lanes(self, packs)
-        self._taken_out = set()  # of a pack
+        self._block_operations = 0  # of the current basic block
+        self._stores: ResultStores | None = None
+        self.packs = PackEmitter(self, packing)
+        self._extracted: set[int] = set()  # lanes that are scalars too
 
-    def value(self, symbol):
+    def value(self, symbol: Symbol) -> str:
+        """Return the operand of a symbol: a constant, or the name of its value."""
         if symbol.op is Op.CONST:
             return self.e.dialect.const(symbol.args[0], self.e.lanes)
-        if self.lanes.holds(symbol.number) and symbol.number not in self._taken_out:
-            self._taken_out.add(symbol.number)
-            self.shelf.put(symbol.number, self.lanes.entry(symbol.number))
-        return self.shelf.take(symbol.number)
+        if self.packs.is_lane(symbol.number) and symbol.number not in self._extracted:
+            self._extracted.add(symbol.number)
+            self.spills.define(symbol.number, self.packs.extract(symbol.number))
+        return self.spills.use(symbol.number)
 
-    def run(self, outlet):
-        """Emit all that is not there yet; the outlet takes every value."""
-        self._outlet = outlet
+    def run(self, stores: ResultStores) -> None:
+        """Emit all symbols that are not defined yet, and the stores of the results."""
+        self._stores = stores
         for symbol in self.program.symbols:
             self._emit(symbol)
 
     def _emit(self, symbol):
-        for packed in self.lanes.emit(symbol.number):
-            self.known.add(packed.number)
-            self._outlet.take(packed.number)
-        if (symbol.op is Op.CONST or symbol.number in self.known or symbol.number in self.fused
-                or self.lanes.holds(symbol.number)):
+        for packed in self.packs.emit(symbol.number):
+            self.defined.add(packed.number)
+            self._stores.on_defined(packed.number)
+        if (symbol.op is Op.CONST or symbol.number in self.defined or symbol.number in self.fused
+                or self.packs.is_lane(symbol.number)):
             return
-        self.make_room(1)
+        self.advance(1)
         if symbol.op in (Op.SIN, Op.COS):
             self._sincos(symbol.args[0])
         else:
-            self._know(symbol, LOWER[symbol.op](self, *symbol.args))
+            self._define(symbol, LOWER[symbol.op](self, *symbol.args))
 
-    def _know(self, symbol, value):
-        self.known.add(symbol.number)
-        self.shelf.put(symbol.number, value)
-        if self._outlet is not None:
-            self._outlet.take(symbol.number)
+    def _define(self, symbol, value):
+        self.defined.add(symbol.number)
+        self.spills.define(symbol.number, value)
+        if self._stores is not None:
+            self._stores.on_defined(symbol.number)
 
-    def make_room(self, operations):
-        """Begin another basic block where this one has enough operations."""
-        self._since_break += operations
-        self.shelf.pass_by(operations)
-        if self._since_break >= BLOCK:
+    def advance(self, operations: int) -> None:
+        """Count operations; begin another basic block where this one has enough."""
+        self._block_operations += operations
+        self.spills.advance(operations)
+        if self._block_operations >= BLOCK:
             label = self.e.name()[1:]
             self.e.lines += [f'  br label %{label}', f'{label}:']
-            self._since_break = 0
+            self._block_operations = 0
 
     # Arithmetic ------------------------------------------------------------------------------
 
@@ -292,7 +301,7 @@ class FunctionBody:
 
     def _sincos(self, angle):
         pair = self._call_sincos(self.value(angle), self.e.lanes)
-        self._keep(angle, *(self._part(pair, k, self.e.lanes) for k in (0, 1)))
+        self._define_sincos(angle, *(self._part(pair, k, self.e.lanes) for k in (0, 1)))
 
     def _call_sincos(self, x, lanes):
         T = self.e.dialect.type(lanes)
@@ -302,31 +311,32 @@ class FunctionBody:
         T = self.e.dialect.type(lanes)
         return self.e.line(f'extractvalue {{{T}, {T}}} {pair}, {k}')
 
-    def _keep(self, angle, sine, cosine):
+    def _define_sincos(self, angle, sine, cosine):
         for symbol in self._of_angle[angle.number]:
-            self._know(symbol, sine if symbol.op is Op.SIN else cosine)
+            self._define(symbol, sine if symbol.op is Op.SIN else cosine)
 
-    def sincos_packed(self, pack):
-        """Emit all sines and cosines of simple angles first, several joints to a vector."""
-        early = _early(self.program)
-        angles = {symbol.args[0].number: symbol.args[0] for symbol in self.program.symbols
-                  if symbol.op in (Op.SIN, Op.COS) and symbol.args[0].number in early}
+    def sincos_of_inputs(self, width: int) -> None:
+        """Emit first the sines and cosines of angles that depend on inputs only, in vectors."""
+        early = _angle_symbols(self.program)
+        by_number = {symbol.args[0].number: symbol.args[0] for symbol in self.program.symbols
+                     if symbol.op in (Op.SIN, Op.COS) and symbol.args[0].number in early}
         for symbol in self.program.symbols:
             if symbol.number in early and symbol.op not in (Op.SIN, Op.COS):
                 self._emit(symbol)
-        angles = list(angles.values())
-        T = self.e.dialect.type(pack)
-        for start in range(0, len(angles), pack):
-            group = angles[start:start + pack]
-            packed = self.e.dialect.const(0.0, pack)
+        angles = list(by_number.values())
+        T = self.e.dialect.type(width)
+        for start in range(0, len(angles), width):
+            group = angles[start:start + width]
+            packed = self.e.dialect.const(0.0, width)
             for lane, angle in enumerate(group):
                 packed = self.e.line(f'insertelement {T} {packed}, double {self.value(angle)}, '
                                      f'i32 {lane}')
-            pair = self._call_sincos(packed, pack)
-            sine, cosine = (self._part(pair, k, pack) for k in (0, 1))
+            pair = self._call_sincos(packed, width)
+            sine, cosine = (self._part(pair, k, width) for k in (0, 1))
             for lane, angle in enumerate(group):
-                self._keep(angle, *(self.e.line(f'extractelement {T} {part}, i32 {lane}')
-                                    for part in (sine, cosine)))
+                self._define_sincos(angle, *(
+                    self.e.line(f'extractelement {T} {part}, i32 {lane}')
+                    for part in (sine, cosine)))
 
 
 LOWER = {Op.ADD: FunctionBody.add, Op.SUB: FunctionBody.sub, Op.MUL: FunctionBody.mul,
@@ -334,16 +344,17 @@ LOWER = {Op.ADD: FunctionBody.add, Op.SUB: FunctionBody.sub, Op.MUL: FunctionBod
          Op.RECIP: FunctionBody.recip, Op.SQRT: FunctionBody.sqrt, Op.STEP: FunctionBody.step}
 
 
-def _early(program):
-    """Return the numbers of the symbols an angle is made of where that is inputs and constants."""
+def _angle_symbols(program: Program) -> set[int]:
+    """Return the numbers of the angles that depend on inputs only, and of all their operands."""
     simple = set()
     for symbol in program.symbols:
         if symbol.op in (Op.INPUT, Op.CONST) or (
                 symbol.op in (Op.ADD, Op.SUB, Op.MUL, Op.NEG)
                 and all(arg.number in simple for arg in symbol.args)):
             simple.add(symbol.number)
-    wanted, stack = set(), [symbol.args[0] for symbol in program.symbols
-                            if symbol.op in (Op.SIN, Op.COS) and symbol.args[0].number in simple]
+    wanted: set[int] = set()
+    stack = [symbol.args[0] for symbol in program.symbols
+             if symbol.op in (Op.SIN, Op.COS) and symbol.args[0].number in simple]
     while stack:
         symbol = stack.pop()
         if symbol.number not in wanted:
@@ -353,9 +364,9 @@ def _early(program):
     return wanted
 
 
-def _fused_products(program):
+def _fused_products(program: Program) -> set[int]:
     """Return the numbers of the products that are part of a fused multiply-add."""
-    uses = {}
+    uses: dict[int, int] = {}
     for symbol in program.symbols:
         if symbol.op not in (Op.INPUT, Op.CONST):
             for arg in symbol.args:
@@ -372,7 +383,7 @@ def _fused_products(program):
     return fused
 
 
-def instructions(program):
-    """Return how many floating-point instructions the program takes, fused ones counted once."""
+def instructions(program: Program) -> int:
+    """Return the number of floating-point instructions of a program, fused ones counted once."""
     arithmetic = [s for s in program.symbols if s.op in (Op.ADD, Op.SUB, Op.MUL, Op.RECIP, Op.SQRT)]
     return len(arithmetic) - len(_fused_products(program))

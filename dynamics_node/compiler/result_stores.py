@@ -1,9 +1,16 @@
-"""Answers leave as soon as they are there: kept for the end, they would all be spilled."""
+"""Store results as soon as they are computed, and check that they are finite.
+
+Kept until the end of the function, all results would be spilled.
+"""
+
+from __future__ import annotations
 
 import itertools
 import math
+from collections.abc import Sequence
+from typing import TYPE_CHECKING
 
-from dynamics_node.compiler.graph import Op
+from dynamics_node.compiler.graph import Op, Symbol
 from dynamics_node.compiler.lane_layout import (
     chunks_of,
     row_pointers,
@@ -12,69 +19,73 @@ from dynamics_node.compiler.lane_layout import (
     store_vector,
 )
 
-# Of a single state, this many answers are checked in the end, several to a register: fewer would
-# be read back before they have reached the cache.
-MANY, WIDTH = 64, 4
-SUMS = 4   # of the check: a single one would wait four cycles for every answer
+if TYPE_CHECKING:
+    from dynamics_node.compiler.lower import FunctionBody
+
+# More results of a single state are checked at the end of the function, CHECK_LANES to a register:
+# fewer would be read back before they have reached the cache.
+MAX_CHECKED_SINGLY, CHECK_LANES = 64, 4
+ACCUMULATORS = 4   # of the check: a single one would take four cycles of latency per result
 
 
 class _Chunk:
-    """Some answers that are written together."""
+    """Results that are stored together."""
 
-    def __init__(self, rows, size, start, symbols):
-        self.rows, self.size = rows, size            # where they are, and how long they are
-        self.start, self.symbols = start, symbols    # where in the row they begin
-        self.missing = 0                             # how many of them are still to come
+    def __init__(self, rows: list[str], size: int, start: int, symbols: Sequence[Symbol]):
+        self.rows, self.size = rows, size            # pointers to the rows, and their length
+        self.start, self.symbols = start, symbols    # offset in the row, and the results
+        self.missing = 0                             # number of results not yet computed
 
 
-class Outlet:
-    """Writes the answers of a body of code, each chunk when it is complete, and checks them."""
+class ResultStores:
+    """Emits the stores of a function body, each chunk when it is complete, and their check."""
 
-    def __init__(self, body, blocks):
-        """Take (pointer, symbols) of each block; what the body knows already is written now."""
+    def __init__(self, body: FunctionBody, blocks: list[tuple[str, Sequence[Symbol]]]):
+        """Take (pointer, symbols) of each block; chunks already computed are stored at once."""
         self._body, self._e = body, body.e
-        # 0 x of all answers, NaN where one is not finite; of several sums none waits for the last
-        self._sums = [body.e.dialect.const(0.0, body.e.lanes)] * SUMS
-        self._waiting = {}  # number of a symbol -> chunks it is part of
-        many = sum(len(symbols) for _, symbols in blocks) > MANY or body.lanes.packed
-        self._blocks = blocks if many and self._e.lanes == 1 else []  # to be checked in the end
+        # sums of 0 x over all results, NaN where one is not finite
+        self._sums = [body.e.dialect.const(0.0, body.e.lanes)] * ACCUMULATORS
+        self._incomplete: dict[int, list[_Chunk]] = {}  # number of a symbol -> its chunks
+        many = (sum(len(symbols) for _, symbols in blocks) > MAX_CHECKED_SINGLY
+                or body.packs.any_packed)
+        self._checked_late = blocks if many and self._e.lanes == 1 else []
         for pointer, symbols in blocks:
             rows = row_pointers(self._e, pointer, len(symbols))
             for places in self._chunks(symbols):
-                self._wait(_Chunk(rows, len(symbols), places.start,
-                                  symbols[places.start:places.stop]))
+                self._add(_Chunk(rows, len(symbols), places.start,
+                                 symbols[places.start:places.stop]))
 
     def _chunks(self, symbols):
-        """Return the places of what is written together: a pack of a single state, too."""
+        """Return the ranges that are stored together; of a single state, each pack is one."""
         place, size = 0, len(symbols)
         chunks = []
         while self._e.lanes == 1 and place < size:
-            length = self._body.lanes.length(symbols, place)
+            length = self._body.packs.length(symbols, place)
             chunks.append(range(place, place + length))
             place += length
         return chunks or chunks_of(size, self._e.lanes)
 
-    def _wait(self, chunk):
+    def _add(self, chunk):
         missing = {symbol.number for symbol in chunk.symbols
-                   if symbol.op is not Op.CONST and symbol.number not in self._body.known}
+                   if symbol.op is not Op.CONST and symbol.number not in self._body.defined}
         for number in missing:
-            self._waiting.setdefault(number, []).append(chunk)
+            self._incomplete.setdefault(number, []).append(chunk)
         chunk.missing = len(missing)
         if not missing:
-            self._write(chunk)
+            self._store(chunk)
 
-    def take(self, number):
-        """A symbol has its value: write what is complete with it."""
-        for chunk in self._waiting.pop(number, ()):
+    def on_defined(self, number: int) -> None:
+        """Store the chunks that are complete now that a symbol has its value."""
+        for chunk in self._incomplete.pop(number, ()):
             chunk.missing -= 1
             if chunk.missing == 0:
-                self._write(chunk)
+                self._store(chunk)
 
-    def _write(self, chunk):
-        self._body.make_room(self._e.lanes)
-        row = self._body.lanes.row(chunk.symbols)
-        if row is not None:
-            store_vector(self._e, chunk.rows[0], chunk.start, *row)
+    def _store(self, chunk):
+        self._body.advance(self._e.lanes)
+        vector = self._body.packs.vector_of(chunk.symbols)
+        if vector is not None:
+            store_vector(self._e, chunk.rows[0], chunk.start, *vector)
             return
         values = [self._body.value(symbol) for symbol in chunk.symbols]
         if all(symbol.op is Op.CONST for symbol in chunk.symbols):
@@ -83,17 +94,17 @@ class Outlet:
         else:
             store_chunk(self._e, chunk.rows, chunk.size, chunk.start, values)
         zero = self._e.dialect.const(0.0, self._e.lanes)
-        for symbol, value in zip(chunk.symbols, values if not self._blocks else ()):
+        for symbol, value in zip(chunk.symbols, values if not self._checked_late else ()):
             if symbol.op is not Op.CONST or not math.isfinite(symbol.args[0]):
                 self._replace_oldest(self._e.fma(value, zero, self._sums[0]))
 
     def _replace_oldest(self, sum_):
         self._sums = [*self._sums[1:], sum_]
 
-    def not_finite(self):
-        """Emit the verdict: the name of the mask of lanes where an answer is not finite."""
+    def not_finite(self) -> str:
+        """Emit the check; return the name of the mask of lanes where a result is not finite."""
         e = self._e
-        for pointer, symbols in self._blocks:
+        for pointer, symbols in self._checked_late:
             self._check(pointer, len(symbols))
         total = self._sums[0]
         for other in self._sums[1:]:
@@ -101,10 +112,10 @@ class Outlet:
         return e.line(f'fcmp uno {e.type} {total}, {e.dialect.const(0.0, e.lanes)}')
 
     def _check(self, pointer, size):
-        """Read a block of answers back and add 0 x of all to the sums; the last ones overlap."""
-        e, width = self._e, min(WIDTH, size)
+        """Read a block of results back and add 0 x to the sums; the last two loads overlap."""
+        e, width = self._e, min(CHECK_LANES, size)
         kind, zero = e.dialect.type(width), e.dialect.const(0.0, width)
-        totals = [zero] * SUMS
+        totals = [zero] * ACCUMULATORS
         for start in [*range(0, size - width, width), size - width]:
             address = e.line(f'getelementptr double, ptr {pointer}, i64 {start}')
             numbers = e.line(f'load {kind}, ptr {address}, align 8')

@@ -1,9 +1,11 @@
-"""Sine and cosine as LLVM IR, for one number or several lanes at once.
+"""Define sine and cosine in LLVM IR, for one number or several lanes at once.
 
 x = k pi/2 + r with |r| <= pi/4, then the polynomials of fdlibm (k_sin.c, k_cos.c), which are good
 to less than an ulp. pi/2 is subtracted in three parts of 33, 33 and 53 bits: k times the first two
-is exact for |k| < 2^20. Beyond LIMIT, and for what is not a number, libm is asked.
+is exact for |k| < 2^20. Beyond LIMIT, and for NaN, libm is called.
 """
+
+from dynamics_node.compiler.ir import Dialect
 
 LIMIT = 1e5
 TWO_OVER_PI = 6.36619772367581382433e-01
@@ -15,7 +17,7 @@ COS = (-1.13596475577881948265e-11, 2.08757232129817482790e-09, -2.7557314351390
        2.48015872894767294178e-05, -1.38888888888741095749e-03, 4.16666666666666019037e-02)
 
 
-def define_sincos(ir, lanes):
+def define_sincos(ir: Dialect, lanes: int) -> str:
     """Return the IR of @sincos: (<lanes> x) -> {sine, cosine}, and of its libm fallback."""
     T, I, mask = ir.type(lanes), ir.integer(lanes), ir.boolean(lanes)
     e = ir.emitter(lanes, prefix='f')
@@ -54,13 +56,14 @@ def define_sincos(ir, lanes):
     pair = f'{{{T}, {T}}}'
     r0 = e.line(f'insertvalue {pair} undef, {T} {s}, 0')
     r1 = e.line(f'insertvalue {pair} {r0}, {T} {c}, 1')
-    libm = ir.emitter(lanes, prefix='m')  # the lanes that are large only: their neighbours' bits
-    slow = libm.line(f'call {pair} @sincos_libm{lanes}({T} %x)')  # do not depend on them
+    # libm for large lanes only: the bits of a lane must not depend on its neighbours
+    libm = ir.emitter(lanes, prefix='m')
+    slow = libm.line(f'call {pair} @sincos_libm{lanes}({T} %x)')
     mixed = 'undef'
-    for k, fast in enumerate((s, c)):
-        part = libm.line(f'extractvalue {pair} {slow}, {k}')
-        part = libm.line(f'select {mask} {large}, {T} {part}, {T} {fast}')
-        mixed = libm.line(f'insertvalue {pair} {mixed}, {T} {part}, {k}')
+    for index, fast in enumerate((s, c)):
+        value = libm.line(f'extractvalue {pair} {slow}, {index}')
+        value = libm.line(f'select {mask} {large}, {T} {value}, {T} {fast}')
+        mixed = libm.line(f'insertvalue {pair} {mixed}, {T} {value}, {index}')
     body = '\n'.join([
         f'define internal {pair} @sincos{lanes}({T} %x) alwaysinline {{', *e.lines,
         f'  br i1 {any_large}, label %libm, label %fast, !prof !0', 'libm:', *libm.lines,

@@ -1,101 +1,113 @@
-"""Answers of one state that are calculated alike, side by side in one register.
+"""Find scalar operations of one state that can be lanes of one vector instruction: SLP packing.
 
-Column by column a linear solve does the same with other numbers. Rows of the answer are followed
-back as long as all their entries come from the same operation: such a pack is one instruction
-instead of several, and the code, which no cache holds when it is long, becomes shorter. What is
-not alike is gathered number by number. Every entry is rounded as it would be alone.
+SLP is superword-level parallelism. A linear solve does the same to each column of its result. From
+the rows of a result the packing goes back through the operands as long as all entries come from the
+same operation: such a pack is one instruction instead of several, and the code, which no cache
+holds when it is long, becomes shorter. Operands that differ are gathered one by one. Each entry is
+rounded as the scalar operation would round it.
 
-A pack is calculated when the last of its entries is due in the program. Entries that are read
-before that, by a scalar operation or by a gather, are also calculated alone, at their own place in
-the program. So every operation, packed or scalar, reads only what is above it.
+A pack is computed at the place of its last entry in the program. Entries that are read before that,
+by a scalar operation or by a gather, are also computed as scalars, at their own place. So every
+operation, vector or scalar, reads only values above it.
 """
 
-from typing import NamedTuple
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence, Set
+from typing import TYPE_CHECKING, NamedTuple
 
 import numpy as np
 
-from dynamics_node.compiler.graph import Op
+from dynamics_node.compiler.graph import Op, Symbol
+from dynamics_node.compiler.ir import Emitter
+from dynamics_node.compiler.trace import Program
 
-LEAST, MOST = 4, 8   # entries of a pack
-WORTH = 0.1          # of all instructions have to be saved
-CALCULATED = ('sum', 'product', 'signed')   # kinds of packs that are instructions
+if TYPE_CHECKING:
+    from dynamics_node.compiler.lower import FunctionBody
+
+MIN_LANES, MAX_LANES = 4, 8   # of a pack
+MIN_SAVING = 0.1              # part of all instructions that packing must save
+ARITHMETIC = ('sum', 'product', 'signed')   # kinds of packs that are vector arithmetic
+
+Key = tuple[int, ...]  # numbers of the symbols of a pack
 
 
 class Pack(NamedTuple):
-    """One value per entry; each kind says how it comes about."""
+    """Symbols that are the lanes of one vector; `kind` says how the vector is computed."""
 
     kind: str      # 'sum', 'product', 'signed', 'splat' (of one symbol) or 'gather'
-    symbols: tuple
-    parts: tuple = ()   # of Pack
+    symbols: Sequence[Symbol]
+    parts: tuple = ()   # operands, of Pack
     signs: tuple = ()   # of a sum: those of each part; of 'signed': of its part; +-1 per entry
 
     @property
-    def key(self):
+    def key(self) -> Key:
         return tuple(symbol.number for symbol in self.symbols)
 
 
 class Packing(NamedTuple):
-    """What of a program is packed."""
+    """The packs of a program."""
 
-    packs: dict         # {key: Pack}
-    places: dict        # {number of a symbol: (key, lane)}: where it is calculated first
-    alone: frozenset    # numbers of packed symbols that are also calculated alone
-
-
-NONE = Packing({}, {}, frozenset())
+    packs: Mapping[Key, Pack]
+    lanes: Mapping[int, tuple[Key, int]]  # {number of a symbol: (key, lane) that defines it}
+    scalar: Set[int]                      # numbers of packed symbols also computed as scalars
 
 
-def find_packs(program, fused, angles=frozenset()):
-    """Return the Packing of a program, NONE where it is not worth it.
+NO_PACKING = Packing({}, {}, frozenset())
+
+
+def find_packs(program: Program, fused: Set[int], angles: Set[int] = frozenset()
+               ) -> Packing:
+    """Return the Packing of a program, NO_PACKING where it would save too little.
 
     :param fused: numbers of the products that are part of a fused multiply-add.
-    :param angles: numbers of the symbols to be calculated before all others.
+    :param angles: numbers of the symbols that are computed before all others.
     """
     packer = _Packer(fused, angles)
-    rows = [row for row in rows_of(program) if packer.pack(row).kind in CALCULATED]
+    rows = [row for row in rows_of(program) if packer.pack(row).kind in ARITHMETIC]
     packs = packer.needed(rows)
-    places = _places(packs, fused)
-    alone = _read_early(program, packs, places, fused)
+    lanes = _lanes(packs, fused)
+    scalar = _read_early(program, packs, lanes, fused)
     packed = {n for pack in packs.values() if pack.kind in ('sum', 'product') for n in pack.key}
     vectors = sum(1 if pack.key[0] not in fused else 0 for pack in packs.values()
                   if pack.kind in ('sum', 'product'))
     gathered = sum(len(pack.key) for pack in packs.values() if pack.kind == 'gather')
     total = sum(s.op in (Op.ADD, Op.SUB, Op.MUL) for s in program.symbols) - len(fused)
-    saved = len(packed - fused) - vectors - gathered - len(alone)
-    return Packing(packs, places, alone) if saved > WORTH * total else NONE
+    saved = len(packed - fused) - vectors - gathered - len(scalar)
+    return Packing(packs, lanes, scalar) if saved > MIN_SAVING * total else NO_PACKING
 
 
-def _calculated(packs, fused):
-    """Return the packs that are instructions of their own, in the order they are calculated."""
-    own = [pack for pack in packs.values() if pack.kind in CALCULATED and pack.key[0] not in fused]
+def _computed(packs, fused):
+    """Return the packs that are instructions of their own, in the order of computation."""
+    own = [pack for pack in packs.values() if pack.kind in ARITHMETIC and pack.key[0] not in fused]
     return sorted(own, key=lambda pack: max(pack.key))
 
 
-def _places(packs, fused):
+def _lanes(packs, fused):
     """Return {number: (key, lane)} of each packed symbol in the first pack that has it."""
-    places = {}
-    for pack in _calculated(packs, fused):
+    lanes = {}
+    for pack in _computed(packs, fused):
         for lane, symbol in enumerate(pack.symbols):
             if pack.kind != 'signed' or symbol.op is Op.NEG:
-                places.setdefault(symbol.number, (pack.key, lane))
-    return places
+                lanes.setdefault(symbol.number, (pack.key, lane))
+    return lanes
 
 
-def _read_early(program, packs, places, fused):
-    """Return the packed symbols that are read before, or while, their pack is calculated.
+def _read_early(program, packs, lanes, fused):
+    """Return the packed symbols that are read before, or while, their pack is computed.
 
-    Packs with symbol n as their last are calculated at time 2 n, the scalar n at time 2 n + 1. As
+    Packs with symbol n as their last are computed at time 2 n, the scalar n at time 2 n + 1. As
     symbols read smaller numbers only, one pass from the last symbol to the first finds them all.
     """
-    complete = {number: 2 * max(key) for number, (key, _) in places.items()}
+    complete = {number: 2 * max(key) for number, (key, _) in lanes.items()}
     first_read = {}
 
     def read(symbols, time):
         for symbol in symbols:
             first_read[symbol.number] = min(time, first_read.get(symbol.number, time))
-    for pack in _calculated(packs, fused):
+    for pack in _computed(packs, fused):
         for part in _operands(pack, fused):
-            if part.kind not in CALCULATED:
+            if part.kind not in ARITHMETIC:
                 read(part.symbols, 2 * max(pack.key))
     early = set()
     for symbol in reversed(program.symbols):
@@ -116,35 +128,37 @@ def _operands(pack, fused):
             for part in (operand.parts if operand.key[0] in fused else (operand,))]
 
 
-def rows_of(program):
-    """Return the rows of all answers that are matrices, in pieces of at most MOST entries."""
-    rows, first = [], 0
+def rows_of(program: Program) -> list[Sequence[Symbol]]:
+    """Return the rows of all results that are matrices, in pieces of at most MAX_LANES entries."""
+    rows: list[Sequence[Symbol]] = []
+    first = 0
     for shape in program.shapes:
         size = int(np.prod(shape, dtype=int))
         if len(shape) > 1:
             for start in range(first, first + size, shape[-1]):
                 row = program.outputs[start:start + shape[-1]]
-                rows += [row[k:k + MOST] for k in range(0, len(row), MOST)]
+                rows += [row[k:k + MAX_LANES] for k in range(0, len(row), MAX_LANES)]
         first += size
-    return [row for row in rows if len(row) >= LEAST]
+    return [row for row in rows if len(row) >= MIN_LANES]
 
 
 class _Packer:
-    """Follows rows back to where their entries are no longer alike."""
+    """Builds packs from rows back to where the entries come from different operations."""
 
     def __init__(self, fused, angles):
         self._fused, self._angles = fused, angles
-        self._known = {}
+        self._known = {}  # key -> Pack
 
     def pack(self, symbols):
+        """Return the Pack of some symbols."""
         key = tuple(symbol.number for symbol in symbols)
         if key not in self._known:
-            self._known[key] = Pack('gather', symbols)  # as long as nothing better is known
-            self._known[key] = self._made(symbols)
+            self._known[key] = Pack('gather', symbols)  # until a better one is built
+            self._known[key] = self._built(symbols)
         return self._known[key]
 
     def needed(self, rows):
-        """Return {key: Pack} of what some rows are made of, and they themselves."""
+        """Return {key: Pack} of some rows and all their operands."""
         found, stack = {}, [self.pack(row) for row in rows]
         while stack:
             pack = stack.pop()
@@ -153,7 +167,7 @@ class _Packer:
                 stack.extend(pack.parts)
         return found
 
-    def _made(self, symbols):
+    def _built(self, symbols):
         numbers = [symbol.number for symbol in symbols]
         if len(set(numbers)) == 1:
             return Pack('splat', symbols)
@@ -163,16 +177,16 @@ class _Packer:
             core = self.pack(tuple(s.args[0] if s.op is Op.NEG else s for s in symbols))
             signs = tuple(-1.0 if s.op is Op.NEG else 1.0 for s in symbols)
             return (Pack('signed', symbols, (core,), signs)
-                    if core.kind in CALCULATED else Pack('gather', symbols))
+                    if core.kind in ARITHMETIC else Pack('gather', symbols))
         ops = {symbol.op for symbol in symbols}
         if ops == {Op.MUL}:
-            return self._checked('product', symbols, _aligned([s.args for s in symbols]), ())
+            return self._if_cheaper('product', symbols, _aligned([s.args for s in symbols]), ())
         if ops <= {Op.ADD, Op.SUB}:
             terms = [self._terms(symbol) for symbol in symbols]
             signs = tuple(tuple(term[k][1] for term in terms) for k in (0, 1))
             if len({term[1][0].number in self._fused for term in terms}) == 1:
-                return self._checked('sum', symbols, [[x for x, _ in term] for term in terms],
-                                     signs)
+                return self._if_cheaper('sum', symbols, [[x for x, _ in term] for term in terms],
+                                        signs)
         return Pack('gather', symbols)
 
     def _terms(self, symbol):
@@ -181,8 +195,8 @@ class _Packer:
         terms = [(x, 1.0), (y, 1.0 if symbol.op is Op.ADD else -1.0)]
         return terms[::-1] if x.number in self._fused else terms
 
-    def _checked(self, kind, symbols, entries, signs):
-        """Return the pack if that is better than to gather its entries."""
+    def _if_cheaper(self, kind, symbols, entries, signs):
+        """Return the pack of that kind if it is cheaper than to gather its entries."""
         parts = tuple(self.pack(tuple(part)) for part in zip(*entries))
         kinds = [part.kind for part in parts]
         if kinds.count('gather') > 1 or set(kinds) == {'splat'} or any(
@@ -197,61 +211,61 @@ def _aligned(pairs):
     return [pair[::-1] if common and pair[0].number not in common else pair for pair in pairs]
 
 
-class Lanes:
-    """Emits the packs of a body of code."""
+class PackEmitter:
+    """Emits the packs of a function body."""
 
-    def __init__(self, body, packing):
+    def __init__(self, body: FunctionBody, packing: Packing):
         self._body = body
-        self._vectors = {}   # key -> name
-        self._place = {number: place for number, place in packing.places.items()
-                       if number not in packing.alone}
-        self._rows = set()   # keys
-        self._due = {}       # number of the last symbol of a pack -> packs
-        for pack in _calculated(packing.packs, body.fused):
-            self._rows.add(pack.key)
-            self._due.setdefault(max(pack.key), []).append(pack)
+        self._vectors: dict[Key, str] = {}   # name of each vector
+        self._lane = {number: lane for number, lane in packing.lanes.items()
+                      if number not in packing.scalar}
+        self._computed: set[Key] = set()
+        self._by_last: dict[int, list[Pack]] = {}  # number of the last symbol -> packs
+        for pack in _computed(packing.packs, body.fused):
+            self._computed.add(pack.key)
+            self._by_last.setdefault(max(pack.key), []).append(pack)
 
     @property
-    def packed(self):
-        """Whether there are any."""
-        return bool(self._rows)
+    def any_packed(self) -> bool:
+        """Whether there are packs."""
+        return bool(self._computed)
 
-    def holds(self, number):
-        """Whether a symbol is calculated in a pack only."""
-        return number in self._place
+    def is_lane(self, number: int) -> bool:
+        """Return whether a symbol is computed as a lane of a pack only."""
+        return number in self._lane
 
-    def length(self, symbols, place):
-        """Return how many symbols from some place on are a pack; 1 where none is."""
-        return next((n for n in range(MOST, 1, -1) if tuple(
-            symbol.number for symbol in symbols[place:place + n]) in self._rows), 1)
+    def length(self, symbols: Sequence[Symbol], place: int) -> int:
+        """Return how many symbols from some place on are a pack; 1 where there is none."""
+        return next((n for n in range(MAX_LANES, 1, -1) if tuple(
+            symbol.number for symbol in symbols[place:place + n]) in self._computed), 1)
 
-    def emit(self, number):
-        """Emit what is complete with this symbol; return the symbols that are known by it."""
-        known = []
-        for pack in self._due.get(number, ()):
+    def emit(self, number: int) -> list[Symbol]:
+        """Emit the packs whose last symbol this is; return the symbols that they define."""
+        defined: list[Symbol] = []
+        for pack in self._by_last.get(number, ()):
             self._vector(pack)
-            known += [s for s in pack.symbols if self._place.get(s.number, (0,))[0] == pack.key]
-        return known
+            defined += [s for s in pack.symbols
+                        if s.number in self._lane and self._lane[s.number][0] == pack.key]
+        return defined
 
-    def entry(self, number):
-        """Emit the extraction of one number."""
-        key, lane = self._place[number]
+    def extract(self, number: int) -> str:
+        """Emit the extraction of one lane; return the name of the scalar."""
+        key, lane = self._lane[number]
         kind = self._emitter(key).type
         return self._body.e.line(f'extractelement {kind} {self._vectors[key]}, i32 {lane}')
 
-    def row(self, symbols):
+    def vector_of(self, symbols: Sequence[Symbol]) -> tuple[str, str] | None:
         """Return (type, name) of the vector of some symbols, or None."""
         key = tuple(symbol.number for symbol in symbols)
         return (self._emitter(key).type, self._vectors[key]) if key in self._vectors else None
 
-    def _emitter(self, key):
-        e = self._body.e.dialect.emitter(len(key), '')
-        e.lines, e.name = self._body.e.lines, self._body.e.name
-        return e
+    def _emitter(self, key: Key) -> Emitter:
+        """Return an emitter of the width of a pack that adds to the lines of the body."""
+        return self._body.e.of_width(len(key))
 
     def _vector(self, pack):
         if pack.key not in self._vectors:
-            self._body.make_room(1)
+            self._body.advance(1)
             self._vectors[pack.key] = getattr(self, f'_{pack.kind}')(pack, self._emitter(pack.key))
         return self._vectors[pack.key]
 

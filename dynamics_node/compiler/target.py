@@ -1,4 +1,4 @@
-"""Machine code for this machine: compile IR to an object, load an object."""
+"""Compile LLVM IR to object code of this machine; load object code."""
 
 import ctypes
 import threading
@@ -10,18 +10,18 @@ import llvmlite.binding as llvm
 if tuple(map(int, llvmlite.__version__.split('.')[:2])) < (0, 45):  # pointers without types
     raise ImportError(f'llvmlite {llvmlite.__version__} is too old')
 
-_lock = threading.Lock()  # llvmlite has one of its own; ours keeps a compilation in one piece
+_lock = threading.Lock()  # llvmlite locks single calls; this one a whole compilation
 
 
 @cache
-def host():
+def host() -> tuple[llvm.TargetMachine, int, bool]:
     """Return (target machine, lanes, has fma) of this machine."""
     llvm.initialize_native_target()
     llvm.initialize_native_asmprinter()
     features = llvm.get_host_cpu_features()
     machine = llvm.Target.from_default_triple().create_target_machine(
         cpu=llvm.get_host_cpu_name(), features=features.flatten(), opt=2, reloc='pic',
-        codemodel='small', jit=True)  # constants beside the code: no 10-byte move for each
+        codemodel='small', jit=True)  # constants are loaded relative to the code, no 10-byte moves
     return machine, _lanes(features), _has_fma(features)
 
 
@@ -36,24 +36,24 @@ def _has_fma(features):
 
 
 @cache
-def fingerprint():
+def fingerprint() -> tuple:
     """Return what object code depends on besides the program: CPU, its features, LLVM."""
     machine, lanes, fma = host()
     return (machine.triple, llvm.get_host_cpu_name(), llvm.get_host_cpu_features().flatten(),
             lanes, fma, llvmlite.__version__, llvm.llvm_version_info)
 
 
-def compile_ir(text, large=False):
-    """Return the object code of an IR text. Releases the GIL while LLVM works.
+def compile_ir(text: str, large: bool = False) -> bytes:
+    """Return the object code of an IR text; the GIL is released while LLVM works.
 
     :param large: leave the order of instructions as it is. LLVM's scheduler shortens the critical
         path of small programs; in large ones (1500 instructions) it only adds spills: without it
-        the kernels of TALOS take 5 to 18 % less time, and compile faster (measured). Nor are
-        stores to be merged: looking for them takes a sixth of the compilation, and finds few.
+        the kernels of TALOS take 5 to 18 % less time, and compile faster (measured). Stores are
+        not merged either: the search takes a sixth of the compilation, and finds few.
     """
     machine, _, _ = host()
     with _lock:
-        for option in ('enable-misched', 'combiner-store-merging'):  # of the process: so locked
+        for option in ('enable-misched', 'combiner-store-merging'):  # global, so locked
             llvm.set_option('', f'-{option}={0 if large else 1}')
         module = llvm.parse_assembly(text)
         module.verify()
@@ -65,11 +65,14 @@ def compile_ir(text, large=False):
 
 
 class Loaded:
-    """Object code in memory; it stays as long as this object lives."""
+    """Object code in memory, as long as this object lives.
+
+    :ivar single, batch: addresses of the two functions, see lower.py.
+    """
 
     _count = 0
 
-    def __init__(self, code):
+    def __init__(self, code: bytes):
         machine, _, _ = host()
         with _lock:
             Loaded._count += 1

@@ -1,6 +1,7 @@
-"""Run an algorithm on symbols; what it leaves behind is a program."""
+"""Trace an algorithm: run it on symbols and return the program that it builds."""
 
 from collections import Counter
+from collections.abc import Callable, Mapping
 from typing import NamedTuple
 
 import numpy as np
@@ -9,27 +10,27 @@ from dynamics_node.compiler.graph import Graph, Op, Symbol
 
 
 class Program(NamedTuple):
-    """Straight-line code: every line uses only lines above it.
+    """Straight-line code: each symbol uses only symbols above it.
 
-    Inputs and outputs come in blocks, arrays of named sizes; numbers run through all blocks.
+    Inputs and outputs are blocks, one per array; entries are numbered through all blocks.
     """
 
-    inputs: tuple     # of (name, size)
-    symbols: tuple    # of Symbol, those the outputs need, in the algorithm's own order
-    outputs: tuple    # of Symbol, all blocks on end
-    shapes: tuple     # of the output arrays
+    inputs: tuple[tuple[str, int], ...]   # (name, size) of each block
+    symbols: tuple[Symbol, ...]           # those the outputs depend on, in the order of the trace
+    outputs: tuple[Symbol, ...]           # of all blocks
+    shapes: tuple[tuple[int, ...], ...]   # of the output arrays
 
     def __str__(self):
         lines = [_line(symbol) for symbol in self.symbols]
         return '\n'.join([*lines, f'return {", ".join(map(repr, self.outputs))}'])
 
 
-def trace(function, shapes):
+def trace(function: Callable, shapes: Mapping[str, tuple[int, ...]]) -> Program:
     """Return the Program of function(*arrays of symbols).
 
     :param function: returns an array, or a tuple of arrays.
     :param shapes: {name: shape} of its arguments, in order.
-    :raise TracingError: the function looks at a value.
+    :raise TracingError: the function reads the value of a symbol.
     """
     graph = Graph()
     arrays, inputs, first = [], [], 0
@@ -39,12 +40,12 @@ def trace(function, shapes):
         arrays.append(np.array(flat, dtype=object).reshape(shape))
         inputs.append((name, size))
         first += size
-    answer = function(*arrays)
-    answer = [np.asarray(part, dtype=object)
-              for part in (answer if isinstance(answer, tuple) else (answer,))]
-    outputs = tuple(graph.const(value) for part in answer for value in part.ravel())
+    result = function(*arrays)
+    results = [np.asarray(part, dtype=object)
+               for part in (result if isinstance(result, tuple) else (result,))]
+    outputs = tuple(graph.const(value) for part in results for value in part.ravel())
     return Program(tuple(inputs), _needed(graph, outputs), outputs,
-                   tuple(part.shape for part in answer))
+                   tuple(part.shape for part in results))
 
 
 def _needed(graph, outputs):
@@ -59,9 +60,9 @@ def _needed(graph, outputs):
     return tuple(graph.symbols[number] for number in sorted(needed))
 
 
-def evaluate(program, inputs):
-    """Return the output arrays for a flat array of inputs, one line at a time: the oracle."""
-    values = {}
+def evaluate(program: Program, inputs: np.ndarray) -> list[np.ndarray]:
+    """Return the output arrays for a flat array of inputs: interpret symbol by symbol."""
+    values: dict[int, float] = {}
     for symbol in program.symbols:
         if symbol.op is Op.CONST:
             values[symbol.number] = symbol.args[0]
@@ -75,7 +76,7 @@ def evaluate(program, inputs):
     return [part.reshape(shape) for part, shape in zip(np.split(flat, ends[:-1]), program.shapes)]
 
 
-MEANING = {
+MEANING: dict[Op, Callable] = {
     Op.ADD: lambda x, y: x + y,
     Op.SUB: lambda x, y: x - y,
     Op.MUL: lambda x, y: x * y,
@@ -88,8 +89,8 @@ MEANING = {
 }
 
 
-def check(program):
-    """Raise if a line uses something not above it, or has the wrong number of arguments."""
+def check(program: Program) -> None:
+    """Raise if an operand is not above its use, or an operation has the wrong number of them."""
     arity = {Op.ADD: 2, Op.SUB: 2, Op.MUL: 2, Op.NEG: 1, Op.RECIP: 1, Op.SQRT: 1, Op.SIN: 1,
              Op.COS: 1, Op.STEP: 1}
     size = sum(count for _, count in program.inputs)
@@ -104,8 +105,8 @@ def check(program):
     assert all(symbol.number in above for symbol in program.outputs), 'an output is missing'
 
 
-def count(program):
-    """Return {'mul': ..., 'add': ..., ...}: how many of each operation the program has."""
+def count(program: Program) -> Counter[str]:
+    """Return {'mul': ..., 'add': ..., ...}: the number of each operation."""
     names = {Op.MUL: 'mul', Op.ADD: 'add', Op.SUB: 'add', Op.RECIP: 'div', Op.SQRT: 'sqrt',
              Op.SIN: 'sin', Op.COS: 'cos', Op.STEP: 'step'}
     return Counter(names[symbol.op] for symbol in program.symbols if symbol.op in names)

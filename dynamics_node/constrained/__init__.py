@@ -1,5 +1,5 @@
-"""Robots whose links are also held otherwise than by their joints: loops, contacts, impacts.
+"""Compute the dynamics of robots with constraints: closed loops, contacts, impacts.
 
-constraint (what is held) -> rows (residual, A, gamma) -> the solvers of constrained dynamics
-read (constraints from text), assembly (states that keep them)
+constraint (data) -> rows (residual, A, gamma) -> forward, inverse, hybrid, impact, derivatives.
+read_loops reads constraints from YAML; assembly finds states that satisfy them.
 """

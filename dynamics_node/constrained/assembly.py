@@ -1,70 +1,74 @@
-"""Which state keeps the constraints, near this one? (Newton on the manifold; floats only)"""
+"""Project states onto the constraints: damped Newton steps in the mass metric (float only)."""
 
+from collections.abc import Sequence
 from dataclasses import replace
 from typing import NamedTuple
 
 import numpy as np
 
 from dynamics_node.algorithms.mass_matrix import mass_matrix, mass_matrix_inverse
-from dynamics_node.constrained.constraint import frame_of, size, validate
+from dynamics_node.checks import finite, positive
+from dynamics_node.constrained.constraint import Constraint, frame_of, size, validate
 from dynamics_node.constrained.rows import constraint_matrix, residual
-from dynamics_node.constrained.world_kinematics import placed
+from dynamics_node.constrained.world_kinematics import world_placements
 from dynamics_node.errors import DynamicsError
-from dynamics_node.model.checks import finite, positive
 from dynamics_node.model.configuration import integrate
+from dynamics_node.model.model import Model
 from dynamics_node.spatial import so3
 
-# Singular values of A below this share of the largest are rows said twice, not another direction.
+# Singular values of A below this share of the largest count as redundant rows.
 REDUNDANT = 1e-11
-# Levenberg's damping where the residual is 1 or more, as a share of the largest singular value
-# squared. As it falls with |residual|^2, steps stay quadratic also where the constraints are
-# redundant on the manifold but not beside it (Yamashita and Fukushima 2001).
+# Levenberg damping where the residual is 1 or more, as a share of the largest singular value
+# squared. It falls with |residual|^2, so convergence stays quadratic even where the constraints are
+# redundant on the manifold but not next to it (Yamashita and Fukushima 2001).
 DAMPING = 1e-3
-LONGEST_STEP = 1.0    # of a coordinate at once: further the rows do not tell the way [rad or m]
-SHORTEST_STEP = 1e-4  # share of a step below which it is given up: nothing near is better
-STUCK = 1e-9          # share of |residual| that the best step must win, else there is none
-NUDGES, NUDGE = 3, 0.02  # how often, and by how much, to leave a place where no step helps
-TRACE = 1e-8          # share of what a motion could meet at most that stands in for no inertia
+LONGEST_STEP = 1.0    # of one coordinate: the linearisation is not valid further [rad or m]
+SHORTEST_STEP = 1e-4  # fraction of a step below which the line search stops
+STUCK = 1e-9          # share of |residual| by which a step must reduce it to be accepted
+NUDGES, NUDGE = 3, 0.02  # count and size of random steps away from a point where no step helps
+TRACE = 1e-8          # share of inertia_scale that replaces a zero inertia
 ROUNDING = 16 * np.finfo(float).eps  # of a residual, relative to the largest coordinate
 SHOWN = 5             # constraints in an error message
 
 
-def project_configuration(model, q, constraints, tolerance=1e-12, max_steps=50, fixed=(),
-                          limits=True):
-    """Return a configuration near q that keeps the constraints and the joints' limits, (nq,).
+def project_configuration(model: Model, q: np.ndarray, constraints: Sequence[Constraint],
+                          tolerance: float = 1e-12, max_steps: int = 50, fixed: Sequence[str] = (),
+                          limits: bool = True) -> np.ndarray:
+    """Return a configuration near q that satisfies the constraints and the joint limits, (nq,).
 
-    Each step is the smallest in kinetic energy, so heavy links hardly move; where a joint would
-    leave its limits, the others do the rest. A contact without anchor stays where it is at q.
+    Each step is the smallest in kinetic energy, so heavy links hardly move; a joint at its limit
+    stops, and the other joints compensate. A contact without anchor stays where it is at q.
 
-    :param tolerance: of every row of the residual [m or rad]; no finer than rounding of q.
+    :param tolerance: of every row of the residual [m or rad]; at least the rounding of q.
     :param fixed: names of joints that must not move.
-    :param limits: whether the joints' limits count; for a simulation that knows none they do not.
-    :raise DynamicsError: there is none in reach; it says by how much which constraint is broken,
-        and which joints are at their limits.
+    :param limits: whether to respect the joint limits.
+    :raise DynamicsError: none was found; the message names the violated constraints, their
+        residuals, and the joints at their limits.
     """
     q = _configuration(model, q)
     tolerance = max(positive('tolerance', tolerance), ROUNDING * np.abs(q).max(initial=0.0))
     constraints = anchored(model, q, constraints)
-    limits = _limits(model, [model.joint(name) for name in fixed], limits)
-    q = np.clip(q, limits.lower, limits.upper)
-    nudges = [*np.random.default_rng(0).normal(size=(NUDGES, model.nv)) * (NUDGE * limits.free)]
+    bounds = _limits(model, [model.joint(name) for name in fixed], limits)
+    q = np.clip(q, bounds.lower, bounds.upper)
+    nudges = [*np.random.default_rng(0).normal(size=(NUDGES, model.nv)) * (NUDGE * bounds.free)]
     r = residual(model, q, constraints, angle_of_turn)
     for _ in range(max_steps):
         if np.abs(r).max(initial=0.0) <= tolerance:
             break
-        step = _step(model, q, constraints, r, limits)
-        q, r, better = _best_part(model, q, step, constraints, r, limits)
-        if not better and nudges:  # a stretched arm, say, sees no way back
-            q = np.clip(integrate(model, q, nudges.pop()), limits.lower, limits.upper)
+        step = _step(model, q, constraints, r, bounds)
+        q, r, better = _best_part(model, q, step, constraints, r, bounds)
+        if not better and nudges:  # for example at the singularity of a stretched arm
+            q = np.clip(integrate(model, q, nudges.pop()), bounds.lower, bounds.upper)
             r = residual(model, q, constraints, angle_of_turn)
         elif not better:
             break
-    _check_kept(model, q, constraints, r, tolerance, limits)
+    _check_kept(model, q, constraints, r, tolerance, bounds)
     return q
 
 
-def project_velocity(model, q, v, constraints):
-    """Return the velocity nearest to v, by kinetic energy, that keeps the constraints, (nv,).
+def project_velocity(model: Model, q: np.ndarray, v: np.ndarray,
+                     constraints: Sequence[Constraint]) -> np.ndarray:
+    """Return the velocity nearest to v in kinetic energy that satisfies A v = 0, (nv,).
 
     It minimises (x - v)' M (x - v) with A x = 0: x = v - M^-1 A' (A M^-1 A')^+ A v.
     """
@@ -75,16 +79,17 @@ def project_velocity(model, q, v, constraints):
     return v + _smallest_step(A, _metric(model, q), A @ v, 0.0)
 
 
-def anchored(model, q, constraints):
-    """Return the constraints, each contact without an anchor held where it is at q.
+def anchored(model: Model, q: np.ndarray,
+             constraints: Sequence[Constraint]) -> tuple[Constraint, ...]:
+    """Return the constraints, with each contact without anchor anchored where it is at q.
 
-    Frame 1's closure keeps the axes of `to` and goes to frame 2's origin; frame 2's closure takes
-    these axes, so that all residuals are zero.
+    Frame 1's closure has the axes of `to` and the origin of frame 2; frame 2's closure has the same
+    axes, so that all residuals are zero.
     """
     constraints = tuple(constraints)
     validate(model, constraints)
-    poses = placed(model, q).poses
-    return tuple(_anchored(model, poses, constraint) if constraint.follows else constraint
+    poses = world_placements(model, q).poses
+    return tuple(_anchored(model, poses, constraint) if constraint.is_unanchored else constraint
                  for constraint in constraints)
 
 
@@ -103,8 +108,8 @@ def _configuration(model, q):
     return integrate(model, finite('q', q, (model.nq,)), np.zeros(model.nv))
 
 
-class _Limits(NamedTuple):
-    """Between what the joints may move."""
+class _JointLimits(NamedTuple):
+    """Limits of the joints, and which joints are free to move."""
 
     free: np.ndarray   # (nv,) whether it may move at all
     lower: np.ndarray  # (nq,)
@@ -112,7 +117,7 @@ class _Limits(NamedTuple):
     where: np.ndarray  # (nv,) the entry of q that an entry of v moves alone, or -1
 
     def in_the_way(self, q, step):
-        """Return which entries of v are at their limit and would step over it, (nv,)."""
+        """Return which entries of v are at their limit and would exceed it, (nv,)."""
         alone, k = self.where >= 0, self.where
         return alone & (((q[k] <= self.lower[k]) & (step < 0.0))
                         | ((q[k] >= self.upper[k]) & (step > 0.0)))
@@ -127,11 +132,11 @@ def _limits(model, fixed, count):
         elif count and joint.kind != 'floating':
             where[joint.v] = range(model.nq)[joint.q]
             lower[joint.q], upper[joint.q] = joint.lower, joint.upper
-    return _Limits(free, lower, upper, where)
+    return _JointLimits(free, lower, upper, where)
 
 
 def _step(model, q, constraints, r, limits):
-    """Return the damped Newton step, not over a limit that is reached already, (nv,)."""
+    """Return the damped Newton step that exceeds no limit already reached, (nv,)."""
     A, M = constraint_matrix(model, q, constraints), _metric(model, q)
     free = limits.free
     while True:
@@ -145,7 +150,7 @@ def _step(model, q, constraints, r, limits):
 
 
 def _best_part(model, q, step, constraints, r, limits):
-    """Return (q, residual, whether that is better) after the step, or half of it, or a quarter."""
+    """Return (q, residual, whether it improved) by a line search: full step, half, quarter ..."""
     part = 1.0
     while part >= SHORTEST_STEP:
         q_new = np.clip(integrate(model, q, step, part), limits.lower, limits.upper)
@@ -157,9 +162,9 @@ def _best_part(model, q, step, constraints, r, limits):
 
 
 def _smallest_step(A, M, r, damping):
-    """Return x with A x = -r and the least x' M x; where there is none, the least |A x + r|.
+    """Return x with A x = -r and least x' M x; if there is none, of least |A x + r|.
 
-    :param damping: share of the largest singular value squared that is added to all.
+    :param damping: share of the largest singular value squared that is added to all squares.
     """
     L = np.linalg.cholesky(M)  # x = L'^-1 y with the least y'y
     U, s, Vt = np.linalg.svd(np.linalg.solve(L, A.T).T, full_matrices=False)
@@ -171,9 +176,9 @@ def _smallest_step(A, M, r, damping):
 
 
 def _metric(model, q):
-    """Return M(q), with a trace of inertia where some motion meets none, (nv, nv)."""
+    """Return M(q), with a small inertia added where it is singular, (nv, nv)."""
     M = mass_matrix(model, q)
-    with np.errstate(all='ignore'):  # without inertia there is nothing to divide by
+    with np.errstate(all='ignore'):  # a singular M divides by zero
         if (mass_matrix_inverse(model, q).margin > 0.0).all():
             return M
     unit = np.sqrt(np.where(model.inertia_scale > 0.0, model.inertia_scale, 1.0))
@@ -183,7 +188,7 @@ def _metric(model, q):
 
 
 def _check_kept(model, q, constraints, r, tolerance, limits):
-    """Raise if a row is broken, with the constraints that are, the worst first."""
+    """Raise a DynamicsError that names the violated constraints, the worst first."""
     parts = np.split(r, np.cumsum([size(constraint) for constraint in constraints]))
     left = {constraint.name: np.abs(part).max() for constraint, part in zip(constraints, parts)}
     broken = sorted(((value, name) for name, value in left.items() if not value <= tolerance),
@@ -194,13 +199,13 @@ def _check_kept(model, q, constraints, r, tolerance, limits):
     at_limit = (q <= limits.lower) | (q >= limits.upper)
     stopped = [joint.name for joint in model.joints if at_limit[joint.q].any()]
     raise DynamicsError(
-        f'no configuration near the given one keeps the constraints: {shown} [m or rad] is left; '
-        'they contradict each other, or the configuration is out of reach from there'
+        f'no configuration near the given one satisfies the constraints: {shown} [m or rad] is '
+        'left; they contradict each other, or the configuration is out of reach from there'
         + (f' (at their limits: {", ".join(stopped)})' if stopped else ''))
 
 
-def angle_of_turn(R, axis=None):
-    """Return angle times axis where `sine_of_turn` returns its sine: half a turn is not zero."""
+def angle_of_turn(R: np.ndarray, axis: np.ndarray | None = None) -> np.ndarray:
+    """Return angle times axis where `sine_of_turn` returns its sine, which is 0 at half a turn."""
     if axis is None:
         return so3.log(R)
     turn, cosine = so3.cross(axis, R @ axis), axis @ R @ axis

@@ -1,9 +1,10 @@
-"""Do constraints fix a mechanism, leave it free, or fix it twice? Seed 003's classes and failures.
+"""Classify mechanisms by the rank of their constraints: under-, exactly or over-constrained.
 
-C' has one row per constraint, joints and motors among them, and six columns per body: n rows, m
-columns. Seed 003 writes C as m x n. The classes are the same over joint coordinates, where the
-tree's joints, which are independent of each other, are kept by construction: then m is nv, and the
-rows are those of the loops and of the motors that hold their joints.
+Classes and failure conditions of Pan's lecture on the equations of dynamics (Shanghai Jiao Tong
+University). There C' has one row per constraint, joints and actuators included, and six columns per
+body: n rows, m columns. The classes are the same over joint coordinates, where the joints of the
+tree are satisfied by construction: then m is nv, and the rows are those of the loops and of the
+actuated joints.
 """
 
 from typing import NamedTuple
@@ -15,41 +16,41 @@ FAILURES = {
     1: "failure condition 1, rank(C') < rank([C' c_a]): the constraints contradict each other, "
        'the mechanism is stuck',
     2: "failure condition 2, rank(C') = rank([C' c_a]) but the whole system has no solution: a "
-       'force acts on a motion that meets no inertia',
+       'force acts on a motion without inertia',
 }
 
 
 class Classification(NamedTuple):
-    """How many rows of which rank hold how many coordinates."""
+    """Numbers of constraint rows and coordinates, and the rank of the rows."""
 
     rows: int         # n, of all constraints
     rank: int         # of C
     coordinates: int  # m
 
     @property
-    def kind(self):
-        """Over: rank = m < n; exactly: rank = m = n; under: rank < m.
+    def kind(self) -> str:
+        """Class of the mechanism. Over: rank = m < n; exactly: rank = m = n; under: rank < m.
 
-        A mechanism that is free to move is under-constrained, though some rows may be redundant.
+        A mechanism that can move is under-constrained, even if some rows are redundant.
         """
         if self.rank < self.coordinates:
             return UNDER
         return OVER if self.rows > self.rank else EXACTLY
 
     @property
-    def free(self):
-        """In how many ways it can still move."""
+    def free(self) -> int:
+        """Number of degrees of freedom left."""
         return self.coordinates - self.rank
 
     @property
-    def redundant(self):
-        """How many rows say nothing new."""
+    def redundant(self) -> int:
+        """Number of rows that depend on others."""
         return self.rows - self.rank
 
     @property
-    def grounded(self):
-        """Whether fewer than six motions are free; with every motor held, whether it stands.
+    def grounded(self) -> bool:
+        """Whether fewer than six motions are free.
 
-        Seed 003 calls a system groundless, like a legged robot, where rank(C) <= m - 6.
+        Pan calls a system with rank(C) <= m - 6, like a legged robot, groundless.
         """
         return self.free < 6

@@ -1,23 +1,25 @@
-"""What is held, and to what? Constraints as data.
+"""Define constraints as data: kinds, fields, rows and their validation.
 
-A constraint holds a frame of the robot, frame 2, to another link or to the world, frame 1. Either
-may be placed in its link by a pose, the closure. All rows are seen from frame 1's closure axes, at
-the origin of frame 2's.
+A constraint connects a frame of the robot, frame 2, to another link or to the world, frame 1. Each
+may be offset in its link by a pose, the closure. All rows are in the axes of frame 1's closure, at
+the origin of frame 2's closure.
 """
 
 import math
+from collections.abc import Sequence
 from dataclasses import dataclass, fields
 from functools import lru_cache
+from typing import TypeAlias
 
 import numpy as np
 
-from dynamics_node.constrained.field_checks import IN_PLANE, SHORTEST, refuse, short, tidy
+from dynamics_node.constrained.field_checks import IN_PLANE, SHORTEST, checked_field, refuse, short
 from dynamics_node.errors import DynamicsError
-from dynamics_node.model.model import WORLD, Frame
+from dynamics_node.model.model import WORLD, Frame, Model
 from dynamics_node.spatial import se3, so3
 from dynamics_node.spatial.se3 import Pose
 
-WORLD_NAME = 'world'  # in `to`, whatever the links are called: what does not move
+WORLD_NAME = 'world'  # value of `to` for the fixed world, even if a link has this name
 
 _LINEAR, _ANGULAR, _ACROSS = ('x', 'y', 'z'), ('rx', 'ry', 'rz'), ('r1', 'r2')
 # kind -> its rows. x y z and rx ry rz are along and about frame 1's closure axes, n is along the
@@ -34,11 +36,11 @@ ROWS = {
     'line_contact': _LINEAR + _ACROSS,
     'flat_contact': _LINEAR + _ANGULAR,
 }
-KINDS = {kind: len(rows) for kind, rows in ROWS.items()}  # kind -> how many rows
+KINDS = {kind: len(rows) for kind, rows in ROWS.items()}  # kind -> number of rows
 CONTACTS = ('point_contact', 'line_contact', 'flat_contact')
 
 _FRAMES = ('frame', 'to', 'pose', 'to_pose')
-# kind -> the fields that it reads, beside name and kind
+# kind -> its fields, besides name and kind
 FIELDS = {
     'weld': _FRAMES,
     'revolute': (*_FRAMES, 'axis'),
@@ -52,25 +54,27 @@ FIELDS = {
     'flat_contact': (*_FRAMES, 'friction'),
 }
 
+Vector: TypeAlias = Sequence[float] | np.ndarray
+
 
 @dataclass(frozen=True)
 class Constraint:
-    """One thing that is held. What cannot be is refused: a DynamicsError names the field.
+    """One constraint. Invalid fields raise a DynamicsError that names the field.
 
     A pose is (x, y, z), (x, y, z, roll, pitch, yaw) or (x, y, z, qx, qy, qz, qw) [m, rad]; it is
-    kept as the last. A contact without `to_pose` holds frame 2 wherever it is at the moment, in
-    the axes of `to`, whose z is the normal.
+    stored as the last. A contact without `to_pose` constrains frame 2 at its current place, in the
+    axes of `to`, whose z is the normal.
     """
 
     name: str
     kind: str                      # one of KINDS
-    frame: str = ''                # frame 2, the link that is held
-    to: str = WORLD_NAME           # frame 1, the link it is held to, or the world
-    pose: tuple = ()               # of the closure in `frame`; () is the identity
-    to_pose: tuple = ()            # of the closure in `to`; () is the identity, for contacts: here
-    axis: tuple = (0.0, 0.0, 1.0)  # hinge, normal of the plane, or line, in frame 1's closure axes
+    frame: str = ''                # frame 2, the constrained link
+    to: str = WORLD_NAME           # frame 1, the link it is connected to, or the world
+    pose: Vector = ()              # of the closure in `frame`; () is the identity
+    to_pose: Vector = ()           # of the closure in `to`; () is the identity, of contacts: none
+    axis: Vector = (0.0, 0.0, 1.0)  # hinge, normal of the plane, or line, in frame 1's closure axes
     distance: float = 0.0          # between the origins, or of the plane along its normal [m]
-    joints: tuple = ()             # (i, j) of a coupling: q_i = ratio q_j + offset
+    joints: Sequence[str] = ()     # (i, j) of a coupling: q_i = ratio q_j + offset
     ratio: float = 1.0
     offset: float = 0.0            # [rad or m]
     friction: float = math.nan     # coefficient of a contact; nan = unknown
@@ -82,8 +86,8 @@ class Constraint:
         read = FIELDS[self.kind]
         for field in fields(self):
             if field.name != 'kind':
-                value = tidy(self.name, field.name, getattr(self, field.name))
-                object.__setattr__(self, field.name, value)  # frozen for everybody else
+                value = checked_field(self.name, field.name, getattr(self, field.name))
+                object.__setattr__(self, field.name, value)  # the dataclass is frozen
                 if field.name not in ('name', *read) and value not in (field.default,):
                     refuse(self.name, field.name, f'is {short(value)}, but a {self.kind} has none',
                            f'only: {", ".join(read)}')
@@ -95,7 +99,7 @@ class Constraint:
         if self.kind != 'coupling' and not self.frame:
             refuse(self.name, 'frame', 'is missing', 'the name of a link')
         if self.kind == 'distance' and self.distance < SHORTEST:
-            refuse(self.name, 'distance', f'is {self.distance}', 'a positive number; to hold a '
+            refuse(self.name, 'distance', f'is {self.distance}', 'a positive number; to connect a '
                    'point to a point use spherical')
         if self.kind == 'line_contact' and abs(self.direction[2]) > IN_PLANE:
             refuse(self.name, 'axis', f'is {self.axis}', 'the direction of the line, in the plane '
@@ -105,23 +109,23 @@ class Constraint:
         return Constraint, tuple(getattr(self, field.name) for field in fields(self))
 
     @property
-    def placement(self):
+    def placement(self) -> Pose:
         """The Pose of the closure in `frame`."""
-        return _placed(self.pose)
+        return _placed(tuple(self.pose))
 
     @property
-    def to_placement(self):
+    def to_placement(self) -> Pose:
         """The Pose of the closure in `to`."""
-        return _placed(self.to_pose)
+        return _placed(tuple(self.to_pose))
 
     @property
-    def direction(self):
+    def direction(self) -> np.ndarray:
         """The unit vector along `axis`, (3,)."""
         return np.array(self.axis) / np.linalg.norm(self.axis)
 
     @property
-    def across(self):
-        """Two unit vectors across the axis and each other: r1 x r2 is the axis, (2, 3)."""
+    def across(self) -> np.ndarray:
+        """Two unit vectors normal to the axis and to each other: r1 x r2 is the axis, (2, 3)."""
         axis = self.direction
         next_one = np.eye(3)[(np.argmax(np.abs(axis)) + 1) % 3]
         first = next_one - axis * (axis @ next_one)
@@ -129,13 +133,13 @@ class Constraint:
         return np.array([first, so3.cross(axis, first)]) + 0.0  # + 0.0: no negative zeros
 
     @property
-    def is_contact(self):
-        """Whether it can push only, and slide."""
+    def is_contact(self) -> bool:
+        """Whether it is a contact, which can only push, and slide."""
         return self.kind in CONTACTS
 
     @property
-    def follows(self):
-        """Whether it holds frame 2 wherever it is: a contact without anchor has no residual."""
+    def is_unanchored(self) -> bool:
+        """Whether it is a contact without anchor: frame 2 may be anywhere, the residual is zero."""
         return self.is_contact and not self.to_pose
 
 
@@ -149,26 +153,26 @@ def _placed(pose):
     R = np.where(np.abs(R - nearest) <= se3.ROUNDING, nearest, R) + 0.0
     p = np.array(pose[:3])
     for array in (R, p):
-        array.flags.writeable = False  # everybody gets the same
+        array.flags.writeable = False  # cached: all callers share it
     return Pose(R, p)
 
 
-def size(constraint):
-    """Return how many rows a constraint has."""
+def size(constraint: Constraint) -> int:
+    """Return the number of rows of a constraint."""
     return KINDS[constraint.kind]
 
 
-def row_names(constraints):
-    """Return what each row is called: ['knee.x', 'knee.y', ..., 'knee.rx', ...]."""
+def row_names(constraints: Sequence[Constraint]) -> list[str]:
+    """Return the name of each row: ['knee.x', 'knee.y', ..., 'knee.rx', ...]."""
     return [f'{constraint.name}.{row}' for constraint in constraints
             for row in ROWS[constraint.kind]]
 
 
-def validate(model, constraints):
+def validate(model: Model, constraints: Sequence[Constraint]) -> None:
     """Raise a DynamicsError where the constraints do not fit the robot.
 
-    It names the constraint, the field and what would be valid: no such link or joint, two
-    constraints of one name, both frames on one body, a coupling of what has no single coordinate.
+    It names the constraint, the field and the valid values: an unknown link or joint, two
+    constraints of one name, both frames on one body, a coupling of joints with several coordinates.
     """
     names = set()
     for constraint in constraints:
@@ -205,6 +209,6 @@ def _check_links(model, constraint):
                'to already', 'a link that it moves against')
 
 
-def frame_of(model, to):
-    """Return the Frame of a `to`: of a link, or of the world itself."""
+def frame_of(model: Model, to: str) -> Frame:
+    """Return the Frame of a `to`: of a link, or of the world."""
     return Frame(WORLD, se3.IDENTITY) if to == WORLD_NAME else model.frame(to)

@@ -1,8 +1,9 @@
-"""What do these constraints do to the robot here: how many count, what is left, what goes wrong?
+"""Report rank, freedom, actuation, clearance and contradictions of constraints at a state.
 
 Float only: ranks are counted by singular values.
 """
 
+from collections.abc import Sequence
 from dataclasses import dataclass
 
 import numpy as np
@@ -11,20 +12,21 @@ from scipy.linalg import solve_triangular
 from dynamics_node.algorithms.mass_matrix import mass_matrix
 from dynamics_node.constrained.actuation import actuated_dofs
 from dynamics_node.constrained.classification import FAILURES, Classification
-from dynamics_node.constrained.constraint import row_names
+from dynamics_node.constrained.constraint import Constraint, row_names
 from dynamics_node.constrained.rows import constraint_matrix, rows
 from dynamics_node.constrained.solve import decompose, dependent_rows, null_space, rank_of
 from dynamics_node.errors import SingularModel
 from dynamics_node.model.configuration import integrate
+from dynamics_node.model.model import Model
 
-# Rows that contradict each other: what no acceleration can give is more than this beside gamma.
+# Rows contradict each other where more than this share of gamma cannot be cancelled by any a.
 CONTRADICTION = 1e-8
-# A configuration is singular where the rank is greater this little step along a free motion.
+# A configuration is singular if the rank is greater after this small step along a free motion.
 STEP = 1e-3       # [rad or m]
-# There, a singular value of the first order in the step is new rank; of the second order it is the
-# step's own leaving the manifold. The bound is half way between on a logarithmic scale.
+# After the step, singular values of first order in it are additional rank; those of second order
+# come from leaving the manifold. The bound is half way between on a logarithmic scale.
 NEARBY = STEP ** 1.5
-LOOSE = 1e-6      # a joint takes part in a unit motion when it moves by more than this
+LOOSE = 1e-6      # a joint takes part in a unit motion if it moves by more than this
 
 
 @dataclass(frozen=True)
@@ -37,37 +39,37 @@ class ConstraintReport:
     """
 
     rows: tuple                  # names of the m rows
-    redundant: tuple             # names of the rows that the rows before them have already said
-    passive: Classification      # of the joint coordinates, held by the constraints
-    driven: Classification       # the same with every active joint held too
-    actuated: int                # how many of the freedoms left the active joints drive
-    redundant_actuation: int     # how many active joints there are beyond that
-    loose: tuple                 # joints that can move while every active joint stands still
-    clearance: float             # [1]; infinite where no row says anything
-    singular: bool               # a little step along a free motion, and the rank is greater
-    residual: np.ndarray         # (m,) by how much positions break the rows [m, rad]
+    redundant: tuple             # names of the rows that depend on the rows before them
+    passive: Classification      # of the joint coordinates with the constraints
+    driven: Classification       # the same with every active joint fixed too
+    actuated: int                # number of remaining freedoms that the active joints drive
+    redundant_actuation: int     # number of active joints beyond that
+    loose: tuple                 # joints that can move while every active joint is at rest
+    clearance: float             # [1]; infinite where no row constrains anything
+    singular: bool               # whether the rank is greater after a small free motion
+    residual: np.ndarray         # (m,) position error of the rows [m, rad]
     velocity: np.ndarray         # (m,) A v [m/s, rad/s]
     contradiction: np.ndarray    # (m,) the part of gamma that no acceleration cancels [m/s^2, ...]
     failure: int                 # 0, 1 or 2: see `classification.FAILURES`
 
     @property
-    def rank(self):
-        """Of A."""
+    def rank(self) -> int:
+        """The rank of A."""
         return self.passive.rank
 
     @property
-    def freedom(self):
-        """In how many ways the robot can move and keep the constraints."""
+    def freedom(self) -> int:
+        """Number of degrees of freedom that the constraints leave."""
         return self.passive.free
 
     def __str__(self):
-        said = f" (repeated: {', '.join(self.redundant)})" if self.redundant else ''
+        repeated = f" (repeated: {', '.join(self.redundant)})" if self.redundant else ''
         lines = [
-            f'{len(self.rows)} constraint rows of rank {self.rank}{said}',
+            f'{len(self.rows)} constraint rows of rank {self.rank}{repeated}',
             f'{self.freedom} of {self.passive.coordinates} degrees of freedom are left: '
-            f'{self.passive.kind}; with every motor held {self.driven.kind}',
-            f'the motors drive {self.actuated} of them'
-            + (f', {self.redundant_actuation} motor(s) are redundant'
+            f'{self.passive.kind}; with every active joint fixed {self.driven.kind}',
+            f'the active joints drive {self.actuated} of them'
+            + (f', {self.redundant_actuation} active joint(s) are redundant'
                if self.redundant_actuation else '')
             + (f"; loose: {', '.join(self.loose)}" if self.loose else ''),
             f'clearance {self.clearance:.3g} (1 is best, 0 is singular)'
@@ -85,10 +87,11 @@ class ConstraintReport:
         return self.rows[int(np.argmax(np.abs(broken)))]
 
 
-def report(model, q, v, constraints, active=None):
+def report(model: Model, q: np.ndarray, v: np.ndarray, constraints: Sequence[Constraint],
+           active: np.ndarray | None = None) -> ConstraintReport:
     """Return the ConstraintReport at the state (q, v).
 
-    :param active: (nv,) booleans, True where there is a motor; None for all but floating joints.
+    :param active: (nv,) booleans, True where actuated; None for all but floating joints.
     """
     found = rows(model, q, v, constraints)
     A, names = found.A, row_names(constraints)
@@ -105,11 +108,11 @@ def report(model, q, v, constraints, active=None):
     if np.abs(left).max(initial=0.0) > CONTRADICTION * np.abs(found.gamma).max(initial=1.0):
         failure = 1
     actuated = rank_of(np.linalg.svd(free[active], compute_uv=False), 1.0)
-    held = Classification(len(A) + int(active.sum()),
-                          decomposition.rank + actuated, model.nv)
+    driven = Classification(len(A) + int(active.sum()),
+                            decomposition.rank + actuated, model.nv)
     return ConstraintReport(
         tuple(names), tuple(names[k] for k in dependent_rows(A, M)),
-        Classification(len(A), decomposition.rank, model.nv), held,
+        Classification(len(A), decomposition.rank, model.nv), driven,
         actuated, int(active.sum()) - actuated, _loose(model, free, active),
         decomposition.clearance,
         _is_singular(model, q, constraints, decomposition, free),
@@ -117,7 +120,7 @@ def report(model, q, v, constraints, active=None):
 
 
 def _loose(model, free, active):
-    """Return the joints that move in some free motion in which no active joint does."""
+    """Return the joints that move in a free motion in which no active joint moves."""
     motions = free @ null_space(free[active], 1.0)
     sizes = np.abs(motions).max(axis=1, initial=0.0)
     return tuple(joint.name for joint in model.joints
@@ -125,10 +128,10 @@ def _loose(model, free, active):
 
 
 def _is_singular(model, q, constraints, decomposition, free):
-    """Return whether the rank is greater a little step along a free motion."""
+    """Return whether the rank is greater after a small step along a free motion."""
     if not free.size:
         return False
-    mixed = free @ np.cos(1.0 + np.arange(free.shape[1]))  # all of them, none with a round weight
+    mixed = free @ np.cos(1.0 + np.arange(free.shape[1]))  # all of them, with irregular weights
     there = integrate(model, q, mixed, STEP / np.abs(mixed).max())
     A = constraint_matrix(model, there, constraints)
     unit = solve_triangular(decomposition.L, A.T, lower=True).T

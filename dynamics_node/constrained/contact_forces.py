@@ -1,24 +1,29 @@
-"""Which forces hold the contacts, without any force sensor? (float only: any rank)"""
+"""Compute contact forces from the model, without force sensors, for any rank (float only)."""
 
+from collections.abc import Sequence
 from typing import NamedTuple
 
 import numpy as np
+from numpy.typing import ArrayLike
 
-from dynamics_node.constrained.constraint import size
+from dynamics_node.constrained.constraint import Constraint, size
 from dynamics_node.constrained.rank_deficient import rank_deficient_forward
+from dynamics_node.model.model import Model
 
 
 class ContactForces(NamedTuple):
-    """Forces on the robot, and the motion they leave."""
+    """Contact forces on the robot, and the resulting acceleration."""
 
     force: np.ndarray      # (m,) multipliers on frame 2, in frame 1's axes [N, N m]
     a: np.ndarray          # (nv,)
     violation: np.ndarray  # (m,) A a + gamma: zero unless the constraints contradict each other
-    rank: int              # below m the forces are not unique, see `Support.internal`
+    rank: int              # below m the forces are not unique
 
 
-def contact_forces(model, q, v, tau, constraints, wrenches=None):
-    r"""Return the ContactForces of a robot driven by tau.
+def contact_forces(model: Model, q: np.ndarray, v: np.ndarray, tau: np.ndarray,
+                   constraints: Sequence[Constraint],
+                   wrenches: np.ndarray | None = None) -> ContactForces:
+    r"""Return the ContactForces under the torques tau.
 
     With h = b + g + friction - J' F_ext,
 
@@ -27,15 +32,15 @@ def contact_forces(model, q, v, tau, constraints, wrenches=None):
     :param q, v, tau: configuration (nq,), velocity and torque (nv,); of a free base tau is zero.
     :param wrenches: (bodies, 6) as for `inverse_dynamics`.
 
-    Hutter 2017, eq. 3.61, whose F_c = -force is what the robot does to its environment: a measure
-    of the ground's reaction that needs no sensor in the feet. Where contacts are redundant (four
-    feet of a rigid table) these are the smallest forces, sum of squares; a is unique all the same.
+    Hutter 2017, eq. 3.61, whose F_c = -force is the force of the robot on its environment. Where
+    contacts are redundant (the four feet of a rigid table) the forces are those of least sum of
+    squares; a is unique.
     """
     found = rank_deficient_forward(model, q, v, tau, constraints, wrenches)
     return ContactForces(found.multipliers, found.a, found.violation, found.rank)
 
 
-def by_name(constraints, force):
+def by_name(constraints: Sequence[Constraint], force: ArrayLike) -> dict[str, np.ndarray]:
     """Return {name of a constraint: its part of the force}, in order."""
     ends = np.cumsum([size(constraint) for constraint in constraints], dtype=int)
     return {constraint.name: part

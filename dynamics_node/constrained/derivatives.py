@@ -1,13 +1,15 @@
-"""How do accelerations, torques and constraint forces change with the state of closed loops?
+"""Compute the derivatives of constrained forward and inverse dynamics, for independent rows.
 
-For independent rows: both dynamics are the solution of a linear system, and so is its derivative.
+Both dynamics solve a linear system; their derivatives solve the same system.
 """
 
+from collections.abc import Sequence
 from typing import NamedTuple
 
 import numpy as np
 
 from dynamics_node.algorithms.inverse_dynamics_derivatives import inverse_dynamics_derivatives
+from dynamics_node.constrained.constraint import Constraint
 from dynamics_node.constrained.forward import constrained_forward_dynamics
 from dynamics_node.constrained.hybrid import DEPENDENT
 from dynamics_node.constrained.inverse import constrained_inverse_dynamics
@@ -16,11 +18,12 @@ from dynamics_node.constrained.row_derivatives import row_derivatives
 from dynamics_node.constrained.rows import constraint_matrix
 from dynamics_node.constrained.solve import rank_of
 from dynamics_node.errors import DynamicsError
+from dynamics_node.model.model import Model
 from dynamics_node.spatial.solve import factor, solve_factored, symmetric
 
 
-class ConstrainedForwardDerivatives(NamedTuple):
-    """Derivatives of (a, lambda) = FD(q, v, tau): column k is the change of k."""
+class ForwardDerivativesAndMargin(NamedTuple):
+    """Derivatives of (a, lambda) = FD(q, v, tau): column k belongs to the variable k."""
 
     dq: np.ndarray              # da/dq (nv, nv) along the tangent of q, see model/configuration.py
     dv: np.ndarray              # (nv, nv)
@@ -31,8 +34,10 @@ class ConstrainedForwardDerivatives(NamedTuple):
     margin: np.ndarray          # (m,) positive where the rows are independent
 
 
-def constrained_forward_dynamics_derivatives(model, q, v, tau, constraints, wrenches=None,
-                                             stabilisation=None):
+def constrained_forward_dynamics_derivatives(
+        model: Model, q: np.ndarray, v: np.ndarray, tau: np.ndarray,
+        constraints: Sequence[Constraint], wrenches: np.ndarray | None = None,
+        stabilisation: Sequence[float] | None = None) -> ForwardDerivativesAndMargin:
     r"""Return the derivatives of `forward.constrained_forward_dynamics` by q, v and tau.
 
     ID(q, v, a) - A' lambda = tau and A a + gamma = 0 hold at every state; differentiated, with
@@ -41,12 +46,12 @@ def constrained_forward_dynamics_derivatives(model, q, v, tau, constraints, wren
 
     :param wrenches: (bodies, 6) as for `inverse_dynamics`, constant in their bodies' frames.
 
-    Traceable, as the dynamics is.
+    Runs on symbols, like the dynamics.
     """
     solution = constrained_forward_dynamics(model, q, v, tau, constraints, wrenches, stabilisation)
     a, multipliers = solution.a, solution.multipliers
     free = inverse_dynamics_derivatives(model, q, v, a, wrenches)
-    held = row_derivatives(model, q, v, a, multipliers, constraints, stabilisation)
+    by_row = row_derivatives(model, q, v, a, multipliers, constraints, stabilisation)
     A = constraint_matrix(model, q, constraints)
     L, d = factor(free.da)
     Y = solve_factored(L, d, A.T)
@@ -59,16 +64,16 @@ def constrained_forward_dynamics_derivatives(model, q, v, tau, constraints, wren
         dmultipliers = solve_factored(*factors, A @ moved - E)
         return Y @ dmultipliers - moved, dmultipliers
 
-    by_q = found(free.dq - held.force_dq, held.error_dq)
-    by_v = found(free.dv, held.error_dv)
+    by_q = found(free.dq - by_row.force_dq, by_row.error_dq)
+    by_v = found(free.dv, by_row.error_dv)
     by_tau = found(-np.eye(model.nv), np.zeros(A.shape))
-    return ConstrainedForwardDerivatives(
+    return ForwardDerivativesAndMargin(
         by_q[0], by_v[0], symmetric(by_tau[0]), by_q[1], by_v[1], by_tau[1],
         factors[1] - DEPENDENT * np.diag(delassus))
 
 
 class ConstrainedInverseDerivatives(NamedTuple):
-    """Derivatives of (tau, lambda) = ID(q, v, a); rows of passive joints are zero."""
+    """Derivatives of (tau, lambda) = ID(q, v, a); those of passive torques are zero."""
 
     dq: np.ndarray              # dtau/dq (nv, nv) along the tangent of q
     dv: np.ndarray              # (nv, nv)
@@ -78,19 +83,21 @@ class ConstrainedInverseDerivatives(NamedTuple):
     multipliers_da: np.ndarray
 
 
-def constrained_inverse_dynamics_derivatives(model, q, v, a, constraints, active,
-                                             passive_torques=None, choice='least_force',
-                                             torque_weights=None, force_weights=None,
-                                             wrenches=None):
+def constrained_inverse_dynamics_derivatives(
+        model: Model, q: np.ndarray, v: np.ndarray, a: np.ndarray,
+        constraints: Sequence[Constraint], active: np.ndarray,
+        passive_torques: np.ndarray | None = None, choice: str = 'least_force',
+        torque_weights: np.ndarray | None = None, force_weights: np.ndarray | None = None,
+        wrenches: np.ndarray | None = None) -> ConstrainedInverseDerivatives:
     r"""Return the derivatives of `inverse.constrained_inverse_dynamics` by q, v and a.
 
-    The chosen multipliers are the stationary point of their cost with A_p' lambda = tau_pr - tau_p:
+    The multipliers are the stationary point of the cost with A_p' lambda = tau_pr - tau_p:
     H lambda + A_p nu = A_a W tau_ar,   H = A_a W A_a' + F,
     W and F the weights of torques and multipliers. Differentiated at constant lambda and nu,
     H dlambda + A_p dnu = dA_a W tau_a + A_a W (dtau_ar - dA_a' lambda) - dA_p nu,
     A_p' dlambda = dtau_pr - dA_p' lambda,   dtau_a = dtau_ar - dA_a' lambda - A_a' dlambda.
 
-    q, v and a vary freely, each by itself: along motions that keep the constraints it is the
+    q, v and a vary independently. Along motions that satisfy the constraints the result is the
     derivative of the torques, in other directions that of the formula. Float only.
 
     :raises DynamicsError: the rows are not of full rank, so the multipliers are not unique.
@@ -101,7 +108,7 @@ def constrained_inverse_dynamics_derivatives(model, q, v, a, constraints, active
         force_weights, wrenches)
     free = inverse_dynamics_derivatives(model, q, v, a, wrenches)
     multipliers = solution.multipliers
-    held = row_derivatives(model, q, v, a, multipliers, constraints)
+    by_row = row_derivatives(model, q, v, a, multipliers, constraints)
     A = constraint_matrix(model, q, constraints)
     A_a, A_p = A[:, active], A[:, ~active]
     m, passive = A_p.shape
@@ -112,7 +119,7 @@ def constrained_inverse_dynamics_derivatives(model, q, v, a, constraints, active
     system = np.block([[H, A_p], [A_p.T, np.zeros((passive, passive))]])
     if rank_of(np.linalg.svd(system, compute_uv=False)) < len(system):
         raise DynamicsError('the constraint forces are not unique, so they have no derivatives: '
-                            'drop redundant constraints, or weigh the multipliers too')
+                            'drop redundant constraints, or use choice weighted or least_force')
     tau_a = solution.tau[active]
     nu = np.linalg.lstsq(A_p, A_a @ (W * tau_a) - F * multipliers, rcond=None)[0]
 
@@ -126,7 +133,7 @@ def constrained_inverse_dynamics_derivatives(model, q, v, a, constraints, active
         dmultipliers = np.linalg.solve(system, np.vstack([first, change[~active]]))[:m]
         return active[:, None] * (change - A.T @ dmultipliers), dmultipliers
 
-    by_q = found(free.dq, held.force_dq, held.matrix_dq)
+    by_q = found(free.dq, by_row.force_dq, by_row.matrix_dq)
     by_v = found(free.dv, 0.0, None)
     by_a = found(free.da, 0.0, None)
     return ConstrainedInverseDerivatives(by_q[0], by_v[0], by_a[0], by_q[1], by_v[1], by_a[1])

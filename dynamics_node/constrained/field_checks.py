@@ -1,8 +1,10 @@
-"""Can the fields of a constraint be what they are? Each is returned as plain, hashable data."""
+"""Check the fields of a constraint and return them as plain, hashable data."""
 
 import math
 import numbers
 import reprlib
+from collections.abc import Callable
+from typing import NoReturn
 
 import numpy as np
 
@@ -10,40 +12,40 @@ from dynamics_node.errors import LONGEST_NAME, DynamicsError, shortened, shown
 from dynamics_node.model.configuration import UNIT_QUATERNION
 from dynamics_node.spatial import so3
 
-LARGEST = 1e9      # no mechanism has more of anything; products of two stay finite
+LARGEST = 1e9      # of any number; products of two stay finite
 SHORTEST = 1e-9    # of a distance and of an axis [m]
 IN_PLANE = 1e-6    # cosine of the angle between a line of contact and the normal, at most
 
 
-def refuse(name, field, is_what, expected):
+def refuse(name: str, field: str, is_what: str, expected: str) -> NoReturn:
     """Raise the DynamicsError about a field of the constraint of that name."""
     name = shortened(name, LONGEST_NAME)
     raise DynamicsError(f"constraint '{name}': {field} {is_what}; expected {expected}")
 
 
-def short(value):
-    """Return what is shown of a value, however large it is."""
+def short(value: object) -> str:
+    """Return a short repr of a value of any size, for an error message."""
     try:
         return reprlib.repr(value)
     except ValueError:  # an integer of 5000 digits has no text
         return shown(value)
 
 
-def text(value):
-    """Return a text as it is."""
+def text(value: object) -> str:
+    """Return a text unchanged."""
     if not isinstance(value, str):
         raise ValueError('text, in quotes where it looks like something else')
     return str(value)
 
 
-def name_of_it(value):
-    """Return a name: some text, which stands in the rows of every reply."""
+def check_name(value: str) -> str:
+    """Return a name: a non-empty text, which names the rows in every reply."""
     if not text(value).strip() or len(value) > LONGEST_NAME:
         raise ValueError(f'some text of at most {LONGEST_NAME} characters')
     return str(value)
 
 
-def number(value):
+def number(value: float) -> float:
     """Return a finite number as a float."""
     is_number = isinstance(value, numbers.Real) and not isinstance(value, (bool, np.bool_))
     if not is_number or not abs(value) <= LARGEST:
@@ -51,8 +53,8 @@ def number(value):
     return float(value)
 
 
-def coefficient(value):
-    """Return a number of at least zero, or nan: unknown; there is one nan, equal to itself."""
+def coefficient(value: float) -> float:
+    """Return a number of at least zero, or math.nan for unknown (one object, so that it hashes)."""
     if isinstance(value, (float, np.floating)) and math.isnan(value):
         return math.nan
     if number(value) < 0.0:
@@ -60,7 +62,7 @@ def coefficient(value):
     return float(value)
 
 
-def vector(value):
+def vector(value: object) -> tuple:
     """Return a tuple of finite numbers."""
     if not isinstance(value, (tuple, list, np.ndarray)):
         raise ValueError('numbers')
@@ -70,7 +72,7 @@ def vector(value):
         raise ValueError('numbers') from None
 
 
-def axis(value):
+def axis(value: object) -> tuple:
     """Return three numbers that are not all zero."""
     try:
         result = vector(value)
@@ -81,10 +83,10 @@ def axis(value):
     return result
 
 
-def pose(value):
+def pose(value: object) -> tuple:
     """Return () or (x, y, z, qx, qy, qz, qw), from that or from (x, y, z) or with roll pitch yaw.
 
-    The quaternion is kept as it is given: normalising it twice is not the same as once.
+    The quaternion is not normalised here: normalising twice differs from once.
     """
     choices = 'x y z, x y z roll pitch yaw, or x y z and a unit quaternion qx qy qz qw'
     try:
@@ -100,7 +102,7 @@ def pose(value):
     return result
 
 
-def joints(value):
+def joints(value: object) -> tuple:
     """Return () or the names of two joints."""
     names = value if isinstance(value, (tuple, list)) else (None,)
     if names and (len(names) != 2 or not all(isinstance(name, str) for name in names)
@@ -109,14 +111,14 @@ def joints(value):
     return tuple(names)
 
 
-CHECKS = {
-    'name': name_of_it, 'frame': text, 'to': name_of_it, 'pose': pose, 'to_pose': pose,
+CHECKS: dict[str, Callable] = {
+    'name': check_name, 'frame': text, 'to': check_name, 'pose': pose, 'to_pose': pose,
     'axis': axis, 'distance': number, 'joints': joints, 'ratio': number, 'offset': number,
     'friction': coefficient,
 }
 
 
-def tidy(name, field, value):
+def checked_field(name: object, field: str, value: object) -> object:
     """Return the value of a field as plain data, or raise a DynamicsError that names it."""
     try:
         return CHECKS[field](value)

@@ -1,54 +1,57 @@
-"""Can the contacts really give these forces? Friction cone, one-sidedness, centre of pressure.
+"""Check contact forces or impulses: friction cone, unilaterality, centre of pressure.
 
-Float only: verdicts look at values. Impulses are judged as forces are.
+Float only: the verdicts depend on values.
 """
 
 import math
+from collections.abc import Mapping, Sequence
 from typing import NamedTuple
 
 import numpy as np
+from numpy.typing import ArrayLike
 
-from dynamics_node.constrained.constraint import size
+from dynamics_node.constrained.constraint import Constraint, size
 from dynamics_node.constrained.contact_forces import by_name
 from dynamics_node.errors import DynamicsError
 
-# Forces below this share of the largest of all contacts are rounding: they neither pull nor slide.
+# Forces below this share of the largest of all contacts are rounding and count as zero.
 ROUNDING = 1e-9
 
 
 class ContactCheck(NamedTuple):
-    """One contact's force, in the axes of `to`, whose z is the normal, and what to think of it."""
+    """One contact's force, in the axes of `to`, whose z is the normal, and its verdicts."""
 
     name: str
     normal: float         # f_z, positive when the ground pushes [N]
     tangential: float     # sqrt(f_x^2 + f_y^2) [N]
-    ratio: float          # tangential / normal, the friction it takes; inf where nothing presses
-    margin: float         # mu normal - tangential, what it still holds; nan: friction unknown [N]
+    ratio: float          # tangential / normal, the friction needed; inf if the normal force is 0
+    margin: float         # mu normal - tangential; nan: friction unknown [N]
     verdict: str          # 'sticking', 'sliding', 'pulling', or 'unknown': friction unknown
     pressure: tuple       # centre of pressure (x, y) from the contact's origin; () if none [m]
-    support: str          # is it on the sole? 'inside', 'outside', 'unknown': no size given
+    support: str          # centre of pressure 'inside' or 'outside' the sole, 'unknown': no size
 
 
-def check_contacts(constraints, force, sizes=None):
+def check_contacts(constraints: Sequence[Constraint], force: ArrayLike,
+                   sizes: Mapping[str, ArrayLike] | None = None) -> list[ContactCheck]:
     r"""Return a ContactCheck for every point, line and flat contact among the constraints.
 
-    'pulling': f_z < 0, only glue does that. 'sliding': |f_t| > mu f_z, so it would slide instead.
-    The forces of both are those of a motion that does not happen.
+    'pulling': f_z < 0, the contact would open. 'sliding': |f_t| > mu f_z, the contact would slide.
+    In both cases the real motion differs from the one with these forces.
 
     With the moment m about the origin, the centre of pressure is (-m_y, m_x) / f_z. Outside the
-    sole it means tipping about an edge.
+    sole, the body tips about an edge.
 
     :param force: (m,) multipliers of all the constraints, in their order.
     :param sizes: {name: (half length along x, half width along y)} of flat contacts,
         {name: half length} of line contacts [m].
 
-    Moments about the normal (torsion) are not judged: how much of it a sole holds depends on how
-    the pressure is spread.
+    Moments about the normal (torsion) are not checked: their limit depends on the distribution of
+    the pressure.
     """
     force = np.asarray(force, dtype=float)
     if force.shape != (sum(map(size, constraints)),):
-        raise DynamicsError(f'force: {force.shape} numbers, the constraints have '
-                            f'{sum(map(size, constraints))} rows')
+        raise DynamicsError(f'force has the shape {force.shape}; expected one number for each of '
+                            f'the {sum(map(size, constraints))} rows of the constraints')
     parts = by_name(constraints, force)
     contacts = [(constraint, parts[constraint.name]) for constraint in constraints
                 if constraint.is_contact]
@@ -90,11 +93,11 @@ def _verdict(normal, margin, tiny):
 
 
 def _pressure(constraint, part):
-    """Return where on the contact the ground's push can be thought to act, (x, y)."""
+    """Return the centre of pressure, (x, y) [m]."""
     if constraint.kind == 'point_contact':
         return 0.0, 0.0
     about = constraint.across if constraint.kind == 'line_contact' else np.eye(3)
-    m = about.T @ part[3:]  # a line carries no moment about itself, so it is along the line
+    m = about.T @ part[3:]  # a line contact has no moment about its line
     return float(-m[1] / part[2]), float(m[0] / part[2])
 
 

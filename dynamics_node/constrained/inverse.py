@@ -1,5 +1,6 @@
-"""Which torques move a robot with closed loops like this? (float only: an SVD)"""
+"""Compute constrained inverse dynamics for rows of any rank (Kim 2012, eq. 56-66; float only)."""
 
+from collections.abc import Sequence
 from typing import NamedTuple
 
 import numpy as np
@@ -7,7 +8,7 @@ from scipy.linalg import solve_triangular
 
 from dynamics_node.algorithms.inverse_dynamics import inverse_dynamics
 from dynamics_node.algorithms.mass_matrix import mass_matrix
-from dynamics_node.constrained.constraint import row_names
+from dynamics_node.constrained.constraint import Constraint, row_names
 from dynamics_node.constrained.rank_deficient import CONSISTENT
 from dynamics_node.constrained.redundancy_resolution import (
     RedundancyWeights,
@@ -17,37 +18,44 @@ from dynamics_node.constrained.redundancy_resolution import (
 from dynamics_node.constrained.rows import rows
 from dynamics_node.constrained.solve import decompose, null_space
 from dynamics_node.errors import DynamicsError
+from dynamics_node.model.model import Model
 
 
 class ConstrainedInverse(NamedTuple):
-    """Torques that make the motion, and the forces that keep the constraints."""
+    """Torques of a motion and the constraint forces."""
 
     tau: np.ndarray          # (nv,) the passive ones as given
     multipliers: np.ndarray  # lambda (m,), on frame 2 from frame 1 in its axes [N, N m]
-    redundancy: int          # in how many ways the active torques could have been others
+    redundancy: int          # dimension of the active torques that leave the motion unchanged
 
 
-def constrained_inverse_dynamics(model, q, v, a, constraints, active, passive_torques=None,
-                                 choice='least_force', torque_weights=None, force_weights=None,
-                                 wrenches=None, tolerance=CONSISTENT):
+def constrained_inverse_dynamics(model: Model, q: np.ndarray, v: np.ndarray, a: np.ndarray,
+                                 constraints: Sequence[Constraint], active: np.ndarray,
+                                 passive_torques: np.ndarray | None = None,
+                                 choice: str = 'least_force',
+                                 torque_weights: np.ndarray | None = None,
+                                 force_weights: np.ndarray | None = None,
+                                 wrenches: np.ndarray | None = None,
+                                 tolerance: float = CONSISTENT) -> ConstrainedInverse:
     r"""Return the ConstrainedInverse of the motion (q, v, a) with M a + b = tau + A' lambda.
 
     With active joints a and passive ones p, and tau_r = M a + b,
     A_p' lambda = tau_pr - tau_p,   tau_a = tau_ar - A_a' lambda.
-    Where more than one lambda solves the former, `choice` takes the cheapest (see
-    `choice.Weights`): 'least_force', 'least_torque', 'weighted', or 'unique' to refuse.
+    If several lambda solve the former, `choice` selects the one of least cost (see
+    `redundancy_resolution.RedundancyWeights`): 'least_force', 'least_torque', 'weighted', or
+    'unique' to raise an error.
 
-    :param q, v, a: configuration (nq,), velocity and acceleration (nv,) that keep the constraints.
-    :param active: (nv,) booleans, True where there is a motor.
+    :param q, v, a: configuration (nq,), velocity and acceleration (nv,) of the constraints.
+    :param active: (nv,) booleans, True where actuated.
     :param passive_torques: (nv,) of which the passive entries are read; None for zero.
     :param torque_weights, force_weights: (n_a,) and (m,); None for ones.
     :param wrenches: (bodies, 6) as for `inverse_dynamics`.
-    :param tolerance: how far the motion may break the constraints, [m, m/s, m/s^2, or rad] beside
-        the sizes of the terms that should cancel.
+    :param tolerance: by which the motion may violate the constraints [m, m/s, m/s^2, or rad],
+        relative to the terms that should cancel where these are larger than 1.
 
     Kim 2012, eq. 56-66, here for rows of any rank.
 
-    :raises DynamicsError: the motion breaks the constraints, or the robot is under-actuated there:
+    :raises DynamicsError: the motion violates the constraints, or the robot is under-actuated:
         rank(A_p) < n_p.
     """
     active = np.asarray(active, dtype=bool)
@@ -76,7 +84,7 @@ def constrained_inverse_dynamics(model, q, v, a, constraints, active, passive_to
 
 
 def _refuse_broken(found, v, a, names, tolerance):
-    """Raise where the motion does not keep the constraints, and say which row and by how much."""
+    """Raise a DynamicsError that names the row which the motion violates most."""
     A = np.abs(found.A)
     parts = (('position', found.residual, 0.0 * found.residual, 'project_configuration'),
              ('velocity', found.A @ v, A @ np.abs(v), 'project_velocity'),
@@ -87,16 +95,16 @@ def _refuse_broken(found, v, a, names, tolerance):
         if np.any(excess > 0.0):
             k = int(np.argmax(excess))
             raise DynamicsError(f"the {what} breaks constraint row '{names[k]}' by "
-                                f'{broken[k]:.3g}; {remedy} finds one that keeps it')
+                                f'{broken[k]:.3g}; {remedy} finds one that satisfies it')
 
 
 def _underactuated(model, A_p, passive, rank):
-    """Return the reason: which passive joints can move while all active ones stand still."""
+    """Return the message: which passive joints can move while all active ones are at rest."""
     names = [joint.name for joint in model.joints
              for _ in range(joint.v.start, joint.v.stop)]
     motions = np.abs(null_space(A_p)).max(axis=1, initial=0.0)
     loose = [names[k] for k, size in zip(np.flatnonzero(passive), motions) if size > 1e-6]
     return (f'under-actuated: rank(A_p) = {rank} of {A_p.shape[1]} passive coordinates, so '
-            f"{', '.join(dict.fromkeys(loose))} can move while every active joint stands still, "
-            'and no torques enforce the whole motion; hybrid dynamics (rank_deficient_hybrid) '
-            'moves the active joints as prescribed and lets these go')
+            f"{', '.join(dict.fromkeys(loose))} can move while every active joint is at rest, "
+            'and no torques enforce the whole motion; use hybrid dynamics, which prescribes the '
+            'motion of the active joints alone')

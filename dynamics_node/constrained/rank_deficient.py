@@ -1,5 +1,6 @@
-"""How does the robot move when constraints repeat or contradict each other? (float only: an SVD)"""
+"""Compute constrained dynamics for rank-deficient or contradictory rows (float only: an SVD)."""
 
+from collections.abc import Sequence
 from typing import NamedTuple
 
 import numpy as np
@@ -7,95 +8,101 @@ from scipy.linalg import cho_solve, solve_triangular
 
 from dynamics_node.algorithms.inverse_dynamics import inverse_dynamics
 from dynamics_node.algorithms.mass_matrix import mass_matrix
+from dynamics_node.constrained.constraint import Constraint
 from dynamics_node.constrained.redundancy_resolution import (
     RedundancyWeights,
     redundancy,
     resolve_redundancy,
 )
 from dynamics_node.constrained.rows import rows
-from dynamics_node.constrained.solve import decompose
-from dynamics_node.constrained.stabilisation import wanted
+from dynamics_node.constrained.solve import Decomposition, decompose
+from dynamics_node.constrained.stabilisation import stabilised_gamma
 from dynamics_node.errors import DynamicsError
+from dynamics_node.model.model import Model
 
-# A motion is refused where it breaks a constraint by more than this, beside the sizes of the terms
-# that should cancel.
+# Greatest violation of a constraint by a given motion, relative to the terms that should cancel.
 CONSISTENT = 1e-6
 
 
 class RankDeficientMotion(NamedTuple):
-    """A solution of M a + b = tau + A' lambda, A a + gamma = 0, as far as there is one."""
+    """The solution of M a + b = tau + A' lambda, A a + gamma = 0, or its best approximation."""
 
     a: np.ndarray            # (nv,) unique where the rows do not contradict each other
     tau: np.ndarray          # (nv,)
-    multipliers: np.ndarray  # lambda (m,), the cheapest (of forward dynamics, the shortest)
-    rank: int                # of the driven joints' columns of A
-    violation: np.ndarray    # A a + gamma (m,): what the rows cannot all have, else zero
+    multipliers: np.ndarray  # lambda (m,), of least cost (forward dynamics: of least norm)
+    rank: int                # of the columns of A of the joints with given torque
+    violation: np.ndarray    # A a + gamma (m,): zero unless the rows contradict each other
 
 
-def rank_deficient_forward(model, q, v, tau, constraints, wrenches=None, stabilisation=None):
+def rank_deficient_forward(model: Model, q: np.ndarray, v: np.ndarray, tau: np.ndarray,
+                           constraints: Sequence[Constraint], wrenches: np.ndarray | None = None,
+                           stabilisation: Sequence[float] | None = None) -> RankDeficientMotion:
     r"""Return the RankDeficientMotion of the torques tau: the motion of least constraint (Gauss).
 
     With M = L L' and e = A a_r + gamma the acceleration is a_r + L^-T x, x = -(A L^-T)^+ e, and the
-    multipliers are the shortest with A' lambda = L x. Rows that contradict each other are all
-    broken a little: the least squares of the rows at unit length, A L^-T (see `solve.decompose`).
+    multipliers are the shortest with A' lambda = L x. Rows that contradict each other are satisfied
+    in the least-squares sense, at unit length of A L^-T (see `solve.decompose`).
 
-    Arguments as of `forward.constrained_forward_dynamics`, whose answer it gives where that has
-    one.
+    Arguments and, for independent rows, result as of `forward.constrained_forward_dynamics`.
     """
     given = np.zeros(model.nv, dtype=bool)
     return _solve(model, q, v, np.zeros(model.nv), tau, given, constraints, wrenches,
-                  stabilisation).answer
+                  stabilisation).motion
 
 
-def rank_deficient_hybrid(model, q, v, a, tau, given, constraints, wrenches=None,
-                          stabilisation=None,
-                       choice='least_force', torque_weights=None, force_weights=None):
+def rank_deficient_hybrid(model: Model, q: np.ndarray, v: np.ndarray, a: np.ndarray,
+                          tau: np.ndarray, given: np.ndarray, constraints: Sequence[Constraint],
+                          wrenches: np.ndarray | None = None,
+                          stabilisation: Sequence[float] | None = None, choice: str = 'least_force',
+                          torque_weights: np.ndarray | None = None,
+                          force_weights: np.ndarray | None = None) -> RankDeficientMotion:
     r"""Return the RankDeficientMotion of prescribed accelerations and torques, for m > n_v too.
 
-    The driven joints move by themselves as in `rank_deficient_forward`, with M_vv and A_v. What
-    multipliers with A_v' z = 0 may be added is paid for by the prescribed joints alone: `choice`
-    says how (see `choice.Weights`; torque_weights are those of the prescribed joints).
+    The joints v with given torque move as in `rank_deficient_forward`, with M_vv and A_v.
+    Multipliers with A_v' z = 0 change only the torques of the prescribed joints: `choice` selects
+    them (see `redundancy_resolution.RedundancyWeights`; torque_weights are those of the prescribed
+    joints).
 
     Kim 2012, section 3.3: eq. 76-80, and eq. 61 for m > n_v.
 
-    :raises DynamicsError: no motion of the driven joints reconciles the prescribed accelerations
-        with the constraints; the message says by how much.
+    :raises DynamicsError: the prescribed accelerations contradict the constraints for every motion
+        of the other joints; the message gives the violation.
     """
     given = np.asarray(given, dtype=bool)
-    A, target, decomposition, answer = _solve(model, q, v, a, tau, given, constraints, wrenches,
+    A, target, decomposition, motion = _solve(model, q, v, a, tau, given, constraints, wrenches,
                                               stabilisation)
-    size = np.abs(A) @ np.abs(answer.a) + np.abs(target)
-    worst = np.abs(answer.violation).max(initial=0.0)
+    size = np.abs(A) @ np.abs(motion.a) + np.abs(target)
+    worst = np.abs(motion.violation).max(initial=0.0)
     if np.any(given) and worst > CONSISTENT * size.max(initial=1.0):
         raise DynamicsError(
             'the prescribed accelerations and the constraints contradict each other: whatever the '
-            f'other joints do, A a + gamma is off by {worst:.3g}; prescribe fewer joints '
-            f'({int(given.sum())} are), or accelerations that keep the constraints')
+            f'other joints do, A a + gamma is off by {worst:.3g}; prescribe fewer than '
+            f'{int(given.sum())} joints, or accelerations that satisfy the constraints')
     A_u = A[:, given]
-    needed = answer.tau[given] + A_u.T @ answer.multipliers
+    needed = motion.tau[given] + A_u.T @ motion.multipliers
     weights = RedundancyWeights(choice, int(given.sum()), len(A), torque_weights, force_weights)
     internal = decomposition.internal()
     if weights.unique and redundancy(A_u, internal):
         raise DynamicsError('the torques of the prescribed joints are not unique: choose one of '
                             'least_force, least_torque, weighted')
-    multipliers = resolve_redundancy(weights, A_u, needed, answer.multipliers, internal)
-    torque = answer.tau.copy()
+    multipliers = resolve_redundancy(weights, A_u, needed, motion.multipliers, internal)
+    torque = motion.tau.copy()
     torque[given] = needed - A_u.T @ multipliers
-    return answer._replace(tau=torque, multipliers=multipliers)
+    return motion._replace(tau=torque, multipliers=multipliers)
 
 
 class _Solved(NamedTuple):
-    """The answer with the shortest multipliers, and what it takes to choose others."""
+    """The motion with the shortest multipliers, and the data to select others."""
 
     A: np.ndarray
-    target: np.ndarray     # A a + target = 0
-    decomposition: object  # of the driven joints' columns
-    answer: RankDeficientMotion
+    target: np.ndarray            # A a + target = 0
+    decomposition: Decomposition  # of the columns of the joints with given torque
+    motion: RankDeficientMotion
 
 
 def _solve(model, q, v, a, tau, given, constraints, wrenches, stabilisation):
     found = rows(model, q, v, constraints)
-    A, target = found.A, wanted(found, v, stabilisation)
+    A, target = found.A, stabilised_gamma(found, v, stabilisation)
     M = mass_matrix(model, q)
     prescribed = np.where(given, a, 0.0)
     known = inverse_dynamics(model, q, v, prescribed, wrenches)
@@ -111,5 +118,5 @@ def _solve(model, q, v, a, tau, given, constraints, wrenches, stabilisation):
     full = prescribed.copy()
     full[driven] = free + solve_triangular(L, x, lower=True, trans=1)
     torque = np.where(given, known + M[:, driven] @ full[driven] - A.T @ multipliers, tau)
-    answer = RankDeficientMotion(full, torque, multipliers, decomposition.rank, A @ full + target)
-    return _Solved(A, target, decomposition, answer)
+    motion = RankDeficientMotion(full, torque, multipliers, decomposition.rank, A @ full + target)
+    return _Solved(A, target, decomposition, motion)

@@ -1,4 +1,4 @@
-"""Which constraints does this text, or this dict, ask for? And back.
+"""Read constraints from YAML or dicts, and write them.
 
     constraints:
       - name: knee
@@ -9,10 +9,11 @@
         axis: [0, 1, 0]
     passive: [ankle]
 
-Every field of `Constraint` may be given by its name; `passive` lists joints that have no motor.
+Every field of `Constraint` may be given by its name; `passive` lists joints without actuator.
 """
 
 import re
+from collections.abc import Mapping, Sequence
 from dataclasses import fields
 from typing import NamedTuple
 
@@ -26,18 +27,19 @@ MAX_VALUES = 50_000
 
 _KEYS = ('constraints', 'passive')
 _TEXTS = ('name', 'kind', 'frame', 'to', 'joints')
-# YAML 1.1 takes 1e-3 for text, since it has no point.
+# YAML 1.1 reads 1e-3 as text, since it has no point.
 _NUMBER = re.compile(r'[-+]?(\d+\.?\d*|\.\d+)([eE][-+]?\d+)?\Z')
 
 
 class Loops(NamedTuple):
-    """What closes the loops of a robot."""
+    """The loop constraints of a robot and its passive joints."""
 
-    constraints: tuple  # of Constraint
-    passive: tuple      # names of the joints that have no motor
+    constraints: tuple[Constraint, ...]
+    passive: tuple[str, ...]  # names of the joints without actuator
 
 
-def read_constraints(source):
+def read_constraints(
+        source: str | Mapping | Sequence[Constraint | Mapping]) -> tuple[Constraint, ...]:
     """Return the constraints, a tuple of Constraint.
 
     :param source: a YAML text or a dict with a list under `constraints`, or the list itself, of
@@ -47,8 +49,8 @@ def read_constraints(source):
     return read_loops(source).constraints
 
 
-def read_loops(source):
-    """Return the Loops, constraints and passive joints, of the same sources."""
+def read_loops(source: str | Mapping | Sequence[Constraint | Mapping]) -> Loops:
+    """Return the Loops, constraints and passive joints; source as for `read_constraints`."""
     if isinstance(source, (list, tuple)):
         source = {'constraints': source}
     found = _loaded(source) if isinstance(source, str) else source
@@ -65,22 +67,22 @@ def read_loops(source):
                  tuple(passive))
 
 
-def as_dict(constraint):
+def as_dict(constraint: Constraint) -> dict:
     """Return the fields of a constraint that are not the default, as plain data for YAML."""
     return {field.name: list(value) if isinstance(value, tuple) else value
             for field in fields(constraint)
             if (value := getattr(constraint, field.name)) not in (field.default,)}
 
 
-def to_yaml(constraints, passive=()):
+def to_yaml(constraints: Sequence[Constraint], passive: Sequence[str] = ()) -> str:
     """Return the text from which `read_loops` reads the same constraints and passive joints."""
     constraints, passive = _list('constraints', constraints), _list('passive', passive)
     for entry in constraints:
         if not isinstance(entry, Constraint):
             raise DynamicsError(f'{short(entry)} is no Constraint')
     _check_names(passive)
-    import yaml  # comes with rclpy; nobody who needs no text needs it
-    content = {'constraints': [as_dict(constraint) for constraint in constraints]}
+    import yaml  # comes with rclpy; not needed to read dicts
+    content: dict[str, list] = {'constraints': [as_dict(constraint) for constraint in constraints]}
     if passive:
         content['passive'] = list(passive)
     return yaml.safe_dump(content, sort_keys=False, default_flow_style=None, allow_unicode=True)
@@ -124,7 +126,7 @@ def _constraint(number, entry):
 
 
 def _numbers(value):
-    """Return a value with the texts in it that are numbers made so, one list deep."""
+    """Return a value with numeric texts converted to floats, in one level of lists."""
     if isinstance(value, (list, tuple)):
         return [_number(entry) for entry in value]
     return _number(value)
@@ -135,7 +137,7 @@ def _number(value):
 
 
 def _loaded(text):
-    """Return what the YAML text holds: plain data, each key once."""
+    """Return the content of the YAML text: plain data, each key once."""
     if len(text) > MAX_CHARACTERS:
         raise DynamicsError(f'the constraints are a text of {len(text)} characters; expected at '
                             f'most {MAX_CHARACTERS}')

@@ -1,4 +1,4 @@
-"""Many sets of torques move the robot alike: which one? (float only: a least-squares solve)"""
+"""Resolve redundancy: select the multipliers of least cost (float only: a least-squares solve)."""
 
 import numpy as np
 
@@ -9,17 +9,17 @@ CHOICES = ('least_force', 'least_torque', 'weighted', 'unique')
 
 
 class RedundancyWeights:
-    """What a solution costs: sum of torque_k tau_k^2 + sum of force_k lambda_k^2.
+    """Weights of the cost: sum of torque_k tau_k^2 + sum of force_k lambda_k^2.
 
     :param choice: 'least_force' for the least multipliers, 'least_torque' for the least torques of
-        the active joints, 'weighted' for the weights given, 'unique' to be refused a choice.
+        the active joints, 'weighted' for both, 'unique' for an error if there is redundancy.
     :param torque: (n_a,) of the active joints, at least 0 [1/(N m)^2 or 1/N^2]; None for ones.
     :param force: (m,) of the multipliers, at least 0 [1/N^2 or 1/(N m)^2]; None for ones.
     """
 
     def __init__(self, choice, joints, multipliers, torque=None, force=None):
         if choice not in CHOICES:
-            raise DynamicsError(f"choice '{choice}' is none of {', '.join(CHOICES)}")
+            raise DynamicsError(f"choice '{choice}' is none of: {', '.join(CHOICES)}")
         self.unique = choice == 'unique'
         self.torque = _weights('torque', torque, joints) * (choice in ('least_torque', 'weighted'))
         self.force = _weights('force', force, multipliers) * (choice != 'least_torque')
@@ -33,26 +33,27 @@ def _weights(name, weights, n):
     return weights
 
 
-def redundancy(A_a, internal):
-    """Return in how many ways the active torques can change and the motion stay; see `choose`."""
+def redundancy(A_a: np.ndarray, internal: np.ndarray) -> int:
+    """Return the dimension of the active torques that leave the motion unchanged."""
     s = np.linalg.svd(A_a.T @ internal, compute_uv=False)
-    return rank_of(s, np.linalg.norm(A_a))
+    return rank_of(s, float(np.linalg.norm(A_a)))
 
 
-def resolve_redundancy(weights, A_a, needed, particular, internal):
-    r"""Return the cheapest multipliers lambda = particular + N s, (m,).
+def resolve_redundancy(weights: RedundancyWeights, A_a: np.ndarray, needed: np.ndarray,
+                       particular: np.ndarray, internal: np.ndarray) -> np.ndarray:
+    r"""Return the multipliers of least cost, lambda = particular + N s, (m,).
 
     Minimise  torque . (needed - A_a' lambda)^2 + force . lambda^2  over s; of several, the s of the
-    least norm. With weights of torques alone it is eq. 62-64, of multipliers alone eq. 59 with
-    s = 0.
+    least norm. With weights of torques alone it is Kim 2012, eq. 62-64, of multipliers alone eq. 59
+    with s = 0.
 
-    :param A_a: (m, n_a) the active joints' columns.
-    :param needed: tau_ar (n_a,), the active torques if there were no constraint forces.
+    :param A_a: (m, n_a) the active joints' columns of A.
+    :param needed: tau_ar (n_a,), the active torques without constraint forces.
     :param particular: (m,) one solution, the shortest.
-    :param internal: N (m, k), orthonormal: what may be added to it.
+    :param internal: N (m, k), orthonormal basis of the internal forces.
     """
     root_torque, root_force = np.sqrt(weights.torque), np.sqrt(weights.force)
     matrix = np.vstack([root_torque[:, None] * (A_a.T @ internal), root_force[:, None] * internal])
     goal = np.concatenate([root_torque * (needed - A_a.T @ particular), -root_force * particular])
-    scale = np.linalg.norm(np.vstack([root_torque[:, None] * A_a.T, np.diag(root_force)]))
+    scale = float(np.linalg.norm(np.vstack([root_torque[:, None] * A_a.T, np.diag(root_force)])))
     return particular + internal @ least_squares(matrix, goal, scale)

@@ -1,18 +1,22 @@
-"""How does the robot move after its contacts have hit, where they are redundant? (float only)"""
+"""Compute impacts with rank-deficient constraint rows (float only: an SVD)."""
 
+from collections.abc import Mapping, Sequence
 from typing import NamedTuple
 
 import numpy as np
+from numpy.typing import ArrayLike
 
 from dynamics_node.algorithms.mass_matrix import mass_matrix
+from dynamics_node.constrained.constraint import Constraint
 from dynamics_node.constrained.impact import restitution_of_rows
 from dynamics_node.constrained.rows import constraint_matrix
 from dynamics_node.constrained.solve import decompose
 from dynamics_node.errors import DynamicsError
+from dynamics_node.model.model import Model
 
 
 class RedundantImpact(NamedTuple):
-    """An Impact through constraints of any rank."""
+    """An impact with constraints of any rank."""
 
     v: np.ndarray          # (nv,) velocity after the impact
     impulse: np.ndarray    # (m,) the smallest, sum of squares [N s, N m s]
@@ -21,12 +25,13 @@ class RedundantImpact(NamedTuple):
     rank: int
 
 
-def redundant_impact(model, q, v, constraints, restitution=0.0):
-    """Return the RedundantImpact: as `impact`, for the four feet of a table or a singular leg.
+def redundant_impact(model: Model, q: np.ndarray, v: np.ndarray, constraints: Sequence[Constraint],
+                     restitution: ArrayLike | Mapping[str, ArrayLike] = 0.0) -> RedundantImpact:
+    """Return the RedundantImpact: as `impact`, for example for four feet of one rigid body.
 
-    v^+ and the loss are unique, the impulses are the smallest that do it. Feet of one rigid body
-    with several restitutions ask for the impossible: then the rows are met in the sense of least
-    squares, and `violation` says by how much they are not.
+    v^+ and the loss are unique, the impulses are those of least sum of squares. Different
+    restitutions for feet of one rigid body can contradict each other: then the rows are satisfied
+    in the least-squares sense, and `violation` is not zero.
     """
     e = _checked(restitution_of_rows(constraints, restitution))
     A = constraint_matrix(model, q, constraints)
@@ -43,5 +48,6 @@ def redundant_impact(model, q, v, constraints, restitution=0.0):
 
 def _checked(e):
     if not np.all((e >= 0.0) & (e <= 1.0)):
-        raise DynamicsError('restitution: must be from 0 (plastic) to 1 (elastic)')
+        raise DynamicsError(f'restitution is {e.tolist()}; expected numbers from 0 (plastic) to 1 '
+                            '(elastic)')
     return e

@@ -1,21 +1,23 @@
-"""How does one state of a held robot answer: quickly where rows are independent, else at all?
+"""Compute constrained dynamics of one state: by the regular path, else by a rank-deficient one.
 
-The quick way divides by pivots that are zero where rows repeat each other; its margin says so. What
-answers then is float only and imports SciPy, 0.1 s: not before it is needed.
+The regular path divides by pivots, which are zero for dependent rows; its margins detect that. The
+fallback is float only and imports SciPy (0.1 s), so it is imported when first needed.
 """
 
 import itertools
+from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 import numpy as np
 
 from dynamics_node.constrained import impact as impacts
-from dynamics_node.constrained.constraint import row_names
+from dynamics_node.constrained.constraint import Constraint, row_names
 from dynamics_node.constrained.forward import constrained_forward_dynamics
 from dynamics_node.constrained.hybrid import constrained_hybrid_dynamics
-from dynamics_node.constrained.proximal import proximal_forward_dynamics
+from dynamics_node.constrained.proximal import Proximal, proximal_forward_dynamics
 from dynamics_node.errors import DynamicsError, SingularModel
+from dynamics_node.model.model import Model
 
 
 class ConstrainedMotion(NamedTuple):
@@ -27,15 +29,15 @@ class ConstrainedMotion(NamedTuple):
 
 
 class AfterImpact(NamedTuple):
-    """The state after, and what it took."""
+    """Velocity after an impact, impulses and energy loss."""
 
     v: np.ndarray            # (nv,)
     impulse: np.ndarray      # (m,) on frame 2, in frame 1's axes [N s, N m s]
     energy_loss: np.ndarray  # kinetic energy before, less that after [J]
 
 
-class ConstrainedForwardDerivatives(NamedTuple):
-    """Derivatives of acceleration and multipliers: column k is the change of k."""
+class ConstrainedDerivatives(NamedTuple):
+    """Derivatives of acceleration and multipliers: column k belongs to the variable k."""
 
     dq: np.ndarray              # da/dq (nv, nv) along unit velocities
     dv: np.ndarray              # (nv, nv)
@@ -45,59 +47,71 @@ class ConstrainedForwardDerivatives(NamedTuple):
     multipliers_dtau: np.ndarray
 
 
-def forward(model, constraints, q, v, tau, wrenches=None, stabilisation=None):
-    """Return the ConstrainedMotion under the torques tau; never NaN where there is an answer."""
+def forward(model: Model, constraints: Sequence[Constraint], q: np.ndarray, v: np.ndarray,
+            tau: np.ndarray, wrenches: np.ndarray | None = None,
+            stabilisation: Sequence[float] | None = None) -> ConstrainedMotion:
+    """Return the ConstrainedMotion under the torques tau, for rows of any rank."""
     with np.errstate(all='ignore'):
         found = constrained_forward_dynamics(model, q, v, tau, constraints, wrenches,
                                              stabilisation)
     if _regular(found):
         return ConstrainedMotion(found.a, tau, found.multipliers)
     from dynamics_node.constrained.rank_deficient import rank_deficient_forward
-    with solving():
-        found = rank_deficient_forward(model, q, v, tau, constraints, wrenches, stabilisation)
-    return ConstrainedMotion(found.a, tau, found.multipliers)
+    with linear_algebra_errors():
+        fallback = rank_deficient_forward(model, q, v, tau, constraints, wrenches, stabilisation)
+    return ConstrainedMotion(fallback.a, tau, fallback.multipliers)
 
 
-def near(model, constraints, settings, q, v, tau, wrenches=None, stabilisation=None):
-    """Return the ConstrainedMotion whose multipliers stay bounded, see proximal.py."""
-    with np.errstate(all='ignore'):  # where there is no inertia, it is said below
+def proximal_forward(model: Model, constraints: Sequence[Constraint], settings: Proximal,
+                     q: np.ndarray, v: np.ndarray, tau: np.ndarray,
+                     wrenches: np.ndarray | None = None,
+                     stabilisation: Sequence[float] | None = None) -> ConstrainedMotion:
+    """Return the ConstrainedMotion with bounded multipliers, see proximal.py."""
+    with np.errstate(all='ignore'):  # a singular M is reported below
         found = proximal_forward_dynamics(model, q, v, tau, constraints, wrenches, stabilisation,
                                           settings)
     if not (found.inertia_margin > 0.0).all():
         raise SingularModel('proximal: some motion of the tree meets no inertia; give every moving '
-                            'link mass, or ask without proximal')
+                            'link mass, or set proximal to False')
     return ConstrainedMotion(found.a, tau, found.multipliers)
 
 
-def hybrid(model, constraints, q, v, a, tau, given, wrenches=None, stabilisation=None):
+def hybrid(model: Model, constraints: Sequence[Constraint], q: np.ndarray, v: np.ndarray,
+           a: np.ndarray, tau: np.ndarray, given: np.ndarray, wrenches: np.ndarray | None = None,
+           stabilisation: Sequence[float] | None = None) -> ConstrainedMotion:
     """Return the ConstrainedMotion from a where given (nv,) is 1 and tau where it is 0."""
     given = given > 0.5
     with np.errstate(all='ignore'):
         found = constrained_hybrid_dynamics(model, q, v, a, tau, given, constraints, wrenches,
                                             stabilisation)
-    if not _regular(found):
-        from dynamics_node.constrained.rank_deficient import rank_deficient_hybrid
-        with solving():
-            found = rank_deficient_hybrid(model, q, v, a, tau, given, constraints, wrenches,
-                                       stabilisation)
-    return ConstrainedMotion(found.a, found.tau, found.multipliers)
+    if _regular(found):
+        return ConstrainedMotion(found.a, found.tau, found.multipliers)
+    from dynamics_node.constrained.rank_deficient import rank_deficient_hybrid
+    with linear_algebra_errors():
+        fallback = rank_deficient_hybrid(model, q, v, a, tau, given, constraints, wrenches,
+                                         stabilisation)
+    return ConstrainedMotion(fallback.a, fallback.tau, fallback.multipliers)
 
 
-def impact(model, constraints, q, v, restitution):
+def impact(model: Model, constraints: Sequence[Constraint], q: np.ndarray, v: np.ndarray,
+           restitution: np.ndarray) -> AfterImpact:
     """Return the AfterImpact; restitution (m,), one per row."""
     with np.errstate(all='ignore'):
         found = impacts.impact(model, q, v, constraints, restitution)
-    if not _regular(found):
-        from dynamics_node.constrained.redundant_impact import redundant_impact
-        with solving():
-            found = redundant_impact(model, q, v, constraints, restitution)
-    return AfterImpact(found.v, found.impulse, np.asarray(found.energy_loss))
+    if _regular(found):
+        return AfterImpact(found.v, found.impulse, np.asarray(found.energy_loss))
+    from dynamics_node.constrained.redundant_impact import redundant_impact
+    with linear_algebra_errors():
+        fallback = redundant_impact(model, q, v, constraints, restitution)
+    return AfterImpact(fallback.v, fallback.impulse, np.asarray(fallback.energy_loss))
 
 
-def forward_derivatives(model, constraints, q, v, tau, wrenches=None):
-    """Return the ConstrainedForwardDerivatives.
+def forward_derivatives(model: Model, constraints: Sequence[Constraint], q: np.ndarray,
+                        v: np.ndarray, tau: np.ndarray,
+                        wrenches: np.ndarray | None = None) -> ConstrainedDerivatives:
+    """Return the ConstrainedDerivatives.
 
-    :raises DynamicsError: the rows depend on each other; it names those that repeat others.
+    :raises DynamicsError: the rows are dependent; the message names the redundant ones.
     """
     from dynamics_node.constrained.derivatives import constrained_forward_dynamics_derivatives
     with np.errstate(all='ignore'):
@@ -108,12 +122,12 @@ def forward_derivatives(model, constraints, q, v, tau, wrenches=None):
         raise DynamicsError(
             f'the constraint rows depend on each other here: {", ".join(names[k] for k in weak)} '
             'repeat others, so the multipliers have no derivatives; drop them')
-    return ConstrainedForwardDerivatives(*found[:-1])
+    return ConstrainedDerivatives(*found[:-1])
 
 
 @contextmanager
-def solving():
-    """Let LAPACK's complaints about numbers that have overflown be ours, and NumPy's none."""
+def linear_algebra_errors() -> Iterator[None]:
+    """Raise LAPACK errors on overflown numbers as DynamicsError, and silence NumPy warnings."""
     try:
         with np.errstate(all='ignore'):
             yield
@@ -124,8 +138,8 @@ def solving():
                             ) from error
 
 
-def nothing(kind, nv, m):
-    """Return a function that answers zeros, of the shapes that the fields of a kind have."""
+def zero_result(kind: Any, nv: int, m: int) -> Callable[..., tuple]:
+    """Return a function that returns zeros in the shapes of the fields of a result type."""
     shapes = {**dict.fromkeys(('a', 'tau', 'unsupported'), (nv,)),
               **dict.fromkeys(('multipliers', 'force', 'violation', 'slip'), (m,)),
               **dict.fromkeys(('dq', 'dv', 'da'), (nv, nv)),
@@ -133,31 +147,34 @@ def nothing(kind, nv, m):
     return lambda *_: tuple(np.zeros(shapes.get(field, ())) for field in kind._fields)
 
 
-def is_batch(array):
-    """Return whether an argument is a batch of states; what is no array is refused elsewhere."""
+def is_batch(array: Any) -> bool:
+    """Return whether an argument is a batch of states; False if NumPy cannot read it."""
     try:
         return np.ndim(array) == 2
     except Exception:  # an object may raise anything when NumPy reads it
         return False
 
 
-def numbered(answer, *arrays):
-    """Return the answer to a state as one that says, of a batch, in which state it fails."""
+def with_state_number(function: Callable, *arrays: object) -> Callable:
+    """Return the function of one state with errors that name the state of the batch.
+
+    :param arrays: arguments of the call; a batch if one of them is two-dimensional.
+    """
     if not any(is_batch(array) for array in arrays):
-        def one(*state):
-            with solving():
-                return answer(*state)
-        return one
+        def of_single_state(*state):
+            with linear_algebra_errors():
+                return function(*state)
+        return of_single_state
     numbers = itertools.count()
 
-    def next_one(*state):
+    def of_next_state(*state):
         number = next(numbers)
         try:
-            with solving():
-                return answer(*state)
+            with linear_algebra_errors():
+                return function(*state)
         except DynamicsError as error:
             raise DynamicsError(f'state {number} of the batch: {error}') from error
-    return next_one
+    return of_next_state
 
 
 def _regular(found):

@@ -1,16 +1,19 @@
-"""How do constraint forces and constraint errors change with position and velocity?"""
+"""Compute the derivatives of constraint forces and constraint errors by q and v (dual numbers)."""
 
+from collections.abc import Sequence
 from typing import NamedTuple
 
 import numpy as np
 
-from dynamics_node.algorithms.dual import slopes_of, state_varying_with_q_and_v
+from dynamics_node.algorithms.dual import dual_state, slopes_of
+from dynamics_node.constrained.constraint import Constraint
 from dynamics_node.constrained.rows import rows
-from dynamics_node.constrained.stabilisation import wanted
+from dynamics_node.constrained.stabilisation import stabilised_gamma
+from dynamics_node.model.model import Model
 
 
 class RowDerivatives(NamedTuple):
-    """Derivatives along the tangent of q and by v, while a and lambda stay."""
+    """Derivatives along the tangent of q and by v, at constant a and lambda."""
 
     force_dq: np.ndarray   # d(A' lambda)/dq (nv, nv)
     error_dq: np.ndarray   # d(A a + gamma)/dq (m, nv)
@@ -18,15 +21,17 @@ class RowDerivatives(NamedTuple):
     matrix_dq: np.ndarray  # dA/dq (m, nv, nv)
 
 
-def row_derivatives(model, q, v, a, multipliers, constraints, stabilisation=None):
-    """Return the RowDerivatives: `rows` run once on numbers that carry their derivatives.
+def row_derivatives(model: Model, q: np.ndarray, v: np.ndarray, a: np.ndarray,
+                    multipliers: np.ndarray, constraints: Sequence[Constraint],
+                    stabilisation: Sequence[float] | None = None) -> RowDerivatives:
+    """Return the RowDerivatives, from one run of `rows` on dual numbers.
 
-    With stabilisation, of all that A a should cancel (see `stabilisation.wanted`).
+    With stabilisation, gamma is that of `stabilisation.stabilised_gamma`.
     """
     n = model.nv
-    q, v = state_varying_with_q_and_v(model, q, v)
+    q, v = dual_state(model, q, v)
     found = rows(model, q, v, constraints)
-    error = slopes_of(found.A @ a + wanted(found, v, stabilisation), 2 * n)
+    error = slopes_of(found.A @ a + stabilised_gamma(found, v, stabilisation), 2 * n)
     matrix = slopes_of(found.A, 2 * n)[..., :n]
     force = np.sum(matrix * multipliers[:, None, None], axis=0)
     return RowDerivatives(force, error[:, :n], error[:, n:], matrix)

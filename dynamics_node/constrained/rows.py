@@ -1,99 +1,105 @@
-"""By how much are constraints broken, and what do they ask of velocity and acceleration?
+"""Compute the constraint rows: residual, Jacobian A and bias gamma.
 
-Frame 2 is held to frame 1. With d = p2 - p1 the motion of frame 2 seen from frame 1 is
+With d = p2 - p1 the motion of frame 2 relative to frame 1 is
 
     position  u = R1' d,     its rate  R1'(v2 - v1 - w1 x d),
     rotation  R = R1' R2,    its rate  R1'(w2 - w1),
 
-and each kind of constraint holds some of it. A joint that carries both bodies moves them alike:
-its columns of A are exactly zero.
+and each kind of constraint restricts some of it. The columns of A of a joint that moves both bodies
+are exactly zero.
 """
 
-from typing import NamedTuple
+from collections.abc import Callable, Sequence
+from typing import Any, NamedTuple
 
 import numpy as np
 
 from dynamics_node.algorithms.kinematics import path_to
-from dynamics_node.constrained.constraint import ROWS, frame_of, size
-from dynamics_node.constrained.world_kinematics import at_point, moving_at_constant_speed, placed
+from dynamics_node.algorithms.recursion import add_block
+from dynamics_node.constrained.constraint import ROWS, Constraint, frame_of, size
+from dynamics_node.constrained.world_kinematics import at_point, world_motions, world_placements
+from dynamics_node.model.model import Model
 from dynamics_node.spatial.se3 import Pose
 from dynamics_node.spatial.so3 import cross, unskew
 
 
 class ConstraintRows(NamedTuple):
-    """What constraints say about a state, one row after the other in the order of `row_names`."""
+    """The constraint rows at a state, in the order of `row_names`."""
 
-    residual: np.ndarray  # (m,) zero where they are kept [m or rad]; its rate is A v where they are
-    A: np.ndarray         # (m, nv) A v: the relative velocities that are held at zero
+    residual: np.ndarray  # (m,) zero where satisfied [m or rad]; its rate there is A v
+    A: np.ndarray         # (m, nv) A v: the relative velocities that must be zero
     gamma: np.ndarray     # (m,) (dA/dt) v: with A a + gamma = 0 they stay zero
 
 
-def rows(model, q, v, constraints):
-    """Return the Rows of the constraints, O(n + m depth).
+def rows(model: Model, q: np.ndarray, v: np.ndarray,
+         constraints: Sequence[Constraint]) -> ConstraintRows:
+    """Return the ConstraintRows of the constraints, O(n + m depth).
 
     :param constraints: of Constraint, valid for the model (see `constraint.validate`).
     """
-    places = placed(model, q)
-    motions = moving_at_constant_speed(model, q, v, places)
-    pairs = [_pair(model, places, constraint) for constraint in constraints]
+    placements = world_placements(model, q)
+    motions = world_motions(model, q, v, placements)
+    pairs = [_pair(model, placements, constraint) for constraint in constraints]
     return ConstraintRows(_joined(_residual(model, q, pair) for pair in pairs),
-                _matrix(model, places, pairs),
+                _matrix(model, placements, pairs),
                 _joined(_gamma(motions, pair) for pair in pairs))
 
 
-def sine_of_turn(R, axis=None):
-    """Return how far R is turned from the identity, sin(angle) times axis in frame 1's axes, (3,).
+def sine_of_turn(R: np.ndarray, axis: np.ndarray | None = None) -> np.ndarray:
+    """Return sin(angle) times axis of the rotation R, in frame 1's axes, (3,).
 
-    :param axis: about which it may turn freely; then how far R turns this axis away.
+    :param axis: of free rotation; the result is then that of the shortest rotation of this axis.
     """
     return unskew(R) if axis is None else cross(axis, R @ axis)
 
 
-def residual(model, q, constraints, turned=sine_of_turn):
-    """Return by how much each row is broken, (m,) [m or rad].
+def residual(model: Model, q: np.ndarray, constraints: Sequence[Constraint],
+             turned: Callable[..., np.ndarray] = sine_of_turn) -> np.ndarray:
+    """Return the residual of each row, (m,) [m or rad].
 
-    :param turned: another measure of turns (R, axis), equal where they are small.
+    :param turned: measure of a rotation (R, axis) -> (3,), equal to the sine for small angles.
     """
-    places = placed(model, q)
-    return _joined(_residual(model, q, _pair(model, places, constraint), turned)
+    placements = world_placements(model, q)
+    return _joined(_residual(model, q, _pair(model, placements, constraint), turned)
                    for constraint in constraints)
 
 
-def constraint_matrix(model, q, constraints):
-    """Return A, (m, nv): A v are the relative velocities that the constraints hold at zero."""
-    places = placed(model, q)
-    return _matrix(model, places, [_pair(model, places, constraint) for constraint in constraints])
+def constraint_matrix(model: Model, q: np.ndarray, constraints: Sequence[Constraint]) -> np.ndarray:
+    """Return A, (m, nv): A v are the relative velocities that the constraints set to zero."""
+    placements = world_placements(model, q)
+    pairs = [_pair(model, placements, constraint) for constraint in constraints]
+    return _matrix(model, placements, pairs)
 
 
 class _Pair(NamedTuple):
-    """The two closures of a constraint, as they are placed; of a coupling only itself."""
+    """The two closures of a constraint in the world; for a coupling only the constraint."""
 
-    constraint: object
+    constraint: Constraint
     bodies: tuple = ()              # of frame 1 and frame 2
     arms: tuple = ()                # from each body's origin to frame 2's, in world axes
-    point: np.ndarray = None        # frame 2's origin in the world
-    relative: Pose = None           # of frame 2 seen from frame 1: (R, u)
-    along: np.ndarray = None        # (k, 3) directions of the linear rows in world axes
-    about: np.ndarray = None        # (l, 3) axes of the angular rows in world axes
+    point: Any = None               # frame 2's origin in the world
+    relative: Any = None            # Pose of frame 2 in frame 1: (R, u)
+    along: Any = None               # (k, 3) directions of the linear rows in world axes
+    about: Any = None               # (l, 3) axes of the angular rows in world axes
 
 
-def _pair(model, places, constraint):
+def _pair(model, placements, constraint):
     if constraint.kind == 'coupling':
         return _Pair(constraint)
     ends = (frame_of(model, constraint.to), model.frame(constraint.frame))
     bodies = tuple(end.body for end in ends)
-    one, two = (places.poses[end.body] @ (end.pose @ closure) for end, closure in
+    one, two = (placements.poses[end.body] @ (end.pose @ closure) for end, closure in
                 zip(ends, (constraint.to_placement, constraint.placement)))
     relative = Pose(one.R.T @ two.R, one.R.T @ (two.p - one.p))
     along, about = _directions(constraint, relative.p)
-    return _Pair(constraint, bodies, tuple(two.p - places.poses[body].p for body in bodies), two.p,
-                 relative, along @ one.R.T, about @ one.R.T)
+    arms = tuple(two.p - placements.poses[body].p for body in bodies)
+    return _Pair(constraint, bodies, arms, two.p, relative, along @ one.R.T, about @ one.R.T)
 
 
 def _directions(constraint, u):
     """Return the (linear, angular) directions of the rows in frame 1's closure axes, (k, 3) each.
 
-    Of a distance it is that of u, with length 1 where the constraint is kept.
+    Of a distance it is that of u, with length 1 where the constraint is satisfied.
     """
     names = ROWS[constraint.kind]
     angular = np.eye(3) if 'rx' in names else np.zeros((0, 3))
@@ -105,12 +111,12 @@ def _directions(constraint, u):
 
 
 def _residual(model, q, pair, turned=sine_of_turn):
-    """Return u along the rows less a plane's distance, and how far R is turned about the rows.
+    """Return u along the linear rows minus a plane's distance, and the rotation about the others.
 
     Of a distance L it is (u'u - L^2)/(2 L), of a coupling q_i - ratio q_j - offset.
     """
     constraint, (R, u) = pair.constraint, pair.relative or (None, None)
-    if constraint.follows:
+    if constraint.is_unanchored:
         return np.zeros(size(constraint))
     if constraint.kind == 'coupling':
         i, j = (model.joint(name).q.start for name in constraint.joints)
@@ -122,7 +128,7 @@ def _residual(model, q, pair, turned=sine_of_turn):
     return np.concatenate([linear @ u - constraint.distance, angular @ turn])
 
 
-def _matrix(model, places, pairs):
+def _matrix(model, placements, pairs):
     A = []
     for pair in pairs:
         block = [[0.0] * model.nv for _ in range(size(pair.constraint))]
@@ -131,26 +137,26 @@ def _matrix(model, places, pairs):
             block[0][i], block[0][j] = 1.0, -pair.constraint.ratio
         else:
             one, two = (set(path_to(model, body)) for body in pair.bodies)
-            _add_columns(block, places, pair, two - one, 1.0)
-            _add_columns(block, places, pair, one - two, -1.0)
+            _add_columns(block, placements, pair, two - one, 1.0)
+            _add_columns(block, placements, pair, one - two, -1.0)
         A += block
     return np.array(A).reshape(len(A), model.nv)
 
 
-def _add_columns(block, places, pair, bodies, sign):
-    """Add what the joints of these bodies do to the point, in the rows' directions."""
-    mine = [k for k, (body, _) in enumerate(places.which) if body in bodies]
-    turn = places.turn[:, mine]
-    velocity = places.slide[:, mine] + cross(turn, pair.point[:, None] - places.origin[:, mine])
+def _add_columns(block, placements, pair, bodies, sign):
+    """Add the velocities that the joints of these bodies give the point, along the rows."""
+    mine = [k for k, (body, _) in enumerate(placements.which) if body in bodies]
+    turn = placements.turn[:, mine]
+    arm = pair.point[:, None] - placements.origin[:, mine]
+    velocity = placements.slide[:, mine] + cross(turn, arm)
     columns = sign * np.concatenate([pair.along @ velocity, pair.about @ turn])
     for k, column in zip(mine, columns.T):
-        _, entry = places.which[k]  # mimics share theirs: += of all joints on one coordinate
-        for row, value in zip(block, column):
-            row[entry] = row[entry] + value
+        _, entry = placements.which[k]
+        add_block(block, slice(0, len(block)), slice(entry, entry + 1), column[:, None])
 
 
 def _gamma(motions, pair):
-    r"""Return the rate of A v while no joint accelerates.
+    r"""Return the rate of A v at zero joint acceleration.
 
     With all at frame 2's origin, u'' = R1'(a2 - a1 - 2 w1 x (v2 - v1)) and the rate of the
     relative angular velocity is R1'(alpha2 - alpha1 - w1 x w2). A distance adds |u'|^2 / L.

@@ -1,4 +1,4 @@
-"""What do constraint rows of any rank decide, and what do they leave open? (float only: an SVD)"""
+"""Decompose constraint rows of any rank in the mass metric (float only: an SVD)."""
 
 from typing import NamedTuple
 
@@ -8,11 +8,11 @@ from scipy.linalg import solve_triangular
 from dynamics_node.algorithms.mass_matrix import SINGULAR
 from dynamics_node.errors import SingularModel
 
-# Rows depend on each other where a singular value is no larger than this share of the largest, all
-# rows being at unit length in the metric of the mass matrix: the root of a double's resolution.
-# What rounding leaves of a zero is 1e-14 or so; a leg bent by a millimetre has 1e-3.
-# A row that is shorter than this share of the longest says nothing either: brought to unit length,
-# its rounding errors would be as large as what the rank is judged by.
+# Rows are dependent where a singular value is no larger than this share of the largest, with rows
+# of unit length in the mass metric: the root of a double's resolution. Rounding leaves about 1e-14
+# of a zero; a leg bent by a millimetre has 1e-3.
+# A row shorter than this share of the longest counts as zero: at unit length, its rounding errors
+# would be as large as the threshold.
 RANK = 1e-8
 
 
@@ -20,52 +20,49 @@ class Decomposition(NamedTuple):
     """The rows A (m, n) in the metric of M = L L': A L^-T at unit length = U diag(s) V'."""
 
     L: np.ndarray        # (n, n) lower triangular
-    added: float         # M has been helped by added * A' A, see `decompose`
-    length: np.ndarray   # (m,) of the rows of A L^-T; 1 where a row says nothing
+    added: float         # added * A' A was added to M, see `decompose`
+    length: np.ndarray   # (m,) of the rows of A L^-T; 1 where a row counts as zero
     U: np.ndarray        # (m, r)
     s: np.ndarray        # (r,) descending, at most sqrt(m)
     V: np.ndarray        # (n, r)
-    clearance: float     # smallest singular value of A L^-T that counts, over the largest
+    clearance: float     # smallest nonzero singular value of A L^-T over the largest
 
     @property
-    def rank(self):
+    def rank(self) -> int:
         return len(self.s)
 
-    def step(self, error):
-        """Return the shortest x (n,) with A L^-T x = error, rows weighed at unit length.
-
-        The least-squares one where the rows contradict each other.
-        """
+    def step(self, error: np.ndarray) -> np.ndarray:
+        """Return the shortest x (n,) with A L^-T x = error, in least squares of unit rows."""
         return self.V @ (self.U.T @ (error / self.length) / self.s)
 
-    def multipliers(self, x):
+    def multipliers(self, x: np.ndarray) -> np.ndarray:
         """Return the shortest lambda (m,) with (A L^-T)' lambda = x."""
         return np.linalg.lstsq(self.U.T * self.length, (self.V.T @ x) / self.s, rcond=None)[0]
 
-    def internal(self):
+    def internal(self) -> np.ndarray:
         """Return an orthonormal basis of the multipliers without effect, A' z = 0, (m, m - r)."""
         return null_space(self.U.T * self.length)
 
-    def free(self):
-        """Return a basis of the accelerations the rows leave free, A z = 0, z' M z = 1."""
+    def free(self) -> np.ndarray:
+        """Return a basis of the free accelerations, A z = 0, z' M z = 1."""
         return solve_triangular(self.L.T, null_space(self.V.T), lower=False)
 
 
-def decompose(M, A):
+def decompose(M: np.ndarray, A: np.ndarray) -> Decomposition:
     r"""Return the Decomposition of A in the metric of M, (n, n) symmetric.
 
-    Where M alone is singular but A holds every motion that meets no inertia, M + s A' A stands in
-    for it: on motions that keep the constraints both are the same.
+    Where M is singular but A constrains every motion without inertia, M + s A' A replaces it: on
+    motions that satisfy the constraints both are the same.
 
-    :raises SingularModel: some motion neither meets inertia nor is held by a constraint: failure
-        condition 2 of seed 003.
+    :raises SingularModel: some motion without inertia is not constrained (failure condition 2, see
+        classification.py).
     """
     L, added = _root(M, A)
     rows = solve_triangular(L, A.T, lower=True).T
     length = np.linalg.norm(rows, axis=1)
-    says_nothing = length <= RANK * length.max(initial=0.0)
-    length = np.where(says_nothing, 1.0, length)
-    unit = np.where(says_nothing[:, None], 0.0, rows / length[:, None])
+    is_zero = length <= RANK * length.max(initial=0.0)
+    length = np.where(is_zero, 1.0, length)
+    unit = np.where(is_zero[:, None], 0.0, rows / length[:, None])
     U, s, Vt = np.linalg.svd(unit, full_matrices=False)
     r = rank_of(s)
     sizes = np.linalg.svd(rows, compute_uv=False)
@@ -73,32 +70,32 @@ def decompose(M, A):
     return Decomposition(L, added, length, U[:, :r], s[:r], Vt[:r].T, clearance)
 
 
-def rank_of(singular_values, scale=None):
-    """Return how many singular values are more than rounding.
+def rank_of(singular_values: np.ndarray, scale: float | None = None) -> int:
+    """Return the number of singular values above RANK * scale.
 
-    :param scale: beside which they are; the largest of them if None.
+    :param scale: the largest singular value if None.
     """
     scale = singular_values.max(initial=0.0) if scale is None else scale
     return int(np.sum(singular_values > RANK * scale))
 
 
-def null_space(A, scale=None):
+def null_space(A: np.ndarray, scale: float | None = None) -> np.ndarray:
     """Return an orthonormal basis of the x with A x = 0, (n, n - rank); scale as of `rank_of`."""
     _, s, Vt = np.linalg.svd(A)
     return Vt[rank_of(s, scale):].T
 
 
-def least_squares(A, b, scale):
-    """Return the shortest x of least |A x - b|; what is small beside `scale` counts as zero."""
+def least_squares(A: np.ndarray, b: np.ndarray, scale: float) -> np.ndarray:
+    """Return the shortest x of least |A x - b|; scale as of `rank_of`."""
     U, s, Vt = np.linalg.svd(A, full_matrices=False)
     r = rank_of(s, scale)
     return Vt[:r].T @ (U[:, :r].T @ b / s[:r])
 
 
-def dependent_rows(A, M=None):
-    """Return the indices of the rows that the rows before them have already said.
+def dependent_rows(A: np.ndarray, M: np.ndarray | None = None) -> list[int]:
+    """Return the indices of the rows that depend on the rows before them.
 
-    :param M: the metric, as for `decompose`; the plain one if None.
+    :param M: the metric, as for `decompose`; the identity if None.
     """
     rows = A if M is None else solve_triangular(_root(M, A)[0], A.T, lower=True).T
     length = np.linalg.norm(rows, axis=1)
@@ -106,7 +103,7 @@ def dependent_rows(A, M=None):
     basis, dependent = np.zeros((0, rows.shape[1])), []
     for k, (row, size) in enumerate(zip(rows, length)):
         rest = row
-        for _ in range(2):  # the second time takes off what rounding has left of the first
+        for _ in range(2):  # twice against rounding
             rest = rest - basis.T @ (basis @ rest)
         new = np.linalg.norm(rest)
         if size <= RANK * longest or new <= RANK * size:
@@ -128,8 +125,7 @@ def _root(M, A):
     except np.linalg.LinAlgError:
         raise SingularModel(
             'failure condition 2: some motion neither meets inertia nor is held by a constraint, '
-            'so no acceleration answers to a force along it; give that link mass, or hold '
-            'it') from None
+            'so its acceleration is not defined; give that link mass, or constrain it') from None
 
 
 def _clear_root(M):

@@ -1,14 +1,21 @@
-"""Which acceleration brings drifted constraints back? (Baumgarte)"""
+"""Compute Baumgarte stabilisation: accelerations that reduce constraint drift."""
+
+from collections.abc import Sequence
+
+import numpy as np
+
+from dynamics_node.constrained.rows import ConstraintRows
 
 
-def wanted(found, v, stabilisation=None):
-    r"""Return what A a should be, with the sign of gamma: A a + wanted = 0, (m,).
+def stabilised_gamma(found: ConstraintRows, v: np.ndarray,
+                     stabilisation: Sequence[float] | None = None) -> np.ndarray:
+    r"""Return gamma_s of A a + gamma_s = 0, (m,).
 
-    wanted = gamma + 2 alpha A v + beta^2 residual: the residual then dies out like an oscillator,
-    without overshoot where alpha = beta. Without stabilisation, gamma alone: what has drifted
-    stays.
+    gamma_s = gamma + 2 alpha A v + beta^2 residual: the residual then decays like a damped
+    oscillator, critically damped for alpha = beta. Without stabilisation gamma alone: an existing
+    drift stays.
 
-    :param found: Rows (residual, A, gamma) at the state.
+    :param found: ConstraintRows (residual, A, gamma) at the state.
     :param stabilisation: (alpha, beta) [1/s], or None for none.
 
     Baumgarte 1972.

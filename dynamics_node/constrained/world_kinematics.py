@@ -1,7 +1,7 @@
-"""Where are all bodies, and how do they move, in the axes of the world?
+"""Compute poses, joint axes and bias accelerations of all bodies in world axes.
 
-Constraints compare bodies of different branches. In world axes nothing has to be carried from one
-to the other, and every constraint shares what is calculated here once.
+Constraints compare bodies of different branches. In world axes they need no transforms between
+branches, and all constraints share one computation.
 """
 
 from typing import NamedTuple
@@ -10,21 +10,22 @@ import numpy as np
 
 from dynamics_node.algorithms.kinematics import body_poses
 from dynamics_node.algorithms.recursion import joints_at, per_body, subspace_rate
+from dynamics_node.model.model import Model
 from dynamics_node.spatial.so3 import cross
 
 
 class WorldPlacements(NamedTuple):
-    """Where the bodies are, and along which twists their joints move them."""
+    """Poses of the bodies and twists of their joints, in world axes."""
 
     poses: list         # Pose of each body, the world's last
-    which: list         # k pairs (body, entry of v that moves its joint); mimics share theirs
-    turn: np.ndarray    # (3, k) angular velocity that a unit of it gives the body
-    slide: np.ndarray   # (3, k) velocity that it gives the body's origin
+    which: list         # k pairs (body, entry of v of its joint); mimic joints share theirs
+    turn: np.ndarray    # (3, k) angular velocity of the body per unit of that entry
+    slide: np.ndarray   # (3, k) velocity of the body's origin per unit of that entry
     origin: np.ndarray  # (3, k) the body's origin
 
 
-def placed(model, q):
-    """Return the Places of the bodies."""
+def world_placements(model: Model, q: np.ndarray) -> WorldPlacements:
+    """Return the WorldPlacements of the bodies."""
     T, S = joints_at(model, q)
     poses = body_poses(model, T)
     which, turn, slide, origin = [], [], [], []
@@ -34,12 +35,12 @@ def placed(model, q):
         turn += [*(R @ S[i][:3]).T]
         slide += [*(R @ S[i][3:]).T]
         origin += [p] * S[i].shape[1]
-    return WorldPlacements(poses, which,
-                  *(np.array(columns).reshape(-1, 3).T for columns in (turn, slide, origin)))
+    return WorldPlacements(poses, which, *(np.array(columns).reshape(-1, 3).T
+                                           for columns in (turn, slide, origin)))
 
 
 class WorldMotion(NamedTuple):
-    """How a body moves, and accelerates while no joint does, in world axes."""
+    """Velocity of a body, and its acceleration at zero joint acceleration, in world axes."""
 
     w: np.ndarray      # angular velocity
     v: np.ndarray      # velocity of the origin
@@ -47,11 +48,12 @@ class WorldMotion(NamedTuple):
     acc: np.ndarray    # acceleration of the origin
 
 
-def moving_at_constant_speed(model, q, v, places):
-    """Return the Moving of every body, the world's last, for joints that do not accelerate.
+def world_motions(model: Model, q: np.ndarray, v: np.ndarray,
+                  placements: WorldPlacements) -> list[WorldMotion]:
+    """Return the WorldMotion of every body, the world's last, at zero joint acceleration.
 
-    What the parent's motion does to a point that is fixed to it, plus the joint's own; the joint's
-    velocity turns with both its ends, hence w_parent + w.
+    The motion of a point fixed to the parent, plus the joint's own; the joint's velocity rotates
+    with both bodies, hence w_parent + w.
     """
     still = np.zeros(3)
     motions = per_body(model, WorldMotion(still, still, still, still))
@@ -59,10 +61,11 @@ def moving_at_constant_speed(model, q, v, places):
     for i, body in enumerate(model.bodies):
         columns = slice(column, column + body.v.stop - body.v.start)
         column = columns.stop
-        turn, slide = places.turn[:, columns] @ v[body.v], places.slide[:, columns] @ v[body.v]
-        R, p = places.poses[i]
+        turn = placements.turn[:, columns] @ v[body.v]
+        slide = placements.slide[:, columns] @ v[body.v]
+        R, p = placements.poses[i]
         rate = subspace_rate(body, q, v) @ v[body.v]
-        parent = at_point(motions[body.parent], p - places.poses[body.parent].p)
+        parent = at_point(motions[body.parent], p - placements.poses[body.parent].p)
         w = parent.w + turn
         motions[i] = WorldMotion(
             w, parent.v + slide,
@@ -71,8 +74,8 @@ def moving_at_constant_speed(model, q, v, places):
     return motions
 
 
-def at_point(motion, r):
-    """Return how the point moves that is fixed to a body at r from its origin, world axes."""
+def at_point(motion: WorldMotion, r: np.ndarray) -> WorldMotion:
+    """Return the WorldMotion of the point fixed to a body at r from its origin, world axes."""
     around = cross(motion.w, r)
     return WorldMotion(motion.w, motion.v + around, motion.alpha,
-                  motion.acc + cross(motion.alpha, r) + cross(motion.w, around))
+                       motion.acc + cross(motion.alpha, r) + cross(motion.w, around))

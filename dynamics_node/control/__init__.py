@@ -1,1 +1,1 @@
-"""State and reference -> torque: pure functions."""
+"""Compute the torque of a measured state and a reference: pure functions."""

@@ -1,73 +1,75 @@
-"""One trajectory of some joints, entered smoothly and left at rest."""
+"""Blend a trajectory into the motion before it, and bring it to rest at its end."""
 
 import numpy as np
 
 from dynamics_node.control.spline import MotionSample, Spline
 
-PER_SEGMENT = 8  # samples between two points, to see how far a motion goes there
+PER_SEGMENT = 8  # samples between two points, to check the limits there
 
 
 class BlendedSpline:
-    """A spline, on top of which fades out how the motion before it differed.
+    """A spline plus its difference from the motion before it, which fades out.
 
     Position, velocity and acceleration are continuous from `since` on, so the torque is too:
 
-    * before the first point it comes as if with that point's acceleration;
-    * after the last one, if that is not at rest, it is stopped within the time of a blend: from
-      (q, v, a)  to  (q + v T/2, 0, 0), the way on which a steady velocity falls smoothly without
-      coming back. A motion that ends at rest stays exactly at its last point;
+    * before the first point it moves with the acceleration of that point;
+    * after the last one, if that is not at rest, it is stopped within the blend time T: from
+      (q, v, a)  to  (q + v T/2, 0, 0), where a steady velocity falls smoothly without coming back.
+      A motion that ends at rest stays exactly at its last point;
     * the difference (q, v, a) from the motion before fades to zero along a quintic.
 
-    Earlier than `since` it stands where it was then: a clock that is set back moves nothing.
+    Earlier than `since` it rests at its position of that time: a clock set back moves nothing.
     """
 
-    def __init__(self, joints, spline, start, since, end):
-        self.joints = joints         # which joints of the reference they are
+    def __init__(self, joints: np.ndarray, spline: Spline, start: float, since: float,
+                 end: float) -> None:
+        self.joints = joints         # which joints of the reference
         self.columns = slice(None)   # which columns of the spline
-        self.end = end               # of what was asked for [s]
+        self.end = end               # of the requested trajectory [s]
         self._spline, self._first = spline, spline.times[0]  # in seconds after start
         self._start, self._since = start, since
         self._fade, self._faded = None, -np.inf
 
     @classmethod
-    def held(cls, q, now):
-        """Return the track that stands at q; nobody asked for it to end."""
+    def hold(cls, q: np.ndarray, now: float) -> 'BlendedSpline':
+        """Return the spline that rests at q and has no end."""
         return cls(np.arange(len(q)), Spline([0.0], q[None]), now, now, np.inf)
 
     @classmethod
-    def entered(cls, joints, spline, start, now, before, blend_time):
-        """Return the track that takes over now from the Motion `before`."""
+    def blend(cls, joints: np.ndarray, spline: Spline, start: float, now: float,
+              before: MotionSample, blend_time: float) -> 'BlendedSpline':
+        """Return the spline that continues the motion `before` from now on."""
         end = start + spline.times[-1]
-        track = cls(joints, _stopped(spline, blend_time), start, now, end)
+        result = cls(joints, _stopped(spline, blend_time), start, now, end)
         s = now - start
-        difference = [one - other for one, other in zip(before, track._asked(s))]
+        difference = [one - other for one, other in zip(before, result._requested(s))]
         if any(part.any() for part in difference):
-            track._faded = s + blend_time
-            track._fade = Spline([s, track._faded],
-                                 *([part, np.zeros_like(part)] for part in difference))
-        return track
+            result._faded = s + blend_time
+            result._fade = Spline([s, result._faded],
+                                  *([part, np.zeros_like(part)] for part in difference))
+        return result
 
-    def only(self, kept):
-        """Return the track of some of its columns, None of none; kept is a mask."""
-        if not kept.any():
+    def select(self, mask: np.ndarray) -> 'BlendedSpline | None':
+        """Return the spline of the columns in a mask, None if there are none."""
+        if not mask.any():
             return None
         other = object.__new__(BlendedSpline)
-        vars(other).update(vars(self), joints=self.joints[kept],
-                           columns=np.arange(len(self._spline.positions[0]))[self.columns][kept])
+        vars(other).update(vars(self), joints=self.joints[mask],
+                           columns=np.arange(len(self._spline.positions[0]))[self.columns][mask])
         return other
 
     @property
-    def rest(self):
-        """When it stands still for good [s]."""
+    def rest(self) -> float:
+        """The time from which on it rests [s]."""
         return self._start + max(self._spline.times[-1], self._faded)
 
-    def at(self, now):
-        """Return the Motion of its columns."""
+    def at(self, now: float) -> MotionSample:
+        """Return the MotionSample of its columns."""
         if now < self._since:
             q = self.at(self._since).q
             return MotionSample(q, np.zeros_like(q), np.zeros_like(q))
         s = now - self._start
-        motion = self._asked(s)
+        motion = self._requested(s)
         if s < self._faded:
             fading = self._fade.at(s)
             motion = MotionSample(*(one + other for one, other in zip(motion, fading)))
@@ -75,13 +77,13 @@ class BlendedSpline:
             return motion
         return MotionSample(*(part[self.columns] for part in motion))
 
-    def _asked(self, s):
+    def _requested(self, s):
         if s < self._first:
             return _accelerated(self._spline.at(float(self._first)), s - self._first)
         return self._spline.at(s)
 
-    def sampled(self):
-        """Return (seconds after `since`, the Motion then) until rest, (T,) and (T, k)."""
+    def sampled(self) -> tuple[np.ndarray, MotionSample]:
+        """Return (seconds after `since`, the samples then) until rest, (T,) and (T, k)."""
         now = self._since - self._start
         knots = np.unique(np.maximum(now, [now, self._first, self._faded, *self._spline.times]))
         steps = np.diff(knots)[:, None] * np.linspace(0.0, 1.0, PER_SEGMENT, endpoint=False)

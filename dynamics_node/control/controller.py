@@ -1,7 +1,11 @@
-"""Controller: a mode, its gains and a driver's semantics, made ready for one robot."""
+"""Prepare a torque mode, its gains and a driver's compensation for one robot."""
+
+from collections.abc import Sequence
 
 import numpy as np
+from numpy.typing import ArrayLike
 
+from dynamics_node import checks
 from dynamics_node.control import laws
 from dynamics_node.control.blended_pose_spline import TaskMotionSample
 from dynamics_node.control.closed_loops import check_support
@@ -12,32 +16,34 @@ from dynamics_node.control.driver_compensation import (
     preset,
 )
 from dynamics_node.control.gains import Gains, TaskGains
-from dynamics_node.control.spline import MotionSample, check_reals
-from dynamics_node.control.terms import Terms
+from dynamics_node.control.spline import MotionSample
+from dynamics_node.control.torque_terms import TorqueTerms
 from dynamics_node.errors import DynamicsError, shown
 from dynamics_node.robot import arguments
+from dynamics_node.robot.robot import Robot
 
 FLOAT = np.dtype(float)
 
 
 class Controller:
-    """Measured state and reference -> the torque to send. Immutable, like the robot it is made for.
+    """Compute the torque to send from measured state and reference. Immutable, like its robot.
 
-    Nothing here limits a torque: what comes out goes through the safety gate.
+    No torque is limited here: the safety gate does that.
 
-    Of a robot with loops the motors carry the passive joints too, whose torques are zero, and whose
-    reference and gains are not read: they follow (see closed_loops.py). A robot with a floating
-    base needs contacts among its constraints: without them every torque is refused.
+    In a robot with loops the motors bear the load of the passive joints too. Torques of these are
+    zero, and their reference and gains are ignored: they follow (see closed_loops.py). A robot with
+    a floating base needs contacts among its constraints: without them every torque is refused.
 
     :param mode: one of laws.MODES.
-    :param gains: Gains, for the modes that pull towards their reference; TaskGains for task_space.
-    :param semantics: what the driver adds: a preset's name, or Semantics.
-    :param gravity_scale, friction_scale: see Terms; a number or (nv,).
+    :param gains: Gains for the modes with feedback; TaskGains for task_space.
+    :param driver_compensation: what the driver adds: a preset's name, or DriverCompensation.
+    :param gravity_scale, friction_scale: see TorqueTerms; a number or (nv,).
     :raise DynamicsError: which argument is wrong, and what is valid.
     """
 
-    def __init__(self, robot, mode='gravity', gains=None, semantics='full', gravity_scale=1.0,
-                 friction_scale=1.0):
+    def __init__(self, robot: Robot, mode: str = 'gravity', gains: Gains | TaskGains | None = None,
+                 driver_compensation: str | DriverCompensation = 'full',
+                 gravity_scale: ArrayLike = 1.0, friction_scale: ArrayLike = 1.0) -> None:
         arguments.check_robot(robot)
         if not isinstance(mode, str) or mode not in list(laws.MODES):
             raise DynamicsError(f'no torque mode {shown(mode)}; expected one of '
@@ -46,43 +52,46 @@ class Controller:
             _check_gains(mode, gains, robot.nv)
         if mode == laws.TASK_SPACE:
             _check_task(robot, gains)
-        if not isinstance(semantics, DriverCompensation):
-            semantics = preset(semantics)
+        driver = driver_compensation
+        if not isinstance(driver, DriverCompensation):
+            driver = preset(driver)
         self.robot, self.mode = robot, mode
-        self._settings = mode, gains, semantics, gravity_scale, friction_scale
+        self._settings = mode, gains, driver, gravity_scale, friction_scale
         self._law = laws.MODES[mode]
-        friction_scale = friction_to_send(semantics, friction_scale, robot.nv)
-        self._terms = Terms(robot, gravity_scale, friction_scale)
+        friction_scale = friction_to_send(driver, friction_scale, robot.nv)
+        self._terms = TorqueTerms(robot, gravity_scale, friction_scale)
         self._loops = self._terms.loops
         self._supported = self._loops is not None or robot.nq == robot.nv
         self._gains = gains if self._loops is None or gains is None else Gains(
-            *(np.where(self._loops.active, each, 0.0) for each in gains))
-        self._driver = driver_terms(semantics, robot, gravity_scale, friction_scale)
-        self._driver_law = self._law if semantics.kind == 'payload_only' else laws.gravity
+            *(np.where(self._loops.actuated, each, 0.0) for each in gains))
+        self._driver_terms = driver_terms(driver, robot, gravity_scale, friction_scale)
+        self._driver_law = self._law if driver.kind == 'payload_only' else laws.gravity
         self._shapes = (robot.nq,), (robot.nv,)
 
     @property
-    def needs_reference(self):
+    def needs_reference(self) -> bool:
         """Whether torque() needs a motion, and v."""
         return self.mode != 'gravity'
 
-    def for_robot(self, robot):
+    def for_robot(self, robot: Robot) -> 'Controller':
         """Return the same controller for another robot, e.g. with another payload."""
         return Controller(robot, *self._settings)
 
-    def compile(self, wait=False, frames=(), payloads=False):
-        """Compile the kernels that it uses, see Robot.compile; frames are those of references."""
-        for terms in filter(None, (self._terms, self._driver)):
+    def compile(self, wait: bool = False, frames: Sequence[str] = (),
+                payloads: bool = False) -> 'Controller':
+        """Compile the kernels of its laws, see Robot.compile; frames are those of references."""
+        for terms in filter(None, (self._terms, self._driver_terms)):
             for robot in terms.robots:
                 robot.compile(wait, frames, payloads=payloads)
         return self
 
-    def torque(self, q, v=None, motion=None):
+    def torque(self, q: ArrayLike, v: ArrayLike | None = None,
+               motion: MotionSample | TaskMotionSample | None = None) -> np.ndarray:
         """Return the torque to send, (nv,) [N m or N].
 
-        :param q, v: measured, (nq,) and (nv,). Mode gravity does not look at v.
-        :param motion: where the reference is, a MotionSample; for task_space a TaskMotionSample.
-        :raise DynamicsError: something is missing, of the wrong size, or not finite; or nothing
+        :param q, v: measured, (nq,) and (nv,). Mode gravity ignores v.
+        :param motion: sample of the reference; a TaskMotionSample for task_space.
+        :raise DynamicsError: an argument is missing, of the wrong size, or not finite; or nothing
             holds a floating base.
         """
         if not self.needs_reference:
@@ -92,50 +101,52 @@ class Controller:
         if v is None or motion is None:
             raise DynamicsError(f"mode {self.mode} needs v and the reference's motion")
         q, v, motion = self._checked(q, v, motion)
-        return self._sent(self._law, self._driver_law, q, v, motion)
+        return self._command(self._law, self._driver_law, q, v, motion)
 
-    def holding_torque(self, q):
-        """Return what mode gravity would send: it holds the arm where it is, (nv,).
+    def holding_torque(self, q: ArrayLike) -> np.ndarray:
+        """Return the torque of mode gravity, in every mode: it holds the arm where it is, (nv,).
 
-        Whatever the mode is: what the safety gate falls back to.
+        The safety gate ends in it.
         """
         if not self._supported:
             check_support(self.robot)
         q = _floats('q', q, self._shapes[0])
-        if self._driver is None and self._loops is None:
+        if self._driver_terms is None and self._loops is None:
             return self._terms.gravity(q)
-        return self._sent(laws.gravity, laws.gravity, q, None, None)
+        return self._command(laws.gravity, laws.gravity, q, None, None)
 
-    def _sent(self, law, driver_law, q, v, motion):
+    def _command(self, law, driver_law, q, v, motion):
+        """Return the torque of a law less what the driver adds."""
         if self._loops is not None and motion is not None:
-            # feedforward looks at the reference alone: all of it has to keep the loops
-            motion = self._loops.followed(q, motion, whole=law is laws.feedforward)
+            # feedforward uses the reference alone: all of it has to keep the loops
+            motion = self._loops.with_passive_joints(q, motion, whole=law is laws.feedforward)
         with np.errstate(all='ignore'):  # what is not finite is refused below
-            tau = self._made(law, self._terms, q, v, motion)
-            if self._driver is not None:
-                tau = tau - self._made(driver_law, self._driver, q, v, motion)
+            tau = self._law_torque(law, self._terms, q, v, motion)
+            if self._driver_terms is not None:
+                tau = tau - self._law_torque(driver_law, self._driver_terms, q, v, motion)
         if not np.isfinite(tau).all():
             raise DynamicsError('the torque is not finite: some entry of q, v or the reference is '
                                 'not, or they are too large')
         return tau
 
-    def _made(self, law, terms, q, v, motion):
+    def _law_torque(self, law, terms, q, v, motion):
         """Return the torque of a law, at the motors where there are loops."""
         tau = law(terms, q, v, motion, self._gains)
         if self._loops is None or not np.isfinite(tau).all():
             return tau
-        return self._loops.carried(motion.q if law is laws.feedforward else q, tau)
+        return self._loops.motor_torques(motion.q if law is laws.feedforward else q, tau)
 
     def _checked(self, q, v, motion):
         # A wrong size must not pass as one number for all joints.
         nq, nv = self._shapes
-        if self.mode == laws.TASK_SPACE:  # its motion is made of a reference that was checked
+        if self.mode == laws.TASK_SPACE:  # its motion comes from a reference that was checked
             if not isinstance(motion, TaskMotionSample):
                 raise DynamicsError(f'motion is a {type(motion).__name__}; mode task_space needs a '
                                     'TaskMotionSample, see BlendedPoseSpline.at')
             return _floats('q', q, nq), _floats('v', v, nv), motion
         if not isinstance(motion, MotionSample):
-            raise DynamicsError(f'motion is {shown(motion)}; expected a Motion, see Reference.at')
+            raise DynamicsError(f'motion is {shown(motion)}; expected a MotionSample, see '
+                                'Reference.at')
         return _floats('q', q, nq), _floats('v', v, nv), type(motion)(
             _floats('motion.q', motion.q, nq), _floats('motion.v', motion.v, nv),
             _floats('motion.a', motion.a, nv))
@@ -144,7 +155,7 @@ class Controller:
 def _floats(name, value, shape):
     if type(value) is np.ndarray and value.dtype is FLOAT and value.shape == shape:
         return value
-    return check_reals(name, value, shape, finite=False)
+    return checks.check_floats(name, value, *shape)
 
 
 def _check_task(robot, gains):

@@ -1,39 +1,43 @@
-"""What a driver takes a torque command for: drivers differ in what they add on their own.
+"""Subtract what the driver of an arm adds to a torque command; drivers differ in it.
 
-A full torque sent to an arm whose driver adds gravity lifts it with twice its weight. So what is
-sent is the torque that the joints shall have, less what the driver adds:
+A full torque sent to an arm whose driver adds gravity lifts it with twice its weight. So the
+command is the torque that the joints shall have, less what the driver adds:
 
-* full: nothing is added. All is sent.
-* without_gravity: the driver adds gravity, of the robot that it knows (bare, or with the payloads
-  that it was told of), in the gravity vector that it believes in, where the robot is measured to
-  be. The law's torque less that is sent. A driver that believes in an upright robot on a wall is
-  corrected by it: give its belief as driver_gravity.
-* payload_only: the driver moves the bare robot by itself, as the same law would. The law for the
-  robot with its payloads less the law for the bare one is sent, at the same state and the same
-  commanded acceleration; springs, dampers and friction cancel (of mode task_space, but for what
-  the payload changes in Lambda), and its wrench does. Nothing is sent without a payload.
+* full: the driver adds nothing. The command is the whole torque.
+* without_gravity: the driver adds gravity at the measured position, of the robot in its own
+  configuration (bare, or with the same payloads), with its own gravity vector. The command is the
+  law's torque less that. A driver set up for an upright robot is thus corrected where the robot is
+  mounted on a wall: give its gravity vector as driver_gravity.
+* payload_only: the driver moves the bare robot by itself, as the same law would. The command is the
+  law for the robot with its payloads less the law for the bare one, at the same state and the same
+  commanded acceleration; springs, dampers and friction cancel (in mode task_space, but for what
+  the payload changes in Lambda), and its wrench does. Without a payload the command is zero.
 
-The gravity_scale corrects our model, hence also our idea of what the driver adds: a driver that
-adds just the gravity that the law has in it is sent none, whatever the scale, and never -g.
+The gravity_scale corrects the model, hence also the model of what the driver adds: where the driver
+adds just the gravity of the law, the command has none, whatever the scale, and never -g.
 """
 
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
+import numpy as np
+from numpy.typing import ArrayLike
+
+from dynamics_node.checks import choice, finite, flag
 from dynamics_node.control.gains import per_joint
-from dynamics_node.control.terms import Terms
+from dynamics_node.control.torque_terms import TorqueTerms
 from dynamics_node.errors import DynamicsError, shown
-from dynamics_node.model.checks import choice, finite, flag
+from dynamics_node.robot.robot import Robot
 
 KINDS = ('full', 'without_gravity', 'payload_only')
 
 
 class DriverCompensation(NamedTuple):
-    """What the driver adds to the torque that it is sent."""
+    """What the driver adds to the commanded torque."""
 
     kind: str = 'full'
-    knows_payload: bool = False    # of without_gravity: it was told of the same payloads as we
-    driver_friction: object = 0.0  # share of the losses that it makes up for, 0 to 1 or (nv,)
-    driver_gravity: object = None  # (3,) in the root frame [m/s^2]; None is the robot's own
+    knows_payload: bool = False       # of without_gravity: its payloads are those of the robot
+    driver_friction: ArrayLike = 0.0  # share of the friction it compensates, 0 to 1 or (nv,)
+    driver_gravity: ArrayLike | None = None   # (3,) in the root frame [m/s^2]; None: the robot's
 
 
 PRESETS = {
@@ -47,7 +51,7 @@ PRESETS = {
 
 
 class Driver(NamedTuple):
-    """A driver, what its torque command means, and who says so."""
+    """A driver, the meaning of its torque command, and the source of that."""
 
     robot: str
     preset: str
@@ -78,40 +82,41 @@ DRIVERS = (
 )
 
 
-def preset(name, **changes):
-    """Return the Semantics of a preset, with other fields as given.
+def preset(name: str, **changes: Any) -> DriverCompensation:
+    """Return the DriverCompensation of a preset, with other fields as given.
 
-    :raise DynamicsError: there is none of that name.
+    :raise DynamicsError: there is no preset of that name.
     """
     if not isinstance(name, str) or name not in list(PRESETS):
-        raise DynamicsError(f'no driver semantics {shown(name)}; expected one of '
+        raise DynamicsError(f'no driver preset {shown(name)}; expected one of '
                             f'{", ".join(PRESETS)}')
     return PRESETS[name]._replace(**changes)
 
 
-def friction_to_send(semantics, friction_scale, nv):
-    """Return the friction_scale that is left for us, (nv,)."""
-    share = per_joint('driver_friction', semantics.driver_friction, nv)
+def friction_to_send(driver: DriverCompensation, friction_scale: ArrayLike, nv: int) -> np.ndarray:
+    """Return the part of friction_scale that the driver does not compensate, (nv,)."""
+    share = per_joint('driver_friction', driver.driver_friction, nv)
     if (share > 1.0).any():
-        raise DynamicsError(f'driver_friction is {semantics.driver_friction}; expected a share of '
-                            'the losses, 0 to 1')
+        raise DynamicsError(f'driver_friction is {driver.driver_friction}; expected a share of '
+                            'the friction, 0 to 1')
     return per_joint('friction_scale', friction_scale, nv) * (1.0 - share)
 
 
-def driver_terms(semantics, robot, gravity_scale=1.0, friction_scale=1.0):
-    """Return the Terms of the robot that the driver compensates, None where it does nothing."""
-    choice('kind', semantics.kind, KINDS)
-    if semantics.kind == 'full':
+def driver_terms(driver: DriverCompensation, robot: Robot, gravity_scale: ArrayLike = 1.0,
+                 friction_scale: ArrayLike = 1.0) -> TorqueTerms | None:
+    """Return the TorqueTerms of what the driver adds, None where it adds nothing."""
+    choice('kind', driver.kind, KINDS)
+    if driver.kind == 'full':
         return None
-    if semantics.kind == 'payload_only':
-        return Terms(bare(robot), gravity_scale, friction_scale)
-    known = robot if flag('knows_payload', semantics.knows_payload) else bare(robot)
-    if semantics.driver_gravity is not None:
-        known = known.with_gravity(finite('driver_gravity', semantics.driver_gravity, (3,)))
-    return Terms(known, gravity_scale)
+    if driver.kind == 'payload_only':
+        return TorqueTerms(bare(robot), gravity_scale, friction_scale)
+    known = robot if flag('knows_payload', driver.knows_payload) else bare(robot)
+    if driver.driver_gravity is not None:
+        known = known.with_gravity(finite('driver_gravity', driver.driver_gravity, (3,)))
+    return TorqueTerms(known, gravity_scale)
 
 
-def bare(robot):
+def bare(robot: Robot) -> Robot:
     """Return the robot without any payload."""
     for name in robot.payloads:
         robot = robot.without_payload(name)

@@ -1,9 +1,9 @@
-"""The torque modes: state and reference -> torque that the drives shall give.
+"""Compute the motor torque of each torque mode from state and reference.
 
-Each law is f(terms, q, v, motion, gains) -> tau, (nv,) [N m or N]: a pure function of the Terms of
-a robot, its measured state, the Motion of its reference and the Gains; what a mode does not need it
-does not look at. Batches pass through. Mode task_space, whose reference is of a frame, has a file
-of its own: task_laws.py.
+Each law is f(terms, q, v, motion, gains) -> tau, (nv,) [N m or N]: a pure function of the
+TorqueTerms of a robot, its measured state, the MotionSample of its reference and the Gains; a mode
+ignores those it does not need. Batches are valid too. Mode task_space, with the reference of a
+frame, is in task_laws.py.
 
 With  e = difference(q, q*)  and  de = v* - v,  starred values being the reference's:
 
@@ -15,52 +15,62 @@ With  e = difference(q, q*)  and  de = v* - v,  starred values being the referen
 | impedance           | Kp e + Kd de + g(q) + friction                          | v*          |
 | impedance_with_bias | Kp e + Kd de + C(q, v) v + g(q) + friction              | v*          |
 
-Why the losses of the joints are taken at the reference's velocity in every mode that has one:
+Friction is evaluated at the velocity of the reference in every mode that has one, because:
 
 * A measured velocity is late and noisy, and dry friction changes its sign at zero, where the noise
   is all there is. The smoothed sign has there the slope f / v_s, 90 N m s/rad for 0.9 N m over
-  0.01 rad/s: to feed that back with the sign that takes damping away is to shake the arm.
+  0.01 rad/s: fed back with the sign that reduces damping, it would shake the arm.
 * The error is damped, not driven: for computed torque on an exact model
       e'' + Kd e' + Kp e = M(q)^-1 (friction(v) - friction(v*)),
-  in which friction rises with velocity, so what is on the right only takes energy from the error.
+  in which friction rises with velocity, so the right side only removes energy from the error.
   It vanishes where the reference is followed. (sot-torque-control#6 comes to the same.)
-* A reference at rest asks for no friction: the joint's own helps to hold it, and the error that it
-  can leave is below f / Kp (impedance) or f / (M Kp) (computed torque).
+* A reference at rest needs no friction torque: the joint's own helps to hold it, and the error that
+  remains is below f / Kp (impedance) or f / (M Kp) (computed torque).
 
-Hence mode gravity has none: it has no reference, and someone's hand decides the velocity.
+Hence mode gravity has none: it has no reference, and a hand may set the velocity.
 """
 
+import numpy as np
+
+from dynamics_node.control.gains import Gains
+from dynamics_node.control.spline import MotionSample
 from dynamics_node.control.task_laws import task_space
+from dynamics_node.control.torque_terms import TorqueTerms
 
 
-def gravity(terms, q, v, motion, gains):
-    """Hold the arm wherever it is: no stiffness, no reference."""
+def gravity(terms: TorqueTerms, q: np.ndarray, v: np.ndarray, motion: MotionSample,
+            gains: Gains) -> np.ndarray:
+    """Return the torque that balances gravity: no stiffness, no reference."""
     return terms.gravity(q)
 
 
-def feedforward(terms, q, v, motion, gains):
-    """Give what the reference needs, whatever the arm does; the drive's own loop does the rest."""
-    return terms.moving(motion.q, motion.v, motion.a) + terms.friction(motion.v)
+def feedforward(terms: TorqueTerms, q: np.ndarray, v: np.ndarray, motion: MotionSample,
+                gains: Gains) -> np.ndarray:
+    """Return the torque of the reference motion, for drives with a feedback loop of their own."""
+    return terms.motion_torque(motion.q, motion.v, motion.a) + terms.friction(motion.v)
 
 
-def computed_torque(terms, q, v, motion, gains):
-    """Let the error behave as a mass on a spring, each joint by itself.
+def computed_torque(terms: TorqueTerms, q: np.ndarray, v: np.ndarray, motion: MotionSample,
+                    gains: Gains) -> np.ndarray:
+    """Return the torque that makes each joint's error behave as a mass on a spring.
 
     One inverse dynamics with the commanded acceleration; M is never formed.
 
     Hutter 2017, eq. 3.75 to 3.77.
     """
     a = motion.a + gains.kp * terms.error(q, motion.q) + gains.kd * (motion.v - v)
-    return terms.moving(q, v, a) + terms.friction(motion.v)
+    return terms.motion_torque(q, v, a) + terms.friction(motion.v)
 
 
-def impedance(terms, q, v, motion, gains):
-    """Hold the arm on springs and dampers; gravity does not bend them (Hutter 2017, eq. 3.74)."""
+def impedance(terms: TorqueTerms, q: np.ndarray, v: np.ndarray, motion: MotionSample,
+              gains: Gains) -> np.ndarray:
+    """Return the torque of springs and dampers plus gravity (Hutter 2017, eq. 3.74)."""
     return _springs(terms, q, v, motion, gains) + terms.gravity(q) + terms.friction(motion.v)
 
 
-def impedance_with_bias(terms, q, v, motion, gains):
-    """Do the same, and make up for Coriolis and centrifugal torques too."""
+def impedance_with_bias(terms: TorqueTerms, q: np.ndarray, v: np.ndarray, motion: MotionSample,
+                        gains: Gains) -> np.ndarray:
+    """Return the torque of impedance plus Coriolis and centrifugal torques."""
     return _springs(terms, q, v, motion, gains) + terms.bias(q, v) + terms.friction(motion.v)
 
 

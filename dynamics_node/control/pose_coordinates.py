@@ -1,4 +1,4 @@
-"""How does a pose move whose six coordinates move? Coordinates about a pose, and back.
+"""Convert between the motion of a pose and that of its six coordinates about a fixed pose.
 
 About a pose (p0, R0) another one has the coordinates x = (d, phi), in world axes,
 
@@ -10,7 +10,7 @@ c = (t - sin t)/t^3,
     omega  = V phi',
     omega' = V phi'' + b' phi x phi' + c' phi x (phi x phi') + c (|phi'|^2 phi - (phi . phi') phi').
 
-So motions of poses are interpolated number by number, and their twist and acceleration are exact.
+So motions of poses are interpolated coordinate by coordinate, with exact twist and acceleration.
 """
 
 import math
@@ -21,26 +21,24 @@ import numpy as np
 from dynamics_node.control.spline import MotionSample
 from dynamics_node.spatial import so3
 
-SERIES = 0.1  # [rad] below it b, c and their rates are series; what they leave out is below 3e-12
-
-
+SERIES = 0.1  # [rad] below it b, c and their rates are series, truncated by less than 3e-12
 ONE = np.eye(3)
 
 
 class PoseMotion(NamedTuple):
-    """Where a frame is and how it goes on, in world axes at its origin, linear first."""
+    """Pose, twist and acceleration of a frame, in world axes at its origin, linear first."""
 
     pose: np.ndarray           # (4, 4)
     twist: np.ndarray          # (6,) [m/s, rad/s]
     acceleration: np.ndarray   # its rate, (6,) [m/s^2, rad/s^2]
 
     @classmethod
-    def still(cls, pose):
-        """Return the one that stands at a pose."""
+    def still(cls, pose: np.ndarray) -> 'PoseMotion':
+        """Return the motion that rests at a pose."""
         return cls(pose, np.zeros(6), np.zeros(6))
 
 
-def pose_error(pose, wanted):
+def pose_error(pose: np.ndarray, wanted: np.ndarray) -> np.ndarray:
     """Return the coordinates of the wanted pose about the present one, (6,) [m, rad].
 
     The rotation part is the rotation vector of R* R', in world axes: the shortest turn that leads
@@ -52,7 +50,7 @@ def pose_error(pose, wanted):
 def _turn(R):
     """Return the rotation vector of R, (3,): so3.log, within a quarter turn in less time.
 
-    There the sine of the angle says it sharply: the law asks for it a thousand times a second.
+    There the sine of the angle is accurate. The law computes this a thousand times a second.
     """
     (xx, xy, xz), (yx, yy, yz), (zx, zy, zz) = R.tolist()
     x, y, z, cosine = (zy - yz) / 2, (xz - zx) / 2, (yx - xy) / 2, (xx + yy + zz - 1.0) / 2
@@ -63,7 +61,7 @@ def _turn(R):
     return np.array([ratio * x, ratio * y, ratio * z])
 
 
-def stepped(pose, x):
+def stepped(pose: np.ndarray, x: np.ndarray) -> np.ndarray:
     """Return the pose that has the coordinates x about another one, (4, 4)."""
     result = np.eye(4)
     result[:3, :3] = so3.exp(x[3:]) @ pose[:3, :3]
@@ -71,23 +69,23 @@ def stepped(pose, x):
     return result
 
 
-def from_coordinates(origin, motion):
-    """Return the PoseMotion of a Motion of coordinates about a pose."""
+def from_coordinates(origin: np.ndarray, motion: MotionSample) -> PoseMotion:
+    """Return the PoseMotion of the motion of coordinates about a pose."""
     x, dx, ddx = motion
     V, curved = _left_jacobian(x[3:], dx[3:])
     return PoseMotion(stepped(origin, x), np.concatenate([dx[:3], V @ dx[3:]]),
                       np.concatenate([ddx[:3], V @ ddx[3:] + curved]))
 
 
-def to_coordinates(origin, moving):
-    """Return the Motion of the coordinates about a pose of a PoseMotion."""
-    x = pose_error(origin, moving.pose)
+def to_coordinates(origin: np.ndarray, motion: PoseMotion) -> MotionSample:
+    """Return the motion of the coordinates of a PoseMotion about a pose."""
+    x = pose_error(origin, motion.pose)
     V, _ = _left_jacobian(x[3:], np.zeros(3))
-    dphi = np.linalg.solve(V, moving.twist[3:])
+    dphi = np.linalg.solve(V, motion.twist[3:])
     _, curved = _left_jacobian(x[3:], dphi)
-    ddphi = np.linalg.solve(V, moving.acceleration[3:] - curved)
-    return MotionSample(x, np.concatenate([moving.twist[:3], dphi]),
-                  np.concatenate([moving.acceleration[:3], ddphi]))
+    ddphi = np.linalg.solve(V, motion.acceleration[3:] - curved)
+    return MotionSample(x, np.concatenate([motion.twist[:3], dphi]),
+                        np.concatenate([motion.acceleration[:3], ddphi]))
 
 
 def _left_jacobian(phi, dphi):
@@ -96,7 +94,7 @@ def _left_jacobian(phi, dphi):
     if t2 < SERIES * SERIES:
         b = 1 / 2 - t2 * (1 / 24 - t2 * (1 / 720 - t2 / 40320))
         c = 1 / 6 - t2 * (1 / 120 - t2 * (1 / 5040 - t2 / 362880))
-        db = -1 / 12 + t2 * (1 / 180 - t2 / 6720)     # (db/dt) / t, and below the one of c
+        db = -1 / 12 + t2 * (1 / 180 - t2 / 6720)     # (db/dt) / t; dc likewise
         dc = -1 / 60 + t2 * (1 / 1260 - t2 / 60480)
     else:
         t = np.sqrt(t2)

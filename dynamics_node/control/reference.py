@@ -1,65 +1,67 @@
-"""What the joints shall do at any moment: a trajectory, smoothly replaced, held at its end."""
+"""Sample the reference of the joints: a trajectory, smoothly replaced, held at its end."""
 
 import math
 from contextlib import suppress
 
 import numpy as np
+from numpy.typing import ArrayLike
 
+from dynamics_node.checks import check_kind
 from dynamics_node.control.blended_spline import BlendedSpline
 from dynamics_node.control.reference_limits import ReferenceLimits
 from dynamics_node.control.spline import MotionSample, Spline, check_reals
 from dynamics_node.errors import DynamicsError, shown
-from dynamics_node.robot.arguments import check_kind
 
 
 class Reference:
     """The motion that the laws follow. Immutable; a new trajectory makes a new one.
 
-    Position, velocity and acceleration never jump, whatever is sent: a jump would become one of
-    the torque. What cannot be entered smoothly in the time there is, is refused, and the present
+    Position, velocity and acceleration never jump: a jump would become one of the torque. A
+    trajectory that cannot be entered smoothly in the time left is refused, and the present
     reference goes on.
 
-    Times are seconds of one clock of the caller's. Let it count from a recent moment: of the
-    seconds since 1970 a float knows the last 0.24 microseconds only.
+    Times are seconds of one clock. Let it count from a recent moment: as seconds since 1970 a
+    float has a resolution of 0.24 microseconds only.
     """
 
-    def __init__(self, rules, tracks):
-        """See hold, which is how one begins."""
-        self._rules, self._tracks = rules, tracks
-        self._in_order = (len(tracks) == 1
-                          and tracks[0].joints.tolist() == list(range(len(rules.names))))
+    def __init__(self, limits: ReferenceLimits, splines: tuple[BlendedSpline, ...]) -> None:
+        """Keep the parts; a first reference comes from `hold`."""
+        self._limits, self._splines = limits, splines
+        self._in_order = (len(splines) == 1
+                          and splines[0].joints.tolist() == list(range(len(limits.names))))
 
     @classmethod
-    def hold(cls, q, now, rules):
-        """Return the reference that stands at q.
+    def hold(cls, q: ArrayLike, now: float, limits: ReferenceLimits) -> 'Reference':
+        """Return the reference that rests at q.
 
-        :param q: (n,), where it stands, as a rule where the robot is measured to be.
-        :param rules: the Rules for what will replace it.
+        :param q: (n,), as a rule the measured position.
+        :param limits: for the trajectories that will replace it.
         """
         now = _time('now', now)
-        check_kind('rules', rules, ReferenceLimits)
-        q = check_reals('q', q, (len(rules.names),))
-        return cls(rules, (BlendedSpline.held(q, now),))
+        check_kind('limits', limits, ReferenceLimits)
+        q = check_reals('q', q, (len(limits.names),))
+        return cls(limits, (BlendedSpline.hold(q, now),))
 
-    def replaced_by(self, times, positions, velocities=None, accelerations=None, *, start, now,
-                    joints=None):
+    def replaced_by(self, times: ArrayLike, positions: ArrayLike,
+                    velocities: ArrayLike | None = None, accelerations: ArrayLike | None = None, *,
+                    start: float, now: float, joints: ArrayLike | None = None) -> 'Reference':
         """Return the reference that follows a trajectory from now on.
 
-        What lies before now is not made up for: the motion joins where the trajectory is by now.
-        Where it begins later, by the blend time or more, the time until its first point is used to
-        get there from the present reference, as ros2_controllers does. Where there is less time,
-        the difference at the first point must be small (`max_start_error`), and fades out over the
-        blend time T. So a stream of points a few ms ahead is followed through a filter of third
-        order, by 0.6 T late if it leaves out the velocities, by 0.15 T^2 times the acceleration if
-        it leaves out that, and at once if it has all. Joints that may turn without end are taken
-        by whole turns to where they are.
+        The part before now is skipped: the motion joins the trajectory at its present point. If the
+        first point is later, by the blend time or more, the time until then is used to get there
+        from the present reference, as in ros2_controllers. If there is less time, the difference at
+        the first point must be small (`max_start_error`), and fades out over the blend time T. So a
+        stream of points a few ms ahead is followed through a filter of third order: 0.6 T late if
+        velocities are left out, 0.15 T^2 times the acceleration if only that is left out, and at
+        once if all are given. Joints that turn without end are shifted by whole turns to their
+        present position.
 
         :param times: (N,) after start, strictly increasing [s].
         :param positions, velocities, accelerations: (N, k), see Spline for what may be left out.
-        :param start: when its time zero is [s].
-        :param joints: which joints the columns are, (k,) integers; the others go on as they did.
-        :raise DynamicsError: it is malformed, over already, starts too far off, or would go beyond
-            a limit; which joint, when, and what is valid.
+        :param start: time zero of the trajectory [s].
+        :param joints: joints of the columns, (k,) integers; the others go on as before.
+        :raise DynamicsError: the trajectory is malformed, over already, starts too far off, or
+            exceeds a limit; which joint, when, and what is valid.
         """
         start, now = _time('start', start), _time('now', now)
         joints = self._checked_joints(joints)
@@ -68,58 +70,57 @@ class Reference:
             raise DynamicsError(f'the trajectory was over {now - start - points.times[-1]:.3g} s '
                                 'ago; expected one that ends later than now')
         given = 1 + (velocities is not None) + (accelerations is not None)
-        track = self._entered(joints, points, given, start, now)
-        self._rules.check_limits(joints, *track.sampled())
-        others = (old.only(~np.isin(old.joints, joints)) for old in self._tracks)
-        return Reference(self._rules, (*filter(None, others), track))
+        spline = self._blended(joints, points, given, start, now)
+        self._limits.check_limits(joints, *spline.sampled())
+        others = (old.select(~np.isin(old.joints, joints)) for old in self._splines)
+        return Reference(self._limits, (*filter(None, others), spline))
 
-    def at(self, now):
-        """Return the Motion at a time, (n,) each."""
+    def at(self, now: float) -> MotionSample:
+        """Return the MotionSample at a time, (n,) each."""
         now = _time('now', now)
         if self._in_order:
-            return self._tracks[0].at(now)
-        n = len(self._rules.names)
+            return self._splines[0].at(now)
+        n = len(self._limits.names)
         whole = MotionSample(np.empty(n), np.empty(n), np.empty(n))
-        for track in self._tracks:
-            for part, value in zip(whole, track.at(now)):
-                part[track.joints] = value
+        for spline in self._splines:
+            for part, value in zip(whole, spline.at(now)):
+                part[spline.joints] = value
         return whole
 
-    def done(self, now):
-        """Return whether it stands still from now on."""
+    def done(self, now: float) -> bool:
+        """Return whether it rests from now on."""
         now = _time('now', now)
-        return all(now >= track.rest for track in self._tracks)
+        return all(now >= spline.rest for spline in self._splines)
 
-    def age(self, now):
-        """Return for how long nothing has been asked of some joint, 0 while something is [s].
+    def age(self, now: float) -> float:
+        """Return the time since the last point of the trajectory, 0 before it [s].
 
-        It counts from the last point of a trajectory, and of several (of an arm each, say) from
-        the earliest one's. A reference that was only ever held has no age: nobody is late. Whether
-        a trajectory's end may be held forever, or is a stream that fell silent, is the user's
-        choice: a limit for this age, or none.
+        Of several trajectories (one per arm, say) that of the one that ends first. A reference that
+        only came from `hold` has age 0. Whether the end of a trajectory may be held for ever, or is
+        the end of a stream, is decided by a limit of this age, or by none.
         """
         now = _time('now', now)
-        return max(0.0, *(now - track.end for track in self._tracks))
+        return max(0.0, *(now - spline.end for spline in self._splines))
 
-    def _entered(self, joints, points, given, start, now):
-        """Return the Track of a trajectory that takes over now."""
-        rules = self._rules
+    def _blended(self, joints, points, given, start, now):
+        """Return the BlendedSpline of a trajectory that replaces the reference now."""
+        limits = self._limits
         present = MotionSample(*(part[joints] for part in self.at(now)))
         meeting = max(now - start, float(points.times[0]))  # the first time they have in common
         error = points.at(meeting).q - self.at(start + meeting).q[joints]
-        turns = rules.whole_turns(joints, error)
+        turns = limits.whole_turns(joints, error)
         parts = [points.positions - turns, points.velocities, points.accelerations][:given]
-        if start + meeting - now >= rules.blend_time:
+        if start + meeting - now >= limits.blend_time:
             points = Spline(np.append(now - start, points.times),
                             *(np.vstack([one, part]) for one, part in zip(present, parts)))
         else:
-            rules.check_start(joints, error - turns)
+            limits.check_start(joints, error - turns)
             if turns.any():
                 points = Spline(points.times, *parts)
-        return BlendedSpline.entered(joints, points, start, now, present, rules.blend_time)
+        return BlendedSpline.blend(joints, points, start, now, present, limits.blend_time)
 
     def _checked_joints(self, joints):
-        n = len(self._rules.names)
+        n = len(self._limits.names)
         try:
             array = np.arange(n) if joints is None else np.asarray(joints)
         except Exception:  # an object may raise anything when NumPy reads it
@@ -140,6 +141,6 @@ class Reference:
 
 def _time(name, value):
     if isinstance(value, (int, float)) and -math.inf < value < math.inf:
-        with suppress(OverflowError):  # an integer beyond all floats
+        with suppress(OverflowError):  # an integer too large for a float
             return float(value)
     raise DynamicsError(f'{name} is {shown(value)}; expected a finite time [s]')

@@ -1,13 +1,15 @@
-"""What a trajectory must keep to, else it is refused before it can move anything."""
+"""Check a trajectory against limits before it becomes the reference."""
 
 from typing import NamedTuple
 
 import numpy as np
 
-from dynamics_node.control.terms import TURN, turning
+from dynamics_node.checks import LARGEST, flag, positive
+from dynamics_node.control.spline import MotionSample
+from dynamics_node.control.torque_terms import TURN, turning_dofs
 from dynamics_node.errors import DynamicsError, shown
-from dynamics_node.model.checks import LARGEST, flag, positive
 from dynamics_node.robot import arguments
+from dynamics_node.robot.robot import Robot
 
 BLEND_TIME = 0.2       # [s]
 MAX_START_ERROR = 0.1  # [rad or m]: made up for within BLEND_TIME at 0.9 rad/s and 14 rad/s^2
@@ -16,25 +18,26 @@ OVERSHOOT = 1.1        # of the speed limit: between points that are at the limi
 
 
 class ReferenceLimits(NamedTuple):
-    """The same for all references of a robot. Limits are (n,); what is unlimited is inf or nan."""
+    """The limits of all references of a robot, (n,) each; inf or nan where there is none."""
 
-    names: tuple                             # of the joints, for messages
+    names: tuple[str, ...]                   # of the joints, for messages
     lower: np.ndarray                        # [rad or m]
     upper: np.ndarray
     max_velocity: np.ndarray                 # [rad/s or m/s]
-    turning: np.ndarray                      # places of the joints that turn without end
+    turning: np.ndarray                      # indices of the joints that turn without end
     blend_time: float = BLEND_TIME           # [s]
     max_start_error: float = MAX_START_ERROR
 
     @classmethod
-    def of(cls, robot, blend_time=BLEND_TIME, max_start_error=MAX_START_ERROR, limits=True):
-        """Return the rules of a robot whose every coordinate is a joint's position.
+    def of(cls, robot: Robot, blend_time: float = BLEND_TIME,
+           max_start_error: float = MAX_START_ERROR, limits: bool = True) -> 'ReferenceLimits':
+        """Return the limits of a robot without floating joints.
 
         :param blend_time: over which one motion fades into the next, and a motion that does not
             end at rest is stopped, above zero [s].
-        :param max_start_error: by how much a trajectory that leaves less time than that may be off
-            the present reference, zero or positive, inf for any [rad or m].
-        :param limits: whether the URDF's limits of position and velocity count.
+        :param max_start_error: greatest distance between the present reference and the start of a
+            trajectory that leaves less time than that, zero or positive, inf for any [rad or m].
+        :param limits: whether the URDF's limits of position and velocity apply.
         :raise DynamicsError: an argument is wrong, or there is a floating joint: its quaternion
             cannot be interpolated number by number.
         """
@@ -48,16 +51,16 @@ class ReferenceLimits(NamedTuple):
             raise DynamicsError(f'max_start_error is {shown(max_start_error)}; expected zero, a '
                                 'positive number or inf')
         of = _limits(robot) if flag('limits', limits) else _no_limits(robot.nv)
-        return cls(robot.dof_names, *of, turning(robot),
+        return cls(robot.dof_names, *of, turning_dofs(robot),
                    positive('blend_time', blend_time), float(max_start_error))
 
-    def whole_turns(self, joints, offset):
-        """Return what of an offset is whole turns of joints that may turn without end, (k,)."""
+    def whole_turns(self, joints: np.ndarray, offset: np.ndarray) -> np.ndarray:
+        """Return the whole turns in an offset of joints that turn without end, (k,) [rad]."""
         free = np.isin(joints, self.turning)
         return np.where(free, TURN * np.round(offset / TURN), 0.0)
 
-    def check_start(self, joints, error):
-        """Refuse a motion whose start is too far from where the present one is at that time."""
+    def check_start(self, joints: np.ndarray, error: np.ndarray) -> None:
+        """Refuse a motion that starts too far from the present reference at that time."""
         k = int(np.abs(error).argmax())
         if abs(error[k]) > self.max_start_error:
             raise DynamicsError(
@@ -65,10 +68,10 @@ class ReferenceLimits(NamedTuple):
                 f'reference, more than {self.max_start_error:g}; expected a trajectory that starts '
                 f'there, or at least {self.blend_time:g} s before its first point')
 
-    def check_limits(self, joints, times, motion):
+    def check_limits(self, joints: np.ndarray, times: np.ndarray, motion: MotionSample) -> None:
         """Refuse a motion beyond the limits; one that begins beyond them may come back.
 
-        :param times: (T,) from now, the first being now; motion: the Motion then, (T, k).
+        :param times: (T,) from now, the first being now; motion: the samples then, (T, k).
         """
         q, v = motion.q, motion.v
         lower = np.minimum(self.lower[joints], q[0]) - ROUNDING

@@ -1,20 +1,21 @@
-"""A smooth motion through timed points: fills in missing derivatives, and is sampled in loops."""
+"""Interpolate timed points smoothly, with missing derivatives filled in."""
 
 import math
 from bisect import bisect_right
 from typing import NamedTuple
 
 import numpy as np
+from numpy.typing import ArrayLike
 from scipy.interpolate import CubicSpline
 
+from dynamics_node.checks import at_least_zero
 from dynamics_node.errors import DynamicsError, ModelError, shown
-from dynamics_node.model.checks import at_least_zero
 
 MOST_SAMPLES = 200_000  # of one trajectory
 
 
 class MotionSample(NamedTuple):
-    """Where a motion is and how it goes on; of T times each is (T, n)."""
+    """Position, velocity and acceleration of a motion; (T, n) each for T times."""
 
     q: np.ndarray   # position, (n,) [rad or m]
     v: np.ndarray   # velocity, (n,) [rad/s or m/s]
@@ -26,20 +27,20 @@ class Spline:
 
     Between t_k and t_k+1, with s = t - t_k,  q(t) = sum_j c_kj s^j,  j = 0 .. 5.
     Position, velocity and acceleration are continuous over the points, so the torque is too.
-    What the points leave out is filled in:
+    Missing derivatives are filled in:
 
     * Velocities and accelerations given: nothing; polynomials up to degree 5 are met exactly.
     * Velocities only: the accelerations are the slope of the C2 cubic spline through the
-      velocities, which is not-a-knot, since nothing is known of the slope at the ends. So
-      polynomials of the motion are met up to degree 4; 3 points have a parabola (degree 3), 2 a
+      velocities, which is not-a-knot, since the slope at the ends is unknown. So polynomials of
+      the motion are met up to degree 4; 3 points have a parabola (degree 3), 2 a
       straight line (degree 2) for the velocity. Two points at rest give the minimum-jerk motion.
     * Positions only: the C2 cubic spline, at rest at both ends, since a joint's trajectory begins
       and ends at rest; 2 points give the cubic from rest to rest. (A quintic that has a cubic's
       values at both ends is that cubic.)
-    * Accelerations only: refused; what passes through them is not determined.
+    * Accelerations only: refused; they do not determine a motion.
 
-    Before the first point and after the last it holds that position: at rest, v = a = 0. Exactly at
-    these points it has their values; so a single point with a velocity has it there only.
+    Before the first point and after the last the motion rests at that position, v = a = 0. Exactly
+    at these points it has their values; so a single point with a velocity has it there only.
     Coordinates are interpolated one by one: quaternions would leave the unit sphere.
 
     :param times: (N,), strictly increasing [s].
@@ -49,7 +50,8 @@ class Spline:
     :raise DynamicsError: which argument is wrong, where, and what is valid.
     """
 
-    def __init__(self, times, positions, velocities=None, accelerations=None):
+    def __init__(self, times: ArrayLike, positions: ArrayLike, velocities: ArrayLike | None = None,
+                 accelerations: ArrayLike | None = None) -> None:
         times = check_times(times)
         positions = check_reals('positions', positions, (len(times), 'n'))
         given = [None if value is None else check_reals(name, value, positions.shape)
@@ -65,27 +67,27 @@ class Spline:
             array.flags.writeable = False
 
     @property
-    def times(self):
-        """When it passes the points, (N,) [s]; like the points themselves, not to be written."""
+    def times(self) -> np.ndarray:
+        """The times of the points, (N,) [s]; read-only, like the points themselves."""
         return self._times
 
     @property
-    def positions(self):
+    def positions(self) -> np.ndarray:
         """The points, (N, n)."""
         return self._points.q
 
     @property
-    def velocities(self):
+    def velocities(self) -> np.ndarray:
         """Velocity at the points, given or filled in, (N, n)."""
         return self._points.v
 
     @property
-    def accelerations(self):
+    def accelerations(self) -> np.ndarray:
         """Acceleration at the points, given or filled in, (N, n)."""
         return self._points.a
 
-    def at(self, t):
-        """Return the Motion at time t; one time takes microseconds, for loops of 1 kHz.
+    def at(self, t: ArrayLike) -> MotionSample:
+        """Return the MotionSample at time t; a single time costs microseconds.
 
         :param t: a time, or times (T,), in any order [s].
         """
@@ -96,12 +98,12 @@ class Spline:
             t = float(t)
         starts = self._starts
         if not starts[0] <= t <= starts[-1]:
-            return self._held(t)
+            return self._at_rest(t)
         k = bisect_right(starts, t) - 1
         q, v, a = _powers(t - starts[k]) @ self._coefficients[k]
         return MotionSample(q, v, a)
 
-    def _held(self, t):
+    def _at_rest(self, t):
         if not math.isfinite(t):
             raise DynamicsError(f't is {t}; expected a finite time [s]')
         q = self._points.q[0 if t < self._starts[0] else -1]
@@ -117,7 +119,7 @@ class Spline:
         return MotionSample(q, v, a)
 
 
-def check_times(times):
+def check_times(times: ArrayLike) -> np.ndarray:
     """Return times as finite floats (N,), at least one, strictly increasing."""
     times = check_reals('times', times, ('N',))
     if len(times) == 0:
@@ -130,8 +132,8 @@ def check_times(times):
     return times
 
 
-def times_between(times, period):
-    """Return times between the points, a period apart, at which a motion is looked at too, (T,).
+def times_between(times: ArrayLike, period: float) -> np.ndarray:
+    """Return additional times between the points, a period apart, (T,) [s].
 
     :param period: [s]; zero for none.
     """
@@ -149,7 +151,8 @@ def times_between(times, period):
     return np.setdiff1d(np.arange(times[0], times[-1], period), times)
 
 
-def check_reals(name, value, *shapes, finite=True):
+def check_reals(name: str, value: ArrayLike, *shapes: tuple[int | str, ...],
+                finite: bool = True) -> np.ndarray:
     """Return a copy of value as floats of one of the shapes, in which a letter is any size."""
     try:
         array = np.asarray(value)

@@ -1,4 +1,4 @@
-r"""Compute the torques of mode task_space, which let a frame move and push as its reference says.
+r"""Compute the torques of mode task_space: a frame moves and pushes as its reference demands.
 
 The controlled axes are those of the contact frame that are not free. Each is a row: along rows M
 the frame is moved, along rows F it pushes. With J, dJ/dt v, w, w*, a* and the error e (p* - p,
@@ -12,12 +12,13 @@ rotation vector of R* R') in these rows, and Lambda, J-bar and N of the rows (op
 | motion    | a* + K e + D (w* - w)    | 0                   | F_c - Lambda_F D w              |
 
 with c_F = 0, K and D [N/m, N m/rad], [N s/m, ...] for impedance, [1/s^2], [1/s] for motion, so that
-on an exact model, pushed by F_ext,
+on an exact model under an external wrench F_ext,
 
     impedance:  Lambda e'' + D e' + K e = -F_ext        a body on springs, with the robot's inertia
     motion:     e'' + D e' + K e = -Lambda^-1 F_ext     unit masses on springs, each axis by itself
 
-along M, whatever is pushed along F: there a rigid contact answers with F_c, whatever moves along M.
+along M, independent of the forces along F; there a rigid contact reacts with F_c, independent of
+the motion along M.
 D w is zero in contact, and slows the frame if the contact is lost. J_F-bar' J_M' f_M keeps the
 springs along M from accelerating any row of F: J' f then is the null space of F times J_M' f_M.
 Free axes are no rows: the frame moves along them as its joints' posture and its contacts make it.
@@ -25,16 +26,16 @@ Free axes are no rows: the frame moves along them as its joints' posture and its
 tau_0 = M (kp (posture - q) - kd v)  holds the posture, each joint as a unit mass on a spring,
 however light it is; N' = 1 - J' J-bar' keeps it from accelerating any row. C v + g of all joints
 is applied, not J' (mu + p): the two differ by the null space alone, where the arm would fall
-otherwise. Losses are made up for at the reference's velocity, as in every mode (laws.py).
+otherwise. Friction is compensated at the velocity of the reference, as in every mode (laws.py).
 
 An arm that cannot move along all rows, since it has fewer axes or is singular, follows the part
 of c that exists: Lambda and J-bar are zero in lost directions. Near a singular configuration
-Lambda is damped: the frame follows less along the axis that is lost, and N hands the motion of the
-joints to the posture, whose damper slows them. The pull K e + D w* is taken through P = J J-bar
-there (P' where it is a force), and hence no faster than the joints go. Damping begins at
+Lambda is damped: the frame follows less along the lost axis, and N leaves the motion of the
+joints to the posture, whose damper slows them. The spring term K e + D w* is multiplied by
+P = J J-bar there (P' where it is a force), and hence no faster than the joints. Damping begins at
 DAMPED_BELOW, or earlier: a frame that moves with w towards the edge of its reach needs joint speeds
-w / s, which grow without bound, so that damping begins where the reference would ask a joint for
-more than 0.6 of its speed limit (within_speed). A slow motion is exact nearly to the edge; a fast
+w / s, which grow without bound, so that damping begins where the reference would need more than
+0.6 of the speed limit of a joint (within_speed). A slow motion is exact nearly to the edge; a fast
 one is late there. All of it is continuous in the state. (Where the orientation is half a turn off
 it is not: the shortest way back changes sides.)
 
@@ -47,12 +48,16 @@ from typing import NamedTuple
 import numpy as np
 from scipy.linalg.lapack import dsygvd
 
-from dynamics_node.algorithms.operational_space import DAMPED_BELOW, consistent
+from dynamics_node.algorithms.operational_space import DAMPED_BELOW, Consistent, consistent
+from dynamics_node.control.blended_pose_spline import TaskMotionSample
+from dynamics_node.control.gains import TaskGains
 from dynamics_node.control.pose_coordinates import pose_error
+from dynamics_node.control.task_reference import TaskReference
+from dynamics_node.control.torque_terms import TorqueTerms
 from dynamics_node.errors import DynamicsError
 
-ASKED = 0.6     # of a joint's speed limit: what the law asks for. From 0.8 on the gate fades pushes
-STEEPEST = 1.14   # of s^3 / (s^4 + lambda^4), times e
+SPEED_SHARE = 0.6   # of a joint's speed limit that the law uses; the gate fades pushes from 0.8 on
+STEEPEST = 1.14     # maximum of s^3 / (s^4 + lambda^4), times e
 # Share of the reference inertia that is added to Lambda to find its modes, since a lost direction
 # has no inertia: its damping is 2 sqrt(K 1e-9 m), below any that is felt.
 LEAST_INERTIA = 1e-9
@@ -68,71 +73,74 @@ class TaskRows(NamedTuple):
     wanted_velocity: np.ndarray      # w* (k,)
     wanted_acceleration: np.ndarray  # a* (k,)
     wrench: np.ndarray               # F_c (k,) [N, N m]
-    pushed: np.ndarray               # (k,) bool: row of F, else of M
+    force: np.ndarray                # (k,) bool: row of F, else of M
     inverse: np.ndarray              # M^-1 (nv, nv)
     reference: np.ndarray            # reference inertia (k,) [kg, kg m^2]
 
 
-def task_space(terms, q, v, motion, gains):
+def task_space(terms: TorqueTerms, q: np.ndarray, v: np.ndarray, motion: TaskMotionSample,
+               gains: TaskGains) -> np.ndarray:
     """Return the torque for a TaskMotionSample and TaskGains, (nv,)."""
     robot = terms.robot
     rows = task_rows(terms, q, v, motion)
     exact = consistent(rows.jacobian, rows.inverse, rows.reference)
-    space = within_speed(exact, rows, ASKED * terms.max_velocity)
+    space = within_speed(exact, rows, SPEED_SHARE * terms.max_velocity)
     F = task_wrench(space, rows, motion.reference, gains)
-    # N' M a_0 = M N a_0; the damper also slows what the frame loses, the spring does not move it
+    # N' M a_0 = M N a_0; in lost directions the damper acts too, the spring does not
     spring = exact.null_space @ (gains.posture.kp * terms.error(q, motion.posture))
     damper = space.null_space @ (gains.posture.kd * v)
     tau = rows.jacobian.T @ F + robot.mass_matrix(q) @ (spring - damper) + terms.bias(q, v)
     return tau + terms.friction(space.consistent_inverse @ rows.wanted_velocity)
 
 
-def task_rows(terms, q, v, motion):
+def task_rows(terms: TorqueTerms, q: np.ndarray, v: np.ndarray,
+              motion: TaskMotionSample) -> TaskRows:
     """Return the TaskRows of a TaskMotionSample."""
-    robot, reference, moving = terms.robot, motion.reference, motion.moving
+    robot, reference, target = terms.robot, motion.reference, motion.pose_motion
     B, frame = reference.selection.rows, reference.frame
     J = B @ robot.jacobian(q, frame)
     return TaskRows(J, B @ (robot.jacobian_rate(q, v, frame) @ v),
-                    B @ pose_error(robot.frame_pose(q, frame), moving.pose), J @ v,
-                    B @ moving.twist, B @ moving.acceleration, B @ reference.wrench,
-                    reference.selection.pushed, robot.mass_matrix_inverse(q),
+                    B @ pose_error(robot.frame_pose(q, frame), target.pose), J @ v,
+                    B @ target.twist, B @ target.acceleration, B @ reference.wrench,
+                    reference.selection.force, robot.mass_matrix_inverse(q),
                     terms.reference_inertia(frame)[reference.selection.controlled])
 
 
-def task_wrench(space, rows, reference, gains):
+def task_wrench(space: Consistent, rows: TaskRows, reference: TaskReference,
+                gains: TaskGains) -> np.ndarray:
     """Return F along the rows, which acts on the frame beside C v + g, (k,) [N, N m].
 
     :param space: Consistent inverse of the rows.
     """
-    pushed, w = rows.pushed, rows.velocity
-    any_force = pushed.any()
-    apart = _apart(space.inertia, pushed) if any_force else space.inertia
-    K, D = stiffness_and_damping(apart, rows.reference, reference, gains)
-    pull = np.where(pushed, 0.0, K * rows.error + D @ rows.wanted_velocity)
+    force, w = rows.force, rows.velocity
+    any_force = force.any()
+    decoupled = _decoupled(space.inertia, force) if any_force else space.inertia
+    K, D = stiffness_and_damping(decoupled, rows.reference, reference, gains)
+    pull = np.where(force, 0.0, K * rows.error + D @ rows.wanted_velocity)
     if space.damping.any():  # else P = 1
         P = rows.jacobian @ space.consistent_inverse
         pull = (P if gains.law == 'motion' else P.T) @ pull
-    spring = np.where(pushed, 0.0, pull - D @ w)
-    c = np.where(pushed, 0.0, rows.wanted_acceleration)
+    spring = np.where(force, 0.0, pull - D @ w)
+    c = np.where(force, 0.0, rows.wanted_acceleration)
     if gains.law == 'motion':
         c = c + spring
     F = space.inertia @ (c - rows.bias_acceleration)
     if gains.law == 'impedance':
         F = F + spring
     if any_force:
-        slowing = D @ w if gains.law == 'impedance' else apart @ (D @ w)
-        F[pushed] += (rows.wrench - slowing)[pushed]
-        if gains.law == 'impedance' and not pushed.all():
-            held = consistent(rows.jacobian[pushed], rows.inverse, rows.reference[pushed])
-            F[pushed] -= held.consistent_inverse.T @ (rows.jacobian.T @ spring)
+        slowing = D @ w if gains.law == 'impedance' else decoupled @ (D @ w)
+        F[force] += (rows.wrench - slowing)[force]
+        if gains.law == 'impedance' and not force.all():
+            contact = consistent(rows.jacobian[force], rows.inverse, rows.reference[force])
+            F[force] -= contact.consistent_inverse.T @ (rows.jacobian.T @ spring)
     return F
 
 
-def within_speed(space, rows, fastest):
+def within_speed(space: Consistent, rows: TaskRows, fastest: np.ndarray) -> Consistent:
     r"""Return the Consistent inverse, damped so early that J-bar w* is within joint speeds.
 
     J-bar moves joints with at most  |w*| STEEPEST / e  in the norms of kinetic energy; which share
-    of a joint's speed limit that is, v = J-bar w* tells. So
+    of a joint's speed limit that is follows from v = J-bar w*. So
     e = STEEPEST |w*| / |v| max(|v_k| / fastest_k),  or DAMPED_BELOW if that is more.
 
     :param space: Consistent inverse of the TaskRows, damped below DAMPED_BELOW.
@@ -140,21 +148,22 @@ def within_speed(space, rows, fastest):
     """
     w = rows.wanted_velocity
     v = space.consistent_inverse @ w
-    hurry, energy = np.max(np.abs(v) / fastest), v @ rows.jacobian.T @ space.inertia @ w
-    if hurry == 0.0 or energy <= 0.0:
+    ratio, energy = np.max(np.abs(v) / fastest), v @ rows.jacobian.T @ space.inertia @ w
+    if ratio == 0.0 or energy <= 0.0:
         return space
-    below = STEEPEST * np.sqrt(rows.reference @ (w * w) / energy) * hurry
+    below = STEEPEST * np.sqrt(rows.reference @ (w * w) / energy) * ratio
     if below <= DAMPED_BELOW:
         return space
     return consistent(rows.jacobian, rows.inverse, rows.reference, below)
 
 
-def _apart(inertia, pushed):
+def _decoupled(inertia, force):
     """Return the inertia with no coupling between rows of motion and of force."""
-    return np.where(pushed[:, None] == pushed, inertia, 0.0)
+    return np.where(force[:, None] == force, inertia, 0.0)
 
 
-def stiffness_and_damping(inertia, least, reference, gains):
+def stiffness_and_damping(inertia: np.ndarray, least: np.ndarray, reference: TaskReference,
+                          gains: TaskGains) -> tuple[np.ndarray, np.ndarray]:
     """Return K, the diagonal (k,), and D, (k, k), along the controlled axes.
 
     :param inertia: of the rows, (k, k); least: their reference inertia, (k,).
@@ -169,8 +178,8 @@ def stiffness_and_damping(inertia, least, reference, gains):
     return K, gains.damping_ratio * critical_damping(inertia, np.diag(K))
 
 
-def critical_damping(inertia, stiffness):
-    r"""Return D for which no mode of  Lambda e'' + D e' + K e = 0  swings, each as fast as it can.
+def critical_damping(inertia: np.ndarray, stiffness: np.ndarray) -> np.ndarray:
+    r"""Return D with which every mode of  Lambda e'' + D e' + K e = 0  is critically damped.
 
     The modes  K u = k Lambda u,  u' Lambda u = 1,  are unit masses on springs k, so with all of
     them in U,  D = 2 Lambda U diag(sqrt k) U' Lambda.

@@ -3,13 +3,15 @@
 from typing import NamedTuple
 
 import numpy as np
+from numpy.typing import ArrayLike
 
-from dynamics_node.control.gains import six
+from dynamics_node.checks import finite
+from dynamics_node.control.gains import six_gains
 from dynamics_node.control.spline import check_reals
 from dynamics_node.errors import DynamicsError, UnknownName, shown
-from dynamics_node.model.checks import finite
 from dynamics_node.model.configuration import UNIT_QUATERNION
 from dynamics_node.robot import arguments
+from dynamics_node.robot.robot import Robot
 from dynamics_node.spatial import so3
 
 ROUNDING = 1e-6        # along the wrong axis [N, m/s, ...]: no more than rounding leaves there
@@ -18,17 +20,18 @@ AXES = ('along x', 'along y', 'along z', 'about x', 'about y', 'about z')
 
 
 class Selection(NamedTuple):
-    """Which axes of a contact frame are moved along, which are pushed along, which are free."""
+    """The axes of a contact frame: controlled by motion, controlled by force, or free."""
 
     rotation: np.ndarray     # X = diag(C, C), from the contact frame's axes to the world's, (6, 6)
     motion: np.ndarray       # S_M, (6, 6), in world axes
     all_motion: bool         # whether S_M = 1
     controlled: np.ndarray   # (6,) bool: which of the contact axes are not free
     rows: np.ndarray         # X' of the k controlled axes, (k, 6)
-    pushed: np.ndarray       # (k,) bool: which of these are axes of force
+    force: np.ndarray        # (k,) bool: which of these are axes of force
 
 
-def selection(axes, force_axes, free_axes=(False,) * 6):
+def selection(axes: np.ndarray, force_axes: ArrayLike,
+              free_axes: ArrayLike = (False,) * 6) -> Selection:
     r"""Return the Selection of a contact frame.
 
         S_M = [C Sigma_p C'      0     ]
@@ -49,7 +52,7 @@ def selection(axes, force_axes, free_axes=(False,) * 6):
 
 
 class TaskReference(NamedTuple):
-    """What a frame shall do, in the root's axes, linear first. See task_reference, which checks."""
+    """The wanted motion and wrench of a frame, in root axes, linear first. See task_reference."""
 
     frame: str
     pose: np.ndarray           # (4, 4)
@@ -57,32 +60,34 @@ class TaskReference(NamedTuple):
     acceleration: np.ndarray   # (6,) [m/s^2, rad/s^2]
     wrench: np.ndarray         # that the robot exerts at the frame's origin, (6,) [N, N m]
     selection: Selection
-    stiffness: np.ndarray      # along the contact axes, (6,); None: as the TaskGains say
-    damping: np.ndarray        # likewise
+    stiffness: np.ndarray | None   # along the contact axes, (6,); None: that of the TaskGains
+    damping: np.ndarray | None     # likewise
 
 
-def task_reference(robot, q, frame, position, orientation, twist=(0.0,) * 6,
-                   acceleration=(0.0,) * 6, wrench=(0.0,) * 6, force_axes=(False,) * 6,
-                   axes=(0.0, 0.0, 0.0, 1.0), stiffness=(), damping=(), seen_from='',
-                   free_axes=(False,) * 6):
-    """Return the TaskReference of numbers given in the axes of any frame.
+def task_reference(robot: Robot, q: ArrayLike, frame: str, position: ArrayLike,
+                   orientation: ArrayLike, twist: ArrayLike = (0.0,) * 6,
+                   acceleration: ArrayLike = (0.0,) * 6, wrench: ArrayLike = (0.0,) * 6,
+                   force_axes: ArrayLike = (False,) * 6, axes: ArrayLike = (0.0, 0.0, 0.0, 1.0),
+                   stiffness: ArrayLike = (), damping: ArrayLike = (), seen_from: str = '',
+                   free_axes: ArrayLike = (False,) * 6) -> TaskReference:
+    """Return the checked TaskReference of numbers given in the axes of any frame.
 
-    :param q: where the robot is, (nq,): a frame seen_from that moves counts as it is now.
+    :param q: measured, (nq,): a moving frame `seen_from` is evaluated here.
     :param position, orientation: of the frame, (3,) [m] and a unit quaternion x y z w.
     :param twist, acceleration: of its origin against the root, (6,).
-    :param wrench: that the robot shall exert on what it touches, (6,).
+    :param wrench: that the robot shall exert on its environment, (6,).
     :param force_axes: which of the contact frame's axes are controlled by force, six booleans.
     :param axes: orientation of the contact frame, a unit quaternion x y z w.
     :param stiffness, damping: along the contact axes: none, one, two or six numbers.
     :param seen_from: frame whose origin and axes the numbers are given in; '' is the root.
     :param free_axes: which of the contact frame's axes are not controlled, six booleans.
-    :raise DynamicsError: which of them is wrong, and what is valid.
+    :raise DynamicsError: which argument is wrong, and what is valid.
     """
     model = arguments.check_robot(robot).model
-    _known('frame', model, frame)
+    _check_frame('frame', model, frame)
     seen = not (isinstance(seen_from, str) and seen_from == '')
     if seen:
-        _known('header.frame_id', model, seen_from)
+        _check_frame('header.frame_id', model, seen_from)
     force_axes, free_axes = _six_booleans(force_axes=force_axes, free_axes=free_axes)
     _check_controlled(force_axes, free_axes)
     pose = np.eye(4)
@@ -93,23 +98,23 @@ def task_reference(robot, q, frame, position, orientation, twist=(0.0,) * 6,
     C = _rotation('axes', axes)
     _refuse_contradiction(C, force_axes, free_axes, twist, acceleration, wrench)
     if seen:
-        there = robot.frame_pose(q, seen_from)
-        R = there[:3, :3]
-        pose, C = there @ pose, R @ C
+        base = robot.frame_pose(q, seen_from)
+        R = base[:3, :3]
+        pose, C = base @ pose, R @ C
         twist, acceleration, wrench = (np.concatenate([R @ each[:3], R @ each[3:]])
                                        for each in (twist, acceleration, wrench))
     return TaskReference(frame, pose, twist, acceleration, wrench,
-                         selection(C, force_axes, free_axes), _given('stiffness', stiffness),
-                         _given('damping', damping))
+                         selection(C, force_axes, free_axes), _six_or_none('stiffness', stiffness),
+                         _six_or_none('damping', damping))
 
 
-def _given(name, values):
-    """Return six numbers, None where there are none."""
+def _six_or_none(name, values):
+    """Return six numbers, None for an empty list."""
     values = check_reals(name, values, ('k',))
-    return six(name, values) if len(values) else None
+    return six_gains(name, values) if len(values) else None
 
 
-def _known(what, model, frame):
+def _check_frame(what, model, frame):
     try:
         model.frame(frame)
     except UnknownName as error:

@@ -1,20 +1,23 @@
-"""What a trajectory asks of the drives: torques, margins, first saturation, greatest payload."""
+"""Compute the torques of a trajectory, their margins, first saturation and greatest payload."""
 
 from typing import NamedTuple
 
 import numpy as np
+from numpy.typing import ArrayLike
 
-from dynamics_node.control.spline import check_reals, check_times
+from dynamics_node import checks
+from dynamics_node.checks import finite
+from dynamics_node.control.spline import check_times
 from dynamics_node.errors import DynamicsError
-from dynamics_node.model.checks import finite
 from dynamics_node.robot import arguments
+from dynamics_node.robot.robot import Robot
 
-PROBE = 1e3        # [kg] so heavy that the difference of two torques is all its own
-WEIGHTLESS = 1e-9  # [N m/kg] a joint that feels less of a payload feels rounding, not the payload
+PROBE = 1e3              # [kg] so heavy that rounding is negligible in the difference of torques
+LEAST_EFFECT = 1e-9      # [N m/kg] a smaller effect of a payload on a joint is rounding
 
 
 class TrajectoryTorques(NamedTuple):
-    """Torques along a trajectory of N samples, against the limits of the drives."""
+    """Torques along a trajectory of N samples, against the effort limits."""
 
     effort: np.ndarray             # inverse dynamics at each sample, (N, nv) [N m or N]
     effort_limit: np.ndarray       # of |effort|, nan = unknown, (nv,)
@@ -22,25 +25,25 @@ class TrajectoryTorques(NamedTuple):
     margin: np.ndarray             # limit - peak: negative = exceeded, nan = unknown, (nv,)
     first_saturated: int           # the dof that first exceeds its limit, -1 = none
     first_saturation_time: float   # [s], nan = never
-    greatest_payload: float        # [kg], nan = not asked for, inf = no limit binds
+    greatest_payload: float        # [kg], nan = not requested, inf = no limit binds
 
 
-def trajectory_torques(robot, times, q, v, a, effort_limits=None, payload_frame='',
-                       payload_com=(0.0, 0.0, 0.0)):
+def trajectory_torques(robot: Robot, times: ArrayLike, q: ArrayLike, v: ArrayLike, a: ArrayLike,
+                       effort_limits: ArrayLike | None = None, payload_frame: str = '',
+                       payload_com: ArrayLike = (0.0, 0.0, 0.0)) -> TrajectoryTorques:
     """Return the TrajectoryTorques of a motion: at its samples, not between them.
 
-    The effort is  tau = M a + C v + g + friction.  A point mass m more makes it  tau + m d,  with
-    d = J' (acceleration of the point - gravity)  for each sample and dof. So the greatest payload
-    is  min (limit - sign(d) tau) / |d|  over samples and dofs with a known limit. It is 0 where a
-    limit is exceeded already, even if a payload would relieve that joint.
+    The effort is  tau = M a + C v + g + friction.  With an additional point mass m it is
+    tau + m d,  d = J' (acceleration of the point - gravity)  for each sample and dof. So the
+    greatest payload is  min (limit - sign(d) tau) / |d|  over samples and dofs with a known
+    limit. It is 0 where a limit is exceeded already, even if a payload would relieve that joint.
 
     :param times: (N,), strictly increasing [s].
-    :param q, v, a: (N, nq), (N, nv), (N, nv); one single state stays the same for all samples.
-    :param effort_limits: (nv,), positive, nan = unknown [N m or N]; None takes the URDF's, which
-        has one for a joint, hence the same for each dof of a planar or floating one.
-    :param payload_frame: frame that holds the payload, on top of what the robot carries; '' asks
-        for none.
-    :param payload_com: where in that frame the point mass is, (3,) [m].
+    :param q, v, a: (N, nq), (N, nv), (N, nv); a single state applies to all samples.
+    :param effort_limits: (nv,), positive, nan = unknown [N m or N]; None: those of the URDF,
+        one per joint, hence the same for each dof of a planar or floating one.
+    :param payload_frame: frame of an additional payload; '': none.
+    :param payload_com: position of the point mass in that frame, (3,) [m].
     :raise DynamicsError: which argument is wrong, where, and what is valid.
     """
     arguments.check_robot(robot)
@@ -59,9 +62,9 @@ def trajectory_torques(robot, times, q, v, a, effort_limits=None, payload_frame=
 
 def _states(robot, times, q, v, a):
     """Return q, v, a, one row for each time."""
-    states = {name: arguments.check_array(name, value, size) for name, value, size in (
+    states = {name: checks.check_array(name, value, size) for name, value, size in (
         ('q', q, robot.nq), ('v', v, robot.nv), ('a', a, robot.nv))}
-    arguments.batch_size({'times': times[:, None], **states})
+    checks.batch_size({'times': times[:, None], **states})
     return [np.broadcast_to(state, (len(times), state.shape[-1])) for state in states.values()]
 
 
@@ -69,7 +72,7 @@ def _effort_limit(robot, effort_limits):
     if effort_limits is None:
         return np.concatenate([np.full(joint.v.stop - joint.v.start, joint.max_effort)
                                for joint in robot.model.joints] or [np.empty(0)])
-    limit = check_reals('effort_limits', effort_limits, (robot.nv,), finite=False)
+    limit = np.array(checks.check_floats('effort_limits', effort_limits, robot.nv))
     for k, name in enumerate(robot.dof_names):
         if limit[k] <= 0.0:
             raise DynamicsError(f"effort_limits[{k}], of '{name}', is {limit[k]}; expected a "
@@ -89,15 +92,15 @@ def _first_saturation(times, effort, limit):
 
 
 def _per_kilogram(robot, states, effort, frame, com):
-    """Return d, what each kilogram at the payload's point adds to the effort, (N, nv)."""
+    """Return d, the additional effort per kilogram at the payload's point, (N, nv)."""
     com = finite('payload_com', com, (3,))
-    name = 'probe' + ''.join(robot.payloads)  # longer than any of theirs: replaces none
+    name = 'probe' + ''.join(robot.payloads)  # longer than any other name: replaces none
     return (robot.with_payload(name, frame, PROBE, com).inverse_dynamics(*states) - effort) / PROBE
 
 
 def _greatest_payload(effort, limit, d):
     if (np.abs(effort) > limit).any():
         return 0.0
-    felt = ~np.isnan(limit) & (np.abs(d) > WEIGHTLESS)
+    bounded = ~np.isnan(limit) & (np.abs(d) > LEAST_EFFECT)
     room = limit - np.sign(d) * effort
-    return float(np.min(room[felt] / np.abs(d[felt]), initial=np.inf))
+    return float(np.min(room[bounded] / np.abs(d[bounded]), initial=np.inf))

@@ -1,4 +1,4 @@
-"""Robots that come with the package, for demos and tests."""
+"""Locate the robots that come with the package, for demos and tests."""
 
 from pathlib import Path
 from typing import NamedTuple
@@ -9,10 +9,10 @@ ARM7 = HERE / 'arm7.urdf'  # a light 7-axis arm
 
 
 class Mechanism(NamedTuple):
-    """A robot with closed loops: a tree, and what closes it. docs/mechanisms.md shows them."""
+    """A robot with closed loops: a tree and its loop constraints; see docs/mechanisms.md."""
 
     urdf: Path   # the tree; at q = 0 its loops are closed
-    loops: Path  # `constraints:`, the loops, and `passive:`, the joints that have no motor
+    loops: Path  # YAML with `constraints:`, the loops, and `passive:`, the unactuated joints
 
 
 # Name -> Mechanism.

@@ -1,1 +1,151 @@
-"""Motions and torques of a robot in, its inertial, friction and payload parameters out."""
+"""Identify a robot or a payload from a recording of positions and torques.
+
+    from dynamics_node.identification import identify_recording, read_recording
+
+    identified = identify_recording(robot, read_recording('recording.mcap'))
+
+Excite: `excitation`. Record: `read_recording`, `raw_recording`. Identify: `identify_recording`,
+`identify_payload`. Use: `write_back`, `friction_yaml`. See docs/identification.md.
+"""
+
+from importlib import import_module
+from typing import TYPE_CHECKING
+
+if TYPE_CHECKING:   # editors and type checkers; at run time see __getattr__
+    from dynamics_node.identification.bag_files import read_bag
+    from dynamics_node.identification.csv_files import read_csv, write_csv
+    from dynamics_node.identification.decimation import decimate
+    from dynamics_node.identification.excitation_limits import Box
+    from dynamics_node.identification.excitation_search import (
+        Excitation,
+        ExcitationSettings,
+        excitation,
+    )
+    from dynamics_node.identification.fourier import Fourier
+    from dynamics_node.identification.friction_file import friction_yaml
+    from dynamics_node.identification.identifiability import BaseParameters, base_parameters
+    from dynamics_node.identification.linear_fit import (
+        TriangularProblem,
+        solve_least_squares,
+        weighted_problem,
+    )
+    from dynamics_node.identification.log_cholesky import is_consistent
+    from dynamics_node.identification.parameters import (
+        ParameterLayout,
+        parameter_layout,
+        parameter_values,
+        robot_with_parameters,
+    )
+    from dynamics_node.identification.payload_fit import PayloadEstimate, identify_payload
+    from dynamics_node.identification.preparation import Prepared, prepare
+    from dynamics_node.identification.progress import ProgressBar
+    from dynamics_node.identification.recording import RawRecording, Recording, raw_recording
+    from dynamics_node.identification.recording_files import read_recording
+    from dynamics_node.identification.recording_fit import IdentifiedRecording, identify_recording
+    from dynamics_node.identification.robot_fit import (
+        Identification,
+        IdentificationOptions,
+        identify,
+    )
+    from dynamics_node.identification.sequential_qr import (
+        TriangularFactors,
+        merge_factors,
+        triangular_factors,
+    )
+    from dynamics_node.identification.static_poses import StaticPoses
+    from dynamics_node.identification.trajectory_files import (
+        TimedPoints,
+        read_trajectory,
+        sample_trajectory,
+        trajectory_yaml,
+        write_trajectory_csv,
+    )
+    from dynamics_node.identification.urdf_write_back import write_back
+
+__all__ = [
+    'BaseParameters',
+    'Box',
+    'Excitation',
+    'ExcitationSettings',
+    'Fourier',
+    'Identification',
+    'IdentificationOptions',
+    'IdentifiedRecording',
+    'ParameterLayout',
+    'PayloadEstimate',
+    'Prepared',
+    'ProgressBar',
+    'RawRecording',
+    'Recording',
+    'StaticPoses',
+    'TimedPoints',
+    'TriangularFactors',
+    'TriangularProblem',
+    'base_parameters',
+    'decimate',
+    'excitation',
+    'friction_yaml',
+    'identify',
+    'identify_payload',
+    'identify_recording',
+    'is_consistent',
+    'merge_factors',
+    'parameter_layout',
+    'parameter_values',
+    'prepare',
+    'raw_recording',
+    'read_bag',
+    'read_csv',
+    'read_recording',
+    'read_trajectory',
+    'robot_with_parameters',
+    'sample_trajectory',
+    'solve_least_squares',
+    'trajectory_yaml',
+    'triangular_factors',
+    'weighted_problem',
+    'write_back',
+    'write_csv',
+    'write_trajectory_csv',
+]
+
+_MODULES = {   # of this folder -> public names
+    'bag_files': ('read_bag',),
+    'csv_files': ('read_csv', 'write_csv'),
+    'decimation': ('decimate',),
+    'excitation_limits': ('Box',),
+    'excitation_search': ('Excitation', 'ExcitationSettings', 'excitation'),
+    'fourier': ('Fourier',),
+    'friction_file': ('friction_yaml',),
+    'identifiability': ('BaseParameters', 'base_parameters'),
+    'linear_fit': ('TriangularProblem', 'solve_least_squares', 'weighted_problem'),
+    'log_cholesky': ('is_consistent',),
+    'parameters': ('ParameterLayout', 'parameter_layout', 'parameter_values',
+                   'robot_with_parameters'),
+    'payload_fit': ('PayloadEstimate', 'identify_payload'),
+    'preparation': ('Prepared', 'prepare'),
+    'progress': ('ProgressBar',),
+    'recording': ('RawRecording', 'Recording', 'raw_recording'),
+    'recording_files': ('read_recording',),
+    'recording_fit': ('IdentifiedRecording', 'identify_recording'),
+    'robot_fit': ('Identification', 'IdentificationOptions', 'identify'),
+    'sequential_qr': ('TriangularFactors', 'merge_factors', 'triangular_factors'),
+    'static_poses': ('StaticPoses',),
+    'trajectory_files': ('TimedPoints', 'read_trajectory', 'sample_trajectory',
+                         'trajectory_yaml', 'write_trajectory_csv'),
+    'urdf_write_back': ('write_back',),
+}
+_MODULE_OF = {name: module for module, names in _MODULES.items() for name in names}
+
+
+def __getattr__(name: str) -> object:
+    """Import a public name when it is first used: SciPy alone takes 0.1 s."""
+    if name not in _MODULE_OF:
+        raise AttributeError(f'module {__name__!r} has no attribute {name!r}')
+    value = getattr(import_module(f'{__name__}.{_MODULE_OF[name]}'), name)
+    globals()[name] = value
+    return value
+
+
+def __dir__() -> list[str]:
+    return sorted({*globals(), *__all__})

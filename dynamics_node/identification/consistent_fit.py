@@ -1,40 +1,45 @@
-"""Which parameters explain the torques best among those that a robot can have?
+"""Fit physically consistent parameters to the torques, with a prior around the URDF.
 
-Every link a body that can exist (log-Cholesky), armature, viscous and Coulomb friction not below
-zero. What torques cannot tell is decided by a prior: stay near the URDF. Both are linear in the
+Every link is a body of positive mass (log-Cholesky); armature, viscous and Coulomb friction are not
+negative. The prior decides on parameters that the torques do not determine. Both are linear in the
 parameters pi, so they are one triangular problem
 
     min |R G pi - z|^2 + weight (sum_bodies |U0^-1 (P - P0) U0^-T|^2/4 + sum_joints (p - p0)^2/s^2)
 
-whose first part counts torques in units of their noise. A body that is (1 + e) times that of the
-URDF costs weight e^2, in whatever frame and unit (the metric of Lee, Wensing and Park 2020, at P0);
-s is the value that would explain all torque of a joint alone.
+whose first part has torques in units of their noise. A body that is (1 + e) times that of the
+URDF costs weight e^2, in any frame and unit (the metric of Lee, Wensing and Park 2020, at P0);
+s is the value that alone would explain the whole torque of a joint.
 """
 
+from collections.abc import Callable
 from typing import NamedTuple
 
 import numpy as np
 from scipy.optimize import least_squares
 
 from dynamics_node.identification import log_cholesky
+from dynamics_node.identification.identifiability import BaseParameters
 from dynamics_node.identification.interior_fit import interior_fit
-from dynamics_node.identification.loop_rows import joint_torques
-from dynamics_node.identification.parameters import NOT_NEGATIVE
+from dynamics_node.identification.linear_fit import TriangularProblem
+from dynamics_node.identification.loop_equations import joint_torques
+from dynamics_node.identification.loop_motion import LoopMotion
+from dynamics_node.identification.parameters import NOT_NEGATIVE, ParameterLayout
+from dynamics_node.identification.recording import Recording
 
 ITERATIONS = 200
-ENOUGH = 1e-6     # change of the sum of squares, in units of noise, that ends the fit
-INSIDE = 0.95     # of the way from the prior to where a body would cease to exist
+SETTLED = 1e-6    # change of the sum of squares, in units of noise, that ends the fit
+INSIDE = 0.95     # of the distance from the prior to the first inconsistent body
 
 
 class Prior(NamedTuple):
-    """What is believed before anything is measured: |A (pi - values)|^2."""
+    """The prior |A (pi - values)|^2."""
 
-    values: np.ndarray    # (size,) those of the URDF, every body made one that can exist
+    values: np.ndarray    # (size,) of the URDF, every body made consistent
     A: np.ndarray         # (size, size) rows in units of standard deviations
 
 
 class ConsistentFit(NamedTuple):
-    """Parameters that a robot can have."""
+    """Physically consistent parameters."""
 
     values: np.ndarray      # (size,)
     R: np.ndarray           # (size, size) factor of data and prior: R'R = inverse covariance
@@ -42,10 +47,11 @@ class ConsistentFit(NamedTuple):
     iterations: int
 
 
-def prior_of(layout, values, recording, weight, loops=None):
-    """Return the Prior around a robot's values.
+def parameter_prior(layout: ParameterLayout, values: np.ndarray, recording: Recording,
+                    weight: float, loops: LoopMotion | None = None) -> Prior:
+    """Return the Prior around the values of a robot.
 
-    :param weight: 1 believes the URDF's inertias to within 100 %, 100 to within 10 %.
+    :param weight: 1 trusts the inertias of the URDF to within 100 %, 100 to within 10 %.
     :param loops: LoopMotion of a robot with loops.
     """
     values = values.copy()
@@ -61,8 +67,9 @@ def prior_of(layout, values, recording, weight, loops=None):
     return Prior(values, np.sqrt(weight) * A)
 
 
-def joint_scales(layout, recording, loops=None):
-    """Return for each joint's own parameters what alone would explain its whole torque."""
+def joint_scales(layout: ParameterLayout, recording: Recording,
+                 loops: LoopMotion | None = None) -> np.ndarray:
+    """Return for each joint parameter the value that alone would explain the joint's torque."""
     def rms(x):
         return np.maximum(np.sqrt(np.mean(x ** 2, axis=0)), 1e-6)
 
@@ -82,10 +89,10 @@ def _metric(ten):
                      for unit in np.eye(10)], axis=-1)
 
 
-def consistent_fit(base, problem, prior, tick=lambda: None):
-    """Return the ConsistentFit.
+def consistent_fit(base: BaseParameters, problem: TriangularProblem, prior: Prior,
+                   tick: Callable[[], None] = lambda: None) -> ConsistentFit:
+    """Return the ConsistentFit of a problem in base parameters.
 
-    :param problem: Compressed, in base parameters.
     :param tick: called at each iteration; may raise to stop.
     """
     layout = base.layout
@@ -96,49 +103,49 @@ def consistent_fit(base, problem, prior, tick=lambda: None):
     if base.loops is not None:
         return _by_interior_points(layout, R, z, prior, tick)
 
-    def misfit(x):  # and a constant, so that a change is small against 1, not against nothing
+    def misfit(x):  # and a constant, so that ftol is relative to 1 where the data are exact
         tick()
         return np.append(R @ _parameters(layout, x) - z, 1.0)
 
-    def slope(x):
+    def jacobian(x):
         return np.vstack([R @ _rates(layout, x), np.zeros(layout.size)])
 
-    start = _free(layout, _start(layout, prior.values, np.linalg.solve(R, z)))
-    found = least_squares(misfit, start, slope, bounds=_bounds(layout), x_scale='jac',
-                          ftol=ENOUGH, xtol=1e-12, gtol=None, max_nfev=ITERATIONS)
+    start = _unconstrained(layout, _start(layout, prior.values, np.linalg.solve(R, z)))
+    found = least_squares(misfit, start, jacobian, bounds=_bounds(layout), x_scale='jac',
+                          ftol=SETTLED, xtol=1e-12, gtol=None, max_nfev=ITERATIONS)
     return ConsistentFit(_parameters(layout, found.x), R, found.status > 0, found.nfev)
 
 
 def _by_interior_points(layout, R, z, prior, tick):
-    """Return the ConsistentFit of a robot with loops, where descent often does not settle."""
+    """Return the ConsistentFit of a robot with loops, where least_squares often stalls."""
     spread = np.linalg.norm(np.linalg.inv(prior.A), axis=1)
     found = interior_fit(layout, R, z, prior.values, spread, tick)
-    values = _parameters(layout, _free(layout, found.values))   # within the bounds of bodies
+    values = _parameters(layout, _unconstrained(layout, found.values))   # within the bounds
     return ConsistentFit(values, R, found.converged, found.steps)
 
 
 def _start(layout, inside, best):
-    """Return the best parameters if a robot can have them, else how far one gets towards them.
+    """Return the best parameters if they are consistent, else a point on the way to them.
 
-    On a straight line the misfit falls all the way, and what can exist is convex.
+    The misfit falls on the straight line to them, and the set of consistent parameters is convex.
     """
-    if _exists(layout, best):
+    if _is_consistent(layout, best):
         return best
     low, high = 0.0, 1.0
     for _ in range(30):
         middle = 0.5 * (low + high)
-        fine = _exists(layout, inside + middle * (best - inside))
-        low, high = (middle, high) if fine else (low, middle)
+        consistent = _is_consistent(layout, inside + middle * (best - inside))
+        low, high = (middle, high) if consistent else (low, middle)
     return inside + INSIDE * low * (best - inside)
 
 
-def _exists(layout, values):
+def _is_consistent(layout, values):
     return (all(log_cholesky.is_consistent(values[layout.of_body(i)])
                 for i in range(len(layout.bodies)))
             and all((values[layout.each(kind)] >= 0.0).all() for kind in NOT_NEGATIVE))
 
 
-# From free numbers to parameters: bodies by log-Cholesky, all else as it is ---------------------
+# Unconstrained variables: bodies by log-Cholesky, joint parameters as they are ------------------
 
 def _parameters(layout, x):
     values = x.copy()
@@ -147,7 +154,7 @@ def _parameters(layout, x):
     return values
 
 
-def _free(layout, values):
+def _unconstrained(layout, values):
     x = values.copy()
     for i in range(len(layout.bodies)):
         x[layout.of_body(i)] = log_cholesky.log_cholesky(values[layout.of_body(i)])

@@ -1,65 +1,75 @@
-"""What may an excitation do, and how is a motion made to keep to it?"""
+"""Limits of an excitation trajectory, and the scaling of a motion into them."""
 
-from collections.abc import Mapping
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
 from typing import NamedTuple
 
 import numpy as np
 
+from dynamics_node import checks
+from dynamics_node.checks import at_least_zero, mapping, positive
 from dynamics_node.errors import DynamicsError, UnknownName, shown
-from dynamics_node.identification.excited import BETWEEN, excited_of
-from dynamics_node.model.checks import at_least_zero, mapping, positive
-from dynamics_node.robot import arguments
+from dynamics_node.identification.excited_robot import BETWEEN, ExcitedTree, excited_robot
+from dynamics_node.identification.fourier import Fourier
+from dynamics_node.robot.robot import Robot
 
-WITHOUT_LIMITS = np.pi      # half the range of a continuous joint [rad]; of a slide, 1 m
-USUAL_SPEED = 1.0           # where the URDF says none [rad/s or m/s]
+HALF_RANGE = np.pi          # of a joint without limits [rad]; of a prismatic one, 1 m
+DEFAULT_SPEED = 1.0         # where the URDF has no limit [rad/s or m/s]
 PER_HARMONIC = 200          # points of a dense check per period of the highest harmonic
-LEAST_ACCELERATION = 1e-9   # [rad/s^2 or m/s^2]
-SCALES = 0.9 ** np.arange(50)   # of the amplitudes, tried from the greatest on: down to 0.006
-LOOP_SCALES = SCALES[::4]       # the same where each try is a solution of the loops,
-BISECTIONS = 4                  # which are then found more finely
+MIN_ACCELERATION = 1e-9     # [rad/s^2 or m/s^2]
+SCALES = 0.9 ** np.arange(50)   # of the amplitudes, tried in this order: down to 0.006
+LOOP_SCALES = SCALES[::4]       # coarser where each trial needs a solution of the loops,
+BISECTIONS = 4                  # refined by bisection
 
 
 class Box(NamedTuple):
-    """Where the origin of a frame must stay, in the world; +-inf where it does not matter."""
+    """Bounds of the origin of a frame, in the world; +-inf where there is none."""
 
     frame: str
-    lower: tuple = (-np.inf, -np.inf, -np.inf)    # [m]
-    upper: tuple = (np.inf, np.inf, np.inf)       # [m]
+    lower: Sequence[float] = (-np.inf, -np.inf, -np.inf)    # [m]
+    upper: Sequence[float] = (np.inf, np.inf, np.inf)       # [m]
 
 
 class ExcitationLimits(NamedTuple):
-    """What each joint may do, margins taken off; (nv,) each."""
+    """Limits of each joint, less the margin; (nv,) each."""
 
     lower: np.ndarray           # [rad or m]
     upper: np.ndarray
     velocity: np.ndarray        # [rad/s or m/s]
     acceleration: np.ndarray    # [rad/s^2 or m/s^2], inf = none
     torque: np.ndarray          # [N m or N], inf = unknown
-    boxes: tuple
-    warnings: tuple
-    others: object = None       # Limits of joints that follow by the loops; no torque
+    boxes: tuple[Box, ...]
+    warnings: tuple[str, ...]
+    others: ExcitationLimits | None = None   # of joints that follow by the loops; no torque
 
     @property
-    def middle(self):
+    def middle(self) -> np.ndarray:
+        """Middle of each range [rad or m]."""
         return (self.lower + self.upper) / 2
 
     @property
-    def half(self):
+    def half(self) -> np.ndarray:
+        """Half of each range [rad or m]."""
         return (self.upper - self.lower) / 2
 
 
-def limits_of(robot, margin=0.1, positions=None, acceleration=None, boxes=(), excited=None):
-    """Return the Limits of a robot: the URDF's, with a margin.
+def excitation_limits(robot: Robot, margin: float = 0.1,
+                      positions: Mapping[str, Sequence[float]] | None = None,
+                      acceleration: float | Mapping[str, float] | None = None,
+                      boxes: Sequence[Box] = (),
+                      excited: ExcitedTree | None = None) -> ExcitationLimits:
+    """Return the ExcitationLimits of a robot: those of the URDF, with a margin.
 
-    Of a robot with loops those of its independent joints; `others` has those of the others.
+    For a robot with loops: those of its independent joints; `others` has the other joints.
 
     :param margin: share of each limit that is left unused, and of the range of positions.
-    :param positions: {joint: (lower, upper)}, taken as they are [rad or m].
+    :param positions: {joint: (lower, upper)}, used without margin [rad or m].
     :param acceleration: one number for all joints or {joint: number}; a URDF has none. Velocity
         limits bound it anyway: a series of K harmonics has |a| <= K w max |v|.
-    :param excited: what `excited.excited_of` returns, where that is known already.
+    :param excited: result of `excited_robot(robot)`, if known already.
     """
-    excited = excited_of(robot) if excited is None else excited
+    excited = excited_robot(robot) if excited is None else excited
     joints = excited.joints
     margin = at_least_zero('margin', margin)
     if not margin < 1.0:
@@ -71,20 +81,20 @@ def limits_of(robot, margin=0.1, positions=None, acceleration=None, boxes=(), ex
     torque = np.array([joint.max_effort for joint in joints])
     warnings = [f'the URDF has no {words} limit of {_names(joints, unknown)}; {instead}'
                 for words, unknown, instead in (
-                    ('velocity', np.isnan(speed), f'{USUAL_SPEED:g} per second is used'),
+                    ('velocity', np.isnan(speed), f'{DEFAULT_SPEED:g} per second is used'),
                     ('effort', np.isnan(torque), 'their torques are not limited'))
                 if unknown.any()]
-    return ExcitationLimits(*ranges.T, (1.0 - margin) * np.where(np.isnan(speed), USUAL_SPEED,
+    return ExcitationLimits(*ranges.T, (1.0 - margin) * np.where(np.isnan(speed), DEFAULT_SPEED,
                                                                  speed),
-                  _accelerations(robot, joints, acceleration),
+                            _accelerations(robot, joints, acceleration),
                   (1.0 - margin) * np.where(np.isnan(torque), np.inf, torque),
-                  tuple(_box(robot, box) for box in arguments.check_sequence('boxes', boxes)),
+                  tuple(_box(robot, box) for box in checks.check_sequence('boxes', boxes)),
                   tuple(warnings),
                   _others(robot, excited.others, margin, positions, acceleration))
 
 
 def _others(robot, joints, margin, positions, acceleration):
-    """Return the Limits of joints that follow; what the URDF does not say does not count."""
+    """Return the limits of joints that follow by the loops; infinite where the URDF has none."""
     lower, upper = _ranges(robot, joints, margin, positions).T
     free = np.array([not np.isfinite(joint.upper - joint.lower)
                      and joint.name not in positions for joint in joints], dtype=bool)
@@ -95,11 +105,11 @@ def _others(robot, joints, margin, positions, acceleration):
 
 
 def _ranges(robot, joints, margin, positions):
-    """Return (lower, upper) of joints, (n, 2); positions as they are, the URDF's with a margin."""
+    """Return (lower, upper) of joints, (n, 2): `positions`, or the URDF's with a margin."""
     ranges = np.array([_range(joint, margin) for joint in joints]).reshape(-1, 2)
     places = {joint.name: k for k, joint in enumerate(joints)}
     for name, pair in positions.items():
-        lower, upper = arguments.check_single(f"positions['{name}']", pair, 2)
+        lower, upper = checks.check_single(f"positions['{name}']", pair, 2)
         if lower >= upper:
             raise DynamicsError(f"positions['{name}'] is {shown(pair)}; expected (lower, upper)")
         robot.model.joint(name)
@@ -108,19 +118,20 @@ def _ranges(robot, joints, margin, positions):
     return ranges
 
 
-def dense_times(trajectory):
-    """Return enough times of one period to judge limits at."""
+def dense_times(trajectory: Fourier) -> np.ndarray:
+    """Return the times within one period at which limits are checked."""
     n = PER_HARMONIC * len(trajectory.sine)
     return np.linspace(0.0, trajectory.period, n, endpoint=False)
 
 
-def kept_within(robot, limits, trajectory, times, excited=None):
-    """Return the motion, scaled down as far as limits ask for, or None if that cannot be.
+def scaled_within_limits(robot: Robot, limits: ExcitationLimits, trajectory: Fourier,
+                         times: np.ndarray, excited: ExcitedTree | None = None) -> Fourier | None:
+    """Return the motion scaled down into the limits, or None if no scale is small enough.
 
-    Each joint is scaled to its own limits of position, velocity and acceleration; then all alike
-    to those of torque and to the boxes, which depend on all joints, and as far as loops can follow.
+    Each joint is scaled to its limits of position, velocity and acceleration; then all joints by
+    one factor to the limits of torque and to the boxes, and until the loops can follow.
     """
-    excited = excited_of(robot) if excited is None else excited
+    excited = excited_robot(robot) if excited is None else excited
     center = np.clip(trajectory.center, limits.lower, limits.upper)
     trajectory = trajectory._replace(center=center)
     q, v, a = trajectory.sample(times)
@@ -141,9 +152,9 @@ def kept_within(robot, limits, trajectory, times, excited=None):
 
 
 def _followed_within(excited, limits, trajectory, times):
-    """Return the motion scaled down as far as a robot with loops needs, or None.
+    """Return the motion of a robot with loops scaled down into the limits, or None.
 
-    What it tells may depend much on the scale, near singular configurations: it is found finely.
+    Near singular configurations the information depends much on the scale: it is refined.
     """
     def fits(scale):
         states = excited.states(trajectory.scaled(scale), times)
@@ -165,7 +176,7 @@ def _range(joint, margin):
     if np.isfinite(joint.upper - joint.lower):
         middle, half = (joint.lower + joint.upper) / 2, (joint.upper - joint.lower) / 2
     else:
-        middle, half = 0.0, 1.0 if joint.kind == 'prismatic' else WITHOUT_LIMITS
+        middle, half = 0.0, 1.0 if joint.kind == 'prismatic' else HALF_RANGE
     return middle - (1.0 - margin) * half, middle + (1.0 - margin) * half
 
 
@@ -180,16 +191,16 @@ def _accelerations(robot, joints, acceleration):
 
 
 def _acceleration(name, value):
-    if not positive(name, value) >= LEAST_ACCELERATION:
-        raise DynamicsError(f'{name} is {value:g}; expected {LEAST_ACCELERATION:g} or more')
+    if not positive(name, value) >= MIN_ACCELERATION:
+        raise DynamicsError(f'{name} is {value:g}; expected {MIN_ACCELERATION:g} or more')
     return float(value)
 
 
 def _box(robot, box):
-    arguments.check_kind('an entry of boxes', box, Box)
+    checks.check_kind('an entry of boxes', box, Box)
     if not isinstance(box.frame, str) or box.frame not in robot.frame_names:
         raise DynamicsError(f'boxes: {UnknownName("frame", box.frame, robot.frame_names)}')
-    lower, upper = (arguments.check_floats(f"{name} of the box of '{box.frame}'", value, 3)
+    lower, upper = (checks.check_floats(f"{name} of the box of '{box.frame}'", value, 3)
                     for name, value in (('lower', box.lower), ('upper', box.upper)))
     if not (lower < upper).all():
         raise DynamicsError(f"the box of '{box.frame}' goes from {box.lower} to {box.upper}; "

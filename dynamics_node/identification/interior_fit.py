@@ -1,51 +1,53 @@
-r"""Which possible robot explains the torques best? By an interior-point method.
+r"""Fit physically consistent parameters by an interior-point method.
 
-What is to be minimised is convex in the parameters pi themselves,
+The problem is convex in the parameters pi themselves,
 
     |R pi - z|^2 / 2 - mu (sum_bodies log det P_i + sum_joints log p_j),    mu -> 0,
 
-over bodies with pseudo-inertia P_i > 0 and p_j > 0 (P_i less what a body of THINNEST radius has, so
-that its numbers are clear of rounding). With P = U U' the second derivative of
+over bodies with pseudo-inertia P_i > 0 and p_j > 0 (P_i less that of a body of THINNEST radius, so
+that it stays well above rounding). With P = U U' the second derivative of
 -log det P is |U^-1 dP U^-T|^2, so that each Newton step is a linear least-squares problem and R'R,
 whose condition number is the square of R's, is never formed (Boyd and Vandenberghe 2004, ch. 11).
 
-It takes some hundred steps whatever the condition number is, where a descent in the parameters of
-log_cholesky.py may creep along the border of what is possible. That happens to mechanisms with
-loops, of whose many links most are told in combination only.
+It takes some hundred steps for any condition number, where least squares in the variables of
+log_cholesky.py may creep along the boundary of consistent bodies. That happens to mechanisms with
+loops: torques determine most of their many links only in combination.
 """
 
+from collections.abc import Callable
 from typing import NamedTuple
 
 import numpy as np
 
 from dynamics_node.identification import log_cholesky
-from dynamics_node.identification.parameters import NOT_NEGATIVE
+from dynamics_node.identification.parameters import NOT_NEGATIVE, ParameterLayout
 
-ENOUGH = 1e-4        # of the sum of squares, in units of noise, that may be left to win
-SMALLER = 0.1        # mu by mu before
-CENTRED = 0.1        # Newton's decrement, in units of sqrt(mu), from which on mu is made smaller
-STEPS = 1000
-TO_THE_BORDER = 0.95  # share of the way to it that a step may take
+GAP = 1e-4           # duality gap of the sum of squares, in units of noise, that ends the fit
+SMALLER = 0.1        # factor on mu
+CENTRED = 0.1        # Newton decrement, in units of sqrt(mu), below which mu is reduced
+MAX_STEPS = 1000
+TO_THE_BOUNDARY = 0.95  # share of the distance to the boundary that a step may cover
 LONGEST, BISECTIONS = 10.0, 40   # of a step's length
-SMALL = 1e-3         # of the prior's standard deviation: where a p_j of zero begins
-THINNEST = 2.0 * log_cholesky.RADIUS[0]   # [m] of a link as heavy as that of the prior
+SMALL = 1e-3         # of the standard deviation of the prior: start value of a p_j of zero
+THINNEST = 2.0 * log_cholesky.RADIUS[0]   # [m] radius of a link with the mass of the prior
 UPPER = np.triu_indices(4)
-TWICE = np.where(UPPER[0] == UPPER[1], 1.0, np.sqrt(2.0))   # each entry off the diagonal twice
+TWICE = np.where(UPPER[0] == UPPER[1], 1.0, np.sqrt(2.0))   # off-diagonal entries count twice
 UNITS = np.stack([log_cholesky.pseudo_inertia(unit) for unit in np.eye(10)])   # (10, 4, 4)
 
 
 class InteriorFit(NamedTuple):
-    """The best possible parameters, and how they were found."""
+    """The best consistent parameters."""
 
     values: np.ndarray    # (size,)
     converged: bool
     steps: int
 
 
-def interior_fit(layout, R, z, start, spread, tick=lambda: None):
+def interior_fit(layout: ParameterLayout, R: np.ndarray, z: np.ndarray, start: np.ndarray,
+                 spread: np.ndarray, tick: Callable[[], None] = lambda: None) -> InteriorFit:
     """Return the InteriorFit of min |R pi - z|.
 
-    :param start: (size,) every body possible; what Layout.known names stays as it is there.
+    :param start: (size,) every body consistent; parameters in ParameterLayout.known are kept.
     :param spread: (size,) standard deviations of the prior.
     :param tick: called at each step; may raise to stop.
     """
@@ -61,7 +63,7 @@ def interior_fit(layout, R, z, start, spread, tick=lambda: None):
         thinnest[at] = log_cholesky.ten_of(np.diag([least, least, least, 0.0]))
     terms = 4 * len(layout.bodies) + len(positive)
     mu = max(1.0, np.sum((R @ x - z) ** 2) / terms)
-    for steps in range(1, STEPS + 1):
+    for steps in range(1, MAX_STEPS + 1):
         tick()
         B, e = _barrier(layout, x - thinnest, positive)
         residual = R @ x - z
@@ -73,14 +75,14 @@ def interior_fit(layout, R, z, start, spread, tick=lambda: None):
         decrement = np.sqrt(np.sum((R @ step) ** 2) / mu + np.sum((B @ step) ** 2))
         x = x + _length(residual, R @ step, mu, _rates(layout, B @ step)) * step
         if decrement < CENTRED:
-            if mu * terms <= ENOUGH:
+            if mu * terms <= GAP:
                 return InteriorFit(x, True, steps)
             mu *= SMALLER
-    return InteriorFit(x, False, STEPS)
+    return InteriorFit(x, False, MAX_STEPS)
 
 
 def _barrier(layout, x, positive):
-    """Return (B, e): to second order the barrier changes by |B d|^2 / 2 - e'B d."""
+    """Return (B, e): to second order a step d changes the barrier by |B d|^2 / 2 - e'B d."""
     B = np.zeros((10 * len(layout.bodies) + len(positive), layout.size))
     e = np.ones(len(B))
     for i in range(len(layout.bodies)):
@@ -93,7 +95,7 @@ def _barrier(layout, x, positive):
 
 
 def _rates(layout, change):
-    """Return the l with barrier -sum log(1 + t l) after t steps: eigenvalues of U^-1 dP U^-T, dp/p.
+    """Return l of the barrier -sum log(1 + t l) along a step: eigenvalues of U^-1 dP U^-T, dp/p.
 
     :param change: B times the step.
     """
@@ -104,9 +106,9 @@ def _rates(layout, change):
 
 
 def _length(residual, change, mu, rates):
-    """Return the t that is best along the step: by bisection of the derivative, which rises."""
-    border = TO_THE_BORDER / max(1e-300, -rates.min(initial=0.0))
-    low, high = 0.0, min(border, LONGEST)
+    """Return the best length t of the step, by bisection of the increasing derivative."""
+    boundary = TO_THE_BOUNDARY / max(1e-300, -rates.min(initial=0.0))
+    low, high = 0.0, min(boundary, LONGEST)
 
     def slope(t):
         return change @ residual + t * (change @ change) - mu * np.sum(rates / (1.0 + t * rates))

@@ -1,6 +1,6 @@
-r"""Ten free numbers for every body that can exist, and no others.
+r"""Parametrise all physically consistent bodies by ten free variables (log-Cholesky).
 
-Ten inertial parameters belong to a body, some distribution of positive mass, exactly if their
+Ten inertial parameters belong to a distribution of positive mass if and only if their
 pseudo-inertia P = [[S, h], [h', m]] is positive definite, S = tr(I)/2 1 - I the second moment
 (Wensing, Kim and Slotine 2018). Every such P is exp(2 alpha) U U' with U upper triangular:
 
@@ -9,7 +9,7 @@ pseudo-inertia P = [[S, h], [h', m]] is positive definite, S = tr(I)/2 1 - I the
         [0        0        exp(d3)  t3]      mass = exp(2 alpha), centre of mass = t
         [0        0        0        1 ]
 
-(Rucker and Wensing 2022). Any ten numbers x are a body, so a fit need not be constrained.
+(Rucker and Wensing 2022). Every x is a consistent body, so a fit needs no constraints.
 """
 
 import numpy as np
@@ -18,13 +18,13 @@ from dynamics_node.algorithms.inertial_parameters import inertia_of, ten_numbers
 from dynamics_node.spatial.inertia import Inertia
 
 PLACES = ((0, 1), (1, 2), (0, 2), (0, 3), (1, 3), (2, 3))  # in U, of s12 s23 s13 t1 t2 t3
-# What a link can have at least and at most: no robot's is lighter than 0.1 g or thinner than
-# 0.1 mm about its centre of mass. Far inside of what doubles can tell from an impossible body.
+# Bounds of a link: no link of a robot is lighter than 0.1 g or thinner than 0.1 mm about its
+# centre of mass. Double precision can still tell such a body from an inconsistent one.
 MASS = (1e-4, 1e5)      # [kg]
 RADIUS = (1e-4, 1e2)    # exp(d) [m]
 
 
-def pseudo_inertia(ten):
+def pseudo_inertia(ten: np.ndarray) -> np.ndarray:
     """Return P of ten inertial parameters, (4, 4)."""
     m, x, y, z, xx, xy, yy, xz, yz, zz = ten
     half = 0.5 * (xx + yy + zz)
@@ -34,22 +34,22 @@ def pseudo_inertia(ten):
                      [x, y, z, m]])
 
 
-def ten_of(P):
+def ten_of(P: np.ndarray) -> np.ndarray:
     """Return the ten inertial parameters of a pseudo-inertia, (10,)."""
     S = P[:3, :3]
     return ten_numbers(Inertia(P[3, 3], P[:3, 3], np.trace(S) * np.eye(3) - S))
 
 
-def body_of(x):
+def body_of(x: np.ndarray) -> np.ndarray:
     """Return the ten inertial parameters of x, (10,)."""
     U = _factor(x)
     return ten_of(np.exp(2.0 * x[0]) * (U @ U.T))
 
 
-def log_cholesky(ten):
+def log_cholesky(ten: np.ndarray) -> np.ndarray:
     """Return the x of ten inertial parameters, (10,): the inverse of body_of.
 
-    :raise numpy.linalg.LinAlgError: no body has them.
+    :raise numpy.linalg.LinAlgError: they are not consistent.
     """
     U = upper_cholesky(pseudo_inertia(ten))
     alpha = np.log(U[3, 3])
@@ -57,12 +57,12 @@ def log_cholesky(ten):
     return np.array([alpha, *np.log(np.diag(U)[:3]), *(U[place] for place in PLACES)])
 
 
-def upper_cholesky(P):
+def upper_cholesky(P: np.ndarray) -> np.ndarray:
     """Return the upper triangular U with P = U U'."""
     return np.linalg.cholesky(P[::-1, ::-1])[::-1, ::-1]
 
 
-def body_rates(x):
+def body_rates(x: np.ndarray) -> np.ndarray:
     """Return d body_of / dx, (10, 10).
 
     dP = 2 P d(alpha) + exp(2 alpha) (dU U' + U dU'), one column per entry of x.
@@ -83,26 +83,26 @@ def _factor(x):
     return U
 
 
-def bounds():
-    """Return (least, greatest) x, (10,) each; shears and centres are free."""
+def bounds() -> tuple[np.ndarray, np.ndarray]:
+    """Return (lower, upper) bounds of x, (10,) each; shears and centres are free."""
     least, greatest = (np.array([0.5 * np.log(MASS[k]), *[np.log(RADIUS[k])] * 3]) for k in (0, 1))
     free = np.full(6, np.inf)
     return np.concatenate([least, -free]), np.concatenate([greatest, free])
 
 
-def is_consistent(ten):
-    """Say whether a body can have these ten inertial parameters."""
+def is_consistent(ten: np.ndarray) -> bool:
+    """Return whether ten inertial parameters are those of a body of positive mass."""
     try:
         return bool(np.isfinite(upper_cholesky(pseudo_inertia(ten))).all())
     except np.linalg.LinAlgError:
         return False
 
 
-def nearest_consistent(ten):
-    """Return ten inertial parameters of a body like this one, inside the bounds.
+def nearest_consistent(ten: np.ndarray) -> np.ndarray:
+    """Return the ten inertial parameters of a similar body within the bounds, (10,).
 
-    The mass is at least, and each principal second moment about the centre of mass at least mass
-    times, what a tenth of a gram and a millimetre make. A body well inside stays as it is.
+    The mass is at least 1 g, and each principal second moment about the centre of mass at least
+    mass (1 mm)^2. A body well inside the bounds is returned unchanged.
     """
     inertia = inertia_of(ten)
     mass = max(inertia.mass, 10.0 * MASS[0])

@@ -1,82 +1,87 @@
-"""How does a recording of some joints become one of a whole mechanism?
+"""Complete a recording of some joints of a mechanism with loops to all joints.
 
-Positions, velocities and accelerations of the independent joints are measured; the loops say those
-of all others, so that every state keeps the loops exactly. Where other joints were measured too,
-they tell how the mechanism is assembled, and whether it is the mechanism of the list.
+Positions, velocities and accelerations of the independent joints are measured; those of the others
+follow, so that every state satisfies the loop constraints exactly. Other measured positions select
+the assembly branch and are compared with the loops: they show a wrong list of loops.
 """
 
+from collections.abc import Mapping
 from typing import NamedTuple
 
 import numpy as np
 
 from dynamics_node.errors import DynamicsError
-from dynamics_node.identification.loop_coordinates import WIDE
-from dynamics_node.identification.loop_motion import strength
-from dynamics_node.identification.loop_rows import loop_motion_of, project
-from dynamics_node.identification.recording import Recording, motor_names
+from dynamics_node.identification.independent_joints import MULTI_AXIS
+from dynamics_node.identification.loop_equations import loop_motion_of, project
+from dynamics_node.identification.loop_motion import LoopMotion, transmission_gain
+from dynamics_node.identification.recording import RawRecording, Recording, motor_names
+from dynamics_node.identification.static_poses import StaticPoses
+from dynamics_node.robot.robot import Robot
 
-OPEN = 0.05            # [rad], a tenth of it in metres: a joint that is measured farther from where
-#                        the loops say is another mechanism's, or its sign or zero is wrong
-DOUBTFUL = 0.005       # [rad], a tenth of it in metres: a warning
-CLOSED = 1e-9          # [m or rad] loops that are open by less are taken as they are
+MAX_DEVIATION = 0.05   # [rad], a tenth of it in metres, of a measured position from the loops: with
+#                        more, the list of loops, a sign or a zero is wrong
+WARN_DEVIATION = 0.005   # [rad], a tenth of it in metres: above, a warning
+CLOSED = 1e-9          # [m or rad] loops with a smaller residual are not corrected
 NEAR_SINGULAR = 30.0   # times the usual entries of N: samples with greater ones are left out
-MOST_SINGULAR = 0.5    # of the samples
-SMALL_PART = 1e-9      # of the greatest motion: less is rounding
+MAX_SINGULAR = 0.5     # of the samples
+ROUNDING = 1e-9        # of the greatest motion: less is rounding
 
 
-class Completed(NamedTuple):
-    """A recording in which every state keeps the loops."""
+class CompletedRecording(NamedTuple):
+    """A recording in which every state satisfies the loop constraints."""
 
-    recording: Recording   # all joints of the robot; q (N, nq); tau as loop_rows.py says
+    recording: Recording   # all joints of the robot; q (N, nq); tau: see loop_equations.py
     kept: np.ndarray       # (samples before,) False where a singular configuration was left out
-    loops: object          # LoopMotion, its home on the same branch
-    warnings: tuple        # texts
+    loops: LoopMotion      # its home configuration is on the same branch
+    warnings: tuple[str, ...]
 
 
-def completed(robot, recording, measured=None, loops=None):
-    """Return the Completed recording of a robot with loops or passive joints.
+def complete_recording(robot: Robot, recording: Recording,
+                       measured: Mapping[str, np.ndarray] | None = None,
+                       loops: LoopMotion | None = None) -> CompletedRecording:
+    """Return the CompletedRecording of a robot with loops or passive joints.
 
     :param recording: a Recording of one-axis joints in any order, with all motors; or of all
         joints with q of shape (N, nq).
     :param measured: {joint: positions (N,)} of more joints.
-    :param loops: LoopMotion on the branch of the recording, where that is known already.
-    :raise DynamicsError: joints that are missing, positions that do not close the loops, singular
-        configurations.
+    :param loops: LoopMotion on the branch of the recording, if known already.
+    :raise DynamicsError: joints are missing, positions do not close the loops, or configurations
+        are singular.
     """
     q, v, a, tau = _columns(robot, recording)
-    seen = {**(measured or {}), **q}
-    whole = _whole(robot, seen)
+    positions = {**(measured or {}), **q}
+    whole = _whole(robot, positions)
     if is_whole(robot, recording):
         whole = np.asarray(recording.q, dtype=float)
         loops = loop_motion_of(robot, whole[0])
     elif loops is None:
-        loops = branch_of(robot, seen)
+        loops = loop_motion_on_branch(robot, positions)
     _refuse_missing(loops, q)
-    configurations, known = _configurations(loops, seen, whole)
+    configurations, known = _configurations(loops, positions, whole)
     motion = loops.motion(configurations, *(np.stack([x[name] for name in loops.names], axis=-1)
                                             for x in (v, a)))
     kept, warnings = _regular(motion, known)
-    warnings += _compared(loops, seen, configurations, kept)
+    warnings += _compared(loops, positions, configurations, kept)
     forces, torque = np.zeros((2, *motion.v.shape))
     for name in motor_names(robot):
         forces[:, robot.model.joint(name).v.start] = tau[name]
     torque[:, loops.independent] = np.einsum('nik,ni->nk', motion.N, forces)
-    return Completed(
+    return CompletedRecording(
         Recording(robot.joint_names, recording.time, *motion[:3], torque).rows(kept), kept, loops,
         tuple(warnings))
 
 
-def with_gravity(robot, raw):
-    """Return the torques of a RawRecording or StaticPoses with those of gravity added, (N, joints).
+def with_gravity(robot: Robot, raw: RawRecording | StaticPoses) -> np.ndarray:
+    """Return the torques of a RawRecording or StaticPoses with gravity torques added, (N, joints).
 
-    Of motors that hold the mechanism against gravity by themselves and report what is left. The
-    torques of gravity are added at the independent joints, in the sums that loop_rows.py uses.
+    For drives that compensate gravity themselves and report the rest. Gravity torques are added at
+    the independent joints, projected as in loop_equations.py.
     """
     finite = np.isfinite(raw.q).all(axis=1)
-    seen = dict(zip(raw.joint_names, raw.q[finite].T))
-    loops = branch_of(robot, seen)
-    _refuse_missing(loops, seen)
-    q, known = _configurations(loops, seen, _whole(robot, seen))
+    measured = dict(zip(raw.joint_names, raw.q[finite].T))
+    loops = loop_motion_on_branch(robot, measured)
+    _refuse_missing(loops, measured)
+    q, known = _configurations(loops, measured, _whole(robot, measured))
     gravity = np.where(known[:, None], project(loops, q, robot.gravity_torque(q)), np.nan)
     tau = np.array(raw.tau, dtype=float)
     columns = [raw.joint_names.index(name) for name in loops.names]
@@ -84,53 +89,53 @@ def with_gravity(robot, raw):
     return tau
 
 
-def positions_needed(loops):
+def positions_needed(loops: LoopMotion) -> tuple[str, ...]:
     """Return the joints whose positions must be measured: motors, and independent joints."""
     return tuple(name for name in loops.robot.joint_names
                  if name in motor_names(loops.robot) or name in loops.names)
 
 
-def branch_of(robot, seen):
-    """Return the LoopMotion assembled as a recording is.
+def loop_motion_on_branch(robot: Robot, measured: Mapping[str, np.ndarray]) -> LoopMotion:
+    """Return the LoopMotion on the assembly branch of a recording.
 
-    :param seen: {joint: positions (N,)} that were measured. Where these are motors alone, the
-        mechanism is assembled as it is near its neutral configuration.
+    :param measured: {joint: positions (N,)}. If these are motors only, the branch is that of the
+        neutral configuration.
     """
-    joints = [robot.model.joint(name) for name in seen]
+    joints = [robot.model.joint(name) for name in measured]
     motors = motor_names(robot)
-    if all(name in motors for name in seen) and len(seen) < len(robot.joint_names):
-        return loop_motion_of(robot)
-    rows = np.flatnonzero(np.isfinite(np.stack(list(seen.values()))).all(axis=0))
+    if all(name in motors for name in measured) and len(measured) < len(robot.joint_names):
+        return LoopMotion(robot)
+    rows = np.flatnonzero(np.isfinite(np.stack(list(measured.values()))).all(axis=0))
     if not len(rows):
-        raise DynamicsError(f'no sample has the positions of all of {list(seen)}')
+        raise DynamicsError(f'no sample has the positions of all of {list(measured)}')
     near = robot.neutral()
     for joint in joints:
-        near[joint.q] = seen[joint.name][rows[0]]
+        near[joint.q] = measured[joint.name][rows[0]]
     try:
-        return loop_motion_of(robot, near)
+        return LoopMotion(robot, near)
     except DynamicsError as error:
         raise DynamicsError(f'sample {rows[0]} of the recording does not close the loops: {error}. '
                             'Are signs, zeros and units of the positions right?') from error
 
 
-def is_whole(robot, recording):
-    """Return whether q has all coordinates, those of joints with several axes too."""
+def is_whole(robot: Robot, recording: Recording) -> bool:
+    """Return whether q has all coordinates, also those of joints with several axes."""
     return (tuple(recording.joint_names) == robot.joint_names
             and np.shape(recording.q)[1:] == (robot.nq,) and robot.nq != len(robot.joint_names))
 
 
-def _whole(robot, seen):
-    """Return all positions by the joints' order (N, nq), None if some were not measured."""
-    if any(name not in seen for name in robot.joint_names):
+def _whole(robot, measured):
+    """Return all positions in the order of the joints (N, nq), None if some are missing."""
+    if any(name not in measured for name in robot.joint_names):
         return None
-    return np.stack([seen[name] for name in robot.joint_names], axis=-1)
+    return np.stack([measured[name] for name in robot.joint_names], axis=-1)
 
 
 def _columns(robot, recording):
     """Return q, v, a, tau by joint, {name: (N,)} each, of joints with one axis."""
     names = tuple(recording.joint_names)
     if is_whole(robot, recording):
-        joints = [joint for joint in robot.model.joints if joint.kind not in WIDE]
+        joints = [joint for joint in robot.model.joints if joint.kind not in MULTI_AXIS]
         q = {joint.name: recording.q[:, joint.q.start] for joint in joints}
         return (q, *({joint.name: x[:, joint.v.start] for joint in joints}
                      for x in (recording.v, recording.a, recording.tau)))
@@ -141,86 +146,86 @@ def _columns(robot, recording):
 
 def _refuse_missing(loops, q):
     missing = [name for name in positions_needed(loops) if name not in q]
-    loose = [name for name in missing if name in loops.robot.loops.passive]
-    if loose:
+    passive = [name for name in missing if name in loops.robot.loops.passive]
+    if passive:
         raise DynamicsError(
-            f'the loops do not say where {loose} are when the motors are known: the mechanism has '
-            'more freedoms than motors. Record the positions of these joints too')
+            f'the positions of the motors do not determine {passive}: the mechanism has more '
+            'degrees of freedom than motors. Record the positions of these joints too')
     if missing:
         raise DynamicsError(f'the recording lacks the motors {missing}; it has {list(q)}')
 
 
-def _configurations(loops, seen, whole):
-    """Return (q (N, nq), whether each is known (N,)): all joints, where the loops say."""
-    where = np.stack([seen[name] for name in loops.names], axis=-1)
+def _configurations(loops, measured, whole):
+    """Return (q (N, nq), known (N,)): configurations that close the loops."""
+    where = np.stack([measured[name] for name in loops.names], axis=-1)
     if whole is not None and np.isfinite(whole).all():
         guess = np.array(whole, dtype=float)
-        guess[:, loops.places] = where
+        guess[:, loops.q_indices] = where
         if (loops.gap(guess) <= CLOSED).all():
             return guess, np.ones(len(guess), dtype=bool)
-        q, converged, _ = loops.corrected(guess)
+        q, converged, _ = loops.close_loops(guess)
         share = np.mean(~converged)
-        if share > MOST_SINGULAR:
+        if share > MAX_SINGULAR:
             raise DynamicsError(
                 f'the loops cannot be closed near the measured positions in {share:.0%} of the '
-                'samples. Are signs, zeros and units right, and is it the mechanism of the list?')
+                'samples. Check signs, zeros, units and the list of loops')
         return q, converged
     try:
-        return loops.followed(where, loops.home), np.ones(len(where), dtype=bool)
+        return loops.follow(where, loops.home), np.ones(len(where), dtype=bool)
     except DynamicsError as error:
         unknown = [joint.name for joint in loops.model.joints
-                   if joint.name not in seen and joint.kind not in WIDE]
+                   if joint.name not in measured and joint.kind not in MULTI_AXIS]
         hint = f' Record the positions of {unknown} too' if unknown else ''
         raise DynamicsError(f'{error}.{hint}') from error
 
 
 def _regular(motion, known):
     """Return (mask of the samples that are kept, warnings)."""
-    size = strength(motion.N)
-    kept = motion.clear & known
+    size = transmission_gain(motion.N)
+    kept = motion.regular & known
     usual = np.median(size[kept]) if kept.any() else 0.0
     kept &= size <= NEAR_SINGULAR * usual
     left_out = len(kept) - int(kept.sum())
-    said = (f'{left_out} of {len(kept)} samples are in or near singular configurations of the '
-            'loops, where the motors have no hold on the mechanism')
-    if left_out > MOST_SINGULAR * len(kept):
-        raise DynamicsError(f'{said}; record a motion that keeps away from them')
-    return kept, [f'{said}: they are left out'] if left_out else []
+    text = (f'{left_out} of {len(kept)} samples are in or near singular configurations of the '
+            'loops, where the motors cannot move the mechanism')
+    if left_out > MAX_SINGULAR * len(kept):
+        raise DynamicsError(f'{text}; record a motion away from them')
+    return kept, [f'{text}: they are left out'] if left_out else []
 
 
-def _compared(loops, seen, q, kept):
-    """Return warnings about joints that were measured and follow from others; or refuse."""
+def _compared(loops, measured, q, kept):
+    """Return warnings about measured joints that deviate from the loops; refuse large ones."""
     warnings = []
     for joint in loops.model.joints:
-        if joint.name not in seen or joint.name in loops.names:
+        if joint.name not in measured or joint.name in loops.names:
             continue
         slide = joint.kind == 'prismatic'
-        off = (seen[joint.name] - q[:, joint.q.start])[kept]
+        off = (measured[joint.name] - q[:, joint.q.start])[kept]
         off = off[np.isfinite(off)]
         if not slide:
             off = (off + np.pi) % (2.0 * np.pi) - np.pi
         off = float(np.sqrt(np.mean(off ** 2))) if len(off) else 0.0
         share, unit = (0.1, 'm') if slide else (1.0, 'rad')
-        said = (f"joint '{joint.name}' was measured {off:.3g} {unit} (RMS) from where the loops "
-                f'put it by the positions of {", ".join(loops.names)}')
-        if off > share * OPEN:
+        text = (f"the measured positions of joint '{joint.name}' differ by {off:.3g} {unit} (RMS) "
+                f'from those that follow from {", ".join(loops.names)}')
+        if off > share * MAX_DEVIATION:
             raise DynamicsError(
-                f'{said}: the positions do not close the loops. Are signs, zeros and units right, '
-                'and is it the mechanism of the list? Leave the positions of the joint out if its '
-                'sensor is not to be trusted')
-        if off > share * DOUBTFUL:
-            warnings.append(f'{said}: lengths or zeros are a little off')
+                f'{text}: the positions do not close the loops. Check signs, zeros, units and the '
+                'list of loops; leave the joint out of the recording if its sensor is unreliable')
+        if off > share * WARN_DEVIATION:
+            warnings.append(f'{text}: lengths or zeros are a little off')
     return warnings
 
 
-def signs_of_all(loops, q, signs):
-    """Return the sign of each degree of freedom's velocity, (N, nv); 0 where it cannot be told.
+def velocity_signs(loops: LoopMotion, q: np.ndarray,
+                   signs: Mapping[str, np.ndarray]) -> np.ndarray:
+    """Return the sign of the velocity of each degree of freedom, (N, nv); 0 where undetermined.
 
     :param signs: {joint: signs (N,)} of some joints, all independent ones among them.
     """
     own = np.stack([signs[name] for name in loops.names], axis=-1)[:, None]
     N = loops.transmission(q).N                                     # (N, nv, k)
-    N = np.where(np.abs(N) > SMALL_PART * strength(N)[:, None, None], N, 0.0)
+    N = np.where(np.abs(N) > ROUNDING * transmission_gain(N)[:, None, None], N, 0.0)
     forwards, backwards = (N * own > 0.0).any(axis=2), (N * own < 0.0).any(axis=2)
     unknown = ((N != 0.0) & (own == 0.0)).any(axis=2)
     found = np.where(unknown | (forwards & backwards), 0.0, 1.0 * forwards - backwards)

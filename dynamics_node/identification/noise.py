@@ -1,8 +1,8 @@
-"""How noisy is each joint's torque, and how many of its samples are worth one independent one?
+"""Estimate the noise of torque residuals and its correlation time.
 
-Filters and unmodelled effects make neighbouring residuals alike: N samples then tell as much as
+Filters and unmodelled effects correlate neighbouring residuals: N samples carry the information of
 N / t independent ones, t = 1 + 2 sum_k r_k with the autocorrelation r_k. Regressors change slowly
-against it, so that sigma sqrt(t) in place of sigma gives standard deviations that hold.
+compared with t, so that sigma sqrt(t) in place of sigma gives correct standard deviations.
 """
 
 from typing import NamedTuple
@@ -14,43 +14,44 @@ TO_SIGMA = 1.4826  # of a normal distribution: standard deviation / median of |x
 
 
 class Noise(NamedTuple):
-    """Of each joint's torque residual; of a robot with loops of each independent joint's."""
+    """Noise of the torque of each joint; with loops of each independent joint."""
 
-    sigma: np.ndarray        # (nv,) standard deviation [N m or N]
-    alike: np.ndarray        # (nv,) samples that are worth one independent one, at least 1
+    sigma: np.ndarray               # (nv,) standard deviation [N m or N]
+    correlation_time: np.ndarray    # (nv,) t, in samples, at least 1
 
     @property
-    def effective(self):
-        """(nv,) what an independent sample of the same worth would have [N m or N]."""
-        return self.sigma * np.sqrt(self.alike)
+    def effective(self) -> np.ndarray:
+        """(nv,) sigma sqrt(t): of independent samples with the same information [N m or N]."""
+        return self.sigma * np.sqrt(self.correlation_time)
 
 
-def noise_of(residuals, parameters, floor, robust=False):
+def residual_noise(residuals: np.ndarray, parameters: np.ndarray, floor: np.ndarray,
+                   robust: bool = False) -> Noise:
     """Return the Noise of residuals, (N, nv).
 
-    :param parameters: how many were fitted to each joint, (nv,).
-    :param floor: least sigma, (nv,): exact data have rounding errors too [N m or N].
-    :param robust: by the median of |residual|, which outliers do not move.
+    :param parameters: (nv,) number of parameters that were fitted to each joint.
+    :param floor: (nv,) least sigma: exact data have rounding errors [N m or N].
+    :param robust: whether sigma is estimated by the median of |residual|.
     """
     N = len(residuals)
     if robust:
         sigma = median_sigma(residuals)
     else:
         sigma = np.sqrt((residuals ** 2).sum(axis=0) / np.maximum(N - parameters, 1))
-    alike = np.array([correlation_time(column) for column in residuals.T])
-    return Noise(np.maximum(sigma, floor), alike)
+    times = np.array([correlation_time(column) for column in residuals.T])
+    return Noise(np.maximum(sigma, floor), times)
 
 
-def median_sigma(residuals):
+def median_sigma(residuals: np.ndarray) -> np.ndarray:
     """Return the standard deviation of each column by the median of |x|, (nv,)."""
     return TO_SIGMA * np.median(np.abs(residuals), axis=0)
 
 
-def correlation_time(x):
+def correlation_time(x: np.ndarray) -> float:
     """Return t = 1 + 2 sum_k r_k of a series, at least 1.
 
-    The sum ends where the pairs r_2k + r_2k+1 first are not positive, and pairs never grow
-    (Geyer's initial monotone sequence, 1992): what comes later is chance.
+    The sum ends at the first pair r_2k + r_2k+1 that is not positive, and pairs are made
+    decreasing (initial monotone sequence, Geyer 1992): later terms are noise.
     """
     x = x - x.mean()
     spectrum = fft.rfft(x, fft.next_fast_len(2 * len(x), real=True))

@@ -1,16 +1,17 @@
-"""Which numbers of a robot can be identified, and in which order?
+"""Define the vector of parameters that are identified, and its regressor.
 
-One vector: ten inertial parameters per moving body, in the order and meaning of
+The vector has ten inertial parameters per moving body, in the order and meaning of
 `algorithms.inertial_parameters`, then four per degree of freedom:
 
     tau_k = (Y pi)_k + armature a + viscous v + coulomb s(v) + offset (+ stribeck s(v) e^-(v/v_S)^2)
 
-with the node's own smoothed sign s(v) = v / sqrt(v^2 + friction_speed^2). The model of a Robot has
-no offset and no Stribeck term: a prediction adds them, see `torque_beyond_the_model`.
+with the smoothed sign of the friction model, s(v) = v / sqrt(v^2 + friction_speed^2). The model of
+a Robot has no offset and no Stribeck term: a prediction adds them, see
+`offset_and_stribeck_torque`.
 
-In a robot with loops, joints without a motor have friction, but neither a rotor nor a torque sensor
-that could be off: their armature and offset are in the vector, and are not identified. Joints of
-several axes, such as the platform of a Stewart platform, have no parameters of their own there.
+In a robot with loops, passive joints have friction, but neither a rotor nor a torque sensor: their
+armature and offset are in the vector, but are not identified. Joints of several axes, such as the
+platform of a Stewart platform, have no joint parameters there.
 """
 
 from dataclasses import replace
@@ -25,88 +26,92 @@ from dynamics_node.robot.robot import Robot
 
 PER_JOINT = ('armature', 'viscous', 'coulomb', 'offset')
 NOT_NEGATIVE = ('armature', 'viscous', 'coulomb')
-OF_MOTORS = ('armature', 'offset')   # that joints without a motor have not
+OF_MOTORS = ('armature', 'offset')   # not identified at passive joints
 TEN_UNITS = ('kg', *['kg m'] * 3, *['kg m^2'] * 6)
 FIELDS = {'armature': 'armature', 'viscous': 'damping', 'coulomb': 'friction'}  # of a Model
-UNITS = {  # of a turn, of a slide
+UNITS = {  # of a revolute, of a prismatic joint
     'armature': ('kg m^2', 'kg'), 'viscous': ('N m s/rad', 'N s/m'), 'coulomb': ('N m', 'N'),
     'offset': ('N m', 'N'), 'stribeck': ('N m', 'N')}
 
 
 class ParameterLayout(NamedTuple):
-    """Where each parameter of a robot is in the vector."""
+    """The place of each parameter of a robot in the vector."""
 
-    bodies: tuple              # names of the moving links
-    joints: tuple              # names of the degrees of freedom that have parameters of their own
-    slides: tuple              # of each of them, whether it is a prismatic joint
-    friction_speed: float      # over which s(v) changes its sign [rad/s or m/s]
-    stribeck_speed: float | None   # v_S [rad/s or m/s]; None leaves Stribeck's term out
-    dofs: tuple                # of each of them, its entry in v
-    passive: tuple             # of each of them, whether it is known to have no motor
+    bodies: tuple[str, ...]        # names of the moving links
+    joints: tuple[str, ...]        # names of the degrees of freedom with joint parameters
+    prismatic: tuple[bool, ...]    # for each of them
+    friction_speed: float          # over which s(v) changes its sign [rad/s or m/s]
+    stribeck_speed: float | None   # v_S [rad/s or m/s]; None: no Stribeck term
+    dofs: tuple[int, ...]          # entries of `joints` in v
+    passive: tuple[bool, ...]      # whether each of `joints` has no motor
 
     @property
-    def per_joint(self):
-        """What each degree of freedom has."""
+    def per_joint(self) -> tuple[str, ...]:
+        """Kinds of joint parameters."""
         return PER_JOINT if self.stribeck_speed is None else (*PER_JOINT, 'stribeck')
 
     @property
-    def inertial(self):
-        """How many of the parameters are inertial; they come first."""
+    def inertial(self) -> int:
+        """Number of inertial parameters; they come first."""
         return 10 * len(self.bodies)
 
     @property
-    def size(self):
+    def size(self) -> int:
+        """Length of the vector."""
         return self.inertial + len(self.per_joint) * len(self.joints)
 
-    def of_body(self, i):
-        """Return where the ten of a body are."""
+    def of_body(self, i: int) -> slice:
+        """Return the slice of the ten parameters of a body."""
         return slice(10 * i, 10 * i + 10)
 
-    def of_joint(self, k):
-        """Return where those of a degree of freedom are."""
+    def of_joint(self, k: int) -> slice:
+        """Return the slice of the parameters of a degree of freedom."""
         start = self.inertial + len(self.per_joint) * k
         return slice(start, start + len(self.per_joint))
 
-    def each(self, kind):
-        """Return where a kind such as 'viscous' is for every degree of freedom, a slice."""
+    def each(self, kind: str) -> slice:
+        """Return the slice of one kind, such as 'viscous', for all degrees of freedom."""
         return slice(self.inertial + self.per_joint.index(kind), None, len(self.per_joint))
 
     @property
-    def known(self):
-        """Which parameters are not identified: of motors, at joints without one, (size,)."""
+    def known(self) -> np.ndarray:
+        """(size,) booleans: parameters that are not identified, of motors at passive joints."""
         known = np.zeros(self.size, dtype=bool)
         for kind in OF_MOTORS:
             known[self.each(kind)] = self.passive
         return known
 
     @property
-    def names(self):
+    def names(self) -> tuple[str, ...]:
         """'link_3.mcx', 'joint_2.viscous' and so on."""
         return (*(f'{body}.{name}' for body in self.bodies for name in TEN),
                 *(f'{joint}.{kind}' for joint in self.joints for kind in self.per_joint))
 
     @property
-    def units(self):
+    def units(self) -> tuple[str, ...]:
+        """Unit of each parameter."""
         return (*TEN_UNITS * len(self.bodies),
-                *(UNITS[kind][slide] for slide in self.slides for kind in self.per_joint))
+                *(UNITS[kind][prismatic] for prismatic in self.prismatic
+                  for kind in self.per_joint))
 
 
-def layout_of(robot, stribeck_speed=None):
-    """Return the Layout of a robot's parameters."""
-    slides = np.zeros(robot.nv, dtype=bool)
+def parameter_layout(robot: Robot, stribeck_speed: float | None = None) -> ParameterLayout:
+    """Return the ParameterLayout of a robot."""
+    prismatic = np.zeros(robot.nv, dtype=bool)
     for body in robot.model.bodies:
-        slides[body.v] |= body.ratio == 1.0 and isinstance(body.joint, Prismatic)
+        prismatic[body.v] |= body.ratio == 1.0 and isinstance(body.joint, Prismatic)
     constraints, passive = robot.loops
     dofs = [k for joint in robot.model.joints for k in range(joint.v.start, joint.v.stop)
             if not (constraints or passive) or joint.kind not in ('floating', 'planar')]
     return ParameterLayout(tuple(body.name for body in robot.model.bodies),
-                  tuple(robot.dof_names[k] for k in dofs), tuple(slides[dofs].tolist()),
-                  robot.model.friction_speed, stribeck_speed, tuple(dofs),
-                  tuple(robot.dof_names[k] in passive for k in dofs))
+                           tuple(robot.dof_names[k] for k in dofs),
+                           tuple(prismatic[dofs].tolist()), robot.model.friction_speed,
+                           stribeck_speed, tuple(dofs),
+                           tuple(robot.dof_names[k] in passive for k in dofs))
 
 
-def values_of(robot, layout):
-    """Return the parameters that a robot has, its payloads not counted, (size,)."""
+def parameter_values(robot: Robot, layout: ParameterLayout) -> np.ndarray:
+    """Return the parameters of a robot without its payloads, (size,)."""
     values = np.zeros(layout.size)
     tens = [ten_numbers(body.inertia) for body in robot.model.bodies]
     values[:layout.inertial] = np.ravel(tens)
@@ -115,10 +120,10 @@ def values_of(robot, layout):
     return values
 
 
-def robot_of(robot, layout, values):
-    """Return the robot with those parameters, carrying what it carried.
+def robot_with_parameters(robot: Robot, layout: ParameterLayout, values: np.ndarray) -> Robot:
+    """Return the robot with other parameters and the same payloads.
 
-    Offsets and Stribeck's terms have no place in it.
+    Its model has no offsets and no Stribeck terms: these values are not used.
     """
     model = robot.model
     bodies = tuple(replace(body, inertia=inertia_of(values[layout.of_body(i)]))
@@ -129,19 +134,20 @@ def robot_of(robot, layout, values):
     model = model.with_(bodies=bodies, **own)
     model = model.with_(inertias=tuple(
         own + load for own, load in zip(model.bare_inertias, payload.carried_inertias(model))))
-    return Robot(model, compile=robot._answerer.engine is not None)
+    return Robot(model, compile=robot.compilation_enabled)
 
 
-def carried(robot, layout):
-    """Return the parameters of what the robot carries: known, hence not identified, (size,)."""
+def payload_parameters(robot: Robot, layout: ParameterLayout) -> np.ndarray:
+    """Return the parameters of the payloads, which are known, (size,)."""
     loads = payload.carried_inertias(robot.model)[:len(robot.model.bodies)]
     values = np.zeros(layout.size)
     values[:layout.inertial] = np.ravel([ten_numbers(load) for load in loads])
     return values
 
 
-def regressor(robot, layout, q, v, a):
-    """Return Y with torque = Y (values + carried), (N, nv, size), for batches of states."""
+def parameter_regressor(robot: Robot, layout: ParameterLayout, q: np.ndarray, v: np.ndarray,
+                        a: np.ndarray) -> np.ndarray:
+    """Return Y with torque = Y (values + payload parameters), (N, nv, size), of batches."""
     Y = np.zeros((*np.shape(v), layout.size))
     Y[..., :layout.inertial] = robot.regressor(q, v, a)
     for k, dof in enumerate(layout.dofs):
@@ -149,8 +155,8 @@ def regressor(robot, layout, q, v, a):
     return Y
 
 
-def joint_columns(layout, v, a):
-    """Return the columns of one degree of freedom's own parameters, (N, 4 or 5)."""
+def joint_columns(layout: ParameterLayout, v: np.ndarray, a: np.ndarray) -> np.ndarray:
+    """Return the columns of the joint parameters of one degree of freedom, (N, 4 or 5)."""
     sign = smoothed_sign(layout, v)
     columns = [a, v, sign, np.ones_like(v)]
     if layout.stribeck_speed is not None:
@@ -158,13 +164,14 @@ def joint_columns(layout, v, a):
     return np.stack(columns, axis=-1)
 
 
-def smoothed_sign(layout, v):
+def smoothed_sign(layout: ParameterLayout, v: np.ndarray) -> np.ndarray:
     """Return s(v), as in `algorithms.friction.friction_torque`."""
     return v / np.sqrt(v * v + layout.friction_speed ** 2)
 
 
-def torque_beyond_the_model(layout, values, v):
-    """Return what a prediction adds to inverse_dynamics: offsets and Stribeck's terms, (N, nv)."""
+def offset_and_stribeck_torque(layout: ParameterLayout, values: np.ndarray,
+                               v: np.ndarray) -> np.ndarray:
+    """Return the torque beyond inverse_dynamics: offsets and Stribeck terms, (N, nv)."""
     own = v[..., list(layout.dofs)]
     torque = np.zeros(np.shape(v))
     torque[..., list(layout.dofs)] = values[layout.each('offset')]

@@ -1,16 +1,16 @@
-r"""What does the robot carry? Mass, centre of mass and inertia of a load, from torques.
+r"""Identify a payload from torques: mass, centre of mass and inertia.
 
-What the model leaves unexplained is linear in the load's ten parameters pi at the frame:
+The torque residual of the model is linear in the ten parameters pi of the load at its frame:
 
     tau - ID(q, v, a) = Y_load(q, v, a) pi + Y d + noise,
 
-Y d being what the model itself is wrong by. Of a loaded motion alone, d is viscous and Coulomb
-friction and an offset per joint; a light error of the last links' inertias would be taken for load.
-With a recording of the same robot `unloaded` besides, d is everything: link inertias, armature,
-friction and offsets, believed to within BELIEF, and only what came with the load is load.
+with the model error d. From a loaded motion alone, d is viscous and Coulomb friction and an offset
+per joint; errors of the last links' inertias appear as load. With a recording of the same robot
+`unloaded`, d has all parameters: link inertias, armature, friction and offsets, with a prior of
+standard deviation BELIEF; only differences between the two recordings are load.
 
-Standing still a load shows its mass and centre alone. Dry friction is what such torques are wrong
-by, see StaticPoses: with `approach` it is fitted, else large residuals are weighed down (Huber).
+At rest, torques determine only mass and centre. Dry friction is their main error, see StaticPoses:
+with `approach` it is fitted, else large residuals get small weights (Huber).
 """
 
 from typing import NamedTuple
@@ -20,52 +20,55 @@ from scipy.linalg import solve_triangular
 from scipy.optimize import least_squares
 
 from dynamics_node.algorithms.inertial_parameters import TEN, inertia_of, ten_numbers
+from dynamics_node.checks import positive
 from dynamics_node.errors import DynamicsError
 from dynamics_node.identification import log_cholesky
-from dynamics_node.identification.fit import TUNING, equilibrated, huber
-from dynamics_node.identification.noise import noise_of
-from dynamics_node.identification.payload_rows import rows_of
-from dynamics_node.model.checks import positive
+from dynamics_node.identification.linear_fit import TUNING, equilibrated, huber
+from dynamics_node.identification.noise import residual_noise
+from dynamics_node.identification.payload_equations import payload_rows
+from dynamics_node.identification.recording import RawRecording, Recording
+from dynamics_node.identification.static_poses import StaticPoses
 from dynamics_node.model.model import WORLD
 from dynamics_node.robot.arguments import check_robot
+from dynamics_node.robot.robot import Robot
 from dynamics_node.spatial.inertia import Inertia
 
 CUTOFF = 10.0            # [Hz] arms move loads at 2 Hz or slower
-ROUNDS = 10              # of reweighting at most
-SETTLED = 0.02           # relative change of each joint's noise that ends it
-# Singular values of the unit-norm columns of what is to be told, least by greatest.
-LEAST_CENTRE = 1e-2      # below, mass and centre of mass cannot be told
-LEAST_INERTIA = 1e-3     # below, inertia cannot
-SURE = 3.0               # standard deviations
+MAX_ROUNDS = 10          # of reweighting
+SETTLED = 0.02           # relative change of the noise of each joint that ends it
+# Least singular value by greatest, of columns scaled to norm 1.
+MIN_CENTRE = 1e-2        # below, mass and centre of mass are not determined
+MIN_INERTIA = 1e-3       # below, inertia is not determined
+SIGNIFICANT = 3.0        # standard deviations
 VALUES = ('mass', 'cx', 'cy', 'cz', *TEN[4:])
 UNITS = ('kg', *['m'] * 3, *['kg m^2'] * 6)
-VAGUE_CENTRE = 0.02      # [m] a standard deviation beyond which is warned of
-SAME_WAY = 15.0          # [degrees] within which gravity points the same way in all poses
+VAGUE_CENTRE = 0.02      # [m] standard deviation above which a warning is given
+SAME_DIRECTION = 15.0    # [degrees] within which gravity has the same direction in all poses
 
 
 class PayloadEstimate(NamedTuple):
-    """A load, and how well it is known."""
+    """A load, and how well it is determined."""
 
     frame: str
     mass: float                   # [kg]
     com: np.ndarray               # (3,) in the frame [m]
-    inertia: np.ndarray | None    # (3, 3) about the centre, axes of the frame; None: not told
-    covariance: np.ndarray        # of VALUES, (10, 10); (4, 4) where inertia is not told
-    residual_rms: np.ndarray      # (joints,) torque that nothing explains [N m or N]
+    inertia: np.ndarray | None    # (3, 3) about the centre, axes of the frame; None: not determined
+    covariance: np.ndarray        # of VALUES, (10, 10); (4, 4) without inertia
+    residual_rms: np.ndarray      # (joints,) torque residual [N m or N]
     samples: int                  # that were fitted
-    warnings: tuple               # texts
-    joint_names: tuple            # of residual_rms: all, with loops the independent ones
+    warnings: tuple[str, ...]
+    joint_names: tuple[str, ...]  # of residual_rms: all; with loops the independent ones
 
     @property
-    def sigma(self):
-        """{value: standard deviation} of mass, cx, cy, cz and, where told, Ixx, Ixy, ... ."""
+    def sigma(self) -> dict[str, float]:
+        """{name: standard deviation} of mass, cx, cy, cz and, if determined, Ixx, Ixy, ... ."""
         return dict(zip(VALUES, np.sqrt(np.diag(self.covariance)).tolist()))
 
-    def attached_to(self, robot, name='payload'):
-        """Return the robot carrying the load, see Robot.with_payload."""
+    def attached_to(self, robot: Robot, name: str = 'payload') -> Robot:
+        """Return the robot with this payload, see Robot.with_payload."""
         return robot.with_payload(name, self.frame, self.mass, self.com, self.inertia)
 
-    def __str__(self):
+    def __str__(self) -> str:
         sigma = list(self.sigma.values())
         found = [self.mass, *self.com]
         if self.inertia is not None:
@@ -75,46 +78,48 @@ class PayloadEstimate(NamedTuple):
         return '\n'.join([f"load at '{self.frame}'", *lines, *self.warnings])
 
 
-def identify_payload(robot, recording, frame, unloaded=None, cutoff=CUTOFF):
+def identify_payload(robot: Robot, recording: RawRecording | Recording | StaticPoses, frame: str,
+                     unloaded: RawRecording | Recording | StaticPoses | None = None,
+                     cutoff: float = CUTOFF) -> PayloadEstimate:
     """Return the PayloadEstimate of a load fixed to a frame.
 
-    :param robot: as it is without that load.
-    :param recording: a RawRecording or Recording of a motion of some seconds, or StaticPoses.
+    :param robot: without that load.
+    :param recording: of a motion of some seconds, or StaticPoses.
     :param unloaded: the same kind of recording without the load, not necessarily of the same
-        motion; None trusts the model's inertias.
-    :param cutoff: of the filter on a RawRecording [Hz], see `filtering.smooth`; noise that it lets
-        through makes a load too light, since accelerations are never free of it.
-    :raise DynamicsError: why nothing can be told, and what to record instead.
+        motion; None trusts the inertias of the model.
+    :param cutoff: of the filter on a RawRecording [Hz], see `filtering.smooth`; noise of
+        accelerations below it biases the load towards zero.
+    :raise DynamicsError: the reason why the load is not determined, and what to record instead.
     """
     check_robot(robot)
     cutoff = positive('cutoff', cutoff)
     if robot.model.frame(frame).body == WORLD:
-        raise DynamicsError(f"frame '{frame}' does not move: no torque depends on what it carries")
-    rows, warnings = rows_of(robot, recording, frame, unloaded, cutoff)
+        raise DynamicsError(f"frame '{frame}' does not move: no torque depends on its load")
+    rows, warnings = payload_rows(robot, recording, frame, unloaded, cutoff)
     factor, left = _fitted(rows)
-    R, z = factor[-11:-1, -11:-1], factor[-11:-1, -1]   # the last row is what is left over
-    told = not rows.static and _told(R) > LEAST_INERTIA
-    last = slice(0, 10) if told else slice(6, 10)   # inertia comes before mass and centre
-    if _told(R[6:, 6:]) < LEAST_CENTRE:
-        raise DynamicsError(_untold(rows, R[6:, 6:], frame))
+    R, z = factor[-11:-1, -11:-1], factor[-11:-1, -1]   # the last row is the residual
+    has_inertia = not rows.static and _reciprocal_condition(R) > MIN_INERTIA
+    last = slice(0, 10) if has_inertia else slice(6, 10)   # inertia comes before mass and centre
+    if _reciprocal_condition(R[6:, 6:]) < MIN_CENTRE:
+        raise DynamicsError(_undetermined(rows, R[6:, 6:], frame))
     R, z = R[last, last], z[last]
     x = _solved(R, z)
     covariance = _covariance(R)
     mass, sigma = x[-4], np.sqrt(covariance[-4, -4])
-    if mass < -SURE * sigma or (mass <= 0.0 and sigma == 0.0):
+    if mass < -SIGNIFICANT * sigma or (mass <= 0.0 and sigma == 0.0):
         raise DynamicsError(
             f'the load would weigh {mass:.4g} +- {sigma:.2g} kg: torques are smaller than without '
-            'it. Does the model carry it already, or have efforts the wrong sign?')
-    if mass < SURE * sigma:
-        raise DynamicsError(f'the load weighs {mass:.4g} +- {sigma:.2g} kg, which cannot be told '
-                            'from nothing: record more poses or a faster motion, or calibrate the '
+            'it. Is it already a payload of the model, or is the sign of the efforts wrong?')
+    if mass < SIGNIFICANT * sigma:
+        raise DynamicsError(f'the load weighs {mass:.4g} +- {sigma:.2g} kg, which is not different '
+                            'from zero: record more poses or a faster motion, or calibrate the '
                             'torques first (unloaded)')
-    if told and not log_cholesky.is_consistent(_ten(x)):
+    if has_inertia and not log_cholesky.is_consistent(_ten(x)):
         x = _consistent(x, R, z)
-        warnings = (*warnings, 'the nearest body that can exist was taken: the torques alone gave '
-                    'an inertia that none has')
-    ten = _ten(x) if told else np.array([*x, *np.zeros(6)])
-    return _estimate(rows, frame, ten, told, covariance, left, warnings)
+        warnings = (*warnings, 'the inertia that fits best is not physically consistent: the '
+                    'nearest consistent body was taken')
+    ten = _ten(x) if has_inertia else np.array([*x, *np.zeros(6)])
+    return _estimate(rows, frame, ten, has_inertia, covariance, left, warnings)
 
 
 # The fit ------------------------------------------------------------------------------------------
@@ -122,19 +127,19 @@ def identify_payload(robot, recording, frame, unloaded=None, cutoff=CUTOFF):
 def _fitted(rows):
     """Return (R factor of [Y, y], residuals (N, joints) of the loaded samples).
 
-    Ordinary least squares first; then each joint by its noise, each sample by how far it is off.
+    Ordinary least squares first; then joints weighted by their noise, poses by their residual.
     """
     A, y, nv = rows.A, rows.y, len(rows.joint_names)
     count = np.full(nv, min(A.shape[1] / nv, len(y) / nv - 1))
     sigma, weight = np.ones(nv), np.ones(len(y) // nv * nv)
-    for _ in range(ROUNDS):
+    for _ in range(MAX_ROUNDS):
         scale = np.sqrt(weight) / np.tile(sigma, len(y) // nv)
         stacked = np.vstack([np.column_stack([A, y]) * scale[:, None], rows.prior])
         factor = np.linalg.qr(stacked, mode='r')
         left = y - A @ _solved(factor[:-1, :-1], factor[:-1, -1])
-        noise = noise_of(left.reshape(-1, nv), count, rows.floor)
+        noise = residual_noise(left.reshape(-1, nv), count, rows.floor)
         before = sigma
-        sigma = noise.sigma if rows.static else noise.effective  # poses do not follow each other
+        sigma = noise.sigma if rows.static else noise.effective  # poses are independent
         if np.allclose(sigma, before, rtol=SETTLED):
             break
         spread = np.tile(TUNING['huber'] * noise.sigma, len(y) // nv)
@@ -143,13 +148,13 @@ def _fitted(rows):
 
 
 def _solved(R, z):
-    """Return x with R x = z, least where R has no rank."""
+    """Return x with R x = z; the least one if R is rank deficient."""
     scaled, scale = equilibrated(R)
     return np.linalg.lstsq(scaled, z, rcond=1e-12)[0] / scale
 
 
-def _told(R):
-    """Return the least singular value of unit-norm columns by the greatest."""
+def _reciprocal_condition(R):
+    """Return the least singular value by the greatest, columns scaled to norm 1."""
     values = np.linalg.svd(equilibrated(R)[0], compute_uv=False)
     return values[-1] / values[0] if (np.abs(R).sum(axis=0) > 0.0).all() else 0.0
 
@@ -159,20 +164,20 @@ def _covariance(R):
     return inverse @ inverse.T
 
 
-def _untold(rows, R, frame):
-    """Return what cannot be told, and what to record instead."""
+def _undetermined(rows, R, frame):
+    """Return an error message: which values are not determined, and what to record instead."""
     direction = np.linalg.svd(equilibrated(R)[0])[2][-1]
     names = [VALUES[k] for k in np.argsort(-np.abs(direction)) if abs(direction[k]) > 0.3]
-    said = f"the torques do not tell {', '.join(names)} of a load at '{frame}'"
+    text = f"the torques do not determine {', '.join(names)} of a load at '{frame}'"
     down = rows.down @ rows.down.mean(axis=0)
     norms = np.linalg.norm(rows.down, axis=1) * np.linalg.norm(rows.down.mean(axis=0))
     spread = np.degrees(np.arccos(np.clip(down / np.maximum(norms, 1e-12), -1.0, 1.0)).max())
-    if spread < SAME_WAY:
-        return (f'{said}: gravity always points the same way in its axes, within {spread:.2g} '
-                'degrees. Turn the wrist: record poses in which each axis of the frame has been '
-                'along, against and across gravity, three or more')
-    return (f'{said}: the joints that carry it do not feel it in these poses. Record others, in '
-            'which their axes are level')
+    if spread < SAME_DIRECTION:
+        return (f'{text}: gravity always has the same direction in its axes, within {spread:.2g} '
+                'degrees. Turn the wrist: record three or more poses in which each axis of the '
+                'frame is along, against and across gravity')
+    return (f'{text}: it causes no torque in these poses. Record others, in which the joint axes '
+            'are level')
 
 
 def _ten(x):
@@ -181,7 +186,7 @@ def _ten(x):
 
 
 def _consistent(x, R, z):
-    """Return the x of a body that can exist, nearest by what the torques tell."""
+    """Return the x of the consistent body that fits the torques best."""
     order = np.r_[4:10, 0:4]   # of ten, as x has them
     start = np.clip(log_cholesky.log_cholesky(log_cholesky.nearest_consistent(_ten(x))),
                     *log_cholesky.bounds())
@@ -191,27 +196,27 @@ def _consistent(x, R, z):
     return log_cholesky.body_of(found.x)[order]
 
 
-# What is said -------------------------------------------------------------------------------------
+# Result -------------------------------------------------------------------------------------------
 
-def _estimate(rows, frame, ten, told, covariance, left, warnings):
+def _estimate(rows, frame, ten, has_inertia, covariance, left, warnings):
     load = inertia_of(ten)
-    order = np.r_[6:10, 0:6] if told else np.arange(4)      # of ten: (m, mc, inertia)
+    order = np.r_[6:10, 0:6] if has_inertia else np.arange(4)      # of ten: (m, mc, inertia)
     J = _rates(ten)[:len(order), :len(order)]
     covariance = J @ covariance[np.ix_(order, order)] @ J.T
     warnings = list(warnings)
     vague = np.sqrt(np.diag(covariance)[1:4])
     if vague.max() > VAGUE_CENTRE:
         axis = 'xyz'[int(vague.argmax())]
-        warnings.append(f'the centre of mass is known to {vague.max():.2g} m along {axis} only: '
+        warnings.append(f'the centre of mass is known only to {vague.max():.2g} m along {axis}: '
                         'turn the wrist further')
-    if not told and not rows.static:
-        warnings.append('the motion is too slow, or turns too little, to tell the inertia: only '
-                        'mass and centre are given')
+    if not has_inertia and not rows.static:
+        warnings.append('the motion is too slow, or turns too little, to determine the inertia: '
+                        'only mass and centre are given')
     if rows.static and rows.friction_unknown:
-        warnings.append('poses without approach: friction that holds the joints is in the result, '
-                        'by chance; come to each pose from both sides')
+        warnings.append('poses without approach: the result contains unknown dry friction; '
+                        'approach each pose from both sides')
     return PayloadEstimate(frame, float(load.mass), load.com,
-                           load.tensor_about_com() if told else None, covariance,
+                           load.tensor_about_com() if has_inertia else None, covariance,
                            np.sqrt(np.mean(left ** 2, axis=0)), rows.samples, tuple(warnings),
                            rows.joint_names)
 

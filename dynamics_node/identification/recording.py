@@ -1,59 +1,67 @@
-"""What was measured while the robot moved?"""
+"""Recordings of motions: raw as from a driver, and filtered for identification."""
 
+from __future__ import annotations
+
+from collections.abc import Iterable, Sequence
 from typing import NamedTuple
 
 import numpy as np
+from numpy.typing import ArrayLike
 
+from dynamics_node.checks import check_kind, check_names
 from dynamics_node.errors import DynamicsError, shown
-from dynamics_node.robot.arguments import check_kind, check_names, check_robot
+from dynamics_node.robot.arguments import check_robot
+from dynamics_node.robot.robot import Robot
 
 
 class Recording(NamedTuple):
-    """A motion and its torques, ready for a regressor: what `filtering.smooth` returns.
+    """A filtered motion and its torques, as `filtering.smooth` returns it.
 
-    Each row stands for itself. Rows follow in time, with longer steps where samples were missing.
-    Of a robot with loops all states keep them, and tau is what loop_rows.py says: see
+    Rows are in the order of time, with longer steps where samples are missing. With loops all
+    states satisfy the loop constraints, and tau is that of loop_equations.py: see
     `loop_recording.completed`.
     """
 
-    joint_names: tuple    # of the columns below: the one-axis joints of the robot, in its order
+    joint_names: tuple[str, ...]   # of the columns: the one-axis joints of the robot, in its order
     time: np.ndarray      # (N,) [s]
     q: np.ndarray         # (N, nv) [rad or m]; (N, nq) of a robot with loops
     v: np.ndarray         # (N, nv) [rad/s or m/s]
     a: np.ndarray         # (N, nv) [rad/s^2 or m/s^2]
     tau: np.ndarray       # (N, nv) measured torques [N m or N]
 
-    def rows(self, choice):
+    def rows(self, index: slice | np.ndarray) -> Recording:
         """Return some of the samples: a slice, a mask or indices."""
-        return self._replace(time=self.time[choice], q=self.q[choice], v=self.v[choice],
-                             a=self.a[choice], tau=self.tau[choice])
+        return self._replace(time=self.time[index], q=self.q[index], v=self.v[index],
+                             a=self.a[index], tau=self.tau[index])
 
 
 class RawRecording(NamedTuple):
-    """What a driver said: positions and torques, perhaps velocities. NaN where it said nothing."""
+    """Positions, torques and perhaps velocities from a driver; NaN where it has no value."""
 
-    joint_names: tuple           # of the columns below, in any order, joints of a gripper included
+    joint_names: tuple[str, ...]   # of the columns, in any order, joints of a gripper included
     time: np.ndarray             # (N,) [s], from any origin
     q: np.ndarray                # (N, joints) [rad or m]
-    v: np.ndarray | None         # (N, joints), or None where nobody measured them
+    v: np.ndarray | None         # (N, joints) [rad/s or m/s], or None if not measured
     tau: np.ndarray              # (N, joints) [N m or N]
 
-    def rows(self, choice):
+    def rows(self, index: slice | np.ndarray) -> RawRecording:
         """Return some of the samples: a slice, a mask or indices."""
-        v = None if self.v is None else self.v[choice]
-        return self._replace(time=self.time[choice], q=self.q[choice], v=v, tau=self.tau[choice])
+        v = None if self.v is None else self.v[index]
+        return self._replace(time=self.time[index], q=self.q[index], v=v, tau=self.tau[index])
 
-    def joints(self, names):
-        """Return the columns of some joints, in the order of their names."""
+    def joints(self, names: Sequence[str]) -> RawRecording:
+        """Return the columns of some joints, in the order of `names`."""
         columns = [self.joint_names.index(name) for name in names]
         v = None if self.v is None else self.v[:, columns]
         return RawRecording(tuple(names), self.time, self.q[:, columns], v, self.tau[:, columns])
 
 
-def raw_recording(joint_names, time, q, tau, v=None):
-    """Return the RawRecording of some arrays, after a look at their shapes.
+def raw_recording(joint_names: Iterable[str], time: ArrayLike, q: ArrayLike, tau: ArrayLike,
+                  v: ArrayLike | None = None) -> RawRecording:
+    """Return the RawRecording of arrays, after a check of their shapes.
 
-    :raise DynamicsError: which argument has what wrong.
+    :param time: (N,) [s]; q, tau, v: (N, joints), in SI units.
+    :raise DynamicsError: names the argument and the expected shape.
     """
     names = check_names('joint_names', joint_names)
     twice = sorted({name for name in names if names.count(name) > 1})
@@ -71,14 +79,13 @@ def raw_recording(joint_names, time, q, tau, v=None):
     return RawRecording(names, time, arrays['q'], arrays.get('v'), arrays['tau'])
 
 
-def of_joints(robot, raw):
-    """Return the recording with the robot's joints alone, in the robot's order.
+def select_joints(robot: Robot, raw: RawRecording | Recording) -> RawRecording:
+    """Return the recording with only the joints of the robot, in its order.
 
-    Joints without a motor (`passive` in the list of loops) may be missing where loops say where
-    they are; where they were recorded, their effort is zero, whatever was measured.
+    With loops, joints without a motor (`passive` in the list of loops) may be missing; if recorded,
+    their effort is set to zero.
 
-    :raise DynamicsError: which joints were not recorded, and what was; or which joint of the
-        robot has more than one axis.
+    :raise DynamicsError: joints of the robot are missing, or a joint has more than one axis.
     """
     check_one_axis(robot)
     check_kind('the recording', raw, (RawRecording, Recording))
@@ -98,28 +105,28 @@ def of_joints(robot, raw):
     return raw
 
 
-def motor_names(robot):
-    """Return the names of the joints that have a motor: all that the loops do not call passive."""
+def motor_names(robot: Robot) -> tuple[str, ...]:
+    """Return the names of the joints with a motor: all that are not declared as passive."""
     return tuple(joint.name for joint in robot.model.joints
                  if joint.kind != 'floating' and joint.name not in robot.loops.passive)
 
 
-def check_one_axis(robot):
-    """Refuse a robot with planar or floating joints: q is a column per joint here.
+def check_one_axis(robot: Robot) -> None:
+    """Refuse a robot with planar or floating joints: a recording has one column per joint.
 
-    With loops there may be some, without a motor: see loop_motion.py.
+    With loops they are permitted if they have no motor: see loop_motion.py.
     """
     joints = check_robot(robot).model.joints
     wide = [joint.name for joint in joints if joint.kind in ('planar', 'floating')]
     if wide and not robot.loops.constraints:
         raise DynamicsError(f'the robot has joints of more than one axis, {wide}: identification '
-                            "takes one-axis joints; read the URDF with base='fixed', or lock them")
+                            "needs one-axis joints; read the URDF with base='fixed', or lock them")
 
 
 def _numbers(name, value):
     try:
         array = np.asarray(value)
-        if array.dtype.kind not in 'fiubO':  # else text and complex numbers would slip through
+        if array.dtype.kind not in 'fiubO':  # no text, no complex numbers
             raise TypeError(array.dtype)
         return array.astype(float, copy=False)
     except Exception as error:  # an object may raise anything when NumPy reads it

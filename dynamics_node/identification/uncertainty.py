@@ -1,53 +1,55 @@
-"""How sure are the parameters, and which of them do the data not tell?
+"""Compute standard deviations of parameters, and which of them the data determine.
 
-Of base parameters: what the data say alone, cov x = H^-1 (Q'Q) H^-1 with H = R'R, torques counted
-with their effective noise (see noise.py). Of all parameters: what data and prior say together, so
-that those that no torque can tell have the spread of the prior, and are named.
+Base parameters: from the data alone, cov x = H^-1 (Q'Q) H^-1 with H = R'R and the effective noise
+of torques (see noise.py). All parameters: from data and prior; parameters that no torque depends on
+keep the standard deviation of the prior.
 """
 
 from typing import NamedTuple
 
 import numpy as np
 
-from dynamics_node.identification.fit import UNTOLD, equilibrated
+from dynamics_node.identification.consistent_fit import ConsistentFit, Prior
+from dynamics_node.identification.identifiability import BaseParameters
+from dynamics_node.identification.linear_fit import RANK_TOLERANCE, LinearFit, equilibrated
 
-BARELY = 0.5   # a standard deviation above this share of the prior's: the data tell little
+MAX_SHARE = 0.5   # of the standard deviation of the prior: parameters below are determined
 
 
 class Spread(NamedTuple):
-    """Standard deviations of some parameters."""
+    """Standard deviations of parameters."""
 
-    sigma: np.ndarray       # (n,) in the parameters' units; inf where nothing is told
+    sigma: np.ndarray       # (n,) in the units of the parameters; inf if not determined
     relative: np.ndarray    # (n,) sigma / |value|
-    prior: np.ndarray       # (n,) standard deviation before anything was measured
+    prior: np.ndarray       # (n,) standard deviation of the prior
 
     @property
-    def told(self):
-        """Whether the data tell a parameter: they at least halve what was unsure before."""
-        return self.sigma <= BARELY * self.prior
+    def determined(self) -> np.ndarray:
+        """(n,) whether the data at least halve the standard deviation of the prior."""
+        return self.sigma <= MAX_SHARE * self.prior
 
 
-def base_covariance(fit):
-    """Return the covariance of the base parameters of a LinearFit, (b, b), inf where untold."""
+def base_covariance(fit: LinearFit) -> np.ndarray:
+    """Return the covariance of the base parameters, (b, b); inf where not determined."""
     R, scale = equilibrated(fit.problem.R)
     _, s, Vt = np.linalg.svd(R)
-    told = s > UNTOLD * s[0]
-    V = Vt[told].T
-    half = (V / s[told] ** 2) @ (V.T @ (fit.spread / scale).T)
+    rank = s > RANK_TOLERANCE * s[0]
+    V = Vt[rank].T
+    half = (V / s[rank] ** 2) @ (V.T @ (fit.spread / scale).T)
     covariance = half @ half.T
-    lost = (np.abs(Vt[~told]) > np.sqrt(UNTOLD)).any(axis=0)
-    covariance[lost, lost] = np.inf
+    free = (np.abs(Vt[~rank]) > np.sqrt(RANK_TOLERANCE)).any(axis=0)
+    covariance[free, free] = np.inf
     return covariance / np.outer(scale, scale)
 
 
-def base_spread(base, fit, prior):
+def base_spread(base: BaseParameters, fit: LinearFit, prior: Prior) -> tuple[np.ndarray, Spread]:
     """Return (covariance, Spread) of the base parameters, from the data alone."""
     covariance = base_covariance(fit)
     before = np.linalg.norm(np.linalg.solve(prior.A.T, base.grouping.T), axis=0)
     return covariance, _spread(np.sqrt(np.diag(covariance)), fit.values, before)
 
 
-def full_spread(consistent, prior):
+def full_spread(consistent: ConsistentFit, prior: Prior) -> Spread:
     """Return the Spread of all parameters, from data and prior."""
     def sigma(R):
         return np.linalg.norm(np.linalg.inv(R), axis=1)

@@ -1,8 +1,10 @@
-"""How is a number in a URDF text changed without touching any other byte?
+"""Edit attributes in the text of a URDF and keep every other byte.
 
-Expat says where each start tag begins; within a tag an attribute's value is what stands between its
-quotes. Everything is bytes, UTF-8, and edits are made at the end in one go.
+Expat gives the position of each start tag; the value of an attribute is the text between its
+quotes. All text is UTF-8 bytes, and all edits are applied at once.
 """
+
+from __future__ import annotations
 
 import re
 from typing import NamedTuple
@@ -12,22 +14,22 @@ from dynamics_node.errors import ModelError
 
 
 class Element(NamedTuple):
-    """An element of the robot down to the third level, by where its tags are in the text."""
+    """An XML element with the positions of its tags in the text."""
 
     tag: str
-    attributes: dict
+    attributes: dict[str, str]
     start: int          # of '<'
-    inner: int          # behind the '>' of the start tag
-    end: list           # [where the end tag begins], at `inner` if the tag closes itself
+    inner: int          # after the '>' of the start tag
+    end: list[int]      # [start of the end tag]; `inner` of <tag/>
     closed: bool        # <tag/>
-    children: list      # of Element
+    children: list[Element]
 
-    def child(self, tag):
-        """Return the first child of that tag, the only one that counts, or None."""
+    def child(self, tag: str) -> Element | None:
+        """Return the first child with that tag, or None; later ones are ignored."""
         return next((child for child in self.children if child.tag == tag), None)
 
 
-def parsed(raw):
+def parsed(raw: bytes) -> Element:
     """Return the root Element of a URDF in bytes."""
     skipped = len(raw) - len(raw.removeprefix(b'\xef\xbb\xbf').lstrip())
     parser = expat.ParserCreate('utf-8')
@@ -36,7 +38,7 @@ def parsed(raw):
     def begin(tag, attributes):
         nonlocal home
         prefix, _, name = tag.rpartition(':')
-        home = prefix if home is None else home  # of the root, whose namespace does not count
+        home = prefix if home is None else home  # of the root, whose namespace is ignored
         start = parser.CurrentByteIndex + skipped
         inner = _end_of_tag(raw, start)
         element = Element(name if prefix == home else tag, attributes, start, inner, [inner],
@@ -58,18 +60,18 @@ def parsed(raw):
 
 
 def _end_of_tag(raw, start):
-    """Return the place behind the '>' that ends a start tag; quotes may hold one too."""
+    """Return the position after the '>' of a start tag; quoted values may contain '>'."""
     return re.compile(rb"""<(?:[^"'>]|"[^"]*"|'[^']*')*>""").match(raw, start).end()
 
 
 class Edits:
-    """Changes to a text, made all at once."""
+    """Changes of a text, applied all at once."""
 
-    def __init__(self, raw):
+    def __init__(self, raw: bytes):
         self._raw, self._changes = raw, []
 
-    def set(self, element, attribute, value):
-        """Let an attribute have another value; one that is not there is added behind the others."""
+    def set(self, element: Element, attribute: str, value: str) -> None:
+        """Change the value of an attribute; a missing one is added after the others."""
         tag = self._raw[element.start:element.inner]
         pattern = rb"""\s%b\s*=\s*("[^"]*"|'[^']*')""" % re.escape(attribute.encode())
         found = re.search(pattern, _without_values(tag, attribute.encode()))
@@ -80,8 +82,8 @@ class Edits:
             at -= len(self._raw[:at]) - len(self._raw[:at].rstrip())
             self._put(at, at, f' {attribute}="{value}"')
 
-    def insert(self, parent, text):
-        """Put an element before the first thing within its parent, indented as that is."""
+    def insert(self, parent: Element, text: str) -> None:
+        """Insert an element as the first child of a parent, with the same indentation."""
         if parent.closed:
             name = re.match(rb'<([^\s/>]+)', self._raw[parent.start:]).group(1).decode()
             self._put(parent.inner - 2, parent.inner, f'>{text}</{name}>')
@@ -92,7 +94,7 @@ class Edits:
     def _put(self, start, end, text):
         self._changes.append((start, end, text.encode()))
 
-    def made(self):
+    def apply(self) -> bytes:
         """Return the text with all changes."""
         parts, at = [], 0
         for start, end, text in sorted(self._changes, key=lambda change: change[:2]):
@@ -102,7 +104,7 @@ class Edits:
 
 
 def _without_values(tag, wanted):
-    """Return the tag with the values of all other attributes blanked, so that none is mistaken."""
+    """Return the tag with the values of all other attributes blanked: they may look like it."""
     def blank(match):
         return match.group() if match.group(1) == wanted else b' ' * len(match.group())
     return re.sub(rb"""(?<=\s)([^\s=<>"'/]+)\s*=\s*(?:"[^"]*"|'[^']*')""", blank, tag)

@@ -1,16 +1,19 @@
-"""Do the parameters hold on a motion that they were not fitted to?"""
+"""Validate parameters on samples that were not fitted."""
 
 from typing import NamedTuple
 
 import numpy as np
 
-from dynamics_node.identification.accumulate import residuals
+from dynamics_node.identification.identifiability import BaseParameters
+from dynamics_node.identification.recording import Recording
+from dynamics_node.identification.sequential_qr import Tick, no_tick, residuals
+from dynamics_node.robot.robot import Robot
 
 
 class Residuals(NamedTuple):
     """RMS of measured minus predicted torque, per joint, (nv,) [N m or N].
 
-    Of a robot with loops per independent joint.
+    With loops: per independent joint.
     """
 
     train_before: np.ndarray
@@ -19,28 +22,28 @@ class Residuals(NamedTuple):
     validation_after: np.ndarray
 
     @property
-    def gain(self):
-        """How many times smaller the residual is on the motion that was held back, overall."""
+    def gain(self) -> float:
+        """RMS before by RMS after, of all joints on the validation samples."""
         before, after = (np.sqrt(np.mean(rms ** 2))
                          for rms in (self.validation_before, self.validation_after))
         return float(before / after) if after > 0.0 else float('inf')
 
 
-def split(recording, share):
-    """Return (train, validation): the end is held back.
+def split(recording: Recording, share: float) -> tuple[Recording, Recording]:
+    """Return (train, validation): the end of the recording is for validation.
 
-    One stretch, not samples here and there: neighbours are so alike that they would know the
-    answer.
+    One contiguous part: random samples would be correlated with their fitted neighbours.
 
-    :param share: of the samples that is held back.
+    :param share: of the samples that are for validation.
     """
     first = round(len(recording.time) * (1.0 - share))
     return recording.rows(slice(0, first)), recording.rows(slice(first, None))
 
 
-def compare(robot, base, train, validation, before, after, tick=lambda share: None):
-    """Return the Residuals of two sets of parameters, (size,) each."""
+def compare(robot: Robot, base: BaseParameters, train: Recording, validation: Recording,
+            before: np.ndarray, after: np.ndarray, tick: Tick = no_tick) -> Residuals:
+    """Return the Residuals of two parameter vectors, (size,) each."""
     estimates = base.values(before), base.values(after)
-    trained = residuals(robot, base, train, *estimates, tick=lambda s: tick(0.75 * s))
-    held = residuals(robot, base, validation, *estimates, tick=lambda s: tick(0.75 + 0.25 * s))
-    return Residuals(*(np.sqrt(np.mean(left ** 2, axis=0)) for left in (*trained, *held)))
+    fitted = residuals(robot, base, train, *estimates, tick=lambda s: tick(0.75 * s))
+    unseen = residuals(robot, base, validation, *estimates, tick=lambda s: tick(0.75 + 0.25 * s))
+    return Residuals(*(np.sqrt(np.mean(left ** 2, axis=0)) for left in (*fitted, *unseen)))

@@ -1,1 +1,1 @@
-"""The kernels of a robot: one KernelSpec per question; how a Model becomes symbols."""
+"""The kernels of a robot: one KernelSpec per quantity; how a Model becomes symbols."""

@@ -1,22 +1,26 @@
-"""Derivatives found by differentiating what an algorithm left in the graph."""
+"""Differentiate inverse dynamics by the graph of its program, instead of by hand."""
 
 import numpy as np
 
 from dynamics_node.algorithms.inverse_dynamics import inverse_dynamics
 from dynamics_node.algorithms.mass_matrix import mass_matrix
 from dynamics_node.compiler.differentiate import gradient, tangents
+from dynamics_node.compiler.graph import Number, Symbol
+from dynamics_node.model.model import Model
 from dynamics_node.spatial.so3 import from_quaternion, quaternion_product
 
 
-def inverse_dynamics_derivatives(model, q, v, a, wrenches=None):
+def inverse_dynamics_derivatives(model: Model, q: np.ndarray, v: np.ndarray, a: np.ndarray,
+                                 wrenches: np.ndarray | None = None
+                                 ) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
     """Return (dtau/dq, dtau/dv, dtau/da), (nv, nv) each: forward mode, one column at a time.
 
-    Accelerations are held, whatever they were made of.
+    Accelerations are constant, whatever their operands do.
     """
     tau = inverse_dynamics(model, q, v, a, wrenches)
-    held = {symbol: 0.0 for symbol in a}
-    moves = [{**held, **move} for move in unit_moves(model, q)]
-    return (_columns(tau, moves), _columns(tau, [{**held, symbol: 1.0} for symbol in v]),
+    constant = {symbol: 0.0 for symbol in a}
+    moves = [{**constant, **move} for move in unit_moves(model, q)]
+    return (_columns(tau, moves), _columns(tau, [{**constant, symbol: 1.0} for symbol in v]),
             mass_matrix(model, q))
 
 
@@ -25,12 +29,14 @@ def _columns(results, directions):
     return columns.reshape(len(directions), len(results)).T
 
 
-def inverse_dynamics_hessian_product(model, q, v, a, weights, dq, dv, da):
+def inverse_dynamics_hessian_product(
+        model: Model, q: np.ndarray, v: np.ndarray, a: np.ndarray, weights: np.ndarray,
+        dq: np.ndarray, dv: np.ndarray, da: np.ndarray) -> tuple[np.ndarray, ...]:
     r"""Return the derivatives of the gradients of s = weights . tau along a direction, (nv,) each.
 
     d/d eps (ds/dq, ds/dv, ds/da) at (q + eps dq, v + eps dv, a + eps da): forward mode over
     reverse. ds/dq is along the velocities, E(q)' ds/dq in coordinates. Where E depends on q (a
-    floating joint) its change is part of the answer, which then is not symmetric.
+    floating joint) its change is part of the result, which then is not symmetric.
     """
     s = weights @ inverse_dynamics(model, q, v, a)
     E = coordinate_rates(model, q)
@@ -42,13 +48,13 @@ def inverse_dynamics_hessian_product(model, q, v, a, weights, dq, dv, da):
     return tuple(change.reshape(3, model.nv))
 
 
-def unit_moves(model, q):
+def unit_moves(model: Model, q: np.ndarray) -> list[dict[Symbol, Number]]:
     """Return per degree of freedom {symbol of q: its rate} at unit velocity."""
     return [{symbol: rate for symbol, rate in zip(q, column) if not _is_number(rate, 0.0)}
             for column in coordinate_rates(model, q).T]
 
 
-def coordinate_rates(model, q):
+def coordinate_rates(model: Model, q: np.ndarray) -> np.ndarray:
     """Return E with dq/dt = E(q) v, (nq, nv), for unit quaternions.
 
     A floating joint: dp/dt = R v_linear, dQ/dt = 1/2 Q (w, 0).

@@ -1,6 +1,6 @@
-"""The file name of a cached kernel: a digest of everything that its code depends on.
+"""Name the file of a cached kernel: a digest of everything that its code depends on.
 
-That is the model's numbers, the key, this package's own sources, LLVM and the CPU.
+That is the numbers of the model, the key, the sources of this package, LLVM and the CPU.
 """
 
 import hashlib
@@ -9,33 +9,34 @@ from functools import cache
 from pathlib import Path
 
 from dynamics_node.compiler import target
-from dynamics_node.kernels.keys import frames_of
+from dynamics_node.kernels.keys import KernelKey, frames_of
+from dynamics_node.model.model import Model
 
 PACKAGE = Path(__file__).resolve().parent.parent
 
 
-def name_of(model, key):
+def name_of(model: Model, key: KernelKey) -> str:
     """Return the file name of a kernel."""
     structure = pickle.dumps((
         [(body.joint, body.parent, body.placement, body.q, body.v, body.ratio, body.offset)
          for body in model.bodies], model.bare_inertias, model.friction_speed,
         [(joint.kind, joint.q, joint.v) for joint in model.joints],
-        [model.frames[name] for name in frames_of(key)], _held(model, key), repr(key)),
-        protocol=4)
+        [model.frames[name] for name in frames_of(key)], _constrained_places(model, key),
+        repr(key)), protocol=4)
     parts = hashlib.sha256(structure)
     parts.update(repr((_sources(), target.fingerprint())).encode())
     return parts.hexdigest() + '.kernel'
 
 
-def _held(model, key):
-    """Return where in the model the names lead that constraints have."""
-    return [(model.frames.get(held.frame), model.frames.get(held.to),
-             [model.joint(name).v for name in held.joints]) for held in key.constraints]
+def _constrained_places(model, key):
+    """Return the frames and joints of the model that the constraints name."""
+    return [(model.frames.get(each.frame), model.frames.get(each.to),
+             [model.joint(name).v for name in each.joints]) for each in key.constraints]
 
 
 @cache
 def _sources():
-    """Return a digest of the code that makes code."""
+    """Return a digest of the sources of algorithms and compiler."""
     digest = hashlib.sha256()
     for room in ('spatial', 'model', 'algorithms', 'constrained', 'task_space', 'compiler',
                  'kernels'):

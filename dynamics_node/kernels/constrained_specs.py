@@ -1,42 +1,62 @@
-"""Which kernels there are for robots that are held: as in `questions`, one per set of constraints.
+"""Declare the kernels of robots with loops and contacts, one per set of constraints.
 
-Each takes the set after the robot. Margins are those of the rows and of the inertia: where one is
-not positive, the answer comes from NumPy, which knows what to do (see
-constrained/regular_or_fallback.py).
+Each algorithm takes the constraints after the model. Margins are those of the constraint rows and
+of the inertia: where one is not positive, the NumPy path is taken, which handles dependent rows
+(constrained/regular_or_fallback.py).
 """
 
 import numpy as np
 
-from dynamics_node.constrained import forward, hybrid
+from dynamics_node.constrained import forward, hybrid, regular_or_fallback
+from dynamics_node.constrained.constraint import size
 from dynamics_node.constrained.impact import impact
 from dynamics_node.constrained.regular_or_fallback import (
     AfterImpact,
-    ConstrainedForwardDerivatives,
+    ConstrainedDerivatives,
     ConstrainedMotion,
 )
 from dynamics_node.constrained.rows import ConstraintRows, rows
-from dynamics_node.constrained.stabilisation import wanted
-from dynamics_node.kernels.spec import PUSHED, KernelSpec
+from dynamics_node.constrained.stabilisation import stabilised_gamma
+from dynamics_node.kernels.spec import (
+    CONSTRAINTS,
+    MATRIX,
+    NUMBER,
+    VECTOR,
+    WITH_WRENCHES,
+    KernelSpec,
+)
 
 FORWARD, HYBRID = ('q', 'v', 'tau'), ('q', 'v', 'a', 'tau', 'given')
+ROWS = ('rows',)
+MOST_SLOPES = 12_000  # numbers of dA/dq, as MOST_NUMBERS in derivative_specs.py
 
 
-def _forward(by, stabilised):
-    def answer(model, constraints, q, v, tau, *rest):
+def _forward(algorithm, stabilised):
+    def result(model, constraints, q, v, tau, *rest):
         rates, wrenches = _split(rest, stabilised)
-        found = by(model, q, v, tau, constraints, *wrenches, stabilisation=rates)
+        found = algorithm(model, q, v, tau, constraints, *wrenches, stabilisation=rates)
         return found.a, tau, found.multipliers, _margins(found)
-    return answer
+    return result
 
 
 def _hybrid(stabilised):
-    def answer(model, constraints, q, v, a, tau, given, *rest):
+    def result(model, constraints, q, v, a, tau, given, *rest):
         rates, wrenches = _split(rest, stabilised)
-        held = rows(model, q, v, constraints)
-        found = hybrid.by_blocks(model, q, v, a, tau, given, held.A, wanted(held, v, rates),
+        A_rows = rows(model, q, v, constraints)
+        found = hybrid.by_blocks(model, q, v, a, tau, given, A_rows.A, stabilised_gamma(A_rows, v,
+                                                                                        rates),
                                  *wrenches)
         return found.a, found.tau, found.multipliers, _margins(found)
-    return answer
+    return result
+
+
+def _numpy(algorithm, inputs, stabilised):
+    """Return the NumPy path with its optional inputs in the order of the kernel's."""
+    def result(model, constraints, *state):
+        rates, wrenches = _split(state[len(inputs):], stabilised)
+        return algorithm(model, constraints, *state[:len(inputs)], *(wrenches or (None,)),
+                         stabilisation=rates)
+    return result
 
 
 def _split(rest, stabilised):
@@ -49,36 +69,62 @@ def _impact(model, constraints, q, v, restitution):
     return found.v, found.impulse, np.asarray(found.energy_loss), _margins(found)
 
 
+def _rows(model, constraints, q, v):
+    return rows(model, q, v, constraints)
+
+
 def _derivatives(model, constraints, q, v, tau, *wrenches):
-    # SciPy takes 0.1 s to import: not before somebody asks
+    # SciPy takes 0.1 s to import: only when it is needed
     from dynamics_node.constrained.derivatives import constrained_forward_dynamics_derivatives
 
-    return tuple(constrained_forward_dynamics_derivatives(model, q, v, tau, constraints, *wrenches))
+    return constrained_forward_dynamics_derivatives(model, q, v, tau, constraints, *wrenches)
 
 
 def _margins(found):
     return np.concatenate([found.margin, found.inertia_margin])
 
 
-def _dynamics(states, answers, stabilised):
-    return KernelSpec((*states, *(('stabilisation',) if stabilised else ())), answers, True, PUSHED,
-                    kind=ConstrainedMotion, held=True)
+def _has_few_slopes(model, constraints):
+    return sum(map(size, constraints)) * model.nv ** 2 <= MOST_SLOPES
 
 
-# Those that every set of constraints gets, and those only where derivatives are wanted.
-HELD = {
-    **{f'{name}_forward_dynamics': _dynamics(
-        FORWARD, (_forward(forward.by_mass_matrix, stabilised),
-                  _forward(forward.by_articulated_bodies, stabilised)), stabilised)
-       for name, stabilised in (('constrained', False), ('stabilised', True))},
-    **{f'{name}_hybrid_dynamics': _dynamics(HYBRID, (_hybrid(stabilised),), stabilised)
-       for name, stabilised in (('constrained', False), ('stabilised', True))},
-    'impact': KernelSpec(('q', 'v', 'restitution'), (_impact,), True, kind=AfterImpact, held=True),
-    'constraint_rows': KernelSpec(
-        ('q', 'v'), (lambda model, constraints, q, v: tuple(rows(model, q, v, constraints)),),
-        kind=ConstraintRows, held=True),
-}
-HELD_DERIVATIVES = {
-    'constrained_forward_dynamics_derivatives': KernelSpec(
-        FORWARD, (_derivatives,), True, PUSHED, kind=ConstrainedForwardDerivatives, held=True),
-}
+def _motion(name, doc, inputs, algorithms, numpy, stabilised, direct=False):
+    return KernelSpec(name, doc,
+                      (*inputs, *(('stabilisation',) if stabilised else ())),
+                      (VECTOR, VECTOR, ROWS),
+                      algorithms, _numpy(numpy, inputs, stabilised), ConstrainedMotion,
+                      margins=True, subject=CONSTRAINTS, wrenches=WITH_WRENCHES, friction=True,
+                      direct=direct)
+
+
+def _forward_spec(name, stabilised):
+    return _motion(name, 'Accelerations, torques and multipliers under torques.', FORWARD,
+                   (_forward(forward.by_mass_matrix, stabilised),
+                    _forward(forward.by_articulated_bodies, stabilised)),
+                   regular_or_fallback.forward, stabilised, direct=not stabilised)
+
+
+def _hybrid_spec(name, stabilised):
+    return _motion(name, 'Accelerations, torques and multipliers, some accelerations being given.',
+                   HYBRID, (_hybrid(stabilised),), regular_or_fallback.hybrid, stabilised)
+
+
+CONSTRAINED = (
+    _forward_spec('constrained_forward_dynamics', stabilised=False),
+    _forward_spec('stabilised_forward_dynamics', stabilised=True),
+    _hybrid_spec('constrained_hybrid_dynamics', stabilised=False),
+    _hybrid_spec('stabilised_hybrid_dynamics', stabilised=True),
+    KernelSpec('impact', 'Velocity, impulses and energy loss after an impact.',
+               ('q', 'v', 'restitution'), (VECTOR, ROWS, NUMBER),
+               (_impact,), regular_or_fallback.impact, AfterImpact, margins=True,
+               subject=CONSTRAINTS, direct=False),
+    KernelSpec('constraint_rows', 'Residual, matrix A and bias gamma of the constraints.',
+               ('q', 'v'), (ROWS, ('rows', 'nv'), ROWS),
+               (_rows,), result=ConstraintRows, subject=CONSTRAINTS, payload=False, direct=False),
+    KernelSpec('constrained_forward_dynamics_derivatives',
+               'Derivatives of accelerations and multipliers.',
+               FORWARD, (MATRIX,) * 3 + (('rows', 'nv'),) * 3,
+               (_derivatives,), regular_or_fallback.forward_derivatives, ConstrainedDerivatives,
+               margins=True, subject=CONSTRAINTS, wrenches=WITH_WRENCHES, friction=True,
+               derivative=True, direct=False, fits=_has_few_slopes),
+)

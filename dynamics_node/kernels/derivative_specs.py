@@ -1,4 +1,4 @@
-"""Which kernels there are for derivatives: as in `questions`, but each only when it is wanted."""
+"""Declare the kernels of derivatives and regressors."""
 
 import numpy as np
 
@@ -9,6 +9,9 @@ from dynamics_node.algorithms.center_of_mass_motion import (
 from dynamics_node.algorithms.christoffel_symbols import christoffel_symbols
 from dynamics_node.algorithms.energy_regressor import EnergyRegressor, energy_regressor
 from dynamics_node.algorithms.forward_dynamics_derivatives import forward_dynamics_derivatives
+from dynamics_node.algorithms.forward_dynamics_directional_derivative import (
+    forward_dynamics_directional_derivative,
+)
 from dynamics_node.algorithms.generalised_momentum import (
     GeneralisedMomentum,
     generalised_momentum,
@@ -18,6 +21,7 @@ from dynamics_node.algorithms.hybrid_dynamics_derivatives import hybrid_dynamics
 from dynamics_node.algorithms.hybrid_dynamics_directional_derivative import (
     articulated_bodies_derivative,
     blocks_derivative,
+    hybrid_dynamics_directional_derivative,
 )
 from dynamics_node.algorithms.inverse_dynamics_derivatives import (
     InverseDerivatives,
@@ -35,91 +39,151 @@ from dynamics_node.algorithms.mass_matrix_derivatives import mass_matrix_derivat
 from dynamics_node.algorithms.parameter_direction import ParameterDirection
 from dynamics_node.algorithms.regressor import regressor
 from dynamics_node.kernels import autodiff
+from dynamics_node.kernels.interpret import interpreted
+from dynamics_node.kernels.regular import regular, with_mass
 from dynamics_node.kernels.result_types import (
     ForwardDynamicsDerivatives,
     HessianProduct,
-    HybridChange,
+    HybridDirectionalDerivatives,
     HybridDynamicsDerivatives,
 )
-from dynamics_node.kernels.spec import PUSHED, KernelSpec
+from dynamics_node.kernels.spec import FRAME, MATRIX, VECTOR, WITH_WRENCHES, KernelSpec
 
 INVERSE, FORWARD = ('q', 'v', 'a'), ('q', 'v', 'tau')
 HYBRID = ('q', 'v', 'a', 'tau', 'given')
+HESSIAN = (*INVERSE, 'weights', 'dq', 'dv', 'da')
 MODEL_RATES = ('dinertias', 'dgravity', 'ddamping', 'dfriction', 'darmature')
+# A result of more numbers is computed in NumPy: straight-line code for it would be no faster, and
+# take minutes to compile.
+MOST_NUMBERS = 10_000
 
 
-def rates_of(states):
-    """Return the names of the parts of a Direction that matter for a question of these states."""
-    return ('dq', 'dv', *(f'd{name}' for name in ('a', 'tau') if name in states), *MODEL_RATES)
+def _is_small(model, _):
+    return model.nv ** 3 <= MOST_NUMBERS
 
 
-def flattened(algorithm, states):
-    """Return f(model, *states, direction, wrenches) as a function of arrays alone.
+# Along a direction of states and parameters -------------------------------------------------------
 
-    :return: of the states, their rates, and where there are wrenches those and their rates.
+def rates_of(inputs: tuple[str, ...]) -> tuple[str, ...]:
+    """Return the names of the parts of a ParameterDirection that matter for these inputs."""
+    return ('dq', 'dv', *(f'd{name}' for name in ('a', 'tau') if name in inputs), *MODEL_RATES)
+
+
+def _of_arrays(algorithm, inputs):
+    """Return f(model, *inputs, direction, wrenches) as a function of arrays alone.
+
+    :return: of the inputs, their rates, and where there are wrenches those and their rates.
     """
-    names = (*states, *rates_of(states), 'wrenches', 'dwrenches')
+    names = (*inputs, *rates_of(inputs), 'wrenches', 'dwrenches')
 
     def function(model, *arrays):
         values = dict(zip(names, arrays))
         direction = ParameterDirection(**{name: values[name] for name in ParameterDirection._fields
-                                 if name in values})
-        return algorithm(model, *(values[name] for name in states), direction,
+                                          if name in values})
+        return algorithm(model, *(values[name] for name in inputs), direction,
                          values.get('wrenches'))
     return function
 
 
-def _along(states, *algorithms, kind=tuple):
-    return KernelSpec((*states, *rates_of(states)),
-                    tuple(flattened(algorithm, states) for algorithm in algorithms),
-                    margins=states is not INVERSE, wrenches=(*PUSHED, 'dwrenches'), kind=kind)
+def _directional(name, doc, inputs, shapes, algorithms, numpy=None, **flags):
+    return KernelSpec(name, doc, (*inputs, *rates_of(inputs)), shapes,
+                      tuple(_of_arrays(algorithm, inputs) for algorithm in algorithms),
+                      numpy and _of_arrays(numpy, inputs), wrenches=(*WITH_WRENCHES, 'dwrenches'),
+                      friction=True, derivative=True, direct=False, **flags)
 
 
-def _forward_along(by):
+def _forward_derivative(hybrid):
+    """Return the derivative of forward dynamics as that of hybrid dynamics."""
     def forward(model, q, v, tau, direction, wrenches):
-        rest = np.zeros(model.nv)
-        result = by(model, q, v, rest, tau, np.zeros(model.nv, dtype=bool),
-                    direction._replace(da=rest), wrenches)
+        zero = np.zeros(model.nv)
+        result = hybrid(model, q, v, zero, tau, np.zeros(model.nv, dtype=bool),
+                        direction._replace(da=zero), wrenches)
         return result.da, result.margin
     return forward
 
 
-def _plain(function):
-    return lambda *arguments: tuple(function(*arguments))
+def _numpy_forward_derivative(model, *state):
+    return regular(model, forward_dynamics_directional_derivative(model, *state)).da
 
 
-DERIVATIVES = {
-    'inverse_dynamics_derivatives': KernelSpec(
-        INVERSE, (_plain(inverse_dynamics_derivatives), autodiff.inverse_dynamics_derivatives),
-        wrenches=PUSHED, kind=InverseDerivatives),
-    'forward_dynamics_derivatives': KernelSpec(
-        FORWARD, (_plain(forward_dynamics_derivatives),), True, PUSHED,
-        kind=ForwardDynamicsDerivatives),
-    'hybrid_dynamics_derivatives': KernelSpec(
-        HYBRID, (_plain(hybrid_dynamics_derivatives),), True, PUSHED,
-        kind=HybridDynamicsDerivatives),
-    'inverse_dynamics_directional_derivative': _along(INVERSE,
-                                                      inverse_dynamics_directional_derivative),
-    'forward_dynamics_directional_derivative': _along(FORWARD, _forward_along(blocks_derivative),
-                                     _forward_along(articulated_bodies_derivative)),
-    'hybrid_dynamics_directional_derivative': _along(HYBRID, _plain(blocks_derivative),
-                                                     kind=HybridChange),
-    'inverse_dynamics_hessian_product': KernelSpec(
-        (*INVERSE, 'weights', 'dq', 'dv', 'da'), (autodiff.inverse_dynamics_hessian_product,),
-        kind=HessianProduct),
-    'regressor': KernelSpec(INVERSE, (regressor,)),
-    'energy_regressor': KernelSpec(('q', 'v'), (_plain(energy_regressor),), kind=EnergyRegressor),
-    'generalised_momentum': KernelSpec(('q', 'v'), (_plain(generalised_momentum),),
-                                     kind=GeneralisedMomentum),
-    'center_of_mass_motion': KernelSpec(('q', 'v'), (_plain(center_of_mass_motion),),
-                                      kind=CenterOfMassMotion),
-    'gravity_stiffness': KernelSpec(('q',), (gravity_stiffness,)),
-    'mass_matrix_derivatives': KernelSpec(('q',), (mass_matrix_derivatives,), cubic=True),
-    'christoffel_symbols': KernelSpec(('q',), (christoffel_symbols,), cubic=True),
-}
-FRAME_DERIVATIVES = {
-    'frame_pose_derivatives': KernelSpec(('q',), (frame_pose_derivatives,)),
-    'frame_twist_derivatives': KernelSpec(('q', 'v'), (_plain(frame_twist_derivatives),),
-                                          local=True,
-                                        kind=TwistDerivatives),
-}
+def _numpy_hybrid_derivative(model, q, v, a, tau, given, *rest):
+    return regular(model, hybrid_dynamics_directional_derivative(
+        model, q, v, a, tau, given > 0.5, *rest))[:-1]
+
+
+# All derivatives of a state ----------------------------------------------------------------------
+
+def _numpy_forward_derivatives(model, *state):
+    return regular(model, forward_dynamics_derivatives(model, *state))[:-1]
+
+
+def _numpy_hybrid_derivatives(model, *state):
+    return regular(model, hybrid_dynamics_derivatives(model, *state))[:-1]
+
+
+DERIVATIVES = (
+    KernelSpec('inverse_dynamics_derivatives', 'Derivatives of the torques by q, v and a.',
+               INVERSE, (MATRIX,) * 3,
+               (inverse_dynamics_derivatives, autodiff.inverse_dynamics_derivatives),
+               wrenches=WITH_WRENCHES, friction=True, derivative=True, result=InverseDerivatives),
+    KernelSpec('forward_dynamics_derivatives', 'Derivatives of the accelerations by q, v and tau.',
+               FORWARD, (MATRIX,) * 3,
+               (forward_dynamics_derivatives,), _numpy_forward_derivatives, margins=True,
+               wrenches=WITH_WRENCHES, friction=True, derivative=True,
+               result=ForwardDynamicsDerivatives),
+    KernelSpec('hybrid_dynamics_derivatives',
+               'Derivatives of the unknown accelerations and torques.',
+               HYBRID, (MATRIX,) * 3,
+               (hybrid_dynamics_derivatives,), _numpy_hybrid_derivatives, margins=True,
+               wrenches=WITH_WRENCHES, friction=True, derivative=True, direct=False,
+               result=HybridDynamicsDerivatives),
+    _directional('inverse_dynamics_directional_derivative',
+                 'Derivative of the torques along a direction.',
+                 INVERSE, (VECTOR,), (inverse_dynamics_directional_derivative,)),
+    _directional('forward_dynamics_directional_derivative',
+                 'Derivative of the accelerations along a direction.',
+                 FORWARD, (VECTOR,),
+                 (_forward_derivative(blocks_derivative),
+                  _forward_derivative(articulated_bodies_derivative)),
+                 _numpy_forward_derivative, margins=True),
+    _directional('hybrid_dynamics_directional_derivative',
+                 'Derivatives of accelerations and torques along a direction.',
+                 HYBRID, (VECTOR, VECTOR),
+                 (blocks_derivative,), _numpy_hybrid_derivative, margins=True,
+                 result=HybridDirectionalDerivatives),
+    KernelSpec('inverse_dynamics_hessian_product', 'Hessian of weights . tau times a direction.',
+               HESSIAN, (VECTOR,) * 3,
+               (autodiff.inverse_dynamics_hessian_product,),
+               interpreted(autodiff.inverse_dynamics_hessian_product, HESSIAN),
+               friction=True, derivative=True, result=HessianProduct),
+    KernelSpec('regressor', 'Matrix of the torques by the inertial parameters.',
+               INVERSE, (('nv', 'parameters'),), (regressor,), payload=False, derivative=True),
+    KernelSpec('energy_regressor', 'Rows of both energies by the inertial parameters.',
+               ('q', 'v'), (('parameters',),) * 2,
+               (energy_regressor,), payload=False, derivative=True, result=EnergyRegressor),
+    KernelSpec('generalised_momentum', 'Momentum M v and its rate without torques.',
+               ('q', 'v'), (VECTOR,) * 2,
+               (generalised_momentum,), derivative=True, result=GeneralisedMomentum),
+    KernelSpec('center_of_mass_motion',
+               'Position, Jacobian and bias acceleration of the centre of mass.',
+               ('q', 'v'), ((3,), (3, 'nv'), (3,)),
+               (center_of_mass_motion,), with_mass(center_of_mass_motion), derivative=True,
+               result=CenterOfMassMotion),
+    KernelSpec('gravity_stiffness', 'Derivative of the gravity torque by q.',
+               ('q',), (MATRIX,), (gravity_stiffness,), derivative=True),
+    KernelSpec('mass_matrix_derivatives', 'Derivatives of the mass matrix.',
+               ('q',), (('nv', 'nv', 'nv'),),
+               (mass_matrix_derivatives,), derivative=True, fits=_is_small),
+    KernelSpec('christoffel_symbols', 'Christoffel symbols of the mass matrix.',
+               ('q',), (('nv', 'nv', 'nv'),),
+               (christoffel_symbols,), derivative=True, fits=_is_small),
+)
+FRAME_DERIVATIVES = (
+    KernelSpec('frame_pose_derivatives', "Derivatives of a frame's homogeneous matrix.",
+               ('q',), (('nv', 4, 4),),
+               (frame_pose_derivatives,), subject=FRAME, payload=False, derivative=True),
+    KernelSpec('frame_twist_derivatives', "Derivatives of a frame's velocity by q and v.",
+               ('q', 'v'), ((6, 'nv'),) * 2,
+               (frame_twist_derivatives,), subject=FRAME, payload=False, local=True,
+               derivative=True, result=TwistDerivatives),
+)

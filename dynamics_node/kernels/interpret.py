@@ -1,24 +1,28 @@
-"""Answer by a program, line by line, what has no algorithm of its own: slow, and always there."""
+"""Evaluate a traced program symbol by symbol, for kernels that have no algorithm in NumPy."""
 
+from collections.abc import Callable
 from functools import lru_cache
 
 import numpy as np
 
 from dynamics_node.compiler.trace import evaluate, trace
-from dynamics_node.kernels.keys import ALL_KERNELS, state_shape
+from dynamics_node.kernels.shapes import input_shape
 
 
-def interpreted(question):
-    """Return f(model, *states) for a single state, as an algorithm in NumPy would be."""
-    def algorithm(model, *states):
+def interpreted(algorithm: Callable, inputs: tuple[str, ...]) -> Callable:
+    """Return f(model, *inputs) that evaluates the program of an algorithm for a single state.
+
+    :param algorithm: works on symbols only, f(model, *inputs).
+    :param inputs: names of its arrays.
+    """
+    def evaluated(model, *states):
         flat = np.concatenate([np.ravel(state) for state in states])
-        return tuple(evaluate(_program(model, question), flat))
-    return algorithm
+        return tuple(evaluate(_program(algorithm, inputs, model), flat))
+    return evaluated
 
 
 @lru_cache(maxsize=8)
-def _program(model, question):
+def _program(algorithm, inputs, model):
     """Return the Program for one robot, its numbers being constants."""
-    asked = ALL_KERNELS[question]
-    return trace(lambda *states: asked.answers[0](model, *states),
-                 {name: state_shape(model, name) for name in asked.states})
+    return trace(lambda *states: algorithm(model, *states),
+                 {name: input_shape(model, name) for name in inputs})

@@ -1,4 +1,4 @@
-"""What answers are called that come together, where the algorithm's own tuple has more in it."""
+"""Result types of kernels whose algorithm returns more than the result, such as margins."""
 
 from typing import NamedTuple
 
@@ -14,10 +14,10 @@ class ForwardDynamicsDerivatives(NamedTuple):
 
 
 class HybridDynamicsDerivatives(NamedTuple):
-    """Derivatives of what hybrid dynamics finds by what it is told.
+    """Derivatives of the unknowns of hybrid dynamics.
 
-    Found is the torque of k where its acceleration is given, else its acceleration; known is the
-    other.
+    The unknown of joint k is its torque where its acceleration is given, else its acceleration;
+    the known quantity is the other one.
     """
 
     dq: np.ndarray      # (nv, nv) along unit velocities
@@ -25,15 +25,15 @@ class HybridDynamicsDerivatives(NamedTuple):
     dknown: np.ndarray  # (nv, nv)
 
 
-class HybridChange(NamedTuple):
-    """How accelerations and torques change along a direction, the given ones among them."""
+class HybridDirectionalDerivatives(NamedTuple):
+    """Derivatives of all accelerations and torques along a direction."""
 
     da: np.ndarray    # (nv,)
     dtau: np.ndarray  # (nv,)
 
 
 class HessianProduct(NamedTuple):
-    """How the gradients of one scalar by q, v and a change along a direction."""
+    """Derivatives along a direction of the gradients of a scalar by q, v and a."""
 
     dq: np.ndarray  # (nv,) along unit velocities
     dv: np.ndarray  # (nv,)

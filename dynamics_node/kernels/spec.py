@@ -1,18 +1,50 @@
-"""What a question is."""
+"""Declare a kernel: a quantity of a robot, how it is computed and what enters it."""
 
-from typing import NamedTuple
+from collections.abc import Callable
+from dataclasses import dataclass
 
-PUSHED = ('wrenches',)
+from dynamics_node.model.model import Model
+
+ROBOT, FRAME, CONSTRAINTS, TARGETS = 'robot', 'frame', 'constraints', 'targets'
+WITH_WRENCHES = ('wrenches',)
+# Names of sizes: nq, nv; rows of the constraints; parameters, 10 per body.
+Shape = tuple[str | int, ...]
+NUMBER, VECTOR, MATRIX = (), ('nv',), ('nv', 'nv')
 
 
-class KernelSpec(NamedTuple):
-    """What is asked, of which state."""
+def always(model: Model, constraints: tuple) -> bool:
+    """Return True: every program of the kernel is small enough."""
+    return True
 
-    states: tuple
-    answers: tuple         # functions to choose from, the cheapest program wins
-    margins: bool = False  # the last answer must be positive
-    wrenches: tuple = ()   # what comes with the states where external wrenches do
-    local: bool = False    # may be asked in the frame's own axes
-    cubic: bool = False    # its answer has nv^3 numbers
-    kind: type = tuple     # of several answers
-    held: bool = False     # takes a set of constraints, after the robot
+
+@dataclass(frozen=True)
+class KernelSpec:
+    """All that dispatch, keys, compilation and the call path use of one quantity.
+
+    An algorithm is f(model, [constraints,] *inputs, [wrenches,] *arguments) -> array or tuple of
+    arrays, of a single state, on numbers of any kind. `arguments` are constants of the program:
+    (frame,), (frame, local) or ((frame, kind), ...) by subject.
+    """
+
+    name: str                     # of the kernel, and of the Robot method that calls it
+    doc: str                      # what it computes, with its unit
+    inputs: tuple[str, ...]       # arrays that come per state; their shapes are in shapes.py
+    shapes: tuple[Shape, ...]     # of the results: sizes, or names of sizes as in shapes.py
+    algorithms: tuple[Callable, ...]     # alternatives: the cheapest program is compiled
+    numpy: Callable | None = None        # the NumPy path, where it is not the first algorithm
+    result: type = tuple          # NamedTuple of several results; a single one is an array
+    margins: bool = False         # the last result must be positive, else the NumPy path is taken
+    subject: str = ROBOT          # ROBOT, or one kernel per FRAME, CONSTRAINTS or TARGETS
+    local: bool = False           # may be expressed in the axes of the frame
+    wrenches: tuple[str, ...] = ()       # further inputs where external wrenches act
+    friction: bool = False        # damping and dry friction enter
+    payload: bool = True          # payloads enter
+    derivative: bool = False      # compiled only where derivatives are wanted
+    direct: bool = True           # the Robot method takes the inputs as they are: a compiled
+    #                               kernel can take its place
+    fits: Callable = always       # f(model, constraints): whether the program is not too large
+
+    @property
+    def numpy_algorithm(self) -> Callable:
+        """The function that the NumPy path calls for a single state."""
+        return self.numpy or self.algorithms[0]

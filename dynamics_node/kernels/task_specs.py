@@ -1,10 +1,11 @@
-"""Which kernels there are in task space: as in `questions`, one per set of frames and kinds."""
+"""Declare the kernel of inverse kinematics, one per set of frames and kinds of targets."""
 
-from dynamics_node.kernels.spec import KernelSpec
+from dynamics_node.kernels.spec import NUMBER, TARGETS, KernelSpec
 from dynamics_node.task_space.newton_step import NewtonStep, newton_step
 
-# In place of a frame it takes ((frame, kind), ...).
-TASKS = {
-    'newton_step': KernelSpec(('q', 'goal', 'limits', 'caution'),
-                            (lambda *asked: tuple(newton_step(*asked)),), kind=NewtonStep),
-}
+TASK_SPACE = (
+    KernelSpec('newton_step', 'Next configuration on the way to targets: a damped Newton step.',
+               ('q', 'goal', 'limits', 'caution'),
+               (('nq',), NUMBER, NUMBER, NUMBER, ('targets',)), (newton_step,), result=NewtonStep,
+               subject=TARGETS, payload=False, direct=False),
+)

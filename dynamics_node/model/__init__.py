@@ -1,4 +1,4 @@
-"""From a URDF text to the frozen tree model that every algorithm reads.
+"""Turn a URDF text into the frozen tree model that every algorithm reads.
 
-urdf_text (a safe text) -> read_urdf (records) -> build (lump, number, freeze) -> Model
+urdf_text (checked text) -> read_urdf (records) -> build (lump fixed links, number joints) -> Model
 """

@@ -1,14 +1,17 @@
-"""Turn records into the frozen Model: find the root, lump what is fixed, number what moves."""
+"""Build the frozen Model from records: find the root, lump fixed links, number the joints."""
+
+from collections.abc import Mapping
 
 import numpy as np
+from numpy.typing import ArrayLike
 
+from dynamics_node.checks import at_least_zero, choice, finite, flag, mapping, positive
 from dynamics_node.errors import ModelError, UnknownName
-from dynamics_node.model.checks import at_least_zero, choice, finite, flag, mapping, positive
 from dynamics_node.model.configuration import UNIT_QUATERNION
 from dynamics_node.model.joints import KINDS, Floating, Planar, Prismatic, Revolute
 from dynamics_node.model.mimic import chains, resolve_mimic
 from dynamics_node.model.model import WORLD, Body, Frame, JointInfo, Model
-from dynamics_node.model.records import JointRecord
+from dynamics_node.model.records import JointRecord, RobotRecord
 from dynamics_node.model.tree import depth_first
 from dynamics_node.spatial import inertia as inertias
 from dynamics_node.spatial import se3
@@ -18,15 +21,17 @@ BASES = ('fixed', 'floating')
 FRICTION_SPEED = 0.01            # [rad/s or m/s]
 
 
-def build_model(record, base='fixed', gravity=(0.0, 0.0, -9.81), locked=None, armature=None,
-                friction=True, friction_speed=FRICTION_SPEED):
+def build_model(record: RobotRecord, base: str = 'fixed', gravity: ArrayLike = (0.0, 0.0, -9.81),
+                locked: Mapping[str, ArrayLike] | None = None,
+                armature: Mapping[str, float] | None = None, friction: bool = True,
+                friction_speed: float = FRICTION_SPEED) -> Model:
     """Return the Model of a RobotRecord.
 
-    :param base: 'fixed' to the world, or 'floating' free in it.
-    :param gravity: towards the earth, in the root frame [m/s^2].
-    :param locked: joint name -> position at which it is held; the joint is then no coordinate.
+    :param base: 'fixed' to the world, or 'floating'.
+    :param gravity: acceleration of gravity in the root frame [m/s^2].
+    :param locked: joint name -> position at which it is locked; the joint is then no coordinate.
     :param armature: joint name -> rotor inertia x gear ratio^2 [kg m^2 or kg].
-    :param friction: False leaves out the URDF's damping and friction.
+    :param friction: False ignores the damping and friction of the URDF.
     :param friction_speed: speed over which friction changes its sign, see algorithms/friction.py.
     """
     gravity = finite('gravity', gravity, (3,))
@@ -34,13 +39,13 @@ def build_model(record, base='fixed', gravity=(0.0, 0.0, -9.81), locked=None, ar
     order = _with_base(base, root, order)
     locked = {} if locked is None else mapping('locked', locked, "{'joint': 0.1}")
     armature = {} if armature is None else mapping('armature', armature, "{'joint': 0.1}")
-    held = _held_positions(order, locked)
-    follows = resolve_mimic(order, held)
-    bodies, frames, base_inertia = _lump(record.links, root, order, held)
-    joints = _joint_infos(order, held, follows)
+    locked_at = _locked_positions(order, locked)
+    follows = resolve_mimic(order, locked_at)
+    bodies, frames, base_inertia = _lump(record.links, root, order, locked_at)
+    joints = _joint_infos(order, locked_at, follows)
     place = {info.name: info for info in joints}
-    bodies = tuple(_placed(body, place, follows) for body in bodies)
-    constants = _joint_constants(order, joints, held, follows, armature,
+    bodies = tuple(_body(body, place, follows) for body in bodies)
+    constants = _joint_constants(order, joints, locked_at, follows, armature,
                                  flag('friction', friction))
     own = (*(body.inertia for body in bodies), base_inertia)
     return Model(record.name, bodies, joints, frames, root, base_inertia, gravity, **constants,
@@ -59,28 +64,29 @@ def _with_base(base, root, order):
     return [free, *order]
 
 
-def _held_positions(order, locked):
-    """Return {joint name: q} of the joints that do not move; fixed ones are at ()."""
+def _locked_positions(order, locked):
+    """Return {joint name: q} of the locked joints, and {name: ()} of the fixed ones."""
     moving = {joint.name: joint for joint in order if joint.kind != 'fixed'}
-    held = {joint.name: () for joint in order if joint.kind == 'fixed'}
+    locked_at = {joint.name: () for joint in order if joint.kind == 'fixed'}
     for name, position in locked.items():
         if name not in moving:
             raise UnknownName('moving joint to lock', name, moving)
         size = KINDS[moving[name].kind](moving[name].axis).nq
         where = f"locked['{name}']"
-        held[name] = np.atleast_1d(finite(where, position, *([()] if size == 1 else []), (size,)))
+        shapes = ((), (1,)) if size == 1 else ((size,),)
+        locked_at[name] = np.atleast_1d(finite(where, position, *shapes))
         if moving[name].kind == 'floating':
-            norm = np.linalg.norm(held[name][3:])
+            norm = np.linalg.norm(locked_at[name][3:])
             if abs(norm - 1.0) > UNIT_QUATERNION:
                 raise ModelError(f"locked['{name}'] holds a quaternion of norm {norm:g}, not 1")
-            held[name][3:] /= norm
-    return held
+            locked_at[name][3:] /= norm
+    return locked_at
 
 
-def _lump(links, root, order, held):
-    """Walk the tree; what is fixed or held becomes part of its parent body, exactly.
+def _lump(links, root, order, locked_at):
+    """Return bodies, frames and base inertia: fixed and locked links become part of their parent.
 
-    The links stay addressable: each has a frame on the body it ended up on.
+    Every link keeps a frame, on the body that it is now part of.
     """
     inertia_of = {link.name: link.inertia for link in links}
     frames = {}
@@ -96,9 +102,9 @@ def _lump(links, root, order, held):
     for joint in order:
         parent = frames[joint.parent] if joint.parent is not None else Frame(WORLD, se3.IDENTITY)
         placement = parent.pose @ joint.placement
-        if joint.name in held:
+        if joint.name in locked_at:
             moved = (se3.IDENTITY if joint.kind == 'fixed'
-                     else KINDS[joint.kind](joint.axis).pose(held[joint.name]))
+                     else KINDS[joint.kind](joint.axis).pose(locked_at[joint.name]))
             attach(joint.child, parent.body, placement @ moved)
             continue
         lumped[len(bodies)] = inertias.ZERO
@@ -109,14 +115,14 @@ def _lump(links, root, order, held):
     return made, frames, lumped[WORLD]
 
 
-def _joint_infos(order, held, follows):
-    """Number the coordinates: depth-first, masters only."""
+def _joint_infos(order, locked_at, follows):
+    """Return the JointInfo of each coordinate: depth-first, without mimic joints."""
     infos, q, v = [], 0, 0
     followers = {}
     for name, (master, _, _) in follows.items():
         followers.setdefault(master, []).append(name)
     for joint in order:
-        if joint.name in held or joint.name in follows:
+        if joint.name in locked_at or joint.name in follows:
             continue
         kind = KINDS[joint.kind](joint.axis)
         mimics = tuple(followers.get(joint.name, ()))
@@ -127,20 +133,20 @@ def _joint_infos(order, held, follows):
     return tuple(infos)
 
 
-def _placed(made, place, follows):
+def _body(made, place, follows):
     joint, parent, placement, inertia = made
     master, ratio, offset = follows.get(joint.name, (joint.name, 1.0, 0.0))
     return Body(joint.child, joint.name, KINDS[joint.kind](joint.axis), parent, placement, inertia,
                 place[master].q, place[master].v, ratio, offset)
 
 
-def _joint_constants(order, joints, held, follows, armature, friction):
+def _joint_constants(order, joints, locked_at, follows, armature, friction):
     """Return damping, friction and armature per degree of freedom.
 
-    A mimic joint's are carried over to its master so that the power stays the same:
+    Those of a mimic joint are added to its master's at equal power:
     ratio^2 times damping and armature, |ratio| times Coulomb friction.
     """
-    moving = {joint.name: joint for joint in order if joint.name not in held}
+    moving = {joint.name: joint for joint in order if joint.name not in locked_at}
     for name in armature:
         if name not in moving:
             raise UnknownName('moving joint for armature', name, moving)
@@ -158,13 +164,13 @@ def _joint_constants(order, joints, held, follows, armature, friction):
 
 
 def _inertia_scale(bodies, joints):
-    """Return the inertia that each motion could meet at most, about any axis, stretched out, (nv,).
+    """Return an upper bound of the inertia of each degree of freedom in any configuration, (nv,).
 
-    The measure of what is rounding and what is mass: a pivot far below it is the former.
-    For all that hangs on a joint: the mass for a slide; for a turn, mass times reach^2.
+    A pivot far below it is rounding, not inertia. It is the mass of the subtree for translations;
+    for rotations, its inertia with all bodies at their farthest.
     """
     mass, turn = [0.0] * len(bodies), [0.0] * len(bodies)
-    reach = [0.0] * len(bodies)  # distance from a body's origin over the joints to what hangs on it
+    reach = [0.0] * len(bodies)  # greatest distance from a body's origin to joints of its subtree
     for i in reversed(range(len(bodies))):
         body = bodies[i]
         mass[i] += body.inertia.mass

@@ -1,18 +1,20 @@
-"""The configuration space: where q lives, and how to move in it.
+"""Compute in the configuration space: neutral and random q, integration and difference.
 
-q is a vector wherever v = dq/dt; a floating joint adds position and quaternion, where it is not.
+q is a vector where v = dq/dt; a floating joint has position and quaternion, where it is not.
 """
 
 import numpy as np
+from numpy.typing import ArrayLike
 
 from dynamics_node.model.joints import Floating
+from dynamics_node.model.model import Model
 from dynamics_node.spatial import se3, so3
 
-UNIT_QUATERNION = 1e-3  # a measured quaternion is this close to unit norm; it is then normalised
+UNIT_QUATERNION = 1e-3  # greatest deviation from unit norm; quaternions within are normalised
 
 
-def neutral(model):
-    """Return q = 0 with unit quaternions, clipped into the position limits, (nq,)."""
+def neutral(model: Model) -> np.ndarray:
+    """Return q = 0 with unit quaternions, clipped to the position limits, (nq,)."""
     q = np.zeros(model.nq)
     for joint in model.joints:
         if joint.kind == 'floating':
@@ -22,8 +24,8 @@ def neutral(model):
     return q
 
 
-def random_configuration(model, rng, span=np.pi):
-    """Return a configuration drawn within the limits, and within span of the neutral one."""
+def random_configuration(model: Model, rng: np.random.Generator, span: float = np.pi) -> np.ndarray:
+    """Return a random configuration within the limits and within span of the neutral one, (nq,)."""
     q = np.empty(model.nq)
     for joint in model.joints:
         if joint.kind == 'floating':
@@ -36,7 +38,7 @@ def random_configuration(model, rng, span=np.pi):
     return q
 
 
-def integrate(model, q, v, step=1.0):
+def integrate(model: Model, q: ArrayLike, v: ArrayLike, step: float = 1.0) -> np.ndarray:
     """Return the configuration reached from q by the constant velocity v after `step` [s].
 
     A floating joint moves along the screw of its body twist: T exp(v step).
@@ -55,7 +57,7 @@ def integrate(model, q, v, step=1.0):
     return result
 
 
-def difference(model, q0, q1):
+def difference(model: Model, q0: ArrayLike, q1: ArrayLike) -> np.ndarray:
     """Return v with integrate(model, q0, v) = q1, (nv,)."""
     q0, q1 = np.asarray(q0, dtype=float), np.asarray(q1, dtype=float)
     v = np.empty(model.nv)

@@ -1,9 +1,13 @@
-"""What the joints themselves take, other than the URDF says."""
+"""Override the joint damping and friction of the URDF."""
 
-from dynamics_node.model.checks import at_least_zero, mapping
+from collections.abc import Mapping
+
+from dynamics_node.checks import at_least_zero, mapping
+from dynamics_node.model.model import Model
 
 
-def with_friction(model, damping=None, friction=None):
+def with_friction(model: Model, damping: Mapping[str, float] | None = None,
+                  friction: Mapping[str, float] | None = None) -> Model:
     """Return the model with other damping and dry friction at some joints.
 
     :param damping: joint name -> [N m s/rad or N s/m], for each of its degrees of freedom.

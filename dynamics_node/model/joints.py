@@ -1,13 +1,14 @@
-"""What a joint does: where it puts its child, and along which twists it moves it.
+"""Define the joint types: pose and motion subspace of the child.
 
 A joint maps its coordinates q_i to the pose T(q_i) of the child in the joint frame, and its
-velocity v_i to the child's relative twist S(q_i) v_i, seen from the child (Kim 2012, eq. 37).
-S is 6 x n_i and may depend on q_i; then its rate dS/dt is not zero, and that rate, at constant
-v_i, changes in turn along dq_i (`subspace_rate_along`).
-Adding a joint type is one class here and one row in KINDS.
+velocity v_i to the child's relative twist S(q_i) v_i, in the child's frame (Kim 2012, eq. 37).
+S is 6 x n_i and may depend on q_i: `subspace_rate` is dS/dt, `subspace_rate_derivative` the
+derivative of dS/dt along dq_i at constant v_i.
+A new joint type is one class here and one row in KINDS.
 """
 
 from dataclasses import dataclass
+from typing import TypeAlias
 
 import numpy as np
 
@@ -17,78 +18,78 @@ from dynamics_node.spatial.se3 import Pose
 
 @dataclass(frozen=True, eq=False)
 class Revolute:
-    """A turn about a fixed unit axis; q [rad], v = dq/dt."""
+    """Rotation about a fixed unit axis; q [rad], v = dq/dt."""
 
     axis: np.ndarray
     nq = nv = 1
 
-    def pose(self, q):
+    def pose(self, q: np.ndarray) -> Pose:
         return Pose(so3.about_axis(self.axis, q[0]), np.zeros(3))
 
-    def subspace(self, q):
+    def subspace(self, q: np.ndarray) -> np.ndarray:
         return np.concatenate([self.axis, np.zeros(3)])[:, None]
 
-    def subspace_rate(self, q, v):
+    def subspace_rate(self, q: np.ndarray, v: np.ndarray) -> np.ndarray:
         return np.zeros((6, 1))
 
-    def subspace_rate_along(self, q, v, dq):
+    def subspace_rate_derivative(self, q: np.ndarray, v: np.ndarray, dq: np.ndarray) -> np.ndarray:
         return np.zeros((6, 1))
 
 
 @dataclass(frozen=True, eq=False)
 class Prismatic:
-    """A slide along a fixed unit axis; q [m], v = dq/dt."""
+    """Translation along a fixed unit axis; q [m], v = dq/dt."""
 
     axis: np.ndarray
     nq = nv = 1
 
-    def pose(self, q):
+    def pose(self, q: np.ndarray) -> Pose:
         return Pose(np.eye(3), self.axis * q[0])
 
-    def subspace(self, q):
+    def subspace(self, q: np.ndarray) -> np.ndarray:
         return np.concatenate([np.zeros(3), self.axis])[:, None]
 
-    def subspace_rate(self, q, v):
+    def subspace_rate(self, q: np.ndarray, v: np.ndarray) -> np.ndarray:
         return np.zeros((6, 1))
 
-    def subspace_rate_along(self, q, v, dq):
+    def subspace_rate_derivative(self, q: np.ndarray, v: np.ndarray, dq: np.ndarray) -> np.ndarray:
         return np.zeros((6, 1))
 
 
 @dataclass(frozen=True, eq=False)
 class Planar:
-    """A slide in the plane normal to `axis`, then a turn about it; q = (x, y, theta), v = dq/dt.
+    """Translation in the plane normal to `axis`, then rotation; q = (x, y, theta), v = dq/dt.
 
-    The plane's x and y axes are those of the joint frame, turned by the shortest rotation that
-    takes z to `axis`; for an axis that points below the xy plane, after half a turn about x.
-    The velocity is seen from the joint frame, the twist from the child: S depends on theta.
+    The plane's x and y axes are those of the joint frame, rotated by the shortest rotation of z to
+    `axis`; for an axis below the xy plane, after half a turn about x.
+    The velocity is in the joint frame, the twist in the child's: S depends on theta.
     """
 
     axis: np.ndarray
     nq = nv = 3
 
-    def plane(self):
+    def plane(self) -> np.ndarray:
         """Return the two unit vectors that span the plane, as columns (3, 2)."""
         x, y, z = self.axis
-        if z < 0.0:  # the shortest rotation is not unique at -z: keep away from it
+        if z < 0.0:  # the shortest rotation is not unique at -z
             return np.array([[1, 0, 0], [0, -1, 0], [0, 0, -1]]) @ _shortest(x, -y, -z)
         return _shortest(x, y, z)
 
-    def pose(self, q):
+    def pose(self, q: np.ndarray) -> Pose:
         return Pose(so3.about_axis(self.axis, q[2]), self.plane() @ q[:2])
 
-    def subspace(self, q):
+    def subspace(self, q: np.ndarray) -> np.ndarray:
         slide = so3.about_axis(self.axis, q[2]).T @ self.plane()
         return np.column_stack([np.vstack([np.zeros((3, 2)), slide]),
                                 np.concatenate([self.axis, np.zeros(3)])])
 
-    def subspace_rate(self, q, v):
+    def subspace_rate(self, q: np.ndarray, v: np.ndarray) -> np.ndarray:
         # d/dt R' = -[w] R', with w = axis * dtheta/dt
         slide = so3.about_axis(self.axis, q[2]).T @ self.plane()
         rate = so3.skew(-self.axis) @ slide * v[2]
         return np.column_stack([np.vstack([np.zeros((3, 2)), rate]), np.zeros(6)])
 
-    def subspace_rate_along(self, q, v, dq):
+    def subspace_rate_derivative(self, q: np.ndarray, v: np.ndarray, dq: np.ndarray) -> np.ndarray:
         # [w][w] R' for two turns about one axis: in the plane [axis][axis] = -1
         slide = so3.about_axis(self.axis, q[2]).T @ self.plane()
         return np.column_stack([np.vstack([np.zeros((3, 2)), -slide * (v[2] * dq[2])]),
@@ -111,23 +112,25 @@ class Floating:
     nq = 7
     nv = 6
 
-    def pose(self, q):
+    def pose(self, q: np.ndarray) -> Pose:
         return Pose(so3.from_quaternion(q[3:]), q[:3])
 
-    def subspace(self, q):
+    def subspace(self, q: np.ndarray) -> np.ndarray:
         return _LINEAR_FIRST
 
-    def subspace_rate(self, q, v):
+    def subspace_rate(self, q: np.ndarray, v: np.ndarray) -> np.ndarray:
         return np.zeros((6, 6))
 
-    def subspace_rate_along(self, q, v, dq):
+    def subspace_rate_derivative(self, q: np.ndarray, v: np.ndarray, dq: np.ndarray) -> np.ndarray:
         return np.zeros((6, 6))
 
 
-# The joint's velocity is (linear, angular) as in ROS; twists are (angular, linear) as in the seed.
+# The joint's velocity is (linear, angular) as in ROS; twists are (angular, linear) as in Kim 2012.
 _LINEAR_FIRST = np.roll(np.eye(6), 3, axis=0)
 
-# URDF type -> joint. 'fixed' joints do not move: they are lumped away before this table is asked.
+Joint: TypeAlias = Revolute | Prismatic | Planar | Floating
+
+# URDF type -> joint. 'fixed' joints are lumped into their parent before.
 KINDS = {
     'revolute': Revolute,
     'continuous': Revolute,

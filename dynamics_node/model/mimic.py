@@ -1,30 +1,34 @@
-"""Which joints follow which, once chains are resolved."""
+"""Resolve mimic joints: the master, ratio and offset of each follower, chains folded."""
+
+from collections.abc import Iterator, Sequence
 
 import numpy as np
 
+from dynamics_node.checks import LARGEST
 from dynamics_node.errors import ModelError
-from dynamics_node.model.checks import LARGEST
+from dynamics_node.model.records import JointRecord
 from dynamics_node.model.tree import some
 
 
-def resolve_mimic(order, held):
+def resolve_mimic(order: Sequence[JointRecord],
+                  locked_at: dict) -> dict[str, tuple[str, float, float]]:
     """Return {follower: (master, ratio, offset)} with every master an independent joint.
 
-    A chain a -> b -> c is folded: q_a = r_a (r_b q_c + o_b) + o_a. A joint that follows a held
-    one is held too, and is added to `held`.
+    A chain a -> b -> c is folded: q_a = r_a (r_b q_c + o_b) + o_a. A joint that follows a locked
+    one is locked too, and is added to `locked_at`.
     """
     by_name = {joint.name: joint for joint in order}
-    follows = {}
+    follows: dict[str, tuple[str, float, float]] = {}
     for joint in order:
-        for follower in _unresolved(joint, by_name, held, follows):
-            _resolve(follower, held, follows)
+        for follower in _unresolved(joint, by_name, locked_at, follows):
+            _resolve(follower, locked_at, follows)
     return {joint.name: follows[joint.name] for joint in order if joint.name in follows}
 
 
-def _unresolved(joint, by_name, held, follows):
-    """Return the followers from `joint` up to what is known, the last first."""
+def _unresolved(joint, by_name, locked_at, follows):
+    """Return the unresolved followers from `joint` up to a resolved one, the last first."""
     chain = {}
-    while joint.mimic is not None and joint.name not in held and joint.name not in follows:
+    while joint.mimic is not None and joint.name not in locked_at and joint.name not in follows:
         if joint.name in chain:
             raise ModelError('joints mimic each other in a loop: '
                              f'{some([*chain, joint.name], " -> ")}; let one of them move freely')
@@ -44,8 +48,8 @@ def _master(joint, by_name):
     return by_name[name]
 
 
-def _resolve(joint, held, follows):
-    """Enter a joint whose master is held, resolved or free."""
+def _resolve(joint, locked_at, follows):
+    """Resolve a joint whose master is locked, resolved or independent."""
     master, ratio, offset = joint.mimic
     if master in follows:
         master, above, shift = follows[master]
@@ -54,15 +58,15 @@ def _resolve(joint, held, follows):
         raise ModelError(f"joint '{joint.name}' mimics '{master}', along its chain, with the "
                          f'multiplier {ratio:g} and offset {offset:g}; expected less than '
                          f'{LARGEST:g}')
-    if master in held:
-        at = held[master][0] if len(held[master]) else 0.0  # a fixed joint is at zero
-        held[joint.name] = np.array([ratio * at + offset])
+    if master in locked_at:
+        at = locked_at[master][0] if len(locked_at[master]) else 0.0  # a fixed joint is at zero
+        locked_at[joint.name] = np.array([ratio * at + offset])
     else:
         follows[joint.name] = (master, ratio, offset)
 
 
-def chains(order):
-    """Yield a sentence on every joint that mimics a joint that mimics."""
+def chains(order: Sequence[JointRecord]) -> Iterator[str]:
+    """Yield a warning for every joint that mimics a mimic joint."""
     by_name = {joint.name: joint for joint in order}
     for joint in order:
         leader = by_name.get(joint.mimic.joint) if joint.mimic else None

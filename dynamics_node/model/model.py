@@ -1,30 +1,32 @@
-"""The frozen tree model: all that an algorithm may know about a robot."""
+"""Define the frozen tree model, which all algorithms read."""
 
+from collections.abc import Iterator
 from dataclasses import dataclass, field, replace
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 import numpy as np
 
 from dynamics_node.errors import UnknownName
+from dynamics_node.model.joints import Joint
 from dynamics_node.spatial.inertia import Inertia
 from dynamics_node.spatial.se3 import Pose
 
-# The parent of a body that hangs on the fixed root. Lists with one entry per body keep the world's
-# entry last, so that x[body.parent] is always the parent's.
+# The parent of a body that is jointed to the fixed root. Lists with one entry per body have the
+# world's entry last, so that x[body.parent] is always the parent's.
 WORLD = -1
 
 
 @dataclass(frozen=True, eq=False)
 class Body:
-    """One moving rigid body, with everything fixed to it, and the joint that carries it.
+    """One moving rigid body, with everything fixed to it, and its joint.
 
-    The body frame is the frame of the joint's child link. A mimic joint reads its coordinate from
-    its master: q_i = ratio * q[master] + offset; every other joint has ratio 1 and offset 0.
+    The body frame is the frame of the joint's child link. A mimic joint has the coordinate of its
+    master: q_i = ratio * q[master] + offset; every other joint has ratio 1 and offset 0.
     """
 
-    name: str            # of the link the joint carries
+    name: str            # of the joint's child link
     joint_name: str
-    joint: object        # one of model.joints
+    joint: Joint         # one of model/joints.py
     parent: int          # index of the parent body, or WORLD
     placement: Pose      # of the joint frame in the parent body's frame
     inertia: Inertia     # about the body frame's origin, fixed children included, no payload
@@ -42,7 +44,7 @@ class Frame(NamedTuple):
 
 
 class Payload(NamedTuple):
-    """A rigid load held at a frame."""
+    """A rigid load fixed to a frame."""
 
     frame: str
     mass: float            # [kg]
@@ -52,7 +54,7 @@ class Payload(NamedTuple):
 
 @dataclass(frozen=True, eq=False)
 class JointInfo:
-    """A moving joint as its user knows it: name, type, place in q and v, limits."""
+    """A moving joint: name, type, place in q and v, limits."""
 
     name: str
     kind: str
@@ -67,70 +69,70 @@ class JointInfo:
 
 @dataclass(frozen=True, eq=False)
 class Model:
-    """A robot: bodies from the root out (a parent before its children), joints, frames, constants.
+    """A robot: bodies (a parent before its children), joints, frames, constants.
 
-    Arrays that an experiment may vary (gravity, damping, friction, armature, payload inertias) are
-    plain fields: `dataclasses.replace` gives the same robot with others.
+    Gravity, damping, friction, armature and inertias are plain fields: `with_` returns the robot
+    with other values.
     """
 
     name: str
-    bodies: tuple                    # of Body
-    joints: tuple                    # of JointInfo, in the order of q and v
-    frames: dict                     # link name -> Frame
+    bodies: tuple[Body, ...]
+    joints: tuple[JointInfo, ...]    # in the order of q and v
+    frames: dict[str, Frame]         # link name -> Frame
     root: str                        # name of the root link
-    base_inertia: Inertia            # of all that is fixed to the world, no payload
-    gravity: np.ndarray              # towards the earth, in the root frame [m/s^2]
+    base_inertia: Inertia            # of all links fixed to the world, no payload
+    gravity: np.ndarray              # (3,) acceleration of gravity in the root frame [m/s^2]
     damping: np.ndarray              # (nv,) [N m s/rad or N s/m]
     friction: np.ndarray             # (nv,) Coulomb [N m or N]
     armature: np.ndarray             # (nv,) rotor inertia x gear ratio^2 [kg m^2 or kg]
     friction_speed: float            # speed at which friction is 71 % of its full value
-    inertia_scale: np.ndarray        # (nv,) what a motion could meet at most, see build.py
-    links: tuple = ()                # records of the URDF, for the report
-    warnings: tuple = ()             # what the reader found odd
-    payloads: dict = field(default_factory=dict)  # name -> Payload
-    inertias: tuple = ()             # of Inertia, payloads included: the bodies', then the world's
+    inertia_scale: np.ndarray        # (nv,) upper bound of the inertia, see build.py
+    links: tuple = ()                # LinkRecords of the URDF, for the report
+    warnings: tuple[str, ...] = ()   # of the URDF reader
+    payloads: dict[str, Payload] = field(default_factory=dict)  # by name
+    inertias: tuple[Inertia, ...] = ()  # with payloads: the bodies', then the world's
     loops: tuple = ((), ())          # (constraints, passive joints): see constrained/read_loops.py
 
     @property
-    def nq(self):
+    def nq(self) -> int:
         return self.joints[-1].q.stop if self.joints else 0
 
     @property
-    def nv(self):
+    def nv(self) -> int:
         return self.joints[-1].v.stop if self.joints else 0
 
     @property
-    def bare_inertias(self):
+    def bare_inertias(self) -> tuple[Inertia, ...]:
         """The bodies' own inertias, then the world's: no payload."""
         return (*(body.inertia for body in self.bodies), self.base_inertia)
 
-    def frame(self, name):
-        """Return the frame of that link, or raise an error that lists the links."""
+    def frame(self, name: str) -> Frame:
+        """Return the frame of a link; an unknown name raises UnknownName, which lists the links."""
         try:
             return self.frames[name]
         except (KeyError, TypeError):
             raise UnknownName('frame', name, self.frames) from None
 
-    def joint(self, name):
-        """Return the moving joint of that name, or raise an error that lists them."""
-        if isinstance(name, str):  # what else compares to a text with anything but a truth value?
+    def joint(self, name: str) -> JointInfo:
+        """Return a moving joint; an unknown name raises UnknownName, which lists the joints."""
+        if isinstance(name, str):  # an array would compare entry by entry
             for joint in self.joints:
                 if joint.name == name:
                     return joint
         raise UnknownName('joint', name, [joint.name for joint in self.joints])
 
-    def ancestors(self, i):
-        """Yield the bodies from i's parent down to the root."""
+    def ancestors(self, i: int) -> Iterator[int]:
+        """Yield the indices of the bodies from i's parent to the root."""
         i = self.bodies[i].parent
         while i != WORLD:
             yield i
             i = self.bodies[i].parent
 
     @property
-    def has_mimic(self):
+    def has_mimic(self) -> bool:
         """Whether some coordinate moves more than one joint."""
         return any(joint.mimics for joint in self.joints)
 
-    def with_(self, **changes):
+    def with_(self, **changes: Any) -> 'Model':
         """Return a copy with other fields."""
         return replace(self, **changes)

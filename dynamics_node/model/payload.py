@@ -1,49 +1,52 @@
-"""What the robot carries: loads at frames, added to the bodies and taken off again.
+"""Add payloads to a model and remove them.
 
-The bodies keep their own inertia; the carried sum is made anew from it each time. So taking a
-payload off gives back exactly, to the last bit, the robot as it was.
+The bodies keep their own inertia; the sum with the payloads is computed anew from it each time. So
+removing a payload restores the model exactly, to the last bit.
 """
 
 from collections.abc import Mapping
 
 import numpy as np
+from numpy.typing import ArrayLike
 
+from dynamics_node.checks import at_least_zero, finite
 from dynamics_node.errors import ModelError, UnknownName, shown
-from dynamics_node.model.checks import at_least_zero, finite
-from dynamics_node.model.model import Payload
+from dynamics_node.model.model import Model, Payload
 from dynamics_node.spatial import inertia as inertias
+from dynamics_node.spatial.inertia import Inertia
 
 WRITTEN_DIGITS = 1e-6  # relative: data sheets are written with six digits or fewer
 
 
-def with_payload(model, name, frame, mass, com=(0.0, 0.0, 0.0), inertia=None):
-    """Return the model with a payload set; one of the same name is replaced.
+def with_payload(model: Model, name: str, frame: str, mass: float, com: ArrayLike = (0.0, 0.0, 0.0),
+                 inertia: ArrayLike | None = None) -> Model:
+    """Return the model with a payload; one of the same name is replaced.
 
-    :param frame: link it is fixed to.
+    :param frame: link that the payload is fixed to.
     :param mass: [kg], zero or positive.
     :param com: centre of mass in that frame [m].
     :param inertia: 3 x 3 about the load's centre of mass, in the frame's axes [kg m^2];
         None is a point mass.
     """
-    return _loaded(model, {**model.payloads,
+    return _with_carried(model, {**model.payloads,
                            **dict([_checked(model, name, frame, mass, com, inertia)])})
 
 
-def with_payloads(model, loads):
-    """Return the model with several payloads set, {name: (frame, mass, com, inertia)}."""
+def with_payloads(model: Model, loads: Mapping[str, tuple]) -> Model:
+    """Return the model with several payloads, {name: (frame, mass, com, inertia)}."""
     if not isinstance(loads, Mapping) or not all(
             isinstance(load, (tuple, list)) and len(load) == 4 for load in loads.values()):
         raise ModelError(f'loads is {shown(loads)}; expected a dict {{name: (frame, mass, com, '
                          'inertia)}')
-    return _loaded(model, {**model.payloads,
+    return _with_carried(model, {**model.payloads,
                            **dict(_checked(model, name, *load) for name, load in loads.items())})
 
 
 def _checked(model, name, frame, mass, com, inertia):
-    """Return (name, Payload) of what with_payload takes."""
+    """Return (name, Payload) of the arguments of with_payload, checked."""
     if not isinstance(name, str):
         raise ModelError(f'a payload has a name, got {shown(name)}; expected a string')
-    name = str.__str__(name)  # of a subclass that cannot be hashed, say
+    name = str.__str__(name)  # a subclass of str may not be hashable
     model.frame(frame)
     where = f"payload '{name}': "
     mass = at_least_zero(where + 'mass', mass)
@@ -53,11 +56,11 @@ def _checked(model, name, frame, mass, com, inertia):
     return name, Payload(frame, mass, tuple(com.tolist()), tuple(map(tuple, tensor.tolist())))
 
 
-def without_payload(model, name):
+def without_payload(model: Model, name: str) -> Model:
     """Return the model without that payload."""
     if not isinstance(name, str) or name not in list(model.payloads):
         raise UnknownName('payload', name, model.payloads)
-    return _loaded(model, {key: load for key, load in model.payloads.items() if key != name})
+    return _with_carried(model, {key: load for key, load in model.payloads.items() if key != name})
 
 
 def _check_tensor(where, tensor):
@@ -72,14 +75,14 @@ def _check_tensor(where, tensor):
                          f'it: principal moments {low:.6g}, {middle:.6g}, {high:.6g}')
 
 
-def _loaded(model, payloads):
+def _with_carried(model, payloads):
     model = model.with_(payloads=payloads)
     return model.with_(inertias=tuple(
         own + load for own, load in zip(model.bare_inertias, carried_inertias(model))))
 
 
-def carried_inertias(model):
-    """Return the inertia of all that each body carries, the world's last."""
+def carried_inertias(model: Model) -> list[Inertia]:
+    """Return the inertia of the payloads of each body, the world's last."""
     carried = [inertias.ZERO] * (len(model.bodies) + 1)
     for _, load in sorted(model.payloads.items()):
         frame = model.frames[load.frame]

@@ -1,8 +1,8 @@
-"""Read a URDF text into records, refusing what cannot be right.
+"""Read a URDF text into records, and refuse invalid values.
 
-The parsing is urdf_parser_py's, link by link and joint by joint, so that every complaint has a
-place. Only what dynamics needs is handed to it: visuals, collisions, meshes, transmissions and
-simulator tags are cut out first, so no fault in them can stop a robot.
+urdf_parser_py parses link by link and joint by joint, so that every error names its place. Visuals,
+collisions, meshes, transmissions and simulator tags are removed first, so that faults in them do
+not matter.
 """
 
 import contextlib
@@ -11,8 +11,8 @@ import threading
 import numpy as np
 from urdf_parser_py import urdf, xml_reflection
 
+from dynamics_node.checks import LARGEST
 from dynamics_node.errors import ModelError
-from dynamics_node.model.checks import LARGEST
 from dynamics_node.model.joints import KINDS
 from dynamics_node.model.records import JointRecord, LinkRecord, Mimic, RobotRecord
 from dynamics_node.model.urdf_xml import IRRELEVANT, irrelevant, parse_xml
@@ -20,7 +20,7 @@ from dynamics_node.spatial import inertia as inertias
 from dynamics_node.spatial import se3
 
 JOINT_TYPES = (*KINDS, 'fixed')
-# Where numbers stand, and how many: element -> attribute -> count.
+# Numeric attributes: element -> attribute -> count of numbers.
 NUMBERS = {
     'origin': {'xyz': 3, 'rpy': 3},
     'axis': {'xyz': 3},
@@ -30,11 +30,11 @@ NUMBERS = {
     'mimic': {'multiplier': 1, 'offset': 1},
     'limit': dict.fromkeys(('lower', 'upper', 'velocity', 'effort'), 1),
 }
-COMPLETE = ('axis', 'mass', 'inertia')  # where no number may be left out
+COMPLETE = ('axis', 'mass', 'inertia')  # elements that need all their attributes
 _parser_lock = threading.Lock()
 
 
-def read_urdf(text):
+def read_urdf(text: str) -> RobotRecord:
     """Return the RobotRecord of a URDF text, from `urdf_text`.
 
     :raise ModelError: not XML, not a robot, or values that no robot can have.
@@ -125,7 +125,7 @@ def _check_joint(where, joint):
 
 
 def _check_numbers(where, element):
-    """Refuse what is no number, with a place and a choice, which urdf_parser_py does not name."""
+    """Refuse invalid numbers with an error that names the place, which urdf_parser_py does not."""
     for key, count in NUMBERS.get(element.tag, {}).items():
         text = element.get(key)
         if text is None and element.tag not in COMPLETE:
@@ -137,7 +137,7 @@ def _check_numbers(where, element):
 
 
 def _holds(count, text, any_number):
-    """Say whether the text is that many numbers, finite and below LARGEST unless any will do."""
+    """Return whether the text is `count` numbers, of at most LARGEST unless any_number."""
     try:
         values = [float(word) for word in text.split()]
     except ValueError:
@@ -170,7 +170,7 @@ def _joint(joint, warnings):
     where = f"joint '{joint.name}'"
     return JointRecord(joint.name, joint.type, joint.parent, joint.child, _pose(joint.origin),
                        _axis(where, joint), _mimic(where, joint),
-                       **_limits(where, joint, warnings), **_losses(where, joint))
+                       **_limits(where, joint, warnings), **_friction(where, joint))
 
 
 def _pose(origin):
@@ -225,9 +225,9 @@ def _positive_or_unknown(where, key, value):
     return value or np.nan
 
 
-def _losses(where, joint):
-    losses = {key: getattr(joint.dynamics, key, None) or 0.0 for key in ('damping', 'friction')}
-    for key, value in losses.items():
+def _friction(where, joint):
+    values = {key: getattr(joint.dynamics, key, None) or 0.0 for key in ('damping', 'friction')}
+    for key, value in values.items():
         if value < 0.0:
             raise ModelError(f'{where} has the {key} {value}; it is zero or positive')
-    return losses
+    return values

@@ -1,4 +1,4 @@
-"""What a URDF says, checked but not yet interpreted."""
+"""Define the records of a URDF: its content, checked but not interpreted."""
 
 from typing import NamedTuple
 
@@ -32,7 +32,7 @@ class JointRecord(NamedTuple):
     child: str
     placement: Pose      # of the joint frame in the parent link's frame
     axis: np.ndarray     # (3,) unit vector in the joint frame
-    mimic: Mimic = None
+    mimic: Mimic | None = None
     lower: float = -np.inf
     upper: float = np.inf
     max_velocity: float = np.nan   # nan = not given, or given as 0
@@ -47,4 +47,4 @@ class RobotRecord(NamedTuple):
     name: str
     links: tuple         # of LinkRecord, in the order of the text
     joints: tuple        # of JointRecord, in the order of the text
-    warnings: tuple      # sentences on what was odd but harmless
+    warnings: tuple      # sentences on harmless irregularities

@@ -1,19 +1,19 @@
-"""The same robot with fewer numbers: inertia that a turn does not move goes to the parent.
+"""Regroup inertias to base parameters (Gautier and Khalil 1990), to save operations.
 
 A body that is symmetric about a revolute joint's axis and has no inertia about it can be welded to
 either side of the joint: mass m, first moment along the axis, tensor k (1 - aa'). Moving the
-largest such part inwards leaves the joint-space dynamics exactly as it was and makes zeros that
-cost nothing (the base parameters of Gautier and Khalil 1990).
-Wrenches between links, energies of single links and centres of mass are *not* kept.
+largest such part to the parent leaves the joint-space dynamics exactly unchanged and creates zeros.
+Wrenches between links, energies of single links and centres of mass *change*.
 """
 
 import numpy as np
 
 from dynamics_node.model.joints import Revolute
+from dynamics_node.model.model import Model
 from dynamics_node.spatial.inertia import Inertia
 
 
-def regrouped(model):
+def regrouped(model: Model) -> Model:
     """Return a model with the same M, C, g, and torques, and simpler inertias."""
     inertias = list(model.inertias)
     for i in reversed(range(len(model.bodies))):
@@ -26,7 +26,7 @@ def regrouped(model):
 
 
 def _along_a_frame_axis(axis):
-    """Whether the other two components are exactly zero: a hair off, the part is not symmetric."""
+    """Return whether the other two components are exactly zero; else the part is not symmetric."""
     return np.count_nonzero(axis) == 1
 
 
@@ -38,5 +38,5 @@ def _symmetric_part(inertia, axis):
 
 
 def _exact(inertia, part, axis):
-    """Return inertia - part; what cancels is zero, not rounding."""
+    """Return inertia - part, with exact zeros where they cancel."""
     return Inertia(0.0, inertia.moment * (1.0 - np.abs(axis)), inertia.tensor - part.tensor)

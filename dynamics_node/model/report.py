@@ -1,4 +1,4 @@
-"""What is this robot, and what about it cannot be right?"""
+"""Report the content of a model, and findings on implausible values."""
 
 from typing import NamedTuple
 
@@ -9,8 +9,8 @@ from dynamics_node.model.model import WORLD, Model
 
 LEVELS = ('error', 'warning', 'note')
 WRITTEN_DIGITS = 1e-6  # relative: URDFs are written with six digits or so
-ROUNDING = 1e-14       # relative: what is left of a moment taken to the origin and back
-UNITS = {              # of every number in the report; a slide's are the second ones
+ROUNDING = 1e-14       # relative: of a moment shifted to the origin and back
+UNITS = {              # of every number in the report; the second ones are of prismatic joints
     'total_mass': 'kg', 'moving_mass': 'kg', 'mass': 'kg', 'com': 'm',
     'moments': 'kg m^2', 'inertia': 'kg m^2', 'lower': 'rad or m', 'upper': 'rad or m',
     'max_velocity': 'rad/s or m/s', 'max_effort': 'N m or N', 'friction': 'N m or N',
@@ -44,7 +44,7 @@ class JointLine(NamedTuple):
 
 
 class Finding(NamedTuple):
-    """Something a user should know. 'error' cannot be right, 'warning' may bite, 'note' is fyi."""
+    """A finding: 'error' is physically impossible, 'warning' doubtful, 'note' information."""
 
     level: str
     where: str
@@ -69,16 +69,16 @@ class ModelReport(NamedTuple):
         return '\n'.join([*_head(self), '', *_link_table(self.links), '',
                           *_joint_table(self.joints), '', *_finding_lines(self.findings)])
 
-    def as_dict(self):
-        """Return the report as dicts, lists, strings and numbers: all that strict JSON knows.
+    def as_dict(self) -> dict:
+        """Return the report as dicts, lists, strings and numbers, for strict JSON.
 
-        Keys are the names of the fields; 'units' says what the numbers are. None stands for no
-        limit (lower, upper) or unknown (max_velocity, max_effort).
+        Keys are the names of the fields; 'units' has the units. None stands for no limit (lower,
+        upper) or unknown (max_velocity, max_effort).
         """
         return {**_plain(self), 'units': dict(UNITS)}
 
 
-def model_report(model):
+def model_report(model: object) -> ModelReport:
     """Return the ModelReport of a Model, or of a Robot."""
     given, model = model, getattr(model, 'model', model)
     if not isinstance(model, Model):
@@ -126,10 +126,10 @@ def _findings(model, links, joints):
         yield from _inertia_findings(link)
     for joint in joints:
         yield from _joint_findings(joint)
-    losses = [joint.name for joint in joints if joint.damping or joint.friction]
-    if losses:
+    with_friction = [joint.name for joint in joints if joint.damping or joint.friction]
+    if with_friction:
         yield Finding('note', 'robot', 'damping or friction is part of the dynamics of '
-                      f'{", ".join(losses)}')
+                      f'{", ".join(with_friction)}')
     for text in model.warnings:
         yield Finding('note', 'urdf', text)
 
@@ -149,7 +149,7 @@ def _mass_findings(model):
 
 
 def _meets_inertia(model):
-    """Return for each degree of freedom whether it moves any inertia, however far out, (nv,)."""
+    """Return whether each degree of freedom moves any inertia of its subtree, (nv,)."""
     meets = model.armature > 0.0
     heavy = [inertia.mass > 0.0 or inertia.tensor.any() for inertia in model.inertias]
     for i in reversed(range(len(model.bodies))):
@@ -220,7 +220,7 @@ def _joint_table(joints):
 
 def _finding_lines(findings, most_notes=12):
     if not findings:
-        yield 'nothing odd found'
+        yield 'no findings'
         return
     counts = {level: sum(f.level == level for f in findings) for level in LEVELS}
     yield ', '.join(f'{n} {level}{"" if n == 1 else "s"}' for level, n in counts.items())

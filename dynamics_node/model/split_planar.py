@@ -1,8 +1,8 @@
-"""The same robot with a chain of one-axis joints in place of every planar one.
+"""Split planar joints into chains of prismatic and revolute joints.
 
-A planar joint is a slide along x, a slide along y and a turn, in this order and with the same
-coordinates and velocities. As such a chain, with bodies without mass between, its subspaces are
-constant in the bodies they move, and derivatives need no special case for it.
+A planar joint is a translation along x, one along y and a rotation, in this order and with the same
+coordinates and velocities. As a chain with massless bodies between, its subspaces are constant in
+the bodies they move, and derivatives need no special case.
 """
 
 from dataclasses import replace
@@ -10,17 +10,18 @@ from dataclasses import replace
 import numpy as np
 
 from dynamics_node.model.joints import Planar, Prismatic, Revolute
-from dynamics_node.model.model import WORLD
+from dynamics_node.model.model import WORLD, Body, Model
 from dynamics_node.spatial import inertia as inertias
 from dynamics_node.spatial import se3
 
 
-def with_one_axis_joints(model):
-    """Return the robot with constant joint subspaces; q, v, torques and frames mean the same."""
+def split_planar_joints(model: Model) -> Model:
+    """Return the model with constant joint subspaces; q, v, torques and frames are unchanged."""
     if not _has_planar(model):
         return model
     last = _last_of_chain(model)
-    bodies, masses = [], []
+    bodies: list[Body] = []
+    masses: list[inertias.Inertia] = []
     for body, inertia in zip(model.bodies, model.inertias):
         links = _chain(body) if isinstance(body.joint, Planar) else [body]
         parent = last[body.parent]
@@ -32,8 +33,8 @@ def with_one_axis_joints(model):
     return model.with_(bodies=tuple(bodies), inertias=(*masses, model.inertias[-1]), frames=frames)
 
 
-def one_axis_wrenches(model, wrenches):
-    """Return the wrenches on the bodies of `with_one_axis_joints(model)`; None for none."""
+def split_planar_wrenches(model: Model, wrenches: np.ndarray | None) -> np.ndarray | None:
+    """Return the wrenches on the bodies of `split_planar_joints(model)`; None for none."""
     if wrenches is None or not _has_planar(model):
         return wrenches
     last = _last_of_chain(model)
@@ -48,7 +49,7 @@ def _has_planar(model):
 
 
 def _last_of_chain(model):
-    """Return {body: the body that is it after the expansion}, the world's included."""
+    """Return {body: its index after the split}, the world's included."""
     last, count = {WORLD: WORLD}, 0
     for i, body in enumerate(model.bodies):
         count += 3 if isinstance(body.joint, Planar) else 1
@@ -57,7 +58,7 @@ def _last_of_chain(model):
 
 
 def _chain(body):
-    """Return the three bodies of a planar joint: moved along x, along y too, and turned too."""
+    """Return the three bodies of a planar joint: translated along x, then y, then rotated."""
     x, y = body.joint.plane().T
     joints = (Prismatic(x), Prismatic(y), Revolute(body.joint.axis))
     return [replace(body, joint=joint, inertia=body.inertia if k == 2 else inertias.ZERO,

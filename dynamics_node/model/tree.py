@@ -1,9 +1,13 @@
-"""Is it a tree, and in which order do its joints come?"""
+"""Check that links and joints form a tree, and order the joints depth-first."""
+
+from collections.abc import Iterable, Sequence
 
 from dynamics_node.errors import ModelError
+from dynamics_node.model.records import JointRecord, LinkRecord
 
 
-def depth_first(links, joints):
+def depth_first(links: Sequence[LinkRecord],
+                joints: Sequence[JointRecord]) -> tuple[str, list[JointRecord]]:
     """Return (root link, joints depth-first), children in the order of the text.
 
     :raise ModelError: a joint names a missing link, a link has two parents, there are several
@@ -58,7 +62,7 @@ def _walk(root, joints):
 
 
 def _cycle(link, parent_joint):
-    """Return the links met going up from a link that the root does not carry, the first twice."""
+    """Return the links of the cycle above a link, the first one twice."""
     seen = {}
     while link not in seen:
         seen[link] = len(seen)
@@ -66,8 +70,8 @@ def _cycle(link, parent_joint):
     return [*list(seen)[seen[link]:], link]
 
 
-def some(names, separator=', ', most=12):
-    """Return the first names as a text for an error message, and how many there are."""
+def some(names: Iterable[str], separator: str = ', ', most: int = 12) -> str:
+    """Return the first names, and their number if there are more, for an error message."""
     names = list(names)
     more = [f'... ({len(names)} in all)'] if len(names) > most else []
     return separator.join([*names[:most], *more])

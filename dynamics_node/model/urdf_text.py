@@ -1,17 +1,17 @@
-"""Is this a URDF text that is safe and sensible to parse?"""
+"""Read a URDF from a text or file, and refuse what is not safe to parse."""
 
 import os
 import re
 import sys
 
+from dynamics_node.checks import whole
 from dynamics_node.errors import FileError, FileTooLong, ModelError, shortened
 from dynamics_node.files import read_file
-from dynamics_node.model.checks import whole
 
 MAX_BYTES = 20_000_000  # the largest published robots are below 2 MB
 
 
-def urdf_text(source, max_bytes=MAX_BYTES):
+def urdf_text(source: str | bytes | os.PathLike, max_bytes: int = MAX_BYTES) -> str:
     """Return the URDF text of `source`: the text itself, or the path of a file that holds it.
 
     :param source: str, bytes or path-like. Bytes, and what begins with '<', are text; all else is
@@ -34,7 +34,7 @@ def urdf_text(source, max_bytes=MAX_BYTES):
 
 
 def _read(source, max_bytes):
-    """Return str or bytes; of a file no more than shows that it is too long."""
+    """Return the source as str or bytes, read from a file if it is a path."""
     if isinstance(source, (bytes, bytearray)):
         return source
     if not isinstance(source, (str, os.PathLike)):

@@ -1,8 +1,8 @@
-"""Parse the XML of a URDF, and refuse xacro where dynamics would read it.
+"""Parse the XML of a URDF, and refuse xacro in the parts relevant to dynamics.
 
-Some URDFs are not quite XML, and other readers load them: the declaration names a version that does
-not exist, or a tag of a simulator has a namespace prefix that is declared nowhere. Others keep
-xacro elements in parts that say nothing about dynamics. These are read, and a note says so.
+Some URDFs are not well-formed XML, yet other readers load them: the declaration names a version
+that does not exist, or a tag of a simulator has an undeclared namespace prefix. Others contain
+xacro elements in parts irrelevant to dynamics. These are read, with a note.
 """
 
 import re
@@ -12,7 +12,7 @@ from lxml import etree
 
 from dynamics_node.errors import ModelError
 
-# Parts of the URDF standard that say nothing about dynamics.
+# Parts of the URDF standard that are irrelevant to dynamics.
 IRRELEVANT = {
     'robot': {'material', 'transmission', 'gazebo', 'sensor', 'ros2_control'},
     'link': {'visual', 'collision', 'self_collision_checking', 'contact', 'origin'},
@@ -20,12 +20,12 @@ IRRELEVANT = {
     'fixed': {'axis', 'limit', 'dynamics', 'mimic'},  # a joint that cannot move has none
     'floating': {'axis'},
 }
-# Parts that dynamics reads, with all that is in them.
+# Parts that are read, with all their content.
 READ = {
     'link': {'inertial'},
     'joint': {'parent', 'child', 'origin', 'axis', 'limit', 'dynamics', 'mimic'},
 }
-# Elements of xacro that add nothing to a robot by themselves.
+# Elements of xacro that define something but add nothing to the robot.
 DEFINITIONS = {'property', 'arg', 'macro'}
 _UNDECLARED = 'undeclared-prefix:'
 _DECLARATION = re.compile(r'\A<\?xml\b[^>]*\?>')
@@ -33,10 +33,10 @@ _PREFIXES = re.compile(r'(?:</?|\s)([^\W\d][\w.-]*):[^\W\d][\w.-]*')
 _MOST_SHOWN = 3  # places that a note names
 
 
-def parse_xml(text):
-    """Return (root, notes): the element <robot>, without xacro, and what was odd about the text.
+def parse_xml(text: str) -> tuple[etree._Element, list[str]]:
+    """Return (root, notes): the element <robot>, without xacro, and notes on irregularities.
 
-    :raise ModelError: not XML, not a robot, or xacro where dynamics reads.
+    :raise ModelError: not XML, not a robot, or xacro in a part that is read.
     """
     root, notes = _parse(text)
     _drop_namespace(root)
@@ -46,8 +46,8 @@ def parse_xml(text):
     return root, notes
 
 
-def irrelevant(part):
-    """Return the tags within a link or a joint that say nothing about dynamics."""
+def irrelevant(part: etree._Element) -> set[str]:
+    """Return the tags within a link or a joint that are irrelevant to dynamics."""
     return IRRELEVANT[part.tag] | IRRELEVANT.get(part.get('type'), set())
 
 
@@ -97,7 +97,7 @@ def _names(element):
 
 
 def _drop_namespace(root):
-    """Take off the namespace of the root: Drake's URDFs have one, no reader asks for it."""
+    """Remove the namespace of the root from all tags: Drake's URDFs have one."""
     home = etree.QName(root).namespace
     if home and not _is_xacro(root):
         for element in root.iter('*'):
@@ -109,7 +109,7 @@ def _drop_namespace(root):
 # Xacro ----------------------------------------------------------------------------------------
 
 def _without_xacro(root):
-    """Refuse xacro in what dynamics reads; take definitions out of the rest and return notes."""
+    """Refuse xacro in parts that are read; remove definitions elsewhere and return notes."""
     left = Counter()
     _refuse_xacro(_is_xacro(root) or _has_expression(root), root)
     for part in list(root.iterchildren('*')):
@@ -131,7 +131,7 @@ def _without_xacro(root):
 
 
 def _check_part(part, left):
-    """Refuse xacro in what is read of a link or a joint, and count what is left elsewhere."""
+    """Refuse xacro in the read parts of a link or joint, and count leftovers elsewhere."""
     _refuse_xacro(_has_expression(part), part)
     skipped = irrelevant(part)
     for child in part.iterchildren('*'):

@@ -2,10 +2,9 @@
 
 import numpy as np
 
+from dynamics_node.checks import at_least_zero, check_floats, finite
 from dynamics_node.errors import DynamicsError
-from dynamics_node.model.checks import at_least_zero, finite
 from dynamics_node.observer.momentum import per_dof
-from dynamics_node.robot.arguments import check_floats
 
 HYSTERESIS = 0.5
 SET_TIME, CLEAR_TIME = 0.005, 0.1  # [s]

@@ -15,8 +15,8 @@ from typing import NamedTuple
 
 import numpy as np
 
+from dynamics_node.checks import choice, finite, mapping
 from dynamics_node.errors import DynamicsError, UnknownName
-from dynamics_node.model.checks import choice, finite, mapping
 from dynamics_node.robot import arguments
 
 MEANINGS = ('unknown', 'output_torque', 'motor_torque', 'current', 'without_gravity')

@@ -4,8 +4,9 @@ from typing import NamedTuple
 
 import numpy as np
 
+from dynamics_node import checks
+from dynamics_node.checks import LARGEST, MOST_JOINTS, finite, positive, whole
 from dynamics_node.errors import DynamicsError
-from dynamics_node.model.checks import LARGEST, MOST_JOINTS, finite, positive, whole
 from dynamics_node.observer.effort_meaning import Meaning
 from dynamics_node.robot import arguments
 
@@ -26,9 +27,9 @@ def balance(robot, meaning, q, v, effort):
     :param meaning: Meaning of the effort, see effort_meaning.py.
     """
     momentum, drift = robot.generalised_momentum(q, v)
-    effort = arguments.check_array('effort', effort, robot.nv)
+    effort = checks.check_array('effort', effort, robot.nv)
     if effort.ndim == drift.ndim == 2:
-        arguments.batch_size({'q and v': drift, 'effort': effort})
+        checks.batch_size({'q and v': drift, 'effort': effort})
     inflow = meaning.scale * effort + drift
     if meaning.without_gravity:
         inflow = inflow + meaning.driven * robot.gravity_torque(q)
@@ -69,7 +70,7 @@ class MomentumObserver:
         if arguments.check_robot(robot).loops.constraints:
             raise DynamicsError('the robot has loops: the forces that close them are not told from '
                                 'external ones')
-        self.meaning = arguments.check_kind('meaning', meaning, Meaning)
+        self.meaning = checks.check_kind('meaning', meaning, Meaning)
         self.longest_step = positive('longest_step', longest_step)
         self.bandwidth = per_dof('bandwidth', bandwidth, robot.nv)
         if (self.bandwidth <= 0.0).any():
@@ -113,7 +114,7 @@ def external_torques(robot, meaning, time, q, v, effort, bandwidth=BANDWIDTH):
     :param time: (N,) [s], increasing; q (N, nq), v and effort (N, nv).
     """
     arguments.check_robot(robot)
-    arguments.check_kind('meaning', meaning, Meaning)
+    checks.check_kind('meaning', meaning, Meaning)
     momentum, inflow = balance(robot, meaning, q, v, effort)
     if not (np.abs(inflow) <= LARGEST).all():
         raise DynamicsError('v or effort is beyond all bounds')

@@ -4,7 +4,8 @@ from typing import NamedTuple
 
 import numpy as np
 
-from dynamics_node.model.checks import finite
+from dynamics_node import checks
+from dynamics_node.checks import finite
 from dynamics_node.robot import arguments
 
 HAND = 0.1      # [m] a moment of 0.1 N m counts as much as a force of 1 N
@@ -31,7 +32,7 @@ def wrench_at(robot, q, torque, frame, local=False):
     :param local: in the frame's axes instead of the world's.
     """
     torque = finite('torque', torque, (arguments.check_robot(robot).nv,))
-    q = arguments.check_single('q', q, robot.nq)
+    q = checks.check_single('q', q, robot.nq)
     lengths = np.array([1.0] * 3 + [HAND] * 3)
     felt = robot.jacobian(q, frame, local=local).T * lengths     # (nv, 6) of (f, moment / HAND)
     U, gains, directions = np.linalg.svd(felt)

@@ -1,24 +1,25 @@
-"""Where are the masses? Three orthographic views: skeleton, centres of mass, inertia ellipsoids."""
+"""Draw three orthographic views of a robot: skeleton, centres of mass, inertia ellipsoids."""
 
 import numpy as np
 
 from dynamics_node.algorithms.kinematics import body_poses
 from dynamics_node.algorithms.recursion import joints_at
 from dynamics_node.reports.digits import shown
-from dynamics_node.reports.markup import path, tag
+from dynamics_node.reports.markup import Markup, path, tag
 from dynamics_node.reports.plots import picture, round_step, ticks
+from dynamics_node.robot.robot import Robot
 from dynamics_node.spatial.ellipsoid import Ellipsoid, equivalent_ellipsoid
 
-# title -> the world axes to the right and upwards
+# title -> world axes to the right and up
 VIEWS = {'from the side: x, z': (0, 2), 'from the front: y, z': (1, 2), 'from above: x, y': (0, 1)}
 SIDE = 340.0         # [px] of the square that each view fits in
 EDGE = 26.0
-DOT = 5.0            # [px] radius of the heaviest centre of mass; areas are as masses
-MOST_NUMBERS = 16    # bodies that have room for a number each
+DOT = 5.0            # [px] radius at the heaviest body; areas are proportional to masses
+MAX_NUMBERS = 16     # bodies with a number each; there is no room for more
 
 
-def body_views(robot, q):
-    """Return the views of the robot at q, a list of SVG, all of one scale."""
+def body_views(robot: Robot, q: np.ndarray) -> list[Markup]:
+    """Return the views of the robot at q as SVG, all at the same scale."""
     model = robot.model
     poses = body_poses(model, joints_at(model, q)[0])
     solids = [_placed(inertia, pose) for inertia, pose in zip(model.inertias, poses)]
@@ -29,11 +30,11 @@ def body_views(robot, q):
             for title, axes in VIEWS.items()]
 
 
-def silhouette(solid, axes):
-    """Return the ellipse that an Ellipsoid is seen as: half axes (2,) [m], and its angle [rad].
+def silhouette(solid: Ellipsoid, axes: tuple[int, int]) -> tuple[np.ndarray, float]:
+    """Return the projection of an Ellipsoid: half axes (2,) [m], and the angle of the first [rad].
 
-    The shadow of  x' Q^-1 x <= 1,  Q = R diag(a^2) R',  along an axis is that of the rows and
-    columns of Q which are left.
+    The projection of  x' Q^-1 x <= 1,  Q = R diag(a^2) R',  along an axis has the remaining rows
+    and columns of Q.
     """
     Q = solid.axes @ np.diag(solid.half_axes ** 2) @ solid.axes.T
     squares, directions = np.linalg.eigh(Q[np.ix_(axes, axes)])
@@ -41,7 +42,7 @@ def silhouette(solid, axes):
 
 
 def _placed(inertia, pose):
-    """Return the Ellipsoid of a body in the world; None without mass."""
+    """Return the Ellipsoid of a body in the world; None for a massless body."""
     if not inertia.mass > 0.0:
         return None
     solid = equivalent_ellipsoid(inertia)
@@ -49,7 +50,7 @@ def _placed(inertia, pose):
 
 
 def _extent(poses, solids):
-    """Return the corners (3,) of the box that holds everything."""
+    """Return the corners (3,) of the bounding box."""
     points = [pose.p for pose in poses]
     for solid in filter(None, solids):
         reach = np.sqrt(((solid.axes * solid.half_axes) ** 2).sum(axis=1))
@@ -68,8 +69,8 @@ def _view(title, axes, model, poses, solids, whole, low, high, scale):
         return (float(left + (point[right] - low[right]) * scale),
                 float(height - EDGE - (point[up] - low[up]) * scale))
 
-    drawn = list(_raster(low, high, axes, at, height))
-    drawn += [_seen(solid, axes, at, scale, _name(model, i)) for i, solid in enumerate(solids)
+    drawn = list(_grid_lines(low, high, axes, at, height))
+    drawn += [_ellipse(solid, axes, at, scale, _name(model, i)) for i, solid in enumerate(solids)
               if solid]
     drawn += [tag('path', d=path(*zip(at(poses[body.parent].p), at(poses[i].p))), class_='bone')
               for i, body in enumerate(model.bodies) if body.joint.nv < 6]
@@ -79,19 +80,19 @@ def _view(title, axes, model, poses, solids, whole, low, high, scale):
             x, y = at(solid.centre)
             radius = DOT * np.sqrt(inertia.mass / heaviest)
             drawn.append(tag('circle', cx=x, cy=y, r=max(1.0, float(radius)), class_='mass'))
-            if i < len(model.bodies) <= MOST_NUMBERS:
+            if i < len(model.bodies) <= MAX_NUMBERS:
                 drawn.append(tag('text', i + 1, x=x + 4.0, y=y - 4.0, font_size=9))
     if whole is not None:
         x, y = at(whole)
-        drawn.append(tag('path', tag('title', 'centre of mass of the whole'), class_='event',
+        drawn.append(tag('path', tag('title', 'centre of mass of the robot'), class_='event',
                          d=path([x - 7, x + 7], [y, y]) + path([x, x], [y - 7, y + 7])))
     drawn.append(tag('text', title, x=0.0, y=12.0, class_='strong'))
-    words = '; '.join(f'{_name(model, i)} at {shown(solid.centre[right], 3)}, '
+    text = '; '.join(f'{_name(model, i)} at {shown(solid.centre[right], 3)}, '
                       f'{shown(solid.centre[up], 3)} m' for i, solid in enumerate(solids) if solid)
-    return picture(SIDE, height, f'The robot {title}', words or 'nothing has mass', drawn)
+    return picture(SIDE, height, f'The robot {title}', text or 'no body has mass', drawn)
 
 
-def _seen(solid, axes, at, scale, name):
+def _ellipse(solid, axes, at, scale, name):
     half, angle = silhouette(solid, axes)
     x, y = at(solid.centre)
     return tag('ellipse', tag('title', name), cx=x, cy=y, rx=float(half[0] * scale),
@@ -99,8 +100,8 @@ def _seen(solid, axes, at, scale, name):
                transform=f'rotate({-np.degrees(angle):.2f} {x:.2f} {y:.2f})')
 
 
-def _raster(low, high, axes, at, height):
-    """Yield lines at round lengths, with numbers [m] at the left and below."""
+def _grid_lines(low, high, axes, at, height):
+    """Yield grid lines at round lengths, with numbers [m] at the left and below."""
     step = round_step(max(high - low), 5)
     for axis in axes:
         for mark in ticks(low[axis], high[axis], step):

@@ -1,19 +1,22 @@
-"""How is a number shown to people, and how is it kept for programs?"""
+"""Format numbers for pages, and convert results to plain JSON values."""
+
+from typing import Any
 
 import numpy as np
+from numpy.typing import ArrayLike
 
 MINUS, UNKNOWN = '\N{MINUS SIGN}', '\N{EN DASH}'
 SIGNIFICANT = 4
-SMALLEST = 1e-4  # relative: what a column holds beside its greatest number without exponents
-ROUNDING = 1e-9  # relative: what is smaller beside the greatest number of a column is shown as 0
+SMALLEST = 1e-4  # relative to the greatest number of a column: below, exponents are used
+ROUNDING = 1e-9  # relative to the greatest number of a column: below, 0 is shown
 
 
-def shown(value, significant=SIGNIFICANT, nothing=0.0):
-    """Return a number for people: significant digits, a true minus, a dash for nan.
+def shown(value: float, significant: int = SIGNIFICANT, zero: float = 0.0) -> str:
+    """Return the text of a number: significant digits, a minus sign, a dash for nan.
 
-    :param nothing: what is smaller is rounding, and shown as 0.
+    :param zero: smaller values are rounding and shown as 0.
     """
-    if abs(value) < nothing:
+    if abs(value) < zero:
         return '0'
     if np.isnan(value):
         return UNKNOWN
@@ -28,10 +31,10 @@ def shown(value, significant=SIGNIFICANT, nothing=0.0):
     return ('0' if float(text) == 0.0 else text).replace('-', MINUS)
 
 
-def column(values, significant=SIGNIFICANT):
-    """Return numbers of one column, with as many decimals as the greatest needs: they align.
+def column(values: ArrayLike, significant: int = SIGNIFICANT) -> list[str]:
+    """Return the texts of a column of numbers, with the decimals of the greatest: they align.
 
-    Where the smallest would have no digit left, each keeps its own.
+    If the smallest would lose all its digits, each number has its own decimals.
     """
     values = np.asarray(values, dtype=float)
     values = np.where(np.abs(values) < ROUNDING * _greatest(values), 0.0, values)
@@ -47,8 +50,8 @@ def _greatest(values):
     return np.abs(values[np.isfinite(values)]).max(initial=0.0)
 
 
-def plain(value):
-    """Return dicts, lists, texts and numbers, all that strict JSON knows; None for nan and inf."""
+def plain(value: Any) -> Any:
+    """Return the value as dicts, lists, texts and numbers of strict JSON; None for nan and inf."""
     if hasattr(value, '_asdict'):
         value = value._asdict()
     if isinstance(value, dict):

@@ -1,23 +1,28 @@
-"""What does an identification leave in a folder? All that is needed to use and to judge it."""
+"""Write the files of an identification: URDF, friction parameters, recording and report."""
 
 import json
 import os
 import shutil
 import tempfile
+from collections.abc import Mapping
 from pathlib import Path
 
 from dynamics_node.errors import LONGEST_PATH, DynamicsError, shortened
-from dynamics_node.identification.friction_yaml import friction_yaml
-from dynamics_node.identification.read_csv import write_csv
-from dynamics_node.identification.write_back import write_back
+from dynamics_node.identification.csv_files import write_csv
+from dynamics_node.identification.friction_file import friction_yaml
+from dynamics_node.identification.recording import RawRecording
+from dynamics_node.identification.recording_fit import IdentifiedRecording
+from dynamics_node.identification.robot_fit import Identification
+from dynamics_node.identification.urdf_write_back import write_back
 from dynamics_node.reports.identification_page import identification_report_page
+from dynamics_node.robot.robot import Robot
 
 URDF, FRICTION, RECORDING = 'robot.urdf', 'friction.yaml', 'recording.csv'
-PAGE, ANSWERS = 'report.html', 'report.json'
+PAGE, NUMBERS = 'report.html', 'report.json'
 
 
-def make_folder(path):
-    """Make a folder if it is not there, or refuse: better before long work than after it."""
+def make_folder(path: str | os.PathLike) -> None:
+    """Make a folder if it is missing, and check that it is writable, before long work."""
     try:
         os.makedirs(path, exist_ok=True)
         with tempfile.TemporaryFile(dir=path):
@@ -27,28 +32,31 @@ def make_folder(path):
                             f'{getattr(error, "strerror", None) or error}') from error
 
 
-def texts_of(urdf, found):
-    """Return what a node loads of an Identification: (URDF, YAML of friction and rotors)."""
-    return write_back(urdf, found.robot), friction_yaml(found.layout, found.values)
+def texts_of(urdf: str | bytes, identification: Identification) -> tuple[str | bytes, str]:
+    """Return the texts that a node loads: (URDF, YAML of friction and armature)."""
+    return (write_back(urdf, identification.robot),
+            friction_yaml(identification.layout, identification.values))
 
 
-def write_files(folder, urdf, robot, raw, done, about=None):
-    """Write URDF, friction, recording and report; return their paths, list of str.
+def write_identification_files(folder: str | os.PathLike, urdf: str | bytes, robot: Robot,
+                               raw: RawRecording, identified: IdentifiedRecording,
+                               about: Mapping[str, object] | None = None) -> list[str]:
+    """Write URDF, friction, recording and report; return their paths.
 
-    All are made in a folder of their own and moved at the end: who is stopped before has changed
-    nothing.
+    All are written to a temporary folder and moved at the end: an interruption changes nothing.
 
-    :param urdf: text that the robot was made of, str or bytes.
-    :param robot: as it was before.
-    :param raw: RawRecording that was Identified, `done`.
-    :param about: {what: value} for the line below the report's title.
+    :param urdf: text that the robot was read from.
+    :param robot: before the identification.
+    :param raw: the recording of `identified`.
+    :param about: {key: value} for the line below the title of the report.
     """
     make_folder(folder)
-    found = done.found
-    html, answers = identification_report_page(found, robot, done.ready.recording, about,
-                                               done.ready.warnings)
-    texts = dict(zip((URDF, FRICTION, PAGE, ANSWERS), (
-        *texts_of(urdf, found), html, json.dumps(answers, indent=1, allow_nan=False) + '\n')))
+    html, numbers = identification_report_page(
+        identified.result, robot, identified.prepared.recording, about,
+        identified.prepared.warnings)
+    texts = dict(zip((URDF, FRICTION, PAGE, NUMBERS), (
+        *texts_of(urdf, identified.result), html,
+        json.dumps(numbers, indent=1, allow_nan=False) + '\n')))
     beside = Path(tempfile.mkdtemp(dir=folder))
     try:
         for name, text in texts.items():

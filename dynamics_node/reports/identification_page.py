@@ -1,10 +1,16 @@
-"""What has the identification found, how sure is it, and does it hold on unseen motion?"""
+"""Write the report of an identification: parameters, deviations, residuals on unseen motion."""
+
+from collections.abc import Mapping, Sequence
+from typing import Any
 
 import numpy as np
 
+from dynamics_node.checks import check_facts
 from dynamics_node.errors import DynamicsError
-from dynamics_node.identification.base_parameters import NEVER
-from dynamics_node.identification.loop_rows import loop_torques
+from dynamics_node.identification.identifiability import NEVER
+from dynamics_node.identification.loop_equations import loop_torques
+from dynamics_node.identification.recording import Recording
+from dynamics_node.identification.robot_fit import Identification
 from dynamics_node.identification.validation import split
 from dynamics_node.reports.digits import plain, shown
 from dynamics_node.reports.markup import tag
@@ -22,19 +28,21 @@ from dynamics_node.reports.page import (
 )
 from dynamics_node.reports.plots import Line, error_bars, line_plot
 from dynamics_node.reports.units import effort_units
-from dynamics_node.robot.arguments import check_facts
+from dynamics_node.robot.robot import Robot
 
-DRAWN = 4000   # samples of the held-back motion that plots are made of; RMS are of all
+DRAWN = 4000   # validation samples in plots; RMS are of all samples
 
 
-def identification_report_page(found, robot, recording, about=None, warnings=()):
-    """Return (html, answers) of an Identification.
+def identification_report_page(found: Identification, robot: Robot, recording: Recording,
+                               about: Mapping[str, object] | None = None,
+                               warnings: Sequence[str] = ()) -> tuple[str, dict[str, Any]]:
+    """Return (html, numbers for JSON) of an Identification.
 
-    :param robot: as it was before.
-    :param recording: the Recording it was identified from, joints in the robot's order.
-    :param about: {what: value} for the line below the title.
-    :param warnings: more texts, about the recording.
-    :raise DynamicsError: the recording is of other joints.
+    :param robot: before the identification.
+    :param recording: that was identified, joints in the order of the robot.
+    :param about: {key: value} for the line below the title.
+    :param warnings: more warnings, about the recording.
+    :raise DynamicsError: the recording has other joints.
     """
     if tuple(recording.joint_names) != robot.joint_names:
         raise DynamicsError(f'the recording is of {", ".join(recording.joint_names)}; expected '
@@ -49,11 +57,11 @@ def identification_report_page(found, robot, recording, about=None, warnings=())
         section('Friction and armature', *_joint_parameters(found)),
         section('Links', *_links(found)),
         section('Base parameters', *_base_parameters(found)),
-        section('What the data cannot tell', *_untold(found)))
-    return html, plain(_answers(found, recording, warnings))
+        section('What the data do not determine', *_undetermined(found)))
+    return html, plain(_numbers(found, recording, warnings))
 
 
-def _answers(found, recording, warnings):
+def _numbers(found, recording, warnings):
     base, spread, base_spread = found.base, found.spread, found.base_spread
     return {
         'joint_names': recording.joint_names, 'samples': len(recording.time),
@@ -64,11 +72,11 @@ def _answers(found, recording, warnings):
         'parameters': {
             'names': found.layout.names, 'units': found.layout.units, 'before': found.before,
             'values': found.values, 'sigma': spread.sigma, 'relative': spread.relative,
-            'told': spread.told, 'identifiable': base.kinds},
+            'determined': spread.determined, 'identifiable': base.kinds},
         'base_parameters': {
             'names': base.names, 'meanings': base.meanings(), 'before': base.values(found.before),
             'values': found.base_values, 'sigma': base_spread.sigma,
-            'relative': base_spread.relative, 'told': base_spread.told,
+            'relative': base_spread.relative, 'determined': base_spread.determined,
             'covariance': found.base_covariance}}
 
 
@@ -78,37 +86,37 @@ def _figures(found, recording):
     return {'Residual on unseen motion': tag(
                 'span', f'{shown(gain, 3)} times smaller' if gain >= 1.0 else 'greater',
                 class_=None if gain >= 1.0 else 'bad'),
-            'What is left of it, RMS': f'{shown(after, 3)} N m or N',
+            'Residual, RMS': f'{shown(after, 3)} N m or N',
             'Recorded': f'{shown(recording.time[-1] - recording.time[0], 3)} s, '
                         f'{len(recording.time)} samples',
             **({'Equations': f'{len(found.rows)} per sample, of closed loops'} if found.loops
                else {}),
             'Base parameters': f'{found.base.size}, of {found.layout.size} parameters',
-            'Which the data tell': f'{int(found.base_spread.told.sum())}',
+            'Determined by the data': f'{int(found.base_spread.determined.sum())}',
             'Condition number': shown(found.condition, 3),
             'Method': found.options.method}
 
 
 def _loops(found):
     loops = found.loops
-    yield note('The forces in the loops are not measured, so the equations used are those without '
-               'them: one per independent joint, to whose torque the other joints add as they move '
-               'with it. Joints without a motor need no measured effort.')
-    said = {'constraints': loops.constraints, 'equations, one per sample each': loops.rows,
+    yield note('The forces in the loops are not measured, so the equations are projected onto the '
+               'motions of the mechanism: one per independent joint, which contains the torques of '
+               'the joints that move with it. Joints without a motor need no measured effort.')
+    rows = {'constraints': loops.constraints, 'equations, one per sample each': loops.rows,
             'motors': loops.motors, 'joints without a motor': loops.passive,
-            'parameters that no motion tells, because of the loops': loops.hidden,
-            'parameters that only combinations tell, because of the loops': loops.merged}
-    yield table('Which equations were used, and what they cannot tell.', {
-        'what': tuple(said), 'names': [', '.join(names) or 'none' for names in said.values()]})
+            'parameters that no motion determines, because of the loops': loops.hidden,
+            'parameters determined only in combination, because of the loops': loops.merged}
+    yield table('Equations that were used, and parameters that they do not determine.', {
+        'what': tuple(rows), 'names': [', '.join(names) or 'none' for names in rows.values()]})
     if loops.spare:
-        yield note(f'There are {loops.spare} more motors than freedoms: of their efforts only the '
-                   'sums that move the mechanism are told, not how they work against each other.')
+        yield note(f'There are {loops.spare} more motors than degrees of freedom: only the sums of '
+                   'efforts that move the mechanism are used, not the internal forces.')
 
 
 def _residuals(found, robot, recording):
     rms = found.residuals
     yield table('RMS of measured minus predicted effort [N m or N]. The parameters were fitted to '
-                'the first part of the recording; the end was held back.', {
+                'the first part of the recording; the end is for validation.', {
                     'joint': found.rows, 'fitted, before': rms.train_before,
                     'fitted, after': rms.train_after, 'unseen, before': rms.validation_before,
                     'unseen, after': rms.validation_after,
@@ -154,9 +162,8 @@ def _changes(found, places):
 def _links(found):
     layout = found.layout
     mass = np.arange(0, layout.inertial, 10)
-    yield note('Every link is a body that can exist. Efforts tell most inertial parameters only in '
-               'combination: what they leave open stays near the URDF, and its deviation shows '
-               'that.')
+    yield note('Every link is physically consistent. Efforts determine most inertial parameters '
+               'only in combination: the others stay near the URDF, with large deviations.')
     yield table('Mass with one standard deviation, and centre of mass in the link frame.', {
         'link': layout.bodies, 'before [kg]': found.before[mass], 'after [kg]': found.values[mass],
         '\u00b1 [kg]': found.spread.sigma[mass],
@@ -166,14 +173,14 @@ def _links(found):
 
 
 def _centres(layout, values):
-    """Return the centres of mass in words: first moments over masses."""
+    """Return the centres of mass as texts: first moments over masses."""
     bodies = values[:layout.inertial].reshape(-1, 10)
     return [', '.join(shown(x / body[0], 3, 1e-6) for x in body[1:4]) if body[0] > 0.0 else ''
             for body in bodies]
 
 
 def _bars(found, title, places, names):
-    """Yield the pictures of some parameters, one for each unit."""
+    """Yield the figures of some parameters, one for each unit."""
     units = np.array(found.layout.units)[places]
     for unit in dict.fromkeys(units):
         chosen = [k for k in range(len(places)) if units[k] == unit]
@@ -186,21 +193,21 @@ def _bars(found, title, places, names):
 def _base_parameters(found):
     base, sigma = found.base, found.base_spread.sigma
     before, units = base.values(found.before), np.array(found.layout.units)[base.kept]
-    yield note('The combinations of parameters that efforts depend on: all that any recording can '
-               'tell. A + stands for more of them, named below. Dots are identified values with '
-               'two standard deviations to each side, from the data alone; hollow ones are as '
-               'before.')
+    yield note('The combinations of parameters that efforts depend on: no recording determines '
+               'more. A + stands for further terms, listed below. Dots are identified values with '
+               'two standard deviations to each side, from the data alone; hollow dots are the '
+               'values before.')
     yield grid(_base_bars(found, before, units))
-    yield table('In words. Grey ones are hardly told by these data.', {
+    yield table('Meaning of each. Grey ones are hardly determined by these data.', {
         'no.': [str(k + 1) for k in range(base.size)], 'meaning': base.meanings(),
         'before': numbers(before), 'after': numbers(found.base_values),
         '\u00b1': numbers(sigma, 2), '\u00b1 [%]': numbers(100 * found.base_spread.relative, 2),
         'unit': [unit_text(unit) for unit in units]},
-        ['' if told else 'soft' for told in found.base_spread.told])
+        ['' if determined else 'soft' for determined in found.base_spread.determined])
 
 
 def _base_bars(found, before, units):
-    """Yield the inertial ones, body by body and unit by unit; the others are shown above."""
+    """Yield the figures of inertial base parameters, by body and unit; others are shown above."""
     base = found.base
     places = [name.rpartition('.')[::2] for name in base.names]
     for key in dict.fromkeys((body, unit) for (body, _), unit, kept in zip(
@@ -212,10 +219,11 @@ def _base_bars(found, before, units):
             found.base_spread.sigma[chosen], before[chosen], unit_text(key[1])))
 
 
-def _untold(found):
+def _undetermined(found):
     never = [name for name, kind in zip(found.layout.names, found.base.kinds) if kind == NEVER]
-    hardly = [name for name, told in zip(found.base.names, found.base_spread.told) if not told]
-    return (note('No motion tells, since no effort depends on them: ', ', '.join(never) or 'none',
-                 '.'),
-            note('This motion hardly tells, so that they stay near the URDF: ',
+    hardly = [name for name, determined
+              in zip(found.base.names, found.base_spread.determined) if not determined]
+    return (note('Not determined by any motion, since no effort depends on them: ',
+                 ', '.join(never) or 'none', '.'),
+            note('Hardly determined by this motion, so that they stay near the URDF: ',
                  ', '.join(hardly) or 'none', '.'))

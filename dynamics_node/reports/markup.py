@@ -1,25 +1,26 @@
-"""How is HTML and SVG written so that no name in a URDF can break it? Only `tag` makes markup."""
+"""Write HTML and SVG elements with all text escaped: names in a URDF may be anything."""
 
+from collections.abc import Iterable
 from html import escape
 
 import numpy as np
 
 from dynamics_node.errors import DynamicsError
 
-VOID = ('meta', 'br')  # elements of HTML without an end
+VOID = ('meta', 'br')  # elements of HTML without an end tag
 
 
 class Markup(str):
-    """Text that is markup already. Every other text is escaped where it is put into a tag."""
+    """Text that is markup already. Any other text is escaped by `tag`."""
 
     __slots__ = ()
 
 
-def tag(name, /, *children, **attributes):
+def tag(name: str, /, *children: object, **attributes: object) -> Markup:
     """Return an element, Markup.
 
-    :param children: Markup, or text, which is escaped; None is left out.
-    :param attributes: `stroke_width=2` is stroke-width="2", `class_` is class. None is left out,
+    :param children: Markup, or text, which is escaped; None is skipped.
+    :param attributes: `stroke_width=2` is stroke-width="2", `class_` is class. None is skipped,
         numbers have two decimals.
     """
     head = ''.join(f' {key.rstrip("_").replace("_", "-")}="{_value(key, value)}"'
@@ -28,14 +29,14 @@ def tag(name, /, *children, **attributes):
                   f'<{name}{head}>{joined(*children)}</{name}>')
 
 
-def joined(*children):
-    """Return the children one after the other, Markup."""
+def joined(*children: object) -> Markup:
+    """Return the concatenated children, escaped."""
     return Markup(''.join(child if isinstance(child, Markup) else escape(str(child))
                           for child in children if child is not None))
 
 
-def path(x, y):
-    """Return the `d` of a line through points in the picture; it breaks where one is not finite."""
+def path(x: Iterable[float], y: Iterable[float]) -> str:
+    """Return the `d` of a line through points; it is interrupted where one is not finite."""
     words, pen_is_down = [], False
     for px, py in zip(x, y):
         if np.isfinite(px) and np.isfinite(py):
@@ -46,8 +47,8 @@ def path(x, y):
     return ''.join(words)
 
 
-def coordinate(value):
-    """Return a length in a picture: a hundredth of a pixel is enough."""
+def coordinate(value: float) -> str:
+    """Return the text of a coordinate, rounded to a hundredth of a pixel."""
     if not np.isfinite(value):
         raise DynamicsError(f'a picture has the coordinate {value}; expected a finite number')
     return f'{value:.2f}'.rstrip('0').rstrip('.')

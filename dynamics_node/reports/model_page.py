@@ -1,7 +1,12 @@
-"""What is this robot? Tree, masses, inertias, limits, what is wrong, and what gravity asks."""
+"""Write the report of a robot: tree, masses, inertias, limits, findings, gravity torques."""
+
+from collections.abc import Mapping
+from typing import Any
 
 import numpy as np
+from numpy.typing import ArrayLike
 
+from dynamics_node import checks
 from dynamics_node.constrained.actuation import actuated_dofs
 from dynamics_node.constrained.constraint import row_names
 from dynamics_node.control.closed_loops import ClosedLoops, check_support
@@ -14,64 +19,66 @@ from dynamics_node.reports.plots import limit_bars
 from dynamics_node.reports.tree_picture import tree_picture
 from dynamics_node.reports.units import effort_units
 from dynamics_node.robot import arguments
+from dynamics_node.robot.robot import Robot
 
-MOST_NOTES = 6        # shown; readers list every tag of a URDF that they do not know
-ROUNDING = 1e-6       # [rad or m] a configuration this near to the neutral one is called so
+MAX_NOTES = 6         # shown; there is one for every unknown tag of a URDF
+ROUNDING = 1e-6       # [rad or m] distance to the neutral configuration that counts as zero
 LEVELS = {'error': 'bad', 'warning': 'warn', 'note': 'soft'}
 
 
-def model_report_page(robot, q=None, about=None):
-    """Return (html, answers) of a robot; the answers are what JSON keeps, in full.
+def model_report_page(robot: Robot, q: ArrayLike | None = None,
+                      about: Mapping[str, object] | None = None) -> tuple[str, dict[str, Any]]:
+    """Return (html, numbers for JSON) of a robot; the numbers are complete.
 
-    :param q: the configuration of views, centre of mass and gravity, (nq,); None is the neutral
-        one, in which its loops are closed.
-    :param about: {what: value} for the line below the title.
+    :param q: (nq,) configuration of views, centre of mass and gravity; None: neutral, with closed
+        loops.
+    :param about: {key: value} for the line below the title.
     :raise DynamicsError: q is not a configuration of this robot.
     """
     arguments.check_robot(robot)
     q = neutral(robot) if q is None else arguments.check_configuration(
-        robot.model, arguments.check_single('q', q, robot.nq))
+        robot.model, checks.check_single('q', q, robot.nq))
     report = robot.report()
     whole = robot.center_of_mass(q) if robot.total_mass > 0.0 else np.full(3, np.nan)
     torque, odd = gravity_torque(robot, q)
     limit = effort_limit(robot)
-    answers = {'report': report.as_dict(), 'configuration': q, 'center_of_mass': whole,
+    numbers = {'report': report.as_dict(), 'configuration': q, 'center_of_mass': whole,
                'gravity': robot.gravity, 'dof_names': robot.dof_names, 'gravity_torque': torque,
                'effort_limit': limit, 'loops': _loops(robot)}
     html = page(
-        f'Robot {robot.name}', arguments.check_facts(about),
+        f'Robot {robot.name}', checks.check_facts(about),
         facts(_figures(robot, report, whole, torque, limit)),
         section('Findings', *_findings(report)),
         section('Tree', figure(tree_picture(robot.model), _about_tree(robot))),
         section('Masses and inertias', grid(map(figure, body_views(robot, q))),
                 note('Each ellipsoid is the solid one with the mass and inertia of a body; dots '
-                     'are centres of mass, the cross is that of the whole. Joints are at ',
+                     'are centres of mass, the cross is that of the robot. Joints are at ',
                      _configuration(robot, q), '.'), _masses(report), *_payloads(robot)),
         section('Limits and losses', _limits(report) or note('Nothing moves.')),
         *_loop_section(robot), section('Gravity', *_gravity(robot, torque, limit, odd)))
-    return html, plain(answers)
+    return html, plain(numbers)
 
 
-def neutral(robot):
-    """Return the neutral configuration, its loops closed."""
+def neutral(robot: Robot) -> np.ndarray:
+    """Return the neutral configuration with closed loops, (nq,)."""
     q = robot.neutral()
     return robot.project_configuration(q) if robot.loops.constraints else q
 
 
-def gravity_torque(robot, q):
-    """Return what the motors hold at rest, (nv,) [N m or N], and why that is not told, or ''."""
+def gravity_torque(robot: Robot, q: np.ndarray) -> tuple[np.ndarray, str]:
+    """Return the holding torques of the motors, (nv,) [N m or N], and why they are nan, or ''."""
     torque = robot.gravity_torque(q)
     try:
         check_support(robot)
         if not robot.loops.constraints:
             return torque, ''
-        return ClosedLoops(robot).carried(q, torque), ''
+        return ClosedLoops(robot).motor_torques(q, torque), ''
     except DynamicsError as error:
         return np.full(robot.nv, np.nan), str(error)
 
 
-def effort_limit(robot):
-    """Return the limits of the motors, (nv,), nan = unknown [N m or N]."""
+def effort_limit(robot: Robot) -> np.ndarray:
+    """Return the effort limits, (nv,), nan = unknown [N m or N]."""
     limits = [np.full(joint.v.stop - joint.v.start, joint.max_effort)
               for joint in robot.model.joints]
     return np.concatenate(limits) if limits else np.empty(0)
@@ -79,10 +86,10 @@ def effort_limit(robot):
 
 def _figures(robot, report, whole, torque, limit):
     counts = [sum(finding.level == level for finding in report.findings) for level in LEVELS]
-    found = ', '.join(several(n, level) for n, level in zip(counts, LEVELS) if n) or 'nothing odd'
+    found = ', '.join(several(n, level) for n, level in zip(counts, LEVELS) if n) or 'none'
     share = np.abs(torque) / limit
     return {'Total mass': f'{shown(report.total_mass)} kg',
-            'Of which move': f'{shown(report.moving_mass)} kg',
+            'Moving mass': f'{shown(report.moving_mass)} kg',
             'Base': report.base,
             'Degrees of freedom': report.nv,
             'Centre of mass [m]': ', '.join(column(whole.round(9), 3)),
@@ -93,21 +100,21 @@ def _figures(robot, report, whole, torque, limit):
 
 def _findings(report):
     if not report.findings:
-        return (note('Nothing odd was found.'),)
+        return (note('No findings.'),)
     ordered = [f for level in LEVELS for f in report.findings if f.level == level]
     notes = sum(f.level == 'note' for f in ordered)
-    left_out = max(0, notes - MOST_NOTES)
+    left_out = max(0, notes - MAX_NOTES)
     ordered = ordered[:len(ordered) - left_out]
-    return (table('Errors cannot be right, warnings may bite, notes are good to know.', {
+    return (table('Errors are impossible values, warnings suspicious ones, notes information.', {
         'level': [tag('span', f.level, class_=LEVELS[f.level]) for f in ordered],
         'where': [f.where for f in ordered], 'what': [f.text for f in ordered]}),
         note(f'and {several(left_out, "more note")}, all in the JSON') if left_out else None)
 
 
 def _about_tree(robot):
-    words = ('A number in a circle is a joint that turns, in a square one that slides. Bars are '
-             'masses, links fixed to a body and payloads included.')
-    return words + (' Dashed bows are closed loops.' if robot.loops.constraints else '')
+    words = ('A number in a circle is a revolute joint, in a square a prismatic one. Bars are '
+             'masses, with fixed links and payloads.')
+    return words + (' Dashed curves are closed loops.' if robot.loops.constraints else '')
 
 
 def _configuration(robot, q):
@@ -137,7 +144,7 @@ def _payloads(robot):
     if not loads:
         return ()
     com = np.array([load.com for load in loads.values()]).T
-    return (table('Payloads. The centre of mass is in the frame that holds it.', {
+    return (table('Payloads. The centre of mass is in their frame.', {
         'payload': list(loads), 'at': [load.frame for load in loads.values()],
         'mass [kg]': np.array([load.mass for load in loads.values()]),
         **{f'{axis} [m]': x for axis, x in zip('xyz', com)}}),)
@@ -149,7 +156,7 @@ def _limits(report):
                'velocity [rad/s or m/s]': 'max_velocity', 'effort [N m or N]': 'max_effort',
                'damping [N m s/rad or N s/m]': 'damping', 'friction [N m or N]': 'friction',
                'armature [kg m\u00b2 or kg]': 'armature'}
-    return table('Joints that move. A dash is unknown.', {
+    return table('Movable joints. A dash is unknown.', {
         'joint': [joint.name for joint in joints], 'kind': [joint.kind for joint in joints],
         **{heading: np.array([getattr(joint, field) for joint in joints])
            for heading, field in numbers.items()},
@@ -167,12 +174,13 @@ def _loop_section(robot):
     constraints, passive = robot.loops
     if not constraints:
         return ()
-    held = table('What closes the loops.', {
+    rows = table('Constraints that close the loops.', {
         'loop': [constraint.name for constraint in constraints],
         'kind': [constraint.kind for constraint in constraints],
-        'holds': [constraint.frame or ', '.join(constraint.joints) for constraint in constraints],
+        'frame or joints': [constraint.frame or ', '.join(constraint.joints)
+                            for constraint in constraints],
         'to': [constraint.to if constraint.frame else '' for constraint in constraints]})
-    return (section('Closed loops', held,
+    return (section('Closed loops', rows,
                     note('Joints without a motor: ', ', '.join(passive) or 'none', '.')),)
 
 
@@ -183,11 +191,12 @@ def _gravity(robot, torque, limit, odd):
         return (note(odd),)
     active = actuated_dofs(robot.model, robot.loops.passive)
     names, units = np.array(robot.dof_names), np.array(effort_units(robot))
-    bars = limit_bars('Effort to hold the robot still, against its limits', names[active],
+    bars = limit_bars('Holding effort against its limits', names[active],
                       torque[active], limit[active], units[active])
-    words = f'Gravity is ({", ".join(shown(x) for x in robot.gravity)}) m/s\u00b2.'
-    held = [f'{name} {shown(x)} {unit}' for name, x, unit in zip(
+    text = f'Gravity is ({", ".join(shown(x) for x in robot.gravity)}) m/s\u00b2.'
+    passive = [f'{name} {shown(x)} {unit}' for name, x, unit in zip(
         names[~active], torque[~active], units[~active]) if abs(x) > 0.0]
-    return (figure(bars, f'{words} A track ends at the limit to each side; without one it is '
-                   'unknown.'),
-            note(f'No motor is there to hold: {", ".join(held)}.') if held else None)
+    return (figure(bars, f'{text} A track ends at the limit to each side; no track: the limit '
+                   'is unknown.'),
+            note(f'Torques at joints without a motor: {", ".join(passive)}.')
+            if passive else None)

@@ -1,4 +1,6 @@
-"""What is a page made of: head, key figures, sections, tables, figures."""
+"""Build pages: head, key figures, sections, tables, figures."""
+
+from collections.abc import Iterable, Mapping, Sequence
 
 import numpy as np
 
@@ -8,43 +10,44 @@ from dynamics_node.reports.markup import Markup, joined, tag
 from dynamics_node.reports.style import STYLE
 
 
-def page(title, about, *parts):
-    """Return a whole HTML page, a text. It asks for no other file.
+def page(title: str, about: Mapping[str, object], *parts: Markup | None) -> str:
+    """Return a complete HTML page that needs no other file.
 
-    :param about: {what: value}, shown in one line below the title.
+    :param about: {key: value}, shown in one line below the title.
     """
-    told = ' \N{MIDDLE DOT} '.join(
-        [*(f'{what} {value}' for what, value in about.items()),
+    line = ' \N{MIDDLE DOT} '.join(
+        [*(f'{key} {value}' for key, value in about.items()),
          f'dynamics_node {dynamics_node.__version__}'])
     return '<!DOCTYPE html>\n' + tag(
         'html',
         tag('head', tag('meta', charset='utf-8'),
             tag('meta', name='viewport', content='width=device-width, initial-scale=1'),
             tag('title', title), tag('style', Markup(STYLE))),
-        tag('body', tag('h1', title), tag('p', told, class_='about'), *parts), lang='en') + '\n'
+        tag('body', tag('h1', title), tag('p', line, class_='about'), *parts), lang='en') + '\n'
 
 
-def facts(pairs):
-    """Return the key figures of {what: text}."""
-    return tag('dl', *(tag('div', tag('dt', what), tag('dd', text))
-                       for what, text in pairs.items()), class_='facts')
+def facts(pairs: Mapping[str, object]) -> Markup:
+    """Return the key figures {name: text}."""
+    return tag('dl', *(tag('div', tag('dt', name), tag('dd', text))
+                       for name, text in pairs.items()), class_='facts')
 
 
-def section(title, *parts):
+def section(title: str, *parts: Markup | None) -> Markup:
     """Return a section under a heading."""
     return tag('section', tag('h2', title), *parts)
 
 
-def note(*text):
+def note(*text: object) -> Markup:
     """Return a paragraph."""
     return tag('p', *text)
 
 
-def table(caption, columns, classes=()):
-    """Return a table, None if it would be empty.
+def table(caption: str, columns: Mapping[str, Sequence | np.ndarray],
+          classes: Sequence[str] = ()) -> Markup | None:
+    """Return a table, None if it is empty.
 
-    :param columns: {heading: cells}. A heading is 'name [unit]'; numbers align, texts do not.
-    :param classes: a class for each row, '' for none.
+    :param columns: {heading: cells}. A heading is 'name [unit]'; numbers are aligned.
+    :param classes: CSS class of each row, '' for none.
     """
     ready = {heading: _cells(cells) for heading, cells in columns.items()}
     length = len(next(iter(columns.values())))
@@ -58,37 +61,37 @@ def table(caption, columns, classes=()):
                           tag('tbody', *rows)), class_='scroll')
 
 
-def figure(svg, caption=None):
-    """Return a picture with what there is to say about it."""
+def figure(svg: Markup, caption: str | None = None) -> Markup:
+    """Return a picture with its caption."""
     return tag('figure', svg, tag('figcaption', caption) if caption else None)
 
 
-def grid(figures):
-    """Return figures side by side, as many as there is room for."""
+def grid(figures: Iterable[Markup]) -> Markup:
+    """Return figures side by side, as many as fit."""
     return tag('div', *figures, class_='grid')
 
 
-def bullets(texts):
+def bullets(texts: Iterable[str]) -> Markup:
     """Return a list of texts."""
     return tag('ul', *(tag('li', text) for text in texts))
 
 
-def several(n, noun):
+def several(n: int, noun: str) -> str:
     """Return '1 joint', '2 joints'."""
     return f'{n} {noun}{"" if n == 1 else "s"}'
 
 
 class Numbers(list):
-    """Texts of numbers that keep their own digits; they are set as numbers are."""
+    """Texts of numbers with their own digits, in a column of numbers."""
 
 
-def numbers(values, significant=4):
-    """Return the Numbers of a column whose cells have nothing to do with each other."""
+def numbers(values: Iterable[float], significant: int = 4) -> Numbers:
+    """Return the Numbers of a column whose cells have different units."""
     return Numbers(shown(value, significant) for value in values)
 
 
-def unit_text(unit):
-    """Return a unit as it is printed, on one line."""
+def unit_text(unit: str) -> str:
+    """Return a unit for print, without line breaks."""
     return unit.replace('^2', '\u00b2').replace(' ', '\N{NO-BREAK SPACE}')
 
 

@@ -1,15 +1,16 @@
-"""Small plots as SVG: lines over time, bars against limits, values with error bars."""
+"""Draw small plots as SVG: lines over time, bars against limits, values with error bars."""
 
+from collections.abc import Iterable, Sequence
 from typing import NamedTuple
 
 import numpy as np
 
 from dynamics_node.reports.digits import MINUS, shown
-from dynamics_node.reports.markup import path, tag
+from dynamics_node.reports.markup import Markup, path, tag
 
-POINTS = 400           # of a line; more could not be told apart on paper
-SEEN_FROM = 0.3        # a limit is drawn when the line comes this near to it, relative
-ROUNDING = 1e-9        # relative: smaller efforts are shown as none
+POINTS = 400           # of a line; more are not visible on paper
+NEAR_LIMIT = 0.3       # of a limit: it is drawn if the line exceeds this
+ROUNDING = 1e-9        # relative: smaller efforts are shown as zero
 WIDTH, HEIGHT = 340, 190
 LEFT, RIGHT, TOP, BOTTOM = 44, 10, 24, 32
 ROW, NAME, VALUE = 19, 150, 190   # of bars: height, room for a name and for a value
@@ -22,14 +23,15 @@ class Line(NamedTuple):
     name: str
     x: np.ndarray
     y: np.ndarray
-    kind: str = 'one'   # its colour: one, two or three
+    kind: str = 'one'   # colour: one, two or three
 
 
-def line_plot(title, lines, x_label, y_label, limits=(), event=None):
-    """Return the plot of some Lines over one x axis.
+def line_plot(title: str, lines: Sequence[Line], x_label: str, y_label: str,
+              limits: Sequence[float] = (), event: float | None = None) -> Markup:
+    """Return the plot of Lines over one x axis.
 
-    :param limits: values of y that should not be passed; drawn if a line comes near.
-    :param event: the x of something to be marked, or None.
+    :param limits: of y; drawn if a line comes near.
+    :param event: x of a vertical mark, or None.
     """
     x_span = _span(np.concatenate([line.x for line in lines]), 0.0)
     y_span = _span(np.concatenate([[0.0], *(line.y for line in lines), near(lines, limits)]), 0.06)
@@ -49,17 +51,18 @@ def line_plot(title, lines, x_label, y_label, limits=(), event=None):
     return picture(WIDTH, HEIGHT, f'{title}, {y_label} over {x_label}', _in_words(lines), drawn)
 
 
-def limit_bars(title, names, values, limits, unit):
+def limit_bars(title: str, names: Sequence[str], values: np.ndarray, limits: np.ndarray,
+               unit: Sequence[str]) -> Markup:
     """Return one bar for each name, from zero to its value; its track ends at the limits.
 
-    :param limits: of |value|, nan = unknown: then there is a number and no bar.
+    :param limits: of |value|; nan = unknown: a number without a bar.
     """
     half = (WIDTH * 2 - NAME - VALUE) / 2
     middle, drawn = NAME + half, []
     for k, (name, value, limit) in enumerate(zip(names, values, limits)):
         y = TOP / 4 + k * ROW
-        nothing = ROUNDING * np.fmax(limit, np.abs(values).max())
-        words = [f'{shown(value, 3, nothing)} {unit[k]}']
+        zero = ROUNDING * np.fmax(limit, np.abs(values).max())
+        words = [f'{shown(value, 3, zero)} {unit[k]}']
         if np.isfinite(limit):
             share = value / limit
             length = min(abs(share), 1.0) * half
@@ -79,11 +82,12 @@ def limit_bars(title, names, values, limits, unit):
     return picture(2 * WIDTH, bottom, title, words, drawn)
 
 
-def error_bars(title, names, values, deviations, before, unit):
-    """Return one row for each name: the value with two deviations to each side, and one before.
+def error_bars(title: str, names: Sequence[str], values: np.ndarray, deviations: np.ndarray,
+               before: np.ndarray, unit: str) -> Markup:
+    """Return one row for each name: value, two deviations to each side, value before.
 
-    :param deviations: standard deviations; none where it is not finite: no whisker.
-    :param before: what was believed; a hollow mark.
+    :param deviations: standard deviations; no whisker if not finite.
+    :param before: values before, as hollow marks.
     """
     ends = np.concatenate([values - 2 * deviations, values + 2 * deviations, values, before])
     span = _span(np.concatenate([[0.0], ends]), 0.03)
@@ -106,26 +110,28 @@ def error_bars(title, names, values, deviations, before, unit):
     return picture(WIDTH, bottom + 18.0, title, words, drawn)
 
 
-# What they are made of -----------------------------------------------------------------------
+# Parts -----------------------------------------------------------------------------------
 
-def picture(width, height, title, description, drawn):
-    """Return an SVG that says in words what it shows."""
+def picture(width: float, height: float, title: str, description: str,
+            drawn: Iterable[Markup]) -> Markup:
+    """Return an SVG with a title and a description in words."""
     return tag('svg', tag('title', title), tag('desc', description), *drawn, role='img',
                viewBox=f'0 0 {width:g} {height:g}')
 
 
-def shortened(name, most):
-    """Return a name that has room: a long one loses its middle, since ends tell names apart."""
+def shortened(name: str, most: int) -> str:
+    """Return a name of at most so many characters, the middle of a long one replaced."""
     if len(name) <= most:
         return name
     head = (most - 1) // 2
     return f'{name[:head]}\N{HORIZONTAL ELLIPSIS}{name[len(name) - (most - 1 - head):]}'
 
 
-def decimated(x, y, points=POINTS):
-    """Return fewer points of a line, among them the least and greatest y of each stretch.
+def decimated(x: np.ndarray, y: np.ndarray,
+              points: int = POINTS) -> tuple[np.ndarray, np.ndarray]:
+    """Return fewer points of a line, with the least and greatest y of each part.
 
-    So that a peak which is drawn over a limit is never lost.
+    A peak above a limit stays visible.
     """
     if len(x) <= points:
         return x, y
@@ -138,22 +144,22 @@ def decimated(x, y, points=POINTS):
     return x[kept], y[kept]
 
 
-def near(lines, limits):
-    """Return the limits that a line comes near to, or passes."""
+def near(lines: Sequence[Line], limits: Sequence[float]) -> np.ndarray:
+    """Return the limits that a line comes near to or exceeds."""
     greatest = max(np.nanmax(line.y, initial=0.0) for line in lines)
     least = min(np.nanmin(line.y, initial=0.0) for line in lines)
     return np.array([y for y in limits if np.isfinite(y)
-                     and (greatest >= SEEN_FROM * y if y > 0 else least <= SEEN_FROM * y)])
+                     and (greatest >= NEAR_LIMIT * y if y > 0 else least <= NEAR_LIMIT * y)])
 
 
-def ticks(low, high, step=None):
-    """Return the multiples of a step from low to high; by default some round ones."""
+def ticks(low: float, high: float, step: float | None = None) -> np.ndarray:
+    """Return the multiples of a step from low to high; None: a round step."""
     step = step or round_step(high - low)
     return step * np.arange(np.ceil(low / step - 1e-9), np.floor(high / step + 1e-9) + 1)
 
 
-def round_step(length, most=6):
-    """Return 1, 2 or 5 times a power of ten, at most so many of which fit into the length."""
+def round_step(length: float, most: int = 6) -> float:
+    """Return 1, 2 or 5 times a power of ten that divides the length into at most `most` steps."""
     step = 10.0 ** np.floor(np.log10(length / most))
     return step * next(k for k in (1, 2, 5, 10, 20) if length / (k * step) <= most)
 
@@ -164,7 +170,7 @@ def _span(values, margin):
     if not low <= high:
         return 0.0, 1.0
     size = high - low
-    if size <= 1e-9 * max(abs(low), abs(high)):  # level, or a single point
+    if size <= 1e-9 * max(abs(low), abs(high)):  # constant, or a single point
         size = max(abs(low), abs(high), 1e-9)
         return low - 0.5 * size, high + 0.5 * size
     return low - margin * size, high + margin * size
@@ -194,7 +200,7 @@ def _y_axis(span, y_of):
 
 
 def _tick(value, marks):
-    """Return the number at a mark: its digits are those that the step between marks needs."""
+    """Return the text at a tick, with the decimals of the step between ticks."""
     step = marks[1] - marks[0] if len(marks) > 1 else abs(value) or 1.0
     largest = np.abs(marks).max()
     if largest >= 1e5 or largest < 1e-3:

@@ -1,31 +1,36 @@
-"""Which states does a robot pass on a trajectory of some of its joints?"""
+"""Sample the states of a robot along a trajectory of some of its joints."""
 
+from collections.abc import Sequence
 from typing import NamedTuple
 
 import numpy as np
+from numpy.typing import ArrayLike
 
 from dynamics_node.control.spline import Spline, times_between
 from dynamics_node.errors import DynamicsError
+from dynamics_node.robot.robot import Robot
 
 
 class SampledMotion(NamedTuple):
     """States of all joints along a trajectory."""
 
-    times: np.ndarray   # (N,) [s]: those of the points, and more between them
+    times: np.ndarray   # (N,) [s]: at the points and between them
     q: np.ndarray       # (N, nq)
     v: np.ndarray       # (N, nv)
     a: np.ndarray       # (N, nv)
 
 
-def sampled_motion(robot, joint_names, times, positions, velocities=None, accelerations=None,
-                   check_period=0.01):
-    """Return the SampledMotion: smooth between the points, see control/spline.py.
+def sampled_motion(robot: Robot, joint_names: Sequence[str], times: ArrayLike,
+                   positions: ArrayLike, velocities: ArrayLike | None = None,
+                   accelerations: ArrayLike | None = None,
+                   check_period: float = 0.01) -> SampledMotion:
+    """Return the SampledMotion of a spline through the points, see control/spline.py.
 
-    Joints that are not named stand still, in the neutral configuration.
+    Other joints are at rest in the neutral configuration.
 
     :param joint_names: of the columns, joints with one coordinate.
-    :param check_period: between samples beside those at the points [s]; zero for none.
-    :raise DynamicsError: a joint is unknown, or has more coordinates; a number is not valid.
+    :param check_period: between additional samples [s]; zero for none.
+    :raise DynamicsError: a joint is unknown or has more coordinates, or a number is invalid.
     """
     joints = [_joint(robot, name) for name in joint_names]
     if velocities is None and accelerations is not None:
@@ -49,6 +54,6 @@ def sampled_motion(robot, joint_names, times, positions, velocities=None, accele
 def _joint(robot, name):
     joint = robot.model.joint(name)
     if joint.q.stop - joint.q.start != 1:
-        raise DynamicsError(f"joint '{name}' is {joint.kind}; a trajectory can only speak of "
+        raise DynamicsError(f"joint '{name}' is {joint.kind}; a trajectory can only move "
                             'joints with one coordinate')
     return joint

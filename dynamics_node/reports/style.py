@@ -1,4 +1,4 @@
-"""What do the pages look like: calm on a screen, light or dark, and on A4 paper?"""
+"""The style sheet of the pages: for screens, light and dark, and for A4 paper."""
 
 STYLE = """
 :root { color-scheme: light dark;

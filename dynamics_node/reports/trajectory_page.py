@@ -1,37 +1,42 @@
-"""Can the drives follow this trajectory? Efforts and velocities against their limits, energy."""
+"""Write the report of a trajectory: efforts and velocities against limits, power, energy."""
 
-from typing import NamedTuple
+from collections.abc import Mapping
+from typing import Any, NamedTuple
 
 import numpy as np
+from numpy.typing import ArrayLike
 from scipy.integrate import trapezoid
 
+from dynamics_node import checks
+from dynamics_node.checks import finite
 from dynamics_node.control.trajectory_torques import TrajectoryTorques, trajectory_torques
 from dynamics_node.errors import DynamicsError
-from dynamics_node.model.checks import finite
 from dynamics_node.reports.digits import plain, shown
 from dynamics_node.reports.markup import tag
 from dynamics_node.reports.page import facts, figure, grid, note, page, section, several, table
 from dynamics_node.reports.plots import Line, limit_bars, line_plot, near
 from dynamics_node.reports.units import effort_units, speed_units
 from dynamics_node.robot import arguments
+from dynamics_node.robot.robot import Robot
 
-STILL = 1e-12  # [rad/s or m/s] a joint that never goes faster does not move
+AT_REST = 1e-12  # [rad/s or m/s] greatest speed of a joint that does not move
 
 
 class Demand(NamedTuple):
-    """What a trajectory asks of each drive, (nv,) each; what it gives back counts as negative."""
+    """Loads of the drives along a trajectory, (nv,) each; recovered energy is negative."""
 
     torques: TrajectoryTorques
     rms: np.ndarray              # root mean square effort over the time [N m or N]
     peak_velocity: np.ndarray    # greatest |v| [rad/s or m/s]
     velocity_limit: np.ndarray   # nan = unknown
-    overrun: np.ndarray          # how far positions leave their range, 0 within [rad or m]
+    overrun: np.ndarray          # beyond the range of positions, 0 within [rad or m]
     power: np.ndarray            # tau v at each sample, (N, nv) [W]
-    energy_in: np.ndarray        # what the drive puts in: the integral of power > 0 [J]
-    energy_back: np.ndarray      # what comes back: the integral of power < 0 [J]
+    energy_in: np.ndarray        # integral of power > 0 [J]
+    energy_back: np.ndarray      # integral of power < 0 [J]
 
 
-def demand(robot, times, q, v, a, payload_frame='', payload_com=(0.0, 0.0, 0.0)):
+def demand(robot: Robot, times: ArrayLike, q: ArrayLike, v: ArrayLike, a: ArrayLike,
+           payload_frame: str = '', payload_com: ArrayLike = (0.0, 0.0, 0.0)) -> Demand:
     """Return the Demand of a motion; arguments as of `trajectory_torques`."""
     torques = trajectory_torques(robot, times, q, v, a, payload_frame=payload_frame,
                                  payload_com=payload_com)
@@ -44,30 +49,33 @@ def demand(robot, times, q, v, a, payload_frame='', payload_com=(0.0, 0.0, 0.0))
                   trapezoid(np.minimum(power, 0.0), times, axis=0))
 
 
-def trajectory_report_page(robot, times, q, v, a, payload_frame='', payload_com=(0.0, 0.0, 0.0),
-                           about=None):
-    """Return (html, answers) of a motion; arguments as of `trajectory_torques`.
+def trajectory_report_page(robot: Robot, times: ArrayLike, q: ArrayLike, v: ArrayLike,
+                           a: ArrayLike, payload_frame: str = '',
+                           payload_com: ArrayLike = (0.0, 0.0, 0.0),
+                           about: Mapping[str, object] | None = None
+                           ) -> tuple[str, dict[str, Any]]:
+    """Return (html, numbers for JSON) of a motion; arguments as of `trajectory_torques`.
 
-    :param about: {what: value} for the line below the title.
-    :raise DynamicsError: which argument is wrong, where, and what is valid; the robot has loops.
+    :param about: {key: value} for the line below the title.
+    :raise DynamicsError: an argument is wrong, or the robot has loops.
     """
     if arguments.check_robot(robot).loops.constraints:
-        raise DynamicsError('the robot has closed loops; the report of a trajectory speaks of '
-                            'trees only')
+        raise DynamicsError('the robot has closed loops; trajectory reports support trees '
+                            'only')
     if not robot.nv:
-        raise DynamicsError(f"nothing moves in robot '{robot.name}': it has no trajectory")
+        raise DynamicsError(f"robot '{robot.name}' has no movable joint, and no trajectory")
     payload_com = tuple(finite('payload_com', payload_com, (3,)).tolist())
     found = demand(robot, times, q, v, a, payload_frame, payload_com)
     times, v = np.asarray(times, dtype=float), np.asarray(v, dtype=float)
     v = np.broadcast_to(v, found.torques.effort.shape)
     torques = found.torques
     html = page(
-        f'Trajectory of {robot.name}', arguments.check_facts(about),
+        f'Trajectory of {robot.name}', checks.check_facts(about),
         facts(_figures(robot, times, found, payload_frame)),
         section('Peak effort against its limit', figure(limit_bars(
             'Greatest effort along the trajectory, against the limits', robot.dof_names,
             _signed_peaks(torques.effort), torques.effort_limit, effort_units(robot)),
-            'A track ends at the limit to each side; without one it is unknown.')),
+            'A track ends at the limit to each side; no track: the limit is unknown.')),
         section('Efforts', _saturation(robot, torques),
                 grid(_effort_plots(robot, times, torques)),
                 note('Dashed lines are limits, drawn where the effort comes near them.'),
@@ -75,13 +83,13 @@ def trajectory_report_page(robot, times, q, v, a, payload_frame='', payload_com=
         section('Velocities', grid(_velocity_plots(robot, times, v, found)),
                 _motion_table(robot, times, q, found)),
         section('Power and energy', _power(times, found),
-                note('Mechanical power at the joints, tau v: what motors and gears lose is not '
-                     'in it.'), _energy_table(robot, found)),
+                note('Mechanical power at the joints, tau v, without losses of motors and '
+                     'gears.'), _energy_table(robot, found)),
         _payload_section(robot, torques, payload_frame, payload_com))
-    return html, plain(_answers(robot, times, found, payload_frame, payload_com))
+    return html, plain(_numbers(robot, times, found, payload_frame, payload_com))
 
 
-def _answers(robot, times, found, payload_frame, payload_com):
+def _numbers(robot, times, found, payload_frame, payload_com):
     torques = found.torques
     first = torques.first_saturated
     return {'robot': robot.name, 'dof_names': robot.dof_names, 'duration': times[-1] - times[0],
@@ -100,7 +108,7 @@ def _answers(robot, times, found, payload_frame, payload_com):
 
 
 def _root_mean_square(times, x):
-    """Return the mean over the time, not over the samples, which may be unevenly spaced."""
+    """Return the RMS over time, not over samples, which may be unevenly spaced."""
     if len(times) == 1:
         return np.abs(x[0])
     return np.sqrt(trapezoid(x ** 2, times, axis=0) / (times[-1] - times[0]))
@@ -127,12 +135,12 @@ def _figures(robot, times, found, payload_frame):
     if torques.first_saturated >= 0 or (fast > 1.0).any() or found.overrun.any():
         verdict = tag('span', 'no', class_='bad')
     elif not (np.isfinite(share) & np.isfinite(fast)).all():
-        verdict = 'as far as limits are known'
+        verdict = 'yes, where limits are known'
     return {'Within the limits': verdict,
             'Duration': f'{shown(times[-1] - times[0])} s, {several(len(times), "sample")}',
             'Effort, of the limits': _worst(robot, share),
             'Velocity, of the limits': _worst(robot, fast),
-            'Energy put in': f'{shown(found.energy_in.sum())} J',
+            'Energy supplied': f'{shown(found.energy_in.sum())} J',
             'Peak power': f'{shown(found.power.sum(axis=1).max())} W',
             **({'Greatest payload': _payload(torques)} if payload_frame else {})}
 
@@ -165,7 +173,7 @@ def _effort_plots(robot, times, torques):
 
 def _velocity_plots(robot, times, v, found):
     for k, (name, unit) in enumerate(zip(robot.dof_names, speed_units(robot))):
-        if found.peak_velocity[k] > STILL:
+        if found.peak_velocity[k] > AT_REST:
             limit, line = found.velocity_limit[k], Line('velocity', times, v[:, k], 'three')
             yield figure(line_plot(name, [line], 'time [s]', f'velocity [{unit}]',
                                    (-limit, limit)), _far_limit(line, limit, unit))
@@ -209,12 +217,12 @@ def _power(times, found):
 
 
 def _energy_table(robot, found):
-    return table('Energy that each drive puts in and gets back.', {
-        'joint': [*robot.dof_names, 'together'],
+    return table('Energy that each drive supplies and recovers.', {
+        'joint': [*robot.dof_names, 'total'],
         'peak power [W]': np.append(np.abs(found.power).max(axis=0),
                                     np.abs(found.power.sum(axis=1)).max()),
-        'put in [J]': np.append(found.energy_in, found.energy_in.sum()),
-        'got back [J]': np.append(found.energy_back, found.energy_back.sum())})
+        'supplied [J]': np.append(found.energy_in, found.energy_in.sum()),
+        'recovered [J]': np.append(found.energy_back, found.energy_back.sum())})
 
 
 def _payload_section(robot, torques, frame, com):

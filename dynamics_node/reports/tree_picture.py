@@ -1,24 +1,22 @@
-"""What hangs on what? The robot as a tree: one row for each body, with its joint and its mass."""
+"""Draw the kinematic tree: one row for each body, with its joint, range and mass."""
 
 import numpy as np
 
-from dynamics_node.model.model import WORLD
+from dynamics_node.model.model import WORLD, Model
 from dynamics_node.reports.digits import column, shown
-from dynamics_node.reports.markup import coordinate, path, tag
+from dynamics_node.reports.markup import Markup, coordinate, path, tag
 from dynamics_node.reports.plots import picture, shortened
 
 ROW, LANE, START = 21.0, 15.0, 14.0
 WIDTH, TOP = 720.0, 26.0
 RANGE, MASS = 190.0, 96.0   # widths of the last two columns
-WAYS = {'revolute': 'turns', 'continuous': 'turns without end', 'prismatic': 'slides',
-          'planar': 'moves in a plane', 'floating': 'moves freely'}
 
 
-def tree_picture(model):
-    """Return the SVG. A chain is a straight line down; what branches off begins a lane beside it.
+def tree_picture(model: Model) -> Markup:
+    """Return the SVG of the tree. A chain is a straight line down; branches have lanes beside it.
 
-    Bodies have the numbers 1, 2, ... in the order of q. A number in a circle is a joint that
-    turns, in a square one that slides, in a square with round corners any other one.
+    Bodies have the numbers 1, 2, ... in the order of q. A number in a circle is a revolute joint,
+    in a square a prismatic one, in a square with round corners any other one.
     """
     lanes = _lanes(model)
     left = START + LANE * (max(lanes, default=0) + 1) + 8.0
@@ -26,7 +24,7 @@ def tree_picture(model):
     link, limits = names[1], WIDTH - MASS - RANGE
     heights = [TOP + ROW * (k + 1) for k in range(len(model.bodies))] + [TOP]
     drawn = [tag('text', text, x=x, y=12.0, class_='soft') for text, x in (
-        ('joint', left), ('carries link', link), ('kind and range', limits),
+        ('joint', left), ('moves link', link), ('kind and range', limits),
         ('mass [kg]', WIDTH - MASS))]
     drawn += [_branch(lanes, heights, i, body.parent) for i, body in enumerate(model.bodies)]
     drawn += [tag('rect', x=START - 5.0, y=TOP - 5.0, width=10.0, height=10.0, class_='mass'),
@@ -39,16 +37,16 @@ def tree_picture(model):
                   _text(body.joint_name, left, y, room), _text(body.name, link, y, room),
                   tag('text', _range(model, body), x=limits, y=y + 4.0, class_='soft')]
     drawn += [*_masses(model, heights), *_loops(model, heights)]
-    words = '; '.join(f'{i + 1} {body.name} on {_parent(model, body)} by {body.joint_name}, which '
-                      f'{WAYS[_kind(model, body)]}' for i, body in enumerate(model.bodies))
+    text = '; '.join(f'{i + 1} {body.name} on {_parent(model, body)} by {body.joint_name}, '
+                     f'{_kind(model, body)}' for i, body in enumerate(model.bodies))
     return picture(WIDTH, TOP + ROW * (len(model.bodies) + 1), f'Tree of {model.name}',
-                   words or 'nothing moves', drawn)
+                   text or 'no movable joint', drawn)
 
 
 def _lanes(model):
-    """Return the lane of each body: its parent's for the last child, else the next one.
+    """Return the lane of each body: that of its parent for the last child, else the next one.
 
-    Bodies come depth first, so that a branch is complete before its sibling begins.
+    Bodies are in depth-first order, so that a branch is complete before its sibling begins.
     """
     last = {body.parent: i for i, body in enumerate(model.bodies)}
     lanes = []
@@ -79,7 +77,7 @@ def _text(name, x, y, room):
 
 
 def _masses(model, heights):
-    """Yield a bar and a number for each body, and for what is fixed."""
+    """Yield a bar and a number for each body, and for the fixed links."""
     masses = np.array([inertia.mass for inertia in model.inertias])
     heaviest = max(masses.max(), np.finfo(float).tiny)
     for mass, text, y in zip(masses, column(masses), heights):
@@ -89,7 +87,7 @@ def _masses(model, heights):
 
 
 def _kind(model, body):
-    """Return the URDF's word for the joint of a body; mimic joints have no JointInfo."""
+    """Return the joint type of a body as in a URDF; mimic joints have no JointInfo."""
     for joint in model.joints:
         if joint.name == body.joint_name:
             return joint.kind
@@ -113,7 +111,7 @@ def _parent(model, body):
 
 
 def _loops(model, heights):
-    """Yield a bow at the right edge for each loop that closes between two links."""
+    """Yield a curve at the right edge for each loop that closes between two links."""
     for constraint in model.loops[0]:
         ends = [heights[model.frames[frame].body] for frame in (constraint.frame, constraint.to)
                 if frame in model.frames]

@@ -1,21 +1,22 @@
-"""In which units are the entries of v and tau? A turn and a slide differ."""
+"""Return the units of the entries of v and tau, for revolute and prismatic joints."""
 
-SLIDES = ('prismatic',)
-# joint kind -> for each of its degrees of freedom, whether it slides
-_MIXED = {'planar': (True, True, False), 'floating': (True,) * 3 + (False,) * 3}
+from dynamics_node.robot.robot import Robot
 
-
-def slides(robot):
-    """Return for each degree of freedom whether it is a length, a list of booleans."""
-    return [slide for joint in robot.model.joints
-            for slide in _MIXED.get(joint.kind, (joint.kind in SLIDES,))]
+# joint kind -> for each of its degrees of freedom, whether it is linear
+_LINEAR = {'prismatic': (True,), 'planar': (True, True, False),
+           'floating': (True,) * 3 + (False,) * 3}
 
 
-def effort_units(robot):
+def is_linear(robot: Robot) -> list[bool]:
+    """Return for each degree of freedom whether it is a length."""
+    return [linear for joint in robot.model.joints for linear in _LINEAR.get(joint.kind, (False,))]
+
+
+def effort_units(robot: Robot) -> list[str]:
     """Return the unit of each entry of tau."""
-    return ['N' if slide else 'N m' for slide in slides(robot)]
+    return ['N' if linear else 'N m' for linear in is_linear(robot)]
 
 
-def speed_units(robot):
+def speed_units(robot: Robot) -> list[str]:
     """Return the unit of each entry of v."""
-    return ['m/s' if slide else 'rad/s' for slide in slides(robot)]
+    return ['m/s' if linear else 'rad/s' for linear in is_linear(robot)]

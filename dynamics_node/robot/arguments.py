@@ -1,91 +1,39 @@
-"""Check what comes in, by name; inside it is trusted."""
+"""Check the arguments of a call, by name; functions behind these checks trust them."""
+
+from __future__ import annotations
 
 from collections.abc import Mapping, Sequence, Set
-from numbers import Integral, Real
+from typing import TYPE_CHECKING
 
 import numpy as np
+from numpy.typing import ArrayLike
 
-from dynamics_node.constrained.constraint import size
+from dynamics_node.checks import check_array, check_single, entry, floats
+from dynamics_node.constrained.constraint import Constraint, size
 from dynamics_node.constrained.impact import restitution_of_rows
 from dynamics_node.constrained.proximal import Proximal
 from dynamics_node.errors import DynamicsError, UnknownName, shown
 from dynamics_node.model.configuration import UNIT_QUATERNION
-from dynamics_node.task_space.motion import FrameMotion, Tracking
-from dynamics_node.task_space.target import Target
-from dynamics_node.task_space.tasks import AXES
+from dynamics_node.model.model import Model
 
-TOLERANCES = 1e-15, 1e9  # [m or rad] from the rounding of doubles to what has a finite square
-
-
-def check_array(name, value, size):
-    """Return value as finite floats of shape (size,) or (N, size)."""
-    array = _floats(name, value)
-    if array.ndim not in (1, 2) or array.shape[-1] != size:
-        raise DynamicsError(f'{name} must have shape ({size},) or (N, {size}), got {array.shape}')
-    if not np.isfinite(array).all():
-        where = tuple(int(k) for k in np.argwhere(~np.isfinite(array))[0])
-        raise DynamicsError(f'{name}[{", ".join(map(str, where))}] is {array[where]}; '
-                            'every entry must be finite')
-    return array
+if TYPE_CHECKING:
+    from dynamics_node.robot.robot import Robot
 
 
-def check_floats(name, value, size):
-    """Return value as (size,) floats, which need not be finite."""
-    array = _floats(name, value)
-    if array.shape != (size,):
-        raise DynamicsError(f'{name} must have shape ({size},), got {array.shape}')
-    return array
-
-
-def _floats(name, value):
-    try:
-        array = np.asarray(value)
-        if array.dtype.kind not in 'fiubO':  # else strings and complex numbers would slip through
-            raise TypeError(array.dtype)
-        return array.astype(float, copy=False)
-    except Exception as error:  # an object may raise anything when NumPy reads it
-        raise DynamicsError(f'{name} must hold real numbers, got {shown(value)}') from error
-
-
-def check_robot(robot, name='robot'):
-    """Return the robot, which has a model and answers questions."""
+def check_robot(robot: Robot, name: str = 'robot') -> Robot:
+    """Return the robot, if it has a model and the methods of one."""
     if not hasattr(robot, 'model') or not hasattr(robot, 'inverse_dynamics'):
         raise DynamicsError(f'{name} is {shown(robot)}; expected a Robot')
     return robot
 
 
-def check_kind(name, value, kind):
-    """Return a value that is of a class of ours, or of one of several."""
-    if not isinstance(value, kind):
-        kinds = kind if isinstance(kind, tuple) else (kind,)
-        wanted = ' or '.join(each.__name__ for each in kinds)
-        raise DynamicsError(f'{name} is {shown(value)}; expected a {wanted}')
-    return value
-
-
-def check_facts(about):
-    """Return {what: value} of texts for a report, empty for None."""
-    if about is None:
-        return {}
-    if not isinstance(about, Mapping):
-        raise DynamicsError(f'about is {shown(about)}; expected a dict {{what: value}}, or None')
-    return about
-
-
-def check_callable(name, function):
-    """Return a function, or None."""
-    if function is not None and not callable(function):
-        raise DynamicsError(f'{name} is {shown(function)}; expected a function, or None')
-    return function
-
-
-def check_configuration(model, q, name='q'):
+def check_configuration(model: Model, q: ArrayLike, name: str = 'q') -> np.ndarray:
     """Return q, its quaternions normalised."""
-    q = check_array(name, q, model.nq)
+    array = check_array(name, q, model.nq)
     for joint in model.joints:
         if joint.kind == 'floating':
-            q = _normalised(name, q, slice(joint.q.start + 3, joint.q.stop), joint.name)
-    return q
+            array = _normalised(name, array, slice(joint.q.start + 3, joint.q.stop), joint.name)
+    return array
 
 
 def _normalised(name, q, place, joint_name):
@@ -100,7 +48,15 @@ def _normalised(name, q, place, joint_name):
     return q
 
 
-def check_given(given, nv):
+def check_single_configuration(model: Model, q: ArrayLike, name: str = 'q') -> np.ndarray:
+    """Return q of one state, (nq,), its quaternions normalised."""
+    array = check_configuration(model, q, name)
+    if array.ndim != 1:
+        raise DynamicsError(f'{name} must be one state, ({model.nq},), got {array.shape}')
+    return array
+
+
+def check_given(given: ArrayLike, nv: int) -> np.ndarray:
     """Return the mask of prescribed accelerations, (nv,) booleans."""
     try:
         mask = np.asarray(given)
@@ -112,12 +68,13 @@ def check_given(given, nv):
     return mask.astype(bool, copy=False)
 
 
-def check_wrenches(model, wrenches, name='wrenches'):
+def check_wrenches(model: Model, wrenches: Mapping[str, ArrayLike], name: str = 'wrenches'
+                   ) -> dict[str, np.ndarray]:
     """Return {frame: (6,) or (N, 6) floats}, every frame known."""
     return _by_frame(model, name, wrenches, 6, '(fx, fy, fz, tx, ty, tz)')
 
 
-def check_inertia_rates(model, rates):
+def check_inertia_rates(model: Model, rates: Mapping[str, ArrayLike]) -> dict[str, np.ndarray]:
     """Return {frame: (10,) or (N, 10) floats}, every frame known."""
     return _by_frame(model, 'dinertias', rates, 10,
                      '(m, mcx, mcy, mcz, Ixx, Ixy, Iyy, Ixz, Iyz, Izz)')
@@ -129,21 +86,23 @@ def _by_frame(model, name, values, size, numbers):
                             f'got {type(values).__name__}')
     for frame in values:
         model.frame(frame)
-    return {frame: check_array(_at(name, frame), value, size) for frame, value in values.items()}
+    return {frame: check_array(entry(name, frame), value, size) for frame, value in values.items()}
 
 
-def check_joint_rates(model, name, rates):
+def check_joint_rates(model: Model, name: str, rates: Mapping[str, float] | ArrayLike
+                      ) -> np.ndarray:
     """Return (nv,) or (N, nv) floats from {joint: value}, zero elsewhere, or from an array."""
     if not isinstance(rates, Mapping):
         return check_array(name, rates, model.nv)
     array = np.zeros(model.nv)
     for joint, value in rates.items():
         place = model.joint(joint).v
-        array[place] = _number_or_row(_at(name, joint), value, 1)
+        array[place] = _number_or_row(entry(name, joint), value, 1)
     return array
 
 
-def check_joint_names(model, name, joints):
+def check_joint_names(model: Model, name: str, joints: Sequence[str] | Set[str]
+                      ) -> tuple[str, ...]:
     """Return the joints' names as a tuple, every one known."""
     if isinstance(joints, (str, bytes)) or not isinstance(joints, (Sequence, Set)):
         raise DynamicsError(f'{name} is {shown(joints)}; expected a list of joint names')
@@ -154,165 +113,7 @@ def check_joint_names(model, name, joints):
     return tuple(joints)
 
 
-def check_sequence(name, items):
-    """Return the items of a list or tuple as a tuple."""
-    if isinstance(items, (str, bytes)) or not isinstance(items, Sequence):
-        raise DynamicsError(f'{name} is {shown(items)}; expected a list')
-    return tuple(items)
-
-
-def check_choice(choice, choices):
-    """Return the choice, one of some texts."""
-    if not isinstance(choice, str) or choice not in choices:
-        raise DynamicsError(f'choice is {shown(choice)}; expected one of {", ".join(choices)}')
-    return choice
-
-
-def check_pair(name, value, what):
-    """Return a pair, either of which may be None; a mere None is (None, None)."""
-    if value is None:
-        return None, None
-    if not isinstance(value, (tuple, list)) or len(value) != 2:
-        raise DynamicsError(f'{name} is {shown(value)}; expected a pair: {what}')
-    return tuple(value)
-
-
-def check_weights(name, weights, size):
-    """Return `size` numbers that are not negative, or None for ones."""
-    if weights is None:
-        return None
-    weights = check_single(name, weights, size)
-    if (weights < 0.0).any():
-        raise DynamicsError(f'{name}[{int(np.argmin(weights))}] is {weights.min()}; '
-                            'no weight may be below zero')
-    return weights
-
-
-def check_single(name, value, size):
-    """Return value as finite floats of shape (size,)."""
-    array = check_array(name, value, size)
-    if array.ndim != 1:
-        raise DynamicsError(f'{name} must have shape ({size},), got {array.shape}')
-    return array
-
-
-def check_targets(model, targets):
-    """Return the Targets as a tuple, every frame known; one alone is a list of one."""
-    targets = (targets,) if isinstance(targets, Target) else targets
-    if not isinstance(targets, (tuple, list)) or not targets or not all(
-            isinstance(target, Target) for target in targets):
-        raise DynamicsError(f'targets is {shown(targets)}; expected a Target or a list of them')
-    for target in targets:
-        model.frame(target.frame)
-    return tuple(targets)
-
-
-def check_motions(model, tasks):
-    """Return tasks as lists by priority, every frame known; one task or one list is one level."""
-    tasks = [tasks] if isinstance(tasks, (FrameMotion, Tracking)) else tasks
-    if not isinstance(tasks, (tuple, list)):
-        raise DynamicsError(f'tasks is {shown(tasks)}; expected FrameMotion, Tracking, a list of '
-                            'them, or a list of such lists by priority')
-    ranked = tasks and all(isinstance(level, (tuple, list)) for level in tasks)
-    levels = tasks if ranked else [tasks]
-    for task in (task for level in levels for task in level):
-        if not isinstance(task, (FrameMotion, Tracking)):
-            raise DynamicsError(f'tasks holds {shown(task)}; expected FrameMotion or Tracking')
-        model.frame(task.frame)
-    return [list(level) for level in levels if level]
-
-
-def check_frames(frame):
-    """Return the names of frames as a tuple; one name alone is a list of one."""
-    frames = (frame,) if isinstance(frame, str) else frame
-    if not isinstance(frames, (tuple, list)) or not all(isinstance(name, str) for name in frames):
-        raise DynamicsError(f'frame is {shown(frame)}; expected the name of a frame, or a list of '
-                            'them')
-    if not frames:
-        raise DynamicsError('frame is an empty list; expected at least one name')
-    return tuple(map(str.__str__, frames))  # of a subclass, the plain text
-
-
-def check_axes(axes, frames):
-    """Return the chosen axes of each frame, a tuple of tuples of names.
-
-    :param axes: names of AXES, the same for each frame, or one list of names per frame.
-    :param frames: the number of frames.
-    """
-    if not isinstance(axes, (tuple, list)) or not axes:
-        raise DynamicsError(f'axes is {shown(axes)}; expected a list of some of: {", ".join(AXES)}')
-    if all(isinstance(chosen, (tuple, list)) for chosen in axes):
-        if len(axes) != frames:
-            raise DynamicsError(f'axes has {len(axes)} lists; expected one per frame, {frames}, or '
-                                'one list of names for all frames')
-        return tuple(_axes_of_one(chosen) for chosen in axes)
-    return (_axes_of_one(axes),) * frames
-
-
-def _axes_of_one(axes):
-    places = []
-    for axis in axes:
-        if not isinstance(axis, str) or axis not in AXES:
-            raise DynamicsError(f'axes has {shown(axis)}; expected some of: {", ".join(AXES)}')
-        places.append(AXES.index(axis))
-    if not places or len(set(places)) < len(places):
-        raise DynamicsError(f'axes is {shown(axes)}; expected at least one axis, each once')
-    return tuple(AXES[k] for k in places)
-
-
-def check_tolerance(tolerance):
-    """Return the tolerances of positions [m] and rotations [rad]; one number is both."""
-    pair = tolerance if isinstance(tolerance, (tuple, list)) else (tolerance, tolerance)
-    least, greatest = TOLERANCES
-    if len(pair) != 2 or not all(isinstance(part, (float, Real)) and least <= part <= greatest
-                                 for part in pair):
-        raise DynamicsError(f'tolerance is {shown(tolerance)}; expected a positive number, '
-                            f'{least:g} to {greatest:g}, or two: of positions [m] and of rotations '
-                            '[rad]')
-    return tuple(map(float, pair))
-
-
-def check_count(name, count, most=None):
-    """Return a whole number that is not negative, and not above `most`."""
-    if (not isinstance(count, (int, Integral)) or isinstance(count, bool) or count < 0
-            or (most is not None and count > most)):
-        bounds = '0 or more' if most is None else f'from 0 to {most}'
-        raise DynamicsError(f'{name} is {shown(count)}; expected a whole number, {bounds}')
-    return int(count)
-
-
-def check_names(name, names):
-    """Return one name or some names as a tuple of texts."""
-    if isinstance(names, str):
-        return (names,)
-    if (not isinstance(names, (Sequence, Set, Mapping))
-            or not all(isinstance(each, str) for each in names)):
-        raise DynamicsError(f'{name} is {shown(names)}; expected a name, or a list of names')
-    return tuple(names)
-
-
-def check_generator(rng):
-    """Return the numpy Generator of a seed, of None, or the one that is given."""
-    numbered = isinstance(rng, (Integral, list, tuple, np.ndarray))
-    try:
-        if numbered:  # NumPy itself recurses without end into a list that holds itself
-            rng = _whole_numbers(rng)
-        return np.random.default_rng(rng)
-    except Exception as error:
-        raise DynamicsError(f'rng is {shown(rng)}; expected a numpy Generator or a seed, an '
-                            'integer that is not negative') from error
-
-
-def _whole_numbers(seed):
-    if isinstance(seed, Integral):
-        return int(seed)
-    seed = np.asarray(seed)
-    if seed.dtype.kind not in 'iu' or seed.ndim > 1:
-        raise TypeError(seed.dtype)
-    return seed
-
-
-def check_proximal(proximal):
+def check_proximal(proximal: Proximal | bool) -> Proximal:
     """Return the Proximal settings; True stands for the usual ones."""
     if proximal is True:
         return Proximal()
@@ -323,7 +124,7 @@ def check_proximal(proximal):
     return proximal
 
 
-def check_stabilisation(stabilisation):
+def check_stabilisation(stabilisation: ArrayLike | None) -> np.ndarray | None:
     """Return (alpha, beta), two numbers that are not negative, as an array, or None."""
     if stabilisation is None:
         return None
@@ -334,7 +135,8 @@ def check_stabilisation(stabilisation):
     return rates
 
 
-def check_restitution(restitution, constraints):
+def check_restitution(restitution: float | Mapping[str, ArrayLike] | ArrayLike,
+                      constraints: Sequence[Constraint]) -> np.ndarray:
     """Return the restitution of every row, (m,) numbers from 0 to 1."""
     if isinstance(restitution, Mapping):
         sizes = {constraint.name: size(constraint) for constraint in constraints}
@@ -342,7 +144,7 @@ def check_restitution(restitution, constraints):
             if name not in sizes:
                 raise DynamicsError(f'restitution: no constraint {shown(name)}; the set has: '
                                     f'{", ".join(sizes) or "none"}')
-        restitution = {name: _number_or_row(_at('restitution', name), value, sizes[name])
+        restitution = {name: _number_or_row(entry('restitution', name), value, sizes[name])
                        for name, value in restitution.items()}
     else:
         restitution = _number_or_row('restitution', restitution, sum(map(size, constraints)))
@@ -355,27 +157,9 @@ def check_restitution(restitution, constraints):
 
 
 def _number_or_row(name, value, size):
-    array = _floats(name, value)
+    array = floats(name, value)
     if array.shape not in ((), (size,)):
         raise DynamicsError(f'{name} must be a number or have shape ({size},), got {array.shape}')
     if not np.isfinite(array).all():
         raise DynamicsError(f'{name} is {shown(value)}; every entry must be finite')
     return array
-
-
-def _at(name, place):
-    return f"{name}['{place}']"
-
-
-def batch_size(arrays, **by_frame):
-    """Return N if any array, or any value by frame, is a batch; None if all are single states.
-
-    They come apart since a frame may have the name of an argument.
-    """
-    named = [*arrays.items(), *((_at(name, frame), value) for name, values in by_frame.items()
-                                for frame, value in values.items())]
-    sizes = {name: len(array) for name, array in named if array.ndim == 2}
-    if len(set(sizes.values())) > 1:
-        shown = ', '.join(f'{name} has {n}' for name, n in sizes.items())
-        raise DynamicsError(f'batches must be of one size; {shown} rows')
-    return next(iter(sizes.values()), None)

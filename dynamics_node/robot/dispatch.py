@@ -1,24 +1,23 @@
-"""How a question is answered: by a kernel where one is ready, else by the algorithm in NumPy."""
+"""Dispatch a call: check the arguments, then run the kernel if it is ready, else NumPy."""
 
 import math
 import os
+from collections.abc import Callable
 from contextlib import suppress
+from functools import partial
 
 import numpy as np
 
+from dynamics_node import checks
 from dynamics_node.algorithms.wrenches import body_wrenches
 from dynamics_node.errors import DynamicsError
-from dynamics_node.kernels.keys import (
-    ALL_KERNELS,
-    has_kernel,
-    key_of,
-    state_shape,
-    state_shapes,
-    uniform_values,
-)
+from dynamics_node.kernels.keys import KernelKey, has_kernel, key_of
 from dynamics_node.kernels.robot_kernels import RobotKernels, enabled
+from dynamics_node.kernels.shapes import input_shape, result_shapes, state_shapes, uniform_values
+from dynamics_node.kernels.spec import CONSTRAINTS, FRAME
+from dynamics_node.kernels.table import ALL_KERNELS
 from dynamics_node.model import configuration
-from dynamics_node.robot import arguments
+from dynamics_node.robot.arguments import check_configuration, check_wrenches
 
 try:
     from dynamics_node.compiler._call import Caller
@@ -35,151 +34,194 @@ WORTH_WAITING = 200
 
 
 class Dispatcher:
-    """Answers for one robot; its kernels are shared with robots of the same structure."""
+    """The calls of one robot; its kernels are shared with robots of the same structure.
 
-    def __init__(self, model, engine=None, compile=True, swap_in=lambda key, bind: None):
-        """Take swap_in(key, bind), called when a kernel is ready; bind(fallback) makes a Caller."""
+    :ivar model: of the robot.
+    :ivar kernels: RobotKernels; None where compilation is switched off.
+    """
+
+    def __init__(self, model, kernels: RobotKernels | None = None, compile: bool = True,
+                 install: Callable = lambda name, bind: None):
+        """Take install(name, bind), called when the kernel of a Robot method is ready.
+
+        bind(fallback) returns the kernel as a function that can take the place of the method;
+        arguments that the kernel cannot take go to fallback.
+        """
         self.model = model
-        if engine is None and compile and enabled() and model.nv:
-            engine = RobotKernels(model)
-        self.engine = engine
-        self._swap_in = swap_in
-        self._checked = {}  # Key -> Caller that takes checked arrays
+        if kernels is None and compile and enabled() and model.nv:
+            kernels = RobotKernels(model)
+        self.kernels = kernels
+        self._install = install
+        self._checked: dict[KernelKey, Caller] = {}  # take checked arrays
+        # (name, arguments, id of the constraints) -> Caller of any arguments
+        self._ready: dict[tuple[str, tuple, int], Caller] = {}
 
     # Kernels ---------------------------------------------------------------------------------
 
     def compile(self, keys, wait):
-        """Ask for kernels, and wait for them if told to."""
-        if self.engine is None:
+        """Request kernels, and wait for them if `wait` is set."""
+        if self.kernels is None:
             raise DynamicsError('compilation is switched off for this robot: by compile=False, by '
                                 'DYNAMICS_NODE_COMPILE=0, or because nothing moves')
         if wait:
-            self.engine.wait(keys)
+            self.kernels.wait(keys)
         for key in keys:
-            self.engine.request(key)
+            self.kernels.request(key)
 
-    def is_compiled(self, keys):
-        return self.engine is not None and all(self.engine.is_ready(key) for key in keys)
+    def is_compiled(self, keys) -> bool:
+        """Return whether all these kernels are ready."""
+        return self.kernels is not None and all(self.kernels.is_ready(key) for key in keys)
 
-    def _caller(self, key, algorithm):
-        """Return the Caller of a key if its kernel is ready; the first time, swap it in."""
-        if self.engine is None:
+    def _caller(self, key):
+        """Return the Caller of a key if its kernel is ready."""
+        if self.kernels is None:
             return None
         caller = self._checked.get(key)
         if caller is None:
-            kernel = self.engine.kernel(key)
+            kernel = self.kernels.kernel(key)
             if kernel is None:
                 return None
             caller = self._checked[key] = self._bind(
-                kernel, key, lambda *checked: self._refused(key, algorithm, checked))
-            if not key.pushed:
-                self._swap_in(key, lambda fallback: self._bind(kernel, key, fallback))
+                kernel, key, lambda *checked: self._refused(key, checked))
+            if not key.with_wrenches:
+                self._publish(kernel, key)
         return caller
 
-    def _refused(self, key, algorithm, states):
-        """Answer what a kernel did not: in NumPy, but of a batch of a held robot only the states.
-
-        There a singular configuration is no error, and may be one in a thousand: halves are asked
-        again until it is alone.
-        """
-        half = len(states[0]) // 2
-        if not key.constraints or states[0].ndim == 1 or half == 0:
-            return self._in_numpy(algorithm, states, key)
-        caller = self._checked[key]
-        halves = [caller(*(np.ascontiguousarray(part[rows]) for part in states))
-                  for rows in (slice(half), slice(half, None))]
-        return tuple.__new__(ALL_KERNELS[key.question].kind,
-                             [np.concatenate(parts) for parts in zip(*halves)])
+    def _publish(self, kernel, key):
+        """Let a kernel be called without the checks of `call` from now on."""
+        place = key.kernel, key.arguments, id(key.constraints)
+        self._ready[place] = self._bind(kernel, key, partial(self._call_positional, key.kernel,
+                                                             key.arguments, key.constraints))
+        if key.spec.direct and not key.arguments and key.constraints in ((), self.model.loops[0]):
+            self._install(key.kernel, lambda fallback: self._bind(kernel, key, fallback))
 
     def _bind(self, kernel, key, fallback):
         return Caller(kernel.code.single, kernel.code.batch, kernel.lanes, kernel.inputs,
                       kernel.outputs, uniform_values(self.model, key), fallback,
-                      _threads_from(kernel), kernel.code, ALL_KERNELS[key.question].kind)
+                      _threads_from(kernel), kernel.code, key.spec.result)
 
-    # Answers ---------------------------------------------------------------------------------
+    def _refused(self, key, states):
+        """Compute in NumPy what a kernel could not; with constraints, only the states in question.
 
-    def ask(self, question, algorithm, wrenches=None, frame=(), dwrenches=None, constraints=(),
-            **arrays):
-        """Check the arguments, then answer.
-
-        :param algorithm: f(model, *states[, body wrenches], *frame) of single states, in NumPy.
-        :param frame: () or (frame,) or (frame, local), or (parts,) of task space.
-        :param dwrenches: rates of the wrenches, for questions that take them.
-        :param constraints: the valid set that the question is about.
-        :param arrays: the states by name, in the order of the question.
+        A singular configuration is no error there, and may be one state of a thousand: the batch
+        is halved until that state is alone.
         """
-        pushes = {'wrenches': wrenches, 'dwrenches': dwrenches}
-        states, n, pushed = self._checked_states(
-            arrays, {name: pushes[name] for name in ALL_KERNELS[question].wrenches}, constraints,
-            frame)
-        key = key_of(self.model, question, frame, pushed, constraints)
-        if n != 0 and has_kernel(self.model, question, constraints):
-            caller = self._caller(key, algorithm)
+        half = len(states[0]) // 2
+        if not key.constraints or states[0].ndim == 1 or half == 0:
+            return self._in_numpy(key, states)
+        caller = self._checked[key]
+        halves = [caller(*(np.ascontiguousarray(part[rows]) for part in states))
+                  for rows in (slice(half), slice(half, None))]
+        return tuple.__new__(key.spec.result, [np.concatenate(parts) for parts in zip(*halves)])
+
+    # Calls -----------------------------------------------------------------------------------
+
+    def positional(self, name, arguments=(), constraints=()) -> Callable:
+        """Return f(*inputs) of a kernel: the compiled one if it is ready, else a checked call."""
+        try:
+            ready = self._ready.get((name, arguments, id(constraints)))
+        except TypeError:  # a frame that is no name: refused by the call
+            ready = None
+        return ready or partial(self._call_positional, name, arguments, constraints)
+
+    def _call_positional(self, name, arguments, constraints, *inputs):
+        return self.call(name, None, arguments, constraints=constraints,
+                         **dict(zip(ALL_KERNELS[name].inputs, inputs)))
+
+    def call(self, name, wrenches=None, arguments=(), dwrenches=None, constraints=(), **inputs):
+        """Check the inputs, then compute.
+
+        :param name: of the kernel.
+        :param wrenches: {frame: wrench}, for kernels that take external wrenches.
+        :param arguments: (frame,) or (frame, local), or (parts,) of targets.
+        :param dwrenches: rates of the wrenches, for kernels that take them.
+        :param constraints: the valid set that the kernel is about.
+        :param inputs: the arrays by name, in the order of the spec.
+        """
+        spec = ALL_KERNELS[name]
+        if spec.subject == FRAME:
+            self.model.frame(arguments[0])
+        external = {'wrenches': wrenches, 'dwrenches': dwrenches}
+        states, n, with_wrenches = self._checked_states(
+            inputs, {each: external[each] for each in spec.wrenches}, constraints, arguments)
+        key = key_of(self.model, name, arguments, with_wrenches, constraints)
+        if n != 0 and has_kernel(self.model, name, constraints):
+            caller = self._caller(key)
             if caller is None and (n or 0) >= WORTH_WAITING:
-                caller = self._awaited(key, algorithm)
+                caller = self._awaited(key)
             if caller is not None:
                 return caller(*states)
-        return self._in_numpy(algorithm, states, key)
+        return self._in_numpy(key, states)
 
-    def _awaited(self, key, algorithm):
+    def _awaited(self, key):
         """Return the Caller of a key when its kernel has been made; None if it cannot be."""
-        if self.engine is not None:
+        if self.kernels is not None:
             with suppress(DynamicsError):
-                self.engine.wait([key])
-        return self._caller(key, algorithm)
+                self.kernels.wait([key])
+        return self._caller(key)
 
-    def ask_numpy(self, algorithm, wrenches=None, **arrays):
-        """Check the arguments, then answer in NumPy a question that has no kernel."""
-        states, _, pushed = self._checked_states(arrays, {'wrenches': wrenches})
-        shapes = [*((-1,) for _ in arrays), *([(-1, 6)] if pushed else [])]
+    def call_numpy(self, algorithm, wrenches=None, **inputs):
+        """Check the inputs, then compute in NumPy a quantity that has no kernel."""
+        states, _, with_wrenches = self._checked_states(inputs, {'wrenches': wrenches})
+        shapes = [*((-1,) for _ in inputs), *([(-1, 6)] if with_wrenches else [])]
         return self._row_by_row(algorithm, states, shapes)
 
-    def rows(self, algorithm, **arrays):
-        """Answer in NumPy a question that has no kernel; arrays are checked."""
-        n = arguments.batch_size(arrays)
-        return self._row_by_row(algorithm, [_rows_of(array, n) for array in arrays.values()],
-                                [(-1,) for _ in arrays])
+    def rows(self, algorithm, **inputs):
+        """Compute in NumPy a quantity that has no kernel; the inputs are checked already."""
+        n = checks.batch_size(inputs)
+        return self._row_by_row(algorithm, [_rows_of(array, n) for array in inputs.values()],
+                                [(-1,) for _ in inputs])
 
-    def _checked_states(self, arrays, pushes, constraints=(), frame=()):
+    def _checked_states(self, inputs, external, constraints=(), arguments=()):
         """Return (states, number of states or None, whether wrenches are the last of them)."""
-        arrays = {name: arguments.check_configuration(self.model, value) if name == 'q'
-                  else arguments.check_array(name, value, math.prod(
-                      state_shape(self.model, name, constraints, frame)))
-                  for name, value in arrays.items()}
-        forces = {name: {} if push is None else arguments.check_wrenches(self.model, push, name)
-                  for name, push in pushes.items()}
-        n = arguments.batch_size(arrays, **forces)
-        states = [_rows_of(array, n) for array in arrays.values()]
-        pushed = any(forces.values())
-        if pushed:
-            states += [_flat_wrenches(self.model, push, n) for push in forces.values()]
-        return states, n, pushed
+        inputs = {name: check_configuration(self.model, value) if name == 'q'
+                  else checks.check_array(name, value, math.prod(
+                      input_shape(self.model, name, constraints, arguments)))
+                  for name, value in inputs.items()}
+        forces = {name: {} if wrenches is None
+                  else check_wrenches(self.model, wrenches, name)
+                  for name, wrenches in external.items()}
+        n = checks.batch_size(inputs, **forces)
+        states = [_rows_of(array, n) for array in inputs.values()]
+        with_wrenches = any(forces.values())
+        if with_wrenches:
+            states += [_flat_wrenches(self.model, each, n) for each in forces.values()]
+        return states, n, with_wrenches
 
-    def _in_numpy(self, algorithm, states, key):
-        """Ask the algorithm what a kernel would be asked."""
-        answer = self._row_by_row(algorithm, states, state_shapes(self.model, key).values(),
-                                  key.frame)
-        kind = ALL_KERNELS[key.question].kind
-        return tuple.__new__(kind, answer) if isinstance(answer, tuple) else answer
+    # The NumPy path --------------------------------------------------------------------------
 
-    def _row_by_row(self, algorithm, states, shapes, frame=()):
-        """Ask the algorithm state by state; each part of a state is flat."""
+    def _in_numpy(self, key, states):
+        """Compute what the kernel of a key computes."""
+        spec = key.spec
+        if states[0].ndim == 2 and len(states[0]) == 0:  # an empty batch
+            empty = tuple(np.empty((0, *shape)) for shape in result_shapes(self.model, key))
+            return empty[0] if len(empty) == 1 else tuple.__new__(spec.result, empty)
+        algorithm = spec.numpy_algorithm
+        if spec.subject == CONSTRAINTS:
+            def constrained(model, *state):
+                return spec.numpy_algorithm(model, key.constraints, *state)
+            algorithm = constrained
+        found = self._row_by_row(algorithm, states,
+                                 state_shapes(self.model, key).values(), key.arguments)
+        return tuple.__new__(spec.result, found) if isinstance(found, tuple) else found
+
+    def _row_by_row(self, algorithm, states, shapes, arguments=()):
+        """Call the algorithm state by state; each part of a state is flat."""
         def one(*state):
             state = (part.reshape(shape) for part, shape in zip(state, shapes))
-            return algorithm(self.model, *state, *frame)
-        with np.errstate(all='ignore'):  # what is not finite is refused below
+            return algorithm(self.model, *state, *arguments)
+        with np.errstate(all='ignore'):  # results that are not finite are refused below
             if states[0].ndim == 1:
                 return _finite(one(*states))
-            if len(states[0]) == 0:  # the shape of an answer, without an answer
-                shape = one(*(self._anything(state.shape[1]) for state in states))
-                return _map(lambda part: np.empty((0, *np.shape(part))), shape)
-            answers = [one(*row) for row in zip(*states)]
-        if isinstance(answers[0], tuple):
-            return tuple(_finite(np.stack(parts)) for parts in zip(*answers))
-        return _finite(np.stack(answers))
+            if len(states[0]) == 0:  # an empty batch: some state tells the shapes of the results
+                some = one(*(self._some_values(state.shape[1]) for state in states))
+                return _map(lambda part: np.empty((0, *np.shape(part))), some)
+            found = [one(*row) for row in zip(*states)]
+        if isinstance(found[0], tuple):
+            return tuple(_finite(np.stack(parts)) for parts in zip(*found))
+        return _finite(np.stack(found))
 
-    def _anything(self, size):
-        """Return some valid numbers, to learn the shape of an answer."""
+    def _some_values(self, size):
         neutral = configuration.neutral(self.model)
         return neutral if size == len(neutral) else np.zeros(size)
 
@@ -191,17 +233,17 @@ def _threads_from(kernel):
     return WORK_FOR_TWO // max(1, kernel.operations) + 2 * kernel.lanes
 
 
-def _map(function, answer):
-    return tuple(map(function, answer)) if isinstance(answer, tuple) else function(answer)
+def _map(function, result):
+    return tuple(map(function, result)) if isinstance(result, tuple) else function(result)
 
 
-def _finite(answer):
+def _finite(result):
     def check(part):
         part = np.asarray(part, dtype=float)
         if not np.isfinite(part).all():
             raise DynamicsError('the result is not finite: the values are too large')
         return part
-    return _map(check, answer)
+    return _map(check, result)
 
 
 def _rows_of(array, n):

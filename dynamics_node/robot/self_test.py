@@ -1,6 +1,6 @@
-"""Does this library calculate right for this very robot? Laws it has to obey, at random states.
+"""Test that the results for a robot obey the laws of dynamics, at random states.
 
-No other engine is asked: what is compared are questions of one robot that have to fit together.
+No other library is used: results of one robot that must be consistent are compared.
 """
 
 import operator
@@ -10,7 +10,8 @@ import numpy as np
 
 from dynamics_node.algorithms.mass_matrix import SINGULAR
 from dynamics_node.errors import DynamicsError, SingularModel, shown
-from dynamics_node.kernels.keys import QUESTIONS, all_keys
+from dynamics_node.kernels.keys import all_keys
+from dynamics_node.kernels.table import ALL_KERNELS
 from dynamics_node.robot.robot import Robot
 
 MOST_SAMPLES = 1000
@@ -195,20 +196,20 @@ def _inverse_slopes(robot, q, v, a):
 
 
 def _compiled_against_numpy(robot, states):
-    """Each kernel that is ready answers as NumPy does, single states and batches."""
-    engine = robot._answerer.engine
-    if engine is None:
+    """Compare each kernel that is ready with NumPy, single states and batches."""
+    kernels = robot._dispatcher.kernels
+    if kernels is None:
         raise _NotApplicable('compilation is switched off')
     keys = all_keys(robot.model)
-    readiness = {key.question: _readiness(engine, key) for key in keys}
-    ready = [question for question, reason in readiness.items() if not reason]
+    readiness = {key.kernel: _readiness(kernels, key) for key in keys}
+    ready = [name for name, reason in readiness.items() if not reason]
     if not ready:
         raise _NotApplicable(next(iter(readiness.values())))
     in_numpy = type(robot)(robot.model, compile=False)
     q, v, a = (np.array(part) for part in zip(*states))
     given = np.arange(robot.nv) % 2 == 0
     batch = {'q': q, 'v': v, 'a': a, 'tau': in_numpy.inverse_dynamics(q, v, a), 'given': given}
-    found = [_disagreement(robot, in_numpy, question, batch) for question in ready]
+    found = [_disagreement(robot, in_numpy, name, batch) for name in ready]
     worst = max(found, key=lambda one: one.residual / one.tolerance)
     failures = {reason for reason in readiness.values() if reason not in ('', NOT_YET)}
     counts = f'{_several(len(states), "state")}, {len(ready)} of {len(keys)} kernels ready'
@@ -271,38 +272,38 @@ def _relative(error, scale):
 
 
 def _worst(residuals):
-    """Return the largest; what is no number is the worst of all."""
+    """Return the largest residual; NaN counts as infinite."""
     worst = float(np.max(residuals))
     return np.inf if np.isnan(worst) else worst
 
 
-def _readiness(engine, key):
+def _readiness(kernels, key):
     """Return '' for a kernel that is ready, else why it is not."""
-    error = engine.failure(key)
-    if error is not None:  # NumPy answers
-        return f'{key.question} has no kernel: {error}'
-    return '' if engine.is_ready(key) else NOT_YET
+    error = kernels.failure(key)
+    if error is not None:  # the NumPy path is used
+        return f'{key.kernel} has no kernel: {error}'
+    return '' if kernels.is_ready(key) else NOT_YET
 
 
-def _disagreement(robot, in_numpy, question, batch):
-    """Return the _Found of one question: the batch at once, then state by state."""
-    names = QUESTIONS[question].states
-    tolerance = SOLVED if QUESTIONS[question].margins else KERNEL
-    want = _outcome(in_numpy, question, [batch[name] for name in names])
-    distances = [_distance(_outcome(robot, question, [batch[name] for name in names]), want)]
+def _disagreement(robot, in_numpy, kernel, batch):
+    """Return the _Found of one kernel: the batch at once, then state by state."""
+    spec = ALL_KERNELS[kernel]
+    tolerance = SOLVED if spec.margins else KERNEL
+    want = _outcome(in_numpy, kernel, [batch[name] for name in spec.inputs])
+    distances = [_distance(_outcome(robot, kernel, [batch[name] for name in spec.inputs]), want)]
     for k in range(len(batch['q'])) if isinstance(want, list) else ():
-        one = [batch[name] if name == 'given' else batch[name][k] for name in names]
-        distances.append(_distance(_outcome(robot, question, one), [part[k] for part in want]))
-    return _Found(_worst(distances), tolerance, question)
+        one = [batch[name] if name == 'given' else batch[name][k] for name in spec.inputs]
+        distances.append(_distance(_outcome(robot, kernel, one), [part[k] for part in want]))
+    return _Found(_worst(distances), tolerance, kernel)
 
 
-def _outcome(robot, question, arguments):
-    """Return the answers as a list, or the kind of refusal."""
+def _outcome(robot, kernel, arguments):
+    """Return the results as a list, or the type of the error."""
     try:
-        answer = getattr(robot, question)(*arguments)
+        result = getattr(robot, kernel)(*arguments)
     except DynamicsError as error:
         return type(error)
-    return list(answer) if isinstance(answer, tuple) else [answer]
+    return list(result) if isinstance(result, tuple) else [result]
 
 
 def _distance(got, want):

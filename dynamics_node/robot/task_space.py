@@ -1,33 +1,57 @@
-"""What a Robot says in task space: where its frames shall be, and how they shall move."""
+"""Operational space, inverse kinematics and whole-body control of a robot."""
 
-from functools import partial
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from typing import TYPE_CHECKING
 
 import numpy as np
+from numpy.typing import ArrayLike
 
+from dynamics_node import checks
 from dynamics_node.algorithms.analytic_jacobian import analytic_jacobian
-from dynamics_node.algorithms.operational_space import operational_space, reference_inertia
+from dynamics_node.algorithms.operational_space import (
+    OperationalSpace,
+    operational_space,
+    reference_inertia,
+)
+from dynamics_node.checks import at_least_zero
 from dynamics_node.errors import DynamicsError
-from dynamics_node.kernels.keys import key_of
-from dynamics_node.model.checks import at_least_zero
-from dynamics_node.robot import arguments
-from dynamics_node.task_space.bounds import DEFAULT_BOUNDS
-from dynamics_node.task_space.inverse_kinematics import inverse_kinematics
-from dynamics_node.task_space.newton_step import newton_step
+from dynamics_node.kernels.keys import KernelKey, key_of
+from dynamics_node.robot import arguments, task_arguments
+from dynamics_node.robot.argument_types import Constraints, Wrenches
+from dynamics_node.robot.constraint_sets import ConstraintSets
+from dynamics_node.robot.dispatch import Dispatcher
+from dynamics_node.task_space.bounds import DEFAULT_BOUNDS, Bound
+from dynamics_node.task_space.inverse_kinematics import InverseKinematics, inverse_kinematics
+from dynamics_node.task_space.motion import FrameMotion, Tracking
 from dynamics_node.task_space.setting import setting_of
-from dynamics_node.task_space.target import parts_of
-from dynamics_node.task_space.tasks import AXES
+from dynamics_node.task_space.target import Target, parts_of
+from dynamics_node.task_space.tasks import AXES, Task
+
+if TYPE_CHECKING:
+    from dynamics_node.robot.robot import Robot
+    from dynamics_node.task_space.whole_body import WholeBody
 
 TOLERANCE = 1e-6  # of inverse kinematics [m and rad]
 RESTARTS = 64     # of inverse kinematics
 MOST_RESTARTS = 1_000_000  # an hour and more
 
+Motions = FrameMotion | Tracking | Sequence[FrameMotion | Tracking | Sequence]
+
 
 class TaskSpace:
-    """The methods of a Robot that shall do something with its frames."""
+    """The methods of a Robot for its frames; they use the robot's other methods."""
 
-    # Seen from frames ------------------------------------------------------------------------
+    def __init__(self, robot: Robot, dispatcher: Dispatcher, sets: ConstraintSets):
+        self._robot, self._dispatcher, self._sets = robot, dispatcher, sets
+        self._model = dispatcher.model
+        self._stacks: dict = {}  # (frames, axes) -> what _stack returns
 
-    def analytic_jacobian(self, q, frame, rotation='euler_zyx', position='cartesian'):
+    # Operational space -----------------------------------------------------------------------
+
+    def analytic_jacobian(self, q: ArrayLike, frame: str, rotation: str = 'euler_zyx',
+                          position: str = 'cartesian') -> np.ndarray:
         """Return J_A, rates of the parameters of the frame's pose = J_A v, (3 + n, nv).
 
         The position comes first, then the n parameters of the rotation.
@@ -37,10 +61,12 @@ class TaskSpace:
         :param position: 'cartesian', 'cylindrical' or 'spherical'; see spatial/positions.py.
         :raise SingularParametrisation: these parameters cannot follow every motion from there.
         """
-        return analytic_jacobian(self.frame_pose(q, frame), self.jacobian(q, frame), rotation,
-                                 position)
+        return analytic_jacobian(self._robot.frame_pose(q, frame), self._robot.jacobian(q, frame),
+                                 rotation, position)
 
-    def operational_space(self, q, v, frame, axes=None):
+    def operational_space(self, q: ArrayLike, v: ArrayLike, frame: str | Sequence[str],
+                          axes: Sequence[str] | Sequence[Sequence[str]] | None = None
+                          ) -> OperationalSpace:
         """Return the OperationalSpace of a frame, or of a list of frames.
 
         inertia w' + bias + gravity = F is the force that accelerates the chosen axes by w', if the
@@ -54,143 +80,148 @@ class TaskSpace:
             each frame the same; or one such list per frame. None for all six.
         """
         frames, rows, reference = self._stack(frame, axes)
-        q, v = self._side_by_side(q, v)
-        J = [self.jacobian(q, name) for name in frames]
-        rate = [self.jacobian_rate(q, v, name) for name in frames]
-        J, rate = ((part[0] if len(part) == 1 else np.concatenate(part, axis=-2))
-                   for part in (J, rate))
+        robot = self._robot
+        q_rows, v_rows = self._side_by_side(q, v)
+        jacobians = [robot.jacobian(q_rows, name) for name in frames]
+        rates = [robot.jacobian_rate(q_rows, v_rows, name) for name in frames]
+        J, rate = ((parts[0] if len(parts) == 1 else np.concatenate(parts, axis=-2))
+                   for parts in (jacobians, rates))
         if rows is not None:
             J, rate = J[..., rows, :], rate[..., rows, :]
-        gravity = self.gravity_torque(q)
-        coriolis = self.bias_torque(q, v) - gravity
-        return operational_space(J, (rate @ v[..., None])[..., 0], self.mass_matrix_inverse(q),
-                                 coriolis, gravity, reference)
+        gravity = robot.gravity_torque(q_rows)
+        coriolis = robot.bias_torque(q_rows, v_rows) - gravity
+        return operational_space(J, (rate @ v_rows[..., None])[..., 0],
+                                 robot.mass_matrix_inverse(q_rows), coriolis, gravity, reference)
 
     # Inverse kinematics ----------------------------------------------------------------------
 
-    def inverse_kinematics(self, targets, start=None, tolerance=TOLERANCE, restarts=RESTARTS,
-                           seed=0):
+    def inverse_kinematics(self, targets: Target | Sequence[Target],
+                           start: ArrayLike | None = None,
+                           tolerance: float | tuple[float, float] = TOLERANCE,
+                           restarts: int = RESTARTS, seed: int = 0) -> InverseKinematics:
         """Return the InverseKinematics (q, success, error, reason, iterations, restarts).
 
         Newton's method from the start, which finds a solution near it; where that fails, from
-        random configurations. Nothing in reach is no error: the closest configuration found is
-        returned, with its errors and the reason. The limits are kept in any case.
+        random configurations. A target out of reach is no error: the closest configuration found
+        is returned, with its errors and the reason. The limits are kept in any case.
 
         :param targets: a Target or several: a pose, a position, an orientation or an axis each.
         :param start: (nq,), None for the neutral configuration.
         :param tolerance: of positions [m] and rotations [rad], or a pair of both.
         :param restarts: how many random configurations may be tried; 0 stays near the start.
-        :param seed: of those; the same question has the same answer.
+        :param seed: of the random configurations; equal calls return equal results.
         """
-        if self.loops.constraints:
+        if self._robot.loops.constraints:
             raise DynamicsError('inverse_kinematics does not close loops, and this robot has some; '
-                                'ask it without, with_loops(None), or use project_configuration')
-        targets = arguments.check_targets(self.model, targets)
-        start = self.neutral() if start is None else self._single_configuration(start, 'start')
-        return inverse_kinematics(self.model, self._newton_of((parts_of(targets),)), targets, start,
-                                  arguments.check_tolerance(tolerance),
-                                  arguments.check_count('restarts', restarts, MOST_RESTARTS),
-                                  arguments.check_count('seed', seed))
+                                'call it without, with_loops(None), or use project_configuration')
+        wanted = task_arguments.check_targets(self._model, targets)
+        start = (self._robot.neutral() if start is None
+                 else arguments.check_single_configuration(self._model, start, 'start'))
+        return inverse_kinematics(self._model, self.newton_step(wanted), wanted, start,
+                                  task_arguments.check_tolerance(tolerance),
+                                  checks.whole('restarts', restarts, most=MOST_RESTARTS),
+                                  checks.whole('seed', seed))
 
-    def joint_velocities(self, q, tasks, contacts=None, weights=None, preferred=None, damping=0.0):
-        """Return the velocity v (nv,) that moves frames as they shall, at one configuration.
+    def newton_step(self, targets: Sequence[Target]) -> Callable:
+        """Return f(q, goal, limits, caution) -> NewtonStep of checked targets."""
+        return self._dispatcher.positional('newton_step', (parts_of(targets),))
+
+    def keys(self, targets: Target | Sequence[Target]) -> list[KernelKey]:
+        """Return the keys of the kernels that inverse kinematics of some targets needs."""
+        if isinstance(targets, (tuple, list)) and not targets:
+            return []
+        targets = task_arguments.check_targets(self._model, targets)
+        return [key_of(self._model, 'newton_step', (parts_of(targets),))]
+
+    def joint_velocities(self, q: ArrayLike, tasks: Motions, contacts: Constraints = None,
+                         weights: ArrayLike | None = None, preferred: ArrayLike | None = None,
+                         damping: float = 0.0) -> np.ndarray:
+        """Return the velocity v (nv,) that moves frames as the tasks say, at one configuration.
 
         :param tasks: FrameMotion or Tracking, one or a list of equal priority; or a list of such
             lists with strict priorities, the first the highest: no task disturbs one above it.
         :param contacts: constraints that are kept above all tasks; the robot's loops always are.
         :param weights: (nv,) positive, how much each velocity is avoided; None for ones.
-        :param preferred: (nv,) velocity that what is left free comes near to; None for zero.
+        :param preferred: (nv,) velocity that the remaining freedom comes near to; None for zero.
         :param damping: bounds velocities near singularities (eq. 2.195), 0.01 to 0.1 for an arm of
             a metre; tasks and preferences are then not met exactly.
         """
         from dynamics_node.task_space.differential_kinematics import contact_level, joint_velocities
 
-        q = self._single_configuration(q)
-        levels = [[task.rows(self.model, q) for task in level]
-                  for level in arguments.check_motions(self.model, tasks)]
-        held = self._sets.of(None, contacts)
-        if held:
-            levels.insert(0, contact_level(self.model, q, held))
-        if weights is not None:
-            weights = arguments.check_weights('weights', weights, self.nv)
-            if not weights.all():
-                raise DynamicsError('weights: every one must be above zero')
+        nv = self._model.nv
+        q = arguments.check_single_configuration(self._model, q)
+        levels = [[task.rows(self._model, q) for task in level]
+                  for level in task_arguments.check_motions(self._model, tasks)]
+        constraints = self._sets.of(None, contacts)
+        if constraints:
+            levels.insert(0, contact_level(self._model, q, constraints))
+        penalties = checks.check_weights('weights', weights, nv)
+        if penalties is not None and not penalties.all():
+            raise DynamicsError('weights: every one must be above zero')
         if preferred is not None:
-            preferred = arguments.check_single('preferred', preferred, self.nv)
+            preferred = checks.check_single('preferred', preferred, nv)
         damping = at_least_zero('damping', damping)
-        with np.errstate(all='ignore'):  # what is not finite is refused below
-            v = joint_velocities(levels, self.nv, weights, preferred, damping)
+        with np.errstate(all='ignore'):  # results that are not finite are refused below
+            v = joint_velocities(levels, nv, penalties, preferred, damping)
         if not np.isfinite(v).all():
             raise DynamicsError('the result is not finite: the values are too large')
         return v
 
-    # Many tasks at once ----------------------------------------------------------------------
+    # Whole-body control ----------------------------------------------------------------------
 
-    def whole_body(self, q, v, tasks, contacts=None, bounds=DEFAULT_BOUNDS, constraints=None,
-                   passive=None, wrenches=None, stabilisation=None):
+    def whole_body(self, q: ArrayLike, v: ArrayLike, tasks: Sequence[Task],
+                   contacts: Constraints = None, bounds: Sequence[Bound] = DEFAULT_BOUNDS,
+                   constraints: Constraints = None, passive: Sequence[str] | None = None,
+                   wrenches: Wrenches = None, stabilisation: ArrayLike | None = None) -> WholeBody:
         """Return the WholeBody (status, acceleration, torque, forces, errors, active, conflict).
 
         The motion of one state that does the tasks best, level by level, keeps the contacts and
-        all bounds; see task_space/whole_body.py. What cannot be solved says what contradicts what.
+        all bounds; see task_space/whole_body.py. Where there is none, `conflict` names the
+        contradicting bounds.
 
-        :param tasks: of Task; bounds: of Bound, torque limits and friction unless said otherwise.
-        :param contacts: held besides `constraints`, which are the robot's own loops if None.
+        :param tasks: of Task; bounds: of Bound, by default torque limits and friction.
+        :param contacts: constraints in addition to `constraints`, which are the robot's own loops
+            if None.
         :param passive: names of the joints without a motor, None for the loops' own; floating
             joints never have one.
         :param wrenches: {frame: (fx, fy, fz, tx, ty, tz)} as for inverse_dynamics.
         :param stabilisation: (alpha, beta) [1/s] as for constrained_forward_dynamics.
         """
-        # SciPy takes 0.1 s to import: not before somebody asks
+        # SciPy takes 0.1 s to import: only when it is needed
         from dynamics_node.task_space.whole_body import whole_body
 
-        passive = self.model.loops[1] if passive is None else arguments.check_joint_names(
-            self.model, 'passive', passive)
-        setting = setting_of(self.model, self._sets.of(constraints, contacts), passive)
-        q, v = self._single_configuration(q), arguments.check_single('v', v, self.nv)
-        return whole_body(self, q, v, arguments.check_sequence('tasks', tasks), setting,
-                          arguments.check_sequence('bounds', bounds), wrenches,
+        passive = self._model.loops[1] if passive is None else arguments.check_joint_names(
+            self._model, 'passive', passive)
+        setting = setting_of(self._model, self._sets.of(constraints, contacts), passive)
+        return whole_body(self._robot, arguments.check_single_configuration(self._model, q),
+                          checks.check_single('v', v, self._model.nv),
+                          checks.check_sequence('tasks', tasks), setting,
+                          checks.check_sequence('bounds', bounds), wrenches,
                           arguments.check_stabilisation(stabilisation))
 
-    # How they are answered -------------------------------------------------------------------
-
-    def _task_keys(self, targets):
-        """Return the keys of the kernels that some targets need."""
-        if isinstance(targets, (tuple, list)) and not targets:
-            return []
-        targets = arguments.check_targets(self.model, targets)
-        return [key_of(self.model, 'newton_step', (parts_of(targets),))]
-
-    def _swap_in_task(self, key, bind):
-        """Let a kernel answer from now on, see Robot._swap_in."""
-        self._fast[key.question, key.frame] = bind(partial(self._ask_newton, key.frame))
-
-    def _newton_of(self, frame):
-        """Return newton_step for ((frame, kind), ...): the kernel if it is there."""
-        return self._fast.get(('newton_step', frame)) or partial(self._ask_newton, frame)
-
-    def _ask_newton(self, frame, q, goal, limits, caution):
-        return self._answerer.ask('newton_step', newton_step, frame=frame,
-                                  q=q, goal=goal, limits=limits, caution=caution)
+    # Helpers ---------------------------------------------------------------------------------
 
     def _stack(self, frame, axes):
         """Return the frames, their chosen rows (None for all) and the rows' reference inertia."""
-        frames = arguments.check_frames(frame)
-        axes = None if axes is None else arguments.check_axes(axes, len(frames))
-        known = self._fast.get(('stack', frames, axes))
+        frames = task_arguments.check_frames(frame)
+        axes = None if axes is None else task_arguments.check_axes(axes, len(frames))
+        known = self._stacks.get((frames, axes))
         if known is None:
-            reference = reference_inertia(self.model, frames)
+            reference = reference_inertia(self._model, frames)
             rows = None if axes is None else np.array(
                 [6 * k + AXES.index(axis) for k, chosen in enumerate(axes) for axis in chosen])
             known = frames, rows, reference if rows is None else reference[rows]
-            self._fast['stack', frames, axes] = known
+            self._stacks[frames, axes] = known
         return known
 
-    def _side_by_side(self, q, v):
+    def _side_by_side(self, q: ArrayLike, v: ArrayLike) -> tuple[np.ndarray, np.ndarray]:
         """Return q and v as floats, a single one repeated for each row of the other."""
-        if not (type(q) is type(v) is np.ndarray and q.ndim == v.ndim
+        if (type(q) is type(v) is np.ndarray and q.ndim == v.ndim
                 and q.dtype == v.dtype == float):
-            q, v = arguments.check_array('q', q, self.nq), arguments.check_array('v', v, self.nv)
-            n = arguments.batch_size({'q': q, 'v': v})
-            if n is not None:
-                q, v = np.broadcast_to(q, (n, self.nq)), np.broadcast_to(v, (n, self.nv))
-        return q, v
+            return q, v
+        nq, nv = self._model.nq, self._model.nv
+        q_rows, v_rows = checks.check_array('q', q, nq), checks.check_array('v', v, nv)
+        n = checks.batch_size({'q': q_rows, 'v': v_rows})
+        if n is None:
+            return q_rows, v_rows
+        return np.broadcast_to(q_rows, (n, nq)), np.broadcast_to(v_rows, (n, nv))

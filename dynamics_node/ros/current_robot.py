@@ -17,7 +17,7 @@ from dynamics_node.constrained.read_loops import Loops
 from dynamics_node.errors import DynamicsError
 from dynamics_node.model.model import Payload
 from dynamics_node.model.urdf_text import urdf_text
-from dynamics_node.robot.constrained import loops_of
+from dynamics_node.robot.constraint_sets import loops_of
 from dynamics_node.robot.robot import Robot
 from dynamics_node.ros.joint_selection import JointSelection, select_joints
 from dynamics_node.ros.parameters.declared import ModelParameters

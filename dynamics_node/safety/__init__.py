@@ -1,9 +1,10 @@
-"""Wanted torque -> permitted torque. Pure: NumPy only, the time comes in with every call.
+"""Turn a wanted torque into a permitted one. Pure: the time comes with every call.
 
-limits_of: what the robot can bear, joint by joint, as the URDF or the user says.
-Settings: how strict the gate is: ages, ramps, margins, what "safe" means.
-gate_limits_of: both together, as numbers ready to be enforced.
-Gate: the only producer of a torque that may be published: enable, step, tick, disable, last.
+limits_of: the limits of a robot, joint by joint, from the URDF or from the user.
+SafetySettings: how strict the gate is: ages, ramps, margins, the safe torque.
+gate_limits_of: both together, as the numbers that the gate enforces.
+Gate: the only producer of a torque that may be published: enable, step, tick, disable,
+    shutdown_sequence.
 """
 
 from dynamics_node.safety.faults import Refused
@@ -13,6 +14,5 @@ from dynamics_node.safety.limits import JointLimits, limits_of
 from dynamics_node.safety.records import Measured, Proposal, Release, State, Status
 from dynamics_node.safety.settings import SafetySettings
 
-__all__ = ['Gate', 'JointLimits', 'Measured', 'Proposal', 'Refused', 'Release', 'GateLimits',
-           'SafetySettings',
-           'State', 'Status', 'limits_of', 'gate_limits_of']
+__all__ = ['Gate', 'GateLimits', 'JointLimits', 'Measured', 'Proposal', 'Refused', 'Release',
+           'SafetySettings', 'State', 'Status', 'gate_limits_of', 'limits_of']

@@ -1,4 +1,4 @@
-"""How much time has passed? Calls bring the time; a clock that jumps is found out here."""
+"""Measure the time between calls that bring the time themselves; detect a clock that jumps."""
 
 import math
 
@@ -6,21 +6,22 @@ from dynamics_node.safety.faults import CLOCK, Fault
 
 
 class Clock:
-    """Turn the `now` of each call into the time since the one before.
+    """Turn the `now` of each call into the time since the call before.
 
-    After a jump the time goes on from where the clock is then; of the jump nothing has passed.
+    After a jump the time goes on from the new value; the jump itself counts as no time.
     """
 
-    def __init__(self, max_step):
+    def __init__(self, max_step: float) -> None:
         self.max_step = max_step
-        self._now = None
+        self._now: float | None = None
 
-    def stop(self):
+    def stop(self) -> None:
         """Forget the time: the next call begins anew."""
         self._now = None
 
-    def advance(self, now):
+    def advance(self, now: float) -> tuple[float, Fault | None]:
         """Return (seconds since the last call, None), or (0, a Fault) after a jump."""
+        now = float(now)   # a NumPy scalar would make every later sum one, and slow
         before, self._now = self._now, now if math.isfinite(now) else None
         if self._now is None:
             return 0.0, Fault(CLOCK, f'the time is {now}')

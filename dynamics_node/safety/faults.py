@@ -1,4 +1,4 @@
-"""What makes the gate stop? The kinds of fault, and whether they leave a state to trust."""
+"""Name the kinds of fault, and which of them leave a joint state to trust."""
 
 from typing import NamedTuple
 
@@ -21,32 +21,33 @@ MODEL_CHANGED = 'model changed'
 OUTSIDE = 'from outside'
 GATE = 'gate'
 
-# After one of these the state is as good as before, and with it the torque that holds gravity.
+# After one of these the joint state is still valid, and with it the torque that holds gravity.
 STATE_IS_TRUSTED = frozenset(
     {POSITION, VELOCITY, OTHER_PUBLISHER, REFERENCE_STALE, TORQUE_MALFORMED, TORQUE_NOT_FINITE,
      OUTSIDE})
 
 
 class Fault(NamedTuple):
-    """Why a torque is refused."""
+    """The reason why a torque is refused."""
 
     kind: str    # one of the above
-    text: str    # what, where, how much
+    text: str    # which joint or value, and by how much
 
     @property
-    def trusts_state(self):
+    def trusts_state(self) -> bool:
+        """Whether the joint state is still valid."""
         return self.kind in STATE_IS_TRUSTED
 
 
 class Refused(DynamicsError):
     """The gate cannot be enabled; the message says why.
 
-    :ivar kind: that of a fault, or 'limits unknown', 'no model', 'no state', 'decaying'.
+    :ivar kind: kind of a fault, or 'limits unknown', 'no model', 'no state', 'decaying'.
     """
 
-    def __init__(self, kind, text):
+    def __init__(self, kind: str, text: str) -> None:
         self.kind, self.text = kind, text
         super().__init__(text)
 
-    def __reduce__(self):
+    def __reduce__(self) -> tuple:
         return Refused, (self.kind, self.text)

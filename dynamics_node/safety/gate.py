@@ -1,4 +1,4 @@
-"""The only producer of a torque that may be published.
+"""Release torques that may be published; there is no other producer of one.
 
 The contract, kept by every Release without exception:
 
@@ -6,100 +6,116 @@ The contract, kept by every Release without exception:
  2. It differs from the one before by no more than the slew limits allow in the time between them;
     the first after `enable` differs so from the effort that `enable` started from.
  3. It is computed from a joint state no older than max_state_age, or from earlier releases alone.
- 4. Nothing is released before `enable`, nor after a disable or a fault once its way to the safe
-    torque is done. A fault stays until `enable`, which is refused as long as its cause is there.
+ 4. Nothing is released before `enable`, nor after a disable or a fault once the ramp to the safe
+    torque is done. A fault lasts until `enable`, which is refused as long as its cause lasts.
     Nothing but `enable` enables: no restart, no end of a fault, no change of model.
- 5. A disable, a fault and an exit end in the safe torque, exactly, by the contract all the way.
+ 5. A disable, a fault and a shutdown end in the safe torque, exactly, and keep 1. to 4. until then.
 
-What is safe, `safe_action`: 'gravity' goes to the torque that holds the arm still where it is, and
-leaves it as the last message, so that the arm does not drop. 'zero' goes to zero. 'hold' goes to
-zero too, after a fault only when hold_time has passed. After a fault that leaves no state to trust
-(it is stale, jumped, not finite, ... or the clock did) 3. forbids gravity: then it is as 'hold'.
+The safe torque, `safe_action`: 'gravity' goes to the torque that holds the arm still where it is,
+and leaves it as the last message, so that the arm does not drop. 'zero' goes to zero. 'hold' goes
+to zero too, after a fault only when hold_time has passed. After a fault that leaves no state to
+trust (it is stale, jumped, not finite, ... or the clock jumped) 3. forbids gravity: then 'gravity'
+acts as 'hold'.
 
 The gate has no clock: `now` [s] comes with every call, on the clock that stamps the joint states.
-It is not for several threads at once.
+It is not safe for several threads at once.
 """
 
 import math
 from collections import Counter
+from collections.abc import Sequence
 
-import numpy as np
+from numpy.typing import ArrayLike
 
-from dynamics_node.robot.arguments import check_kind
+from dynamics_node.checks import check_kind
 from dynamics_node.safety.clock import Clock
 from dynamics_node.safety.faults import GATE, MODEL_CHANGED, OUTSIDE, Fault, Refused
 from dynamics_node.safety.gate_limits import GateLimits
 from dynamics_node.safety.limit_fade import fade_near_limits
-from dynamics_node.safety.ramp import TorqueRamp, stairs
-from dynamics_node.safety.records import Release, State, Status
-from dynamics_node.safety.small_vectors import every, some, vector, within
+from dynamics_node.safety.ramp import TorqueRamp, torque_steps
+from dynamics_node.safety.records import Proposal, Release, State, Status
+from dynamics_node.safety.small_vectors import all_within, numbers
 from dynamics_node.safety.state_checks import StateChecks, publisher_fault
+from dynamics_node.safety.torque_limits import limit_effort, limit_slew
 
 ACTIVE = (State.RAMPING_IN, State.ENABLED)   # the wanted torque is followed
 EFFORT, SLEW, POSITION, VELOCITY = 'effort', 'slew', 'position', 'velocity'
 
+Limited = Sequence[tuple[str, str]]   # pairs (which limit, which joint)
+
 
 class Gate:
-    """Release what is wanted, as far as the contract permits.
+    """Release the wanted torque, as far as the contract permits.
 
-    `step` on every joint state (or at a fixed rate), `tick` on a timer, at least twice within
-    max_state_age; what they return is to be published. The rest is `enable` and `disable`.
+    Call `step` on every joint state (or at a fixed rate) and `tick` on a timer, at least twice
+    within max_state_age; publish what they return. The rest is `enable` and `disable`.
     """
 
-    def __init__(self, rules=None):
+    def __init__(self, limits: GateLimits | None = None) -> None:
         """Begin disabled.
 
-        :param rules: see gate_limits_of; None: there is no model yet.
+        :param limits: see gate_limits_of; None: there is no model yet.
         """
-        _check_rules(rules)
-        self._state, self._fault = State.DISABLED, None
-        self._released, self._refused, self._limited = 0, Counter(), Counter()
-        self._adopt(rules)
+        _check_limits(limits)
+        self._state = State.DISABLED
+        self._fault: Fault | None = None
+        self._released = 0
+        self._refused: Counter[str] = Counter()
+        self._limited: Counter[tuple[str, str]] = Counter()
+        self._apply_limits(limits)
 
-    def _adopt(self, rules):
-        self._rules, self._next_rules, self._pending = rules, None, False
-        self._clock = Clock(rules.settings.max_clock_step if rules else math.inf)
-        self._watch = StateChecks(rules) if rules else None
-        self._rest()
+    def _apply_limits(self, limits: GateLimits | None) -> None:
+        # None without a model; then the gate is idle, and no method gets as far as using them.
+        self._limits: GateLimits = limits   # type: ignore[assignment]
+        self._state_checks: StateChecks = (
+            StateChecks(limits) if limits else None)   # type: ignore[assignment]
+        self._next_limits: GateLimits | None = None
+        self._limits_pending = False
+        self._clock = Clock(limits.settings.max_clock_step if limits else math.inf)
+        self._become_idle()
 
-    def _rest(self):
-        """Release nothing from now on."""
-        self._ramp = self._last = None   # where a ramp began; what was released last, nv floats
-        self._spoken = False             # whether anything was released since `enable`
-        self._to_gravity = False         # whether the way down ends in the torque of gravity
-        self._elapsed = self._since = 0.0   # [s] since the ramp began; since the last release
+    def _become_idle(self) -> None:
+        """Release nothing until `enable`."""
+        # None while idle
+        self._ramp: TorqueRamp = None           # type: ignore[assignment]
+        self._last: tuple[float, ...] = None    # type: ignore[assignment]  # last torque, or start
+        self._has_released = False     # whether anything was released since `enable`
+        self._to_gravity = False       # whether the ramp out ends in the torque of gravity
+        self._ramp_time = 0.0          # [s] since the ramp began
+        self._since_release = 0.0      # [s] since the last release
         if self._state is not State.FAULT:
             self._state = State.DISABLED
-        if self._pending:
-            self._adopt(self._next_rules)
+        if self._limits_pending:
+            self._apply_limits(self._next_limits)
 
-    # What it says ----------------------------------------------------------------------------
+    # State -----------------------------------------------------------------------------------
 
     @property
-    def state(self):
+    def state(self) -> State:
+        """The State of the gate."""
         return self._state
 
     @property
-    def idle(self):
+    def idle(self) -> bool:
         """Whether nothing will be released until `enable`."""
         return self._last is None
 
-    def status(self):
+    def status(self) -> Status:
         """Return the Status, for diagnostics."""
         return Status(self._state, self.idle, self._fault.text if self._fault else '',
                       self._released, Counter(self._refused), Counter(self._limited))
 
-    # What the user asks ----------------------------------------------------------------------
+    # Requests --------------------------------------------------------------------------------
 
-    def enable(self, now, proposal):
-        """Begin to release torques, ramping in; a fault is over with that.
+    def enable(self, now: float, proposal: Proposal | None) -> None:
+        """Begin to release torques, ramping in; this ends a fault.
 
-        The ramp begins at what was released last if its way to the safe torque is still under way,
-        else at the measured effort, or where that is unknown at unknown_start. When enabled
-        already, nothing happens.
+        The ramp begins at the last release if the ramp to the safe torque is still under way, else
+        at the measured effort, or at unknown_start where that is unknown. No effect when enabled
+        already.
 
         :param proposal: as for `step`, of this moment; None if nothing is measured yet.
-        :raise Refused: why not. All is then as it was.
+        :raise Refused: why not; the gate is then unchanged.
         """
         if self._state in ACTIVE:
             return
@@ -108,239 +124,224 @@ class Gate:
         except Refused as refusal:
             self._refused[f'enable: {refusal.kind}'] += 1
             raise
-        self._last = tuple(start.tolist())
-        self._ramp, self._elapsed = TorqueRamp(start, self._rules.settings.ramp_in_time), 0.0
+        self._last = tuple(start)
+        self._ramp, self._ramp_time = TorqueRamp(start, self._limits.settings.ramp_in_time), 0.0
         self._state, self._fault, self._to_gravity = State.RAMPING_IN, None, False
 
-    def disable(self, now):
-        """Ramp out to the safe torque; then nothing more is released. A fault stays one."""
+    def disable(self, now: float) -> None:
+        """Ramp out to the safe torque, then release nothing more. A fault remains one."""
         if self._state not in ACTIVE:
             return
-        fault = self._passed(now)
+        fault = self._advance_clock(now)
         if fault:
-            self._fall(fault)
+            self._enter_fault(fault)
         else:
             self._state = State.RAMPING_OUT
-            self._go_down(to_gravity=self._rules.settings.safe_action == 'gravity')
+            self._start_ramp_out(to_gravity=self._limits.settings.safe_action == 'gravity')
 
-    def trip(self, now, text):
-        """Fault for a reason that the gate cannot see, an exception for example."""
+    def report_fault(self, now: float, text: str) -> None:
+        """Enter a fault that the gate cannot detect itself, an exception for example."""
         if self.idle:
             return
-        jump = self._passed(now)
-        self._fall(Fault(OUTSIDE, str(text)))
+        jump = self._advance_clock(now)
+        self._enter_fault(Fault(OUTSIDE, str(text)))
         if jump:
-            self._fall(jump)
+            self._enter_fault(jump)
 
-    def renew(self, rules):
-        """Go by other rules from now on: the model, a limit or a setting has changed.
+    def change_limits(self, limits: GateLimits | None) -> None:
+        """Enforce other limits from now on: the model, a limit or a setting has changed.
 
-        If something is still being released, that is a fault. Its torque decays by the rules it
-        began with, under the names it began with; until then `enable` is refused.
+        While torques are released this is a fault. They decay under the limits and the joint names
+        that they began with; until that is done `enable` is refused.
 
-        :param rules: None: there is no model until the next change.
+        :param limits: None: there is no model until the next change.
         """
-        _check_rules(rules)
+        _check_limits(limits)
         if not self.idle:
-            self._fall(Fault(MODEL_CHANGED, 'the model or its limits changed'))
+            self._enter_fault(Fault(MODEL_CHANGED, 'the model or its limits changed'))
         if self.idle:
-            self._adopt(rules)
+            self._apply_limits(limits)
         else:
-            self._pending, self._next_rules = True, rules
+            self._limits_pending, self._next_limits = True, limits
 
-    # What the node does ----------------------------------------------------------------------
+    # Releases --------------------------------------------------------------------------------
 
-    def step(self, now, proposal):
-        """Return the Release of a proposal, or None: nothing is to be published.
+    def step(self, now: float, proposal: Proposal) -> Release | None:
+        """Return the Release of a proposal, or None: publish nothing.
 
         :param now: [s]
-        :param proposal: see Proposal; the torque is not looked at on the way down.
+        :param proposal: see Proposal; its torque is ignored while ramping out.
         """
-        if self.idle:
+        if self._last is None:
             return None
-        fault = self._passed(now) or self._proposal_fault(now, proposal)
+        fault = self._advance_clock(now) or self._proposal_fault(now, proposal)
         if fault:
-            self._fall(fault)
-        if self._state in ACTIVE:
-            return self._follow(np.asarray(proposal.torque, dtype=float))
-        return self._descend()
+            self._enter_fault(fault)
+        return self._follow() if self._state in ACTIVE else self._continue_ramp_out()
 
-    def tick(self, now):
-        """Return a Release if it is due by time alone, when no joint state comes any more."""
+    def tick(self, now: float) -> Release | None:
+        """Return a Release if one is due by time alone, when joint states no longer arrive."""
         if self.idle:
             return None
-        fault = self._passed(now) or self._watch.age_fault(now)
+        fault = self._advance_clock(now) or self._state_checks.age_fault(now)
         if fault:
-            self._fall(fault)
+            self._enter_fault(fault)
         needs_state = self._state in ACTIVE or self._to_gravity
-        return None if needs_state else self._descend()
+        return None if needs_state else self._continue_ramp_out()
 
-    def shutdown_sequence(self, now):
+    def shutdown_sequence(self, now: float) -> tuple[Release, ...]:
         """Return the Releases that end in the safe torque, for a process about to end.
 
-        They are to be published exit_period apart; the first repeats what was released last. It
-        takes less than a second. The gate is idle afterwards. Gravity is the one of the last joint
-        state, if that is no older than max_state_age now: no other will come.
+        Publish them exit_period apart; the first repeats the last release, and all take less than a
+        second. The gate is idle afterwards. Gravity is that of the last joint state, provided it is
+        no older than max_state_age now: no other will come.
         """
-        if not self._spoken:
-            self._rest()
+        if not self._has_released:
+            self._become_idle()
             return ()
-        rules, settings = self._rules, self._rules.settings
-        gravity = (settings.safe_action == 'gravity' and not self._watch.age_fault(now)
+        limits, settings = self._limits, self._limits.settings
+        gravity = (settings.safe_action == 'gravity' and not self._state_checks.age_fault(now)
                    and (self._state is not State.FAULT or self._to_gravity))
-        safe = self._watch.gravity if gravity else rules.zero
-        releases = tuple(self._sealed(effort.tolist()) for effort in stairs(
-            np.array(self._last), safe, settings.ramp_out_time, rules.slew, settings.exit_period))
-        self._rest()
+        safe = self._state_checks.gravity if gravity else limits.zero
+        releases = tuple(filter(None, map(self._release, torque_steps(
+            self._last, safe, settings.ramp_out_time, limits.slew, settings.exit_period))))
+        self._become_idle()
         return releases
 
-    # How it goes -----------------------------------------------------------------------------
+    # Checks ----------------------------------------------------------------------------------
 
-    def _passed(self, now):
-        """Let the time pass since the last call; return the Fault of a clock that jumped."""
+    def _advance_clock(self, now: float) -> Fault | None:
+        """Add the time since the last call; return the Fault of a clock that jumped."""
         passed, fault = self._clock.advance(now)
-        self._elapsed += passed
-        self._since += passed
+        self._ramp_time += passed
+        self._since_release += passed
         return fault
 
-    def _proposal_fault(self, now, proposal):
-        """Return the Fault of a proposal, or None: of as much of it as will be used."""
+    def _proposal_fault(self, now: float, proposal: Proposal) -> Fault | None:
+        """Return the Fault of as much of a proposal as will be used, or None."""
         if self._state is State.FAULT and not self._to_gravity:
             return None
-        fault = self._watch.state_fault(now, proposal) or publisher_fault(proposal)
+        fault = self._state_checks.state_fault(now, proposal) or publisher_fault(proposal)
         if fault or self._state not in ACTIVE:
             return fault
-        return self._watch.wish_fault(proposal)
+        return self._state_checks.request_fault(proposal)
 
-    def _permitted_start(self, now, proposal):
+    def _permitted_start(self, now: float, proposal: Proposal | None) -> Sequence[float]:
         """Return the torque to ramp in from, or raise Refused."""
-        if self._pending:
+        if self._limits_pending:
             raise Refused('decaying', 'the torque of the former model is still decaying')
-        if self._rules is None or not self._rules.limits.driven.any():
+        if self._limits is None or not self._limits.joints.driven.any():
             raise Refused('no model', 'there is no robot model with a joint to drive')
-        if self._rules.unlimited:
+        if self._limits.unknown_effort:
             raise Refused('limits unknown', 'the effort limit is unknown of '
-                          f"{', '.join(self._rules.unlimited)}; give one, or set unknown_effort to "
-                          "'assume' and assumed_effort to what each of them can bear")
+                          f"{', '.join(self._limits.unknown_effort)}; give one, or set "
+                          "unknown_effort to 'assume' and assumed_effort to what each of them can "
+                          'bear')
         if proposal is None:
             raise Refused('no state', 'no joint state has been measured')
         if self.idle:
             self._clock.stop()
-        watch = StateChecks(self._rules)
-        fault = (self._passed(now) or watch.state_fault(now, proposal)
-                 or publisher_fault(proposal) or watch.wish_fault(proposal))
+        checks = StateChecks(self._limits)
+        fault = (self._advance_clock(now) or checks.state_fault(now, proposal)
+                 or publisher_fault(proposal) or checks.request_fault(proposal))
         if fault:
             raise Refused(fault.kind, fault.text)
-        self._watch = watch
-        return self._start(proposal.measured.effort) if self.idle else np.array(self._last)
+        self._state_checks = checks
+        return self._start(proposal.measured.effort) if self._last is None else self._last
 
-    def _start(self, effort):
+    def _start(self, measured: ArrayLike | None) -> Sequence[float]:
         """Return the measured effort within the limits, unknown_start where it is unknown."""
-        rules = self._rules
-        unknown = self._watch.gravity if rules.settings.unknown_start == 'gravity' else rules.zero
-        effort = vector(effort, rules.limits.nv)
+        limits = self._limits
+        unknown = (self._state_checks.gravity if limits.settings.unknown_start == 'gravity'
+                   else limits.zero)
+        effort = None if measured is None else numbers(measured, limits.joints.nv)
         if effort is None:
             return unknown
-        return rules.clip(np.where(np.isfinite(effort), effort, unknown))
+        return limit_effort(limits, [x if math.isfinite(x) else other
+                                     for x, other in zip(effort, unknown)])[0]
 
-    def _follow(self, wanted):
-        """Release what is wanted, limited, guarded and ramped in."""
-        rules, watch, limited = self._rules, self._watch, []
-        if watch.open and self._state is State.ENABLED:
-            torque = self._unlimited(wanted.tolist())
-            if torque is not None:
-                return self._sealed(torque)
-        torque = rules.clip(wanted)
-        self._note(limited, EFFORT, (torque != wanted) & rules.limits.driven)
-        if not watch.open:
+    # Torques ---------------------------------------------------------------------------------
+
+    def _follow(self) -> Release | None:
+        """Release the wanted torque, limited, faded near limits, and ramped in."""
+        limits, checks = self._limits, self._state_checks
+        torque: Sequence[float]
+        torque, joints = limit_effort(limits, checks.torque)
+        limited = self._count_limited(EFFORT, joints) if joints else []
+        if checks.near_limits:
             torque, by_position, by_velocity = fade_near_limits(
-                rules, torque, watch.gravity, watch.position, watch.v)
-            self._note(limited, POSITION, by_position)
-            self._note(limited, VELOCITY, by_velocity)
+                limits, torque, checks.gravity, checks.position, checks.v)
+            limited += self._count_limited(POSITION, by_position)
+            limited += self._count_limited(VELOCITY, by_velocity)
         if self._state is State.RAMPING_IN:
-            torque = self._ramp.towards(torque, self._elapsed)
-            if self._ramp.share(self._elapsed) == 1.0:
+            torque = self._ramp.towards(torque, self._ramp_time)
+            if self._ramp.share(self._ramp_time) == 1.0:
                 self._state = State.ENABLED
-        return self._release(torque, limited)
+        return self._release_slew_limited(torque, limited)
 
-    def _unlimited(self, wanted):
-        """Return what is wanted if neither effort nor slew limits it, as nearly always; or None.
-
-        The same comparisons as in clip and _release, over plain numbers.
-        """
-        time = min(self._since, self._rules.settings.max_state_age)
-        torque = []
-        for x, last, most, slew in zip(wanted, self._last, self._rules.most, self._rules.slews):
-            if most == 0.0:
-                x = 0.0  # nothing drives it
-            reach = slew * time
-            if not (-most <= x <= most and last - reach <= x <= last + reach):
-                return None
-            torque.append(x)
-        return torque
-
-    def _fall(self, fault):
-        """Latch a fault and go down; the first one stays, but a later one can cost the state."""
+    def _enter_fault(self, fault: Fault) -> None:
+        """Latch a fault and ramp out; a later one counts only if it takes the state's trust."""
         if self._state is State.FAULT and (fault.trusts_state or not self._to_gravity):
             return
         self._refused[fault.kind] += 1
         if self._state is not State.FAULT:
             self._state, self._fault = State.FAULT, fault
-        settings = self._rules.settings
+        settings = self._limits.settings
         to_gravity = settings.safe_action == 'gravity' and fault.trusts_state
         at_once = to_gravity or settings.safe_action == 'zero'
-        self._go_down(to_gravity, 0.0 if at_once else settings.hold_time)
+        self._start_ramp_out(to_gravity, 0.0 if at_once else settings.hold_time)
 
-    def _go_down(self, to_gravity, hold=0.0):
-        """Begin the way to the safe torque; who has said nothing yet is there already."""
-        if not self._spoken:
-            self._rest()
+    def _start_ramp_out(self, to_gravity: bool, hold: float = 0.0) -> None:
+        """Begin the ramp to the safe torque, or be idle at once if nothing was released yet."""
+        if not self._has_released:
+            self._become_idle()
             return
-        self._to_gravity, self._elapsed = to_gravity, 0.0
-        self._ramp = TorqueRamp(np.array(self._last), self._rules.settings.ramp_out_time, hold)
+        self._to_gravity, self._ramp_time = to_gravity, 0.0
+        self._ramp = TorqueRamp(self._last, self._limits.settings.ramp_out_time, hold)
 
-    def _descend(self):
-        """Release the next torque on the way to the safe one; the last is the safe one."""
+    def _continue_ramp_out(self) -> Release | None:
+        """Release the next torque of the ramp to the safe one, which is the last of all."""
         if self.idle:
             return None
-        safe = self._watch.gravity if self._to_gravity else self._rules.zero
-        release = self._release(self._ramp.towards(safe, self._elapsed), [])
-        if self._ramp.share(self._elapsed) == 1.0 and every(release.effort == safe):
-            self._rest()
+        safe = self._state_checks.gravity if self._to_gravity else self._limits.zero
+        release = self._release_slew_limited(self._ramp.towards(safe, self._ramp_time))
+        if release and release.numbers == tuple(safe) and self._ramp.share(self._ramp_time) == 1.0:
+            self._become_idle()
         return release
 
-    def _release(self, torque, limited):
-        """Release a torque, as far as the slew limits let it."""
-        rules = self._rules
-        reach = rules.slew * min(self._since, rules.settings.max_state_age)
-        last = np.array(self._last)
-        effort = np.minimum(np.maximum(torque, last - reach), last + reach)
-        self._note(limited, SLEW, effort != torque)
-        return self._sealed(effort.tolist(), limited)
+    def _release_slew_limited(self, torque: Sequence[float],
+                              limited: Limited = ()) -> Release | None:
+        """Release a torque, as far as the slew limits allow."""
+        torque, joints = limit_slew(
+            self._limits, torque, self._last,
+            min(self._since_release, self._limits.settings.max_state_age))
+        if joints:
+            limited = [*limited, *self._count_limited(SLEW, joints)]
+        return self._release(torque, limited)
 
-    def _sealed(self, effort, limited=()):
-        """Return the Release of plain numbers: the one place where there is one.
+    def _release(self, torque: Sequence[float], limited: Limited = ()) -> Release | None:
+        """Return the Release of a torque; no other place makes one.
 
-        No way leads here with more than the limits allow.
+        The check is a second line of defence: no path leads here with more than the limits allow.
         """
-        if not within(effort, self._rules.most):
-            self._fall(Fault(GATE, f'the gate itself is wrong, it was about to release {effort}'))
+        if not all_within(torque, self._limits.effort):
+            self._enter_fault(
+                Fault(GATE, f'the gate itself is wrong, it was about to release {list(torque)}'))
             if self.idle:  # nothing was released yet
                 return None
-            effort, limited = self._last, ()
-        self._last, self._spoken, self._since = tuple(effort), True, 0.0
+            torque, limited = self._last, ()
+        self._last, self._has_released, self._since_release = tuple(torque), True, 0.0
         self._released += 1
-        return Release(self._last, self._rules.limits.names, tuple(limited))
+        return Release(self._last, self._limits.joints.names, tuple(limited))
 
-    def _note(self, limited, which, mask):
-        """Add what was limited, and count it."""
-        if some(mask):
-            names = self._rules.limits.names
-            hits = [(which, name) for name, hit in zip(names, mask.tolist()) if hit]
-            limited.extend(hits)
-            self._limited.update(hits)
+    def _count_limited(self, which: str, joints: Sequence[int]) -> list[tuple[str, str]]:
+        """Count the joints that a limit changed; return the pairs (which limit, which joint)."""
+        names = self._limits.joints.names
+        pairs = [(which, names[k]) for k in joints]
+        self._limited.update(pairs)
+        return pairs
 
 
-def _check_rules(rules):
-    if rules is not None:
-        check_kind('rules', rules, GateLimits)
+def _check_limits(limits: GateLimits | None) -> None:
+    if limits is not None:
+        check_kind('limits', limits, GateLimits)

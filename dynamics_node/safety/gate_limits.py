@@ -1,54 +1,52 @@
-"""What exactly is enforced? Limits and settings together, as numbers ready for use."""
+"""Combine joint limits and safety settings into the numbers that the gate enforces."""
 
 from dataclasses import dataclass
 
 import numpy as np
 
+from dynamics_node.checks import check_kind
 from dynamics_node.errors import DynamicsError
-from dynamics_node.robot.arguments import check_kind
 from dynamics_node.safety.limits import JointLimits
 from dynamics_node.safety.settings import EXIT_TIME, LARGEST, SafetySettings
 
-TENTH = 0.1         # of its range is the most that margin and tolerance take of a joint
-NARROWEST = 1e-9    # of all margins, so that one can divide by them
+LARGEST_SHARE = 0.1    # of the range of a joint that margin and tolerance may have
+LEAST_MARGIN = 1e-9    # of all margins, so that one can divide by them
 
 
 @dataclass(frozen=True, eq=False)
 class GateLimits:
-    """The numbers that the gate enforces; vectors are (nv,), read-only."""
+    """The numbers that the gate enforces; vectors have nv entries, in the order of v.
 
-    limits: JointLimits
+    They are tuples of floats, not arrays: see small_vectors.py.
+    """
+
+    joints: JointLimits
     settings: SafetySettings
-    unlimited: tuple           # driven joints whose effort limit is unknown and not to be assumed
-    zero: np.ndarray
-    effort: np.ndarray         # 0 where nothing drives
-    slew: np.ndarray           # per second
-    lower: np.ndarray
-    upper: np.ndarray
-    margin: np.ndarray         # pushes fade this far before them
-    tolerance: np.ndarray      # this far beyond them is a fault
-    velocity: np.ndarray       # inf = none
-    velocity_span: np.ndarray  # pushes fade this far below it
-    velocity_fault: np.ndarray
-    jump_speed: np.ndarray     # what a position changes by at most, per second
-    open_lower: np.ndarray     # from here
-    open_upper: np.ndarray     # to here, and
-    open_speed: np.ndarray     # up to here nothing fades
-    most: tuple                # the effort limits as plain numbers
-    slews: tuple               # the slew limits
-    ease: tuple                # per joint (lower, upper, speed) of the open, and its jump speed
+    unknown_effort: tuple[str, ...]       # actuated joints without an effort limit, none assumed
+    places: tuple[int, ...]               # which entry of q belongs to each of v
+    zero: tuple[float, ...]
+    effort: tuple[float, ...]             # [N m or N], 0 where no motor acts
+    slew: tuple[float, ...]               # [N m/s or N/s]
+    lower: tuple[float, ...]              # [rad or m]
+    upper: tuple[float, ...]
+    position_margin: tuple[float, ...]    # pushes fade this far before a position limit
+    position_tolerance: tuple[float, ...]   # this far beyond one is a fault
+    velocity: tuple[float, ...]           # [rad/s or m/s], inf = none
+    velocity_margin: tuple[float, ...]    # pushes fade this far below it
+    velocity_fault: tuple[float, ...]     # a fault from here on
+    jump_speed: tuple[float, ...]         # greatest change of a position, per second
+    # Per joint: its index, the least and greatest position and the greatest speed at which no push
+    # fades, all below LARGEST, and its jump_speed.
+    zones: tuple[tuple[int, float, float, float, float], ...]
 
-    def clip(self, torque):
-        """Return the torque within the effort limits; what is not a number stays so."""
-        return np.minimum(np.maximum(torque, -self.effort), self.effort)
-
-    def position(self, q):
-        """Return the entry of q that belongs to each of v, a fresh (nv,)."""
-        return q[self.limits.position]
+    def position(self, q: list[float]) -> list[float]:
+        """Return the entry of q that belongs to each of v."""
+        # only a floating joint has more entries in q than in v
+        return q if len(q) == len(self.places) else [q[k] for k in self.places]
 
 
-def gate_limits_of(limits, settings=None):
-    """Return the Rules that follow from Limits and Settings.
+def gate_limits_of(limits: JointLimits, settings: SafetySettings | None = None) -> GateLimits:
+    """Return the GateLimits that follow from the limits of the joints and the settings.
 
     :raise DynamicsError: a slew limit too low to reach the safe torque before the process ends.
     """
@@ -63,36 +61,36 @@ def gate_limits_of(limits, settings=None):
     _check_slew(limits, effort, slew)
 
     lower, upper = np.where(driven, limits.lower, -np.inf), np.where(driven, limits.upper, np.inf)
-    span = TENTH * (upper - lower)
+    share = LARGEST_SHARE * (upper - lower)
     known = driven & np.isfinite(limits.velocity)
     velocity = np.where(known, limits.velocity, np.inf)
     fault = np.where(known, (1.0 + settings.velocity_tolerance) * velocity, np.inf)
-    fade = np.where(known, settings.velocity_margin * limits.velocity, 1.0)
-    margin = np.maximum(np.minimum(settings.position_margin, span), NARROWEST)
-    fade = np.maximum(fade, NARROWEST)
+    margin = np.maximum(np.minimum(settings.position_margin, share), LEAST_MARGIN)
+    velocity_margin = np.maximum(
+        np.where(known, settings.velocity_margin * limits.velocity, 1.0), LEAST_MARGIN)
     vectors = {
         'zero': np.zeros(limits.nv), 'effort': effort, 'slew': slew, 'lower': lower, 'upper': upper,
-        'margin': margin, 'tolerance': np.minimum(settings.position_tolerance, span),
-        'velocity': velocity, 'velocity_span': fade, 'velocity_fault': fault,
-        'jump_speed': np.where(known, fault, np.where(driven, settings.jump_speed, LARGEST)),
-        'open_lower': lower + margin, 'open_upper': upper - margin, 'open_speed': velocity - fade}
-    for vector in vectors.values():
-        vector.flags.writeable = False
-    unlimited = () if assumed else tuple(np.array(limits.names)[unknown].tolist())
-    return GateLimits(limits, settings, unlimited, **vectors, most=tuple(effort.tolist()),
-                 slews=tuple(slew.tolist()), ease=_ease(vectors))
+        'position_margin': margin,
+        'position_tolerance': np.minimum(settings.position_tolerance, share),
+        'velocity': velocity, 'velocity_margin': velocity_margin, 'velocity_fault': fault,
+        'jump_speed': np.where(known, fault, np.where(driven, settings.jump_speed, LARGEST))}
+    return GateLimits(limits, settings,
+                      () if assumed else tuple(np.array(limits.names)[unknown].tolist()),
+                      tuple(limits.position.tolist()),
+                      **{name: tuple(vector.tolist()) for name, vector in vectors.items()},
+                      zones=_zones(lower + margin, upper - margin, velocity - velocity_margin,
+                                   vectors['jump_speed']))
 
 
-def _ease(vectors):
-    """Return what a joint far from all limits keeps to, as plain numbers."""
-    return tuple(zip(np.maximum(vectors['open_lower'], -LARGEST).tolist(),
-                     np.minimum(vectors['open_upper'], LARGEST).tolist(),
-                     np.minimum(vectors['open_speed'], LARGEST).tolist(),
-                     vectors['jump_speed'].tolist()))
+def _zones(lower: np.ndarray, upper: np.ndarray, speed: np.ndarray,
+           jump_speed: np.ndarray) -> tuple[tuple[int, float, float, float, float], ...]:
+    return tuple(zip(range(len(lower)), np.maximum(lower, -LARGEST).tolist(),
+                     np.minimum(upper, LARGEST).tolist(), np.minimum(speed, LARGEST).tolist(),
+                     jump_speed.tolist()))
 
 
-def _check_slew(limits, effort, slew):
-    """A slew limit must let the torque go from one effort limit to the other during an exit."""
+def _check_slew(limits: JointLimits, effort: np.ndarray, slew: np.ndarray) -> None:
+    """Refuse a slew limit that an exit from one effort limit to the other would exceed."""
     for name, most, rate in zip(limits.names, effort, slew):
         if 2.0 * most > rate * EXIT_TIME * (1.0 + 1e-9):
             raise DynamicsError(

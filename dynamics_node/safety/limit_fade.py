@@ -1,44 +1,47 @@
-"""May a joint be pushed further that way? Near a limit of position or velocity ever less.
+"""Fade a push towards a limit: the nearer a joint is to it, the less it is pushed further.
 
-A torque is what holds gravity plus a push. Only a push moves a joint, so only that is scaled:
-    released = gravity + share * (torque - gravity),   share = 1 in the open, 0 at the limit
-An arm at rest at its limit is thus held there: gravity compensation does not fade with the guard,
-nor does the arm sag. A push away from the limit, or against the motion, is never scaled.
+A torque is what balances gravity plus a push. Only a push moves a joint, so only that is scaled:
+    released = gravity + share * (torque - gravity),   share = 1 far from the limit, 0 at it
+An arm at rest at its limit is thus held there: gravity compensation does not fade, and the arm does
+not sag. A push away from the limit, or against the motion, is never scaled.
 """
 
+from collections.abc import Sequence
 from typing import NamedTuple
 
-import numpy as np
-
-from dynamics_node.safety.small_vectors import some
+from dynamics_node.safety.gate_limits import GateLimits
 
 
 class FadedTorque(NamedTuple):
-    """A torque that has passed the guards."""
+    """A torque whose pushes towards a limit are scaled down."""
 
-    torque: np.ndarray         # (nv,)
-    by_position: np.ndarray    # (nv,) bool, whose push was scaled down
-    by_velocity: np.ndarray
-
-
-def in_the_open(rules, position, speed):
-    """Return whether every joint is far from its limits; then there is nothing to guard."""
-    return not (some(position > rules.open_upper) or some(position < rules.open_lower)
-                or some(speed > rules.open_speed))
+    torque: list[float]       # nv entries [N m or N]
+    by_position: list[int]    # entries whose push was scaled near a position limit
+    by_velocity: list[int]    # likewise near a velocity limit
 
 
-def fade_near_limits(rules, torque, gravity, position, v):
-    """Return the Guarded torque.
+def fade_near_limits(limits: GateLimits, torque: Sequence[float], gravity: Sequence[float],
+                     position: Sequence[float], v: Sequence[float]) -> FadedTorque:
+    """Return the FadedTorque.
 
-    :param torque: (nv,), and gravity, (nv,): both within the effort limits.
+    :param torque: nv entries, and gravity, nv entries: both within the effort limits.
     """
-    push = torque - gravity
-    room = np.where(push > 0.0, rules.upper - position, position - rules.lower)
-    position_share = room / rules.margin
-    velocity_share = np.where(push * v > 0.0,
-                              (rules.velocity - np.abs(v)) / rules.velocity_span, 1.0)
-    share = np.maximum(np.minimum(position_share, velocity_share), 0.0)
-    pushed = push != 0.0
-    # A share below 1 takes more off a push than rounding adds: this stays within the limits.
-    torque = np.where(share < 1.0, gravity + share * push, torque)
-    return FadedTorque(torque, pushed & (position_share < 1.0), pushed & (velocity_share < 1.0))
+    result: list[float] = []
+    by_position: list[int] = []
+    by_velocity: list[int] = []
+    for x, holding, p, velocity, lower, upper, margin, fastest, span in zip(
+            torque, gravity, position, v, limits.lower, limits.upper, limits.position_margin,
+            limits.velocity, limits.velocity_margin):
+        push = x - holding
+        position_share = (upper - p if push > 0.0 else p - lower) / margin
+        velocity_share = (fastest - abs(velocity)) / span if push * velocity > 0.0 else 1.0
+        share = max(min(position_share, velocity_share), 0.0)
+        if push != 0.0 and share < 1.0:
+            if position_share < 1.0:
+                by_position.append(len(result))
+            if velocity_share < 1.0:
+                by_velocity.append(len(result))
+            # A share below 1 takes more off a push than rounding adds: within the limits.
+            x = holding + share * push
+        result.append(x)
+    return FadedTorque(result, by_position, by_velocity)

@@ -1,12 +1,14 @@
-"""What can the robot bear, joint by joint? As the URDF says, or as the user knows better."""
+"""Collect the limits of every joint: from the URDF, or given by the user."""
 
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 
 import numpy as np
 
+from dynamics_node.checks import check_sequence, finite, mapping
 from dynamics_node.errors import DynamicsError, UnknownName, shown
-from dynamics_node.model.checks import finite, mapping
-from dynamics_node.robot.arguments import check_robot, check_sequence
+from dynamics_node.robot.arguments import check_robot
+from dynamics_node.robot.robot import Robot
 from dynamics_node.safety.settings import LARGEST
 
 
@@ -14,10 +16,10 @@ from dynamics_node.safety.settings import LARGEST
 class JointLimits:
     """Limits of every degree of freedom, in the order of v; nan = unknown."""
 
-    names: tuple            # of the entries of v
+    names: tuple[str, ...]  # of the entries of v
     nq: int
-    position: np.ndarray    # (nv,) which entry of q
-    driven: np.ndarray      # (nv,) bool; nothing is released for the others
+    position: np.ndarray    # (nv,) int, which entry of q
+    driven: np.ndarray      # (nv,) bool: actuated; nothing is released for the others
     turning: np.ndarray     # (nv,) bool: continuous, a full turn is no motion
     lower: np.ndarray       # (nv,) [rad or m], -inf = none
     upper: np.ndarray       # (nv,) [rad or m], inf = none
@@ -26,18 +28,22 @@ class JointLimits:
     slew: np.ndarray        # (nv,) [N m/s or N/s], nan = derived from the effort limit
 
     @property
-    def nv(self):
+    def nv(self) -> int:
+        """The number of degrees of freedom."""
         return len(self.names)
 
 
-def limits_of(robot, joints=None, effort=None, slew=None, velocity=None, position=None):
-    """Return the Limits of a robot.
+def limits_of(robot: Robot, joints: Sequence[str] | None = None,
+              effort: Mapping[str, float] | None = None, slew: Mapping[str, float] | None = None,
+              velocity: Mapping[str, float] | None = None,
+              position: Mapping[str, tuple[float, float]] | None = None) -> JointLimits:
+    """Return the JointLimits of a robot.
 
-    :param joints: names of the driven joints; None: all of one degree of freedom.
+    :param joints: names of the actuated joints; None: all of one degree of freedom.
     :param effort: {joint: limit} instead of the URDF's [N m or N]; velocity [rad/s or m/s] alike.
     :param slew: {joint: limit} of the change of effort [N m/s or N/s].
     :param position: {joint: (lower, upper)} instead of the URDF's [rad or m].
-    :raise DynamicsError: a joint that is not there or not one to drive, a limit that is none.
+    :raise DynamicsError: an unknown joint, one that cannot be actuated, or an invalid limit.
     """
     places = [(joint, k) for joint in check_robot(robot).model.joints
               for k in range(joint.v.stop - joint.v.start)]
@@ -71,7 +77,7 @@ def _place(single, name):
 
 
 def _with(what, limits, others, single):
-    """Return the limits with those that the user gives; one beyond LARGEST is none."""
+    """Return the limits, replaced where the user gives one; beyond LARGEST is unknown."""
     limits = np.where(limits <= LARGEST, limits, np.nan)
     for name, value in _by_joint(what, others).items():
         k = _place(single, name)

@@ -1,44 +1,47 @@
-"""From one torque to another in a given time."""
+"""Lead a torque to another one in a given time."""
 
 import math
+from collections.abc import Sequence
 from typing import NamedTuple
-
-import numpy as np
 
 
 class TorqueRamp(NamedTuple):
-    """A torque that stays for a while and then goes to a target, which may move."""
+    """A torque that is kept for a while and then goes to a target, which may move."""
 
-    start: np.ndarray     # (nv,)
-    duration: float       # [s]
-    hold: float = 0.0     # [s] before it
+    start: Sequence[float]   # nv entries
+    duration: float          # [s]
+    hold: float = 0.0        # [s] before it
 
-    def share(self, elapsed):
-        """Return how much of the way is done after that many seconds, 0 to 1."""
+    def share(self, elapsed: float) -> float:
+        """Return which part of the ramp is done after that many seconds, 0 to 1."""
         if elapsed >= self.hold + self.duration:
             return 1.0
         return (elapsed - self.hold) / self.duration if elapsed > self.hold else 0.0
 
-    def towards(self, target, elapsed):
+    def towards(self, target: Sequence[float], elapsed: float) -> Sequence[float]:
         """Return the torque after that many seconds, between start and target."""
         share = self.share(elapsed)
         if share == 1.0:
             return target  # to the bit
-        torque = (1.0 - share) * self.start + share * target
-        # rounding must not carry it past either end, where a limit may be
-        return np.minimum(np.maximum(torque, np.minimum(self.start, target)),
-                          np.maximum(self.start, target))
+        torque = []
+        for a, b in zip(self.start, target):
+            x = (1.0 - share) * a + share * b
+            # rounding must not carry it past either end, where a limit may be
+            least, most = (a, b) if a < b else (b, a)
+            torque.append(most if x > most else least if x < least else x)
+        return torque
 
 
-def stairs(start, end, duration, slew, period):
-    """Return torques `period` apart that go from start to end, both included, [(nv,)].
+def torque_steps(start: Sequence[float], end: Sequence[float], duration: float,
+                 slew: Sequence[float], period: float) -> list[Sequence[float]]:
+    """Return torques `period` apart that go from start to end, both included.
 
-    :param duration: that it takes [s], longer if the slew limits demand it.
-    :param slew: (nv,) [N m/s or N/s]; where it is zero, start and end are the same.
+    :param duration: of the whole [s], longer if the slew limits demand it.
+    :param slew: nv entries [N m/s or N/s]; where one is zero, start and end are the same.
     """
-    change = np.abs(end - start)
-    moving = change > 0.0
-    duration = max([duration, *(change[moving] / slew[moving])])
+    for a, b, rate in zip(start, end, slew):
+        if a != b:
+            duration = max(duration, abs(b - a) / rate)
     count = max(1, math.ceil(duration / period))
     ramp = TorqueRamp(start, float(count))
     return [ramp.towards(end, k) for k in range(count + 1)]

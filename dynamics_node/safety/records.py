@@ -1,4 +1,4 @@
-"""What goes into the gate, what comes out, what it says of itself."""
+"""Records that enter and leave the gate: Measured, Proposal, Release, State, Status."""
 
 from collections import Counter
 from enum import Enum
@@ -8,57 +8,57 @@ import numpy as np
 
 
 class State(Enum):
-    """Where the gate is."""
+    """The state of the gate."""
 
     DISABLED = 'disabled'        # releases nothing
     RAMPING_IN = 'ramping in'    # from the effort before enable to the wanted torque
     ENABLED = 'enabled'          # releases the wanted torque, limited
-    RAMPING_OUT = 'ramping out'  # disabled, on the way to the safe torque
-    FAULT = 'fault'              # latched: on the way to the safe torque, then nothing
+    RAMPING_OUT = 'ramping out'  # disabled, ramping to the safe torque
+    FAULT = 'fault'              # latched: ramping to the safe torque, then nothing
 
 
 class Measured(NamedTuple):
-    """The joints as they were measured."""
+    """A measured joint state."""
 
-    stamp: float      # when, of the oldest entry [s], on the clock of the gate's `now`
+    stamp: float      # of the oldest entry [s], on the clock of the gate's `now`
     q: np.ndarray     # (nq,)
     v: np.ndarray     # (nv,)
     # The command that would change nothing, (nv,); nan where unknown. None if the efforts that the
-    # driver measures mean something else than those it takes (currents; gravity in only one).
-    effort: np.ndarray = None
+    # driver measures differ in meaning from its commands (currents; gravity in only one of them).
+    effort: np.ndarray | None = None
 
 
 class Proposal(NamedTuple):
-    """A torque that somebody wants, and all that decides whether it may be had."""
+    """A wanted torque, and all that decides whether it is released."""
 
     torque: np.ndarray               # wanted, (nv,) [N m or N]
     # The command that holds the joints still where they are, (nv,): the gravity torque, less what
     # the driver adds on its own.
     gravity: np.ndarray
-    measured: Measured               # what both were computed from
-    reference_age: float = None      # [s]; None if the mode follows none
-    other_publisher: bool = False    # somebody else speaks on the command topic
+    measured: Measured               # that both were computed from
+    reference_age: float | None = None# [s]; None if the mode follows none
+    other_publisher: bool = False    # there is another publisher on the command topic
 
 
 class Release(NamedTuple):
     """A torque that may be published."""
 
-    numbers: tuple        # nv floats [N m or N]
-    names: tuple          # of its entries: after a change of model still those of the former
-    limited: tuple = ()   # pairs (which limit, which joint)
+    numbers: tuple[float, ...]   # nv entries [N m or N]
+    names: tuple[str, ...]       # of its entries: after a change of model still the former ones
+    limited: tuple[tuple[str, str], ...] = ()   # pairs (which limit, which joint)
 
     @property
-    def effort(self):
-        """The numbers as an array of their own, (nv,)."""
+    def effort(self) -> np.ndarray:
+        """The numbers as a new array, (nv,)."""
         return np.array(self.numbers)
 
 
 class Status(NamedTuple):
-    """What the gate says of itself."""
+    """The status of the gate, for diagnostics."""
 
     state: State
     idle: bool            # nothing will be released until enable
     reason: str           # of the fault; '' without one
-    released: int         # torques, since the beginning
-    refused: Counter      # faults and refused enables, by kind
-    limited: Counter      # limits met, by (which limit, which joint)
+    released: int         # torques since the gate was made
+    refused: Counter[str]   # faults and refused enables, by kind
+    limited: Counter[tuple[str, str]]   # limits met, by (which limit, which joint)

@@ -1,9 +1,9 @@
-"""Rigid motion: rotations, poses, twists, wrenches and inertias. Knows no robot.
+"""Rigid-body motion: rotations, poses, twists, wrenches and inertias. Imports nothing of a robot.
 
-so3, se3, inertia and solve are made of +, -, *, /, sin, cos and sqrt, so they run on floats, on
-complex numbers and on NumPy object arrays of symbols alike. 6-vectors are (angular, linear), as in
-the seed: Kim, Lie group formulation of articulated rigid body dynamics, 2012.
+so3, se3, inertia and solve use only +, -, *, /, sin, cos and sqrt (but for the functions marked
+"for floats"), so they run on floats, complex numbers and NumPy object arrays of symbols. 6-vectors
+are (angular, linear), as in Kim, Lie group formulation of articulated rigid body dynamics, 2012.
 
-rotations, positions, rate_maps and moving are for people: every way to write a pose down, many at
-once, each checked by name.
+rotations, positions and rate_maps convert between the parametrisations of a pose, many poses at
+once, and check their arguments.
 """

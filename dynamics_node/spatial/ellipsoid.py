@@ -1,24 +1,26 @@
-"""Which solid ellipsoid has the same mass and inertia as this body? The inertia, to look at."""
+"""Compute the solid ellipsoid with the mass and inertia of a body, to draw inertias."""
 
 from typing import NamedTuple
 
 import numpy as np
 
-THINNEST = 1e-3  # [m] of a half axis: a rod, a plate, and what no solid can be, are still seen
+from dynamics_node.spatial.inertia import Inertia
+
+THINNEST = 1e-3  # [m] least half axis, so that rods, plates and unphysical inertias stay visible
 
 
 class Ellipsoid(NamedTuple):
-    """A solid ellipsoid of even density."""
+    """A solid ellipsoid of uniform density."""
 
     centre: np.ndarray      # (3,) [m]
     axes: np.ndarray        # (3, 3) right-handed unit vectors, as columns
     half_axes: np.ndarray   # (3,) along them [m]
 
 
-def equivalent_ellipsoid(inertia):
-    """Return the Ellipsoid of an Inertia with mass, in the axes of the body.
+def equivalent_ellipsoid(inertia: Inertia) -> Ellipsoid:
+    """Return the Ellipsoid of an Inertia of positive mass, in the axes of the body.
 
-    Of a solid ellipsoid  I_1 = m (b^2 + c^2) / 5,  so  a^2 = 5 (I_2 + I_3 - I_1) / (2 m).
+    A solid ellipsoid has  I_1 = m (b^2 + c^2) / 5,  hence  a^2 = 5 (I_2 + I_3 - I_1) / (2 m).
     """
     moments, axes = np.linalg.eigh(inertia.tensor_about_com())
     if np.linalg.det(axes) < 0.0:

@@ -1,10 +1,12 @@
-"""Generalised inertia: of one rigid body, and of a body with an articulated tree behind it."""
+"""Represent inertias: of one rigid body, and of an articulated body (a body with its subtree)."""
 
 from typing import NamedTuple
 
 import numpy as np
+from numpy.typing import ArrayLike
 
 from dynamics_node.spatial import so3
+from dynamics_node.spatial.se3 import Pose
 from dynamics_node.spatial.solve import symmetric
 
 
@@ -29,8 +31,8 @@ class Inertia(NamedTuple):
         return np.concatenate([self.tensor @ w + so3.cross(self.moment, v),
                                self.mass * v - so3.cross(self.moment, w)])
 
-    def seen_from(self, T):
-        """Return the inertia in frame A of a body known in frame B, T: {A} -> {B} (eq. 21).
+    def seen_from(self, T: Pose) -> 'Inertia':
+        """Return the inertia in frame A of a body given in frame B, T: {A} -> {B} (eq. 21).
 
         Rotate, then shift: with h' = R m c,
         I_A = R I R' - [h'][p] - [p][h'] - m [p][p].
@@ -40,21 +42,21 @@ class Inertia(NamedTuple):
         return Inertia(self.mass, h + self.mass * T.p,
                        symmetric(T.R @ self.tensor @ T.R.T - half - half.T))
 
-    def matrix(self):
+    def matrix(self) -> np.ndarray:
         """Return the symmetric 6 x 6 matrix (eq. 22)."""
         return articulated(self).matrix()
 
     @property
-    def second_moment(self):
+    def second_moment(self) -> np.ndarray:
         """The integral of r r' dm = tr(I)/2 1 - I, (3, 3) [kg m^2]."""
         return 0.5 * np.trace(self.tensor) * np.eye(3) - self.tensor
 
     @property
-    def com(self):
+    def com(self) -> np.ndarray:
         """The centre of mass [m]; the frame's origin for a body without mass."""
         return self.moment / self.mass if self.mass else np.zeros(3)
 
-    def tensor_about_com(self):
+    def tensor_about_com(self) -> np.ndarray:
         """Return the moment of inertia about the centre of mass, in the frame's axes [kg m^2]."""
         C = so3.skew(self.com)
         return self.tensor + self.mass * (C @ C)
@@ -63,7 +65,7 @@ class Inertia(NamedTuple):
 ZERO = Inertia(0.0, np.zeros(3), np.zeros((3, 3)))
 
 
-def from_com(mass, com, tensor):
+def from_com(mass: float, com: ArrayLike, tensor: ArrayLike) -> Inertia:
     """Return the inertia of a body given about its centre of mass (eq. 22, parallel axes)."""
     com = np.asarray(com, dtype=float)
     C = so3.skew(com)
@@ -73,7 +75,7 @@ def from_com(mass, com, tensor):
 class BlockInertia(NamedTuple):
     """A linear map of twists to wrenches by its 3 x 3 blocks: [[A, B], [C, D]].
 
-    The articulated-body inertia of the seed (eq. 43) is the symmetric case, C = B'.
+    The articulated-body inertia of Kim 2012 (eq. 43) is the symmetric case, C = B'.
     """
 
     A: np.ndarray
@@ -92,28 +94,28 @@ class BlockInertia(NamedTuple):
         return np.concatenate([self.A @ w + self.B @ v, self.C @ w + self.D @ v])
 
     @property
-    def T(self):
+    def T(self) -> 'BlockInertia':
         """The transposed map."""
         return BlockInertia(self.A.T, self.C.T, self.B.T, self.D.T)
 
-    def seen_from(self, T):
+    def seen_from(self, T: Pose) -> 'BlockInertia':
         """Return Ad*_{T^-1} X Ad_{T^-1}: the map in frame A of a map in frame B, T: {A} -> {B}."""
         A, B, C, D = (T.R @ block @ T.R.T for block in self)
         P = so3.skew(T.p)
         PD = P @ D
         return BlockInertia(A + P @ C - (B + PD) @ P, B + PD, C - D @ P, D)
 
-    def matrix(self):
+    def matrix(self) -> np.ndarray:
         """Return the 6 x 6 matrix."""
         return np.block([[self.A, self.B], [self.C, self.D]])
 
 
-def articulated(inertia):
+def articulated(inertia: Inertia) -> BlockInertia:
     """Return the blocks of a rigid body's inertia (eq. 22)."""
     H = so3.skew(inertia.moment)
     return BlockInertia(inertia.tensor, H, H.T, inertia.mass * np.eye(3))
 
 
-def outer(F, G):
+def outer(F: np.ndarray, G: np.ndarray) -> BlockInertia:
     """Return F G' as blocks, for wrenches or columns of wrenches (6, k)."""
     return BlockInertia(F[:3] @ G[:3].T, F[:3] @ G[3:].T, F[3:] @ G[:3].T, F[3:] @ G[3:].T)

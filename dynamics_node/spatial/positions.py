@@ -1,15 +1,15 @@
-"""How else can a position be written down? Cartesian, cylindrical and spherical coordinates.
+"""Convert positions to cylindrical and spherical coordinates (Hutter 2017, section 2.2).
 
-kind           chi                                    where two chi are one position
+kind           chi                                    where chi is not unique
 'cartesian'    x, y, z [m]                            nowhere
 'cylindrical'  rho [m], theta [rad], z [m]            rho = 0: theta = 0 is returned
 'spherical'    r [m], theta, phi [rad]                on the z axis: theta = 0 is returned
 
 theta is the angle about z from x, phi the angle from z. Any number of positions at once, (.., 3).
-Seed 001, section 2.2.
 """
 
 import numpy as np
+from numpy.typing import ArrayLike
 
 from dynamics_node.errors import DynamicsError, shown
 from dynamics_node.spatial.rotations import numbers
@@ -17,20 +17,7 @@ from dynamics_node.spatial.rotations import numbers
 POSITIONS = ('cartesian', 'cylindrical', 'spherical')
 
 
-def to_cartesian(kind, chi):
-    """Return x, y, z, (.., 3), of the parameters chi, (.., 3) (eq. 2.4, 2.6, 2.8)."""
-    chi = checked(kind, chi)
-    if kind == 'cartesian':
-        return chi
-    distance, theta, third = np.moveaxis(chi, -1, 0)
-    if kind == 'cylindrical':
-        rho, z = distance, third
-    else:
-        rho, z = distance * np.sin(third), distance * np.cos(third)
-    return np.stack([rho * np.cos(theta), rho * np.sin(theta), z], axis=-1)
-
-
-def from_cartesian(kind, r):
+def from_cartesian(kind: str, r: ArrayLike) -> np.ndarray:
     """Return the parameters chi, (.., 3), of the positions r, (.., 3): rho, r >= 0, phi <= pi."""
     r = checked('cartesian', r)
     _known(kind)
@@ -43,8 +30,11 @@ def from_cartesian(kind, r):
     return np.stack([np.hypot(rho, z), theta, np.arctan2(rho, z)], axis=-1)
 
 
-def checked(kind, chi):
-    """Return chi as an array of finite numbers, (.., 3)."""
+def checked(kind: str, chi: ArrayLike) -> np.ndarray:
+    """Return chi as an array of finite numbers, (.., 3).
+
+    :raise DynamicsError: an unknown kind, a wrong shape, or a number that is not finite.
+    """
     _known(kind)
     chi = numbers(kind, chi)
     if chi.dtype.kind not in 'fiuc' or chi.shape[-1:] != (3,):

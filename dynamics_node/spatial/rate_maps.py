@@ -1,37 +1,38 @@
-r"""How fast do the parameters of a position or a rotation change when the body moves?
+r"""Compute the maps between velocities and the rates of position or rotation parameters.
 
-velocity = E(chi) chi',   chi' = E(chi)^-1 velocity:
+velocity = E(chi) chi',   chi' = E(chi)^-1 velocity.
 
-of a position its velocity, of a rotation the angular velocity, both in the axes of A (the world's).
-The rates of a 'matrix' are nine, row by row. Where a kind has more than three parameters they are
-bound (unit length, orthogonal axes): E is zero on rates that would break the bond and E^-1 makes
-none, so that E E^-1 = 1 always, and E^-1 E chi' = chi' for rates that keep it.
+The velocity is that of the position, or the angular velocity of the rotation, in the axes of A (the
+world). The rates of a 'matrix' are nine, row by row. Kinds with more than three parameters obey a
+condition (unit length, orthogonal axes): E is zero on rates that violate it and E^-1 returns none,
+so that E E^-1 = 1 always, and E^-1 E chi' = chi' for rates that satisfy it.
 
-Seed 001, eq. 2.10-2.17 and 2.82-2.107. There E of the angle and axis (2.102) has no factor
-1 - n n', without which it is right only for n . n' = 0; and the last terms of 2.95 read omega.
+Hutter 2017, eq. 2.10-2.17 and 2.82-2.107, with two corrections: E of angle and axis (2.102) lacks
+the factor 1 - n n', without which it holds only for n . n' = 0; the last terms of 2.95 are omega.
 """
 
 from typing import NamedTuple
 
 import numpy as np
+from numpy.typing import ArrayLike
 
 from dynamics_node.errors import SingularParametrisation
 from dynamics_node.spatial import positions, rotations, so3
 from dynamics_node.spatial.rotations import skew
 
-# Where the parameters would have to move a million times faster than the body does there is no
-# answer: that is within 0.3 arc seconds of the lock of Euler angles.
+# Least clearance: the parameters then move a million times faster than the body. Euler angles reach
+# it within 0.3 arc seconds of gimbal lock.
 SINGULAR = 1e-6
 
 
 class InverseRateMap(NamedTuple):
-    """E^-1, and how far from singular it is."""
+    """E^-1, and its distance from a singularity."""
 
     matrix: np.ndarray     # (n, 3), or (.., n, 3)
     clearance: np.ndarray  # () or (..): 1 / |E^-1|, so that |chi'| <= |velocity| / clearance
 
 
-def rate_map(kind, chi):
+def rate_map(kind: str, chi: ArrayLike) -> np.ndarray:
     """Return E with velocity = E chi', (.., 3, n).
 
     :param kind: of positions.POSITIONS or rotations.SIZES.
@@ -50,11 +51,11 @@ def rate_map(kind, chi):
     return _euler_map(kind, chi)
 
 
-def inverse_rate_map(kind, chi):
+def inverse_rate_map(kind: str, chi: ArrayLike) -> InverseRateMap:
     """Return the InverseRateMap: E^-1, (.., n, 3), and its clearance.
 
-    :raise SingularParametrisation: some motion of the body is none of the parameters, or nearly so:
-        the clearance of one chi is below SINGULAR.
+    :raise SingularParametrisation: no rate of the parameters gives some motion of the body: the
+        clearance of one chi is below SINGULAR.
     """
     U, s, Vt = np.linalg.svd(rate_map(kind, chi), full_matrices=False)
     clearance = s[..., -1]
@@ -66,7 +67,7 @@ def inverse_rate_map(kind, chi):
 
 
 def _position_map(kind, chi):
-    """Eq. 2.12, 2.15, 2.16: the columns are the unit vectors, times their lever."""
+    """Return E by eq. 2.12, 2.15, 2.16: the columns are the unit vectors times their levers."""
     if kind == 'cartesian':
         return np.broadcast_to(np.eye(3), (*chi.shape, 3)).copy()
     distance, theta, phi = np.moveaxis(chi, -1, 0)
@@ -79,7 +80,7 @@ def _position_map(kind, chi):
 
 
 def _euler_map(kind, chi):
-    """Columns: the three axes, turned by the angles before them (eq. 2.86, 2.88, 2.90, 2.92)."""
+    """Return E: its columns are the axes, rotated by the angles before (eq. 2.86 to 2.92)."""
     i, j, k = rotations.euler_axes(kind)
     once = rotations.about(i, chi[..., 0])
     twice = once @ rotations.about(j, chi[..., 1])
@@ -88,20 +89,20 @@ def _euler_map(kind, chi):
 
 
 def _quaternion_map(chi):
-    """E = 2 [w 1 + [u], -u] for (u, w) = chi (eq. 2.96, 2.98)."""
+    """Return E = 2 [w 1 + [u], -u] for (u, w) = chi (eq. 2.96, 2.98)."""
     u, w = chi[..., :3], chi[..., 3:]
     return 2.0 * np.concatenate([skew(u) + w[..., None] * np.eye(3), -u[..., None]], axis=-1)
 
 
 def _angle_axis_map(chi):
-    """E = [n, (sin t 1 + (1 - cos t) [n]) (1 - n n')] (eq. 2.102), where 1 - n n' = -[n]^2."""
+    """Return [n, (sin t 1 + (1 - cos t) [n]) (1 - n n')] (eq. 2.102); 1 - n n' = -[n]^2."""
     angle, N = chi[..., :1, None], skew(chi[..., 1:])
     turned = -np.sin(angle) * (N @ N) + (1.0 - np.cos(angle)) * N
     return np.concatenate([chi[..., 1:, None], turned], axis=-1)
 
 
 def _matrix_map(R):
-    """From R' = [omega] R: omega_i is half of the sum of [e_i] R times R', entry by entry."""
+    """Return E from dR/dt = [omega] R: omega_i is half the sum of ([e_i] R) * dR/dt by entries."""
     turned = skew(np.eye(3)) @ R[..., None, :, :]
     return 0.5 * turned.reshape(*R.shape[:-2], 3, 9)
 

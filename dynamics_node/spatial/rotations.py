@@ -1,25 +1,28 @@
-"""How else can a rotation be written down? Eight parametrisations, each to and from the matrix.
+"""Convert rotations between the matrix and seven other parametrisations (Hutter 2017, section 2.4).
 
-kind               chi                            where two chi are one rotation
+kind               chi                            where chi is not unique
 'matrix'           (3, 3)                         nowhere
 'quaternion'       x, y, z, w                     chi and -chi; w >= 0 is returned
-'angle_axis'       angle [rad], nx, ny, nz        no turn: any axis is right, z is returned
-'rotation_vector'  angle times axis [rad]         full turns; at most half a turn is returned
+'angle_axis'       angle [rad], nx, ny, nz        angle 0: any axis is valid, z is returned
+'rotation_vector'  angle times axis [rad]         full turns; a length of at most pi is returned
 'euler_zyx'        z, y, x [rad]                  y = +-pi/2, else y within it is returned
 'euler_xyz'        x, y, z                        the same
 'euler_zyz'        z, y, z                        y = 0 or pi, else y between is returned
 'euler_zxz'        z, x, z                        x the same
 
-R = C_AB: its columns are the axes of B in A. Euler angles turn about the axes of the body, in the
-order of the name: R = C_z(chi_0) C_y(chi_1) C_x(chi_2). Where a rotation has several chi one of
-them is returned, to full precision; that no chi' follows a motion there is said by rate_maps.
+R = C_AB: its columns are the axes of B in A. Euler angles rotate about the axes of the body, in the
+order of the name: R = C_z(chi_0) C_y(chi_1) C_x(chi_2). Where a rotation has several chi, one of
+them is returned, to full precision; rate_maps reports the singularity.
 
-Any number of rotations at once: chi (.., n), R (.., 3, 3). Seed 001, section 2.4. Three places of
-it do not serve as printed: entry (1, 2) of eq. 2.37 ends in s_z1 c_z2, not c_z1 s_z2; the arcus
-cosine of 2.49 loses half the digits near no turn; 2.50 and the signs of 2.55 fail at half a turn.
+Any number of rotations at once: chi (.., n), R (.., 3, 3). Corrections to the equations as printed:
+entry (1, 2) of eq. 2.37 ends in s_z1 c_z2, not c_z1 s_z2; the arc cosine of 2.49 is inaccurate for
+small angles (half the digits); 2.50 and the signs of 2.55 fail at half a turn.
 """
 
+from collections.abc import Callable
+
 import numpy as np
+from numpy.typing import ArrayLike
 
 from dynamics_node.errors import DynamicsError, shown
 from dynamics_node.spatial import so3
@@ -30,7 +33,7 @@ UNIT = 1e-3  # a measured quaternion, axis or matrix is this close to unit lengt
 _SKEW = np.array([so3.skew(axis).ravel() for axis in np.eye(3)])
 
 
-def to_matrix(kind, chi):
+def to_matrix(kind: str, chi: ArrayLike) -> np.ndarray:
     """Return R, (.., 3, 3), of the parameters chi, (.., n).
 
     :raise DynamicsError: an unknown kind, a wrong size, no finite number, no unit length.
@@ -48,7 +51,7 @@ def to_matrix(kind, chi):
     return first @ second @ third
 
 
-def from_matrix(kind, R):
+def from_matrix(kind: str, R: ArrayLike) -> np.ndarray:
     """Return the parameters chi, (.., n), of the rotations R, (.., 3, 3)."""
     _size(kind)
     R = checked('matrix', R)
@@ -62,13 +65,11 @@ def from_matrix(kind, R):
     return _euler_angles(R, *euler_axes(kind))
 
 
-def convert(chi, kind, to):
-    """Return the rotations chi of one kind as another kind."""
-    return from_matrix(to, to_matrix(kind, chi))
+def checked(kind: str, chi: ArrayLike) -> np.ndarray:
+    """Return chi as an array whose quaternions and axes have unit length.
 
-
-def checked(kind, chi):
-    """Return chi as an array whose quaternions and axes have unit length."""
+    :raise DynamicsError: an unknown kind, a wrong size, no finite number, no unit length.
+    """
     shape, chi = _size(kind), numbers(kind, chi)
     if chi.dtype.kind not in 'fiuc' or chi.shape[chi.ndim - len(shape):] != shape:
         raise DynamicsError(f'{kind}: expected numbers of shape {shape} or (.., {shape[0]}'
@@ -87,20 +88,23 @@ def checked(kind, chi):
     return chi
 
 
-def numbers(kind, chi):
-    """Return chi as an array; what NumPy cannot read is refused."""
+def numbers(kind: str, chi: ArrayLike) -> np.ndarray:
+    """Return chi as an array.
+
+    :raise DynamicsError: NumPy cannot read it.
+    """
     try:
         return np.asarray(chi)
     except Exception:  # an object may raise anything when NumPy reads it
         raise DynamicsError(f'{kind}: expected numbers, got {shown(chi)}') from None
 
 
-def euler_axes(kind):
-    """Return the axes of 'euler_zyx' and its kin as numbers, (2, 1, 0)."""
+def euler_axes(kind: str) -> tuple[int, ...]:
+    """Return the axes of a kind of Euler angles as numbers: (2, 1, 0) for 'euler_zyx'."""
     return tuple('xyz'.index(axis) for axis in kind[-3:])
 
 
-def about(axis, angle):
+def about(axis: int, angle: np.ndarray) -> np.ndarray:
     """Return the rotations about a coordinate axis, 0, 1 or 2, (.., 3, 3) (eq. 2.26-2.28)."""
     i, j = (axis + 1) % 3, (axis + 2) % 3
     R = np.zeros((*np.shape(angle), 3, 3), dtype=np.result_type(angle, float))
@@ -111,17 +115,17 @@ def about(axis, angle):
     return R
 
 
-def skew(a):
+def skew(a: np.ndarray) -> np.ndarray:
     """Return [a] of many vectors at once, (.., 3, 3)."""
     return (a @ _SKEW).reshape(*np.shape(a), 3)
 
 
-def each(function, arrays, ndim):
+def each(function: Callable[[np.ndarray], np.ndarray], arrays: np.ndarray, ndim: int) -> np.ndarray:
     """Return function(array) of each array of `ndim` dimensions in a stack of them."""
     single = arrays.shape[arrays.ndim - ndim:]
-    answers = [function(array) for array in arrays.reshape(-1, *single)]
-    shape = np.shape(answers[0]) if answers else np.shape(function(np.eye(3)[(0,) * (2 - ndim)]))
-    return np.reshape(answers, (*arrays.shape[:arrays.ndim - ndim], *shape))
+    results = [function(array) for array in arrays.reshape(-1, *single)]
+    shape = np.shape(results[0]) if results else np.shape(function(np.eye(3)[(0,) * (2 - ndim)]))
+    return np.reshape(results, (*arrays.shape[:arrays.ndim - ndim], *shape))
 
 
 def _size(kind):
@@ -139,13 +143,13 @@ def _unit(kind, a):
 
 
 def _of_quaternion(chi):
-    """Eq. 2.54."""
+    """Return R by eq. 2.54."""
     R = so3.from_quaternion(np.moveaxis(chi, -1, 0))
     return np.moveaxis(R, (0, 1), (-2, -1))
 
 
 def _of_rotation_vector(w):
-    """By the quaternion (sin(t/2) w/t, cos(t/2)), t = |w| (eq. 2.52)."""
+    """Return R by the quaternion (sin(t/2) w/t, cos(t/2)), t = |w| (eq. 2.52)."""
     half = 0.5 * np.sqrt((w * w).sum(axis=-1, keepdims=True))
     return _of_quaternion(np.concatenate([0.5 * np.sinc(half / np.pi) * w, np.cos(half)], axis=-1))
 
@@ -160,9 +164,8 @@ def _angle_axis(w):
 def _euler_angles(R, i, j, k):
     """Return the angles about the axes i, j, k of the body (eq. 2.35, 2.39, 2.42, 2.45).
 
-    R e_k = C_i(a) C_j(b) e_k gives a and b. The third angle of the seed is not defined where b
-    makes two axes parallel; here it is what the first leaves to be done, e_j' C_i(-a) R =
-    e_j' C_k(c), which always is.
+    R e_k = C_i(a) C_j(b) e_k gives a and b. Hutter's third angle is not defined where b makes two
+    axes parallel; here c follows from  e_j' C_i(-a) R = e_j' C_k(c),  which is always defined.
     """
     last = 3 - i - j  # the axis k, or where k = i the one that is not used
     s = 1.0 if (j - i) % 3 == 1 else -1.0  # whether i, j, last are right-handed

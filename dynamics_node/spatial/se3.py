@@ -1,20 +1,21 @@
-"""Poses: the group SE(3), and how it acts on twists se(3) and wrenches dse(3).
+"""Compute with poses, the group SE(3), and its actions on twists se(3) and wrenches dse(3).
 
-A twist is V = (w, v) and a wrench F = (m, f), both of six scalars, angular part first. They may
-also be the columns of a matrix (6, k). The actions are carried out on rotations, positions and
-3-vectors, never as 6 x 6 products: those cost more and only the tests need them.
-Equation numbers: Kim 2012 (seed 000).
+A twist is V = (w, v) and a wrench F = (m, f), both of six scalars, angular part first, or columns
+of a matrix (6, k). The actions use rotations, positions and 3-vectors, never 6 x 6 products, which
+cost more. Equation numbers: Kim 2012.
 """
 
+from collections.abc import Sequence
 from typing import NamedTuple
 
 import numpy as np
+from numpy.typing import ArrayLike
 
 from dynamics_node.spatial import so3
 
 
 class Pose(NamedTuple):
-    """T = (R, p): {A} -> {B}, the orientation and position of frame B seen from frame A (eq. 3)."""
+    """T = (R, p): {A} -> {B}, the orientation and position of frame B in frame A (eq. 3)."""
 
     R: np.ndarray  # (3, 3) columns are the axes of B in A
     p: np.ndarray  # (3,) origin of B in A [m]
@@ -23,11 +24,11 @@ class Pose(NamedTuple):
         """Return T_AC = T_AB @ T_BC."""
         return Pose(self.R @ other.R, self.R @ other.p + self.p)
 
-    def inverse(self):
+    def inverse(self) -> 'Pose':
         """Return T_BA (eq. 4)."""
         return Pose(self.R.T, -(self.R.T @ self.p))
 
-    def matrix(self):
+    def matrix(self) -> np.ndarray:
         """Return the homogeneous matrix, (4, 4)."""
         return np.vstack([np.column_stack([self.R, self.p]), [0.0, 0.0, 0.0, 1.0]])
 
@@ -40,7 +41,7 @@ IDENTITY = Pose(np.eye(3), np.zeros(3))
 ROUNDING = 1e-15
 
 
-def from_xyz_rpy(xyz, rpy):
+def from_xyz_rpy(xyz: ArrayLike, rpy: Sequence[float] | np.ndarray) -> Pose:
     """Return the pose of a URDF origin, right angles exact."""
     R = so3.from_rpy(rpy)
     nearest = np.round(R)
@@ -48,47 +49,42 @@ def from_xyz_rpy(xyz, rpy):
     return Pose(R, np.array(xyz, dtype=float))
 
 
-def Ad(T, V):
-    """Return Ad_T V: a twist seen from B becomes the same twist seen from A (eq. 6, 7)."""
+def Ad(T: Pose, V: np.ndarray) -> np.ndarray:
+    """Return Ad_T V: the twist in A of a twist given in B (eq. 6, 7)."""
     w = T.R @ V[:3]
     return np.concatenate([w, T.R @ V[3:] + so3.cross(T.p, w)])
 
 
-def Ad_inv(T, V):
-    """Return Ad_{T^-1} V: a twist seen from A becomes the same twist seen from B."""
+def Ad_inv(T: Pose, V: np.ndarray) -> np.ndarray:
+    """Return Ad_{T^-1} V: the twist in B of a twist given in A."""
     return np.concatenate([T.R.T @ V[:3], T.R.T @ (V[3:] - so3.cross(T.p, V[:3]))])
 
 
-def Ad_dual(T, F):
-    """Return Ad*_T F: a wrench seen from A becomes the same wrench seen from B (eq. 8, 13)."""
-    return np.concatenate([T.R.T @ (F[:3] - so3.cross(T.p, F[3:])), T.R.T @ F[3:]])
-
-
-def Ad_inv_dual(T, F):
-    """Return Ad*_{T^-1} F: a wrench seen from B becomes the same wrench seen from A."""
+def Ad_inv_dual(T: Pose, F: np.ndarray) -> np.ndarray:
+    """Return Ad*_{T^-1} F: the wrench in A of a wrench given in B (eq. 8, 13)."""
     f = T.R @ F[3:]
     return np.concatenate([T.R @ F[:3] + so3.cross(T.p, f), f])
 
 
-def ad(V, X):
+def ad(V: np.ndarray, X: np.ndarray) -> np.ndarray:
     """Return ad_V X, the Lie bracket of two twists (eq. 27)."""
     w, v = V[:3], V[3:]
     return np.concatenate([so3.cross(w, X[:3]), so3.cross(v, X[:3]) + so3.cross(w, X[3:])])
 
 
-def ad_dual(V, F):
-    """Return ad*_V F (eq. 29): power is kept, F . ad_V X = X . ad*_V F."""
+def ad_dual(V: np.ndarray, F: np.ndarray) -> np.ndarray:
+    """Return ad*_V F (eq. 29), the dual: F . ad_V X = X . ad*_V F."""
     w, v = V[:3], V[3:]
     return -np.concatenate([so3.cross(w, F[:3]) + so3.cross(v, F[3:]), so3.cross(w, F[3:])])
 
 
-def exp(V):
-    """Return the pose reached by moving with the constant body twist V for unit time."""
+def exp(V: np.ndarray) -> Pose:
+    """Return the pose reached with the constant body twist V in unit time, for floats."""
     w, v = np.asarray(V[:3]), np.asarray(V[3:])
     return Pose(so3.exp(w), so3.exp_jacobian(w) @ v)
 
 
-def log(T):
-    """Return the body twist V with exp(V) = T and |w| <= pi."""
+def log(T: Pose) -> np.ndarray:
+    """Return the body twist V with exp(V) = T and |w| <= pi, for floats."""
     w = so3.log(T.R)
     return np.concatenate([w, np.linalg.solve(so3.exp_jacobian(w), T.p)])

@@ -1,25 +1,30 @@
-"""Rotations: the group SO(3), its algebra so(3), and the ways people write a rotation down."""
+"""Compute with rotations: the group SO(3), its algebra so(3), matrices and quaternions."""
+
+from collections.abc import Sequence
 
 import numpy as np
+from numpy.typing import ArrayLike
 
-# Below this angle sin(x)/x and its kin are evaluated by two terms of their Taylor series. The first
-# one left out is at most x^4 / 5 of the whole: 2e-17, beneath the resolution of a double.
+from dynamics_node.spatial.select import Number
+
+# Below this angle, quotients such as sin(x)/x are evaluated by two terms of their Taylor series.
+# The first omitted term is at most x^4 / 5 of the sum: 2e-17, below the resolution of a double.
 SMALL_ANGLE = 1e-4
 
 
-def skew(a):
+def skew(a: np.ndarray) -> np.ndarray:
     """Return [a], the matrix of the cross product: [a] b = a x b (Kim 2012, eq. 5)."""
     x, y, z = a
     return np.array([[0.0, -z, y], [z, 0.0, -x], [-y, x, 0.0]])
 
 
-def unskew(A):
+def unskew(A: np.ndarray) -> np.ndarray:
     """Return the vector a with [a] = (A - A')/2."""
     return 0.5 * np.array([A[2, 1] - A[1, 2], A[0, 2] - A[2, 0], A[1, 0] - A[0, 1]])
 
 
-def cross(a, b):
-    """Return a x b for vectors of three scalars of any kind (np.cross is slow on objects)."""
+def cross(a: np.ndarray, b: np.ndarray) -> np.ndarray:
+    """Return a x b for vectors of floats or symbols, (3,) or (3, k) (np.cross: slow on objects)."""
     return np.array([
         a[1] * b[2] - a[2] * b[1],
         a[2] * b[0] - a[0] * b[2],
@@ -27,7 +32,7 @@ def cross(a, b):
     ])
 
 
-def about_axis(axis, angle):
+def about_axis(axis: np.ndarray, angle: Number) -> np.ndarray:
     """Return the rotation by `angle` [rad] about the constant unit vector `axis`, (3, 3).
 
     R = cos(angle) (1 - aa') + sin(angle) [a] + aa'.  In this order of terms an axis along x, y or
@@ -37,14 +42,14 @@ def about_axis(axis, angle):
     return np.cos(angle) * (np.eye(3) - along) + np.sin(angle) * skew(axis) + along
 
 
-def from_rpy(rpy):
+def from_rpy(rpy: Sequence[float] | np.ndarray) -> np.ndarray:
     """Return R = Rz(yaw) Ry(pitch) Rx(roll), the URDF convention, (3, 3)."""
     x, y, z = np.eye(3)
     roll, pitch, yaw = rpy
     return about_axis(z, yaw) @ about_axis(y, pitch) @ about_axis(x, roll)
 
 
-def from_quaternion(quaternion):
+def from_quaternion(quaternion: Sequence | np.ndarray) -> np.ndarray:
     """Return the rotation matrix of a unit quaternion (x, y, z, w), (3, 3)."""
     x, y, z, w = quaternion
     return np.array([
@@ -54,7 +59,7 @@ def from_quaternion(quaternion):
     ])
 
 
-def quaternion_product(a, b):
+def quaternion_product(a: np.ndarray, b: np.ndarray) -> np.ndarray:
     """Return the quaternion of the rotation R(a) R(b), both (x, y, z, w)."""
     (ax, ay, az, aw), (bx, by, bz, bw) = a, b
     return np.array([
@@ -65,7 +70,7 @@ def quaternion_product(a, b):
     ])
 
 
-def quaternion_exp(w):
+def quaternion_exp(w: ArrayLike) -> np.ndarray:
     """Return the unit quaternion (x, y, z, w) of the rotation vector `w` [rad], for floats."""
     half = 0.5 * np.linalg.norm(w)
     # sin(h)/h = 1 - h^2/6 + O(h^4)
@@ -73,8 +78,8 @@ def quaternion_exp(w):
     return np.append(0.5 * ratio * np.asarray(w), np.cos(half))
 
 
-def quaternion_log(quaternion):
-    """Return the rotation vector [rad], |w| <= pi, of a unit quaternion (x, y, z, w)."""
+def quaternion_log(quaternion: ArrayLike) -> np.ndarray:
+    """Return the rotation vector [rad] of a unit quaternion (x, y, z, w), |w| <= pi, for floats."""
     q = np.asarray(quaternion, dtype=float)
     vector, scalar = (q[:3], q[3]) if q[3] >= 0.0 else (-q[:3], -q[3])
     sine = np.linalg.norm(vector)
@@ -84,10 +89,10 @@ def quaternion_log(quaternion):
     return ratio * vector
 
 
-def to_quaternion(R):
-    """Return a unit quaternion (x, y, z, w >= 0 where possible) of a rotation matrix.
+def to_quaternion(R: np.ndarray) -> np.ndarray:
+    """Return the unit quaternion (x, y, z, w) with w >= 0 of a rotation matrix, for floats.
 
-    Of the four square roots the largest is taken, so no division is by a small number
+    The largest of the four components is computed first, so that no division is by a small number
     (Shepperd 1978).
     """
     trace = R[0, 0] + R[1, 1] + R[2, 2]
@@ -105,28 +110,28 @@ def to_quaternion(R):
     return -q if q[3] < 0.0 else q
 
 
-def exp(w):
+def exp(w: np.ndarray) -> np.ndarray:
     """Return the rotation matrix of the rotation vector `w` [rad], for floats (Rodrigues)."""
     return from_quaternion(quaternion_exp(w))
 
 
-def log(R):
-    """Return the rotation vector [rad] of a rotation matrix, |w| <= pi.
+def log(R: np.ndarray) -> np.ndarray:
+    """Return the rotation vector [rad] of a rotation matrix, |w| <= pi, for floats.
 
-    At |w| = pi both w and -w are right; one of them is returned.
+    At |w| = pi both w and -w are valid; one of them is returned. Symbols: `branchless_log`.
     """
     return quaternion_log(to_quaternion(R))
 
 
-def exp_jacobian(w):
-    r"""Return the left Jacobian V of exp: exp([w, v]) has the translation V v, (3, 3).
+def exp_jacobian(w: np.ndarray) -> np.ndarray:
+    r"""Return the left Jacobian V of exp, for floats: exp([w, v]) has the translation V v, (3, 3).
 
     V = 1 + (1 - cos t)/t^2 [w] + (t - sin t)/t^3 [w]^2,  t = |w|.
     """
     t = np.linalg.norm(w)
     if t < SMALL_ANGLE:  # (1 - cos t)/t^2 = 1/2 - t^2/24, (t - sin t)/t^3 = 1/6 - t^2/120
         b, c = 0.5 - t * t / 24.0, 1.0 / 6.0 - t * t / 120.0
-    else:  # 1 - cos t = 2 sin(t/2)^2, of which no digit cancels; those of c do not matter beside 1
+    else:  # 1 - cos t = 2 sin(t/2)^2 avoids cancellation; that of c is negligible beside 1
         b, c = 2.0 * (np.sin(0.5 * t) / t) ** 2, (t - np.sin(t)) / t ** 3
     W = skew(w)
     return np.eye(3) + b * W + c * (W @ W)

@@ -1,9 +1,9 @@
-"""Small dense solves on any kind of number (np.linalg takes floats only)."""
+"""Solve small dense symmetric systems on floats or symbols (np.linalg takes floats only)."""
 
 import numpy as np
 
 
-def factor(A):
+def factor(A: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
     """Return (L, d) with A = L' diag(d) L, L unit lower triangular, A symmetric.
 
     Elimination begins at the last row. For the mass matrix of a tree, numbered from the root out,
@@ -18,12 +18,12 @@ def factor(A):
     return L, np.diag(A)
 
 
-def solve_factored(L, d, B):
+def solve_factored(L: np.ndarray, d: np.ndarray, B: np.ndarray) -> np.ndarray:
     """Return X with L' diag(d) L X = B, B (n,) or (n, k)."""
     return second_half(L, d, first_half(L, B))
 
 
-def first_half(L, B):
+def first_half(L: np.ndarray, B: np.ndarray) -> np.ndarray:
     """Return Y with L' Y = B: then B' A^-1 B = Y' diag(1/d) Y."""
     Y = np.array(B, dtype=np.result_type(B, L))
     for k in range(len(L) - 1, 0, -1):
@@ -31,7 +31,7 @@ def first_half(L, B):
     return Y
 
 
-def second_half(L, d, Y):
+def second_half(L: np.ndarray, d: np.ndarray, Y: np.ndarray) -> np.ndarray:
     """Return X with diag(d) L X = Y."""
     X = Y / (d if Y.ndim == 1 else d[:, None])
     for k in range(1, len(d)):
@@ -43,6 +43,6 @@ def _times(a, row):
     return a * row if np.ndim(row) == 0 else np.outer(a, row)
 
 
-def symmetric(A):
+def symmetric(A: np.ndarray) -> np.ndarray:
     """Return A with its lower triangle read from the upper: symmetric to the last bit."""
     return np.where(np.tri(len(A), dtype=bool), A.T, A)

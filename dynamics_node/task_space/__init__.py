@@ -1,5 +1,5 @@
-"""From poses and forces to motions and torques, many tasks at once, with priorities.
+"""Compute motions and torques from tasks of frames and contacts, with priorities.
 
-Inverse kinematics, hierarchies of tasks, and the whole-body problem. Floats only,
-but for newton_step.py, which is compiled.
+Inverse kinematics, task hierarchies, and the whole-body problem. Float only, except newton_step.py,
+which is compiled.
 """

@@ -1,6 +1,6 @@
-"""What must a robot keep to, whatever its tasks? Bounds of the whole-body problem, as data.
+"""Define the bounds of the whole-body problem as data, and their rows.
 
-Each gives rows lower <= G (a, forces) <= upper.
+Each bound gives rows lower <= G (a, forces) <= upper.
 """
 
 import math
@@ -8,9 +8,10 @@ import numbers
 from copy import deepcopy
 from dataclasses import dataclass, field
 from functools import lru_cache
-from typing import NamedTuple
+from typing import TYPE_CHECKING, NamedTuple, NoReturn
 
 import numpy as np
+from numpy.typing import ArrayLike
 
 from dynamics_node.constrained.constraint import KINDS as CONSTRAINT_KINDS
 from dynamics_node.constrained.constraint import Constraint
@@ -19,29 +20,32 @@ from dynamics_node.task_space.joint_limits import acceleration_limits
 from dynamics_node.task_space.setting import picked
 from dynamics_node.task_space.tasks import one_axis_joints
 
+if TYPE_CHECKING:
+    from dynamics_node.task_space.whole_body import WholeBodyProblem
+
 KINDS = ('torque', 'acceleration', 'joint_limits', 'friction')
-MOST_SIDES = 1000  # of a friction pyramid: within 5e-6 of the cone
+MOST_SIDES = 1000  # of a friction pyramid: differs from the cone by 5e-6
 
 
 @dataclass(frozen=True, eq=False)
 class Bound:
-    """One kind of bound. What cannot be is refused: a DynamicsError names the field.
+    """One bound. Invalid fields raise a DynamicsError that names the field.
 
-    'torque': at most `limit` either way, a number or (nv,); None for the efforts of the URDF, and
-        none where it knows none.
-    'acceleration': the same of accelerations, without those of a floating base.
-    'joint_limits': positions and velocities of the one-axis joints stay within the URDF's, for a
-        controller that asks every `step`, and brakes of `limit` [rad/s^2 or m/s^2].
-    'friction': contacts push and do not slide: a pyramid of `sides` inside the friction cone, of
-        those whose friction is known; the pressure stays on soles whose half `sizes` are given.
+    'torque': |torque| <= `limit`, a number or (nv,); None for the effort limits of the URDF.
+    'acceleration': |acceleration| <= `limit`, without those of a floating base.
+    'joint_limits': positions and velocities of the one-axis joints stay within the limits of the
+        URDF, for a controller of period `step` and decelerations of `limit` [rad/s^2 or m/s^2].
+    'friction': contacts push and do not slide: a pyramid of `sides` inside the friction cone, for
+        contacts of known friction; the centre of pressure stays on soles with given half `sizes`.
     """
 
     kind: str
-    limit: float = None
+    limit: ArrayLike | None = None
     step: float = math.nan                      # [s]
     sides: int = 4
-    sizes: dict = field(default_factory=dict)   # contact -> (half length, half width) or half [m]
-    level: int = 0                              # 0: must be kept; 1 before 2 ...: as well as it can
+    # contact -> (half length, half width) of a flat one, half length of a line [m]
+    sizes: dict[str, ArrayLike] = field(default_factory=dict)
+    level: int = 0                              # 0: strict; 1, 2 ...: least squares, 1 first
 
     def __post_init__(self):
         if not isinstance(self.kind, str) or self.kind not in KINDS:
@@ -51,14 +55,14 @@ class Bound:
             self.refuse('level', self.level, '0 for must, or 1, 2, 3 ...')
         if self.kind == 'joint_limits' and not (isinstance(self.step, numbers.Real)
                                                 and 0.0 < self.step < math.inf):
-            self.refuse('step', self.step, 'the time between two torques [s]')
+            self.refuse('step', self.step, 'the period of the controller [s]')
         if not isinstance(self.sides, numbers.Integral) or not 3 <= self.sides <= MOST_SIDES:
             self.refuse('sides', self.sides, f'at least 3, at most {MOST_SIDES}')
         if self.limit is None and self.kind in ('acceleration', 'joint_limits'):
             self.refuse('limit', None, 'a positive number, or (nv,)')
         if not isinstance(self.sizes, dict):
             self.refuse('sizes', self.sizes, 'a dict {contact: half sizes [m]}')
-        for name in ('limit', 'sizes'):  # what is made of them is kept: they must not change
+        for name in ('limit', 'sizes'):  # copies, since results of them are cached
             object.__setattr__(self, name, self._copy(name))
 
     def _copy(self, name):
@@ -67,11 +71,11 @@ class Bound:
         except Exception:  # a generator has no copy
             return self.refuse(name, getattr(self, name), 'numbers')
 
-    def refuse(self, what, value, valid):
+    def refuse(self, what: str, value: object, valid: str) -> NoReturn:
         """Raise the DynamicsError that names this bound."""
         raise DynamicsError(f"bound '{self.kind}': {what} is {shown(value)}; expected {valid}")
 
-    def limits(self, nv):
+    def limits(self, nv: int) -> np.ndarray:
         """Return `limit` for every degree of freedom, (nv,)."""
         try:
             limits = np.empty(nv)
@@ -83,49 +87,50 @@ class Bound:
         return limits
 
 
-class Block(NamedTuple):
-    """Rows of one bound; what is not bounded has infinite limits."""
+class BoundRows(NamedTuple):
+    """Rows of one bound; infinite limits mean no limit."""
 
-    names: list        # of each row, for the user
+    names: list        # of each row, for messages
     G: np.ndarray      # (m, n)
     lower: np.ndarray  # (m,)
     upper: np.ndarray  # (m,)
 
 
-def bound_rows(bound, case):
-    """Return the Block of a bound; case as for `task_rows`."""
+def bound_rows(bound: Bound, problem: 'WholeBodyProblem') -> BoundRows:
+    """Return the BoundRows of a bound; problem: the WholeBodyProblem."""
     if bound.kind in _OF_STATE:
-        return _OF_STATE[bound.kind](bound, case)
-    return _CONSTANT[bound.kind](bound, case.setting)
+        return _OF_STATE[bound.kind](bound, problem)
+    return _CONSTANT[bound.kind](bound, problem.setting)
 
 
-def _torque(bound, case):
-    names, limit = _torque_limits(bound, case.setting)
-    return Block(names, case.torque, -limit - case.torque_at_rest, limit - case.torque_at_rest)
+def _torque(bound, problem):
+    names, limit = _torque_limits(bound, problem.setting)
+    at_rest = problem.torque_at_rest
+    return BoundRows(names, problem.torque, -limit - at_rest, limit - at_rest)
 
 
-def _joint_limits(bound, case):
-    names, G, brake = _joint_rows(bound, case.setting)
-    joints = one_axis_joints(case.setting.model)
-    return Block(names, G, *acceleration_limits(
-        case.q[joints.q], case.v[joints.v], joints.lower, joints.upper, joints.max_velocity, brake,
-        float(bound.step)))
+def _joint_limits(bound, problem):
+    names, G, brake = _joint_rows(bound, problem.setting)
+    joints = one_axis_joints(problem.setting.model)
+    return BoundRows(names, G, *acceleration_limits(
+        problem.q[joints.q], problem.v[joints.v], joints.lower, joints.upper, joints.max_velocity,
+        brake, float(bound.step)))
 
 
-# What does not depend on the state -----------------------------------------------------------
+# Independent of the state --------------------------------------------------------------------
 
 
 @lru_cache(maxsize=256)
 def _torque_limits(bound, setting):
-    """Return (names, limits) of the motors."""
+    """Return (names, limits) of the actuated degrees of freedom."""
     names, efforts = _dofs(setting.model)
     limit = efforts if bound.limit is None else bound.limits(setting.model.nv)
-    return [f'torque of {names[k]}' for k in setting.driven], limit[setting.driven]
+    return [f'torque of {names[k]}' for k in setting.actuated], limit[setting.actuated]
 
 
 @lru_cache(maxsize=256)
 def _joint_rows(bound, setting):
-    """Return (names, rows that pick their accelerations, brakes) of the one-axis joints."""
+    """Return (names, rows that select the accelerations, decelerations) of one-axis joints."""
     joints = one_axis_joints(setting.model)
     return ([f'limits of {name}' for name in joints.place], picked(joints.v, setting.size),
             bound.limits(setting.model.nv)[joints.v])
@@ -137,13 +142,13 @@ def _acceleration(bound, setting):
     names, _ = _dofs(setting.model)
     which = [k for joint in setting.model.joints if joint.kind != 'floating'
              for k in range(joint.v.start, joint.v.stop)]
-    return Block([f'acceleration of {names[k]}' for k in which],
+    return BoundRows([f'acceleration of {names[k]}' for k in which],
                  picked(which, setting.size), -limit[which], limit[which])
 
 
 @lru_cache(maxsize=256)
 def _friction(bound, setting):
-    contacts = [constraint for constraint in setting.held if constraint.is_contact]
+    contacts = [constraint for constraint in setting.constraints if constraint.is_contact]
     known = [contact.name for contact in contacts]
     for name in bound.sizes:
         if name not in known:
@@ -153,11 +158,11 @@ def _friction(bound, setting):
         cone = _cone(contact.kind, contact.axis, contact.friction, bound.sides,
                      _half(bound, contact))
         block = np.zeros((len(cone), setting.size))
-        block[:, setting.places[contact.name]] = cone
+        block[:, setting.force_slices[contact.name]] = cone
         G.append(block)
         names += [f'friction of {contact.name}'] * len(cone)
     G = np.concatenate(G)
-    return Block(names, G, np.full(len(G), -np.inf), np.zeros(len(G)))
+    return BoundRows(names, G, np.full(len(G), -np.inf), np.zeros(len(G)))
 
 
 def _half(bound, constraint):
@@ -206,7 +211,7 @@ def _on_the_sole(kind, axis, half):
 
 @lru_cache(maxsize=64)
 def _dofs(model):
-    """Return (names, efforts) of the degrees of freedom, inf where the URDF knows none."""
+    """Return (names, effort limits) of the degrees of freedom, inf where the URDF has none."""
     names, efforts = [], []
     for joint in model.joints:
         n = joint.v.stop - joint.v.start

@@ -1,5 +1,6 @@
-"""Which of the things that must hold contradict each other?"""
+"""Find conflicting strict tasks and bounds: a deletion filter (Chinneck and Dravnieks 1991)."""
 
+from collections.abc import Sequence
 from typing import NamedTuple
 
 import numpy as np
@@ -7,8 +8,8 @@ import numpy as np
 from dynamics_node.task_space.qp import solve_qp
 
 
-class Group(NamedTuple):
-    """Rows that stand or fall together, lower <= G x <= upper; equalities where both are equal."""
+class RowGroup(NamedTuple):
+    """Rows of one task or bound, lower <= G x <= upper; equalities where both are equal."""
 
     name: str
     G: np.ndarray      # (m, n)
@@ -16,14 +17,14 @@ class Group(NamedTuple):
     upper: np.ndarray  # (m,)
 
 
-def conflicting(groups, A, b):
-    """Return the names of groups that cannot all hold with A x = b, but any fewer of them can.
+def conflicting(groups: Sequence[RowGroup], A: np.ndarray, b: np.ndarray) -> tuple[str, ...]:
+    """Return the names of a minimal set of groups that is infeasible with A x = b.
 
-    A deletion filter (Chinneck and Dravnieks 1991): each group in turn is left out, and stays out
-    if the rest cannot hold without it either. () where all can hold; one QP per group.
+    Each group in turn is left out, and stays out if the rest is infeasible without it. () where all
+    are feasible; one QP per group.
 
-    :param groups: of Group; those that come later are kept if there is a choice.
-    :param A: (p, n), b: (p,) what is taken for granted.
+    :param groups: of RowGroup; later ones are preferred in the result.
+    :param A: (p, n), b: (p,) equations that always hold.
     """
     if _can_hold(groups, A, b):
         return ()

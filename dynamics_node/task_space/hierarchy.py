@@ -1,9 +1,10 @@
-"""Which x does all tasks as well as it can, none at the cost of a more important one?
+"""Solve hierarchies of linear tasks A_i x = b_i in least squares, by priority (float only: ranks).
 
-Tasks are linear, A_i x = b_i, the most important first. (float only: ranks)
+Hutter 2017, algorithm 2.
 """
 
 import math
+from collections.abc import Sequence
 from functools import lru_cache
 from typing import NamedTuple
 
@@ -12,26 +13,27 @@ from scipy.linalg.lapack import dgeqrf, dorgqr, dtrtri
 
 from dynamics_node.constrained.solve import RANK, rank_of
 
-# What a task can be asked for begins at solve.RANK; what it cannot feel at all, and leaves to the
-# tasks below, ends here, as a share of its norm. Between the two it is too weak to be asked for,
-# yet a lower task would disturb it: these directions are held still.
+# Directions with singular values above solve.RANK (a share of the task's norm) are controlled by a
+# task; those below UNFELT are free for lower tasks. Between the two a task cannot control a
+# direction, yet a lower task would disturb it: these directions stay unused.
 UNFELT = 1e-12
 
 
-def hierarchical_least_squares(tasks, damping=0.0):
-    r"""Return x (n,): of the least |A_1 x - b_1|, of those the one of the least |A_2 x - b_2| ...
+def hierarchical_least_squares(tasks: Sequence[tuple[np.ndarray, np.ndarray]],
+                               damping: float = 0.0) -> np.ndarray:
+    r"""Return x (n,) of least |A_1 x - b_1|, among those of least |A_2 x - b_2|, and so on.
 
     x_i = (A_i N_i)^+ (b_i - A_i x),   x <- x + N_i x_i,   A_k N_i = 0 for all k < i.
 
-    What no task asks for stays zero: x is the shortest of the best.
+    Among several solutions x is the shortest.
 
     :param tasks: pairs (A_i (m_i, n), b_i (m_i,)), of any rank, m_i may be zero; at least one.
-    :param damping: each x_i has the least |.|^2 + damping^2 |x_i|^2 instead (eq. 2.195); what a
-        task gives up for it is not left to the tasks below.
+    :param damping: each x_i minimises |.|^2 + damping^2 |x_i|^2 instead (eq. 2.195); the freedom
+        that a task loses by damping is not given to lower tasks.
 
-    Hutter 2017, algorithm 2 and eq. 3.101-3.106. N_i is here an orthonormal basis, not a projector:
-    A_i N_i has as many columns as there is freedom left, so that its rank is not lost in rounding.
-    The next basis is N_i times what A_i N_i does not feel; the stack of all A is never formed.
+    Hutter 2017, algorithm 2 and eq. 3.101-3.106. N_i is an orthonormal basis here, not a projector:
+    A_i N_i has as many columns as there is freedom left, so that rounding does not hide its rank.
+    The next basis is N_i times the null space of A_i N_i; the stack of all A is never formed.
     """
     n = np.shape(tasks[0][0])[1]
     x, N = np.zeros(n), identity(n)
@@ -43,31 +45,30 @@ def hierarchical_least_squares(tasks, damping=0.0):
 
 
 class LevelFactors(NamedTuple):
-    """What A (m, n) of the rank r does to x = T u + rest w, where |A x| = |u|."""
+    """Factors of A (m, n) of rank r, for x = T u + rest w with |A x| = |u|."""
 
     U: np.ndarray     # (m, r) orthonormal, A T = U
     T: np.ndarray     # (n, r) normal to the rest
     rest: np.ndarray  # (n, n - r) orthonormal, A rest = 0
-    weak: int         # how many columns of the rest, its first, are felt a little: see UNFELT
+    weak: int         # number of its first columns with singular values above UNFELT
 
-    def solved(self, b):
+    def solved(self, b: np.ndarray) -> np.ndarray:
         """Return the shortest x of least |A x - b|."""
         return self.T @ (self.U.T @ b)
 
     @property
-    def free(self):
-        """An orthonormal basis of what A does not feel."""
+    def free(self) -> np.ndarray:
+        """Orthonormal basis of the directions that are free for lower tasks."""
         return self.rest[:, self.weak:]
 
 
-def factors(A, scale, damping=0.0):
-    """Return the Factors of A; with damping, T is that of the damped least squares.
+def factors(A: np.ndarray, scale: float, damping: float = 0.0) -> LevelFactors:
+    """Return the LevelFactors of A; with damping, T is that of damped least squares.
 
-    The rank is that of the singular values; where these are beyond doubt without being known,
-    there is no SVD, which takes four times as long as a QR.
+    The rank is counted by singular values. Where A has clearly full rank, a QR replaces the SVD,
+    which takes four times as long.
 
-    :param scale: beside which singular values are zero: the norm of the task, of which A may be
-        what its betters have left over.
+    :param scale: of the rank test: the norm of the task, of which A may be a projection.
     """
     m, n = A.shape
     if norm(A) <= UNFELT * scale:  # no singular value is above the norm
@@ -84,14 +85,14 @@ def factors(A, scale, damping=0.0):
 
 
 def _of_full_rank(A):
-    """Return the Factors of A by QR as if its rank were m or n; None if that is plainly not so.
+    """Return the LevelFactors of A by QR as if its rank were m or n; None if R is singular.
 
     A' = (Q1 Q2) (R 0)' has A T = 1 with T = Q1 R^-T, and rest = Q2; A = Q1 R has T = R^-1.
     """
     m, n = A.shape
     r = min(m, n)
     R, reflectors, *_ = dgeqrf(A.T if m <= n else A)
-    inverse, singular = dtrtri(R[:r])  # a strict step with dtrtrs was slower on busy cores
+    inverse, singular = dtrtri(R[:r])  # dtrtrs was slower on busy cores
     if singular:
         return None
     inverse *= _upper(r)
@@ -104,8 +105,8 @@ def _of_full_rank(A):
 
 
 @lru_cache(maxsize=64)
-def identity(n):
-    """Return the identity, (n, n); everybody gets the same."""
+def identity(n: int) -> np.ndarray:
+    """Return the identity, (n, n), read-only: all callers share it."""
     one = np.eye(n)
     one.flags.writeable = False
     return one
@@ -116,6 +117,6 @@ def _upper(n):
     return np.triu(np.ones((n, n)))
 
 
-def norm(A):
-    """Return the Frobenius norm (np.linalg.norm takes longer to be called)."""
+def norm(A: np.ndarray) -> float:
+    """Return the Frobenius norm (np.linalg.norm has more overhead)."""
     return math.sqrt(np.vdot(A, A))

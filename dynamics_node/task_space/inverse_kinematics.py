@@ -1,80 +1,84 @@
-"""At which configuration are some frames where they shall be? (numerical; floats only)
+"""Solve inverse kinematics numerically: damped Newton steps with random restarts (float only).
 
-Newton's method from the start; where that fails, from random configurations, several at once; where
-all fail, the best of them is brought to rest, and the reason is looked for.
+Newton's method from the start; if it fails, from random configurations in batches; if all fail, the
+best of them is refined to a stationary point, and the reason of the failure is determined.
 """
 
+from collections.abc import Callable, Sequence
 from functools import lru_cache
 from typing import NamedTuple
 
 import numpy as np
 
 from dynamics_node.model import configuration
+from dynamics_node.model.model import Model
+from dynamics_node.task_space.newton_step import NewtonStep
+from dynamics_node.task_space.target import Target
 
-# Of newton_step: from 0.01 to 0.1 half (Panda) to 95 % (Kinova) of random poses are solved from a
-# random start, in 8 to 10 steps (median); with 1 it is 16 to 19 steps.
+# Damping factor of newton_step: from 0.01 to 0.1 half (Panda) to 95 % (Kinova) of random poses are
+# solved from a random start, in 8 to 10 steps (median); with 1 it takes 16 to 19 steps.
 CAUTION = 0.03
 MOST_STEPS = 40    # from one configuration
-LOOK_EVERY = 8     # steps: if meanwhile the cost has not fallen to this share, it is given up
-FALLEN = 0.5
-SIDE_BY_SIDE = 8   # random configurations, in the lanes of one call
-SETTLING = 1000    # steps to bring a solution to rest that is none
-FLAT = 1e-12       # slope^2 as a share of the cost: at rest
-REST_EVERY = 32    # steps: if meanwhile the cost has not fallen by this share, it is at rest too:
-CREEPING = 1e-6    # where the best lies in a flat valley, the slope alone takes forever to vanish
-NUDGE = 0.05       # by how much a resting configuration is pushed, to see whether it stays [rad, m]
-LOWER = 0.99       # share of its cost below which it does not stay
-ROUNDS = 3         # how often it may come to rest elsewhere
-BOUNDLESS = 1e10   # a limit that is none
-SPAN = np.pi       # how far from the start a joint without limits starts again [rad]
+LOOK_EVERY = 8     # steps between progress checks
+FALLEN = 0.5       # stop if the cost has not fallen to this share between two checks
+BATCH = 8          # random configurations in one call, one per SIMD lane
+SETTLING = 1000    # greatest number of steps to a stationary point
+FLAT = 1e-12       # slope^2 as a share of the cost: stationary
+REST_EVERY = 32    # steps between checks for a flat valley, where the slope vanishes too slowly
+CREEPING = 1e-6    # stationary if the cost has not fallen by this share between two checks
+NUDGE = 0.05       # perturbation that tests whether a stationary point is a minimum [rad, m]
+LOWER = 0.99       # not a minimum if a perturbed cost falls below this share
+ROUNDS = 3         # greatest number of stationary points tried
+BOUNDLESS = 1e10   # stands for no limit
+SPAN = np.pi       # range about the start of random configurations of unlimited joints [rad]
 REASONS = ('solved', 'limits', 'singular', 'out of reach', 'iterations')
 
 
 class InverseKinematics(NamedTuple):
-    """A configuration, and how near it brings the frames to their targets.
+    """The best configuration found, its errors, and the reason if it is no solution.
 
-    `reason` is 'solved', or why the closest configuration found is not near enough:
-    'limits'        without the joints' limits it would be;
-    'singular'      the Jacobian shows no way from here, but there is one: allow restarts;
-    'out of reach'  no configuration near is better, with or without limits: too far away, too few
+    `reason` is 'solved', or:
+    'limits'        without the joint limits there is a solution;
+    'singular'      stopped at a singular configuration that is no minimum: allow restarts;
+    'out of reach'  no better configuration nearby, with or without limits: too far away, too few
                     joints, or targets that contradict each other;
-    'iterations'    it was still coming closer.
+    'iterations'    the error was still decreasing.
     """
 
-    q: np.ndarray      # (nq,) within the limits, always
+    q: np.ndarray      # (nq,) always within the limits
     success: bool      # whether every error is within the tolerance
-    error: np.ndarray  # (targets, 2): position [m] and rotation [rad]; 0 for what is not asked for
-    reason: str
-    iterations: int    # steps, from the start and of restarts side by side
+    error: np.ndarray  # (targets, 2): position [m] and rotation [rad]; 0 where not prescribed
+    reason: str        # one of REASONS
+    iterations: int    # steps from the start, and of batches of restarts
     restarts: int      # configurations tried besides the start
 
 
-class Problem(NamedTuple):
-    """What all stages of the search know."""
+class SearchProblem(NamedTuple):
+    """Data of a search, shared by all its stages."""
 
-    model: object
-    step: object         # newton_step of single states and batches, without its model and parts
-    goal: np.ndarray     # numbers of all parts
+    model: Model
+    step: Callable       # newton_step of this model and its parts, of single states and batches
+    goal: np.ndarray     # numbers of all parts, see newton_step.py
     limits: np.ndarray   # (2 nq,) finite
     start: np.ndarray    # (nq,)
 
 
-class Found(NamedTuple):
-    """A configuration and what newton_step says of it."""
+class Candidate(NamedTuple):
+    """A configuration and the result of newton_step there."""
 
     q: np.ndarray
-    step: object
+    step: NewtonStep
     iterations: int
 
     @property
-    def solved(self):
+    def solved(self) -> bool:
         return self.step.miss.item() <= 1.0
 
 
-def goal_of(targets, tolerance):
-    """Return the numbers that newton_step takes for some targets.
+def goal_of(targets: Sequence[Target], tolerance: tuple[float, float]) -> np.ndarray:
+    """Return the argument `goal` of newton_step for some targets.
 
-    Weights are made relative to the largest: only their ratios matter.
+    Weights are relative to the largest: only their ratios matter.
     """
     parts = [part for target in targets for part in target.parts]
     unit = 1.0 / max(part.weight for part in parts)
@@ -84,8 +88,8 @@ def goal_of(targets, tolerance):
 
 
 @lru_cache(maxsize=32)
-def limits_of(model):
-    """Return the lowest and highest q, finite, (2 nq,)."""
+def limits_of(model: Model) -> np.ndarray:
+    """Return the lower and upper limits of q, finite, (2 nq,)."""
     lower, upper = np.full(model.nq, -BOUNDLESS), np.full(model.nq, BOUNDLESS)
     for joint in model.joints:
         if joint.kind != 'floating':
@@ -94,31 +98,33 @@ def limits_of(model):
     return np.concatenate([lower, upper])
 
 
-def inverse_kinematics(model, step, targets, start, tolerance, restarts, seed):
+def inverse_kinematics(model: Model, step: Callable, targets: Sequence[Target], start: np.ndarray,
+                       tolerance: tuple[float, float], restarts: int,
+                       seed: int) -> InverseKinematics:
     """Return the InverseKinematics of some targets.
 
     :param step: newton_step(q, goal, limits, caution) of this model and the targets' parts.
     :param targets: sequence of Target.
-    :param start: (nq,); joints beyond their limits begin there.
+    :param start: (nq,); clipped to the limits.
     :param tolerance: (position [m], rotation [rad]).
-    :param restarts: random configurations that may be tried besides; none for 0.
+    :param restarts: greatest number of random configurations besides the start.
     """
     limits = limits_of(model)
     start = np.minimum(np.maximum(start, limits[:model.nq]), limits[model.nq:])
-    problem = Problem(model, step, goal_of(targets, tolerance), limits, start)
+    problem = SearchProblem(model, step, goal_of(targets, tolerance), limits, start)
     found, tried = _descend(problem), 0
     while tried < restarts and not found.solved:
-        again = random_starts(problem, seed, tried, min(SIDE_BY_SIDE, restarts - tried))
-        found = _better(found, _side_by_side(problem, again))
+        again = random_starts(problem, seed, tried, min(BATCH, restarts - tried))
+        found = _better(found, _descend_batch(problem, again))
         tried += len(again)
     if found.solved:
-        return _answer(targets, found, 'solved', tried)
+        return _result(targets, found, 'solved', tried)
     found, reason = _closest(problem, found, seed, restarts > 0)
-    return _answer(targets, found, reason, tried)
+    return _result(targets, found, reason, tried)
 
 
 def _descend(problem):
-    """Return what is Found from the start; given up where the cost does not fall any more."""
+    """Return the Candidate reached from the start; stop where the cost falls too slowly."""
     _, step, goal, limits, q = problem
     caution = np.array([CAUTION])
     found, before = step(q, goal, limits, caution), np.inf
@@ -131,11 +137,11 @@ def _descend(problem):
             before = found.cost
         q = found.q
         found = step(q, goal, limits, caution)
-    return Found(q, found, k)
+    return Candidate(q, found, k)
 
 
-def _side_by_side(problem, starts):
-    """Return the first that is solved, of some the nearest to the start; else the best."""
+def _descend_batch(problem, starts):
+    """Return the first solved Candidate, of several the nearest to the start; else the best."""
     n = len(starts)
     goal, limits = (np.repeat(part[None], n, axis=0) for part in (problem.goal, problem.limits))
     caution = np.full((n, 1), CAUTION)
@@ -146,24 +152,24 @@ def _side_by_side(problem, starts):
     solved = found.miss <= 1.0
     distance = np.abs(q - problem.start).sum(axis=1)
     row = int(np.argmin(np.where(solved, distance, np.inf) if solved.any() else found.cost))
-    return Found(q[row], type(found)(*(part[row] for part in found)), k)
+    return Candidate(q[row], type(found)(*(part[row] for part in found)), k)
 
 
 def _better(one, other):
-    """Return the solved one, or that of the lower cost, with the steps of both."""
+    """Return the solved Candidate, or that of lower cost, with the steps of both."""
     best = other if other.solved or other.step.cost < one.step.cost else one
     return best._replace(iterations=one.iterations + other.iterations)
 
 
-def random_starts(problem, seed, first, count):
-    """Return configurations within the limits, (count, nq); free bodies move about their start.
+def random_starts(problem: SearchProblem, seed: int, first: int, count: int) -> np.ndarray:
+    """Return random configurations within the limits, (count, nq); floating joints near the start.
 
-    :param first: how many have been taken of this seed's.
+    :param first: number of configurations of this seed used before.
     """
     nq = problem.model.nq
     lower = np.where(problem.limits[:nq] > -BOUNDLESS, problem.limits[:nq], problem.start - SPAN)
     upper = np.where(problem.limits[nq:] < BOUNDLESS, problem.limits[nq:], problem.start + SPAN)
-    uniform, normal = _draws(seed, first // SIDE_BY_SIDE, nq, problem.model.nv)
+    uniform, normal = _draws(seed, first // BATCH, nq, problem.model.nv)
     q = lower + (upper - lower) * uniform[:count]
     for joint in problem.model.joints:
         if joint.kind == 'floating':
@@ -172,19 +178,19 @@ def random_starts(problem, seed, first, count):
 
 
 def _beside(problem, v):
-    """Return where the velocities v bring the robot from the start in one second, (len(v), nq)."""
+    """Return the configurations reached from the start by velocities v in 1 s, (len(v), nq)."""
     return np.array([configuration.integrate(problem.model, problem.start, row) for row in v])
 
 
 @lru_cache(maxsize=256)
 def _draws(seed, which, nq, nv):
-    """Return uniform (SIDE_BY_SIDE, nq) and normal (SIDE_BY_SIDE, nv) numbers, kept."""
+    """Return random uniform (BATCH, nq) and normal (BATCH, nv) numbers, cached."""
     rng = np.random.default_rng([seed, which])
-    return rng.random((SIDE_BY_SIDE, nq)), rng.normal(size=(SIDE_BY_SIDE, nv))
+    return rng.random((BATCH, nq)), rng.normal(size=(BATCH, nv))
 
 
 def _closest(problem, found, seed, may_leave):
-    """Return (the Found nearest to the targets, the reason why it is not there)."""
+    """Return (the Candidate nearest to the targets, the reason why it is no solution)."""
     for _ in range(ROUNDS):
         found, at_rest = _settled(problem, found)
         if found.solved:
@@ -192,7 +198,7 @@ def _closest(problem, found, seed, may_leave):
         if not at_rest:
             return found, 'iterations'
         beside = problem._replace(start=found.q)
-        elsewhere = _side_by_side(beside, _nudged(beside, seed))
+        elsewhere = _descend_batch(beside, _nudged(beside, seed))
         if not (elsewhere.solved or elsewhere.step.cost < LOWER * found.step.cost):
             break
         if not may_leave:
@@ -201,32 +207,32 @@ def _closest(problem, found, seed, may_leave):
     if found.solved:
         return found, 'solved'
     free = problem._replace(limits=np.repeat([-BOUNDLESS, BOUNDLESS], problem.model.nq))
-    if (problem.limits != free.limits).any() and _side_by_side(
+    if (problem.limits != free.limits).any() and _descend_batch(
             free, np.concatenate([_nudged(free._replace(start=found.q), seed),
-                                  random_starts(problem, seed, 0, SIDE_BY_SIDE)])).solved:
+                                  random_starts(problem, seed, 0, BATCH)])).solved:
         return found, 'limits'
     return found, 'out of reach'
 
 
 def _nudged(problem, seed):
-    """Return configurations near the start, within the limits, (SIDE_BY_SIDE, nq)."""
+    """Return configurations near the start, within the limits, (BATCH, nq)."""
     nq = problem.model.nq
     _, normal = _draws(seed, 0, nq, problem.model.nv)
     return np.clip(_beside(problem, NUDGE * normal), problem.limits[:nq], problem.limits[nq:])
 
 
 def _settled(problem, found):
-    """Return (Found where the cost has no slope, whether that was reached): Levenberg-Marquardt.
+    """Return (Candidate at a stationary point of the cost, whether it was reached).
 
-    Steps that come no closer are taken back, and the next is more careful.
+    Levenberg-Marquardt: a step that does not lower the cost is undone, and the damping raised.
     """
     q, here, caution, before = found.q, found.step, CAUTION, np.inf
     for k in range(1, SETTLING + 1):
         if here.slope <= FLAT * here.cost or here.miss <= 1.0:
-            return Found(q, here, found.iterations + k), True
+            return Candidate(q, here, found.iterations + k), True
         if k % REST_EVERY == 0:
             if here.cost > (1.0 - CREEPING) * before:
-                return Found(q, here, found.iterations + k), True
+                return Candidate(q, here, found.iterations + k), True
             before = here.cost
         there = problem.step(here.q, problem.goal, problem.limits, np.array([caution]))
         if there.cost < here.cost:
@@ -234,11 +240,11 @@ def _settled(problem, found):
         else:
             caution *= 4.0
             here = problem.step(q, problem.goal, problem.limits, np.array([caution]))
-    return Found(q, here, found.iterations + k), False
+    return Candidate(q, here, found.iterations + k), False
 
 
-def _answer(targets, found, reason, restarts):
-    """Return the InverseKinematics: of what was found, the error of every target."""
+def _result(targets, found, reason, restarts):
+    """Return the InverseKinematics of a Candidate, with the error of every target."""
     error, k = np.zeros((len(targets), 2)), 0
     for row, target in zip(error, targets):
         for part in target.parts:

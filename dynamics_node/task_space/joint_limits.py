@@ -1,26 +1,28 @@
-"""How may a joint accelerate, so that it can always still stop before its limits?
+"""Compute acceleration bounds that keep joints within position and velocity limits.
 
-Joints are counted in steps of a controller, over which the acceleration is constant. After
-Del Prete 2018, 'Joint position and velocity bounds in discrete-time acceleration/torque control'.
+For a controller of fixed period, over which the acceleration is constant. Del Prete 2018, 'Joint
+position and velocity bounds in discrete-time acceleration/torque control'.
 """
 
 import numpy as np
 
-NEVER = 1e-12  # a distance that is none: a joint there turns back with all it has [rad or m]
-FAR = 1e12     # a limit that is none [rad or m]
+NEVER = 1e-12  # least distance to a limit that is divided by [rad or m]
+FAR = 1e12     # stands for no limit [rad or m]
 
 
-def acceleration_limits(q, v, lower, upper, max_velocity, max_acceleration, step):
-    r"""Return (least, most), (n,) each: least <= most, whatever the state.
+def acceleration_limits(q: np.ndarray, v: np.ndarray, lower: np.ndarray, upper: np.ndarray,
+                        max_velocity: np.ndarray, max_acceleration: np.ndarray,
+                        step: float) -> tuple[np.ndarray, np.ndarray]:
+    r"""Return (least, most), (n,) each: least <= most in every state.
 
-    Upwards, with d = upper - q and the brake A = max_acceleration, a joint may take the least of
+    With d = upper - q and A = max_acceleration, the upper bound is the least of
 
-    2 (d - v step) / step^2    or, if it turns back within the step, -v^2 / (2 d): never beyond,
-    the a of  (v + a step)^2 = 2 A (d - v step - a step^2 / 2): it can brake in time afterwards,
-    (max_velocity - v) / step,  and A; downwards is the mirror image.
+    2 (d - v step) / step^2    or, if it reverses within the step, -v^2 / (2 d): not beyond the
+    limit during the step; the a of  (v + a step)^2 = 2 A (d - v step - a step^2 / 2): it can brake
+    in time afterwards;  (max_velocity - v) / step;  and A. The lower bound is the mirror image.
 
-    A joint that is beyond its limits, or too fast to stop, brakes with all of A; where what it is
-    told from both sides contradicts itself, it takes the middle.
+    A joint beyond its limits, or too fast to stop, brakes with A; where both bounds contradict each
+    other, both are their mean.
 
     :param max_velocity: (n,), inf for none; max_acceleration: (n,) finite; step: [s].
     """

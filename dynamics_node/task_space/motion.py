@@ -1,40 +1,45 @@
-"""How shall a frame move? Tasks of differential kinematics, as data: rows J v = w each."""
+"""Define tasks of differential kinematics as data: rows J v = w of a frame."""
 
 from dataclasses import dataclass, field
+from typing import TypeAlias
 
 import numpy as np
+from numpy.typing import ArrayLike
 
 from dynamics_node.algorithms.jacobian import pose_and_jacobian
+from dynamics_node.checks import at_least_zero, finite, positive
 from dynamics_node.errors import DynamicsError, shown
-from dynamics_node.model.checks import at_least_zero, finite, positive
+from dynamics_node.model.model import Model
 from dynamics_node.task_space.newton_step import error_and_rows
 from dynamics_node.task_space.target import Target
 
 TWIST = ('linear', 'angular')
+TaskRows: TypeAlias = tuple[np.ndarray, np.ndarray, np.ndarray]  # J (m, n), w (m,), weights (m,)
 
 
 @dataclass(frozen=True, eq=False)
 class FrameMotion:
-    """A velocity that a frame shall have, in world axes at its origin; what is None is left free.
+    """A wanted velocity of a frame, in world axes at its origin; None leaves a part free.
 
-    The task of eq. 2.200. Its weight counts among tasks of one priority that cannot all be met.
+    The task of Hutter 2017, eq. 2.200. The weight is relative to tasks of the same priority.
     """
 
     frame: str
-    linear: tuple = None    # (3,) [m/s]
-    angular: tuple = None   # (3,) [rad/s]
+    linear: ArrayLike | None = None    # (3,) [m/s]
+    angular: ArrayLike | None = None   # (3,) [rad/s]
     weight: float = 1.0
+    wanted: dict[str, np.ndarray] = field(init=False, repr=False)  # the given ones of TWIST
 
     def __post_init__(self):
         wanted = {name: finite(name, getattr(self, name), (3,)) for name in TWIST
                   if getattr(self, name) is not None}
         if not wanted:
-            raise DynamicsError(f"the motion of frame '{self.frame!s:.80}' asks for nothing; "
-                                'expected linear, angular or both')
+            raise DynamicsError(f"the motion of frame '{self.frame!s:.80}' is empty; expected "
+                                'linear, angular or both')
         object.__setattr__(self, 'wanted', wanted)
         positive('weight', self.weight)
 
-    def rows(self, model, q):
+    def rows(self, model: Model, q: np.ndarray) -> TaskRows:
         """Return (J (m, nv), w (m,), weights (m,))."""
         pose, J = pose_and_jacobian(model, q, self.frame)
         parts = {'linear': pose.R @ J[:3], 'angular': pose.R @ J[3:]}
@@ -44,17 +49,17 @@ class FrameMotion:
 
 @dataclass(frozen=True, eq=False)
 class Tracking:
-    """A frame shall follow a moving target: its velocity, and a share of the error per second.
+    """Track a moving target with a frame: its velocity plus feedback of the error.
 
-    v = dr*/dt + k_P (r* - r),   w = w* + k_R dphi   (eq. 2.240-2.242),
+    v = dr*/dt + k_P (r* - r),   w = w* + k_R dphi   (Hutter 2017, eq. 2.240-2.242),
 
-    dphi the rotation vector from where the frame is to where it shall be, so that it turns the
-    shortest way. The errors fade as exp(-k t).
+    dphi is the rotation vector from the actual to the wanted orientation, the shortest rotation.
+    The errors decay as exp(-k t).
     """
 
     target: Target
-    linear: tuple = (0.0, 0.0, 0.0)    # velocity of the target's position [m/s]
-    angular: tuple = (0.0, 0.0, 0.0)   # of its orientation or direction [rad/s], world axes
+    linear: ArrayLike = (0.0, 0.0, 0.0)    # velocity of the target's position [m/s]
+    angular: ArrayLike = (0.0, 0.0, 0.0)   # of its orientation or direction [rad/s], world axes
     position_gain: float = 1.0         # k_P [1/s]
     rotation_gain: float = 1.0         # k_R [1/s]
     frame: str = field(init=False)
@@ -68,7 +73,7 @@ class Tracking:
         for name in ('position_gain', 'rotation_gain'):
             at_least_zero(name, getattr(self, name))
 
-    def rows(self, model, q):
+    def rows(self, model: Model, q: np.ndarray) -> TaskRows:
         """Return (J (m, nv), w (m,), weights (m,)), in axes of the frame; two rows for an axis."""
         pose, J = pose_and_jacobian(model, q, self.frame)
         found = []

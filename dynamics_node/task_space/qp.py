@@ -1,12 +1,11 @@
-r"""Which x makes x' P x / 2 + q' x least between bounds? One small function around the solver.
+r"""Solve strictly convex quadratic programs with DAQP, and verify the solution.
 
-The solver is DAQP (MIT licence), a dual active-set method; Arnstrom, Bemporad and Axehill 2022.
-In a race on the whole-body problem of a quadruped with 30 variables, 18 equalities and 28
-inequalities (medians, one core) it took 41 us; quadprog, which is GPL, 114, PIQP 381, ProxQP 455
-(asked for 1e-9, the others for 1e-10), Clarabel 1960, OSQP 3700. Its forces balanced to 6e-15, the
-best of those that tell them; limits were missed by 6e-12, where PIQP and Clarabel had 1e-14. It
-finds at once that a problem is infeasible. Starting it from the last active set won 0.2 us of 24:
-hence there is no warm start.
+DAQP (MIT licence) is a dual active-set method; Arnstrom, Bemporad and Axehill 2022. On the
+whole-body problem of a quadruped with 30 variables, 18 equalities and 28 inequalities (medians, one
+core) it took 41 us; quadprog, which is GPL, 114, PIQP 381, ProxQP 455 (tolerance 1e-9, the others
+1e-10), Clarabel 1960, OSQP 3700. Its stationarity residual was 6e-15, the best of those that return
+multipliers; limits were exceeded by 6e-12, with PIQP and Clarabel by 1e-14. It detects infeasible
+problems at once. A warm start from the last active set saved 0.2 us of 24, so there is none.
 """
 
 from typing import NamedTuple
@@ -16,44 +15,48 @@ import numpy as np
 from dynamics_node.errors import DynamicsError
 
 EQUALITY = 5          # DAQP's `sense` of a row that is always active
-UNLIMITED = 1e30      # what DAQP takes for infinity
-# By how much a row of unit length may be missed. A set of only one point is still found.
+UNLIMITED = 1e30      # DAQP's infinity
+# Primal tolerance of a row of unit length. A feasible set of a single point is still found.
 TOLERANCE = 1e-10
-TOUCHING = 1e-7       # the second try: sets that meet in a point up to rounding
-ACCURATE = 1e-6       # what the KKT conditions may be missed by, relative to what they add up
+TOUCHING = 1e-7       # of a second try, for sets that meet in a point up to rounding
+ACCURATE = 1e-6       # of the KKT conditions, relative to the size of their terms
 INFEASIBLE = -1       # DAQP's exit flag
 CONTRADICTION = -6    # the same, of the equalities alone
 
 
-class QpAnswer(NamedTuple):
-    """The solution, and what holds it there. Where it is not solved, x and the rest mean nothing.
+class QpSolution(NamedTuple):
+    """The solution and its multipliers; undefined unless the status is 'solved'.
 
     The multipliers are those of P x + q + G' rows + bounds + A' equalities = 0: positive at an
-    upper limit, negative at a lower one, zero where nothing is touched.
+    upper limit, negative at a lower one, zero where inactive.
     """
 
     x: np.ndarray           # (n,)
-    status: str             # 'solved', 'infeasible', or 'failed': P is not as it should be, say
+    status: str             # 'solved', 'infeasible', or 'failed', for example if P is not definite
     rows: np.ndarray        # (m,) multipliers of G
     bounds: np.ndarray      # (n,) of lb and ub
     equalities: np.ndarray  # (p,) of A
-    residual: float         # how far the KKT conditions are missed, relative to their terms
+    residual: float         # of the KKT conditions, relative to their terms
 
     @property
-    def solved(self):
+    def solved(self) -> bool:
         return self.status == 'solved'
 
 
-def solve_qp(P, q, G=None, lower=None, upper=None, lb=None, ub=None, A=None, b=None):
-    r"""Return the QpAnswer of min x' P x / 2 + q' x, lower <= G x <= upper, lb <= x <= ub, A x = b.
+def solve_qp(P: np.ndarray, q: np.ndarray, G: np.ndarray | None = None,
+             lower: np.ndarray | None = None, upper: np.ndarray | None = None,
+             lb: np.ndarray | None = None, ub: np.ndarray | None = None,
+             A: np.ndarray | None = None, b: np.ndarray | None = None) -> QpSolution:
+    r"""Return the QpSolution of the problem
+
+    min x' P x / 2 + q' x,   lower <= G x <= upper,   lb <= x <= ub,   A x = b.
 
     :param P: (n, n) symmetric, positive definite; q: (n,).
-    :param G: (m, n), limits (m,); None for none. Infinite limits are none.
+    :param G: (m, n), limits (m,); None for none. Infinite limits are allowed.
     :param lb, ub: (n,); None for none.
-    :param A: (p, n), b (p,); rows may repeat each other.
+    :param A: (p, n), b (p,); rows may be redundant.
 
-    An answer is 'solved' only if the conditions of Karush, Kuhn and Tucker hold by our own count,
-    whatever the solver says.
+    The status is 'solved' only if the KKT conditions hold, which is verified here.
     """
     solve = _solver()
     n = len(q)
@@ -79,21 +82,21 @@ def solve_qp(P, q, G=None, lower=None, upper=None, lb=None, ub=None, A=None, b=N
         return _nothing(n, m, p, 'infeasible' if flag in (INFEASIBLE, CONTRADICTION) else 'failed')
     forces = info['lam']
     residual = _residual(P, q, rows, low, high, x, forces)
-    return QpAnswer(x, 'solved' if residual <= ACCURATE else 'failed', forces[n:n + m], forces[:n],
-                    forces[n + m:], residual)
+    status = 'solved' if residual <= ACCURATE else 'failed'
+    return QpSolution(x, status, forces[n:n + m], forces[:n], forces[n + m:], residual)
 
 
 def _residual(P, q, rows, low, high, x, forces):
-    """Return the largest of: the forces do not balance, a limit is broken, one pushes from afar.
+    """Return the largest violation of the KKT conditions, nan if any term is.
 
-    It is nan where anything is.
+    Stationarity, primal feasibility, and complementarity.
     """
     n = len(q)
     curved = P @ x
     balance = curved + q + forces[n:] @ rows + forces[:n]
     size = max(np.abs(curved).max(initial=0.0), np.abs(q).max(initial=0.0)) or 1.0
     where = np.concatenate([x, rows @ x])
-    # From the limit that pushes; where none does, from the nearer one, and negative between both.
+    # Distance from the active limit; if none is active, excess over the nearer one.
     afar = np.where(forces, np.abs(where - np.where(forces > 0.0, high, low)),
                     np.maximum(where - high, low - where))
     return float(np.maximum(np.abs(balance).max(initial=0.0) / size,
@@ -101,7 +104,7 @@ def _residual(P, q, rows, low, high, x, forces):
 
 
 def _nothing(n, m, p, status):
-    return QpAnswer(np.full(n, np.nan), status, np.zeros(m), np.zeros(n), np.zeros(p), np.inf)
+    return QpSolution(np.full(n, np.nan), status, np.zeros(m), np.zeros(n), np.zeros(p), np.inf)
 
 
 def _solver():

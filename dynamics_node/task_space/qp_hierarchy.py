@@ -1,9 +1,9 @@
-"""Which x does all tasks as well as it can, in order of importance, between bounds?
+"""Solve hierarchies of tasks with inequalities, one QP per level (Hutter 2017, eq. 3.107).
 
-As hierarchy.py, one QP per level (Hutter 2017, eq. 3.107), so that there may be inequalities too:
-those that must hold, and at any level those that shall hold as well as they can.
+Like hierarchy.py, with strict inequalities, and inequalities of any level in least squares.
 """
 
+from collections.abc import Sequence
 from typing import NamedTuple
 
 import numpy as np
@@ -11,119 +11,119 @@ import numpy as np
 from dynamics_node.task_space.hierarchy import UNFELT, factors, identity, norm
 from dynamics_node.task_space.qp import TOLERANCE, solve_qp
 
-# What a level does not feel costs it this much, about the point where it was (proximal method):
-# the QP is strictly convex, and after a few rounds nothing pulls any more: the solution is that
-# without.
+# Weight of a proximal term on the directions without effect on a level: it makes the QP strictly
+# convex, and vanishes after a few iterations.
 PROXIMAL = 1e-6
 ROUNDS, SETTLED = 20, 1e-12
-PUSHES = 1e-8   # multipliers above, relative to what is asked for, are no rounding
-MISSED = 1e-8   # of equalities that must hold: above, relative to b, they contradict each other
+ACTIVE = 1e-8   # multipliers above, relative to the goal, are active
+MISSED = 1e-8   # strict equalities missed by more, relative to b, contradict each other
 
 
 class Level(NamedTuple):
-    """A x = b and lower <= C x <= upper, least squares of what each is missed by."""
+    """A level: least squares of the violations of A x = b and lower <= C x <= upper."""
 
     A: np.ndarray             # (m, n)
     b: np.ndarray             # (m,)
-    C: np.ndarray = None      # (k, n), None for no inequalities
-    lower: np.ndarray = None  # (k,) -inf for none
-    upper: np.ndarray = None  # (k,) inf for none
+    C: np.ndarray | None = None      # (k, n), None for no inequalities
+    lower: np.ndarray | None = None  # (k,) -inf for none
+    upper: np.ndarray | None = None  # (k,) inf for none
 
 
-class HierarchyAnswer(NamedTuple):
-    """The solution; where the status is not 'solved' x means nothing."""
+class HierarchySolution(NamedTuple):
+    """The solution; x is undefined unless the status is 'solved'."""
 
     x: np.ndarray    # (n,)
-    status: str      # 'solved', 'infeasible': what must hold cannot, or 'failed'
+    status: str      # 'solved', 'infeasible' (the strict level), or 'failed'
 
 
-def hierarchical_qp(levels, must=None):
-    r"""Return the HierarchyAnswer: level i makes its misses least, those above it unchanged.
+def hierarchical_qp(levels: Sequence[Level], must: Level | None = None) -> HierarchySolution:
+    r"""Return the HierarchySolution: level i is optimal, with the levels before it unchanged.
 
     min |A_i x - b_i|^2 + |s|^2,   lower_i - s <= C_i x <= upper_i + s,
 
-    where A_k x of all higher levels k stays, and so does by how much their inequalities are missed.
-    What no level asks for is made short: x is the shortest of the best.
+    where A_k x of all higher levels k and the violations of their inequalities stay constant.
+    Among several solutions x is the shortest.
 
-    :param levels: of Level, the most important first; at least one, or `must`.
-    :param must: the Level whose equalities and inequalities all hold, or there is no solution.
+    :param levels: of Level, the highest priority first; at least one, or `must`.
+    :param must: the strict Level: all its equalities and inequalities hold.
 
     Hutter 2017, eq. 3.107, where 'A of full column rank' should read full row rank: then c = 0.
-    The equalities of higher levels are kept by their null space as in `hierarchical_least_squares`,
-    not by rows of the QP: what a QP solves to 1e-9 would otherwise leak from level to level.
+    The equalities of higher levels are satisfied by their null space as in
+    `hierarchical_least_squares`, not by rows of the QP, whose errors of 1e-9 would accumulate from
+    level to level.
     """
     first = must if must is not None else levels[0]
     n = np.shape(first.A)[1]
-    limits = _Limits(np.zeros((0, n)), np.zeros(0), np.zeros(0))
+    limits = _FixedRows(np.zeros((0, n)), np.zeros(0), np.zeros(0))
     x, N = np.zeros(n), identity(n)
     if must is not None:
         parts = factors(must.A, norm(must.A))
         x, N = parts.solved(must.b), parts.free
         missed = np.abs(must.A @ x - must.b).max(initial=0.0)
         if missed > MISSED * (1.0 + np.abs(must.b).max(initial=0.0)):
-            return HierarchyAnswer(x, 'infeasible')
+            return HierarchySolution(x, 'infeasible')
         limits = limits.with_rows(must)
     for level in [*levels, Level(identity(n), np.zeros(n))]:
         x, N, limits, status = _improved(x, N, level, limits)
-        if status != 'solved' or not N.shape[1]:  # nothing is left for lower levels
-            return HierarchyAnswer(x, status)
-    return HierarchyAnswer(x, 'solved')
+        if status != 'solved' or not N.shape[1]:  # no freedom left for lower levels
+            return HierarchySolution(x, status)
+    return HierarchySolution(x, 'solved')
 
 
-class _Limits(NamedTuple):
-    """The inequalities that a level must not break any further."""
+class _FixedRows(NamedTuple):
+    """The inequalities that a level must not violate any further."""
 
     G: np.ndarray
     lower: np.ndarray
     upper: np.ndarray
 
     def with_rows(self, level, x=None):
-        """Return these and a level's own, which may stay broken as they are at x."""
+        """Return these and a level's own, relaxed to their violation at x."""
         if level.C is None:
             return self
         lower, upper = level.lower, level.upper
         if x is not None:
             lower, upper = np.minimum(lower, level.C @ x), np.maximum(upper, level.C @ x)
         if not len(self.G):
-            return _Limits(level.C, lower, upper)
-        return _Limits(np.concatenate([self.G, level.C]), np.concatenate([self.lower, lower]),
+            return _FixedRows(level.C, lower, upper)
+        return _FixedRows(np.concatenate([self.G, level.C]), np.concatenate([self.lower, lower]),
                        np.concatenate([self.upper, upper]))
 
     def without(self, rows):
-        """Return these but for some rows, (m,) booleans."""
+        """Return these without some rows, (m,) booleans."""
         if not rows.any():
             return self
-        return _Limits(self.G[~rows], self.lower[~rows], self.upper[~rows])
+        return _FixedRows(self.G[~rows], self.lower[~rows], self.upper[~rows])
 
     def broken(self, x):
-        """Return which rows x is beyond, but for what a QP may miss, (m,) booleans."""
+        """Return which rows x violates beyond the tolerance of the QP, (m,) booleans."""
         where = self.G @ x
         slack = TOLERANCE * (1.0 + np.abs(where))
         return (where < self.lower - slack) | (where > self.upper + slack)
 
 
 def _improved(x, N, level, limits):
-    """Return (x, N, limits, status) when a level has had its way with x + N y."""
+    """Return (x, N, limits, status) after the optimum of a level over x + N y."""
     parts = factors(level.A @ N, norm(level.A))
     goal = parts.U.T @ (level.b - level.A @ x)
     free = N @ parts.free
     best = x + N @ (parts.T @ goal)
     own = limits.with_rows(level)
-    if not own.broken(best).any():  # then no QP does better
+    if not own.broken(best).any():  # the unconstrained optimum is feasible
         return best, free, own, 'solved'
     out_of_reach = _lengths(limits.G @ N) <= UNFELT * _lengths(limits.G)
     if (out_of_reach & limits.broken(x)).any():
         return x, N, limits, 'infeasible'
     limits = limits.without(out_of_reach)
     scaled = np.concatenate([parts.T, parts.rest], axis=1)  # y = scaled (u, w), |A N y| = |u|
-    step, pushing, status = _least_miss(goal, N @ scaled, x, level, limits)
+    step, active, status = _least_miss(goal, N @ scaled, x, level, limits)
     if status != 'solved':
         return x, N, limits, status
     limits = limits.with_rows(level, x + step)
-    # What pushes at the best is where it is at every best: from now on an equality.
-    pushed = limits.G[pushing]
-    return (x + step, free @ factors(pushed @ free, norm(pushed)).rest, limits.without(pushing),
-            'solved')
+    # Rows active at one optimum are active at every optimum: from now on equalities.
+    active_rows = limits.G[active]
+    free = free @ factors(active_rows @ free, norm(active_rows)).rest
+    return x + step, free, limits.without(active), 'solved'
 
 
 def _lengths(rows):
@@ -131,9 +131,9 @@ def _lengths(rows):
 
 
 def _least_miss(goal, T, x, level, limits):
-    """Return (step, pushing, status): x + T (u, w) of least |u - goal|^2 + |s|^2 in the limits.
+    """Return (step, active, status): x + T (u, w) of least |u - goal|^2 + |s|^2 in the limits.
 
-    :return: pushing, which rows of the limits and then of the level hold it there.
+    :return: active: the active rows of the limits, then of the level, booleans.
     """
     r, k = len(goal), T.shape[1]
     G, lower, upper = limits.G @ T, limits.lower - limits.G @ x, limits.upper - limits.G @ x
@@ -147,13 +147,13 @@ def _least_miss(goal, T, x, level, limits):
     weights = np.concatenate([np.ones(r), np.full(k - r, PROXIMAL), np.ones(slacks)])
     centre = np.concatenate([goal, np.zeros(k - r + slacks)])
     for _ in range(ROUNDS):
-        answer = solve_qp(np.diag(weights), -weights * centre, G, lower, upper)
-        if not answer.solved:
-            return None, None, answer.status
-        pull = PROXIMAL * np.abs(answer.x[r:k] - centre[r:k]).max(initial=0.0)
-        if pull <= SETTLED * (1.0 + np.linalg.norm(goal)):
+        solution = solve_qp(np.diag(weights), -weights * centre, G, lower, upper)
+        if not solution.solved:
+            return None, None, solution.status
+        proximal_force = PROXIMAL * np.abs(solution.x[r:k] - centre[r:k]).max(initial=0.0)
+        if proximal_force <= SETTLED * (1.0 + np.linalg.norm(goal)):
             break
-        centre[r:k] = answer.x[r:k]
-    push = np.abs(answer.rows) * _lengths(G)
-    push = np.concatenate([push[:m], push[m:m + slacks] + push[m + slacks:]])
-    return T @ answer.x[:k], push > PUSHES * (1.0 + np.linalg.norm(goal)), 'solved'
+        centre[r:k] = solution.x[r:k]
+    force = np.abs(solution.rows) * _lengths(G)
+    force = np.concatenate([force[:m], force[m:m + slacks] + force[m + slacks:]])
+    return T @ solution.x[:k], force > ACTIVE * (1.0 + np.linalg.norm(goal)), 'solved'

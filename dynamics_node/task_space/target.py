@@ -1,54 +1,57 @@
-"""Where shall a frame be? Targets of inverse kinematics, as data."""
+"""Define the targets of inverse kinematics as data."""
 
-from dataclasses import dataclass
-from typing import NamedTuple
+from collections.abc import Sequence
+from dataclasses import dataclass, field
+from typing import Any, NamedTuple
 
 import numpy as np
+from numpy.typing import ArrayLike
 
+from dynamics_node.checks import finite, positive
 from dynamics_node.errors import DynamicsError, shown
-from dynamics_node.model.checks import finite, positive
 from dynamics_node.model.configuration import UNIT_QUATERNION
 from dynamics_node.spatial import so3
 
-ORTHONORMAL = 1e-6  # how far from a rotation a matrix may be, |R R' - 1|; it is made one
-EXACT = 1e-12       # how near is near enough
+ORTHONORMAL = 1e-6  # greatest |R R' - 1| of a rotation matrix; it is orthonormalised
+EXACT = 1e-12       # below, it is used unchanged
 
 
 class Part(NamedTuple):
-    """A position, an orientation or the direction of an axis: three rows of the error."""
+    """A position, an orientation or the direction of an axis of a target."""
 
     kind: str          # 'position', 'orientation' or 'axis'
-    numbers: tuple     # what newton_step.SIZES says
+    numbers: tuple     # as in `goal` of newton_step.py
     weight: float      # [1/m or 1/rad]
 
 
 @dataclass(frozen=True, eq=False)
 class Target:
-    """Where a frame shall be: a pose, or only its position, its orientation, or one of its axes.
+    """A target of a frame: a pose, or only its position, its orientation, or one of its axes.
 
-    What is None is left free. The weights matter only where not everything can be reached: then
-    the sum of the squares of weight x error is the least.
+    None leaves a part free. The weights matter only if the targets cannot all be reached: then the
+    sum of (weight x error)^2 is minimal.
     """
 
     frame: str
-    position: tuple = None          # of the frame's origin in the world (3,) [m]
-    orientation: tuple = None       # quaternion (x, y, z, w), or a rotation matrix (3, 3)
-    axis: tuple = None              # unit vector in the frame (3,), to point along `direction`
-    direction: tuple = None         # unit vector in the world (3,)
-    position_weight: float = 1.0    # [1/m]
-    rotation_weight: float = 1.0    # of the orientation or the axis [1/rad]
+    position: ArrayLike | None = None     # of the frame's origin in the world (3,) [m]
+    orientation: ArrayLike | None = None  # quaternion (x, y, z, w), or a rotation matrix (3, 3)
+    axis: ArrayLike | None = None         # unit vector in the frame (3,), along `direction`
+    direction: ArrayLike | None = None    # unit vector in the world (3,)
+    position_weight: float = 1.0          # [1/m]
+    rotation_weight: float = 1.0          # of the orientation or the axis [1/rad]
+    parts: tuple[Part, ...] = field(init=False, repr=False)
 
     def __post_init__(self):
         object.__setattr__(self, 'parts', tuple(self._parts()))
 
     @classmethod
-    def pose(cls, frame, matrix, **weights):
+    def pose(cls, frame: str, matrix: ArrayLike, **weights: Any) -> 'Target':
         """Return the Target of a homogeneous matrix (4, 4), as Robot.frame_pose returns one."""
-        given, matrix = matrix, _array(matrix)
-        if matrix.shape != (4, 4) or matrix[3].tolist() != [0.0, 0.0, 0.0, 1.0]:
-            raise DynamicsError(f'matrix is {shown(given, 200)}; expected 4 x 4 numbers, the last '
+        T = _array(matrix)
+        if T.shape != (4, 4) or T[3].tolist() != [0.0, 0.0, 0.0, 1.0]:
+            raise DynamicsError(f'matrix is {shown(matrix, 200)}; expected 4 x 4 numbers, the last '
                                 'row 0 0 0 1')
-        return cls(frame, matrix[:3, 3], matrix[:3, :3], **weights)
+        return cls(frame, T[:3, 3], T[:3, :3], **weights)
 
     def _parts(self):
         """Yield the Parts, checked."""
@@ -57,7 +60,7 @@ class Target:
         if (self.axis is None) != (self.direction is None):
             raise self._wrong('needs both axis, in the frame, and direction, in the world')
         if self.position is None and self.orientation is None and self.axis is None:
-            raise self._wrong('asks for nothing; expected a position, an orientation or an axis')
+            raise self._wrong('is empty; expected a position, an orientation or an axis')
         if self.position is not None:
             yield Part('position', tuple(finite('position', self.position, (3,)).tolist()),
                        self._weight('position_weight'))
@@ -79,12 +82,12 @@ class Target:
         return DynamicsError(f"the target of frame '{self.frame!s:.80}' {what}")
 
 
-def parts_of(targets):
-    """Return ((frame, kind), ...) of all that some targets ask for."""
+def parts_of(targets: Sequence[Target]) -> tuple[tuple[str, str], ...]:
+    """Return ((frame, kind), ...) of the parts of some targets."""
     return tuple((target.frame, part.kind) for target in targets for part in target.parts)
 
 
-def rotation_of(orientation):
+def rotation_of(orientation: ArrayLike) -> np.ndarray:
     """Return the rotation matrix of a quaternion (x, y, z, w) or of a matrix (3, 3), checked."""
     if getattr(orientation, 'shape', None) == (3, 3) or _array(orientation).shape == (3, 3):
         return _rotation(finite('orientation', orientation, (3, 3)))
@@ -97,7 +100,7 @@ def rotation_of(orientation):
 
 
 def _array(value):
-    """Return what NumPy makes of a value, nothing where it cannot read it."""
+    """Return a value as an array, empty if NumPy cannot read it."""
     try:
         return np.asarray(value)
     except Exception:  # an object may raise anything when NumPy reads it
@@ -105,7 +108,7 @@ def _array(value):
 
 
 def _rotation(R):
-    """Return the matrix, made a rotation where it is nearly one; in Python's floats, for speed."""
+    """Return the matrix, orthonormalised if nearly so; checked in Python floats, for speed."""
     a, b, c = R.tolist()
     off = max(abs(_dot(a, a) - 1.0), abs(_dot(b, b) - 1.0), abs(_dot(c, c) - 1.0),
               abs(_dot(a, b)), abs(_dot(b, c)), abs(_dot(c, a)))

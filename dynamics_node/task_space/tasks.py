@@ -1,26 +1,32 @@
-"""What shall a robot do, and how important is it? Tasks of the whole-body problem, as data.
+"""Define the tasks of the whole-body problem as data, and their equations.
 
-A task asks for accelerations, contact forces or torques: A (a, forces) = b, eq. 3.110-3.112.
+A task prescribes accelerations, contact forces or torques: A (a, forces) = b (Hutter 2017,
+eq. 3.110-3.112).
 """
 
 import math
 import numbers
+from collections.abc import Sequence
 from dataclasses import dataclass, fields
 from functools import cached_property, lru_cache
-from typing import NamedTuple
+from typing import TYPE_CHECKING, NamedTuple, NoReturn, TypeAlias
 
 import numpy as np
 
+from dynamics_node.checks import LARGEST
 from dynamics_node.errors import DynamicsError, UnknownName, shown
-from dynamics_node.model.checks import LARGEST
 from dynamics_node.model.configuration import UNIT_QUATERNION
+from dynamics_node.model.model import Model
 from dynamics_node.spatial import so3
 from dynamics_node.task_space.setting import picked
+
+if TYPE_CHECKING:
+    from dynamics_node.task_space.whole_body import WholeBodyProblem
 
 AXES = ('x', 'y', 'z', 'rx', 'ry', 'rz')
 TURN = 2.0 * math.pi
 _MOTION = ('position', 'velocity', 'acceleration', 'stiffness', 'damping')
-# kind -> the fields that it reads, beside name, kind, level and weight
+# kind -> its fields, besides name, kind, level and weight
 FIELDS = {
     'frame': ('frame', 'axes', *_MOTION),
     'center_of_mass': ('axes', *_MOTION),
@@ -29,35 +35,37 @@ FIELDS = {
     'torque': ('value',),
 }
 
+Vector: TypeAlias = Sequence[float] | np.ndarray
+
 
 @dataclass(frozen=True, eq=False)
 class Task:
-    r"""One thing to do. What cannot be is refused: a DynamicsError names the task and the field.
+    r"""One task. Invalid fields raise a DynamicsError that names the task and the field.
 
-    Of motion it asks for  acceleration + damping (velocity - v) + stiffness (position - p),
-    eq. 3.90, in world axes; of rotations the error is the rotation vector that is still to turn.
+    Its acceleration is  acceleration + damping (velocity - v) + stiffness (position - p)
+    (Hutter 2017, eq. 3.90), in world axes; the error of a rotation is its rotation vector.
 
     'frame': position is (x, y, z, qx, qy, qz, qw), the others (6,), linear first.
     'center_of_mass': (3,) each.
-    'posture': of the one-axis joints that `joints` names, all if it names none; one number each.
+    'posture': one number for each of the one-axis `joints`; all of them if empty.
     'force': `value` on the robot at a contact, in its rows; no contact means all, no value zero.
-    'torque': `value` (nv,), of which those with a motor count; none means zero: least torque.
+    'torque': `value` (nv,), read at actuated joints; no value means zero: least torque.
 
-    No position: none is held, and stiffness has no say. No velocity or acceleration: zero.
+    Without position the stiffness is not used. Without velocity or acceleration these are zero.
     """
 
     name: str
     kind: str                    # one of FIELDS
-    level: int = 1               # 0: must be done; 1 before 2 before 3 ...
-    weight: float = 1.0          # of the squares of its error, beside others of its level
+    level: int = 1               # 0: strict; 1, 2, 3 ...: priorities, 1 first
+    weight: float = 1.0          # of its squared error, relative to others of its level
     frame: str = ''              # link
-    axes: tuple = ()             # of AXES, along and about which; () for all
-    joints: tuple = ()           # names
+    axes: Sequence[str] = ()             # some of AXES; () for all
+    joints: Sequence[str] = ()   # names
     contact: str = ''            # name of a constraint
-    position: tuple = ()         # [m, rad]
-    velocity: tuple = ()         # [m/s, rad/s]
-    acceleration: tuple = ()     # [m/s^2, rad/s^2]
-    value: tuple = ()            # [N, N m]
+    position: Vector = ()  # [m, rad]
+    velocity: Vector = ()  # [m/s, rad/s]
+    acceleration: Vector = ()  # [m/s^2, rad/s^2]
+    value: Vector = ()  # [N, N m]
     stiffness: float = 100.0     # [1/s^2]
     damping: float = math.nan    # [1/s]; nan: 2 sqrt(stiffness), no overshoot
 
@@ -93,11 +101,11 @@ class Task:
         if self.kind == 'frame':
             self._check_pose()
 
-    def refuse(self, field, what, valid):
+    def refuse(self, field: str, what: str, valid: str) -> NoReturn:
         """Raise the DynamicsError that names this task."""
         raise DynamicsError(f"task '{self.name}': {field} {what}; expected {valid}")
 
-    def sized(self, name, size):
+    def sized(self, name: str, size: int) -> np.ndarray:
         """Return a vector field, (size,), zeros where it is not given."""
         value = getattr(self, name)
         if value.shape == (size,):
@@ -107,12 +115,12 @@ class Task:
         return self.refuse(name, f'has {len(value)} numbers', f'{size}, or none')
 
     @cached_property
-    def rotation(self):
-        """Of a 'frame', that of its position, (3, 3)."""
+    def rotation(self) -> np.ndarray:
+        """Rotation matrix of the position of a 'frame' task, (3, 3)."""
         return so3.from_quaternion(self.position[3:])
 
     def _keep(self, name, value):
-        object.__setattr__(self, name, value)  # frozen for everybody else
+        object.__setattr__(self, name, value)  # the dataclass is frozen
 
     def _number(self, name):
         value = getattr(self, name)
@@ -160,28 +168,28 @@ class Task:
 
 
 class TaskEquations(NamedTuple):
-    """What a task asks of x = (a, forces), A x = b."""
+    """The equations of a task, A x = b with x = (a, forces)."""
 
     A: np.ndarray
     b: np.ndarray
 
-    def times(self, factor):
+    def times(self, factor: float) -> 'TaskEquations':
         return TaskEquations(factor * self.A, factor * self.b)
 
 
-def task_rows(task, case):
-    """Return the Rows of a task.
+def task_rows(task: Task, problem: 'WholeBodyProblem') -> TaskEquations:
+    """Return the TaskEquations of a task.
 
-    :param case: the Case of whole_body.py: the robot, its state and how it is held.
+    :param problem: the WholeBodyProblem: robot, state, constraints and actuation.
     """
     try:
-        return _OF_KIND[task.kind](task, case)
+        return _OF_KIND[task.kind](task, problem)
     except UnknownName as error:
         raise DynamicsError(f"task '{task.name}': {error}") from None
 
 
-def _frame(task, case):
-    robot, q, v = case.robot, case.q, case.v
+def _frame(task, problem):
+    robot, q, v = problem.robot, problem.q, problem.v
     J = robot.jacobian(q, task.frame)
     error = None
     if len(task.position):
@@ -190,22 +198,22 @@ def _frame(task, case):
         error[:3] = task.position[:3] - pose[:3, 3]
         error[3:] = so3.log(task.rotation @ pose[:3, :3].T)
     bias = robot.jacobian_rate(q, v, task.frame) @ v
-    return _along(task.axes, AXES, case, J, _wanted(task, error, J @ v) - bias)
+    return _axis_rows(task.axes, AXES, problem, J, _wanted(task, error, J @ v) - bias)
 
 
-def _center_of_mass(task, case):
-    motion = case.robot.center_of_mass_motion(case.q, case.v)
+def _center_of_mass(task, problem):
+    motion = problem.robot.center_of_mass_motion(problem.q, problem.v)
     error = task.sized('position', 3) - motion.position if len(task.position) else None
-    b = _wanted(task, error, motion.jacobian @ case.v) - motion.bias_acceleration
-    return _along(task.axes, AXES[:3], case, motion.jacobian, b)
+    b = _wanted(task, error, motion.jacobian @ problem.v) - motion.bias_acceleration
+    return _axis_rows(task.axes, AXES[:3], problem, motion.jacobian, b)
 
 
-def _posture(task, case):
-    in_q, in_v, endless, A = _joint_rows(task.joints, case.setting)
-    error = task.sized('position', len(A)) - case.q[in_q] if len(task.position) else None
-    if error is not None and endless.size:  # the shorter way round
+def _posture(task, problem):
+    in_q, in_v, endless, A = _joint_rows(task.joints, problem.setting)
+    error = task.sized('position', len(A)) - problem.q[in_q] if len(task.position) else None
+    if error is not None and endless.size:  # continuous joints: the shorter way
         error[endless] -= TURN * np.round(error[endless] / TURN)
-    return TaskEquations(A, _wanted(task, error, case.v[in_v]))
+    return TaskEquations(A, _wanted(task, error, problem.v[in_v]))
 
 
 def _wanted(task, error, velocity):
@@ -220,34 +228,34 @@ def _wanted(task, error, velocity):
     return b
 
 
-def _along(some, axes, case, J, b):
-    """Return the Rows of J a = b, of some of the axes if any are named."""
+def _axis_rows(some, axes, problem, J, b):
+    """Return the TaskEquations of J a = b, for some of the axes if any are named."""
     if some:
         which = [axes.index(axis) for axis in some]
         J, b = J[which], b[which]
-    A = np.zeros((len(J), case.setting.size))
+    A = np.zeros((len(J), problem.setting.size))
     A[:, :J.shape[1]] = J
     return TaskEquations(A, b)
 
 
-def _force(task, case):
-    if task.contact and task.contact not in case.setting.places:
+def _force(task, problem):
+    if task.contact and task.contact not in problem.setting.force_slices:
         task.refuse('contact', f"is '{task.contact}'",
-                    f'one of: {", ".join(case.setting.places) or "none"}')
-    A = _force_rows(task.contact, case.setting)
+                    f'one of: {", ".join(problem.setting.force_slices) or "none"}')
+    A = _force_rows(task.contact, problem.setting)
     return TaskEquations(A, task.sized('value', len(A)))
 
 
-def _torque(task, case):
-    b = -case.torque_at_rest
+def _torque(task, problem):
+    b = -problem.torque_at_rest
     if len(task.value):
-        b += task.sized('value', len(case.v))[case.setting.driven]
-    return TaskEquations(case.torque, b)
+        b += task.sized('value', len(problem.v))[problem.setting.actuated]
+    return TaskEquations(problem.torque, b)
 
 
 @lru_cache(maxsize=256)
 def _joint_rows(names, setting):
-    """Return (where they are in q, and in v, which turn without end, the rows of accelerations)."""
+    """Return (indices in q, in v, which are continuous, rows of accelerations) of joints."""
     known = one_axis_joints(setting.model)
     for name in names:
         if name not in known.place:
@@ -259,10 +267,9 @@ def _joint_rows(names, setting):
 
 @lru_cache(maxsize=256)
 def _force_rows(contact, setting):
-    """Return the rows that pick the forces at a contact, at all if it has no name."""
-    unknowns = np.arange(setting.size)
-    return picked(unknowns[setting.places[contact] if contact else slice(setting.model.nv, None)],
-                  setting.size)
+    """Return the rows that select the forces at a contact, at all contacts for ''."""
+    forces = setting.force_slices[contact] if contact else slice(setting.model.nv, None)
+    return picked(np.arange(setting.size)[forces], setting.size)
 
 
 _OF_KIND = {'frame': _frame, 'center_of_mass': _center_of_mass, 'posture': _posture,
@@ -270,19 +277,19 @@ _OF_KIND = {'frame': _frame, 'center_of_mass': _center_of_mass, 'posture': _post
 
 
 class OneAxisJoints(NamedTuple):
-    """The joints that turn about or slide along one axis, and what they can do."""
+    """The joints of one degree of freedom and their limits."""
 
-    place: dict               # name -> index in what follows
-    q: np.ndarray             # (n,) where they are in q
-    v: np.ndarray             # (n,) and in v
+    place: dict               # name -> index in the following arrays
+    q: np.ndarray             # (n,) indices in q
+    v: np.ndarray             # (n,) indices in v
     lower: np.ndarray         # (n,) limits [rad or m]
     upper: np.ndarray
     max_velocity: np.ndarray  # (n,) inf where unknown
-    endless: np.ndarray       # (n,) whether a whole turn brings it back; of a master it does not
+    endless: np.ndarray       # (n,) continuous and without mimic joints: a full turn is the same
 
 
 @lru_cache(maxsize=64)
-def one_axis_joints(model):
+def one_axis_joints(model: Model) -> OneAxisJoints:
     """Return the OneAxisJoints of a model."""
     joints = [joint for joint in model.joints if joint.v.stop - joint.v.start == 1]
     speed = np.array([joint.max_velocity for joint in joints], dtype=float)

@@ -1,90 +1,94 @@
-r"""Which accelerations, contact forces and torques do all tasks best, within all bounds?
+r"""Solve the whole-body problem: accelerations, contact forces and torques of tasks within bounds.
 
-M a + h = S' tau + A' f gives the torques of the motors, tau = S (M a + h - A' f); they are no
-unknowns of their own, but rows of x = (a, f). With them as unknowns a QP of the quadruped takes
-52 us instead of 41. What is left of the equations of motion are the rows without a motor.
+M a + h = S' tau + A' f gives the torques of the actuated joints, tau = S (M a + h - A' f): they are
+linear in the unknowns x = (a, f), not unknowns themselves. With torques as unknowns the QP of a
+quadruped takes 52 us instead of 41. The equations of motion that remain are the unactuated rows.
 """
 
 import math
+from collections.abc import Mapping, Sequence
 from typing import NamedTuple
 
 import numpy as np
+from numpy.typing import ArrayLike
 from scipy.linalg.lapack import dpotrf
 
-from dynamics_node.constrained.stabilisation import wanted
+from dynamics_node.constrained.stabilisation import stabilised_gamma
 from dynamics_node.errors import DynamicsError, shown
-from dynamics_node.task_space.bounds import Block, Bound, bound_rows
-from dynamics_node.task_space.conflicts import Group, conflicting
+from dynamics_node.task_space.bounds import Bound, BoundRows, bound_rows
+from dynamics_node.task_space.conflicts import RowGroup, conflicting
 from dynamics_node.task_space.qp import solve_qp
 from dynamics_node.task_space.qp_hierarchy import Level, hierarchical_qp
 from dynamics_node.task_space.setting import Setting
 from dynamics_node.task_space.tasks import Task, TaskEquations, task_rows
 
-# Pivots of the tasks' P = A' A below this share of its largest entry: something is left open.
+# P = A' A of the tasks counts as definite if its pivots exceed this share of its largest entry.
 DEFINITE = 1e-9
-TOUCHED = 1e-7  # how near to a bound is at it, relative to 1 + |bound|
+TOUCHED = 1e-7  # distance at which a bound is active, relative to 1 + |value|
 
 
 class WholeBody(NamedTuple):
-    """The motion, what moves it, and what it comes to. Unless 'solved' the arrays are None."""
+    """The solution of the whole-body problem; the arrays are None unless 'solved'."""
 
-    status: str               # 'solved', 'infeasible': see conflict, or 'failed'
-    acceleration: np.ndarray  # (nv,)
-    torque: np.ndarray        # (nv,) zero where there is no motor [N m or N]
-    forces: dict              # constraint -> (m,) on the robot, row by row [N, N m]
-    errors: dict              # task -> (rows,) by how much what it asks for is missed
-    active: tuple             # names of the bounds that are touched
-    conflict: tuple = ()      # names of tasks, contacts and bounds that cannot hold together
+    status: str                      # 'solved', 'infeasible' (see conflict), or 'failed'
+    acceleration: np.ndarray | None  # (nv,)
+    torque: np.ndarray | None        # (nv,) zero where not actuated [N m or N]
+    forces: dict[str, np.ndarray]    # constraint -> (m,) on the robot, row by row [N, N m]
+    errors: dict[str, np.ndarray]    # task -> (rows,) residual A x - b
+    active: tuple[str, ...]          # names of the active bounds
+    conflict: tuple[str, ...] = ()   # names of tasks, contacts and bounds that contradict
 
 
 class WholeBodyProblem(NamedTuple):
-    """A robot in a state, and how it is held: what tasks and bounds are told."""
+    """A robot in a state with its constraints: the input of tasks and bounds."""
 
-    robot: object               # a Robot
+    robot: object               # a Robot (that room is above this one)
     q: np.ndarray               # (nq,)
     v: np.ndarray               # (nv,)
     setting: Setting
-    torque: np.ndarray          # (k, nv + m) torques of the motors = torque x + torque_at_rest
+    torque: np.ndarray          # (k, nv + m) actuated torques = torque x + torque_at_rest
     torque_at_rest: np.ndarray  # (k,)
-    laws: Level                 # the equations of motion without a motor, what constraints ask of a
+    laws: Level                 # the unactuated equations of motion, then A a + gamma = 0
 
 
-def whole_body(robot, q, v, tasks, setting, bounds, wrenches=None, stabilisation=None):
+def whole_body(robot: object, q: np.ndarray, v: np.ndarray, tasks: Sequence[Task], setting: Setting,
+               bounds: Sequence[Bound], wrenches: Mapping[str, ArrayLike] | None = None,
+               stabilisation: Sequence[float] | None = None) -> WholeBody:
     r"""Return the WholeBody of a state.
 
     Level 0 holds exactly: the equations of motion, the constraints, and all tasks and bounds of
-    level 0. Tasks of one level are weighed, those of the next do not disturb them. A single level
-    that leaves nothing open is one QP; else there is one for each, and one that makes what is left
-    open short (qp_hierarchy.py).
+    level 0. Tasks of one level are weighted, those of the next do not disturb them. A single level
+    that determines x is one QP; else there is one for each level, and one for the shortest x
+    (qp_hierarchy.py).
 
     :param q, v: configuration (nq,) and velocity (nv,), checked.
     :param tasks: of Task; setting: the Setting; bounds: of Bound.
     :param wrenches, stabilisation: as for Robot.constrained_forward_dynamics.
 
-    Hutter 2017, section 3.10.4. Its F_c is what the robot does to its environment, ours what that
-    does to the robot, hence -A' f in eq. 3.109.
+    Hutter 2017, section 3.10.4. F_c there acts on the environment, f here on the robot, hence -A' f
+    in eq. 3.109.
     """
     check(tasks, bounds)
-    case = _case(robot, q, v, setting, wrenches, stabilisation)
-    rows = [task_rows(task, case) for task in tasks]
-    blocks = [bound_rows(bound, case) for bound in bounds]
+    problem = _problem(robot, q, v, setting, wrenches, stabilisation)
+    rows = [task_rows(task, problem) for task in tasks]
+    blocks = [bound_rows(bound, problem) for bound in bounds]
     stacks = _stacks(bounds, blocks)
-    must = _must(case, tasks, rows, stacks)
+    must = _must(problem, tasks, rows, stacks)
     x, status = _best(_levels(setting.size, tasks, rows, stacks), must)
     if status != 'solved':
         return WholeBody(status, None, None, {}, {}, (),
-                         _conflict(case, tasks, rows, bounds, blocks))
+                         _conflict(problem, tasks, rows, bounds, blocks))
     torque = np.zeros(len(v))
-    torque[setting.driven] = case.torque @ x + case.torque_at_rest
+    torque[setting.actuated] = problem.torque @ x + problem.torque_at_rest
     return WholeBody('solved', x[:len(v)], torque,
-                     {name: x[place] for name, place in setting.places.items()},
+                     {name: x[place] for name, place in setting.force_slices.items()},
                      {task.name: A @ x - b for task, (A, b) in zip(tasks, rows)},
                      tuple(dict.fromkeys(name for stack in stacks.values()
                                          for name in _touched(stack, x))))
 
 
-def check(tasks, bounds):
-    """Raise a DynamicsError if something is no task or bound, or two tasks have one name."""
+def check(tasks: Sequence[Task], bounds: Sequence[Bound]) -> None:
+    """Raise a DynamicsError for entries that are no Task or Bound, and for duplicate names."""
     names = set()
     for task in tasks:
         if not isinstance(task, Task):
@@ -97,61 +101,61 @@ def check(tasks, bounds):
             raise DynamicsError(f'bounds: {shown(bound)} is no Bound')
 
 
-def _case(robot, q, v, setting, wrenches, stabilisation):
+def _problem(robot, q, v, setting, wrenches, stabilisation):
     n = len(v)
     M = robot.mass_matrix(q)
-    pushed = () if wrenches is None else (wrenches,)  # without, a kernel is called straight away
-    h = robot.inverse_dynamics(q, v, np.zeros(n), *pushed)
-    driven, free = setting.driven, setting.free
-    if not setting.held:
+    external = () if wrenches is None else (wrenches,)  # omitted, the kernel is called directly
+    h = robot.inverse_dynamics(q, v, np.zeros(n), *external)
+    driven, free = setting.actuated, setting.unactuated
+    if not setting.constraints:
         return WholeBodyProblem(robot, q, v, setting, M[driven], h[driven], Level(M[free],
                                                                                   -h[free]))
-    found = robot.constraint_rows(q, v, setting.held)
+    found = robot.constraint_rows(q, v, setting.constraints)
     motion = np.concatenate([M, -found.A.T], axis=1)
     laws = np.zeros((len(free) + len(found.A), setting.size))
     laws[:len(free)] = motion[free]
     laws[len(free):, :n] = found.A
     return WholeBodyProblem(robot, q, v, setting, motion[driven], h[driven],
-                Level(laws, -np.concatenate([h[free], wanted(found, v, stabilisation)])))
+                Level(laws, -np.concatenate([h[free], stabilised_gamma(found, v, stabilisation)])))
 
 
 def _stacks(bounds, blocks):
-    """Return {level: one Block of all its bounds}."""
+    """Return {level: the BoundRows of all its bounds}."""
     stacks = {}
     for bound, block in zip(bounds, blocks):
         stacks.setdefault(bound.level, []).append(block)
-    return {level: own[0] if len(own) == 1 else Block(
+    return {level: own[0] if len(own) == 1 else BoundRows(
         [name for block in own for name in block.names],
         *(np.concatenate(parts) for parts in list(zip(*own))[1:]))
             for level, own in stacks.items()}
 
 
-def _must(case, tasks, rows, stacks):
+def _must(problem, tasks, rows, stacks):
     """Return the Level 0."""
-    own = [case.laws, *(row for task, row in zip(tasks, rows) if not task.level)]
+    own = [problem.laws, *(row for task, row in zip(tasks, rows) if not task.level)]
     return _level(own, stacks.get(0))
 
 
 def _levels(n, tasks, rows, stacks):
-    """Return the Levels below 0 that anything belongs to, in order; at least one."""
-    nothing = TaskEquations(np.zeros((0, n)), np.zeros(0))
+    """Return the Levels of priority 1 and lower that have tasks or bounds; at least one."""
+    no_rows = TaskEquations(np.zeros((0, n)), np.zeros(0))
     result = []
     for level in sorted({*stacks, *(task.level for task in tasks)} - {0}) or [1]:
         own = [row if task.weight == 1.0 else row.times(math.sqrt(task.weight))
                for task, row in zip(tasks, rows) if task.level == level]
-        result.append(_level(own or [nothing], stacks.get(level)))
+        result.append(_level(own or [no_rows], stacks.get(level)))
     return result
 
 
 def _level(own, stack):
-    """Return the Level of all rows A x = b, and of the Block of all bounds, or None."""
+    """Return the Level of all rows A x = b, and of the BoundRows of all bounds, or None."""
     A, b = ((own[0].A, own[0].b) if len(own) == 1 else
             (np.concatenate([row.A for row in own]), np.concatenate([row.b for row in own])))
     return Level(A, b) if stack is None else Level(A, b, stack.G, stack.lower, stack.upper)
 
 
 def _best(levels, must):
-    """Return (x, status): by one QP where a single level leaves nothing open."""
+    """Return (x, status): by one QP if a single level determines x."""
     if len(levels) == 1 and levels[0].C is None:
         A, b = levels[0].A, levels[0].b
         P = A.T @ A
@@ -167,24 +171,24 @@ def _is_definite(P):
 
 
 def _touched(block, x):
-    """Return the names of the rows of a Block that x is at."""
+    """Return the names of the rows of a BoundRows that are active at x."""
     where = block.G @ x
     at = np.minimum(where - block.lower, block.upper - where) <= TOUCHED * (1.0 + np.abs(where))
     return [block.names[k] for k in at.nonzero()[0]]
 
 
-def _conflict(case, tasks, rows, bounds, blocks):
-    """Return the names of what contradicts each other at level 0; () if nothing does."""
+def _conflict(problem, tasks, rows, bounds, blocks):
+    """Return the names of conflicting tasks, contacts and bounds of level 0; () if none."""
     groups = []
     for bound, block in zip(bounds, blocks):
         if not bound.level:
             for name in dict.fromkeys(block.names):
                 own = [k for k, other in enumerate(block.names) if other == name]
-                groups.append(Group(name, block.G[own], block.lower[own], block.upper[own]))
-    (A, b, *_), free = case.laws, len(case.setting.free)
-    for name, place in case.setting.places.items():
-        own = slice(free - len(case.v) + place.start, free - len(case.v) + place.stop)
-        groups.append(Group(f"contact '{name}'", A[own], b[own], b[own]))
-    groups += [Group(f"task '{task.name}'", A, b, b) for task, (A, b) in zip(tasks, rows)
+                groups.append(RowGroup(name, block.G[own], block.lower[own], block.upper[own]))
+    (A, b, *_), free = problem.laws, len(problem.setting.unactuated)
+    for name, place in problem.setting.force_slices.items():
+        own = slice(free - len(problem.v) + place.start, free - len(problem.v) + place.stop)
+        groups.append(RowGroup(f"contact '{name}'", A[own], b[own], b[own]))
+    groups += [RowGroup(f"task '{task.name}'", A, b, b) for task, (A, b) in zip(tasks, rows)
                if not task.level]
-    return conflicting(groups, case.laws.A[:free], case.laws.b[:free])
+    return conflicting(groups, problem.laws.A[:free], problem.laws.b[:free])

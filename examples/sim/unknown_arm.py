@@ -19,8 +19,8 @@ from sensor import Reading, Sensor
 from dynamics_node.control.gains import Gains
 from dynamics_node.control.laws import computed_torque
 from dynamics_node.control.spline import MotionSample
-from dynamics_node.control.terms import Terms
-from dynamics_node.identification.recording import RawRecording, raw_recording
+from dynamics_node.control.torque_terms import TorqueTerms
+from dynamics_node.identification import RawRecording, raw_recording
 from dynamics_node.model.urdf_text import urdf_text
 
 SPREAD = 0.3                      # of masses, centres and tensors
@@ -71,7 +71,7 @@ class UnknownArm:
         :param motion: Motion at times PERIOD apart, (N, n) each.
         :param glance: called with the share that is done.
         """
-        arm, terms = self.simulated, Terms(robot)
+        arm, terms = self.simulated, TorqueTerms(robot)
         gains = Gains.from_frequency(robot.nv, FREQUENCY)
         springs = Gains(STIFF * arm.effort_limit, DAMPED * arm.effort_limit)
         arm.set(motion.q[0])

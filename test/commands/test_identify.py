@@ -12,9 +12,9 @@ from support.tiny_robots import TWO_JOINTS  # noqa: E402
 from dynamics_node import Robot
 from dynamics_node.commands.main import main
 from dynamics_node.example_robots import ARM7
-from dynamics_node.identification.parameters import layout_of, robot_of
-from dynamics_node.identification.read_csv import read_csv, write_csv
-from dynamics_node.identification.read_trajectory import read_trajectory
+from dynamics_node.identification.csv_files import read_csv, write_csv
+from dynamics_node.identification.parameters import parameter_layout, robot_with_parameters
+from dynamics_node.identification.trajectory_files import read_trajectory
 
 BETTER = 5.0   # times smaller must the torque error be: masses were off by up to 30 %
 
@@ -31,8 +31,8 @@ def run(capsys, *words):
 @pytest.fixture
 def recording(tmp_path, fast_arm):
     """A recording of an arm that is not the one of its URDF."""
-    layout = layout_of(fast_arm)
-    truth = robot_of(fast_arm, layout, other_values(fast_arm, layout, seed=3))
+    layout = parameter_layout(fast_arm)
+    truth = robot_with_parameters(fast_arm, layout, other_values(fast_arm, layout, seed=3))
     path = tmp_path / 'motion.csv'
     write_csv(path, recorded(truth, duration=40.0, torque_noise=0.05))
     return path
@@ -74,7 +74,7 @@ def test_identify_takes_the_options_of_the_library(tmp_path, capsys, recording):
     (['identify', 'no.urdf', 'nowhere.csv', '--out', 'out'], 'no.urdf'),
     (['identify', ARM7, 'nowhere.csv'], '--out'),
     (['identify', ARM7, 'nowhere.csv', '--out', '/proc/here'], '/proc/here'),
-    (['excitation', ARM7, '--out', 'x.csv'], 'name a .yaml'),
+    (['excitation', ARM7, '--out', 'x.csv'], 'use a .yaml'),
     (['excitation', ARM7, '--out', 'no/folder/x.yaml'], 'no/folder'),
     (['excitation', ARM7, '--out', 'x.yaml', '--range', 'joint_1'], 'joint=-1.5,1.5'),
     (['excitation', ARM7, '--out', 'x.yaml', '--range', 'elbow=0,1'], "'elbow'"),

@@ -14,7 +14,7 @@ from support.nasty_robot import NASTY_URDF
 from dynamics_node import Robot
 from dynamics_node.commands.main import main
 from dynamics_node.example_robots import ARM7, MECHANISMS
-from dynamics_node.identification.read_csv import write_csv
+from dynamics_node.identification.csv_files import write_csv
 from dynamics_node.identification.recording import raw_recording
 from dynamics_node.reports.model_page import model_report_page
 from dynamics_node.reports.sampled_motion import sampled_motion

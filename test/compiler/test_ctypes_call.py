@@ -11,13 +11,13 @@ from typing import NamedTuple
 
 import numpy as np
 import pytest
-from support.compiled_programs import ANSWERED_BY_FALLBACK, CALLERS, LANES, NEVER, Kernel
+from support.compiled_programs import CALLERS, FROM_FALLBACK, LANES, NEVER, Kernel
 
 from dynamics_node.compiler._call import Caller
 
 
 def function(x, y, g):
-    """Two states of different sizes, a uniform; answers of shapes (3,), (2, 3) and ()."""
+    """Two states of different sizes, a uniform; results of shapes (3,), (2, 3) and ()."""
     return x + g, np.outer(y, x), x @ x
 
 
@@ -44,13 +44,13 @@ def states():
 def test_answers_have_the_shape_of_the_question(call, states):
     """(N, ...) for batches, fresh and writeable float64 arrays for all."""
     x, y = states
-    for n, answers in ((None, call(x[0], y[0])), (7, call(x, y)), (1, call(x[:1], y[:1]))):
+    for n, results in ((None, call(x[0], y[0])), (7, call(x, y)), (1, call(x[:1], y[:1]))):
         shapes = [(3,), (2, 3), ()]
-        assert type(answers) is tuple
-        assert [part.shape for part in answers] == [
+        assert type(results) is tuple
+        assert [part.shape for part in results] == [
             shape if n is None else (n, *shape) for shape in shapes]
         assert all(type(part) is np.ndarray and part.dtype == float and part.flags.carray
-                   and part.flags.owndata for part in answers)
+                   and part.flags.owndata for part in results)
     np.testing.assert_allclose(call(x, y)[1], np.einsum('ni,nj->nij', y, x))
 
 
@@ -89,8 +89,8 @@ STRANGE = {
 def test_what_is_no_plain_array_goes_to_the_fallback(call, states, what):
     """As first or second argument; the fallback converts or raises."""
     x, y = (part[0] for part in states)
-    assert call(STRANGE[what](x), y) is ANSWERED_BY_FALLBACK
-    assert call(x, STRANGE[what](y)) is ANSWERED_BY_FALLBACK
+    assert call(STRANGE[what](x), y) is FROM_FALLBACK
+    assert call(x, STRANGE[what](y)) is FROM_FALLBACK
 
 
 @pytest.mark.parametrize('kind', CALLERS)
@@ -116,16 +116,16 @@ def test_read_only_arrays_are_read(call, states):
     for got, want in zip(call(*map(read_only, states)), call(x, y)):
         np.testing.assert_array_equal(got, want)
     shared = np.broadcast_to(x[0], (4, 3))  # read-only, and no rows of its own
-    assert call(shared, y[:4]) is ANSWERED_BY_FALLBACK
+    assert call(shared, y[:4]) is FROM_FALLBACK
 
 
 def test_batches_of_different_sizes_and_mixtures_go_to_the_fallback(call, states):
     """Which repeats a single state, or refuses."""
     x, y = states
-    assert call(x, y[:6]) is ANSWERED_BY_FALLBACK
-    assert call(x, y[0]) is ANSWERED_BY_FALLBACK
-    assert call(x[0], y) is ANSWERED_BY_FALLBACK
-    assert call(np.zeros((0, 3)), np.zeros((0, 2))) is ANSWERED_BY_FALLBACK
+    assert call(x, y[:6]) is FROM_FALLBACK
+    assert call(x, y[0]) is FROM_FALLBACK
+    assert call(x[0], y) is FROM_FALLBACK
+    assert call(np.zeros((0, 3)), np.zeros((0, 2))) is FROM_FALLBACK
 
 
 def test_an_error_of_the_fallback_is_passed_on(kernel):
@@ -159,7 +159,7 @@ def test_arguments_stay_as_they_were(call, states):
 @pytest.mark.parametrize('size', [1, 4, 5, 9])
 @pytest.mark.parametrize('threshold', [1, NEVER])
 def test_in_place_go_only_blocks_that_have_a_row_behind_them(lanes, size, threshold):
-    """The code rounds a row up to whole registers: it never writes beyond the answer's end."""
+    """The code rounds a row up to whole registers: it never writes beyond the end of the result."""
     calls, spill = [], -size % lanes if 2 * size >= lanes else 0
 
     def spy(ins, outs, blocks):
@@ -179,9 +179,9 @@ def test_in_place_go_only_blocks_that_have_a_row_behind_them(lanes, size, thresh
     for n in range(1, 41):
         calls.clear()
         x = np.random.default_rng(n).normal(size=(n, size))
-        answer = call(x)
-        np.testing.assert_array_equal(answer, x)
-        start, stop = answer.ctypes.data, answer.ctypes.data + answer.nbytes
+        result = call(x)
+        np.testing.assert_array_equal(result, x)
+        start, stop = result.ctypes.data, result.ctypes.data + result.nbytes
         for address, blocks in calls:
             if start <= address < stop and blocks:
                 assert address + 8 * (blocks * lanes * size + spill) <= stop
@@ -202,7 +202,7 @@ def test_two_threads_give_the_same_bits_as_one(lanes):
     for row in (0, 600, 1002):  # whichever thread meets it
         bad = x.copy()
         bad[row, 1] = np.nan
-        assert two(bad) is ANSWERED_BY_FALLBACK
+        assert two(bad) is FROM_FALLBACK
 
 
 def test_no_call_keeps_a_reference(kernel, states):
@@ -210,7 +210,7 @@ def test_no_call_keeps_a_reference(kernel, states):
     x, y = states
     single, double, missing = (x[0].copy(), y[0].copy()), (x, y), (x, None)
     bad = (np.full(3, np.inf), y[0].copy())
-    watched = [*single, *double, *bad, None, ANSWERED_BY_FALLBACK, tuple, np.ndarray, kernel.code,
+    watched = [*single, *double, *bad, None, FROM_FALLBACK, tuple, np.ndarray, kernel.code,
                *kernel.uniform.values()]
     # numpy.empty of NumPy 2.2, which ctypes calls, keeps a reference to its dtype by itself
     for kind, calls, more in (('call.c', 10000, [np.dtype(float)]), ('ctypes', 500, [])):
@@ -301,15 +301,15 @@ class Three(NamedTuple):
 
 @pytest.mark.parametrize('name', CALLERS)
 def test_several_answers_come_in_the_tuple_asked_for(kernel, states, name):
-    """Made in C, yet as good as any: it has fields, can be pickled, lives as long as it is held."""
+    """A NamedTuple made in C has fields, can be pickled, and lives as long as a reference to it."""
     x, y = states
     call = CALLERS[name](kernel.code.single, kernel.code.batch, kernel.lanes, kernel.inputs,
                          kernel.outputs, (G,), None, NEVER, kernel.code, Three)
-    for answer in (call(x[0], y[0]), call(x, y)):
-        assert type(answer) is Three
-        assert answer.shifted is answer[0]
-        assert answer == Three(*answer)
-        assert answer._replace(square=1.0).square == 1.0
+    for result in (call(x[0], y[0]), call(x, y)):
+        assert type(result) is Three
+        assert result.shifted is result[0]
+        assert result == Three(*result)
+        assert result._replace(square=1.0).square == 1.0
     before = sys.getrefcount(Three)
     for _ in range(100):
         call(x[0], y[0])

@@ -92,7 +92,7 @@ def test_a_variable_may_be_a_result_itself():
 
 @pytest.mark.parametrize('tree', [*random_trees.TREES[:4]], ids=str)
 def test_differentiated_inverse_dynamics_is_the_analytic_one(tree):
-    """Every kind of joint, mimics, floating bases, friction, wrenches: two ways, one answer."""
+    """Every kind of joint, mimics, floating bases, friction, wrenches: two ways, one result."""
     robot, rng, q, v, a, *_ = random_trees.make(tree, compile=False)
     model, wrenches = robot.model, rng.normal(size=(len(robot.model.bodies), 6))
     program = trace(lambda *x: autodiff.inverse_dynamics_derivatives(model, *x),

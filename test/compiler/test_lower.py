@@ -1,6 +1,6 @@
 """Machine code does what the program says: one state or many, at every width, with or without fma.
 
-The interpreter `evaluate` is the oracle. Single and batch agree to the bit, so that an answer does
+The interpreter `evaluate` is the oracle. Single and batch agree to the bit, so that a result does
 not depend on the company a state is in.
 """
 
@@ -9,9 +9,9 @@ import itertools
 import numpy as np
 import pytest
 from support.compiled_programs import (
-    ANSWERED_BY_FALLBACK,
     CALLERS,
     FMA,
+    FROM_FALLBACK,
     LANES,
     Kernel,
     kernel_of_arm,
@@ -188,13 +188,13 @@ def test_numbers_that_are_not_finite_and_negative_margins_go_to_the_fallback(lan
     for n, array, place in itertools.product((1, 9), (x, y), (0, -1)):
         for value in BAD:
             before, array[n - 1, place] = array[n - 1, place], value
-            assert call(x[:n], y[:n]) is ANSWERED_BY_FALLBACK
-            assert call(x[n - 1], y[n - 1]) is ANSWERED_BY_FALLBACK
+            assert call(x[:n], y[:n]) is FROM_FALLBACK
+            assert call(x[n - 1], y[n - 1]) is FROM_FALLBACK
             array[n - 1, place] = before
     for array, value in ((x, 1e9), (y, -1.0), (y, -2.0)):
         before, array[5, 0] = array[5, 0], value
-        assert call(x, y) is ANSWERED_BY_FALLBACK
-        assert call(x[5], y[5]) is ANSWERED_BY_FALLBACK
+        assert call(x, y) is FROM_FALLBACK
+        assert call(x[5], y[5]) is FROM_FALLBACK
         array[5, 0] = before
     assert call(x, y).shape == (9, 2)
 
@@ -204,7 +204,7 @@ def test_a_number_nobody_uses_is_read_where_it_comes_with_the_state_only():
     kernel = Kernel(lambda x, g: x[:1] * g[0], {'x': (2,), 'g': (2,)},
                     uniform={'g': [2.0, np.nan]})
     assert kernel.caller()(np.array([3.0, 0.0])).tolist() == [6.0]
-    assert kernel.caller()(np.array([3.0, np.nan])) is ANSWERED_BY_FALLBACK
+    assert kernel.caller()(np.array([3.0, np.nan])) is FROM_FALLBACK
 
 
 def test_angles_that_are_sums_or_results_have_their_sine_taken():

@@ -18,7 +18,7 @@ from dynamics_node.kernels.keys import KernelKey
 @pytest.fixture
 def always_packed(monkeypatch):
     """Pack whatever can be packed, although it saves nothing."""
-    monkeypatch.setattr(slp_packing, 'WORTH', -np.inf)
+    monkeypatch.setattr(slp_packing, 'MIN_SAVING', -np.inf)
 
 
 def agree(function, size):
@@ -48,7 +48,7 @@ def test_an_entry_that_others_of_its_pack_depend_on_is_also_calculated_alone():
         row = [first, *(steps(each, x) for each in (x[6], x[7], np.sqrt(first)))]
         return np.array([row]), np.array([first])
     packing = agree(function, 8)
-    assert len(packing.alone) == 4   # the first lane, step by step
+    assert len(packing.scalar) == 4   # the first lane, step by step
 
 
 def test_an_entry_that_is_read_before_its_pack_is_complete_is_also_calculated_alone():
@@ -63,7 +63,7 @@ def test_an_entry_that_is_read_before_its_pack_is_complete_is_also_calculated_al
     late = agree(lambda x: (np.array([[steps(each, x) for each in x[5:9]]]),
                             np.sqrt(np.array([steps(x[5], x)]))), 9)
     assert len(packing.packs) == len(late.packs) > 0
-    assert packing.alone and not late.alone
+    assert packing.scalar and not late.scalar
 
 
 def test_an_entry_of_two_packs_is_taken_from_the_one_that_is_complete_first(always_packed):
@@ -75,10 +75,10 @@ def test_an_entry_of_two_packs_is_taken_from_the_one_that_is_complete_first(alwa
         late = [*(each * x[1] for each in (x[5], x[6], root)), shared]
         return np.array([late, early]), np.array([root])
     packing = agree(function, 7)
-    shared = next(number for number, (key, _) in packing.places.items()
+    shared = next(number for number, (key, _) in packing.lanes.items()
                   if sum(number in other for other in packing.packs) > 1)
     complete = [max(key) for key in packing.packs if shared in key]
-    assert max(packing.places[shared][0]) == min(complete) < max(complete)
+    assert max(packing.lanes[shared][0]) == min(complete) < max(complete)
 
 
 def test_fused_products_that_are_not_alike_leave_their_sums_alone(always_packed):
@@ -97,7 +97,7 @@ def test_angles_are_not_packed(always_packed):
         return np.array([angles, np.sin(angles), angles * x[5]]), np.cos(angles)
     packing = agree(function, 6)
     assert {pack.symbols[0].op for pack in packing.packs.values() if pack.kind in
-            slp_packing.CALCULATED} == {Op.MUL}
+            slp_packing.ARITHMETIC} == {Op.MUL}
 
 
 @pytest.mark.parametrize('seed', range(12))

@@ -4,14 +4,14 @@ import numpy as np
 import pytest
 from support import random_trees
 from support.differences import relative
-from support.kernel_calls import asked
+from support.kernel_calls import kernel_calls
 from support.tolerances import EXACT_MATHS
 
 from dynamics_node.compiler.graph import Graph, Op, Symbol, TracingError
 from dynamics_node.compiler.lower import LOWER, instructions
 from dynamics_node.compiler.trace import MEANING, check, count, evaluate, trace
 from dynamics_node.kernels.build import program_of
-from dynamics_node.kernels.keys import uniform_values
+from dynamics_node.kernels.shapes import uniform_values
 
 
 def pendulum(q, v, tau, length):
@@ -49,7 +49,7 @@ return %15, %22
 
 
 def test_a_program_can_be_read():
-    """Line by line, with what nobody needs left out."""
+    """Symbol by symbol, without those that no output needs."""
     assert f'\n{trace(pendulum, SHAPES)}\n' == PRINTED
 
 
@@ -133,16 +133,16 @@ def test_graphs_do_not_share_symbols():
 
 @pytest.mark.parametrize('tree', [random_trees.TREES[1], random_trees.TREES[6]], ids=str)
 def test_every_program_gives_the_numbers_of_its_algorithm(tree):
-    """Whatever is asked, with loads, wrenches and frames, on trees with every kind of joint."""
+    """Every kernel, with payloads, wrenches and frames, on trees with every kind of joint."""
     specimen = random_trees.make(tree, compile=False)
     robot = specimen.robot.with_payload('box', 'l4', 2.0, (0.1, 0.2, -0.1), np.eye(3) * 0.1)
-    for question in asked(robot, specimen, frame='l5', pushed=(True,)):
-        program = program_of(robot.model, question.key)
+    for call in kernel_calls(robot, specimen, frame='l5', with_wrenches=(True,)):
+        program = program_of(robot.model, call.key)
         check(program)
-        uniforms = map(np.ravel, uniform_values(robot.model, question.key))
-        inputs = np.concatenate([question.flat(robot.model), *uniforms])
+        uniforms = map(np.ravel, uniform_values(robot.model, call.key))
+        inputs = np.concatenate([call.flat(robot.model), *uniforms])
         assert sum(size for _, size in program.inputs) == inputs.size
-        *answers, margin = evaluate(program, inputs)
+        *results, margin = evaluate(program, inputs)
         assert (margin > 0.0).all()
-        for got, want in zip(answers, question.answer(robot), strict=True):
-            assert relative(got, want) < EXACT_MATHS, question
+        for got, want in zip(results, call.results(robot), strict=True):
+            assert relative(got, want) < EXACT_MATHS, call

@@ -4,6 +4,7 @@ import mujoco
 import numpy as np
 import pytest
 from support import random_trees
+from support.contact_null_space import support_of
 from support.differences import STEP, relative
 from support.rigid_robots import G, body, lever, on_random_links, point, still
 from support.tolerances import EXACT_MATHS, RATE_BY_DIFFERENCES, SOLVED
@@ -14,7 +15,6 @@ from dynamics_node.constrained.constraint import Constraint, size
 from dynamics_node.constrained.contact_forces import contact_forces
 from dynamics_node.constrained.forward import constrained_forward_dynamics
 from dynamics_node.constrained.rows import rows
-from dynamics_node.constrained.support import support_of
 
 CORNERS = [(0.2, 0.1, -0.05), (0.2, -0.1, -0.05), (-0.2, 0.1, -0.05), (-0.2, -0.1, -0.05)]
 # MuJoCo's contacts are soft: what may be left of the settling after 2 s, relative to the weight.

@@ -11,7 +11,7 @@ from support.pinocchio_loops import KINDS, PinocchioLoops
 from support.tolerances import PINOCCHIO, RATE_BY_DIFFERENCES, SOLVED
 
 from dynamics_node import DynamicsError
-from dynamics_node.algorithms.dual import Dual, configuration_rates, slopes_of, varying
+from dynamics_node.algorithms.dual import Dual, configuration_rates, dual_vector, slopes_of
 from dynamics_node.constrained.assembly import project_configuration, project_velocity
 from dynamics_node.constrained.constraint import Constraint
 from dynamics_node.constrained.derivatives import (
@@ -194,7 +194,7 @@ def test_pinocchio_agrees_on_legged_robots(name, speed):
 def test_dual_numbers_follow_the_rules(f):
     """Value and slopes of every operation, by complex steps."""
     at = np.array([0.7, 1.3])
-    x, y = varying(at, np.eye(2))
+    x, y = dual_vector(at, np.eye(2))
     got = f(x, y)
     assert abs(got.value - f(*at)) < 1e-15
     expected = complex_steps.by(lambda z: f(*z), at.astype(complex))
@@ -218,7 +218,7 @@ def test_configuration_rates_are_those_of_integration(tree):
 def test_rows_run_on_dual_numbers_alone(looped):
     """dA/dq v is dA/dt: gamma comes out of the slopes of A."""
     model, v = looped.model, looped.v
-    q = varying(looped.q, (configuration_rates(model, looped.q) @ v)[:, None])
+    q = dual_vector(looped.q, (configuration_rates(model, looped.q) @ v)[:, None])
     rate = slopes_of(constraint_matrix(model, q, looped.constraints), 1)[..., 0]
     gamma = rows(model, looped.q, v, looped.constraints).gamma
     assert relative(rate @ v, gamma) < SOLVED

@@ -2,6 +2,7 @@
 
 import numpy as np
 import pytest
+from support.contact_null_space import support_of
 from support.differences import relative
 from support.real_robots import ROBOTS
 from support.rigid_robots import G, lever, point
@@ -12,9 +13,8 @@ from dynamics_node.algorithms.inverse_dynamics import inverse_dynamics
 from dynamics_node.algorithms.wrenches import body_wrenches
 from dynamics_node.constrained.constraint import Constraint
 from dynamics_node.constrained.contact_forces import contact_forces
-from dynamics_node.constrained.distribution import actuated_dofs, floating_base_torques
+from dynamics_node.constrained.distribution import _actuated_dofs, floating_base_torques
 from dynamics_node.constrained.rows import rows
-from dynamics_node.constrained.support import support_of
 from dynamics_node.errors import DynamicsError
 
 FEET = ('FL_FOOT', 'FR_FOOT', 'HL_FOOT', 'HR_FOOT')
@@ -178,7 +178,7 @@ def test_motors_may_be_named():
                                   choice='least_force')
     assert found.tau == 0.0
     assert found.supported
-    assert not actuated_dofs(robot.model, ()).any()
+    assert not _actuated_dofs(robot.model, ()).any()
     with pytest.raises(DynamicsError, match="no joint 'elbow'; the robot has: hinge"):
         floating_base_torques(robot.model, rest, rest, rest, contact, actuated=('elbow',))
 

@@ -7,10 +7,10 @@ from support.tolerances import SOLVED
 
 from dynamics_node import Robot
 from dynamics_node.algorithms.energy import kinetic_energy, potential_energy
-from dynamics_node.algorithms.hybrid_dynamics import inward
+from dynamics_node.algorithms.hybrid_dynamics import backward_pass
 from dynamics_node.algorithms.inverse_dynamics import inverse_dynamics
 from dynamics_node.algorithms.mass_matrix import mass_matrix
-from dynamics_node.algorithms.recursion import body_motions
+from dynamics_node.algorithms.recursion import forward_recursion
 from dynamics_node.algorithms.reduced_dynamics import reduced_dynamics
 from dynamics_node.constrained.assembly import project_configuration, project_velocity
 from dynamics_node.constrained.constraint import Constraint
@@ -61,8 +61,8 @@ def test_reduced_passes_solve_the_mass_matrix():
         M = mass_matrix(model, specimen.q)
         torques = specimen.rng.normal(size=(n, 5))
         for given in (np.zeros(n, dtype=bool), np.arange(n) % 3 == 1, np.ones(n, dtype=bool)):
-            motion = body_motions(model, specimen.q, specimen.v)
-            joints = inward(model, motion, specimen.a, specimen.tau, given, None)
+            motion = forward_recursion(model, specimen.q, specimen.v)
+            joints = backward_pass(model, motion, specimen.a, specimen.tau, given, None)
             a, tau = reduced_dynamics(model, motion, joints, given, torques)
             assert not a[given].any() and (tau[~given] == torques[~given]).all()
             assert relative(M @ a, tau) < SOLVED

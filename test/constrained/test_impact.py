@@ -4,6 +4,7 @@ import numpy as np
 import pinocchio as pin
 import pytest
 from support import random_trees
+from support.contact_null_space import support_of
 from support.differences import relative
 from support.looped_trees import KINDS, make
 from support.pinocchio_oracle import PinocchioOracle
@@ -19,7 +20,6 @@ from dynamics_node.constrained.constraint import Constraint, size
 from dynamics_node.constrained.impact import impact, restitution_of_rows
 from dynamics_node.constrained.redundant_impact import redundant_impact
 from dynamics_node.constrained.rows import constraint_matrix
-from dynamics_node.constrained.support import support_of
 from dynamics_node.errors import DynamicsError
 
 BOTH = pytest.mark.parametrize('strike', [impact, redundant_impact])

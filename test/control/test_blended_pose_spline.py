@@ -41,7 +41,7 @@ def held(x=NONE):
 
 
 def sampled(track, times):
-    return [track.at(float(t)).moving for t in times]
+    return [track.at(float(t)).pose_motion for t in times]
 
 
 # Coordinates about a pose ------------------------------------------------------------------------
@@ -122,9 +122,9 @@ def test_one_that_is_far_is_approached_no_faster_than_permitted():
             for now in np.arange(0.0, 8.0, 0.02):
                 if period < 1 or now == 0.0:
                     track = track.replaced_by(reference(pose), now, now, np.eye(4))
-                fastest = max(fastest, np.linalg.norm(track.at(float(now)).moving.twist[part]))
+                fastest = max(fastest, np.linalg.norm(track.at(float(now)).pose_motion.twist[part]))
             assert 0.5 * limit < fastest <= 1.001 * limit
-            np.testing.assert_allclose(track.at(20.0).moving.pose, pose, atol=1e-6)
+            np.testing.assert_allclose(track.at(20.0).pose_motion.pose, pose, atol=1e-6)
 
 
 def test_a_stream_that_has_its_twist_is_followed_at_once():
@@ -141,7 +141,8 @@ def test_a_stream_that_has_its_twist_is_followed_at_once():
     for now in np.arange(0.0, 2.0, 0.01):
         x, *rates = circle(now)
         track = track.replaced_by(reference(pose_at(x), *rates), now, now, np.eye(4))
-        errors += [np.abs(pose_error(track.at(float(t)).moving.pose, pose_at(circle(t)[0]))).max()
+        errors += [np.abs(pose_error(track.at(float(t)).pose_motion.pose,
+                                     pose_at(circle(t)[0]))).max()
                    for t in (now, now + 0.009)]
     assert max(errors[100:]) < 0.02 * JERK * RULES.blend_time ** 3
 
@@ -151,11 +152,11 @@ def test_a_stream_that_falls_silent_comes_to_rest():
     twist = np.array([0.2, 0, 0, 0, 0, 0.5])
     track = held().replaced_by(reference(np.eye(4), twist), 0.0, 0.0, np.eye(4))
     stop = RULES.timeout + RULES.blend_time
-    assert np.linalg.norm(track.at(RULES.timeout).moving.twist) > 0.1
-    end = track.at(stop + 0.2).moving
+    assert np.linalg.norm(track.at(RULES.timeout).pose_motion.twist) > 0.1
+    end = track.at(stop + 0.2).pose_motion
     assert not end.twist.any() and not end.acceleration.any()
     assert end.pose[0, 3] == pytest.approx(0.2 * (RULES.timeout + RULES.blend_time / 2))
-    np.testing.assert_array_equal(track.at(1000.0).moving.pose, end.pose)
+    np.testing.assert_array_equal(track.at(1000.0).pose_motion.pose, end.pose)
     assert track.age(3.0) == 3.0
 
 
@@ -178,29 +179,29 @@ def test_one_that_is_too_fast_is_refused(twist, acceleration, message):
 def test_a_stamp_a_little_ago_is_caught_up_with():
     twist = np.array([0.2, 0, 0, 0, 0, 0])
     track = held().replaced_by(reference(np.eye(4), twist), 9.95, 10.0, np.eye(4))
-    assert track._lasting(reference(np.eye(4), twist)).at(0.05).q[0] == pytest.approx(0.01)
-    assert track.at(10.05).moving.twist[0] > 0.05
+    assert track._spline_of(reference(np.eye(4), twist)).at(0.05).q[0] == pytest.approx(0.01)
+    assert track.at(10.05).pose_motion.twist[0] > 0.05
 
 
 def test_an_axis_that_was_pushed_along_is_moved_along_from_where_it_is():
     """The others go on as they did."""
     pushing = reference(pose_at([0.0, 0.0, -9.0, 0, 0, 0]), force=[2])
     track = held().replaced_by(pushing, 0.0, 0.0, np.eye(4))
-    assert track._track.rest == pytest.approx(0.0)   # what is not moved along takes no time
+    assert track._spline.rest == pytest.approx(0.0)   # what is not moved along takes no time
     measured = pose_at([0.01, 0.0, 0.4, 0, 0, 0])
     track = track.replaced_by(reference(pose_at([0.0, 0.0, 0.4, 0, 0, 0])), 1.0, 1.0, measured)
-    np.testing.assert_allclose(track.at(1.0).moving.pose, pose_at([0.0, 0.0, 0.4, 0, 0, 0]),
+    np.testing.assert_allclose(track.at(1.0).pose_motion.pose, pose_at([0.0, 0.0, 0.4, 0, 0, 0]),
                                atol=EXACT_MATHS)
 
 
 def test_another_frame_begins_where_it_is():
     measured = stepped(np.eye(4), np.array([0.3, 0.2, 0.1, 0.0, 0.4, 0.0]))
     track = held().replaced_by(reference(np.eye(4), frame='link_3'), 1.0, 1.0, measured)
-    np.testing.assert_allclose(track.at(1.0).moving.pose, measured, atol=EXACT_MATHS)
-    np.testing.assert_allclose(track.at(10.0).moving.pose, np.eye(4), atol=EXACT_MATHS)
+    np.testing.assert_allclose(track.at(1.0).pose_motion.pose, measured, atol=EXACT_MATHS)
+    np.testing.assert_allclose(track.at(10.0).pose_motion.pose, np.eye(4), atol=EXACT_MATHS)
 
 
 def test_the_posture_is_carried_along():
     track = held().replaced_by(reference(np.eye(4)), 0.0, 0.0, np.eye(4))
     assert track.at(0.0).posture is POSTURE
-    assert np.abs(so3.log(track.at(0.0).moving.pose[:3, :3])).max() == 0.0
+    assert np.abs(so3.log(track.at(0.0).pose_motion.pose[:3, :3])).max() == 0.0

@@ -26,7 +26,7 @@ def mechanism(name, **options):
 
 def active(robot):
     """Return which degrees of freedom have a motor."""
-    return ClosedLoops(robot).active
+    return ClosedLoops(robot).actuated
 
 
 def somewhere(robot, seed=0):
@@ -63,8 +63,8 @@ def test_motors_carry_the_load_of_passive_joints_as_inverse_dynamics_says(name):
     scale = 1.0 + np.abs(found.gamma).max()
     assert np.abs(found.A @ a + found.gamma).max() < SOLVED * scale
     want = robot.constrained_inverse_dynamics(q, v, a, choice='least_torque')
-    got = loops.carried(q, robot.inverse_dynamics(q, v, a))
-    assert not got[~loops.active].any()
+    got = loops.motor_torques(q, robot.inverse_dynamics(q, v, a))
+    assert not got[~loops.actuated].any()
     assert np.abs(got - want.tau).max() < SOLVED * (1.0 + np.abs(want.tau).max())
 
 
@@ -129,7 +129,7 @@ def test_on_the_reference_all_modes_give_its_torque(name, mode):
     robot = mechanism(name)
     asked = swing(robot, np.array(robot.neutral()), 0.4)
     loops = ClosedLoops(robot)
-    there = loops.followed(np.array(robot.neutral()), asked, whole=True)
+    there = loops.with_passive_joints(np.array(robot.neutral()), asked, whole=True)
     assert np.abs(robot.constraint_rows(there.q, there.v).residual).max() < 1e-10
     want = robot.constrained_inverse_dynamics(*there, choice='least_torque').tau
     gains = Gains.per_joint(robot.nv, 50.0, 10.0)
@@ -143,7 +143,7 @@ def test_feedforward_looks_at_the_reference_alone(name):
     robot = mechanism(name)
     asked = swing(robot, np.array(robot.neutral()), 0.4)
     here = np.array(robot.neutral())
-    there = ClosedLoops(robot).followed(here, asked, whole=True)
+    there = ClosedLoops(robot).with_passive_joints(here, asked, whole=True)
     assert np.abs(there.q - here).max() > 0.1
     controller = Controller(robot, 'feedforward')
     got, want = (controller.torque(q, np.zeros(robot.nv), asked) for q in (here, there.q))
@@ -157,10 +157,10 @@ def test_passive_joints_follow_on_the_branch_where_the_robot_is():
     raised = 2.0 * np.arctan2(0.32, 0.24) * np.array([0.0, 1.0, 0.0, -1.0])  # its tip above
     assert np.abs(robot.constraint_rows(raised, here).residual).max() < 1e-9
     asked = swing(robot, here, 0.1)
-    below = loops.followed(here, asked, whole=True).q
-    assert np.abs(loops.followed(here, asked._replace(q=asked.q + raised),
+    below = loops.with_passive_joints(here, asked, whole=True).q
+    assert np.abs(loops.with_passive_joints(here, asked._replace(q=asked.q + raised),
                                  whole=True).q - below).max() < SOLVED
-    above = loops.followed(raised, asked, whole=True).q
+    above = loops.with_passive_joints(raised, asked, whole=True).q
     assert np.abs(above - below).max() > 1.0
 
 
@@ -182,9 +182,9 @@ def test_a_driver_that_knows_the_mechanism_is_sent_nothing(driver):
     """What it adds is carried by the same motors."""
     robot = mechanism('five_bar')
     q, _ = somewhere(robot)
-    assert np.abs(Controller(robot, semantics=driver).torque(q)).max() < 1e-12
+    assert np.abs(Controller(robot, driver_compensation=driver).torque(q)).max() < 1e-12
     loaded = robot.with_payload('cup', 'tool', 0.5)
-    sent = Controller(loaded, semantics='payload_only').torque(q)
+    sent = Controller(loaded, driver_compensation='payload_only').torque(q)
     want = Controller(loaded).torque(q) - Controller(robot).torque(q)
     assert np.abs(sent - want).max() < SOLVED
     assert np.abs(sent).max() > 0.1

@@ -11,7 +11,7 @@ from dynamics_node.control.controller import Controller
 from dynamics_node.control.driver_compensation import PRESETS
 from dynamics_node.control.gains import Gains
 from dynamics_node.control.spline import MotionSample
-from dynamics_node.control.terms import Terms
+from dynamics_node.control.torque_terms import TorqueTerms
 from dynamics_node.example_robots import ARM7
 
 NAN = float('nan')
@@ -40,7 +40,8 @@ def test_it_gives_what_the_law_says(arm):
     q, v, *motion = rng.normal(size=(5, 7))
     for mode, law in laws.JOINT_MODES.items():
         tau = Controller(arm, mode, GAINS).torque(q.tolist(), v.tolist(), MotionSample(*motion))
-        np.testing.assert_array_equal(tau, law(Terms(arm), q, v, MotionSample(*motion), GAINS))
+        np.testing.assert_array_equal(
+            tau, law(TorqueTerms(arm), q, v, MotionSample(*motion), GAINS))
 
 
 def test_mode_gravity_looks_at_nothing_but_q(arm):
@@ -114,7 +115,7 @@ def test_bad_settings_are_refused_by_name(arm, arguments, message):
 
 
 def test_compiled_it_gives_the_same(monkeypatch, tmp_path):
-    """Every mode under every semantics, with and without scales."""
+    """Every mode under every compensation, with and without scales."""
     monkeypatch.setenv('DYNAMICS_NODE_COMPILE', '1')
     monkeypatch.setenv('DYNAMICS_NODE_CACHE', str(tmp_path))
     load = 'box', 'rod', 2.0, (1.0, 1.0, 0.0)

@@ -14,7 +14,7 @@ from dynamics_node.control.driver_compensation import PRESETS, DriverCompensatio
 from dynamics_node.control.gains import Gains, TaskGains
 from dynamics_node.control.spline import MotionSample
 from dynamics_node.control.task_laws import task_space
-from dynamics_node.control.terms import Terms
+from dynamics_node.control.torque_terms import TorqueTerms
 from dynamics_node.example_robots import ARM7, MECHANISMS
 from dynamics_node.model.urdf_text import urdf_text
 
@@ -38,8 +38,9 @@ class Case:
         self.gains = TaskGains.of(7, law, stiffness, kp=rng.uniform(1, 9, 7), kd=2.0)
         self.scales = dict(zip(('gravity_scale', 'friction_scale'), rng.uniform(0.5, 1.5, (2, 7))))
 
-    def sent(self, semantics, robot=None, **scales):
-        controller = Controller(robot or self.robot, 'task_space', self.gains, semantics, **scales)
+    def sent(self, compensation, robot=None, **scales):
+        controller = Controller(robot or self.robot, 'task_space', self.gains, compensation,
+                                **scales)
         return controller.torque(self.q, self.v, self.motion)
 
 
@@ -58,7 +59,7 @@ def test_it_gives_what_the_law_says(case):
     controller = Controller(case.bare, 'task_space', case.gains)
     tau = controller.torque(case.q.tolist(), case.v.tolist(), case.motion)
     np.testing.assert_array_equal(
-        tau, task_space(Terms(case.bare), case.q, case.v, case.motion, case.gains))
+        tau, task_space(TorqueTerms(case.bare), case.q, case.v, case.motion, case.gains))
     again = controller.for_robot(case.robot).torque(case.q, case.v, case.motion)
     np.testing.assert_array_equal(again, case.sent('full'))
     assert np.abs(again - tau).max() > 1.0
@@ -94,7 +95,7 @@ def test_payload_only_sends_exactly_nothing_without_a_payload(case):
 def test_the_drivers_share_of_friction_is_not_sent(case):
     """Joint by joint, at the velocity that the reference asks for."""
     wanted = case.robot.operational_space(case.q, case.v, 'tool0').consistent_inverse
-    friction = case.robot.friction_torque(wanted @ case.motion.moving.twist)
+    friction = case.robot.friction_torque(wanted @ case.motion.pose_motion.twist)
     share = np.linspace(0.0, 1.0, 7)
     removed = case.sent('full') - case.sent(DriverCompensation('full', driver_friction=share))
     assert relative(removed, share * friction) < 100 * EXACT_MATHS and np.abs(friction).max() > 0.1
@@ -155,14 +156,14 @@ def test_a_torque_is_finite_or_there_is_none(case, value):
         array = np.array(array)
         array.flat[1] = value
         return array
-    motion, moving = case.motion, case.motion.moving
+    motion, moving = case.motion, case.motion.pose_motion
     bad = [(spoilt(case.q), case.v, motion), (case.q, spoilt(case.v), motion),
            (case.q, case.v, motion._replace(posture=spoilt(motion.posture)))]
-    bad += [(case.q, case.v, motion._replace(moving=moving._replace(**{name: spoilt(part)})))
+    bad += [(case.q, case.v, motion._replace(pose_motion=moving._replace(**{name: spoilt(part)})))
             for name, part in moving._asdict().items()]
     refused = 0
-    for semantics in ('full', 'without_gravity', 'payload_only'):
-        controller = Controller(case.robot, 'task_space', case.gains, semantics)
+    for compensation in ('full', 'without_gravity', 'payload_only'):
+        controller = Controller(case.robot, 'task_space', case.gains, compensation)
         for asked in bad:
             try:
                 tau = controller.torque(*asked)

@@ -38,8 +38,8 @@ class Case:
         self.gains = Gains.per_joint(nv, rng.uniform(1, 50, nv), rng.uniform(1, 9, nv))
         self.scales = dict(zip(('gravity_scale', 'friction_scale'), rng.uniform(0.5, 1.5, (2, nv))))
 
-    def sent(self, mode, semantics, robot=None, **scales):
-        controller = Controller(robot or self.robot, mode, self.gains, semantics, **scales)
+    def sent(self, mode, compensation, robot=None, **scales):
+        controller = Controller(robot or self.robot, mode, self.gains, compensation, **scales)
         return controller.torque(self.q, self.v, self.motion)
 
 
@@ -94,10 +94,10 @@ def test_the_drivers_share_of_friction_is_not_sent(case, mode):
     """Joint by joint; all of it for the presets that say so."""
     friction = case.robot.friction_torque(case.motion.v)
     share = np.linspace(0.0, 1.0, case.robot.nv)
-    for semantics, expected in (
+    for compensation, expected in (
             (DriverCompensation('full', driver_friction=share), share * friction),
             (preset('without_gravity_and_friction'), friction + case.robot.gravity_torque(case.q))):
-        removed = case.sent(mode, 'full') - case.sent(mode, semantics)
+        removed = case.sent(mode, 'full') - case.sent(mode, compensation)
         assert relative(removed, expected) < 10 * EXACT_MATHS
 
 
@@ -107,7 +107,8 @@ def test_the_drivers_share_of_friction_is_not_sent(case, mode):
 def test_a_driver_that_holds_the_arm_is_sent_nothing_to_hold_it(arm):
     """Neither once nor twice its weight, and whatever the scale, never less than nothing."""
     for scale in (1.0, 0.7, 0.0):
-        controller = Controller(arm.robot, semantics='without_gravity', gravity_scale=scale)
+        controller = Controller(arm.robot, driver_compensation='without_gravity',
+                                gravity_scale=scale)
         np.testing.assert_allclose(controller.torque(arm.q), 0.0, atol=EXACT_MATHS)
 
 
@@ -116,8 +117,8 @@ def test_a_driver_that_believes_in_an_upright_robot_is_corrected_on_the_wall(arm
     belief = arm.robot.with_gravity(UPRIGHT).gravity_torque(arm.q)
     rest = np.zeros(arm.robot.nv)
 
-    def falls(semantics):
-        sent = Controller(arm.robot, semantics=semantics).holding_torque(arm.q)
+    def falls(compensation):
+        sent = Controller(arm.robot, driver_compensation=compensation).holding_torque(arm.q)
         return np.abs(arm.robot.forward_dynamics(arm.q, rest, sent + belief)).max()
 
     assert falls(preset('without_gravity', driver_gravity=UPRIGHT)) < 1e-9
@@ -126,7 +127,7 @@ def test_a_driver_that_believes_in_an_upright_robot_is_corrected_on_the_wall(arm
 
 def test_the_bare_robot_is_held_by_its_driver_and_the_payload_by_us(arm):
     """Flexiv: what we add is the weight of the payloads."""
-    held = Controller(arm.robot, semantics='without_bare_gravity').holding_torque(arm.q)
+    held = Controller(arm.robot, driver_compensation='without_bare_gravity').holding_torque(arm.q)
     weight = arm.robot.gravity_torque(arm.q) - arm.bare.gravity_torque(arm.q)
     assert relative(held, weight) < EXACT_MATHS and np.abs(weight).max() > 1.0
 
@@ -157,18 +158,18 @@ def test_the_bare_robot_has_no_payloads(arm):
                                   arm.bare.gravity_torque(arm.q))
 
 
-@pytest.mark.parametrize('semantics, message', [
-    ('gravity', "no driver semantics 'gravity'; expected one of full, without_gravity"),
-    (None, 'no driver semantics None'), (['full'], 'no driver semantics'),
+@pytest.mark.parametrize('compensation, message', [
+    ('gravity', "no driver preset 'gravity'; expected one of full, without_gravity"),
+    (None, 'no driver preset None'), (['full'], 'no driver preset'),
     (DriverCompensation('half'),
      "kind is 'half'; expected one of full, without_gravity, payload_only"),
     (DriverCompensation('full', driver_friction=1.5),
-     r'driver_friction is 1.5; .* share of the losses'),
+     r'driver_friction is 1.5; .* share of the friction'),
     (DriverCompensation('full', driver_friction=-0.5), r'driver_friction is -0.5; expected zero'),
     (preset('without_gravity', driver_gravity=(0, 0)), r'driver_gravity is \(0, 0\); expected 3'),
     (preset('without_gravity', driver_gravity=(0, 0, np.nan)), r'driver_gravity is .*nan'),
 ])
-def test_bad_semantics_are_refused_by_name(arm, semantics, message):
+def test_bad_compensations_are_refused_by_name(arm, compensation, message):
     """A wrong one is a wrong torque."""
     with pytest.raises(DynamicsError, match=message):
-        Controller(arm.robot, semantics=semantics)
+        Controller(arm.robot, driver_compensation=compensation)

@@ -10,7 +10,7 @@ from dynamics_node import DynamicsError, Robot
 from dynamics_node.control import laws
 from dynamics_node.control.gains import Gains
 from dynamics_node.control.spline import MotionSample
-from dynamics_node.control.terms import Terms
+from dynamics_node.control.torque_terms import TorqueTerms
 
 
 def aim(tree, spread=0.5):
@@ -42,7 +42,7 @@ def lossless(robot):
 
 def test_gravity_holds_a_robot_at_rest(tree):
     """No acceleration at v = 0, whatever the joints' friction."""
-    tau = laws.gravity(Terms(tree.robot), tree.q, None, None, None)
+    tau = laws.gravity(TorqueTerms(tree.robot), tree.q, None, None, None)
     a = tree.robot.forward_dynamics(tree.q, np.zeros(tree.robot.nv), tau)
     assert np.abs(a).max() < 100 * SOLVED
 
@@ -50,7 +50,7 @@ def test_gravity_holds_a_robot_at_rest(tree):
 def test_feedforward_gives_a_robot_on_its_reference_the_references_acceleration(tree):
     """Friction included, since the velocities agree."""
     motion, _ = aim(tree)
-    tau = laws.feedforward(Terms(tree.robot), None, None, motion, None)
+    tau = laws.feedforward(TorqueTerms(tree.robot), None, None, motion, None)
     assert relative(tree.robot.forward_dynamics(*motion[:2], tau), motion.a) < 100 * SOLVED
 
 
@@ -58,7 +58,7 @@ def test_computed_torque_makes_the_error_a_mass_on_a_spring(tree):
     """By  e'' + Kd e' + Kp e = 0:  the acceleration is the commanded one, without friction."""
     motion, gains = aim(tree)
     robot = lossless(tree.robot)
-    tau = laws.computed_torque(Terms(robot), tree.q, tree.v, motion, gains)
+    tau = laws.computed_torque(TorqueTerms(robot), tree.q, tree.v, motion, gains)
     a = robot.forward_dynamics(tree.q, tree.v, tau)
     assert relative(a, commanded(tree, motion, gains)) < 100 * SOLVED
 
@@ -67,7 +67,7 @@ def test_friction_at_the_references_velocity_drives_the_error_by_its_difference_
     """M (e'' + Kd e' + Kp e) = friction(v) - friction(v*)."""
     motion, gains = aim(tree)
     robot = tree.robot
-    tau = laws.computed_torque(Terms(robot), tree.q, tree.v, motion, gains)
+    tau = laws.computed_torque(TorqueTerms(robot), tree.q, tree.v, motion, gains)
     a = robot.forward_dynamics(tree.q, tree.v, tau)
     left_over = robot.friction_torque(tree.v) - robot.friction_torque(motion.v)
     missed = robot.mass_matrix(tree.q) @ (commanded(tree, motion, gains) - a)
@@ -79,7 +79,8 @@ def test_computed_torque_is_the_equation_of_the_book(tree):
     """M (a* + Kp e + Kd de) + C v + g, with the matrix formed."""
     motion, gains = aim(tree)
     robot = tree.robot
-    tau = laws.computed_torque(Terms(robot, friction_scale=0.0), tree.q, tree.v, motion, gains)
+    terms = TorqueTerms(robot, friction_scale=0.0)
+    tau = laws.computed_torque(terms, tree.q, tree.v, motion, gains)
     M, C, g = (robot.mass_matrix(tree.q), robot.coriolis_matrix(tree.q, tree.v),
                robot.gravity_torque(tree.q))
     assert relative(tau, M @ commanded(tree, motion, gains) + C @ tree.v + g) < 10 * EXACT_MATHS
@@ -91,7 +92,7 @@ def test_springs_are_in_balance_where_they_carry_what_pushes(tree):
     motion = at_rest(tree, motion)
     e = tree.robot.difference(tree.q, motion.q)
     for law in (laws.impedance, laws.impedance_with_bias):
-        tau = law(Terms(tree.robot), tree.q, 0 * tree.v, motion, gains)
+        tau = law(TorqueTerms(tree.robot), tree.q, 0 * tree.v, motion, gains)
         push = -gains.kp * e  # a torque from outside
         a = tree.robot.forward_dynamics(tree.q, 0 * tree.v, tau + push)
         assert np.abs(a).max() < 100 * SOLVED
@@ -102,10 +103,10 @@ def test_impedance_with_bias_leaves_the_springs_alone_with_the_inertia(tree):
     motion, gains = aim(tree)
     robot = lossless(tree.robot)
     springs = gains.kp * robot.difference(tree.q, motion.q) + gains.kd * (motion.v - tree.v)
-    tau = laws.impedance_with_bias(Terms(robot), tree.q, tree.v, motion, gains)
+    tau = laws.impedance_with_bias(TorqueTerms(robot), tree.q, tree.v, motion, gains)
     a = robot.forward_dynamics(tree.q, tree.v, tau)
     assert relative(robot.mass_matrix(tree.q) @ a, springs) < 1000 * SOLVED
-    plain = laws.impedance(Terms(robot), tree.q, tree.v, motion, gains)
+    plain = laws.impedance(TorqueTerms(robot), tree.q, tree.v, motion, gains)
     assert relative(tau - plain, robot.coriolis_matrix(tree.q, tree.v) @ tree.v) < 10 * EXACT_MATHS
 
 
@@ -114,7 +115,8 @@ def test_the_losses_are_those_at_the_references_velocity(tree, mode):
     """Never at the measured one, which is late and noisy; none for a reference at rest."""
     aimed, gains = aim(tree)
     for motion in (aimed, at_rest(tree, aimed)):
-        with_losses, without = (laws.JOINT_MODES[mode](Terms(robot), tree.q, tree.v, motion, gains)
+        with_losses, without = (
+            laws.JOINT_MODES[mode](TorqueTerms(robot), tree.q, tree.v, motion, gains)
                                 for robot in (tree.robot, lossless(tree.robot)))
         expected = tree.robot.friction_torque(motion.v)
         assert relative(with_losses - without, expected) < 10 * EXACT_MATHS
@@ -130,7 +132,7 @@ def test_scales_multiply_gravity_and_losses_joint_by_joint(tree, mode):
     law, nv = laws.JOINT_MODES[mode], tree.robot.nv
     scales = tree.rng.uniform(0, 2, (2, nv))
     scaled, plain = (law(terms, tree.q, tree.v, motion, gains)
-                     for terms in (Terms(tree.robot, *scales), Terms(tree.robot)))
+                     for terms in (TorqueTerms(tree.robot, *scales), TorqueTerms(tree.robot)))
     q = motion.q if mode == 'feedforward' else tree.q
     losses = tree.robot.friction_torque(motion.v) if mode in laws.WITH_REFERENCE else 0.0
     expected = (scales[0] - 1) * tree.robot.gravity_torque(q) + (scales[1] - 1) * losses
@@ -141,9 +143,9 @@ def test_a_scale_is_not_negative_and_of_the_right_size(tree):
     """By name."""
     for name in ('gravity_scale', 'friction_scale'):
         with pytest.raises(DynamicsError, match=f'{name} is -1.0; expected zero or'):
-            Terms(tree.robot, **{name: -1.0})
+            TorqueTerms(tree.robot, **{name: -1.0})
         with pytest.raises(DynamicsError, match=f'{name} must have shape'):
-            Terms(tree.robot, **{name: [1.0, 1.0]})
+            TorqueTerms(tree.robot, **{name: [1.0, 1.0]})
 
 
 # Errors on the manifold --------------------------------------------------------------------------
@@ -162,7 +164,7 @@ def test_a_joint_that_turns_without_end_takes_the_short_way():
     """A revolute one has come all the way and must go back; so must one that another mimics."""
     robot = Robot.from_urdf(SPINNERS)
     assert robot.dof_names == ('j0', 'j1', 'j2.x', 'j2.y', 'j2.theta', 'j3')
-    error = Terms(robot).error(np.full(6, -3.1), np.full(6, 3.1))
+    error = TorqueTerms(robot).error(np.full(6, -3.1), np.full(6, 3.1))
     short, long = 6.2 - 2 * np.pi, 6.2
     np.testing.assert_allclose(error, [short, long, long, long, short, long], rtol=EXACT_MATHS)
 
@@ -176,15 +178,15 @@ def test_a_driver_that_wraps_angles_changes_no_torque(mode):
     motion, gains = MotionSample(q + 0.3, v, a), Gains.per_joint(6, 9.0, 3.0)
     wrapped = q + 2 * np.pi * np.array([1, 0, 0, 0, -3, 0])
     law = laws.JOINT_MODES[mode]
-    assert relative(law(Terms(robot), wrapped, v, motion, gains),
-                    law(Terms(robot), q, v, motion, gains)) < 10 * EXACT_MATHS
+    assert relative(law(TorqueTerms(robot), wrapped, v, motion, gains),
+                    law(TorqueTerms(robot), q, v, motion, gains)) < 10 * EXACT_MATHS
 
 
 def test_batches_pass_through():
     """Row by row the same as one by one."""
     tree = random_trees.make(random_trees.TREES[0])
     motion, gains = aim(tree)
-    terms = Terms(tree.robot, 0.9, 0.8)
+    terms = TorqueTerms(tree.robot, 0.9, 0.8)
     for law in laws.JOINT_MODES.values():
         one = law(terms, tree.q, tree.v, motion, gains)
         many = law(terms, np.stack([tree.q] * 2), np.stack([tree.v] * 2),

@@ -251,7 +251,7 @@ def test_a_reference_does_not_grow_with_what_it_replaces():
         joints = rng.permutation(N)[:rng.integers(1, N + 1)]
         reference = reference.replaced_by([0.5], np.zeros((1, len(joints))), start=0.1 * k,
                                           now=0.1 * k, joints=joints)
-        followed = np.concatenate([track.joints for track in reference._tracks])
+        followed = np.concatenate([track.joints for track in reference._splines])
         assert sorted(followed) == [0, 1, 2]
 
 

@@ -17,7 +17,7 @@ from dynamics_node.control.task_laws import (
     task_space,
 )
 from dynamics_node.control.task_reference import selection
-from dynamics_node.control.terms import Terms
+from dynamics_node.control.torque_terms import TorqueTerms
 from dynamics_node.spatial import so3
 
 UNTOUCHED = 1e-9          # [m/s^2, rad/s^2]
@@ -36,8 +36,8 @@ def frame(tree):
 
 
 def unhurried(robot, *scales):
-    """Return the Terms of a robot whose joints may be as fast as they like: the laws are exact."""
-    terms = Terms(robot, *scales)
+    """Return TorqueTerms without speed limits of the joints: the laws are exact."""
+    terms = TorqueTerms(robot, *scales)
     terms.max_velocity = np.full(robot.nv, np.inf)
     return terms
 
@@ -56,8 +56,8 @@ def acceleration_of(robot, q, v, frame, tau):
 def deviation(robot, tree, motion):
     """Return (e, w* - w) of the frame."""
     frame = motion.reference.frame
-    return (pose_error(robot.frame_pose(tree.q, frame), motion.moving.pose),
-            motion.moving.twist - robot.jacobian(tree.q, frame) @ tree.v)
+    return (pose_error(robot.frame_pose(tree.q, frame), motion.pose_motion.pose),
+            motion.pose_motion.twist - robot.jacobian(tree.q, frame) @ tree.v)
 
 
 def in_contact(robot, q, v, frame, tau, rows):
@@ -85,7 +85,7 @@ def test_motion_makes_the_error_unit_masses_on_springs(tree, frame):
     tau = task_space(unhurried(robot), tree.q, tree.v, motion, g)
     e, de = deviation(robot, tree, motion)
     X = motion.reference.selection.rotation
-    wanted = (motion.moving.acceleration + X @ (g.stiffness * (X.T @ e))
+    wanted = (motion.pose_motion.acceleration + X @ (g.stiffness * (X.T @ e))
               + X @ (2 * g.damping_ratio * np.sqrt(g.stiffness) * (X.T @ de)))
     assert relative(acceleration_of(robot, tree.q, tree.v, frame, tau), wanted) < 100 * SOLVED
 
@@ -101,7 +101,7 @@ def test_impedance_is_a_body_on_springs(tree, frame):
     e, de = deviation(robot, tree, motion)
     inertia = np.linalg.inv(J @ np.linalg.solve(robot.mass_matrix(tree.q), J.T))
     forces = np.repeat([30.0, 4.0], 3) * e + 7.0 * de + pushed
-    assert relative(inertia @ (w - motion.moving.acceleration), forces) < 100 * SOLVED
+    assert relative(inertia @ (w - motion.pose_motion.acceleration), forces) < 100 * SOLVED
 
 
 def test_critical_damping_makes_every_mode_critical():
@@ -120,7 +120,7 @@ def test_a_spring_of_no_stiffness_is_free(arm):
     rng = np.random.default_rng(1)
     q, v = arm.random_configuration(rng), np.zeros(7)
     motion = aim(arm, q, 'tool0', rng, stiffness=(100.0, 100.0, 0.0, 5.0, 5.0, 5.0))
-    terms = Terms(arm)
+    terms = TorqueTerms(arm)
     rows = task_rows(terms, q, v, motion)
     inertia = consistent(rows.jacobian, rows.inverse, rows.reference).inertia
     K, D = stiffness_and_damping(inertia, rows.reference, motion.reference, TaskGains.of(7))
@@ -139,7 +139,7 @@ def test_selection_matrices_take_a_vector_apart():
     chosen, x = selection(C, np.array(FORCE_AXES[0])), rng.normal(size=6)
     pushed = np.array([*(C[:, 2] * (C[:, 2] @ x[:3])), 0, 0, 0])
     np.testing.assert_allclose(chosen.motion @ x, x - pushed, atol=EXACT_MATHS)
-    assert chosen.controlled.all() and chosen.pushed.tolist() == list(FORCE_AXES[0])
+    assert chosen.controlled.all() and chosen.force.tolist() == list(FORCE_AXES[0])
     np.testing.assert_allclose(chosen.rows @ x, chosen.rotation.T @ x, atol=EXACT_MATHS)
 
 
@@ -168,7 +168,7 @@ def test_force_and_motion_leave_each_other_alone(tree, frame, law, axes):
         e, de = deviation(robot, tree._replace(v=v), motion)
         X = motion.reference.selection.rotation[:, ~force]
         k = g.stiffness[~force]
-        wanted = (X.T @ motion.moving.acceleration + k * (X.T @ e)
+        wanted = (X.T @ motion.pose_motion.acceleration + k * (X.T @ e)
                   + 2 * g.damping_ratio * np.sqrt(k) * (X.T @ de))
         assert relative(X.T @ found[0], wanted) < 1000 * SOLVED
 
@@ -196,7 +196,7 @@ def test_the_torque_is_continuous_through_a_singular_configuration(arm, law, sti
     Dry friction apart, which changes its sign with the velocity that is asked of a joint.
     """
     arm = lossless(arm)
-    rng, terms, g = np.random.default_rng(3), Terms(arm), TaskGains.of(7, law, stiffness)
+    rng, terms, g = np.random.default_rng(3), TorqueTerms(arm), TaskGains.of(7, law, stiffness)
     q, v = np.array([0.3, 0.5, -0.4, 0.0, 0.2, -0.6, 0.1]), rng.normal(size=7)
     motion = aim(arm, q, 'tool0', rng, force_axes=axes)
     assert arm.operational_space(q, v, 'tool0').singular_values[-1] < 1e-6
@@ -231,6 +231,6 @@ def test_gravity_and_losses_are_those_of_every_mode(tree, frame):
     plain, scaled = (task_space(terms, tree.q, tree.v, motion, g) for terms in (
         unhurried(lossless(robot)), unhurried(robot, scale, share)))
     wanted = robot.operational_space(tree.q, tree.v, frame).consistent_inverse
-    losses = share * robot.friction_torque(wanted @ motion.moving.twist)
+    losses = share * robot.friction_torque(wanted @ motion.pose_motion.twist)
     assert relative(scaled - plain,
                     (scale - 1.0) * robot.gravity_torque(tree.q) + losses) < 1000 * EXACT_MATHS

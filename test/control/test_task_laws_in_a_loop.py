@@ -42,7 +42,7 @@ def panda(tmp_path_factory):
         text = re.sub('velocity="[^"]*"', 'velocity="0"', urdf_text(path))
         robot = Robot.from_urdf(text, friction=False, locked={
             'panda_finger_joint1': 0.0, 'panda_finger_joint2': 0.0})
-        robot._answerer.compile([key_of(robot.model, *asked) for asked in ASKED], wait=True)
+        robot._dispatcher.compile([key_of(robot.model, *asked) for asked in ASKED], wait=True)
         yield robot
 
 
@@ -73,7 +73,7 @@ def run(robot, controller, motion, state, duration, pushed=None, h=5e-3):
 
 
 def error(robot, state, motion):
-    return pose_error(robot.frame_pose(state[0], FRAME), motion.moving.pose)
+    return pose_error(robot.frame_pose(state[0], FRAME), motion.pose_motion.pose)
 
 
 @pytest.mark.parametrize('D', [0.5, 1.0])
@@ -139,8 +139,8 @@ def test_a_stretched_arm_passes_without_a_spike(panda, law, stiffness):
     still, h, state, torques, least = to(panda, bent, np.zeros(6)), 4e-3, (bent, np.zeros(7)), [], 1
     for k in range(750):
         lift = 0.4 * np.sin(np.pi * k / 750) ** 2   # [m]
-        moving = PoseMotion.still(stepped(still.moving.pose, np.array([0, 0, lift, 0, 0, 0])))
-        states, taus = run(panda, controller, still._replace(moving=moving), state, h, h=h)
+        moving = PoseMotion.still(stepped(still.pose_motion.pose, np.array([0, 0, lift, 0, 0, 0])))
+        states, taus = run(panda, controller, still._replace(pose_motion=moving), state, h, h=h)
         state = states[-1]
         torques.append(taus[0])
         if k % 10 == 0:

@@ -64,7 +64,7 @@ class ShortArm:
         return y
 
     def error(self, q, motion):
-        return pose_error(self.robot.frame_pose(q, TOOL), motion.moving.pose)
+        return pose_error(self.robot.frame_pose(q, TOOL), motion.pose_motion.pose)
 
 
 @pytest.fixture(params=ARMS, ids=lambda n: f'{n} axes')

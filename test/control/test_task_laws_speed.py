@@ -6,8 +6,8 @@ from support.tolerances import EXACT_MATHS
 
 from dynamics_node import Robot
 from dynamics_node.algorithms.operational_space import consistent
-from dynamics_node.control.task_laws import ASKED, TaskRows, within_speed
-from dynamics_node.control.terms import Terms
+from dynamics_node.control.task_laws import SPEED_SHARE, TaskRows, within_speed
+from dynamics_node.control.torque_terms import TorqueTerms
 from dynamics_node.example_robots import ARM7
 
 SHOULDER = np.array([0.0, 0.0, 0.33])  # [m]
@@ -15,7 +15,7 @@ SHOULDER = np.array([0.0, 0.0, 0.33])  # [m]
 
 @pytest.fixture(scope='module')
 def terms():
-    return Terms(Robot.from_urdf(ARM7, compile=False))
+    return TorqueTerms(Robot.from_urdf(ARM7, compile=False))
 
 
 def outwards(terms, elbow, speed):
@@ -32,7 +32,7 @@ def outwards(terms, elbow, speed):
 
 
 def fastest(terms):
-    return ASKED * terms.max_velocity
+    return SPEED_SHARE * terms.max_velocity
 
 
 @pytest.mark.parametrize('speed', [0.05, 0.25, 0.5])

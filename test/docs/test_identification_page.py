@@ -10,8 +10,8 @@ from support.tiny_robots import chain  # noqa: E402
 
 from dynamics_node import Robot
 from dynamics_node.commands.main import COMMANDS, parser_of
-from dynamics_node.identification.parameters import layout_of, robot_of
-from dynamics_node.identification.read_csv import write_csv
+from dynamics_node.identification.csv_files import write_csv
+from dynamics_node.identification.parameters import parameter_layout, robot_with_parameters
 
 PAGE = (ROOT / 'docs' / 'identification.md').read_text()
 URDF = chain(('shoulder', 'revolute'), ('elbow', 'revolute'), ('wrist', 'revolute'))
@@ -23,8 +23,8 @@ def test_the_examples_run_one_after_the_other(tmp_path, monkeypatch, capsys, ker
     monkeypatch.setenv('DYNAMICS_NODE_CACHE', str(kernel_cache))
     (tmp_path / 'robot.urdf').write_text(URDF)
     robot = Robot.from_urdf(URDF)
-    layout = layout_of(robot)
-    truth = robot_of(robot, layout, other_values(robot, layout, seed=3))
+    layout = parameter_layout(robot)
+    truth = robot_with_parameters(robot, layout, other_values(robot, layout, seed=3))
     write_csv(tmp_path / 'motion.csv', recorded(truth, 30.0, torque_noise=0.05))
     write_csv(tmp_path / 'loaded.csv', recorded(
         truth.with_payload('load', 'wrist_link', 2.0, (0.0, 0.0, 0.1)), 30.0, seed=4,

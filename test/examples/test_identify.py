@@ -14,8 +14,8 @@ from unknown_arm import UnknownArm  # noqa: E402
 
 from dynamics_node import Robot  # noqa: E402
 from dynamics_node.example_robots import ARM7  # noqa: E402
-from dynamics_node.identification.from_recording import identify_recording  # noqa: E402
-from dynamics_node.identification.parameters import values_of  # noqa: E402
+from dynamics_node.identification.parameters import parameter_values  # noqa: E402
+from dynamics_node.identification.recording_fit import identify_recording  # noqa: E402
 
 OTHERS = 2, 3            # seeds of more arms than the story's
 
@@ -46,8 +46,8 @@ def others(story):
     for seed in OTHERS:
         arm = UnknownArm(ARM7, seed)
         raw = example.record(arm, robot, story.excitation, 2, lambda share, text: None)
-        told = identify_recording(robot, raw).found
-        found.append((example.deviations(arm, told), told.base_spread.told))
+        told = identify_recording(robot, raw).result
+        found.append((example.deviations(arm, told), told.base_spread.determined))
     return found
 
 
@@ -72,16 +72,17 @@ def test_stated_deviations_hold_for_several_arms(story, others):
     Of a normal distribution it were 84 %; correlated residuals are counted as if every parameter
     suffered from them, see noise.py.
     """
-    found = story.identified.found
-    z, told = zip((example.deviations(story.arm, found), found.base_spread.told), *others)
+    found = story.identified.result
+    z, told = zip((example.deviations(story.arm, found), found.base_spread.determined), *others)
     assert np.mean(np.abs(z) < 3.0) >= 0.95
     assert np.mean(np.abs(np.concatenate(z)[np.concatenate(told)]) > 0.2) > 0.5
 
 
 def test_the_files_hold_what_was_found(story, folder):
     """The robot that the node would make of them has the identified parameters, but offsets."""
-    found = story.identified.found
-    written = values_of(example.read_files(folder / 'identified.urdf', folder / 'friction.yaml'),
+    found = story.identified.result
+    written = parameter_values(
+        example.read_files(folder / 'identified.urdf', folder / 'friction.yaml'),
                         found.layout)
     expected = found.values.copy()
     expected[found.layout.each('offset')] = 0.0

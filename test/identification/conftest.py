@@ -2,9 +2,9 @@
 
 import pytest
 
-from dynamics_node.identification.parameters import layout_of
+from dynamics_node.identification.parameters import parameter_layout
 
 
 @pytest.fixture
 def layout(fast_arm):
-    return layout_of(fast_arm)
+    return parameter_layout(fast_arm)

@@ -4,13 +4,13 @@ import numpy as np
 import pytest
 from support.heavier_arm import other_values, recorded
 
-from dynamics_node.identification.accumulate import accumulate
-from dynamics_node.identification.base_parameters import base_parameters
-from dynamics_node.identification.consistent_fit import consistent_fit, prior_of
-from dynamics_node.identification.fit import compress
+from dynamics_node.identification.consistent_fit import consistent_fit, parameter_prior
+from dynamics_node.identification.identifiability import base_parameters
 from dynamics_node.identification.interior_fit import interior_fit
+from dynamics_node.identification.linear_fit import weighted_problem
 from dynamics_node.identification.log_cholesky import is_consistent, ten_of
-from dynamics_node.identification.parameters import NOT_NEGATIVE, values_of
+from dynamics_node.identification.parameters import NOT_NEGATIVE, parameter_values
+from dynamics_node.identification.sequential_qr import triangular_factors
 
 NOISE = 0.5   # [N m]
 
@@ -23,8 +23,9 @@ def problem_of(fast_arm, layout, weight, noise=NOISE):
     """Return (R, z, Prior, ConsistentFit by descent) of a noisy recording."""
     base = base_parameters(fast_arm, layout)
     recording = recorded(fast_arm, layout, other_values(fast_arm, layout, 1), 700, 8, noise)
-    problem = compress(base, accumulate(fast_arm, base, recording), np.full(7, noise))
-    prior = prior_of(layout, values_of(fast_arm, layout), recording, weight)
+    problem = weighted_problem(base, triangular_factors(fast_arm, base, recording),
+                               np.full(7, noise))
+    prior = parameter_prior(layout, parameter_values(fast_arm, layout), recording, weight)
     rows = np.vstack([np.column_stack([problem.R @ base.grouping, problem.z]),
                       np.column_stack([prior.A, prior.A @ prior.values])])
     factor = np.linalg.qr(rows, mode='r')[:layout.size]

@@ -47,8 +47,8 @@ def test_velocities_and_accelerations_are_the_rates_of_positions(moving):
     robot, loops, (q, v, a, *_) = moving
     h = 1e-4
     v_I, a_I = v[:, loops.independent], a[:, loops.independent]
-    before, after = (np.array([loops.followed(
-        (q[k, loops.places] + s * h * v_I[k] + 0.5 * h * h * a_I[k])[None], q[k])[0]
+    before, after = (np.array([loops.follow(
+        (q[k, loops.q_indices] + s * h * v_I[k] + 0.5 * h * h * a_I[k])[None], q[k])[0]
         for k in range(COUNT)]) for s in (-1.0, 1.0))
     backwards, forwards = (robot.difference(q, there) for there in (before, after))
     scale = 1.0 + np.abs(a).max()
@@ -63,7 +63,7 @@ def test_motions_are_followed_without_jumps():
     robot = mechanism('four_bar')
     motion = moved('four_bar', robot, 300, 3)
     loops = LoopMotion(robot)
-    coarse = loops.followed(motion.q[::60, motion.places], loops.home)
+    coarse = loops.follow(motion.q[::60, motion.q_indices], loops.home)
     assert np.abs(coarse - motion.q[::60]).max() < 1e-9
     assert np.abs(np.diff(motion.q, axis=0)).max() < 0.2
 
@@ -98,7 +98,7 @@ def test_a_singular_configuration_is_not_clear():
     crank = mechanism('four_bar')
     angles = np.linspace(-np.pi, np.pi, 721)[:, None]
     loops = LoopMotion(crank)
-    q = loops.followed(angles, loops.walked(loops.home, angles[0])[0])
+    q = loops.follow(angles, loops.walk_to(loops.home, angles[0])[0])
     turning = np.argmax(q[:, 2])
     clear = np.abs(LoopMotion(robot).transmission(q[[turning - 200, turning]]).N).max(axis=(1, 2))
     assert clear[0] < 10.0
@@ -109,16 +109,16 @@ def test_a_mechanism_that_is_closed_in_a_singular_configuration_is_moved_a_littl
     """The rocker at its end is where a recording may begin; a structure is refused."""
     crank, robot = LoopMotion(mechanism('four_bar')), mechanism('four_bar', ROCKER)
     low, high = 0.0, 3.0     # between them the rocker turns back: its entry of N changes its sign
-    at = crank.walked(crank.home, np.array([low]))[0]
+    at = crank.walk_to(crank.home, np.array([low]))[0]
     sign = np.sign(crank.transmission(at[None]).N[0, 2, 0])
     for _ in range(50):
         middle = 0.5 * (low + high)
-        there, N = crank.walked(at, np.array([middle]))
+        there, N = crank.walk_to(at, np.array([middle]))
         low, high = (middle, high) if np.sign(N[2, 0]) == sign else (low, middle)
     assert abs(N[2, 0]) < 1e-9
     loops = LoopMotion(robot, there)
     assert loops.names == ('rocker_joint',)
-    assert loops.transmission(loops.home[None]).clear[0]
+    assert loops.transmission(loops.home[None]).regular[0]
     assert 0.0 < np.abs(loops.home - there).max() < 0.3
     held = {'name': 'held', 'kind': 'weld', 'frame': 'crank'}
     with pytest.raises(DynamicsError, match='no freedom'):
@@ -129,7 +129,7 @@ def test_what_cannot_be_followed_is_refused_in_words():
     """A place out of reach; a floating base; contacts that hold wherever they are."""
     loops = LoopMotion(mechanism('four_bar', ROCKER))
     with pytest.raises(DynamicsError, match='cannot be followed to rocker_joint 3: there they'):
-        loops.walked(loops.home, np.array([3.0]))
+        loops.walk_to(loops.home, np.array([3.0]))
     with pytest.raises(DynamicsError, match='do not say how .* moves, which has more than one'):
         LoopMotion(Robot.from_urdf(MECHANISMS['five_bar'].urdf, base='floating',
                                    loops=MECHANISMS['five_bar'].loops))

@@ -5,11 +5,15 @@ import pytest
 from support.moving_mechanisms import mechanism, moved, raw, recorded
 
 from dynamics_node import DynamicsError
+from dynamics_node.identification.csv_files import read_csv
+from dynamics_node.identification.loop_equations import project
 from dynamics_node.identification.loop_motion import LoopMotion
-from dynamics_node.identification.loop_recording import completed, signs_of_all, with_gravity
-from dynamics_node.identification.loop_rows import project
-from dynamics_node.identification.prepare import prepare
-from dynamics_node.identification.read_csv import read_csv
+from dynamics_node.identification.loop_recording import (
+    complete_recording,
+    velocity_signs,
+    with_gravity,
+)
+from dynamics_node.identification.preparation import prepare
 from dynamics_node.identification.recording import Recording
 
 ROCKER = ('crank_joint', 'coupler_joint')   # passive where the rocker is driven
@@ -30,20 +34,20 @@ def five_bar(kernels):
 
 
 def of_motors(robot, motion, tau):
-    return Recording(motion.names, motion.time, motion.q[:, motion.places],
+    return Recording(motion.names, motion.time, motion.q[:, motion.q_indices],
                      *(x[:, motion.motors] for x in (motion.v, motion.a, tau)))
 
 
 def test_the_loops_say_where_the_other_joints_are(five_bar):
     """Positions, velocities and accelerations; a completed recording stays as it is."""
     robot, motion, tau = five_bar
-    done = completed(robot, of_motors(robot, motion, tau))
+    done = complete_recording(robot, of_motors(robot, motion, tau))
     assert done.recording.joint_names == robot.joint_names
     assert done.kept.all()
     assert done.warnings == ()
     for key, want in (('q', motion.q), ('v', motion.v), ('a', motion.a), ('tau', tau)):
         np.testing.assert_allclose(getattr(done.recording, key), want, atol=1e-9)
-    again = completed(robot, done.recording).recording
+    again = complete_recording(robot, done.recording).recording
     for key in ('q', 'v', 'a', 'tau'):
         np.testing.assert_allclose(getattr(again, key), getattr(done.recording, key), atol=1e-12)
 
@@ -52,9 +56,9 @@ def test_a_platform_that_is_not_measured_is_found():
     """The positions then have the coordinates of the floating joint too."""
     robot = mechanism('delta')
     motion = moved('delta', robot, 50, 3)
-    done = completed(robot, of_motors(robot, motion, 0.0 * motion.v))
+    done = complete_recording(robot, of_motors(robot, motion, 0.0 * motion.v))
     np.testing.assert_allclose(done.recording.q, motion.q, atol=1e-9)
-    again = completed(robot, done.recording)
+    again = complete_recording(robot, done.recording)
     np.testing.assert_allclose(again.recording.q, motion.q, atol=1e-9)
 
 
@@ -67,9 +71,10 @@ def test_measured_positions_say_how_it_is_assembled(five_bar):
     loops = LoopMotion(robot, flipped)
     here = LoopMotion(robot)
     assert np.abs(loops.home - here.home).max() > 0.5
-    q = loops.followed(motion.q[:100, motion.places] * 0.2 + loops.home[loops.places], loops.home)
+    where = motion.q[:100, motion.q_indices] * 0.2 + loops.home[loops.q_indices]
+    q = loops.follow(where, loops.home)
     other = loops.motion(q, motion.v[:100, motion.motors], motion.a[:100, motion.motors])
-    done = completed(robot, Recording(robot.joint_names, motion.time[:100], *other[:3],
+    done = complete_recording(robot, Recording(robot.joint_names, motion.time[:100], *other[:3],
                                       tau[:100]))
     np.testing.assert_allclose(done.recording.q, q, atol=1e-9)
 
@@ -79,8 +84,8 @@ def test_noise_of_passive_joints_does_not_matter(five_bar):
     robot, motion, tau = five_bar
     noisy = recorded(robot, motion, tau)
     noise = 1e-3 * np.random.default_rng(1).normal(size=motion.q.shape)
-    noise[:, motion.places] = 0.0
-    done = completed(robot, noisy._replace(q=motion.q + noise))
+    noise[:, motion.q_indices] = 0.0
+    done = complete_recording(robot, noisy._replace(q=motion.q + noise))
     np.testing.assert_allclose(done.recording.q, motion.q, atol=1e-9)
     assert done.warnings == ()
 
@@ -90,16 +95,16 @@ def test_singular_configurations_are_left_out_and_counted():
     crank, robot = mechanism('four_bar'), mechanism('four_bar', ROCKER)
     loops, t = LoopMotion(crank), 0.01 * np.arange(900)
     where, speed = 1.5 * t, np.full(900, 1.5)
-    q = loops.followed(where[:, None], loops.home)
+    q = loops.follow(where[:, None], loops.home)
     motion = loops.motion(q, speed[:, None], np.zeros((900, 1)))
     tau = np.zeros_like(motion.v)
-    done = completed(robot, Recording(robot.joint_names, t, *motion[:3], tau))
+    done = complete_recording(robot, Recording(robot.joint_names, t, *motion[:3], tau))
     left_out = 900 - len(done.recording.time)
     assert 5 < left_out < 100
     assert f'{left_out} of 900 samples are in or near singular configurations' in done.warnings[0]
     assert done.kept.sum() == 900 - left_out
     with pytest.raises(DynamicsError, match="singular.* Record the positions of .'crank_joint', "):
-        completed(robot, Recording(('rocker_joint',), t, *(
+        complete_recording(robot, Recording(('rocker_joint',), t, *(
             x[:, 2:] for x in (*motion[:3], tau))))
 
 
@@ -129,7 +134,7 @@ def test_missing_joints_are_named(five_bar):
         prepare(robot, raw(robot, motion, tau, ('left_shoulder', 'left_elbow')))
     loose = mechanism('five_bar', ('left_elbow', 'right_elbow', 'right_shoulder'))
     with pytest.raises(DynamicsError, match='more freedoms than motors. Record the positions of'):
-        completed(loose, of_motors(robot, motion, tau)._replace(
+        complete_recording(loose, of_motors(robot, motion, tau)._replace(
             joint_names=('left_shoulder', 'other')))
 
 
@@ -150,13 +155,13 @@ def test_torques_without_gravity_get_it_back(five_bar):
 def test_signs_of_velocities_follow_where_they_can_be_told():
     """Of one freedom all; of two only where both say the same."""
     gripper = LoopMotion(mechanism('gripper'))
-    signs = signs_of_all(gripper, gripper.home[None], {'left_crank_joint': np.ones(1)})[0]
+    signs = velocity_signs(gripper, gripper.home[None], {'left_crank_joint': np.ones(1)})[0]
     N = gripper.transmission(gripper.home[None]).N[0, :, 0]
     assert np.array_equal(signs, np.sign(np.where(np.abs(N) > 1e-9, N, 0.0)))
     five = LoopMotion(mechanism('five_bar'))
     N = five.transmission(five.home[None]).N[0]
     for left, right in ((1.0, 1.0), (1.0, -1.0), (0.0, 1.0)):
-        signs = signs_of_all(five, five.home[None], {
+        signs = velocity_signs(five, five.home[None], {
             'left_shoulder': np.array([left]), 'right_shoulder': np.array([right])})[0]
         parts = N * [left, right]
         told = (left != 0.0) & ((parts >= 0.0).all(axis=1) | (parts <= 0.0).all(axis=1))

@@ -8,12 +8,12 @@ from support.tolerances import EXACT_MATHS
 from dynamics_node import Robot
 from dynamics_node.example_robots import ARM7
 from dynamics_node.identification.parameters import (
-    carried,
-    layout_of,
-    regressor,
-    robot_of,
-    torque_beyond_the_model,
-    values_of,
+    offset_and_stribeck_torque,
+    parameter_layout,
+    parameter_regressor,
+    parameter_values,
+    payload_parameters,
+    robot_with_parameters,
 )
 
 
@@ -24,16 +24,17 @@ def one(tree):
 def test_regressor_times_parameters_is_inverse_dynamics(tree):
     """Y (values + carried) = ID for every joint type, mimic, payload, friction and rotors."""
     robot = tree.robot.with_payload('load', 'l4', 3.0, (0.1, 0.2, -0.3), np.eye(3))
-    layout = layout_of(robot)
-    tau = regressor(robot, layout, *one(tree)) @ (values_of(robot, layout) + carried(robot, layout))
+    layout = parameter_layout(robot)
+    values = parameter_values(robot, layout) + payload_parameters(robot, layout)
+    tau = parameter_regressor(robot, layout, *one(tree)) @ values
     assert relative(tau, robot.inverse_dynamics(*one(tree))) < EXACT_MATHS
 
 
 def test_a_robot_of_its_own_values_is_the_same_to_the_last_bit(tree):
     """And keeps what it carries."""
     robot = tree.robot.with_payload('load', 'l4', 3.0, (0.1, 0.2, -0.3), np.eye(3))
-    layout = layout_of(robot)
-    again = robot_of(robot, layout, values_of(robot, layout))
+    layout = parameter_layout(robot)
+    again = robot_with_parameters(robot, layout, parameter_values(robot, layout))
     np.testing.assert_array_equal(again.inverse_dynamics(tree.q, tree.v, tree.a),
                                   robot.inverse_dynamics(tree.q, tree.v, tree.a))
     assert again.payloads == robot.payloads
@@ -42,18 +43,20 @@ def test_a_robot_of_its_own_values_is_the_same_to_the_last_bit(tree):
 def test_a_robot_of_other_values_has_their_torques(tree):
     """With offsets and Stribeck's terms, which a prediction adds."""
     robot, rng = tree.robot, tree.rng
-    layout = layout_of(robot, stribeck_speed=0.7)
+    layout = parameter_layout(robot, stribeck_speed=0.7)
     values = rng.uniform(0.1, 1.0, layout.size)
-    predicted = (robot_of(robot, layout, values).inverse_dynamics(*one(tree))
-                 + torque_beyond_the_model(layout, values, tree.v[None]))
-    assert relative(regressor(robot, layout, *one(tree)) @ values, predicted) < EXACT_MATHS
-    np.testing.assert_array_equal(values_of(robot_of(robot, layout, values), layout)[
+    predicted = (robot_with_parameters(robot, layout, values).inverse_dynamics(*one(tree))
+                 + offset_and_stribeck_torque(layout, values, tree.v[None]))
+    torque = parameter_regressor(robot, layout, *one(tree)) @ values
+    assert relative(torque, predicted) < EXACT_MATHS
+    made = robot_with_parameters(robot, layout, values)
+    np.testing.assert_array_equal(parameter_values(made, layout)[
         :layout.inertial], values[:layout.inertial])
 
 
 def test_every_parameter_has_its_name_and_unit():
     """In the agreed order."""
-    layout = layout_of(Robot.from_urdf(ARM7), stribeck_speed=0.1)
+    layout = parameter_layout(Robot.from_urdf(ARM7), stribeck_speed=0.1)
     assert len(layout.names) == len(set(layout.names)) == len(layout.units) == layout.size == 105
     assert layout.names[10:12] == ('link_2.m', 'link_2.mcx')
     assert layout.names[70:75] == tuple(
@@ -65,13 +68,13 @@ def test_every_parameter_has_its_name_and_unit():
 def test_a_slide_has_the_units_of_a_slide():
     slider = ('<robot name="s"><link name="a"/><link name="b"/><joint name="j" type="prismatic">'
               '<parent link="a"/><child link="b"/></joint></robot>')
-    assert layout_of(Robot.from_urdf(slider)).units[10:] == ('kg', 'N s/m', 'N', 'N')
+    assert parameter_layout(Robot.from_urdf(slider)).units[10:] == ('kg', 'N s/m', 'N', 'N')
 
 
 def test_stribecks_term_fades_with_speed():
     """At the Stribeck speed 1/e of it is left."""
-    layout = layout_of(Robot.from_urdf(ARM7, friction_speed=1e-6), stribeck_speed=0.5)
+    layout = parameter_layout(Robot.from_urdf(ARM7, friction_speed=1e-6), stribeck_speed=0.5)
     values = np.zeros(layout.size)
     values[layout.each('stribeck')] = 2.0
-    torque = torque_beyond_the_model(layout, values, np.full((1, 7), 0.5))
+    torque = offset_and_stribeck_torque(layout, values, np.full((1, 7), 0.5))
     assert torque == pytest.approx(2.0 * np.exp(-1.0))

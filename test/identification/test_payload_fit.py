@@ -8,7 +8,7 @@ from dynamics_node import DynamicsError, Robot
 from dynamics_node.example_robots import ARM7
 from dynamics_node.identification import log_cholesky
 from dynamics_node.identification.payload_fit import CUTOFF, identify_payload
-from dynamics_node.identification.prepare import prepare
+from dynamics_node.identification.preparation import prepare
 from dynamics_node.identification.recording import raw_recording
 from dynamics_node.identification.static_poses import StaticPoses
 from dynamics_node.spatial.inertia import from_com

@@ -5,10 +5,10 @@ import pytest
 from support.moving_mechanisms import mechanism, moved, raw, recorded, torques
 
 from dynamics_node import DynamicsError
+from dynamics_node.identification.loop_equations import project
 from dynamics_node.identification.loop_motion import LoopMotion
-from dynamics_node.identification.loop_recording import signs_of_all
-from dynamics_node.identification.loop_rows import project
-from dynamics_node.identification.parameters import layout_of, values_of
+from dynamics_node.identification.loop_recording import velocity_signs
+from dynamics_node.identification.parameters import parameter_layout, parameter_values
 from dynamics_node.identification.payload_fit import identify_payload
 from dynamics_node.identification.static_poses import StaticPoses
 
@@ -35,8 +35,8 @@ def test_a_motion_of_the_drives_tells_all_of_a_load(stewart):
     """On the platform of a Stewart platform: exactly, and with noise within what is said."""
     robot, _, _ = stewart
     motion = moved('stewart', robot, 600, 3, 0.033)
-    layout = layout_of(robot)
-    tau = torques(loaded(robot), layout, values_of(robot, layout), motion)
+    layout = parameter_layout(robot)
+    tau = torques(loaded(robot), layout, parameter_values(robot, layout), motion)
     found = identify_payload(robot, recorded(robot, motion, tau), 'platform')
     assert found.mass == pytest.approx(LOAD['mass'], rel=1e-6)
     np.testing.assert_allclose(found.com, LOAD['com'], atol=1e-6)
@@ -48,7 +48,7 @@ def test_a_motion_of_the_drives_tells_all_of_a_load(stewart):
     assert abs(found.mass - LOAD['mass']) < 4.0 * sigma['mass'] < 0.1
     for k, axis in enumerate('xyz'):
         assert abs(found.com[k] - LOAD['com'][k]) < 4.0 * sigma[f'c{axis}'] < 0.02
-    bare = raw(robot, motion, torques(robot, layout, values_of(robot, layout), motion),
+    bare = raw(robot, motion, torques(robot, layout, parameter_values(robot, layout), motion),
                motion.names, (0.0, 0.2), seed=1)
     found = identify_payload(robot, raw(robot, motion, tau, motion.names, (0.0, 0.2)), 'platform',
                              bare)
@@ -62,9 +62,9 @@ def test_static_poses_tell_mass_and_centre(stewart, sides):
     names = loops.names
     q, tau, approach = [], [], []
     for side in (1.0, -1.0) if sides else (0.0,):
-        signs = signs_of_all(loops, poses, dict(zip(names, np.full((6, POSES), side))))
+        signs = velocity_signs(loops, poses, dict(zip(names, np.full((6, POSES), side))))
         friction = np.where(loops.active, 2.0, 0.0) * signs
-        q.append(poses[:, loops.places])
+        q.append(poses[:, loops.q_indices])
         tau.append(project(loops, poses, loaded(robot).gravity_torque(poses) + friction))
         approach.append(np.full((POSES, 6), side))
     found = identify_payload(robot, StaticPoses(
@@ -80,18 +80,18 @@ def test_what_the_loops_do_not_let_turn_is_refused_in_words():
     """The platform of a delta robot: gravity always points the same way in its axes."""
     robot = mechanism('delta')
     motion = moved('delta', robot, 150, 3)
-    layout = layout_of(robot)
+    layout = parameter_layout(robot)
     tau = torques(robot.with_payload('load', 'platform', 1.0), layout,
-                  values_of(robot, layout), motion)
+                  parameter_values(robot, layout), motion)
     with pytest.raises(DynamicsError, match="do not tell .* of a load at 'platform'"):
         identify_payload(robot, recorded(robot, motion, tau), 'platform')
 
 
 def test_too_few_poses_and_missing_motors_are_refused(stewart):
     robot, loops, poses = stewart
-    few = StaticPoses(loops.names, poses[:2, loops.places], np.zeros((2, 6)))
+    few = StaticPoses(loops.names, poses[:2, loops.q_indices], np.zeros((2, 6)))
     with pytest.raises(DynamicsError, match='2 poses are too few'):
         identify_payload(robot, few, 'platform')
     with pytest.raises(DynamicsError, match="no joint in the poses 'leg_6_slide'"):
-        identify_payload(robot, StaticPoses(loops.names[:5], poses[:, loops.places[:5]],
+        identify_payload(robot, StaticPoses(loops.names[:5], poses[:, loops.q_indices[:5]],
                                             np.zeros((POSES, 5))), 'platform')

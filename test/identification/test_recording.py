@@ -5,7 +5,7 @@ import pytest
 
 from dynamics_node import DynamicsError, Robot
 from dynamics_node.example_robots import ARM7
-from dynamics_node.identification.recording import of_joints, raw_recording
+from dynamics_node.identification.recording import raw_recording, select_joints
 
 TIME = np.arange(4.0)
 
@@ -19,7 +19,7 @@ def raw(names, **changes):
 def test_joints_come_in_the_robots_order_and_others_are_left_out(arm):
     """A gripper's joints are in joint states too."""
     names = ['finger', *reversed(arm.joint_names)]
-    chosen = of_joints(arm, raw(names, v=np.ones((4, 8))))
+    chosen = select_joints(arm, raw(names, v=np.ones((4, 8))))
     assert chosen.joint_names == arm.joint_names
     assert np.array_equal(chosen.q[0], [70.0, 60.0, 50.0, 40.0, 30.0, 20.0, 10.0])
     assert np.array_equal(chosen.tau, -chosen.q)
@@ -29,14 +29,14 @@ def test_joints_come_in_the_robots_order_and_others_are_left_out(arm):
 def test_a_missing_joint_is_named(arm):
     """And what was recorded, and what to do."""
     with pytest.raises(DynamicsError, match=r"lacks the joints \['joint_4'\].*'finger'.*lock"):
-        of_joints(arm, raw([n for n in arm.joint_names if n != 'joint_4'] + ['finger']))
+        select_joints(arm, raw([n for n in arm.joint_names if n != 'joint_4'] + ['finger']))
 
 
 def test_a_floating_base_is_refused():
     """Its configuration is not a column per joint."""
     robot = Robot.from_urdf(ARM7, base='floating')
     with pytest.raises(DynamicsError, match="more than one axis.*base='fixed'"):
-        of_joints(robot, raw(robot.joint_names))
+        select_joints(robot, raw(robot.joint_names))
 
 
 @pytest.mark.parametrize('changes, words', [

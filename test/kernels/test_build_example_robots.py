@@ -1,4 +1,4 @@
-"""Kernels of real robots, every URDF of example-robot-data, answer as NumPy does.
+"""Kernels of real robots, every URDF of example-robot-data, compute what NumPy does.
 
 All kernels of all of them take hours to compile. Those that could not be packed once are compiled
 every time. Of the others another part is taken every day, until the time is over:
@@ -18,12 +18,12 @@ import numpy as np
 import pytest
 from support import small_robots
 from support.agreement_of_paths import both_paths_agree, ready
-from support.kernel_calls import asked
+from support.kernel_calls import kernel_calls
 
 from dynamics_node import Robot
 from dynamics_node.errors import ModelError, SingularModel
 from dynamics_node.kernels.build import AGREEMENT
-from dynamics_node.kernels.keys import question_of
+from dynamics_node.kernels.spec import always
 
 SECONDS = 12.0             # for the part of a day
 KERNELS = 3                # of each robot, in the part of a day
@@ -48,16 +48,17 @@ def urdfs():
 
 
 def kernels_of(robot, derivatives):
-    """Return for every kernel the question of one state, and that of a batch."""
+    """Return for every kernel a call of one state, and one of a batch."""
     frame = robot.frame_names[-1]
-    one, many = (asked(robot, small_robots.specimen(robot, np.random.default_rng(1), (frame,), n),
+    one, many = (kernel_calls(robot, small_robots.specimen(robot, np.random.default_rng(1), (frame,
+                                                                                             ), n),
                        frame, (False,), derivatives) for n in (None, 3))
     return list(zip(one, many))
 
 
 def is_quick(robot, derivatives, key):
     """Whether a kernel is compiled in some seconds."""
-    return robot.nv <= LARGEST[2 if question_of(key).cubic else derivatives]
+    return robot.nv <= LARGEST[2 if key.spec.fits is not always else derivatives]
 
 
 @pytest.mark.parametrize(('name', 'base'), ONCE_NOT_PACKED)
@@ -65,7 +66,7 @@ def test_mass_matrices_that_could_not_be_packed_once(urdfs, name, base):
     """Entries of a row are read before the whole row is there."""
     robot = Robot.from_urdf(urdfs[name], base=base)
     both_paths_agree(robot, next(pair for pair in kernels_of(robot, derivatives=False)
-                                 if pair[0].key.question == 'mass_matrix'))
+                                 if pair[0].key.kernel == 'mass_matrix'))
 
 
 def test_another_part_of_all_kernels_every_day(urdfs):
@@ -85,7 +86,7 @@ def test_another_part_of_all_kernels_every_day(urdfs):
 
 def compare(robot, kernel):
     """Check that a kernel agrees with NumPy, or that both refuse a robot without inertia."""
-    if not question_of(kernel[0].key).margins:
+    if not kernel[0].key.spec.margins:
         both_paths_agree(robot, kernel)
         return
     M = Robot(robot.model, compile=False).mass_matrix(kernel[1].arguments['q'])
@@ -95,9 +96,9 @@ def compare(robot, kernel):
         both_paths_agree(robot, kernel, max(AGREEMENT, np.finfo(float).eps * condition))
         return
     ready(robot, kernel)
-    for question in kernel:  # some joints of Romeo move nothing
+    for call in kernel:  # some joints of Romeo move nothing
         with pytest.raises(SingularModel):
-            question.answer(robot)
+            call.results(robot)
 
 
 def drawn(urdfs, rng, everything):

@@ -9,19 +9,19 @@ from support.public_surface import CONTACT, SAMPLES
 from dynamics_node import DynamicsError, Robot
 from dynamics_node.example_robots import ARM7
 
-ASKED = ('inverse_dynamics', 'forward_dynamics', 'hybrid_dynamics', 'mass_matrix',
+CALLED = ('inverse_dynamics', 'forward_dynamics', 'hybrid_dynamics', 'mass_matrix',
          'gravity_torque', 'bias_torque', 'friction_torque', 'jacobian', 'jacobian_rate',
          'frame_pose', 'frame_twist', 'constrained_forward_dynamics', 'constraint_rows', 'impact')
 
 
 @pytest.fixture(scope='module')
 def robot():
-    """The arm with its kernels ready, held by a contact."""
+    """The arm with its kernels ready, and a contact."""
     with pytest.MonkeyPatch.context() as patch:
         patch.setenv('DYNAMICS_NODE_COMPILE', '1')
         made = Robot.from_urdf(ARM7, loops=[CONTACT])
         made.compile(wait=True, frames=['tool0'], constraints=True)
-    for name in ASKED:  # a kernel takes its method's place when it is first asked
+    for name in CALLED:  # a kernel takes its method's place at its first call
         getattr(made, name)(*valid(name).values())
     return made
 
@@ -34,7 +34,7 @@ def valid(name):
             if each.default is each.empty and each.name != 'self'}
 
 
-@pytest.mark.parametrize('name', ASKED)
+@pytest.mark.parametrize('name', CALLED)
 def test_only_a_dynamics_error_comes_out_of_a_kernel(robot, name):
     """By place, as the C path takes arguments, and by name."""
     found = []

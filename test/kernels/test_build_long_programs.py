@@ -4,12 +4,12 @@ import itertools
 
 import numpy as np
 import pytest
-from support.compiled_programs import ANSWERED_BY_FALLBACK, FMA, LANES, Kernel, kernel_of_arm
+from support.compiled_programs import FMA, FROM_FALLBACK, LANES, Kernel, kernel_of_arm
 from support.differences import relative
 
 from dynamics_node.compiler import lower
 from dynamics_node.compiler.graph import Op
-from dynamics_node.compiler.slp_packing import NONE
+from dynamics_node.compiler.slp_packing import NO_PACKING
 from dynamics_node.compiler.trace import evaluate, trace
 from dynamics_node.kernels.build import AGREEMENT
 from dynamics_node.spatial.solve import factor, solve_factored
@@ -40,7 +40,7 @@ def test_values_that_wait_in_memory_stay_as_they_are(target, monkeypatch):
     """In stretches shorter than a basic block, as long as one, and longer."""
     for stretch in (7, 60, 500):
         monkeypatch.setattr(lower, 'LONG', 0)
-        monkeypatch.setattr(lower, 'STRETCH', stretch)
+        monkeypatch.setattr(lower, 'REGION', stretch)
         kernel = forward_derivatives(target)
         assert 'alloca' in kernel.text
         agree(kernel)
@@ -49,7 +49,7 @@ def test_values_that_wait_in_memory_stay_as_they_are(target, monkeypatch):
 def test_slots_in_memory_are_used_again(monkeypatch):
     """A slot is free when its last reader is through: far fewer than there are values."""
     monkeypatch.setattr(lower, 'LONG', 0)
-    monkeypatch.setattr(lower, 'STRETCH', 20)
+    monkeypatch.setattr(lower, 'REGION', 20)
     text = forward_derivatives((4,)).text
     single = text[text.index('define i64 @single'):]
     single = single[:single.index('\n}')]
@@ -70,14 +70,14 @@ def test_columns_of_a_solve_share_registers(target):
     kernel = Kernel(plain, PLAIN, *target)
     packing = lower.packing_of(kernel.program)
     assert {len(key) for key in packing.packs} == {7}
-    assert not packing.alone
+    assert not packing.scalar
     assert '<7 x double>' in kernel.text
     A, B = np.random.default_rng(1).normal(size=(2, 49))
     got = kernel.caller()(A, B, np.ones(1))
     assert relative(got, evaluate(kernel.program, np.array([*A, *B, 1.0]))[0]) < AGREEMENT
     unlike = trace(lambda x: np.array([[x[0] + x[1], x[0] * x[1], -x[2], np.sin(x[3])]]),
                    {'x': (4,)})
-    assert lower.packing_of(unlike) == NONE
+    assert lower.packing_of(unlike) == NO_PACKING
 
 
 def solve(A, B):
@@ -102,12 +102,12 @@ def test_packed_answers_are_checked():
     """One that is not finite goes to the fallback."""
     kernel = Kernel(plain, PLAIN)
     A, B = np.random.default_rng(2).normal(size=(2, 49))
-    assert kernel.caller()(A, B, np.ones(1)) is not ANSWERED_BY_FALLBACK
-    assert kernel.caller()(A, 1e3 * B, np.array([1e308])) is ANSWERED_BY_FALLBACK
+    assert kernel.caller()(A, B, np.ones(1)) is not FROM_FALLBACK
+    assert kernel.caller()(A, 1e3 * B, np.array([1e308])) is FROM_FALLBACK
     for k in (0, 24, 48):  # in every place
         one = np.zeros(49)
         one[k] = 1e3
-        assert kernel.caller()(np.zeros(49), one, np.array([1e307])) is ANSWERED_BY_FALLBACK
+        assert kernel.caller()(np.zeros(49), one, np.array([1e307])) is FROM_FALLBACK
 
 
 def test_many_answers_of_any_size_are_written():
@@ -124,4 +124,4 @@ def test_many_answers_of_any_size_are_written():
         for row, got in zip(x, batch):
             np.testing.assert_array_equal(got, evaluate(kernel.program, row)[0])
             np.testing.assert_array_equal(kernel.caller()(row)[0], got)
-        assert kernel.caller()(1e200 * x[0]) is ANSWERED_BY_FALLBACK
+        assert kernel.caller()(1e200 * x[0]) is FROM_FALLBACK

@@ -16,7 +16,7 @@ from dynamics_node.kernels.build import program_of
 from dynamics_node.kernels.keys import key_of
 
 FILES = {str(example): example for example in ROBOTS}
-QUESTIONS = ('inverse_dynamics', 'mass_matrix', 'forward_dynamics', 'gravity_torque',
+KERNELS = ('inverse_dynamics', 'mass_matrix', 'forward_dynamics', 'gravity_torque',
              'mass_matrix_inverse', 'coriolis_matrix', 'inverse_dynamics_derivatives',
              'forward_dynamics_derivatives', 'regressor')
 PINNED = {
@@ -46,26 +46,26 @@ def count():
     }
     known = {}
 
-    def count(name, question):
-        if (name, question) not in known:
+    def count(name, kernel):
+        if (name, kernel) not in known:
             model = robots[name].model
-            known[name, question] = instructions(program_of(model, key_of(model, question)))
-        return known[name, question]
+            known[name, kernel] = instructions(program_of(model, key_of(model, kernel)))
+        return known[name, kernel]
     return count
 
 
 @pytest.mark.parametrize('robot', PINNED)
 def test_no_kernel_is_dearer_than_it_was(count, robot):
     """Where one has become cheaper, move the pin."""
-    for question, pinned in zip(QUESTIONS, PINNED[robot], strict=True):
-        assert count(robot, question) <= pinned, question
+    for kernel, pinned in zip(KERNELS, PINNED[robot], strict=True):
+        assert count(robot, kernel) <= pinned, kernel
 
 
 @pytest.mark.parametrize('robot', BEST)
 def test_kernels_cost_no_more_than_a_tenth_over_the_best_known(count, robot):
     """Although those have gravity as a constant, no rotors, and no dtau/da."""
-    for question, best in BEST[robot].items():
-        assert count(robot, question) <= 1.1 * best, question
+    for kernel, best in BEST[robot].items():
+        assert count(robot, kernel) <= 1.1 * best, kernel
 
 
 @pytest.mark.parametrize('robot', WAITING)

@@ -5,7 +5,7 @@ import pytest
 from support import small_robots
 from support.agreement_of_paths import outcome, ready, without_numpy
 from support.differences import relative
-from support.kernel_calls import asked, listed
+from support.kernel_calls import kernel_calls, listed
 from support.massless_links import MASSLESS_TIP
 
 from dynamics_node import Robot
@@ -18,31 +18,31 @@ NEARLY = 0.9 * UNIT_QUATERNION
 
 @pytest.fixture
 def arm():
-    """Every question of a small arm, compiled: (robot, the same in NumPy, questions)."""
+    """A small arm with every kernel compiled: (robot, the same in NumPy, calls)."""
     robot = small_robots.arm(base='floating')
     state = small_robots.specimen(robot, np.random.default_rng(0), LINKS, n=5)
-    questions = asked(robot, state, 'lower')
-    return ready(robot, questions), Robot(robot.model, compile=False), questions
+    calls = kernel_calls(robot, state, 'lower')
+    return ready(robot, calls), Robot(robot.model, compile=False), calls
 
 
 @pytest.mark.parametrize('value', [np.nan, np.inf, -np.inf])
 def test_a_number_that_is_not_finite_is_named(arm, value):
-    """In any argument, in any place, of one state or many: also where the answer ignores it."""
-    robot, in_numpy, questions = arm
+    """In any argument, in any place, of one state or many: also where the result ignores it."""
+    robot, in_numpy, calls = arm
     tried = 0
-    for question in questions:
-        method, reference = (getattr(r, question.key.question) for r in (robot, in_numpy))
-        method(**question.arguments)  # the fast path is there from now on
-        arguments = {name: part for name, part in question.arguments.items()
+    for call in calls:
+        method, reference = (getattr(r, call.key.kernel) for r in (robot, in_numpy))
+        method(**call.arguments)  # the fast path is there from now on
+        arguments = {name: part for name, part in call.arguments.items()
                      if isinstance(part, np.ndarray) and part.dtype == float}
         for name, part in arguments.items():
             for place in range(part.shape[1]):
                 spoilt = part.copy()
                 spoilt[3, place] = value
                 for chosen in (spoilt, spoilt[3]):
-                    given = {**question.arguments, name: chosen}
+                    given = {**call.arguments, name: chosen}
                     got = outcome(method, **given)
-                    assert got[0] == 'DynamicsError', (question, name, place)
+                    assert got[0] == 'DynamicsError', (call, name, place)
                     assert f'is {value}' in got[1]
                     tried += 1
         assert got == outcome(reference, **given)
@@ -51,11 +51,11 @@ def test_a_number_that_is_not_finite_is_named(arm, value):
 
 def test_a_wrench_that_is_not_finite_is_named(arm):
     """By its frame."""
-    robot, _, questions = arm
-    question = next(question for question in questions if question.key.pushed)
-    wrenches = {**question.arguments['wrenches'], 'lower': [0, 0, 0, 0, np.nan, 0]}
-    kind, text = outcome(getattr(robot, question.key.question),
-                         **{**question.arguments, 'wrenches': wrenches})
+    robot, _, calls = arm
+    call = next(call for call in calls if call.key.with_wrenches)
+    wrenches = {**call.arguments['wrenches'], 'lower': [0, 0, 0, 0, np.nan, 0]}
+    kind, text = outcome(getattr(robot, call.key.kernel),
+                         **{**call.arguments, 'wrenches': wrenches})
     assert (kind, "wrenches['lower'][4] is nan" in text) == ('DynamicsError', True)
 
 
@@ -82,14 +82,14 @@ def test_shapes_names_and_types_are_refused_in_the_same_words(arm):
 
 def test_a_quaternion_that_is_nearly_unit_is_normalised_and_any_other_refused(arm):
     """As measured quaternions are; the refusal names the joint and the norm."""
-    robot, in_numpy, questions = arm
-    for question in (question for question in questions if 'q' in question.arguments):
-        method, reference = (getattr(r, question.key.question) for r in (robot, in_numpy))
+    robot, in_numpy, calls = arm
+    for call in (call for call in calls if 'q' in call.arguments):
+        method, reference = (getattr(r, call.key.kernel) for r in (robot, in_numpy))
         for scale, good in ((1.0 + NEARLY, True), (1.0 - NEARLY, True), (-1.0, True), (0.0, False),
                             (1.0 + 2 * NEARLY, False), (1.0 - 2 * NEARLY, False), (1e200, False)):
-            q = question.arguments['q'].copy()
+            q = call.arguments['q'].copy()
             q[2, 3:7] *= scale
-            given = {**question.arguments, 'q': q}
+            given = {**call.arguments, 'q': q}
             if good:
                 with without_numpy(robot):
                     got = outcome(method, **given)
@@ -102,7 +102,7 @@ def test_a_quaternion_that_is_nearly_unit_is_normalised_and_any_other_refused(ar
 
 
 def test_a_motion_without_inertia_is_named():
-    """By forward dynamics, hybrid dynamics and the inverse of M; the rest answers."""
+    """By forward dynamics, hybrid dynamics and the inverse of M; the others have results."""
     robot = Robot.from_urdf(MASSLESS_TIP.format(mimic='')).compile(wait=True)
     in_numpy = Robot(robot.model, compile=False)
     q, v, a = [0.1, 0.2], [0.3, 0.4], [1.0, 0.0]
@@ -146,6 +146,6 @@ def test_a_robot_without_mass_compiles():
     with without_numpy(robot):
         assert robot.frame_pose([0.0], 'b').tolist() == np.eye(4).tolist()
         assert robot.gravity_torque([0.0]).tolist() == [0.0]
-    for question in (robot.center_of_mass, lambda q: robot.momentum(q, q)):
-        assert outcome(question, [0.0]) == (
+    for method in (robot.center_of_mass, lambda q: robot.momentum(q, q)):
+        assert outcome(method, [0.0]) == (
             'DynamicsError', 'the robot has no mass, hence no centre of mass')

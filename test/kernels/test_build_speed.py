@@ -32,10 +32,10 @@ def robot(tmp_path_factory):
         patch.setenv('DYNAMICS_NODE_CACHE', str(tmp_path_factory.mktemp('kernels')))
         patch.setenv('DYNAMICS_NODE_THREADS', '1')
         robot = Robot.from_urdf(UR5.path, friction=False)
-        robot._answerer.compile([key_of(robot.model, question) for question in RATIOS], wait=True)
+        robot._dispatcher.compile([key_of(robot.model, kernel) for kernel in RATIOS], wait=True)
         q = robot.neutral()
-        for question in RATIOS:  # the first call binds the kernel
-            getattr(robot, question)(*([q] if question == 'mass_matrix' else [q, q, q]))
+        for kernel in RATIOS:  # the first call binds the kernel
+            getattr(robot, kernel)(*([q] if kernel == 'mass_matrix' else [q, q, q]))
         return robot
 
 
@@ -47,18 +47,18 @@ def turn(function, rows):
     return perf_counter() - begin
 
 
-@pytest.mark.parametrize('question', RATIOS)
-def test_kernels_are_faster_than_pinocchio_by_half_of_the_bar(robot, question):
+@pytest.mark.parametrize('kernel', RATIOS)
+def test_kernels_are_faster_than_pinocchio_by_half_of_the_bar(robot, kernel):
     """From Python, one state and many, in the same run."""
     model = pin.buildModelFromUrdf(str(UR5.path))
     data = model.createData()
-    peer = partial(PEERS[question], model, data)
-    ours = getattr(robot, question)
+    peer = partial(PEERS[kernel], model, data)
+    ours = getattr(robot, kernel)
     arrays = np.random.default_rng(0).normal(size=(3, STATES, robot.nv))
-    arrays = list(arrays[:1] if question == 'mass_matrix' else arrays)
+    arrays = list(arrays[:1] if kernel == 'mass_matrix' else arrays)
     rows = list(zip(*arrays))
     theirs, single, batch = np.min([
         (turn(peer, rows), turn(ours, rows), turn(ours, [arrays])) for _ in range(TURNS)], axis=0)
-    least_single, least_batch = RATIOS[question]
+    least_single, least_batch = RATIOS[kernel]
     assert theirs / single > least_single
     assert theirs / batch > least_batch

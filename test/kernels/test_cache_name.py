@@ -45,8 +45,8 @@ def arm():
     return small_robots.arm(compile=False)
 
 
-def answer(robot, key=KEY):
-    """Build the kernel as a robot would, and ask it; compare with NumPy."""
+def check_result(robot, key=KEY):
+    """Build the kernel as a robot would, and compare its result with NumPy."""
     call = caller_of(build.build_kernel(robot.model, key), robot.model, key)
     q = np.array([0.3, 0.4])
     np.testing.assert_allclose(call(q), robot.gravity_torque(q), rtol=1e-12)
@@ -55,7 +55,7 @@ def answer(robot, key=KEY):
 def test_a_kernel_is_compiled_once(arm, compiled, folder):
     """The second time it comes from a file, which is no one else's to read."""
     for _ in range(3):
-        answer(arm)
+        check_result(arm)
     assert len(compiled) == 1
     assert [path.name for path in folder.iterdir()] == [name_of(arm.model, KEY)]
     assert folder.stat().st_mode & 0o077 == 0
@@ -74,7 +74,8 @@ def test_the_folder_is_where_the_user_says_or_where_caches_are(monkeypatch, tmp_
 
 def test_another_process_finds_it(arm, folder):
     """Names do not depend on the process: no hash seed, no address."""
-    code = ('import small_robots; from dynamics_node.kernels.cache_name import name_of; '
+    code = ('from support import small_robots; '
+            'from dynamics_node.kernels.cache_name import name_of; '
             'from dynamics_node.kernels.keys import KernelKey; '
             'arm = small_robots.arm(compile=False); '
             'print(name_of(arm.model, KernelKey("gravity_torque")))')
@@ -111,14 +112,14 @@ def flipped(data, place):
 @pytest.mark.parametrize('damage', DAMAGES)
 def test_a_damaged_file_is_compiled_anew_and_replaced(arm, compiled, folder, damage):
     """Never loaded, never an error."""
-    answer(arm)
+    check_result(arm)
     path = folder / name_of(arm.model, KEY)
     good = path.read_bytes()
     path.write_bytes(DAMAGES[damage](good))
-    answer(arm)
+    check_result(arm)
     assert len(compiled) == 2
     assert path.read_bytes() == good
-    answer(arm)
+    check_result(arm)
     assert len(compiled) == 2
 
 
@@ -142,27 +143,27 @@ def test_a_whole_file_that_is_not_right_is_compiled_anew(arm, compiled, what):
     """Its digest is good: loading or the self-test finds it."""
     about, code = build.compile_kernel(arm.model, KEY)
     cache.write(name_of(arm.model, KEY), *FOREIGN[what](about, code))
-    answer(arm)
+    check_result(arm)
     assert len(compiled) == 2
-    answer(arm)
+    check_result(arm)
     assert len(compiled) == 2
 
 
 def test_the_code_of_another_robot_fails_the_self_test(arm, compiled):
-    """The same question with other numbers: nothing but the answer tells them apart."""
+    """The same kernel with other numbers: only the results differ."""
     about, _ = build.compile_kernel(arm.model, KEY)
     _, other = build.compile_kernel(small_robots.arm(mass=2.0, compile=False).model, KEY)
     cache.write(name_of(arm.model, KEY), about, other)
-    answer(arm)
+    check_result(arm)
     assert len(compiled) == 3
 
 
 def test_a_file_under_another_name_is_foreign(arm, compiled, folder):
-    """Right in itself, but not the answer to this question."""
+    """Valid code, but of another kernel."""
     other = small_robots.arm(mass=2.0, compile=False)
-    answer(other)
+    check_result(other)
     shutil.copy(folder / name_of(other.model, KEY), folder / name_of(arm.model, KEY))
-    answer(arm)
+    check_result(arm)
     assert len(compiled) == 2
 
 
@@ -191,8 +192,8 @@ def test_without_a_folder_to_write_to_everything_works(arm, compiled, monkeypatc
     else:
         monkeypatch.setenv('DYNAMICS_NODE_CACHE', str(
             tmp_path / 'file' if place == 'a file' else tmp_path / 'file' / 'cache'))
-    answer(arm)
-    answer(arm)
+    check_result(arm)
+    check_result(arm)
     assert len(compiled) == 2
     assert not list(tmp_path.rglob('*.part'))
 
@@ -203,9 +204,9 @@ def test_a_file_is_written_whole_or_not_at_all(arm, folder, monkeypatch):
         raise OSError('No space left on device')
     with monkeypatch.context() as patch:
         patch.setattr(cache.os, 'replace', full)
-        answer(arm)
+        check_result(arm)
     assert list(folder.iterdir()) == []
-    answer(arm)
+    check_result(arm)
     assert [path.suffix for path in folder.iterdir()] == ['.kernel']
 
 
@@ -234,17 +235,17 @@ def test_the_name_changes_with_all_that_the_code_depends_on(arm, monkeypatch):
         {'mass': 2.0}, {'mass': 1.0 + 1e-15}, {'length': 0.4}, {'base': 'floating'},
         {'locked': {'lower_joint': 0.0}}, {'locked': {'lower_joint': 0.1}},
         {'friction_speed': 0.5}))]
-    names += [name(question='mass_matrix'), name(loaded=True), name(rubbing=True),
-              name(pushed=True), name(question='jacobian', frame=('lower', False)),
-              name(question='jacobian', frame=('upper', False)),
-              name(question='jacobian', frame=('upper', True))]
+    names += [name(kernel='mass_matrix'), name(with_payload=True), name(with_friction=True),
+              name(with_wrenches=True), name(kernel='jacobian', arguments=('lower', False)),
+              name(kernel='jacobian', arguments=('upper', False)),
+              name(kernel='jacobian', arguments=('upper', True))]
     monkeypatch.setattr(target, 'fingerprint', lambda: ('another CPU',))
     names.append(name())
     assert len(set(names)) == len(names)
 
 
 def test_the_name_changes_with_our_own_sources(arm, monkeypatch, tmp_path):
-    """Whoever edits an algorithm gets new code."""
+    """After an edit of an algorithm new code is compiled."""
     shutil.copytree(cache_name.PACKAGE, tmp_path / 'package')
     monkeypatch.setattr(cache_name, 'PACKAGE', tmp_path / 'package')
     sources = cache_name._sources.__wrapped__
@@ -262,23 +263,23 @@ def test_numbers_that_are_inputs_do_not_change_the_name(arm):
     for change in ({'gravity': (1, 2, 3)}, {'armature': {'upper_joint': 0.3}}, {'damping': 0.7}):
         other = small_robots.arm(compile=False, **change)
         assert name_of(other.model, KEY) == name_of(arm.model, KEY)
-    loaded = KEY._replace(loaded=True)
+    with_payload = KEY._replace(with_payload=True)
     for mass in (1.0, 2.0):
         carrying = arm.with_payload('box', 'lower', mass)
-        assert name_of(carrying.model, loaded) == name_of(arm.model, loaded)
+        assert name_of(carrying.model, with_payload) == name_of(arm.model, with_payload)
     copy = pickle.loads(pickle.dumps(arm))
     assert name_of(copy.model, KEY) == name_of(arm.model, KEY)
 
 
 def test_numbers_that_are_inputs_never_compile(compiled):
-    """Another gravity, load, damping or rotor is answered at once by the code that is there."""
+    """Another gravity, load, damping or rotor needs no compilation."""
     q, v, a = np.random.default_rng(0).normal(size=(3, 2))
     first = small_robots.arm()
     key = [key_of(first.model, 'inverse_dynamics'), key_of(first.model, 'mass_matrix')]
-    first._answerer.compile(key, wait=True)
+    first._dispatcher.compile(key, wait=True)
     heavy = first.with_payload('box', 'lower', 1.0)
     key_loaded = [key_of(heavy.model, 'inverse_dynamics'), key_of(heavy.model, 'mass_matrix')]
-    heavy._answerer.compile(key_loaded, wait=True)
+    heavy._dispatcher.compile(key_loaded, wait=True)
     before = len(compiled)
     assert before == 4
     others = [first.with_gravity((3, 2, 1)), heavy.with_gravity((3, 2, 1)),
@@ -286,7 +287,7 @@ def test_numbers_that_are_inputs_never_compile(compiled):
               heavy.with_payload('cup', 'base', 0.5), small_robots.arm(damping=3.0),
               small_robots.arm(armature={'lower_joint': 2.0}, gravity=(0, 0, 0))]
     for robot in others:
-        robot._answerer.compile(key_loaded if robot.payloads else key, wait=True)
+        robot._dispatcher.compile(key_loaded if robot.payloads else key, wait=True)
         plain = robot.inverse_dynamics(q, v, a), robot.mass_matrix(q)
         assert {'inverse_dynamics', 'mass_matrix'} <= set(vars(robot))
         slow = Robot(robot.model, compile=False)

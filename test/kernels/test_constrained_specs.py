@@ -1,4 +1,4 @@
-"""The kernels of robots that are held: the same answers as in NumPy, by every path to them."""
+"""Kernels with constraints give the same results as NumPy, by every call path."""
 
 
 import numpy as np
@@ -12,48 +12,51 @@ from dynamics_node.constrained.constraint import Constraint, size
 from dynamics_node.example_robots import MECHANISMS
 from dynamics_node.kernels import robot_kernels
 from dynamics_node.kernels.cache_name import name_of
-from dynamics_node.kernels.constrained_specs import HELD, HELD_DERIVATIVES
+from dynamics_node.kernels.constrained_specs import CONSTRAINED
 from dynamics_node.kernels.keys import all_keys, key_of
 from dynamics_node.robot.dispatch import Dispatcher
 
 N = 11             # states of a batch: a whole register and a rest, at any width
 AGREEMENT = 1e-9   # solves of condition numbers up to 1e4 squared, in another order of additions
 FOOT = Constraint('foot', 'point_contact', 'coupler')
+SPECS = {spec.name: spec for spec in CONSTRAINED}
+MOTIONS = {name for name, spec in SPECS.items() if not spec.derivative}
 
 
-def asked(robot, q, v, a, tau, given, restitution, **pushed):
-    """Return {question: a function of a robot} that asks for one state or a batch."""
-    held = robot.loops.constraints
+def constrained_calls(robot, q, v, a, tau, given, restitution, **external):
+    """Return {kernel: f(robot)}, calls of one state or a batch."""
+    constraints = robot.loops.constraints
     return {
         'constrained_forward_dynamics': lambda r: r.constrained_forward_dynamics(
-            q, v, tau, held, **pushed),
+            q, v, tau, constraints, **external),
         'stabilised_forward_dynamics': lambda r: r.constrained_forward_dynamics(
-            q, v, tau, held, stabilisation=(3.0, 4.0), **pushed),
+            q, v, tau, constraints, stabilisation=(3.0, 4.0), **external),
         'constrained_hybrid_dynamics': lambda r: r.constrained_hybrid_dynamics(
-            q, v, a, tau, given, held, **pushed),
+            q, v, a, tau, given, constraints, **external),
         'stabilised_hybrid_dynamics': lambda r: r.constrained_hybrid_dynamics(
-            q, v, a, tau, given, held, stabilisation=(3.0, 4.0), **pushed),
+            q, v, a, tau, given, constraints, stabilisation=(3.0, 4.0), **external),
         'impact': lambda r: r.impact(q, v, [], restitution),
-        'constraint_rows': lambda r: r.constraint_rows(q, v, held),
+        'constraint_rows': lambda r: r.constraint_rows(q, v, constraints),
         'constrained_forward_dynamics_derivatives':
-            lambda r: r.constrained_forward_dynamics_derivatives(q, v, tau, held, **pushed),
+            lambda r: r.constrained_forward_dynamics_derivatives(q, v, tau, constraints,
+                                                                 **external),
     }
 
 
-def paths_agree(robot, questions, pushed=False):
-    """Compile the questions, ask them with NumPy out of reach, and compare."""
+def paths_agree(robot, calls, with_wrenches=False):
+    """Compile the kernels, call them without the NumPy path, and compare."""
     in_numpy = Robot(robot.model, compile=False)
-    held = robot.loops.constraints
-    keys = [key_of(robot.model, name, (), pushed and bool(HELD.get(name, HELD_DERIVATIVES.get(
-        name)).wrenches), held) for name in questions]
-    robot._answerer.compile(keys, wait=True)
-    for name, ask in questions.items():
+    constraints = robot.loops.constraints
+    keys = [key_of(robot.model, name, (), with_wrenches and bool(SPECS[name].wrenches),
+                   constraints) for name in calls]
+    robot._dispatcher.compile(keys, wait=True)
+    for name, call in calls.items():
         with without_numpy(robot):
-            answers = ask(robot)
-            again = ask(robot)  # by the fast way, where there is one
-        wanted = ask(in_numpy)
-        assert type(answers) is type(again) is type(wanted), name
-        for got, same, want in zip(answers, again, wanted, strict=True):
+            results = call(robot)
+            again = call(robot)  # by the fast way, where there is one
+        wanted = call(in_numpy)
+        assert type(results) is type(again) is type(wanted), name
+        for got, same, want in zip(results, again, wanted, strict=True):
             assert relative(got, same) < AGREEMENT, name  # quaternions normalised once more
             assert np.shape(got) == np.shape(want), name
             assert relative(got, want) < AGREEMENT, name
@@ -77,7 +80,7 @@ def restitution_of(robot, value):
 
 @pytest.mark.parametrize('n', [None, N])
 @pytest.mark.parametrize('name', ['four_bar', 'delta'])
-def test_a_mechanism_answers_as_in_numpy(name, n):
+def test_a_mechanism_agrees_with_numpy(name, n):
     """Loaded, with friction, one state and a batch; planes, distances."""
     rng = np.random.default_rng(3)
     robot = robot_of(name)
@@ -85,11 +88,11 @@ def test_a_mechanism_answers_as_in_numpy(name, n):
     robot = robot.with_friction({robot.joint_names[0]: 0.2}, {robot.joint_names[1]: 0.1})
     given = np.arange(robot.nv) == 0
     states = some_states(robot, n, rng)
-    questions = asked(robot, *states, given, restitution_of(robot, 0.4))
+    calls = constrained_calls(robot, *states, given, restitution_of(robot, 0.4))
     if name == 'delta':  # what takes longest to compile is tried on the smaller one
-        questions = {name: questions[name] for name in
+        calls = {name: calls[name] for name in
                      ('constrained_forward_dynamics', 'stabilised_hybrid_dynamics', 'impact')}
-    paths_agree(robot, questions)
+    paths_agree(robot, calls)
 
 
 QUESTION_OF = {('fixed', False): 'constrained_forward_dynamics',  # others take longer to compile
@@ -98,34 +101,34 @@ QUESTION_OF = {('fixed', False): 'constrained_forward_dynamics',  # others take 
 
 
 @pytest.mark.parametrize(('tree', 'kinds'), zip(random_trees.TREES, looped_trees.KINDS), ids=str)
-def test_a_looped_tree_answers_as_in_numpy(tree, kinds):
-    """Every kind of constraint on trees of every kind of joint, fixed, free or mimic, pushed."""
+def test_a_looped_tree_agrees_with_numpy(tree, kinds):
+    """Every kind of constraint on trees of every kind of joint, with wrenches."""
     looped = looped_trees.make(tree, kinds)
     robot = Robot(looped.robot.model).with_loops(list(looped.constraints))
     given = looped_trees.some_prescribed(looped)
     wrenches = {robot.frame_names[-1]: np.arange(6.0)}
-    questions = asked(robot, looped.q, looped.v, looped.a, looped.tau, given,
+    calls = constrained_calls(robot, looped.q, looped.v, looped.a, looped.tau, given,
                       restitution_of(robot, 0.3), wrenches=wrenches)
     name = QUESTION_OF[tree.base, tree.mimic]
-    paths_agree(robot, {name: questions[name]}, pushed=True)
+    paths_agree(robot, {name: calls[name]}, with_wrenches=True)
 
 
 def test_the_robots_own_loops_are_called_straight_in_c():
-    """Without them the set is met again by its identity; both are the kernel's answer."""
+    """Without them the set is recognised by its identity; both are results of the kernel."""
     robot = robot_of('four_bar')
     robot.compile(wait=True, constraints=True)
     q, v, _, tau = some_states(robot, None, np.random.default_rng(0))
     first = robot.constrained_forward_dynamics(q, v, tau)
     assert 'constrained_forward_dynamics' in vars(robot)
-    held = tuple(robot.loops.constraints[:1])
-    robot._answerer.compile([key_of(robot.model, 'constrained_forward_dynamics', (), False, held)],
-                            wait=True)
+    one_row = tuple(robot.loops.constraints[:1])
+    robot._dispatcher.compile([key_of(robot.model, 'constrained_forward_dynamics', (), False,
+                                      one_row)], wait=True)
     with without_numpy(robot):
         for constraints in (None, robot.loops.constraints, list(robot.loops.constraints)):
             again = robot.constrained_forward_dynamics(q, v, tau, constraints)
             assert all(map(np.array_equal, first, again))
         for _ in range(2):
-            other = robot.constrained_forward_dynamics(q, v, tau, held)
+            other = robot.constrained_forward_dynamics(q, v, tau, one_row)
             assert other.multipliers.shape == (1,)
     assert not np.array_equal(other.a, first.a)
     # arguments that no kernel takes
@@ -138,7 +141,7 @@ def test_the_robots_own_loops_are_called_straight_in_c():
 def test_sets_of_one_shape_do_not_answer_for_each_other():
     """The same fields but one number, through the same cache on disk."""
     q, v, tau = np.full(3, 0.1), np.ones(3), np.ones(3)
-    answers = []
+    results = []
     for axis in ((1.0, 0.0, 0.0), (0.0, 0.0, 1.0)):
         robot = robot_of('four_bar').with_loops(
             [Constraint('tip', 'point_on_plane', 'coupler', axis=axis)])
@@ -146,24 +149,24 @@ def test_sets_of_one_shape_do_not_answer_for_each_other():
         found = robot.constrained_forward_dynamics(q, v, tau)
         A = robot.constraint_rows(q, v)
         assert abs(A.A @ found.a + A.gamma).max() < AGREEMENT * np.abs(found.a).max()
-        answers.append(found.a)
-    assert relative(*answers) > 1e-3
+        results.append(found.a)
+    assert relative(*results) > 1e-3
 
 
 def test_a_frame_of_that_name_elsewhere_is_another_kernel():
     """The name of a file depends on where the frames of the constraints are."""
-    held = (FOOT,)
+    constraints = (FOOT,)
     one, other = robot_of('four_bar').model, robot_of('four_bar').model
     frame = other.frames['coupler']
     moved = frame._replace(pose=frame.pose._replace(p=frame.pose.p + 0.1))
     other = other.with_(frames={**other.frames, 'coupler': moved})
-    key = key_of(one, 'constrained_forward_dynamics', (), False, held)
+    key = key_of(one, 'constrained_forward_dynamics', (), False, constraints)
     assert name_of(one, key) == name_of(robot_of('four_bar').model, key)
     assert name_of(one, key) != name_of(other, key)
 
 
 def test_a_redundant_set_is_answered_by_numpy():
-    """The kernel is made, knows that it has no answer, and what comes is finite."""
+    """The kernel is made, refuses the state, and the result is finite."""
     robot = robot_of('four_bar').with_loops(
         [FOOT, Constraint('again', 'point_contact', 'coupler')])
     robot.compile(wait=True, constraints=True)
@@ -172,9 +175,9 @@ def test_a_redundant_set_is_answered_by_numpy():
     nothing = np.zeros(robot.nv, dtype=bool)
     for n in (None, N):
         q, v, a, tau = some_states(robot, n, rng)
-        questions = asked(robot, q, v, a, tau, nothing, 0.0)
-        for name in set(HELD) - {'constraint_rows'}:
-            for got, want in zip(*map(questions[name], (robot, in_numpy)), strict=True):
+        calls = constrained_calls(robot, q, v, a, tau, nothing, 0.0)
+        for name in MOTIONS - {'constraint_rows'}:
+            for got, want in zip(*map(calls[name], (robot, in_numpy)), strict=True):
                 assert np.isfinite(got).all()
                 assert np.array_equal(got, want)
     with pytest.raises(DynamicsError, match='depend on each other'):
@@ -191,8 +194,8 @@ def test_one_singular_state_in_a_batch(monkeypatch):
     q[:, 1] += 1.0
     count = []
     plain = Dispatcher._in_numpy
-    monkeypatch.setattr(Dispatcher, '_in_numpy', lambda self, algorithm, states, key: (
-        count.append(len(states[0])), plain(self, algorithm, states, key))[1])
+    monkeypatch.setattr(Dispatcher, '_in_numpy', lambda self, key, states: (
+        count.append(len(states[0])), plain(self, key, states))[1])
     expected = robot.constrained_forward_dynamics(q, v, tau)
     assert count == []
     stretched = q.copy()
@@ -210,7 +213,7 @@ def test_one_singular_state_in_a_batch(monkeypatch):
 
 
 def test_another_set_for_every_step_is_not_compiled_for_ever(monkeypatch):
-    """After so many sets NumPy answers; who wants more kernels says so."""
+    """Further sets are computed in NumPy, unless compile() is called for them."""
     monkeypatch.setattr(robot_kernels, 'MOST_SETS', 2)
     requested = []
     monkeypatch.setattr(robot_kernels.RobotKernels, 'request', lambda self, key,
@@ -219,8 +222,8 @@ def test_another_set_for_every_step_is_not_compiled_for_ever(monkeypatch):
     robot = robot_of('four_bar')
     q, v, _, tau = some_states(robot, None, np.random.default_rng(0))
     for step in (1.0, 2.0, 3.0, 2.0, 4.0):
-        held = [Constraint('foot', 'point_contact', 'coupler', to_pose=(step, 0.0, 0.0))]
-        assert np.isfinite(robot.constrained_forward_dynamics(q, v, tau, held).a).all()
+        constraints = [Constraint('foot', 'point_contact', 'coupler', to_pose=(step, 0.0, 0.0))]
+        assert np.isfinite(robot.constrained_forward_dynamics(q, v, tau, constraints).a).all()
     assert requested == [1.0, 2.0, 2.0]
     robot.compile(constraints=[Constraint('foot', 'point_contact', 'coupler', to_pose=(4, 0, 0))])
     assert 4.0 in requested
@@ -229,8 +232,8 @@ def test_another_set_for_every_step_is_not_compiled_for_ever(monkeypatch):
 def test_all_keys_name_the_set_once():
     """Only what is about the set carries it."""
     robot = robot_of('four_bar', compile=False)
-    held = robot.loops.constraints
-    plain, more = all_keys(robot.model), all_keys(robot.model, constraints=held)
+    constraints = robot.loops.constraints
+    plain, more = all_keys(robot.model), all_keys(robot.model, constraints=constraints)
     assert set(plain) <= set(more)
-    assert {key.question for key in set(more) - set(plain)} == set(HELD)
-    assert all(key.constraints == held for key in set(more) - set(plain))
+    assert {key.kernel for key in set(more) - set(plain)} == MOTIONS
+    assert all(key.constraints == constraints for key in set(more) - set(plain))

@@ -1,30 +1,35 @@
-"""The compiled derivatives are the derivatives: the same answers on every kind of robot."""
+"""Compiled derivatives equal those of NumPy on every kind of robot."""
 
 import numpy as np
 import pytest
 from support import random_trees, small_robots
 from support.agreement_of_paths import both_paths_agree, outcome, ready, without_numpy
-from support.kernel_calls import asked
+from support.kernel_calls import kernel_calls
 from support.massless_links import MASSLESS_TIP
 from support.real_robots import ROBOTS
 
 from dynamics_node import Robot
 from dynamics_node.example_robots import ARM7
-from dynamics_node.kernels.derivative_specs import DERIVATIVES
-from dynamics_node.kernels.keys import ALL_KERNELS, MOST_NUMBERS, all_keys, has_kernel
+from dynamics_node.kernels import derivative_specs
+from dynamics_node.kernels.derivative_specs import MOST_NUMBERS
+from dynamics_node.kernels.keys import all_keys, has_kernel
+from dynamics_node.kernels.spec import always
+
+DERIVATIVES = {spec.name: spec for spec in derivative_specs.DERIVATIVES}
 
 EXAMPLES = {str(example): example for example in ROBOTS}
 N = 11   # states of a batch: a whole register and a rest, at any width
-SMALL = 6  # degrees of freedom: of larger robots the kernels with nv^3 answers take long to compile
+SMALL = 6  # degrees of freedom: of larger robots the kernels with nv^3 results take long to compile
 
 
 def everything(robot, links, **options):
-    """Return all questions about derivatives, of a single state and of a batch."""
+    """Return calls of all kernels of derivatives, of a single state and of a batch."""
     rng = np.random.default_rng(1)
-    return [question for n in (None, N)
-            for question in asked(robot, small_robots.specimen(robot, rng, links, n), links[-1],
+    return [call for n in (None, N)
+            for call in kernel_calls(robot, small_robots.specimen(robot, rng, links, n),
+                                         links[-1],
                                   derivatives=True, **options)
-            if robot.nv <= SMALL or not ALL_KERNELS[question.key.question].cubic]
+            if robot.nv <= SMALL or call.key.spec.fits is always]
 
 
 @pytest.fixture
@@ -32,55 +37,56 @@ def arm():
     return small_robots.arm()
 
 
-def test_a_loaded_arm_answers_as_in_numpy():
-    """Seven joints with friction, a payload, a gravity of its own, pushed."""
+def test_an_arm_with_payload_agrees_with_numpy():
+    """Seven joints with friction, a payload, a gravity of its own, wrenches."""
     robot = Robot.from_urdf(ARM7).with_gravity((1.0, 2.0, 3.0))
     robot = robot.with_payload('box', 'tool0', 2.0, (0.1, 0.0, 0.2), np.diag([0.1, 0.2, 0.15]))
-    both_paths_agree(robot, everything(robot, ('link_3', 'tool0'), pushed=(True,)))
+    both_paths_agree(robot, everything(robot, ('link_3', 'tool0'), with_wrenches=(True,)))
 
 
 @pytest.mark.parametrize(('base', 'mimic'), [('fixed', True), ('floating', False)])
-def test_a_tree_answers_as_in_numpy(base, mimic):
-    """Joints of several kinds, armature, friction, a load; a mimic, or a free base, pushed."""
+def test_a_tree_agrees_with_numpy(base, mimic):
+    """Joints of several kinds, armature, friction, a load; a mimic, or a free base, wrenches."""
     robot = small_robots.tree(1, base, mimic).robot
     robot = robot.with_payload('box', 'l1', 2.0, (0.1, 0.0, 0.2))
-    both_paths_agree(robot, everything(robot, ('l0', 'l2'), pushed=(base == 'floating',)))
+    both_paths_agree(robot, everything(robot, ('l0', 'l2'), with_wrenches=(base == 'floating',)))
 
 
 @pytest.mark.parametrize('name', ['panda', 'ur5'])
-def test_a_real_robot_answers_as_in_numpy(name):
+def test_a_real_robot_agrees_with_numpy(name):
     """Fingers that mimic, truncated right angles."""
     example = EXAMPLES[name]
     robot = Robot.from_urdf(example.urdf, base=example.base)
     links = example.link_names()
-    both_paths_agree(robot, everything(robot, (links[2], links[-1]), pushed=(name != 'panda',)))
+    both_paths_agree(robot, everything(robot, (links[2], links[-1]), with_wrenches=(name != 'panda',
+                                                                                    )))
 
 
 def test_several_answers_come_with_their_names(arm):
     """From a kernel and from NumPy, single and in a batch, also an empty one."""
-    questions = [question for question in everything(arm, ('upper', 'lower'))
-                 if ALL_KERNELS[question.key.question].kind is not tuple]
-    assert {question.key.question for question in questions} >= {
+    calls = [call for call in everything(arm, ('upper', 'lower'))
+                 if call.key.spec.result is not tuple]
+    assert {call.key.kernel for call in calls} >= {
         'inverse_dynamics_derivatives', 'forward_dynamics_derivatives', 'energy_regressor',
         'hybrid_dynamics_derivatives', 'hybrid_dynamics_directional_derivative',
         'frame_twist_derivatives'}
     in_numpy = Robot(arm.model, compile=False)
-    ready(arm, questions)
-    for question in questions:
-        kind = ALL_KERNELS[question.key.question].kind
+    ready(arm, calls)
+    for call in calls:
+        kind = call.key.spec.result
         for robot in (arm, arm, in_numpy):  # the first call binds the kernel
-            answer = getattr(robot, question.key.question)(**question.arguments)
-            assert type(answer) is kind
+            result = getattr(robot, call.key.kernel)(**call.arguments)
+            assert type(result) is kind
     none = np.zeros((0, 2))
     assert arm.inverse_dynamics_derivatives(none, none, none).da.shape == (0, 2, 2)
 
 
-def test_a_call_of_a_plain_question_goes_straight_to_its_kernel(arm):
+def test_a_call_of_a_plain_kernel_goes_straight_to_its_kernel(arm):
     """The method is replaced on the object; what takes other arguments than its kernel is not."""
-    questions = everything(arm, ('upper', 'lower'), pushed=(False,))
-    ready(arm, questions)
-    for question in questions:
-        question.answer(arm)
+    calls = everything(arm, ('upper', 'lower'), with_wrenches=(False,))
+    ready(arm, calls)
+    for call in calls:
+        call.results(arm)
     swapped = set(vars(arm)) & set(DERIVATIVES)
     assert swapped == {name for name in DERIVATIVES if not name.endswith('_directional_derivative')
                        and name != 'hybrid_dynamics_derivatives'}
@@ -94,28 +100,28 @@ def test_derivatives_are_compiled_on_request_only(arm):
     """The node's start, which compiles the rest, does not wait for them."""
     arm.compile(wait=True)
     assert arm.compiled
-    names = {key.question for key in all_keys(arm.model)}
+    names = {key.kernel for key in all_keys(arm.model)}
     assert not names & set(DERIVATIVES)
     arm.compile(wait=True, derivatives=True, frames=['lower'])
-    for question in everything(arm, ('upper', 'lower'), pushed=(False,)):
+    for call in everything(arm, ('upper', 'lower'), with_wrenches=(False,)):
         with without_numpy(arm):
-            question.answer(arm)
+            call.results(arm)
 
 
-def test_answers_too_large_for_straight_line_code_stay_in_numpy():
+def test_results_too_large_for_straight_line_code_stay_in_numpy():
     """dM/dq of a large robot; everything else of it has a kernel."""
     robot = random_trees.make(random_trees.TREES[2]).robot
     assert robot.nv ** 3 > MOST_NUMBERS
     without = {name for name in DERIVATIVES if not has_kernel(robot.model, name)}
     assert without == {'mass_matrix_derivatives', 'christoffel_symbols'}
-    assert not without & {key.question for key in all_keys(robot.model, derivatives=True)}
+    assert not without & {key.kernel for key in all_keys(robot.model, derivatives=True)}
     q, n = robot.neutral(), robot.nv
     assert robot.christoffel_symbols(q).shape == (n, n, n)
-    assert robot._answerer.engine._events == {}  # no kernel was asked for
+    assert robot._dispatcher.kernels._events == {}  # no kernel was requested
 
 
 def test_a_motion_without_inertia_is_named():
-    """By all that solve for accelerations, in the words of NumPy; the rest answers."""
+    """By all that solve for accelerations, with the message of NumPy; the others have results."""
     robot = Robot.from_urdf(MASSLESS_TIP.format(mimic='')).compile(wait=True, derivatives=True)
     in_numpy = Robot(robot.model, compile=False)
     q, v, a = np.array([[0.1, 0.2], [0.3, 0.4], [1.0, 0.0]])
@@ -136,18 +142,18 @@ def test_a_motion_without_inertia_is_named():
 
 
 def test_numbers_that_are_not_finite_are_named(arm):
-    """In any argument of any question, in NumPy's words."""
-    questions = everything(arm, ('upper', 'lower'))
+    """In any argument of any kernel, with the message of NumPy."""
+    calls = everything(arm, ('upper', 'lower'))
     in_numpy = Robot(arm.model, compile=False)
-    ready(arm, questions)
-    for question in questions:
-        question.answer(arm)
-        for name, part in question.arguments.items():
+    ready(arm, calls)
+    for call in calls:
+        call.results(arm)
+        for name, part in call.arguments.items():
             if isinstance(part, np.ndarray) and part.dtype == float:
                 spoilt = part.copy()
                 spoilt[..., -1] = np.nan
-                given = {**question.arguments, name: spoilt}
-                got = outcome(getattr(arm, question.key.question), **given)
+                given = {**call.arguments, name: spoilt}
+                got = outcome(getattr(arm, call.key.kernel), **given)
                 assert got[0] == 'DynamicsError'
                 assert f'{name}[' in got[1]
-                assert got == outcome(getattr(in_numpy, question.key.question), **given)
+                assert got == outcome(getattr(in_numpy, call.key.kernel), **given)

@@ -1,11 +1,11 @@
-"""The compiled robot is the robot: the same answers on every kind of robot."""
+"""Compiled kernels give the same results as NumPy on every kind of robot."""
 
 import numpy as np
 import pytest
 from support import random_trees, small_robots
 from support.agreement_of_paths import both_paths_agree, ready, without_numpy
 from support.differences import relative
-from support.kernel_calls import Asked, asked
+from support.kernel_calls import KernelCall, kernel_calls
 from support.real_robots import ROBOTS
 
 from dynamics_node import Robot
@@ -18,8 +18,8 @@ N = 11   # states of a batch: a whole register and a rest, at any width
 
 
 def everything(robot, links, **options):
-    """Return all questions, of a single state and of a batch; the last link is the frame."""
-    return [question for n in (None, N) for question in asked(robot, state(robot, links, n),
+    """Return calls of all kernels, of a single state and of a batch; the last link is the frame."""
+    return [call for n in (None, N) for call in kernel_calls(robot, state(robot, links, n),
                                                               links[-1], **options)]
 
 
@@ -36,51 +36,52 @@ def arm7():
 def inverse(arm7):
     """The arm with the kernels of inverse dynamics ready, a state of it, and NumPy's robot."""
     one = state(arm7, ('link_3', 'tool0'))
-    questions = [Asked(key_of(arm7.model, 'inverse_dynamics', pushed=pushed), {})
-                 for pushed in (False, True)]
-    return ready(arm7, questions), one, Robot(arm7.model, compile=False)
+    calls = [KernelCall(key_of(arm7.model, 'inverse_dynamics', with_wrenches=wrenches), {})
+             for wrenches in (False, True)]
+    return ready(arm7, calls), one, Robot(arm7.model, compile=False)
 
 
-def test_an_arm_answers_as_in_numpy(arm7):
-    """Every question, with wrenches and without."""
+def test_an_arm_agrees_with_numpy(arm7):
+    """Every kernel, with wrenches and without."""
     both_paths_agree(arm7, everything(arm7, ('link_3', 'tool0')))
 
 
-def test_a_loaded_arm_answers_as_in_numpy(arm7):
+def test_an_arm_with_payload_agrees_with_numpy(arm7):
     """Two payloads, in a gravity of its own; then with none."""
-    loaded = arm7.with_payload('box', 'tool0', 2.0, (0.1, 0.0, 0.2), np.diag([0.1, 0.2, 0.15]))
-    loaded = loaded.with_payload('cup', 'link_4', 0.5).with_gravity((1.0, 2.0, 3.0))
-    both_paths_agree(loaded, everything(loaded, ('link_2', 'link_6')))
-    neither = loaded.without_payload('box').without_payload('cup')
-    both_paths_agree(neither, asked(neither, state(neither, ('tool0',)), 'tool0', (False,)))
+    robot = arm7.with_payload('box', 'tool0', 2.0, (0.1, 0.0, 0.2), np.diag([0.1, 0.2, 0.15]))
+    robot = robot.with_payload('cup', 'link_4', 0.5).with_gravity((1.0, 2.0, 3.0))
+    both_paths_agree(robot, everything(robot, ('link_2', 'link_6')))
+    neither = robot.without_payload('box').without_payload('cup')
+    both_paths_agree(neither, kernel_calls(neither, state(neither, ('tool0',)), 'tool0', (False,)))
 
 
 @pytest.mark.parametrize('base', ['fixed', 'floating'])
 @pytest.mark.parametrize('mimic', [False, True], ids=['', 'mimic'])
-def test_a_tree_answers_as_in_numpy(base, mimic):
-    """Joints of several kinds; half of the trees carry a load, half are pushed."""
+def test_a_tree_agrees_with_numpy(base, mimic):
+    """Joints of several kinds; half of the trees carry a payload, half have wrenches."""
     robot = small_robots.tree(1, base, mimic).robot
     if mimic is (base == 'fixed'):
         robot = robot.with_payload('box', 'l1', 2.0, (0.1, 0.0, 0.2))
-    both_paths_agree(robot, everything(robot, ('l0', 'l2'), pushed=(base == 'floating',)))
+    both_paths_agree(robot, everything(robot, ('l0', 'l2'), with_wrenches=(base == 'floating',)))
 
 
 @pytest.mark.parametrize('tree', [random_trees.TREES[1], random_trees.TREES[4]], ids=str)
-def test_a_large_tree_answers_as_in_numpy(tree):
+def test_a_large_tree_agrees_with_numpy(tree):
     """Another floating joint in its midst, and more instructions than LLVM is let to reorder."""
     specimen = random_trees.make(tree)
     both_paths_agree(specimen.robot, [
-        question for question in asked(specimen.robot, specimen, 'l10')
-        if question.key.question in ('inverse_dynamics', 'frame_twist', 'jacobian')])
+        call for call in kernel_calls(specimen.robot, specimen, 'l10')
+        if call.key.kernel in ('inverse_dynamics', 'frame_twist', 'jacobian')])
 
 
 @pytest.mark.parametrize('name', ['panda', 'ur5', 'borinot'])
-def test_a_real_robot_answers_as_in_numpy(name):
+def test_a_real_robot_agrees_with_numpy(name):
     """From its manufacturer's URDF: fingers that mimic, truncated right angles, a flying base."""
     example = EXAMPLES[name]
     robot = Robot.from_urdf(example.urdf, base=example.base)
     links = example.link_names()
-    both_paths_agree(robot, everything(robot, (links[2], links[-1]), pushed=(name != 'panda',)))
+    both_paths_agree(robot, everything(robot, (links[2], links[-1]), with_wrenches=(name != 'panda',
+                                                                                    )))
 
 
 def test_any_choice_of_prescribed_joints_is_one_kernel(arm7):
@@ -88,7 +89,7 @@ def test_any_choice_of_prescribed_joints_is_one_kernel(arm7):
     one, rng = state(arm7, ('tool0',)), np.random.default_rng(3)
     masks = [np.zeros(7, bool), np.ones(7, bool), *(rng.random((4, 7)) < 0.5)]
     key = key_of(arm7.model, 'hybrid_dynamics')
-    both_paths_agree(arm7, [Asked(key, {'q': one.q, 'v': one.v, 'a': one.a, 'tau': one.tau,
+    both_paths_agree(arm7, [KernelCall(key, {'q': one.q, 'v': one.v, 'a': one.a, 'tau': one.tau,
                                         'given': mask}) for mask in masks])
     a, tau = arm7.hybrid_dynamics(one.q, one.v, one.a, one.tau, masks[2])
     np.testing.assert_array_equal(a[masks[2]], one.a[masks[2]])

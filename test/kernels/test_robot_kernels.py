@@ -1,4 +1,4 @@
-"""Kernels come while the robot answers: in the background, in any order, or not at all."""
+"""Kernels are made in the background while the robot computes in NumPy, or not at all."""
 
 import gc
 import os
@@ -18,7 +18,7 @@ from support.agreement_of_paths import outcome, without_numpy
 from dynamics_node import DynamicsError, Robot
 from dynamics_node.compiler import ctypes_call, target
 from dynamics_node.kernels import build, robot_kernels
-from dynamics_node.kernels.keys import QUESTIONS
+from dynamics_node.kernels.dynamics_specs import DYNAMICS
 from dynamics_node.robot import dispatch
 
 Q, V, A = np.array([0.3, -0.4]), np.array([0.5, 0.6]), np.array([0.7, -0.8])
@@ -37,21 +37,21 @@ def expected(arm):
 
 @pytest.fixture
 def gate(monkeypatch):
-    """Holds back every kernel until it is set; `gate.asked` lists the keys."""
+    """Block every compilation until the event is set; `gate.requested` lists the keys."""
     gate, build_kernel = threading.Event(), build.build_kernel
-    gate.asked = []
+    gate.requested = []
 
-    def held(model, key):
-        gate.asked.append(key)
+    def blocked(model, key):
+        gate.requested.append(key)
         assert gate.wait(WAIT)
         return build_kernel(model, key)
-    monkeypatch.setattr(build, 'build_kernel', held)
+    monkeypatch.setattr(build, 'build_kernel', blocked)
     yield gate
     gate.set()
 
 
 def test_a_robot_answers_before_its_kernels_are_there_and_by_them_after(arm, expected, gate):
-    """The first question asks for the kernel and does not wait; the fast path appears by itself."""
+    """The first call requests the kernel and does not wait; later calls use it."""
     for _ in range(3):
         np.testing.assert_array_equal(arm.inverse_dynamics(Q, V, A), expected)  # NumPy's own
     assert not arm.compiled
@@ -67,7 +67,7 @@ def test_a_robot_answers_before_its_kernels_are_there_and_by_them_after(arm, exp
 
 
 def test_each_kernel_is_made_once(arm, gate):
-    """However often, from however many robots of the same structure it is asked for."""
+    """However often, by however many robots of the same structure, it is requested."""
     robots = [arm, arm.with_gravity((0, 0, 1)), arm.with_gravity((0, 1, 0))]
     for robot in robots * 3:
         robot.mass_matrix(Q)
@@ -76,16 +76,16 @@ def test_each_kernel_is_made_once(arm, gate):
     for robot in robots:
         robot.compile(wait=True)
         assert robot.compiled
-    assert sorted(key.question for key in gate.asked) == sorted(QUESTIONS)
+    assert sorted(key.kernel for key in gate.requested) == sorted(spec.name for spec in DYNAMICS)
 
 
 def test_frames_wrenches_and_payloads_are_compiled_on_demand(arm):
     """All at once if told to."""
     arm.compile(wait=True, frames=['lower', 'upper'], wrenches=True, payloads=True)
-    loaded = arm.with_payload('box', 'lower', 1.0)
-    assert loaded.compiled
+    with_payload = arm.with_payload('box', 'lower', 1.0)
+    assert with_payload.compiled
     wrenches = {'upper': np.ones(6)}
-    for robot in (arm, loaded):
+    for robot in (arm, with_payload):
         with without_numpy(robot):
             robot.forward_dynamics(Q, V, A, wrenches)
             robot.hybrid_dynamics(Q, V, A, A, [True, False], wrenches)
@@ -99,7 +99,7 @@ def test_frames_wrenches_and_payloads_are_compiled_on_demand(arm):
 
 @pytest.mark.parametrize('value', ['0', 'off', 'OFF', 'no', 'false'])
 def test_the_environment_switches_it_off(monkeypatch, expected, value):
-    """Then the robot answers in NumPy, and says so where a kernel is wanted."""
+    """Then the robot computes in NumPy, and compile(wait=True) raises the reason."""
     monkeypatch.setenv('DYNAMICS_NODE_COMPILE', value)
     robot = small_robots.arm()
     np.testing.assert_array_equal(robot.inverse_dynamics(Q, V, A), expected)
@@ -137,7 +137,7 @@ def test_a_large_batch_waits_for_its_kernel(arm, expected, gate):
     np.testing.assert_allclose(found, np.tile(expected, (len(many), 1)), rtol=1e-12)
 
 
-def test_a_large_batch_whose_kernel_cannot_be_made_is_answered_in_numpy(arm, expected, monkeypatch):
+def test_a_large_batch_whose_kernel_cannot_be_made_is_computed_in_numpy(arm, expected, monkeypatch):
     """It does not wait twice, nor fail."""
     def failing(model, key):
         raise RuntimeError('LLVM is ill')
@@ -153,11 +153,11 @@ def test_a_large_batch_whose_kernel_cannot_be_made_is_answered_in_numpy(arm, exp
     (MemoryError(), 'MemoryError'), (DynamicsError('said so'), '^said so$')], ids=repr)
 def test_a_kernel_that_cannot_be_made_is_told_to_who_waits(arm, expected, monkeypatch, error,
                                                            message):
-    """Whoever asks a question is answered in NumPy, as before."""
+    """Calls are computed in NumPy, as before."""
     build_kernel = build.build_kernel
 
     def failing(model, key):
-        if key.question == 'inverse_dynamics':
+        if key.kernel == 'inverse_dynamics':
             raise error
         return build_kernel(model, key)
     monkeypatch.setattr(build, 'build_kernel', failing)
@@ -171,12 +171,12 @@ def test_a_kernel_that_cannot_be_made_is_told_to_who_waits(arm, expected, monkey
 
 
 def test_threads_get_right_answers_while_kernels_come(expected):
-    """Four threads ask one robot from before the first kernel to after the last."""
+    """Four threads call one robot from before the first kernel to after the last."""
     arm, wrong, done = small_robots.arm(), [], threading.Event()
     mass = Robot(arm.model, compile=False).mass_matrix(Q)
     batch = [np.tile(part, (40, 1)) for part in (Q, V, A)]
 
-    def ask():
+    def call():
         while True:
             last = done.is_set()
             got = (arm.inverse_dynamics(Q, V, A), arm.mass_matrix(Q),
@@ -186,7 +186,7 @@ def test_threads_get_right_answers_while_kernels_come(expected):
                 wrong.append(got)
             if last:
                 return
-    threads = [threading.Thread(target=ask) for _ in range(4)]
+    threads = [threading.Thread(target=call) for _ in range(4)]
     for thread in threads:
         thread.start()
     arm.compile(wait=True)
@@ -210,9 +210,9 @@ def in_child(function):
     with os.fdopen(reading, 'rb') as pipe:
         written = pipe.read()
     assert os.waitpid(child, 0)[1] == 0
-    kind, answer = pickle.loads(written)
-    assert kind == 'ok', answer
-    return answer
+    kind, result = pickle.loads(written)
+    assert kind == 'ok', result
+    return result
 
 
 def test_a_forked_process_goes_on_with_the_kernels(arm, expected):
@@ -269,15 +269,15 @@ def test_a_robot_that_is_dropped_takes_its_code_along():
     """Callers point to the robot's answerer and back: the garbage collector sees through it."""
     arm = small_robots.arm().compile(wait=True)
     arm.inverse_dynamics(Q, V, A), arm.jacobian(Q, 'lower')
-    code = [weakref.ref(kernel.code) for kernel in arm._answerer.engine._done.values()]
-    watched = [weakref.ref(arm._answerer), weakref.ref(arm._answerer.engine), *code]
+    code = [weakref.ref(kernel.code) for kernel in arm._dispatcher.kernels._done.values()]
+    watched = [weakref.ref(arm._dispatcher), weakref.ref(arm._dispatcher.kernels), *code]
     del arm
     gc.collect()
     assert [ref() for ref in watched] == [None] * len(watched)
 
 
 def test_without_the_extension_ctypes_calls(monkeypatch, expected):
-    """The same answers, slower."""
+    """The same results, slower."""
     monkeypatch.setattr(dispatch, 'Caller', ctypes_call.Caller)
     arm = small_robots.arm().compile(wait=True)
     with without_numpy(arm):
@@ -294,16 +294,16 @@ def test_a_program_that_ends_while_kernels_are_made_ends_well(tmp_path):
         env={**os.environ, 'PYTHONPATH': os.pathsep.join(sys.path),
              'DYNAMICS_NODE_CACHE': str(tmp_path)})
     assert (done.returncode, done.stderr) == (0, '')
-    assert len(list(tmp_path.iterdir())) < len(QUESTIONS)
+    assert len(list(tmp_path.iterdir())) < len(DYNAMICS)
 
 
 class Job:
     """Notes that it was done; holds the worker until let go, if told to."""
 
-    def __init__(self, log, name, held=False):
+    def __init__(self, log, name, blocked=False):
         self.log, self.name = log, name
         self.started, self.go, self.done = (threading.Event() for _ in range(3))
-        if not held:
+        if not blocked:
             self.go.set()
 
     def __call__(self, cancelled=False):
@@ -316,7 +316,7 @@ class Job:
 def test_a_worker_does_the_urgent_first_and_drops_the_rest_when_stopped():
     """What runs is finished; what waits is told; nothing is taken any more."""
     worker, log = robot_kernels.Worker(), []
-    running, urgent = Job(log, 'running', held=True), Job(log, 'urgent', held=True)
+    running, urgent = Job(log, 'running', blocked=True), Job(log, 'urgent', blocked=True)
     waiting = Job(log, 'waiting')
     assert worker.submit(running)
     assert running.started.wait(WAIT)
@@ -349,8 +349,8 @@ def test_a_job_that_comes_as_the_worker_falls_asleep_is_done():
     assert log == [('early', False), ('late', False)]
 
 
-def test_where_no_thread_can_be_started_the_robot_answers_in_numpy(arm, expected, monkeypatch):
-    """And whoever waits is told."""
+def test_where_no_thread_can_be_started_the_robot_computes_in_numpy(arm, expected, monkeypatch):
+    """And compile(wait=True) raises the reason."""
     def refuse(_):
         raise RuntimeError("can't start new thread")
     monkeypatch.setattr(robot_kernels, '_worker', robot_kernels.Worker())

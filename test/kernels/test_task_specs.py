@@ -25,8 +25,8 @@ def example(name):
 
 
 def ready(robot, targets, *keys):
-    """Compile what some targets need, and no more; the first question binds it."""
-    robot._answerer.compile([key_of(robot.model, 'newton_step', (parts_of(targets),)), *keys],
+    """Compile what some targets need, and no more; the first call binds it."""
+    robot._dispatcher.compile([key_of(robot.model, 'newton_step', (parts_of(targets),)), *keys],
                             wait=True)
     robot.inverse_kinematics(targets, restarts=0)
 
@@ -51,8 +51,8 @@ def test_kernels_take_the_steps_of_numpy(tree):
     rows = np.array([np.clip(row, limits[:robot.nq], limits[robot.nq:]) for row in rows])
     many = [rows, *(np.tile(part, (11, 1)) for part in (goal, limits, [CAUTION]))]
     with without_numpy(robot):
-        batch = robot._newton_of(frame)(*many)
-        singles = [robot._newton_of(frame)(*row) for row in zip(*many)]
+        batch = robot._task_space.newton_step(targets)(*many)
+        singles = [robot._task_space.newton_step(targets)(*row) for row in zip(*many)]
     for k, single in enumerate(singles):
         want = newton_step(robot.model, *(part[k] for part in many), *frame)
         for name in want._fields:
@@ -65,7 +65,7 @@ def test_kernels_take_the_steps_of_numpy(tree):
 def test_poses_in_reach_are_solved_from_anywhere(name):
     """Random ones within the limits, to 1e-6 and within the limits; kernels only.
 
-    The bar is 99.5 %; benchmark/inverse_kinematics.py asks 1000 of each.
+    The bar is 99.5 %; benchmark/inverse_kinematics.py tries 1000 of each.
     """
     robot, frame = Robot.from_urdf(example(name).urdf), TIPS[name]
     rng, solved = np.random.default_rng(8), 0

@@ -29,7 +29,7 @@ def state2(request):
 
 
 def test_two_link_arm_of_modern_robotics(state2):
-    """Seed 002: point masses at the ends of both links."""
+    """Modern Robotics, chapter 8: point masses at the ends of both links."""
     L1, L2, m1, m2 = 0.7, 0.5, 2.0, 1.5
     robot = Robot.from_urdf(planar_arm([L1, L2], [m1, m2], [L1, L2], [0.0, 0.0]),
                             gravity=(0, -G, 0))
@@ -45,7 +45,7 @@ def test_two_link_arm_of_modern_robotics(state2):
 
 
 def test_two_link_coriolis_matrix_is_that_of_the_christoffel_symbols(state2):
-    """C_ij = sum_k Gamma_ijk v_k with Gamma from the M of seed 002."""
+    """C_ij = sum_k Gamma_ijk v_k with Gamma from the M of Modern Robotics."""
     L1, L2, m1, m2 = 0.7, 0.5, 2.0, 1.5
     robot = Robot.from_urdf(planar_arm([L1, L2], [m1, m2], [L1, L2], [0.0, 0.0]))
     (q1, q2), (v1, v2), _ = state2
@@ -57,7 +57,7 @@ def test_two_link_coriolis_matrix_is_that_of_the_christoffel_symbols(state2):
 
 @pytest.mark.parametrize('seed', range(5))
 def test_three_link_planar_arm(seed):
-    """Seed 004's first example, by Lagrange in absolute angles t = cumsum(q).
+    """Saha 1999, first example, by Lagrange in absolute angles t = cumsum(q).
 
     sum_j a_ij (cos(t_i - t_j) t_j'' + sin(t_i - t_j) t_j'^2) + I_i t_i'' + g b_i cos t_i = Q_i.
     """

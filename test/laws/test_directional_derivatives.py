@@ -4,6 +4,7 @@ import numpy as np
 import pytest
 from support import random_trees
 from support.differences import STEP, relative
+from support.inertia_rates import inertia_rate
 from support.tolerances import EXACT_MATHS, RATE_BY_DIFFERENCES, SOLVED
 
 from dynamics_node.algorithms.forward_dynamics import forward_dynamics
@@ -21,7 +22,6 @@ from dynamics_node.algorithms.hybrid_dynamics_directional_derivative import (
 from dynamics_node.algorithms.inertial_parameters import (
     body_inertia_rates,
     inertia_of,
-    inertia_rate,
     inertial_parameters,
     ten_numbers,
 )
@@ -331,6 +331,6 @@ def test_subspace_rate_along_is_the_derivative_of_the_subspace_rate(kind):
     joint = KINDS[kind](axis / np.linalg.norm(axis))
     q, v, dq = rng.normal(size=joint.nq), rng.normal(size=joint.nv), rng.normal(size=joint.nq)
     expected = joint.subspace_rate(q + 1j * TINY * dq, v).imag / TINY
-    got = joint.subspace_rate_along(q, v, dq[:joint.nv])
+    got = joint.subspace_rate_derivative(q, v, dq[:joint.nv])
     assert got.shape == (6, joint.nv)
     assert relative(got, expected) < EXACT_MATHS

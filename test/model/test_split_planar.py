@@ -12,15 +12,15 @@ from dynamics_node.algorithms.mass_matrix import mass_matrix
 from dynamics_node.algorithms.wrenches import body_wrenches
 from dynamics_node.example_robots import ARM7
 from dynamics_node.model.joints import Planar
-from dynamics_node.model.split_planar import one_axis_wrenches, with_one_axis_joints
+from dynamics_node.model.split_planar import split_planar_joints, split_planar_wrenches
 
 
 def test_dynamics_stay_the_same(tree):
     """Torques under wrenches, and the mass matrix."""
     robot, _, q, v, a, _, wrenches = tree
     model, w = robot.model, body_wrenches(robot.model, wrenches)
-    chain = with_one_axis_joints(model)
-    got = inverse_dynamics(chain, q, v, a, one_axis_wrenches(model, w))
+    chain = split_planar_joints(model)
+    got = inverse_dynamics(chain, q, v, a, split_planar_wrenches(model, w))
     assert relative(got, inverse_dynamics(model, q, v, a, w)) < EXACT_MATHS
     assert relative(mass_matrix(chain, q), mass_matrix(model, q)) < EXACT_MATHS
 
@@ -28,7 +28,7 @@ def test_dynamics_stay_the_same(tree):
 def test_frames_stay_where_they_are_and_move_alike(tree):
     """Every link of the URDF."""
     model, q = tree.robot.model, tree.q
-    chain = with_one_axis_joints(model)
+    chain = split_planar_joints(model)
     assert chain.frames.keys() == model.frames.keys()
     for frame in model.frames:
         assert relative(frame_pose(chain, q, frame), frame_pose(model, q, frame)) < EXACT_MATHS
@@ -38,7 +38,7 @@ def test_frames_stay_where_they_are_and_move_alike(tree):
 def test_the_subspaces_are_constant_and_parents_come_first(tree):
     """No planar joint is left, and a payload stays on the body that carries it."""
     model = tree.robot.with_payload('load', 'l2', 2.0).model
-    chain = with_one_axis_joints(model)
+    chain = split_planar_joints(model)
     planar = sum(isinstance(body.joint, Planar) for body in model.bodies)
     assert planar > 0
     assert len(chain.bodies) == len(model.bodies) + 2 * planar
@@ -56,10 +56,10 @@ def test_a_robot_without_planar_joints_is_left_alone():
     """It is the same object, and so are its wrenches."""
     model = Robot.from_urdf(ARM7, compile=False).model
     wrenches = np.ones((len(model.bodies), 6))
-    assert with_one_axis_joints(model) is model
-    assert one_axis_wrenches(model, wrenches) is wrenches
+    assert split_planar_joints(model) is model
+    assert split_planar_wrenches(model, wrenches) is wrenches
 
 
 def test_no_wrenches_stay_none(tree):
     """As the algorithms expect them."""
-    assert one_axis_wrenches(tree.robot.model, None) is None
+    assert split_planar_wrenches(tree.robot.model, None) is None

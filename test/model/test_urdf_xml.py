@@ -5,7 +5,7 @@ import pytest
 from support.urdf_pieces import arm
 
 from dynamics_node import DynamicsError, Robot
-from dynamics_node.identification.write_back import write_back
+from dynamics_node.identification.urdf_write_back import write_back
 from dynamics_node.model.read_urdf import read_urdf
 from dynamics_node.model.urdf_text import urdf_text
 

@@ -8,10 +8,10 @@ import pytest
 from support.moving_mechanisms import mechanism
 
 from dynamics_node.example_robots import MECHANISMS
-from dynamics_node.identification.from_recording import identify_recording
-from dynamics_node.identification.loop_rows import loop_torques
-from dynamics_node.identification.prepare import prepare
+from dynamics_node.identification.loop_equations import loop_torques
+from dynamics_node.identification.preparation import prepare
 from dynamics_node.identification.recording import raw_recording
+from dynamics_node.identification.recording_fit import identify_recording
 
 STEP, EVERY = 5e-4, 10        # [s] of the simulation; a sample each so many steps: 200 Hz
 STIFF, DAMPED = 900.0, 60.0   # [1/s^2, 1/s] of the controller
@@ -77,7 +77,7 @@ def test_a_five_bar_of_another_engine_is_known_by_its_two_motors():
     """Torques of another motion are predicted, where the URDF's are far off."""
     robot, model = mechanism('five_bar'), five_bar_in_mujoco()
     done = identify_recording(robot, driven(model, robot.joint_names, 30.0, 1))
-    found = done.found
+    found = done.result
     assert found.rows == ('left_shoulder', 'right_shoulder')
     assert found.residuals.gain > 20.0
     unseen = driven(model, robot.joint_names, 8.0, 2)

@@ -9,7 +9,7 @@ from support.lively_motion import record
 
 from dynamics_node import DynamicsError, Robot
 from dynamics_node.example_robots import ARM7
-from dynamics_node.identification.identify import identify
+from dynamics_node.identification.robot_fit import identify
 from dynamics_node.identification.validation import split
 from dynamics_node.reports.identification_page import identification_report_page
 
@@ -101,7 +101,7 @@ def test_what_the_data_cannot_tell_is_named(case):
     html, answers = identification_report_page(found._replace(
         base_spread=found.base_spread._replace(sigma=sigma)), robot, recording)
     text = checked(html).text
-    untold = text[text.index('What the data cannot tell'):]
+    untold = text[text.index('What the data do not determine'):]
     assert found.base.names[0] in untold
     assert answers['base_parameters']['sigma'][0] is None
     never = [name for name, kind in zip(found.layout.names, found.base.kinds)

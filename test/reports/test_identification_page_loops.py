@@ -9,14 +9,14 @@ from support.moving_mechanisms import mechanism, moved, other_mechanism, raw, to
 
 from dynamics_node.commands.main import main
 from dynamics_node.example_robots import MECHANISMS
-from dynamics_node.identification.from_recording import identify_recording
-from dynamics_node.identification.read_csv import write_csv
+from dynamics_node.identification.csv_files import write_csv
+from dynamics_node.identification.recording_fit import identify_recording
 from dynamics_node.reports.identification_page import identification_report_page
 
 
 @pytest.fixture(scope='module')
 def case(tmp_path_factory):
-    """(robot, RawRecording of its motor, what was Identified) of a four-bar."""
+    """(robot, RawRecording of its motor, what was IdentifiedRecording) of a four-bar."""
     with pytest.MonkeyPatch.context() as patch:   # thousands of regressors: kernels
         patch.setenv('DYNAMICS_NODE_COMPILE', '1')
         patch.setenv('DYNAMICS_NODE_CACHE', str(tmp_path_factory.mktemp('kernels')))
@@ -31,8 +31,8 @@ def case(tmp_path_factory):
 def test_loops_equations_and_what_they_hide_are_said(case):
     """In the page and in the JSON; residuals are those of the motor, and have one plot."""
     robot, _, done = case
-    found = done.found
-    html, answers = identification_report_page(found, robot, done.ready.recording)
+    found = done.result
+    html, answers = identification_report_page(found, robot, done.prepared.recording)
     page = checked(html)
     assert 'Closed loops' in page.text
     assert '1 per sample' in page.text

@@ -89,7 +89,7 @@ def test_a_floating_base_is_held_by_its_contacts():
     q = robot.neutral()
     q[7:] += np.tile([0.0, 0.8, -1.6], 4)
     html, answers = model_report_page(robot, q)
-    assert 'Effort to hold the robot still' in html
+    assert 'Holding effort against its limits' in html
     torque = np.array(answers['gravity_torque'])
     assert not torque[:6].any()
     a = robot.constrained_forward_dynamics(q, np.zeros(18), torque).a

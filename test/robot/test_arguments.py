@@ -7,8 +7,7 @@ import pytest
 from support.tolerances import EXACT_MATHS
 from support.urdf_pieces import EVERYTHING
 
-from dynamics_node import DynamicsError, Robot, UnknownName
-from dynamics_node.robot import arguments
+from dynamics_node import DynamicsError, Robot, UnknownName, checks
 
 ROBOT = Robot.from_urdf(EVERYTHING)
 NQ, NV = ROBOT.nq, ROBOT.nv  # 13 and 12: a quaternion among them
@@ -124,10 +123,10 @@ def test_batches_of_different_size():
 
 def test_frame_may_have_the_name_of_an_argument():
     """The link 'a' does not hide the accelerations a."""
-    assert arguments.batch_size({'a': np.zeros((3, NV))}, wrenches={'a': np.zeros(6)}) == 3
-    assert arguments.batch_size({'a': A}, wrenches={'a': np.zeros((3, 6))}) == 3
-    assert arguments.batch_size({'a': A}, wrenches={'a': np.zeros(6)}) is None
-    refused(lambda: arguments.batch_size({'a': np.zeros((3, NV))}, wrenches={'a': np.zeros((2,
+    assert checks.batch_size({'a': np.zeros((3, NV))}, wrenches={'a': np.zeros(6)}) == 3
+    assert checks.batch_size({'a': A}, wrenches={'a': np.zeros((3, 6))}) == 3
+    assert checks.batch_size({'a': A}, wrenches={'a': np.zeros(6)}) is None
+    refused(lambda: checks.batch_size({'a': np.zeros((3, NV))}, wrenches={'a': np.zeros((2,
                                                                                             6))}),
             'a has 3', "wrenches['a'] has 2")
 

@@ -12,6 +12,7 @@ from support.legged_robots import CONTACTS, example
 from support.tolerances import EXACT_MATHS, SOLVED
 
 from dynamics_node import DynamicsError, Robot
+from dynamics_node.constrained.actuation import actuated_dofs
 from dynamics_node.constrained.constraint import Constraint, row_names
 from dynamics_node.constrained.proximal import Proximal
 from dynamics_node.constrained.read_loops import Loops
@@ -83,7 +84,7 @@ def test_forward_inverse_and_hybrid_are_one(name):
     """What moves under tau needs, but for what the passive joints cannot take, that tau."""
     robot = robot_of(name)
     q, v, tau = state(robot)
-    active = robot._active(None)
+    active = actuated_dofs(robot.model, robot.loops.passive)
     tau = np.where(active, tau, 0.0)
     moved = robot.constrained_forward_dynamics(q, v, tau)
     assert keeps(robot, q, v, moved.a) < SOLVED * max(1.0, np.abs(moved.a).max())

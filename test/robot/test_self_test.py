@@ -5,7 +5,7 @@ import pytest
 
 from dynamics_node import DynamicsError, Robot, SingularModel
 from dynamics_node.example_robots import ARM7
-from dynamics_node.kernels.keys import QUESTIONS
+from dynamics_node.kernels.dynamics_specs import DYNAMICS
 from dynamics_node.robot.self_test import self_test
 
 FORWARD, POWER, MASS, DERIVATIVES, COMPILED = (
@@ -256,11 +256,11 @@ def test_kernels_of_another_robot(compiled):
     mass = '<mass value="2.7"/>'
     assert mass in text
     model = Robot.from_urdf(text.replace(mass, '<mass value="2.701"/>', 1)).model
-    robot = Robot(model, engine=compiled._answerer.engine)
+    robot = Robot(model, kernels=compiled._dispatcher.kernels)
     assert [name for name in failed(robot) if name != DERIVATIVES] == [COMPILED]
 
 
-@pytest.mark.parametrize('question', QUESTIONS)
+@pytest.mark.parametrize('question', [spec.name for spec in DYNAMICS])
 @pytest.mark.parametrize('only', [1, 2], ids=['single', 'batch'])
 def test_kernel_that_is_off(fresh, question, only):
     """Each is compared, for single states and for batches; the text names it."""
@@ -301,9 +301,9 @@ def test_kernel_that_gives_no_answer(fresh, answer):
 
 def test_only_kernels_that_are_ready_are_compared(monkeypatch, fresh):
     """Nobody waits; what is not ready or could not be made is told."""
-    engine = fresh._answerer.engine
-    ready = [key for key in engine._done if key.question in ('mass_matrix', 'momentum')]
-    broken = next(key for key in engine._done if key.question == 'bias_torque')
+    engine = fresh._dispatcher.kernels
+    ready = [key for key in engine._done if key.kernel in ('mass_matrix', 'momentum')]
+    broken = next(key for key in engine._done if key.kernel == 'bias_torque')
     monkeypatch.setattr(engine, '_done', {
         **{key: engine._done[key] for key in ready}, broken: DynamicsError('LLVM is out')})
     check = verdicts(fresh, samples=1)[COMPILED]

@@ -148,10 +148,10 @@ class AnyOrder(RuleBasedStateMachine):
         bench.now = before
 
     @rule(count=st.integers(0, 10), stale=st.booleans())
-    def trip(self, count, stale):
+    def report_fault(self, count, stale):
         """On the way to gravity, with or without the states going on."""
         self.be_active()
-        self.bench.trip()
+        self.bench.report_fault()
         self.go_on(count, False)
         self.bench.delay = 1.0 if stale else 0.0
         self.go_on(count, False)
@@ -161,7 +161,7 @@ class AnyOrder(RuleBasedStateMachine):
     def change_settings(self):
         """The rules stay the same numbers, so that the contract does."""
         self.be_active()
-        self.bench.renew(gate_limits_of(LIMITS, self.bench.settings))
+        self.bench.change_limits(gate_limits_of(LIMITS, self.bench.settings))
 
     @rule()
     def heal(self):

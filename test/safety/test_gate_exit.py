@@ -63,7 +63,7 @@ def test_exit_after_the_end_of_a_way_down():
     bench.comes_to_rest()
     assert bench.exit() == ()
     bench = in_phase('enabled')
-    bench.trip()
+    bench.report_fault()
     bench.comes_to_rest()
     assert bench.exit() == ()
 
@@ -100,6 +100,6 @@ def test_enable_after_exit():
 def test_exit_while_a_model_changes():
     """The former decays at once, under its names."""
     bench = in_phase('enabled')
-    bench.renew(None)
+    bench.change_limits(None)
     assert np.array_equal(bench.exit()[-1].effort, ZERO)
     bench.refuses('no model')

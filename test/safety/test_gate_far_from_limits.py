@@ -1,21 +1,25 @@
-"""The short way through the gate, far from all limits, says what the long way says."""
+"""Far from all limits the gate skips the fade; that changes no bit of what it releases."""
+
+from dataclasses import replace
 
 import numpy as np
 import pytest
 from support.gate_bench import GRAVITY, PERIOD, QUICK, WANTED, Bench
-from support.safe_arm import HOME, NAMES
+from support.safe_arm import HOME, NAMES, gate_limits
 
-from dynamics_node.safety import Gate, State
-from dynamics_node.safety.state_checks import StateChecks
+from dynamics_node.safety import State
 
-SHORT = (StateChecks, '_take_at_ease'), (Gate, '_unlimited')
+LIMITS = gate_limits(**QUICK)
+# No position is within a zone: every state counts as near a limit.
+ALWAYS_NEAR = replace(LIMITS, zones=tuple(
+    (k, np.inf, -np.inf, speed, jump) for k, _, _, speed, jump in LIMITS.zones))
 
 
-def run(seed, calm):
-    """Return all that a gate releases and says on a random walk; calm ones stay off the limits."""
-    rng, bench = np.random.default_rng(seed), Bench(**QUICK)
+def run(seed, calm, limits=LIMITS):
+    """Return all releases and the status of a gate on a random walk, far from limits if calm."""
+    rng, bench = np.random.default_rng(seed), Bench(limits, **QUICK)
     bench.enable()
-    heard = []
+    releases = []
     for _ in range(150):
         size = 0.01 if calm else rng.choice([0.01, 0.1, 1.0])
         bench.q = HOME + size * rng.normal(size=len(NAMES))
@@ -25,35 +29,28 @@ def run(seed, calm):
         if not calm and rng.random() < 0.01:
             bench.torque[rng.integers(len(NAMES))] = rng.choice([np.nan, np.inf, 1e300])
         release = bench.step(rng.choice([PERIOD, 2 * PERIOD]))
-        heard.append((bench.state, None if release is None else release.effort.tolist(),
+        releases.append((bench.state, None if release is None else release.effort.tolist(),
                       None if release is None else release.limited))
         if bench.gate.idle:
             bench.q, bench.v, bench.torque = HOME.copy(), np.zeros(len(NAMES)), WANTED.copy()
             bench.gravity = GRAVITY.copy()
             bench.enable()
-    return heard, bench.gate.status()
+    return releases, bench.gate.status()
 
 
 @pytest.mark.parametrize('calm', [True, False])
 @pytest.mark.parametrize('seed', range(20))
-def test_short_and_long_way_agree(seed, calm, monkeypatch):
+def test_with_and_without_the_fade_the_releases_agree(seed, calm):
     """To the bit, also in what was limited and why."""
-    short = run(seed, calm)
-    for owner, name in SHORT:
-        monkeypatch.setattr(owner, name, lambda *args: None)
-    assert run(seed, calm) == short
+    assert run(seed, calm) == run(seed, calm, ALWAYS_NEAR)
 
 
-@pytest.mark.parametrize('owner, name', SHORT)
-def test_the_short_way_is_taken(owner, name, monkeypatch):
+def test_the_fade_is_skipped_far_from_limits(monkeypatch):
     """Or nothing would be proved above, nor gained."""
-    taken, original = [], getattr(owner, name)
-
-    def counted(*args):
-        answer = original(*args)
-        taken.append(answer is not None and answer is not False)
-        return answer
-    monkeypatch.setattr(owner, name, counted)
-    heard, _ = run(0, calm=True)
-    assert heard[-1][0] is State.ENABLED
-    assert sum(taken) > 100
+    def fade(*args):
+        raise AssertionError('called')
+    monkeypatch.setattr('dynamics_node.safety.gate.fade_near_limits', fade)
+    releases, _ = run(0, calm=True)
+    assert releases[-1][0] is State.ENABLED
+    with pytest.raises(AssertionError, match='called'):
+        run(0, calm=True, limits=ALWAYS_NEAR)

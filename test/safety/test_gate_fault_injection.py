@@ -184,15 +184,15 @@ def test_the_clock_jumps(jump, action):
     assert bench.state is State.ENABLED
 
 
-@pytest.mark.parametrize('call', ['tick', 'disable', 'trip', 'renew'])
+@pytest.mark.parametrize('call', ['tick', 'disable', 'report_fault', 'change_limits'])
 def test_the_clock_jumps_between_other_calls(call):
     """It is noticed there too."""
     bench = in_phase('enabled')
     bench.now -= 0.5
-    {'tick': lambda: bench.tick(0.0), 'disable': bench.disable, 'trip': bench.trip,
-     'renew': lambda: bench.renew(None)}[call]()
+    {'tick': lambda: bench.tick(0.0), 'disable': bench.disable, 'report_fault': bench.report_fault,
+     'change_limits': lambda: bench.change_limits(None)}[call]()
     assert bench.state is State.FAULT
-    if call == 'trip':
+    if call == 'report_fault':
         assert bench.gate.status().reason == 'an exception'
         assert bench.gate.status().refused == {'from outside': 1, 'clock': 1}
     assert np.array_equal(bench.comes_to_rest(), np.zeros(3)), 'the state is not to be trusted'

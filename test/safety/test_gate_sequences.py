@@ -3,7 +3,7 @@
 import numpy as np
 import pytest
 from support.gate_bench import GRAVITY, PERIOD, QUICK, WANTED, Bench, in_phase
-from support.safe_arm import EFFORT, NAMES, robot, rules
+from support.safe_arm import EFFORT, NAMES, gate_limits, robot
 
 from dynamics_node.safety import Gate, SafetySettings, State, gate_limits_of, limits_of
 from dynamics_node.safety.settings import SAFE_ACTIONS
@@ -16,7 +16,7 @@ def test_nothing_is_released_before_enable():
     bench = Bench()
     assert not len(bench.run(50)) and not len(bench.run(50, tick=True))
     bench.disable()
-    bench.trip()
+    bench.report_fault()
     assert bench.state is State.DISABLED and bench.exit() == ()
 
 
@@ -152,7 +152,7 @@ def test_a_slew_limit_stretches_the_ramp_out():
     assert np.array_equal(bench.comes_to_rest(), GRAVITY)
 
 
-@pytest.mark.parametrize('cause', ['disable', 'trip'])
+@pytest.mark.parametrize('cause', ['disable', 'report_fault'])
 def test_whoever_said_nothing_yet_has_no_way_down(cause):
     """Enable and stop before the first release: the drive never hears of us."""
     bench = Bench(**QUICK)
@@ -175,7 +175,7 @@ def test_no_state_after_enable_is_found_by_time():
 def test_enable_on_the_way_down_goes_on_from_there(way):
     """Whatever effort is measured: the drive has what we said last."""
     bench = in_phase('enabled')
-    bench.disable() if way == 'ramping out' else bench.trip()
+    bench.disable() if way == 'ramping out' else bench.report_fault()
     bench.run(10)
     bench.effort = -EFFORT
     last = bench.releases[-1].effort
@@ -210,7 +210,7 @@ def test_a_second_publisher_comes_and_goes():
 def test_a_state_lost_on_the_way_to_gravity_is_a_way_to_zero():
     """The reason stays the first; the second is counted."""
     bench = in_phase('enabled')
-    bench.trip('exception in a handler')
+    bench.report_fault('exception in a handler')
     bench.run(10)
     bench.q = np.full(3, np.nan)
     assert np.array_equal(bench.comes_to_rest(), ZERO)
@@ -222,7 +222,7 @@ def test_a_state_lost_on_the_way_to_gravity_is_a_way_to_zero():
 def test_states_stop_on_the_way_to_gravity():
     """Time alone finds it there too."""
     bench = in_phase('enabled')
-    bench.trip()
+    bench.report_fault()
     bench.run(10)
     bench.run(27, tick=True)
     assert np.array_equal(bench.comes_to_rest(tick=True), ZERO)
@@ -240,7 +240,7 @@ def test_a_state_that_comes_back_does_not_bring_gravity_back():
 def test_disable_during_a_fault_leaves_it_a_fault():
     """Only enable ends it."""
     bench = in_phase('enabled')
-    bench.trip()
+    bench.report_fault()
     bench.disable()
     assert bench.state is State.FAULT
     bench.comes_to_rest()
@@ -301,9 +301,9 @@ def test_no_model_no_state_no_joint():
     bench = Bench()
     bench.gate = Gate()
     bench.refuses('no model')
-    bench.gate.renew(gate_limits_of(limits_of(robot(), joints=[])))
+    bench.gate.change_limits(gate_limits_of(limits_of(robot(), joints=[])))
     bench.refuses('no model')
-    bench.gate.renew(rules())
+    bench.gate.change_limits(gate_limits())
     with pytest.raises(ValueError, match='no joint state has been measured'):
         bench.gate.enable(bench.now, None)
     assert bench.gate.status().refused == {'enable: no model': 2, 'enable: no state': 1}
@@ -313,7 +313,7 @@ def test_a_model_that_changes_lets_the_former_decay():
     """Under its names and limits; then the new one can be enabled, not before."""
     bench = in_phase('enabled')
     small = limits_of(robot(efforts=EFFORT / 10))
-    bench.renew(gate_limits_of(small, bench.settings))
+    bench.change_limits(gate_limits_of(small, bench.settings))
     assert bench.state is State.FAULT
     bench.step()
     bench.refuses('decaying')
@@ -326,7 +326,7 @@ def test_a_model_that_changes_lets_the_former_decay():
 def test_a_way_to_zero_looks_at_nothing():
     """Without a model there is nobody to propose anything."""
     bench = in_phase('enabled')
-    bench.renew(None)
+    bench.change_limits(None)
     while not bench.gate.idle:
         bench.now += PERIOD
         last = bench.gate.step(bench.now, None)
@@ -336,8 +336,8 @@ def test_a_way_to_zero_looks_at_nothing():
 def test_a_model_that_changes_twice_is_the_last_one():
     """And one that is gone is gone."""
     bench = in_phase('enabled')
-    bench.renew(rules())
-    bench.renew(None)
+    bench.change_limits(gate_limits())
+    bench.change_limits(None)
     bench.comes_to_rest(tick=True)
     bench.refuses('no model')
 
@@ -345,9 +345,9 @@ def test_a_model_that_changes_twice_is_the_last_one():
 def test_a_model_that_changes_while_nothing_is_released_is_no_fault():
     """It is there at once."""
     bench = Bench(**QUICK)
-    bench.renew(rules(**QUICK))
+    bench.change_limits(gate_limits(**QUICK))
     assert bench.state is State.DISABLED
     bench.enable()
-    bench.renew(rules(**QUICK))
+    bench.change_limits(gate_limits(**QUICK))
     assert bench.gate.idle and bench.state is State.FAULT
     bench.up()

@@ -3,7 +3,7 @@
 import numpy as np
 import pytest
 from support.gate_bench import GRAVITY, PERIOD, QUICK, WANTED, Bench, in_phase
-from support.safe_arm import EFFORT, HOME, UPPER, VELOCITY, robot, rules
+from support.safe_arm import EFFORT, HOME, UPPER, VELOCITY, gate_limits, robot
 
 from dynamics_node.safety import Refused, SafetySettings, State, gate, gate_limits_of, limits_of
 from dynamics_node.safety.clock import Clock
@@ -113,13 +113,11 @@ def test_the_last_line(wrong, monkeypatch):
     """Should the gate itself ever be wrong, the wrong torque stays inside."""
     bench = in_phase('enabled')
     bench.q = np.array([UPPER[0], *HOME[1:]])
-    bench.gate._watch._position = bench.q.tolist()
+    bench.gate._state_checks.position = bench.q.tolist()
     last = bench.releases[-1].effort
     with monkeypatch.context() as patch:
-        patch.setattr(gate, 'fade_near_limits', lambda *_: (np.full(3, wrong), *np.zeros((2, 3),
-                                                                                         bool)))
-        patch.setattr(np, 'minimum', lambda a, b: a)
-        patch.setattr(np, 'maximum', lambda a, b: a)
+        patch.setattr(gate, 'fade_near_limits', lambda *_: ([wrong] * 3, [], []))
+        patch.setattr(gate, 'limit_slew', lambda limits, torque, *_: (torque, []))
         release = bench.gate.step(bench.now + PERIOD, bench.proposal)
     assert np.array_equal(release.effort, last) and bench.state is State.FAULT
     assert 'the gate itself' in bench.gate.status().reason
@@ -130,7 +128,7 @@ def test_the_last_line_before_the_first_word(monkeypatch):
     """Then nothing comes out at all."""
     bench = Bench(ramp_in_time=0.0)
     bench.enable()
-    monkeypatch.setattr(np, 'minimum', lambda a, b: np.full(3, np.nan))
+    monkeypatch.setattr(gate, 'limit_slew', lambda *_: ([np.nan] * 3, []))
     assert bench.gate.step(bench.now + PERIOD, bench.proposal) is None
     assert bench.state is State.FAULT and bench.gate.idle
 
@@ -186,4 +184,4 @@ def test_a_refusal_is_an_error_with_a_kind():
     import pickle
     refusal = pickle.loads(pickle.dumps(Refused('no state', 'nothing measured')))
     assert refusal.kind == 'no state' and str(refusal) == 'nothing measured'
-    assert rules().settings == SafetySettings()
+    assert gate_limits().settings == SafetySettings()

@@ -1,10 +1,11 @@
-"""Cartesian, cylindrical, spherical: there and back, and the seed's equations."""
+"""Cartesian, cylindrical, spherical coordinates: there and back, and Hutter's equations."""
 
 import numpy as np
 import pytest
+from support.cartesian_positions import to_cartesian
 
 from dynamics_node.errors import DynamicsError
-from dynamics_node.spatial.positions import POSITIONS, from_cartesian, to_cartesian
+from dynamics_node.spatial.positions import POSITIONS, from_cartesian
 
 ROUNDING = 1e-14
 PLACES = np.concatenate([

@@ -1,17 +1,18 @@
-"""E and its inverse: against complex steps, differences and the seed, singularities said."""
+"""E and its inverse agree with complex steps, differences and Hutter 2017; singularities raise."""
 
 import pickle
 
 import numpy as np
 import pytest
 from scipy.spatial.transform import Rotation
+from support.cartesian_positions import to_cartesian
 from support.complex_steps import STEP
 from support.differences import STEP as DIFFERENCE
 from support.tolerances import EXACT_MATHS, RATE_BY_DIFFERENCES
 
 from dynamics_node.errors import DynamicsError, SingularParametrisation
 from dynamics_node.spatial import rotations, so3
-from dynamics_node.spatial.positions import POSITIONS, from_cartesian, to_cartesian
+from dynamics_node.spatial.positions import POSITIONS, from_cartesian
 from dynamics_node.spatial.rate_maps import SINGULAR, inverse_rate_map, rate_map
 from dynamics_node.spatial.rotations import SIZES, from_matrix, to_matrix
 

@@ -1,4 +1,4 @@
-"""Ask a compiled robot and the same robot in NumPy, and compare."""
+"""Compare a compiled robot with the same robot in NumPy."""
 
 from contextlib import contextmanager
 
@@ -7,38 +7,38 @@ from dynamics_node.kernels.build import AGREEMENT
 from support.differences import relative
 
 
-def ready(robot, questions):
-    """Return the robot with the kernels of some questions compiled."""
-    robot._answerer.compile([question.key for question in questions], wait=True)
+def ready(robot, calls):
+    """Return the robot with the kernels of some calls compiled."""
+    robot._dispatcher.compile([call.key for call in calls], wait=True)
     return robot
 
 
 @contextmanager
 def without_numpy(robot):
-    """Let nothing but kernels answer."""
+    """Let a call fail that is computed in NumPy."""
     def refuse(*_, **__):
-        raise AssertionError('answered in NumPy')
-    robot._answerer._in_numpy = refuse
+        raise AssertionError('computed in NumPy')
+    robot._dispatcher._in_numpy = refuse
     try:
         yield
     finally:
-        del robot._answerer._in_numpy
+        del robot._dispatcher._in_numpy
 
 
-def both_paths_agree(robot, questions, agreement=AGREEMENT):
-    """Compile the questions, ask them, and compare with the same robot without a compiler."""
+def both_paths_agree(robot, calls, agreement=AGREEMENT):
+    """Compile the kernels of some calls, and compare with the same robot without a compiler."""
     in_numpy = Robot(robot.model, compile=False)
-    ready(robot, questions)
-    for question in questions:
+    ready(robot, calls)
+    for call in calls:
         with without_numpy(robot):
-            answers = question.answer(robot)
-        for got, want in zip(answers, question.answer(in_numpy), strict=True):
-            assert got.shape == want.shape, question
-            assert relative(got, want) < agreement, question
+            results = call.results(robot)
+        for got, want in zip(results, call.results(in_numpy), strict=True):
+            assert got.shape == want.shape, call
+            assert relative(got, want) < agreement, call
 
 
 def outcome(function, *args, **named):
-    """Return what a call gives: ('ok', answer), or the error's type and text."""
+    """Return what a call gives: ('ok', result), or the error's type and text."""
     try:
         return 'ok', function(*args, **named)
     except Exception as error:

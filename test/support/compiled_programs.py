@@ -1,4 +1,4 @@
-"""Small kernels to try the compiler on: from a function of arrays to something to be called."""
+"""Compile small functions of arrays to kernels, for tests of the compiler."""
 
 import ctypes
 
@@ -10,24 +10,20 @@ from dynamics_node.compiler._call import Caller
 from dynamics_node.compiler.lower import lower
 from dynamics_node.compiler.trace import check, trace
 from dynamics_node.example_robots import ARM7
-from dynamics_node.kernels.keys import (
-    functions,
-    key_of,
-    state_shapes,
-    uniform_shapes,
-    uniform_values,
-)
+from dynamics_node.kernels.keys import key_of
+from dynamics_node.kernels.shapes import state_shapes, uniform_shapes, uniform_values
+from dynamics_node.kernels.symbols import functions
 
 CALLERS = {'call.c': Caller, 'ctypes': ctypes_call.Caller}
 LANES = (2, 4, 8)   # LLVM makes several registers of one that this CPU does not have
 FMA = (True, False) if target.host()[2] else (False,)
 NEVER = 1 << 60     # threads from this many states on
-ANSWERED_BY_FALLBACK = object()
+FROM_FALLBACK = object()
 
 
 def fallback(*args, **named):
     """Stand for the NumPy path."""
-    return ANSWERED_BY_FALLBACK
+    return FROM_FALLBACK
 
 
 class Kernel:
@@ -63,10 +59,10 @@ class Kernel:
         return call(self.code.batch)(*map(pointers, (inputs, outputs)), blocks)
 
 
-def kernel_of_arm(question, target):
-    """Return the Kernel of a question to the bundled arm, for a target (lanes, fma)."""
+def kernel_of_arm(kernel, target):
+    """Return the Kernel of the bundled arm by name, for a target (lanes, fma)."""
     robot = Robot.from_urdf(ARM7, compile=False)
-    key = key_of(robot.model, question)
+    key = key_of(robot.model, kernel)
     shapes = {**state_shapes(robot.model, key), **uniform_shapes(robot.model, key)}
     values = {'gravity': robot.gravity, 'armature': np.linspace(0.1, 0.7, 7),
               'damping': robot.model.damping, 'friction': robot.model.friction}

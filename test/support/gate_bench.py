@@ -7,7 +7,7 @@ import pytest
 
 from dynamics_node.safety import Gate, Measured, Proposal, Refused, SafetySettings, State
 from support.gate_contract import Contract
-from support.safe_arm import HOME, NAMES, rules
+from support.safe_arm import HOME, NAMES, gate_limits
 
 PERIOD = 2.0 ** -9   # [s] of joint states; sums of it are exact
 # A gate that is soon through with everything
@@ -24,9 +24,9 @@ def steps(duration):
 class Bench:
     """An arm, a controller and a clock around a gate; attributes are what it is fed with next."""
 
-    def __init__(self, gate_rules=None, effort=None, **settings):
+    def __init__(self, limits=None, effort=None, **settings):
         self.settings = SafetySettings(**settings)
-        self.gate = Gate(gate_rules or rules(**settings))
+        self.gate = Gate(limits or gate_limits(**settings))
         self.contract = Contract(self.settings) if effort is None else Contract(
             self.settings, effort)
         self.now, self.delay = 1000.0, 0.0       # delay of the joint states [s]
@@ -76,12 +76,12 @@ class Bench:
         self.contract.passes(self.now)
         self._ask('disable', self.now)
 
-    def trip(self, text='an exception'):
+    def report_fault(self, text='an exception'):
         self.contract.passes(self.now)
-        self._ask('trip', self.now, text)
+        self._ask('report_fault', self.now, text)
 
-    def renew(self, new_rules):
-        self._ask('renew', new_rules)
+    def change_limits(self, limits):
+        self._ask('change_limits', limits)
 
     def _ask(self, call, *args):
         before = self.state
@@ -132,7 +132,7 @@ class Bench:
         before, seen = self.state, self.seen
         fresh = seen is not None and self.contract.is_fresh(self.now, seen)
         releases = self.gate.shutdown_sequence(self.now)
-        self.contract.legal(before, self.state, 'last')
+        self.contract.legal(before, self.state, 'shutdown_sequence')
         self.contract.exited(releases, seen.gravity if fresh else None, before is State.FAULT)
         assert self.gate.idle and self.gate.shutdown_sequence(self.now) == ()
         self.releases += releases

@@ -105,6 +105,6 @@ class Contract:
             active = (State.RAMPING_IN, State.ENABLED, State.RAMPING_OUT)
             other = {(State.RAMPING_IN, State.ENABLED), (State.RAMPING_OUT, State.DISABLED),
                      *((s, State.FAULT) for s in active)}
-            if call == 'last':
+            if call == 'shutdown_sequence':
                 other = {(s, State.DISABLED) for s in active}
             assert (before, after) in allowed.get(call, other), f'4: {before} {call} {after}'

@@ -4,9 +4,9 @@ import numpy as np
 
 from dynamics_node.identification import log_cholesky
 from dynamics_node.identification.parameters import (
-    robot_of,
-    torque_beyond_the_model,
-    values_of,
+    offset_and_stribeck_torque,
+    parameter_values,
+    robot_with_parameters,
 )
 from dynamics_node.identification.recording import Recording
 
@@ -31,7 +31,7 @@ def motion(n, samples, seed, speed=1.2, harmonics=5):
 def other_values(robot, layout, seed, spread=0.3):
     """Return parameters of a robot like this one: masses off by up to 30 %, rotors, friction."""
     rng = np.random.default_rng(seed)
-    values = values_of(robot, layout)
+    values = parameter_values(robot, layout)
     for i in range(len(layout.bodies)):
         x = log_cholesky.log_cholesky(values[layout.of_body(i)])
         x[0] += 0.5 * np.log(1.0 + rng.uniform(-spread, spread))
@@ -51,8 +51,8 @@ def recorded(robot, layout, values, samples, seed, noise=0.0, colour=None):
     :param colour: f(white noise) -> coloured noise.
     """
     t, q, v, a = motion(robot.nv, samples, seed)
-    tau = (robot_of(robot, layout, values).inverse_dynamics(q, v, a)
-           + torque_beyond_the_model(layout, values, v))
+    tau = (robot_with_parameters(robot, layout, values).inverse_dynamics(q, v, a)
+           + offset_and_stribeck_torque(layout, values, v))
     white = noise * np.random.default_rng(seed + 1000).normal(size=tau.shape)
     return Recording(robot.joint_names, t, q, v, a, tau + (white if colour is None
                                                            else colour(white)))

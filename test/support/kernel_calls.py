@@ -1,4 +1,4 @@
-"""Everything a robot can be asked, with arguments: what both paths have to agree on."""
+"""Calls of each kernel, compiled and in NumPy, with arguments."""
 
 from typing import NamedTuple
 
@@ -6,19 +6,14 @@ import numpy as np
 
 from dynamics_node.algorithms.inertial_parameters import body_inertia_rates
 from dynamics_node.algorithms.wrenches import body_wrenches
-from dynamics_node.kernels.derivative_specs import DERIVATIVES, FRAME_DERIVATIVES
-from dynamics_node.kernels.keys import (
-    FRAME_QUESTIONS,
-    QUESTIONS,
-    KernelKey,
-    has_kernel,
-    key_of,
-    state_shapes,
-)
+from dynamics_node.kernels.keys import KernelKey, has_kernel, key_of
+from dynamics_node.kernels.shapes import state_shapes
+from dynamics_node.kernels.spec import FRAME, ROBOT
+from dynamics_node.kernels.table import specs_of
 
 
-class Asked(NamedTuple):
-    """One call of a Robot's method, and the kernel that answers it."""
+class KernelCall(NamedTuple):
+    """One call of a Robot's method, and its kernel."""
 
     key: KernelKey
     arguments: dict
@@ -27,7 +22,7 @@ class Asked(NamedTuple):
         return f'{self.key}'
 
     def flat(self, model):
-        """Return the state inputs of the kernel on end, for a single state."""
+        """Return the state inputs of the kernel in one array, for a single state."""
         values = dict(self.arguments)
         for name in {'wrenches', 'dwrenches'} & set(values):
             values[name] = body_wrenches(model, values[name])
@@ -36,38 +31,43 @@ class Asked(NamedTuple):
         return np.concatenate([np.ravel(values[name]).astype(float)
                                for name in state_shapes(model, self.key)])
 
-    def answer(self, robot):
-        """Return the robot's answer as a list of arrays."""
-        return listed(getattr(robot, self.key.question)(**self.arguments))
+    def results(self, robot):
+        """Return the results of the call on a robot as a list of arrays."""
+        return listed(getattr(robot, self.key.kernel)(**self.arguments))
 
 
-def asked(robot, state, frame, pushed=(False, True), derivatives=False):
-    """Return every question as a list of Asked.
+def kernel_calls(robot, state, frame, with_wrenches=(False, True), derivatives=False):
+    """Return a KernelCall of every kernel.
 
     :param state: has q, v, a, tau, wrenches: single or batches.
-    :param frame: link of the questions about a frame, asked in both axes.
-    :param pushed: with wrenches or without, where a question takes them.
-    :param derivatives: those questions instead.
+    :param frame: link of the kernels about a frame, called in both axes.
+    :param with_wrenches: with wrenches or without, where a kernel takes them.
+    :param derivatives: those kernels instead.
     """
     values = _values(robot, state, frame)
     result = []
-    for name, question in (DERIVATIVES if derivatives else QUESTIONS).items():
-        if not has_kernel(robot.model, name):
+    for spec in _specs(ROBOT, derivatives):
+        if not has_kernel(robot.model, spec.name):
             continue
-        arguments = {part: values[part] for part in question.states}
-        for push in pushed if question.wrenches else (False,):
-            forces = {part: values[part] for part in question.wrenches} if push else {}
-            result.append(Asked(key_of(robot.model, name, pushed=push), {**arguments, **forces}))
-    for name, question in (FRAME_DERIVATIVES if derivatives else FRAME_QUESTIONS).items():
-        arguments = {part: values[part] for part in question.states}
-        for local in ({'local': False}, {'local': True}) if question.local else ({},):
-            key = key_of(robot.model, name, (frame, *local.values()))
-            result.append(Asked(key, {**arguments, 'frame': frame, **local}))
+        arguments = {part: values[part] for part in spec.inputs}
+        for wrenches in with_wrenches if spec.wrenches else (False,):
+            forces = {part: values[part] for part in spec.wrenches} if wrenches else {}
+            result.append(KernelCall(key_of(robot.model, spec.name, with_wrenches=wrenches),
+                                     {**arguments, **forces}))
+    for spec in _specs(FRAME, derivatives):
+        arguments = {part: values[part] for part in spec.inputs}
+        for local in ({'local': False}, {'local': True}) if spec.local else ({},):
+            key = key_of(robot.model, spec.name, (frame, *local.values()))
+            result.append(KernelCall(key, {**arguments, 'frame': frame, **local}))
     return result
 
 
+def _specs(subject, derivatives):
+    return [spec for spec in specs_of(subject) if spec.derivative == derivatives]
+
+
 def _values(robot, state, frame):
-    """Return an argument for every name of a state that a question may have."""
+    """Return a value for every input that a kernel may have."""
     values = {name: getattr(state, name) for name in ('q', 'v', 'a', 'tau', 'wrenches')}
     values['given'] = np.arange(robot.nv) % 3 == 0
     rng, n = np.random.default_rng(2), np.shape(state.v)[:-1]
@@ -79,6 +79,6 @@ def _values(robot, state, frame):
     return values
 
 
-def listed(answer):
+def listed(result):
     """Return one array or a tuple of arrays as a list."""
-    return list(answer) if isinstance(answer, tuple) else [answer]
+    return list(result) if isinstance(result, tuple) else [result]

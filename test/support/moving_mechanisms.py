@@ -14,10 +14,10 @@ from dynamics_node.example_robots import MECHANISMS
 from dynamics_node.identification import log_cholesky
 from dynamics_node.identification.loop_motion import LoopMotion
 from dynamics_node.identification.parameters import (
-    layout_of,
-    robot_of,
-    torque_beyond_the_model,
-    values_of,
+    offset_and_stribeck_torque,
+    parameter_layout,
+    parameter_values,
+    robot_with_parameters,
 )
 from dynamics_node.identification.recording import Recording, raw_recording
 
@@ -35,7 +35,7 @@ class Moved(NamedTuple):
     q: np.ndarray      # (N, nq)
     v: np.ndarray      # (N, nv)
     a: np.ndarray      # (N, nv)
-    places: np.ndarray   # of the motors in q
+    q_indices: np.ndarray   # of the motors in q
     motors: np.ndarray   # of the motors in v
     names: tuple         # of the motors
 
@@ -58,15 +58,15 @@ def moved(name, robot, samples, seed, size=None):
     size = (SIZES[name] if size is None else size) / np.sqrt(np.arange(1, 6))[:, None]
     A, B = size * rng.normal(size=(2, 5, len(loops.names)))
     s, c = np.sin(np.outer(time, w)), np.cos(np.outer(time, w))
-    q = loops.followed(s @ A + c @ B + MIDDLES.get(name, 0.0), loops.home)
+    q = loops.follow(s @ A + c @ B + MIDDLES.get(name, 0.0), loops.home)
     motion = loops.motion(q, (c * w) @ A - (s * w) @ B, -(s * w * w) @ A - (c * w * w) @ B)
-    return Moved(time, *motion[:3], loops.places, loops.independent, loops.names)
+    return Moved(time, *motion[:3], loops.q_indices, loops.independent, loops.names)
 
 
 def other_mechanism(robot, seed=1):
     """Return (layout, parameters) of one like this: masses off by up to 30 %, rotors, friction."""
-    layout, rng = layout_of(robot), np.random.default_rng(seed)
-    values, motors = values_of(robot, layout), ~np.array(layout.passive)
+    layout, rng = parameter_layout(robot), np.random.default_rng(seed)
+    values, motors = parameter_values(robot, layout), ~np.array(layout.passive)
     for i in range(len(layout.bodies)):
         x = log_cholesky.log_cholesky(values[layout.of_body(i)])
         x[0] += 0.5 * np.log(1.0 + rng.uniform(-0.3, 0.3))
@@ -83,9 +83,9 @@ def other_mechanism(robot, seed=1):
 
 def torques(robot, layout, values, motion):
     """Return the motors' torques along a motion, zero at passive joints, (N, nv)."""
-    true = robot_of(robot, layout, values)
+    true = robot_with_parameters(robot, layout, values)
     found = true.constrained_inverse_dynamics(motion.q, motion.v, motion.a, choice='least_torque')
-    offsets = torque_beyond_the_model(layout, values, motion.v)
+    offsets = offset_and_stribeck_torque(layout, values, motion.v)
     return found.tau + np.where(LoopMotion(robot).active, offsets, 0.0)
 
 

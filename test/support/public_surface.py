@@ -19,15 +19,15 @@ from dynamics_node.control.spline import MotionSample, Spline, times_between
 from dynamics_node.control.task_reference import task_reference
 from dynamics_node.control.trajectory_torques import trajectory_torques
 from dynamics_node.example_robots import ARM7
-from dynamics_node.identification.excitation import ExcitationSettings, excitation
-from dynamics_node.identification.from_recording import identify_recording
-from dynamics_node.identification.identify import Options, identify
+from dynamics_node.identification.csv_files import read_csv
+from dynamics_node.identification.excitation_search import ExcitationSettings, excitation
 from dynamics_node.identification.payload_fit import identify_payload
-from dynamics_node.identification.prepare import prepare
-from dynamics_node.identification.read_csv import read_csv
+from dynamics_node.identification.preparation import prepare
 from dynamics_node.identification.recording import Recording, raw_recording
+from dynamics_node.identification.recording_fit import identify_recording
+from dynamics_node.identification.robot_fit import IdentificationOptions, identify
 from dynamics_node.identification.static_poses import StaticPoses
-from dynamics_node.identification.write_back import write_back
+from dynamics_node.identification.urdf_write_back import write_back
 from dynamics_node.observer.contact import ContactFlag
 from dynamics_node.observer.effort_meaning import meaning_of
 from dynamics_node.observer.momentum import MomentumObserver, external_torques
@@ -110,8 +110,10 @@ FUNCTIONS = [
 # Records that are read when they are used: their fields are arguments.
 RECORDS = {
     'excitation.Settings': (ExcitationSettings, lambda it: excitation(two_joints(), it)),
-    'identify.Options': (Options, lambda it: identify(two_joints(), recordings()[1], it)),
-    'Semantics': (DriverCompensation, lambda it: Controller(arm(), semantics=it)),
+    'identify.options': (IdentificationOptions,
+                         lambda it: identify(two_joints(), recordings()[1], it)),
+    'DriverCompensation': (DriverCompensation,
+                           lambda it: Controller(arm(), driver_compensation=it)),
     'StaticPoses': (StaticPoses, lambda it: identify_payload(arm(), it, 'tool0')),
     'Motion': (MotionSample, lambda it: OBJECTS['Controller']().torque(Q, Q, it)),
 }
@@ -120,13 +122,14 @@ INSIDE = {
     'Task.refuse', 'Task.sized', 'Bound.refuse', 'Bound.limits', 'FrameMotion.rows',
     'Tracking.rows', 'Reference',
     # A thousand times a second, by the node, with its own clock and records.
-    'Gate.enable', 'Gate.disable', 'Gate.step', 'Gate.tick', 'Gate.trip', 'Gate.shutdown_sequence',
+    'Gate.enable', 'Gate.disable', 'Gate.step', 'Gate.tick', 'Gate.report_fault',
+    'Gate.shutdown_sequence',
 }
 # Functions of the same modules that other parts of the library call, with arguments it has checked.
 HELPERS = {
     'as_dict', 'balance', 'bare', 'bound_rows', 'changed_links', 'check_one_axis', 'check_reals',
     'check_times', 'checked', 'demand', 'driver_terms', 'effort_limit', 'frame_of',
-    'friction_to_send', 'gravity_torque', 'motor_names', 'neutral', 'of_joints', 'parts_of',
+    'friction_to_send', 'gravity_torque', 'motor_names', 'neutral', 'select_joints', 'parts_of',
     'per_dof', 'rotation_of', 'row_names', 'selection', 'setting', 'size', 'task_rows', 'validate',
     'write_csv', 'write_table',
 }
@@ -145,7 +148,7 @@ SAMPLES = {
     'target': Target('tool0', position=(0.3, 0.1, 0.5)),
 }
 MADE = {   # anew for each call, or not before they are needed
-    'robot': arm, 'model': lambda: arm().model, 'rules': lambda: ReferenceLimits.of(arm()),
+    'robot': arm, 'model': lambda: arm().model,
     'limits': lambda: limits_of(arm()), 'proposal': _proposal,
     'meaning': lambda: meaning_of(arm(), 'motor_torque'),
     'raw': lambda: recordings()[0], 'recording': lambda: recordings()[1],
@@ -165,9 +168,10 @@ OTHERS = {
     'excitation': {'settings': ExcitationSettings(iterations=0, harmonics=2, seconds=0.0)},
     'excitation.Settings': {'iterations': 0, 'harmonics': 2, 'seconds': 0.0},
 }
-RULES = {'rules': lambda: gate_limits_of(limits_of(arm()))}
+GATE_LIMITS = {'limits': lambda: gate_limits_of(limits_of(arm()))}
 OTHERS_MADE = {
-    'Gate': RULES, 'Gate.renew': RULES,
+    'Gate': GATE_LIMITS, 'Gate.change_limits': GATE_LIMITS,
+    'Reference.hold': {'limits': lambda: ReferenceLimits.of(arm())},
     'StaticPoses': {'joint_names': lambda: arm().joint_names, 'q': lambda: static_poses().q,
                     'tau': lambda: static_poses().tau},
     'identify_payload': {'recording': static_poses},

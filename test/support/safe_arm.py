@@ -43,6 +43,6 @@ ROBOT = robot()
 LIMITS = limits_of(ROBOT)
 
 
-def rules(**settings):
+def gate_limits(**settings):
     """Return the robot's rules with these settings."""
     return gate_limits_of(LIMITS, SafetySettings(**settings))

@@ -37,11 +37,11 @@ def tree(seed, base, mimic, **options):
     return specimen(robot, rng, ('l0', 'l2'))
 
 
-def specimen(robot, rng, pushed, n=None):
+def specimen(robot, rng, links_with_wrenches, n=None):
     """Return the robot with a random state, or n of them, and wrenches on some links."""
     def draw(size):
         return rng.normal(size=size if n is None else (n, size))
     q = robot.random_configuration(rng) if n is None else np.array(
         [robot.random_configuration(rng) for _ in range(n)])
     return random_trees.Specimen(robot, rng, q, *(draw(robot.nv) for _ in range(3)),
-                                 {link: draw(6) for link in pushed})
+                                 {link: draw(6) for link in links_with_wrenches})

@@ -6,7 +6,7 @@ from support.standing_robots import BOUNDS, FEET, solo12, state
 
 from dynamics_node.constrained.constraint import Constraint
 from dynamics_node.task_space.bounds import Bound
-from dynamics_node.task_space.conflicts import Group, conflicting
+from dynamics_node.task_space.conflicts import RowGroup, conflicting
 from dynamics_node.task_space.qp import solve_qp
 from dynamics_node.task_space.tasks import Task
 
@@ -14,7 +14,7 @@ NOTHING = np.zeros((0, 2)), np.zeros(0)
 
 
 def group(name, row, lower, upper):
-    return Group(name, np.array([row], dtype=float), np.array([lower]), np.array([upper]))
+    return RowGroup(name, np.array([row], dtype=float), np.array([lower]), np.array([upper]))
 
 
 def test_two_of_many_contradict_each_other():
@@ -36,7 +36,7 @@ def test_the_set_is_minimal(seed):
     """Together they cannot hold; without any one of them they can."""
     rng = np.random.default_rng(seed)
     G, limit = rng.normal(size=(12, 4)), rng.uniform(-1.5, 0.2, size=12)
-    groups = [Group(f'{k}', G[k:k + 1], np.array([-np.inf]), limit[k:k + 1]) for k in range(12)]
+    groups = [RowGroup(f'{k}', G[k:k + 1], np.array([-np.inf]), limit[k:k + 1]) for k in range(12)]
     names = conflicting(groups, np.zeros((0, 4)), np.zeros(0))
     rows = [int(name) for name in names]
 

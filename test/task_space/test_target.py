@@ -90,7 +90,7 @@ def test_weights_decide_between_what_cannot_both_be_had():
 
 
 BAD = [
-    (dict(frame='tip'), 'asks for nothing'),
+    (dict(frame='tip'), 'is empty'),
     (dict(frame='tip', position=(0.0, 1.0)), 'position'),
     (dict(frame='tip', position=(0.0, 1.0, np.nan)), 'position'),
     (dict(frame='tip', orientation=(0.0, 0.0, 0.0, 2.0)), 'norm 2'),

@@ -8,17 +8,25 @@ from typing import Any, NamedTuple, TypeVar
 
 import numpy as np
 
-from dynamics_node.identification.from_recording import identify_recording
-from dynamics_node.identification.identify import Options
+from dynamics_node.identification.loop_equations import has_loops
 from dynamics_node.identification.loop_recording import with_gravity
-from dynamics_node.identification.loop_rows import has_loops
-from dynamics_node.identification.parameters import layout_of, robot_of, values_of
+from dynamics_node.identification.parameters import (
+    parameter_layout,
+    parameter_values,
+    robot_with_parameters,
+)
 from dynamics_node.identification.payload_fit import identify_payload
-from dynamics_node.identification.read_recording import TOPIC, read_recording
-from dynamics_node.identification.recording import of_joints
+from dynamics_node.identification.recording import select_joints
+from dynamics_node.identification.recording_files import TOPIC, read_recording
+from dynamics_node.identification.recording_fit import identify_recording
+from dynamics_node.identification.robot_fit import IdentificationOptions
 from dynamics_node.identification.static_poses import StaticPoses
 from dynamics_node.observer.effort_meaning import Meaning
-from dynamics_node.reports.identification_files import make_folder, texts_of, write_files
+from dynamics_node.reports.identification_files import (
+    make_folder,
+    texts_of,
+    write_identification_files,
+)
 from dynamics_node.robot.robot import Robot
 from dynamics_node.ros.state.joint_state_buffer import recording_of
 
@@ -60,7 +68,7 @@ class IdentifyJob(NamedTuple):
     recording: str           # path; empty: the joint states of the buffer
     topic: str = TOPIC
     meaning: Meaning | None = None   # of efforts in the buffer
-    options: Options = Options()
+    options: IdentificationOptions = IdentificationOptions()
     cutoff: float | None = None
     output: str = ''         # folder; empty: no files
 
@@ -74,23 +82,24 @@ class IdentifyJob(NamedTuple):
         if self.recording:
             raw = read_recording(self.recording, self.topic)
         else:
-            raw = torques_of(robot, self.meaning, of_joints(robot, recording_of(joint_states)))
+            raw = torques_of(robot, self.meaning, select_joints(robot, recording_of(joint_states)))
             if not self.meaning.motor_side:
                 robot, warnings = without_drives(robot), (BEHIND_THE_GEAR,)
         done = identify_recording(robot, raw, self.options, self.cutoff, progress, tell)
         if warnings:
             done = with_drives_of(self.robot, done)
-        done = done._replace(ready=done.ready._replace(
-            warnings=(*warnings, *done.ready.warnings)))
-        urdf, friction = texts_of(self.urdf, done.found)
-        files = write_files(self.output, self.urdf, self.robot, raw, done) if self.output else []
-        found, residuals = done.found, done.found.residuals
+        done = done._replace(prepared=done.prepared._replace(
+            warnings=(*warnings, *done.prepared.warnings)))
+        urdf, friction = texts_of(self.urdf, done.result)
+        files = write_identification_files(self.output, self.urdf, self.robot, raw,
+                                           done) if self.output else []
+        found, residuals = done.result, done.result.residuals
         loops = () if found.loops is None else str(found.loops).splitlines()
         return Outcome(
             found.layout.names, found.layout.units, found.before, found.values,
-            found.spread.sigma, found.spread.told, found.rows,
+            found.spread.sigma, found.spread.determined, found.rows,
             residuals.validation_before, residuals.validation_after, residuals.gain,
-            found.condition, len(done.ready.recording.time), urdf, friction, _drive(found),
+            found.condition, len(done.prepared.recording.time), urdf, friction, _drive(found),
             (*loops, *done.warnings), files)
 
 
@@ -111,7 +120,7 @@ class PayloadJob(NamedTuple):
             robot = without_drives(robot)
         if self.poses is not None:
             return identify_payload(robot, torques_of(robot, self.meaning, self.poses), self.frame)
-        motions = [torques_of(robot, self.meaning, of_joints(robot, recording_of(each)))
+        motions = [torques_of(robot, self.meaning, select_joints(robot, recording_of(each)))
                    if each else None
                    for each in (joint_states[self.unloaded:], joint_states[:self.unloaded])]
         return identify_payload(robot, motions[0], self.frame, motions[1])
@@ -137,21 +146,21 @@ def torques_of(robot: Robot, meaning: Meaning | None, raw: Samples) -> Samples:
 
 def without_drives(robot: Robot) -> Robot:
     """Return the robot without rotors and friction, for torques measured behind the gears."""
-    layout = layout_of(robot)
-    values = values_of(robot, layout)
+    layout = parameter_layout(robot)
+    values = parameter_values(robot, layout)
     for kind in DRIVE_PARAMETERS:
         values[layout.each(kind)] = 0.0
-    return robot_of(robot, layout, values)
+    return robot_with_parameters(robot, layout, values)
 
 
 def with_drives_of(robot: Robot, done: Any) -> Any:
     """Return an identification with rotors and friction of the robot before."""
-    found = done.found
-    values, known = found.values.copy(), values_of(robot, layout_of(robot))
+    found = done.result
+    values, known = found.values.copy(), parameter_values(robot, parameter_layout(robot))
     for kind in DRIVE_PARAMETERS:
-        values[found.layout.each(kind)] = known[layout_of(robot).each(kind)]
-    return done._replace(found=found._replace(
-        values=values, robot=robot_of(robot, found.layout, values)))
+        values[found.layout.each(kind)] = known[parameter_layout(robot).each(kind)]
+    return done._replace(result=found._replace(
+        values=values, robot=robot_with_parameters(robot, found.layout, values)))
 
 
 def _drive(found: Any) -> dict[str, dict[str, float]]:

@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 
 from dynamics_node.checks import named_numbers
 from dynamics_node.errors import DynamicsError
-from dynamics_node.ros.parameters.declaration import parameter, three_numbers
+from dynamics_node.parameter import check_parameter, parameter, three_numbers
 from dynamics_node.ros.parameters.observer import ObserverParameters
 from dynamics_node.ros.parameters.torque import TorqueParameters
 from dynamics_node.safety import SafetySettings
@@ -87,20 +87,12 @@ def checked(values: Mapping[str, Any]) -> NodeParameters:
     :raise DynamicsError: names the parameter that is wrong, and the valid values.
     """
     for name, f in DECLARED.items():
-        value, meta = values[name], f.metadata
+        value = values[name]
         if value is None:  # [] in a parameters file has no type in ROS, hence no value
             default = list(f.default) if isinstance(f.default, tuple) else f.default
             raise DynamicsError(f'{name} has no value, as [] in a parameters file; expected one '
                                 f'such as {default!r}')
-        if meta['one_of'] and value not in meta['one_of']:
-            raise DynamicsError(f"{name} is '{value}'; valid choices are "
-                                f"{', '.join(meta['one_of'])}")
-        if meta['bounds']:
-            least, greatest = meta['bounds']
-            if not least <= value <= greatest:
-                raise DynamicsError(f'{name} is {value}; expected {least:g} to {greatest:g}')
-        if meta.get('check'):
-            meta['check'](name, value)
+        check_parameter(name, value, f)
     return NodeParameters(*(kind(**{f.name: _plain(values[section + f.name]) for f in fields(kind)})
                     for section, kind in SECTIONS.items()))
 
@@ -120,7 +112,7 @@ def declare(node: 'Node') -> None:
                 ] if meta['bounds'] else []
         default = list(f.default) if isinstance(f.default, tuple) else f.default
         node.declare_parameter(name, default, ParameterDescriptor(
-            description=meta['text'] + choices, read_only=meta.get('read_only', False),
+            description=meta['text'] + choices, read_only=meta['read_only'],
             floating_point_range=span))
 
 

@@ -6,8 +6,8 @@ from dynamics_node.checks import named_numbers
 from dynamics_node.observer.contact import CLEAR_TIME, HYSTERESIS, SET_TIME, ContactFlag
 from dynamics_node.observer.effort_meaning import MEANINGS, meaning_of
 from dynamics_node.observer.momentum import BANDWIDTH, MomentumObserver
+from dynamics_node.parameter import not_negative, parameter
 from dynamics_node.robot.robot import Robot
-from dynamics_node.ros.parameters.declaration import not_negative, parameter
 
 
 @dataclass(frozen=True)

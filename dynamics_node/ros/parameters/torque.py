@@ -18,12 +18,8 @@ from dynamics_node.control.reference_limits import (
 )
 from dynamics_node.errors import DynamicsError
 from dynamics_node.model.model import WORLD
+from dynamics_node.parameter import not_negative, parameter, three_numbers
 from dynamics_node.robot.robot import Robot
-from dynamics_node.ros.parameters.declaration import (
-    not_negative,
-    parameter,
-    three_numbers,
-)
 from dynamics_node.safety import GateLimits, SafetySettings, gate_limits_of, limits_of
 
 GAINS = ('frequency', 'kp_kd')

@@ -10,11 +10,11 @@ import numpy as np
 from dynamics_node.action import Identify
 from dynamics_node.checks import named_numbers
 from dynamics_node.errors import DynamicsError
-from dynamics_node.identification.fit import METHODS
-from dynamics_node.identification.identify import Options
-from dynamics_node.identification.read_recording import TOPIC
-from dynamics_node.identification.recording import check_one_axis, of_joints
-from dynamics_node.identification.static_poses import StaticPoses, poses_of
+from dynamics_node.identification.linear_fit import METHODS
+from dynamics_node.identification.recording import check_one_axis, select_joints
+from dynamics_node.identification.recording_files import TOPIC
+from dynamics_node.identification.robot_fit import IdentificationOptions
+from dynamics_node.identification.static_poses import StaticPoses, select_pose_joints
 from dynamics_node.model.model import WORLD
 from dynamics_node.observer.effort_meaning import Meaning, meaning_of
 from dynamics_node.robot.robot import Robot
@@ -57,7 +57,7 @@ def identify_job(node_state: NodeState, goal: Identify.Goal) -> IdentifyJob:
             raise DynamicsError(f'duration is {goal.duration:g} s; expected {SHORTEST:g} to '
                                 f'{LONGEST:g}, or the path of a recording')
     return IdentifyJob(robot, node_state.current_robot.text, goal.recording, goal.topic or TOPIC,
-                       meaning, Options(**options), goal.cutoff or None, goal.output)
+                       meaning, IdentificationOptions(**options), goal.cutoff or None, goal.output)
 
 
 def fill_result(result: Identify.Result, outcome: Outcome) -> Identify.Result:
@@ -94,7 +94,7 @@ def identify_payload(node_state: NodeState, request: IdentifyPayload.Request,
         samples.unloaded = _last(node_state, request)
     elif request.question == 'pose':
         # Efforts stay as measured: PayloadJob converts all poses to torques at once.
-        raw = of_joints(robot, recording_of(_last(node_state, request)))
+        raw = select_joints(robot, recording_of(_last(node_state, request)))
         samples.add(mean_pose(raw, _approach(robot, raw.joint_names, request)))
     else:
         return _deferred(node_state, robot, samples, request, response)
@@ -187,7 +187,7 @@ def _given(robot: Robot, request: IdentifyPayload.Request) -> StaticPoses | None
         return None
     names = tuple(request.joint_names) or robot.joint_names
     rows = len(request.position) // len(names)
-    return poses_of(robot, StaticPoses(
+    return select_pose_joints(robot, StaticPoses(
         names, _rows(robot, request, 'position', rows), _rows(robot, request, 'effort', rows),
         _rows(robot, request, 'approach', rows)))
 
@@ -199,7 +199,7 @@ def _approach(robot: Robot, joint_names: tuple[str, ...],
     if rows is None:
         return None
     names = tuple(request.joint_names) or robot.joint_names
-    given = poses_of(robot, StaticPoses(names, rows, rows, rows))
+    given = select_pose_joints(robot, StaticPoses(names, rows, rows, rows))
     signs = dict(zip(given.joint_names, given.approach[0]))
     return np.array([signs.get(name, 0.0) for name in joint_names])
 

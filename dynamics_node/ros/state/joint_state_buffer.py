@@ -7,7 +7,7 @@ from operator import itemgetter
 from typing import Any
 
 from dynamics_node.errors import DynamicsError
-from dynamics_node.identification.read_bag import merged, row_of
+from dynamics_node.identification.bag_files import field_or_nan, merge_joint_states
 from dynamics_node.ros.state.measured_state import RESTART
 
 KEPT = 60.0          # [s] that are stored by default
@@ -81,5 +81,5 @@ def recording_of(kept: Iterable[tuple[int, bytes]]) -> Any:
         rows = series.setdefault(names, ([], [], []))
         rows[0].append(stamp)
         rows[1].append(stamp)
-        rows[2].append([row_of(values, len(names)) for values in quantities])
-    return merged('joint_states', series)
+        rows[2].append([field_or_nan(values, len(names)) for values in quantities])
+    return merge_joint_states('joint_states', series)

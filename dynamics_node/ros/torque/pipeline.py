@@ -112,7 +112,7 @@ class TorquePipeline:
             limits = gate_limits(robot, self.parameters, self.settings)
         except DynamicsError as error:  # the parameters fit the robot before
             self._problem = str(error)
-        self.gate.renew(limits)
+        self.gate.change_limits(limits)
 
     def _use_robot(self, robot: Robot) -> None:
         """Make the controller of a robot; a payload in transition makes many."""
@@ -239,7 +239,7 @@ class TorquePipeline:
         if not isinstance(error, DynamicsError):
             self._log_error(f'the torque could not be computed, please report this:\n'
                             f'{traceback.format_exc()}')
-        self.gate.trip(now, f'the torque could not be computed: {error}')
+        self.gate.report_fault(now, f'the torque could not be computed: {error}')
         return self.gate.tick(now)
 
     def _proposal(self, now: float, measured: MeasuredSnapshot) -> Proposal | None:

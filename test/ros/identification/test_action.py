@@ -15,7 +15,7 @@ from support.remote_node import joint_state, wait_until
 from dynamics_node import Robot
 from dynamics_node.action import Identify
 from dynamics_node.example_robots import MECHANISMS
-from dynamics_node.identification.read_csv import read_csv, write_csv
+from dynamics_node.identification.csv_files import read_csv, write_csv
 from dynamics_node.identification.recording import raw_recording
 
 FASTER = 5.0    # than life do stamps run: what counts is what they say

@@ -100,14 +100,14 @@ def test_the_node_identifies_the_arm_that_it_moves(loop, truth, tmp_path):
     from dynamics_node import Robot
     from dynamics_node.control.spline import Spline
     from dynamics_node.example_robots import ARM7
-    from dynamics_node.identification.excitation import ExcitationSettings, excitation
-    from dynamics_node.identification.trajectory_files import samples
+    from dynamics_node.identification.excitation_search import ExcitationSettings, excitation
+    from dynamics_node.identification.trajectory_files import sample_trajectory
     fast = fast_motion(1.6, 2.7)
     before = tracked(loop, fast, COMPUTED)
 
     trajectory = excitation(Robot.from_urdf(ARM7), ExcitationSettings(
         margin=0.3, iterations=0, seconds=0.0)).trajectory   # the first that keeps within limits
-    motion = Spline(*samples(trajectory))
+    motion = Spline(*sample_trajectory(trajectory))
     loop.place(motion.positions[0])
     loop.enable(SPRINGS)
     loop.follow(motion, start=LEAD)

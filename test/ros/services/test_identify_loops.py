@@ -11,8 +11,8 @@ from support.remote_node import joint_state
 from dynamics_node import Robot
 from dynamics_node.action import Identify
 from dynamics_node.example_robots import MECHANISMS
+from dynamics_node.identification.loop_equations import project
 from dynamics_node.identification.loop_motion import LoopMotion
-from dynamics_node.identification.loop_rows import project
 from dynamics_node.ros.parameters.observer import ObserverParameters
 from dynamics_node.ros.services.identify import identify_job
 
@@ -88,7 +88,7 @@ def test_static_poses_of_the_drives_tell_what_a_platform_holds():
     q = loops.random_states(np.random.default_rng(1), 6).q
     tau = project(loops, q, robot.with_payload('load', 'platform', **LOAD).gravity_torque(q))
     reply = ask(node_state, 'identify_payload', question='poses', frame='platform',
-                joint_names=list(loops.names), position=q[:, loops.places].ravel().tolist(),
+                joint_names=list(loops.names), position=q[:, loops.q_indices].ravel().tolist(),
                 effort=tau.ravel().tolist())
     assert reply.payload.m == pytest.approx(LOAD['mass'], rel=1e-4)
     np.testing.assert_allclose([reply.payload.com.x, reply.payload.com.y, reply.payload.com.z],

@@ -109,10 +109,10 @@ def test_a_stream_that_falls_silent():
         for _ in range(20):
             rig.pipeline.follow_task(**here(rig, twist=(0.02, 0, 0, 0, 0, 0)))
             rig.step()
-        assert rig.pipeline._reference.at(rig.pipeline.now()).moving.twist[0] > 0.0
+        assert rig.pipeline._reference.at(rig.pipeline.now()).pose_motion.twist[0] > 0.0
         rig.run(rig.settings.max_reference_age + 0.4)
     assert patient.state == 'enabled'
-    assert not patient.pipeline._reference.at(patient.pipeline.now()).moving.twist.any()
+    assert not patient.pipeline._reference.at(patient.pipeline.now()).pose_motion.twist.any()
     assert strict.state == 'fault' and 'max_reference_age' in strict.reason
 
 

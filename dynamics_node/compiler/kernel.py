@@ -1,0 +1,106 @@
+"""Compile a program to object code; load object code and test it against the program."""
+
+import gc
+from collections.abc import Collection, Iterator, Sequence
+from contextlib import contextmanager
+from typing import NamedTuple
+
+import numpy as np
+
+from dynamics_node.compiler import target
+from dynamics_node.compiler.ctypes_call import functions as functions_at
+from dynamics_node.compiler.ctypes_call import pointers
+from dynamics_node.compiler.lower import instructions, lower
+from dynamics_node.compiler.trace import Program, evaluate
+
+LARGE = 1500  # instructions, see target.compile_ir
+
+
+class Kernel(NamedTuple):
+    """Machine code of one program."""
+
+    code: target.Loaded                  # keeps the code in memory
+    lanes: int                           # states per block of a batch
+    inputs: tuple[int, ...]              # sizes of the state inputs
+    outputs: tuple[tuple[int, ...], ...]  # shapes of the results
+    operations: int                      # floating-point instructions of the program
+
+
+def compile_program(program: Program, uniform: Collection[str], sample: Sequence[np.ndarray],
+                    agreement: float, packed: bool = True) -> tuple[dict, bytes]:
+    """Return (description, object code); the description is plain data for load().
+
+    The last output block of the program holds the margins.
+
+    :param uniform: names of the inputs that are the same for all states of a batch.
+    :param sample: an array per input, to test the code with.
+    :param agreement: allowed difference of code and program, relative to the largest number.
+    :param packed: False compiles without SLP packing.
+    """
+    _, lanes, fma = target.host()
+    with no_garbage_collection():
+        text = lower(program, lanes, uniform, fma, margins=1, packed=packed)
+    code = target.compile_ir(text, large=instructions(program) > LARGE)
+    with np.errstate(all='ignore'):  # values that are not finite are refused at run time
+        expected = evaluate(program, np.concatenate([np.ravel(part) for part in sample]))
+    description = {
+        'lanes': lanes, 'operations': instructions(program),
+        'inputs': [size for name, size in program.inputs if name not in uniform],
+        'outputs': [list(shape) for shape in program.shapes[:-1]],
+        'sample': [np.ravel(part).tolist() for part in sample],
+        'expected': [np.ravel(part).tolist() for part in expected[:-1]],
+        'refused': not bool(np.all(expected[-1] > 0.0)),
+        'agreement': agreement,
+    }
+    return description, code
+
+
+@contextmanager
+def no_garbage_collection() -> Iterator[None]:
+    """Switch the garbage collector off: searching symbols, in vain, takes a third of the time.
+
+    One thread compiles at a time, and Python is not forked meanwhile (see worker.py).
+    """
+    collecting = gc.isenabled()
+    gc.disable()
+    try:
+        yield
+    finally:
+        if collecting:
+            gc.enable()
+
+
+def load(description: dict, code: bytes) -> Kernel | None:
+    """Return the Kernel, or None if the code is damaged or fails its test."""
+    try:
+        loaded = target.Loaded(code)
+        kernel = Kernel(loaded, description['lanes'], tuple(description['inputs']),
+                        tuple(map(tuple, description['outputs'])), description['operations'])
+        return kernel if _passes_test(loaded, description) else None
+    except (RuntimeError, LookupError, TypeError, ValueError):
+        return None  # no object code (LLVM raises RuntimeError), or another description
+
+
+def _passes_test(loaded, description):
+    """Return whether single and batch code give the expected results at the sample."""
+    sample = [np.array(part) for part in description['sample']]
+    states = len(description['inputs'])
+    rows = description['lanes']
+    single, batch = functions_at(loaded.single, loaded.batch)
+    one = [np.empty(max(1, len(part))) for part in description['expected']]
+    many = [np.empty((rows + 1) * len(part) + rows) for part in description['expected']]
+    batches = [np.concatenate([np.tile(part, rows + 1), np.zeros(rows)])
+               for part in sample[:states]]
+    bad = [single(pointers(sample), pointers(one)) != 0,
+           batch(pointers([*batches, *sample[states:]]), pointers(many), 1) != 0]
+    if description['refused'] or not np.isfinite(np.concatenate(description['expected'])).all():
+        return all(bad)  # the sample has no result: the code has to report that
+    return not any(bad) and all(
+        _agree(part, want, description['agreement'])
+        for got, all_rows, want in zip(one, many, map(np.array, description['expected']))
+        for part in (got[:len(want)], all_rows[:len(want)],
+                     all_rows[(rows - 1) * len(want):rows * len(want)]))
+
+
+def _agree(got, want, agreement):
+    return np.abs(got - want).max(initial=0.0) <= agreement * np.abs(want).max(initial=1.0)

@@ -1,0 +1,36 @@
+"""Write identified armature and friction as a ROS parameter file of the node.
+
+Armature, damping and dry friction of every joint, each as `joint=value joint=value ...`, and the
+speed over which the fitted friction changes its sign. Torque offsets are written as a comment:
+they may be sensor errors, and the node must not command them.
+"""
+
+import numpy as np
+
+from dynamics_node.identification.parameters import ParameterLayout
+
+HEAD = '# IdentifiedRecording by dynamics_node; load it with --params-file.\n'
+KEYS = {  # parameter of the node -> kind in the parameter vector, meaning
+    'armature': ('armature', 'rotor inertia x gear ratio^2 [kg m^2 or kg]'),
+    'damping': ('viscous', 'viscous friction [N m s/rad or N s/m]'),
+    'dry_friction': ('coulomb', 'Coulomb friction [N m or N]')}
+DIGITS = 9
+
+
+def friction_yaml(layout: ParameterLayout, values: np.ndarray) -> str:
+    """Return the text of a ROS parameter file with armature and friction.
+
+    :param layout, values: of an Identification.
+    """
+    lines = ['/**/dynamics_node:', '  ros__parameters:', '    friction: true',
+             f'    friction_speed: {float(layout.friction_speed)!r}']
+    for key, (kind, meaning) in KEYS.items():
+        lines += [f'    # {meaning}', f'    {key}: "{_named(layout, values, kind)}"']
+    lines += ['    # Constant torque of each joint [N m or N], which the node does not use:',
+              f'    # {_named(layout, values, "offset")}']
+    return HEAD + '\n'.join(lines) + '\n'
+
+
+def _named(layout, values, kind):
+    return ' '.join(f'{joint}={value:.{DIGITS}g}'
+                    for joint, value in zip(layout.joints, values[layout.each(kind)]))

@@ -1,0 +1,157 @@
+"""Fit base parameters to torques by ordinary, weighted or robust least squares.
+
+Ordinary: all torques have the same weight. Weighted: the torque of each joint is weighted by its
+noise, estimated from the residuals of the ordinary fit. Robust: in addition, each sample is
+weighted by its residual (iteratively reweighted least squares), so that spikes and collisions
+have little influence.
+"""
+
+from collections.abc import Callable
+from typing import NamedTuple
+
+import numpy as np
+
+from dynamics_node.errors import DynamicsError, shown
+from dynamics_node.identification.identifiability import BaseParameters
+from dynamics_node.identification.loop_equations import row_rms
+from dynamics_node.identification.noise import Noise, median_sigma, residual_noise
+from dynamics_node.identification.recording import Recording
+from dynamics_node.identification.sequential_qr import (
+    TriangularFactors,
+    misfit,
+    residuals,
+    triangular_factors,
+)
+from dynamics_node.robot.robot import Robot
+
+METHODS = ('ordinary', 'weighted', 'robust')
+LOSSES = ('huber', 'bisquare')
+TUNING = {'huber': 1.345, 'bisquare': 4.685}  # 95 % efficiency for normal noise
+MAX_ROUNDS = 20            # of reweighting
+SETTLED = 1e-2             # of a standard deviation: smaller changes end the reweighting
+RANK_TOLERANCE = 1e-10     # singular values below this share of the largest count as zero
+ROUNDING = 1e-9            # of a joint's torque: the least noise that is assumed
+
+
+class TriangularProblem(NamedTuple):
+    """min |R x - z| over all samples, each row of torques in units of its effective noise."""
+
+    R: np.ndarray    # (b, b)
+    z: np.ndarray    # (b,)
+
+
+class LinearFit(NamedTuple):
+    """Base parameters of an unconstrained fit."""
+
+    values: np.ndarray        # (b,)
+    problem: TriangularProblem
+    spread: np.ndarray        # (b, b) Q with Q'Q = covariance of R'z; R if weights match the noise
+    noise: Noise
+    rounds: int               # of reweighting
+
+
+def linear_fit(robot: Robot, base: BaseParameters, recording: Recording, start: np.ndarray,
+               method: str = 'weighted', loss: str = 'huber', factor: int = 1,
+               progress: Callable[[float, str], None] | None = None) -> LinearFit:
+    """Return the LinearFit of a recording.
+
+    :param start: (b,) base parameters, kept where the data determine nothing.
+    :param factor: of decimation, see decimation.py.
+    :param progress: f(share, text); may raise to stop.
+    """
+    _check(method, loss)
+    report = progress or (lambda share, text: None)
+    factors = triangular_factors(robot, base, recording, factor,
+                         tick=lambda s: report(0.5 * s, 'reading the recording'))
+    floor = ROUNDING * row_rms(recording.tau[:, base.rows])
+    x = solve_least_squares(weighted_problem(base, factors, np.ones(len(base.depends))), start)
+    rounds = 0
+    if method == 'robust':
+        x, factors, rounds = _reweighted(robot, base, recording, x, floor, start, loss, factor,
+                                         report)
+    (left,) = residuals(robot, base, recording, x, factor=factor,
+                        tick=lambda s: report(0.7 + 0.3 * s, 'torque residuals'))
+    noise = residual_noise(left, base.depends.sum(axis=1), floor, robust=method == 'robust')
+    sigma = noise.effective
+    if method == 'ordinary':
+        sigma = np.full_like(sigma, np.sqrt(np.mean(sigma ** 2)))
+    problem = weighted_problem(base, factors, sigma)
+    spread = weighted_problem(base, factors, sigma ** 2 / noise.effective).R
+    return LinearFit(solve_least_squares(problem, start), problem, spread, noise, rounds)
+
+
+def _check(method, loss):
+    for name, value, choices in (('method', method, METHODS), ('loss', loss, LOSSES)):
+        if not isinstance(value, str) or value not in choices:
+            raise DynamicsError(f'{name} is {shown(value)}; expected one of {", ".join(choices)}')
+
+
+def _reweighted(robot, base, recording, x, floor, start, loss, factor, report):
+    """Return (values, factors, rounds) of the robust fit.
+
+    The scale is the median residual of the ordinary fit, then of the first robust fit; after that
+    it hardly changes and is kept.
+    """
+    for rounds in range(1, MAX_ROUNDS + 1):
+        def tick(share, done=rounds - 1):
+            report(0.5 + 0.2 * (done + share) / MAX_ROUNDS, f'reweighting, round {done + 1}')
+
+        if rounds <= 2:
+            (left,) = residuals(robot, base, recording, x, factor=factor, tick=lambda _: tick(0.0))
+            sigma = np.maximum(median_sigma(left), floor)
+        bounds = TUNING[loss] * sigma
+
+        def weigh(k, A, x=x, bounds=bounds):
+            return WEIGHTS[loss](misfit(A, x[base.depends[k]]) / bounds[k])
+
+        factors = triangular_factors(robot, base, recording, factor, weigh, tick)
+        problem = weighted_problem(base, factors, sigma)
+        moved, x = x, solve_least_squares(problem, start)
+        if np.linalg.norm(problem.R @ (x - moved)) < SETTLED:
+            break
+    return x, factors, rounds
+
+
+def huber(u: np.ndarray) -> np.ndarray:
+    """Return the weight of a residual u in units of the bound: 1 inside, bound/|u| outside."""
+    return 1.0 / np.maximum(np.abs(u), 1.0)
+
+
+def bisquare(u: np.ndarray) -> np.ndarray:
+    """Return Tukey's weight: (1 - u^2)^2 inside the bound, 0 outside."""
+    return np.clip(1.0 - u * u, 0.0, None) ** 2
+
+
+WEIGHTS = {'huber': huber, 'bisquare': bisquare}
+
+
+def weighted_problem(base: BaseParameters, factors: TriangularFactors,
+                     sigma: np.ndarray) -> TriangularProblem:
+    """Return the TriangularProblem: the factor of each row divided by its sigma, all stacked."""
+    stacked = np.zeros((sum(map(len, factors.R)) + base.size, base.size + 1))
+    row = 0
+    for depends, R, s in zip(base.depends, factors.R, sigma):
+        stacked[row:row + len(R), np.append(depends, True)] = R / s
+        row += len(R)
+    R = np.linalg.qr(stacked, mode='r')
+    return TriangularProblem(R[:base.size, :base.size], R[:base.size, base.size])
+
+
+def solve_least_squares(problem: TriangularProblem, start: np.ndarray) -> np.ndarray:
+    """Return the x nearest to `start` that minimises |R x - z|, (b,)."""
+    R, scale = equilibrated(problem.R)
+    step, *_ = np.linalg.lstsq(R, problem.z - problem.R @ start, rcond=RANK_TOLERANCE)
+    return start + step / scale
+
+
+def equilibrated(R: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
+    """Return (R with columns of norm 1, their norms): independent of the units of parameters."""
+    scale = np.linalg.norm(R, axis=0)
+    scale = np.where(scale > 0.0, scale, 1.0)
+    return R / scale, scale
+
+
+def condition_number(R: np.ndarray) -> float:
+    """Return the condition number of R, its columns scaled to norm 1; inf if rank deficient."""
+    singular = np.linalg.svd(equilibrated(R)[0], compute_uv=False)
+    return float(singular[0] / singular[-1]) if singular[-1] > 0.0 else float('inf')

@@ -1,0 +1,87 @@
+"""Prepare a raw recording for identification: select joints, check, filter, complete loops."""
+
+from typing import NamedTuple
+
+import numpy as np
+
+from dynamics_node.checks import at_least_zero, check_kind, flag, positive
+from dynamics_node.identification.decimation import factor_for
+from dynamics_node.identification.filtering import default_cutoff, smooth
+from dynamics_node.identification.loop_equations import has_loops
+from dynamics_node.identification.loop_motion import LoopMotion
+from dynamics_node.identification.loop_recording import (
+    complete_recording,
+    loop_motion_on_branch,
+    positions_needed,
+)
+from dynamics_node.identification.recording import (
+    RawRecording,
+    Recording,
+    motor_names,
+    select_joints,
+)
+from dynamics_node.identification.recording_checks import check_recording, without_repeats
+from dynamics_node.identification.unit_checks import check_speeds, check_torques
+from dynamics_node.robot.robot import Robot
+
+
+class Prepared(NamedTuple):
+    """A recording that has passed all checks."""
+
+    recording: Recording
+    cutoff: float        # of q, v and a [Hz]
+    factor: int          # for the decimation of torques and regressors, see decimation.py
+    warnings: tuple[str, ...]
+    loops: LoopMotion | None = None   # of a robot with loops
+
+
+def prepare(robot: Robot, raw: RawRecording, cutoff: float | None = None,
+            min_duration: float = 5.0, all_move: bool = True) -> Prepared:
+    """Return the recording of the robot's joints, in its order, checked and filtered.
+
+    With loops the motors must be recorded; the positions of other joints follow from the loops.
+
+    :param raw: joints that the robot does not have are left out.
+    :param cutoff: [Hz]; None: `filtering.default_cutoff`.
+    :param min_duration, all_move: see `check_recording`.
+    :raise DynamicsError: the reason why the recording is useless, and what to record instead.
+    """
+    check_kind('raw', raw, RawRecording)
+    min_duration, all_move = at_least_zero('min_duration', min_duration), flag('all_move', all_move)
+    raw, twice = without_repeats(select_joints(robot, raw))
+    warnings = [f'{twice} samples were recorded twice'] if twice else []
+    warnings += check_recording(robot, _checked_joints(robot, raw), min_duration, all_move)
+    raw, loops, others = _independent(robot, raw)
+    cutoff = default_cutoff(raw) if cutoff is None else positive('cutoff', cutoff)
+    recording = smooth(raw, cutoff)
+    if loops is not None:
+        measured = {name: np.interp(recording.time, *series) for name, series in others.items()}
+        done = complete_recording(robot, recording, measured, loops)
+        recording = done.recording
+        warnings += done.warnings
+    check_speeds(robot, recording)
+    warnings += check_torques(robot, recording, loops)
+    return Prepared(recording, cutoff, factor_for(recording.time, cutoff), tuple(warnings),
+                    loops)
+
+
+def _checked_joints(robot, raw):
+    """Return the recording without the joints that the loops check."""
+    if not robot.loops.constraints:
+        return raw
+    return raw.joints([name for name in raw.joint_names if name in motor_names(robot)])
+
+
+def _independent(robot, raw):
+    """Return (recording of the needed joints, LoopMotion or None, other positions).
+
+    The latter are {joint: (time, positions)} of joints that follow from the needed ones.
+    """
+    if not has_loops(robot):
+        return raw, None, {}
+    measured = {name: q for name, q in zip(raw.joint_names, raw.q.T) if np.isfinite(q).any()}
+    loops = loop_motion_on_branch(robot, measured)
+    needed = [name for name in positions_needed(loops) if name in raw.joint_names]
+    others = {name: (raw.time[np.isfinite(q)], q[np.isfinite(q)]) for name, q in measured.items()
+              if name not in needed}
+    return raw.joints(needed), loops, others

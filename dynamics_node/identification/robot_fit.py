@@ -1,0 +1,243 @@
+"""Identify the inertial and friction parameters of a robot from a Recording."""
+
+from collections.abc import Callable
+from typing import NamedTuple
+
+import numpy as np
+from numpy.typing import ArrayLike
+
+from dynamics_node.checks import check_callable, check_kind, positive, whole
+from dynamics_node.errors import DynamicsError, shown
+from dynamics_node.identification.consistent_fit import consistent_fit, parameter_prior
+from dynamics_node.identification.decimation import rows_left
+from dynamics_node.identification.identifiability import BaseParameters, base_parameters
+from dynamics_node.identification.linear_fit import condition_number, linear_fit
+from dynamics_node.identification.loop_equations import has_loops, loop_torques
+from dynamics_node.identification.loop_recording import complete_recording, is_whole
+from dynamics_node.identification.loop_summary import LoopSummary, loop_summary
+from dynamics_node.identification.noise import Noise
+from dynamics_node.identification.parameters import (
+    ParameterLayout,
+    offset_and_stribeck_torque,
+    parameter_layout,
+    parameter_values,
+    robot_with_parameters,
+)
+from dynamics_node.identification.recording import Recording, select_joints
+from dynamics_node.identification.uncertainty import Spread, base_spread, full_spread
+from dynamics_node.identification.validation import Residuals, compare, split
+from dynamics_node.robot.arguments import check_robot
+from dynamics_node.robot.robot import Robot
+
+TORQUES_PER_UNKNOWN = 5   # with fewer, residuals do not show the noise
+POOR_CONDITION = 300.0    # condition number above which the excitation is too small
+MIN_OPTION, MAX_OPTION = 1e-9, 1e9   # of a weight or a speed
+CONSTANT = 1e-9           # [rad or m, N m or N]: smaller changes count as none
+
+
+class IdentificationOptions(NamedTuple):
+    """Options of an identification."""
+
+    method: str = 'weighted'       # ordinary, weighted or robust: see linear_fit.py
+    loss: str = 'huber'            # of the robust method: huber or bisquare
+    prior_weight: float = 1.0      # 1 trusts the inertias of the URDF to within 100 %, 100 to 10 %
+    validation_share: float = 0.2  # of the samples, at the end: not fitted
+    decimation: int = 1            # greatest factor for torques and regressors; less if too few
+    #                                rows were left
+    stribeck_speed: float | None = None   # adds Stribeck terms [rad/s or m/s]
+
+
+class Identification(NamedTuple):
+    """An identified robot, and how well its parameters are determined."""
+
+    robot: Robot                  # as identified: every link is physically consistent
+    layout: ParameterLayout       # of the vectors below: names, units
+    values: np.ndarray            # (size,) parameters
+    before: np.ndarray            # (size,) of the robot before
+    spread: Spread                # of values
+    base: BaseParameters          # combinations that torques depend on
+    base_values: np.ndarray       # (b,)
+    base_spread: Spread           # of base_values, from the data alone
+    base_covariance: np.ndarray   # (b, b)
+    noise: Noise                  # of the torque of each row
+    residuals: Residuals          # before and after, of the fitted and of the validation samples
+    condition: float              # condition number of the regressor, columns scaled to norm 1
+    warnings: tuple[str, ...]
+    options: IdentificationOptions
+    loops: LoopSummary | None = None   # of a robot with loops: the equations that were used
+
+    @property
+    def rows(self) -> tuple[str, ...]:
+        """Names of the joints of noise and residuals: all; with loops the independent ones."""
+        return self.robot.joint_names if self.loops is None else self.loops.rows
+
+    def predict(self, q: ArrayLike, v: ArrayLike, a: ArrayLike) -> np.ndarray:
+        """Return the torque of a motion: inverse dynamics, offsets and Stribeck terms.
+
+        With loops: the torque of the independent joints, zero at the others; with as many motors as
+        degrees of freedom it is that of the motors. The motion of dependent joints is corrected to
+        satisfy the loop constraints.
+        """
+        def torque(q, v, a):
+            return (self.robot.inverse_dynamics(q, v, a)
+                    + offset_and_stribeck_torque(self.layout, self.values,
+                                                 np.asarray(v, dtype=float)))
+
+        if self.base.loops is None:
+            return torque(q, v, a)
+        return loop_torques(self.base.loops, torque, q, v, a)
+
+
+def identify(robot: Robot, recording: Recording, options: IdentificationOptions | None = None,
+             progress: Callable[[float, str], None] | None = None,
+             on_fit: Callable[[float, float], None] | None = None) -> Identification:
+    """Return the Identification of a robot from a Recording.
+
+    :param robot: as known before. Its payloads are known and kept; its bodies are identified.
+    :param progress: f(share, text), called often; an exception from it ends the identification.
+    :param on_fit: f(condition number, RMS of the torque residual [N m or N]), called after the
+        linear fit, before the slow part.
+    :raise DynamicsError: the reason why the recording is useless, and what to record instead.
+    """
+    check_robot(robot)
+    options = _checked(IdentificationOptions() if options is None else
+                       check_kind('options', options, IdentificationOptions))
+    check_callable('progress', progress)
+    check_callable('on_fit', on_fit)
+    report = progress or (lambda share, text: None)
+    recording, loops, notes = _arranged(robot, recording)
+    layout = parameter_layout(robot, options.stribeck_speed)
+    base = base_parameters(robot, layout, loops=loops)
+    train, validation = split(recording, options.validation_share)
+    factor = _decimation(base, train, validation, options)
+
+    known = parameter_values(robot, layout)
+    prior = parameter_prior(layout, known, train, options.prior_weight, loops)
+    linear = linear_fit(robot, base, train, base.values(prior.values), options.method, options.loss,
+                 factor, lambda share, text: report(0.6 * share, text))
+    condition = condition_number(linear.problem.R)
+    if on_fit is not None:
+        on_fit(condition, float(np.sqrt(np.mean(linear.noise.sigma ** 2))))
+    found = consistent_fit(base, linear.problem, prior,
+                           lambda: report(0.6, 'fitting physically consistent links'))
+    found.values[layout.known] = known[layout.known]   # not only within rounding
+    covariance, of_base = base_spread(base, linear, prior)
+    residuals = compare(robot, base, train, validation, known, found.values,
+                        lambda share: report(0.7 + 0.3 * share, 'comparing before and after'))
+    return Identification(
+        robot_with_parameters(robot, layout, found.values), layout, found.values, known,
+        full_spread(found, prior), base, base.values(found.values), of_base, covariance,
+        linear.noise, residuals, condition,
+        (*notes, *_warnings(base, of_base, condition, found, residuals)), options,
+        None if loops is None else loop_summary(robot, base))
+
+
+# Argument checks --------------------------------------------------------------------------------
+
+def _checked(options):
+    _within('prior_weight', options.prior_weight)
+    if not 0.0 < positive('validation_share', options.validation_share) < 1.0:
+        raise DynamicsError(f'validation_share is {shown(options.validation_share)}; expected a '
+                            'number between 0 and 1: the share of the samples for validation')
+    whole('decimation', options.decimation, 1)
+    if options.stribeck_speed is not None:
+        _within('stribeck_speed', options.stribeck_speed)
+    return options
+
+
+def _within(name, value):
+    if not MIN_OPTION <= positive(name, value) <= MAX_OPTION:
+        raise DynamicsError(f'{name} is {value:g}; expected {MIN_OPTION:g} to {MAX_OPTION:g}')
+
+
+def _arranged(robot, recording):
+    """Return (recording of all joints in the order of the robot, LoopMotion, warnings)."""
+    recording = checked(robot, recording)
+    if not has_loops(robot):
+        _refuse_still(recording.joint_names, recording.q, recording.tau)
+        return recording, None, ()
+    recording, _, loops, warnings = complete_recording(robot, recording)
+    tau = recording.tau[:, loops.independent]
+    _refuse_still(loops.names, recording.q[:, loops.q_indices], tau,
+                  loops.active[loops.independent])
+    return recording, loops, warnings
+
+
+def checked(robot: Robot, recording: Recording) -> Recording:
+    """Return the recording with only the joints of the robot, in its order; or refuse it.
+
+    With loops some joints may be missing, see `loop_recording.completed`.
+    """
+    if not isinstance(recording, Recording):
+        raise DynamicsError(f'recording is {type(recording).__name__}; expected a Recording: '
+                            'see prepare')
+    whole = is_whole(robot, recording)
+    shape = len(recording.time), robot.nv if whole else len(recording.joint_names)
+    for name in ('q', 'v', 'a', 'tau'):
+        expected = (shape[0], robot.nq) if whole and name == 'q' else shape
+        if np.shape(getattr(recording, name)) != expected:
+            raise DynamicsError(f'{name} of the recording has shape '
+                                f'{np.shape(getattr(recording, name))}; expected {expected}')
+    if not whole:
+        recording = _in_order(robot, recording)
+    for name in ('q', 'v', 'a', 'tau'):
+        bad = ~np.isfinite(getattr(recording, name))
+        if bad.any():
+            row, column = np.argwhere(bad)[0]
+            of = f'column {column}' if whole else f'joint {shown(recording.joint_names[column])}'
+            raise DynamicsError(f'{name} of {of} is NaN at sample {row}; `prepare` leaves such '
+                                'samples out')
+    return recording
+
+
+def _in_order(robot, recording):
+    ordered = select_joints(robot, recording)
+    columns = [recording.joint_names.index(name) for name in ordered.joint_names]
+    return recording._replace(
+        joint_names=ordered.joint_names, tau=np.ascontiguousarray(ordered.tau, dtype=float),
+        **{name: np.ascontiguousarray(getattr(recording, name)[:, columns], dtype=float)
+           for name in ('q', 'v', 'a')})
+
+
+def _refuse_still(names, q, tau, driven=True):
+    """Refuse joints that do not move, or are `driven` and have a constant torque."""
+    for still, what in ((np.ptp(q, axis=0) < CONSTANT, 'does not move'),
+                        ((np.ptp(tau, axis=0) < CONSTANT) & driven, 'has a constant torque')):
+        still = [name for name, is_still in zip(names, still) if is_still]
+        if still:
+            raise DynamicsError(f'{", ".join(still)} {what} in the recording: nothing can be '
+                                'identified of it. Record a motion of every joint with its '
+                                'measured torque, or lock the joint when the URDF is read')
+
+
+def _decimation(base, train, validation, options):
+    """Return the decimation that leaves enough rows; refuse a recording with too few samples."""
+    needed = TORQUES_PER_UNKNOWN * int(base.depends.sum(axis=1).max())
+    if len(train.time) < needed or not len(validation.time):
+        total = int(needed / (1.0 - options.validation_share)) + 1
+        raise DynamicsError(
+            f'the recording has {len(train.time) + len(validation.time)} samples, too few for '
+            f'{base.size} unknown parameters; record at least {total}')
+    most = min(options.decimation, len(train.time) // needed)
+    return next((factor for factor in range(most, 1, -1)
+                 if rows_left(train.time, factor) >= needed), 1)
+
+
+def _warnings(base, spread, condition, found, residuals):
+    texts = []
+    if condition > POOR_CONDITION:
+        texts.append(f'the motion excites the robot poorly: condition number {condition:.3g}, '
+                     f'good ones are below {POOR_CONDITION:g}. Record an excitation trajectory')
+    undetermined = [name for name, determined in zip(base.names, spread.determined)
+                    if not determined]
+    if undetermined:
+        texts.append(f'the data hardly determine {len(undetermined)} of {base.size} base '
+                     f'parameters, which stay near the URDF: {", ".join(undetermined)}')
+    if not found.converged:
+        texts.append(f'the fit of consistent links did not converge in {found.iterations} '
+                     'steps: a larger prior_weight helps')
+    if residuals.gain < 1.0:
+        texts.append('on the validation samples the new parameters predict torques worse '
+                     f'than the old ones, by a factor of {1.0 / residuals.gain:.3g}: do not use '
+                     'them')
+    return tuple(texts)

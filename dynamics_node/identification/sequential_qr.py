@@ -1,0 +1,142 @@
+"""Reduce millions of samples to one small triangular least-squares problem: sequential QR.
+
+The rows [Y_b, tau] of each chunk are stacked below the R factor of the chunks before and factored
+again; only R is kept: min |Y_b x - tau| is min |R (x, -1)| (TSQR; Golub and Van Loan 2013).
+Y'Y, whose condition number is the square of Y's, is never formed. Factors merge in any order
+and any grouping, so chunks may come from threads, processes or machines.
+
+There is one factor per degree of freedom, with only the columns that its torque depends on: the
+torque of the wrist does not depend on the shoulder. This is a quarter of the work, and the weight
+of each joint can be chosen later, when its noise is known. A robot with loops has one factor per
+independent joint, see loop_equations.py.
+"""
+
+from collections.abc import Callable, Iterator, Sequence
+from typing import NamedTuple
+
+import numpy as np
+
+from dynamics_node.identification.decimation import TAPS, decimate, segments
+from dynamics_node.identification.identifiability import BaseParameters
+from dynamics_node.identification.loop_equations import known_values, row_regressor
+from dynamics_node.identification.parameters import joint_columns, payload_parameters
+from dynamics_node.identification.recording import Recording
+from dynamics_node.robot.robot import Robot
+
+CHUNK = 2000  # samples: 8 MB of regressors of seven axes
+
+Tick = Callable[[float], None]
+Weigh = Callable[[int, np.ndarray], np.ndarray]
+
+
+def no_tick(share: float) -> None:
+    """Report no progress."""
+
+
+class TriangularFactors(NamedTuple):
+    """The R factors of a set of samples."""
+
+    R: tuple[np.ndarray, ...]   # per row of torques: of [Y_b columns it depends on, tau]
+    samples: int                # that were reduced to them
+
+
+def triangular_factors(robot: Robot, base: BaseParameters, recording: Recording, factor: int = 1,
+                       weigh: Weigh | None = None, tick: Tick = no_tick) -> TriangularFactors:
+    """Return the TriangularFactors of a recording.
+
+    :param factor: by which rows are decimated first, see decimation.py.
+    :param weigh: f(row of torques, its rows (n, k + 1)) -> weights (n,); None for ones.
+    :param tick: called after each chunk with the share done; may raise to stop.
+    """
+    factors = empty_factors(base)
+    for rows in row_chunks(robot, base, recording, factor, tick):
+        factors = merge_factors(factors, chunk_factors(rows, weigh))
+    return factors
+
+
+def empty_factors(base: BaseParameters) -> TriangularFactors:
+    """Return the factors of no sample, the neutral element of merge_factors."""
+    return TriangularFactors(tuple(np.zeros((0, count + 1))
+                                   for count in np.count_nonzero(base.depends, axis=1)), 0)
+
+
+def chunk_factors(rows: Sequence[np.ndarray], weigh: Weigh | None = None) -> TriangularFactors:
+    """Return the factors of the rows of one chunk."""
+    if weigh is not None:
+        rows = [np.sqrt(weigh(k, A))[:, None] * A for k, A in enumerate(rows)]
+    return TriangularFactors(tuple(np.linalg.qr(A, mode='r') for A in rows),
+                             len(rows[0]) if rows else 0)
+
+
+def merge_factors(first: TriangularFactors, second: TriangularFactors) -> TriangularFactors:
+    """Return the factors of both sets of samples: associative and commutative."""
+    return TriangularFactors(
+        tuple(np.linalg.qr(np.vstack(pair), mode='r') for pair in zip(first.R, second.R)),
+        first.samples + second.samples)
+
+
+def residuals(robot: Robot, base: BaseParameters, recording: Recording, *estimates: np.ndarray,
+              factor: int = 1, tick: Tick = no_tick) -> list[np.ndarray]:
+    """Return tau - Y_b x for each estimate x (b,) of the base parameters, a list of (N, rows)."""
+    left = [[np.stack([misfit(A, x[depends]) for A, depends in zip(rows, base.depends)], -1)
+             for x in estimates]
+            for rows in row_chunks(robot, base, recording, factor, tick)]
+    return [np.concatenate(parts) for parts in zip(*left)]
+
+
+def misfit(A: np.ndarray, x: np.ndarray) -> np.ndarray:
+    """Return tau - Y x of rows A = [Y, tau], (n,)."""
+    return A[:, -1] - A[:, :-1] @ x
+
+
+def row_chunks(robot: Robot, base: BaseParameters, recording: Recording, factor: int = 1,
+               tick: Tick = no_tick) -> Iterator[list[np.ndarray]]:
+    """Yield the rows of each chunk: per degree of freedom [columns it depends on, tau].
+
+    The torque of payloads is known and subtracted.
+    """
+    if base.loops is not None:
+        yield from _loop_chunks(robot, base, recording, factor, tick)
+        return
+    layout = base.layout
+    load = payload_parameters(robot, layout)[:layout.inertial]
+    columns = [_columns(base, k) for k in range(len(layout.joints))]
+    for at in _slices(recording.time, factor):
+        v, a, tau = recording.v[at], recording.a[at], recording.tau[at]
+        Y = robot.regressor(recording.q[at], v, a)
+        if load.any():
+            tau = tau - Y @ load
+        yield [decimate(np.column_stack([Y[:, k, inertial],
+                                         joint_columns(layout, v[:, k], a[:, k])[:, own],
+                                         tau[:, k]]), factor)
+               for k, (inertial, own) in enumerate(columns)]
+        tick(at.stop / len(recording.time))
+
+
+def _loop_chunks(robot, base, recording, factor, tick):
+    """Yield the rows of a robot with loops, per independent joint."""
+    known = known_values(robot, base.layout)
+    for at in _slices(recording.time, factor):
+        Y = row_regressor(robot, base.layout, base.loops, recording.q[at], recording.v[at],
+                          recording.a[at])
+        tau = recording.tau[at][:, base.rows] - Y @ known
+        yield [decimate(np.column_stack([Y[:, k, base.kept[depends]], tau[:, k]]), factor)
+               for k, depends in enumerate(base.depends)]
+        tick(at.stop / len(recording.time))
+
+
+def _slices(time, factor):
+    """Yield slices of samples; before decimation they overlap by the length of the filter."""
+    step = factor * max(1, CHUNK // factor)
+    overlap = (TAPS - 1) * factor if factor > 1 else 0
+    for segment in segments(time) if factor > 1 else [slice(0, len(time))]:
+        for start in range(segment.start, segment.stop - overlap, step):
+            yield slice(start, min(start + step + overlap, segment.stop))
+
+
+def _columns(base, k):
+    """Return the columns a degree of freedom depends on: of bodies, and of its own parameters."""
+    depends = base.kept[base.depends[k]]
+    inertial = depends[depends < base.layout.inertial]
+    own = depends[depends >= base.layout.inertial] - base.layout.of_joint(k).start
+    return inertial, own

@@ -1,0 +1,97 @@
+"""Give the shapes of inputs and results of kernels, and the numbers of a robot that may change.
+
+State inputs come per state (q, v, a, tau, given, wrenches, ...). Uniform inputs are numbers of
+the robot that may change without a compilation: gravity, armature, damping, friction, payload.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from typing import TYPE_CHECKING
+
+import numpy as np
+
+from dynamics_node.constrained.constraint import Constraint, size
+from dynamics_node.kernels.spec import TARGETS
+from dynamics_node.model.model import Model
+from dynamics_node.model.payload import carried_inertias
+from dynamics_node.spatial.inertia import Inertia
+from dynamics_node.task_space.newton_step import goal_size
+
+if TYPE_CHECKING:  # keys.py imports every spec, and some of them this module
+    from dynamics_node.kernels.keys import KernelKey
+
+Shape = tuple[int, ...]
+
+
+def input_shape(model: Model, name: str, constraints: Sequence[Constraint] = (),
+                arguments: tuple = ()) -> Shape:
+    """Return the shape of an input that comes per state."""
+    bodies = len(model.bodies)
+    if name == 'restitution':
+        return (sum(map(size, constraints)),)
+    if name == 'goal':
+        return (goal_size(*arguments),)
+    shapes: dict[str, Shape] = {
+        'q': (model.nq,), 'wrenches': (bodies, 6), 'dwrenches': (bodies, 6),
+        'dinertias': (bodies, 10), 'dgravity': (3,), 'stabilisation': (2,), 'caution': (1,),
+        'limits': (2 * model.nq,)}
+    return shapes.get(name, (model.nv,))
+
+
+def state_shapes(model: Model, key: KernelKey) -> dict[str, Shape]:
+    """Return {name: shape} of the inputs that come per state."""
+    spec = key.spec
+    names = [*spec.inputs, *(spec.wrenches if key.with_wrenches else ())]
+    return {name: input_shape(model, name, key.constraints, key.arguments) for name in names}
+
+
+def result_shapes(model: Model, key: KernelKey) -> list[Shape]:
+    """Return the shapes of the results of one state."""
+    targets = len(key.arguments[0]) if key.spec.subject == TARGETS else 0
+    sizes = {'nq': model.nq, 'nv': model.nv, 'parameters': 10 * len(model.bodies),
+             'rows': sum(map(size, key.constraints)), 'targets': targets}
+    return [tuple(n if isinstance(n, int) else sizes[n] for n in shape)
+            for shape in key.spec.shapes]
+
+
+def uniform_shapes(model: Model, key: KernelKey) -> dict[str, Shape]:
+    """Return {name: shape} of the robot's numbers that the kernel takes as inputs."""
+    shapes: dict[str, Shape] = {'gravity': (3,), 'armature': (model.nv,)}
+    if key.with_friction:
+        shapes.update(damping=(model.nv,), friction=(model.nv,))
+    if key.with_payload:
+        shapes['payload'] = (len(model.bodies) + 1, 10)
+    return shapes
+
+
+def uniform_values(model: Model, key: KernelKey) -> tuple[np.ndarray, ...]:
+    """Return the arrays of a robot, in the order of uniform_shapes."""
+    values = {'gravity': model.gravity, 'armature': model.armature, 'damping': model.damping,
+              'friction': model.friction}
+    if key.with_payload:
+        values['payload'] = np.array([_parameters(load) for load in carried_inertias(model)])
+    return tuple(np.ascontiguousarray(values[name], dtype=float)
+                 for name in uniform_shapes(model, key))
+
+
+def symbolic_model(model: Model, key: KernelKey, given: Mapping[str, np.ndarray]) -> Model:
+    """Return the model with the symbols of `given` in place of the numbers that may change."""
+    zero = np.zeros(model.nv)
+    inertias = model.inertias
+    if key.with_payload:
+        inertias = tuple(own + _inertia(load) for own, load in zip(inertias, given['payload']))
+    return model.with_(gravity=given['gravity'], armature=given['armature'],
+                       damping=given.get('damping', zero),
+                       friction=given.get('friction', zero), inertias=inertias)
+
+
+def _parameters(inertia):
+    I = inertia.tensor
+    return [inertia.mass, *inertia.moment, I[0, 0], I[0, 1], I[0, 2], I[1, 1], I[1, 2], I[2, 2]]
+
+
+def _inertia(parameters):
+    m, hx, hy, hz, xx, xy, xz, yy, yz, zz = parameters
+    return Inertia(m, np.array([hx, hy, hz]),
+                   np.array([[xx, xy, xz], [xy, yy, yz], [xz, yz, zz]]))

@@ -1,0 +1,53 @@
+"""Turn a key into functions of symbols: numbers of the model that may change become inputs."""
+
+from collections.abc import Callable
+
+import numpy as np
+
+from dynamics_node.kernels.keys import KernelKey
+from dynamics_node.kernels.shapes import state_shapes, symbolic_model, uniform_shapes
+from dynamics_node.kernels.spec import CONSTRAINTS
+from dynamics_node.model.configuration import UNIT_QUATERNION
+from dynamics_node.model.model import Model
+
+
+def functions(model: Model, key: KernelKey) -> list[Callable]:
+    """Return the functions of symbols of a key, one per algorithm; model.inertias are bare.
+
+    Each takes the state inputs and the uniform inputs, and returns the results and the margins,
+    which must all be positive where the kernel is valid.
+    """
+    spec = key.spec
+    shapes = state_shapes(model, key)
+    names = [*shapes, *uniform_shapes(model, key)]
+
+    def function_of(algorithm):
+        def function(*arrays):
+            given = dict(zip(names, arrays))
+            states = {name: given[name] for name in shapes}
+            margin = []
+            if 'q' in states:
+                states['q'], margin = _normalised(model, states['q'])
+            constraints = (key.constraints,) if spec.subject == CONSTRAINTS else ()
+            result = algorithm(symbolic_model(model, key, given), *constraints, *states.values(),
+                               *key.arguments)
+            result = result if isinstance(result, tuple) else (result,)
+            if spec.margins:
+                result, margin = result[:-1], [*margin, *result[-1]]
+            return (*result, np.array(margin, dtype=object))
+        return function
+    # articulated bodies cannot share a coordinate: see algorithms/hybrid_dynamics.py
+    algorithms = spec.algorithms[:1] if model.has_mimic else spec.algorithms
+    return [function_of(algorithm) for algorithm in algorithms]
+
+
+def _normalised(model, q):
+    """Return q with unit quaternions, and margins that are positive where they were nearly so."""
+    q, margin = q.copy(), []
+    for joint in model.joints:
+        if joint.kind == 'floating':
+            part = slice(joint.q.start + 3, joint.q.stop)
+            square = q[part] @ q[part]
+            margin += [square - (1.0 - UNIT_QUATERNION) ** 2, (1.0 + UNIT_QUATERNION) ** 2 - square]
+            q[part] = q[part] / np.sqrt(square)
+    return q, margin

@@ -1,0 +1,16 @@
+"""List all kernels by name: keys, dispatch and compilation follow from this table."""
+
+from dynamics_node.kernels.constrained_specs import CONSTRAINED
+from dynamics_node.kernels.derivative_specs import DERIVATIVES, FRAME_DERIVATIVES
+from dynamics_node.kernels.dynamics_specs import DYNAMICS, FRAMES
+from dynamics_node.kernels.spec import KernelSpec
+from dynamics_node.kernels.task_specs import TASK_SPACE
+
+SPECS = (*DYNAMICS, *FRAMES, *DERIVATIVES, *FRAME_DERIVATIVES, *CONSTRAINED, *TASK_SPACE)
+ALL_KERNELS: dict[str, KernelSpec] = {spec.name: spec for spec in SPECS}
+
+
+def specs_of(subject: str, derivatives: bool = True) -> list[KernelSpec]:
+    """Return the specs of a subject, those of derivatives only if they are wanted."""
+    return [spec for spec in SPECS if spec.subject == subject
+            and (derivatives or not spec.derivative)]

@@ -1,0 +1,84 @@
+"""Read loops and sets of constraints, and check them against a model."""
+
+import os
+
+from dynamics_node.constrained.constraint import Constraint, validate
+from dynamics_node.constrained.read_loops import MAX_CHARACTERS, Loops, read_loops
+from dynamics_node.errors import DynamicsError, FileError
+from dynamics_node.files import read_text
+from dynamics_node.robot import arguments
+
+KNOWN_SETS = 64  # remembered by a robot; beyond that it starts anew
+
+
+def loops_of(model, source):
+    """Return the Loops of a source that fit the model.
+
+    :param source: None, Loops, a path or text of YAML, a dict, or a list of dicts and Constraint.
+    """
+    if source is None:
+        return Loops((), ())
+    if not isinstance(source, Loops):
+        source = read_loops(_text_of(source))
+    validate(model, source.constraints)
+    return Loops(tuple(source.constraints),
+                 arguments.check_joint_names(model, 'passive', source.passive))
+
+
+def _text_of(source):
+    """Return the content of a file if the source is a path, else the source."""
+    is_path = isinstance(source, os.PathLike) or (isinstance(source, str) and ':' not in source
+                                                  and '\n' not in source)
+    if not is_path:
+        return source
+    try:
+        return read_text(source, 4 * MAX_CHARACTERS)  # bytes of UTF-8 each
+    except FileError as error:
+        raise DynamicsError(f'loops: {error}') from error
+
+
+class ConstraintSets:
+    """Check sets of constraints, and remember them; equal sets become one object.
+
+    A tuple of Constraint cannot change: a known one is recognised by its identity, and neither
+    read nor compared again.
+    """
+
+    def __init__(self, model):
+        self._model = model
+        self._met = {}   # id of a tuple -> (that tuple, the set)
+        self._sets = {}  # set -> itself
+
+    def of(self, constraints, contacts=None):
+        """Return the constraints, and then the contacts, as one valid tuple of Constraint."""
+        known = self._met.get((id(constraints), id(contacts)))
+        if known is not None:  # both arguments are kept, so that their ids stay unique
+            return known[-1]
+        valid = self._read('constraints', constraints) + self._read('contacts', contacts)
+        validate(self._model, valid)
+        if len(self._met) + len(self._sets) > KNOWN_SETS:
+            self._met.clear()
+            self._sets.clear()
+        valid = self._sets.setdefault(valid, valid)
+        if _is_immutable(constraints) and _is_immutable(contacts):
+            self._met[id(constraints), id(contacts)] = constraints, contacts, valid
+        return valid
+
+    def _read(self, name, constraints):
+        if constraints is None:
+            return () if name == 'contacts' else self._model.loops[0]
+        if isinstance(constraints, Loops):
+            return constraints.constraints
+        if _is_immutable(constraints):
+            return constraints
+        if isinstance(constraints, Constraint):
+            constraints = [constraints]
+        try:
+            return read_loops(constraints).constraints
+        except DynamicsError as error:
+            raise DynamicsError(f'{name}: {error}') from None
+
+
+def _is_immutable(constraints):
+    return constraints is None or (type(constraints) is tuple and
+                                   all(type(entry) is Constraint for entry in constraints))

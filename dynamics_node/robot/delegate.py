@@ -1,0 +1,38 @@
+"""Let a Robot have the methods of its parts."""
+
+from collections.abc import Callable
+from typing import Any, Concatenate, Generic, ParamSpec, TypeVar, overload
+
+P = ParamSpec('P')
+R = TypeVar('R')
+
+
+class Delegate(Generic[P, R]):
+    """A method of a part, as a method of the object that has the part.
+
+    On the class it is the part's function, so that help() and editors show its signature and its
+    docstring; on an object it is the method bound to the part, looked up once and then kept in the
+    object's dictionary: a second lookup costs what that of any attribute does.
+    """
+
+    def __init__(self, part: str, method: Callable[Concatenate[Any, P], R]):
+        """Take the attribute that holds the part, and the method of the part's class."""
+        self._part, self._method, self._name = part, method, ''
+
+    def __set_name__(self, owner: type, name: str) -> None:
+        self._name = name
+
+    @overload
+    def __get__(self, owner: None, kind: type) -> Callable[Concatenate[Any, P], R]: ...
+
+    @overload
+    def __get__(self, owner: object, kind: type) -> Callable[P, R]: ...
+
+    def __get__(self, owner: Any, kind: Any = None) -> Any:
+        """Return the function of the class, or the method of an object."""
+        if owner is None:
+            return self._method
+        bound = self._method.__get__(getattr(owner, self._part))
+        if getattr(kind, self._name) is self._method:  # not called by a subclass through super()
+            vars(owner)[self._name] = bound
+        return bound

@@ -1,0 +1,252 @@
+"""Tables and bags, written and read back."""
+
+import os
+import sys
+
+import numpy as np
+import pytest
+from rosbags.rosbag2 import StoragePlugin, Writer
+from rosbags.typesys import Stores, get_typestore
+
+from dynamics_node import DynamicsError
+from dynamics_node.identification.bag_files import read_bag
+from dynamics_node.identification.csv_files import read_csv, write_csv
+from dynamics_node.identification.recording import raw_recording
+from dynamics_node.identification.recording_files import read_recording
+
+STORE = get_typestore(Stores.ROS2_JAZZY)
+EPOCH = 1_700_000_000   # [s] stamps of today: a float of them has steps of 0.2 us
+
+
+# Tables ------------------------------------------------------------------------------------------
+
+@pytest.mark.parametrize('measured', [True, False])
+def test_a_table_is_read_back_exactly(tmp_path, measured):
+    """Every bit, nan included."""
+    rng = np.random.default_rng(1)
+    q, v, tau = rng.normal(size=(3, 5, 2))
+    tau[2, 1] = np.nan
+    raw = raw_recording(['a', 'b_2'], np.arange(5) / 3.0, q, tau, v if measured else None)
+    write_csv(tmp_path / 'x.csv', raw)
+    back = read_csv(tmp_path / 'x.csv')
+    assert back.joint_names == ('a', 'b_2')
+    for ours, theirs in zip(raw[1:], back[1:]):
+        assert (theirs is None) if ours is None else np.array_equal(ours, theirs, equal_nan=True)
+
+
+def test_a_table_of_plotjuggler(tmp_path):
+    """Columns are topics, cells may be empty, the order is its own."""
+    (tmp_path / 'x.csv').write_text(
+        '__time,/joint_states/j1/effort,/joint_states/j1/position,/other/field,'
+        '/joint_states/j1/velocity\n1.5,2,3,7,4\n1.6,,3.5,7,4.5\n')
+    raw = read_csv(tmp_path / 'x.csv')
+    assert raw.joint_names == ('j1',)
+    assert raw.time.tolist() == [1.5, 1.6]
+    assert raw.q[:, 0].tolist() == [3.0, 3.5]
+    assert raw.v[:, 0].tolist() == [4.0, 4.5]
+    assert raw.tau[0, 0] == 2.0
+    assert np.isnan(raw.tau[1, 0])
+
+
+def test_lines_of_ros2_topic_echo(tmp_path):
+    """No header; names are in every line."""
+    (tmp_path / 'x.csv').write_text('5,250000000,,a,b,1,2,3,4,5,6\n'
+                                    '5,500000000,,a,b,7,8,9,10,.1,nan\n')
+    raw = read_csv(tmp_path / 'x.csv')
+    assert raw.joint_names == ('a', 'b')
+    assert raw.time.tolist() == [5.25, 5.5]
+    assert raw.q.tolist() == [[1.0, 2.0], [7.0, 8.0]]
+    assert raw.v.tolist() == [[3.0, 4.0], [9.0, 10.0]]
+    assert raw.tau[0].tolist() == [5.0, 6.0]
+
+
+@pytest.mark.parametrize('text, words', [
+    ('', 'expected the header'),
+    ('a,b\n1,2\n', r"columns \['a', 'b'\]; expected the header"),
+    ('time,position_a\n1,2\n', "no column with the effort of joint 'a'"),
+    ('time,position_a,effort_a\n1,2,x\n', 'x'),
+    ('time,position_a,effort_a\n1,2\n', '3 columns in its header and 2'),
+    ('5,0,,a,1,2\n', 'line 1 has 1 names and 2 numbers'),
+    ('5,0,,a,1,2,3\n5,1,,b,1,2,3\n', r"line 2 is not about the joints \['a'\]")])
+def test_bad_tables_are_refused(tmp_path, text, words):
+    """With what is wrong."""
+    (tmp_path / 'x.csv').write_text(text)
+    with pytest.raises(DynamicsError, match=words):
+        read_csv(tmp_path / 'x.csv')
+
+
+def test_no_table(tmp_path):
+    """A path that leads nowhere."""
+    with pytest.raises(DynamicsError, match='cannot be read'):
+        read_csv(tmp_path / 'x.csv')
+
+
+@pytest.mark.parametrize('text', ['time,position_a,effort_a\n1,2,3\n4,5,6\n',
+                                  '1,0,,a,2,0,3\n4,0,,a,5,0,6\n'], ids=['table', 'echo'])
+@pytest.mark.parametrize('ending', ['\n', '\r\n', '\r'])
+def test_lines_may_end_as_anywhere(tmp_path, text, ending):
+    (tmp_path / 'x.csv').write_bytes(b'\xef\xbb\xbf' + text.replace('\n', ending).encode())
+    raw = read_csv(tmp_path / 'x.csv')
+    assert (raw.time.tolist(), raw.q.tolist(), raw.tau.tolist()) == (
+        [1.0, 4.0], [[2.0], [5.0]], [[3.0], [6.0]])
+
+
+@pytest.mark.parametrize('name', ['x.csv', 'bag', 'x.mcap', 'x.db3'])
+@pytest.mark.parametrize('kind', ['fifo', 'terminal', 'long name'])
+def test_what_is_no_regular_file_is_refused_at_once(tmp_path, name, kind):
+    """No process ever writes into it."""
+    path = tmp_path / name
+    if kind == 'fifo':
+        os.mkfifo(path)
+    elif kind == 'terminal':
+        path.symlink_to(os.ttyname(os.openpty()[1]))
+    else:
+        path = tmp_path / ('x' * 100_000 + name)
+    with pytest.raises(DynamicsError, match='cannot be read') as refusal:
+        read_recording(path)
+    assert len(str(refusal.value)) < 500
+
+
+@pytest.mark.parametrize('text', ['x' * 300_000, 'time,' + 'x' * 2_000_000, '5,0,,a,1,2,3\n"'
+                                  + 'x' * 300_000, '5,0,,a,1,2,3\n' + '5,0,,a,1,2,3\n' * 9000
+                                  + '\xff'], ids=['header', 'longer', 'echo', 'late'])
+def test_tables_that_the_csv_module_chokes_on(tmp_path, text):
+    """A field of more than 131,072 characters, a letter that is no UTF-8."""
+    (tmp_path / 'x.csv').write_bytes(text.encode('latin-1'))
+    with pytest.raises(DynamicsError, match='x.csv'):
+        read_csv(tmp_path / 'x.csv')
+
+
+# Bags --------------------------------------------------------------------------------------------
+
+def write_bag(path, messages, plugin=StoragePlugin.SQLITE3, topic='/joint_states'):
+    """Write (stamp [s after EPOCH], names, position, velocity, effort) in their order."""
+    types = STORE.types
+    with Writer(path, version=9, storage_plugin=plugin) as writer:
+        connection = writer.add_connection(topic, 'sensor_msgs/msg/JointState', typestore=STORE)
+        other = writer.add_connection('/rosout', 'std_msgs/msg/String', typestore=STORE)
+        for k, (stamp, names, *values) in enumerate(messages):
+            sec, nanosec = (0, 0) if stamp is None else divmod(round(stamp * 1e9), 10 ** 9)
+            header = types['std_msgs/msg/Header'](
+                stamp=types['builtin_interfaces/msg/Time'](
+                    sec=sec if stamp is None else EPOCH + sec, nanosec=nanosec), frame_id='')
+            position, velocity, effort = (np.array(x, dtype=float) for x in values)
+            message = types['sensor_msgs/msg/JointState'](
+                header=header, name=list(names), position=position, velocity=velocity,
+                effort=effort)
+            writer.write(connection, (EPOCH + 100) * 10 ** 9 + k * 10 ** 7, STORE.serialize_cdr(
+                message, 'sensor_msgs/msg/JointState'))
+        writer.write(other, EPOCH * 10 ** 9, STORE.serialize_cdr(
+            types['std_msgs/msg/String'](data='x'), 'std_msgs/msg/String'))
+    return path
+
+
+@pytest.mark.parametrize('plugin', list(StoragePlugin))
+def test_a_bag_is_read_with_the_stamps_of_its_headers(tmp_path, plugin):
+    """Not with those of arrival; names in any order."""
+    path = write_bag(tmp_path / 'bag', [
+        (0.001, 'ab', [1, 2], [3, 4], [5, 6]),
+        (0.0035, 'ba', [20, 10], [40, 30], [60, 50])], plugin)
+    raw = read_bag(path)
+    assert raw.joint_names == ('a', 'b')
+    assert raw.time == pytest.approx([0.0, 0.0025], abs=1e-12)
+    assert raw.q.tolist() == [[1.0, 2.0], [10.0, 20.0]]
+    assert raw.v.tolist() == [[3.0, 4.0], [30.0, 40.0]]
+    assert raw.tau.tolist() == [[5.0, 6.0], [50.0, 60.0]]
+    file = next(f for f in path.iterdir() if f.suffix in ('.mcap', '.db3'))
+    assert np.array_equal(read_bag(file).q, raw.q)
+
+
+def test_arm_and_gripper_are_merged_by_name(tmp_path):
+    """The slower one is interpolated; nothing is made up in its gap and beyond its ends."""
+    arm = [(0.01 * k, ['a'], [k], [], [2 * k]) for k in range(101)]
+    grip = [(0.005 + 0.04 * k, ['g'], [0.005 + 0.04 * k], [], [7]) for k in range(24)
+            if not 10 <= k < 15]
+    raw = read_bag(write_bag(tmp_path / 'bag', sorted(arm + grip, key=lambda m: m[0])))
+    assert raw.joint_names == ('a', 'g')
+    assert raw.v is None
+    assert raw.q[:, 0].tolist() == list(range(101))
+    known = np.isfinite(raw.q[:, 1])
+    assert raw.q[known, 1] == pytest.approx(raw.time[known], abs=1e-9)
+    assert raw.tau[known, 1] == pytest.approx(7.0)
+    gap = (raw.time > 0.365) & (raw.time < 0.605)
+    ends = (raw.time < 0.005) | (raw.time > 0.925)
+    assert np.array_equal(known, ~gap & ~ends)
+
+
+def test_without_stamps_times_of_arrival_are_taken(tmp_path):
+    """A driver that leaves the header empty."""
+    raw = read_bag(write_bag(tmp_path / 'bag', [(None, 'a', [k], [0], [0]) for k in range(3)]))
+    assert raw.time == pytest.approx([0.0, 0.01, 0.02])
+
+
+def test_a_clock_that_runs_backwards_is_not_sorted_away(tmp_path):
+    """The checks shall see it."""
+    stamps = [0.0, 0.01, 0.005, 0.02]
+    raw = read_bag(write_bag(tmp_path / 'bag', [(t, 'a', [t], [], [0]) for t in stamps]))
+    assert raw.time == pytest.approx(stamps)
+
+
+def test_bags_that_cannot_be_read(tmp_path):
+    """No bag, no bag after all, another topic."""
+    with pytest.raises(DynamicsError, match='there is no bag'):
+        read_bag(tmp_path / 'nothing')
+    (tmp_path / 'x.mcap').write_text('no bag')
+    with pytest.raises(DynamicsError, match='cannot be read.*expected a ROS 2 bag'):
+        read_bag(tmp_path / 'x.mcap')
+    with pytest.raises(DynamicsError, match='cannot be read.*metadata.yaml'):
+        read_bag(tmp_path)
+    path = write_bag(tmp_path / 'bag', [(0.0, 'a', [1], [], [])], topic='/arm/joint_states')
+    with pytest.raises(DynamicsError, match="no joint states on '/joint_states'; it has them on: "
+                                            '/arm/joint_states'):
+        read_bag(path)
+    assert np.isnan(read_bag(path, '/arm/joint_states').tau).all()
+
+
+def test_a_part_of_a_bag_that_is_no_regular_file_is_refused_at_once(tmp_path):
+    """The metadata, or the storage that it names."""
+    path = write_bag(tmp_path / 'bag', [(0.0, 'a', [1], [], [])])
+    for file in (next(path.glob('*.db3')), path / 'metadata.yaml'):
+        file.rename(tmp_path / 'kept')
+        os.mkfifo(file)
+        with pytest.raises(DynamicsError, match=f'{file.name} cannot be read: it is a fifo'):
+            read_bag(path)
+        file.unlink()
+        (tmp_path / 'kept').rename(file)
+    assert read_bag(path).q.tolist() == [[1.0]]
+
+
+@pytest.mark.parametrize('spoil', [
+    lambda text: text.replace('/arm', r'"/\ud800"'), lambda text: '[' * 200_000,
+    lambda text: 'rosbag2_bagfile_information: 1', lambda text: '', lambda text: text + '\xff',
+    lambda text: text.replace('relative_file_paths', 'paths')])
+def test_metadata_that_cannot_be_are_refused(tmp_path, spoil):
+    """In words that can be sent."""
+    path = write_bag(tmp_path / 'bag', [(0.0, 'a', [1], [], [])], topic='/arm')
+    text = (path / 'metadata.yaml').read_text()
+    assert spoil(text) != text
+    (path / 'metadata.yaml').write_bytes(spoil(text).encode('latin-1'))
+    with pytest.raises(DynamicsError, match='metadata.yaml cannot be read') as refusal:
+        read_bag(path, '/arm')
+    str(refusal.value).encode()
+    assert len(str(refusal.value)) < 700
+
+
+@pytest.mark.parametrize('plugin', list(StoragePlugin))
+@pytest.mark.parametrize('share', [0.5, 0.99])
+def test_damaged_bags_are_refused(tmp_path, plugin, share):
+    """Cut off, as by a full disk."""
+    path = write_bag(tmp_path / 'bag', [(0.001 * k, 'a', [k], [], [k]) for k in range(1000)],
+                     plugin)
+    file = next(f for f in path.iterdir() if f.suffix in ('.mcap', '.db3'))
+    data = file.read_bytes()
+    file.write_bytes(data[:int(share * len(data))])
+    with pytest.raises(DynamicsError, match='cannot be read'):
+        read_bag(path)
+
+
+def test_without_rosbags_it_says_how_to_install_it(tmp_path, monkeypatch):
+    """The package is optional."""
+    monkeypatch.setitem(sys.modules, 'rosbags.highlevel', None)
+    with pytest.raises(DynamicsError, match='pip install rosbags'):
+        read_bag(tmp_path)

@@ -1,0 +1,165 @@
+"""From a recording to a robot: all at once."""
+
+import numpy as np
+import pytest
+from support.heavier_arm import other_values, recorded
+from support.tolerances import EXACT_MATHS, SOLVED
+
+from dynamics_node.errors import DynamicsError
+from dynamics_node.identification.log_cholesky import is_consistent
+from dynamics_node.identification.parameters import (
+    offset_and_stribeck_torque,
+    parameter_layout,
+    parameter_values,
+)
+from dynamics_node.identification.robot_fit import IdentificationOptions, identify
+
+NOISE = 0.1   # [N m]
+
+
+@pytest.fixture
+def truth(fast_arm, layout):
+    return other_values(fast_arm, layout, seed=1)
+
+
+@pytest.fixture
+def recording(fast_arm, layout, truth):
+    return recorded(fast_arm, layout, truth, 3000, 2, NOISE)
+
+
+class Stopped(Exception):
+    pass
+
+
+def test_an_arm_is_known_after_thirty_seconds_of_motion(fast_arm, layout, truth, recording):
+    """Torques of another motion ten times better, 95 % within three sigma, every link possible."""
+    found = identify(fast_arm, recording)
+    other = recorded(fast_arm, layout, truth, 500, 77)
+    before, after = (np.sqrt(np.mean((other.tau - tau) ** 2)) for tau in (
+        fast_arm.inverse_dynamics(other.q, other.v, other.a),
+        found.predict(other.q, other.v, other.a)))
+    assert after < 0.1 * before
+    errors = np.abs(found.base_values - found.base.values(truth))
+    assert np.mean(errors < 3.0 * found.base_spread.sigma) >= 0.95
+    assert all(is_consistent(found.values[layout.of_body(i)]) for i in range(7))
+    assert found.noise.sigma == pytest.approx(NOISE, rel=0.1)
+    assert found.residuals.validation_after == pytest.approx(NOISE, rel=0.2)
+    assert found.residuals.gain > 5.0   # the noise stays
+
+
+def test_the_robot_found_has_the_parameters_found(fast_arm, layout, recording):
+    """A prediction is ID of the robot + what has no place in it, and names go with numbers."""
+    found = identify(fast_arm, recording)
+    np.testing.assert_array_equal(
+        parameter_values(found.robot, layout)[:layout.inertial], found.values[:layout.inertial])
+    state = recording.q[:5], recording.v[:5], recording.a[:5]
+    np.testing.assert_allclose(
+        found.predict(*state), found.robot.inverse_dynamics(*state)
+        + offset_and_stribeck_torque(layout, found.values, state[1]), rtol=EXACT_MATHS)
+    assert len(found.layout.names) == len(found.values) == len(found.spread.sigma)
+    assert len(found.base.names) == len(found.base_values) == len(found.base_spread.sigma)
+
+
+def test_what_no_torque_can_tell_is_said(fast_arm, recording):
+    """The mass of the first link keeps the prior's spread; viscous friction has lost it."""
+    found = identify(fast_arm, recording)
+    told = dict(zip(found.layout.names, found.spread.determined))
+    assert not told['link_1.m'] and told['joint_1.viscous'] and told['link_4.mcx']
+
+
+def test_the_order_of_joints_in_a_recording_does_not_matter(fast_arm, recording):
+    order = [3, 1, 0, 2, 6, 5, 4]
+    mixed = recording._replace(
+        joint_names=tuple(recording.joint_names[k] for k in order),
+        **{name: getattr(recording, name)[:, order] for name in ('q', 'v', 'a', 'tau')})
+    np.testing.assert_allclose(identify(fast_arm, mixed).values,
+                               identify(fast_arm, recording).values, atol=SOLVED)
+
+
+def test_a_known_payload_is_not_identified_again(fast_arm, layout, truth):
+    """The same bodies are found, and the payload stays on the robot."""
+    loaded = fast_arm.with_payload('tool', 'link_7', 1.0, (0.0, 0.05, 0.1), 0.01 * np.eye(3))
+    recording = recorded(loaded, layout, truth, 1500, 3)
+    found = identify(loaded, recording)
+    np.testing.assert_allclose(found.base_values, found.base.values(truth), atol=1e-6)
+    assert found.robot.payloads == loaded.payloads
+
+
+def test_stribecks_term_is_found_on_request(fast_arm):
+    layout = parameter_layout(fast_arm, stribeck_speed=0.3)
+    truth = other_values(fast_arm, layout, seed=1)
+    truth[layout.each('stribeck')] = 0.8
+    recording = recorded(fast_arm, layout, truth, 2000, 4, 0.01)
+    found = identify(fast_arm, recording, IdentificationOptions(stribeck_speed=0.3))
+    np.testing.assert_allclose(found.values[layout.each('stribeck')], 0.8, atol=0.02)
+
+
+@pytest.mark.parametrize('method', ['weighted', 'robust'])
+def test_progress_grows_to_one_and_may_stop_it(fast_arm, recording, method):
+    shares = []
+    identify(fast_arm, recording, IdentificationOptions(method),
+             lambda share, text: shares.append(share))
+    assert shares == sorted(shares) and 0.0 <= shares[0] < shares[-1] == pytest.approx(1.0)
+
+    def stop(share, text):
+        if share > 0.3:
+            raise Stopped(text)
+    with pytest.raises(Stopped):
+        identify(fast_arm, recording, progress=stop)
+
+
+def test_rows_are_thinned_out_only_as_far_as_enough_are_left(fast_arm, recording):
+    """Half a minute at 1 kHz of a slow motion would be thinned out to nothing, and refused."""
+    found = identify(fast_arm, recording, IdentificationOptions(decimation=125))
+    assert found.residuals.gain > 5.0
+    assert not np.array_equal(found.values, identify(fast_arm, recording).values)
+
+
+def test_gaps_leave_enough_rows_too(fast_arm, recording):
+    """Of each stretch a filter leaves less than its share: of 70 samples by 12 nothing at all."""
+    pieces = recording.rows(np.arange(3000) % 75 < 70)
+    found = identify(fast_arm, pieces, IdentificationOptions(decimation=12))
+    assert (found.noise.effective > 0.2 * NOISE).all()   # not the rounding of an exact fit
+    assert found.residuals.gain > 5.0
+
+
+def test_a_poor_motion_is_warned_of(fast_arm, layout, truth):
+    """Joints that hardly move: which parameters stay open is named."""
+    recording = recorded(fast_arm, layout, truth, 1500, 5, NOISE)
+    lazy = recording._replace(q=recording.q * [1, 1, 1, 1, 1, 1, 1e-3],
+                              v=recording.v * [1, 1, 1, 1, 1, 1, 1e-3],
+                              a=recording.a * [1, 1, 1, 1, 1, 1, 1e-3])
+    warnings = ' '.join(identify(fast_arm, lazy).warnings)
+    assert 'hardly tell' in warnings and 'joint_7.viscous' in warnings
+
+
+def _with(recording, name, column, value):
+    array = getattr(recording, name).copy()
+    array[:, column] = value
+    return recording._replace(**{name: array})
+
+
+@pytest.mark.parametrize('spoil, words', [
+    (lambda r: r._replace(joint_names=('a', *r.joint_names[1:])), "lacks the joints .'joint_1'."),
+    (lambda r: _with(r, 'tau', 2, np.nan), "tau of joint 'joint_3' has no number at sample 0"),
+    (lambda r: _with(r, 'q', 4, 0.5), 'joint_5 does not move'),
+    (lambda r: _with(r, 'tau', 1, 3.0), 'joint_2 has a constant torque'),
+    (lambda r: r._replace(tau=r.tau[:100]), r'tau of the recording has shape \(100, 7\); expected'),
+    (lambda r: r._replace(a=r.a[:, :5]), r'a of the recording has shape \(3000, 5\); expected'),
+    (lambda r: (r.time, r.q), 'recording is tuple; expected a Recording'),
+    (lambda r: r.rows(slice(0, 100)), 'too few for 69 unknown parameters; record at least'),
+])
+def test_bad_recordings_are_refused_in_words(fast_arm, recording, spoil, words):
+    with pytest.raises(DynamicsError, match=words):
+        identify(fast_arm, spoil(recording))
+
+
+@pytest.mark.parametrize('options, words', [
+    (IdentificationOptions(method='magic'), 'method'),
+    (IdentificationOptions(prior_weight=0.0), 'prior_weight'),
+    (IdentificationOptions(validation_share=1.0), 'validation_share'),
+    (IdentificationOptions(decimation=0), 'decimation'),
+    (IdentificationOptions(stribeck_speed=-1.0), 'stribeck_speed')])
+def test_bad_options_are_refused_by_name(fast_arm, recording, options, words):
+    with pytest.raises(DynamicsError, match=words):
+        identify(fast_arm, recording, options)
