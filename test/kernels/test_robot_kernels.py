@@ -288,7 +288,7 @@ def test_without_the_extension_ctypes_calls(monkeypatch, expected):
 
 def test_a_program_that_ends_while_kernels_are_made_ends_well(tmp_path):
     """Nothing on stderr, no crash in LLVM; the time is that of one kernel."""
-    code = 'import small_robots; small_robots.arm().compile()'
+    code = 'from support import small_robots; small_robots.arm().compile()'
     done = subprocess.run(
         [sys.executable, '-c', code], capture_output=True, text=True, timeout=WAIT,
         env={**os.environ, 'PYTHONPATH': os.pathsep.join(sys.path),
