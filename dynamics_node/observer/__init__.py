@@ -1,1 +1,1 @@
-"""Who pushes the robot? Torques from outside, found without a force sensor. Pure: time is given."""
+"""Estimate external torques without a force sensor. Pure: the time is given."""

@@ -39,7 +39,8 @@ class Case:
         self.scales = dict(zip(('gravity_scale', 'friction_scale'), rng.uniform(0.5, 1.5, (2, 7))))
 
     def sent(self, compensation, robot=None, **scales):
-        controller = Controller(robot or self.robot, 'task_space', self.gains, compensation, **scales)
+        controller = Controller(robot or self.robot, 'task_space', self.gains, compensation,
+                                **scales)
         return controller.torque(self.q, self.v, self.motion)
 
 
