@@ -15,7 +15,7 @@ from dynamics_node.robot.robot import Robot
 from dynamics_node.spatial import so3
 
 ROUNDING = 1e-6        # along the wrong axis [N, m/s, ...]: no more than rounding leaves there
-CONTRADICTION = 1e-3   # likewise, as a share of all: axes written with four digits; S takes it out
+CONTRADICTION = 1e-3   # likewise, as a share of all: axes written with four digits; S removes it
 AXES = ('along x', 'along y', 'along z', 'about x', 'about y', 'about z')
 
 

@@ -155,7 +155,7 @@ def test_where_the_ramp_begins(ramp_from, driver, measured):
     rig.effort = np.array([-3.0, 2.0])
     rig.enable()
     start = rig.effort if measured else np.zeros(2)
-    target = Controller(rig.robot, semantics=driver).torque(rig.q)
+    target = Controller(rig.robot, driver_compensation=driver).torque(rig.q)
     for k in (1, 2, 3):
         share = k * STEP / 1.0
         assert rig.step() == pytest.approx((1.0 - share) * start + share * target)
