@@ -120,9 +120,9 @@ class PayloadJob(NamedTuple):
             robot = without_drives(robot)
         if self.poses is not None:
             return identify_payload(robot, torques_of(robot, self.meaning, self.poses), self.frame)
-        motions: list[Any] = [torques_of(robot, self.meaning, select_joints(robot, recording_of(each)))
-                   if each else None
-                   for each in (joint_states[self.unloaded:], joint_states[:self.unloaded])]
+        motions: list[Any] = [
+            torques_of(robot, self.meaning, select_joints(robot, recording_of(each)))
+            if each else None for each in (joint_states[self.unloaded:], joint_states[:self.unloaded])]
         return identify_payload(robot, motions[0], self.frame, motions[1])
 
 
