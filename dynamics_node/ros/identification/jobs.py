@@ -122,7 +122,8 @@ class PayloadJob(NamedTuple):
             return identify_payload(robot, torques_of(robot, self.meaning, self.poses), self.frame)
         motions: list[Any] = [
             torques_of(robot, self.meaning, select_joints(robot, recording_of(each)))
-            if each else None for each in (joint_states[self.unloaded:], joint_states[:self.unloaded])]
+            if each else None
+            for each in (joint_states[self.unloaded:], joint_states[:self.unloaded])]
         return identify_payload(robot, motions[0], self.frame, motions[1])
 
 
