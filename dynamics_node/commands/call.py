@@ -214,5 +214,6 @@ def _short(value: Any) -> str:
 def _plain(value: Any) -> Any:
     """Return a message or array in types of JSON, null in place of nan."""
     if isinstance(value, np.ndarray):
-        return np.where(np.isfinite(value), value, None).tolist()
+        null: Any = None
+        return np.where(np.isfinite(value), value, null).tolist()
     return {name: getattr(value, name) for name in value.get_fields_and_field_types()}

@@ -5,7 +5,7 @@ import threading
 import time
 from collections.abc import Callable, Mapping, Sequence
 from types import SimpleNamespace
-from typing import Any
+from typing import Any, TypeAlias
 
 import numpy as np
 from builtin_interfaces.msg import Duration
@@ -30,10 +30,11 @@ from dynamics_node.task_space.target import Target
 from dynamics_node.task_space.tasks import Task
 
 MANY_REPLIES = QoSProfile(depth=1000)  # the queue of a client also gets replies to other clients
-Quantity = ArrayLike | Mapping[str, float] | None   # array over joints, {joint: value}, or None
-Wrenches = Mapping[str, Sequence[float]] | None     # {link: (fx, fy, fz, tx, ty, tz)}
-Constraints = str | Sequence[Constraint | Mapping[str, Any]]   # YAML, Constraint or dicts
-Reply = SimpleNamespace | Future                    # Future with wait=False
+# An array over joints, {joint: value}, or None.
+Quantity: TypeAlias = ArrayLike | Mapping[str, float] | None
+Wrenches: TypeAlias = Mapping[str, Sequence[float]] | None   # {link: (fx, fy, fz, tx, ty, tz)}
+Constraints: TypeAlias = str | Sequence[Constraint | Mapping[str, Any]]   # str: YAML
+Reply: TypeAlias = Any   # SimpleNamespace of the reply's fields; a Future of it with wait=False
 
 
 class DynamicsClient:
@@ -191,9 +192,9 @@ class DynamicsClient:
         :param start: position where the search starts; None: as measured.
         :param options: tolerance, restarts.
         """
-        targets = targets if isinstance(targets, (list, tuple)) else [targets]
+        listed = targets if isinstance(targets, Sequence) else [targets]
         return self._ask('inverse_kinematics', wait, **_named(joints, position=start),
-                         targets=[frame_target(each) for each in targets], **options)
+                         targets=[frame_target(each) for each in listed], **options)
 
     def task_control(self, tasks: Sequence[Task], bounds: Sequence[Bound] | None = None,
                      q: Quantity = None, v: Quantity = None, joints: Sequence[str] = (),
@@ -219,7 +220,8 @@ class DynamicsClient:
 
     # Settings --------------------------------------------------------------------------------
 
-    def set_payload(self, name: str, frame: str, mass: float, com: ArrayLike = (0.0, 0.0, 0.0),
+    def set_payload(self, name: str, frame: str, mass: float,
+                    com: Sequence[float] = (0.0, 0.0, 0.0),
                     inertia: ArrayLike | None = None, transition: float = 0.0,
                     wait: bool = True) -> Reply:
         """Attach a payload to a link, as Robot.with_payload does, within `transition` [s]."""
@@ -321,7 +323,7 @@ def _pass_on(raw: Future, reply: Future, read: Callable) -> None:
         reply.set_exception(error)
 
 
-def _read(*quantities: Quantity) -> Callable:
+def _read(*quantities: Any) -> Callable:
     """Return the function that reads a reply: as one state, unless a quantity has rows."""
     return functools.partial(result_of, single=all(np.ndim(x) < 2 for x in quantities))
 

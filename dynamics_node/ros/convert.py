@@ -1,7 +1,8 @@
 """Convert messages to arrays and back: the only module that translates conventions."""
 
 from array import array
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable
+from typing import Any
 
 import numpy as np
 from builtin_interfaces.msg import Duration, Time
@@ -47,12 +48,12 @@ def xyzw(quaternion: Quaternion) -> np.ndarray:
     return np.array([quaternion.x, quaternion.y, quaternion.z, quaternion.w])
 
 
-def vector3(x: Sequence[float]) -> Vector3:
+def vector3(x: Any) -> Vector3:
     """Return the Vector3 message of three numbers."""
     return Vector3(x=float(x[0]), y=float(x[1]), z=float(x[2]))
 
 
-def point(x: Sequence[float]) -> Point:
+def point(x: Any) -> Point:
     """Return the Point message of three numbers."""
     return Point(x=float(x[0]), y=float(x[1]), z=float(x[2]))
 

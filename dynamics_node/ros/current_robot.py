@@ -48,12 +48,12 @@ class CurrentRobot:
         :param clock: returns seconds and never goes back.
         """
         self._clock = clock
-        self._described: Description | None = None
+        self._described: Any = None   # Description, None until there is one
         self._payloads = PayloadRamps()
         self._gravity: np.ndarray | None = None   # as set
         self._damping: dict[str, float] = {}      # {joint: as set}
         self._friction: dict[str, float] = {}
-        self._robot: Robot | None = None
+        self._robot: Any = None       # Robot
         self._model_id, self._settled = '', True
         self._selections: dict[tuple[str, ...], JointSelection] = {}
         self.refusal = ''

@@ -79,7 +79,7 @@ class Markers:
 
 
 def markers_of(robot: Robot, q: np.ndarray, efforts: Mapping[str, float],
-               wrenches: Mapping[str, tuple[np.ndarray, np.ndarray]], stamp: int) -> MarkerArray:
+               wrenches: Mapping[str, Sequence[np.ndarray]], stamp: int) -> MarkerArray:
     """Return the markers of a robot, all in the frame of its root link.
 
     :param efforts: {joint: effort}, shown by colour: green is zero, red the limit, grey unknown.

@@ -37,6 +37,8 @@ from dynamics_node.ros.torque.topics import TorqueTopics
 SECOND = 1.0
 CATCH_UP = 0.1   # [s] between two reads of waiting joint states
 MANY_REQUESTS = QoSProfile(depth=1000)  # with 10, the default, the 11th waiting request is lost
+PARTS = ('joint_states', 'node_state', 'service_runner', 'markers', 'torque', 'external',
+         'base_state', 'identification')
 LATCHED = QoSProfile(depth=1, durability=DurabilityPolicy.TRANSIENT_LOCAL,
                      reliability=ReliabilityPolicy.RELIABLE)
 
@@ -56,6 +58,16 @@ def logged(transition: Callable) -> Callable:
 
 class DynamicsNode(LifecycleNode):
     """Configured: it subscribes, and its services exist. Active: they reply."""
+
+    # The parts: created by configure, None before it and after cleanup.
+    joint_states: JointStateSubscription
+    node_state: NodeState
+    service_runner: ServiceRunner
+    markers: Markers
+    torque: TorqueTopics
+    external: ExternalTorqueTopics
+    base_state: BaseStateSubscription
+    identification: IdentificationServer
 
     def __init__(self, **kwargs: Any) -> None:
         super().__init__('dynamics_node', **kwargs)
@@ -177,14 +189,8 @@ class DynamicsNode(LifecycleNode):
         self._clear()
 
     def _clear(self) -> None:
-        self.joint_states: JointStateSubscription | None = None
-        self.node_state: NodeState | None = None
-        self.service_runner: ServiceRunner | None = None
-        self.markers: Markers | None = None
-        self.torque: TorqueTopics | None = None
-        self.external: ExternalTorqueTopics | None = None
-        self.base_state: BaseStateSubscription | None = None
-        self.identification: IdentificationServer | None = None
+        for part in PARTS:
+            setattr(self, part, None)
 
     # Joint states ----------------------------------------------------------------------------
 

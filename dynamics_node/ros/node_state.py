@@ -4,6 +4,7 @@ Independent of rclpy: the clocks and the source of waiting joint states are cons
 """
 
 from collections.abc import Callable, Iterable
+from typing import Any
 
 from dynamics_node.robot.robot import Robot
 from dynamics_node.ros.current_robot import CurrentRobot
@@ -40,7 +41,7 @@ class NodeState:
         self.clock, self.parameters = clock, parameters
         self.observer_parameters = observer_parameters or ObserverParameters()
         self.current_robot = CurrentRobot(steady_clock)
-        self.measured_state: MeasuredState | None = None
+        self.measured_state: Any = None
         self.buffer, self.payload_samples = JointStateBuffer(), PayloadSamples()
         self.worker = WorkerProcess()
         self.received = 0

@@ -10,7 +10,7 @@ import traceback
 from collections.abc import Callable
 from contextlib import suppress
 from functools import cache
-from typing import Any, TypeVar
+from typing import Any
 
 from rclpy.impl.rcutils_logger import RcutilsLogger
 from rclpy.service import Service
@@ -22,7 +22,6 @@ LONGEST = 10_000  # characters of a sentence
 # Fields with a sentence. Other fields are not shortened: names, reports, descriptions.
 SENTENCES = frozenset(('message', 'reason', 'stage', 'failure', 'warnings', 'findings', 'key',
                        'value', 'hardware_id'))
-Message = TypeVar('Message')
 
 
 def encodable(text: str) -> str:
@@ -40,9 +39,10 @@ def sentence(text: str) -> str:
     return encodable(shortened(text, LONGEST))
 
 
-def sendable(message: Message) -> Message:
+def sendable(message: Any) -> Any:
     """Make each text of a message encodable, shorten sentences, in place; return the message."""
-    for field, clean in _texts(type(message)):
+    kind: Any = type(message)
+    for field, clean in _texts(kind):
         old = getattr(message, field)
         if isinstance(old, str):
             new = clean(old)
@@ -58,11 +58,11 @@ def sendable(message: Message) -> Message:
 
 
 @cache
-def _texts(kind: type) -> list[tuple[str, Callable]]:
+def _texts(kind: Any) -> list[tuple[str, Callable]]:
     """Return [(field, function for its value, or for each of its values)] of a message type."""
-    found = []
+    found: list[tuple[str, Callable]] = []
     for field, declared in kind.get_fields_and_field_types().items():
-        name = re.match(r'(?:sequence<)?([\w/]+)', declared).group(1)  # of sequence<string, 5>
+        name = re.findall(r'(?:sequence<)?([\w/]+)', declared)[0]  # of sequence<string, 5>
         if name in ('string', 'wstring'):
             found.append((field, sentence if field in SENTENCES else encodable))
         elif '/' in name and _texts(_message_type(name)):

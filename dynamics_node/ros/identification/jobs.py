@@ -4,7 +4,7 @@ Independent of rclpy; pickled, and run in another process.
 """
 
 from collections.abc import Callable, Sequence
-from typing import Any, NamedTuple, TypeVar
+from typing import Any, NamedTuple
 
 import numpy as np
 
@@ -35,7 +35,6 @@ BEHIND_THE_GEAR = ('effort is measured behind the gears: rotor inertia and frict
                    'identified from it, and keep their values')
 
 JointStates = Sequence[tuple[int, bytes]]   # [(stamp [ns], bytes)] of the buffer
-Samples = TypeVar('Samples')   # RawRecording or StaticPoses
 
 
 class Outcome(NamedTuple):
@@ -67,7 +66,7 @@ class IdentifyJob(NamedTuple):
     urdf: str
     recording: str           # path; empty: the joint states of the buffer
     topic: str = TOPIC
-    meaning: Meaning | None = None   # of efforts in the buffer
+    meaning: Any = None      # Meaning of efforts in the buffer; None with a recording
     options: IdentificationOptions = IdentificationOptions()
     cutoff: float | None = None
     output: str = ''         # folder; empty: no files
@@ -78,7 +77,7 @@ class IdentifyJob(NamedTuple):
         if self.output:
             make_folder(self.output)
         progress(0.0, 'reading the recording')
-        robot, warnings = self.robot, ()
+        robot, warnings = self.robot, tuple[str, ...]()
         if self.recording:
             raw = read_recording(self.recording, self.topic)
         else:
@@ -90,7 +89,8 @@ class IdentifyJob(NamedTuple):
             done = with_drives_of(self.robot, done)
         done = done._replace(prepared=done.prepared._replace(
             warnings=(*warnings, *done.prepared.warnings)))
-        urdf, friction = texts_of(self.urdf, done.result)
+        texts: Any = texts_of(self.urdf, done.result)
+        urdf, friction = texts
         files = write_identification_files(self.output, self.urdf, self.robot, raw,
                                            done) if self.output else []
         found, residuals = done.result, done.result.residuals
@@ -120,13 +120,14 @@ class PayloadJob(NamedTuple):
             robot = without_drives(robot)
         if self.poses is not None:
             return identify_payload(robot, torques_of(robot, self.meaning, self.poses), self.frame)
-        motions = [torques_of(robot, self.meaning, select_joints(robot, recording_of(each)))
-                   if each else None
-                   for each in (joint_states[self.unloaded:], joint_states[:self.unloaded])]
+        motions: list[Any] = [
+            torques_of(robot, self.meaning, select_joints(robot, recording_of(each)))
+            if each else None
+            for each in (joint_states[self.unloaded:], joint_states[:self.unloaded])]
         return identify_payload(robot, motions[0], self.frame, motions[1])
 
 
-def torques_of(robot: Robot, meaning: Meaning | None, raw: Samples) -> Samples:
+def torques_of(robot: Robot, meaning: Meaning | None, raw: Any) -> Any:
     """Return samples with torques in place of measured efforts.
 
     :param raw: of the joints of the robot; nan stays where nothing was measured.

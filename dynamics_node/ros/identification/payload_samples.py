@@ -61,7 +61,8 @@ def joined(first: StaticPoses | None, second: StaticPoses | None) -> StaticPoses
     if (first.approach is None) is not (second.approach is None):
         raise DynamicsError('some poses have approach, some have not: give it for all, or forget '
                             'the poses and start again')
-    approach = None if first.approach is None else np.vstack([first.approach, second.approach])
+    approach = (None if first.approach is None or second.approach is None else
+                np.vstack([first.approach, second.approach]))
     return StaticPoses(first.joint_names, np.vstack([first.q, second.q]),
                        np.vstack([first.tau, second.tau]), approach)
 

@@ -86,7 +86,7 @@ class WorkerProcess:
             self._process = None
 
 
-def _communicate(process: subprocess.Popen, job: Any, joint_states: Sequence[tuple[int, bytes]],
+def _communicate(process: Any, job: Any, joint_states: Sequence[tuple[int, bytes]],
                  messages: deque[WorkerMessage]) -> None:
     """Send a job to the process, and collect its messages until the end; runs in a thread."""
     try:

@@ -93,8 +93,8 @@ class TorqueParameters:
         '', 'Mode task_space: the link that is held on enable, and the frame of references '
         'without one.')
     task_law: str = parameter(
-        'impedance', 'impedance: stiffness gives forces, the inertia is that of the robot. motion: '
-        'stiffness gives accelerations, for an exact model.', one_of=TASK_LAWS)
+        'impedance', 'Stiffness gives forces, with the inertia of the robot: impedance; or, for an '
+        'exact model, stiffness gives accelerations: motion.', one_of=TASK_LAWS)
     task_stiffness: tuple = parameter(
         (500.0, 30.0), 'Stiffness along the axes of the contact frame: one number, two (linear, '
         'angular) or six.', 'N/m and N m/rad in impedance, 1/s^2 in motion', check=not_negative)
@@ -121,7 +121,7 @@ class TorqueParameters:
 
 def controller_of(robot: Robot, p: TorqueParameters) -> Controller:
     """Return the Controller of a robot."""
-    gains = None
+    gains: Gains | TaskGains | None = None
     if p.mode in WITH_GAINS:
         if p.gains == 'frequency' and p.mode != 'computed_torque':
             raise DynamicsError(f'torque.mode {p.mode} needs kp and kd; set torque.gains to kp_kd')

@@ -80,7 +80,7 @@ def _forward(state: RequestState, request: Any, constraints: Constraints,
     state, tau = effort_row(state, request, needed=actuated_dofs(state.robot.model, passive))
     rates = stabilisation(request)
     return state, state.robot.constrained_forward_dynamics(
-        state.q, state.v, tau, constraints, *(wrenches(request) or (None,)), rates,
+        state.q, state.v, tau, constraints, (wrenches(request) or (None,))[0], rates,
         request.proximal or None)
 
 
@@ -94,7 +94,7 @@ def _hybrid(state: RequestState, request: Any, constraints: Constraints,
     a = acceleration_row(state, request)
     state, tau = effort_row(state, request, needed=~given & actuated)
     return state, state.robot.constrained_hybrid_dynamics(
-        state.q, state.v, a, tau, given, constraints, *(wrenches(request) or (None,)),
+        state.q, state.v, a, tau, given, constraints, (wrenches(request) or (None,))[0],
         stabilisation(request))
 
 

@@ -101,13 +101,13 @@ def _impact(state: RequestState, request: Any, response: Any, contacts: Constrai
     e = _each('restitution', request.restitution, contacts, 0.0)
     if not all(0.0 <= x <= 1.0 for x in e):
         raise DynamicsError(f'restitution is {e}; expected numbers from 0 (plastic) to 1 (elastic)')
-    e = {contact.name: x for contact, x in zip(contacts, e)}
-    found = robot.impact(state.q, state.v, contacts, e)
+    by_contact = {contact.name: x for contact, x in zip(contacts, e)}
+    found = robot.impact(state.q, state.v, contacts, by_contact)
     A = robot.constraint_rows(state.q, state.v, constraints).A
     response.velocity = convert.floats(state.ordered(found.v))
     response.energy_loss = float(found.energy_loss)
     response.violations = convert.floats(
-        A @ found.v + restitution_of_rows(constraints, e) * (A @ state.v))
+        A @ found.v + restitution_of_rows(constraints, by_contact) * (A @ state.v))
     return state, found.impulse
 
 

@@ -34,7 +34,7 @@ def dynamics_derivatives(node_state: NodeState, request: DynamicsDerivatives.Req
 def _inverse(state: RequestState, request: Any, response: Any) -> tuple[RequestState, int, Any]:
     state, n, (a,) = rows(state, acceleration=accelerations(state, request))
     check_reply_size('derivatives', n, state.robot.nv * (3 * state.robot.nv + 1))
-    inputs = state.q, state.v, a, *wrenches(request)
+    inputs: Any = state.q, state.v, a, *wrenches(request)
     response.effort = convert.floats(state.ordered(state.robot.inverse_dynamics(*inputs)))
     return state, n, state.robot.inverse_dynamics_derivatives(*inputs)
 
@@ -43,7 +43,7 @@ def _forward(state: RequestState, request: Any, response: Any) -> tuple[RequestS
     state, tau = efforts(state, request)
     state, n, (tau,) = rows(state, effort=tau)
     check_reply_size('derivatives', n, state.robot.nv * (3 * state.robot.nv + 1))
-    inputs = state.q, state.v, tau, *wrenches(request)
+    inputs: Any = state.q, state.v, tau, *wrenches(request)
     response.acceleration = convert.floats(state.ordered(state.robot.forward_dynamics(*inputs)))
     return state, n, state.robot.forward_dynamics_derivatives(*inputs)
 
@@ -53,7 +53,7 @@ def _hybrid(state: RequestState, request: Any, response: Any) -> tuple[RequestSt
     state, tau = efforts(state, request, needed=~given)
     state, n, (a, tau) = rows(state, acceleration=accelerations(state, request), effort=tau)
     check_reply_size('derivatives', n, state.robot.nv * (3 * state.robot.nv + 2))
-    inputs = state.q, state.v, a, tau, given, *wrenches(request)
+    inputs: Any = state.q, state.v, a, tau, given, *wrenches(request)
     a, tau = state.robot.hybrid_dynamics(*inputs)
     response.acceleration = convert.floats(state.ordered(a))
     response.effort = convert.floats(state.ordered(tau))

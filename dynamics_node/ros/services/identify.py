@@ -39,7 +39,8 @@ SIGMAS = ('mass', 'cx', 'cy', 'cz', 'Ixx', 'Ixy', 'Ixz', 'Iyy', 'Iyz', 'Izz')
 def identify_job(node_state: NodeState, goal: Identify.Goal) -> IdentifyJob:
     """Return the IdentifyJob of an Identify goal, or refuse it."""
     node_state.worker.check_free()
-    robot, options = _robot(node_state), {'method': goal.method or 'weighted'}
+    robot = _robot(node_state)
+    options: dict[str, Any] = {'method': goal.method or 'weighted'}
     if options['method'] not in METHODS:
         raise DynamicsError(f"method is '{goal.method}'; expected one of {', '.join(METHODS)}")
     for field, greatest in (('prior_weight', np.inf), ('validation_share', 1.0),
@@ -199,13 +200,13 @@ def _approach(robot: Robot, joint_names: tuple[str, ...],
     if rows is None:
         return None
     names = tuple(request.joint_names) or robot.joint_names
-    given = select_pose_joints(robot, StaticPoses(names, rows, rows, rows))
+    given: Any = select_pose_joints(robot, StaticPoses(names, rows, rows, rows))
     signs = dict(zip(given.joint_names, given.approach[0]))
     return np.array([signs.get(name, 0.0) for name in joint_names])
 
 
 def _rows(robot: Robot, request: IdentifyPayload.Request, field: str,
-          rows: int) -> np.ndarray | None:
+          rows: int) -> Any:
     """Return a field as (rows, joints); None for an approach that is not given."""
     names = tuple(request.joint_names) or robot.joint_names
     given = np.array(getattr(request, field))

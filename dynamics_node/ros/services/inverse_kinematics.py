@@ -104,7 +104,7 @@ def _target(state: RequestState, message: FrameTarget) -> Target:
 def _in_root(target: Target, pose: np.ndarray) -> Target:
     """Return the Target in the root frame of one given in a frame with this pose (4, 4)."""
     R, p = pose[:3, :3], pose[:3, 3]
-    changes = {}
+    changes: dict[str, Any] = {}
     if target.position is not None:
         changes['position'] = p + R @ target.position
     if target.orientation is not None:

@@ -41,7 +41,7 @@ def acceleration_row(state: RequestState, request: Any) -> np.ndarray:
 
 
 def efforts(state: RequestState, request: Any,
-            needed: np.ndarray | bool = True) -> tuple[RequestState, np.ndarray]:
+            needed: Any = True) -> tuple[RequestState, np.ndarray]:
     """Return the state and the efforts of a request, as measured where it has none.
 
     The stamp of the returned state includes the measurements used for the efforts.

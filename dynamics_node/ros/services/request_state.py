@@ -23,8 +23,8 @@ class RequestState(NamedTuple):
     q: np.ndarray                        # (nq,) or (N, nq)
     v: np.ndarray                        # (nv,) or (N, nv)
     stamp: int | None                    # of the oldest measurement used [ns]
-    measured: MeasuredSnapshot | None    # None: the request leaves nothing out
-    age_limit: AgeLimit | None           # likewise
+    measured: Any                        # MeasuredSnapshot, None if nothing is left out
+    age_limit: Any                       # AgeLimit, likewise
 
     def entries(self, field: str, data: Any, default: np.ndarray | None) -> np.ndarray:
         """Return one value per degree of freedom: of the request, and `default` elsewhere."""
@@ -98,7 +98,7 @@ def _stamp(measured: MeasuredSnapshot, age_limit: AgeLimit, selection: JointSele
 
 
 def fill(field: str, data: Any, selection: JointSelection, places: np.ndarray,
-         default: np.ndarray | None) -> np.ndarray:
+         default: Any) -> np.ndarray:
     """Return `default` with the entries of a request put in their places.
 
     One row of data gives a vector, N rows give a matrix of N rows.

@@ -1,6 +1,7 @@
 """Serve ~/task_control: the torques of prioritised tasks, the whole-body problem of one state."""
 
 from collections.abc import Mapping, Sequence
+from typing import Any
 
 import numpy as np
 
@@ -33,7 +34,7 @@ def task_control(node_state: NodeState, request: TaskControl.Request,
     constraints = constraints_of(robot, request)
     passive = passive_joints(robot, request.passive_joints, request.all_active)
     tasks = tasks_of(state, request)
-    found = robot.whole_body(
+    found: Any = robot.whole_body(
         state.q, state.v, tasks, bounds=bounds_of(state, request, constraints),
         constraints=constraints, passive=passive, wrenches=(wrenches(request) or (None,))[0],
         stabilisation=stabilisation(request))

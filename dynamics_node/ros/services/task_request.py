@@ -79,7 +79,7 @@ def _limit(state: RequestState, limit: Sequence[float]) -> ArrayLike | None:
     return _in_model_order(state, limit)
 
 
-def _in_model_order(state: RequestState, values: Sequence[float]) -> np.ndarray:
+def _in_model_order(state: RequestState, values: Any) -> np.ndarray:
     """Return values in the order of the reply as one per degree of freedom.
 
     Values of a wrong size are returned unchanged: Bound and Task refuse them.
@@ -93,7 +93,7 @@ def _in_model_order(state: RequestState, values: Sequence[float]) -> np.ndarray:
     return own
 
 
-def _sizes(message: msg.TaskBound, constraints: Constraints) -> dict[str, np.ndarray]:
+def _sizes(message: msg.TaskBound, constraints: Constraints) -> Any:
     """Return {contact: (half length, half width) or (half length,)} of contact areas."""
     if not message.contacts and not message.sizes:
         return {}

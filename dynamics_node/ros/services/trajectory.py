@@ -1,7 +1,7 @@
 """Serve ~/trajectory_torques: torques of a trajectory, margins, and the greatest payload."""
 
 import copy
-from collections.abc import Sequence
+from typing import Any
 
 import numpy as np
 from trajectory_msgs.msg import JointTrajectory
@@ -34,7 +34,8 @@ def trajectory_torques(node_state: NodeState, request: TrajectoryTorques.Request
     times = np.concatenate([spline.times, extra])
     order = np.argsort(times, kind='stable')
     states = [np.concatenate(pair)[order] for pair in zip(at_points, between)]
-    result = compute(robot, times[order], *states, effort_limits=limits,
+    q, v, a = states
+    result = compute(robot, times[order], q, v, a, effort_limits=limits,
                      payload_frame=request.payload_frame,
                      payload_com=convert.xyz(request.payload_com))
 
@@ -54,7 +55,8 @@ def trajectory_torques(node_state: NodeState, request: TrajectoryTorques.Request
 
 def _spline(state: RequestState, trajectory: JointTrajectory) -> Spline:
     """Return the Spline through the points of a trajectory."""
-    times, positions, velocities, accelerations = points_of(trajectory)
+    points: Any = points_of(trajectory)
+    times, positions, velocities, accelerations = points
     for k in state.selection.named:
         joint = state.robot.model.joints[k]
         if joint.q.stop - joint.q.start != 1:
@@ -65,7 +67,7 @@ def _spline(state: RequestState, trajectory: JointTrajectory) -> Spline:
     return Spline(times, positions, velocities, accelerations)
 
 
-def _limits(state: RequestState, given: Sequence[float]) -> np.ndarray:
+def _limits(state: RequestState, given: Any) -> np.ndarray:
     """Return the effort limits, one per degree of freedom, nan where unknown."""
     limits = np.full(state.robot.nv, np.nan)
     for joint in state.robot.model.joints:

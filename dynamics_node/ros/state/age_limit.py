@@ -3,6 +3,8 @@
 from collections.abc import Callable, Sequence
 from typing import NamedTuple
 
+import numpy as np
+
 from dynamics_node.errors import DynamicsError
 from dynamics_node.ros.state.measured_state import NEVER, MeasuredSnapshot
 
@@ -17,7 +19,7 @@ class AgeLimit(NamedTuple):
         """Return the age of a stamp [s]."""
         return (self.clock() - stamp) * 1e-9
 
-    def stamp_of(self, measured: MeasuredSnapshot, joints: Sequence[int],
+    def stamp_of(self, measured: MeasuredSnapshot, joints: Sequence[int] | np.ndarray,
                  quantity: str) -> int | None:
         """Return the stamp of the oldest measurement among some joints [ns], None for no joints.
 
@@ -35,7 +37,7 @@ class AgeLimit(NamedTuple):
             raise DynamicsError(f'no {quantity} of {", ".join(names)}: not in the request, and no '
                                 'joint state with it has been received')
         if self.max_age and self.age(oldest) > self.max_age:
-            joint = measured.model.joints[joints[stamps.argmin()]]
+            joint = measured.model.joints[joints[int(stamps.argmin())]]
             raise DynamicsError(f"{quantity} of '{joint.name}' was measured "
                                 f'{self.age(oldest):.3f} s ago, and max_state_age is '
                                 f'{self.max_age:g} s')

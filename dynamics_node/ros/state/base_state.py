@@ -60,6 +60,7 @@ def base_velocity(model: Model, linear: ArrayLike, angular: ArrayLike,
 def _on_base(model: Model, frame: str) -> tuple[Body, Pose]:
     """Return the base body, and the pose of the frame on it."""
     joint = base_joint(model)
+    assert joint is not None
     index = next(i for i, body in enumerate(model.bodies) if body.q == joint.q)
     body = model.bodies[index]
     if frame in ('', body.name):

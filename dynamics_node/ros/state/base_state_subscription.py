@@ -52,7 +52,11 @@ class BaseStateSubscription:
         self._take(message, lambda model: (
             base_configuration(model, convert.xyz(message.pose.position),
                                convert.xyzw(message.pose.orientation)),
-            np.nan_to_num(self._node_state.measured_state.v[base_joint(model).v])))
+            np.nan_to_num(self._node_state.measured_state.v[self._joint(model).v])))
+
+    @staticmethod
+    def _joint(model: Model) -> Any:
+        return base_joint(model)
 
     def on_twist(self, message: TwistStamped) -> None:
         """Store the twist of the link header.frame_id, in its own axes."""

@@ -65,17 +65,19 @@ class JointStateBuffer:
                                 f'{KEPT:g}, which is what the node stores')
         if not self._kept:
             raise DynamicsError('no joint state has come yet')
-        received = (self.newest - self._kept[0][0]) / BILLION
+        newest = self._kept[-1][0]
+        received = (newest - self._kept[0][0]) / BILLION
         if received < 0.9 * seconds:
             raise DynamicsError(f'joint states of {received:.3g} s have been received; expected '
                                 f'{seconds:g} s: try again later')
-        return self.since(self.newest - int(seconds * BILLION))
+        return self.since(newest - int(seconds * BILLION))
 
 
 def recording_of(kept: Iterable[tuple[int, bytes]]) -> Any:
     """Return the RawRecording of stored joint states; efforts as the driver reports them."""
     from dynamics_node.ros.state.joint_state_bytes import JointStateReader
-    reader, series = JointStateReader(), {}
+    reader = JointStateReader()
+    series: dict[tuple[str, ...], tuple[list, list, list]] = {}
     for stamp, data in kept:
         _, names, *quantities = reader.read(data)
         rows = series.setdefault(names, ([], [], []))

@@ -86,7 +86,7 @@ class JointStateReader:
         if len(self._layouts) >= MOST_LAYOUTS:
             self._layouts.clear()
         self._layouts[len(data)] = layout
-        return layout.read(data)
+        return layout.read(data) or _by_rclpy(data)
 
 
 def layout_of(data: bytes) -> MessageLayout:

@@ -134,7 +134,7 @@ class MeasuredState:
                                           for x in (position, velocity, effort))
         if placement is None:
             return
-        values = (*position, *velocity, *effort)
+        values: Sequence[float] | np.ndarray = (*position, *velocity, *effort)
         if placement.pick is not None:
             values = placement.pick(values)
         # The sum is finite where each value is, unless they are huge.
@@ -144,7 +144,8 @@ class MeasuredState:
             self._note_velocities(placement.v, False)
         self._store(stamp, placement, values)
 
-    def _store(self, stamp: int, placement: _Placement, values: Sequence[float]) -> None:
+    def _store(self, stamp: int, placement: _Placement,
+               values: Sequence[float] | np.ndarray) -> None:
         """Store values that are known and not late."""
         self._snapshot = None
         if placement.places is None:

@@ -3,7 +3,7 @@
 Independent of rclpy.
 """
 
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 import numpy as np
 
@@ -57,7 +57,10 @@ class ExternalTorqueEstimator:
 
     def robot_changed(self) -> None:
         """Start again with the current robot."""
-        self.observer = self.flag = self._stamp = self.peaks = None
+        self.observer: Any = None   # MomentumObserver and ContactFlag while observing
+        self.flag: Any = None
+        self.peaks: Any = None
+        self._stamp: int | None = None
         self._slow = 0
         self.reason = 'there is no robot'
         if self._current_robot.exists:
@@ -93,7 +96,7 @@ class ExternalTorqueEstimator:
                            f'{self.observer.longest_step:g} s or less')
             self._reset()
             return None
-        return self._estimate(torque, max(0.0, dt))
+        return self._estimate(measured.oldest, torque, max(0.0, dt))
 
     def wrench(self, measured: MeasuredSnapshot) -> WrenchEstimate:
         """Return the external wrench at the frame of the parameters, in its axes."""
@@ -104,13 +107,13 @@ class ExternalTorqueEstimator:
         self.observer.reset()
         self.flag.reset()
 
-    def _estimate(self, torque: np.ndarray, dt: float) -> ExternalTorqueEstimate:
+    def _estimate(self, stamp: int, torque: np.ndarray, dt: float) -> ExternalTorqueEstimate:
         before = self.flag.contact
         contact = self.flag.step(torque, dt)
         self.contacts += contact and not before
         if not contact and not self.flag.joints.any():
             self.peaks = np.maximum(self.peaks, np.abs(torque))
-        return ExternalTorqueEstimate(self._stamp, torque, contact)
+        return ExternalTorqueEstimate(stamp, torque, contact)
 
     def _missing(self, measured: MeasuredSnapshot) -> str:
         """Return which quantities the observer needs and the state does not contain, in words."""

@@ -6,7 +6,7 @@ too coarse.
 """
 
 import traceback
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from contextlib import suppress
 from typing import Any
 
@@ -59,10 +59,14 @@ class TorquePipeline:
         self.parameters, self.settings = parameters, settings
         self._origin = clock()
         self.gate = Gate()
-        self.other_publisher, self.joints = False, ()
+        self.other_publisher = False
+        self.joints: Sequence[str] = ()
         self._driven = None  # model at the last enable
         self._stamp = 0      # [ns] of the state that a torque was last computed from
-        self._model = self._robot = self._controller = self._reference = None
+        self._model: Any = None   # these four: None until there is a robot
+        self._robot: Any = None
+        self._controller: Any = None
+        self._reference: Any = None
         self._problem = ''   # why the robot cannot be driven
         self._refreshed = -np.inf
         self._frames = {''}  # of references so far; '' is torque.task_frame, compiled before
@@ -131,9 +135,10 @@ class TorquePipeline:
 
     # Requests --------------------------------------------------------------------------------
 
-    def enable(self, measured: MeasuredSnapshot | None) -> None:
+    def enable(self, measured: Any) -> None:
         """Begin to release torques from a measured state on.
 
+        :param measured: MeasuredSnapshot, None while there is no robot.
         :raise DynamicsError: why not.
         """
         if self.gate.state in RUNNING:
@@ -164,10 +169,10 @@ class TorquePipeline:
             *points, start=now if start is None else self._seconds(start), now=now,
             joints=selection.v)
 
-    def follow_task(self, measured: MeasuredSnapshot | None, start: int | None, frame: str,
-                    **values: Any) -> None:
+    def follow_task(self, measured: Any, start: int | None, frame: str, **values: Any) -> None:
         """Follow a task reference.
 
+        :param measured: MeasuredSnapshot, None while there is no robot.
         :param start: its stamp [ns], None for now.
         :param frame: '' is torque.task_frame.
         :param values: the other arguments of task_reference.
@@ -223,7 +228,7 @@ class TorquePipeline:
 
     def shutdown_sequence(self) -> list[StampedRelease]:
         """Return the releases that end in the safe torque, see Gate.shutdown_sequence."""
-        return [self._stamped(release) for release in self.gate.shutdown_sequence(self.now())]
+        return [(release, self._stamp) for release in self.gate.shutdown_sequence(self.now())]
 
     def now(self) -> float:
         """Return the time of the gate and the reference [s]."""
@@ -242,8 +247,8 @@ class TorquePipeline:
         self.gate.report_fault(now, f'the torque could not be computed: {error}')
         return self.gate.tick(now)
 
-    def _proposal(self, now: float, measured: MeasuredSnapshot) -> Proposal | None:
-        """Return the wanted torque, None where a joint was never measured."""
+    def _proposal(self, now: float, measured: MeasuredSnapshot) -> Any:
+        """Return the Proposal of the wanted torque, None where a joint was never measured."""
         _, q, v, effort, _, oldest, _ = measured
         if oldest == NEVER:
             return None

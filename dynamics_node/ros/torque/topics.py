@@ -24,7 +24,7 @@ from dynamics_node.ros.state.measured_state import MeasuredSnapshot
 from dynamics_node.ros.torque.joint_trajectory import points_of
 from dynamics_node.ros.torque.pipeline import StampedRelease, TorquePipeline
 from dynamics_node.ros.torque.task_message import task_of
-from dynamics_node.safety import SafetySettings
+from dynamics_node.safety import SafetySettings, State
 
 TICKS = 2.2          # within the permitted age of a state, or step of the clock
 MANY_REQUESTS = QoSProfile(depth=1000)  # of ~/enable: a request to disable must not be lost
@@ -53,10 +53,11 @@ class TorqueTopics:
         self.pipeline = TorquePipeline(node_state.current_robot, node_state.clock,
                                        parameters.torque, parameters.safety, self._log.error)
         self.active, self.refused_references = False, 0
-        self._gate_state = None   # last state that was reported
+        self._gate_state: State | None = None   # last state that was reported
         self._awake = False
         self._by_rate = parameters.torque.rate > 0.0
-        self._names, self._ordered = (), None   # entries of a release, and how to order them
+        self._names: Sequence[str] = ()         # entries of a release
+        self._ordered: Callable[[Any], Any] = tuple   # puts them in the order of publication
         steady = Clock(clock_type=ClockType.STEADY_TIME)
         qos = QoSProfile(depth=1)  # reliable: the last message must arrive; only the newest counts
         self._torque = node.create_publisher(JointState, '~/torque', qos)

@@ -105,7 +105,8 @@ def test_without_joint_states_it_says_that_it_is_blind(listening):
     """The last word on ~/contact is an old one then."""
     assert listening.node.set_parameters(ON) == ''
     listening.send(until=lambda: len(listening.torques) > 3)
-    status = listening.status(lambda each: 'no joint states come' in each.message, 'its blindness')
+    status = listening.status(lambda each: 'no joint states are received' in each.message,
+                              'that nothing is received')
     assert status.level == DiagnosticStatus.WARN
 
 
