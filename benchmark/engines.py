@@ -1,4 +1,4 @@
-"""We and our peers, each asked the same questions in its own words.
+"""Call the same quantities in dynamics_node, Pinocchio and MuJoCo.
 
 A `Call` is Python text, so that every engine is timed in the same bare loop with nothing around the
 call. The peers do the least that gives the answer: Pinocchio the one call that its manual names,

@@ -1,4 +1,4 @@
-"""What is raced against what: the machine, the versions, how Pinocchio was built."""
+"""Describe the benchmark: machine, versions, build of Pinocchio."""
 
 import os
 import platform

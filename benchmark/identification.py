@@ -1,4 +1,4 @@
-"""How long does it take to identify an arm of seven axes from a million samples?
+"""Measure the identification of a 7-axis arm from a million samples.
 
     python benchmark/identification.py [samples]
 

@@ -1,4 +1,4 @@
-"""Inverse kinematics against the same Newton loop, written with Pinocchio from Python.
+"""Compare inverse kinematics to the same Newton loop, written with Pinocchio in Python.
 
 Random poses that can be reached, from random starts. Both take the same steps: damping, limits and
 restarts are those of task_space/newton_step.py and inverse_kinematics.py; Pinocchio's restarts come

@@ -1,4 +1,4 @@
-"""The ratios as a picture."""
+"""Plot the ratios."""
 
 import matplotlib
 from derivatives import BATCH as FEWER

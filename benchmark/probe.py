@@ -1,4 +1,4 @@
-"""Run by startup.py in a process of its own: what a robot costs before it is fast.
+"""Measure the start-up cost of a robot; run by startup.py in a fresh process.
 
 python probe.py first|compile|derivatives < robot.urdf     prints a line of JSON
 """

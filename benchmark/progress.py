@@ -1,4 +1,4 @@
-"""How far it is: a bar on a terminal, elsewhere a line per stage."""
+"""Show progress: a bar on a terminal, else a line per stage."""
 
 import sys
 from time import monotonic

@@ -1,4 +1,4 @@
-"""One robot, all engines: do they agree, and how much faster are we?"""
+"""Compare all engines on one robot: agreement and speed."""
 
 from statistics import median
 from typing import NamedTuple

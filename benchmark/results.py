@@ -1,4 +1,4 @@
-"""The results as JSON, whatever numbers they were measured with."""
+"""Write the results as JSON."""
 
 import json
 

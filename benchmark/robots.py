@@ -1,4 +1,4 @@
-"""The robots of the race: one URDF text each, the same for every engine.
+"""The robots of the benchmark: one URDF text each, the same for every engine.
 
 Fingers are fixed, and friction is cut out: Pinocchio ignores it.
 """

@@ -1,4 +1,4 @@
-"""What does a call through ROS cost? Each as a ratio to an empty service, taking turns in one run.
+"""Measure service calls, each as a ratio to an empty service, alternating in one run.
 
 python benchmark/ros_calls.py [--calls 2000]    prints JSON; run.py starts it as its own process,
 since ROS wants an environment that the other measurements do not.
@@ -124,7 +124,7 @@ class Asker:
             time.sleep(0.1)
 
     def wait_until_idle(self, process):
-        """Wait until it also has the kernels that nobody has asked for yet."""
+        """Wait until the node has all kernels, also those not used yet."""
         self.wait_until_compiled()
         before, now = -1.0, cpu_seconds(process.pid)
         while now - before > 0.02:

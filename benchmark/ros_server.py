@@ -1,4 +1,4 @@
-"""The node to be measured, with an empty service beside its own; or that alone; or a relay.
+"""Run the measured node with an additional empty service; or only that service; or a relay.
 
 python benchmark/ros_server.py [--bare | --relay] --ros-args -p robot_description:=robot.urdf
 """

@@ -1,4 +1,4 @@
-"""From a joint state to its torque: beside a bare relay, in turns; and 1 kHz held for a while.
+"""Measure the time from a joint state to its torque, against a bare relay; and 1 kHz operation.
 
 python benchmark/ros_torques.py [--states 3000] [--seconds 60]    prints JSON, as ros_calls.py does.
 """

@@ -1,4 +1,4 @@
-"""Race dynamics_node against Pinocchio and MuJoCo, side by side in one process.
+"""Compare the speed of dynamics_node, Pinocchio and MuJoCo, side by side in one process.
 
 python benchmark/run.py [--quick] [--robots panda ur5 kinova talos] [--out build/benchmark]
 

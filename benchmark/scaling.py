@@ -1,4 +1,4 @@
-"""How the cost grows with the length of a chain."""
+"""Measure how the cost grows with the length of a chain."""
 
 from typing import NamedTuple
 

@@ -1,4 +1,4 @@
-"""Does the node stay well? Many mixed calls, good and bad, while its memory is watched.
+"""Soak test of the node: many mixed calls, valid and invalid, while memory is measured.
 
 python benchmark/soak.py [--calls 200000]
 
@@ -171,7 +171,7 @@ class Mix:
 
 
 def _unknown_joint(request):
-    request.joint_names = ['nobody', *request.joint_names[1:]]
+    request.joint_names = ['no_such_joint', *request.joint_names[1:]]
 
 
 def _nan(request):

@@ -1,4 +1,4 @@
-"""Time and memory from a URDF to answers, each in a fresh process with a fresh cache."""
+"""Measure time and memory from a URDF to results, each in a fresh process and cache."""
 
 import importlib.util
 import json

@@ -1,4 +1,4 @@
-"""The results as text."""
+"""Print the results as text."""
 
 from engines import THREADS
 from race import PARALLEL

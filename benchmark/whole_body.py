@@ -1,4 +1,4 @@
-"""How long is one step of the whole-body problem, and how much of it is the QP?"""
+"""Measure one step of the whole-body problem, and the share of its QP."""
 
 import numpy as np
 from constraints import FEET

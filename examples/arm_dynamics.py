@@ -1,4 +1,4 @@
-"""The dynamics of a 7-axis arm in one state, printed.
+"""Compute and print the dynamics of a 7-axis arm in one state.
 
 python examples/arm_dynamics.py [robot.urdf]
 """

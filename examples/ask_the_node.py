@@ -1,4 +1,4 @@
-"""Ask a running dynamics node from Python, with arrays and names instead of messages.
+"""Call the services of a running node from Python, with arrays instead of messages.
 
 In one terminal:   ros2 run dynamics_node dynamics_node --ros-args -p robot_description:=arm.urdf
 In another:        python examples/ask_the_node.py

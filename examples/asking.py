@@ -1,4 +1,4 @@
-"""Ask nodes in other processes, patiently, but only as long as these processes live."""
+"""Call services of nodes in other processes; stop waiting when such a process ends."""
 
 import threading
 import time

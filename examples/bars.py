@@ -1,4 +1,4 @@
-"""What a demo promises: a number, what it must not exceed, and a table of them."""
+"""Acceptance limits of a demo: a measured number, its limit, and a table of them."""
 
 from typing import NamedTuple
 

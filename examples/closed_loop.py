@@ -1,4 +1,4 @@
-"""A simulated arm and the dynamics node, one process each, in a closed loop that can be stopped.
+"""Run a simulated arm and the dynamics node, one process each, in a closed loop in lockstep.
 
     with ClosedLoop('build/demo') as loop:
         loop.place(q)
@@ -6,9 +6,9 @@
         run = loop.run(3.0)                     # simulated seconds
         run.t, run.q, run.torque
 
-The arm is in lockstep: its time stands until it has the torque that answers its last state. That
-torque passes through here on its way. So whoever holds it back stops time, can tell both sides of
-a load at the same moment, and gets the same numbers each time, however slow the machine is.
+The arm runs in lockstep: its time stops until it has the torque for its last state. That torque is
+relayed by this process. Holding it back stops the simulation, so that a load can be attached for
+arm and node at the same instant, and results do not depend on the speed of the machine.
 """
 
 import threading
@@ -134,20 +134,20 @@ class ClosedLoop(AbstractContextManager):
         return self._ask.call(SetBool, 'dynamics_node/enable', data=whether)
 
     def follow(self, spline, start):
-        """Let the node follow a motion from a time on, which is told ahead [s]."""
+        """Let the node follow a motion that starts at a given time [s]."""
         self._reference.publish(trajectory_message(
             spline, self._state.name, self._zero + round(start * convert.BILLION)))
         self._reference.wait_for_all_acked(Duration(seconds=PATIENCE))
 
     def attach(self, frame, mass, known):
-        """Attach a load to the arm; the node is told, or not."""
+        """Attach a load to the arm, and optionally to the model of the node."""
         self._ask.set('simulated_arm', {'payload_frame': frame, 'payload_mass': mass})
         self._ask.call(Trigger, 'simulated_arm/attach_payload')
         if known:
             self.client.set_payload('load', frame, mass)
 
     def detach(self):
-        """Take the load off; the node is told."""
+        """Remove the load from the arm and from the model of the node."""
         self._ask.call(Trigger, 'simulated_arm/detach_payload')
         if 'load' in self.client.list_payloads().names:
             self.client.remove_payload('load')

@@ -1,4 +1,4 @@
-"""An arm that holds itself, tracks and takes a load: what `make demo` shows, without hardware.
+"""Simulate gravity compensation, tracking and a payload with the node (`make demo`).
 
     python examples/demo.py [--out build/demo]
 

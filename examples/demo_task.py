@@ -1,4 +1,4 @@
-"""Task space, seen: an arm draws and presses, a quadruped shifts its weight. `make demo-task`.
+"""Simulate task-space control: an arm draws, a quadruped shifts its weight (`make demo-task`).
 
     python examples/demo_task.py [--out build/demo-task] [--axes 5]
 

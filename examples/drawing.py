@@ -1,4 +1,4 @@
-"""Scene 1: an arm draws on a table, pressing with a set force, its elbow up.
+"""Simulate scene 1: an arm draws on a table with a set contact force, its elbow up.
 
 The bundled 7-axis arm, moved by MuJoCo, driven by the real node in mode task_space, in lockstep. A
 ball at its tool slides on the table, without friction. Down it pushes, along the table and about

@@ -1,4 +1,4 @@
-"""A fast motion for a 7-axis arm: out to a place where it rests for an instant, and back."""
+"""Return a fast motion of a 7-axis arm: to another configuration and back, at rest in both."""
 
 import numpy as np
 from scipy.interpolate import CubicSpline

@@ -1,15 +1,15 @@
-"""An arm that is not the one of its URDF gets to know itself: what `make demo-identify` shows.
+"""Identify a simulated arm that differs from its URDF, then its payload (`make demo-identify`).
 
     python examples/identify.py [--out build/identify] [--seed 1]
 
-MuJoCo moves an arm whose inertias are up to 30 % off, with other friction, with rotors and with
-noisy sensors (examples/sim/unknown_arm.py); of all that our model knows nothing. It follows an
-excitation trajectory with that wrong model; what was recorded is identified, and written as a URDF
-and a parameter file. Then the arm follows a fast motion by the model of these files, picks up a
-load nobody has weighed, weighs it by its torques, and follows the motion again.
+MuJoCo simulates an arm whose inertias differ from the URDF by up to 30 %, with other friction,
+rotors and noisy sensors (examples/sim/unknown_arm.py). With the wrong model it follows an
+excitation trajectory; the recording is identified and written as a URDF and a parameter file. Then
+the arm follows a fast motion with the model of these files, takes an unknown load, identifies it
+from its torques, and follows the motion again.
 
-Ends with a table, plots and the report that a user would get; the exit code is 0 only if every bar
-is met. The truth is looked at by the judge alone.
+Prints a table, writes plots and the report; the exit code is 0 only if every limit is met. True
+parameters are used only for the comparison at the end.
 """
 
 import argparse
@@ -64,16 +64,16 @@ SIGMAS = 3.0
 
 
 class Story(NamedTuple):
-    """What happened."""
+    """Results of the demo."""
 
     arm: UnknownArm
     excitation: Fourier
     identified: IdentifiedRecording
-    robot: Robot             # as read from the files that were written
+    robot: Robot             # read from the files that were written
     before: Run              # of the fast motion, by the URDF
     after: Run               # by the files
-    loaded: Run              # with a load that nobody knows
-    known: Run               # with the load as it was identified
+    loaded: Run              # with a load that the model does not have
+    known: Run               # with the identified load
     unseen: dict             # {'before', 'after', 'measured'}: torques of another motion, (N, nv)
     load: PayloadEstimate
 
@@ -82,7 +82,7 @@ def main(argv=None):
     """Run the example; return the exit code."""
     parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
     parser.add_argument('--out', type=Path, default=Path('build/identify'), help='folder')
-    parser.add_argument('--seed', type=int, default=1, help='another one, another arm')
+    parser.add_argument('--seed', type=int, default=1, help='of the random arm')
     arguments = parser.parse_args(argv)
     begin = time.monotonic()
     arguments.out.mkdir(parents=True, exist_ok=True)
@@ -92,20 +92,20 @@ def main(argv=None):
     paths = write_pages(arguments.out, story)
     progress.clear()
     print(story.load)
-    met = print_bars('an arm that nobody has told about', judge(story))
+    met = print_bars('identification of an unknown arm', judge(story))
     print('\n' + '\n'.join(str(path) for path in paths))
     print(f'{"all bars met" if met else "NOT all bars met"}, {time.monotonic() - begin:.0f} s')
     return 0 if met else 1
 
 
-# The story ----------------------------------------------------------------------------------------
+# Simulation --------------------------------------------------------------------------------------
 
 def tell(out, seed, progress=lambda share, text: None, periods=PERIODS):
-    """Return the Story of an arm; write what a user would write to the folder `out`."""
+    """Simulate the whole demo; write URDF and parameters to the folder `out`."""
     robot, arm = Robot.from_urdf(ARM7), UnknownArm(ARM7, seed)
     fast = fast_motion()
     fast = fast.at(np.arange(0.0, fast.times[-1], PERIOD))
-    progress(0.0, 'looking for a motion that tells much')
+    progress(0.0, 'searching an excitation trajectory')
     found = excitation(robot, ExcitationSettings(margin=MARGIN, iterations=ITERATIONS),
                        within(progress, 0.0, 0.25))
     (out / 'excitation.yaml').write_text(trajectory_yaml(found.trajectory, periods=periods))
@@ -113,7 +113,7 @@ def tell(out, seed, progress=lambda share, text: None, periods=PERIODS):
     identified = identify_recording(robot, recording, progress=within(progress, 0.5, 0.6))
     files = write_files(out, identified.result)
     model = read_files(*files)
-    progress(0.6, 'following a fast motion, with the URDF and with what was identified')
+    progress(0.6, 'following a fast motion, with the URDF and with the identified model')
     before, after = arm.follow(robot, fast), arm.follow(model, fast)
     other = excitation(robot, ExcitationSettings(margin=MARGIN, iterations=0, seed=7)).trajectory
     unseen = torques(robot, model, record(arm, model, other, 1, within(progress, 0.7, 0.8)))
@@ -127,19 +127,19 @@ def tell(out, seed, progress=lambda share, text: None, periods=PERIODS):
 
 
 def within(progress, start, stop):
-    """Return a progress of which the whole is a part."""
+    """Return a progress callback for a part of the whole."""
     return lambda share, text: progress(start + (stop - start) * share, text)
 
 
 def record(arm, robot, trajectory, periods, progress):
-    """Return what a driver says while the arm follows a Fourier motion."""
+    """Return the recording of a driver while the arm follows a Fourier motion."""
     t = np.arange(0.0, periods * trajectory.period, PERIOD)
     return arm.follow(robot, MotionSample(*trajectory.sample(t)), lambda share: progress(
         share, f'recording {t[-1]:.0f} s of motion')).recording
 
 
 def write_files(out, found):
-    """Write the URDF and the parameter file that an identification gives; return their paths."""
+    """Write the identified URDF and parameter file; return their paths."""
     paths = out / 'identified.urdf', out / 'friction.yaml'
     paths[0].write_text(write_back(ARM7.read_text(), found.robot))
     paths[1].write_text(friction_yaml(found.layout, found.values))
@@ -147,18 +147,19 @@ def write_files(out, found):
 
 
 def read_files(urdf, parameters):
-    """Return the robot of these files, as the node makes it."""
-    said = yaml.safe_load(parameters.read_text())['/**/dynamics_node']['ros__parameters']
-    losses = {key: named_numbers(key, said[key]) for key in ('armature', 'damping', 'dry_friction')}
-    robot = Robot.from_urdf(urdf, armature=losses['armature'],
-                            friction_speed=said['friction_speed'])
-    return robot.with_friction(losses['damping'], losses['dry_friction'])
+    """Return the robot of these files, as the node reads them."""
+    values = yaml.safe_load(parameters.read_text())['/**/dynamics_node']['ros__parameters']
+    friction = {key: named_numbers(key, values[key])
+                for key in ('armature', 'damping', 'dry_friction')}
+    robot = Robot.from_urdf(urdf, armature=friction['armature'],
+                            friction_speed=values['friction_speed'])
+    return robot.with_friction(friction['damping'], friction['dry_friction'])
 
 
 def torques(robot, model, raw):
     """Return the torques of a recording, measured and predicted by both models, (N, nv) each.
 
-    All three are filtered alike: sensors are noisy, and no model explains that.
+    All three are filtered alike, against sensor noise.
     """
     seen = prepare(robot, raw).recording
     state, factor = (seen.q, seen.v, seen.a), round(1.0 / (RATE * PERIOD))
@@ -167,10 +168,10 @@ def torques(robot, model, raw):
         ('after', model.inverse_dynamics(*state)))}
 
 
-# The judge ----------------------------------------------------------------------------------------
+# Comparison ---------------------------------------------------------------------------------------
 
 def judge(story):
-    """Return the Bars, which are those of issue 9."""
+    """Return the measured errors with their limits."""
     found, load = story.identified.result, story.load
     before, after = (rms(story.unseen['measured'] - story.unseen[name])
                      for name in ('before', 'after'))
@@ -184,19 +185,19 @@ def judge(story):
             f'{before / after:.1f} times smaller than {before:.3g}'),
         Bar(f'base parameters beyond {SIGMAS:g} sigma', 100.0 * outside.mean(), 5.0, '%',
             f'{outside.sum()} of {outside.size}'),
-        Bar('links that cannot exist', impossible, 0.0, ''),
+        Bar('inconsistent links', impossible, 0.0, ''),
         Bar('tracking error, RMS', 1e3 * story.after.rms, 1e3 * story.before.rms / 5.0, 'mrad',
             f'{story.before.rms / story.after.rms:.1f} times smaller'),
-        Bar('mass of the load, off by', 100.0 * off, 1.0, '%',
+        Bar('error of the load mass', 100.0 * off, 1.0, '%',
             f'{(load.mass - LOAD["mass"]) / load.sigma["mass"]:+.1f} sigma'),
-        Bar('its centre, off by', 1e3 * shift, 5.0, 'mm'),
+        Bar('error of its centre', 1e3 * shift, 5.0, 'mm'),
         Bar('tracking error with the load known', 1e3 * story.known.rms,
             1e3 * story.loaded.rms / 5.0, 'mrad',
             f'{story.loaded.rms / story.known.rms:.1f} times smaller')]
 
 
 def deviations(arm, found):
-    """Return by how many stated standard deviations each base parameter is off, (b,)."""
+    """Return the error of each base parameter, in standard deviations, (b,)."""
     truth = parameter_values(Robot.from_urdf(arm.urdf, armature=arm.armature), found.layout)
     return (found.base_values - found.base.values(truth)) / found.base_spread.sigma
 

@@ -1,4 +1,4 @@
-"""What `make demo-identify` draws: torques of unseen motion, and errors before and after."""
+"""Draw the results of identify.py: torques on unseen motion, errors before and after."""
 
 import numpy as np
 from matplotlib.backends.backend_agg import FigureCanvasAgg
@@ -11,7 +11,7 @@ WIDE = 8.0     # standard deviations that are drawn; what is beyond is drawn at 
 
 
 def plot_torques(path, story, rate):
-    """Draw what each model leaves of torques it has not seen, sampled at a rate [Hz]."""
+    """Draw the torque residuals of each model on unseen motion, sampled at a rate [Hz]."""
     names = story.robot.joint_names
     figure = Figure(figsize=(11, 9), layout='constrained')
     rows = figure.subplots(len(names), 1, sharex=True)

@@ -3,9 +3,9 @@
     pip install "dask[distributed]"
     python examples/identify_with_dask.py
 
-R factors merge_factors in any order: every worker turns its part of the recording into seven small
-triangles, and these are merged pair by pair. On a cluster, give Client() the scheduler's address
-and let `part_of_the_recording` read the worker's own file.
+R factors merge in any order: every worker reduces its part of the recording to seven triangular
+factors, which are merged pair by pair. On a cluster, give Client() the scheduler's address and let
+`part_of_the_recording` read a file of the worker.
 """
 
 import numpy as np
@@ -29,7 +29,7 @@ PARTS, SAMPLES, NOISE = 8, 5000, 0.1
 
 
 def part_of_the_recording(part, robot, truth):
-    """Return what the worker has measured: here a random motion of an arm that we know."""
+    """Return the recording of one worker: here a random motion of a known arm."""
     rng = np.random.default_rng(part)
     time = 0.01 * np.arange(SAMPLES)
     q, v, a = rng.normal(size=(3, SAMPLES, robot.nv))
@@ -39,7 +39,7 @@ def part_of_the_recording(part, robot, truth):
 
 
 def factors_of_part(part, robot, base, truth):
-    """Return the Factors of a part: this runs on a worker, and only they travel."""
+    """Return the TriangularFactors of a part: runs on a worker, and only they are sent."""
     return triangular_factors(robot, base, part_of_the_recording(part, robot, truth))
 
 
@@ -49,7 +49,7 @@ def main():
     truth = 1.2 * parameter_values(robot, base.layout)   # an arm 20 % heavier than its URDF
     with Client(n_workers=2, threads_per_worker=1, dashboard_address=None) as client:
         factors = client.map(factors_of_part, range(PARTS), robot=robot, base=base, truth=truth)
-        while len(factors) > 1:   # a tree: triangles meet on the workers, pair by pair
+        while len(factors) > 1:   # a tree: merged on the workers, pair by pair
             factors = [client.submit(merge_factors, *pair) if len(pair) == 2 else pair[0]
                        for pair in (factors[k:k + 2] for k in range(0, len(factors), 2))]
         total = factors[0].result()

@@ -1,4 +1,4 @@
-"""LQR of a 7-axis arm around a pose: A and B from Robot.linearize, the arm moved by MuJoCo.
+"""Control a 7-axis arm by LQR around a pose: A and B from Robot.linearize, simulated in MuJoCo.
 
     python examples/lqr.py [--save build/lqr/lqr.png]
 

@@ -1,4 +1,4 @@
-"""Pictures of the mechanisms that come with the package, as in docs/mechanisms.md.
+"""Draw the bundled mechanisms, as in docs/mechanisms.md.
 
 python examples/mechanisms.py [folder]      (needs matplotlib; the folder is docs/pictures)
 """

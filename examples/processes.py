@@ -1,4 +1,4 @@
-"""Processes that end with us, on a ROS domain nobody else has."""
+"""Start processes that end with this one, on an unused ROS domain."""
 
 import ctypes
 import os

@@ -1,4 +1,4 @@
-"""The same computations inside your own node: no service, no second process, no waiting.
+"""Compute dynamics inside your own node: without services or a second process.
 
 Publishes the gravity torque of every joint state it hears, on the topic `gravity_torque`.
 

@@ -1,4 +1,4 @@
-"""What `make demo` shows while it runs and at the end: progress, a table, pictures."""
+"""Show the progress and the results of demo.py: a table and pictures."""
 
 import os
 import sys

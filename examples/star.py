@@ -1,4 +1,4 @@
-"""Where shall the tool be, to draw a star on a table: above, down, along the star, and up again."""
+"""Return the tool path that draws a star on a table: down, along the star, and up again."""
 
 import numpy as np
 from fast_motion import PROGRESS

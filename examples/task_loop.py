@@ -1,4 +1,4 @@
-"""The closed loop of closed_loop.py, in mode task_space: references are streamed, forces recorded.
+"""Run the closed loop of closed_loop.py in mode task_space: stream references, record forces.
 
     with TaskLoop('build/demo-task', arm={'table': 0.2}) as loop:
         loop.place(q)

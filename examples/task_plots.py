@@ -1,4 +1,4 @@
-"""Plots of the two scenes of demo_task.py: paths, forces and errors over time."""
+"""Plot the two scenes of demo_task.py: paths, forces and errors over time."""
 
 import numpy as np
 from matplotlib.backends.backend_agg import FigureCanvasAgg

@@ -1,4 +1,4 @@
-"""Image strips of the two scenes of demo_task.py: the robots at some moments."""
+"""Draw image strips of the two scenes of demo_task.py."""
 
 from contextlib import closing
 from importlib import metadata

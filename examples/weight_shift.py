@@ -1,4 +1,4 @@
-"""Scene 2: a quadruped stands on four feet and shifts its weight, by the whole-body QP.
+"""Simulate scene 2: a quadruped stands on four feet and shifts its weight, by the whole-body QP.
 
 Solo12 of example-robot-data on MuJoCo's ground, with friction. Its centre of mass follows a figure
 of eight, up and down, while the trunk sways; then it leans back and takes the load off one foot.

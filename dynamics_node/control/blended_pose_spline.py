@@ -92,7 +92,7 @@ class BlendedPoseSpline:
         far = before.q - requested.at(now - start).q
         time = max(limits.blend_time, PEAK * np.linalg.norm(far[:3]) / limits.max_speed,
                    PEAK * np.linalg.norm(far[3:]) / limits.max_turn)
-        spline = BlendedSpline.blend(np.arange(6), requested, start, now, before, time)
+        spline = BlendedSpline.blend(np.arange(6), requested, start, now, before, float(time))
         return BlendedPoseSpline(reference, spline, limits, self._posture, now)
 
     def at(self, now: float) -> TaskMotionSample:

@@ -28,7 +28,8 @@ class BlendedSpline:
         self.end = end               # of the requested trajectory [s]
         self._spline, self._first = spline, spline.times[0]  # in seconds after start
         self._start, self._since = start, since
-        self._fade, self._faded = None, -np.inf
+        self._fade: Spline | None = None   # the difference, until `_faded`
+        self._faded = -np.inf
 
     @classmethod
     def hold(cls, q: np.ndarray, now: float) -> 'BlendedSpline':
@@ -70,7 +71,7 @@ class BlendedSpline:
             return MotionSample(q, np.zeros_like(q), np.zeros_like(q))
         s = now - self._start
         motion = self._requested(s)
-        if s < self._faded:
+        if self._fade is not None and s < self._faded:
             fading = self._fade.at(s)
             motion = MotionSample(*(one + other for one, other in zip(motion, fading)))
         if isinstance(self.columns, slice):

@@ -110,10 +110,10 @@ class Controller:
         """
         if not self._supported:
             check_support(self.robot)
-        q = _floats('q', q, self._shapes[0])
+        position = _floats('q', q, self._shapes[0])
         if self._driver_terms is None and self._loops is None:
-            return self._terms.gravity(q)
-        return self._command(laws.gravity, laws.gravity, q, None, None)
+            return self._terms.gravity(position)
+        return self._command(laws.gravity, laws.gravity, position, None, None)
 
     def _command(self, law, driver_law, q, v, motion):
         """Return the torque of a law less what the driver adds."""

@@ -42,7 +42,7 @@ def pose_error(pose: np.ndarray, wanted: np.ndarray) -> np.ndarray:
     """Return the coordinates of the wanted pose about the present one, (6,) [m, rad].
 
     The rotation part is the rotation vector of R* R', in world axes: the shortest turn that leads
-    there (Hutter 2017, eq. 2.235). It takes the place of eq. 3.91, which holds for small errors.
+    there (Hutter 2017, eq. 2.235). It replaces eq. 3.91, which is valid for small errors.
     """
     return np.concatenate([wanted[:3, 3] - pose[:3, 3], _turn(wanted[:3, :3] @ pose[:3, :3].T)])
 

@@ -64,15 +64,15 @@ class Reference:
             exceeds a limit; which joint, when, and what is valid.
         """
         start, now = _time('start', start), _time('now', now)
-        joints = self._checked_joints(joints)
-        points = self._checked_points(joints, times, positions, velocities, accelerations)
+        columns = self._checked_joints(joints)
+        points = self._checked_points(columns, times, positions, velocities, accelerations)
         if start + points.times[-1] < now:
             raise DynamicsError(f'the trajectory was over {now - start - points.times[-1]:.3g} s '
                                 'ago; expected one that ends later than now')
         given = 1 + (velocities is not None) + (accelerations is not None)
-        spline = self._blended(joints, points, given, start, now)
-        self._limits.check_limits(joints, *spline.sampled())
-        others = (old.select(~np.isin(old.joints, joints)) for old in self._splines)
+        spline = self._blended(columns, points, given, start, now)
+        self._limits.check_limits(columns, *spline.sampled())
+        others = (old.select(~np.isin(old.joints, columns)) for old in self._splines)
         return Reference(self._limits, (*filter(None, others), spline))
 
     def at(self, now: float) -> MotionSample:

@@ -50,8 +50,9 @@ class ReferenceLimits(NamedTuple):
                 0.0 <= max_start_error <= LARGEST or max_start_error == np.inf)):
             raise DynamicsError(f'max_start_error is {shown(max_start_error)}; expected zero, a '
                                 'positive number or inf')
-        of = _limits(robot) if flag('limits', limits) else _no_limits(robot.nv)
-        return cls(robot.dof_names, *of, turning_dofs(robot),
+        lower, upper, velocity = (_limits(robot) if flag('limits', limits)
+                                  else _no_limits(robot.nv))
+        return cls(robot.dof_names, lower, upper, velocity, turning_dofs(robot),
                    positive('blend_time', blend_time), float(max_start_error))
 
     def whole_turns(self, joints: np.ndarray, offset: np.ndarray) -> np.ndarray:

@@ -57,11 +57,11 @@ class Spline:
         given = [None if value is None else check_reals(name, value, positions.shape)
                  for name, value in (('velocities', velocities), ('accelerations', accelerations))]
         with np.errstate(all='ignore'):  # what is not finite is refused below
-            velocities, accelerations = _completed(times, positions, *given)
-            coefficients = _quintics(times, positions, velocities, accelerations)
+            points = MotionSample(positions, *_completed(times, positions, *given))
+            coefficients = _quintics(times, *points)
             _check_bounded(times, coefficients)
         self._times, self._starts = times, times.tolist()
-        self._points = MotionSample(positions, velocities, accelerations)
+        self._points = points
         self._coefficients = coefficients
         for array in (times, *self._points):
             array.flags.writeable = False

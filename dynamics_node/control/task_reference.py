@@ -15,7 +15,7 @@ from dynamics_node.robot.robot import Robot
 from dynamics_node.spatial import so3
 
 ROUNDING = 1e-6        # along the wrong axis [N, m/s, ...]: no more than rounding leaves there
-CONTRADICTION = 1e-3   # likewise, as a share of all: axes written with four digits; S takes it out
+CONTRADICTION = 1e-3   # likewise, as a share of all: axes written with four digits; S removes it
 AXES = ('along x', 'along y', 'along z', 'about x', 'about y', 'about z')
 
 
@@ -93,19 +93,18 @@ def task_reference(robot: Robot, q: ArrayLike, frame: str, position: ArrayLike,
     pose = np.eye(4)
     pose[:3, 3] = finite('pose.position', position, (3,))
     pose[:3, :3] = _rotation('pose.orientation', orientation)
-    twist, acceleration, wrench = (finite(name, value, (6,)) for name, value in (
-        ('twist', twist), ('acceleration', acceleration), ('wrench', wrench)))
+    vectors = [finite(name, value, (6,)) for name, value in (
+        ('twist', twist), ('acceleration', acceleration), ('wrench', wrench))]
     C = _rotation('axes', axes)
-    _refuse_contradiction(C, force_axes, free_axes, twist, acceleration, wrench)
+    _refuse_contradiction(C, force_axes, free_axes, *vectors)
     if seen:
         base = robot.frame_pose(q, seen_from)
         R = base[:3, :3]
         pose, C = base @ pose, R @ C
-        twist, acceleration, wrench = (np.concatenate([R @ each[:3], R @ each[3:]])
-                                       for each in (twist, acceleration, wrench))
-    return TaskReference(frame, pose, twist, acceleration, wrench,
-                         selection(C, force_axes, free_axes), _six_or_none('stiffness', stiffness),
-                         _six_or_none('damping', damping))
+        vectors = [np.concatenate([R @ each[:3], R @ each[3:]]) for each in vectors]
+    return TaskReference(
+        frame, pose, vectors[0], vectors[1], vectors[2], selection(C, force_axes, free_axes),
+        _six_or_none('stiffness', stiffness), _six_or_none('damping', damping))
 
 
 def _six_or_none(name, values):

@@ -39,7 +39,7 @@ class TorqueTerms:
         self._subtracts = robot.nq == robot.nv   # difference of configurations is that of arrays
         self._turning = turning_dofs(robot)
         self.max_velocity = _speed_limits(robot)
-        self._references = {}  # frame -> its reference inertia
+        self._references: dict[str, np.ndarray] = {}   # frame -> its reference inertia
         self.loops = ClosedLoops(robot) if robot.loops.constraints else None
 
     @property

@@ -91,9 +91,9 @@ class ExcitedMechanism(ExcitedTree):
                                 'motion of the motors excites the robot as planned')
         if len(motors) > len(loops.names):
             raise DynamicsError(
-                f'the robot has {len(motors)} motors and {len(loops.names)} freedoms: a sum of '
-                f'sines for each motor would break the loops. Declare all but {len(loops.names)} '
-                f'of {list(motors)} as passive, for the excitation only')
+                f'the robot has {len(motors)} motors and {len(loops.names)} degrees of freedom: a '
+                'sum of sines for each motor would break the loops. Declare all but '
+                f'{len(loops.names)} of {list(motors)} as passive, for the excitation only')
         self.robot, self.loops = robot, loops
         self.joints = tuple(robot.model.joint(name) for name in loops.names)
         self.others = tuple(joint for joint in robot.model.joints if joint.name not in loops.names

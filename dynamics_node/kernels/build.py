@@ -104,7 +104,7 @@ def _sample(model, key):
     for name in ('armature', 'damping', 'friction'):
         values[name] = rng.uniform(0.1, 1.0, model.nv)
     if key.with_payload:  # any positive inertia will do
-        values['payload'] = np.tile([1.0, 0.1, 0.2, 0.3, 2, 0, 0, 2, 0, 2.0],
+        values['payload'] = np.tile([1.0, 0.1, 0.2, 0.3, 2, 0, 2, 0, 0, 2.0],
                                     (len(model.bodies) + 1, 1))
     return [values.get(name, rng.normal(size=shape))
             for name, shape in _shapes(model, key).items()]

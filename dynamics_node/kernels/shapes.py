@@ -11,11 +11,11 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
+from dynamics_node.algorithms.inertial_parameters import inertia_of, ten_numbers
 from dynamics_node.constrained.constraint import Constraint, size
 from dynamics_node.kernels.spec import TARGETS
 from dynamics_node.model.model import Model
 from dynamics_node.model.payload import carried_inertias
-from dynamics_node.spatial.inertia import Inertia
 from dynamics_node.task_space.newton_step import goal_size
 
 if TYPE_CHECKING:  # keys.py imports every spec, and some of them this module
@@ -70,7 +70,7 @@ def uniform_values(model: Model, key: KernelKey) -> tuple[np.ndarray, ...]:
     values = {'gravity': model.gravity, 'armature': model.armature, 'damping': model.damping,
               'friction': model.friction}
     if key.with_payload:
-        values['payload'] = np.array([_parameters(load) for load in carried_inertias(model)])
+        values['payload'] = np.array([ten_numbers(load) for load in carried_inertias(model)])
     return tuple(np.ascontiguousarray(values[name], dtype=float)
                  for name in uniform_shapes(model, key))
 
@@ -80,18 +80,7 @@ def symbolic_model(model: Model, key: KernelKey, given: Mapping[str, np.ndarray]
     zero = np.zeros(model.nv)
     inertias = model.inertias
     if key.with_payload:
-        inertias = tuple(own + _inertia(load) for own, load in zip(inertias, given['payload']))
+        inertias = tuple(own + inertia_of(load) for own, load in zip(inertias, given['payload']))
     return model.with_(gravity=given['gravity'], armature=given['armature'],
                        damping=given.get('damping', zero),
                        friction=given.get('friction', zero), inertias=inertias)
-
-
-def _parameters(inertia):
-    I = inertia.tensor
-    return [inertia.mass, *inertia.moment, I[0, 0], I[0, 1], I[0, 2], I[1, 1], I[1, 2], I[2, 2]]
-
-
-def _inertia(parameters):
-    m, hx, hy, hz, xx, xy, xz, yy, yz, zz = parameters
-    return Inertia(m, np.array([hx, hy, hz]),
-                   np.array([[xx, xy, xz], [xy, yy, yz], [xz, yz, zz]]))

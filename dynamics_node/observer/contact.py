@@ -1,6 +1,7 @@
-"""Is somebody pushing? A flag that neither chatters nor cries wolf."""
+"""Detect a contact from external torques, with hysteresis in level and time."""
 
 import numpy as np
+from numpy.typing import ArrayLike
 
 from dynamics_node.checks import at_least_zero, check_floats, finite
 from dynamics_node.errors import DynamicsError
@@ -20,11 +21,13 @@ class ContactFlag:
         times it, (nv,).
     """
 
-    def __init__(self, nv, thresholds, hysteresis=HYSTERESIS, set_time=SET_TIME,
-                 clear_time=CLEAR_TIME):
-        """Take the thresholds, one number or (nv,) [N m or N]; 0: that joint is not looked at.
+    def __init__(self, nv: int, thresholds: ArrayLike, hysteresis: float = HYSTERESIS,
+                 set_time: float = SET_TIME, clear_time: float = CLEAR_TIME) -> None:
+        """Begin without a contact.
 
+        :param thresholds: one number or (nv,) [N m or N]; 0: that joint is ignored.
         :param hysteresis: from 0 to 1.
+        :param set_time, clear_time: see above [s].
         """
         thresholds = per_dof('thresholds', thresholds, nv)
         if (thresholds < 0.0).any():
@@ -39,20 +42,20 @@ class ContactFlag:
         self.clear_time = at_least_zero('clear_time', clear_time)
         self.reset()
 
-    def reset(self):
-        """Forget everything: no contact."""
+    def reset(self) -> None:
+        """Begin anew without a contact."""
         self.contact, self._lasted = False, 0.0
-        self.joints = np.zeros(len(self._enter), dtype=bool)
+        self.joints: np.ndarray = np.zeros(len(self._enter), dtype=bool)
 
-    def step(self, torque, dt):
-        """Take in the external torque, dt seconds after the last one; return the flag."""
+    def step(self, torque: ArrayLike, dt: float) -> bool:
+        """Return the flag after an external torque, dt seconds after the last one, (nv,)."""
         if type(torque) is not np.ndarray or torque.shape != self._enter.shape or (
                 torque.dtype.kind != 'f'):
             torque = check_floats('torque', torque, len(self._enter))
         if type(dt) is not float:
             dt = float(finite('dt', dt, ()))
         within = np.abs(torque) <= (self._leave if self.contact else self._enter)
-        self.joints = ~within   # what is no number is not within
+        self.joints = ~within   # nan is not within
         beyond = bool(self.joints.any())
         if beyond is self.contact:
             self._lasted = 0.0

@@ -1,16 +1,17 @@
-"""What does `effort` in a joint state mean? Drivers differ, so it has to be declared.
+"""Convert `effort` of a joint state to a torque. Drivers differ, so its meaning is declared.
 
-The balance of momentum needs the torque on the mechanism that the observer looks at:
+The balance of momentum needs the torque on the observed mechanism:
 
     output_torque    a sensor behind the gear. Rotor and friction are on its other side: the balance
                      is that of the links alone, without armature and friction.
-    motor_torque     what the motor gives, times the gear ratio; also what simulators publish.
+    motor_torque     torque of the motor times the gear ratio; simulators publish it too.
                      Armature and friction belong to the balance.
     current          motor current [A]; times a constant per joint it is a motor torque.
-    without_gravity  a motor torque from which the driver has taken the weight: g(q) is put back.
-    unknown          nobody knows, so nothing can be told from it.
+    without_gravity  a motor torque from which the driver has subtracted gravity: g(q) is added.
+    unknown          nothing can be observed.
 """
 
+from collections.abc import Mapping
 from typing import NamedTuple
 
 import numpy as np
@@ -18,26 +19,28 @@ import numpy as np
 from dynamics_node.checks import choice, finite, mapping
 from dynamics_node.errors import DynamicsError, UnknownName
 from dynamics_node.robot import arguments
+from dynamics_node.robot.robot import Robot
 
 MEANINGS = ('unknown', 'output_torque', 'motor_torque', 'current', 'without_gravity')
 
 
 class Meaning(NamedTuple):
-    """How the torque of a balance follows from `effort`: tau = scale effort [+ g(q)]."""
+    """The torque of a balance from `effort`: tau = scale effort [+ g(q)]."""
 
     scale: np.ndarray      # (nv,) [1, or N m/A of a current]
     motor_side: bool       # armature and friction belong to the balance
-    without_gravity: bool  # g(q) is to be added, where a motor is
-    driven: np.ndarray     # (nv,) whether one is: a base that floats has none
+    without_gravity: bool  # g(q) is to be added at the actuated joints
+    driven: np.ndarray     # (nv,) bool: actuated; a floating base is not
 
 
-def meaning_of(robot, name, torque_constants=None):
+def meaning_of(robot: Robot, name: str,
+               torque_constants: Mapping[str, float] | None = None) -> Meaning:
     """Return the Meaning of a declaration, for a robot.
 
     :param name: one of MEANINGS.
     :param torque_constants: {joint: joint torque per ampere}, gear included, for 'current'; may be
         negative, where the motor turns the other way.
-    :raise DynamicsError: the reason why nothing can be observed.
+    :raise DynamicsError: why nothing can be observed.
     """
     arguments.check_robot(robot)
     name = choice('effort_meaning', name, MEANINGS)
@@ -46,10 +49,10 @@ def meaning_of(robot, name, torque_constants=None):
     if name == 'unknown':
         raise DynamicsError(
             'effort_meaning is unknown: whether effort is a torque at the output, of the motor, a '
-            'current, or has its gravity taken off differs from driver to driver; declare it as '
+            'current, or has its gravity subtracted differs between drivers; declare it as '
             f'one of {", ".join(MEANINGS[1:])}')
     if constants and name != 'current':
-        raise DynamicsError("torque_constants are for effort_meaning 'current', which is "
+        raise DynamicsError("torque_constants are for effort_meaning 'current'; effort_meaning is "
                             f"'{name}'")
     scale = np.ones(robot.nv)
     if name == 'current':
@@ -67,7 +70,7 @@ def _driven(robot):
 
 
 def _per_ampere(robot, constants):
-    """Return the constants of all degrees of freedom; what no motor drives has one, of nothing."""
+    """Return the constants of all degrees of freedom, 1 where no motor acts."""
     driven = _driven(robot)
     for name, value in constants.items():
         if not isinstance(name, str) or name not in driven:

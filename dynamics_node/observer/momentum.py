@@ -1,17 +1,19 @@
-"""Which torques come from outside? A balance of generalised momentum, without accelerations."""
+"""Estimate external torques from a balance of generalised momentum, without accelerations."""
 
 from typing import NamedTuple
 
 import numpy as np
+from numpy.typing import ArrayLike
 
 from dynamics_node import checks
 from dynamics_node.checks import LARGEST, MOST_JOINTS, finite, positive, whole
 from dynamics_node.errors import DynamicsError
 from dynamics_node.observer.effort_meaning import Meaning
 from dynamics_node.robot import arguments
+from dynamics_node.robot.robot import Robot
 
 BANDWIDTH = 30.0     # [1/s]
-LONGEST_STEP = 0.1   # [s] over which torques may be taken for straight lines
+LONGEST_STEP = 0.1   # [s] over which torques count as linear in time
 
 
 class Balance(NamedTuple):
@@ -21,16 +23,17 @@ class Balance(NamedTuple):
     inflow: np.ndarray    # tau - friction + C' v - g, the same shape [N m or N]
 
 
-def balance(robot, meaning, q, v, effort):
-    """Return the Balance of a state, or of a batch of them.
+def balance(robot: Robot, meaning: Meaning, q: ArrayLike, v: ArrayLike,
+            effort: ArrayLike) -> Balance:
+    """Return the Balance of a state, or of a batch of states.
 
     :param meaning: Meaning of the effort, see effort_meaning.py.
     """
     momentum, drift = robot.generalised_momentum(q, v)
-    effort = checks.check_array('effort', effort, robot.nv)
-    if effort.ndim == drift.ndim == 2:
-        checks.batch_size({'q and v': drift, 'effort': effort})
-    inflow = meaning.scale * effort + drift
+    measured = checks.check_array('effort', effort, robot.nv)
+    if measured.ndim == drift.ndim == 2:
+        checks.batch_size({'q and v': drift, 'effort': measured})
+    inflow = meaning.scale * measured + drift
     if meaning.without_gravity:
         inflow = inflow + meaning.driven * robot.gravity_torque(q)
     if meaning.motor_side:
@@ -41,35 +44,37 @@ def balance(robot, meaning, q, v, effort):
 
 
 class MomentumObserver:
-    r"""The external torque of a robot, fixed or floating: r, a first-order low-pass of it.
+    r"""Estimate the external torque of a robot, fixed or floating: r, a first-order low-pass of it.
 
     r = K (p - p_0 - integral (tau - friction + C' v - g + r) dt),   so   dr/dt = K (tau_ext - r).
 
-    Over a step dt the external torque is taken for its mean, the momentum that nothing inside
-    explains: d = (p_1 - p_0)/dt - (inflow_0 + inflow_1)/2. For a torque that is constant over the
-    step the filter is then solved exactly, r_1 = r_0 + (1 - exp(-K dt)) (d - r_0): stable for any K
-    and dt, and steps may differ. What is left of a smooth inflow is its trapezium's error,
+    Over a step dt the external torque is replaced by its mean, the unexplained momentum:
+    d = (p_1 - p_0)/dt - (inflow_0 + inflow_1)/2. For a torque that is constant over the step the
+    filter is then solved exactly, r_1 = r_0 + (1 - exp(-K dt)) (d - r_0): stable for any K
+    and dt, and steps may differ. The error of a smooth inflow is that of the trapezoidal rule,
     dt^2/12 times its second derivative at most.
 
-    Of a floating base r has the base's six entries as well: the sum of all wrenches on the robot at
-    the base link, in its axes.
+    With a floating base r has the base's six entries as well: the sum of all wrenches on the robot
+    at the base link, in its axes.
 
     De Luca and Mattone 2005; De Luca, Albu-Schaeffer, Haddadin and Hirzinger 2006.
 
     :ivar torque: r, (nv,) [N m or N], zero before the first step.
     """
 
-    def __init__(self, robot, meaning, bandwidth=BANDWIDTH, longest_step=LONGEST_STEP):
-        """Take what to observe.
+    def __init__(self, robot: Robot, meaning: Meaning, bandwidth: ArrayLike = BANDWIDTH,
+                 longest_step: float = LONGEST_STEP) -> None:
+        """Begin with r = 0.
 
-        :param bandwidth: K, one number or (nv,) [1/s]: what is faster is not seen, what is slower
-            is not noise. Its noise is about K M times that of the velocities.
-        :param longest_step: a longer one tells nothing, the balance begins anew [s].
-        :raise DynamicsError: the robot has loops: their forces would seem to come from outside.
+        :param meaning: Meaning of the effort, see meaning_of.
+        :param bandwidth: K, one number or (nv,) [1/s]: faster changes are filtered out. The noise
+            of r is about K M times that of the velocities.
+        :param longest_step: after a longer step the balance begins anew [s].
+        :raise DynamicsError: the robot has loops: their forces would appear as external ones.
         """
         if arguments.check_robot(robot).loops.constraints:
-            raise DynamicsError('the robot has loops: the forces that close them are not told from '
-                                'external ones')
+            raise DynamicsError('the robot has loops: the forces that close them cannot be told '
+                                'from external ones')
         self.meaning = checks.check_kind('meaning', meaning, Meaning)
         self.longest_step = positive('longest_step', longest_step)
         self.bandwidth = per_dof('bandwidth', bandwidth, robot.nv)
@@ -79,26 +84,28 @@ class MomentumObserver:
         self.torque = np.zeros(robot.nv)
         self.use(robot)
 
-    def use(self, robot):
-        """Go on with a robot that is loaded otherwise; r stays, the balance begins anew."""
-        self.robot, self._last = arguments.check_robot(robot), None
+    def use(self, robot: Robot) -> None:
+        """Continue with a robot of another payload; r remains, the balance begins anew."""
+        self.robot: Robot = arguments.check_robot(robot)
+        self._last: Balance | None = None
 
-    def reset(self):
-        """Forget everything."""
+    def reset(self) -> None:
+        """Begin anew with r = 0."""
         self._last, self.torque = None, np.zeros(self.robot.nv)
 
-    def step(self, q, v, effort, dt):
-        """Take in what was measured dt seconds after the last time; return r, (nv,).
+    def step(self, q: ArrayLike, v: ArrayLike, effort: ArrayLike, dt: float) -> np.ndarray:
+        """Return r after a measurement dt seconds after the last one, (nv,).
 
-        :param effort: (nv,) of the declared meaning; of a floating base zero.
-        :raise DynamicsError: what is no measurement; r stays, the balance begins anew.
+        :param effort: (nv,) of the declared meaning; zero for a floating base.
+        :raise DynamicsError: an invalid measurement; r remains, the balance begins anew.
         """
-        before, self._last = self._last, None   # what is refused begins anew
+        before, self._last = self._last, None   # an error below begins anew
         now = balance(self.robot, self.meaning, q, v, effort)
         if now.inflow.ndim != 1:
             raise DynamicsError(f'q, v and effort must be one state, got {len(now.inflow)} states')
         if not (np.abs(now) <= LARGEST).all():  # else r would never be a number again
-            raise DynamicsError('v or effort is beyond all bounds')
+            raise DynamicsError('v or effort is beyond all bounds: a momentum or torque is above '
+                                f'{LARGEST:g}')
         if type(dt) is not float:
             dt = float(finite('dt', dt, ()))
         self._last = now
@@ -108,8 +115,9 @@ class MomentumObserver:
         return self.torque
 
 
-def external_torques(robot, meaning, time, q, v, effort, bandwidth=BANDWIDTH):
-    """Return r of a whole recording, (N, nv): the same numbers as step by step.
+def external_torques(robot: Robot, meaning: Meaning, time: ArrayLike, q: ArrayLike, v: ArrayLike,
+                     effort: ArrayLike, bandwidth: ArrayLike = BANDWIDTH) -> np.ndarray:
+    """Return r of a whole recording, (N, nv): the same numbers as MomentumObserver.step.
 
     :param time: (N,) [s], increasing; q (N, nq), v and effort (N, nv).
     """
@@ -117,7 +125,8 @@ def external_torques(robot, meaning, time, q, v, effort, bandwidth=BANDWIDTH):
     checks.check_kind('meaning', meaning, Meaning)
     momentum, inflow = balance(robot, meaning, q, v, effort)
     if not (np.abs(inflow) <= LARGEST).all():
-        raise DynamicsError('v or effort is beyond all bounds')
+        raise DynamicsError('v or effort is beyond all bounds: a momentum or torque is above '
+                                f'{LARGEST:g}')
     if inflow.ndim != 2 or momentum.shape != inflow.shape:
         raise DynamicsError(f'q, v and effort must be batches, (N, n); got one of {inflow.shape}')
     dt = np.diff(finite('time', time, inflow.shape[:1]))[:, None]
@@ -133,11 +142,11 @@ def external_torques(robot, meaning, time, q, v, effort, bandwidth=BANDWIDTH):
 
 
 def _mean_external(before, now, dt):
-    """Return the mean over a step of what comes from outside."""
+    """Return the mean external torque over a step."""
     return (now.momentum - before.momentum) / dt - 0.5 * (now.inflow + before.inflow)
 
 
-def per_dof(name, value, nv):
+def per_dof(name: str, value: ArrayLike, nv: int) -> np.ndarray:
     """Return one number for all degrees of freedom, or one for each, as (nv,) floats."""
     nv = whole('nv', nv, 0, MOST_JOINTS)
     return np.broadcast_to(finite(name, value, (), (1,), (nv,)), (nv,)).copy()

@@ -1,43 +1,46 @@
-"""Which wrench at a frame would explain the external torques?"""
+"""Estimate the wrench at a frame from external torques."""
 
 from typing import NamedTuple
 
 import numpy as np
+from numpy.typing import ArrayLike
 
 from dynamics_node import checks
 from dynamics_node.checks import finite
 from dynamics_node.robot import arguments
+from dynamics_node.robot.robot import Robot
 
-HAND = 0.1      # [m] a moment of 0.1 N m counts as much as a force of 1 N
-LEAST = 0.02    # [m] a wrench of 1 N that moves the joints by less torque than this is not seen
+LENGTH = 0.1       # [m] a moment of 0.1 N m counts as much as a force of 1 N
+LEAST_GAIN = 0.02  # [m] a wrench of 1 N with smaller joint torques than this is not observed
 
 
 class WrenchEstimate(NamedTuple):
     """The wrench on the robot at a frame's origin, (force, moment), linear first [N, N m]."""
 
-    wrench: np.ndarray     # (6,) nothing along what is unseen
-    unseen: np.ndarray     # (k, 6) directions of wrenches that the joints do not feel, unit length
-    left_over: np.ndarray  # (nv,) r - J' F: what no wrench at this frame explains [N m or N]
+    wrench: np.ndarray     # (6,) zero along unseen directions
+    unseen: np.ndarray     # (k, 6) directions of wrenches without joint torques, unit length
+    left_over: np.ndarray  # (nv,) r - J' F: not explained by a wrench at this frame [N m or N]
 
 
-def wrench_at(robot, q, torque, frame, local=False):
+def wrench_at(robot: Robot, q: ArrayLike, torque: ArrayLike, frame: str,
+              local: bool = False) -> WrenchEstimate:
     """Return the WrenchEstimate that explains external torques best: min |r - J' F|.
 
     Near a singular configuration, and always with fewer than six joints behind the frame, some
-    wrenches go into the bearings and move no joint. They are unknown, not zero: they are reported.
-    Lengths are told from angles by HAND; a direction is unseen if its gain is below LEAST.
+    wrenches are borne by the bearings alone. They are unknown, not zero: they are reported.
+    LENGTH scales moments to forces; a direction is unseen if its gain is below LEAST_GAIN.
 
     :param q: (nq,), torque: r, (nv,).
-    :param frame: where the one contact is believed to be.
+    :param frame: of the only contact.
     :param local: in the frame's axes instead of the world's.
     """
     torque = finite('torque', torque, (arguments.check_robot(robot).nv,))
     q = checks.check_single('q', q, robot.nq)
-    lengths = np.array([1.0] * 3 + [HAND] * 3)
-    felt = robot.jacobian(q, frame, local=local).T * lengths     # (nv, 6) of (f, moment / HAND)
-    U, gains, directions = np.linalg.svd(felt)
-    seen = int((gains > LEAST).sum())
+    lengths = np.array([1.0] * 3 + [LENGTH] * 3)
+    effect = robot.jacobian(q, frame, local=local).T * lengths     # (nv, 6) of (f, moment / LENGTH)
+    U, gains, directions = np.linalg.svd(effect)
+    seen = int((gains > LEAST_GAIN).sum())
     wrench = lengths * (directions[:seen].T @ ((U[:, :seen].T @ torque) / gains[:seen]))
     unseen = directions[seen:] * lengths
     unseen = unseen / np.linalg.norm(unseen, axis=1, keepdims=True)
-    return WrenchEstimate(wrench, unseen, torque - (felt / lengths) @ wrench)
+    return WrenchEstimate(wrench, unseen, torque - (effect / lengths) @ wrench)

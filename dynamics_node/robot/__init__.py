@@ -1,4 +1,4 @@
-"""Robot, the one object a user holds; its argument checks; dispatch to kernel or NumPy."""
+"""Offer Robot, the main class of the library: argument checks, dispatch to a kernel or NumPy."""
 
 from dynamics_node.robot.robot import Robot
 

@@ -1,4 +1,4 @@
-"""Types of the arguments of Robot methods."""
+"""Name the types of the arguments of Robot methods."""
 
 from collections.abc import Mapping, Sequence
 

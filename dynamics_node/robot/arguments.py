@@ -114,7 +114,7 @@ def check_joint_names(model: Model, name: str, joints: Sequence[str] | Set[str]
 
 
 def check_proximal(proximal: Proximal | bool) -> Proximal:
-    """Return the Proximal settings; True stands for the usual ones."""
+    """Return the Proximal settings; True for the default ones."""
     if proximal is True:
         return Proximal()
     if (not isinstance(proximal, Proximal) or not 0.0 < proximal.mu < np.inf

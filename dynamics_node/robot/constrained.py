@@ -1,4 +1,4 @@
-"""Dynamics of a robot with loops and contacts; impacts."""
+"""Compute the dynamics of a robot with loops and contacts, and impacts."""
 
 from __future__ import annotations
 
@@ -183,7 +183,7 @@ class ConstrainedDynamics:
         """Return a configuration near q that keeps the constraints and the joints' limits, (nq,).
 
         :param fixed: names of joints that must not move.
-        :raise DynamicsError: there is none in reach; it says which constraint is violated.
+        :raise DynamicsError: there is none in reach; the message names the violated constraint.
         """
         from dynamics_node.constrained.assembly import project_configuration
 

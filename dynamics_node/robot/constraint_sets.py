@@ -1,17 +1,20 @@
 """Read loops and sets of constraints, and check them against a model."""
 
 import os
+from collections.abc import Mapping
 
 from dynamics_node.constrained.constraint import Constraint, validate
 from dynamics_node.constrained.read_loops import MAX_CHARACTERS, Loops, read_loops
 from dynamics_node.errors import DynamicsError, FileError
 from dynamics_node.files import read_text
+from dynamics_node.model.model import Model
 from dynamics_node.robot import arguments
+from dynamics_node.robot.argument_types import Constraints
 
 KNOWN_SETS = 64  # remembered by a robot; beyond that it starts anew
 
 
-def loops_of(model, source):
+def loops_of(model: Model, source: str | os.PathLike | Loops | Mapping | Constraints) -> Loops:
     """Return the Loops of a source that fit the model.
 
     :param source: None, Loops, a path or text of YAML, a dict, or a list of dicts and Constraint.
@@ -38,30 +41,31 @@ def _text_of(source):
 
 
 class ConstraintSets:
-    """Check sets of constraints, and remember them; equal sets become one object.
+    """Checks sets of constraints and remembers them; equal sets become one object.
 
     A tuple of Constraint cannot change: a known one is recognised by its identity, and neither
     read nor compared again.
     """
 
-    def __init__(self, model):
+    def __init__(self, model: Model):
         self._model = model
-        self._met = {}   # id of a tuple -> (that tuple, the set)
-        self._sets = {}  # set -> itself
+        self._known: dict = {}  # ids of constraints and contacts -> (both of them, the set)
+        self._sets: dict = {}   # set -> itself
 
-    def of(self, constraints, contacts=None):
+    def of(self, constraints: Constraints, contacts: Constraints = None
+           ) -> tuple[Constraint, ...]:
         """Return the constraints, and then the contacts, as one valid tuple of Constraint."""
-        known = self._met.get((id(constraints), id(contacts)))
+        known = self._known.get((id(constraints), id(contacts)))
         if known is not None:  # both arguments are kept, so that their ids stay unique
             return known[-1]
         valid = self._read('constraints', constraints) + self._read('contacts', contacts)
         validate(self._model, valid)
-        if len(self._met) + len(self._sets) > KNOWN_SETS:
-            self._met.clear()
+        if len(self._known) + len(self._sets) > KNOWN_SETS:
+            self._known.clear()
             self._sets.clear()
         valid = self._sets.setdefault(valid, valid)
         if _is_immutable(constraints) and _is_immutable(contacts):
-            self._met[id(constraints), id(contacts)] = constraints, contacts, valid
+            self._known[id(constraints), id(contacts)] = constraints, contacts, valid
         return valid
 
     def _read(self, name, constraints):

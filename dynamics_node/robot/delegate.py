@@ -1,4 +1,4 @@
-"""Let a Robot have the methods of its parts."""
+"""Forward methods of a Robot to its parts."""
 
 from collections.abc import Callable
 from typing import Any, Concatenate, Generic, ParamSpec, TypeVar, overload

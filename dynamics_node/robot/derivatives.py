@@ -1,4 +1,4 @@
-"""Derivatives of a robot's dynamics, regressors, linear models."""
+"""Compute derivatives of the dynamics of a robot, regressors and linear models."""
 
 from __future__ import annotations
 

@@ -2,14 +2,17 @@
 
 import math
 import os
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from contextlib import suppress
 from functools import partial
+from typing import Any
 
 import numpy as np
+from numpy.typing import ArrayLike
 
 from dynamics_node import checks
 from dynamics_node.algorithms.wrenches import body_wrenches
+from dynamics_node.constrained.constraint import Constraint
 from dynamics_node.errors import DynamicsError
 from dynamics_node.kernels.keys import KernelKey, has_kernel, key_of
 from dynamics_node.kernels.robot_kernels import RobotKernels, enabled
@@ -17,6 +20,8 @@ from dynamics_node.kernels.shapes import input_shape, result_shapes, state_shape
 from dynamics_node.kernels.spec import CONSTRAINTS, FRAME
 from dynamics_node.kernels.table import ALL_KERNELS
 from dynamics_node.model import configuration
+from dynamics_node.model.model import Model
+from dynamics_node.robot.argument_types import Wrenches
 from dynamics_node.robot.arguments import check_configuration, check_wrenches
 
 try:
@@ -24,7 +29,7 @@ try:
 except ImportError:  # the extension was not built: the same, slower
     from dynamics_node.compiler.ctypes_call import Caller
 
-# From this many operations on a second thread takes half of a batch: 0.2 ms of work, where two
+# From this many operations on a second thread computes half of a batch: 0.2 ms of work, where two
 # cores are 1.3 times faster; at half of that 1.1 times, at a quarter slower (Panda and TALOS).
 WORK_FOR_TWO = 4_000_000
 NEVER = 2 ** 62
@@ -40,7 +45,7 @@ class Dispatcher:
     :ivar kernels: RobotKernels; None where compilation is switched off.
     """
 
-    def __init__(self, model, kernels: RobotKernels | None = None, compile: bool = True,
+    def __init__(self, model: Model, kernels: RobotKernels | None = None, compile: bool = True,
                  install: Callable = lambda name, bind: None):
         """Take install(name, bind), called when the kernel of a Robot method is ready.
 
@@ -58,7 +63,7 @@ class Dispatcher:
 
     # Kernels ---------------------------------------------------------------------------------
 
-    def compile(self, keys, wait):
+    def compile(self, keys: Sequence[KernelKey], wait: bool) -> None:
         """Request kernels, and wait for them if `wait` is set."""
         if self.kernels is None:
             raise DynamicsError('compilation is switched off for this robot: by compile=False, by '
@@ -68,7 +73,7 @@ class Dispatcher:
         for key in keys:
             self.kernels.request(key)
 
-    def is_compiled(self, keys) -> bool:
+    def is_compiled(self, keys: Sequence[KernelKey]) -> bool:
         """Return whether all these kernels are ready."""
         return self.kernels is not None and all(self.kernels.is_ready(key) for key in keys)
 
@@ -101,7 +106,7 @@ class Dispatcher:
                       _threads_from(kernel), kernel.code, key.spec.result)
 
     def _refused(self, key, states):
-        """Compute in NumPy what a kernel could not; with constraints, only the states in question.
+        """Compute in NumPy what a kernel could not; with constraints, only refused states.
 
         A singular configuration is no error there, and may be one state of a thousand: the batch
         is halved until that state is alone.
@@ -116,7 +121,8 @@ class Dispatcher:
 
     # Calls -----------------------------------------------------------------------------------
 
-    def positional(self, name, arguments=(), constraints=()) -> Callable:
+    def positional(self, name: str, arguments: tuple = (),
+                   constraints: tuple[Constraint, ...] = ()) -> Callable:
         """Return f(*inputs) of a kernel: the compiled one if it is ready, else a checked call."""
         try:
             ready = self._ready.get((name, arguments, id(constraints)))
@@ -128,14 +134,16 @@ class Dispatcher:
         return self.call(name, None, arguments, constraints=constraints,
                          **dict(zip(ALL_KERNELS[name].inputs, inputs)))
 
-    def call(self, name, wrenches=None, arguments=(), dwrenches=None, constraints=(), **inputs):
+    def call(self, name: str, wrenches: Wrenches = None, arguments: tuple = (),
+             dwrenches: Wrenches = None, constraints: tuple[Constraint, ...] = (),
+             **inputs: ArrayLike) -> Any:
         """Check the inputs, then compute.
 
         :param name: of the kernel.
         :param wrenches: {frame: wrench}, for kernels that take external wrenches.
         :param arguments: (frame,) or (frame, local), or (parts,) of targets.
         :param dwrenches: rates of the wrenches, for kernels that take them.
-        :param constraints: the valid set that the kernel is about.
+        :param constraints: the valid set of the kernel.
         :param inputs: the arrays by name, in the order of the spec.
         """
         spec = ALL_KERNELS[name]
@@ -160,13 +168,14 @@ class Dispatcher:
                 self.kernels.wait([key])
         return self._caller(key)
 
-    def call_numpy(self, algorithm, wrenches=None, **inputs):
+    def call_numpy(self, algorithm: Callable, wrenches: Wrenches = None, **inputs: ArrayLike
+                   ) -> Any:
         """Check the inputs, then compute in NumPy a quantity that has no kernel."""
         states, _, with_wrenches = self._checked_states(inputs, {'wrenches': wrenches})
         shapes = [*((-1,) for _ in inputs), *([(-1, 6)] if with_wrenches else [])]
         return self._row_by_row(algorithm, states, shapes)
 
-    def rows(self, algorithm, **inputs):
+    def rows(self, algorithm: Callable, **inputs: np.ndarray) -> Any:
         """Compute in NumPy a quantity that has no kernel; the inputs are checked already."""
         n = checks.batch_size(inputs)
         return self._row_by_row(algorithm, [_rows_of(array, n) for array in inputs.values()],

@@ -1,4 +1,4 @@
-"""Dynamics, energy and kinematics of a robot."""
+"""Compute dynamics, energy and kinematics of a robot."""
 
 from __future__ import annotations
 

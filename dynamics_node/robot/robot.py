@@ -1,4 +1,4 @@
-"""Robot: the one object a user holds."""
+"""Define Robot, the main class of the library."""
 
 from __future__ import annotations
 

@@ -26,16 +26,16 @@ STEP = np.finfo(float).eps ** (1 / 3)  # of central differences [s]
 RATE = 1e-6          # by central differences, STEP^2 and what rounding leaves: 1e-10 in practice
 FEW = 3              # states at which derivatives are looked at: they are many numbers each
 ROUNDED = 1e-2       # [1/s] times energy: RATE of it is what differences may lose, 270 eps / STEP
-# Kernels and NumPy, relative to the largest number of an answer, at least 1.
+# Kernels and NumPy, relative to the largest number of a result, at least 1.
 KERNEL = 1e-11       # the same formulas on regrouped inertias
 SOLVED = np.finfo(float).eps / SINGULAR  # rounding, grown until the robot is called singular
 
 
 class Check(NamedTuple):
-    """One law. What does not apply to a robot has passed; its residual is nan."""
+    """The check of one law. A law that does not apply has passed; its residual is nan."""
 
     name: str
-    residual: float   # relative; inf where the robot gave no answer
+    residual: float   # relative; inf where there is no result
     tolerance: float
     passed: bool
     text: str         # what was compared, what went wrong, or why it is not applicable
@@ -45,7 +45,7 @@ class SelfTest(NamedTuple):
     """The verdict and its reasons; str(self_test) is a table."""
 
     passed: bool
-    checks: tuple
+    checks: tuple[Check, ...]
 
     def __str__(self):
         failed = [check.name for check in self.checks if not check.passed]
@@ -56,12 +56,12 @@ class SelfTest(NamedTuple):
             *(_line(check, width) for check in self.checks)])
 
 
-def self_test(robot, samples=10, seed=0):
-    """Return the SelfTest of a Robot, with whatever kernels it has ready.
+def self_test(robot: Robot, samples: int = 10, seed: int = 0) -> SelfTest:
+    """Return the SelfTest of a Robot, with the kernels that are ready.
 
     :param samples: number of random states within the limits, 1 to 1000.
     :param seed: of the random states, an integer that is not negative.
-    :raise DynamicsError: an argument is not of that kind. A failed check is no error, but told.
+    :raise DynamicsError: an argument is not of that kind. A failed check is part of the result.
     """
     if not isinstance(robot, Robot):
         raise DynamicsError(f'robot is a {type(robot).__name__}; expected a Robot')
@@ -80,7 +80,7 @@ class _Found(NamedTuple):
 
 
 class _NotApplicable(Exception):
-    """The law says nothing about this robot; the message says why."""
+    """The law does not apply to this robot; the message gives the reason."""
 
 
 def _checked(name, law, robot, states):
@@ -140,11 +140,11 @@ def _mass_matrix_against_inverse_dynamics(robot, states):
     residuals = []
     rest = np.zeros(robot.nv)
     for q, _, _ in states:
-        M, held = robot.mass_matrix(q), robot.inverse_dynamics(q, rest, rest)
-        columns = (robot.inverse_dynamics(q, rest, np.eye(robot.nv)) - held).T
+        M, static = robot.mass_matrix(q), robot.inverse_dynamics(q, rest, rest)
+        columns = (robot.inverse_dynamics(q, rest, np.eye(robot.nv)) - static).T
         scale = _scale(robot, M)
         weight = np.sqrt(np.outer(scale, scale))
-        residuals.append((_relative(np.abs(M - columns), weight + np.abs(held)[:, None]),
+        residuals.append((_relative(np.abs(M - columns), weight + np.abs(static)[:, None]),
                           _relative(np.abs(M - M.T), weight), -_least_inertia(M, scale)))
     differs, asymmetric, negative = np.max(residuals, axis=0)
     text = _several(len(states), 'state')
@@ -158,8 +158,8 @@ def _mass_matrix_against_inverse_dynamics(robot, states):
 def _derivatives_against_differences(robot, states):
     """Inverse dynamics: central differences. Forward: M dFD = -dID where tau = ID, M dtau = 1.
 
-    The second says the same of a robot that is hard to solve, whose accelerations differences
-    would blur. M is the derivative of ID by the acceleration.
+    The second form is for a robot that is hard to solve: differences of its accelerations would be
+    inaccurate. M is the derivative of ID by the acceleration.
     """
     residuals, refusals = [], []
     for q, v, a in states[:FEW]:

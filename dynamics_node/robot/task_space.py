@@ -1,4 +1,4 @@
-"""Operational space, inverse kinematics and whole-body control of a robot."""
+"""Compute operational space, inverse kinematics and whole-body control of a robot."""
 
 from __future__ import annotations
 
@@ -72,7 +72,7 @@ class TaskSpace:
         inertia w' + bias + gravity = F is the force that accelerates the chosen axes by w', if the
         joints apply J' F, and friction_torque(v) against friction; N' tau_0 may be added and
         accelerates none of them. Exact in all directions in which the frames can move, damped near
-        singularities as algorithms/operational_space.py says; `lost` and `directions` tell where
+        singularities as in algorithms/operational_space.py; `lost` and `directions` show where
         they cannot move. Of a robot with loops it is that of the open tree, as mass_matrix is.
 
         :param frame: name of a link, or a list of names.
@@ -136,7 +136,7 @@ class TaskSpace:
     def joint_velocities(self, q: ArrayLike, tasks: Motions, contacts: Constraints = None,
                          weights: ArrayLike | None = None, preferred: ArrayLike | None = None,
                          damping: float = 0.0) -> np.ndarray:
-        """Return the velocity v (nv,) that moves frames as the tasks say, at one configuration.
+        """Return the velocity v (nv,) that moves frames as the tasks require, at one configuration.
 
         :param tasks: FrameMotion or Tracking, one or a list of equal priority; or a list of such
             lists with strict priorities, the first the highest: no task disturbs one above it.

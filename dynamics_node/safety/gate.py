@@ -280,7 +280,7 @@ class Gate:
         return self._release_slew_limited(torque, limited)
 
     def _enter_fault(self, fault: Fault) -> None:
-        """Latch a fault and ramp out; a later one counts only if it takes the state's trust."""
+        """Latch a fault and ramp out; a later one counts only if it leaves no state to trust."""
         if self._state is State.FAULT and (fault.trusts_state or not self._to_gravity):
             return
         self._refused[fault.kind] += 1

@@ -41,7 +41,7 @@ def fade_near_limits(limits: GateLimits, torque: Sequence[float], gravity: Seque
                 by_position.append(len(result))
             if velocity_share < 1.0:
                 by_velocity.append(len(result))
-            # A share below 1 takes more off a push than rounding adds: within the limits.
+            # A share below 1 reduces a push by more than rounding adds: within the limits.
             x = holding + share * push
         result.append(x)
     return FadedTorque(result, by_position, by_velocity)

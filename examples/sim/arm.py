@@ -1,4 +1,4 @@
-"""A torque-controlled arm that is not there: MuJoCo moves it by the URDF that our node reads.
+"""Simulate a torque-controlled arm in MuJoCo, from the URDF that the node reads.
 
     arm = SimulatedArm('robot.urdf')
     arm.set(q)

@@ -1,4 +1,4 @@
-"""The node `simulated_arm`: a torque-controlled robot on the ROS graph that needs no hardware.
+"""The node `simulated_arm`: a simulated torque-controlled arm on the ROS graph.
 
     python examples/sim/arm_node.py --ros-args -p mode:=lockstep -p rate:=500.0
 
@@ -235,7 +235,7 @@ class ArmNode(Node):
         self._show()
 
     def _show(self):
-        """In lockstep: publish a state; while the sensors show none, nobody can answer: go on."""
+        """In lockstep: publish a state; without sensor data there is no reply to wait for."""
         while not self._publish() and not self.driver.arm.braked:
             self.driver.advance(self._substeps)
 

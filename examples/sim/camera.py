@@ -1,4 +1,4 @@
-"""One picture of the arm in a configuration, without a screen.
+"""Render the arm in a configuration, without a screen.
 
 MuJoCo's renderer where OpenGL works headless, else a stick figure by matplotlib: `open_camera`
 finds out.

@@ -1,4 +1,4 @@
-"""What a robot's driver does around the arm: check and hold commands, read sensors. No ROS.
+"""Simulate the driver of an arm: check and hold commands, read sensors. Without ROS.
 
 The newest valid command is held, as a forward_command_controller on effort does. The brakes open
 with the first command; they close again when none has come for `timeout`.

@@ -1,4 +1,4 @@
-"""A URDF as MuJoCo sees it: the same bodies and joints, loads and a table where one likes.
+"""Convert a URDF to a MuJoCo model: bodies and joints, optional loads and a table.
 
 Only joints of one value (revolute, continuous, prismatic) are simulated: a URDF with a mimic,
 planar or floating joint is refused. Lock it, or take it out.

@@ -1,4 +1,4 @@
-"""Pictures of a run: errors and torques as plots, the arm as an image strip or a GIF.
+"""Draw a run: errors and torques as plots, the arm as an image strip or a GIF.
 
 All are made of Phases; a picture of the arm takes its URDF too. No screen is needed.
 """

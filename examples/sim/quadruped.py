@@ -1,4 +1,4 @@
-"""A quadruped on the ground that is not there: MuJoCo moves it by the URDF that our Robot reads.
+"""Simulate a quadruped on the ground in MuJoCo, from the URDF that Robot reads.
 
     quadruped = SimulatedQuadruped(urdf, feet=('FL_FOOT', 'FR_FOOT', 'HL_FOOT', 'HR_FOOT'))
     quadruped.set(q)

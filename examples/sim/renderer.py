@@ -1,4 +1,4 @@
-"""A picture of anything MuJoCo knows, without a screen: a tiled floor, light, lines and arrows.
+"""Render a MuJoCo scene without a screen: a tiled floor, light, lines and arrows.
 
 Needs OpenGL: libEGL, or libOSMesa, with Mesa's software renderer is enough.
 """

@@ -1,4 +1,4 @@
-"""What the controller gets to see of the arm: late, noisy, or not at all, as asked for."""
+"""Simulate sensors: measured states with delay, noise or dropouts."""
 
 from collections import deque
 from typing import NamedTuple

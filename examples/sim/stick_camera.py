@@ -1,4 +1,4 @@
-"""The arm as a stick figure, by matplotlib: for machines where OpenGL does not work headless."""
+"""Draw the arm as a stick figure with matplotlib, for machines without headless OpenGL."""
 
 import mujoco
 import numpy as np

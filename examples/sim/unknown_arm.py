@@ -1,12 +1,12 @@
-"""An arm of which nobody tells the truth: not the one of its URDF, seen through its sensors alone.
+"""Simulate an arm that differs from its URDF, known only by its sensors.
 
     arm = UnknownArm(ARM7, seed=1)
-    run = arm.follow(robot, motion)      # driven by what `robot` believes
+    run = arm.follow(robot, motion)      # controlled with the model `robot`
     run.recording                        # positions and torques as a driver reports them
 
-Masses, centres and tensors of all links are off by up to 30 %, each still a body that can exist;
-joints have other losses, and rotors of which the URDF says nothing. Dry friction is MuJoCo's: it
-holds or slides, and is not smoothed.
+Masses, centres and tensors of all links differ by up to 30 %, each physically consistent; joints
+have other friction, and rotors that the URDF does not have. Dry friction is that of MuJoCo: stick
+or slip, not smoothed.
 """
 
 from typing import NamedTuple
@@ -39,8 +39,8 @@ SIX = {'ixx': (0, 0), 'ixy': (0, 1), 'ixz': (0, 2), 'iyy': (1, 1), 'iyz': (1, 2)
 class Run(NamedTuple):
     """A motion that was followed, N samples."""
 
-    recording: RawRecording   # what sensors said
-    error: np.ndarray         # (N, n) wanted minus true position [rad]
+    recording: RawRecording   # of the sensors
+    error: np.ndarray         # (N, n) reference minus true position [rad]
 
     @property
     def rms(self):
@@ -51,7 +51,7 @@ class Run(NamedTuple):
 class UnknownArm:
     """The arm, its sensors and its controller.
 
-    :ivar urdf, armature: the truth. For judges only.
+    :ivar urdf, armature: the true values, for comparison only.
     :ivar simulated: the SimulatedArm, to attach a load to.
     """
 

@@ -67,7 +67,7 @@ def read_only(array):
 
 
 class Subclass(np.ndarray):
-    """Somebody's own kind of array."""
+    """A subclass of a user."""
 
 
 STRANGE = {

@@ -37,7 +37,7 @@ def test_the_examples_run_one_after_the_other(tmp_path, monkeypatch, capsys, ker
     for block in blocks:
         exec(block, names)  # noqa: S102
     assert len(blocks) == 4
-    assert names['told']['wrist.viscous']
+    assert names['determined']['wrist.viscous']
     load = names['load']
     assert abs(load.mass - 2.0) < 3.0 * load.sigma['mass'] + 0.02   # 1 %
     assert 'times smaller' in capsys.readouterr().out

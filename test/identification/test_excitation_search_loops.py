@@ -67,7 +67,7 @@ def test_what_it_asks_for_is_a_good_recording(robot, found):
 
 def test_what_cannot_be_excited_is_refused_in_words():
     """More motors than freedoms, or fewer; a floating base."""
-    with pytest.raises(DynamicsError, match='4 motors and 2 freedoms: a sum of sines for each'):
+    with pytest.raises(DynamicsError, match='4 motors and 2 degrees of freedom: a sum of sines'):
         excitation(mechanism('five_bar', ()))
     with pytest.raises(DynamicsError, match='have no motor, and the loops leave them free'):
         excitation(mechanism('five_bar', ('left_elbow', 'right_elbow', 'right_shoulder')))

@@ -109,8 +109,8 @@ def test_singular_configurations_are_left_out_and_counted():
 
 
 @pytest.mark.parametrize('spoil, words', [
-    (lambda q: q * [1, -1, 1, 1], "'left_elbow' was measured .* positions do not close the loops"),
-    (lambda q: q + [0, 0, 0, 0.1], "'right_elbow' was measured 0.1 rad .RMS. from where the loops"),
+    (lambda q: q * [1, -1, 1, 1], "'left_elbow' differ by .* positions do not close the loops"),
+    (lambda q: q + [0, 0, 0, 0.1], "'right_elbow' differ by 0.1 rad .RMS. from those that follow"),
     (lambda q: q * [1, 180 / np.pi, 1, 1], 'cannot be closed near the measured positions'),
     (lambda q: q * 180 / np.pi, "'left_shoulder' goes from .* it seems to be in degrees"),
 ])
@@ -123,7 +123,7 @@ def test_positions_that_do_not_close_the_loops_are_refused(five_bar, spoil, word
 def test_small_gaps_are_warned_of(five_bar):
     robot, motion, tau = five_bar
     ready = prepare(robot, raw(robot, motion._replace(q=motion.q + [0, 0.01, 0, 0]), tau))
-    assert "'left_elbow' was measured 0.01 rad" in ' '.join(ready.warnings)
+    assert "'left_elbow' differ by 0.01 rad" in ' '.join(ready.warnings)
     assert 'a little off' in ' '.join(ready.warnings)
 
 
@@ -133,7 +133,7 @@ def test_missing_joints_are_named(five_bar):
     with pytest.raises(DynamicsError, match=r"lacks the joints \['right_shoulder'\]"):
         prepare(robot, raw(robot, motion, tau, ('left_shoulder', 'left_elbow')))
     loose = mechanism('five_bar', ('left_elbow', 'right_elbow', 'right_shoulder'))
-    with pytest.raises(DynamicsError, match='more freedoms than motors. Record the positions of'):
+    with pytest.raises(DynamicsError, match='more degrees of freedom than motors. Record the'):
         complete_recording(loose, of_motors(robot, motion, tau)._replace(
             joint_names=('left_shoulder', 'other')))
 

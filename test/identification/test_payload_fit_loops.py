@@ -83,7 +83,7 @@ def test_what_the_loops_do_not_let_turn_is_refused_in_words():
     layout = parameter_layout(robot)
     tau = torques(robot.with_payload('load', 'platform', 1.0), layout,
                   parameter_values(robot, layout), motion)
-    with pytest.raises(DynamicsError, match="do not tell .* of a load at 'platform'"):
+    with pytest.raises(DynamicsError, match="do not determine .* of a load at 'platform'"):
         identify_payload(robot, recorded(robot, motion, tau), 'platform')
 
 

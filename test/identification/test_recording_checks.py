@@ -231,7 +231,8 @@ def test_torques_that_have_nothing_to_do_with_the_urdf(robot, good):
 
 def test_a_factor_that_a_bad_urdf_could_explain(robot, good):
     """Four times: warned of, not refused."""
-    assert 'are masses of the URDF that far off' in warnings(robot, changed(good, tau=4 * good.tau))
+    texts = warnings(robot, changed(good, tau=4 * good.tau))
+    assert 'are the masses of the URDF that wrong' in texts
 
 
 def test_a_payload_needs_not_every_joint_to_move(robot, good):

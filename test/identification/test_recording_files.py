@@ -67,7 +67,7 @@ def test_lines_of_ros2_topic_echo(tmp_path):
     ('time,position_a,effort_a\n1,2,x\n', 'x'),
     ('time,position_a,effort_a\n1,2\n', '3 columns in its header and 2'),
     ('5,0,,a,1,2\n', 'line 1 has 1 names and 2 numbers'),
-    ('5,0,,a,1,2,3\n5,1,,b,1,2,3\n', r"line 2 is not about the joints \['a'\]")])
+    ('5,0,,a,1,2,3\n5,1,,b,1,2,3\n', r"line 2 does not have the joints \['a'\]")])
 def test_bad_tables_are_refused(tmp_path, text, words):
     """With what is wrong."""
     (tmp_path / 'x.csv').write_text(text)

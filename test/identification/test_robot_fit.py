@@ -130,7 +130,7 @@ def test_a_poor_motion_is_warned_of(fast_arm, layout, truth):
                               v=recording.v * [1, 1, 1, 1, 1, 1, 1e-3],
                               a=recording.a * [1, 1, 1, 1, 1, 1, 1e-3])
     warnings = ' '.join(identify(fast_arm, lazy).warnings)
-    assert 'hardly tell' in warnings and 'joint_7.viscous' in warnings
+    assert 'hardly determine' in warnings and 'joint_7.viscous' in warnings
 
 
 def _with(recording, name, column, value):
@@ -141,7 +141,7 @@ def _with(recording, name, column, value):
 
 @pytest.mark.parametrize('spoil, words', [
     (lambda r: r._replace(joint_names=('a', *r.joint_names[1:])), "lacks the joints .'joint_1'."),
-    (lambda r: _with(r, 'tau', 2, np.nan), "tau of joint 'joint_3' has no number at sample 0"),
+    (lambda r: _with(r, 'tau', 2, np.nan), "tau of joint 'joint_3' is NaN at sample 0"),
     (lambda r: _with(r, 'q', 4, 0.5), 'joint_5 does not move'),
     (lambda r: _with(r, 'tau', 1, 3.0), 'joint_2 has a constant torque'),
     (lambda r: r._replace(tau=r.tau[:100]), r'tau of the recording has shape \(100, 7\); expected'),

@@ -146,7 +146,7 @@ def test_of_more_motors_than_freedoms_only_sums_are_told(passive, spare):
     found = identify(robot, recorded(robot, motion, tau))
     assert worst(found, truth) < EXACT
     assert found.loops.spare == spare
-    assert f'{spare} more motors than freedoms' in str(found.loops)
+    assert f'{spare} more motors than degrees of freedom' in str(found.loops)
 
 
 def test_with_fewer_motors_than_freedoms_a_measured_joint_gives_the_rest():

@@ -70,7 +70,7 @@ def test_columns_in_any_order_and_others_are_left_out(tmp_path):
     ('a.csv', '', r'\(none\)'),
     ('a.csv', 'time,q\n0,1', 'time, q; expected'),
     ('a.csv', 'time,position_a,position_a\n0,1,1', 'each once'),
-    ('a.csv', 'time,position_a\n', 'no line below'),
+    ('a.csv', 'time,position_a\n', 'has only a header'),
     ('a.csv', 'time,position_a\n0,1\n1', 'line 3 has 1 cells'),
     ('a.csv', 'time,position_a\n0,one', "line 2: .*'one'"),
     ('a.csv', 'time,position_a,position_b,velocity_a\n0,1,2,3', 'velocity of 1 of 2 joints'),

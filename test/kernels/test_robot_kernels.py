@@ -13,7 +13,7 @@ import weakref
 import numpy as np
 import pytest
 from support import small_robots
-from support.agreement_of_paths import outcome, without_numpy
+from support.agreement_of_paths import installed, outcome, without_numpy
 
 from dynamics_node import DynamicsError, Robot
 from dynamics_node.compiler import ctypes_call, target
@@ -50,18 +50,18 @@ def gate(monkeypatch):
     gate.set()
 
 
-def test_a_robot_answers_before_its_kernels_are_there_and_by_them_after(arm, expected, gate):
+def test_a_robot_computes_in_numpy_until_its_kernels_are_ready(arm, expected, gate):
     """The first call requests the kernel and does not wait; later calls use it."""
     for _ in range(3):
         np.testing.assert_array_equal(arm.inverse_dynamics(Q, V, A), expected)  # NumPy's own
     assert not arm.compiled
-    assert 'inverse_dynamics' not in vars(arm)
+    assert not installed(arm)
     gate.set()
     arm.compile(wait=True)
     assert arm.compiled
     with without_numpy(arm):
         first = arm.inverse_dynamics(Q, V, A)
-        assert 'inverse_dynamics' in vars(arm)
+        assert 'inverse_dynamics' in installed(arm)
         np.testing.assert_array_equal(arm.inverse_dynamics(Q, V, A), first)
     np.testing.assert_allclose(first, expected, rtol=1e-12)
 
@@ -194,7 +194,7 @@ def test_threads_get_right_answers_while_kernels_come(expected):
     for thread in threads:
         thread.join(WAIT)
     assert not wrong
-    assert {'inverse_dynamics', 'mass_matrix'} <= set(vars(arm))
+    assert {'inverse_dynamics', 'mass_matrix'} <= installed(arm)
 
 
 def in_child(function):
@@ -288,7 +288,7 @@ def test_without_the_extension_ctypes_calls(monkeypatch, expected):
 
 def test_a_program_that_ends_while_kernels_are_made_ends_well(tmp_path):
     """Nothing on stderr, no crash in LLVM; the time is that of one kernel."""
-    code = 'import small_robots; small_robots.arm().compile()'
+    code = 'from support import small_robots; small_robots.arm().compile()'
     done = subprocess.run(
         [sys.executable, '-c', code], capture_output=True, text=True, timeout=WAIT,
         env={**os.environ, 'PYTHONPATH': os.pathsep.join(sys.path),

@@ -4,6 +4,7 @@ from contextlib import contextmanager
 
 from dynamics_node import Robot
 from dynamics_node.kernels.build import AGREEMENT
+from dynamics_node.robot.dispatch import Caller
 from support.differences import relative
 
 
@@ -11,6 +12,11 @@ def ready(robot, calls):
     """Return the robot with the kernels of some calls compiled."""
     robot._dispatcher.compile([call.key for call in calls], wait=True)
     return robot
+
+
+def installed(robot):
+    """Return the names of the methods that a kernel has replaced on this object."""
+    return {name for name, value in vars(robot).items() if isinstance(value, Caller)}
 
 
 @contextmanager
