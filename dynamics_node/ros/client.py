@@ -1,5 +1,7 @@
 """Call the services of a dynamics node from another node, with arrays instead of messages."""
 
+from __future__ import annotations
+
 import functools
 import threading
 import time

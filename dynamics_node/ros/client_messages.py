@@ -1,5 +1,7 @@
 """Convert targets, tasks and bounds to messages, for a client."""
 
+from __future__ import annotations
+
 import numpy as np
 from geometry_msgs.msg import Quaternion
 

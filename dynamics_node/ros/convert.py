@@ -1,5 +1,7 @@
 """Convert messages to arrays and back: the only module that translates conventions."""
 
+from __future__ import annotations
+
 from array import array
 from collections.abc import Iterable
 from typing import Any

@@ -4,6 +4,8 @@ A new description, payload, gravity or friction makes another Robot, which repla
 a whole: a request that began with the old one ends with it. A refused change leaves all as it was.
 """
 
+from __future__ import annotations
+
 import hashlib
 from collections.abc import Callable, Mapping, Sequence
 from contextlib import suppress

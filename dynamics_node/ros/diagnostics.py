@@ -1,5 +1,7 @@
 """Compose the message on /diagnostics: serving, torques, contact."""
 
+from __future__ import annotations
+
 from collections.abc import Mapping, Sequence
 from typing import Any
 

@@ -1,5 +1,7 @@
 """Map the joint names of a request to places in q and v, and to the order of its reply."""
 
+from __future__ import annotations
+
 from collections.abc import Sequence
 from typing import NamedTuple
 

@@ -1,5 +1,7 @@
 """Run the node as a process: read arguments, spin until a signal, end with the safe torque."""
 
+from __future__ import annotations
+
 import os
 import sys
 from collections.abc import Sequence

@@ -1,5 +1,7 @@
 """Wire the parts of the managed lifecycle node, and nothing else."""
 
+from __future__ import annotations
+
 import time
 import traceback
 from collections.abc import Callable, Iterator, Sequence
@@ -46,7 +48,7 @@ LATCHED = QoSProfile(depth=1, durability=DurabilityPolicy.TRANSIENT_LOCAL,
 def logged(transition: Callable) -> Callable:
     """Return a lifecycle transition whose exceptions are logged; rclpy ignores them."""
     @wraps(transition)
-    def run(self: 'DynamicsNode', state: LifecycleState) -> TransitionCallbackReturn:
+    def run(self: DynamicsNode, state: LifecycleState) -> TransitionCallbackReturn:
         try:
             return transition(self, state)
         except Exception:

@@ -3,6 +3,8 @@
 Independent of rclpy: the clocks and the source of waiting joint states are constructor arguments.
 """
 
+from __future__ import annotations
+
 from collections.abc import Callable, Iterable
 from typing import Any
 

@@ -9,6 +9,8 @@ extends it. A payload that is still ramping in and is replaced at the same frame
 one begins: payloads that change faster than their transition are followed with that delay.
 """
 
+from __future__ import annotations
+
 from collections.abc import Container
 from typing import NamedTuple
 
@@ -41,7 +43,7 @@ class RampIn(NamedTuple):
         rest = [] if self.rest is None else [scaled(self.rest, 1.0 - _passed(self, now))]
         return [scaled(self.load, self.share(now)), *rest]
 
-    def sooner(self, duration: float, now: float) -> 'RampIn':
+    def sooner(self, duration: float, now: float) -> RampIn:
         """Return the ramp that ends a duration from now, or this one if it ends before."""
         if now + duration >= self.start + self.duration:
             return self
@@ -66,7 +68,7 @@ class RampOut(NamedTuple):
         """Return the payload as it counts now."""
         return scaled(self.load, 1.0 - _passed(self, now))
 
-    def sooner(self, duration: float, now: float) -> 'RampOut':
+    def sooner(self, duration: float, now: float) -> RampOut:
         """Return the ramp that ends a duration from now, or this one if it ends before."""
         if now + duration >= self.end:
             return self

@@ -14,6 +14,8 @@ where an attribute is missing or behaves differently. Each use has no public cou
   thread of the executor, and an exception while sending ends the node.
 """
 
+from __future__ import annotations
+
 import traceback
 from collections.abc import Callable, Iterator
 from typing import Any

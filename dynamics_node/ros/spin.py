@@ -1,5 +1,7 @@
 """Spin a node until a signal stops it."""
 
+from __future__ import annotations
+
 import gc
 import os
 import signal

@@ -3,6 +3,8 @@
 Everything here runs in the thread of the executor; a timer polls the worker while it is busy.
 """
 
+from __future__ import annotations
+
 import math
 import time
 import traceback
@@ -114,7 +116,7 @@ class IdentificationServer:
             work.begin_recording()
         self._start(work)
 
-    def _start(self, work: '_Goal | _Reply') -> None:
+    def _start(self, work: _Goal | _Reply) -> None:
         self._work = work
         self._timer.reset()
 

@@ -1,5 +1,7 @@
 """Define the result of a handler whose reply needs the worker process."""
 
+from __future__ import annotations
+
 from collections.abc import Callable
 from typing import Any, NamedTuple
 

@@ -3,6 +3,8 @@
 Independent of rclpy; pickled, and run in another process.
 """
 
+from __future__ import annotations
+
 from collections.abc import Callable, Sequence
 from typing import Any, NamedTuple
 

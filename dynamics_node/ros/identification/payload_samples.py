@@ -1,5 +1,7 @@
 """Store what identify_payload needs between two requests: poses, and motion without payload."""
 
+from __future__ import annotations
+
 from typing import Any
 
 import numpy as np
@@ -28,7 +30,7 @@ class PayloadSamples:
         self.poses: StaticPoses | None = None
         self.unloaded: list[tuple[int, bytes]] = []
 
-    def of(self, robot: Robot, *effort: str) -> 'PayloadSamples':
+    def of(self, robot: Robot, *effort: str) -> PayloadSamples:
         """Return the samples of a robot: these, emptied if joints or efforts have changed.
 
         :param effort: parameters that define the meaning of an effort.

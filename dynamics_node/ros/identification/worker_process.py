@@ -7,6 +7,8 @@ The job goes to its standard input, pickled, and after it joint states of the bu
 time so that no torque waits; results come from its standard output: see `WorkerMessage`.
 """
 
+from __future__ import annotations
+
 import os
 import pickle
 import subprocess

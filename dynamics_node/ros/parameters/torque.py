@@ -1,5 +1,7 @@
 """Declare the parameters `torque.*`, and make controller and limits of a robot from them."""
 
+from __future__ import annotations
+
 from collections.abc import Sequence
 from dataclasses import dataclass
 

@@ -1,5 +1,7 @@
 """Serve ~/constrained_dynamics: inverse, forward and hybrid dynamics with loops and contacts."""
 
+from __future__ import annotations
+
 from typing import Any
 
 import numpy as np

@@ -1,5 +1,7 @@
 """Read the constraints of a request, and fill the report about them in its reply."""
 
+from __future__ import annotations
+
 import re
 from collections.abc import Mapping, Sequence
 from functools import lru_cache

@@ -1,5 +1,7 @@
 """Serve ~/dynamics_derivatives and ~/linearization, of one state or many."""
 
+from __future__ import annotations
+
 from typing import Any
 
 import numpy as np

@@ -3,6 +3,8 @@
 The jobs themselves are in identification/jobs.py and run in the worker process.
 """
 
+from __future__ import annotations
+
 from typing import Any
 
 import numpy as np

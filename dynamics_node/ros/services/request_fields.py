@@ -1,5 +1,7 @@
 """Read the fields that several services share: accelerations, efforts, wrenches, kinds, rows."""
 
+from __future__ import annotations
+
 from collections.abc import Mapping
 from typing import Any, TypeVar
 

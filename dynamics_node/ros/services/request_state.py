@@ -1,5 +1,7 @@
 """Build the state that a request is about: its own values, completed by measured ones."""
 
+from __future__ import annotations
+
 import math
 from typing import Any, NamedTuple
 

@@ -1,5 +1,7 @@
 """Convert the tasks and bounds of a TaskControl request to Task and Bound, and check them."""
 
+from __future__ import annotations
+
 import math
 from collections.abc import Sequence
 from typing import Any

@@ -1,5 +1,7 @@
 """Check that the measurements used for a request exist and are not too old."""
 
+from __future__ import annotations
+
 from collections.abc import Callable, Sequence
 from typing import NamedTuple
 

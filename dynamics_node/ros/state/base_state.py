@@ -4,6 +4,8 @@ The state of a floating joint is the pose of its link, and the twist of that lin
 linear first, as nav_msgs/Odometry has it for its child frame.
 """
 
+from __future__ import annotations
+
 import numpy as np
 from numpy.typing import ArrayLike
 

@@ -1,5 +1,7 @@
 """Store the joint states of the last seconds as bytes. Independent of rclpy."""
 
+from __future__ import annotations
+
 from bisect import bisect_left
 from collections import deque
 from collections.abc import Iterable

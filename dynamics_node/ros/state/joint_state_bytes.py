@@ -9,6 +9,8 @@ A text is its length (with the closing zero) and its bytes; a sequence its lengt
 Numbers are aligned to multiples of their own size, counted from byte 4.
 """
 
+from __future__ import annotations
+
 import struct
 from typing import NamedTuple
 

@@ -1,5 +1,7 @@
 """Receive joint states: each at once, or as a queue that is read on demand."""
 
+from __future__ import annotations
+
 from collections.abc import Callable, Iterator
 
 from rclpy.node import Node

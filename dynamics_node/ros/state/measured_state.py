@@ -3,6 +3,8 @@
 Independent of ROS. Every time is a stamp in nanoseconds.
 """
 
+from __future__ import annotations
+
 import math
 import struct
 from collections import Counter
@@ -98,7 +100,7 @@ class MeasuredState:
         return self._snapshot
 
     def moved_to(self, model: Model, missing_velocity: str,
-                 filter_time: float) -> 'MeasuredState':
+                 filter_time: float) -> MeasuredState:
         """Return the state of another model; joints of the same name and type keep their values."""
         other = MeasuredState(model, missing_velocity, filter_time)
         other.counts = self.counts

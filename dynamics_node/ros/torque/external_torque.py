@@ -1,5 +1,7 @@
 """Publish external torques: `~/external_torque`, `~/contact`, `~/external_wrench_estimate`."""
 
+from __future__ import annotations
+
 from collections.abc import Callable
 
 from geometry_msgs.msg import Wrench, WrenchStamped

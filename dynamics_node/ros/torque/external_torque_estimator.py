@@ -3,6 +3,8 @@
 Independent of rclpy.
 """
 
+from __future__ import annotations
+
 from typing import Any, NamedTuple
 
 import numpy as np

@@ -1,5 +1,7 @@
 """Convert the points of a JointTrajectory to arrays, and check them."""
 
+from __future__ import annotations
+
 import numpy as np
 from trajectory_msgs.msg import JointTrajectory
 

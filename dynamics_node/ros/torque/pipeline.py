@@ -5,6 +5,8 @@ nanoseconds in arguments and seconds since construction inside: a double that co
 too coarse.
 """
 
+from __future__ import annotations
+
 import traceback
 from collections.abc import Callable, Sequence
 from contextlib import suppress

@@ -1,5 +1,7 @@
 """Publish torques on `~/torque` and the command topic; receive references and `~/enable`."""
 
+from __future__ import annotations
+
 import time
 import traceback
 from array import array
