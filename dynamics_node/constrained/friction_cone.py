@@ -10,9 +10,10 @@ from typing import NamedTuple
 import numpy as np
 from numpy.typing import ArrayLike
 
+from dynamics_node import checks
 from dynamics_node.constrained.constraint import Constraint, size
 from dynamics_node.constrained.contact_forces import by_name
-from dynamics_node.errors import DynamicsError
+from dynamics_node.errors import DynamicsError, shown
 
 # Forces below this share of the largest of all contacts are rounding and count as zero.
 ROUNDING = 1e-9
@@ -48,25 +49,32 @@ def check_contacts(constraints: Sequence[Constraint], force: ArrayLike,
     Moments about the normal (torsion) are not checked: their limit depends on the distribution of
     the pressure.
     """
-    force = np.asarray(force, dtype=float)
+    for constraint in checks.check_sequence('constraints', constraints):
+        checks.check_kind('constraints', constraint, Constraint)
+    force = checks.floats('force', force)
     if force.shape != (sum(map(size, constraints)),):
         raise DynamicsError(f'force has the shape {force.shape}; expected one number for each of '
                             f'the {sum(map(size, constraints))} rows of the constraints')
     parts = by_name(constraints, force)
     contacts = [(constraint, parts[constraint.name]) for constraint in constraints
                 if constraint.is_contact]
-    sizes = _of_contacts(sizes or {}, [constraint.name for constraint, _ in contacts])
+    sizes = _of_contacts(sizes, [constraint.name for constraint, _ in contacts])
     tiny = ROUNDING * max((np.abs(part[:3]).max() for _, part in contacts), default=0.0)
     return [_check(constraint, part, sizes.get(constraint.name), tiny)
             for constraint, part in contacts]
 
 
 def _of_contacts(sizes, names):
-    unknown = set(sizes) - set(names)
+    """Return {name: finite numbers} of contacts that exist."""
+    if sizes is None:
+        return {}
+    sizes = checks.mapping('sizes', sizes, "{'foot': (0.1, 0.05)}")
+    unknown = [name for name in sizes if name not in names]
     if unknown:
-        raise DynamicsError(f"sizes: no contact '{min(unknown)}'; there are: "
+        raise DynamicsError(f'sizes: no contact {shown(unknown[0])}; there are: '
                             f'{", ".join(names) or "none"}')
-    return sizes
+    return {name: checks.finite(checks.entry('sizes', name), half, (), (1,), (2,))
+            for name, half in sizes.items()}
 
 
 def _check(constraint, part, half, tiny):

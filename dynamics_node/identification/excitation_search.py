@@ -112,7 +112,7 @@ class _Search:
         self.excited = excited_robot(robot)
         self.limits = excitation_limits(robot, settings.margin, settings.positions,
                                 settings.acceleration, settings.boxes, self.excited)
-        self.rng = np.random.default_rng(checks.check_count('seed', settings.seed))
+        self.rng = np.random.default_rng(checks.whole('seed', settings.seed))
         self.until = monotonic() + _duration(settings.seconds)
         progress(0.0, 'base parameters')
         omega = 2.0 * np.pi / self.period

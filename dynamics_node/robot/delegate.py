@@ -1,6 +1,7 @@
 """Forward methods of a Robot to its parts."""
 
 from collections.abc import Callable
+from functools import wraps
 from typing import Any, Concatenate, Generic, ParamSpec, TypeVar, overload
 
 P = ParamSpec('P')
@@ -10,14 +11,17 @@ R = TypeVar('R')
 class Delegate(Generic[P, R]):
     """A method of a part, as a method of the object that has the part.
 
-    On the class it is the part's function, so that help() and editors show its signature and its
-    docstring; on an object it is the method bound to the part, looked up once and then kept in the
+    On the class it is a function of the object, with the signature and docstring of the part's
+    method; on an object it is the method bound to the part, looked up once and then kept in the
     object's dictionary: a second lookup costs what that of any attribute does.
     """
 
     def __init__(self, part: str, method: Callable[Concatenate[Any, P], R]):
         """Take the attribute that holds the part, and the method of the part's class."""
-        self._part, self._method, self._name = part, method, ''
+        @wraps(method)
+        def function(owner: Any, *arguments: P.args, **named: P.kwargs) -> R:
+            return method(getattr(owner, part), *arguments, **named)
+        self._part, self._method, self._function, self._name = part, method, function, ''
 
     def __set_name__(self, owner: type, name: str) -> None:
         self._name = name
@@ -31,8 +35,8 @@ class Delegate(Generic[P, R]):
     def __get__(self, owner: Any, kind: Any = None) -> Any:
         """Return the function of the class, or the method of an object."""
         if owner is None:
-            return self._method
+            return self._function
         bound = self._method.__get__(getattr(owner, self._part))
-        if getattr(kind, self._name) is self._method:  # not called by a subclass through super()
+        if getattr(kind, self._name) is self._function:  # not called by a subclass through super()
             vars(owner)[self._name] = bound
         return bound

@@ -130,7 +130,7 @@ def test_without_approach_friction_is_in_the_error_and_in_sigma(robot, seed):
     error = np.array([found.mass - LOAD['mass'], *(found.com - LOAD['com'])])
     assert (np.abs(error) < 3.0 * np.array(list(found.sigma.values()))).all()
     assert found.sigma['mass'] > 0.005
-    assert 'come to each pose from both sides' in ' '.join(found.warnings)
+    assert 'approach each pose from both sides' in ' '.join(found.warnings)
 
 
 def test_offsets_of_the_torque_sensors_fall_out_with_unloaded_poses(robot):

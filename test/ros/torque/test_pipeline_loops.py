@@ -45,7 +45,7 @@ def test_only_motors_are_commanded_and_they_carry_all():
 def test_a_passive_joint_cannot_be_named():
     """Neither at start, when nothing can be enabled, nor by a change."""
     made = rig(FOUR_BAR, joints='crank_joint rocker_joint')
-    with pytest.raises(DynamicsError, match="'rocker_joint', which the loops"):
+    with pytest.raises(DynamicsError, match="'rocker_joint', which is passive"):
         made.enable()
 
 
