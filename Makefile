@@ -53,7 +53,7 @@ demo-task: build
 	@$(OVERLAY); python examples/demo_task.py
 
 test: build lint
-	@$(OVERLAY); pytest -n 2 test
+	@$(OVERLAY); pytest -n 2 --dist loadfile test
 
 bench: build
 	@$(OVERLAY); python benchmark/run.py $(BENCH)
