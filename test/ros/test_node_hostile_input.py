@@ -111,8 +111,9 @@ def test_a_parameter_that_names_no_regular_file(node, fifo, parameter, name):
 
 def refusal(node, recording):
     """Return why a recording is not identified from."""
-    goal = node.reply(node.identify.send_goal_async(Identify.Goal(recording=str(recording))))
-    reply = node.reply(goal.get_result_async(), 'a result')
+    goal = node.reply(node.spun(lambda: node.identify.send_goal_async(
+        Identify.Goal(recording=str(recording)))))
+    reply = node.reply(node.spun(goal.get_result_async), 'a result')
     assert reply.status == GoalStatus.STATUS_ABORTED
     return reply.result.message
 
@@ -132,9 +133,9 @@ def test_a_recording_that_is_a_fifo(node, tmp_path, name):
 @pytest.mark.parametrize('output', ['/' + 'x' * 100_000, 'a/' * 1500, '\u00fc' * 5_000_000])
 def test_a_folder_that_cannot_be(node, tmp_path, output):
     """A thousand folders in each other are more than Python makes."""
-    goal = node.reply(node.identify.send_goal_async(
-        Identify.Goal(recording='x.csv', output=output)))
-    message = node.reply(goal.get_result_async(), 'a result').result.message
+    goal = node.reply(node.spun(lambda: node.identify.send_goal_async(
+        Identify.Goal(recording='x.csv', output=output))))
+    message = node.reply(node.spun(goal.get_result_async), 'a result').result.message
     assert 'cannot write into' in message and len(message) < SHORT
 
 

@@ -67,6 +67,14 @@ class RemoteNode:
         wait_until(lambda: arrived.wait(1.0) or self.assert_alive(), what)
         return future.result()
 
+    def spun(self, call):
+        """Return call(), run by the thread that spins the client.
+
+        rclpy's ActionClient notes a request after it was sent: called in another thread, it drops
+        a response that arrives in between.
+        """
+        return self.reply(self.client.executor.create_task(call), 'a request')
+
     def ready(self, kind, service):
         """Return a client whose service is there."""
         if service not in self._clients:

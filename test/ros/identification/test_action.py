@@ -28,14 +28,15 @@ class Goal:
     def __init__(self, remote, **fields):
         self.remote, self.feedback = remote, []
         self._client = remote.identify
-        future = self._client.send_goal_async(
-            Identify.Goal(**fields), feedback_callback=lambda m: self.feedback.append(m.feedback))
+        future = self.remote.spun(lambda: self._client.send_goal_async(
+            Identify.Goal(**fields), feedback_callback=lambda m: self.feedback.append(m.feedback)))
         self.handle = remote.reply(future, 'a goal response')
         assert self.handle.accepted
-        self._result = self.handle.get_result_async()
+        self._result = self.remote.spun(self.handle.get_result_async)
 
     def cancel(self):
-        return self.remote.reply(self.handle.cancel_goal_async(), 'a cancel response')
+        return self.remote.reply(self.remote.spun(self.handle.cancel_goal_async),
+                                 'a cancel response')
 
     def result(self):
         """Return (status, result)."""
