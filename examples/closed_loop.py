@@ -102,8 +102,9 @@ class ClosedLoop(AbstractContextManager):
     # What is asked of the two ----------------------------------------------------------------
 
     def place(self, q):
-        """Put the arm somewhere, at rest, brakes closed, and see that the node knows."""
+        """Put the arm somewhere, unloaded, at rest, brakes closed; wait until the node knows."""
         self.disable()
+        self._detach()   # before the reset: closed brakes measure the weight of a load as effort
         self._ask.set('simulated_arm', {'initial_position': [float(x) for x in q]})
         self._ask.call(Trigger, 'simulated_arm/reset')
         there = self._ask.wait(lambda: self._stamp_at(q), 'the arm in its place')
@@ -146,7 +147,7 @@ class ClosedLoop(AbstractContextManager):
         if known:
             self.client.set_payload('load', frame, mass)
 
-    def detach(self):
+    def _detach(self):
         """Remove the load from the arm and from the model of the node."""
         self._ask.call(Trigger, 'simulated_arm/detach_payload')
         if 'load' in self.client.list_payloads().names:

@@ -120,7 +120,6 @@ def perform(loop, act, motion, glance):
     from pictures import Phase
     home = motion.positions[0]
     loop.place(home)
-    loop.detach()
     loop.enable(act.parameters)
     if not act.moves:
         t, q, torque = loop.run(HOLD, glance)

@@ -49,7 +49,6 @@ def tracked(ros_environment, tmp_path_factory):
 
 def _rms(loop, motion, parameters, load):
     loop.place(motion.positions[0])
-    loop.detach()
     loop.enable(parameters)
     loop.follow(motion, start=LEAD)
     loop.run(LEAD + OUT)
@@ -92,8 +91,6 @@ def test_a_load_costs_little_if_known_and_much_if_not(tracked):
     assert tracked(COMPUTED, 'unknown') > BETTER * tracked(COMPUTED, 'known')
 
 
-@pytest.mark.xfail(strict=False, reason='while the brakes are closed simulated time follows the '
-                   'wall clock: on a busy machine the arm starts from another torque')
 def test_the_same_run_gives_the_same_error_again(tracked):
     first = tracked(COMPUTED)
     again = tracked({**COMPUTED, 'torque.mode': 'computed_torque'}, '')
