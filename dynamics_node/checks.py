@@ -237,7 +237,7 @@ def check_kind(name: str, value: object, kind: type[T] | tuple[type[T], ...]) ->
     return value
 
 
-def check_facts(about: Mapping[str, str] | None) -> Mapping[str, str]:
+def check_facts(about: Mapping[str, object] | None) -> Mapping[str, object]:
     """Return the {name: value} that a report is to show, empty for None."""
     if about is None:
         return {}

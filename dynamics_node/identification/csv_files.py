@@ -62,8 +62,8 @@ def _lines(path):
 
 def write_csv(path: str | os.PathLike, raw: RawRecording) -> None:
     """Write a RawRecording as a table with our header; numbers are read back exactly."""
-    columns = {'position': raw.q, 'velocity': raw.v, 'effort': raw.tau}
-    columns = {name: values for name, values in columns.items() if values is not None}
+    quantities = {'position': raw.q, 'velocity': raw.v, 'effort': raw.tau}
+    columns = {name: values for name, values in quantities.items() if values is not None}
     header = ['time', *(f'{name}_{joint}' for name in columns for joint in raw.joint_names)]
     write_table(path, header, np.column_stack([raw.time, *columns.values()]))
 

@@ -81,13 +81,13 @@ def payload_rows(robot: Robot, recording: RawRecording | Recording | StaticPoses
     prior = parameter_prior(layout, parameter_values(robot, layout), loaded.recording,
                             BELIEF ** -2.0, loops)
     belief = prior.A[free][:, free]   # d is near nothing; of the load nothing is believed
-    prior = np.hstack([belief, np.zeros((len(belief), 11))])
+    prior_rows = np.hstack([belief, np.zeros((len(belief), 11))])
     unknown = static and loaded.approach is None
     names = robot.joint_names if loops is None else loops.names
     floor = np.full(len(names), ROUNDING * max(1.0, np.abs(loaded.recording.tau).max()))
     if unknown:  # uniform between -f and f
         floor = np.maximum(floor, _dry_friction(robot, loops, q) / np.sqrt(3.0))
-    return PayloadRows(A.reshape(-1, A.shape[-1]), y.ravel(), prior, names, samples,
+    return PayloadRows(A.reshape(-1, A.shape[-1]), y.ravel(), prior_rows, names, samples,
                 robot.gravity @ poses[:, :3, :3], static, floor, unknown), tuple(warnings)
 
 

@@ -26,6 +26,7 @@ from dynamics_node.identification import log_cholesky
 from dynamics_node.identification.linear_fit import TUNING, equilibrated, huber
 from dynamics_node.identification.noise import residual_noise
 from dynamics_node.identification.payload_equations import payload_rows
+from dynamics_node.identification.r_factor import r_factor
 from dynamics_node.identification.recording import RawRecording, Recording
 from dynamics_node.identification.static_poses import StaticPoses
 from dynamics_node.model.model import WORLD
@@ -135,7 +136,7 @@ def _fitted(rows):
     for _ in range(MAX_ROUNDS):
         scale = np.sqrt(weight) / np.tile(sigma, len(y) // nv)
         stacked = np.vstack([np.column_stack([A, y]) * scale[:, None], rows.prior])
-        factor = np.linalg.qr(stacked, mode='r')
+        factor = r_factor(stacked)
         left = y - A @ _solved(factor[:-1, :-1], factor[:-1, -1])
         noise = residual_noise(left.reshape(-1, nv), count, rows.floor)
         before = sigma
@@ -160,7 +161,7 @@ def _reciprocal_condition(R):
 
 
 def _covariance(R):
-    inverse = solve_triangular(np.linalg.qr(R, mode='r'), np.eye(len(R)))
+    inverse = solve_triangular(r_factor(R), np.eye(len(R)))
     return inverse @ inverse.T
 
 

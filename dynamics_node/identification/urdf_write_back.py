@@ -38,7 +38,7 @@ from dynamics_node.spatial.so3 import from_rpy
 UNCHANGED = 1e-12   # relative: smaller changes are rounding
 SIX = {'ixx': (0, 0), 'ixy': (0, 1), 'ixz': (0, 2), 'iyy': (1, 1), 'iyz': (1, 2), 'izz': (2, 2)}
 
-Text = TypeVar('Text', str, bytes)
+Text = TypeVar('Text', str, bytes, str | bytes)
 
 
 def write_back(urdf: Text, robot: Robot, friction: bool = False) -> Text:

@@ -53,7 +53,7 @@ class WholeBodyProblem(NamedTuple):
 
 def whole_body(robot: object, q: np.ndarray, v: np.ndarray, tasks: Sequence[Task], setting: Setting,
                bounds: Sequence[Bound], wrenches: Mapping[str, ArrayLike] | None = None,
-               stabilisation: Sequence[float] | None = None) -> WholeBody:
+               stabilisation: Sequence[float] | np.ndarray | None = None) -> WholeBody:
     r"""Return the WholeBody of a state.
 
     Level 0 holds exactly: the equations of motion, the constraints, and all tasks and bounds of
