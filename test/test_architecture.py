@@ -14,7 +14,7 @@ import dynamics_node
 ROOT = Path(__file__).resolve().parent.parent
 PACKAGE = ROOT / 'dynamics_node'
 # In the order data passes through them; a room imports only from itself and rooms above it.
-ROOMS = ('errors', 'checks', 'parameter', 'files', 'yaml_text', 'spatial', 'model',
+ROOMS = ('errors', 'checks', 'parameter', 'files', 'yaml_text', 'lazy_names', 'spatial', 'model',
          'example_robots', 'algorithms',
          'constrained', 'task_space', 'compiler', 'kernels', 'robot', 'identification', 'observer',
          'control', 'safety', 'reports', 'commands', '__main__', 'ros')
