@@ -198,6 +198,17 @@ def test_the_command_line_and_the_client_take_the_inputs_of_the_kernels():
         assert {*ALL_KERNELS[name].inputs, *ALL_KERNELS[name].wrenches} <= set(arguments), name
 
 
+def test_a_field_named_as_a_kernel_has_the_shape_of_its_result():
+    """In the client's replies: fields that are not in SHAPES have one axis."""
+    from dynamics_node.kernels.spec import VECTOR
+    from dynamics_node.ros.client_replies import SHAPES
+    fields = {name for path in (ROOT / 'srv').glob('*.srv') for name in re.findall(
+        r'^float64\[\] (\w+)', path.read_text().split('---')[1], re.M)}
+    assert set(SHAPES) <= fields
+    for name in {'mass_matrix'} | (fields & set(ALL_KERNELS)) - {'jacobian'}:  # stacked
+        assert SHAPES.get(name, VECTOR) == ALL_KERNELS[name].shapes[0], name
+
+
 def test_every_service_is_documented_field_by_field():
     """Each field of a .srv has a comment, on its line or above it, but success and message."""
     for path in (ROOT / 'srv').glob('*.srv'):
