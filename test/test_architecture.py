@@ -10,6 +10,8 @@ from pathlib import Path
 import pytest
 
 import dynamics_node
+from dynamics_node.commands import call
+from dynamics_node.kernels.table import ALL_KERNELS
 
 ROOT = Path(__file__).resolve().parent.parent
 PACKAGE = ROOT / 'dynamics_node'
@@ -180,6 +182,31 @@ def test_files_are_opened_in_one_place():
         for number, line in enumerate(path.read_text().splitlines(), 1):
             assert not OPENS.search(line) or re.search(MAY_OPEN.get(name, '(?!)'), line), (
                 f'{name}:{number} opens a file by itself: {line}')
+
+
+def test_the_command_line_and_the_client_take_the_inputs_of_the_kernels():
+    """`call` has an option for each input; so has a client's method named as a kernel."""
+    from dynamics_node.ros.client import DynamicsClient
+    for question, kernel in call.KERNELS.items():
+        spec, method = ALL_KERNELS[kernel], getattr(DynamicsClient, call.METHODS[question])
+        assert {*spec.inputs, *spec.wrenches} <= set(call.options_of(question)), question
+        assert set(call.options_of(question)) <= set(inspect.signature(method).parameters)
+    named = set(ALL_KERNELS) & set(vars(DynamicsClient))
+    assert {'inverse_dynamics', 'forward_dynamics', 'hybrid_dynamics'} <= named
+    for name in named:
+        arguments = inspect.signature(getattr(DynamicsClient, name)).parameters
+        assert {*ALL_KERNELS[name].inputs, *ALL_KERNELS[name].wrenches} <= set(arguments), name
+
+
+def test_a_field_named_as_a_kernel_has_the_shape_of_its_result():
+    """In the client's replies: fields that are not in SHAPES have one axis."""
+    from dynamics_node.kernels.spec import VECTOR
+    from dynamics_node.ros.client_replies import SHAPES
+    fields = {name for path in (ROOT / 'srv').glob('*.srv') for name in re.findall(
+        r'^float64\[\] (\w+)', path.read_text().split('---')[1], re.M)}
+    assert set(SHAPES) <= fields
+    for name in {'mass_matrix'} | (fields & set(ALL_KERNELS)) - {'jacobian'}:  # stacked
+        assert SHAPES.get(name, VECTOR) == ALL_KERNELS[name].shapes[0], name
 
 
 def test_every_service_is_documented_field_by_field():
