@@ -47,7 +47,7 @@ class Outcome(NamedTuple):
     before: np.ndarray
     values: np.ndarray
     sigmas: np.ndarray
-    told: np.ndarray
+    determined: np.ndarray
     joint_names: tuple
     rms_before: np.ndarray
     rms_after: np.ndarray
