@@ -17,6 +17,8 @@ PERIOD = 2e-3  # [s] of the loop; torques are held over it
 DRIFT = 1e-6   # [rad or m] of a mechanism at rest for a second: what the torques are off by
 CLOSED = (30.0, 30.0)  # [1/s] of Baumgarte: the plant's own loops stay closed
 
+pytestmark = pytest.mark.usefixtures('kernels')   # simulated seconds: several times faster
+
 
 @functools.cache
 def mechanism(name, **options):
