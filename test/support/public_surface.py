@@ -127,8 +127,8 @@ INSIDE = {
 }
 # Functions of the same modules that other parts of the library call, with arguments it has checked.
 HELPERS = {
-    'as_dict', 'balance', 'bare', 'bound_rows', 'changed_links', 'check_one_axis', 'check_reals',
-    'check_times', 'checked', 'demand', 'driver_terms', 'effort_limit', 'frame_of',
+    'as_dict', 'balance', 'bare', 'bound_rows', 'changed_links', 'check_one_axis', 'checked',
+    'demand', 'driver_terms', 'effort_limit', 'frame_of',
     'friction_to_send', 'gravity_torque', 'motor_names', 'neutral', 'select_joints', 'parts_of',
     'per_dof', 'rotation_of', 'row_names', 'selection', 'setting', 'size', 'task_rows', 'validate',
     'write_csv', 'write_table',
