@@ -115,11 +115,7 @@ def check_array(name: str, value: ArrayLike, size: int) -> np.ndarray:
     array = floats(name, value)
     if array.ndim not in (1, 2) or array.shape[-1] != size:
         raise DynamicsError(f'{name} must have shape ({size},) or (N, {size}), got {array.shape}')
-    if not np.isfinite(array).all():
-        where = tuple(int(k) for k in np.argwhere(~np.isfinite(array))[0])
-        raise DynamicsError(f'{name}[{", ".join(map(str, where))}] is {array[where]}; '
-                            'every entry must be finite')
-    return array
+    return _check_finite(name, array)
 
 
 def check_single(name: str, value: ArrayLike, size: int) -> np.ndarray:
@@ -147,6 +143,47 @@ def floats(name: str, value: ArrayLike) -> np.ndarray:
         return array.astype(float, copy=False)
     except Exception as error:  # an object may raise anything when NumPy reads it
         raise DynamicsError(f'{name} must hold real numbers, got {shown(value)}') from error
+
+
+def check_reals(name: str, value: ArrayLike, *shapes: tuple[int | str, ...]) -> np.ndarray:
+    """Return a copy of value as finite floats of one of the shapes; a letter is any size."""
+    try:
+        array = np.asarray(value)
+        if array.dtype.kind not in 'fiu' and array.size:
+            raise TypeError(array.dtype)
+        array = np.array(array, dtype=float)
+    except Exception as error:  # an object may raise anything when NumPy reads it
+        raise DynamicsError(f'{name} must hold real numbers, got {shown(value)}') from error
+    if not any(_fits(array.shape, shape) for shape in shapes):
+        wanted = ' or '.join(str(shape).replace("'", '') for shape in shapes)
+        raise DynamicsError(f'{name} must have shape {wanted}, got {array.shape}')
+    return _check_finite(name, array)
+
+
+def _check_finite(name, array):
+    if not np.isfinite(array).all():
+        where = tuple(int(k) for k in np.argwhere(~np.isfinite(array))[0])
+        place = f'[{", ".join(map(str, where))}]' if where else ''
+        raise DynamicsError(f'{name}{place} is {array[where]}; every entry must be finite')
+    return array
+
+
+def _fits(shape, wanted):
+    return len(shape) == len(wanted) and all(
+        isinstance(size, str) or size == actual for size, actual in zip(wanted, shape))
+
+
+def check_times(times: ArrayLike) -> np.ndarray:
+    """Return times as finite floats (N,), at least one, strictly increasing."""
+    times = check_reals('times', times, ('N',))
+    if len(times) == 0:
+        raise DynamicsError('times is empty; expected at least one time [s]')
+    late = np.flatnonzero(times[1:] <= times[:-1])
+    if late.size:
+        k = int(late[0]) + 1
+        raise DynamicsError(f'times[{k}] is {times[k]}, not after times[{k - 1}] = {times[k - 1]}; '
+                            'expected strictly increasing times [s]')
+    return times
 
 
 def check_weights(name: str, weights: ArrayLike | None, size: int) -> np.ndarray | None:

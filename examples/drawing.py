@@ -18,10 +18,9 @@ from bars import Bar, rms
 from star import DOWN, PUSH, StarPlan
 from task_loop import TaskLoop
 
-from dynamics_node import Robot
+from dynamics_node import Robot, Target
 from dynamics_node.example_robots import ARM7
 from dynamics_node.safety import SafetySettings
-from dynamics_node.task_space.target import Target
 
 TOOL, SHOULDER, ELBOW, WRIST = 'tool0', 'link_2', 'link_4', 'link_6'
 TABLE = 0.2                                # [m] its height

@@ -160,6 +160,22 @@ def test_the_indexes_name_every_page_and_every_program():
     assert [name for name in programs if f'`{name}`' not in named] == []
 
 
+def test_pages_and_programs_import_public_names_from_where_they_are_offered():
+    """The top level, or the room that has the name in its __all__; not the module inside."""
+    pages = [*ROOT.glob('*.md'), *(ROOT / 'docs').glob('*.md'), *(ROOT / 'examples').rglob('*.py')]
+    deep = []
+    for page in pages:
+        for module, names in re.findall(r'^from (dynamics_node\.[\w.]+) import \(?([\w, \n]+)',
+                                        page.read_text(), re.M):
+            room = '.'.join(module.split('.')[:2])
+            offered = {*dynamics_node.__all__,
+                       *(getattr(importlib.import_module(room), '__all__', ()) if module != room
+                         else ())}
+            deep += [f'{page.name}: {module}.{name}' for name in re.findall(r'\w+', names)
+                     if name in offered]
+    assert deep == []
+
+
 def test_library_code_neither_prints_nor_sleeps():
     """Pure rooms return or raise."""
     for path in sources():

@@ -5,8 +5,7 @@ from typing import NamedTuple
 import numpy as np
 from numpy.typing import ArrayLike
 
-from dynamics_node.checks import MOST_JOINTS, whole
-from dynamics_node.control.spline import check_reals
+from dynamics_node.checks import MOST_JOINTS, check_reals, whole
 from dynamics_node.errors import DynamicsError, shown
 
 TASK_LAWS = ('impedance', 'motion')

@@ -6,10 +6,10 @@ from contextlib import suppress
 import numpy as np
 from numpy.typing import ArrayLike
 
-from dynamics_node.checks import check_kind
+from dynamics_node.checks import check_kind, check_reals
 from dynamics_node.control.blended_spline import BlendedSpline
 from dynamics_node.control.reference_limits import ReferenceLimits
-from dynamics_node.control.spline import MotionSample, Spline, check_reals
+from dynamics_node.control.spline import MotionSample, Spline
 from dynamics_node.errors import DynamicsError, shown
 
 

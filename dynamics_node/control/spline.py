@@ -8,7 +8,7 @@ import numpy as np
 from numpy.typing import ArrayLike
 from scipy.interpolate import CubicSpline
 
-from dynamics_node.checks import at_least_zero
+from dynamics_node.checks import at_least_zero, check_reals, check_times
 from dynamics_node.errors import DynamicsError, ModelError, shown
 
 MOST_SAMPLES = 200_000  # of one trajectory
@@ -119,19 +119,6 @@ class Spline:
         return MotionSample(q, v, a)
 
 
-def check_times(times: ArrayLike) -> np.ndarray:
-    """Return times as finite floats (N,), at least one, strictly increasing."""
-    times = check_reals('times', times, ('N',))
-    if len(times) == 0:
-        raise DynamicsError('times is empty; expected at least one time [s]')
-    late = np.flatnonzero(times[1:] <= times[:-1])
-    if late.size:
-        k = int(late[0]) + 1
-        raise DynamicsError(f'times[{k}] is {times[k]}, not after times[{k - 1}] = {times[k - 1]}; '
-                            'expected strictly increasing times [s]')
-    return times
-
-
 def times_between(times: ArrayLike, period: float) -> np.ndarray:
     """Return additional times between the points, a period apart, (T,) [s].
 
@@ -149,31 +136,6 @@ def times_between(times: ArrayLike, period: float) -> np.ndarray:
         raise DynamicsError(f'check_period is {period} s over {length:g} s: more than '
                             f'{MOST_SAMPLES} samples; choose a longer one')
     return np.setdiff1d(np.arange(times[0], times[-1], period), times)
-
-
-def check_reals(name: str, value: ArrayLike, *shapes: tuple[int | str, ...],
-                finite: bool = True) -> np.ndarray:
-    """Return a copy of value as floats of one of the shapes, in which a letter is any size."""
-    try:
-        array = np.asarray(value)
-        if array.dtype.kind not in 'fiu' and array.size:
-            raise TypeError(array.dtype)
-        array = np.array(array, dtype=float)
-    except Exception as error:  # an object may raise anything when NumPy reads it
-        raise DynamicsError(f'{name} must hold real numbers, got {shown(value)}') from error
-    if not any(_fits(array.shape, shape) for shape in shapes):
-        wanted = ' or '.join(str(shape).replace("'", '') for shape in shapes)
-        raise DynamicsError(f'{name} must have shape {wanted}, got {array.shape}')
-    if finite and not np.isfinite(array).all():
-        where = tuple(int(k) for k in np.argwhere(~np.isfinite(array))[0])
-        place = f'[{", ".join(map(str, where))}]' if where else ''
-        raise DynamicsError(f'{name}{place} is {array[where]}; every entry must be finite')
-    return array
-
-
-def _fits(shape, wanted):
-    return len(shape) == len(wanted) and all(
-        isinstance(size, str) or size == actual for size, actual in zip(wanted, shape))
 
 
 def _completed(times, p, v, a):

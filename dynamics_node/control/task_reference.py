@@ -5,9 +5,8 @@ from typing import NamedTuple
 import numpy as np
 from numpy.typing import ArrayLike
 
-from dynamics_node.checks import finite
+from dynamics_node.checks import check_reals, finite
 from dynamics_node.control.gains import six_gains
-from dynamics_node.control.spline import check_reals
 from dynamics_node.errors import DynamicsError, UnknownName, shown
 from dynamics_node.model.configuration import UNIT_QUATERNION
 from dynamics_node.robot import arguments

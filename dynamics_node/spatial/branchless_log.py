@@ -1,7 +1,7 @@
 """Compute rotation vectors without branches, on floats and on symbols.
 
 Only this logarithm can be compiled: its relative error is 4e-15. `so3.log` branches on values, so
-it takes floats only, but is exact to 3e-16 and faster in NumPy (18 us instead of 22 us).
+it takes floats only, but is exact to 4e-16 and faster on them (1 us instead of 22 us).
 """
 
 import numpy as np
