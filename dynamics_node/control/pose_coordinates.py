@@ -48,7 +48,7 @@ def pose_error(pose: np.ndarray, wanted: np.ndarray) -> np.ndarray:
 
 
 def _turn(R):
-    """Return the rotation vector of R, (3,): so3.log, within a quarter turn in less time.
+    """Return the rotation vector of R, (3,): as so3.log, but faster within a quarter turn.
 
     There the sine of the angle is accurate. The law computes this a thousand times a second.
     """
