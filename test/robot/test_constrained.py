@@ -332,7 +332,7 @@ REFUSED = {
                 'batches must be of one size; q has 2, v has 3 rows'),
     'one state': (lambda r: r.constraint_report([Q], V), 'q must be one state, (3,)'),
     'broken': (lambda r: r.constrained_inverse_dynamics(Q + 0.1, V, V),
-               'the position breaks constraint row'),
+               'the position violates constraint row'),
     'under-actuated': (lambda r: r.constrained_inverse_dynamics(
         Q, V, V, passive=r.joint_names), 'under-actuated'),
     'loops': (lambda r: r.with_loops('nowhere.yaml'), "loops: cannot read 'nowhere.yaml'"),
