@@ -80,7 +80,7 @@ def payload_rows(robot: Robot, recording: RawRecording | Recording | StaticPoses
     poses = robot.frame_pose(q[::1 + len(q) // 1000], frame)
     prior = parameter_prior(layout, parameter_values(robot, layout), loaded.recording,
                             BELIEF ** -2.0, loops)
-    belief = prior.A[free][:, free]   # d is near nothing; of the load nothing is believed
+    belief = prior.A[free][:, free]   # prior of d = 0; the load has no prior
     prior = np.hstack([belief, np.zeros((len(belief), 11))])
     unknown = static and loaded.approach is None
     names = robot.joint_names if loops is None else loops.names

@@ -164,7 +164,7 @@ def _check_signs(recording, model):
 
 
 def _check_gravity(recording, gravity, rest):
-    """Refuse torques without gravity: the drive compensates it and reports the rest.
+    """Refuse torques without gravity: the driver compensates it and reports the rest.
 
     tau = s_g gravity + s_d rest + friction of each joint, by least squares.
     """

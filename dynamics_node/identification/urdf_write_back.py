@@ -1,6 +1,6 @@
 """Write identified parameters into the text of a URDF and keep every other byte.
 
-Written are mass, origin xyz and the six inertias of a link, in the existing axes of its <inertial>;
+It writes mass, origin xyz and the six inertias of a link, in the existing axes of its <inertial>;
 damping and friction of joints on request. Links whose values have not changed are not edited.
 
 A body may have several links, fixed to each other or locked. The change of the body is added to
