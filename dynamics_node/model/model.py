@@ -11,7 +11,7 @@ from dynamics_node.model.joints import Joint
 from dynamics_node.spatial.inertia import Inertia
 from dynamics_node.spatial.se3 import Pose
 
-# The parent of a body that is jointed to the fixed root. Lists with one entry per body have the
+# The parent of a body whose joint is on the fixed root. Lists with one entry per body have the
 # world's entry last, so that x[body.parent] is always the parent's.
 WORLD = -1
 

@@ -71,8 +71,8 @@ def _check_tensor(where, tensor):
     if low < -1e-9 * scale:
         raise ModelError(f'{where}inertia must not have a negative principal moment')
     if low + middle < (1.0 - WRITTEN_DIGITS) * high:
-        raise ModelError(f'{where}inertia breaks the triangle inequality, no mass distribution has '
-                         f'it: principal moments {low:.6g}, {middle:.6g}, {high:.6g}')
+        raise ModelError(f'{where}inertia violates the triangle inequality, no mass distribution '
+                         f'has it: principal moments {low:.6g}, {middle:.6g}, {high:.6g}')
 
 
 def _with_carried(model, payloads):
