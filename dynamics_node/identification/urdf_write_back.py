@@ -175,7 +175,7 @@ def _changed_friction(record, model):
         for key, value in values.items():
             if value < 0.0:
                 raise DynamicsError(f"joint '{joint.name}' cannot have less {key} than the joints "
-                                    f'that mimic it have; take the {key} out of them first')
+                                    f'that mimic it have; remove the {key} from them first')
             if abs(value - getattr(mine, key)) > UNCHANGED * value:
                 changed.setdefault(joint.name, {})[key] = (value,)
     return changed
