@@ -86,7 +86,7 @@ class Model:
     friction: np.ndarray             # (nv,) Coulomb [N m or N]
     armature: np.ndarray             # (nv,) rotor inertia x gear ratio^2 [kg m^2 or kg]
     friction_speed: float            # speed at which friction is 71 % of its full value
-    inertia_scale: np.ndarray        # (nv,) upper bound of the inertia, see build.py
+    inertia_scale: np.ndarray        # (nv,) order of magnitude of the inertia, see build.py
     links: tuple = ()                # LinkRecords of the URDF, for the report
     warnings: tuple[str, ...] = ()   # of the URDF reader
     payloads: dict[str, Payload] = field(default_factory=dict)  # by name

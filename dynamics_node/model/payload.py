@@ -45,7 +45,7 @@ def with_payloads(model: Model, loads: Mapping[str, tuple]) -> Model:
 def _checked(model, name, frame, mass, com, inertia):
     """Return (name, Payload) of the arguments of with_payload, checked."""
     if not isinstance(name, str):
-        raise ModelError(f'a payload has a name, got {shown(name)}; expected a string')
+        raise ModelError(f'the name of a payload is {shown(name)}; expected a string')
     name = str.__str__(name)  # a subclass of str may not be hashable
     model.frame(frame)
     where = f"payload '{name}': "
