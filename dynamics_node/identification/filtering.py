@@ -42,7 +42,7 @@ AVERAGED = 3          # parts of the recording, half overlapping, whose spectra 
 def smooth(raw: RawRecording, cutoff: float | None = None) -> Recording:
     """Return the Recording with q, v, a below the cutoff and the measured torque, unfiltered.
 
-    :param cutoff: [Hz]; None takes `default_cutoff(raw)`.
+    :param cutoff: [Hz]; None: `default_cutoff(raw)`.
     :raise DynamicsError: no part without gaps is long enough.
     """
     cutoff = default_cutoff(raw) if cutoff is None else positive('cutoff', cutoff)

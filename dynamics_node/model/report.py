@@ -29,7 +29,7 @@ class LinkLine(NamedTuple):
 
 
 class JointLine(NamedTuple):
-    """One moving joint of the report; nan stands for unknown."""
+    """One moving joint of the report; nan means unknown."""
 
     name: str
     kind: str
@@ -72,7 +72,7 @@ class ModelReport(NamedTuple):
     def as_dict(self) -> dict:
         """Return the report as dicts, lists, strings and numbers, for strict JSON.
 
-        Keys are the names of the fields; 'units' has the units. None stands for no limit (lower,
+        Keys are the names of the fields; 'units' has the units. None means no limit (lower,
         upper) or unknown (max_velocity, max_effort).
         """
         return {**_plain(self), 'units': dict(UNITS)}

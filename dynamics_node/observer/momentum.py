@@ -73,7 +73,7 @@ class MomentumObserver:
         :raise DynamicsError: the robot has loops: their forces would appear as external ones.
         """
         if arguments.check_robot(robot).loops.constraints:
-            raise DynamicsError('the robot has loops: the forces that close them cannot be told '
+            raise DynamicsError('the robot has loops: the forces in them cannot be distinguished '
                                 'from external ones')
         self.meaning = checks.check_kind('meaning', meaning, Meaning)
         self.longest_step = positive('longest_step', longest_step)

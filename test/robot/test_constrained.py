@@ -354,7 +354,7 @@ def test_a_batch_says_which_state_is_wrong(four_bar):
     """The first that fails."""
     q, v, a, _ = states(four_bar, 3)
     q[1] += 0.1
-    with pytest.raises(DynamicsError, match='state 1 of the batch: the position breaks'):
+    with pytest.raises(DynamicsError, match='state 1 of the batch: the position violates'):
         four_bar.constrained_inverse_dynamics(q, v, a)
 
 
