@@ -17,11 +17,11 @@ def acceleration_limits(q: np.ndarray, v: np.ndarray, lower: np.ndarray, upper: 
 
     With d = upper - q and A = max_acceleration, the upper bound is the least of
 
-    2 (d - v step) / step^2,  or -v^2 / (2 d) if v reverses within the step: within the limit during
-        the step;
-    the a of  (v + a step)^2 = 2 A (d - v step - a step^2 / 2): able to brake in time afterwards;
-    (max_velocity - v) / step;
-    A.
+    * 2 (d - v step) / step^2,  or -v^2 / (2 d) if v reverses within the step: no position during
+      the step is beyond the limit;
+    * the a of  (v + a step)^2 = 2 A (d - v step - a step^2 / 2): it can brake in time afterwards;
+    * (max_velocity - v) / step;
+    * A.
 
     The lower bound is the mirror image. A joint beyond its limits, or too fast to stop, brakes with
     A. Bounds that contradict each other are both replaced by their mean.
