@@ -19,7 +19,7 @@ from dynamics_node.errors import DynamicsError, ModelError, shown
 T = TypeVar('T')
 F = TypeVar('F', bound=Callable)
 
-LARGEST = 1e30         # no robot has more of anything; squares and products stay finite
+LARGEST = 1e30         # greatest valid number; squares and products of such numbers stay finite
 MOST_JOINTS = 100_000  # of one robot; a greater number is a mistake that would fill the memory
 
 
@@ -103,7 +103,7 @@ def named_numbers(name: str, text: str) -> dict[str, float]:
             raise DynamicsError(f"{name} has '{part}'; expected joint=number, several with spaces "
                                 "between, as in 'finger_1=0.02 finger_2=0.02'") from None
         if joint in numbers:
-            raise DynamicsError(f"{name} speaks of joint '{joint}' twice")
+            raise DynamicsError(f"{name} names joint '{joint}' twice")
         numbers[joint] = float(number)
     return numbers
 
@@ -201,7 +201,7 @@ def batch_size(arrays: Mapping[str, np.ndarray], **by_frame: Mapping[str, np.nda
                ) -> int | None:
     """Return N if any array, or any value by frame, is a batch; None if all are single states.
 
-    They come apart since a frame may have the name of an argument.
+    The two are separate arguments, since a frame may have the name of an argument.
     """
     named = [*arrays.items(), *((entry(name, frame), value) for name, values in by_frame.items()
                                 for frame, value in values.items())]
@@ -239,7 +239,7 @@ def _whole_numbers(seed):
 
 
 def check_pair(name: str, value: Sequence[T | None] | None, what: str) -> tuple[T | None, T | None]:
-    """Return a pair, either of which may be None; a mere None is (None, None)."""
+    """Return a pair, either of which may be None; None alone is (None, None)."""
     if value is None:
         return None, None
     if not isinstance(value, (tuple, list)) or len(value) != 2:

@@ -92,7 +92,7 @@ class SingularParametrisation(DynamicsError):
     def __init__(self, kind: str, value: 'np.ndarray', clearance: float):
         self.kind, self.value, self.clearance = kind, value, clearance
         super().__init__(f'{kind} is singular at {value.tolist()}: clearance {clearance:.3g}; '
-                         'take another kind, quaternion and matrix never are')
+                         'use another kind: quaternion and matrix are never singular')
 
     def __reduce__(self):
         return SingularParametrisation, (self.kind, self.value, self.clearance)

@@ -27,7 +27,7 @@ class Distribution(NamedTuple):
     supported: bool          # whether `unsupported` is rounding
     slip: np.ndarray         # (m,) A a + gamma: not zero if a violates the contacts
     rank: int                # of the contacts' columns of the joints that are not actuated
-    choices: int             # dimension of the internal forces, among which was chosen
+    choices: int             # dimension of the internal forces that `choice` determines
 
 
 def floating_base_torques(model: Model, q: np.ndarray, v: np.ndarray, a: np.ndarray,

@@ -29,18 +29,18 @@ class Spline:
     Position, velocity and acceleration are continuous over the points, so the torque is too.
     Missing derivatives are filled in:
 
-    * Velocities and accelerations given: nothing; polynomials up to degree 5 are met exactly.
+    * Velocities and accelerations given: nothing; polynomials up to degree 5 are exact.
     * Velocities only: the accelerations are the slope of the C2 cubic spline through the
-      velocities, which is not-a-knot, since the slope at the ends is unknown. So polynomials of
-      the motion are met up to degree 4; 3 points have a parabola (degree 3), 2 a
-      straight line (degree 2) for the velocity. Two points at rest give the minimum-jerk motion.
+      velocities, with not-a-knot ends, since the slope at the ends is unknown. So motions that are
+      polynomials up to degree 4 are exact; with 3 points the velocity is a parabola (degree 3),
+      with 2 a straight line (degree 2). Two points at rest give the minimum-jerk motion.
     * Positions only: the C2 cubic spline, at rest at both ends, since a joint's trajectory begins
       and ends at rest; 2 points give the cubic from rest to rest. (A quintic that has a cubic's
       values at both ends is that cubic.)
     * Accelerations only: refused; they do not determine a motion.
 
-    Before the first point and after the last the motion rests at that position, v = a = 0. Exactly
-    at these points it has their values; so a single point with a velocity has it there only.
+    Before the first point and after the last the motion rests at that position, v = a = 0. At these
+    points it has their velocity and acceleration.
     Coordinates are interpolated one by one: quaternions would leave the unit sphere.
 
     :param times: (N,), strictly increasing [s].
@@ -159,8 +159,8 @@ def _completed(times, p, v, a):
 def _quintics(times, p, v, a):
     """Return c_kj, (N, 6, n): per segment, and for the last point itself.
 
-    With D, V, A what remains of q, v, a at the end when 1, s, s^2 have taken their part, the rest
-    solves  c3 h^3 + c4 h^4 + c5 h^5 = D  and its two derivatives  = V, A.
+    D, V / h and A / h^2 are q, v and a at the end of a segment less the part of c0, c1, c2. So
+    c3 h^3 + c4 h^4 + c5 h^5 = D,   3 c3 h^3 + 4 c4 h^4 + 5 c5 h^5 = V,   and likewise A.
     """
     c = np.zeros((len(times), 6, p.shape[1]))
     c[:, 0], c[:, 1], c[:, 2] = p, v, a / 2
@@ -175,7 +175,7 @@ def _quintics(times, p, v, a):
 
 
 def _check_bounded(times, coefficients):
-    # No |q|, |v|, |a| of a segment is greater than sum |c_j| h^j and its kin for the derivatives.
+    # |q| in a segment is at most sum |c_j| h^j, |v| and |a| the same sums of the derivatives.
     h = np.diff(times, append=times[-1])
     bound = np.moveaxis(_powers(h), -1, 0) @ np.abs(coefficients)
     bad = np.flatnonzero(~np.isfinite(bound).all(axis=(1, 2)))

@@ -1,4 +1,4 @@
-"""Limits of an excitation trajectory, and the scaling of a motion into them."""
+"""Compute the limits of an excitation trajectory, and scale a motion into them."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-r"""Periodic joint motions that start and end at rest: finite Fourier series.
+r"""Define periodic joint motions that start and end at rest: finite Fourier series.
 
     q(t) = center + sum_k sine_k sin(k w t) + cosine_k cos(k w t),    w = 2 pi / period,
 

@@ -89,7 +89,7 @@ def loop_torques(loops: LoopMotion, torque: Callable[..., np.ndarray], q: ArrayL
 
 
 def joint_torques(loops: LoopMotion, recording: Recording) -> np.ndarray:
-    """Return for each degree of freedom the torque that alone would explain that of a row, (nv,).
+    """Return the torque of each degree of freedom that alone would explain that of a row, (nv,).
 
     The least of all rows: RMS of the torque of the row over RMS of the transmission to the joint.
     """

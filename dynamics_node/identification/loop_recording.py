@@ -74,8 +74,8 @@ def complete_recording(robot: Robot, recording: Recording,
 def with_gravity(robot: Robot, raw: RawRecording | StaticPoses) -> np.ndarray:
     """Return the torques of a RawRecording or StaticPoses with gravity torques added, (N, joints).
 
-    For drives that compensate gravity themselves and report the rest. Gravity torques are added at
-    the independent joints, projected as in loop_equations.py.
+    For drivers that compensate gravity and report the remaining torque. Gravity torques are added
+    at the independent joints, projected as in loop_equations.py.
     """
     finite = np.isfinite(raw.q).all(axis=1)
     measured = dict(zip(raw.joint_names, raw.q[finite].T))

@@ -37,7 +37,7 @@ from dynamics_node.spatial.inertia import Inertia
 CUTOFF = 10.0            # [Hz] arms move loads at 2 Hz or slower
 MAX_ROUNDS = 10          # of reweighting
 SETTLED = 0.02           # relative change of the noise of each joint that ends it
-# Least singular value by greatest, of columns scaled to norm 1.
+# Least over greatest singular value, of columns scaled to norm 1.
 MIN_CENTRE = 1e-2        # below, mass and centre of mass are not determined
 MIN_INERTIA = 1e-3       # below, inertia is not determined
 SIGNIFICANT = 3.0        # standard deviations
@@ -155,7 +155,7 @@ def _solved(R, z):
 
 
 def _reciprocal_condition(R):
-    """Return the least singular value by the greatest, columns scaled to norm 1."""
+    """Return the least over the greatest singular value, columns scaled to norm 1."""
     values = np.linalg.svd(equilibrated(R)[0], compute_uv=False)
     return values[-1] / values[0] if (np.abs(R).sum(axis=0) > 0.0).all() else 0.0
 

@@ -1,4 +1,4 @@
-"""Recordings of motions: raw as from a driver, and filtered for identification."""
+"""Define recordings of motions: raw from a driver, and filtered for identification."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ class Recording(NamedTuple):
 
     Rows are in the order of time, with longer steps where samples are missing. With loops all
     states satisfy the loop constraints, and tau is that of loop_equations.py: see
-    `loop_recording.completed`.
+    `loop_recording.complete_recording`.
     """
 
     joint_names: tuple[str, ...]   # of the columns: the one-axis joints of the robot, in its order

@@ -140,7 +140,7 @@ def exp_jacobian(w: np.ndarray) -> np.ndarray:
     t = np.linalg.norm(w)
     if t < SMALL_ANGLE:  # (1 - cos t)/t^2 = 1/2 - t^2/24, (t - sin t)/t^3 = 1/6 - t^2/120
         b, c = 0.5 - t * t / 24.0, 1.0 / 6.0 - t * t / 120.0
-    else:  # 1 - cos t = 2 sin(t/2)^2 avoids cancellation; that of c is negligible beside 1
+    else:  # 1 - cos t = 2 sin(t/2)^2 avoids cancellation; in c it is negligible compared to 1
         b, c = 2.0 * (np.sin(0.5 * t) / t) ** 2, (t - np.sin(t)) / t ** 3
     W = skew(w)
     return np.eye(3) + b * W + c * (W @ W)

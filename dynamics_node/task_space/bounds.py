@@ -52,7 +52,7 @@ class Bound:
             raise DynamicsError(f'a bound is of kind {shown(self.kind)}; expected one of: '
                                 f'{", ".join(KINDS)}')
         if not isinstance(self.level, numbers.Integral) or self.level < 0:
-            self._refuse('level', self.level, '0 for must, or 1, 2, 3 ...')
+            self._refuse('level', self.level, '0 (strict), or 1, 2, 3 ...')
         if self.kind == 'joint_limits' and not (isinstance(self.step, numbers.Real)
                                                 and 0.0 < self.step < math.inf):
             self._refuse('step', self.step, 'the period of the controller [s]')

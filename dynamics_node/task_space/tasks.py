@@ -48,8 +48,8 @@ class Task:
     'frame': position is (x, y, z, qx, qy, qz, qw), the others (6,), linear first.
     'center_of_mass': (3,) each.
     'posture': one number for each of the one-axis `joints`; all of them if empty.
-    'force': `value` on the robot at a contact, in its rows; no contact means all, no value zero.
-    'torque': `value` (nv,), read at actuated joints; no value means zero: least torque.
+    'force': `value` on the robot at a contact, in its rows; contact '' means all, value () zero.
+    'torque': `value` (nv,), read at actuated joints; () means zero: least torque.
 
     Without position the stiffness is not used. Without velocity or acceleration these are zero.
     """
@@ -83,7 +83,7 @@ class Task:
                 self._refuse(field.name, f'is given, but a task of kind {self.kind} has none',
                             f'only: {", ".join(FIELDS[self.kind])}')
         if not isinstance(self.level, numbers.Integral) or self.level < 0:
-            self._refuse('level', f'is {shown(self.level)}', '0 for must, or 1, 2, 3 ...')
+            self._refuse('level', f'is {shown(self.level)}', '0 (strict), or 1, 2, 3 ...')
         for name in ('weight', 'stiffness'):
             self._keep(name, self._number(name))
         damping = self.damping

@@ -223,5 +223,5 @@ def test_loops_that_measurements_leave_open_are_refused():
 def test_a_floating_base_with_loops_has_no_torque():
     """Motors inside the mechanism do not hold it in the world."""
     robot = mechanism('four_bar', base='floating')
-    with pytest.raises(DynamicsError, match='floating_base can move while the motors stand still'):
+    with pytest.raises(DynamicsError, match='floating_base can move while the motors are at rest'):
         Controller(robot).torque(robot.neutral())
