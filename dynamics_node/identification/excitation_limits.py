@@ -84,24 +84,25 @@ def excitation_limits(robot: Robot, margin: float = 0.1,
                     ('velocity', np.isnan(speed), f'{DEFAULT_SPEED:g} per second is used'),
                     ('effort', np.isnan(torque), 'their torques are not limited'))
                 if unknown.any()]
-    return ExcitationLimits(lower, upper,
-                            (1.0 - margin) * np.where(np.isnan(speed), DEFAULT_SPEED, speed),
-                            _accelerations(robot, joints, acceleration),
-                  (1.0 - margin) * np.where(np.isnan(torque), np.inf, torque),
-                  tuple(_box(robot, box) for box in checks.check_sequence('boxes', boxes)),
-                  tuple(warnings),
-                  _others(robot, excited.others, margin, positions, acceleration))
+    return ExcitationLimits(
+        lower, upper, (1.0 - margin) * np.where(np.isnan(speed), DEFAULT_SPEED, speed),
+        _accelerations(robot, joints, acceleration),
+        (1.0 - margin) * np.where(np.isnan(torque), np.inf, torque),
+        tuple(_box(robot, box) for box in checks.check_sequence('boxes', boxes)), tuple(warnings),
+        _others(robot, excited.others, margin, positions, acceleration))
 
 
 def _others(robot, joints, margin, positions, acceleration):
     """Return the limits of joints that follow by the loops; infinite where the URDF has none."""
     lower, upper = _ranges(robot, joints, margin, positions).T
-    free = np.array([not np.isfinite(joint.upper - joint.lower)
-                     and joint.name not in positions for joint in joints], dtype=bool)
+    free_below, free_above = (
+        np.array([not np.isfinite(getattr(joint, end)) and joint.name not in positions
+                  for joint in joints], dtype=bool) for end in ('lower', 'upper'))
     speed = np.array([joint.max_velocity for joint in joints])
-    return ExcitationLimits(np.where(free, -1e9, lower), np.where(free, 1e9, upper),
-                  (1.0 - margin) * np.where(np.isnan(speed), np.inf, speed),
-                  _accelerations(robot, joints, acceleration), np.full(len(joints), np.inf), (), ())
+    return ExcitationLimits(
+        np.where(free_below, -1e9, lower), np.where(free_above, 1e9, upper),
+        (1.0 - margin) * np.where(np.isnan(speed), np.inf, speed),
+        _accelerations(robot, joints, acceleration), np.full(len(joints), np.inf), (), ())
 
 
 def _ranges(robot, joints, margin, positions):
@@ -173,10 +174,14 @@ def _followed_within(excited, limits, trajectory, times):
 
 
 def _range(joint, margin):
-    if np.isfinite(joint.upper - joint.lower):
-        middle, half = (joint.lower + joint.upper) / 2, (joint.upper - joint.lower) / 2
-    else:
-        middle, half = 0.0, 1.0 if joint.kind == 'prismatic' else HALF_RANGE
+    """Return (lower, upper); a joint without one limit or both gets a range of ordinary width."""
+    lower, upper = float(joint.lower), float(joint.upper)
+    width = 2.0 if joint.kind == 'prismatic' else 2.0 * HALF_RANGE
+    if not np.isfinite(lower):
+        lower = upper - width if np.isfinite(upper) else -width / 2
+    if not np.isfinite(upper):
+        upper = lower + width
+    middle, half = (lower + upper) / 2, (upper - lower) / 2
     return middle - (1.0 - margin) * half, middle + (1.0 - margin) * half
 
 

@@ -72,15 +72,10 @@ class MomentumObserver:
         :param longest_step: after a longer step the balance begins anew [s].
         :raise DynamicsError: the robot has loops: their forces would appear as external ones.
         """
-        if arguments.check_robot(robot).loops.constraints:
-            raise DynamicsError('the robot has loops: the forces in them cannot be distinguished '
-                                'from external ones')
+        _check_tree(robot)
         self.meaning = checks.check_kind('meaning', meaning, Meaning)
         self.longest_step = positive('longest_step', longest_step)
-        self.bandwidth = per_dof('bandwidth', bandwidth, robot.nv)
-        if (self.bandwidth <= 0.0).any():
-            raise DynamicsError(f'bandwidth is {self.bandwidth.min():g}; expected numbers above '
-                                'zero [1/s]')
+        self.bandwidth = _check_bandwidth(bandwidth, robot.nv)
         self.torque = np.zeros(robot.nv)
         self.use(robot)
 
@@ -103,9 +98,7 @@ class MomentumObserver:
         now = balance(self.robot, self.meaning, q, v, effort)
         if now.inflow.ndim != 1:
             raise DynamicsError(f'q, v and effort must be one state, got {len(now.inflow)} states')
-        if not (np.abs(now) <= LARGEST).all():  # else r would stay nan
-            raise DynamicsError('v or effort is too large: a momentum or torque is above '
-                                f'{LARGEST:g}')
+        _check_sizes(now)
         if type(dt) is not float:
             dt = float(finite('dt', dt, ()))
         self._last = now
@@ -116,18 +109,18 @@ class MomentumObserver:
 
 
 def external_torques(robot: Robot, meaning: Meaning, time: ArrayLike, q: ArrayLike, v: ArrayLike,
-                     effort: ArrayLike, bandwidth: ArrayLike = BANDWIDTH) -> np.ndarray:
+                     effort: ArrayLike, bandwidth: ArrayLike = BANDWIDTH,
+                     longest_step: float = LONGEST_STEP) -> np.ndarray:
     """Return r of a whole recording, (N, nv): the same numbers as MomentumObserver.step.
 
-    Except after long steps: the observer begins a new balance there, this function does not.
-
     :param time: (N,) [s], increasing; q (N, nq), v and effort (N, nv).
+    :param bandwidth, longest_step: as of MomentumObserver; r is constant over a longer step.
     """
-    arguments.check_robot(robot)
+    _check_tree(robot)
     checks.check_kind('meaning', meaning, Meaning)
+    rate, longest = _check_bandwidth(bandwidth, robot.nv), positive('longest_step', longest_step)
     momentum, inflow = balance(robot, meaning, q, v, effort)
-    if not (np.abs(inflow) <= LARGEST).all():
-        raise DynamicsError(f'v or effort is too large: a torque is above {LARGEST:g}')
+    _check_sizes(Balance(momentum, inflow))
     if inflow.ndim != 2 or momentum.shape != inflow.shape:
         raise DynamicsError(f'q, v and effort must be batches, (N, n); got one of {inflow.shape}')
     dt = np.diff(finite('time', time, inflow.shape[:1]))[:, None]
@@ -135,7 +128,7 @@ def external_torques(robot: Robot, meaning: Meaning, time: ArrayLike, q: ArrayLi
         raise DynamicsError('time must increase from sample to sample')
     external = _mean_external(Balance(momentum[:-1], inflow[:-1]),
                               Balance(momentum[1:], inflow[1:]), dt)
-    share = -np.expm1(-per_dof('bandwidth', bandwidth, robot.nv) * dt)
+    share = np.where(dt <= longest, -np.expm1(-rate * dt), 0.0)
     r = np.zeros_like(momentum)
     for k in range(len(external)):
         r[k + 1] = r[k] + share[k] * (external[k] - r[k])
@@ -145,6 +138,25 @@ def external_torques(robot: Robot, meaning: Meaning, time: ArrayLike, q: ArrayLi
 def _mean_external(before, now, dt):
     """Return the mean external torque over a step."""
     return (now.momentum - before.momentum) / dt - 0.5 * (now.inflow + before.inflow)
+
+
+def _check_tree(robot):
+    if arguments.check_robot(robot).loops.constraints:
+        raise DynamicsError('the robot has loops: the forces in them cannot be distinguished from '
+                            'external ones')
+
+
+def _check_bandwidth(bandwidth, nv):
+    """Return it as (nv,)."""
+    rates = per_dof('bandwidth', bandwidth, nv)
+    if (rates <= 0.0).any():
+        raise DynamicsError(f'bandwidth is {rates.min():g}; expected numbers above zero [1/s]')
+    return rates
+
+
+def _check_sizes(now):
+    if not (np.abs(now) <= LARGEST).all():  # else r would stay nan
+        raise DynamicsError(f'v or effort is too large: a momentum or torque is above {LARGEST:g}')
 
 
 def per_dof(name: str, value: ArrayLike, nv: int) -> np.ndarray:

@@ -1,5 +1,6 @@
 """Excitations: at rest at both ends, within every limit, better than random, the same each time."""
 
+import dataclasses
 import io
 
 import numpy as np
@@ -147,6 +148,18 @@ def test_unknown_limits_are_told():
     assert limits.velocity == pytest.approx(0.9)
     assert limits.upper == pytest.approx(0.9 * np.pi)
     assert np.isinf(limits.torque).all()
+
+
+@pytest.mark.parametrize('lower, upper, expected', [
+    (0.0, np.inf, (0.1 * np.pi, 1.9 * np.pi)),
+    (-np.inf, 0.0, (-1.9 * np.pi, -0.1 * np.pi))])
+def test_a_single_limit_is_kept(lower, upper, expected):
+    """A range of one turn from that limit on, less the margin at both ends."""
+    model = Robot.from_urdf(ARM7, locked=LOCKED).model
+    joints = tuple(dataclasses.replace(joint, lower=lower, upper=upper) for joint in model.joints)
+    limits = excitation_limits(Robot(model.with_(joints=joints), compile=False))
+    assert limits.lower == pytest.approx(expected[0])
+    assert limits.upper == pytest.approx(expected[1])
 
 
 @pytest.mark.parametrize('settings, words', [

@@ -110,7 +110,9 @@ def _runge_kutta(robot, q, v, tau, wrenches, dt):
 
 
 def test_a_recording_gives_the_same_numbers(robot):
-    time, q, v, a = swing(np.arange(0.0, 0.1, DT), 7)
+    """Also after a gap, where the balance begins anew."""
+    times = np.arange(0.0, 0.1, DT)
+    time, q, v, a = swing(np.where(times > 0.05, times + 0.3, times), 7)
     effort = robot.inverse_dynamics(q, v, a) + 1.0
     whole = external_torques(robot, meaning_of(robot, 'motor_torque'), time, q, v, effort)
     seen = observer(robot)
@@ -171,7 +173,12 @@ def test_after_a_refusal_the_balance_begins_anew(robot):
     (lambda robot: observer(robot).step(np.zeros(6), np.zeros(7), np.zeros(7), DT), 'q '),
     (lambda robot: external_torques(robot, meaning_of(robot, 'motor_torque'), [0.0, 0.0],
                                     *np.zeros((3, 2, 7))), 'time must increase'),
-], ids=['bandwidth', 'size', 'step', 'nan', 'q', 'time'])
+    (lambda robot: external_torques(robot, meaning_of(robot, 'motor_torque'), [0.0, 0.1],
+                                    *np.zeros((3, 2, 7)), bandwidth=-1.0), 'bandwidth is -1;'),
+    (lambda robot: external_torques(robot, meaning_of(robot, 'motor_torque'), [0.0, 0.1],
+                                    *np.zeros((3, 2, 7)), longest_step=0.0), 'longest_step is 0'),
+], ids=['bandwidth', 'size', 'step', 'nan', 'q', 'time', 'bandwidth of a recording',
+        'step of a recording'])
 def test_what_cannot_be_is_refused(robot, what, message):
     with pytest.raises(DynamicsError, match=message):
         what(robot)
@@ -183,6 +190,9 @@ def test_loops_are_refused():
     robot = Robot.from_urdf(four_bar.urdf, loops=four_bar.loops)
     with pytest.raises(DynamicsError, match='the robot has loops'):
         observer(robot)
+    with pytest.raises(DynamicsError, match='the robot has loops'):
+        external_torques(robot, observer(Robot.from_urdf(four_bar.urdf)).meaning, [0.0],
+                         *np.zeros((3, 1, robot.nv)))
 
 
 # A wrench at a frame ----------------------------------------------------------------------------
