@@ -53,7 +53,7 @@ demo-task: build
 	@$(OVERLAY); python examples/demo_task.py
 
 test: build lint
-	@$(OVERLAY); pytest -n 2 --dist loadfile test
+	@$(OVERLAY); pytest -n 2 --dist loadfile --no-loadscope-reorder test
 
 bench: build
 	@$(OVERLAY); python benchmark/run.py $(BENCH)

@@ -15,6 +15,11 @@ from dynamics_node.example_robots import ARM7
 os.environ['DYNAMICS_NODE_COMPILE'] = '0'
 
 
+def pytest_collection_modifyitems(items):
+    """Start the long modules first, so that no worker is left with one of them at the end."""
+    items.sort(key=lambda item: item.get_closest_marker('long') is None)
+
+
 @pytest.fixture(params=random_trees.TREES, ids=str)
 def tree(request):
     """A random tree and its seeded generator, see random_trees.py."""
