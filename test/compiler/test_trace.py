@@ -101,7 +101,7 @@ def broken(change):
 
 
 BROKEN = {
-    'not above': lambda program, s: program._replace(symbols=(s[0], s[1], s[3], s[2])),
+    'undefined': lambda program, s: program._replace(symbols=(s[0], s[1], s[3], s[2])),
     'an output is missing': lambda program, s: program._replace(symbols=s[:-1]),
     'wrong arity': lambda program, s: program._replace(
         symbols=(*s[:-1], Symbol(s[3].graph, 3, Op.MUL, s[3].args[:1]))),
