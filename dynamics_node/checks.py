@@ -19,7 +19,7 @@ from dynamics_node.errors import DynamicsError, ModelError, shown
 T = TypeVar('T')
 F = TypeVar('F', bound=Callable)
 
-LARGEST = 1e30         # no robot has more of anything; squares and products stay finite
+LARGEST = 1e30         # of any number; squares and products of two stay finite
 MOST_JOINTS = 100_000  # of one robot; a greater number is a mistake that would fill the memory
 
 
@@ -59,13 +59,13 @@ def mapping(name: str, value: Mapping, example: str) -> dict:
     """Return value as a dict."""
     try:
         return dict(value.items())
-    except Exception:  # no dict, or one that cannot be read
+    except Exception:  # not a dict, or its items() raises
         raise ModelError(f'{name} is {shown(value, 200)}; expected a dict such as '
                          f'{example}') from None
 
 
 def flag(name: str, value: object) -> bool:
-    """Return True or False; 1 and 0 count as such."""
+    """Return a bool; 1 and 0 are accepted."""
     if isinstance(value, (bool, np.bool_)):
         return bool(value)
     if isinstance(value, Integral) and value in (0, 1):
@@ -103,7 +103,7 @@ def named_numbers(name: str, text: str) -> dict[str, float]:
             raise DynamicsError(f"{name} has '{part}'; expected joint=number, several with spaces "
                                 "between, as in 'finger_1=0.02 finger_2=0.02'") from None
         if joint in numbers:
-            raise DynamicsError(f"{name} speaks of joint '{joint}' twice")
+            raise DynamicsError(f"{name} names joint '{joint}' twice")
         numbers[joint] = float(number)
     return numbers
 
@@ -142,7 +142,7 @@ def floats(name: str, value: ArrayLike) -> np.ndarray:
     """Return value as an array of floats of any shape."""
     try:
         array = np.asarray(value)
-        if array.dtype.kind not in 'fiubO':  # else strings and complex numbers would slip through
+        if array.dtype.kind not in 'fiubO':  # no strings, no complex numbers
             raise TypeError(array.dtype)
         return array.astype(float, copy=False)
     except Exception as error:  # an object may raise anything when NumPy reads it
@@ -164,7 +164,7 @@ def batch_size(arrays: Mapping[str, np.ndarray], **by_frame: Mapping[str, np.nda
                ) -> int | None:
     """Return N if any array, or any value by frame, is a batch; None if all are single states.
 
-    They come apart since a frame may have the name of an argument.
+    Values by frame are passed separately, since a frame may have the name of an argument.
     """
     named = [*arrays.items(), *((entry(name, frame), value) for name, values in by_frame.items()
                                 for frame, value in values.items())]
@@ -184,7 +184,7 @@ def check_generator(rng: np.random.Generator | int | Sequence[int] | None) -> np
     """Return the numpy Generator of a seed, of None, or the one that is given."""
     numbered = isinstance(rng, (Integral, list, tuple, np.ndarray))
     try:
-        if numbered:  # NumPy itself recurses without end into a list that holds itself
+        if numbered:  # NumPy recurses without end into a list that contains itself
             rng = _whole_numbers(rng)
         return np.random.default_rng(rng)
     except Exception as error:
@@ -202,7 +202,7 @@ def _whole_numbers(seed):
 
 
 def check_pair(name: str, value: Sequence[T | None] | None, what: str) -> tuple[T | None, T | None]:
-    """Return a pair, either of which may be None; a mere None is (None, None)."""
+    """Return a pair, of which each may be None; None instead of a pair is (None, None)."""
     if value is None:
         return None, None
     if not isinstance(value, (tuple, list)) or len(value) != 2:
@@ -229,7 +229,7 @@ def check_sequence(name: str, items: Sequence[T]) -> tuple[T, ...]:
 
 
 def check_kind(name: str, value: object, kind: type[T] | tuple[type[T], ...]) -> T:
-    """Return the value, if it is of that class, or of one of several."""
+    """Return the value; raise if it is not of that class, or of one of several."""
     if not isinstance(value, kind):
         kinds = kind if isinstance(kind, tuple) else (kind,)
         wanted = ' or '.join(each.__name__ for each in kinds)
@@ -238,7 +238,7 @@ def check_kind(name: str, value: object, kind: type[T] | tuple[type[T], ...]) ->
 
 
 def check_facts(about: Mapping[str, str] | None) -> Mapping[str, str]:
-    """Return the {name: value} that a report is to show, empty for None."""
+    """Return the {name: value} for a report, empty for None."""
     if about is None:
         return {}
     if not isinstance(about, Mapping):

@@ -82,7 +82,7 @@ class SingularModel(DynamicsError):
 
 
 class SingularParametrisation(DynamicsError):
-    """The parameters of a position or a rotation are singular: no rate gives some motion.
+    """The parameters of a position or a rotation are singular: some motions have no finite rate.
 
     :ivar kind: for example 'euler_zyx'.
     :ivar value: the parameters, an array.
@@ -92,7 +92,7 @@ class SingularParametrisation(DynamicsError):
     def __init__(self, kind: str, value: 'np.ndarray', clearance: float):
         self.kind, self.value, self.clearance = kind, value, clearance
         super().__init__(f'{kind} is singular at {value.tolist()}: clearance {clearance:.3g}; '
-                         'take another kind, quaternion and matrix never are')
+                         'use another kind; quaternion and matrix have no singularity')
 
     def __reduce__(self):
         return SingularParametrisation, (self.kind, self.value, self.clearance)

@@ -21,7 +21,7 @@ def load_yaml(text: str, max_values: int, first: bool = False) -> object:
     :param first: read the first of several documents; else there must be one.
     :raise DynamicsError: the reason in one sentence.
     """
-    from yaml import YAMLError  # comes with rclpy; not needed where no text is read
+    from yaml import YAMLError  # comes with rclpy; imported only when a text is read
     try:
         _check(text, max_values)
         loader = _loader()(text)
@@ -36,7 +36,7 @@ def load_yaml(text: str, max_values: int, first: bool = False) -> object:
         raise DynamicsError(shortened(reason, LONGEST_MESSAGE)) from error
     except Exception as error:  # !!int '' is an IndexError, !!bool x a KeyError, and so on
         reason = shortened(f'{type(error).__name__} {error}', LONGEST_MESSAGE)
-        raise DynamicsError(f'a value cannot be what it is declared as: {reason}') from error
+        raise DynamicsError(f'a value does not fit its YAML tag: {reason}') from error
 
 
 def _check(text, max_values):
@@ -67,7 +67,7 @@ def _check_scalar(event):
     try:
         event.value.encode()
     except UnicodeEncodeError:
-        raise DynamicsError('it has half a character, as the escape \\ud800 makes') from None
+        raise DynamicsError('it has half of a surrogate pair, such as the escape \\ud800') from None
 
 
 @cache
@@ -80,14 +80,14 @@ def _loader():
         def flatten_mapping(self, node):
             if any(key.tag == 'tag:yaml.org,2002:merge' for key, _ in node.value):
                 raise yaml.constructor.ConstructorError(
-                    None, None, 'merge keys (<<) are not read here', node.start_mark)
+                    None, None, 'merge keys (<<) are not supported', node.start_mark)
 
         def construct_mapping(self, node, deep=False):
             seen = set()
             for key, _ in node.value:
                 if isinstance(key, yaml.ScalarNode) and key.value in seen:
                     raise yaml.constructor.ConstructorError(
-                        None, None, f'{key.value!r} is there twice', node.start_mark)
+                        None, None, f'the key {key.value!r} is there twice', node.start_mark)
                 seen.add(key.value if isinstance(key, yaml.ScalarNode) else None)
             if len(node.value) > MAX_KEYS:  # chosen keys can make a dict slow (hash collisions)
                 raise yaml.constructor.ConstructorError(

@@ -129,7 +129,7 @@ def test_named_numbers_that_cannot_be_read_are_refused(name, text, part):
 
 def test_a_joint_named_twice_is_refused():
     """Which of the two is meant nobody knows."""
-    with pytest.raises(DynamicsError, match="locked speaks of joint 'a' twice"):
+    with pytest.raises(DynamicsError, match="locked names joint 'a' twice"):
         named_numbers('locked', 'a=1 b=2 a=1')
 
 
