@@ -116,7 +116,7 @@ def plan(robots, effort):
             for quantity in DERIVATIVES:
                 words = quantity.replace('_', ' ')
                 for states, turns, method in (('one state', effort.single // 3, 'one_by_one'),
-                                           ('batch', effort.batch, 'in_batches')):
+                                              ('batch', effort.batch, 'in_batches')):
                     yield (f'{name}: {words}, {states}', slow * turns / 20, 'ratios',
                            lambda tick, race=derivatives, quantity=quantity, turns=turns,
                            method=method: getattr(race[0], method)(quantity, turns, tick))
@@ -129,7 +129,7 @@ def plan(robots, effort):
 
         yield f'{name}: do the engines agree?', 5.0, None, constrain
         for states, turns, method in (('one state', effort.single // 3, 'one_by_one'),
-                                   ('batch', effort.batch, 'in_batches')):
+                                      ('batch', effort.batch, 'in_batches')):
             yield (f'{name}: constrained forward dynamics, {states}', turns / 20, 'ratios',
                    lambda tick, race=race, turns=turns, method=method:
                    getattr(race[0], method)(turns, tick))
