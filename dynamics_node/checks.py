@@ -19,7 +19,7 @@ from dynamics_node.errors import DynamicsError, ModelError, shown
 T = TypeVar('T')
 F = TypeVar('F', bound=Callable)
 
-LARGEST = 1e30         # of any number; squares and products of two stay finite
+LARGEST = 1e30         # greatest valid number; squares and products of such numbers stay finite
 MOST_JOINTS = 100_000  # of one robot; a greater number is a mistake that would fill the memory
 
 
@@ -115,11 +115,7 @@ def check_array(name: str, value: ArrayLike, size: int) -> np.ndarray:
     array = floats(name, value)
     if array.ndim not in (1, 2) or array.shape[-1] != size:
         raise DynamicsError(f'{name} must have shape ({size},) or (N, {size}), got {array.shape}')
-    if not np.isfinite(array).all():
-        where = tuple(int(k) for k in np.argwhere(~np.isfinite(array))[0])
-        raise DynamicsError(f'{name}[{", ".join(map(str, where))}] is {array[where]}; '
-                            'every entry must be finite')
-    return array
+    return _check_finite(name, array)
 
 
 def check_single(name: str, value: ArrayLike, size: int) -> np.ndarray:
@@ -149,6 +145,47 @@ def floats(name: str, value: ArrayLike) -> np.ndarray:
         raise DynamicsError(f'{name} must hold real numbers, got {shown(value)}') from error
 
 
+def check_reals(name: str, value: ArrayLike, *shapes: tuple[int | str, ...]) -> np.ndarray:
+    """Return a copy of value as finite floats of one of the shapes; a letter is any size."""
+    try:
+        array = np.asarray(value)
+        if array.dtype.kind not in 'fiu' and array.size:
+            raise TypeError(array.dtype)
+        array = np.array(array, dtype=float)
+    except Exception as error:  # an object may raise anything when NumPy reads it
+        raise DynamicsError(f'{name} must hold real numbers, got {shown(value)}') from error
+    if not any(_fits(array.shape, shape) for shape in shapes):
+        wanted = ' or '.join(str(shape).replace("'", '') for shape in shapes)
+        raise DynamicsError(f'{name} must have shape {wanted}, got {array.shape}')
+    return _check_finite(name, array)
+
+
+def _check_finite(name, array):
+    if not np.isfinite(array).all():
+        where = tuple(int(k) for k in np.argwhere(~np.isfinite(array))[0])
+        place = f'[{", ".join(map(str, where))}]' if where else ''
+        raise DynamicsError(f'{name}{place} is {array[where]}; every entry must be finite')
+    return array
+
+
+def _fits(shape, wanted):
+    return len(shape) == len(wanted) and all(
+        isinstance(size, str) or size == actual for size, actual in zip(wanted, shape))
+
+
+def check_times(times: ArrayLike) -> np.ndarray:
+    """Return times as finite floats (N,), at least one, strictly increasing."""
+    times = check_reals('times', times, ('N',))
+    if len(times) == 0:
+        raise DynamicsError('times is empty; expected at least one time [s]')
+    late = np.flatnonzero(times[1:] <= times[:-1])
+    if late.size:
+        k = int(late[0]) + 1
+        raise DynamicsError(f'times[{k}] is {times[k]}, not after times[{k - 1}] = {times[k - 1]}; '
+                            'expected strictly increasing times [s]')
+    return times
+
+
 def check_weights(name: str, weights: ArrayLike | None, size: int) -> np.ndarray | None:
     """Return `size` numbers that are not negative, or None for ones."""
     if weights is None:
@@ -164,7 +201,7 @@ def batch_size(arrays: Mapping[str, np.ndarray], **by_frame: Mapping[str, np.nda
                ) -> int | None:
     """Return N if any array, or any value by frame, is a batch; None if all are single states.
 
-    Values by frame are passed separately, since a frame may have the name of an argument.
+    The two are separate arguments, since a frame may have the name of an argument.
     """
     named = [*arrays.items(), *((entry(name, frame), value) for name, values in by_frame.items()
                                 for frame, value in values.items())]
@@ -202,7 +239,7 @@ def _whole_numbers(seed):
 
 
 def check_pair(name: str, value: Sequence[T | None] | None, what: str) -> tuple[T | None, T | None]:
-    """Return a pair, of which each may be None; None instead of a pair is (None, None)."""
+    """Return a pair, either of which may be None; None alone is (None, None)."""
     if value is None:
         return None, None
     if not isinstance(value, (tuple, list)) or len(value) != 2:
@@ -237,8 +274,8 @@ def check_kind(name: str, value: object, kind: type[T] | tuple[type[T], ...]) ->
     return value
 
 
-def check_facts(about: Mapping[str, str] | None) -> Mapping[str, str]:
-    """Return the {name: value} for a report, empty for None."""
+def check_facts(about: Mapping[str, object] | None) -> Mapping[str, object]:
+    """Return the {name: value} that a report is to show, empty for None."""
     if about is None:
         return {}
     if not isinstance(about, Mapping):

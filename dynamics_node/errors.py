@@ -92,7 +92,7 @@ class SingularParametrisation(DynamicsError):
     def __init__(self, kind: str, value: 'np.ndarray', clearance: float):
         self.kind, self.value, self.clearance = kind, value, clearance
         super().__init__(f'{kind} is singular at {value.tolist()}: clearance {clearance:.3g}; '
-                         'use another kind; quaternion and matrix have no singularity')
+                         'use another kind: quaternion and matrix are never singular')
 
     def __reduce__(self):
         return SingularParametrisation, (self.kind, self.value, self.clearance)

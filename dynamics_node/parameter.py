@@ -20,7 +20,7 @@ def parameter(default: Any, text: str, unit: str = '', bounds: tuple[float, floa
 
     :param bounds: (least, greatest) valid number.
     :param one_of: the valid choices.
-    :param read_only: whether it can be set only when the node starts.
+    :param read_only: whether it is fixed when the node starts.
     :param check: f(name, value), raises a DynamicsError.
     """
     metadata = {'text': f'{text} [{unit}]' if unit else text, 'bounds': bounds, 'one_of': one_of,

@@ -67,7 +67,7 @@ def _check_scalar(event):
     try:
         event.value.encode()
     except UnicodeEncodeError:
-        raise DynamicsError('it has half of a surrogate pair, such as the escape \\ud800') from None
+        raise DynamicsError('it has half a character, such as the escape \\ud800') from None
 
 
 @cache
@@ -87,7 +87,7 @@ def _loader():
             for key, _ in node.value:
                 if isinstance(key, yaml.ScalarNode) and key.value in seen:
                     raise yaml.constructor.ConstructorError(
-                        None, None, f'the key {key.value!r} is there twice', node.start_mark)
+                        None, None, f'{key.value!r} is given twice', node.start_mark)
                 seen.add(key.value if isinstance(key, yaml.ScalarNode) else None)
             if len(node.value) > MAX_KEYS:  # chosen keys can make a dict slow (hash collisions)
                 raise yaml.constructor.ConstructorError(

@@ -8,7 +8,7 @@ from rclpy.duration import Duration
 from rclpy.parameter import Parameter
 from trajectory_msgs.msg import JointTrajectory, JointTrajectoryPoint
 
-from dynamics_node.errors import DynamicsError
+from dynamics_node import DynamicsError
 from dynamics_node.ros import convert
 
 PATIENCE = 30.0   # [s] of wall time, for an answer from a loaded machine

@@ -18,10 +18,9 @@ from bars import Bar, rms
 from star import DOWN, PUSH, StarPlan
 from task_loop import TaskLoop
 
-from dynamics_node import Robot
+from dynamics_node import Robot, Target
 from dynamics_node.example_robots import ARM7
 from dynamics_node.safety import SafetySettings
-from dynamics_node.task_space.target import Target
 
 TOOL, SHOULDER, ELBOW, WRIST = 'tool0', 'link_2', 'link_4', 'link_6'
 TABLE = 0.2                                # [m] its height
@@ -69,11 +68,12 @@ class Drawing(NamedTuple):
         return self.force[self.drawing, 2] - PUSH
 
 
-def draw(folder, seconds=8.0, glance=lambda t: None, axes=7):
+def draw(folder, seconds=8.0, glance=lambda t: None, axes=7, rate=RATE):
     """Return the Drawing of a star that takes so many seconds.
 
     :param folder: for the logs of the two processes.
     :param axes: of the arm, one of ARMS.
+    :param rate: of joint states and torques [Hz].
     """
     fixed, free, near, away = ARMS[axes]
     urdf, path = with_fixed_joints(ARM7.read_text(), fixed), Path(folder) / 'drawing_arm.urdf'
@@ -81,7 +81,7 @@ def draw(folder, seconds=8.0, glance=lambda t: None, axes=7):
     robot, plan = Robot.from_urdf(urdf), StarPlan(TABLE + TIP, seconds, free, away)
     places = [int(name.removeprefix('joint_')) - 1 for name in robot.joint_names]
     start = robot.inverse_kinematics(_target(plan.begin, free), start=np.take(near, places)).q
-    with TaskLoop(folder, rate=RATE,
+    with TaskLoop(folder, rate=rate,
                   arm={'robot_description': str(path), 'armature': named(ROTORS, places),
                        'table': TABLE},
                   node={'armature': named(ROTORS, places), **RAMP}) as loop:
@@ -131,7 +131,8 @@ def drawing_bars(run):
     """Return the Bars of a Drawing."""
     joints = Robot.from_urdf(run.urdf).model.joints
     limits = np.array([joint.max_effort for joint in joints])
-    steepest = np.abs(np.diff(run.torque, axis=0)) * RATE / (limits / SafetySettings().slew_time)
+    slew = np.abs(np.diff(run.torque, axis=0)) / np.diff(run.t)[:, None]
+    steepest = slew / (limits / SafetySettings().slew_time)
     error = np.linalg.norm(run.path_error, axis=1)
     bars = [Bar('path error, RMS', MILLI * rms(error), 0.25, 'mm', 'along the table'),
             Bar('path error, worst', MILLI * error.max(), 0.75, 'mm'),

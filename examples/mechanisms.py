@@ -13,8 +13,6 @@ from matplotlib.lines import Line2D
 from scipy.spatial import ConvexHull, QhullError
 
 from dynamics_node import Robot
-from dynamics_node.constrained.assembly import project_configuration
-from dynamics_node.constrained.read_loops import read_loops
 from dynamics_node.example_robots import MECHANISMS
 
 FOLDER = Path(__file__).resolve().parent.parent / 'docs' / 'pictures'
@@ -41,13 +39,13 @@ def main():
 
 def draw(name):
     """Return the canvas with the picture of a mechanism."""
-    robot = Robot.from_urdf(MECHANISMS[name].urdf, compile=False)
-    loops = read_loops(MECHANISMS[name].loops.read_text())
+    robot = Robot.from_urdf(MECHANISMS[name].urdf, loops=MECHANISMS[name].loops, compile=False)
+    loops = robot.loops
     figure = Figure(dpi=100)
     canvas = FigureCanvasAgg(figure)
     axes = figure.add_axes((0.02, 0.1, 0.96, 0.82))
     view = slanted if name in SPATIAL else from_the_front
-    for q, shadow in ((moved(robot, loops, MOVED[name]), True), (robot.neutral(), False)):
+    for q, shadow in ((moved(robot, MOVED[name]), True), (robot.neutral(), False)):
         Sketch(axes, robot, loops, q, view, shadow).draw()
     axes.set_aspect('equal')
     axes.margins(0.1)
@@ -59,12 +57,12 @@ def draw(name):
     return canvas
 
 
-def moved(robot, loops, joints):
+def moved(robot, joints):
     """Return the configuration that keeps the loops, with these joints moved."""
     q = robot.neutral()
     for name, value in joints.items():
         q[robot.model.joint(name).q] = value
-    return project_configuration(robot.model, q, loops.constraints, fixed=joints)
+    return robot.project_configuration(q, fixed=list(joints))
 
 
 # Two ways to look at it: world points (k, 3) -> points of the picture (k, 2) --------------------

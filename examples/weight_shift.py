@@ -12,10 +12,7 @@ from bars import Bar, rms
 from quadruped import SimulatedQuadruped
 from scipy.spatial.transform import Rotation
 
-from dynamics_node import Robot
-from dynamics_node.constrained.constraint import Constraint
-from dynamics_node.task_space.bounds import Bound
-from dynamics_node.task_space.tasks import Task
+from dynamics_node import Bound, Constraint, Robot, Task
 
 LEGS = ('FL', 'FR', 'HL', 'HR')
 FEET = tuple(f'{leg}_FOOT' for leg in LEGS)

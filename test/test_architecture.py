@@ -10,11 +10,13 @@ from pathlib import Path
 import pytest
 
 import dynamics_node
+from dynamics_node.commands import call
+from dynamics_node.kernels.table import ALL_KERNELS
 
 ROOT = Path(__file__).resolve().parent.parent
 PACKAGE = ROOT / 'dynamics_node'
 # In the order data passes through them; a room imports only from itself and rooms above it.
-ROOMS = ('errors', 'checks', 'parameter', 'files', 'yaml_text', 'spatial', 'model',
+ROOMS = ('errors', 'checks', 'parameter', 'files', 'yaml_text', 'lazy_names', 'spatial', 'model',
          'example_robots', 'algorithms',
          'constrained', 'task_space', 'compiler', 'kernels', 'robot', 'identification', 'observer',
          'control', 'safety', 'reports', 'commands', '__main__', 'ros')
@@ -158,6 +160,22 @@ def test_the_indexes_name_every_page_and_every_program():
     assert [name for name in programs if f'`{name}`' not in named] == []
 
 
+def test_pages_and_programs_import_public_names_from_where_they_are_offered():
+    """The top level, or the room that has the name in its __all__; not the module inside."""
+    pages = [*ROOT.glob('*.md'), *(ROOT / 'docs').glob('*.md'), *(ROOT / 'examples').rglob('*.py')]
+    deep = []
+    for page in pages:
+        for module, names in re.findall(r'^from (dynamics_node\.[\w.]+) import \(?([\w, \n]+)',
+                                        page.read_text(), re.M):
+            room = '.'.join(module.split('.')[:2])
+            offered = {*dynamics_node.__all__,
+                       *(getattr(importlib.import_module(room), '__all__', ()) if module != room
+                         else ())}
+            deep += [f'{page.name}: {module}.{name}' for name in re.findall(r'\w+', names)
+                     if name in offered]
+    assert deep == []
+
+
 def test_library_code_neither_prints_nor_sleeps():
     """Pure rooms return or raise."""
     for path in sources():
@@ -180,6 +198,31 @@ def test_files_are_opened_in_one_place():
         for number, line in enumerate(path.read_text().splitlines(), 1):
             assert not OPENS.search(line) or re.search(MAY_OPEN.get(name, '(?!)'), line), (
                 f'{name}:{number} opens a file by itself: {line}')
+
+
+def test_the_command_line_and_the_client_take_the_inputs_of_the_kernels():
+    """`call` has an option for each input; so has a client's method named as a kernel."""
+    from dynamics_node.ros.client import DynamicsClient
+    for question, kernel in call.KERNELS.items():
+        spec, method = ALL_KERNELS[kernel], getattr(DynamicsClient, call.METHODS[question])
+        assert {*spec.inputs, *spec.wrenches} <= set(call.options_of(question)), question
+        assert set(call.options_of(question)) <= set(inspect.signature(method).parameters)
+    named = set(ALL_KERNELS) & set(vars(DynamicsClient))
+    assert {'inverse_dynamics', 'forward_dynamics', 'hybrid_dynamics'} <= named
+    for name in named:
+        arguments = inspect.signature(getattr(DynamicsClient, name)).parameters
+        assert {*ALL_KERNELS[name].inputs, *ALL_KERNELS[name].wrenches} <= set(arguments), name
+
+
+def test_a_field_named_as_a_kernel_has_the_shape_of_its_result():
+    """In the client's replies: fields that are not in SHAPES have one axis."""
+    from dynamics_node.kernels.spec import VECTOR
+    from dynamics_node.ros.client_replies import SHAPES
+    fields = {name for path in (ROOT / 'srv').glob('*.srv') for name in re.findall(
+        r'^float64\[\] (\w+)', path.read_text().split('---')[1], re.M)}
+    assert set(SHAPES) <= fields
+    for name in {'mass_matrix'} | (fields & set(ALL_KERNELS)) - {'jacobian'}:  # stacked
+        assert SHAPES.get(name, VECTOR) == ALL_KERNELS[name].shapes[0], name
 
 
 def test_every_service_is_documented_field_by_field():

@@ -39,7 +39,7 @@ def test_the_first_of_several_documents_where_that_is_asked_for():
 
 @pytest.mark.parametrize(('text', 'words'), [
     ('[1, 2', ''), ('a: b: c', ''), ('a\0b', ''), ('!!python/object/apply:os.getcwd []', 'python'),
-    ('{a: 1, a: 2}', "'a' is there twice"), ('a: &x {b: 1}\nc: {<<: *x}', 'merge keys'),
+    ('{a: 1, a: 2}', "'a' is given twice"), ('a: &x {b: 1}\nc: {<<: *x}', 'merge keys'),
     ('2001-99-99', 'month'), ('!!int ""', 'IndexError'), ('!!float ""', ''),
     ('!!bool x', 'KeyError'), ('!!timestamp x', 'AttributeError'), ('{[a]: b}', ''),
     (r'"\ud800"', ''), (r'"\ud83d\ude00"', ''), ('"\ud800"', ''),

@@ -2,9 +2,9 @@
 
 Eq. 20: I a + C v = tau, here for a tree of joints with any number of degrees of freedom. Bodies are
 described at their centres of mass, in world axes: t_i = (omega, velocity of C_i). The time
-derivatives of eq. 27-29 are derived anew:
+derivatives that replace eq. 27-29 are
 N_ij = B_ij p_j for every ancestor j of i, and C = N' (M dN/dt + dM/dt N).
-A second path to the dynamics, independent of the recursions of Kim 2012.
+This path to the dynamics is independent of the recursions of Kim 2012.
 """
 
 from typing import NamedTuple

@@ -30,7 +30,7 @@ def generalised_momentum(model: Model, q: np.ndarray, v: np.ndarray) -> Generali
 
     :param q, v: configuration (nq,) and velocity (nv,).
 
-    De Luca et al. 2006 obtain it by differentiating M; the recursion is not from there.
+    De Luca et al. 2006 differentiate M instead.
     """
     T, S, V, _ = forward_recursion(model, q, v)
     down = _gravity_in_bodies(model, T)

@@ -22,7 +22,7 @@ def path_to(model: Model, body: int) -> list[int]:
 
 
 def frame_pose(model: Model, q: np.ndarray, frame: str) -> np.ndarray:
-    """Return the homogeneous matrix of the frame in the world, T: {world} -> {frame}, (4, 4)."""
+    """Return the homogeneous matrix T of the frame in the world: p_world = T p_frame, (4, 4)."""
     where = model.frame(frame)
     T, _ = joints_at(model, q)
     pose = se3.IDENTITY

@@ -10,9 +10,9 @@ from dynamics_node.spatial.inertia import Inertia
 from dynamics_node.spatial.se3 import Ad_inv_dual, Pose
 from dynamics_node.spatial.solve import factor, solve_factored, symmetric
 
-# M is singular where a pivot of its elimination is no larger than this share of the largest inertia
-# that the joint can move (model.inertia_scale): below is rounding. The smallest share among the
-# joints of 67 published robots is 2e-5.
+# M is singular where a pivot of its elimination is no larger than this share of the usual inertia
+# that the joint moves (model.inertia_scale): below is rounding. The smallest share among the joints
+# of 67 published robots is 2e-5.
 SINGULAR = 1e-10
 
 

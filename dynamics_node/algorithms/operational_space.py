@@ -6,15 +6,15 @@ With w' = J a + dJ/dt v the acceleration of the rows J, which are axes of one fr
     Lambda = (J M^-1 J')^-1,  J-bar = M^-1 J' Lambda,  N = 1 - J-bar J
     mu = J-bar' C v - Lambda dJ/dt v,   p = J-bar' g                   (eq. 3.86-3.88)
 
-tau_0 is any torque: N' tau_0 accelerates none of the rows. Friction is in none of these; rotor
-inertia is in M. Hutter 2017, section 3.9.2; Lambda is the end-effector mass matrix of Modern
-Robotics, chapter 8; Khatib 1987.
+tau_0 is any torque: N' tau_0 accelerates none of the rows. Friction is not included; rotor inertia
+is part of M. Hutter 2017, section 3.9.2; Lambda is the end-effector mass matrix of Modern Robotics,
+chapter 8; Khatib 1987.
 
-**Lost directions and singularities.** In units of the robot itself (`reference_inertia`: its mass,
-and how far that can be from the frame) the mobility J M^-1 J' has eigenvalues s^2: in that
-direction the effective mass of the frame is 1/s^2 times that of the robot. s = 0 in a direction in
-which the frame cannot move: in every configuration, if the robot has fewer axes than rows, or only
-in this one. In the inverse 1/s^2 is replaced by
+**Lost directions and singularities.** In units of `reference_inertia` (from the mass and the length
+of the robot) the mobility J M^-1 J' has eigenvalues s^2: in that direction the effective mass of
+the frame is 1/s^2 times that of the robot. s = 0 in a direction in which the frame cannot move: in
+every configuration, if the robot has fewer axes than rows, or only in this one. In the inverse
+1/s^2 is replaced by
 
     s^2 / (s^4 + lambda^4),   e = DAMPED_BELOW,   h = FADE,
     lambda^4 = (1 - s^2 / e^2)^2 (s^2 / 2 + h e^2) e^2  for s < e, else 0,
@@ -26,7 +26,7 @@ fades to zero.
 Along directions with s >= e all equations above hold exactly, independently of the others. A lost
 direction has no inertia and no force, as in the pseudo-inverse, and J J-bar goes from 1 to 0 along
 a direction that becomes lost. The inertia is at most 1.95/e^2 robot masses, joint accelerations at
-most 1.14/e times those of a direction with s = 1. N leaves the lost motion to the posture.
+most 1.14/e times those of a direction with s = 1. Lost motion is in the null space N.
 Redundant rows are a lost direction too; their common part is exact.
 """
 

@@ -1,4 +1,4 @@
-"""Run the forward and backward recursions over the tree, and add up what mimic joints share.
+"""Run the forward and backward recursions over the tree; add up entries shared by mimic joints.
 
 Notation of Kim 2012: T_i is the pose of body i in its parent lambda(i), S_i its joint's subspace,
 V_i its twist, F_i the wrench its joint transmits; all in the frame of body i. Lists have one entry

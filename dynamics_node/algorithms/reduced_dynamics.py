@@ -1,7 +1,7 @@
 """Compute the response to torques alone: accelerations at rest, without gravity.
 
-The pass that Kim 2012, eq. 67 and 76, repeats once per constraint. It reuses the articulated
-inertias of the full pass, which do not depend on the torques.
+Kim 2012, eq. 67 and 76, needs this pass once per constraint. It reuses the articulated inertias of
+the full pass, which do not depend on the torques.
 """
 
 from typing import NamedTuple

@@ -10,6 +10,8 @@ import numpy as np
 
 from dynamics_node.checks import named_numbers
 from dynamics_node.errors import DynamicsError
+from dynamics_node.kernels.spec import FRAME
+from dynamics_node.kernels.table import ALL_KERNELS
 from dynamics_node.task_space.target import Target
 
 METHODS = {'inverse': 'inverse_dynamics', 'forward': 'forward_dynamics',
@@ -82,24 +84,34 @@ def call(arguments: argparse.Namespace) -> int:
     return 0
 
 
-OPTIONS = {  # question -> {argument of the client: option of the command line}
-    'inverse': {'q': 'joint', 'v': 'velocity', 'a': 'acceleration', 'wrenches': 'wrench'},
-    'forward': {'q': 'joint', 'v': 'velocity', 'tau': 'effort', 'wrenches': 'wrench'},
-    'terms': {'q': 'joint', 'v': 'velocity'},
-    'kinematics': {'q': 'joint', 'v': 'velocity', 'frames': 'frame'},
-    'inverse_kinematics': {'start': 'joint', 'frames': 'frame', 'poses': 'pose'},
-}
-OPTIONS['operational_space'] = {**OPTIONS['kinematics'], 'axes': 'axes'}
-OPTIONS['inverse_derivatives'] = OPTIONS['inverse']
-OPTIONS['forward_derivatives'] = OPTIONS['forward']
-OPTIONS['linearization'] = {**OPTIONS['forward'], 'step': 'step'}
+# question -> the kernel whose inputs are the options; where it calls several, the one with most.
+KERNELS = {'inverse': 'inverse_dynamics', 'forward': 'forward_dynamics',
+           'terms': 'coriolis_matrix', 'kinematics': 'jacobian_rate',
+           'operational_space': 'jacobian_rate',
+           'inverse_derivatives': 'inverse_dynamics_derivatives',
+           'forward_derivatives': 'forward_dynamics_derivatives',
+           'linearization': 'forward_dynamics_derivatives'}
+# input of a kernel, which is an argument of the client -> option of the command line
+INPUTS = {'q': 'joint', 'v': 'velocity', 'a': 'acceleration', 'tau': 'effort',
+          'wrenches': 'wrench', 'frames': 'frame'}
+# question -> {argument of the client: option} that is no input of its kernel
+FURTHER = {'operational_space': {'axes': 'axes'}, 'linearization': {'step': 'step'},
+           'inverse_kinematics': {'start': 'joint', 'frames': 'frame', 'poses': 'pose'}}
+
+
+def options_of(question: str) -> dict[str, str]:
+    """Return {argument of the client: option of the command line}, as the KernelSpec has them."""
+    inputs: list[str] = []
+    if question in KERNELS:
+        spec = ALL_KERNELS[KERNELS[question]]
+        inputs = [*spec.inputs, *spec.wrenches, *(['frames'] if spec.subject == FRAME else [])]
+    return {**{name: INPUTS[name] for name in inputs}, **FURTHER.get(question, {})}
 
 
 def _fields(arguments: argparse.Namespace) -> dict[str, Any]:
     """Return the arguments of the client's method."""
-    options = OPTIONS.get(arguments.question, {})
-    for word in ('joint', 'velocity', 'acceleration', 'effort', 'wrench', 'frame', 'axes', 'pose',
-                 'step'):
+    options = options_of(arguments.question)
+    for word in (*INPUTS.values(), 'axes', 'pose', 'step'):
         if getattr(arguments, word) not in (None, []) and word not in options.values():
             known = ', '.join(f'--{other}' for other in options.values()) or 'none'
             raise DynamicsError(f'--{word} is not an option of {arguments.question}; valid choices '

@@ -52,10 +52,11 @@ def main(argv: Sequence[str] | None = None, commands: Sequence[AddParser] = COMM
         return _refuse(prog, error.strerror)
 
 
-def parser_of(commands: Sequence[AddParser], prog: str, more: str = '') -> OneLineParser:
+def parser_of(commands: Sequence[AddParser], prog: str, more: str = '') -> argparse.ArgumentParser:
     """Return the argument parser of some commands."""
-    parser = OneLineParser(prog=prog, description='The dynamics of any robot in a URDF.',
-                           epilog=more, formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser: argparse.ArgumentParser = OneLineParser(
+        prog=prog, description='The dynamics of any robot in a URDF.', epilog=more,
+        formatter_class=argparse.RawDescriptionHelpFormatter)
     subparsers = parser.add_subparsers(dest='command', metavar='command', required=True)
     for add in commands:
         add(subparsers)

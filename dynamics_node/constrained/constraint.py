@@ -71,7 +71,7 @@ class Constraint:
     frame: str = ''                # frame 2, the constrained link
     to: str = WORLD_NAME           # frame 1, the link it is connected to, or the world
     pose: Vector = ()              # of the closure in `frame`; () is the identity
-    to_pose: Vector = ()           # of the closure in `to`; () is the identity, of contacts: none
+    to_pose: Vector = ()           # of the closure in `to`; (): identity, for contacts no anchor
     axis: Vector = (0.0, 0.0, 1.0)  # hinge, normal of the plane, or line, in frame 1's closure axes
     distance: float = 0.0          # between the origins, or of the plane along its normal [m]
     joints: Sequence[str] = ()     # (i, j) of a coupling: q_i = ratio q_j + offset
@@ -134,7 +134,7 @@ class Constraint:
 
     @property
     def is_contact(self) -> bool:
-        """Whether it is a contact, which can only push, and slide."""
+        """Whether it is a contact: unilateral, with friction."""
         return self.kind in CONTACTS
 
     @property
@@ -193,7 +193,7 @@ def _check_joints(model, constraint):
     for name in constraint.joints:
         if name not in simple:
             known = name in [joint.name for joint in model.joints]
-            why = 'has more than one coordinate' if known else 'is no moving joint of its own'
+            why = 'has more than one coordinate' if known else 'is unknown, fixed or mimic'
             refuse(constraint.name, 'joints', f"has '{name}', which {why}",
                    f'two of: {", ".join(simple) or "none"}')
 

@@ -29,7 +29,7 @@ def contact_forces(model: Model, q: np.ndarray, v: np.ndarray, tau: np.ndarray,
 
     force = -Lambda_c (A M^-1 (tau - h) + gamma),   a = M^-1 (tau - h + A' force).
 
-    :param q, v, tau: configuration (nq,), velocity and torque (nv,); of a free base tau is zero.
+    :param q, v, tau: configuration (nq,), velocity and torque (nv,), zero at a floating base.
     :param wrenches: (bodies, 6) as for `inverse_dynamics`.
 
     Hutter 2017, eq. 3.61, whose F_c = -force is the force of the robot on its environment. Where

@@ -6,13 +6,13 @@ from typing import NamedTuple
 import numpy as np
 
 from dynamics_node.algorithms.inverse_dynamics import inverse_dynamics
+from dynamics_node.constrained.actuation import actuated_dofs
 from dynamics_node.constrained.constraint import Constraint
 from dynamics_node.constrained.redundancy_resolution import RedundancyWeights, resolve_redundancy
 from dynamics_node.constrained.rows import rows
 from dynamics_node.constrained.solve import rank_of
 from dynamics_node.errors import DynamicsError
-from dynamics_node.model.joints import Floating
-from dynamics_node.model.model import WORLD, Model
+from dynamics_node.model.model import Model
 
 # A missing generalised force below this share of the largest needed one is rounding.
 ROUNDING = 1e-8
@@ -27,11 +27,11 @@ class Distribution(NamedTuple):
     supported: bool          # whether `unsupported` is rounding
     slip: np.ndarray         # (m,) A a + gamma: not zero if a violates the contacts
     rank: int                # of the contacts' columns of the joints that are not actuated
-    choices: int             # dimension of the internal forces, among which was chosen
+    choices: int             # dimension of the internal forces that `choice` determines
 
 
 def floating_base_torques(model: Model, q: np.ndarray, v: np.ndarray, a: np.ndarray,
-                          constraints: Sequence[Constraint], actuated: Sequence[str] | None = None,
+                          constraints: Sequence[Constraint], actuated: np.ndarray | None = None,
                           choice: str = 'least_torque', preferred: np.ndarray | None = None,
                           torque_weights: np.ndarray | None = None,
                           force_weights: np.ndarray | None = None,
@@ -49,7 +49,7 @@ def floating_base_torques(model: Model, q: np.ndarray, v: np.ndarray, a: np.ndar
     'weighted':      |tau - preferred|_W^2 + |force|_W^2,    |x|_W^2 = sum of weight x^2;
     'unique' raises an error if there is freedom.
 
-    :param actuated: names of the actuated joints; all but a floating base by default.
+    :param actuated: (nv,) booleans, True where actuated; None for all but floating joints.
     :param preferred: tau_0 (nv,); zero by default. Its part that would move the robot is ignored.
     :param torque_weights: one per actuated entry of v, in their order; ones by default.
     :param force_weights: (m,); ones by default.
@@ -61,7 +61,7 @@ def floating_base_torques(model: Model, q: np.ndarray, v: np.ndarray, a: np.ndar
     """
     _, A, gamma = rows(model, q, v, constraints)
     need = inverse_dynamics(model, q, v, a, wrenches)
-    driven = _actuated_dofs(model, actuated)
+    driven = actuated_dofs(model) if actuated is None else np.asarray(actuated, dtype=bool)
     weights = RedundancyWeights(choice, int(driven.sum()), len(A), torque_weights, force_weights)
     excess = need if preferred is None else need - preferred
     force, internal = supporting_forces(A[:, ~driven], need[~driven])
@@ -75,18 +75,6 @@ def floating_base_torques(model: Model, q: np.ndarray, v: np.ndarray, a: np.ndar
     return Distribution(np.where(driven, rest, 0.0), force, unsupported,
                         bool(np.abs(unsupported).max(initial=0.0) <= ROUNDING * size),
                         A @ a + gamma, len(A) - internal.shape[1], internal.shape[1])
-
-
-def _actuated_dofs(model, actuated=None):
-    """Return which entries of v are actuated, (nv,) booleans."""
-    driven = np.zeros(model.nv, dtype=bool)
-    if actuated is None:
-        for body in model.bodies:
-            driven[body.v] = not (isinstance(body.joint, Floating) and body.parent == WORLD)
-    else:
-        for name in actuated:
-            driven[model.joint(name).v] = True
-    return driven
 
 
 def supporting_forces(A: np.ndarray, need: np.ndarray) -> tuple[np.ndarray, np.ndarray]:

@@ -45,7 +45,8 @@ def constrained_inverse_dynamics(model: Model, q: np.ndarray, v: np.ndarray, a: 
     `redundancy_resolution.RedundancyWeights`): 'least_force', 'least_torque', 'weighted', or
     'unique' to raise an error.
 
-    :param q, v, a: configuration (nq,), velocity and acceleration (nv,) of the constraints.
+    :param q, v, a: configuration (nq,), velocity and acceleration (nv,) that satisfy the
+        constraints.
     :param active: (nv,) booleans, True where actuated.
     :param passive_torques: (nv,) of which the passive entries are read; None for zero.
     :param torque_weights, force_weights: (n_a,) and (m,); None for ones.
@@ -94,7 +95,7 @@ def _refuse_broken(found, v, a, names, tolerance):
         excess = np.abs(broken) - tolerance * np.maximum(1.0, size)
         if np.any(excess > 0.0):
             k = int(np.argmax(excess))
-            raise DynamicsError(f"the {what} breaks constraint row '{names[k]}' by "
+            raise DynamicsError(f"the {what} violates constraint row '{names[k]}' by "
                                 f'{broken[k]:.3g}; {remedy} finds one that satisfies it')
 
 

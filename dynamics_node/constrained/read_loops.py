@@ -59,7 +59,7 @@ def read_loops(source: str | Mapping | Sequence[Constraint | Mapping]) -> Loops:
                             'name of a file, or a dict, with a list under constraints:')
     for key in found:
         if key not in _KEYS:
-            raise DynamicsError(f'no {short(key)} beside the constraints; expected: '
+            raise DynamicsError(f'the constraints have the unknown key {short(key)}; expected: '
                                 f'{", ".join(_KEYS)}')
     entries, passive = (_list(key, found.get(key)) for key in _KEYS)
     _check_names(passive)

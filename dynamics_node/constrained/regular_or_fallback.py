@@ -71,7 +71,7 @@ def proximal_forward(model: Model, constraints: Sequence[Constraint], settings: 
         found = proximal_forward_dynamics(model, q, v, tau, constraints, wrenches, stabilisation,
                                           settings)
     if not (found.inertia_margin > 0.0).all():
-        raise SingularModel('proximal: some motion of the tree meets no inertia; give every moving '
+        raise SingularModel('proximal: some motion of the tree has no inertia; give every moving '
                             'link mass, or set proximal to False')
     return ConstrainedMotion(found.a, tau, found.multipliers)
 

@@ -48,7 +48,7 @@ def rows(model: Model, q: np.ndarray, v: np.ndarray,
 def sine_of_turn(R: np.ndarray, axis: np.ndarray | None = None) -> np.ndarray:
     """Return sin(angle) times axis of the rotation R, in frame 1's axes, (3,).
 
-    :param axis: of free rotation; the result is then that of the shortest rotation of this axis.
+    :param axis: axis of free rotation; the result is then of the shortest rotation that moves it.
     """
     return unskew(R) if axis is None else cross(axis, R @ axis)
 

@@ -124,8 +124,8 @@ def _root(M, A):
         return _clear_root(M + scale * square), scale
     except np.linalg.LinAlgError:
         raise SingularModel(
-            'failure condition 2: some motion neither meets inertia nor is held by a constraint, '
-            'so its acceleration is not defined; give that link mass, or constrain it') from None
+            'failure condition 2: some motion has neither inertia nor a constraint, so its '
+            'acceleration is not defined; give that link mass, or constrain it') from None
 
 
 def _clear_root(M):

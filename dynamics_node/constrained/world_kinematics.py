@@ -52,8 +52,8 @@ def world_motions(model: Model, q: np.ndarray, v: np.ndarray,
                   placements: WorldPlacements) -> list[WorldMotion]:
     """Return the WorldMotion of every body, the world's last, at zero joint acceleration.
 
-    The motion of a point fixed to the parent, plus the joint's own; the joint's velocity rotates
-    with both bodies, hence w_parent + w.
+    It is the motion of a point fixed to the parent plus that of the joint. The velocity of the
+    joint rotates with both bodies, hence w_parent + w.
     """
     still = np.zeros(3)
     motions = per_body(model, WorldMotion(still, still, still, still))

@@ -1,4 +1,4 @@
-"""Sample the motion of a frame: task references, blended smoothly, brought to rest."""
+"""Sample the reference motion of a frame: blend task references, bring the last one to rest."""
 
 from typing import NamedTuple
 
@@ -22,10 +22,10 @@ PEAK = 15 / 8  # greatest over mean speed of a quintic from rest to rest
 class PoseLimits(NamedTuple):
     """The limits of all task references of a robot."""
 
-    blend_time: float = 0.2   # within which a new reference replaces the old one [s]
-    max_speed: float = 0.25   # of a reference, and at which a distant one is approached [m/s]
+    blend_time: float = 0.2   # time in which a new reference replaces the old one [s]
+    max_speed: float = 0.25   # of a reference, and of the approach to a distant one [m/s]
     max_turn: float = 1.0     # likewise [rad/s]
-    timeout: float = 0.1      # for which a reference is continued by its twist [s]
+    timeout: float = 0.1      # time that a reference continues with its twist [s]
 
 
 class TaskMotionSample(NamedTuple):
@@ -43,8 +43,8 @@ class BlendedPoseSpline:
     the timeout; if no other has come by then, it is brought to rest within the blend time and stays
     there. The difference from the motion before fades out along a quintic in the coordinates about
     the new pose (pose_coordinates.py): within the blend time, or in the time that a distant pose
-    needs at max_speed and max_turn. So pose, twist and acceleration never jump, and no reference is
-    too far.
+    needs at max_speed and max_turn. So pose, twist and acceleration never jump, at any distance of
+    the reference.
 
     Along axes of force and free axes the frame moves as its contacts and joints determine; when
     such an axis is controlled by motion again, the motion starts at the measured pose. Wrench,
@@ -53,7 +53,7 @@ class BlendedPoseSpline:
 
     def __init__(self, reference: TaskReference, spline: BlendedSpline, limits: PoseLimits,
                  posture: np.ndarray, requested: float) -> None:
-        """Keep the parts; a first one comes from `hold`.
+        """Store the parts. Use `hold` to create the first one.
 
         :param requested: time of the reference [s], -inf where there was none.
         """
@@ -64,7 +64,7 @@ class BlendedPoseSpline:
     @classmethod
     def hold(cls, frame: str, pose: np.ndarray, now: float, limits: PoseLimits,
              posture: np.ndarray) -> 'BlendedPoseSpline':
-        """Return the motion that rests at a pose, as a rule the measured one."""
+        """Return the motion that rests at a pose, usually the measured one."""
         none = np.zeros(6)
         reference = TaskReference(frame, pose, none, none, none,
                                   selection(np.eye(3), np.zeros(6, dtype=bool)), None, None)
@@ -141,5 +141,5 @@ def _check_speed(reference, limits):
                                     'rad/s (task_max_turn)')):
         fast = max(np.linalg.norm(reference.twist[part]), np.linalg.norm(later[part]))
         if not fast <= most:
-            raise DynamicsError(f'twist.{name} is {fast:.3g}, with the acceleration; expected at '
+            raise DynamicsError(f'twist.{name} reaches {fast:.3g} before the timeout; expected at '
                                 f'most {most:g} {unit}')

@@ -13,18 +13,18 @@ class BlendedSpline:
     Position, velocity and acceleration are continuous from `since` on, so the torque is too:
 
     * before the first point it moves with the acceleration of that point;
-    * after the last one, if that is not at rest, it is stopped within the blend time T: from
-      (q, v, a)  to  (q + v T/2, 0, 0), where a steady velocity falls smoothly without coming back.
+    * after the last point, if that is not at rest, it is stopped within the blend time T: from
+      (q, v, a)  to  (q + v T/2, 0, 0); a steady velocity then decreases to zero without reversal.
       A motion that ends at rest stays exactly at its last point;
     * the difference (q, v, a) from the motion before fades to zero along a quintic.
 
-    Earlier than `since` it rests at its position of that time: a clock set back moves nothing.
+    Before `since` it rests at the position of that time, so that a clock set back causes no motion.
     """
 
     def __init__(self, joints: np.ndarray, spline: Spline, start: float, since: float,
                  end: float) -> None:
-        self.joints = joints         # which joints of the reference
-        self.columns = slice(None)   # which columns of the spline
+        self.joints = joints         # indices of its joints in the reference
+        self.columns = slice(None)   # columns of the spline in use
         self.end = end               # of the requested trajectory [s]
         self._spline, self._first = spline, spline.times[0]  # in seconds after start
         self._start, self._since = start, since
@@ -61,7 +61,7 @@ class BlendedSpline:
 
     @property
     def rest(self) -> float:
-        """The time from which on it rests [s]."""
+        """The time from which it is at rest [s]."""
         return self._start + max(self._spline.times[-1], self._faded)
 
     def at(self, now: float) -> MotionSample:

@@ -1,16 +1,16 @@
 """Compute motor torques of robots with closed loops: passive joints follow, motors bear their load.
 
 With A v = 0 for every motion that keeps the loops, all these motions are v = N z, N a basis of the
-null space of A. The actuated rows of N, N_a, determine the rest: their motion is that of all,
+null space of A. With N_a its actuated rows, the actuated joints determine the motion of all joints,
 
     v = N z,   N_a z = v_a,
 
-and by virtual work the torques tau that the tree would need come from the motors alone,
+and by virtual work the motors alone replace the torques tau that the tree would need,
 
-    N_a' tau_a = N' tau,
+    N_a' tau_a = N' tau.
 
-of which the least are chosen where motors are redundant. It is the least-torque solution of Kim
-2012, eq. 58 and 62-64 (`constrained/inverse.py`), with lambda eliminated. Float only: an SVD.
+Where motors are redundant, the least torques are chosen: the least-torque solution of Kim 2012,
+eq. 58 and 62-64 (`constrained/inverse.py`), with lambda eliminated. Float only: an SVD.
 """
 
 import numpy as np
@@ -20,13 +20,13 @@ from dynamics_node.control.spline import MotionSample
 from dynamics_node.errors import DynamicsError
 from dynamics_node.robot.robot import Robot
 
-# Rows of A at unit length depend on each other below this share of the greatest singular value.
+# Singular values of A, its rows at unit length, below this share of the greatest count as zero.
 DEPENDENT = 1e-6
-# Where a free motion of length 1 moves the actuated joints by less than this [rad or m], they do
-# not control it: their torques would be a thousand times the load.
+# A free motion of length 1 that moves the actuated joints by less than this [rad or m] counts as
+# not controlled: the motor torques would be a thousand times the load.
 SINGULAR = 1e-3
-# Measured joints that leave a loop open by more than this [m or rad] are not measured right, or
-# belong to another mechanism.
+# Measured positions that leave a loop open by more than this [m or rad] are wrong, or belong to
+# another mechanism.
 LARGEST_GAP = 0.02
 
 CONTACTS_NEEDED = ('List the contacts that carry the robot, its feet for example, as constraints '
@@ -36,15 +36,15 @@ CONTACTS_NEEDED = ('List the contacts that carry the robot, its feet for example
 def check_support(robot: Robot) -> None:
     """Check that constraints hold every floating joint of a robot.
 
-    No motor acts on a floating joint. Without contacts the torques of the other joints balance the
-    weight of the links beyond them only, as if the base hung on a crane.
+    No motor acts on a floating joint. Without contacts the torques of the other joints balance only
+    the weight of the links beyond them, as if the base were fixed.
 
     :raise DynamicsError: the joint, and how to give the contacts.
     """
     free = [joint.name for joint in robot.model.joints if joint.kind == 'floating']
     if free and not robot.loops.constraints:
         raise DynamicsError(
-            f"joint '{free[0]}' is floating and nothing holds it: no torque of the motors balances "
+            f"joint '{free[0]}' is floating and nothing holds it: no motor torque balances "
             f'gravity. {CONTACTS_NEEDED}, or set base to fixed if the robot is mounted')
 
 
@@ -76,20 +76,20 @@ class ClosedLoops:
         return result
 
     def accelerations(self, q: np.ndarray, v: np.ndarray, a: np.ndarray) -> np.ndarray:
-        """Return a with those of the passive joints that follow, A a + (dA/dt) v = 0, (nv,).
+        """Return a with the passive joints' accelerations computed: A a + (dA/dt) v = 0, (nv,).
 
-        The actuated ones are as given; where motors are redundant, as near as the loops allow.
+        Those of actuated joints are as given; with redundant motors, as near as the loops allow.
         """
         found = self._robot.constraint_rows(q, v)
         return self._completed(found.A, a, found.gamma)
 
     def with_passive_joints(self, q: np.ndarray, motion: MotionSample,
                             whole: bool) -> MotionSample:
-        """Return a sample of a reference with the motion of the passive joints that follows.
+        """Return a sample of a reference with the motion of the passive joints computed.
 
         :param q: measured: the search for the positions of the passive joints starts here.
-        :param whole: whether positions are completed too; else velocities are, as at q, and the
-            accelerations are left for `accelerations`.
+        :param whole: True: compute positions, velocities and accelerations. False: compute only
+            velocities, at q; the law itself calls `accelerations`.
         """
         if not whole:
             return motion._replace(v=self._completed(self._closed_rows(q).A, motion.v, 0.0))
@@ -104,9 +104,9 @@ class ClosedLoops:
         found = self._robot.constraint_rows(q, self._still)
         gap = np.abs(found.residual).max(initial=0.0)
         if not gap <= LARGEST_GAP:
-            raise DynamicsError(f'the loops are open by {gap:.3g} m or rad where the '
-                                f'joints are measured, more than {LARGEST_GAP:g}: is each joint of '
-                                'the loops measured, with the right sign and zero?')
+            raise DynamicsError(f'the loops are open by {gap:.3g} m or rad at the measured '
+                                f'positions; expected at most {LARGEST_GAP:g}: check that each '
+                                'joint of the loops is measured, with the right sign and zero')
         return found
 
     def _free_motions(self, A):
@@ -119,7 +119,7 @@ class ClosedLoops:
             names = self._uncontrolled_joints(N)
             floats = any(self._model.joint(name).kind == 'floating' for name in names)
             raise DynamicsError(f'singular configuration: {", ".join(names)} can move while the '
-                                'motors stand still, so no torque of theirs holds the mechanism'
+                                'motors are at rest, so no motor torque holds the mechanism'
                                 f'{". " + CONTACTS_NEEDED if floats else ""}')
         return N
 

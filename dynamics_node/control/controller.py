@@ -1,4 +1,4 @@
-"""Prepare a torque mode, its gains and a driver's compensation for one robot."""
+"""Compute the torque to send from joint state and reference, for one robot, mode and driver."""
 
 from collections.abc import Sequence
 
@@ -30,9 +30,10 @@ class Controller:
 
     No torque is limited here: the safety gate does that.
 
-    In a robot with loops the motors bear the load of the passive joints too. Torques of these are
-    zero, and their reference and gains are ignored: they follow (see closed_loops.py). A robot with
-    a floating base needs contacts among its constraints: without them every torque is refused.
+    In a robot with loops the motors bear the load of the passive joints too. The torques of passive
+    joints are zero; their reference and gains are ignored, since the loops determine their motion
+    (closed_loops.py). A robot with a floating base needs contacts among its constraints: without
+    them `torque` raises an error.
 
     :param mode: one of laws.MODES.
     :param gains: Gains for the modes with feedback; TaskGains for task_space.
@@ -104,9 +105,9 @@ class Controller:
         return self._command(self._law, self._driver_law, q, v, motion)
 
     def holding_torque(self, q: ArrayLike) -> np.ndarray:
-        """Return the torque of mode gravity, in every mode: it holds the arm where it is, (nv,).
+        """Return the torque that holds the arm where it is, that of mode gravity, (nv,).
 
-        The safety gate ends in it.
+        The safety gate ends in this torque, in every mode.
         """
         if not self._supported:
             check_support(self.robot)
@@ -118,7 +119,7 @@ class Controller:
     def _command(self, law, driver_law, q, v, motion):
         """Return the torque of a law less what the driver adds."""
         if self._loops is not None and motion is not None:
-            # feedforward uses the reference alone: all of it has to keep the loops
+            # feedforward uses only the reference, so all of it must satisfy the loops
             motion = self._loops.with_passive_joints(q, motion, whole=law is laws.feedforward)
         with np.errstate(all='ignore'):  # what is not finite is refused below
             tau = self._law_torque(law, self._terms, q, v, motion)
@@ -137,7 +138,7 @@ class Controller:
         return self._loops.motor_torques(motion.q if law is laws.feedforward else q, tau)
 
     def _checked(self, q, v, motion):
-        # A wrong size must not pass as one number for all joints.
+        # an array of size 1 must not be broadcast to all joints
         nq, nv = self._shapes
         if self.mode == laws.TASK_SPACE:  # its motion comes from a reference that was checked
             if not isinstance(motion, TaskMotionSample):

@@ -1,7 +1,7 @@
-"""Subtract what the driver of an arm adds to a torque command; drivers differ in it.
+"""Subtract the torque that the driver of an arm adds to a command; drivers differ in it.
 
-A full torque sent to an arm whose driver adds gravity lifts it with twice its weight. So the
-command is the torque that the joints shall have, less what the driver adds:
+A full torque sent to a driver that adds gravity would lift the arm with twice its weight. So the
+command is the torque of the law, less what the driver adds:
 
 * full: the driver adds nothing. The command is the whole torque.
 * without_gravity: the driver adds gravity at the measured position, of the robot in its own
@@ -10,11 +10,11 @@ command is the torque that the joints shall have, less what the driver adds:
   mounted on a wall: give its gravity vector as driver_gravity.
 * payload_only: the driver moves the bare robot by itself, as the same law would. The command is the
   law for the robot with its payloads less the law for the bare one, at the same state and the same
-  commanded acceleration; springs, dampers and friction cancel (in mode task_space, but for what
-  the payload changes in Lambda), and its wrench does. Without a payload the command is zero.
+  commanded acceleration. Springs, dampers, friction and the wrench of mode task_space cancel, but
+  not what the payload changes in Lambda. Without a payload the command is zero.
 
-The gravity_scale corrects the model, hence also the model of what the driver adds: where the driver
-adds just the gravity of the law, the command has none, whatever the scale, and never -g.
+gravity_scale multiplies the gravity of the law and that of the driver: where these are equal, the
+command contains no gravity at any scale.
 """
 
 from typing import Any, NamedTuple
@@ -35,7 +35,7 @@ class DriverCompensation(NamedTuple):
     """What the driver adds to the commanded torque."""
 
     kind: str = 'full'
-    knows_payload: bool = False       # of without_gravity: its payloads are those of the robot
+    knows_payload: bool = False       # without_gravity only: the driver has the robot's payloads
     driver_friction: ArrayLike = 0.0  # share of the friction it compensates, 0 to 1 or (nv,)
     driver_gravity: ArrayLike | None = None   # (3,) in the root frame [m/s^2]; None: the robot's
 
@@ -61,8 +61,8 @@ class Driver(NamedTuple):
 
 DRIVERS = (
     Driver('Franka', 'without_gravity_and_friction',
-           'without gravity and friction, 0 = float; payloads by set_load. It believes in an '
-           'upright mount unless told otherwise (franka_ros#327)',
+           'without gravity and friction, 0 = float; payloads by set_load. The driver assumes '
+           'an upright mount unless configured otherwise (franka_ros#327)',
            'libfranka, class Torques; libfranka#98'),
     Driver('UR direct torque', 'without_gravity_and_friction',
            'the robot adds gravity and, scaled, friction; payloads by set_payload, gravity by '
@@ -78,7 +78,7 @@ DRIVERS = (
     Driver('Gazebo, effort interface', 'full',
            'nothing is added, also for robots whose real driver does', 'franka_ros2#222'),
     Driver('any that follows a motion with its own model of the bare robot, torque on top',
-           'payload_only', 'only what it does not know of is missing', 'its manual'),
+           'payload_only', 'only the torque of the payloads is missing', 'its manual'),
 )
 
 

@@ -5,8 +5,7 @@ from typing import NamedTuple
 import numpy as np
 from numpy.typing import ArrayLike
 
-from dynamics_node.checks import MOST_JOINTS, whole
-from dynamics_node.control.spline import check_reals
+from dynamics_node.checks import MOST_JOINTS, check_reals, whole
 from dynamics_node.errors import DynamicsError, shown
 
 TASK_LAWS = ('impedance', 'motion')
@@ -15,8 +14,8 @@ TASK_LAWS = ('impedance', 'motion')
 class Gains(NamedTuple):
     """Gains of position and velocity error, (nv,) each, read-only.
 
-    Their meaning depends on the law. Computed torque has them act on unit inertia, 1/s^2 and 1/s;
-    impedance makes torques with them, N m/rad and N m s/rad (N/m and N s/m for a prismatic joint).
+    Their units depend on the law: 1/s^2 and 1/s for computed torque (unit inertia); N m/rad and
+    N m s/rad for impedance (N/m and N s/m for a prismatic joint).
     """
 
     kp: np.ndarray
@@ -24,18 +23,18 @@ class Gains(NamedTuple):
 
     @classmethod
     def per_joint(cls, nv: int, kp: ArrayLike, kd: ArrayLike) -> 'Gains':
-        """Return the gains as they are; a single number is that of every joint.
+        """Return the given gains; a single number applies to every joint.
 
-        :raise DynamicsError: one is negative or not finite, or they are not nv.
+        :raise DynamicsError: one is negative or not finite, or their number is not nv.
         """
         return cls(per_joint('kp', kp, nv), per_joint('kd', kd, nv))
 
     @classmethod
     def from_frequency(cls, nv: int, frequency: ArrayLike,
                        damping_ratio: ArrayLike = 1.0) -> 'Gains':
-        r"""Return the gains that make each error a mass on a spring with a damper.
+        r"""Return the gains of an error with given natural frequency and damping ratio.
 
-        kp = w^2,   kd = 2 D w,   so that  e'' + kd e' + kp e = 0  swings with w, damped by D.
+        kp = w^2,   kd = 2 D w   for   e'' + kd e' + kp e = 0.
 
         For computed torque only, where the law compensates the robot's own inertia.
 
@@ -53,8 +52,8 @@ class Gains(NamedTuple):
 class TaskGains(NamedTuple):
     """Gains of mode task_space, read-only.
 
-    With law 'impedance' stiffness makes forces, N/m and N m/rad; with 'motion' it acts on unit
-    inertia, 1/s^2. Both apply where a reference has no stiffness or damping of its own.
+    The unit of the stiffness is N/m and N m/rad with law 'impedance', 1/s^2 with law 'motion' (unit
+    inertia). A reference with its own stiffness or damping replaces them.
     """
 
     law: str
@@ -78,13 +77,13 @@ class TaskGains(NamedTuple):
 
 
 def per_joint(name: str, value: ArrayLike, nv: int) -> np.ndarray:
-    """Return nv finite numbers, none negative; a single number is that of every joint."""
+    """Return nv finite numbers, none negative; a single number applies to every joint."""
     nv = whole('nv', nv, 0, MOST_JOINTS)
     return _read_only(not_negative(name, check_reals(name, value, (), (nv,))), nv)
 
 
 def six_gains(name: str, values: ArrayLike) -> np.ndarray:
-    """Return six finite numbers, none negative: one is all, two are linear and angular."""
+    """Return six finite numbers, none negative, from one for all, (linear, angular), or six."""
     values = not_negative(name, check_reals(name, values, (1,), (2,), (6,)))
     return _read_only(np.repeat(values, 3) if len(values) == 2 else values, 6)
 

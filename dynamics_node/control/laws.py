@@ -17,17 +17,17 @@ With  e = difference(q, q*)  and  de = v* - v,  starred values being the referen
 
 Friction is evaluated at the velocity of the reference in every mode that has one, because:
 
-* A measured velocity is late and noisy, and dry friction changes its sign at zero, where the noise
-  is all there is. The smoothed sign has there the slope f / v_s, 90 N m s/rad for 0.9 N m over
-  0.01 rad/s: fed back with the sign that reduces damping, it would shake the arm.
-* The error is damped, not driven: for computed torque on an exact model
-      e'' + Kd e' + Kp e = M(q)^-1 (friction(v) - friction(v*)),
-  in which friction rises with velocity, so the right side only removes energy from the error.
-  It vanishes where the reference is followed. (sot-torque-control#6 comes to the same.)
-* A reference at rest needs no friction torque: the joint's own helps to hold it, and the error that
-  remains is below f / Kp (impedance) or f / (M Kp) (computed torque).
+* A measured velocity is late and noisy. Near zero, where dry friction changes its sign, it is noise
+  only, and the smoothed sign has the slope f / v_s there, 90 N m s/rad for 0.9 N m over 0.01 rad/s:
+  this feedback acts as negative damping and would shake the arm.
+* The remaining friction damps the error: for computed torque on an exact model
+      e'' + Kd e' + Kp e = M(q)^-1 (friction(v) - friction(v*)).
+  Friction increases with velocity, so the right side only removes energy from the error. It is zero
+  where the reference is followed. (sot-torque-control#6 has the same result.)
+* A reference at rest needs no friction torque: the friction of the joint helps to hold it, and the
+  error that remains is below f / Kp (impedance) or f / (M Kp) (computed torque).
 
-Hence mode gravity has none: it has no reference, and a hand may set the velocity.
+Mode gravity has no reference, hence no friction torque: a hand may move the arm.
 """
 
 import numpy as np
@@ -46,15 +46,15 @@ def gravity(terms: TorqueTerms, q: np.ndarray, v: np.ndarray, motion: MotionSamp
 
 def feedforward(terms: TorqueTerms, q: np.ndarray, v: np.ndarray, motion: MotionSample,
                 gains: Gains) -> np.ndarray:
-    """Return the torque of the reference motion, for drives with a feedback loop of their own."""
+    """Return the torque of the reference motion, for drivers with their own feedback loop."""
     return terms.motion_torque(motion.q, motion.v, motion.a) + terms.friction(motion.v)
 
 
 def computed_torque(terms: TorqueTerms, q: np.ndarray, v: np.ndarray, motion: MotionSample,
                     gains: Gains) -> np.ndarray:
-    """Return the torque that makes each joint's error behave as a mass on a spring.
+    """Return the torque with which each joint's error obeys e'' + Kd e' + Kp e = 0.
 
-    One inverse dynamics with the commanded acceleration; M is never formed.
+    It is the inverse dynamics of the commanded acceleration; M is not computed.
 
     Hutter 2017, eq. 3.75 to 3.77.
     """
@@ -85,7 +85,7 @@ JOINT_MODES = {
     'impedance': impedance,
     'impedance_with_bias': impedance_with_bias,
 }
-WITH_REFERENCE = frozenset(JOINT_MODES) - {'gravity'}   # of joints
+WITH_REFERENCE = frozenset(JOINT_MODES) - {'gravity'}   # modes with a reference of joints
 WITH_GAINS = WITH_REFERENCE - {'feedforward'}
 TASK_SPACE = 'task_space'
 MODES = {**JOINT_MODES, TASK_SPACE: task_space}

@@ -13,7 +13,6 @@ c = (t - sin t)/t^3,
 So motions of poses are interpolated coordinate by coordinate, with exact twist and acceleration.
 """
 
-import math
 from typing import NamedTuple
 
 import numpy as np
@@ -44,21 +43,7 @@ def pose_error(pose: np.ndarray, wanted: np.ndarray) -> np.ndarray:
     The rotation part is the rotation vector of R* R', in world axes: the shortest turn that leads
     there (Hutter 2017, eq. 2.235). It replaces eq. 3.91, which is valid for small errors.
     """
-    return np.concatenate([wanted[:3, 3] - pose[:3, 3], _turn(wanted[:3, :3] @ pose[:3, :3].T)])
-
-
-def _turn(R):
-    """Return the rotation vector of R, (3,): so3.log, within a quarter turn in less time.
-
-    There the sine of the angle is accurate. The law computes this a thousand times a second.
-    """
-    (xx, xy, xz), (yx, yy, yz), (zx, zy, zz) = R.tolist()
-    x, y, z, cosine = (zy - yz) / 2, (xz - zx) / 2, (yx - xy) / 2, (xx + yy + zz - 1.0) / 2
-    if cosine <= 0.0:
-        return so3.log(R)
-    sine = math.sqrt(x * x + y * y + z * z)
-    ratio = math.atan2(sine, cosine) / sine if sine > 0.0 else 1.0
-    return np.array([ratio * x, ratio * y, ratio * z])
+    return np.concatenate([wanted[:3, 3] - pose[:3, 3], so3.log(wanted[:3, :3] @ pose[:3, :3].T)])
 
 
 def stepped(pose: np.ndarray, x: np.ndarray) -> np.ndarray:

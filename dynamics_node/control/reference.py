@@ -1,4 +1,4 @@
-"""Sample the reference of the joints: a trajectory, smoothly replaced, held at its end."""
+"""Sample the reference of the joints: a trajectory, blended into the next, held at its end."""
 
 import math
 from contextlib import suppress
@@ -6,26 +6,26 @@ from contextlib import suppress
 import numpy as np
 from numpy.typing import ArrayLike
 
-from dynamics_node.checks import check_kind
+from dynamics_node.checks import check_kind, check_reals
 from dynamics_node.control.blended_spline import BlendedSpline
 from dynamics_node.control.reference_limits import ReferenceLimits
-from dynamics_node.control.spline import MotionSample, Spline, check_reals
+from dynamics_node.control.spline import MotionSample, Spline
 from dynamics_node.errors import DynamicsError, shown
 
 
 class Reference:
     """The motion that the laws follow. Immutable; a new trajectory makes a new one.
 
-    Position, velocity and acceleration never jump: a jump would become one of the torque. A
-    trajectory that cannot be entered smoothly in the time left is refused, and the present
+    Position, velocity and acceleration never jump, since the torque would jump with them. A
+    trajectory that cannot be joined smoothly in the time left is refused, and the present
     reference goes on.
 
-    Times are seconds of one clock. Let it count from a recent moment: as seconds since 1970 a
-    float has a resolution of 0.24 microseconds only.
+    Times are seconds of one clock. Count them from a recent moment: a float of seconds since 1970
+    has a resolution of only 0.24 microseconds.
     """
 
     def __init__(self, limits: ReferenceLimits, splines: tuple[BlendedSpline, ...]) -> None:
-        """Keep the parts; a first reference comes from `hold`."""
+        """Store the parts. Use `hold` to create the first reference."""
         self._limits, self._splines = limits, splines
         self._in_order = (len(splines) == 1
                           and splines[0].joints.tolist() == list(range(len(limits.names))))
@@ -34,7 +34,7 @@ class Reference:
     def hold(cls, q: ArrayLike, now: float, limits: ReferenceLimits) -> 'Reference':
         """Return the reference that rests at q.
 
-        :param q: (n,), as a rule the measured position.
+        :param q: (n,), usually the measured position.
         :param limits: for the trajectories that will replace it.
         """
         now = _time('now', now)
@@ -51,10 +51,10 @@ class Reference:
         first point is later, by the blend time or more, the time until then is used to get there
         from the present reference, as in ros2_controllers. If there is less time, the difference at
         the first point must be small (`max_start_error`), and fades out over the blend time T. So a
-        stream of points a few ms ahead is followed through a filter of third order: 0.6 T late if
-        velocities are left out, 0.15 T^2 times the acceleration if only that is left out, and at
-        once if all are given. Joints that turn without end are shifted by whole turns to their
-        present position.
+        stream of points a few ms ahead is followed as by a filter of third order: 0.6 T late
+        without velocities, with an error of 0.15 T^2 times the acceleration if only accelerations
+        are left out, without delay if all are given. Positions of joints that turn without end are
+        shifted by whole turns towards their present position.
 
         :param times: (N,) after start, strictly increasing [s].
         :param positions, velocities, accelerations: (N, k), see Spline for what may be left out.
@@ -88,16 +88,16 @@ class Reference:
         return whole
 
     def done(self, now: float) -> bool:
-        """Return whether it rests from now on."""
+        """Return whether the reference is at rest from now on."""
         now = _time('now', now)
         return all(now >= spline.rest for spline in self._splines)
 
     def age(self, now: float) -> float:
         """Return the time since the last point of the trajectory, 0 before it [s].
 
-        Of several trajectories (one per arm, say) that of the one that ends first. A reference that
-        only came from `hold` has age 0. Whether the end of a trajectory may be held for ever, or is
-        the end of a stream, is decided by a limit of this age, or by none.
+        With several trajectories (one per arm, say) it is the age of the one that ended first. A
+        reference made by `hold` has age 0. Limit this age where references are streams; leave it
+        unlimited where the end of a trajectory may be held for ever.
         """
         now = _time('now', now)
         return max(0.0, *(now - spline.end for spline in self._splines))

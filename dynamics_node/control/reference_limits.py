@@ -12,9 +12,9 @@ from dynamics_node.robot import arguments
 from dynamics_node.robot.robot import Robot
 
 BLEND_TIME = 0.2       # [s]
-MAX_START_ERROR = 0.1  # [rad or m]: made up for within BLEND_TIME at 0.9 rad/s and 14 rad/s^2
-ROUNDING = 1e-6        # [rad or m]: limits and points are written with six digits or so
-OVERSHOOT = 1.1        # of the speed limit: between points that are at the limit a spline is beyond
+MAX_START_ERROR = 0.1  # [rad or m]: removed within BLEND_TIME at 0.9 rad/s and 14 rad/s^2
+ROUNDING = 1e-6        # [rad or m]: limits and points are written with about six digits
+OVERSHOOT = 1.1        # times the speed limit: a spline exceeds it between points at the limit
 
 
 class ReferenceLimits(NamedTuple):
@@ -36,16 +36,16 @@ class ReferenceLimits(NamedTuple):
         :param blend_time: over which one motion fades into the next, and a motion that does not
             end at rest is stopped, above zero [s].
         :param max_start_error: greatest distance between the present reference and the start of a
-            trajectory that leaves less time than that, zero or positive, inf for any [rad or m].
+            trajectory that starts sooner than blend_time; zero or positive, inf for any [rad or m].
         :param limits: whether the URDF's limits of position and velocity apply.
         :raise DynamicsError: an argument is wrong, or there is a floating joint: its quaternion
             cannot be interpolated number by number.
         """
         arguments.check_robot(robot)
         if robot.nq != robot.nv:
-            raise DynamicsError('a reference is of joints whose velocity is the rate of their '
-                                'position; the robot has a floating joint. Mode gravity takes no '
-                                'reference; ~/task_control moves a floating base')
+            raise DynamicsError('the robot has a floating joint, whose quaternion a joint '
+                                'reference cannot interpolate. Mode gravity needs no reference; '
+                                '~/task_control moves a floating base')
         if not (isinstance(max_start_error, (int, float)) and (
                 0.0 <= max_start_error <= LARGEST or max_start_error == np.inf)):
             raise DynamicsError(f'max_start_error is {shown(max_start_error)}; expected zero, a '
@@ -70,7 +70,7 @@ class ReferenceLimits(NamedTuple):
                 f'there, or at least {self.blend_time:g} s before its first point')
 
     def check_limits(self, joints: np.ndarray, times: np.ndarray, motion: MotionSample) -> None:
-        """Refuse a motion beyond the limits; one that begins beyond them may come back.
+        """Refuse a motion beyond the limits; a motion that begins beyond them may return.
 
         :param times: (T,) from now, the first being now; motion: the samples then, (T, k).
         """

@@ -8,7 +8,7 @@ import numpy as np
 from numpy.typing import ArrayLike
 from scipy.interpolate import CubicSpline
 
-from dynamics_node.checks import at_least_zero
+from dynamics_node.checks import at_least_zero, check_reals, check_times
 from dynamics_node.errors import DynamicsError, ModelError, shown
 
 MOST_SAMPLES = 200_000  # of one trajectory
@@ -29,18 +29,18 @@ class Spline:
     Position, velocity and acceleration are continuous over the points, so the torque is too.
     Missing derivatives are filled in:
 
-    * Velocities and accelerations given: nothing; polynomials up to degree 5 are met exactly.
+    * Velocities and accelerations given: nothing; polynomials up to degree 5 are exact.
     * Velocities only: the accelerations are the slope of the C2 cubic spline through the
-      velocities, which is not-a-knot, since the slope at the ends is unknown. So polynomials of
-      the motion are met up to degree 4; 3 points have a parabola (degree 3), 2 a
-      straight line (degree 2) for the velocity. Two points at rest give the minimum-jerk motion.
+      velocities, with not-a-knot ends, since the slope at the ends is unknown. So motions that are
+      polynomials up to degree 4 are exact; with 3 points the velocity is a parabola (degree 3),
+      with 2 a straight line (degree 2). Two points at rest give the minimum-jerk motion.
     * Positions only: the C2 cubic spline, at rest at both ends, since a joint's trajectory begins
       and ends at rest; 2 points give the cubic from rest to rest. (A quintic that has a cubic's
       values at both ends is that cubic.)
     * Accelerations only: refused; they do not determine a motion.
 
-    Before the first point and after the last the motion rests at that position, v = a = 0. Exactly
-    at these points it has their values; so a single point with a velocity has it there only.
+    Before the first point and after the last the motion rests at that position, v = a = 0. At these
+    points it has their velocity and acceleration.
     Coordinates are interpolated one by one: quaternions would leave the unit sphere.
 
     :param times: (N,), strictly increasing [s].
@@ -119,19 +119,6 @@ class Spline:
         return MotionSample(q, v, a)
 
 
-def check_times(times: ArrayLike) -> np.ndarray:
-    """Return times as finite floats (N,), at least one, strictly increasing."""
-    times = check_reals('times', times, ('N',))
-    if len(times) == 0:
-        raise DynamicsError('times is empty; expected at least one time [s]')
-    late = np.flatnonzero(times[1:] <= times[:-1])
-    if late.size:
-        k = int(late[0]) + 1
-        raise DynamicsError(f'times[{k}] is {times[k]}, not after times[{k - 1}] = {times[k - 1]}; '
-                            'expected strictly increasing times [s]')
-    return times
-
-
 def times_between(times: ArrayLike, period: float) -> np.ndarray:
     """Return additional times between the points, a period apart, (T,) [s].
 
@@ -149,31 +136,6 @@ def times_between(times: ArrayLike, period: float) -> np.ndarray:
         raise DynamicsError(f'check_period is {period} s over {length:g} s: more than '
                             f'{MOST_SAMPLES} samples; choose a longer one')
     return np.setdiff1d(np.arange(times[0], times[-1], period), times)
-
-
-def check_reals(name: str, value: ArrayLike, *shapes: tuple[int | str, ...],
-                finite: bool = True) -> np.ndarray:
-    """Return a copy of value as floats of one of the shapes, in which a letter is any size."""
-    try:
-        array = np.asarray(value)
-        if array.dtype.kind not in 'fiu' and array.size:
-            raise TypeError(array.dtype)
-        array = np.array(array, dtype=float)
-    except Exception as error:  # an object may raise anything when NumPy reads it
-        raise DynamicsError(f'{name} must hold real numbers, got {shown(value)}') from error
-    if not any(_fits(array.shape, shape) for shape in shapes):
-        wanted = ' or '.join(str(shape).replace("'", '') for shape in shapes)
-        raise DynamicsError(f'{name} must have shape {wanted}, got {array.shape}')
-    if finite and not np.isfinite(array).all():
-        where = tuple(int(k) for k in np.argwhere(~np.isfinite(array))[0])
-        place = f'[{", ".join(map(str, where))}]' if where else ''
-        raise DynamicsError(f'{name}{place} is {array[where]}; every entry must be finite')
-    return array
-
-
-def _fits(shape, wanted):
-    return len(shape) == len(wanted) and all(
-        isinstance(size, str) or size == actual for size, actual in zip(wanted, shape))
 
 
 def _completed(times, p, v, a):
@@ -197,8 +159,8 @@ def _completed(times, p, v, a):
 def _quintics(times, p, v, a):
     """Return c_kj, (N, 6, n): per segment, and for the last point itself.
 
-    With D, V, A what remains of q, v, a at the end when 1, s, s^2 have taken their part, the rest
-    solves  c3 h^3 + c4 h^4 + c5 h^5 = D  and its two derivatives  = V, A.
+    D, V / h and A / h^2 are q, v and a at the end of a segment less the part of c0, c1, c2. So
+    c3 h^3 + c4 h^4 + c5 h^5 = D,   3 c3 h^3 + 4 c4 h^4 + 5 c5 h^5 = V,   and likewise A.
     """
     c = np.zeros((len(times), 6, p.shape[1]))
     c[:, 0], c[:, 1], c[:, 2] = p, v, a / 2
@@ -213,7 +175,7 @@ def _quintics(times, p, v, a):
 
 
 def _check_bounded(times, coefficients):
-    # No |q|, |v|, |a| of a segment is greater than sum |c_j| h^j and its kin for the derivatives.
+    # |q| in a segment is at most sum |c_j| h^j, |v| and |a| the same sums of the derivatives.
     h = np.diff(times, append=times[-1])
     bound = np.moveaxis(_powers(h), -1, 0) @ np.abs(coefficients)
     bad = np.flatnonzero(~np.isfinite(bound).all(axis=(1, 2)))

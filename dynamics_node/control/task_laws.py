@@ -1,7 +1,7 @@
-r"""Compute the torques of mode task_space: a frame moves and pushes as its reference demands.
+r"""Compute the torques of mode task_space: a frame follows a reference of motion and force.
 
-The controlled axes are those of the contact frame that are not free. Each is a row: along rows M
-the frame is moved, along rows F it pushes. With J, dJ/dt v, w, w*, a* and the error e (p* - p,
+The controlled axes are those of the contact frame that are not free. Each is a row: rows M are
+controlled by motion, rows F by force. With J, dJ/dt v, w, w*, a* and the error e (p* - p,
 rotation vector of R* R') in these rows, and Lambda, J-bar and N of the rows (operational_space.py),
 
     tau = J' F + C v + g + N' tau_0 + friction(J-bar w*),   F = Lambda (c - dJ/dt v) + f,
@@ -21,23 +21,23 @@ along M, independent of the forces along F; there a rigid contact reacts with F_
 the motion along M.
 D w is zero in contact, and slows the frame if the contact is lost. J_F-bar' J_M' f_M keeps the
 springs along M from accelerating any row of F: J' f then is the null space of F times J_M' f_M.
-Free axes are no rows: the frame moves along them as its joints' posture and its contacts make it.
+Free axes have no row: posture and contacts determine the motion of the frame along them.
 
-tau_0 = M (kp (posture - q) - kd v)  holds the posture, each joint as a unit mass on a spring,
-however light it is; N' = 1 - J' J-bar' keeps it from accelerating any row. C v + g of all joints
-is applied, not J' (mu + p): the two differ by the null space alone, where the arm would fall
-otherwise. Friction is compensated at the velocity of the reference, as in every mode (laws.py).
+tau_0 = M (kp (posture - q) - kd v)  holds the posture, each joint as a unit mass on a spring; N' =
+1 - J' J-bar' keeps it from accelerating any row. C v + g of all joints is applied, not J' (mu + p):
+the two differ only in the null space, where the arm would fall otherwise. Friction is compensated
+at the velocity of the reference, as in every mode (laws.py).
 
 An arm that cannot move along all rows, since it has fewer axes or is singular, follows the part
-of c that exists: Lambda and J-bar are zero in lost directions. Near a singular configuration
-Lambda is damped: the frame follows less along the lost axis, and N leaves the motion of the
-joints to the posture, whose damper slows them. The spring term K e + D w* is multiplied by
-P = J J-bar there (P' where it is a force), and hence no faster than the joints. Damping begins at
+of c that it can: Lambda and J-bar are zero in lost directions. Near a singular configuration Lambda
+is damped: the frame follows less along the lost axis, and in N the posture controls the joints,
+with its damper. The spring term K e + D w* is multiplied by P = J J-bar there (P' where it is a
+force), so that it decreases as the motion along the lost axis does. Damping begins at
 DAMPED_BELOW, or earlier: a frame that moves with w towards the edge of its reach needs joint speeds
-w / s, which grow without bound, so that damping begins where the reference would need more than
-0.6 of the speed limit of a joint (within_speed). A slow motion is exact nearly to the edge; a fast
-one is late there. All of it is continuous in the state. (Where the orientation is half a turn off
-it is not: the shortest way back changes sides.)
+w / s, which grow without bound. So damping begins where the reference would need more than 0.6 of
+the speed limit of a joint (within_speed). A slow motion is exact nearly up to the edge; a fast one
+is late there. The torque is continuous in the state, except where the orientation error is half a
+turn: there its shortest rotation changes direction.
 
 Hutter 2017, eq. 3.89, 3.90, 3.94 and 3.96 to 3.98, where Lambda_M of 3.96 is Lambda S_M; Khatib
 1987; the damping is the double diagonalisation of Albu-Schaeffer et al. 2003.
@@ -59,7 +59,7 @@ from dynamics_node.errors import DynamicsError
 SPEED_SHARE = 0.6   # of a joint's speed limit that the law uses; the gate fades pushes from 0.8 on
 STEEPEST = 1.14     # maximum of s^3 / (s^4 + lambda^4), times e
 # Share of the reference inertia that is added to Lambda to find its modes, since a lost direction
-# has no inertia: its damping is 2 sqrt(K 1e-9 m), below any that is felt.
+# has no inertia: its damping becomes 2 sqrt(K 1e-9 m), which is negligible.
 LEAST_INERTIA = 1e-9
 
 
@@ -86,7 +86,7 @@ def task_space(terms: TorqueTerms, q: np.ndarray, v: np.ndarray, motion: TaskMot
     exact = consistent(rows.jacobian, rows.inverse, rows.reference)
     space = within_speed(exact, rows, SPEED_SHARE * terms.max_velocity)
     F = task_wrench(space, rows, motion.reference, gains)
-    # N' M a_0 = M N a_0; in lost directions the damper acts too, the spring does not
+    # N' M a_0 = M N a_0; in lost directions the damper acts, the spring does not
     spring = exact.null_space @ (gains.posture.kp * terms.error(q, motion.posture))
     damper = space.null_space @ (gains.posture.kd * v)
     tau = rows.jacobian.T @ F + robot.mass_matrix(q) @ (spring - damper) + terms.bias(q, v)
@@ -108,7 +108,7 @@ def task_rows(terms: TorqueTerms, q: np.ndarray, v: np.ndarray,
 
 def task_wrench(space: Consistent, rows: TaskRows, reference: TaskReference,
                 gains: TaskGains) -> np.ndarray:
-    """Return F along the rows, which acts on the frame beside C v + g, (k,) [N, N m].
+    """Return F along the rows, which acts on the frame in addition to C v + g, (k,) [N, N m].
 
     :param space: Consistent inverse of the rows.
     """
@@ -137,10 +137,10 @@ def task_wrench(space: Consistent, rows: TaskRows, reference: TaskReference,
 
 
 def within_speed(space: Consistent, rows: TaskRows, fastest: np.ndarray) -> Consistent:
-    r"""Return the Consistent inverse, damped so early that J-bar w* is within joint speeds.
+    r"""Return the Consistent inverse, damped early enough to keep J-bar w* within joint speeds.
 
-    J-bar moves joints with at most  |w*| STEEPEST / e  in the norms of kinetic energy; which share
-    of a joint's speed limit that is follows from v = J-bar w*. So
+    In the norms of kinetic energy |J-bar w*| is at most  |w*| STEEPEST / e,  where damping begins
+    at e. The direction v = J-bar w* gives its share of each joint's speed limit. So
     e = STEEPEST |w*| / |v| max(|v_k| / fastest_k),  or DAMPED_BELOW if that is more.
 
     :param space: Consistent inverse of the TaskRows, damped below DAMPED_BELOW.

@@ -1,21 +1,20 @@
-"""Check a task reference: where a frame moves, along which axes it pushes or is free, how stiff."""
+"""Define and check a task reference: motion and wrench of a frame, its axes, its stiffness."""
 
 from typing import NamedTuple
 
 import numpy as np
 from numpy.typing import ArrayLike
 
-from dynamics_node.checks import finite
+from dynamics_node.checks import check_reals, finite
 from dynamics_node.control.gains import six_gains
-from dynamics_node.control.spline import check_reals
 from dynamics_node.errors import DynamicsError, UnknownName, shown
 from dynamics_node.model.configuration import UNIT_QUATERNION
 from dynamics_node.robot import arguments
 from dynamics_node.robot.robot import Robot
 from dynamics_node.spatial import so3
 
-ROUNDING = 1e-6        # along the wrong axis [N, m/s, ...]: no more than rounding leaves there
-CONTRADICTION = 1e-3   # likewise, as a share of all: axes written with four digits; S removes it
+ROUNDING = 1e-6        # largest value along a wrong axis that counts as rounding [N, m/s, ...]
+CONTRADICTION = 1e-3   # likewise, as a share of the norm: axes written with four digits
 AXES = ('along x', 'along y', 'along z', 'about x', 'about y', 'about z')
 
 
@@ -37,8 +36,8 @@ def selection(axes: np.ndarray, force_axes: ArrayLike,
         S_M = [C Sigma_p C'      0     ]
               [    0       C Sigma_r C'].
 
-    Hutter 2017, eq. 3.96 to 3.98, has C' Sigma C: right if its C turns world into contact axes.
-    Here C is the orientation of the contact frame in the world, whose columns are its axes.
+    Hutter 2017, eq. 3.96 to 3.98, has C' Sigma C: valid if its C maps world to contact axes.
+    Here C is the orientation of the contact frame in the world: its columns are the contact axes.
 
     :param axes: C, (3, 3).
     :param force_axes, free_axes: (6,) booleans; Sigma is 1 where both are False.

@@ -15,7 +15,7 @@ TURN = 2.0 * np.pi
 class TorqueTerms:
     """The terms that the laws use, prepared once per robot for loops of 1 kHz.
 
-    The scales correct a model that is wrong at some joint, as many URDFs are: each multiplies its
+    The scales correct joints of which the model is wrong, as in many URDFs: each multiplies its
     term, joint by joint.
 
     :param gravity_scale: of g(q), a number or (nv,).
@@ -77,7 +77,7 @@ class TorqueTerms:
     def error(self, q: np.ndarray, wanted: np.ndarray) -> np.ndarray:
         """Return e, the velocity that leads from q to the wanted configuration in 1 s, (nv,).
 
-        Of continuous joints it is the shorter way round: a driver may report pi - 0.1 now and
+        For continuous joints e is the shorter way round: a driver may report pi - 0.1 now and
         -pi + 0.1 a moment later.
         """
         e = wanted - q if self._subtracts else self.robot.difference(q, wanted)
@@ -99,9 +99,9 @@ class TorqueTerms:
 
 
 def turning_dofs(robot: Robot) -> np.ndarray:
-    """Return the indices in v of the angles that a whole turn brings back to the same pose.
+    """Return the indices in v of the angles that may change by a whole turn at the same pose.
 
-    Those of continuous and planar joints, except joints that others mimic: these would move.
+    Those of continuous and planar joints, except joints that others mimic: the others would move.
     """
     return np.array([joint.v.stop - 1 for joint in robot.model.joints
                      if joint.kind in ('continuous', 'planar') and not joint.mimics], dtype=int)

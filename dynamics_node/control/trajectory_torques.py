@@ -6,8 +6,7 @@ import numpy as np
 from numpy.typing import ArrayLike
 
 from dynamics_node import checks
-from dynamics_node.checks import finite
-from dynamics_node.control.spline import check_times
+from dynamics_node.checks import check_times, finite
 from dynamics_node.errors import DynamicsError
 from dynamics_node.robot import arguments
 from dynamics_node.robot.robot import Robot

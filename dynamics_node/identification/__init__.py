@@ -8,10 +8,11 @@ Excite: `excitation`. Record: `read_recording`, `raw_recording`. Identify: `iden
 `identify_payload`. Use: `write_back`, `friction_yaml`. See docs/identification.md.
 """
 
-from importlib import import_module
 from typing import TYPE_CHECKING
 
-if TYPE_CHECKING:   # editors and type checkers; at run time see __getattr__
+from dynamics_node.lazy_names import lazy_names
+
+if TYPE_CHECKING:   # editors and type checkers; at run time see lazy_names
     from dynamics_node.identification.bag_files import read_bag
     from dynamics_node.identification.csv_files import read_csv, write_csv
     from dynamics_node.identification.decimation import decimate
@@ -135,17 +136,4 @@ _MODULES = {   # of this folder -> public names
                          'trajectory_yaml', 'write_trajectory_csv'),
     'urdf_write_back': ('write_back',),
 }
-_MODULE_OF = {name: module for module, names in _MODULES.items() for name in names}
-
-
-def __getattr__(name: str) -> object:
-    """Import a public name when it is first used: SciPy alone takes 0.1 s."""
-    if name not in _MODULE_OF:
-        raise AttributeError(f'module {__name__!r} has no attribute {name!r}')
-    value = getattr(import_module(f'{__name__}.{_MODULE_OF[name]}'), name)
-    globals()[name] = value
-    return value
-
-
-def __dir__() -> list[str]:
-    return sorted({*globals(), *__all__})
+__getattr__, __dir__ = lazy_names(__name__, _MODULES)   # SciPy alone takes 0.1 s

@@ -19,6 +19,7 @@ MAX_MESSAGES = 10_000_000    # of joint states
 LONGEST_STEP = 3.5    # in usual steps: no interpolation across longer gaps
 EXPECTED = 'expected a ROS 2 bag, a folder with metadata.yaml or a file .mcap or .db3'
 Series = tuple[Sequence[int], Sequence[int], Sequence]
+JointSeries = tuple[np.ndarray, np.ndarray]   # of one joint: times (n,) [ns], rows (n, 3)
 INSTALL = 'reading bags needs the package rosbags: pip install rosbags'
 
 
@@ -113,23 +114,23 @@ def merge_joint_states(source: object, series: Mapping[tuple[str, ...], Series])
         velocity and effort of these joints, NaN where the message has none.
     """
     stamped = any(any(stamps) for stamps, _, _ in series.values())
-    joints = {}
+    parts: dict[str, list[JointSeries]] = {}
     for names, (stamps, arrivals, rows) in series.items():
         time = np.array(stamps if stamped else arrivals, dtype=np.int64)
-        rows = np.array(rows, dtype=float).reshape(len(rows), 3, len(names))
+        values = np.array(rows, dtype=float).reshape(len(rows), 3, len(names))
         for k, name in enumerate(names):
-            joints.setdefault(name, []).append((time, rows[:, :, k]))
-    if not joints:
+            parts.setdefault(name, []).append((time, values[:, :, k]))
+    if not parts:
         raise DynamicsError(f'{source}: the joint states have no joint names')
-    joints = {name: _in_time(parts) for name, parts in joints.items()}
+    joints = {name: _in_time(its) for name, its in parts.items()}
     base = max(joints.values(), key=lambda joint: len(joint[0]))[0]
     seconds = (base - base[0]) * 1e-9     # from the first one: nanoseconds since 1970 need 61 bits
     columns = np.stack([_at(base, *joint) for joint in joints.values()], axis=-1)
     q, v, tau = columns[:, 0], columns[:, 1], columns[:, 2]
-    return raw_recording(joints, seconds, q, tau, v if np.isfinite(v).any() else None)
+    return raw_recording(tuple(joints), seconds, q, tau, v if np.isfinite(v).any() else None)
 
 
-def _in_time(parts):
+def _in_time(parts: Sequence[JointSeries]) -> JointSeries:
     """Return (time, rows) of one joint from all publishers that have it.
 
     A single publisher keeps its order, so that a clock that runs backwards is detected later.

@@ -24,6 +24,7 @@ from dynamics_node.identification.linear_fit import TriangularProblem
 from dynamics_node.identification.loop_equations import joint_torques
 from dynamics_node.identification.loop_motion import LoopMotion
 from dynamics_node.identification.parameters import NOT_NEGATIVE, ParameterLayout
+from dynamics_node.identification.r_factor import r_factor
 from dynamics_node.identification.recording import Recording
 
 ITERATIONS = 200
@@ -98,7 +99,7 @@ def consistent_fit(base: BaseParameters, problem: TriangularProblem, prior: Prio
     layout = base.layout
     rows = np.vstack([np.column_stack([problem.R @ base.grouping, problem.z]),
                       np.column_stack([prior.A, prior.A @ prior.values])])
-    factor = np.linalg.qr(rows, mode='r')[:layout.size]
+    factor = r_factor(rows)[:layout.size]
     R, z = factor[:, :-1], factor[:, -1]
     if base.loops is not None:
         return _by_interior_points(layout, R, z, prior, tick)

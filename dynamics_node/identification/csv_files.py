@@ -1,6 +1,6 @@
 """Read and write recordings as CSV files.
 
-Three formats are read. Ours, which `write_csv` writes, has the header
+Three formats are read. That of `write_csv` has the header
 
     time,position_<joint>,...,velocity_<joint>,...,effort_<joint>,...
 
@@ -61,9 +61,9 @@ def _lines(path):
 
 
 def write_csv(path: str | os.PathLike, raw: RawRecording) -> None:
-    """Write a RawRecording as a table with our header; numbers are read back exactly."""
-    columns = {'position': raw.q, 'velocity': raw.v, 'effort': raw.tau}
-    columns = {name: values for name, values in columns.items() if values is not None}
+    """Write a RawRecording as a table with the header above; numbers are read back exactly."""
+    quantities = {'position': raw.q, 'velocity': raw.v, 'effort': raw.tau}
+    columns = {name: values for name, values in quantities.items() if values is not None}
     header = ['time', *(f'{name}_{joint}' for name in columns for joint in raw.joint_names)]
     write_table(path, header, np.column_stack([raw.time, *columns.values()]))
 

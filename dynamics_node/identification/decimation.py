@@ -12,7 +12,7 @@ import numpy as np
 from numpy.typing import ArrayLike
 
 TAPS = 6            # length of the filter in units of the factor
-FREQUENCIES = 200   # at which its gain is given: rounding, for a filter this short
+FREQUENCIES = 200   # of the transform: its error is rounding, for a filter this short
 
 
 def segments(time: ArrayLike, longest: float = 1.5) -> list[slice]:
@@ -73,4 +73,4 @@ def rows_left(time: ArrayLike, factor: int) -> int:
 def factor_for(time: ArrayLike, cutoff: float) -> int:
     """Return the factor after which `cutoff` [Hz] is the highest frequency left, at least 1."""
     period = float(np.median(np.diff(time)))
-    return max(1, int(1.0 / (2.0 * cutoff * period) + 1e-6))   # 99.9999999 is 100
+    return max(1, int(1.0 / (2.0 * cutoff * period) + 1e-6))   # 99.9999999 counts as 100

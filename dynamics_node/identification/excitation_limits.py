@@ -1,4 +1,4 @@
-"""Limits of an excitation trajectory, and the scaling of a motion into them."""
+"""Compute the limits of an excitation trajectory, and scale a motion into them."""
 
 from __future__ import annotations
 
@@ -76,7 +76,7 @@ def excitation_limits(robot: Robot, margin: float = 0.1,
         raise DynamicsError(f'margin is {margin}; expected a share from 0 to below 1')
     positions = {} if positions is None else mapping('positions', positions,
                                                      "{'joint_1': (-1.0, 1.0)}")
-    ranges = _ranges(robot, joints, margin, positions)
+    lower, upper = _ranges(robot, joints, margin, positions).T
     speed = np.array([joint.max_velocity for joint in joints])
     torque = np.array([joint.max_effort for joint in joints])
     warnings = [f'the URDF has no {words} limit of {_names(joints, unknown)}; {instead}'
@@ -84,8 +84,8 @@ def excitation_limits(robot: Robot, margin: float = 0.1,
                     ('velocity', np.isnan(speed), f'{DEFAULT_SPEED:g} per second is used'),
                     ('effort', np.isnan(torque), 'their torques are not limited'))
                 if unknown.any()]
-    return ExcitationLimits(*ranges.T, (1.0 - margin) * np.where(np.isnan(speed), DEFAULT_SPEED,
-                                                                 speed),
+    return ExcitationLimits(lower, upper,
+                            (1.0 - margin) * np.where(np.isnan(speed), DEFAULT_SPEED, speed),
                             _accelerations(robot, joints, acceleration),
                   (1.0 - margin) * np.where(np.isnan(torque), np.inf, torque),
                   tuple(_box(robot, box) for box in checks.check_sequence('boxes', boxes)),

@@ -167,7 +167,7 @@ class _Search:
         return min(found, key=lambda pair: pair[0])
 
     def centers(self):
-        """Return configurations in which the robot can stand still within limits, as variables."""
+        """Return configurations in which the robot can rest within limits, as variables."""
         tried = 0
         for share in (0.5, *TRIES * [1.0]):   # first near the middle, where there is most room
             q, x = self.excited.configurations(self.rng, self.limits, share)
@@ -177,9 +177,8 @@ class _Search:
             if len(within):
                 return within
         raise DynamicsError(
-            f'in none of {tried} random configurations can the robot hold itself '
-            'within the boxes and the effort limits; widen the boxes, or restrict the joints by '
-            '`positions`')
+            f'the robot can hold itself within the boxes and the effort limits in none of {tried} '
+            'random configurations; widen the boxes, or restrict the joints by `positions`')
 
     def keep(self, trajectory, condition):
         """Keep a motion if it is the best so far and passes a dense check."""

@@ -24,7 +24,7 @@ MAX_GAIN = 5.0       # times the usual entries of N: nearer to a singular config
 
 
 def excited_robot(robot: Robot) -> ExcitedTree:
-    """Return the ExcitedTree of a robot; of a robot with loops its ExcitedMechanism."""
+    """Return the ExcitedTree of a robot, or the ExcitedMechanism of a robot with loops."""
     loops = loop_motion_of(robot)
     return ExcitedTree(robot) if loops is None else ExcitedMechanism(robot, loops)
 

@@ -27,7 +27,7 @@ from dynamics_node.identification.recording import RawRecording, Recording
 ORDER = 4             # of the Butterworth filter, run twice
 ABOVE_BANDWIDTH = 5.0  # cutoff / bandwidth of the motion, at most
 CUTOFFS = 2.0 ** -np.arange(0.0, 4.0, 0.1)   # candidates, relative to that
-GOOD = 0.01           # relative error of accelerations that is accepted: its square biases
+GOOD = 0.01           # accepted relative error of accelerations; its square is the bias
 HIGHEST = 0.4         # of the sampling rate: no cutoff above
 EDGE = 3.0            # left out at each end of a segment, in periods of the cutoff
 SHORTEST = 10.0       # a segment that is kept, in periods of the cutoff
@@ -35,14 +35,14 @@ LONGEST_STEP = 3.5    # in usual steps: the spline bridges up to two lost sample
 JITTER = 1e-3         # of a step: below, stamps count as uniform (rounded to microseconds)
 OF_THE_POWER = 0.999  # of the acceleration is below the bandwidth
 ABOVE_NOISE = 10.0    # a spectral line of the motion is so many times above the noise floor
-SIDE_LOBES = 1e-8     # of the power of the strongest line: the Nuttall window is below, -93 dB
+SIDE_LOBES = 1e-8     # of the power of the strongest line; those of the Nuttall window: -93 dB
 AVERAGED = 3          # parts of the recording, half overlapping, whose spectra are averaged
 
 
 def smooth(raw: RawRecording, cutoff: float | None = None) -> Recording:
     """Return the Recording with q, v, a below the cutoff and the measured torque, unfiltered.
 
-    :param cutoff: [Hz]; None takes `default_cutoff(raw)`.
+    :param cutoff: [Hz]; None: `default_cutoff(raw)`.
     :raise DynamicsError: no part without gaps is long enough.
     """
     cutoff = default_cutoff(raw) if cutoff is None else positive('cutoff', cutoff)
@@ -77,7 +77,7 @@ def default_cutoff(raw: RawRecording) -> float:
 
 
 def best_cutoff(q: np.ndarray, rate: float) -> float:
-    r"""Return five times the bandwidth, or less if accelerations are better then [Hz].
+    r"""Return five times the bandwidth, or less if that gives better accelerations [Hz].
 
     The highest cutoff with a GOOD error, else the one with the least error. From the spectrum,
 

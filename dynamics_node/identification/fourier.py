@@ -1,4 +1,4 @@
-r"""Periodic joint motions that start and end at rest: finite Fourier series.
+r"""Define periodic joint motions that start and end at rest: finite Fourier series.
 
     q(t) = center + sum_k sine_k sin(k w t) + cosine_k cos(k w t),    w = 2 pi / period,
 
@@ -41,7 +41,8 @@ class Fourier(NamedTuple):
 
     def scaled(self, factor: ArrayLike) -> Fourier:
         """Return the motion with its amplitudes scaled, about the same centre."""
-        return self._replace(sine=factor * self.sine, cosine=factor * self.cosine)
+        scale = np.asarray(factor, dtype=float)
+        return self._replace(sine=scale * self.sine, cosine=scale * self.cosine)
 
 
 def at_rest(harmonics: int) -> tuple[np.ndarray, np.ndarray]:

@@ -9,7 +9,7 @@ import numpy as np
 
 from dynamics_node.identification.parameters import ParameterLayout
 
-HEAD = '# IdentifiedRecording by dynamics_node; load it with --params-file.\n'
+HEAD = '# Identified by dynamics_node; load it with --params-file.\n'
 KEYS = {  # parameter of the node -> kind in the parameter vector, meaning
     'armature': ('armature', 'rotor inertia x gear ratio^2 [kg m^2 or kg]'),
     'damping': ('viscous', 'viscous friction [N m s/rad or N s/m]'),

@@ -21,6 +21,7 @@ from dynamics_node.algorithms.inertial_parameters import TEN
 from dynamics_node.identification.loop_equations import loop_motion_of, row_regressor
 from dynamics_node.identification.loop_motion import LoopMotion
 from dynamics_node.identification.parameters import ParameterLayout
+from dynamics_node.identification.r_factor import r_factor
 from dynamics_node.robot.robot import Robot
 
 # A column is dependent if less than this is left of it, orthogonal to the columns before. For 13
@@ -110,7 +111,7 @@ def base_parameters(robot: Robot, layout: ParameterLayout,
     loops = loop_motion_of(robot) if loops is None else loops
     Y = random_regressors(robot, layout, generator, loops)
     Y[..., layout.known] = 0.0
-    R = np.linalg.qr(Y.reshape(-1, layout.size), mode='r')
+    R = r_factor(Y.reshape(-1, layout.size))
     scale = np.linalg.norm(R, axis=0)
     R = np.where(scale > ZERO_COLUMN * scale.max(initial=0.0), R, 0.0)
     R = R / np.where(scale > 0, scale, 1.0)

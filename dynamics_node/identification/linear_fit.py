@@ -15,6 +15,7 @@ from dynamics_node.errors import DynamicsError, shown
 from dynamics_node.identification.identifiability import BaseParameters
 from dynamics_node.identification.loop_equations import row_rms
 from dynamics_node.identification.noise import Noise, median_sigma, residual_noise
+from dynamics_node.identification.r_factor import r_factor
 from dynamics_node.identification.recording import Recording
 from dynamics_node.identification.sequential_qr import (
     TriangularFactors,
@@ -133,7 +134,7 @@ def weighted_problem(base: BaseParameters, factors: TriangularFactors,
     for depends, R, s in zip(base.depends, factors.R, sigma):
         stacked[row:row + len(R), np.append(depends, True)] = R / s
         row += len(R)
-    R = np.linalg.qr(stacked, mode='r')
+    R = r_factor(stacked)
     return TriangularProblem(R[:base.size, :base.size], R[:base.size, base.size])
 
 

@@ -40,12 +40,9 @@ def has_loops(robot: Robot) -> bool:
     return any(robot.loops)
 
 
-def loop_motion_of(robot: Robot, near: np.ndarray | None = None) -> LoopMotion | None:
-    """Return the LoopMotion of a robot, None if it has neither loops nor passive joints.
-
-    :param near: (nq,) a configuration near which the loops are closed; None: the neutral one.
-    """
-    return LoopMotion(robot, near) if has_loops(robot) else None
+def loop_motion_of(robot: Robot) -> LoopMotion | None:
+    """Return the LoopMotion of a robot, None if it has neither loops nor passive joints."""
+    return LoopMotion(robot) if has_loops(robot) else None
 
 
 def project(loops: LoopMotion | None, q: np.ndarray, x: np.ndarray) -> np.ndarray:
@@ -92,7 +89,7 @@ def loop_torques(loops: LoopMotion, torque: Callable[..., np.ndarray], q: ArrayL
 
 
 def joint_torques(loops: LoopMotion, recording: Recording) -> np.ndarray:
-    """Return for each degree of freedom the torque that alone would explain that of a row, (nv,).
+    """Return the torque of each degree of freedom that alone would explain that of a row, (nv,).
 
     The least of all rows: RMS of the torque of the row over RMS of the transmission to the joint.
     """

@@ -23,10 +23,10 @@ from dynamics_node.identification.independent_joints import MULTI_AXIS, independ
 from dynamics_node.model.configuration import integrate
 from dynamics_node.robot.robot import Robot
 
-DEPENDENT = 1e-6     # of the largest singular value of A_D, rows at unit length: less is none
+DEPENDENT = 1e-6     # of the largest singular value of A_D, rows at unit length: less is zero
 SINGULAR = 1e3       # entries of N above which a configuration counts as singular
 STEP = 0.3           # [rad or m] greatest motion of any joint between two solutions
-SMALLEST = STEP / 200  # smaller steps are given up
+SMALLEST = STEP / 200  # smaller steps are not tried
 BRANCH = 0.3         # greatest correction, as a share of the step: more may be another branch
 CLOSED = 1e-12       # [m or rad] residual of a closed loop; coarser where coordinates are large
 NEWTON = 12          # iterations
@@ -175,7 +175,7 @@ class LoopMotion:
             step[:, self.dependent] = -np.einsum(
                 'ndm,nm->nd', self._transmission(rows.A).inverse, rows.residual)
             size = np.abs(step).max(axis=1, initial=0.0)
-            going = size < 1.0   # [rad or m] the linearisation is useless farther away
+            going = size < 1.0   # [rad or m] the linearisation is not valid farther away
             open_ones, step = open_ones[going], step[going]
             q[open_ones] = self._moved(q[open_ones], step)
             moved[open_ones] += size[going]

@@ -12,7 +12,7 @@ import numpy as np
 
 from dynamics_node.errors import DynamicsError
 from dynamics_node.identification.independent_joints import MULTI_AXIS
-from dynamics_node.identification.loop_equations import loop_motion_of, project
+from dynamics_node.identification.loop_equations import project
 from dynamics_node.identification.loop_motion import LoopMotion, transmission_gain
 from dynamics_node.identification.recording import RawRecording, Recording, motor_names
 from dynamics_node.identification.static_poses import StaticPoses
@@ -53,7 +53,7 @@ def complete_recording(robot: Robot, recording: Recording,
     whole = _whole(robot, positions)
     if is_whole(robot, recording):
         whole = np.asarray(recording.q, dtype=float)
-        loops = loop_motion_of(robot, whole[0])
+        loops = LoopMotion(robot, whole[0])
     elif loops is None:
         loops = loop_motion_on_branch(robot, positions)
     _refuse_missing(loops, q)
@@ -67,15 +67,15 @@ def complete_recording(robot: Robot, recording: Recording,
         forces[:, robot.model.joint(name).v.start] = tau[name]
     torque[:, loops.independent] = np.einsum('nik,ni->nk', motion.N, forces)
     return CompletedRecording(
-        Recording(robot.joint_names, recording.time, *motion[:3], torque).rows(kept), kept, loops,
-        tuple(warnings))
+        Recording(robot.joint_names, recording.time, motion.q, motion.v, motion.a,
+                  torque).rows(kept), kept, loops, tuple(warnings))
 
 
 def with_gravity(robot: Robot, raw: RawRecording | StaticPoses) -> np.ndarray:
     """Return the torques of a RawRecording or StaticPoses with gravity torques added, (N, joints).
 
-    For drives that compensate gravity themselves and report the rest. Gravity torques are added at
-    the independent joints, projected as in loop_equations.py.
+    For drivers that compensate gravity and report the remaining torque. Gravity torques are added
+    at the independent joints, projected as in loop_equations.py.
     """
     finite = np.isfinite(raw.q).all(axis=1)
     measured = dict(zip(raw.joint_names, raw.q[finite].T))

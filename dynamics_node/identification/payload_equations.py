@@ -32,14 +32,14 @@ MAX_SAMPLES = 20_000    # that are fitted; of more, every n-th
 
 
 class PayloadRows(NamedTuple):
-    """A (d, six of inertia, mass, moment) = y, joint by joint of sample after sample.
+    """The equations A (d, six of inertia, mass, moment) = y, rows ordered by sample, then joint.
 
     The joints are all of the robot's; with loops the independent ones, see loop_equations.py.
     """
 
     A: np.ndarray          # (samples joints, unknowns)
     y: np.ndarray          # (samples joints,) torque residual of the model
-    prior: np.ndarray      # (k, unknowns + 1) rows of the same kind, in standard deviations
+    prior: np.ndarray      # (k, unknowns + 1) rows [A, y] of the prior, in standard deviations
     joint_names: tuple[str, ...]
     samples: int           # with the load; they come first
     down: np.ndarray       # (samples, 3) gravity in the axes of the frame
@@ -80,14 +80,14 @@ def payload_rows(robot: Robot, recording: RawRecording | Recording | StaticPoses
     poses = robot.frame_pose(q[::1 + len(q) // 1000], frame)
     prior = parameter_prior(layout, parameter_values(robot, layout), loaded.recording,
                             BELIEF ** -2.0, loops)
-    belief = prior.A[free][:, free]   # d is near nothing; of the load nothing is believed
-    prior = np.hstack([belief, np.zeros((len(belief), 11))])
+    belief = prior.A[free][:, free]   # prior of d = 0; the load has no prior
+    prior_rows = np.hstack([belief, np.zeros((len(belief), 11))])
     unknown = static and loaded.approach is None
     names = robot.joint_names if loops is None else loops.names
     floor = np.full(len(names), ROUNDING * max(1.0, np.abs(loaded.recording.tau).max()))
     if unknown:  # uniform between -f and f
         floor = np.maximum(floor, _dry_friction(robot, loops, q) / np.sqrt(3.0))
-    return PayloadRows(A.reshape(-1, A.shape[-1]), y.ravel(), prior, names, samples,
+    return PayloadRows(A.reshape(-1, A.shape[-1]), y.ravel(), prior_rows, names, samples,
                 robot.gravity @ poses[:, :3, :3], static, floor, unknown), tuple(warnings)
 
 

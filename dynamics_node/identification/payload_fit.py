@@ -26,6 +26,7 @@ from dynamics_node.identification import log_cholesky
 from dynamics_node.identification.linear_fit import TUNING, equilibrated, huber
 from dynamics_node.identification.noise import residual_noise
 from dynamics_node.identification.payload_equations import payload_rows
+from dynamics_node.identification.r_factor import r_factor
 from dynamics_node.identification.recording import RawRecording, Recording
 from dynamics_node.identification.static_poses import StaticPoses
 from dynamics_node.model.model import WORLD
@@ -36,7 +37,7 @@ from dynamics_node.spatial.inertia import Inertia
 CUTOFF = 10.0            # [Hz] arms move loads at 2 Hz or slower
 MAX_ROUNDS = 10          # of reweighting
 SETTLED = 0.02           # relative change of the noise of each joint that ends it
-# Least singular value by greatest, of columns scaled to norm 1.
+# Least over greatest singular value, of columns scaled to norm 1.
 MIN_CENTRE = 1e-2        # below, mass and centre of mass are not determined
 MIN_INERTIA = 1e-3       # below, inertia is not determined
 SIGNIFICANT = 3.0        # standard deviations
@@ -135,7 +136,7 @@ def _fitted(rows):
     for _ in range(MAX_ROUNDS):
         scale = np.sqrt(weight) / np.tile(sigma, len(y) // nv)
         stacked = np.vstack([np.column_stack([A, y]) * scale[:, None], rows.prior])
-        factor = np.linalg.qr(stacked, mode='r')
+        factor = r_factor(stacked)
         left = y - A @ _solved(factor[:-1, :-1], factor[:-1, -1])
         noise = residual_noise(left.reshape(-1, nv), count, rows.floor)
         before = sigma
@@ -154,13 +155,13 @@ def _solved(R, z):
 
 
 def _reciprocal_condition(R):
-    """Return the least singular value by the greatest, columns scaled to norm 1."""
+    """Return the least over the greatest singular value, columns scaled to norm 1."""
     values = np.linalg.svd(equilibrated(R)[0], compute_uv=False)
     return values[-1] / values[0] if (np.abs(R).sum(axis=0) > 0.0).all() else 0.0
 
 
 def _covariance(R):
-    inverse = solve_triangular(np.linalg.qr(R, mode='r'), np.eye(len(R)))
+    inverse = solve_triangular(r_factor(R), np.eye(len(R)))
     return inverse @ inverse.T
 
 

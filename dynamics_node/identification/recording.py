@@ -1,8 +1,8 @@
-"""Recordings of motions: raw as from a driver, and filtered for identification."""
+"""Define recordings of motions: raw from a driver, and filtered for identification."""
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Sequence
 from typing import NamedTuple
 
 import numpy as np
@@ -19,7 +19,7 @@ class Recording(NamedTuple):
 
     Rows are in the order of time, with longer steps where samples are missing. With loops all
     states satisfy the loop constraints, and tau is that of loop_equations.py: see
-    `loop_recording.completed`.
+    `loop_recording.complete_recording`.
     """
 
     joint_names: tuple[str, ...]   # of the columns: the one-axis joints of the robot, in its order
@@ -56,7 +56,7 @@ class RawRecording(NamedTuple):
         return RawRecording(tuple(names), self.time, self.q[:, columns], v, self.tau[:, columns])
 
 
-def raw_recording(joint_names: Iterable[str], time: ArrayLike, q: ArrayLike, tau: ArrayLike,
+def raw_recording(joint_names: Sequence[str], time: ArrayLike, q: ArrayLike, tau: ArrayLike,
                   v: ArrayLike | None = None) -> RawRecording:
     """Return the RawRecording of arrays, after a check of their shapes.
 
@@ -67,16 +67,16 @@ def raw_recording(joint_names: Iterable[str], time: ArrayLike, q: ArrayLike, tau
     twice = sorted({name for name in names if names.count(name) > 1})
     if twice or not names:
         raise DynamicsError(f'joint_names has {twice} twice' if twice else 'joint_names is empty')
-    time = _numbers('time', time)
-    if time.ndim != 1:
-        raise DynamicsError(f'time has shape {time.shape}; expected (N,), one number per sample')
-    arrays = {'q': q, 'tau': tau} if v is None else {'q': q, 'v': v, 'tau': tau}
-    arrays = {name: _numbers(name, value) for name, value in arrays.items()}
+    stamps = _numbers('time', time)
+    if stamps.ndim != 1:
+        raise DynamicsError(f'time has shape {stamps.shape}; expected (N,), one number per sample')
+    given = {'q': q, 'tau': tau} if v is None else {'q': q, 'v': v, 'tau': tau}
+    arrays = {name: _numbers(name, value) for name, value in given.items()}
     for name, value in arrays.items():
-        if value.shape != (time.size, len(names)):
-            raise DynamicsError(f'{name} has shape {value.shape}; expected ({time.size}, '
+        if value.shape != (stamps.size, len(names)):
+            raise DynamicsError(f'{name} has shape {value.shape}; expected ({stamps.size}, '
                                 f'{len(names)}): a row per sample of time, a column per joint')
-    return RawRecording(names, time, arrays['q'], arrays.get('v'), arrays['tau'])
+    return RawRecording(names, stamps, arrays['q'], arrays.get('v'), arrays['tau'])
 
 
 def select_joints(robot: Robot, raw: RawRecording | Recording) -> RawRecording:
@@ -123,7 +123,7 @@ def check_one_axis(robot: Robot) -> None:
                             "needs one-axis joints; read the URDF with base='fixed', or lock them")
 
 
-def _numbers(name, value):
+def _numbers(name: str, value: ArrayLike) -> np.ndarray:
     try:
         array = np.asarray(value)
         if array.dtype.kind not in 'fiubO':  # no text, no complex numbers

@@ -166,7 +166,7 @@ def _arranged(robot, recording):
 def checked(robot: Robot, recording: Recording) -> Recording:
     """Return the recording with only the joints of the robot, in its order; or refuse it.
 
-    With loops some joints may be missing, see `loop_recording.completed`.
+    With loops some joints may be missing, see `loop_recording.complete_recording`.
     """
     if not isinstance(recording, Recording):
         raise DynamicsError(f'recording is {type(recording).__name__}; expected a Recording: '

@@ -3,7 +3,7 @@
 It is that of the regressor of base parameters. Rows and columns are scaled independently of the
 motion, so that motions can be compared:
 
-* a row is divided by the effort limit of its joint: small drives measure small torques;
+* a row is divided by the effort limit of its joint: small motors measure small torques;
 * a column is divided by its RMS over random states within the limits. A motion whose columns have
   that RMS and are orthogonal has the condition number 1.
 """
@@ -26,7 +26,7 @@ class ScaledRegressor:
 
     def __init__(self, robot: Robot, limits: ExcitationLimits, bandwidth: float,
                  rng: np.random.Generator, excited: ExcitedTree | None = None):
-        """Compute the scales; bandwidth [rad/s] is about accelerations by velocities."""
+        """Compute the scales; bandwidth [rad/s]: usual ratio of accelerations to velocities."""
         self.robot, self.layout = robot, parameter_layout(robot)
         excited = excited_robot(robot) if excited is None else excited
         self.base = base_parameters(robot, self.layout, loops=excited.loops)

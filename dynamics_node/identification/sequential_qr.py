@@ -20,6 +20,7 @@ from dynamics_node.identification.decimation import TAPS, decimate, segments
 from dynamics_node.identification.identifiability import BaseParameters
 from dynamics_node.identification.loop_equations import known_values, row_regressor
 from dynamics_node.identification.parameters import joint_columns, payload_parameters
+from dynamics_node.identification.r_factor import r_factor
 from dynamics_node.identification.recording import Recording
 from dynamics_node.robot.robot import Robot
 
@@ -64,14 +65,14 @@ def chunk_factors(rows: Sequence[np.ndarray], weigh: Weigh | None = None) -> Tri
     """Return the factors of the rows of one chunk."""
     if weigh is not None:
         rows = [np.sqrt(weigh(k, A))[:, None] * A for k, A in enumerate(rows)]
-    return TriangularFactors(tuple(np.linalg.qr(A, mode='r') for A in rows),
+    return TriangularFactors(tuple(r_factor(A) for A in rows),
                              len(rows[0]) if rows else 0)
 
 
 def merge_factors(first: TriangularFactors, second: TriangularFactors) -> TriangularFactors:
     """Return the factors of both sets of samples: associative and commutative."""
     return TriangularFactors(
-        tuple(np.linalg.qr(np.vstack(pair), mode='r') for pair in zip(first.R, second.R)),
+        tuple(r_factor(np.vstack(pair)) for pair in zip(first.R, second.R)),
         first.samples + second.samples)
 
 

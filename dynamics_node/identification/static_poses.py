@@ -1,4 +1,4 @@
-"""Recordings of static poses: positions and holding torques of a robot at rest."""
+"""Define recordings of static poses: positions and holding torques of a robot at rest."""
 
 from collections.abc import Sequence
 from typing import NamedTuple

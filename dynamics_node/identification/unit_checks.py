@@ -34,7 +34,7 @@ RELEVANT = 0.05                 # of the other part of the torque: a smaller par
 FAR = 3.0                       # times the limits: nearer positions are not judged
 TOO_FAST = 3.0                  # times the velocity limit
 SAMPLES = 5000                  # at most, that are compared
-HALF_STEP = 0.03                # [s] half the time between positions that give a velocity
+HALF_STEP = 0.03                # [s] half the time over which positions are differenced
 
 
 def time_unit(step: float) -> str | None:
@@ -164,7 +164,7 @@ def _check_signs(recording, model):
 
 
 def _check_gravity(recording, gravity, rest):
-    """Refuse torques without gravity: the drive compensates it and reports the rest.
+    """Refuse torques without gravity: the driver compensates it and reports the rest.
 
     tau = s_g gravity + s_d rest + friction of each joint, by least squares.
     """

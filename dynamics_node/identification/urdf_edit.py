@@ -33,7 +33,9 @@ def parsed(raw: bytes) -> Element:
     """Return the root Element of a URDF in bytes."""
     skipped = len(raw) - len(raw.removeprefix(b'\xef\xbb\xbf').lstrip())
     parser = expat.ParserCreate('utf-8')
-    root, stack, home = [], [], None
+    root: list[Element] = []
+    stack: list[Element] = []
+    home: str | None = None
 
     def begin(tag, attributes):
         nonlocal home
@@ -68,7 +70,8 @@ class Edits:
     """Changes of a text, applied all at once."""
 
     def __init__(self, raw: bytes):
-        self._raw, self._changes = raw, []
+        self._raw = raw
+        self._changes: list[tuple[int, int, bytes]] = []
 
     def set(self, element: Element, attribute: str, value: str) -> None:
         """Change the value of an attribute; a missing one is added after the others."""
@@ -85,10 +88,12 @@ class Edits:
     def insert(self, parent: Element, text: str) -> None:
         """Insert an element as the first child of a parent, with the same indentation."""
         if parent.closed:
-            name = re.match(rb'<([^\s/>]+)', self._raw[parent.start:]).group(1).decode()
+            tag = self._raw[parent.start + 1:parent.inner]
+            name = re.split(rb'[\s/>]', tag, maxsplit=1)[0].decode()
             self._put(parent.inner - 2, parent.inner, f'>{text}</{name}>')
             return
-        space = re.match(rb'\s*', self._raw[parent.inner:]).group().decode()
+        inside = self._raw[parent.inner:]
+        space = inside[:len(inside) - len(inside.lstrip())].decode()
         self._put(parent.inner, parent.inner, space + text)
 
     def _put(self, start, end, text):

@@ -1,6 +1,6 @@
 """Write identified parameters into the text of a URDF and keep every other byte.
 
-Written are mass, origin xyz and the six inertias of a link, in the existing axes of its <inertial>;
+It writes mass, origin xyz and the six inertias of a link, in the existing axes of its <inertial>;
 damping and friction of joints on request. Links whose values have not changed are not edited.
 
 A body may have several links, fixed to each other or locked. The change of the body is added to
@@ -38,7 +38,7 @@ from dynamics_node.spatial.so3 import from_rpy
 UNCHANGED = 1e-12   # relative: smaller changes are rounding
 SIX = {'ixx': (0, 0), 'ixy': (0, 1), 'ixz': (0, 2), 'iyy': (1, 1), 'iyz': (1, 2), 'izz': (2, 2)}
 
-Text = TypeVar('Text', str, bytes)
+Text = TypeVar('Text', str, bytes, str | bytes)
 
 
 def write_back(urdf: Text, robot: Robot, friction: bool = False) -> Text:
@@ -175,7 +175,7 @@ def _changed_friction(record, model):
         for key, value in values.items():
             if value < 0.0:
                 raise DynamicsError(f"joint '{joint.name}' cannot have less {key} than the joints "
-                                    f'that mimic it have; take the {key} out of them first')
+                                    f'that mimic it have; remove the {key} from them first')
             if abs(value - getattr(mine, key)) > UNCHANGED * value:
                 changed.setdefault(joint.name, {})[key] = (value,)
     return changed

@@ -23,7 +23,7 @@ class Residuals(NamedTuple):
 
     @property
     def gain(self) -> float:
-        """RMS before by RMS after, of all joints on the validation samples."""
+        """RMS before over RMS after, of all joints on the validation samples."""
         before, after = (np.sqrt(np.mean(rms ** 2))
                          for rms in (self.validation_before, self.validation_after))
         return float(before / after) if after > 0.0 else float('inf')

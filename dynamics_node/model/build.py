@@ -164,10 +164,11 @@ def _joint_constants(order, joints, locked_at, follows, armature, friction):
 
 
 def _inertia_scale(bodies, joints):
-    """Return an upper bound of the inertia of each degree of freedom in any configuration, (nv,).
+    """Return the order of magnitude of the largest inertia of each degree of freedom, (nv,).
 
     A pivot far below it is rounding, not inertia. It is the mass of the subtree for translations;
-    for rotations, its inertia with all bodies at their farthest.
+    for rotations, a sum over the bodies of the subtree: trace of the inertia plus m r^2, with the
+    mass m of the body's own subtree and the distance r to the farthest joint in it.
     """
     mass, turn = [0.0] * len(bodies), [0.0] * len(bodies)
     reach = [0.0] * len(bodies)  # greatest distance from a body's origin to joints of its subtree

@@ -1,6 +1,6 @@
 """Compute in the configuration space: neutral and random q, integration and difference.
 
-q is a vector where v = dq/dt; a floating joint has position and quaternion, where it is not.
+v = dq/dt, except for a floating joint, whose q is position and quaternion.
 """
 
 import numpy as np

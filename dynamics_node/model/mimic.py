@@ -44,7 +44,7 @@ def _master(joint, by_name):
                          f'the joints are: {some(by_name)}')
     if by_name[name].kind in ('planar', 'floating'):
         raise ModelError(f"joint '{joint.name}' mimics '{name}', which is {by_name[name].kind}; "
-                         'only a joint of one degree of freedom can lead')
+                         'only a joint of one degree of freedom can be mimicked')
     return by_name[name]
 
 

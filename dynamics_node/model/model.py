@@ -11,7 +11,7 @@ from dynamics_node.model.joints import Joint
 from dynamics_node.spatial.inertia import Inertia
 from dynamics_node.spatial.se3 import Pose
 
-# The parent of a body that is jointed to the fixed root. Lists with one entry per body have the
+# The parent of a body whose joint is on the fixed root. Lists with one entry per body have the
 # world's entry last, so that x[body.parent] is always the parent's.
 WORLD = -1
 
@@ -86,7 +86,7 @@ class Model:
     friction: np.ndarray             # (nv,) Coulomb [N m or N]
     armature: np.ndarray             # (nv,) rotor inertia x gear ratio^2 [kg m^2 or kg]
     friction_speed: float            # speed at which friction is 71 % of its full value
-    inertia_scale: np.ndarray        # (nv,) upper bound of the inertia, see build.py
+    inertia_scale: np.ndarray        # (nv,) order of magnitude of the inertia, see build.py
     links: tuple = ()                # LinkRecords of the URDF, for the report
     warnings: tuple[str, ...] = ()   # of the URDF reader
     payloads: dict[str, Payload] = field(default_factory=dict)  # by name

@@ -45,7 +45,7 @@ def with_payloads(model: Model, loads: Mapping[str, tuple]) -> Model:
 def _checked(model, name, frame, mass, com, inertia):
     """Return (name, Payload) of the arguments of with_payload, checked."""
     if not isinstance(name, str):
-        raise ModelError(f'a payload has a name, got {shown(name)}; expected a string')
+        raise ModelError(f'the name of a payload is {shown(name)}; expected a string')
     name = str.__str__(name)  # a subclass of str may not be hashable
     model.frame(frame)
     where = f"payload '{name}': "
@@ -71,8 +71,8 @@ def _check_tensor(where, tensor):
     if low < -1e-9 * scale:
         raise ModelError(f'{where}inertia must not have a negative principal moment')
     if low + middle < (1.0 - WRITTEN_DIGITS) * high:
-        raise ModelError(f'{where}inertia breaks the triangle inequality, no mass distribution has '
-                         f'it: principal moments {low:.6g}, {middle:.6g}, {high:.6g}')
+        raise ModelError(f'{where}inertia violates the triangle inequality, no mass distribution '
+                         f'has it: principal moments {low:.6g}, {middle:.6g}, {high:.6g}')
 
 
 def _with_carried(model, payloads):

@@ -1,8 +1,8 @@
 """Read a URDF text into records, and refuse invalid values.
 
-urdf_parser_py parses link by link and joint by joint, so that every error names its place. Visuals,
-collisions, meshes, transmissions and simulator tags are removed first, so that faults in them do
-not matter.
+Each link and joint is parsed alone by urdf_parser_py, so that every error names its place. Visuals,
+collisions, meshes, transmissions and simulator tags are removed first, so that errors in them have
+no effect.
 """
 
 import contextlib
@@ -120,7 +120,7 @@ def _check_joint(where, joint):
         if joint.find(end) is None or not joint.find(end).get('link'):
             raise ModelError(f'{where} names no {end} link; expected <{end} link="..."/>')
     for limit in joint.iterfind('limit'):
-        for key in ('effort', 'velocity'):  # urdf_parser_py insists on them; absent is unknown
+        for key in ('effort', 'velocity'):  # urdf_parser_py requires them; absent is unknown
             limit.set(key, limit.get(key, 'nan'))
 
 

@@ -29,7 +29,7 @@ class LinkLine(NamedTuple):
 
 
 class JointLine(NamedTuple):
-    """One moving joint of the report; nan stands for unknown."""
+    """One moving joint of the report; nan means unknown."""
 
     name: str
     kind: str
@@ -72,7 +72,7 @@ class ModelReport(NamedTuple):
     def as_dict(self) -> dict:
         """Return the report as dicts, lists, strings and numbers, for strict JSON.
 
-        Keys are the names of the fields; 'units' has the units. None stands for no limit (lower,
+        Keys are the names of the fields; 'units' has the units. None means no limit (lower,
         upper) or unknown (max_velocity, max_effort).
         """
         return {**_plain(self), 'units': dict(UNITS)}
@@ -139,24 +139,24 @@ def _mass_findings(model):
     if massless and len(massless) == len(model.bodies):
         yield Finding('error', 'robot', f'0 of {len(massless)} moving links have mass: '
                       'every torque of gravity will be zero')
-    meets = _meets_inertia(model)
+    has_inertia = _moves_inertia(model)
     for joint in model.joints:
-        if not meets[joint.v].any():
+        if not has_inertia[joint.v].any():
             yield Finding('error', joint.name, 'moves nothing that has mass or inertia: '
                           'forward dynamics is not defined')
     for body in massless:
         yield Finding('warning', body.name, f"moving link without mass (joint '{body.joint_name}')")
 
 
-def _meets_inertia(model):
+def _moves_inertia(model):
     """Return whether each degree of freedom moves any inertia of its subtree, (nv,)."""
-    meets = model.armature > 0.0
+    moves = model.armature > 0.0
     heavy = [inertia.mass > 0.0 or inertia.tensor.any() for inertia in model.inertias]
     for i in reversed(range(len(model.bodies))):
         body = model.bodies[i]
         if heavy[i]:
-            meets[body.v] = heavy[body.parent] = True
-    return meets
+            moves[body.v] = heavy[body.parent] = True
+    return moves
 
 
 def _inertia_findings(link):
@@ -173,7 +173,7 @@ def _inertia_findings(link):
     elif low <= rounding:
         yield Finding('error', link.name, f'inertia is not positive definite: {shown}')
     elif low + middle < (1.0 - WRITTEN_DIGITS) * high - rounding:
-        yield Finding('error', link.name, 'inertia breaks the triangle inequality, no mass '
+        yield Finding('error', link.name, 'inertia violates the triangle inequality, no mass '
                       f'distribution has it: {shown}')
 
 

@@ -12,13 +12,14 @@ SET_TIME, CLEAR_TIME = 0.005, 0.1  # [s]
 
 
 class ContactFlag:
-    """Contact: a joint's external torque has been beyond its threshold for `set_time`.
+    """Detect contact: a joint's external torque has been beyond its threshold for `set_time`.
 
-    It ends when every joint has been within `hysteresis` times its threshold for `clear_time`.
+    A contact ends when every joint has been within `hysteresis` times its threshold for
+    `clear_time`.
 
     :ivar contact: whether there is one now.
-    :ivar joints: mask of the joints that are beyond their threshold, in contact beyond `hysteresis`
-        times it, (nv,).
+    :ivar joints: mask of the joints beyond their threshold, or, during contact, beyond `hysteresis`
+        times their threshold, (nv,).
     """
 
     def __init__(self, nv: int, thresholds: ArrayLike, hysteresis: float = HYSTERESIS,

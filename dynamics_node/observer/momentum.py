@@ -73,7 +73,7 @@ class MomentumObserver:
         :raise DynamicsError: the robot has loops: their forces would appear as external ones.
         """
         if arguments.check_robot(robot).loops.constraints:
-            raise DynamicsError('the robot has loops: the forces that close them cannot be told '
+            raise DynamicsError('the robot has loops: the forces in them cannot be distinguished '
                                 'from external ones')
         self.meaning = checks.check_kind('meaning', meaning, Meaning)
         self.longest_step = positive('longest_step', longest_step)
@@ -103,8 +103,8 @@ class MomentumObserver:
         now = balance(self.robot, self.meaning, q, v, effort)
         if now.inflow.ndim != 1:
             raise DynamicsError(f'q, v and effort must be one state, got {len(now.inflow)} states')
-        if not (np.abs(now) <= LARGEST).all():  # else r would never be a number again
-            raise DynamicsError('v or effort is beyond all bounds: a momentum or torque is above '
+        if not (np.abs(now) <= LARGEST).all():  # else r would stay nan
+            raise DynamicsError('v or effort is too large: a momentum or torque is above '
                                 f'{LARGEST:g}')
         if type(dt) is not float:
             dt = float(finite('dt', dt, ()))
@@ -119,14 +119,15 @@ def external_torques(robot: Robot, meaning: Meaning, time: ArrayLike, q: ArrayLi
                      effort: ArrayLike, bandwidth: ArrayLike = BANDWIDTH) -> np.ndarray:
     """Return r of a whole recording, (N, nv): the same numbers as MomentumObserver.step.
 
+    Except after long steps: the observer begins a new balance there, this function does not.
+
     :param time: (N,) [s], increasing; q (N, nq), v and effort (N, nv).
     """
     arguments.check_robot(robot)
     checks.check_kind('meaning', meaning, Meaning)
     momentum, inflow = balance(robot, meaning, q, v, effort)
     if not (np.abs(inflow) <= LARGEST).all():
-        raise DynamicsError('v or effort is beyond all bounds: a momentum or torque is above '
-                                f'{LARGEST:g}')
+        raise DynamicsError(f'v or effort is too large: a torque is above {LARGEST:g}')
     if inflow.ndim != 2 or momentum.shape != inflow.shape:
         raise DynamicsError(f'q, v and effort must be batches, (N, n); got one of {inflow.shape}')
     dt = np.diff(finite('time', time, inflow.shape[:1]))[:, None]

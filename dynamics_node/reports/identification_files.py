@@ -13,7 +13,7 @@ from dynamics_node.identification.friction_file import friction_yaml
 from dynamics_node.identification.recording import RawRecording
 from dynamics_node.identification.recording_fit import IdentifiedRecording
 from dynamics_node.identification.robot_fit import Identification
-from dynamics_node.identification.urdf_write_back import write_back
+from dynamics_node.identification.urdf_write_back import Text, write_back
 from dynamics_node.reports.identification_page import identification_report_page
 from dynamics_node.robot.robot import Robot
 
@@ -21,24 +21,24 @@ URDF, FRICTION, RECORDING = 'robot.urdf', 'friction.yaml', 'recording.csv'
 PAGE, NUMBERS = 'report.html', 'report.json'
 
 
-def make_folder(path: str | os.PathLike) -> None:
+def make_folder(path: str | os.PathLike[str]) -> None:
     """Make a folder if it is missing, and check that it is writable, before long work."""
     try:
         os.makedirs(path, exist_ok=True)
-        with tempfile.TemporaryFile(dir=path):
+        with tempfile.TemporaryFile(dir=os.fspath(path)):
             pass
     except (OSError, ValueError, RecursionError) as error:  # a thousand folders in each other
         raise DynamicsError(f"cannot write into '{shortened(str(path), LONGEST_PATH)}': "
                             f'{getattr(error, "strerror", None) or error}') from error
 
 
-def texts_of(urdf: str | bytes, identification: Identification) -> tuple[str | bytes, str]:
+def texts_of(urdf: Text, identification: Identification) -> tuple[Text, str]:
     """Return the texts that a node loads: (URDF, YAML of friction and armature)."""
     return (write_back(urdf, identification.robot),
             friction_yaml(identification.layout, identification.values))
 
 
-def write_identification_files(folder: str | os.PathLike, urdf: str | bytes, robot: Robot,
+def write_identification_files(folder: str | os.PathLike[str], urdf: str | bytes, robot: Robot,
                                raw: RawRecording, identified: IdentifiedRecording,
                                about: Mapping[str, object] | None = None) -> list[str]:
     """Write URDF, friction, recording and report; return their paths.

@@ -194,7 +194,7 @@ def _base_parameters(found):
     base, sigma = found.base, found.base_spread.sigma
     before, units = base.values(found.before), np.array(found.layout.units)[base.kept]
     yield note('The combinations of parameters that efforts depend on: no recording determines '
-               'more. A + stands for further terms, listed below. Dots are identified values with '
+               'more. A + marks further terms, listed below. Dots are identified values with '
                'two standard deviations to each side, from the data alone; hollow dots are the '
                'values before.')
     yield grid(_base_bars(found, before, units))

@@ -78,8 +78,8 @@ def limit_bars(title: str, names: Sequence[str], values: np.ndarray, limits: np.
                       class_='bad' if over else 'soft')]
     bottom = TOP / 4 + len(names) * ROW
     drawn.append(tag('path', d=path([middle] * 2, [0, bottom]), class_='axis'))
-    words = '; '.join(f'{name} {shown(value, 3)}' for name, value in zip(names, values))
-    return picture(2 * WIDTH, bottom, title, words, drawn)
+    description = '; '.join(f'{name} {shown(value, 3)}' for name, value in zip(names, values))
+    return picture(2 * WIDTH, bottom, title, description, drawn)
 
 
 def error_bars(title: str, names: Sequence[str], values: np.ndarray, deviations: np.ndarray,
@@ -140,8 +140,8 @@ def decimated(x: np.ndarray, y: np.ndarray,
     for first, last in zip(edges[:-1], edges[1:]):
         stretch = np.nan_to_num(y[first:last])
         kept |= {first + int(stretch.argmin()), first + int(stretch.argmax())}
-    kept = np.array(sorted(kept))
-    return x[kept], y[kept]
+    indices = np.array(sorted(kept))
+    return x[indices], y[indices]
 
 
 def near(lines: Sequence[Line], limits: Sequence[float]) -> np.ndarray:

@@ -1,4 +1,4 @@
-"""The style sheet of the pages: for screens, light and dark, and for A4 paper."""
+"""Define the style sheet of the pages: for screens, light and dark, and for A4 paper."""
 
 STYLE = """
 :root { color-scheme: light dark;

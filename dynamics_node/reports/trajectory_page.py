@@ -23,7 +23,7 @@ AT_REST = 1e-12  # [rad/s or m/s] greatest speed of a joint that does not move
 
 
 class Demand(NamedTuple):
-    """Loads of the drives along a trajectory, (nv,) each; recovered energy is negative."""
+    """Loads of the motors along a trajectory, (nv,) each; recovered energy is negative."""
 
     torques: TrajectoryTorques
     rms: np.ndarray              # root mean square effort over the time [N m or N]

@@ -1,4 +1,4 @@
-"""Return the units of the entries of v and tau, for revolute and prismatic joints."""
+"""Determine the units of the entries of v and tau, for revolute and prismatic joints."""
 
 from dynamics_node.robot.robot import Robot
 

@@ -239,12 +239,10 @@ class ConstrainedDynamics:
 
         valid, actuated = self._sets.of(None, contacts), self._actuated(passive)
         settings = self._inverse_settings(valid, actuated, choice, weights)
-        settings['actuated'] = [joint.name for joint in self._model.joints
-                                if actuated[joint.v].all()]
 
         def torques(model, q, v, a, preferred, *wrenches):
-            return floating_base_torques(model, q, v, a, valid, preferred=preferred, **settings,
-                                         **dict(zip(('wrenches',), wrenches)))
+            return floating_base_torques(model, q, v, a, valid, actuated, preferred=preferred,
+                                         **settings, **dict(zip(('wrenches',), wrenches)))
         found = self._in_numpy(torques, valid, Distribution, wrenches, q=q, v=v, a=a,
                                preferred=self._or_zero(preferred, 'preferred'))
         return found._replace(supported=found.supported.astype(bool)[()],

@@ -65,7 +65,7 @@ class Robot:
             _task_space=TaskSpace(self, dispatcher, sets))
 
     @classmethod
-    def from_urdf(cls, source: str | os.PathLike, base: str = 'fixed',
+    def from_urdf(cls, source: str | bytes | os.PathLike, base: str = 'fixed',
                   gravity: ArrayLike = (0.0, 0.0, -9.81),
                   locked: Mapping[str, float] | None = None,
                   armature: Mapping[str, float] | None = None, friction: bool = True,

@@ -24,7 +24,7 @@ from dynamics_node.robot.constraint_sets import ConstraintSets
 from dynamics_node.robot.dispatch import Dispatcher
 from dynamics_node.task_space.bounds import DEFAULT_BOUNDS, Bound
 from dynamics_node.task_space.inverse_kinematics import InverseKinematics, inverse_kinematics
-from dynamics_node.task_space.motion import FrameMotion, Tracking
+from dynamics_node.task_space.motion import FrameMotion, Tracking, motion_rows
 from dynamics_node.task_space.setting import setting_of
 from dynamics_node.task_space.target import Target, parts_of
 from dynamics_node.task_space.tasks import AXES, Task
@@ -150,7 +150,7 @@ class TaskSpace:
 
         nv = self._model.nv
         q = arguments.check_single_configuration(self._model, q)
-        levels = [[task.rows(self._model, q) for task in level]
+        levels = [[motion_rows(self._model, q, task) for task in level]
                   for level in task_arguments.check_motions(self._model, tasks)]
         constraints = self._sets.of(None, contacts)
         if constraints:

@@ -7,11 +7,22 @@ from typing import Any
 import numpy as np
 
 from dynamics_node.errors import DynamicsError
+from dynamics_node.kernels.spec import MATRIX, VECTOR, Shape
+from dynamics_node.kernels.table import ALL_KERNELS
 
-MATRICES = ('mass_matrix', 'coriolis_matrix', 'by_position', 'by_velocity', 'by_input',
-            'state_matrix', 'inertia', 'null_space', 'directions')
-FRAME_MATRICES = ('jacobians', 'jacobian_rates')
-ENERGIES = ('kinetic_energy', 'potential_energy')
+# Field of a reply -> shape for one state: that of the kernel where there is one. Sizes: nv degrees
+# of freedom in the reply, nx = 2 nv, frames, m axes of all frames. Any other field: one axis.
+SHAPES: dict[str, Shape] = {
+    **{name: ALL_KERNELS[name].shapes[0] for name in (
+        'mass_matrix', 'coriolis_matrix', 'kinetic_energy', 'potential_energy')},
+    **dict(zip(('by_position', 'by_velocity', 'by_input'),
+               ALL_KERNELS['inverse_dynamics_derivatives'].shapes)),
+    'jacobians': ('frames', *ALL_KERNELS['jacobian'].shapes[0]),
+    'jacobian_rates': ('frames', *ALL_KERNELS['jacobian_rate'].shapes[0]),
+    'state_matrix': ('nx', 'nx'), 'input_matrix': ('nx', 'nv'),
+    'inertia': ('m', 'm'), 'directions': ('m', 'm'), 'jacobian': ('m', 'nv'),
+    'consistent_inverse': ('nv', 'm'), 'null_space': MATRIX,
+}
 
 
 def result_of(response: Any, single: bool = False) -> SimpleNamespace:
@@ -24,11 +35,12 @@ def result_of(response: Any, single: bool = False) -> SimpleNamespace:
         raise DynamicsError(response.message)
     fields = {name: getattr(response, name) for name in response.get_fields_and_field_types()}
     n = fields.get('states')
-    rows = () if n is None or (single and n == 1) else (n,)
-    frames, axes = len(fields.get('frames', ())), len(fields.get('axes', ()))
+    states = () if n is None or (single and n == 1) else (n,)
+    frames = len(fields.get('frames', ()))
+    sizes = {'nv': 1, 'nx': 2, 'frames': frames, 'm': frames * len(fields.get('axes', ()))}
     for name, value in fields.items():
         if hasattr(value, 'typecode'):
-            fields[name] = _in_shape(name, np.array(value), rows, frames, axes)
+            fields[name] = _in_shape(np.array(value), (*states, *SHAPES.get(name, VECTOR)), sizes)
     if 'lost' in fields:
         fields['lost'] = np.array(fields['lost'], dtype=bool)
     if 'errors' in fields:
@@ -36,25 +48,16 @@ def result_of(response: Any, single: bool = False) -> SimpleNamespace:
     return SimpleNamespace(**fields)
 
 
-def _in_shape(name: str, x: np.ndarray, rows: tuple[int, ...], frames: int,
-              axes: int) -> np.ndarray:
-    """Return the entries of a field in the shape of their matrix.
+def _in_shape(x: np.ndarray, shape: Shape, sizes: dict[str, int]) -> np.ndarray:
+    """Return the entries of a field in their shape; nv follows from their number.
 
-    :param rows: (N,) for N states, () for one.
-    :param frames: number of links in the reply.
-    :param axes: number of chosen axes of each link.
+    :param sizes: by name, for nv = 1.
     """
-    if not x.size:
+    if not x.size or len(shape) == 1:
         return x
-    if name in MATRICES:
-        n = math.isqrt(x.size // math.prod(rows))
-        return x.reshape(*rows, n, n)
-    if name == 'input_matrix':  # twice as many rows as columns
-        return x.reshape(*rows, -1, math.isqrt(x.size // math.prod(rows) // 2))
-    if name in FRAME_MATRICES:
-        return x.reshape(frames, 6, -1)
-    if name == 'jacobian':
-        return x.reshape(axes * frames, -1)
-    if name == 'consistent_inverse':
-        return x.reshape(-1, axes * frames)
-    return x.reshape(*rows, -1) if rows and name not in ENERGIES else x
+    lengths = [sizes[n] if isinstance(n, str) else n for n in shape]
+    axes = [k for k, n in enumerate(shape) if n in ('nv', 'nx')]
+    nv = round((x.size / math.prod(lengths)) ** (1 / max(len(axes), 1)))
+    for k in axes:
+        lengths[k] *= nv
+    return x.reshape(lengths)

@@ -1,4 +1,4 @@
-"""Measure the time between calls that bring the time themselves; detect a clock that jumps."""
+"""Measure the time between calls from their `now` argument; detect a clock that jumps."""
 
 import math
 
@@ -6,9 +6,9 @@ from dynamics_node.safety.faults import CLOCK, Fault
 
 
 class Clock:
-    """Turn the `now` of each call into the time since the call before.
+    """Compute the time since the previous call from the `now` of each call.
 
-    After a jump the time goes on from the new value; the jump itself counts as no time.
+    After a jump the time continues from the new value; the jump itself counts as zero seconds.
     """
 
     def __init__(self, max_step: float) -> None:
@@ -21,7 +21,7 @@ class Clock:
 
     def advance(self, now: float) -> tuple[float, Fault | None]:
         """Return (seconds since the last call, None), or (0, a Fault) after a jump."""
-        now = float(now)   # a NumPy scalar would make every later sum one, and slow
+        now = float(now)   # sums with a NumPy scalar are slow
         before, self._now = self._now, now if math.isfinite(now) else None
         if self._now is None:
             return 0.0, Fault(CLOCK, f'the time is {now}')

@@ -1,4 +1,4 @@
-"""Name the kinds of fault, and which of them leave a joint state to trust."""
+"""Name the kinds of fault, and those after which the joint state is still valid."""
 
 from typing import NamedTuple
 
@@ -21,14 +21,14 @@ MODEL_CHANGED = 'model changed'
 OUTSIDE = 'from outside'
 GATE = 'gate'
 
-# After one of these the joint state is still valid, and with it the torque that holds gravity.
+# After one of these the joint state is still valid, and so is the torque that balances gravity.
 STATE_IS_TRUSTED = frozenset(
     {POSITION, VELOCITY, OTHER_PUBLISHER, REFERENCE_STALE, TORQUE_MALFORMED, TORQUE_NOT_FINITE,
      OUTSIDE})
 
 
 class Fault(NamedTuple):
-    """The reason why a torque is refused."""
+    """The reason for refusing a torque."""
 
     kind: str    # one of the above
     text: str    # which joint or value, and by how much

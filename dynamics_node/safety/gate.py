@@ -1,10 +1,10 @@
-"""Release torques that may be published; there is no other producer of one.
+"""Release the torques that may be published: the only producer of them.
 
 The contract, kept by every Release without exception:
 
  1. It is finite, of one entry per degree of freedom, and within the effort limits.
  2. It differs from the one before by no more than the slew limits allow in the time between them;
-    the first after `enable` differs so from the effort that `enable` started from.
+    the first after `enable` is compared with the effort that `enable` started from.
  3. It is computed from a joint state no older than max_state_age, or from earlier releases alone.
  4. Nothing is released before `enable`, nor after a disable or a fault once the ramp to the safe
     torque is done. A fault lasts until `enable`, which is refused as long as its cause lasts.
@@ -13,12 +13,12 @@ The contract, kept by every Release without exception:
 
 The safe torque, `safe_action`: 'gravity' goes to the torque that holds the arm still where it is,
 and leaves it as the last message, so that the arm does not drop. 'zero' goes to zero. 'hold' goes
-to zero too, after a fault only when hold_time has passed. After a fault that leaves no state to
-trust (it is stale, jumped, not finite, ... or the clock jumped) 3. forbids gravity: then 'gravity'
-acts as 'hold'.
+to zero too, but after a fault it first keeps the last torque for hold_time. After a fault that
+makes the joint state invalid (stale, jumped, not finite, ... or the clock jumped) 3. forbids
+gravity: then 'gravity' acts as 'hold'.
 
 The gate has no clock: `now` [s] comes with every call, on the clock that stamps the joint states.
-It is not safe for several threads at once.
+It is not thread-safe.
 """
 
 import math
@@ -65,7 +65,7 @@ class Gate:
         self._apply_limits(limits)
 
     def _apply_limits(self, limits: GateLimits | None) -> None:
-        # None without a model; then the gate is idle, and no method gets as far as using them.
+        # None without a model; then the gate is idle, and no method uses them.
         self._limits: GateLimits = limits   # type: ignore[assignment]
         self._state_checks: StateChecks = (
             StateChecks(limits) if limits else None)   # type: ignore[assignment]
@@ -218,7 +218,7 @@ class Gate:
         return fault
 
     def _proposal_fault(self, now: float, proposal: Proposal) -> Fault | None:
-        """Return the Fault of as much of a proposal as will be used, or None."""
+        """Return the Fault of a proposal, or None; only the parts in use are checked."""
         if self._state is State.FAULT and not self._to_gravity:
             return None
         fault = self._state_checks.state_fault(now, proposal) or publisher_fault(proposal)
@@ -233,10 +233,10 @@ class Gate:
         if self._limits is None or not self._limits.joints.driven.any():
             raise Refused('no model', 'there is no robot model with a joint to drive')
         if self._limits.unknown_effort:
-            raise Refused('limits unknown', 'the effort limit is unknown of '
+            raise Refused('limits unknown', 'the effort limit is unknown: '
                           f"{', '.join(self._limits.unknown_effort)}; give one, or set "
-                          "unknown_effort to 'assume' and assumed_effort to what each of them can "
-                          'bear')
+                          "unknown_effort to 'assume' and assumed_effort to a limit that is safe "
+                          'for each of them')
         if proposal is None:
             raise Refused('no state', 'no joint state has been measured')
         if self.idle:
@@ -280,7 +280,7 @@ class Gate:
         return self._release_slew_limited(torque, limited)
 
     def _enter_fault(self, fault: Fault) -> None:
-        """Latch a fault and ramp out; a later one counts only if it leaves no state to trust."""
+        """Latch a fault and ramp out; a later one counts only if it makes the state invalid."""
         if self._state is State.FAULT and (fault.trusts_state or not self._to_gravity):
             return
         self._refused[fault.kind] += 1
@@ -300,7 +300,7 @@ class Gate:
         self._ramp = TorqueRamp(self._last, self._limits.settings.ramp_out_time, hold)
 
     def _continue_ramp_out(self) -> Release | None:
-        """Release the next torque of the ramp to the safe one, which is the last of all."""
+        """Release the next torque of the ramp; the last one is the safe torque."""
         if self.idle:
             return None
         safe = self._state_checks.gravity if self._to_gravity else self._limits.zero
@@ -322,11 +322,12 @@ class Gate:
     def _release(self, torque: Sequence[float], limited: Limited = ()) -> Release | None:
         """Return the Release of a torque; no other place makes one.
 
-        The check is a second line of defence: no path leads here with more than the limits allow.
+        The check is redundant: every torque that arrives here is within the limits.
         """
         if not all_within(torque, self._limits.effort):
             self._enter_fault(
-                Fault(GATE, f'the gate itself is wrong, it was about to release {list(torque)}'))
+                Fault(GATE, 'internal error of the gate: about to release a torque beyond the '
+                      f'effort limits, {list(torque)}'))
             if self.idle:  # nothing was released yet
                 return None
             torque, limited = self._last, ()

@@ -9,8 +9,8 @@ from dynamics_node.errors import DynamicsError
 from dynamics_node.safety.limits import JointLimits
 from dynamics_node.safety.settings import EXIT_TIME, LARGEST, SafetySettings
 
-LARGEST_SHARE = 0.1    # of the range of a joint that margin and tolerance may have
-LEAST_MARGIN = 1e-9    # of all margins, so that one can divide by them
+LARGEST_SHARE = 0.1    # greatest margin and tolerance, as a share of the range of a joint
+LEAST_MARGIN = 1e-9    # lower bound of every margin, since margins are divisors
 
 
 @dataclass(frozen=True, eq=False)
@@ -23,7 +23,7 @@ class GateLimits:
     joints: JointLimits
     settings: SafetySettings
     unknown_effort: tuple[str, ...]       # actuated joints without an effort limit, none assumed
-    places: tuple[int, ...]               # which entry of q belongs to each of v
+    places: tuple[int, ...]               # for each entry of v, its index in q
     zero: tuple[float, ...]
     effort: tuple[float, ...]             # [N m or N], 0 where no motor acts
     slew: tuple[float, ...]               # [N m/s or N/s]
@@ -90,7 +90,7 @@ def _zones(lower: np.ndarray, upper: np.ndarray, speed: np.ndarray,
 
 
 def _check_slew(limits: JointLimits, effort: np.ndarray, slew: np.ndarray) -> None:
-    """Refuse a slew limit that an exit from one effort limit to the other would exceed."""
+    """Refuse a slew limit too low to go from one effort limit to the other within EXIT_TIME."""
     for name, most, rate in zip(limits.names, effort, slew):
         if 2.0 * most > rate * EXIT_TIME * (1.0 + 1e-9):
             raise DynamicsError(

@@ -1,4 +1,4 @@
-"""Lead a torque to another one in a given time."""
+"""Compute ramps from one torque to another in a given time."""
 
 import math
 from collections.abc import Sequence
@@ -6,27 +6,27 @@ from typing import NamedTuple
 
 
 class TorqueRamp(NamedTuple):
-    """A torque that is kept for a while and then goes to a target, which may move."""
+    """A torque that is first held, then goes linearly to a target, which may change."""
 
     start: Sequence[float]   # nv entries
     duration: float          # [s]
     hold: float = 0.0        # [s] before it
 
     def share(self, elapsed: float) -> float:
-        """Return which part of the ramp is done after that many seconds, 0 to 1."""
+        """Return the completed part of the ramp after `elapsed` seconds, 0 to 1."""
         if elapsed >= self.hold + self.duration:
             return 1.0
         return (elapsed - self.hold) / self.duration if elapsed > self.hold else 0.0
 
     def towards(self, target: Sequence[float], elapsed: float) -> Sequence[float]:
-        """Return the torque after that many seconds, between start and target."""
+        """Return the torque after `elapsed` seconds, between start and target."""
         share = self.share(elapsed)
         if share == 1.0:
             return target  # to the bit
         torque = []
         for a, b in zip(self.start, target):
             x = (1.0 - share) * a + share * b
-            # rounding must not carry it past either end, where a limit may be
+            # rounding must not move it past an end, which may be a limit
             least, most = (a, b) if a < b else (b, a)
             torque.append(most if x > most else least if x < least else x)
         return torque

@@ -29,7 +29,7 @@ class Measured(NamedTuple):
 
 
 class Proposal(NamedTuple):
-    """A wanted torque, and all that decides whether it is released."""
+    """A wanted torque, and the data that decide whether it is released."""
 
     torque: np.ndarray               # wanted, (nv,) [N m or N]
     # The command that holds the joints still where they are, (nv,): the gravity torque, less what

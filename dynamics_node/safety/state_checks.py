@@ -1,4 +1,4 @@
-"""Check a joint state, the gravity torque and the wanted torque: what ends in a fault."""
+"""Check joint state, gravity torque and wanted torque: find the fault of a proposal."""
 
 import math
 
@@ -53,7 +53,7 @@ class StateChecks:
         return limit_effort(self._limits, self._gravity)[0]
 
     def age_fault(self, now: float) -> Fault | None:
-        """Return the Fault of the last valid state having become too old, or None."""
+        """Return the Fault if the last valid state is too old now, or None."""
         return None if self.stamp is None else self._age_fault(now - self.stamp)
 
     def state_fault(self, now: float, proposal: Proposal) -> Fault | None:
@@ -82,7 +82,7 @@ class StateChecks:
             if fault:
                 return fault
         if not all_finite(gravity):
-            return Fault(GRAVITY_NOT_FINITE, f'the torque that holds gravity is {gravity}')
+            return Fault(GRAVITY_NOT_FINITE, f'the torque that balances gravity is {gravity}')
         self.stamp, self._seen, self.near_limits = stamp, now, near
         self.position, self.v, self._gravity = position, v, gravity
         return self._limit_fault() if near else None
@@ -132,7 +132,7 @@ class StateChecks:
             if moved - allowed > worst:
                 worst = moved - allowed
                 fault = Fault(STATE_JUMP, f"joint '{joints.names[k]}' moved by {moved:.6g} in "
-                              f'{passed:.6g} s; at most {allowed:.6g} can be true')
+                              f'{passed:.6g} s; at most {allowed:.6g} is plausible')
         return fault
 
     def _limit_fault(self) -> Fault | None:

@@ -1,7 +1,7 @@
 """Compute rotation vectors without branches, on floats and on symbols.
 
 Only this logarithm can be compiled: its relative error is 4e-15. `so3.log` branches on values, so
-it takes floats only, but is exact to 3e-16 and faster in NumPy (18 us instead of 22 us).
+it takes floats only, but is exact to 4e-16 and faster on them (1 us instead of 22 us).
 """
 
 import numpy as np
@@ -19,7 +19,7 @@ OPPOSITE = 1e-12  # squared cosine of half the angle below which the vectors cou
 
 def _half_angle_over_sine(w):
     if w > 0.999999:
-        s = 1.0 - w * w   # asin(s)/s for sin^2 = s: 1 + s/6 + 3 s^2/40
+        s = 1.0 - w * w   # sin(h)^2; h / sin(h) = 1 + s/6 + 3 s^2/40
         return 1.0 + s / 6.0 + 3.0 * s * s / 40.0
     return np.arccos(w) / np.sqrt(1.0 - w * w)
 

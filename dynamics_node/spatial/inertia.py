@@ -32,7 +32,7 @@ class Inertia(NamedTuple):
                                self.mass * v - so3.cross(self.moment, w)])
 
     def seen_from(self, T: Pose) -> 'Inertia':
-        """Return the inertia in frame A of a body given in frame B, T: {A} -> {B} (eq. 21).
+        """Return the inertia in frame A of a body given in frame B, T the pose of B in A (eq. 21).
 
         Rotate, then shift: with h' = R m c,
         I_A = R I R' - [h'][p] - [p][h'] - m [p][p].
@@ -99,7 +99,7 @@ class BlockInertia(NamedTuple):
         return BlockInertia(self.A.T, self.C.T, self.B.T, self.D.T)
 
     def seen_from(self, T: Pose) -> 'BlockInertia':
-        """Return Ad*_{T^-1} X Ad_{T^-1}: the map in frame A of a map in frame B, T: {A} -> {B}."""
+        """Return Ad*_{T^-1} X Ad_{T^-1}: a map of frame B in frame A, T the pose of B in A."""
         A, B, C, D = (T.R @ block @ T.R.T for block in self)
         P = so3.skew(T.p)
         PD = P @ D

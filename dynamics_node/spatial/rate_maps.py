@@ -4,8 +4,8 @@ velocity = E(chi) chi',   chi' = E(chi)^-1 velocity.
 
 The velocity is that of the position, or the angular velocity of the rotation, in the axes of A (the
 world). The rates of a 'matrix' are nine, row by row. Kinds with more than three parameters obey a
-condition (unit length, orthogonal axes): E is zero on rates that violate it and E^-1 returns none,
-so that E E^-1 = 1 always, and E^-1 E chi' = chi' for rates that satisfy it.
+condition (unit length, orthogonal axes): E is zero on rates that violate it, and E^-1 returns only
+rates that satisfy it. So E E^-1 = 1 always, and E^-1 E chi' = chi' for rates that satisfy it.
 
 Hutter 2017, eq. 2.10-2.17 and 2.82-2.107, with two corrections: E of angle and axis (2.102) lacks
 the factor 1 - n n', without which it holds only for n . n' = 0; the last terms of 2.95 are omega.

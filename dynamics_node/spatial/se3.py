@@ -15,7 +15,7 @@ from dynamics_node.spatial import so3
 
 
 class Pose(NamedTuple):
-    """T = (R, p): {A} -> {B}, the orientation and position of frame B in frame A (eq. 3)."""
+    """The pose T = (R, p) of frame B in frame A, r_A = R r_B + p; {A} -> {B} in eq. 3."""
 
     R: np.ndarray  # (3, 3) columns are the axes of B in A
     p: np.ndarray  # (3,) origin of B in A [m]

@@ -1,5 +1,6 @@
 """Compute with rotations: the group SO(3), its algebra so(3), matrices and quaternions."""
 
+import math
 from collections.abc import Sequence
 
 import numpy as np
@@ -118,9 +119,17 @@ def exp(w: np.ndarray) -> np.ndarray:
 def log(R: np.ndarray) -> np.ndarray:
     """Return the rotation vector [rad] of a rotation matrix, |w| <= pi, for floats.
 
+    Within a quarter turn the sine of the angle is accurate, and plain floats take 1 us instead of
+    the 18 us by the quaternion: the task laws compute this a thousand times a second.
     At |w| = pi both w and -w are valid; one of them is returned. Symbols: `branchless_log`.
     """
-    return quaternion_log(to_quaternion(R))
+    (xx, xy, xz), (yx, yy, yz), (zx, zy, zz) = np.asarray(R, dtype=float).tolist()
+    x, y, z, cosine = (zy - yz) / 2, (xz - zx) / 2, (yx - xy) / 2, (xx + yy + zz - 1.0) / 2
+    if cosine <= 0.0:
+        return quaternion_log(to_quaternion(R))
+    sine = math.sqrt(x * x + y * y + z * z)
+    ratio = math.atan2(sine, cosine) / sine if sine > 0.0 else 1.0
+    return np.array([ratio * x, ratio * y, ratio * z])
 
 
 def exp_jacobian(w: np.ndarray) -> np.ndarray:
@@ -131,7 +140,7 @@ def exp_jacobian(w: np.ndarray) -> np.ndarray:
     t = np.linalg.norm(w)
     if t < SMALL_ANGLE:  # (1 - cos t)/t^2 = 1/2 - t^2/24, (t - sin t)/t^3 = 1/6 - t^2/120
         b, c = 0.5 - t * t / 24.0, 1.0 / 6.0 - t * t / 120.0
-    else:  # 1 - cos t = 2 sin(t/2)^2 avoids cancellation; that of c is negligible beside 1
+    else:  # 1 - cos t = 2 sin(t/2)^2 avoids cancellation; in c it is negligible compared to 1
         b, c = 2.0 * (np.sin(0.5 * t) / t) ** 2, (t - np.sin(t)) / t ** 3
     W = skew(w)
     return np.eye(3) + b * W + c * (W @ W)

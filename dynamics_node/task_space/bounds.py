@@ -52,16 +52,16 @@ class Bound:
             raise DynamicsError(f'a bound is of kind {shown(self.kind)}; expected one of: '
                                 f'{", ".join(KINDS)}')
         if not isinstance(self.level, numbers.Integral) or self.level < 0:
-            self.refuse('level', self.level, '0 for must, or 1, 2, 3 ...')
+            self._refuse('level', self.level, '0 (strict), or 1, 2, 3 ...')
         if self.kind == 'joint_limits' and not (isinstance(self.step, numbers.Real)
                                                 and 0.0 < self.step < math.inf):
-            self.refuse('step', self.step, 'the period of the controller [s]')
+            self._refuse('step', self.step, 'the period of the controller [s]')
         if not isinstance(self.sides, numbers.Integral) or not 3 <= self.sides <= MOST_SIDES:
-            self.refuse('sides', self.sides, f'at least 3, at most {MOST_SIDES}')
+            self._refuse('sides', self.sides, f'at least 3, at most {MOST_SIDES}')
         if self.limit is None and self.kind in ('acceleration', 'joint_limits'):
-            self.refuse('limit', None, 'a positive number, or (nv,)')
+            self._refuse('limit', None, 'a positive number, or (nv,)')
         if not isinstance(self.sizes, dict):
-            self.refuse('sizes', self.sizes, 'a dict {contact: half sizes [m]}')
+            self._refuse('sizes', self.sizes, 'a dict {contact: half sizes [m]}')
         for name in ('limit', 'sizes'):  # copies, since results of them are cached
             object.__setattr__(self, name, self._copy(name))
 
@@ -69,13 +69,13 @@ class Bound:
         try:
             return deepcopy(getattr(self, name))
         except Exception:  # a generator has no copy
-            return self.refuse(name, getattr(self, name), 'numbers')
+            return self._refuse(name, getattr(self, name), 'numbers')
 
-    def refuse(self, what: str, value: object, valid: str) -> NoReturn:
+    def _refuse(self, what: str, value: object, valid: str) -> NoReturn:
         """Raise the DynamicsError that names this bound."""
         raise DynamicsError(f"bound '{self.kind}': {what} is {shown(value)}; expected {valid}")
 
-    def limits(self, nv: int) -> np.ndarray:
+    def _limits(self, nv: int) -> np.ndarray:
         """Return `limit` for every degree of freedom, (nv,)."""
         try:
             limits = np.empty(nv)
@@ -83,7 +83,7 @@ class Bound:
         except Exception:  # an object may raise anything when NumPy reads it
             limits = np.full(nv, math.nan)
         if not (limits > 0.0).all() or (self.kind == 'joint_limits' and np.isinf(limits).any()):
-            self.refuse('limit', self.limit, f'a positive number, or {nv} of them')
+            self._refuse('limit', self.limit, f'a positive number, or {nv} of them')
         return limits
 
 
@@ -124,7 +124,7 @@ def _joint_limits(bound, problem):
 def _torque_limits(bound, setting):
     """Return (names, limits) of the actuated degrees of freedom."""
     names, efforts = _dofs(setting.model)
-    limit = efforts if bound.limit is None else bound.limits(setting.model.nv)
+    limit = efforts if bound.limit is None else bound._limits(setting.model.nv)
     return [f'torque of {names[k]}' for k in setting.actuated], limit[setting.actuated]
 
 
@@ -133,12 +133,12 @@ def _joint_rows(bound, setting):
     """Return (names, rows that select the accelerations, decelerations) of one-axis joints."""
     joints = one_axis_joints(setting.model)
     return ([f'limits of {name}' for name in joints.place], picked(joints.v, setting.size),
-            bound.limits(setting.model.nv)[joints.v])
+            bound._limits(setting.model.nv)[joints.v])
 
 
 @lru_cache(maxsize=256)
 def _acceleration(bound, setting):
-    limit = bound.limits(setting.model.nv)
+    limit = bound._limits(setting.model.nv)
     names, _ = _dofs(setting.model)
     which = [k for joint in setting.model.joints if joint.kind != 'floating'
              for k in range(joint.v.start, joint.v.stop)]
@@ -152,7 +152,7 @@ def _friction(bound, setting):
     known = [contact.name for contact in contacts]
     for name in bound.sizes:
         if name not in known:
-            bound.refuse('sizes', bound.sizes, f'contacts: {", ".join(known) or "none"}')
+            bound._refuse('sizes', bound.sizes, f'contacts: {", ".join(known) or "none"}')
     names, G = [], [np.zeros((0, setting.size))]
     for contact in contacts:
         cone = _cone(contact.kind, contact.axis, contact.friction, bound.sides,
@@ -172,7 +172,7 @@ def _half(bound, constraint):
     size = {'line_contact': 1, 'flat_contact': 2}.get(constraint.kind, 0)
     half = np.ravel(half)
     if half.dtype.kind not in 'fiu' or half.shape != (size,) or not (half > 0.0).all():
-        bound.refuse('sizes', bound.sizes, f"{size} positive numbers for '{constraint.name}'")
+        bound._refuse('sizes', bound.sizes, f"{size} positive numbers for '{constraint.name}'")
     return tuple(map(float, half))
 
 

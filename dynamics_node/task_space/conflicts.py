@@ -20,8 +20,8 @@ class RowGroup(NamedTuple):
 def conflicting(groups: Sequence[RowGroup], A: np.ndarray, b: np.ndarray) -> tuple[str, ...]:
     """Return the names of a minimal set of groups that is infeasible with A x = b.
 
-    Each group in turn is left out, and stays out if the rest is infeasible without it. () where all
-    are feasible; one QP per group.
+    Each group in turn is removed, for good if the others are infeasible without it. The result is
+    () where all groups are feasible together. One QP per group.
 
     :param groups: of RowGroup; later ones are preferred in the result.
     :param A: (p, n), b: (p,) equations that always hold.

@@ -17,7 +17,7 @@ from dynamics_node.task_space.motion import TaskRows
 def joint_velocities(levels: Sequence[Sequence[TaskRows]], n: int,
                      joint_weights: np.ndarray | None = None, preferred: np.ndarray | None = None,
                      damping: float = 0.0) -> np.ndarray:
-    r"""Return v (n,): the least-squares solution of each level within those of the levels before.
+    r"""Return v (n,): the least-squares solution of each level among those of the levels before.
 
     Levels are solved in order by eq. 2.207; tasks of one level are weighted (eq. 2.201-2.202). The
     remaining freedom minimises the distance to `preferred`, zero if None (eq. 2.197).

@@ -13,9 +13,9 @@ from scipy.linalg.lapack import dgeqrf, dorgqr, dtrtri
 
 from dynamics_node.constrained.solve import RANK, rank_of
 
-# Directions with singular values above solve.RANK (a share of the task's norm) are controlled by a
-# task; those below UNFELT are free for lower tasks. Between the two a task cannot control a
-# direction, yet a lower task would disturb it: these directions stay unused.
+# A task controls directions with singular values above solve.RANK (a share of the task's norm);
+# those below UNFELT are free for lower tasks. Directions between the two stay unused: the task
+# cannot control them, but a lower task would disturb it there.
 UNFELT = 1e-12
 
 

@@ -1,7 +1,7 @@
 """Solve inverse kinematics numerically: damped Newton steps with random restarts (float only).
 
-Newton's method from the start; if it fails, from random configurations in batches; if all fail, the
-best of them is refined to a stationary point, and the reason of the failure is determined.
+Newton's method runs from the start; if it fails, from random configurations in batches. If all
+fail, the best is refined to a stationary point, and the reason of the failure is determined.
 """
 
 from collections.abc import Callable, Sequence
@@ -15,8 +15,8 @@ from dynamics_node.model.model import Model
 from dynamics_node.task_space.newton_step import NewtonStep
 from dynamics_node.task_space.target import Target
 
-# Damping factor of newton_step: from 0.01 to 0.1 half (Panda) to 95 % (Kinova) of random poses are
-# solved from a random start, in 8 to 10 steps (median); with 1 it takes 16 to 19 steps.
+# Damping factor of newton_step. With 0.01 to 0.1 a random start solves 50 % (Panda) to 95 %
+# (Kinova) of random poses, in 8 to 10 steps (median); with 1 in 16 to 19 steps.
 CAUTION = 0.03
 MOST_STEPS = 40    # from one configuration
 LOOK_EVERY = 8     # steps between progress checks
@@ -29,7 +29,7 @@ CREEPING = 1e-6    # stationary if the cost has not fallen by this share between
 NUDGE = 0.05       # perturbation that tests whether a stationary point is a minimum [rad, m]
 LOWER = 0.99       # not a minimum if a perturbed cost falls below this share
 ROUNDS = 3         # greatest number of stationary points tried
-BOUNDLESS = 1e10   # stands for no limit
+BOUNDLESS = 1e10   # value of an absent limit
 SPAN = np.pi       # range about the start of random configurations of unlimited joints [rad]
 REASONS = ('solved', 'limits', 'singular', 'out of reach', 'iterations')
 

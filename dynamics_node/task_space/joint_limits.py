@@ -6,23 +6,25 @@ position and velocity bounds in discrete-time acceleration/torque control'.
 
 import numpy as np
 
-NEVER = 1e-12  # least distance to a limit that is divided by [rad or m]
-FAR = 1e12     # stands for no limit [rad or m]
+NEVER = 1e-12  # smallest distance to a limit that is used as a divisor [rad or m]
+FAR = 1e12     # distance to an absent limit [rad or m]
 
 
 def acceleration_limits(q: np.ndarray, v: np.ndarray, lower: np.ndarray, upper: np.ndarray,
                         max_velocity: np.ndarray, max_acceleration: np.ndarray,
                         step: float) -> tuple[np.ndarray, np.ndarray]:
-    r"""Return (least, most), (n,) each: least <= most in every state.
+    r"""Return the lower and upper bound of the acceleration, (n,) each.
 
     With d = upper - q and A = max_acceleration, the upper bound is the least of
 
-    2 (d - v step) / step^2    or, if it reverses within the step, -v^2 / (2 d): not beyond the
-    limit during the step; the a of  (v + a step)^2 = 2 A (d - v step - a step^2 / 2): it can brake
-    in time afterwards;  (max_velocity - v) / step;  and A. The lower bound is the mirror image.
+    * 2 (d - v step) / step^2,  or -v^2 / (2 d) if v reverses within the step: no position during
+      the step is beyond the limit;
+    * the a of  (v + a step)^2 = 2 A (d - v step - a step^2 / 2): it can brake in time afterwards;
+    * (max_velocity - v) / step;
+    * A.
 
-    A joint beyond its limits, or too fast to stop, brakes with A; where both bounds contradict each
-    other, both are their mean.
+    The lower bound is the mirror image. A joint beyond its limits, or too fast to stop, brakes with
+    A. Bounds that contradict each other are both replaced by their mean.
 
     :param max_velocity: (n,), inf for none; max_acceleration: (n,) finite; step: [s].
     """

@@ -39,13 +39,6 @@ class FrameMotion:
         object.__setattr__(self, 'wanted', wanted)
         positive('weight', self.weight)
 
-    def rows(self, model: Model, q: np.ndarray) -> TaskRows:
-        """Return (J (m, nv), w (m,), weights (m,))."""
-        pose, J = pose_and_jacobian(model, q, self.frame)
-        parts = {'linear': pose.R @ J[:3], 'angular': pose.R @ J[3:]}
-        J = np.concatenate([parts[name] for name in self.wanted])
-        return J, np.concatenate([*self.wanted.values()]), np.full(len(J), float(self.weight))
-
 
 @dataclass(frozen=True, eq=False)
 class Tracking:
@@ -73,14 +66,25 @@ class Tracking:
         for name in ('position_gain', 'rotation_gain'):
             at_least_zero(name, getattr(self, name))
 
-    def rows(self, model: Model, q: np.ndarray) -> TaskRows:
-        """Return (J (m, nv), w (m,), weights (m,)), in axes of the frame; two rows for an axis."""
-        pose, J = pose_and_jacobian(model, q, self.frame)
-        found = []
-        for part in self.target.parts:
-            error, rows, axes = error_and_rows(pose, J, part.kind, np.array(part.numbers))
-            velocity, gain = ((self.linear, self.position_gain) if part.kind == 'position'
-                              else (self.angular, self.rotation_gain))
-            found.append((rows, axes @ (pose.R.T @ np.asarray(velocity)) + gain * error,
-                          np.full(len(rows), part.weight)))
-        return tuple(np.concatenate(parts) for parts in zip(*found))
+
+def motion_rows(model: Model, q: np.ndarray, task: FrameMotion | Tracking) -> TaskRows:
+    """Return (J (m, nv), w (m,), weights (m,)); of a Tracking in axes of its frame."""
+    pose, J = pose_and_jacobian(model, q, task.frame)
+    return _tracking(pose, J, task) if isinstance(task, Tracking) else _motion(pose, J, task)
+
+
+def _motion(pose, J, task):
+    parts = {'linear': pose.R @ J[:3], 'angular': pose.R @ J[3:]}
+    J = np.concatenate([parts[name] for name in task.wanted])
+    return J, np.concatenate([*task.wanted.values()]), np.full(len(J), float(task.weight))
+
+
+def _tracking(pose, J, task):
+    found = []
+    for part in task.target.parts:  # the direction of an axis has two rows
+        error, rows, axes = error_and_rows(pose, J, part.kind, np.array(part.numbers))
+        velocity, gain = ((task.linear, task.position_gain) if part.kind == 'position'
+                          else (task.angular, task.rotation_gain))
+        found.append((rows, axes @ (pose.R.T @ np.asarray(velocity)) + gain * error,
+                      np.full(len(rows), part.weight)))
+    return tuple(np.concatenate(parts) for parts in zip(*found))

@@ -23,7 +23,7 @@ from dynamics_node.spatial.solve import factor, solve_factored
 # Numbers in `goal` of each kind: a position; a rotation matrix row by row; an axis in the frame,
 # one normal to it, and the direction in the world. Then the weight and 1 / tolerance^2.
 SIZES = {'position': 3 + 2, 'orientation': 9 + 2, 'axis': 9 + 2}
-# Least lambda as a share of the trace of A A', well above its rounding.
+# Least lambda as a share of 1 + trace A A', well above its rounding.
 LEAST_DAMPING = 1e-12
 LONGEST = 2.0          # length that long steps are limited to, smoothly [rad or m]
 
@@ -47,12 +47,12 @@ def newton_step(model: Model, q: np.ndarray, goal: np.ndarray, limits: np.ndarra
                 caution: np.ndarray, parts: Sequence[tuple[str, str]]) -> NewtonStep:
     r"""Return the NewtonStep from q.
 
-    dq = A' (A A' + lambda 1)^-1 e,   lambda = caution |e|^2 + LEAST_DAMPING trace A A',
+    dq = A' (A A' + lambda 1)^-1 e,   lambda = caution |e|^2 + LEAST_DAMPING (1 + trace A A'),
 
     with the weighted errors e (m,) and their Jacobian A (m, nv): Hutter 2017, eq. 2.195, with the
     damping of Sugihara 2011, which vanishes with the error, so that convergence is quadratic. A
-    joint at a limit that the gradient A' e would push further is left out (Bertsekas 1982); a joint
-    that would exceed its limit stops there.
+    joint at a limit with a gradient A' e beyond it is left out (Bertsekas 1982); a joint that would
+    exceed its limit stops there.
 
     :param limits: lower and upper limits of q, (2 nq,), finite; ignored for floating joints.
     :param caution: (1,) of the order of 1; larger values shorten steps at large errors.

@@ -18,7 +18,7 @@ EQUALITY = 5          # DAQP's `sense` of a row that is always active
 UNLIMITED = 1e30      # DAQP's infinity
 # Primal tolerance of a row of unit length. A feasible set of a single point is still found.
 TOLERANCE = 1e-10
-TOUCHING = 1e-7       # of a second try, for sets that meet in a point up to rounding
+TOUCHING = 1e-7       # of the second attempt, for sets that meet in one point up to rounding
 ACCURATE = 1e-6       # of the KKT conditions, relative to the size of their terms
 INFEASIBLE = -1       # DAQP's exit flag
 CONTRADICTION = -6    # the same, of the equalities alone

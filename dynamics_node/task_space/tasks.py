@@ -48,8 +48,8 @@ class Task:
     'frame': position is (x, y, z, qx, qy, qz, qw), the others (6,), linear first.
     'center_of_mass': (3,) each.
     'posture': one number for each of the one-axis `joints`; all of them if empty.
-    'force': `value` on the robot at a contact, in its rows; no contact means all, no value zero.
-    'torque': `value` (nv,), read at actuated joints; no value means zero: least torque.
+    'force': `value` on the robot at a contact, in its rows; contact '' means all, value () zero.
+    'torque': `value` (nv,), read at actuated joints; () means zero: least torque.
 
     Without position the stiffness is not used. Without velocity or acceleration these are zero.
     """
@@ -73,17 +73,17 @@ class Task:
         if not isinstance(self.name, str) or not self.name:
             raise DynamicsError(f'a task needs a name, got {shown(self.name)}')
         if not isinstance(self.kind, str) or self.kind not in list(FIELDS):
-            self.refuse('kind', f'is {shown(self.kind)}', f'one of: {", ".join(FIELDS)}')
+            self._refuse('kind', f'is {shown(self.kind)}', f'one of: {", ".join(FIELDS)}')
         self._keep('kind', str(self.kind))
         for field in fields(self)[4:]:
             value = getattr(self, field.name)
             is_default = value is field.default or (
                 type(value) is type(field.default) and value == field.default)
             if field.name not in FIELDS[self.kind] and not is_default:
-                self.refuse(field.name, f'is given, but a task of kind {self.kind} has none',
+                self._refuse(field.name, f'is given, but a task of kind {self.kind} has none',
                             f'only: {", ".join(FIELDS[self.kind])}')
         if not isinstance(self.level, numbers.Integral) or self.level < 0:
-            self.refuse('level', f'is {shown(self.level)}', '0 for must, or 1, 2, 3 ...')
+            self._refuse('level', f'is {shown(self.level)}', '0 (strict), or 1, 2, 3 ...')
         for name in ('weight', 'stiffness'):
             self._keep(name, self._number(name))
         damping = self.damping
@@ -94,25 +94,25 @@ class Task:
             self._keep(name, self._vector(name))
         for name in ('frame', 'contact'):
             if not isinstance(getattr(self, name), str):
-                self.refuse(name, f'is {shown(getattr(self, name))}', 'a name')
+                self._refuse(name, f'is {shown(getattr(self, name))}', 'a name')
         for name in ('axes', 'joints'):
             self._keep(name, self._names(name))
         self._check_axes()
         if self.kind == 'frame':
             self._check_pose()
 
-    def refuse(self, field: str, what: str, valid: str) -> NoReturn:
+    def _refuse(self, field: str, what: str, valid: str) -> NoReturn:
         """Raise the DynamicsError that names this task."""
         raise DynamicsError(f"task '{self.name}': {field} {what}; expected {valid}")
 
-    def sized(self, name: str, size: int) -> np.ndarray:
+    def _sized(self, name: str, size: int) -> np.ndarray:
         """Return a vector field, (size,), zeros where it is not given."""
         value = getattr(self, name)
         if value.shape == (size,):
             return value
         if not len(value):
             return np.zeros(size)
-        return self.refuse(name, f'has {len(value)} numbers', f'{size}, or none')
+        return self._refuse(name, f'has {len(value)} numbers', f'{size}, or none')
 
     @cached_property
     def rotation(self) -> np.ndarray:
@@ -126,7 +126,7 @@ class Task:
         value = getattr(self, name)
         if (not isinstance(value, numbers.Real) or isinstance(value, bool)
                 or not 0.0 <= value <= LARGEST):
-            self.refuse(name, f'is {shown(value)}', 'a number that is not negative')
+            self._refuse(name, f'is {shown(value)}', 'a number that is not negative')
         return float(value)
 
     def _vector(self, name):
@@ -136,33 +136,33 @@ class Task:
         except Exception:  # an object may raise anything when NumPy reads it
             value = None
         if value is None or value.ndim != 1 or not np.isfinite(value).all():
-            self.refuse(name, f'is {shown(getattr(self, name))}', 'a row of finite numbers')
+            self._refuse(name, f'is {shown(getattr(self, name))}', 'a row of finite numbers')
         value.flags.writeable = False
         return value
 
     def _names(self, name):
         value = getattr(self, name)
         if not isinstance(value, (tuple, list)) or not all(isinstance(x, str) for x in value):
-            self.refuse(name, f'is {shown(value)}', 'a list of names')
+            self._refuse(name, f'is {shown(value)}', 'a list of names')
         return tuple(value)
 
     def _check_axes(self):
         valid = AXES if self.kind == 'frame' else AXES[:3]
         for axis in self.axes:
             if axis not in valid:
-                self.refuse('axes', f'has {shown(axis)}', f'some of: {", ".join(valid)}')
+                self._refuse('axes', f'has {shown(axis)}', f'some of: {", ".join(valid)}')
         if len(set(self.axes)) < len(self.axes):
-            self.refuse('axes', f'is {self.axes}', 'each axis once')
+            self._refuse('axes', f'is {self.axes}', 'each axis once')
 
     def _check_pose(self):
         if not self.frame:
-            self.refuse('frame', 'is missing', 'the name of a link')
+            self._refuse('frame', 'is missing', 'the name of a link')
         if not len(self.position):
             return
-        quaternion = self.sized('position', 7)[3:]
+        quaternion = self._sized('position', 7)[3:]
         norm = np.linalg.norm(quaternion)
         if not abs(norm - 1.0) <= UNIT_QUATERNION:
-            self.refuse('position', f'has a quaternion of norm {norm:.6g}', 'x y z w of norm 1')
+            self._refuse('position', f'has a quaternion of norm {norm:.6g}', 'x y z w of norm 1')
         self._keep('position', np.concatenate([self.position[:3], quaternion / norm]))
         self.position.flags.writeable = False
 
@@ -203,14 +203,14 @@ def _frame(task, problem):
 
 def _center_of_mass(task, problem):
     motion = problem.robot.center_of_mass_motion(problem.q, problem.v)
-    error = task.sized('position', 3) - motion.position if len(task.position) else None
+    error = task._sized('position', 3) - motion.position if len(task.position) else None
     b = _wanted(task, error, motion.jacobian @ problem.v) - motion.bias_acceleration
     return _axis_rows(task.axes, AXES[:3], problem, motion.jacobian, b)
 
 
 def _posture(task, problem):
     in_q, in_v, endless, A = _joint_rows(task.joints, problem.setting)
-    error = task.sized('position', len(A)) - problem.q[in_q] if len(task.position) else None
+    error = task._sized('position', len(A)) - problem.q[in_q] if len(task.position) else None
     if error is not None and endless.size:  # continuous joints: the shorter way
         error[endless] -= TURN * np.round(error[endless] / TURN)
     return TaskEquations(A, _wanted(task, error, problem.v[in_v]))
@@ -222,9 +222,9 @@ def _wanted(task, error, velocity):
     if error is not None:
         b += task.stiffness * error
     if len(task.velocity):
-        b += task.damping * task.sized('velocity', len(b))
+        b += task.damping * task._sized('velocity', len(b))
     if len(task.acceleration):
-        b += task.sized('acceleration', len(b))
+        b += task._sized('acceleration', len(b))
     return b
 
 
@@ -240,16 +240,16 @@ def _axis_rows(some, axes, problem, J, b):
 
 def _force(task, problem):
     if task.contact and task.contact not in problem.setting.force_slices:
-        task.refuse('contact', f"is '{task.contact}'",
+        task._refuse('contact', f"is '{task.contact}'",
                     f'one of: {", ".join(problem.setting.force_slices) or "none"}')
     A = _force_rows(task.contact, problem.setting)
-    return TaskEquations(A, task.sized('value', len(A)))
+    return TaskEquations(A, task._sized('value', len(A)))
 
 
 def _torque(task, problem):
     b = -problem.torque_at_rest
     if len(task.value):
-        b += task.sized('value', len(problem.v))[problem.setting.actuated]
+        b += task._sized('value', len(problem.v))[problem.setting.actuated]
     return TaskEquations(problem.torque, b)
 
 

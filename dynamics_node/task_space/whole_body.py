@@ -42,7 +42,7 @@ class WholeBody(NamedTuple):
 class WholeBodyProblem(NamedTuple):
     """A robot in a state with its constraints: the input of tasks and bounds."""
 
-    robot: object               # a Robot (that room is above this one)
+    robot: object               # a Robot; its package imports this one
     q: np.ndarray               # (nq,)
     v: np.ndarray               # (nv,)
     setting: Setting
@@ -53,7 +53,7 @@ class WholeBodyProblem(NamedTuple):
 
 def whole_body(robot: object, q: np.ndarray, v: np.ndarray, tasks: Sequence[Task], setting: Setting,
                bounds: Sequence[Bound], wrenches: Mapping[str, ArrayLike] | None = None,
-               stabilisation: Sequence[float] | None = None) -> WholeBody:
+               stabilisation: Sequence[float] | np.ndarray | None = None) -> WholeBody:
     r"""Return the WholeBody of a state.
 
     Level 0 holds exactly: the equations of motion, the constraints, and all tasks and bounds of
@@ -131,7 +131,7 @@ def _stacks(bounds, blocks):
 
 
 def _must(problem, tasks, rows, stacks):
-    """Return the Level 0."""
+    """Return the Level of priority 0, the strict one."""
     own = [problem.laws, *(row for task, row in zip(tasks, rows) if not task.level)]
     return _level(own, stacks.get(0))
 

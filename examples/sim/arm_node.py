@@ -31,10 +31,10 @@ from sensor_msgs.msg import JointState
 from std_msgs.msg import Float64MultiArray, String
 from std_srvs.srv import Trigger
 
+from dynamics_node.checks import named_numbers
 from dynamics_node.example_robots import ARM7
 from dynamics_node.model.urdf_text import urdf_text
 from dynamics_node.ros import convert
-from dynamics_node.ros.parameters.declared import named_numbers
 from dynamics_node.ros.spin import spin
 
 LATCHED = QoSProfile(depth=1, durability=DurabilityPolicy.TRANSIENT_LOCAL,

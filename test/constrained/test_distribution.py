@@ -5,15 +5,16 @@ import pytest
 from support.contact_null_space import support_of
 from support.differences import relative
 from support.real_robots import ROBOTS
-from support.rigid_robots import G, lever, point
+from support.rigid_robots import G, cart_with_loose_body, lever, point
 from support.tolerances import EXACT_MATHS, SOLVED
 
 from dynamics_node import Robot
 from dynamics_node.algorithms.inverse_dynamics import inverse_dynamics
 from dynamics_node.algorithms.wrenches import body_wrenches
+from dynamics_node.constrained.actuation import actuated_dofs
 from dynamics_node.constrained.constraint import Constraint
 from dynamics_node.constrained.contact_forces import contact_forces
-from dynamics_node.constrained.distribution import _actuated_dofs, floating_base_torques
+from dynamics_node.constrained.distribution import floating_base_torques
 from dynamics_node.constrained.rows import rows
 from dynamics_node.errors import DynamicsError
 
@@ -170,17 +171,29 @@ def test_a_fixed_base_shares_with_its_contact_too():
     assert answers['weighted'].force == pytest.approx([0, 0, load * 0.5 / 1.25])
 
 
-def test_motors_may_be_named():
+def test_joints_may_be_passive():
     """A passive lever rests on the ground whatever is asked."""
     robot, contact = lever(), [point('tip', (0.5, 0.0, 0.0), 'lever')]
     rest = np.zeros(1)
-    found = floating_base_torques(robot.model, rest, rest, rest, contact, actuated=(),
+    found = floating_base_torques(robot.model, rest, rest, rest, contact, actuated=[False],
                                   choice='least_force')
     assert found.tau == 0.0
     assert found.supported
-    assert not _actuated_dofs(robot.model, ()).any()
-    with pytest.raises(DynamicsError, match="no joint 'elbow'; the robot has: hinge"):
-        floating_base_torques(robot.model, rest, rest, rest, contact, actuated=('elbow',))
+
+
+def test_a_floating_joint_inside_the_tree_is_not_actuated():
+    """As everywhere: it has no motor. Only a contact can support its body, the rail its cart."""
+    robot = cart_with_loose_body()
+    assert actuated_dofs(robot.model).tolist() == [True] + [False] * 6
+    q, rest = robot.neutral(), np.zeros(7)
+    loose = robot.floating_base_torques(q, rest, rest, [])
+    assert not loose.supported
+    assert np.abs(loose.tau[1:]).max() == 0.0
+    assert loose.unsupported[3] == pytest.approx(3.0 * G)
+    ground = [Constraint('ground', 'flat_contact', 'loose')]
+    found = floating_base_torques(robot.model, q, rest, rest, ground)
+    assert found.supported
+    assert found.force == pytest.approx([0.0, 0.0, 3.0 * G, 0.0, 0.0, 0.0], abs=1e-9)
 
 
 def test_unique_refuses_to_choose(stance):

@@ -100,11 +100,11 @@ def test_there_may_be_none(empty):
     ('constraints: 3', 'constraints is 3; expected a list'),
     ('constraints: {a: 1}', 'expected a list'),
     ('constraints: [3]', 'constraint number 1 is 3'),
-    ('constraints: []\nconstraint: []', "no 'constraint' beside the constraints; expected: "
+    ('constraints: []\nconstraint: []', "unknown key 'constraint'; expected: "
      'constraints, passive'),
     ('constraints: []\npassive: [1]', 'passive has 1; expected names'),
-    ('constraints: []\nconstraints: []', "'constraints' is there twice"),
-    ('constraints:\n  - {name: a, name: b}', "'name' is there twice"),
+    ('constraints: []\nconstraints: []', "'constraints' is given twice"),
+    ('constraints:\n  - {name: a, name: b}', "'name' is given twice"),
     ('a: &a {b: 1}\nconstraints: [{<<: *a}]', 'merge keys'),
     ('constraints: [{kind: weld}]', 'number 1 has no name'),
     ('constraints: !!python/object/apply:os.getcwd []', 'no YAML'),
@@ -221,7 +221,7 @@ def test_python_is_refused_what_a_kind_does_not_have():
     ([entry(frame='base_link')], "to is 'world', which 'base_link' is fixed to already"),
     ([entry(), entry()], "two constraints are called 'w'"),
     ([{'name': 'g', 'kind': 'coupling', 'joints': ['joint_1', 'joint_9']}],
-     "'g': joints has 'joint_9', which is no moving joint of its own; expected two of: joint_1"),
+     "'g': joints has 'joint_9', which is unknown, fixed or mimic; expected two of: joint_1"),
 ])
 def test_what_does_not_fit_the_robot_is_refused(model, constraints, words):
     """By name, with the links or joints that there are."""

@@ -168,9 +168,9 @@ def test_a_stamp_far_from_now_is_refused(start, message):
 
 
 @pytest.mark.parametrize('twist, acceleration, message', [
-    ([0.2, 0.2, 0, 0, 0, 0], NONE, r'twist.linear is 0.283, .* 0.25 m/s \(task_max_speed\)'),
-    ([0, 0, 0, 0, 1.1, 0], NONE, r'twist.angular is 1.1, .* at most 1 rad/s \(task_max_turn\)'),
-    (NONE, [0, 0, 3.0, 0, 0, 0], 'twist.linear is 0.3, with the acceleration')])
+    ([0.2, 0.2, 0, 0, 0, 0], NONE, r'twist.linear reaches 0.283 .* 0.25 m/s \(task_max_speed\)'),
+    ([0, 0, 0, 0, 1.1, 0], NONE, r'twist.angular reaches 1.1 .* at most 1 rad/s \(task_max_turn\)'),
+    (NONE, [0, 0, 3.0, 0, 0, 0], 'twist.linear reaches 0.3 before the timeout')])
 def test_one_that_is_too_fast_is_refused(twist, acceleration, message):
     with pytest.raises(DynamicsError, match=message):
         held().replaced_by(reference(np.eye(4), twist, acceleration), 0.0, 0.0, np.eye(4))

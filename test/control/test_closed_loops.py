@@ -17,6 +17,8 @@ PERIOD = 2e-3  # [s] of the loop; torques are held over it
 DRIFT = 1e-6   # [rad or m] of a mechanism at rest for a second: what the torques are off by
 CLOSED = (30.0, 30.0)  # [1/s] of Baumgarte: the plant's own loops stay closed
 
+pytestmark = pytest.mark.usefixtures('kernels')   # simulated seconds: several times faster
+
 
 @functools.cache
 def mechanism(name, **options):
@@ -221,5 +223,5 @@ def test_loops_that_measurements_leave_open_are_refused():
 def test_a_floating_base_with_loops_has_no_torque():
     """Motors inside the mechanism do not hold it in the world."""
     robot = mechanism('four_bar', base='floating')
-    with pytest.raises(DynamicsError, match='floating_base can move while the motors stand still'):
+    with pytest.raises(DynamicsError, match='floating_base can move while the motors are at rest'):
         Controller(robot).torque(robot.neutral())

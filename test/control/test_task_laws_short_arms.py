@@ -24,6 +24,8 @@ ARMS = {2: (['joint_1', 'joint_3', 'joint_5', 'joint_6', 'joint_7'], [1, 3, 4, 5
         6: (['joint_3'], [])}
 TOOL = 'tool0'
 
+pytestmark = pytest.mark.usefixtures('kernels')   # simulated seconds: several times faster
+
 
 class ShortArm:
     """The bundled arm with some joints locked, without friction and speed limits."""
@@ -31,7 +33,7 @@ class ShortArm:
     def __init__(self, axes):
         locked, free = ARMS[axes]
         self.robot = Robot.from_urdf(ARM7, locked={name: POSE[name] for name in locked},
-                                     friction=False, compile=False)
+                                     friction=False)
         self.q = np.array([POSE[name] for name in self.robot.joint_names])
         self.free = np.isin(np.arange(6), free)
 

@@ -64,7 +64,7 @@ def test_its_fields_exist():
     action = (ROOT / 'action' / 'Identify.action').read_text()
     service = (ROOT / 'srv' / 'IdentifyPayload.srv').read_text()
     shipped = (ROOT / 'config' / 'dynamics_node.yaml').read_text()
-    for field in ('duration', 'output', 'apply', 'message', 'gain', 'told'):
+    for field in ('duration', 'output', 'apply', 'message', 'gain', 'determined'):
         assert re.search(rf'^\S+ {field}\b', action, flags=re.M), field
     for question in ('motion', 'unloaded', 'pose', 'poses'):
         assert f'* `{question}`' in PAGE or f'`{question}` fits' in PAGE

@@ -25,11 +25,11 @@ def test_editors_see_the_names_that_are_imported_lazily(package):
     """The imports under TYPE_CHECKING, __all__ and the table of modules agree."""
     tree = ast.parse(Path(package.__file__).read_text())
     seen = {(node.module, alias.name) for node in ast.walk(tree)
-            if isinstance(node, ast.ImportFrom) and node.module.startswith('dynamics_node')
+            if isinstance(node, ast.ImportFrom) and node.module.startswith(package.__name__)
             for alias in node.names}
     assert seen == {(f'{package.__name__}.{module}', name)
-                    for name, module in package._MODULE_OF.items()}
-    assert sorted(package.__all__) == sorted(package._MODULE_OF)
+                    for module, names in package._MODULES.items() for name in names}
+    assert sorted(package.__all__) == sorted(name for _, name in seen)
 
 
 def test_an_unknown_name_is_an_attribute_error():
@@ -43,4 +43,5 @@ def test_the_tables_of_contents_import_nothing_heavy():
             'import dynamics_node.identification, dynamics_node.reports\n'
             'print(*set(sys.modules) - before)')
     new = subprocess.run([sys.executable, '-c', code], check=True, capture_output=True, text=True)
-    assert set(new.stdout.split()) == {'dynamics_node.identification', 'dynamics_node.reports'}
+    assert set(new.stdout.split()) == {'dynamics_node.identification', 'dynamics_node.lazy_names',
+                                       'dynamics_node.reports'}

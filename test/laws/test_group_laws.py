@@ -52,6 +52,14 @@ def test_log_undoes_exp(w):
         np.testing.assert_allclose(se3.log(se3.exp(V)), V, atol=1e-9)
 
 
+@pytest.mark.parametrize('angle', [0.0, 1e-300, 1e-9, 1e-3, 1.0, 1.57, np.pi / 2, 1.58, 3.0])
+def test_log_is_the_same_by_sine_and_by_quaternion(angle):
+    """On both sides of the quarter turn, where the way to compute it changes."""
+    R = so3.exp(angle * np.array([0.48, -0.6, 0.64]))
+    by_quaternion = so3.quaternion_log(so3.to_quaternion(R))
+    np.testing.assert_allclose(so3.log(R), by_quaternion, rtol=1e-14, atol=0.0)
+
+
 @pytest.mark.parametrize('angle', np.geomspace(1e-12, 1.0, 60))
 def test_small_angles_keep_all_digits(angle):
     """On both sides of the border of the series: the last digit, not the last but three."""

@@ -332,7 +332,7 @@ REFUSED = {
                 'batches must be of one size; q has 2, v has 3 rows'),
     'one state': (lambda r: r.constraint_report([Q], V), 'q must be one state, (3,)'),
     'broken': (lambda r: r.constrained_inverse_dynamics(Q + 0.1, V, V),
-               'the position breaks constraint row'),
+               'the position violates constraint row'),
     'under-actuated': (lambda r: r.constrained_inverse_dynamics(
         Q, V, V, passive=r.joint_names), 'under-actuated'),
     'loops': (lambda r: r.with_loops('nowhere.yaml'), "loops: cannot read 'nowhere.yaml'"),
@@ -354,7 +354,7 @@ def test_a_batch_says_which_state_is_wrong(four_bar):
     """The first that fails."""
     q, v, a, _ = states(four_bar, 3)
     q[1] += 0.1
-    with pytest.raises(DynamicsError, match='state 1 of the batch: the position breaks'):
+    with pytest.raises(DynamicsError, match='state 1 of the batch: the position violates'):
         four_bar.constrained_inverse_dynamics(q, v, a)
 
 

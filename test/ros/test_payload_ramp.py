@@ -168,7 +168,7 @@ def test_loads_that_come_faster_than_they_go_stay_few(ramps, period, frames):
     """Of each frame a bounded number, however many calls there are; all end in time."""
     def change(k, now):
         ramps.set('load', BOX._replace(frame=f'frame {k % frames}', mass=1.0 + k % 7), 1.0, now)
-    for now in stream(ramps, round(5.0 / period), period, 1.0, change):
+    for now in stream(ramps, round(2.5 / period), period, 1.0, change):
         assert len(ramps.at(now)) <= 1 + (MANY - 1) * frames
     assert not ramps.settled(now + 0.99)
     assert list(ramps.at(now + 1.0)) == ['load'] and ramps.settled(now + 1.0)

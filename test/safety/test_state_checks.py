@@ -120,7 +120,7 @@ def test_the_last_line(wrong, monkeypatch):
         patch.setattr(gate, 'limit_slew', lambda limits, torque, *_: (torque, []))
         release = bench.gate.step(bench.now + PERIOD, bench.proposal)
     assert np.array_equal(release.effort, last) and bench.state is State.FAULT
-    assert 'the gate itself' in bench.gate.status().reason
+    assert 'internal error of the gate' in bench.gate.status().reason
     assert np.array_equal(bench.comes_to_rest(), np.zeros(3))
 
 

@@ -119,17 +119,16 @@ RECORDS = {
 }
 # Trusted: they are made by the library and handed from one of its parts to another.
 INSIDE = {
-    'Task.refuse', 'Task.sized', 'Bound.refuse', 'Bound.limits', 'FrameMotion.rows',
-    'Tracking.rows', 'Reference',
+    'Reference',
     # A thousand times a second, by the node, with its own clock and records.
     'Gate.enable', 'Gate.disable', 'Gate.step', 'Gate.tick', 'Gate.report_fault',
     'Gate.shutdown_sequence',
 }
 # Functions of the same modules that other parts of the library call, with arguments it has checked.
 HELPERS = {
-    'as_dict', 'balance', 'bare', 'bound_rows', 'changed_links', 'check_one_axis', 'check_reals',
-    'check_times', 'checked', 'demand', 'driver_terms', 'effort_limit', 'frame_of',
-    'friction_to_send', 'gravity_torque', 'motor_names', 'neutral', 'select_joints', 'parts_of',
+    'as_dict', 'balance', 'bare', 'bound_rows', 'changed_links', 'check_one_axis', 'checked',
+    'demand', 'driver_terms', 'effort_limit', 'frame_of', 'friction_to_send', 'gravity_torque',
+    'motion_rows', 'motor_names', 'neutral', 'select_joints', 'parts_of',
     'per_dof', 'rotation_of', 'row_names', 'selection', 'setting', 'size', 'task_rows', 'validate',
     'write_csv', 'write_table',
 }

@@ -40,6 +40,18 @@ def leg_with_massless_foot():
         '<origin xyz="0.4 0 0"/><axis xyz="0 1 0"/></joint></robot>')
 
 
+def cart_with_loose_body():
+    """Return a cart on a rail along x, and a body of 3 kg by a floating joint, not at the root."""
+    link = ('<link name="{}"><inertial><mass value="3"/>'
+            '<inertia ixx="1" iyy="1" izz="1" ixy="0" ixz="0" iyz="0"/></inertial></link>')
+    return Robot.from_urdf(
+        f'<robot name="pair"><link name="base"/>{link.format("cart")}{link.format("loose")}'
+        '<joint name="rail" type="prismatic"><parent link="base"/><child link="cart"/>'
+        '<axis xyz="1 0 0"/><limit lower="-1" upper="1" effort="9" velocity="9"/></joint>'
+        '<joint name="free" type="floating"><parent link="cart"/><child link="loose"/></joint>'
+        '</robot>')
+
+
 def still(height=0.0):
     """Return the configuration of a level body."""
     return np.array([0.0, 0.0, height, 0.0, 0.0, 0.0, 1.0])

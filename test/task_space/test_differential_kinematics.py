@@ -11,6 +11,7 @@ from dynamics_node import Constraint, DynamicsError, FrameMotion, Robot, Target,
 from dynamics_node.example_robots import ARM7
 from dynamics_node.spatial import so3
 from dynamics_node.task_space.differential_kinematics import joint_velocities
+from dynamics_node.task_space.motion import motion_rows
 
 EXACT = 1e-11     # the same by another decomposition
 PRIORITY = 1e-9   # what a lower task may change of a higher one
@@ -158,7 +159,7 @@ def test_an_axis_is_tracked_with_two_rows():
     q = np.array([0.2, 0.5, 0.1])
     task = Tracking(Target('tip', axis=(1.0, 0.0, 0.0), direction=(0.0, 1.0, 0.0)),
                     rotation_gain=2.0)
-    J, w, weights = task.rows(arm.model, q)
+    J, w, weights = motion_rows(arm.model, q, task)
     assert J.shape == (2, 3) and weights.shape == (2,)
     v = arm.joint_velocities(q, task)
     assert v.sum() == pytest.approx(2.0 * (np.pi / 2 - q.sum()))

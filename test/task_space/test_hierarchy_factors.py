@@ -44,4 +44,4 @@ def test_what_is_kept_of_a_bound_cannot_change():
     limit, sizes = [1.0, 2.0], {'foot': [0.1, 0.2]}
     bound = Bound('torque', limit=limit, sizes=sizes)
     limit[0], sizes['foot'][0] = 9.0, 9.0
-    assert (bound.limits(2) == [1.0, 2.0]).all() and bound.sizes == {'foot': [0.1, 0.2]}
+    assert (bound._limits(2) == [1.0, 2.0]).all() and bound.sizes == {'foot': [0.1, 0.2]}

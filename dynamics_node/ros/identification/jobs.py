@@ -47,7 +47,7 @@ class Outcome(NamedTuple):
     before: np.ndarray
     values: np.ndarray
     sigmas: np.ndarray
-    told: np.ndarray
+    determined: np.ndarray
     joint_names: tuple
     rms_before: np.ndarray
     rms_after: np.ndarray
@@ -91,8 +91,7 @@ class IdentifyJob(NamedTuple):
             done = with_drives_of(self.robot, done)
         done = done._replace(prepared=done.prepared._replace(
             warnings=(*warnings, *done.prepared.warnings)))
-        texts: Any = texts_of(self.urdf, done.result)
-        urdf, friction = texts
+        urdf, friction = texts_of(self.urdf, done.result)
         files = write_identification_files(self.output, self.urdf, self.robot, raw,
                                            done) if self.output else []
         found, residuals = done.result, done.result.residuals

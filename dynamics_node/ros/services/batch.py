@@ -4,15 +4,8 @@ from typing import Any
 
 from dynamics_node.ros import convert
 from dynamics_node.ros.node_state import NodeState
-from dynamics_node.ros.services.request_fields import (
-    accelerations,
-    check_reply_size,
-    efforts,
-    entry_of,
-    given_accelerations,
-    rows,
-    wrenches,
-)
+from dynamics_node.ros.services.batch_inputs import DYNAMICS, batch_inputs, fill_dynamics
+from dynamics_node.ros.services.request_fields import check_reply_size, entry_of, rows
 from dynamics_node.ros.services.request_state import RequestState, request_state
 from dynamics_node.ros.services.terms import fill_terms
 from dynamics_node.srv import BatchDynamics
@@ -26,28 +19,10 @@ def batch_dynamics(node_state: NodeState, request: BatchDynamics.Request,
     return state.fill_head(response)
 
 
-def _inverse(state: RequestState, request: Any, response: Any) -> tuple[RequestState, int]:
-    state, n, (a,) = rows(state, acceleration=accelerations(state, request))
-    tau = state.robot.inverse_dynamics(state.q, state.v, a, *wrenches(request))
-    response.effort = convert.floats(state.ordered(tau))
-    return state, n
-
-
-def _forward(state: RequestState, request: Any, response: Any) -> tuple[RequestState, int]:
-    state, tau = efforts(state, request)
-    state, n, (tau,) = rows(state, effort=tau)
-    a = state.robot.forward_dynamics(state.q, state.v, tau, *wrenches(request))
-    response.acceleration = convert.floats(state.ordered(a))
-    return state, n
-
-
-def _hybrid(state: RequestState, request: Any, response: Any) -> tuple[RequestState, int]:
-    given = given_accelerations(state, request)
-    state, tau = efforts(state, request, needed=~given)
-    state, n, (a, tau) = rows(state, acceleration=accelerations(state, request), effort=tau)
-    a, tau = state.robot.hybrid_dynamics(state.q, state.v, a, tau, given, *wrenches(request))
-    response.acceleration = convert.floats(state.ordered(a))
-    response.effort = convert.floats(state.ordered(tau))
+def _dynamics(state: RequestState, request: Any, response: Any) -> tuple[RequestState, int]:
+    quantity = DYNAMICS[request.question]
+    state, n, inputs = batch_inputs(state, request, quantity.kernel)
+    fill_dynamics(state, quantity, inputs, response)
     return state, n
 
 
@@ -60,4 +35,4 @@ def _terms(state: RequestState, request: Any, response: Any) -> tuple[RequestSta
     return state, n
 
 
-QUANTITIES = {'inverse': _inverse, 'forward': _forward, 'hybrid': _hybrid, 'terms': _terms}
+QUANTITIES = {**dict.fromkeys(DYNAMICS, _dynamics), 'terms': _terms}

@@ -67,7 +67,7 @@ def fill_result(result: Identify.Result, outcome: Outcome) -> Identify.Result:
     """Fill an Identify result."""
     result.success = True
     result.parameter_names, result.parameter_units = list(outcome.names), list(outcome.units)
-    result.told = outcome.told.tolist()
+    result.determined = outcome.determined.tolist()
     result.joint_names = list(outcome.joint_names)
     for field in ('before', 'values', 'sigmas', 'rms_before', 'rms_after'):
         setattr(result, field, convert.floats(getattr(outcome, field)))
@@ -145,8 +145,8 @@ def fill_payload(response: IdentifyPayload.Response, found: Any, poses: int,
                  model_id: str) -> IdentifyPayload.Response:
     """Fill an IdentifyPayload response with a PayloadEstimate."""
     response.success, response.poses, response.model_id = True, poses, model_id
-    response.inertia_told = found.inertia is not None
-    tensor = found.inertia if response.inertia_told else np.zeros((3, 3))
+    response.inertia_determined = found.inertia is not None
+    tensor = found.inertia if response.inertia_determined else np.zeros((3, 3))
     response.payload = convert.inertia_message(found._replace(inertia=tensor.tolist()))
     sigma = found.sigma
     response.sigmas = [sigma[name] for name in SIGMAS if name in sigma]

@@ -101,7 +101,7 @@ def test_a_state_that_breaks_the_loops_is_refused_or_projected():
     request = {'question': 'inverse', 'joint_names': ['crank_joint'], 'position': [0.4],
                'velocity': [1.0], 'acceleration': [3.0]}
     message = refused(node_state, 'constrained_dynamics', **request)
-    assert message.startswith("the position breaks constraint row 'tip_")
+    assert message.startswith("the position violates constraint row 'tip_")
     reply = ask(node_state, 'constrained_dynamics', project=True, **request)
     assert (reply.position[0], reply.velocity[0], reply.acceleration[0]) == (0.4, 1.0, 3.0)
     q, v, a = (np.array(x) for x in (reply.position, reply.velocity, reply.acceleration))

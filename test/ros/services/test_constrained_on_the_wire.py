@@ -147,9 +147,9 @@ STATE = {'position': [0.0] * 3, 'velocity': [0.0] * 3}
 @pytest.mark.parametrize(('fields', 'words'), [
     ({'question': 'backward'}, ["'backward'", 'inverse, forward, hybrid']),
     ({'position': [0.0, math.nan, 0.0]}, ['position[1] is nan']),
-    ({'position': [0.1, 0.0, 0.0]}, ['the position breaks constraint row', 'project']),
-    ({'velocity': [1.0, 0.0, 0.0]}, ['the velocity breaks constraint row']),
-    ({'acceleration': [1.0, 0.0, 0.0]}, ['the acceleration breaks constraint row']),
+    ({'position': [0.1, 0.0, 0.0]}, ['the position violates constraint row', 'project']),
+    ({'velocity': [1.0, 0.0, 0.0]}, ['the velocity violates constraint row']),
+    ({'acceleration': [1.0, 0.0, 0.0]}, ['the acceleration violates constraint row']),
     ({'joint_names': ['elbow']}, ["'elbow'", 'crank_joint']),
     ({'constraint_names': ['knee']}, ["'knee'", 'tip_x']),
     ({'constraints_yaml': '- {name: a, kind: weld, frame: nobody}'}, ["'nobody'", 'crank']),

@@ -141,7 +141,7 @@ def test_static_poses_tell_mass_and_centre(held):
     assert reply.payload.m == pytest.approx(LOAD['mass'], rel=MASS)
     com = reply.payload.com
     np.testing.assert_allclose([com.x, com.y, com.z], LOAD['com'], atol=CENTRE)
-    assert not reply.inertia_told
+    assert not reply.inertia_determined
     assert len(reply.sigmas) == 4
     assert node_state.current_robot.payloads == {}
     for _ in range(2):   # again: the one of that name is what is looked for

@@ -110,7 +110,7 @@ def test_a_payload_on_its_way_out_is_not_listed_but_weighs(s):
     ({'xx': math.inf}, "payload 'box': inertia"), ({'xy': math.nan}, "payload 'box': inertia"),
     ({'xx': -0.01}, "payload 'box': inertia must not have a negative principal moment"),
     ({'xy': 0.05}, "payload 'box': inertia must not have a negative principal moment"),
-    ({'zz': 0.08}, "payload 'box': inertia breaks the triangle inequality"),
+    ({'zz': 0.08}, "payload 'box': inertia violates the triangle inequality"),
     ({'time': -0.5}, 'transition_time is -0.5 s; expected zero or more'),
 ])
 def test_a_payload_that_cannot_be_is_refused_and_nothing_changes(s, fields, message):

@@ -56,7 +56,7 @@ def test_a_joint_that_was_never_measured_is_a_refusal(mode):
 
 def test_unknown_effort_limits_are_a_refusal_that_names_them():
     """Unknown is not zero, and not infinite."""
-    with pytest.raises(DynamicsError, match='unknown of shoulder, elbow; give one'):
+    with pytest.raises(DynamicsError, match='unknown: shoulder, elbow; give one'):
         Rig(UNLIMITED).enable()
     Rig(UNLIMITED, effort_limits='shoulder=20 elbow=20').enable()
     Rig(UNLIMITED, {'unknown_effort': 'assume'}).enable()

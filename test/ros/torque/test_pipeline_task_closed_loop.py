@@ -40,7 +40,7 @@ def test_the_arm_draws_and_presses_as_in_the_demo(ros_environment, tmp_path):
 def test_an_arm_of_fewer_axes_draws_too(ros_environment, tmp_path, axes):
     """All bars of the demo but that of the elbow; what such an arm cannot hold is free."""
     from drawing import draw, drawing_bars
-    run = draw(tmp_path, STAR, axes=axes)
+    run = draw(tmp_path, STAR, axes=axes, rate=250.0)
     assert run.q.shape[1] == axes
     assert [bar for bar in drawing_bars(run) if not bar.met] == []
     assert np.ptp(run.tip[run.drawing, :2], axis=0).min() > 0.2

@@ -162,7 +162,7 @@ def test_an_unknown_effort_limit_is_a_refusal_or_assumed(arm):
     """As the policy says; the refusal names the joint."""
     arm.describe(TEXT.replace('effort="80"', 'effort="0"', 1))
     reply = arm.enable()
-    assert not reply.success and 'the effort limit is unknown of joint_3;' in reply.message
+    assert not reply.success and 'the effort limit is unknown: joint_3;' in reply.message
     arm.until_silent()
     assert not arm.heard and arm.set(safety__unknown_effort='assume').successful
     arm.limit = {**EFFORT, 'joint_3': 10.0}

@@ -90,11 +90,11 @@ def test_on_four_feet_the_torque_balances_gravity(launch, tmp_path):
 
 
 REFUSED = {
-    'gravity': "'floating_base' is floating and nothing holds it: no torque of the motors balances "
+    'gravity': "'floating_base' is floating and nothing holds it: no motor torque balances "
                'gravity. List the contacts that carry the robot, its feet for example, as '
                'constraints (parameter constraints',
-    'feedforward': 'the robot has a floating joint. Mode gravity takes no reference',
-    'computed_torque': 'the robot has a floating joint. Mode gravity takes no reference',
+    'feedforward': 'Mode gravity needs no reference',
+    'computed_torque': 'Mode gravity needs no reference',
     'task_space': 'mode task_space is for robots without floating joints',
 }
 
