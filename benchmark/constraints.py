@@ -12,12 +12,12 @@ from dynamics_node.constrained.constraint import Constraint
 from dynamics_node.example_robots import MECHANISMS
 from dynamics_node.kernels.keys import key_of
 
-QUESTION = 'constrained_forward_dynamics'
+QUANTITY = 'constrained_forward_dynamics'
 BATCH = 1024
-STATES = 64   # that are different; the loop over single states goes through them
+STATES = 64   # different ones, in the loop over single states; a batch repeats them
 SPAN = 0.2    # how far the joints are from the neutral configuration [rad or m]
 NAMES = ('stewart', 'solo12')
-BARS = {1: 1.0, BATCH: 10.0}  # what to reach, time(peer) / time(ours)
+BARS = {1: 1.0, BATCH: 10.0}  # least time(peer) / time(ours) to reach
 FEET = [Constraint(f'{leg}_contact', 'point_contact', f'{leg}_FOOT')
         for leg in ('FL', 'FR', 'HL', 'HR')]
 
@@ -36,7 +36,7 @@ def robot_of(name):
             (pin.JointModelFreeFlyer(),))
 
 
-class PinocchioHeld:
+class PinocchioConstraints:
     """Pinocchio's constraintDynamics, initialised once; one step, exact for independent rows."""
 
     def __init__(self, robot, text, base):
@@ -48,17 +48,18 @@ class PinocchioHeld:
         self.order = np.concatenate([np.arange(theirs.idx_v, theirs.idx_v + theirs.nv)
                                      for _, theirs in joints])
         self._joints = joints
-        self.held, self.found = pin.StdVec_RigidConstraintModel(), pin.StdVec_RigidConstraintData()
+        self.constraints = pin.StdVec_RigidConstraintModel()
+        self.found = pin.StdVec_RigidConstraintData()
         for constraint in robot.loops.constraints:
-            self.held.append(pin.RigidConstraintModel(
+            self.constraints.append(pin.RigidConstraintModel(
                 pin.ContactType.CONTACT_3D, self.model,
                 *self._place(constraint.frame, constraint.pose),
                 *self._place(constraint.to, constraint.to_pose), pin.ReferenceFrame.LOCAL))
-            self.found.append(self.held[len(self.held) - 1].createData())
-        pin.initConstraintDynamics(self.model, self.data, self.held, self.found)
+            self.found.append(self.constraints[len(self.constraints) - 1].createData())
+        pin.initConstraintDynamics(self.model, self.data, self.constraints, self.found)
 
     def _place(self, link, pose):
-        """Return (joint, placement) of a closure that is not turned against its link."""
+        """Return (joint, placement) of a closure with the axes of its link."""
         at = pin.SE3(np.eye(3), np.array(pose[:3] or (0.0, 0.0, 0.0)))
         if link == 'world':
             return 0, at
@@ -77,9 +78,9 @@ class PinocchioHeld:
         return rows, there[0], there[1]
 
     def call(self):
-        return Call('constrained(model, data, q, v, x, held, found)',
+        return Call('constrained(model, data, q, v, x, constraints, found)',
                     {'constrained': pin.constraintDynamics, 'model': self.model,
-                     'data': self.data, 'held': self.held, 'found': self.found})
+                     'data': self.data, 'constraints': self.constraints, 'found': self.found})
 
 
 class ConstraintRace:
@@ -88,16 +89,15 @@ class ConstraintRace:
     def __init__(self, name):
         self.name = name
         self.robot, text, base = robot_of(name)
-        held = self.robot.loops.constraints
-        self.robot._dispatcher.compile([key_of(self.robot.model, QUESTION, constraints=held)],
-                                     wait=True)
-        self.peer = PinocchioHeld(self.robot, text, base)
+        key = key_of(self.robot.model, QUANTITY, constraints=self.robot.loops.constraints)
+        self.robot._dispatcher.compile([key], wait=True)
+        self.peer = PinocchioConstraints(self.robot, text, base)
         rng = np.random.default_rng(1)
         rows = [self._state(rng) for _ in range(STATES)]
         self.single = [np.array(part) for part in zip(*rows)]
         self.batch = [np.tile(part, (BATCH // STATES, 1)) for part in self.single]
-        self.robot.constrained_forward_dynamics(*rows[0])  # the first answer binds the kernel
-        self.call = Call('ask(q, v, x)', {'ask': self.robot.constrained_forward_dynamics})
+        self.robot.constrained_forward_dynamics(*rows[0])  # the first call binds the kernel
+        self.call = Call('call(q, v, x)', {'call': self.robot.constrained_forward_dynamics})
 
     def _state(self, rng):
         robot = self.robot
@@ -113,7 +113,8 @@ class ConstraintRace:
         ours = self.robot.constrained_forward_dynamics(*self.single).a
         call = self.peer.call()
         for k, state in enumerate(zip(*self.peer.states(*self.single))):
-            theirs = eval(call.answer, {**call.names, **dict(zip('qvx', state))})[self.peer.order]
+            names = {**call.names, **dict(zip('qvx', state))}
+            theirs = eval(call.expression, names)[self.peer.order]
             error = np.abs(ours[k] - theirs).max() / np.abs(theirs).max()
             if not error <= AGREEMENT:
                 raise AssertionError(f'{self.name}: we and Pinocchio differ by {error:.1e}')
@@ -130,13 +131,13 @@ class ConstraintRace:
         q, v, x = self.batch
         call = self.peer.call()
         runs = {'ours': at_once(self.call, PASSES, q=q, v=v, x=x),
-                'pinocchio': loop('q, v, x in zip(Q, V, X)', call.answer,
+                'pinocchio': loop('q, v, x in zip(Q, V, X)', call.expression,
                                   **dict(zip('QVX', self.peer.states(*self.batch))), **call.names)}
         return self._ratios(BATCH, take_turns(runs, turns, tick),
                             {'ours': PASSES * BATCH, 'pinocchio': BATCH})
 
     def _ratios(self, states, seconds, counts):
-        return ratios_of(self.name, QUESTION, states, seconds, counts, {'pinocchio': BARS[states]})
+        return ratios_of(self.name, QUANTITY, states, seconds, counts, {'pinocchio': BARS[states]})
 
 
 def _rows(arrays):

@@ -1,8 +1,8 @@
 """Call the same quantities in dynamics_node, Pinocchio and MuJoCo.
 
 A `Call` is Python text, so that every engine is timed in the same bare loop with nothing around the
-call. The peers do the least that gives the answer: Pinocchio the one call that its manual names,
-MuJoCo without constraints and only the stages that the answer needs.
+call. The peers do the least that gives the result: Pinocchio the one call that its manual names,
+MuJoCo without constraints and only the stages that the result needs.
 """
 
 from typing import NamedTuple
@@ -22,27 +22,27 @@ THREADS = 2  # of Pinocchio's functions for batches
 
 
 class Call(NamedTuple):
-    """How an engine answers a question about q, v and x, its acceleration or torque."""
+    """How an engine computes a quantity of q, v and x, an acceleration or torque."""
 
-    answer: str        # expression
-    names: dict        # what it refers to, other than the state
-    before: str = ''   # statements
+    expression: str    # the result
+    names: dict        # that it refers to, other than the state
+    before: str = ''   # statements to run first
 
 
 class Ours:
-    """dynamics_node; it takes a state or a whole batch."""
+    """dynamics_node, for a single state or a whole batch."""
 
     def __init__(self, urdf):
         self.robot = Robot.from_urdf(urdf, friction=False)
-        compile_questions(self.robot, ARGUMENTS)
+        compile_kernels(self.robot, ARGUMENTS)
 
     @property
     def joint_names(self):
         return self.robot.joint_names
 
-    def call(self, question):
-        arguments = {**ARGUMENTS, **DERIVATIVES}[question]
-        return Call(f'ask({arguments})', {'ask': getattr(self.robot, question)})
+    def call(self, quantity):
+        arguments = {**ARGUMENTS, **DERIVATIVES}[quantity]
+        return Call(f'call({arguments})', {'call': getattr(self.robot, quantity)})
 
 
 class Pinocchio:
@@ -73,26 +73,26 @@ class Pinocchio:
                 rows[:, first + 1] = np.sin(angle)
         return rows, in_order(v, self.order), in_order(x, self.order)
 
-    def call(self, question):
-        answer, names = self.CALLS[question]
-        return Call(answer, {'model': self.model, 'data': self.data, **names})
+    def call(self, quantity):
+        expression, names = self.CALLS[quantity]
+        return Call(expression, {'model': self.model, 'data': self.data, **names})
 
-    def derivatives(self, question, q, v, x):
-        """Return its three matrices; the third is symmetric, and whole as we return it here."""
-        algorithm = (pin.computeRNEADerivatives if question.startswith('inverse')
+    def derivatives(self, quantity, q, v, x):
+        """Return its three matrices; of the third, which is symmetric, both triangles."""
+        algorithm = (pin.computeRNEADerivatives if quantity.startswith('inverse')
                      else pin.computeABADerivatives)
         dq, dv, last = (np.array(part) for part in algorithm(self.model, self.data, q, v, x))
         return dq, dv, np.triu(last) + np.triu(last, 1).T
 
-    def parallel_call(self, question, q, v, x, out):
+    def parallel_call(self, quantity, q, v, x, out):
         """Return the Call for a whole batch on several threads, or None if there is none.
 
         States are columns here: our rows as Eigen stores them, so nothing is copied.
         """
-        if question not in self.PARALLEL:
+        if quantity not in self.PARALLEL:
             return None
         return Call('parallel(threads, pool, Q, V, X, out)', {
-            'parallel': self.PARALLEL[question], 'threads': THREADS, 'Q': q.T, 'V': v.T, 'X': x.T,
+            'parallel': self.PARALLEL[quantity], 'threads': THREADS, 'Q': q.T, 'V': v.T, 'X': x.T,
             'pool': pin.ModelPool(self.model, THREADS), 'out': out.T})
 
 
@@ -129,24 +129,24 @@ class MuJoCo:
         """Return the states in its order."""
         return tuple(in_order(array, self.order) for array in (q, v, x))
 
-    def call(self, question):
-        answer, before = self.CALLS[question]
-        return Call(answer, self._names, before)
+    def call(self, quantity):
+        expression, before = self.CALLS[quantity]
+        return Call(expression, self._names, before)
 
 
 def in_order(rows, order):
-    """Return our columns where an engine has them."""
+    """Return our columns in the order of an engine."""
     there = np.empty_like(rows)
     there[:, order] = rows
     return there
 
 
-def compile_questions(robot, questions):
-    """Wait for the kernels of these questions only; return {question: operations}."""
-    keys = {question: key_of(robot.model, question) for question in questions}
+def compile_kernels(robot, quantities):
+    """Compile the kernels of these quantities only; return {quantity: operations}."""
+    keys = {quantity: key_of(robot.model, quantity) for quantity in quantities}
     robot._dispatcher.compile(list(keys.values()), wait=True)
-    for question in questions:  # the first answer binds the kernel
-        count = len({**ARGUMENTS, **DERIVATIVES}[question].split(', '))
-        getattr(robot, question)(*np.zeros((count, robot.nv)))
-    return {question: robot._dispatcher.kernels.kernel(key).operations
-            for question, key in keys.items()}
+    for quantity in quantities:  # the first call binds the kernel
+        count = len({**ARGUMENTS, **DERIVATIVES}[quantity].split(', '))
+        getattr(robot, quantity)(*np.zeros((count, robot.nv)))
+    return {quantity: robot._dispatcher.kernels.kernel(key).operations
+            for quantity, key in keys.items()}

@@ -13,27 +13,27 @@ import pinocchio as pin
 
 BUSY = 0.5  # load average
 NOTE = """\
-Pinocchio is the one from PyPI: a generic build for every x86-64, SSE2 without FMA, as apt's is.
-It is what its users get, and so what we are compared with; built for this machine from source it
-would be faster. We compile for the machine we are on."""
+Pinocchio is the wheel from PyPI: a generic build for every x86-64, SSE2 without FMA, as apt's is.
+It is what its users get, so we compare with it; built from source for this machine it would be
+faster. dynamics_node compiles for the machine it runs on."""
 
 
 def machine():
-    """Return {what: which} of the machine, how busy others keep it, and the versions."""
+    """Return {name: value} of the machine, its load and the versions."""
     return {'cpu': _cpu(), 'cores': len(_affinity()), 'load': round(os.getloadavg()[0], 2),
             'python': platform.python_version(),
             **{name: metadata.version(name) for name in ('numpy', 'llvmlite', 'pin', 'mujoco')}}
 
 
 def busy(machine):
-    """Return a warning where others keep the machine busy, or nothing."""
+    """Return a warning if other processes keep the machine busy, or an empty text."""
     return '' if machine['load'] < BUSY else (
-        f"The machine was busy before this began (load {machine['load']:g}): what runs on two "
+        f"The machine was busy before the benchmark (load {machine['load']:g}): code on two "
         'threads looks\nslower than it is.')
 
 
 def pinocchio_build():
-    """Return what Pinocchio's wheel says about itself, and its instructions if objdump is there."""
+    """Return the options of Pinocchio's wheel, and its instruction mix if objdump is there."""
     options = {name: bool(getattr(pin, name)) for name in sorted(dir(pin))
                if re.fullmatch('WITH_(OPENMP|CPPAD|COLLISION|URDFDOM|SDFORMAT)', name)}
     return {'version': pin.__version__, 'options': options,
@@ -64,7 +64,7 @@ def _library():
 
 
 def _instructions(library):
-    """Return how many instructions use which registers, or why that is not known."""
+    """Return the number of instructions by kind of register, or why it is not known."""
     if library is None or shutil.which('objdump') is None:
         return 'no objdump here' if library else 'the library was not found'
     kinds = {'xmm': '%xmm', 'ymm': '%ymm', 'zmm': '%zmm', 'fma': 'vfn?m(add|sub)'}

@@ -2,7 +2,7 @@
 
     python benchmark/identification.py [samples]
 
-The bar: 10^6 samples in under 60 s and 2 GB on two cores. The samples are of a random Fourier
+To reach: 10^6 samples in under 60 s and 2 GB on two cores. The samples are of a random Fourier
 motion; torques are those of the same arm 20 % heavier, with rotors, an offset and white noise.
 """
 

@@ -1,9 +1,9 @@
 """Compare inverse kinematics to the same Newton loop, written with Pinocchio in Python.
 
 Random poses that can be reached, from random starts. Both take the same steps: damping, limits and
-restarts are those of task_space/newton_step.py and inverse_kinematics.py; Pinocchio's restarts come
-one after another, ours side by side. Times are those of single solutions, from the pose as a matrix
-to the configuration; the two take turns.
+restarts are those of task_space/newton_step.py and inverse_kinematics.py. Pinocchio's restarts run
+one after another, ours in a batch. Each time is of one solution, from the pose as a matrix to the
+configuration; the two alternate.
 """
 
 import gc
@@ -25,12 +25,12 @@ from dynamics_node.task_space.target import Target, parts_of
 TIPS = {'panda': 'panda_hand', 'ur5': 'tool0', 'kinova': 'j2s6s200_end_effector'}
 TOLERANCE = 1e-6     # [m and rad]
 RESTARTS = 64
-TURN = 50            # poses; then it is the other's
-SOLVED, FASTER = 99.5, 5.0  # bars: per cent, and times
+TURN = 50            # poses by one, then by the other
+SOLVED, FASTER = 99.5, 5.0  # to reach: per cent solved, ratio of the medians
 
 
 class Bar(NamedTuple):
-    """What was measured, and what it must be at least."""
+    """A measured value, and the least value to reach."""
 
     what: str
     value: float
@@ -94,7 +94,7 @@ class PinocchioLoop:
         return q, False
 
     def free(self, q, gradient):
-        """Return 0 where a joint at its limit is pushed against it, else 1."""
+        """Return 0 where a joint is at its limit and the step goes beyond it, else 1."""
         place = self.one_axis
         blocked = (((q[place] <= self.lower[place]) & (gradient < 0.0))
                    | ((q[place] >= self.upper[place]) & (gradient > 0.0)))
@@ -144,7 +144,7 @@ def measure(name, poses, tick):
 
 
 def is_right(robot, peer, frame, pose, found):
-    """Whether a solution holds: Pinocchio says where the frame is, the limits are kept."""
+    """Return whether a solution is right: the pose by Pinocchio, and within the limits."""
     pin.framesForwardKinematics(peer.model, peer.data, peer.configuration(found.q))
     at = peer.data.oMf[peer.frame]
     near = (np.linalg.norm(at.translation - pose[:3, 3]) <= 1.001 * TOLERANCE

@@ -12,12 +12,12 @@ import matplotlib.pyplot as plt  # noqa: E402
 
 COLOURS = {'pinocchio': '#2a6f97', PARALLEL: '#89c2d9', 'mujoco': '#e9a23b'}
 LABELS = {'pinocchio': 'Pinocchio', PARALLEL: f'Pinocchio, {THREADS} threads', 'mujoco': 'MuJoCo'}
-HEIGHT = 0.28  # of a bar; questions are 1 apart
+HEIGHT = 0.28  # of a bar; quantities are 1 apart
 
 
 def draw(rows, path):
     """Write the PNG: single states on the left, batches on the right."""
-    groups = list(dict.fromkeys((row.robot, row.question) for row in rows))
+    groups = list(dict.fromkeys((row.robot, row.quantity) for row in rows))
     position = _positions(groups)
     size = (13, 2.2 + 0.5 * len(groups))
     figure, sides = plt.subplots(1, 2, figsize=size, sharey=True, layout='constrained')
@@ -27,7 +27,7 @@ def draw(rows, path):
         _side(axes, [row for row in rows if (row.states > 1) is batch], position)
         axes.set_title(title, fontsize=12)
         axes.set_xlabel('time of the peer / time of dynamics_node   (log)')
-    sides[0].set_yticks(list(position.values()), [SHORT[question] for _, question in groups])
+    sides[0].set_yticks(list(position.values()), [SHORT[quantity] for _, quantity in groups])
     sides[0].invert_yaxis()
     for robot in dict.fromkeys(robot for robot, _ in groups):
         mine = [position[group] for group in groups if group[0] == robot]
@@ -37,7 +37,7 @@ def draw(rows, path):
     handles, labels = sides[1].get_legend_handles_labels()
     known = dict(zip(labels, handles))
     figure.legend(known.values(), known.keys(), loc='outside upper center', ncols=4, frameon=False,
-                  title='How many times faster than its peers dynamics_node answers',
+                  title='How many times faster dynamics_node is than its peers',
                   title_fontsize=15, fontsize=11)
     figure.supxlabel('\n' + NOTE, fontsize=9, color='0.35')
     figure.savefig(path, dpi=130, bbox_inches='tight', pad_inches=0.15)
@@ -45,11 +45,11 @@ def draw(rows, path):
 
 
 def _positions(groups):
-    """Return where each question stands, a gap before another robot."""
+    """Return the y position of each quantity, with a gap between robots."""
     found, at, before = {}, 0.0, None
-    for robot, question in groups:
+    for robot, quantity in groups:
         at += 0.0 if before is None else 1.0 if robot == before else 1.5
-        found[robot, question] = at
+        found[robot, quantity] = at
         before = robot
     return found
 
@@ -59,7 +59,7 @@ def _side(axes, rows, position):
     for row in rows:
         mine = [peer for peer in peers if any(
             other.peer == peer and other[:2] == row[:2] for other in rows)]
-        y = position[row.robot, row.question] + HEIGHT * (
+        y = position[row.robot, row.quantity] + HEIGHT * (
             mine.index(row.peer) - (len(mine) - 1) / 2)
         axes.barh(y, row.ratio, height=0.92 * HEIGHT, color=COLOURS[row.peer],
                   label=LABELS[row.peer])

@@ -13,7 +13,7 @@ import numpy as np
 
 
 def resident():
-    """Return the memory of this process [MB]; where /proc is not known, the most it ever had."""
+    """Return the memory of this process [MB]; without /proc, its peak."""
     try:
         pages = int(Path('/proc/self/statm').read_text().split()[1])
         return pages * resource.getpagesize() / 1e6
@@ -22,7 +22,7 @@ def resident():
 
 
 def most():
-    """Return the most memory this process ever had [MB]."""
+    """Return the peak memory of this process [MB]."""
     unit = 1.0 if sys.platform == 'darwin' else 1024.0
     return resource.getrusage(resource.RUSAGE_SELF).ru_maxrss * unit / 1e6
 
@@ -35,11 +35,11 @@ def main(what, text):
     start, start_cpu = perf_counter(), process_time()
     robot = Robot.from_urdf(text)
     if what == 'first':
-        answer = robot.inverse_dynamics(*np.ones((3, robot.nv)))
-        assert np.isfinite(answer).all()
+        tau = robot.inverse_dynamics(*np.ones((3, robot.nv)))
+        assert np.isfinite(tau).all()
     elif what == 'compile':
         robot.compile(wait=True)
-    else:  # those of derivatives alone
+    else:  # only the kernels of derivatives
         from dynamics_node.kernels.keys import all_keys
         plain = all_keys(robot.model)
         robot._dispatcher.compile([key for key in all_keys(robot.model, derivatives=True)

@@ -18,7 +18,7 @@ class Progress:
         self._before, self._weight, self._label, self._drawn = 0.0, 0.0, '', 0.0
 
     def stage(self, label, weight):
-        """Begin a stage; the one before is done."""
+        """Begin a stage; the previous one is done."""
         self._before += self._weight
         self._label, self._weight = label, weight
         if self._live:
@@ -27,7 +27,7 @@ class Progress:
             print(f'benchmark: {label}', file=self._stream, flush=True)
 
     def __call__(self, share):
-        """Say which share of the stage is done."""
+        """Show the share of the stage that is done."""
         if self._live and monotonic() - self._drawn > 0.1:
             self._draw(share)
 

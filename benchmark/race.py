@@ -11,12 +11,12 @@ from timing import at_once, over_rows, over_states, take_turns
 AGREEMENT = 1e-9  # of two engines, relative to the largest number
 SINGLES = 256     # states in the loop over single states
 BATCH = 4096
-# Our batches on end per turn: one would be over in a fiftieth of the peer's time, much of it spent
-# on fetching into the caches what the peer has just driven out.
+# Our batches per turn, one after another: a single one would take a fiftieth of the peer's time,
+# much of it for cache misses, since the peer has just evicted our data.
 PASSES = 8
 PARALLEL = f'pinocchio, {THREADS} threads'
 
-# What to reach, time(peer) / time(ours): {robot: {(question, states, peer): ratio}}.
+# Least time(peer) / time(ours) to reach: {robot: {(quantity, states, peer): ratio}}.
 _ARM = {
     ('inverse_dynamics', 1, 'pinocchio'): 5.0, ('inverse_dynamics', BATCH, 'pinocchio'): 45.0,
     ('forward_dynamics', 1, 'pinocchio'): 7.0, ('forward_dynamics', BATCH, 'pinocchio'): 45.0,
@@ -31,14 +31,14 @@ class Ratio(NamedTuple):
     """How one peer compares with us."""
 
     robot: str
-    question: str
+    quantity: str
     states: int      # 1, or those of a batch
     peer: str
     ours: float      # ns per state, the fastest turn
     theirs: float
     ratio: float     # theirs / ours
     typical: float   # median over the turns of theirs / ours
-    bar: float       # to reach; None where none is set
+    bar: float       # least ratio to reach; None where there is none
 
     @property
     def met(self):
@@ -47,7 +47,7 @@ class Ratio(NamedTuple):
     @property
     def what(self):
         states = 'one state' if self.states == 1 else f'{self.states} states'
-        return (f'{self.robot}: {self.question.replace("_", " ")}, {states}, against {self.peer} '
+        return (f'{self.robot}: {self.quantity.replace("_", " ")}, {states}, against {self.peer} '
                 f'(typically {self.typical:.1f})')
 
     @property
@@ -60,7 +60,7 @@ class Ratio(NamedTuple):
 
 
 class Race:
-    """The engines with one robot, and the states at which they are asked."""
+    """The engines with one robot, and the states at which they are compared."""
 
     def __init__(self, name):
         self.name = name
@@ -75,64 +75,64 @@ class Race:
 
     def check(self):
         """Raise if two engines disagree about anything that will be timed."""
-        for question in ARGUMENTS:
-            ask = getattr(self.ours.robot, question)
-            arrays = self.batch[:len(ARGUMENTS[question].split(', '))]
-            ours = ask(*arrays)
-            self._compare(question, 'ourselves', ours[:SINGLES],
-                          np.array([ask(*row) for row in zip(*(a[:SINGLES] for a in arrays))]))
-            for peer, (run, out) in self._peer_batches(question).items():
+        for quantity in ARGUMENTS:
+            method = getattr(self.ours.robot, quantity)
+            arrays = self.batch[:len(ARGUMENTS[quantity].split(', '))]
+            ours = method(*arrays)
+            self._compare(quantity, 'ourselves', ours[:SINGLES],
+                          np.array([method(*row) for row in zip(*(a[:SINGLES] for a in arrays))]))
+            for peer, (run, out) in self._peer_batches(quantity).items():
                 run()
                 order = self.peers[peer.split(',')[0]].order
                 there = out[:, order]
-                self._compare(question, peer, ours,
-                              there[:, :, order] if question == 'mass_matrix' else there)
+                self._compare(quantity, peer, ours,
+                              there[:, :, order] if quantity == 'mass_matrix' else there)
 
-    def _compare(self, question, peer, ours, theirs):
+    def _compare(self, quantity, peer, ours, theirs):
         error = np.abs(ours - theirs).max() / np.abs(theirs).max()
         if not error <= AGREEMENT:
-            raise AssertionError(f'{self.name}, {question}: we and {peer} differ by {error:.1e}')
+            raise AssertionError(f'{self.name}, {quantity}: we and {peer} differ by {error:.1e}')
 
-    def one_by_one(self, question, turns, tick):
+    def one_by_one(self, quantity, turns, tick):
         """Return the Ratios of single states."""
-        arguments = ARGUMENTS[question]
-        runs = {'ours': over_states(self.ours.call(question), arguments,
+        arguments = ARGUMENTS[quantity]
+        runs = {'ours': over_states(self.ours.call(quantity), arguments,
                                     states_of(arguments, self.batch))}
         for peer, engine in self.peers.items():
-            runs[peer] = over_states(engine.call(question), arguments,
+            runs[peer] = over_states(engine.call(quantity), arguments,
                                      states_of(arguments, self.batches[peer]))
-        return self._ratios(question, 1, take_turns(runs, turns, tick),
+        return self._ratios(quantity, 1, take_turns(runs, turns, tick),
                             dict.fromkeys(runs, SINGLES))
 
-    def in_batches(self, question, turns, tick):
+    def in_batches(self, quantity, turns, tick):
         """Return the Ratios of a batch: ours in one call on one thread."""
         q, v, x = self.batch
-        runs = {'ours': at_once(self.ours.call(question), PASSES, q=q, v=v, x=x)}
-        runs.update({peer: run for peer, (run, _) in self._peer_batches(question).items()})
-        return self._ratios(question, BATCH, take_turns(runs, turns, tick),
+        runs = {'ours': at_once(self.ours.call(quantity), PASSES, q=q, v=v, x=x)}
+        runs.update({peer: run for peer, (run, _) in self._peer_batches(quantity).items()})
+        return self._ratios(quantity, BATCH, take_turns(runs, turns, tick),
                             {**dict.fromkeys(runs, BATCH), 'ours': PASSES * BATCH})
 
-    def _peer_batches(self, question):
-        """Return {peer: (loop over a batch, where the answers go)}."""
+    def _peer_batches(self, quantity):
+        """Return {peer: (loop over a batch, array of its results)}."""
         nv = self.ours.robot.nv
-        shape = (BATCH, nv, nv) if question == 'mass_matrix' else (BATCH, nv)
+        shape = (BATCH, nv, nv) if quantity == 'mass_matrix' else (BATCH, nv)
         found = {}
         for peer, engine in self.peers.items():
             out = np.empty(shape)
-            found[peer] = over_rows(engine.call(question), ARGUMENTS[question],
+            found[peer] = over_rows(engine.call(quantity), ARGUMENTS[quantity],
                                     self.batches[peer], out), out
         out = np.empty(shape)
-        parallel = self.peers['pinocchio'].parallel_call(question, *self.batches['pinocchio'], out)
+        parallel = self.peers['pinocchio'].parallel_call(quantity, *self.batches['pinocchio'], out)
         if parallel:
             found[PARALLEL] = at_once(parallel), out
         return found
 
-    def _ratios(self, question, states, seconds, counts):
-        bars = {peer: BARS.get(self.name, {}).get((question, states, peer)) for peer in seconds}
-        return ratios_of(self.name, question, states, seconds, counts, bars)
+    def _ratios(self, quantity, states, seconds, counts):
+        bars = {peer: BARS.get(self.name, {}).get((quantity, states, peer)) for peer in seconds}
+        return ratios_of(self.name, quantity, states, seconds, counts, bars)
 
 
-def ratios_of(robot, question, states, seconds, counts, bars):
+def ratios_of(robot, quantity, states, seconds, counts, bars):
     """Return the Ratios from the seconds of every turn.
 
     :param counts: states per turn.
@@ -140,7 +140,7 @@ def ratios_of(robot, question, states, seconds, counts, bars):
     each = {name: [1e9 * turn / counts[name] for turn in turns]
             for name, turns in seconds.items()}
     ours = each.pop('ours')
-    return [Ratio(robot, question, states, peer, min(ours), min(theirs),
+    return [Ratio(robot, quantity, states, peer, min(ours), min(theirs),
                   min(theirs) / min(ours), median(b / a for a, b in zip(ours, theirs)), bars[peer])
             for peer, theirs in each.items()]
 

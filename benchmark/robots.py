@@ -1,6 +1,6 @@
-"""The robots of the benchmark: one URDF text each, the same for every engine.
+"""Read the robots of the benchmark: one URDF text each, the same for every engine.
 
-Fingers are fixed, and friction is cut out: Pinocchio ignores it.
+Fingers are fixed. Friction is removed, since Pinocchio ignores it.
 """
 
 from importlib import metadata
@@ -35,7 +35,7 @@ def urdf(name):
 
 
 def chain(links):
-    """Return the URDF text of a snake: links end to end, their axes alternately crosswise."""
+    """Return the URDF text of a chain of links; each joint axis is normal to the one before."""
     parts = ['<robot name="chain"><link name="link0"/>']
     for k in range(1, links + 1):
         twist = 1.5707963267948966 * (-1) ** k

@@ -1,7 +1,7 @@
-"""Measure service calls, each as a ratio to an empty service, alternating in one run.
+"""Measure the time of service calls relative to an empty service; the two alternate.
 
 python benchmark/ros_calls.py [--calls 2000]    prints JSON; run.py starts it as its own process,
-since ROS wants an environment that the other measurements do not.
+since ROS needs an environment that the other measurements do not.
 """
 
 import argparse
@@ -19,7 +19,7 @@ from pathlib import Path
 
 HERE = Path(__file__).resolve().parent
 os.environ.setdefault('ROS_DOMAIN_ID', '99')
-os.environ.setdefault('ROS_AUTOMATIC_DISCOVERY_RANGE', 'LOCALHOST')  # transports as they come
+os.environ.setdefault('ROS_AUTOMATIC_DISCOVERY_RANGE', 'LOCALHOST')  # the default transports
 
 import numpy as np  # noqa: E402
 import rclpy  # noqa: E402
@@ -55,14 +55,14 @@ def main():
 
 
 def measure(calls):
-    """Return {what: [value, unit, bar]}; each kind takes turns with the empty call alone."""
+    """Return {what: [value, unit, bar]}; each kind alternates with the empty call."""
     with server() as ours, server('--bare') as _:
-        asker = Asker()
-        asker.wait_until_idle(ours)
-        kinds = asker.kinds()
+        caller = Caller()
+        caller.wait_until_idle(ours)
+        kinds = caller.kinds()
         found, empty = {}, []
         for name, (bar, which) in BARS.items():
-            seconds = take_turns(asker, {'empty': kinds['empty'], name: kinds[name]}, calls)
+            seconds = take_turns(caller, {'empty': kinds['empty'], name: kinds[name]}, calls)
             empty += seconds['empty']
             for percent in which:
                 ratio = (np.percentile(seconds[name], percent)
@@ -70,7 +70,7 @@ def measure(calls):
                 found[f'{name} over an empty call, p{percent}'] = [ratio, 'x', bar]
         found['an empty call, the node with no service but that over ours, p50'] = [
             *found.pop('bare over an empty call, p50')[:2], None]
-        found[f'CPU with joint states at {RATE:g} Hz'] = [100.0 * idle_cpu(asker, ours), '%', 2.0]
+        found[f'CPU with joint states at {RATE:g} Hz'] = [100.0 * idle_cpu(caller, ours), '%', 2.0]
     return {'an empty call, p50': [np.percentile(empty, 50) * 1e6, 'us', None],
             'an empty call, p99': [np.percentile(empty, 99) * 1e6, 'us', None], **found}
 
@@ -92,11 +92,11 @@ def server(*arguments, parameters=()):
             process.wait()
 
 
-class Asker:
-    """A client that calls one after another."""
+class Caller:
+    """A client that makes one call at a time."""
 
     def __init__(self):
-        self.node = rclpy.create_node('asker')
+        self.node = rclpy.create_node('caller')
         self._executor = EventsExecutor()
         self._executor.add_node(self.node)
         self._clients = {}
@@ -116,7 +116,7 @@ class Asker:
         return time.perf_counter() - start, response
 
     def wait_until_compiled(self):
-        """Wait until machine code answers."""
+        """Wait until the kernels are ready."""
         report = self.client(srv.ModelReport, '/dynamics_node/model_report')
         deadline = time.monotonic() + PATIENCE
         while not self.call(report, srv.ModelReport.Request())[1].compiled:
@@ -163,11 +163,11 @@ class Asker:
                 'batch_dynamics', srv.BatchDynamics, question='inverse', **many)}
 
 
-def take_turns(asker, kinds, calls, warm_up=200):
+def take_turns(caller, kinds, calls, warm_up=200):
     """Return {name: seconds of each call}; the kinds take turns, call by call.
 
-    So each meets the noise that the other meets; in blocks of 50 the machine drifts between them,
-    and the ratio of two medians with it, by 0.05.
+    So all have the same noise. In blocks of 50 calls the machine drifts between the blocks, and
+    the ratio of two medians by 0.05.
     """
     seconds = {name: [] for name in kinds}
     order, shuffle = list(kinds), random.Random(1).shuffle
@@ -177,7 +177,7 @@ def take_turns(asker, kinds, calls, warm_up=200):
         shuffle(order)
         for name in order:
             client, request = kinds[name]
-            took, response = asker.call(client, request)
+            took, response = caller.call(client, request)
             assert response.success, f'{name}: {response.message}'
             if k >= 0:
                 seconds[name].append(took)
@@ -185,15 +185,15 @@ def take_turns(asker, kinds, calls, warm_up=200):
     return seconds
 
 
-def idle_cpu(asker, process):
-    """Return the share of a core that the node takes when only joint states come."""
-    publisher = asker.node.create_publisher(JointState, '/joint_states', 10)
+def idle_cpu(caller, process):
+    """Return the share of a core that the node uses when it receives only joint states."""
+    publisher = caller.node.create_publisher(JointState, '/joint_states', 10)
     robot = Robot.from_urdf(ARM7, compile=False)
     message = JointState(name=list(robot.joint_names), position=[0.1] * robot.nv,
                          velocity=[0.0] * robot.nv, effort=[0.0] * robot.nv)
     start, before = time.monotonic(), cpu_seconds(process.pid)
     for k in range(int(IDLE_SECONDS * RATE)):
-        message.header.stamp = asker.node.get_clock().now().to_msg()
+        message.header.stamp = caller.node.get_clock().now().to_msg()
         publisher.publish(message)
         time.sleep(max(0.0, start + (k + 1) / RATE - time.monotonic()))
     return (cpu_seconds(process.pid) - before) / (time.monotonic() - start)

@@ -39,15 +39,15 @@ def main():
 
 
 def relay():
-    """Return a node that answers each joint state with a command, written as ours is."""
+    """Return a node that publishes a command for each joint state, as our node does."""
     node = rclpy.create_node('relay')
     publisher = node.create_publisher(Float64MultiArray, '/relay/commands', 1)
     reader, message = JointStateReader(), Float64MultiArray()
 
-    def answer(data):
+    def relay_state(data):
         message.data = array('d', reader.read(data).effort)
         publisher.publish(message)
-    node.create_subscription(JointState, '/relayed_states', answer, STATES, raw=True)
+    node.create_subscription(JointState, '/relayed_states', relay_state, STATES, raw=True)
     return node
 
 

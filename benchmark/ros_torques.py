@@ -13,7 +13,7 @@ import numpy as np
 import rclpy
 from rclpy.experimental import EventsExecutor
 from rclpy.qos import QoSProfile, ReliabilityPolicy
-from ros_calls import PATIENCE, Asker, server
+from ros_calls import PATIENCE, Caller, server
 from sensor_msgs.msg import JointState
 from std_msgs.msg import Float64MultiArray
 from std_srvs.srv import SetBool
@@ -51,17 +51,17 @@ def measure(options, process):
     return {'joint state through a bare relay, p50': [p50['relay'] * 1e6, 'us', None],
             'joint state to torque over the relay, p50': [p50['driven'] / p50['relay'], 'x', 1.3],
             'joint state to torque over the relay, p99': [p99['driven'] / p99['relay'], 'x', 1.3],
-            f'joint states at {RATE:g} Hz for {options.seconds:g} s not answered': [
+            f'joint states at {RATE:g} Hz for {options.seconds:g} s without a command': [
                 missed, '', 1.0]}
 
 
 class Arm:
-    """Plays the robot: sends joint states, hears commands."""
+    """The robot: publishes joint states, receives commands."""
 
     def __init__(self, process):
-        asker = Asker()
-        asker.wait_until_idle(process)
-        self.asker, node = asker, asker.node
+        caller = Caller()
+        caller.wait_until_idle(process)
+        self.caller, node = caller, caller.node
         robot = Robot.from_urdf(ARM7, compile=False)
         self.message = JointState(name=list(robot.joint_names), position=array('d', [0.3] * 7),
                                   velocity=array('d', [0.0] * 7), effort=array('d', [0.0] * 7))
@@ -85,12 +85,12 @@ class Arm:
         self.publishers[name].publish(self.message)
 
     def enable(self):
-        """Enable the node, which needs a joint state that has just come; the relay is there."""
+        """Wait for the relay; enable the node, which needs a recent joint state."""
         deadline = time.monotonic() + PATIENCE
         self.send_until_heard('relay')
         while True:
             self.send('driven')
-            _, response = self.asker.call(self.enabler, SetBool.Request(data=True))
+            _, response = self.caller.call(self.enabler, SetBool.Request(data=True))
             if response.success:
                 break
             assert time.monotonic() < deadline, response.message
@@ -102,7 +102,7 @@ class Arm:
             self.executor.spin_once(timeout_sec=0.05)
 
     def take_turns(self, states, warm_up=200):
-        """Return {name: seconds from sending a state to hearing its command}, in turns."""
+        """Return {name: seconds from a state to its command}; the names alternate."""
         seconds = {name: [] for name in self.heard}
         order, shuffle = list(seconds), random.Random(1).shuffle
         for k in range(-warm_up, states):
@@ -114,16 +114,16 @@ class Arm:
         return seconds
 
     def time(self, name):
-        """Return the seconds from sending a state to hearing its command."""
+        """Return the seconds from publishing a state to receiving its command."""
         before, start = self.heard[name], time.perf_counter()
         self.send(name)
         while self.heard[name] == before:
             self.executor.spin_once(timeout_sec=1.0)
-            assert time.perf_counter() - start < PATIENCE, f'{name} does not answer'
+            assert time.perf_counter() - start < PATIENCE, f'{name}: no command'
         return time.perf_counter() - start
 
     def hold(self, seconds):
-        """Return how many states at 1 kHz were not answered."""
+        """Return how many states at 1 kHz got no command."""
         before, start, n = self.heard['driven'], time.perf_counter(), int(seconds * RATE)
         for k in range(n):
             self.send('driven')

@@ -18,7 +18,7 @@ OUT = Path(__file__).resolve().parent.parent / 'build' / 'benchmark'
 
 
 class Effort(NamedTuple):
-    """How often everything is repeated."""
+    """Number of repetitions of each measurement."""
 
     single: int = 300
     batch: int = 60
@@ -39,8 +39,8 @@ def main(arguments=None):
     options = parse(arguments)
     try:
         options.out.mkdir(parents=True, exist_ok=True)
-        os.environ['DYNAMICS_NODE_THREADS'] = '1'  # ours runs on one thread, whatever theirs do
-        # The kernels of this benchmark are of no use to anyone else.
+        os.environ['DYNAMICS_NODE_THREADS'] = '1'  # ours runs on one thread in all comparisons
+        # Keep the kernels of this benchmark out of the user's cache.
         os.environ.setdefault('DYNAMICS_NODE_CACHE', str(options.out / 'cache'))
         found = measure(options, QUICK if options.quick else Effort())
         report(found, options.out)
@@ -51,9 +51,9 @@ def main(arguments=None):
 
 
 def parse(arguments):
-    parser = argparse.ArgumentParser(description='Race dynamics_node against its peers.')
+    parser = argparse.ArgumentParser(description='Compare dynamics_node with its peers: speed.')
     parser.add_argument('--quick', action='store_true',
-                        help='fewer repetitions: less than a minute, less sure')
+                        help='fewer repetitions: less than a minute, less accurate')
     parser.add_argument('--robots', nargs='+', choices=list(FILES), default=list(FILES),
                         metavar='NAME', help=f'of {", ".join(FILES)}; default: all')
     parser.add_argument('--out', type=Path, default=OUT, help='folder of the results')
@@ -97,14 +97,14 @@ def plan(robots, effort):
 
         slow = 4.0 if name == 'talos' else 1.0
         yield f'{name}: do the engines agree?', slow, None, prepare
-        for question in ARGUMENTS:
-            words = question.replace('_', ' ')
+        for quantity in ARGUMENTS:
+            words = quantity.replace('_', ' ')
             yield (f'{name}: {words}, one state', slow * effort.single / 300, 'ratios',
-                   lambda tick, race=race, question=question:
-                   race[0].one_by_one(question, effort.single, tick))
+                   lambda tick, race=race, quantity=quantity:
+                   race[0].one_by_one(quantity, effort.single, tick))
             yield (f'{name}: {words}, batch', slow * effort.batch / 25, 'ratios',
-                   lambda tick, race=race, question=question:
-                   race[0].in_batches(question, effort.batch, tick))
+                   lambda tick, race=race, quantity=quantity:
+                   race[0].in_batches(quantity, effort.batch, tick))
         derivatives = []  # holds the DerivativeRace once its stage has come
 
         def differentiate(tick, race=race, derivatives=derivatives):
@@ -113,25 +113,26 @@ def plan(robots, effort):
 
         if name in ('panda', 'ur5', 'talos'):
             yield f'{name}: do the derivatives agree?', 5.0 * slow, None, differentiate
-            for question in DERIVATIVES:
-                words = question.replace('_', ' ')
-                for states, turns, ask in (('one state', effort.single // 3, 'one_by_one'),
-                                           ('batch', effort.batch, 'in_batches')):
+            for quantity in DERIVATIVES:
+                words = quantity.replace('_', ' ')
+                for states, turns, method in (('one state', effort.single // 3, 'one_by_one'),
+                                              ('batch', effort.batch, 'in_batches')):
                     yield (f'{name}: {words}, {states}', slow * turns / 20, 'ratios',
-                           lambda tick, race=derivatives, question=question, turns=turns, ask=ask:
-                           getattr(race[0], ask)(question, turns, tick))
+                           lambda tick, race=derivatives, quantity=quantity, turns=turns,
+                           method=method: getattr(race[0], method)(quantity, turns, tick))
     for name in NAMES:
-        held = []  # holds the ConstraintRace once its stage has come
+        race = []  # holds the ConstraintRace once its stage has come
 
-        def hold(tick, name=name, held=held):
-            held.append(ConstraintRace(name))
-            held[0].check()
+        def constrain(tick, name=name, race=race):
+            race.append(ConstraintRace(name))
+            race[0].check()
 
-        yield f'{name}: do the engines agree?', 5.0, None, hold
-        for states, turns, ask in (('one state', effort.single // 3, 'one_by_one'),
-                                   ('batch', effort.batch, 'in_batches')):
+        yield f'{name}: do the engines agree?', 5.0, None, constrain
+        for states, turns, method in (('one state', effort.single // 3, 'one_by_one'),
+                                      ('batch', effort.batch, 'in_batches')):
             yield (f'{name}: constrained forward dynamics, {states}', turns / 20, 'ratios',
-                   lambda tick, held=held, turns=turns, ask=ask: getattr(held[0], ask)(turns, tick))
+                   lambda tick, race=race, turns=turns, method=method:
+                   getattr(race[0], method)(turns, tick))
     for name in (name for name in robots if name in inverse_kinematics.TIPS):
         yield (f'{name}: inverse kinematics', 2.0 + effort.poses / 400, 'solutions',
                lambda tick, name=name: inverse_kinematics.measure(name, effort.poses, tick))
@@ -141,7 +142,7 @@ def plan(robots, effort):
     for links in effort.links:
         yield (f'a chain of {links} links', links / 8, 'points',
                lambda tick, links=links: scaling.measure(links, effort.chain, tick))
-    yield ('7 axes: from URDF to answers', 5.0 * effort.startup, 'costs',
+    yield ('7 axes: from URDF to results', 5.0 * effort.startup, 'costs',
            lambda tick: startup.arm(effort.startup, tick))
     yield ('the node: calls and torques through ROS', 30.0 + effort.ros / 120 + effort.ros_seconds,
            'ros', lambda tick: startup.through_ros(effort.ros, effort.ros_seconds, tick))
@@ -188,4 +189,4 @@ if __name__ == '__main__':
         main()
     except KeyboardInterrupt:
         print('\nbenchmark: stopped', file=sys.stderr, flush=True)
-        os._exit(130)  # at once: an orderly exit would wait for a kernel being compiled
+        os._exit(130)  # at once: sys.exit would wait for the kernel being compiled

@@ -2,7 +2,7 @@
 
 python benchmark/soak.py [--calls 200000]
 
-Exit code 0 only if every good call was answered, every bad one refused, and the memory stayed flat.
+Exit code 0 only if every valid call succeeded, every invalid one failed, and memory did not grow.
 """
 
 import argparse
@@ -16,7 +16,7 @@ import numpy as np
 import rclpy
 from geometry_msgs.msg import WrenchStamped
 from progress import Progress
-from ros_calls import Asker, server
+from ros_calls import Caller, server
 from sensor_msgs.msg import JointState
 from trajectory_msgs.msg import JointTrajectory, JointTrajectoryPoint
 
@@ -25,7 +25,7 @@ from dynamics_node.example_robots import ARM7
 
 WARM_UP = 0.1        # of the calls: caches fill, kernels are loaded
 FLAT = 5.0           # [MB] that memory may grow by after that
-EVERY = 1000         # calls between two looks at the memory
+EVERY = 1000         # calls between two measurements of the memory
 
 
 def main():
@@ -42,17 +42,17 @@ def main():
 
 def soak(process, calls):
     """Return the exit code."""
-    asker = Asker()
-    asker.wait_until_compiled()
-    mix = Mix(asker, random.Random(1))
+    caller = Caller()
+    caller.wait_until_compiled()
+    mix = Mix(caller, random.Random(1))
     progress = Progress(calls)
     progress.stage(f'{calls} mixed calls', calls)
     memory, wrong, start = [], [], time.monotonic()
     for k in range(calls):
         kind, name, request, good = mix.draw()
-        _, response = asker.call(asker.client(kind, f'/dynamics_node/{name}'), request)
+        _, response = caller.call(caller.client(kind, f'/dynamics_node/{name}'), request)
         if response.success != good:
-            wrong.append(f'{name}: {response.message or "a bad request was answered"}')
+            wrong.append(f'{name}: {response.message or "an invalid request succeeded"}')
         if k % EVERY == 0:
             memory.append(megabytes(process.pid))
             progress(k / calls)
@@ -62,8 +62,8 @@ def soak(process, calls):
     progress.clear()
     settled = memory[int(WARM_UP * len(memory)):]
     grown = settled[-1] - settled[0]
-    print(f'{calls} calls in {time.monotonic() - start:.0f} s, {len(wrong)} answered otherwise '
-          f'than expected; memory {memory[0]:.1f} MB at first, {settled[0]:.1f} MB after warm-up, '
+    print(f'{calls} calls in {time.monotonic() - start:.0f} s, {len(wrong)} with a wrong '
+          f'outcome; memory {memory[0]:.1f} MB at first, {settled[0]:.1f} MB after warm-up, '
           f'{settled[-1]:.1f} MB at the end: grown by {grown:.2f} MB (at most {FLAT:g})')
     for line in sorted(set(wrong))[:10]:
         print(f'  {line}')
@@ -71,20 +71,20 @@ def soak(process, calls):
 
 
 class Mix:
-    """Draws requests of all services, one in ten of them bad."""
+    """Draws requests of many services, one in ten of them invalid."""
 
-    def __init__(self, asker, rng):
+    def __init__(self, caller, rng):
         self.rng = rng
         self.robot = Robot.from_urdf(ARM7, compile=False)
         self.names = list(self.robot.joint_names)
-        self.publisher = asker.node.create_publisher(JointState, '/joint_states', 10)
+        self.publisher = caller.node.create_publisher(JointState, '/joint_states', 10)
 
     def numbers(self, n=None):
         n = self.robot.nv if n is None else n
         return array('d', [self.rng.uniform(-1.0, 1.0) for _ in range(n)])
 
     def draw(self):
-        """Return (type, name, request, whether it is good)."""
+        """Return (type, name, request, whether it is valid)."""
         if self.rng.random() < 0.05:
             self.publisher.publish(JointState(name=self.names, position=self.numbers(),
                                               velocity=self.numbers(), effort=self.numbers()))
@@ -92,7 +92,7 @@ class Mix:
         kind, name, request, spoil = self.rng.choice(
             [self.inverse, self.forward, self.hybrid, self.terms, self.kinematics, self.batch,
              self.trajectory, self.payload, self.gravity, self.friction, self.report])()
-        if spoil is None:  # nothing about it could be wrong
+        if spoil is None:  # the request has no fields
             good = True
         if not good:
             spoil(request)

@@ -16,7 +16,7 @@ CALLS, TORQUES = (Path(__file__).with_name(f'ros_{what}.py') for what in ('calls
 
 
 class Cost(NamedTuple):
-    """What was measured, how much of it, how much it may be."""
+    """A measured value, and the bar that it must be below."""
 
     what: str
     value: float
@@ -40,7 +40,7 @@ def arm(repetitions, tick):
         tick((k + 1) / repetitions)
     return [
         Cost('imports besides NumPy', _least(first, 'imports'), 's', None),
-        Cost('7 axes: URDF text to the first answer', _least(first, 'seconds'), 's', 0.2),
+        Cost('7 axes: URDF text to the first result', _least(first, 'seconds'), 's', 0.2),
         Cost('7 axes: all kernels compiled, CPU time', _least(cold, 'cpu'), 's', 10.0),
         Cost('7 axes: all kernels compiled, wall time', _least(cold, 'seconds'), 's', None),
         Cost('7 axes: all kernels from the cache', _least(warm, 'seconds'), 's', 0.3),
@@ -62,7 +62,7 @@ def humanoid(repetitions, tick):
             Cost('TALOS: memory, kernels from the cache', _least(warm, 'megabytes'), 'MB', None),
             Cost('TALOS: derivatives compiled, CPU time', derivatives['cpu'], 's', 60.0),
             Cost('TALOS: derivatives compiled, wall time', derivatives['seconds'], 's', 60.0),
-            Cost('TALOS: most memory while that was done', derivatives['most'], 'MB', 1000.0)]
+            Cost('TALOS: peak memory of that compilation', derivatives['most'], 'MB', 1000.0)]
 
 
 def _probe(what, text, cache):

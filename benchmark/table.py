@@ -5,7 +5,7 @@ from race import PARALLEL
 
 SHORT = {'inverse_dynamics': 'inverse', 'forward_dynamics': 'forward', 'mass_matrix': 'mass matrix',
          'inverse_dynamics_derivatives': 'd inverse', 'forward_dynamics_derivatives': 'd forward',
-         'constrained_forward_dynamics': 'held forward'}
+         'constrained_forward_dynamics': 'constrained'}
 LEGEND = ('Times in ns per state, the fastest of all turns; x is time(peer) / time(ours), in '
           'brackets the\nbar to reach, ! where it is missed.')
 
@@ -18,13 +18,13 @@ def ratios(rows, states):
     lines = ['One state per call' if states == 1 else
              f'{states} states: ours one call on one thread; theirs a loop, and for Pinocchio also '
              f'{THREADS}\nthreads of rneaInParallel and abaInParallel']
-    lines.append(f'  {"robot":8}{"question":13}{"ours":>7}'
+    lines.append(f'  {"robot":8}{"quantity":13}{"ours":>7}'
                  + ''.join(f'{calls[peer]:>15}{"x":>9} {"":6}' for peer in peers).rstrip())
-    found = {(row.robot, row.question, row.peer): row for row in rows if row.states == states}
-    for robot, question in dict.fromkeys(key[:2] for key in found):
-        ours = found[robot, question, 'pinocchio'].ours
-        cells = [_cell(found.get((robot, question, peer))) for peer in peers]
-        lines.append(f'  {robot:8}{SHORT[question]:13}{ours:7.0f}{"".join(cells)}'.rstrip())
+    found = {(row.robot, row.quantity, row.peer): row for row in rows if row.states == states}
+    for robot, quantity in dict.fromkeys(key[:2] for key in found):
+        ours = found[robot, quantity, 'pinocchio'].ours
+        cells = [_cell(found.get((robot, quantity, peer))) for peer in peers]
+        lines.append(f'  {robot:8}{SHORT[quantity]:13}{ours:7.0f}{"".join(cells)}'.rstrip())
     return '\n'.join(lines)
 
 
@@ -35,8 +35,8 @@ def _cell(row):
     return f'{row.theirs:15.0f}{row.ratio:9.3g} {bar:6}'
 
 
-def costs(rows, title='Before it is fast (each in a fresh process)'):
-    """Return the table of what a robot costs before it is fast, or other costs with a title."""
+def costs(rows, title='Start-up (each in a fresh process)'):
+    """Return the table of start-up costs, or of other costs with a title."""
     lines = [title]
     for row in rows:
         bar = '' if row.bar is None else f'   under {row.bar:g} {row.unit}{"" if row.met else " !"}'
@@ -45,7 +45,7 @@ def costs(rows, title='Before it is fast (each in a fresh process)'):
 
 
 def solutions(rows):
-    """Return the table of inverse kinematics: what must be reached at least."""
+    """Return the table of inverse kinematics, with the least values to reach."""
     if not rows:
         return ''
     lines = ['Inverse kinematics of random poses from random starts, against the same Newton loop '
@@ -58,12 +58,12 @@ def solutions(rows):
 
 def scaling(points, exponents):
     """Return the table of chains, and how the cost grows."""
-    lines = ['A chain of links (ns; forward dynamics by whichever way has fewer operations)',
+    lines = ['A chain of links (ns; forward dynamics by the algorithm with fewer operations)',
              f'  {"":10}{"links":>8}{"operations":>12}{"one state":>12}{"in a batch":>12}'
              f'{"per link":>10}']
-    for question, found in exponents.items():
-        mine = [point for point in points if point.question == question]
-        lines += [f'  {SHORT[question] if point is mine[0] else "":10}{point.links:8}'
+    for quantity, found in exponents.items():
+        mine = [point for point in points if point.quantity == quantity]
+        lines += [f'  {SHORT[quantity] if point is mine[0] else "":10}{point.links:8}'
                   f'{point.operations:12}{point.single:12.0f}{point.batch:12.0f}'
                   f'{point.batch / point.links:10.1f}' for point in mine]
         half = mine[len(mine) // 2].links

@@ -1,7 +1,7 @@
 """Time loops side by side.
 
-Each loop is compiled from text, all it refers to being local, as timeit does. Loops take turns, and
-the fastest time of each counts: whatever else the machine does can only make a loop slower.
+As in timeit, each loop is compiled from text, with local names only. Loops alternate, and the
+fastest time of each counts: other load of the machine can only make a loop slower.
 """
 
 import gc
@@ -20,7 +20,7 @@ def run({names}, clock=clock):
 def loop(each, statement, **names):
     """Return a function that runs a loop and returns the seconds it took.
 
-    :param each: what stands behind `for`.
+    :param each: the text after `for`.
     """
     scope = {**names, 'clock': perf_counter}
     source = LOOP.format(names=', '.join(f'{name}={name}' for name in names), each=each,
@@ -30,30 +30,30 @@ def loop(each, statement, **names):
 
 
 def over_states(call, arguments, states):
-    """Return the loop over single states, lists of arrays; answers are dropped."""
+    """Return the loop over single states, lists of arrays; results are dropped."""
     return loop(f'{arguments} in states', _statement(call, ''), states=states, **call.names)
 
 
 def over_rows(call, arguments, arrays, out):
-    """Return the loop over the rows of a batch; answers are kept in `out`."""
+    """Return the loop over the rows of a batch; results are kept in `out`."""
     rows = f'zip({arguments.upper()})' if ',' in arguments else arguments.upper()
     return loop(f'row, ({arguments}) in enumerate({rows})', _statement(call, 'out[row] = '),
                 out=out, **dict(zip(arguments.upper().split(', '), arrays)), **call.names)
 
 
 def at_once(call, passes=1, **names):
-    """Return the loop in which a call takes a whole batch, several times."""
+    """Return the loop that calls with a whole batch, several times."""
     return loop('_ in passes', _statement(call, ''), passes=range(passes), **call.names, **names)
 
 
 def _statement(call, keep):
-    return f'{call.before + "; " if call.before else ""}{keep}{call.answer}'
+    return f'{call.before + "; " if call.before else ""}{keep}{call.expression}'
 
 
 def take_turns(runs, turns, tick):
-    """Return {name: seconds of each turn}, the loops one after another, each turn another first.
+    """Return {name: seconds of each turn}; loops alternate, and each turn begins with another.
 
-    :param tick: called after every turn with the share that is done.
+    :param tick: called after each turn with the share of turns done.
     """
     seconds = {name: [] for name in runs}
     order = itertools.cycle(runs)

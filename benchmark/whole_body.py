@@ -14,13 +14,13 @@ from dynamics_node.task_space.tasks import Task
 
 NAMES = ('solo12', 'panda')
 FRAMES = {'solo12': 'base_link', 'panda': 'panda_hand'}
-BAR = 1000.0   # of a step, for a controller of 1 kHz [us]
+BAR = 1000.0   # [us] of a step, for a controller at 1 kHz
 STATES = 16
 LEVELS = {'one QP': (1, 1, 1), 'three strict levels': (1, 2, 3)}
 
 
 def measure(name, turns, tick):
-    """Return the Costs of a step: everything, and of it the QP."""
+    """Return the Costs of a whole step, and of its QP."""
     robot, steps, bounds = _problem(name)
     runs = {}
     for label, levels in LEVELS.items():
@@ -46,8 +46,7 @@ def _problem(name):
     standing = name == 'solo12'
     robot = Robot.from_urdf(urdf(name), base='floating' if standing else 'fixed', friction=False,
                             loops=[_rough(foot) for foot in FEET] if standing else None)
-    held = robot.loops.constraints
-    robot.compile(wait=True, frames=[FRAMES[name]], constraints=held or None)
+    robot.compile(wait=True, frames=[FRAMES[name]], constraints=robot.loops.constraints or None)
     bounds = (Bound('torque', limit=2.7 if standing else None), Bound('friction'),
               Bound('joint_limits', step=0.001, limit=200.0))
     return robot, [_state(robot, rng, FRAMES[name], standing) for _ in range(STATES)], bounds

@@ -59,13 +59,13 @@ def mapping(name: str, value: Mapping, example: str) -> dict:
     """Return value as a dict."""
     try:
         return dict(value.items())
-    except Exception:  # no dict, or one that cannot be read
+    except Exception:  # not a dict, or its items() raises
         raise ModelError(f'{name} is {shown(value, 200)}; expected a dict such as '
                          f'{example}') from None
 
 
 def flag(name: str, value: object) -> bool:
-    """Return True or False; 1 and 0 count as such."""
+    """Return a bool; 1 and 0 are accepted."""
     if isinstance(value, (bool, np.bool_)):
         return bool(value)
     if isinstance(value, Integral) and value in (0, 1):
@@ -138,7 +138,7 @@ def floats(name: str, value: ArrayLike) -> np.ndarray:
     """Return value as an array of floats of any shape."""
     try:
         array = np.asarray(value)
-        if array.dtype.kind not in 'fiubO':  # else strings and complex numbers would slip through
+        if array.dtype.kind not in 'fiubO':  # no strings, no complex numbers
             raise TypeError(array.dtype)
         return array.astype(float, copy=False)
     except Exception as error:  # an object may raise anything when NumPy reads it
@@ -221,7 +221,7 @@ def check_generator(rng: np.random.Generator | int | Sequence[int] | None) -> np
     """Return the numpy Generator of a seed, of None, or the one that is given."""
     numbered = isinstance(rng, (Integral, list, tuple, np.ndarray))
     try:
-        if numbered:  # NumPy itself recurses without end into a list that holds itself
+        if numbered:  # NumPy recurses without end into a list that contains itself
             rng = _whole_numbers(rng)
         return np.random.default_rng(rng)
     except Exception as error:
@@ -266,7 +266,7 @@ def check_sequence(name: str, items: Sequence[T]) -> tuple[T, ...]:
 
 
 def check_kind(name: str, value: object, kind: type[T] | tuple[type[T], ...]) -> T:
-    """Return the value, if it is of that class, or of one of several."""
+    """Return the value; raise if it is not of that class, or of one of several."""
     if not isinstance(value, kind):
         kinds = kind if isinstance(kind, tuple) else (kind,)
         wanted = ' or '.join(each.__name__ for each in kinds)

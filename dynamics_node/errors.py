@@ -82,7 +82,7 @@ class SingularModel(DynamicsError):
 
 
 class SingularParametrisation(DynamicsError):
-    """The parameters of a position or a rotation are singular: no rate gives some motion.
+    """The parameters of a position or a rotation are singular: some motions have no finite rate.
 
     :ivar kind: for example 'euler_zyx'.
     :ivar value: the parameters, an array.

@@ -14,8 +14,9 @@ from typing import TypeAlias
 
 from dynamics_node.errors import FileError, FileTooLong
 
-PATIENCE = 5.0     # [s] greatest reading time, plus
-SLOWEST = 10e6     # [bytes/s] the permitted bytes at this rate
+# A file may take PATIENCE + max_bytes / SLOWEST to read.
+PATIENCE = 5.0     # [s]
+SLOWEST = 10e6     # [bytes/s]
 
 FilePath: TypeAlias = str | bytes | os.PathLike
 

@@ -31,7 +31,7 @@ def parameter(default: Any, text: str, unit: str = '', bounds: tuple[float, floa
 def check_parameter(name: str, value: Any, declared: Field) -> None:
     """Check a value against the declaration of its parameter.
 
-    :raise DynamicsError: the name, the value and what would be valid.
+    :raise DynamicsError: names the parameter, the value and the valid values.
     """
     meta = declared.metadata
     if meta['one_of'] and not (isinstance(value, str) and value in meta['one_of']):
@@ -62,5 +62,5 @@ def not_negative(name: str, values: Sequence[float]) -> None:
 def _is_number(value: Any) -> bool:
     try:
         return not isinstance(value, (bool, str, np.ndarray)) and math.isfinite(value)
-    except Exception:  # an object may raise anything when it is made a float
+    except Exception:  # float() of an object may raise anything
         return False

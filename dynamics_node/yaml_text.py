@@ -21,7 +21,7 @@ def load_yaml(text: str, max_values: int, first: bool = False) -> object:
     :param first: read the first of several documents; else there must be one.
     :raise DynamicsError: the reason in one sentence.
     """
-    from yaml import YAMLError  # comes with rclpy; not needed where no text is read
+    from yaml import YAMLError  # comes with rclpy; imported only when a text is read
     try:
         _check(text, max_values)
         loader = _loader()(text)
@@ -36,7 +36,7 @@ def load_yaml(text: str, max_values: int, first: bool = False) -> object:
         raise DynamicsError(shortened(reason, LONGEST_MESSAGE)) from error
     except Exception as error:  # !!int '' is an IndexError, !!bool x a KeyError, and so on
         reason = shortened(f'{type(error).__name__} {error}', LONGEST_MESSAGE)
-        raise DynamicsError(f'a value cannot be what it is declared as: {reason}') from error
+        raise DynamicsError(f'a value does not fit its YAML tag: {reason}') from error
 
 
 def _check(text, max_values):
@@ -80,7 +80,7 @@ def _loader():
         def flatten_mapping(self, node):
             if any(key.tag == 'tag:yaml.org,2002:merge' for key, _ in node.value):
                 raise yaml.constructor.ConstructorError(
-                    None, None, 'merge keys (<<) are not read here', node.start_mark)
+                    None, None, 'merge keys (<<) are not supported', node.start_mark)
 
         def construct_mapping(self, node, deep=False):
             seen = set()

@@ -18,7 +18,7 @@ import features
 from inverse_kinematics import Bar
 from race import BATCH, Ratio
 from run import report
-from scaling import QUESTIONS, Point
+from scaling import QUANTITIES, Point
 from startup import Cost
 
 one, two = np.float64(1.0), np.float64(2.0)
@@ -28,8 +28,8 @@ report({'machine': {'load': 0.0, 'cores': np.int64(2)},
         'ratios': [Ratio('panda', 'mass_matrix', states, 'pinocchio', one, two, two / one, two, bar)
                    for states in (1, BATCH) for bar in (one, None)],
         'costs': [Cost('cold start', one, 's', two)],
-        'points': [Point(question, np.int64(k), np.int64(k), one, one)
-                   for question in QUESTIONS for k in (5, 10, 20, 40)],
+        'points': [Point(quantity, np.int64(k), np.int64(k), one, one)
+                   for quantity in QUANTITIES for k in (5, 10, 20, 40)],
         'ros': [Cost('a call', one, 'us', None)],
         'solutions': [Bar('inverse kinematics', np.median([one]), 'x', two),
                       Bar('solved', 100.0 * np.int64(1), '%', None)],
@@ -55,7 +55,7 @@ def test_results_of_numpy_numbers_are_written_as_plain_json(written):
     assert [row['met'] for row in found['solutions']] == [False, True]
     assert [row['met'] for row in found['costs'] + found['ros'] + found['steps']] == [
         True, True, False]
-    assert found['points'][0] == {'question': 'inverse_dynamics', 'links': 5, 'operations': 5,
+    assert found['points'][0] == {'quantity': 'inverse_dynamics', 'links': 5, 'operations': 5,
                                   'single': 1.0, 'batch': 1.0, 'met': None}
     assert (written / 'ratios.png').stat().st_size > 10_000
 

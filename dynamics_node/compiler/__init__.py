@@ -2,5 +2,5 @@
 
 graph (symbols in NumPy arrays) -> trace (a program) -> slp_packing, lower (LLVM IR) -> target
 (object code), cache (on disk) -> kernel (loaded and tested) -> call.c (called from Python).
-Nothing here knows a robot, and an algorithm does not know that it is traced.
+This package does not depend on robots. An algorithm needs no change to be traced.
 """

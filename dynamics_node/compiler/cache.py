@@ -32,9 +32,9 @@ def read(name: str) -> tuple[dict, bytes] | None:
         if digest != _digest(name, description, code):
             return None
         with contextlib.suppress(OSError):
-            os.utime(path)  # used now
+            os.utime(path)  # mark as recently used
         return json.loads(description), code
-    except (OSError, ValueError, RuntimeError):  # absent, unreadable, another format; no home
+    except (OSError, ValueError, RuntimeError):  # absent, unreadable, invalid; no home folder
         return None
 
 
@@ -44,7 +44,7 @@ def _digest(name, description, code):
 
 
 def write(name: str, description: dict, code: bytes) -> None:
-    """Write the file of a kernel; nothing is written, nor raised, where the disk refuses it."""
+    """Write the file of a kernel; if that fails, the kernel is not cached, and no error raised."""
     line = json.dumps(description).encode()
     content = b'\n'.join([_digest(name, line, code), line, code])
     with contextlib.suppress(OSError, RuntimeError):

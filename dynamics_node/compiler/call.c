@@ -7,7 +7,7 @@
  *   outputs         tuple of the shapes of the results
  *   uniforms        tuple of float64 arrays passed to the kernel after the arguments
  *   fallback        called with the same arguments if they are not plain arrays, or if the kernel
- *                   reports an invalid number: it converts or raises
+ *                   reports an invalid number: it converts them, computes in NumPy, or raises
  *   threshold       from this many states on, a second thread computes half of a batch
  *   owner           object that keeps the code in memory
  *   kind            type of tuple for several results, such as a NamedTuple
@@ -153,7 +153,7 @@ static PyObject *new_array(int ndim, const npy_intp *dims)
     return PyArray_NewFromDescr(&PyArray_Type, float64, ndim, dims, NULL, NULL, 0, NULL);
 }
 
-/* Make one array per output, for n states or (n = 0) a single one. */
+/* Make one array per output, for n states; n = 0 is a single state. */
 static int new_outputs(const Caller *self, Py_ssize_t n, PyObject **results, double **out)
 {
     for (int k = 0; k < self->n_outputs; k++) {
@@ -203,15 +203,15 @@ static PyObject *call(PyObject *callable, PyObject *const *args, size_t nargsf, 
     }
     if (self->n_outputs == 1)
         return results[0];
-    PyObject *answer = self->kind == &PyTuple_Type
+    PyObject *tuple = self->kind == &PyTuple_Type
         ? PyTuple_New(self->n_outputs) : self->kind->tp_alloc(self->kind, self->n_outputs);
     for (int k = 0; k < self->n_outputs; k++) {
-        if (answer != NULL)
-            PyTuple_SET_ITEM(answer, k, results[k]);
+        if (tuple != NULL)
+            PyTuple_SET_ITEM(tuple, k, results[k]);
         else
             Py_DECREF(results[k]);
     }
-    return answer;
+    return tuple;
 }
 
 static Py_ssize_t read_size(PyObject *number)
@@ -229,7 +229,7 @@ static int read_shapes(Caller *self, PyObject *inputs, PyObject *outputs, PyObje
     self->n_uniforms = (int)PyTuple_GET_SIZE(uniforms);
     if (self->n_inputs < 1 || self->n_inputs > MAX_BLOCKS || self->n_outputs > MAX_BLOCKS
         || self->n_uniforms > MAX_BLOCKS || self->lanes < 1 || self->lanes > MAX_LANES) {
-        PyErr_SetString(PyExc_ValueError, "too many or too few blocks");
+        PyErr_SetString(PyExc_ValueError, "too many or too few inputs, outputs, uniforms or lanes");
         return -1;
     }
     for (int k = 0; k < self->n_inputs; k++)
@@ -277,7 +277,7 @@ static PyObject *new_caller(PyTypeObject *type, PyObject *args, PyObject *kwargs
                           &threshold, &owner, &PyType_Type, &kind))
         return NULL;
     if (!PyType_IsSubtype((PyTypeObject *)kind, &PyTuple_Type)) {
-        PyErr_SetString(PyExc_TypeError, "kind must be a kind of tuple");
+        PyErr_SetString(PyExc_TypeError, "kind must be a subclass of tuple");
         return NULL;
     }
     Caller *self = (Caller *)type->tp_alloc(type, 0);
@@ -326,9 +326,10 @@ static void dealloc(PyObject *op)
     Py_TYPE(op)->tp_free(op);
 }
 
-/* Introspection: a Caller has the name, the docstring and the signature (through __wrapped__) of its
- * fallback, the method that it replaces. __get__ makes it a routine for inspect and help(); Python
- * does not call __get__ of an entry of an object's own dictionary, where a Caller is kept. */
+/* Introspection: a Caller has the name, the docstring and the signature (by __wrapped__) of its
+ * fallback, the method that it replaces. inspect and help() treat it as a routine because it has
+ * __get__. Python does not call __get__ for an entry of an object's own dictionary, where a Caller
+ * is kept. */
 static PyObject *get_of_fallback(PyObject *op, void *name)
 {
     return PyObject_GetAttrString(((Caller *)op)->fallback, name);

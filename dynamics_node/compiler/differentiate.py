@@ -35,7 +35,7 @@ def tangents(results: Sequence[Number], directions: Sequence[Mapping[Symbol, Num
 
     :param results: list of symbols or numbers.
     :param directions: list of {variable: its tangent}; other inputs have the tangent zero. A
-        variable with the tangent 0.0 is constant, whatever its operands do.
+        variable with the tangent 0.0 is constant, even if its operands are not.
     :return: a list per direction, of as many symbols or numbers as there are results.
     """
     operations = operations_of(results)
@@ -74,7 +74,7 @@ def gradient(result: Symbol, variables: Sequence[Symbol]) -> list[Number]:
 
 
 def operations_of(results: Sequence[Number], ends: Collection[int] = ()) -> list[Symbol]:
-    """Return the operations that some symbols depend on, in order; not beyond those in `ends`."""
+    """Return the operations that the results depend on, in order; operands of `ends` are not."""
     stack = [result for result in results if isinstance(result, Symbol)]
     needed: dict[int, Symbol] = {}
     while stack:

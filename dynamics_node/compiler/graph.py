@@ -1,8 +1,8 @@
-"""Build the expression graph of an algorithm, without common subexpressions.
+"""Build the expression graph of an algorithm: value numbering, constant folding, signs.
 
-A Symbol stands for one number. Arithmetic on it makes new symbols; equal operations on equal
-symbols are one symbol (hash-consing), and constants are folded at once: a zero offset or a right
-angle costs nothing. The operations are a closed set, `Op`.
+A Symbol represents one number. Arithmetic on symbols makes new symbols. The same operation on the
+same symbols gives the same symbol (hash-consing), so there are no common subexpressions. Constants
+are folded at once: a zero offset or a right angle costs nothing. `Op` lists all operations.
 """
 
 from __future__ import annotations
@@ -16,7 +16,7 @@ from dynamics_node.errors import DynamicsError
 
 
 class TracingError(DynamicsError):
-    """An algorithm reads the value of a symbol, as for a branch: a program cannot do that."""
+    """An algorithm reads the value of a symbol, for example to branch: a program cannot."""
 
 
 class Op(enum.Enum):
@@ -34,7 +34,7 @@ class Op(enum.Enum):
     COS = 'cos'
     STEP = 'step'  # 1 where positive, else 0: the only comparison
 
-    __hash__ = object.__hash__  # that of an Enum is Python code, and slow
+    __hash__ = object.__hash__  # Enum.__hash__ is Python code, and slow
 
 
 class Symbol:
@@ -45,7 +45,7 @@ class Symbol:
     def __init__(self, graph: Graph, number: int, op: Op, args: tuple):
         self.graph, self.number, self.op, self.args = graph, number, op, args
 
-    # NumPy goes on element by element where NotImplemented is returned for an array.
+    # NotImplemented for an array: NumPy then applies the operation to each element.
     def __add__(self, other: Number) -> Symbol:
         return self.graph.add(self, other) if _is_number(other) else NotImplemented
 
@@ -89,8 +89,9 @@ class Symbol:
 
     def _refuse(self, *_):
         raise TracingError(
-            'the algorithm looks at a value while it is traced (a comparison, if, float(), abs or '
-            'max): branch on the model only, and use + - * / sqrt sin cos, or spatial/select.py')
+            'the algorithm reads the value of a symbol while it is traced (a comparison, if, '
+            'float(), abs or max): branch on the model only; use + - * / sqrt sin cos, or '
+            'spatial/select.py')
 
     __bool__ = __float__ = __int__ = __index__ = __abs__ = _refuse
     __eq__ = __ne__ = __lt__ = __le__ = __gt__ = __ge__ = _refuse
@@ -104,7 +105,7 @@ Number = Symbol | float
 
 
 def _is_number(value):
-    return isinstance(value, (Symbol, float, numbers.Real))  # the slow one last
+    return isinstance(value, (Symbol, float, numbers.Real))  # the slow check last
 
 
 def _in_order(x, y):
@@ -112,15 +113,15 @@ def _in_order(x, y):
 
 
 class Graph:
-    """The symbols of one trace, in the order they were made."""
+    """The symbols of one trace, in order of creation; each operation is simplified at once."""
 
     def __init__(self) -> None:
         self.symbols: list[Symbol] = []
         self._known: dict[tuple, Symbol] = {}  # (op, numbers of the operands) -> symbol
 
-    def input(self, name: int) -> Symbol:
-        """Return the symbol of an input."""
-        return self._known_or_new((Op.INPUT, name), (name,))
+    def input(self, place: int) -> Symbol:
+        """Return the symbol of the input at some place of all blocks."""
+        return self._known_or_new((Op.INPUT, place), (place,))
 
     def const(self, value: Number) -> Symbol:
         """Return the symbol of a number."""
@@ -191,7 +192,7 @@ class Graph:
             return self.const(0.0)
         if factor == 1.0:
             return y
-        if factor < 0.0:  # one product serves both signs
+        if factor < 0.0:  # both signs share one product
             return self.neg(self._scale(-factor, y))
         if y.op is Op.NEG:
             return self.neg(self._scale(factor, y.args[0]))
@@ -200,7 +201,7 @@ class Graph:
         return self._symbol(Op.MUL, self.const(factor), y)
 
     def div(self, x: Number, y: Number) -> Symbol:
-        """Return x * (1 / y): the pivot of an elimination divides many, and is inverted once."""
+        """Return x * (1 / y): a pivot divides many numbers, its reciprocal is computed once."""
         return self.mul(x, self.unary(Op.RECIP, self.const(y), _reciprocal))
 
     def neg(self, x: Symbol) -> Symbol:
@@ -208,14 +209,14 @@ class Graph:
             return self.const(-x.args[0])
         if x.op is Op.NEG:
             return x.args[0]
-        if x.op is Op.SUB:  # y - x if that exists already, else a sign, which is cheap
+        if x.op is Op.SUB:  # y - x if the graph has it; else a change of sign, which is cheap
             known = self._known.get((Op.SUB, x.args[1].number, x.args[0].number))
             if known is not None:
                 return known
         return self._symbol(Op.NEG, x)
 
     def unary(self, op: Op, x: Symbol, fold: Callable[[float], float]) -> Symbol:
-        """Return op(x); `fold` computes it of a constant."""
+        """Return op(x); `fold` evaluates it for a constant."""
         if x.op is Op.CONST:
             return self.const(fold(x.args[0]))
         if x.op is Op.NEG and op is Op.COS:
@@ -226,7 +227,7 @@ class Graph:
 
 
 def _reciprocal(value):
-    return 1.0 / value if value else math.inf  # at run time a kernel refuses it
+    return 1.0 / value if value else math.inf  # not finite: refused at run time
 
 
 def is_const(symbol: Symbol, value: float) -> bool:

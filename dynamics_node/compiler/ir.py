@@ -1,4 +1,4 @@
-"""Write LLVM IR: types, constants, and lines that name their result."""
+"""Write LLVM IR text: types, constants, and instructions with fresh result names."""
 
 from __future__ import annotations
 
@@ -9,8 +9,8 @@ import struct
 class Dialect:
     """Types, constants and intrinsics of a target.
 
-    :param fma: the target multiplies and adds in one instruction. Where it cannot, llvm.fma would
-        be a library call, so a product and a sum are written instead.
+    :param fma: whether the target has fused multiply-add. Where it has not, llvm.fma would be a
+        library call, so a product and a sum are emitted instead.
     """
 
     def __init__(self, fma: bool = True):
@@ -88,7 +88,7 @@ class Emitter:
                          f'({listed})')
 
     def fma(self, x: str, y: str, z: str) -> str:
-        """Emit x y + z, fused where the target can."""
+        """Emit x y + z, fused where the target has fused multiply-add."""
         if self.dialect.fma:
             return self.call('fma', x, y, z)
         return self.binary('fadd', self.binary('fmul', x, y), z)

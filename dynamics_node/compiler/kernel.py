@@ -57,7 +57,7 @@ def compile_program(program: Program, uniform: Collection[str], sample: Sequence
 
 @contextmanager
 def no_garbage_collection() -> Iterator[None]:
-    """Switch the garbage collector off: searching symbols, in vain, takes a third of the time.
+    """Switch the garbage collector off: it finds nothing, and takes a third of the time.
 
     One thread compiles at a time, and Python is not forked meanwhile (see worker.py).
     """
@@ -78,7 +78,7 @@ def load(description: dict, code: bytes) -> Kernel | None:
                         tuple(map(tuple, description['outputs'])), description['operations'])
         return kernel if _passes_test(loaded, description) else None
     except (RuntimeError, LookupError, TypeError, ValueError):
-        return None  # no object code (LLVM raises RuntimeError), or another description
+        return None  # invalid object code (LLVM raises RuntimeError), or invalid description
 
 
 def _passes_test(loaded, description):
@@ -94,7 +94,7 @@ def _passes_test(loaded, description):
     bad = [single(pointers(sample), pointers(one)) != 0,
            batch(pointers([*batches, *sample[states:]]), pointers(many), 1) != 0]
     if description['refused'] or not np.isfinite(np.concatenate(description['expected'])).all():
-        return all(bad)  # the sample has no result: the code has to report that
+        return all(bad)  # no valid result at the sample: both must report it
     return not any(bad) and all(
         _agree(part, want, description['agreement'])
         for got, all_rows, want in zip(one, many, map(np.array, description['expected']))

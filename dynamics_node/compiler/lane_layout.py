@@ -1,8 +1,8 @@
-"""Load the rows of a batch into vector registers, and store them: a transposition by shuffles.
+"""Load rows of a batch into vector registers, one state per lane, and store them: transpositions.
 
 In memory a batch is state after state; a vector register holds one number of several states. Rows
-are read `lanes` numbers at a time and transposed; written the same way. Rows shorter than half a
-register are read and written number by number.
+are loaded `lanes` numbers at a time and transposed by shuffles; stored the same way. Rows shorter
+than half a register are loaded and stored number by number.
 """
 
 from collections.abc import Mapping, Sequence
@@ -14,7 +14,7 @@ def load_rows(e: Emitter, pointer: str, size: int, wanted: Mapping[int, int], un
               ) -> dict[int, str]:
     """Emit the loads of one input block; return {symbol number: value}.
 
-    :param wanted: {place in the row: symbol number}.
+    :param wanted: {column: symbol number}.
     :param uniform: one row for all states.
     """
     if uniform:
@@ -36,7 +36,8 @@ def load_rows(e: Emitter, pointer: str, size: int, wanted: Mapping[int, int], un
 def chunks_of(size: int, lanes: int) -> list[range]:
     """Return the ranges of a row that are stored together.
 
-    The last one ends with the row, if the row is as long as a register; it may overlap another.
+    The last range ends at the end of a row that is at least a register long, and may overlap the
+    range before it.
     """
     if 2 * size < lanes:
         return [range(k, k + 1) for k in range(size)]
@@ -50,7 +51,7 @@ def row_pointers(e: Emitter, pointer: str, size: int) -> list[str]:
 
 
 def store_chunk(e: Emitter, rows: Sequence[str], size: int, start: int, values: list[str]) -> None:
-    """Emit the stores of some numbers of all rows, from place `start` on; in order of the rows."""
+    """Emit the stores of adjacent columns, from column `start` on, row after row."""
     if 2 * size < e.lanes:
         numbers = [f'double {e.line(f"extractelement {e.type} {values[0]}, i32 {lane}")}'
                    for lane in range(e.lanes)]
@@ -61,7 +62,7 @@ def store_chunk(e: Emitter, rows: Sequence[str], size: int, start: int, values: 
 
 
 def store_constants(e: Emitter, rows: Sequence[str], start: int, values: Sequence[float]) -> None:
-    """Emit the stores of some numbers that are the same in all rows."""
+    """Emit the stores of adjacent columns that are constants, the same in all rows."""
     numbers = [f'double {e.dialect.const(value, 1)}' for value in values]
     if len(numbers) == e.lanes > 1:
         _store(e, rows, start, [f'{e.type} <{", ".join(numbers)}>'] * e.lanes)

@@ -5,11 +5,11 @@
 
 `in` and `out` hold one pointer per block of the program. `batch` takes `blocks` x `lanes` states,
 rows of C-contiguous arrays. Uniform inputs (gravity, friction, ...) are the same for all states.
-Rows are read `lanes` numbers at a time, the last chunk beyond the end of the row: the caller leaves
-room behind the last row. Rows shorter than a register are written beyond their end too, in order,
+Rows are read `lanes` numbers at a time. The last load can pass the end of the row: the caller pads
+the last row. Stores of rows shorter than a register pass their end too; rows are stored in order,
 so that the next row overwrites the excess.
 Both return 0 if every number read and written is finite and every margin positive.
-Fused multiply-adds are chosen here, not by LLVM: both functions round alike, to the bit.
+Fused multiply-adds are selected here, not by LLVM, so that both functions give the same bits.
 """
 
 from __future__ import annotations
@@ -27,10 +27,10 @@ from dynamics_node.compiler.slp_packing import NO_PACKING, PackEmitter, Packing,
 from dynamics_node.compiler.spill_slots import SpillSlots
 from dynamics_node.compiler.trace import Program
 
-# Operations per basic block: within a block LLVM's scheduler moves loads and products far ahead and
-# then spills (with 16 registers; with the 32 of AVX-512 it makes no difference).
+# Operations per basic block. Within a block LLVM's scheduler moves loads and products far ahead;
+# the register pressure grows, and it spills (with 16 registers; no difference with 32, AVX-512).
 BLOCK = 60
-# Angles per vector in the sines and cosines of a single state: wider was slower (measured).
+# Lanes of the sines and cosines of a single state: more were slower (measured).
 ANGLES = 4
 # A program of more than LONG instructions is divided into regions of REGION operations, see
 # spill_slots.py.
@@ -92,7 +92,7 @@ def _load_single(program, e, uniform):
 
 
 def _block(program, ir, lanes, uniform, margins):
-    """Return @block, `lanes` states from row %row on; not inlined, so that LLVM hoists nothing."""
+    """Return @block: `lanes` states from row %row on; noinline, so that LLVM hoists nothing."""
     e = ir.emitter(lanes, 't')
     read = _inputs_to_read(program, uniform)
     values = {}
@@ -110,8 +110,8 @@ def _block(program, ir, lanes, uniform, margins):
 def _not_finite(e: Emitter, numbers: Iterable[str]) -> str:
     """Emit the check of some numbers; return the name of the mask of lanes where one is not finite.
 
-    0 x is 0 for a finite x and NaN for any other. Emitted where the numbers are live: a check at
-    the end would spill them all. Four sums hide the latency of the additions.
+    0 x is 0 for a finite x, else NaN. Emitted where the numbers are live: a check at the end of
+    the function would spill them all. Four sums hide the latency of the additions.
     """
     zero = e.dialect.const(0.0, e.lanes)
     sums = [zero] * 4
@@ -159,10 +159,10 @@ done:
 
 
 def _inputs_to_read(program, uniform):
-    """Return {place of an input: number of its symbol}: inputs in use, and all of a state.
+    """Return {place of an input: number of its symbol}: inputs in use, and all state inputs.
 
-    A result need not depend on every coordinate, but a coordinate that is not finite is refused
-    all the same. An input that is only checked gets a negative number, which no symbol has.
+    A coordinate that is not finite is refused, even if no result depends on it. An input that is
+    only checked gets a negative number, which no symbol has.
     """
     used = {symbol.args[0]: symbol.number for symbol in program.symbols if symbol.op is Op.INPUT}
     first = 0
@@ -213,10 +213,10 @@ class FunctionBody:
         for symbol in program.symbols:
             if symbol.op in (Op.SIN, Op.COS):
                 self._of_angle.setdefault(symbol.args[0].number, []).append(symbol)
-        self._block_operations = 0  # of the current basic block
+        self._block_operations = 0  # in the current basic block
         self._stores: ResultStores | None = None
         self.packs = PackEmitter(self, packing)
-        self._extracted: set[int] = set()  # lanes that are scalars too
+        self._extracted: set[int] = set()  # packed symbols that were extracted as scalars
 
     def value(self, symbol: Symbol) -> str:
         """Return the operand of a symbol: a constant, or the name of its value."""
@@ -253,7 +253,7 @@ class FunctionBody:
             self._stores.on_defined(symbol.number)
 
     def advance(self, operations: int) -> None:
-        """Count operations; begin another basic block where this one has enough."""
+        """Count operations; begin a new basic block after BLOCK of them."""
         self._block_operations += operations
         self.spills.advance(operations)
         if self._block_operations >= BLOCK:
@@ -316,7 +316,7 @@ class FunctionBody:
             self._define(symbol, sine if symbol.op is Op.SIN else cosine)
 
     def sincos_of_inputs(self, width: int) -> None:
-        """Emit first the sines and cosines of angles that depend on inputs only, in vectors."""
+        """Emit sines and cosines of angles that are polynomials of inputs, `width` at a time."""
         early = _angle_symbols(self.program)
         by_number = {symbol.args[0].number: symbol.args[0] for symbol in self.program.symbols
                      if symbol.op in (Op.SIN, Op.COS) and symbol.args[0].number in early}
@@ -345,16 +345,16 @@ LOWER = {Op.ADD: FunctionBody.add, Op.SUB: FunctionBody.sub, Op.MUL: FunctionBod
 
 
 def _angle_symbols(program: Program) -> set[int]:
-    """Return the numbers of the angles that depend on inputs only, and of all their operands."""
-    simple = set()
+    """Return the numbers of the angles that are polynomials of inputs, and of their operands."""
+    polynomials = set()
     for symbol in program.symbols:
         if symbol.op in (Op.INPUT, Op.CONST) or (
                 symbol.op in (Op.ADD, Op.SUB, Op.MUL, Op.NEG)
-                and all(arg.number in simple for arg in symbol.args)):
-            simple.add(symbol.number)
+                and all(arg.number in polynomials for arg in symbol.args)):
+            polynomials.add(symbol.number)
     wanted: set[int] = set()
     stack = [symbol.args[0] for symbol in program.symbols
-             if symbol.op in (Op.SIN, Op.COS) and symbol.args[0].number in simple]
+             if symbol.op in (Op.SIN, Op.COS) and symbol.args[0].number in polynomials]
     while stack:
         symbol = stack.pop()
         if symbol.number not in wanted:

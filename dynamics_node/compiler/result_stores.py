@@ -1,6 +1,6 @@
 """Store results as soon as they are computed, and check that they are finite.
 
-Kept until the end of the function, all results would be spilled.
+Stored at the end of the function, all results would stay live until then, and be spilled.
 """
 
 from __future__ import annotations
@@ -22,10 +22,10 @@ from dynamics_node.compiler.lane_layout import (
 if TYPE_CHECKING:
     from dynamics_node.compiler.lower import FunctionBody
 
-# More results of a single state are checked at the end of the function, CHECK_LANES to a register:
-# fewer would be read back before they have reached the cache.
+# More results of a single state are loaded again at the end of the function and checked,
+# CHECK_LANES at a time. Fewer are checked one by one: the loads would wait for the recent stores.
 MAX_CHECKED_SINGLY, CHECK_LANES = 64, 4
-ACCUMULATORS = 4   # of the check: a single one would take four cycles of latency per result
+ACCUMULATORS = 4   # of the check: with one, each result would cost the latency of an addition
 
 
 class _Chunk:

@@ -1,14 +1,14 @@
-"""Find scalar operations of one state that can be lanes of one vector instruction: SLP packing.
+"""Pack scalar operations of one state into the lanes of vector instructions: SLP packing.
 
-SLP is superword-level parallelism. A linear solve does the same to each column of its result. From
-the rows of a result the packing goes back through the operands as long as all entries come from the
-same operation: such a pack is one instruction instead of several, and the code, which no cache
-holds when it is long, becomes shorter. Operands that differ are gathered one by one. Each entry is
-rounded as the scalar operation would round it.
+SLP is superword-level parallelism. A linear solve applies the same operations to each column of its
+result. Packing starts at the rows of matrix results and continues to their operands, as long as all
+entries of a pack are the same operation. A pack is one instruction instead of several, and shorter
+code, which matters when it exceeds the instruction cache. Other operands are gathered: inserted
+lane by lane. Each lane is rounded as the scalar operation rounds.
 
 A pack is computed at the place of its last entry in the program. Entries that are read before that,
 by a scalar operation or by a gather, are also computed as scalars, at their own place. So every
-operation, vector or scalar, reads only values above it.
+operation, vector or scalar, reads only values that are defined before it.
 """
 
 from __future__ import annotations
@@ -26,19 +26,19 @@ if TYPE_CHECKING:
     from dynamics_node.compiler.lower import FunctionBody
 
 MIN_LANES, MAX_LANES = 4, 8   # of a pack
-MIN_SAVING = 0.1              # part of all instructions that packing must save
+MIN_SAVING = 0.1              # share of the instructions that packing must save
 ARITHMETIC = ('sum', 'product', 'signed')   # kinds of packs that are vector arithmetic
 
 Key = tuple[int, ...]  # numbers of the symbols of a pack
 
 
 class Pack(NamedTuple):
-    """Symbols that are the lanes of one vector; `kind` says how the vector is computed."""
+    """Symbols that are the lanes of one vector."""
 
-    kind: str      # 'sum', 'product', 'signed', 'splat' (of one symbol) or 'gather'
+    kind: str      # how it is computed: 'sum', 'product', 'signed', 'splat' (one symbol), 'gather'
     symbols: Sequence[Symbol]
-    parts: tuple = ()   # operands, of Pack
-    signs: tuple = ()   # of a sum: those of each part; of 'signed': of its part; +-1 per entry
+    parts: tuple = ()   # operands, each a Pack
+    signs: tuple = ()   # +-1 per lane: of a sum, a tuple per part; of 'signed', one tuple
 
     @property
     def key(self) -> Key:
@@ -61,7 +61,7 @@ def find_packs(program: Program, fused: Set[int], angles: Set[int] = frozenset()
     """Return the Packing of a program, NO_PACKING where it would save too little.
 
     :param fused: numbers of the products that are part of a fused multiply-add.
-    :param angles: numbers of the symbols that are computed before all others.
+    :param angles: numbers of the symbols that are computed before all others, as scalars.
     """
     packer = _Packer(fused, angles)
     rows = [row for row in rows_of(program) if packer.pack(row).kind in ARITHMETIC]
@@ -78,13 +78,13 @@ def find_packs(program: Program, fused: Set[int], angles: Set[int] = frozenset()
 
 
 def _computed(packs, fused):
-    """Return the packs that are instructions of their own, in the order of computation."""
+    """Return the packs that are vector instructions, fused products left out, in program order."""
     own = [pack for pack in packs.values() if pack.kind in ARITHMETIC and pack.key[0] not in fused]
     return sorted(own, key=lambda pack: max(pack.key))
 
 
 def _lanes(packs, fused):
-    """Return {number: (key, lane)} of each packed symbol in the first pack that has it."""
+    """Return {number of a packed symbol: (key, lane)}, of the first pack that has it."""
     lanes = {}
     for pack in _computed(packs, fused):
         for lane, symbol in enumerate(pack.symbols):
@@ -94,10 +94,10 @@ def _lanes(packs, fused):
 
 
 def _read_early(program, packs, lanes, fused):
-    """Return the packed symbols that are read before, or while, their pack is computed.
+    """Return the numbers of packed symbols that are read before, or while, their pack is computed.
 
     Packs with symbol n as their last are computed at time 2 n, the scalar n at time 2 n + 1. As
-    symbols read smaller numbers only, one pass from the last symbol to the first finds them all.
+    operands have smaller numbers, one pass from the last symbol to the first finds them all.
     """
     complete = {number: 2 * max(key) for number, (key, _) in lanes.items()}
     first_read = {}
@@ -143,7 +143,7 @@ def rows_of(program: Program) -> list[Sequence[Symbol]]:
 
 
 class _Packer:
-    """Builds packs from rows back to where the entries come from different operations."""
+    """Builds packs from rows, operand by operand, up to entries of different operations."""
 
     def __init__(self, fused, angles):
         self._fused, self._angles = fused, angles
@@ -196,17 +196,17 @@ class _Packer:
         return terms[::-1] if x.number in self._fused else terms
 
     def _if_cheaper(self, kind, symbols, entries, signs):
-        """Return the pack of that kind if it is cheaper than to gather its entries."""
+        """Return the pack of that kind, or a gather where that is cheaper."""
         parts = tuple(self.pack(tuple(part)) for part in zip(*entries))
         kinds = [part.kind for part in parts]
         if kinds.count('gather') > 1 or set(kinds) == {'splat'} or any(
                 part.kind != 'product' and part.key[0] in self._fused for part in parts):
-            return Pack('gather', symbols)  # a fused product that is not packed has no value
+            return Pack('gather', symbols)  # a fused product has no value to gather
         return Pack(kind, symbols, parts, signs)
 
 
 def _aligned(pairs):
-    """Return the factors of each entry, one that is common to all first."""
+    """Return the pairs of factors, with a factor that all pairs have in common first."""
     common = set.intersection(*({x.number for x in pair} for pair in pairs))
     return [pair[::-1] if common and pair[0].number not in common else pair for pair in pairs]
 
@@ -235,7 +235,7 @@ class PackEmitter:
         return number in self._lane
 
     def length(self, symbols: Sequence[Symbol], place: int) -> int:
-        """Return how many symbols from some place on are a pack; 1 where there is none."""
+        """Return the number of symbols from some place on that are one pack; 1 where none is."""
         return next((n for n in range(MAX_LANES, 1, -1) if tuple(
             symbol.number for symbol in symbols[place:place + n]) in self._computed), 1)
 
@@ -299,7 +299,7 @@ class PackEmitter:
 
 
 def _with_signs(e, vector, signs):
-    """Emit the vector with some signs changed, exactly."""
+    """Emit the vector times +-1 in each lane, which is exact."""
     if set(signs) == {1.0}:
         return vector
     if set(signs) == {-1.0}:

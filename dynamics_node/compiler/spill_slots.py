@@ -1,9 +1,9 @@
 """Assign spill slots: stack memory for values that are read long after they were computed.
 
-LLVM's register allocator takes time that grows faster than the length of a function, and in long
-straight-line code it can do no better than to spill most values. In long programs the spills are
-emitted here: the code is divided into regions, and a value that one region computes and another
-reads goes through a slot on the stack. A slot is reused after the last load of its value.
+The time of LLVM's register allocator grows faster than the length of a function, and in long
+straight-line code it spills most values anyway. In long programs the spills are emitted here: the
+code is divided into regions, and a value that one region computes and another reads goes through a
+slot on the stack. A slot is reused after the last load of its value.
 """
 
 import heapq
@@ -15,7 +15,7 @@ class SpillSlots:
     """The values of one function by symbol number; stores and loads are filled in at the end."""
 
     def __init__(self, emitter: Emitter, region: int):
-        """Take the number of operations of a region."""
+        """Take the number of operations per region."""
         self._e, self._region = emitter, region
         self._operations = 0
         self._live: dict[int, str] = {}                # number -> name, in this region
@@ -23,7 +23,7 @@ class SpillSlots:
         self._loads: dict[int, list[int]] = {}         # number -> lines of its loads
 
     def define(self, number: int, value: str) -> None:
-        """Register a value; the line of its store is left open."""
+        """Register a value; leave an empty line for its store."""
         self._live[number] = value
         self._stores[number] = len(self._e.lines), value
         self._e.lines.append('')
@@ -37,7 +37,7 @@ class SpillSlots:
         return self._live[number]
 
     def advance(self, operations: int) -> None:
-        """Count emitted operations; begin another region after enough of them."""
+        """Count operations; begin a new region after as many as a region has."""
         self._operations += operations
         if self._operations >= self._region:
             self._operations = 0

@@ -7,10 +7,10 @@ from functools import cache
 import llvmlite
 import llvmlite.binding as llvm
 
-if tuple(map(int, llvmlite.__version__.split('.')[:2])) < (0, 45):  # pointers without types
+if tuple(map(int, llvmlite.__version__.split('.')[:2])) < (0, 45):  # opaque pointers
     raise ImportError(f'llvmlite {llvmlite.__version__} is too old')
 
-_lock = threading.Lock()  # llvmlite locks single calls; this one a whole compilation
+_lock = threading.Lock()  # llvmlite locks single calls; this lock is for a whole compilation
 
 
 @cache
@@ -21,7 +21,7 @@ def host() -> tuple[llvm.TargetMachine, int, bool]:
     features = llvm.get_host_cpu_features()
     machine = llvm.Target.from_default_triple().create_target_machine(
         cpu=llvm.get_host_cpu_name(), features=features.flatten(), opt=2, reloc='pic',
-        codemodel='small', jit=True)  # constants are loaded relative to the code, no 10-byte moves
+        codemodel='small', jit=True)  # loads constants relative to the PC, no 10-byte moves
     return machine, _lanes(features), _has_fma(features)
 
 
@@ -46,10 +46,10 @@ def fingerprint() -> tuple:
 def compile_ir(text: str, large: bool = False) -> bytes:
     """Return the object code of an IR text; the GIL is released while LLVM works.
 
-    :param large: leave the order of instructions as it is. LLVM's scheduler shortens the critical
-        path of small programs; in large ones (1500 instructions) it only adds spills: without it
-        the kernels of TALOS take 5 to 18 % less time, and compile faster (measured). Stores are
-        not merged either: the search takes a sixth of the compilation, and finds few.
+    :param large: switch LLVM's machine scheduler and store merging off. The scheduler shortens the
+        critical path of small programs; in large ones (1500 instructions) it only adds spills:
+        without it the kernels of TALOS take 5 to 18 % less time, and compile faster (measured).
+        Store merging takes a sixth of the compilation, and merges few.
     """
     machine, _, _ = host()
     with _lock:

@@ -10,13 +10,13 @@ from dynamics_node.compiler.graph import Graph, Op, Symbol
 
 
 class Program(NamedTuple):
-    """Straight-line code: each symbol uses only symbols above it.
+    """Straight-line code: each symbol reads only earlier symbols.
 
-    Inputs and outputs are blocks, one per array; entries are numbered through all blocks.
+    Inputs and outputs are blocks, one per array; entries are numbered across all blocks.
     """
 
     inputs: tuple[tuple[str, int], ...]   # (name, size) of each block
-    symbols: tuple[Symbol, ...]           # those the outputs depend on, in the order of the trace
+    symbols: tuple[Symbol, ...]           # that the outputs depend on, in order of creation
     outputs: tuple[Symbol, ...]           # of all blocks
     shapes: tuple[tuple[int, ...], ...]   # of the output arrays
 
@@ -49,7 +49,7 @@ def trace(function: Callable, shapes: Mapping[str, tuple[int, ...]]) -> Program:
 
 
 def _needed(graph, outputs):
-    """Return the symbols the outputs depend on, in order of creation."""
+    """Return the symbols that the outputs depend on, in order of creation."""
     needed, stack = set(), [symbol.number for symbol in outputs]
     while stack:
         number = stack.pop()
@@ -69,14 +69,14 @@ def evaluate(program: Program, inputs: np.ndarray) -> list[np.ndarray]:
         elif symbol.op is Op.INPUT:
             values[symbol.number] = float(inputs[symbol.args[0]])
         else:
-            values[symbol.number] = MEANING[symbol.op](*(values[arg.number]
-                                                         for arg in symbol.args))
+            values[symbol.number] = EVALUATE[symbol.op](*(values[arg.number]
+                                                          for arg in symbol.args))
     flat = np.array([values[symbol.number] for symbol in program.outputs])
     ends = np.cumsum([int(np.prod(shape, dtype=int)) for shape in program.shapes])
     return [part.reshape(shape) for part, shape in zip(np.split(flat, ends[:-1]), program.shapes)]
 
 
-MEANING: dict[Op, Callable] = {
+EVALUATE: dict[Op, Callable] = {
     Op.ADD: lambda x, y: x + y,
     Op.SUB: lambda x, y: x - y,
     Op.MUL: lambda x, y: x * y,
@@ -90,19 +90,19 @@ MEANING: dict[Op, Callable] = {
 
 
 def check(program: Program) -> None:
-    """Raise if an operand is not above its use, or an operation has the wrong number of them."""
+    """Raise AssertionError for an operand that is not defined before its use, or a wrong arity."""
     arity = {Op.ADD: 2, Op.SUB: 2, Op.MUL: 2, Op.NEG: 1, Op.RECIP: 1, Op.SQRT: 1, Op.SIN: 1,
              Op.COS: 1, Op.STEP: 1}
     size = sum(count for _, count in program.inputs)
-    above = set()
+    defined = set()
     for symbol in program.symbols:
         if symbol.op is Op.INPUT:
             assert 0 <= symbol.args[0] < size, f'{_line(symbol)}: no such input'
         elif symbol.op is not Op.CONST:
             assert len(symbol.args) == arity[symbol.op], f'{_line(symbol)}: wrong arity'
-            assert all(arg.number in above for arg in symbol.args), f'{_line(symbol)}: not above'
-        above.add(symbol.number)
-    assert all(symbol.number in above for symbol in program.outputs), 'an output is missing'
+            assert all(arg.number in defined for arg in symbol.args), f'{_line(symbol)}: undefined'
+        defined.add(symbol.number)
+    assert all(symbol.number in defined for symbol in program.outputs), 'an output is missing'
 
 
 def count(program: Program) -> Counter[str]:

@@ -12,7 +12,7 @@ class Job(Protocol):
     """A callable to run, or to cancel when the worker stops."""
 
     def __call__(self, cancelled: bool = False) -> None:
-        """Do the job, or note that it is not done."""
+        """Do the job; if cancelled, record that it is not done."""
 
 
 class Worker:
@@ -42,7 +42,7 @@ class Worker:
             thread = threading.Thread(target=self._run, name='dynamics_node compiler', daemon=True)
             try:
                 thread.start()
-            except RuntimeError:  # a limit on processes, or the interpreter is going down
+            except RuntimeError:  # a limit on processes, or the interpreter shuts down
                 return False
             self._thread = thread
         return True

@@ -1,1 +1,1 @@
-"""The kernels of a robot: one KernelSpec per quantity; how a Model becomes symbols."""
+"""Declare, trace, build and keep the kernels of a robot; table.py lists them all."""

@@ -1,4 +1,4 @@
-"""Differentiate inverse dynamics by the graph of its program, instead of by hand."""
+"""Differentiate inverse dynamics on its expression graph: automatic differentiation."""
 
 import numpy as np
 
@@ -15,7 +15,7 @@ def inverse_dynamics_derivatives(model: Model, q: np.ndarray, v: np.ndarray, a: 
                                  ) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
     """Return (dtau/dq, dtau/dv, dtau/da), (nv, nv) each: forward mode, one column at a time.
 
-    Accelerations are constant, whatever their operands do.
+    Accelerations are constant, even if they are functions of q and v.
     """
     tau = inverse_dynamics(model, q, v, a, wrenches)
     constant = {symbol: 0.0 for symbol in a}
@@ -35,14 +35,14 @@ def inverse_dynamics_hessian_product(
     r"""Return the derivatives of the gradients of s = weights . tau along a direction, (nv,) each.
 
     d/d eps (ds/dq, ds/dv, ds/da) at (q + eps dq, v + eps dv, a + eps da): forward mode over
-    reverse. ds/dq is along the velocities, E(q)' ds/dq in coordinates. Where E depends on q (a
-    floating joint) its change is part of the result, which then is not symmetric.
+    reverse. ds/dq is along unit velocities: E(q)' times the gradient by the coordinates. Where E
+    depends on q (a floating joint), its change is included, and the Hessian is not symmetric.
     """
     s = weights @ inverse_dynamics(model, q, v, a)
     E = coordinate_rates(model, q)
-    slopes = gradient(s, [*q, *v, *a])
-    slopes_q = np.array(slopes[:model.nq], dtype=object) @ E
-    results = [*slopes_q, *slopes[model.nq:]]
+    gradients = gradient(s, [*q, *v, *a])
+    gradient_q = np.array(gradients[:model.nq], dtype=object) @ E
+    results = [*gradient_q, *gradients[model.nq:]]
     direction = dict(zip([*q, *v, *a], [*(E @ dq), *dv, *da]))
     change = np.array(tangents(results, [direction])[0], dtype=object)
     return tuple(change.reshape(3, model.nv))

@@ -1,4 +1,4 @@
-"""Build the kernel of a key: trace, choose the cheapest program, compile, test, cache."""
+"""Build the kernel of a key: trace, select the program with fewest instructions, compile, cache."""
 
 import numpy as np
 
@@ -16,9 +16,9 @@ from dynamics_node.model.configuration import random_configuration
 from dynamics_node.model.model import Model
 from dynamics_node.model.regrouped_inertia import regrouped
 
-AGREEMENT = 1e-12  # of a loaded kernel with the interpreter, relative to the largest number
-# The same with constraints: at a random state their rows may be nearly dependent. Margins allow
-# sines of 1e-5, whose square costs ten digits; a wrong instruction costs all of them.
+AGREEMENT = 1e-12  # of a loaded kernel with trace.evaluate, relative to the largest number
+# With constraints: at a random state the rows may be nearly dependent. Margins allow a sine of 1e-5
+# between rows, whose square costs ten digits; a wrong instruction would cost all digits.
 CONSTRAINED_AGREEMENT = 1e-6
 
 
@@ -32,14 +32,15 @@ def build_kernel(model: Model, key: KernelKey) -> Kernel:
             return kernel
     kernel = _compiled(model, key, checked_program(model, key), name)
     if kernel is None:
-        raise DynamicsError(f'the compiled {key.kernel} does not agree with its program')
+        raise DynamicsError(f'the machine code of {key.kernel} gives other results than its '
+                            'program')
     return kernel
 
 
 def _compiled(model, key, program, name):
-    """Return the Kernel of a program, and cache it; None where the code is wrong.
+    """Return the Kernel of a program, and cache it; None where the code fails its test.
 
-    Packing only saves time. If it fails, or its code is wrong, the kernel is compiled without.
+    If packing fails, or the packed code fails its test, the kernel is compiled without packing.
     """
     for packed in (True, False):
         try:
@@ -69,7 +70,7 @@ def compile_for(model: Model, key: KernelKey, program: Program, packed: bool = T
 
 
 def checked_program(model: Model, key: KernelKey) -> Program:
-    """Return the cheapest Program of a key, checked."""
+    """Return the Program of a key with the fewest instructions, checked."""
     with no_garbage_collection():
         program = program_of(model, key)
         check(program)
@@ -77,10 +78,10 @@ def checked_program(model: Model, key: KernelKey) -> Program:
 
 
 def program_of(model: Model, key: KernelKey) -> Program:
-    """Return the cheapest Program of a key, over all its algorithms.
+    """Return the Program with the fewest instructions, over all algorithms of a key.
 
-    Regrouped inertias have more zeros, but can lose those that a link had by itself: both are
-    tried with the first algorithm, the others with the better of the two.
+    Regrouped inertias have more zeros, but may lack zeros that a link has as written: the first
+    algorithm is traced with both, the others with the better of the two.
     """
     shapes = _shapes(model, key)
     bare = model.with_(inertias=model.bare_inertias)
@@ -103,7 +104,7 @@ def _sample(model, key):
               'given': _mask(rng, model.nv, model.nv - sum(map(size, key.constraints)))}
     for name in ('armature', 'damping', 'friction'):
         values[name] = rng.uniform(0.1, 1.0, model.nv)
-    if key.with_payload:  # any positive inertia will do
+    if key.with_payload:  # any positive inertia
         values['payload'] = np.tile([1.0, 0.1, 0.2, 0.3, 2, 0, 2, 0, 0, 2.0],
                                     (len(model.bodies) + 1, 1))
     return [values.get(name, rng.normal(size=shape))

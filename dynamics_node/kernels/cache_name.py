@@ -1,6 +1,6 @@
 """Name the file of a cached kernel: a digest of everything that its code depends on.
 
-That is the numbers of the model, the key, the sources of this package, LLVM and the CPU.
+These are the numbers of the model, the key, the sources of algorithms and compiler, LLVM, the CPU.
 """
 
 import hashlib

@@ -1,7 +1,7 @@
 """Declare the kernels of robots with loops and contacts, one per set of constraints.
 
 Each algorithm takes the constraints after the model. Margins are those of the constraint rows and
-of the inertia: where one is not positive, the NumPy path is taken, which handles dependent rows
+of the inertia. Where one is not positive, the NumPy path is taken, which accepts dependent rows
 (constrained/regular_or_fallback.py).
 """
 
@@ -28,7 +28,7 @@ from dynamics_node.kernels.spec import (
 
 FORWARD, HYBRID = ('q', 'v', 'tau'), ('q', 'v', 'a', 'tau', 'given')
 ROWS = ('rows',)
-MOST_SLOPES = 12_000  # numbers of dA/dq, as MOST_NUMBERS in derivative_specs.py
+MOST_ROW_DERIVATIVES = 12_000  # entries of dA/dq, as MOST_NUMBERS in derivative_specs.py
 
 
 def _forward(algorithm, stabilised):
@@ -84,8 +84,8 @@ def _margins(found):
     return np.concatenate([found.margin, found.inertia_margin])
 
 
-def _has_few_slopes(model, constraints):
-    return sum(map(size, constraints)) * model.nv ** 2 <= MOST_SLOPES
+def _is_small(model, constraints):
+    return sum(map(size, constraints)) * model.nv ** 2 <= MOST_ROW_DERIVATIVES
 
 
 def _motion(name, doc, inputs, algorithms, numpy, stabilised, direct=False):
@@ -105,7 +105,7 @@ def _forward_spec(name, stabilised):
 
 
 def _hybrid_spec(name, stabilised):
-    return _motion(name, 'Accelerations, torques and multipliers, some accelerations being given.',
+    return _motion(name, 'Accelerations, torques and multipliers, some accelerations given.',
                    HYBRID, (_hybrid(stabilised),), regular_or_fallback.hybrid, stabilised)
 
 
@@ -126,5 +126,5 @@ CONSTRAINED = (
                FORWARD, (MATRIX,) * 3 + (('rows', 'nv'),) * 3,
                (_derivatives,), regular_or_fallback.forward_derivatives, ConstrainedDerivatives,
                margins=True, subject=CONSTRAINTS, wrenches=WITH_WRENCHES, friction=True,
-               derivative=True, direct=False, fits=_has_few_slopes),
+               derivative=True, direct=False, fits=_is_small),
 )

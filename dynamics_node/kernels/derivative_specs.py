@@ -53,7 +53,7 @@ INVERSE, FORWARD = ('q', 'v', 'a'), ('q', 'v', 'tau')
 HYBRID = ('q', 'v', 'a', 'tau', 'given')
 HESSIAN = (*INVERSE, 'weights', 'dq', 'dv', 'da')
 MODEL_RATES = ('dinertias', 'dgravity', 'ddamping', 'dfriction', 'darmature')
-# A result of more numbers is computed in NumPy: straight-line code for it would be no faster, and
+# A result of more numbers is computed in NumPy: straight-line code would be no faster, and would
 # take minutes to compile.
 MOST_NUMBERS = 10_000
 
@@ -65,14 +65,14 @@ def _is_small(model, _):
 # Along a direction of states and parameters -------------------------------------------------------
 
 def rates_of(inputs: tuple[str, ...]) -> tuple[str, ...]:
-    """Return the names of the parts of a ParameterDirection that matter for these inputs."""
+    """Return the names of the fields of a ParameterDirection that these inputs need."""
     return ('dq', 'dv', *(f'd{name}' for name in ('a', 'tau') if name in inputs), *MODEL_RATES)
 
 
 def _of_arrays(algorithm, inputs):
-    """Return f(model, *inputs, direction, wrenches) as a function of arrays alone.
+    """Return f(model, *inputs, direction, wrenches) as a function of arrays only.
 
-    :return: of the inputs, their rates, and where there are wrenches those and their rates.
+    :return: f(model, *inputs, *rates) or f(model, *inputs, *rates, wrenches, dwrenches).
     """
     names = (*inputs, *rates_of(inputs), 'wrenches', 'dwrenches')
 

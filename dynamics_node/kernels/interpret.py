@@ -23,6 +23,6 @@ def interpreted(algorithm: Callable, inputs: tuple[str, ...]) -> Callable:
 
 @lru_cache(maxsize=8)
 def _program(algorithm, inputs, model):
-    """Return the Program for one robot, its numbers being constants."""
+    """Return the Program for one robot, with its numbers as constants."""
     return trace(lambda *states: algorithm(model, *states),
                  {name: input_shape(model, name) for name in inputs})

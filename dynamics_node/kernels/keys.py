@@ -1,4 +1,4 @@
-"""Identify the kernels of a robot: the spec, and what is compiled into the program."""
+"""Identify the kernels of a robot: the spec, and the constants of the program."""
 
 from collections.abc import Sequence
 from typing import NamedTuple
@@ -27,7 +27,7 @@ class KernelKey(NamedTuple):
 
 def key_of(model: Model, kernel: str, arguments: tuple = (), with_wrenches: bool = False,
            constraints: tuple[Constraint, ...] = ()) -> KernelKey:
-    """Return the key of the kernel that a robot needs as it is now."""
+    """Return the key of a kernel for the friction and payloads that a model has."""
     spec = ALL_KERNELS[kernel]
     with_friction = spec.friction and bool(model.damping.any() or model.friction.any())
     with_payload = spec.payload and bool(model.payloads)
@@ -36,17 +36,17 @@ def key_of(model: Model, kernel: str, arguments: tuple = (), with_wrenches: bool
 
 
 def has_kernel(model: Model, kernel: str, constraints: tuple[Constraint, ...] = ()) -> bool:
-    """Return whether there is a kernel at all, or the program would be too large."""
+    """Return whether a kernel is compiled for the model; not where its program is too large."""
     spec = ALL_KERNELS[kernel]
     if spec.subject == CONSTRAINTS and not constraints:
-        return False  # without constraints it is a kernel of the plain robot
+        return False  # the kernel without constraints is used instead
     return spec.fits(model, constraints)
 
 
 def all_keys(model: Model, frames: Sequence[str] = (), wrenches: bool = False,
              payloads: bool = False, derivatives: bool = False,
              constraints: tuple[Constraint, ...] = ()) -> list[KernelKey]:
-    """Return the keys of all kernels of a robot, of some frames and a set of constraints too."""
+    """Return the keys of all kernels of a robot, also of some frames and a set of constraints."""
     specs = specs_of(ROBOT, derivatives) + (specs_of(CONSTRAINTS, derivatives)
                                             if constraints else [])
 

@@ -1,4 +1,4 @@
-"""Keep the kernels of a robot: requested at first use, compiled in the background."""
+"""Keep the kernels of a robot: request at first use, compile in the background."""
 
 from __future__ import annotations
 
@@ -17,8 +17,8 @@ from dynamics_node.model.model import Model
 if TYPE_CHECKING:  # it imports llvmlite, which may be missing
     from dynamics_node.compiler.kernel import Kernel
 
-# Sets of constraints that get kernels at first use. A caller that makes another set for every step
-# of a robot would otherwise keep a core busy, and fill the memory, with kernels used once.
+# Greatest number of sets of constraints that are compiled at first use. A caller with a new set in
+# every control step would otherwise keep a core busy, and fill the memory, with kernels used once.
 MOST_SETS = 32
 
 
@@ -38,13 +38,13 @@ _all_robots: weakref.WeakSet[RobotKernels] = weakref.WeakSet()
 
 
 def _after_fork():
-    """Start anew in a child process: threads do not survive a fork, unfinished kernels neither."""
+    """Reset in a child process: a fork does not copy the thread, so no job would be finished."""
     _worker.__init__()
     for kernels in _all_robots:
         kernels.forget_unfinished()
 
 
-if hasattr(os, 'register_at_fork'):  # not during a job: LLVM would stay locked for good
+if hasattr(os, 'register_at_fork'):  # not during a job: LLVM would stay locked in the child
     os.register_at_fork(before=_worker.pause, after_in_parent=_worker.resume,
                         after_in_child=_after_fork)
 
@@ -56,7 +56,7 @@ class RobotKernels:
         self._model = model
         self._done: dict[KernelKey, Kernel | DynamicsError] = {}  # the error: why there is none
         self._events: dict[KernelKey, threading.Event] = {}  # set when the key is in _done
-        self._sets: set[tuple] = set()  # of constraints that got kernels
+        self._sets: set[tuple] = set()  # of constraints that are compiled at first use
         self._lock = threading.Lock()
         _all_robots.add(self)
 
@@ -78,7 +78,7 @@ class RobotKernels:
         return True
 
     def request(self, key: KernelKey, urgent: bool = False) -> threading.Event | None:
-        """Queue a key; return the event that is set when it is done, None if none can be made."""
+        """Queue a key; return the event of its end, or None if no thread can be started."""
         with self._lock:
             event = self._events.get(key)
             if event is None:
@@ -122,8 +122,8 @@ class RobotKernels:
             self._done[key] = _explained(error)
 
     def cancel(self, key: KernelKey) -> None:
-        """Note that the compiler was stopped before a kernel was made."""
-        self._done[key] = DynamicsError('the compiler was stopped: the interpreter is going down')
+        """Record that the compiler was stopped before a kernel was made."""
+        self._done[key] = DynamicsError('the compiler was stopped: the interpreter shuts down')
 
 
 class _Job:
@@ -144,7 +144,7 @@ def _explained(error):
     if isinstance(error, DynamicsError):
         return error
     advice = ('install llvmlite >= 0.45 (pip install llvmlite)' if isinstance(error, ImportError)
-              else 'the NumPy path goes on serving')
+              else 'the NumPy path is used')
     explained = DynamicsError(f'no kernel could be made: {error!r}; {advice}')
     explained.__cause__ = error
     return explained

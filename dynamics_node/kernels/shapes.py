@@ -1,4 +1,4 @@
-"""Give the shapes of inputs and results of kernels, and the numbers of a robot that may change.
+"""Give the shapes of inputs and results of kernels, and the values of uniform inputs.
 
 State inputs come per state (q, v, a, tau, given, wrenches, ...). Uniform inputs are numbers of
 the robot that may change without a compilation: gravity, armature, damping, friction, payload.

@@ -1,4 +1,4 @@
-"""Declare a kernel: a quantity of a robot, how it is computed and what enters it."""
+"""Define KernelSpec, the declaration of a kernel: algorithms, inputs, results; see table.py."""
 
 from collections.abc import Callable
 from dataclasses import dataclass
@@ -19,7 +19,7 @@ def always(model: Model, constraints: tuple) -> bool:
 
 @dataclass(frozen=True)
 class KernelSpec:
-    """All that dispatch, keys, compilation and the call path use of one quantity.
+    """The declaration of one quantity, for keys, compilation, dispatch and the NumPy path.
 
     An algorithm is f(model, [constraints,] *inputs, [wrenches,] *arguments) -> array or tuple of
     arrays, of a single state, on numbers of any kind. `arguments` are constants of the program:
@@ -30,17 +30,17 @@ class KernelSpec:
     doc: str                      # what it computes, with its unit
     inputs: tuple[str, ...]       # arrays that come per state; their shapes are in shapes.py
     shapes: tuple[Shape, ...]     # of the results: sizes, or names of sizes as in shapes.py
-    algorithms: tuple[Callable, ...]     # alternatives: the cheapest program is compiled
+    algorithms: tuple[Callable, ...]     # alternatives: the shortest program is compiled
     numpy: Callable | None = None        # the NumPy path, where it is not the first algorithm
     result: type = tuple          # NamedTuple of several results; a single one is an array
     margins: bool = False         # the last result must be positive, else the NumPy path is taken
     subject: str = ROBOT          # ROBOT, or one kernel per FRAME, CONSTRAINTS or TARGETS
     local: bool = False           # may be expressed in the axes of the frame
     wrenches: tuple[str, ...] = ()       # further inputs where external wrenches act
-    friction: bool = False        # damping and dry friction enter
-    payload: bool = True          # payloads enter
+    friction: bool = False        # depends on damping and dry friction
+    payload: bool = True          # depends on payloads
     derivative: bool = False      # compiled only where derivatives are wanted
-    direct: bool = True           # the Robot method takes the inputs as they are: a compiled
+    direct: bool = True           # the Robot method has the inputs as arguments: a compiled
     #                               kernel can take its place
     fits: Callable = always       # f(model, constraints): whether the program is not too large
 

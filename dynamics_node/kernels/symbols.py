@@ -1,4 +1,4 @@
-"""Turn a key into functions of symbols: numbers of the model that may change become inputs."""
+"""Make the functions of a key to be traced: numbers of the model that may change are inputs."""
 
 from collections.abc import Callable
 
@@ -42,7 +42,7 @@ def functions(model: Model, key: KernelKey) -> list[Callable]:
 
 
 def _normalised(model, q):
-    """Return q with unit quaternions, and margins that are positive where they were nearly so."""
+    """Return q with unit quaternions, and margins: positive where the norms were nearly 1."""
     q, margin = q.copy(), []
     for joint in model.joints:
         if joint.kind == 'floating':

@@ -1,4 +1,4 @@
-"""List all kernels by name: keys, dispatch and compilation follow from this table."""
+"""List all kernels by name. A new KernelSpec belongs in a *_specs.py, in one of these tuples."""
 
 from dynamics_node.kernels.constrained_specs import CONSTRAINED
 from dynamics_node.kernels.derivative_specs import DERIVATIVES, FRAME_DERIVATIVES

@@ -1,4 +1,4 @@
-"""Check the arguments of a call, by name; functions behind these checks trust them."""
+"""Check the arguments of Robot methods; functions called after these do not check again."""
 
 from __future__ import annotations
 
@@ -21,7 +21,7 @@ if TYPE_CHECKING:
 
 
 def check_robot(robot: Robot, name: str = 'robot') -> Robot:
-    """Return the robot, if it has a model and the methods of one."""
+    """Return the robot; raise if it has not the attributes of a Robot."""
     if not hasattr(robot, 'model') or not hasattr(robot, 'inverse_dynamics'):
         raise DynamicsError(f'{name} is {shown(robot)}; expected a Robot')
     return robot
@@ -37,7 +37,7 @@ def check_configuration(model: Model, q: ArrayLike, name: str = 'q') -> np.ndarr
 
 
 def _normalised(name, q, place, joint_name):
-    with np.errstate(over='ignore'):  # an infinite norm is refused as any other
+    with np.errstate(over='ignore'):  # an infinite norm is refused below
         norm = np.linalg.norm(q[..., place], axis=-1, keepdims=True)
     wrong = ~(np.abs(norm - 1.0) <= UNIT_QUATERNION)
     if wrong.any():

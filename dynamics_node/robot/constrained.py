@@ -60,7 +60,7 @@ class ConstrainedDynamics:
         other are all violated a little: see constraint_report.
 
         :param stabilisation: (alpha, beta) [1/s] of Baumgarte, against drift of the constraints:
-            A a + dA/dt v = -2 alpha A v - beta^2 residual. Without overshoot if both are equal.
+            A a + dA/dt v = -2 alpha A v - beta^2 residual. No overshoot if both are equal.
         :param proximal: True, or Proximal: multipliers that stay bounded in and near a singular
             configuration, see constrained/proximal.py; in NumPy.
         """
@@ -84,8 +84,8 @@ class ConstrainedDynamics:
         :param passive: names of the joints without a motor, None for the loops' own; floating
             joints never have one.
         :param passive_torques: (nv,), of which the passive entries are read; None for zero.
-        :param choice: which of many torques: 'least_force' of the multipliers, 'least_torque' of
-            the motors, 'weighted' for both together, or 'unique' to refuse them.
+        :param choice: which torques, if there are many: 'least_force' of the multipliers,
+            'least_torque' of the motors, 'weighted' for both, or 'unique' to raise an error.
         :param weights: (of torques (nv,), of multipliers (m,)), each None for ones.
         :raise DynamicsError: the motion violates a constraint, or no torques can make it.
         """
@@ -183,7 +183,7 @@ class ConstrainedDynamics:
         """Return a configuration near q that keeps the constraints and the joints' limits, (nq,).
 
         :param fixed: names of joints that must not move.
-        :raise DynamicsError: there is none in reach; the message names the violated constraint.
+        :raise DynamicsError: none was found; the message names the violated constraint.
         """
         from dynamics_node.constrained.assembly import project_configuration
 
@@ -282,7 +282,7 @@ class ConstrainedDynamics:
         return self._in_numpy(proximal, constraints, ConstrainedMotion, wrenches, **inputs)
 
     def _in_numpy(self, algorithm, constraints, result, wrenches, **inputs):
-        """Compute what has no kernel; an empty batch needs no state that keeps the constraints."""
+        """Compute a quantity without kernel; for an empty batch no state keeps the constraints."""
         if any(regular_or_fallback.is_batch(array) and len(array) == 0
                for array in inputs.values()):
             algorithm = regular_or_fallback.zero_result(result, self._model.nv,

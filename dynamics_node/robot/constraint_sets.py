@@ -11,7 +11,7 @@ from dynamics_node.model.model import Model
 from dynamics_node.robot import arguments
 from dynamics_node.robot.argument_types import Constraints
 
-KNOWN_SETS = 64  # remembered by a robot; beyond that it starts anew
+KNOWN_SETS = 64  # kept by a robot; with more, all are dropped
 
 
 def loops_of(model: Model, source: str | os.PathLike | Loops | Mapping | Constraints) -> Loops:
@@ -41,10 +41,9 @@ def _text_of(source):
 
 
 class ConstraintSets:
-    """Checks sets of constraints and remembers them; equal sets become one object.
+    """Checks sets of constraints and keeps them; equal sets become one object.
 
-    A tuple of Constraint cannot change: a known one is recognised by its identity, and neither
-    read nor compared again.
+    A tuple of Constraint is immutable: a known one is found by its id, and not checked again.
     """
 
     def __init__(self, model: Model):

@@ -12,8 +12,8 @@ class Delegate(Generic[P, R]):
     """A method of a part, as a method of the object that has the part.
 
     On the class it is a function of the object, with the signature and docstring of the part's
-    method; on an object it is the method bound to the part, looked up once and then kept in the
-    object's dictionary: a second lookup costs what that of any attribute does.
+    method. On an object it is the method bound to the part; the first lookup keeps it in the
+    object's dictionary, so that later lookups are as fast as those of any attribute.
     """
 
     def __init__(self, part: str, method: Callable[Concatenate[Any, P], R]):

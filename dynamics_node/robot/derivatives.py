@@ -64,10 +64,10 @@ class Derivatives:
     def hybrid_dynamics_derivatives(self, q: ArrayLike, v: ArrayLike, a: ArrayLike, tau: ArrayLike,
                                     given: ArrayLike, wrenches: Wrenches = None
                                     ) -> HybridDynamicsDerivatives:
-        """Return (dq, dv, dknown), the derivatives of what hybrid_dynamics finds, (nv, nv) each.
+        """Return (dq, dv, dknown), the derivatives of the unknowns of hybrid_dynamics.
 
-        Row k: of the torque of k where its acceleration is given, else of its acceleration.
-        dknown is by the known quantities: given accelerations, and torques elsewhere.
+        (nv, nv) each. Row k: of the torque where the acceleration is given, else of the
+        acceleration. dknown is by the known quantities: given accelerations, torques elsewhere.
         """
         mask = self._mask(given)
         if wrenches is None:
@@ -119,7 +119,7 @@ class Derivatives:
             ddamping: JointValues = None, dfriction: JointValues = None,
             darmature: JointValues = None, wrenches: Wrenches = None
             ) -> HybridDirectionalDerivatives:
-        """Return (da, dtau): d/dp of hybrid_dynamics, complete, from da where given and dtau."""
+        """Return (da, dtau), d/dp of hybrid_dynamics: da is read where given, dtau elsewhere."""
         return self._directional(
             'hybrid_dynamics_directional_derivative', wrenches, dwrenches, dinertias, dgravity,
             (ddamping, dfriction, darmature), q=q, v=v, a=a, tau=tau, given=self._mask(given),
@@ -131,8 +131,8 @@ class Derivatives:
         """Return (dq, dv, da): how the gradients of s = weights . tau change along (dq, dv, da).
 
         The Hessian of s times that direction, (nv,) each, without the Hessian. ds/dq is along unit
-        velocities: where a floating joint turns, they turn too, and the Hessian is not symmetric.
-        Where there is no kernel its program is interpreted line by line, in milliseconds.
+        velocities, which turn with a floating joint: the Hessian is then not symmetric. Without a
+        kernel the program is interpreted, which takes milliseconds.
         """
         return self._dispatcher.call('inverse_dynamics_hessian_product', q=q, v=v, a=a,
                                      weights=weights, dq=dq, dv=dv, da=da)
@@ -171,7 +171,10 @@ class Derivatives:
         return self._dispatcher.call('mass_matrix_derivatives', q=q)
 
     def christoffel_symbols(self, q: ArrayLike) -> np.ndarray:
-        """Return Gamma with coriolis_matrix(q, v) = Gamma v, (nv, nv, nv); as above."""
+        """Return Gamma with coriolis_matrix(q, v) = Gamma v, (nv, nv, nv).
+
+        From 22 degrees of freedom on in NumPy.
+        """
         return self._dispatcher.call('christoffel_symbols', q=q)
 
     def generalised_momentum(self, q: ArrayLike, v: ArrayLike) -> GeneralisedMomentum:
@@ -229,8 +232,8 @@ class Derivatives:
         with np.errstate(all='ignore'):  # results that are not finite are refused below
             linear = discretized(linear, step)
         if not all(np.isfinite(part).all() for part in linear):
-            raise DynamicsError(f'step is {step:g} s: deviations grow beyond all bounds within it; '
-                                'expected a shorter one')
+            raise DynamicsError(f'step is {step:g} s: deviations are not finite after it; expected '
+                                'a shorter step')
         return linear
 
     # Helpers ---------------------------------------------------------------------------------

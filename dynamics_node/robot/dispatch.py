@@ -26,15 +26,16 @@ from dynamics_node.robot.arguments import check_configuration, check_wrenches
 
 try:
     from dynamics_node.compiler._call import Caller
-except ImportError:  # the extension was not built: the same, slower
+except ImportError:  # the extension was not built: slower, same results
     from dynamics_node.compiler.ctypes_call import Caller
 
-# From this many operations on a second thread computes half of a batch: 0.2 ms of work, where two
-# cores are 1.3 times faster; at half of that 1.1 times, at a quarter slower (Panda and TALOS).
-WORK_FOR_TWO = 4_000_000
+# A second thread computes half of a batch of at least this many operations. That is 0.2 ms of work:
+# two cores are 1.3 times faster; with half of it 1.1 times, with a quarter slower (Panda, TALOS).
+TWO_THREADS_FROM = 4_000_000
 NEVER = 2 ** 62
-# From about this many states on NumPy takes longer than it takes to make the kernel: for a 7-axis
-# arm 0.5 ms a state and 0.12 s for inverse dynamics, 12 ms and 0.8 s for forward derivatives.
+# A batch of at least this many states waits for its kernel, which is then faster than NumPy. For a
+# 7-axis arm NumPy takes 0.5 ms per state and the compilation 0.12 s (inverse dynamics); 12 ms and
+# 0.8 s (derivatives of forward dynamics).
 WORTH_WAITING = 200
 
 
@@ -49,16 +50,16 @@ class Dispatcher:
                  install: Callable = lambda name, bind: None):
         """Take install(name, bind), called when the kernel of a Robot method is ready.
 
-        bind(fallback) returns the kernel as a function that can take the place of the method;
-        arguments that the kernel cannot take go to fallback.
+        bind(fallback) returns the kernel as a function that can replace the method; it calls
+        fallback with arguments that the kernel does not accept.
         """
         self.model = model
         if kernels is None and compile and enabled() and model.nv:
             kernels = RobotKernels(model)
         self.kernels = kernels
         self._install = install
-        self._checked: dict[KernelKey, Caller] = {}  # take checked arrays
-        # (name, arguments, id of the constraints) -> Caller of any arguments
+        self._checked: dict[KernelKey, Caller] = {}  # for checked arrays
+        # (name, arguments, id of the constraints) -> Caller for unchecked arguments
         self._ready: dict[tuple[str, tuple, int], Caller] = {}
 
     # Kernels ---------------------------------------------------------------------------------
@@ -67,7 +68,7 @@ class Dispatcher:
         """Request kernels, and wait for them if `wait` is set."""
         if self.kernels is None:
             raise DynamicsError('compilation is switched off for this robot: by compile=False, by '
-                                'DYNAMICS_NODE_COMPILE=0, or because nothing moves')
+                                'DYNAMICS_NODE_COMPILE=0, or because it has no joints that move')
         if wait:
             self.kernels.wait(keys)
         for key in keys:
@@ -93,7 +94,7 @@ class Dispatcher:
         return caller
 
     def _publish(self, kernel, key):
-        """Let a kernel be called without the checks of `call` from now on."""
+        """Make a kernel available without the checks of `call`: by positional(), on the Robot."""
         place = key.kernel, key.arguments, id(key.constraints)
         self._ready[place] = self._bind(kernel, key, partial(self._call_positional, key.kernel,
                                                              key.arguments, key.constraints))
@@ -106,10 +107,10 @@ class Dispatcher:
                       _threads_from(kernel), kernel.code, key.spec.result)
 
     def _refused(self, key, states):
-        """Compute in NumPy what a kernel could not; with constraints, only refused states.
+        """Compute in NumPy the states that a kernel refused.
 
-        A singular configuration is no error there, and may be one state of a thousand: the batch
-        is halved until that state is alone.
+        With constraints a singular configuration is no error, and may be one state of a thousand:
+        the batch is halved until only such states are computed in NumPy.
         """
         half = len(states[0]) // 2
         if not key.constraints or states[0].ndim == 1 or half == 0:
@@ -126,7 +127,7 @@ class Dispatcher:
         """Return f(*inputs) of a kernel: the compiled one if it is ready, else a checked call."""
         try:
             ready = self._ready.get((name, arguments, id(constraints)))
-        except TypeError:  # a frame that is no name: refused by the call
+        except TypeError:  # a frame that is not hashable: refused by the call
             ready = None
         return ready or partial(self._call_positional, name, arguments, constraints)
 
@@ -222,7 +223,7 @@ class Dispatcher:
         with np.errstate(all='ignore'):  # results that are not finite are refused below
             if states[0].ndim == 1:
                 return _finite(one(*states))
-            if len(states[0]) == 0:  # an empty batch: some state tells the shapes of the results
+            if len(states[0]) == 0:  # an empty batch: any state gives the shapes of the results
                 some = one(*(self._some_values(state.shape[1]) for state in states))
                 return _map(lambda part: np.empty((0, *np.shape(part))), some)
             found = [one(*row) for row in zip(*states)]
@@ -236,10 +237,10 @@ class Dispatcher:
 
 
 def _threads_from(kernel):
-    """Return how many states make a batch worth two threads."""
+    """Return the number of states from which on a batch uses two threads."""
     if os.environ.get('DYNAMICS_NODE_THREADS') == '1':
         return NEVER
-    return WORK_FOR_TWO // max(1, kernel.operations) + 2 * kernel.lanes
+    return TWO_THREADS_FROM // max(1, kernel.operations) + 2 * kernel.lanes
 
 
 def _map(function, result):

@@ -153,7 +153,7 @@ class Robot:
 
     @property
     def loops(self) -> Loops:
-        """Loops(constraints, passive): what closes the robot's loops, joints without a motor."""
+        """Loops(constraints, passive): the constraints that close loops, the unactuated joints."""
         return Loops(*self.model.loops)
 
     def report(self) -> ModelReport:
@@ -164,7 +164,7 @@ class Robot:
 
     @property
     def payloads(self) -> dict[str, Payload]:
-        """{name: Payload} of the loads it carries."""
+        """{name: Payload} of the payloads."""
         return dict(self.model.payloads)
 
     def with_payload(self, name: str, frame: str, mass: float, com: ArrayLike = (0.0, 0.0, 0.0),
@@ -192,7 +192,8 @@ class Robot:
                       friction: Mapping[str, float] | None = None) -> Robot:
         """Return the robot with other friction, {joint: value}; joints not named keep theirs.
 
-        :param damping: [N m s/rad or N s/m], friction: Coulomb [N m or N]; zero or positive.
+        :param damping: viscous [N m s/rad or N s/m], zero or positive.
+        :param friction: Coulomb [N m or N], zero or positive.
         """
         return self._with(friction_override.with_friction(self.model, damping, friction))
 
@@ -235,7 +236,7 @@ class Robot:
 
     @property
     def compiled(self) -> bool:
-        """Whether all kernels for the robot as it is are ready, frames and derivatives apart.
+        """Whether all kernels that compile() requests without arguments are ready.
 
         False also where one could not be made; compile(wait=True) raises the reason.
         """
@@ -273,10 +274,10 @@ class Robot:
                                      q1=arguments.check_configuration(self.model, q1, name='q1'))
 
     def _install(self, name: str, bind: Callable) -> None:
-        """Let a kernel take the place of a method on this object: a call goes straight into C.
+        """Replace a method of this object by its kernel: a call goes directly to C.
 
-        Arguments that the kernel does not take (lists, wrenches, keywords) go to the method of the
-        class. The method of a subclass stays: it reaches the kernel through super().
+        With arguments that the kernel does not accept (lists, wrenches, keywords) it calls the
+        method of the class. A method of a subclass is not replaced: super() reaches the kernel.
         """
         if getattr(type(self), name) is getattr(Robot, name):
             vars(self)[name] = bind(Robot.__dict__[name].__get__(self, type(self)))

@@ -1,6 +1,6 @@
 """Test that the results for a robot obey the laws of dynamics, at random states.
 
-No other library is used: results of one robot that must be consistent are compared.
+Results of the same robot that must agree are compared; no other library is needed.
 """
 
 import operator
@@ -19,16 +19,16 @@ SPEED = 2.0          # largest velocity tried [rad/s or m/s], less where the lim
 ACCELERATION = 5.0   # largest acceleration tried [rad/s^2 or m/s^2]
 NOT_YET = 'no kernel is ready; robot.compile(wait=True) makes them'
 
-# Tolerances. Torques are compared with the torque itself and with the inertia a motion could meet
-# at most, so that what cancels in a light wrist is not taken for an error.
-EXACT = 1e-11        # the same law in another order of additions; 35 real robots are below 1e-13
+# Tolerances. Errors of torques are relative to the torque plus that of the largest inertia that the
+# joint can have to move, so that cancellation in a light wrist is not an error.
+EXACT = 1e-11        # the same sums in another order; 35 real robots are below 1e-13
 STEP = np.finfo(float).eps ** (1 / 3)  # of central differences [s]
-RATE = 1e-6          # by central differences, STEP^2 and what rounding leaves: 1e-10 in practice
-FEW = 3              # states at which derivatives are looked at: they are many numbers each
-ROUNDED = 1e-2       # [1/s] times energy: RATE of it is what differences may lose, 270 eps / STEP
+RATE = 1e-6          # of central differences: STEP^2 and rounding; 1e-10 in practice
+FEW = 3              # states at which derivatives are checked: each has many numbers
+ROUNDED = 1e-2       # [1/s] RATE ROUNDED energy: allowed rounding of differences, 270 eps / STEP
 # Kernels and NumPy, relative to the largest number of a result, at least 1.
 KERNEL = 1e-11       # the same formulas on regrouped inertias
-SOLVED = np.finfo(float).eps / SINGULAR  # rounding, grown until the robot is called singular
+SOLVED = np.finfo(float).eps / SINGULAR  # rounding times the largest condition that is accepted
 
 
 class Check(NamedTuple):
@@ -38,7 +38,7 @@ class Check(NamedTuple):
     residual: float   # relative; inf where there is no result
     tolerance: float
     passed: bool
-    text: str         # what was compared, what went wrong, or why it is not applicable
+    text: str         # what was compared, the error, or why the law does not apply
 
 
 class SelfTest(NamedTuple):
@@ -87,19 +87,19 @@ def _checked(name, law, robot, states):
     try:
         if robot.nv == 0:
             raise _NotApplicable('nothing moves')
-        with np.errstate(all='ignore'):  # what is not finite does not pass
+        with np.errstate(all='ignore'):  # a result that is not finite fails
             residual, tolerance, text = law(robot, states)
         return Check(name, residual, float(tolerance), residual <= tolerance, text)
     except _NotApplicable as reason:
         return Check(name, np.nan, np.nan, True, f'not applicable: {reason}')
-    except Exception as error:  # whatever it is, the user shall see it in the table
+    except Exception as error:  # any error is a failed check, shown in the table
         return Check(name, np.inf, np.nan, False, f'{type(error).__name__}: {error}')
 
 
 # The laws ------------------------------------------------------------------------------------
 
 def _forward_of_inverse(robot, states):
-    """FD(q, v, ID(q, v, a)) = a: the torque of the difference, M (FD - a), is none."""
+    """FD(q, v, ID(q, v, a)) = a: the torque of the difference, M (FD - a), is zero."""
     residuals, refusals = [], []
     for q, v, a in states:
         tau, M = robot.inverse_dynamics(q, v, a), robot.mass_matrix(q)
@@ -108,7 +108,7 @@ def _forward_of_inverse(robot, states):
             error = np.abs(M @ (robot.forward_dynamics(q, v, tau) - a))
             residuals.append(_relative(error, np.abs(tau) + ACCELERATION * scale))
         except SingularModel as refusal:
-            _believe(refusal, robot, M)
+            _check_refusal(refusal, robot, M)
             refusals.append(str(refusal))
     if not residuals:
         raise _NotApplicable(refusals[0])
@@ -158,8 +158,8 @@ def _mass_matrix_against_inverse_dynamics(robot, states):
 def _derivatives_against_differences(robot, states):
     """Inverse dynamics: central differences. Forward: M dFD = -dID where tau = ID, M dtau = 1.
 
-    The second form is for a robot that is hard to solve: differences of its accelerations would be
-    inaccurate. M is the derivative of ID by the acceleration.
+    Differences of accelerations would be inaccurate where M is ill-conditioned. M is the derivative
+    of ID by the acceleration.
     """
     residuals, refusals = [], []
     for q, v, a in states[:FEW]:
@@ -172,7 +172,7 @@ def _derivatives_against_differences(robot, states):
         try:
             dq, dv, dtau = robot.forward_dynamics_derivatives(q, v, tau)
         except SingularModel as refusal:
-            _believe(refusal, robot, M)
+            _check_refusal(refusal, robot, M)
             refusals.append(str(refusal))
             continue
         for forward, torque in ((dq, -inverse.dq), (dv, -inverse.dv), (dtau, np.eye(robot.nv))):
@@ -186,7 +186,7 @@ def _derivatives_against_differences(robot, states):
 
 def _inverse_slopes(robot, q, v, a):
     """Yield the derivatives of inverse dynamics by q, v, a, by central differences, (nv, nv)."""
-    # friction bends within its speed: the step at which that and rounding cost the same
+    # dry friction is curved within friction_speed: at this step, that error equals the rounding
     short = STEP * min(1.0, robot.model.friction_speed) ** (2 / 3)
     units = np.concatenate([np.eye(robot.nv), -np.eye(robot.nv)])
     for step, moved in ((STEP, (robot.integrate(q, units, STEP), v, a)),
@@ -216,7 +216,7 @@ def _compiled_against_numpy(robot, states):
     return worst._replace(text='; '.join([counts, f'worst is {worst.text}', *sorted(failures)]))
 
 
-# Where to add a law: f(robot, states) -> _Found; the later ones find more kernels ready.
+# Add a law here: f(robot, states) -> _Found. For later laws more kernels are ready.
 CHECKS = {
     'forward of inverse': _forward_of_inverse,
     'power balance': _power_balance,
@@ -226,7 +226,7 @@ CHECKS = {
 }
 
 
-# What they are made of -----------------------------------------------------------------------
+# Helpers -------------------------------------------------------------------------------------
 
 class _State(NamedTuple):
     q: np.ndarray
@@ -250,18 +250,18 @@ def _speeds(model):
 
 
 def _scale(robot, M):
-    """Return the inertia that each motion could meet at most, (nv,)."""
+    """Return the largest inertia that each degree of freedom can have to move, (nv,)."""
     return np.abs(robot.model.inertia_scale) + np.abs(np.diag(M))
 
 
 def _least_inertia(M, scale):
-    """Return the least eigenvalue of M relative to what the motions could meet."""
+    """Return the least eigenvalue of M, scaled by the largest inertias of _scale."""
     weight = np.sqrt(np.where(scale > 0.0, scale, 1.0))
     return np.linalg.eigvalsh(M / np.outer(weight, weight)).min()
 
 
-def _believe(refusal, robot, M):
-    """Raise an error in place of a refusal that M does not justify."""
+def _check_refusal(refusal, robot, M):
+    """Raise an error if M is regular: the refusal was wrong then."""
     if _least_inertia(M, _scale(robot, M)) > 10.0 * SINGULAR:
         raise DynamicsError(f'refused, though M is regular: {refusal}') from refusal
 

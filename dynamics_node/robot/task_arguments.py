@@ -11,11 +11,11 @@ from dynamics_node.task_space.motion import FrameMotion, Tracking
 from dynamics_node.task_space.target import Target
 from dynamics_node.task_space.tasks import AXES
 
-TOLERANCES = 1e-15, 1e9  # [m or rad] from the rounding of doubles to what has a finite square
+TOLERANCES = 1e-15, 1e9  # [m or rad] least, about rounding, and greatest
 
 
 def check_targets(model: Model, targets: Target | Sequence[Target]) -> tuple[Target, ...]:
-    """Return the Targets as a tuple, every frame known; one alone is a list of one."""
+    """Return a Target or several as a tuple, every frame known."""
     targets = (targets,) if isinstance(targets, Target) else targets
     if not isinstance(targets, (tuple, list)) or not targets or not all(
             isinstance(target, Target) for target in targets):
@@ -42,14 +42,14 @@ def check_motions(model: Model, tasks: FrameMotion | Tracking | Sequence
 
 
 def check_frames(frame: str | Sequence[str]) -> tuple[str, ...]:
-    """Return the names of frames as a tuple; one name alone is a list of one."""
+    """Return the name of a frame, or several, as a tuple."""
     frames = (frame,) if isinstance(frame, str) else frame
     if not isinstance(frames, (tuple, list)) or not all(isinstance(name, str) for name in frames):
         raise DynamicsError(f'frame is {shown(frame)}; expected the name of a frame, or a list of '
                             'them')
     if not frames:
         raise DynamicsError('frame is an empty list; expected at least one name')
-    return tuple(map(str.__str__, frames))  # of a subclass, the plain text
+    return tuple(map(str.__str__, frames))  # a plain str also of a subclass
 
 
 def check_axes(axes: Sequence[str] | Sequence[Sequence[str]], frames: int

@@ -35,7 +35,7 @@ if TYPE_CHECKING:
 
 TOLERANCE = 1e-6  # of inverse kinematics [m and rad]
 RESTARTS = 64     # of inverse kinematics
-MOST_RESTARTS = 1_000_000  # an hour and more
+MOST_RESTARTS = 1_000_000  # take an hour and more
 
 Motions = FrameMotion | Tracking | Sequence[FrameMotion | Tracking | Sequence]
 
@@ -112,8 +112,8 @@ class TaskSpace:
         :param seed: of the random configurations; equal calls return equal results.
         """
         if self._robot.loops.constraints:
-            raise DynamicsError('inverse_kinematics does not close loops, and this robot has some; '
-                                'call it without, with_loops(None), or use project_configuration')
+            raise DynamicsError('inverse_kinematics does not close loops, and this robot has '
+                                'loops; call it on with_loops(None), or use project_configuration')
         wanted = task_arguments.check_targets(self._model, targets)
         start = (self._robot.neutral() if start is None
                  else arguments.check_single_configuration(self._model, start, 'start'))
@@ -175,11 +175,12 @@ class TaskSpace:
                    wrenches: Wrenches = None, stabilisation: ArrayLike | None = None) -> WholeBody:
         """Return the WholeBody (status, acceleration, torque, forces, errors, active, conflict).
 
-        The motion of one state that does the tasks best, level by level, keeps the contacts and
-        all bounds; see task_space/whole_body.py. Where there is none, `conflict` names the
+        The motion of one state that fulfils the tasks best, level by level, and keeps the contacts
+        and all bounds; see task_space/whole_body.py. Where none exists, `conflict` names the
         contradicting bounds.
 
-        :param tasks: of Task; bounds: of Bound, by default torque limits and friction.
+        :param tasks: a list of Task.
+        :param bounds: a list of Bound, by default torque limits and friction.
         :param contacts: constraints in addition to `constraints`, which are the robot's own loops
             if None.
         :param passive: names of the joints without a motor, None for the loops' own; floating

@@ -140,7 +140,7 @@ LOOKS = {
 @pytest.mark.parametrize('look', LOOKS)
 def test_a_symbol_cannot_be_looked_at(xyz, look):
     """And the message says what to do instead."""
-    with pytest.raises(TracingError, match='branch on the model only, and use'):
+    with pytest.raises(TracingError, match='branch on the model only; use'):
         LOOKS[look](xyz[0])
     assert issubclass(TracingError, DynamicsError)
 

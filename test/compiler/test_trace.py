@@ -9,7 +9,7 @@ from support.tolerances import EXACT_MATHS
 
 from dynamics_node.compiler.graph import Graph, Op, Symbol, TracingError
 from dynamics_node.compiler.lower import LOWER, instructions
-from dynamics_node.compiler.trace import MEANING, check, count, evaluate, trace
+from dynamics_node.compiler.trace import EVALUATE, check, count, evaluate, trace
 from dynamics_node.kernels.build import program_of
 from dynamics_node.kernels.shapes import uniform_values
 
@@ -78,8 +78,8 @@ def test_a_function_may_return_constants_inputs_and_repetitions():
     assert evaluate(program, [5.0, 7.0])[0].tolist() == [7.0, 2.0, 7.0, 0.0]
 
 
-@pytest.mark.parametrize('table', [MEANING, {**LOWER, Op.SIN: None, Op.COS: None}],
-                         ids=['MEANING', 'LOWER'])
+@pytest.mark.parametrize('table', [EVALUATE, {**LOWER, Op.SIN: None, Op.COS: None}],
+                         ids=['EVALUATE', 'LOWER'])
 def test_a_table_knows_every_operation(table):
     """Sine and cosine are lowered in pairs, apart from LOWER."""
     assert set(table) == set(Op) - {Op.CONST, Op.INPUT}
@@ -101,7 +101,7 @@ def broken(change):
 
 
 BROKEN = {
-    'not above': lambda program, s: program._replace(symbols=(s[0], s[1], s[3], s[2])),
+    'undefined': lambda program, s: program._replace(symbols=(s[0], s[1], s[3], s[2])),
     'an output is missing': lambda program, s: program._replace(symbols=s[:-1]),
     'wrong arity': lambda program, s: program._replace(
         symbols=(*s[:-1], Symbol(s[3].graph, 3, Op.MUL, s[3].args[:1]))),
