@@ -1,4 +1,4 @@
-"""Dynamics seen from frames: the identities, forward dynamics, energy, and Pinocchio."""
+"""Test operational-space dynamics: identities, forward dynamics, energy, and Pinocchio."""
 
 from functools import cache
 
@@ -19,7 +19,7 @@ REAL = {'panda': 'panda_hand', 'ur5': 'tool0', 'xarm7': 'link7', 'solo12': 'FL_F
 
 
 @cache
-def answers(tree):
+def results(tree):
     """Return a Specimen, and (frames, OperationalSpace) where these can move every way."""
     specimen = random_trees.make(tree)
     frames = [f'l{k}' for k in range(11)]
@@ -31,12 +31,12 @@ def answers(tree):
 
 @pytest.fixture(params=random_trees.TREES, ids=str)
 def regular(request):
-    tree, found = answers(request.param)
+    tree, found = results(request.param)
     assert len(found) >= 3
     return tree, found
 
 
-def test_the_parts_are_what_they_are_called(regular):
+def test_each_field_of_the_result_is_its_named_quantity(regular):
     tree, found = regular
     for frames, answer in found:
         names = [frames] if isinstance(frames, str) else frames
@@ -64,8 +64,8 @@ def test_identities_of_the_consistent_inverse(regular):
         assert relative(answer.inertia @ (J @ inverse @ J.T), np.eye(len(J))) < SOLVED * scale
 
 
-def test_the_force_gives_the_acceleration_it_was_made_for(regular):
-    """F = Lambda w' + mu + p, and whatever the null space does besides (eq. 3.84, 3.85)."""
+def test_the_task_force_gives_the_wanted_acceleration(regular):
+    """F = Lambda w' + mu + p, for any motion in the null space (eq. 3.84, 3.85)."""
     tree, found = regular
     for _, answer in found:
         wanted = tree.rng.normal(size=len(answer.bias))
@@ -78,8 +78,8 @@ def test_the_force_gives_the_acceleration_it_was_made_for(regular):
         assert np.abs(reached - wanted).max() < SOLVED * size
 
 
-def test_friction_is_in_none_of_the_forces(tree):
-    """Two joints without it are the same."""
+def test_task_forces_do_not_depend_on_friction(tree):
+    """A robot without friction has the same ones."""
     bare = tree.robot.with_friction(dict.fromkeys(tree.robot.joint_names[:2], 0.0),
                                     dict.fromkeys(tree.robot.joint_names[:2], 0.0))
     ours, theirs = (robot.operational_space(tree.q, tree.v, 'l6') for robot in (tree.robot, bare))
@@ -101,8 +101,8 @@ def test_energy_is_a_metric_of_both_spaces(regular):
             least + tree.robot.kinetic_energy(tree.q, rest), rel=1e-8)
 
 
-def test_a_square_jacobian_gives_the_mass_matrix_of_seed_002(arm, states):
-    """Lambda = J^-T M J^-1, a joint of the seven being locked."""
+def test_a_square_jacobian_gives_the_transformed_mass_matrix(arm, states):
+    """Lambda = J^-T M J^-1, one of the seven joints locked."""
     q = states[0][0]
     J, M = arm.jacobian(q, 'tool0'), arm.mass_matrix(q)
     keep = [0, 1, 3, 4, 5, 6]
@@ -137,8 +137,8 @@ def test_pinocchio_agrees(name):
             assert relative_error(mine[k:k + 1], its[None]) < PINOCCHIO, part
 
 
-def test_many_are_answered_as_one_by_one(arm, states):
-    """Also q or v alone being many; with none the shapes stay."""
+def test_a_batch_gives_the_results_of_single_states(arm, states):
+    """Also where only q or only v is a batch; an empty batch keeps the shapes."""
     q, v = states[:2]
     for stack in ('tool0', ['tool0', 'link_4']):
         many = arm.operational_space(q, v, stack)

@@ -1,4 +1,4 @@
-"""Derivatives of constrained dynamics: by complex steps, by differences, and beside Pinocchio's."""
+"""Test derivatives of constrained dynamics against complex steps, differences and Pinocchio."""
 
 import numpy as np
 import pinocchio as pin
@@ -60,7 +60,7 @@ def test_forward_derivatives_are_exact(looped, stabilisation):
 
 @pytest.mark.parametrize('name', ['five_bar', 'delta'])
 def test_forward_derivatives_along_the_manifold(name):
-    """A mechanism that really moves a little: projected back onto its loops, both ways."""
+    """A mechanism that moves a little: projected back onto its loops, both ways."""
     mechanism = load(name)
     model, constraints = mechanism.model, mechanism.constraints
     q, v, tau = standing(model, constraints, 3)
@@ -83,7 +83,7 @@ def test_forward_derivatives_along_the_manifold(name):
 
 @pytest.mark.parametrize('choice', ['least_force', 'least_torque', 'weighted'])
 def test_inverse_derivatives_by_differences(looped, choice):
-    """Every choice of the best torques, off the manifold too: the formula is differentiated."""
+    """Every redundancy resolution, off the manifold too: the formula is differentiated."""
     n = looped.model.nv
     model = looped.model.with_(friction=np.zeros(n))  # dry friction bends too fast for differences
     A = constraint_matrix(model, looped.q, looped.constraints)
@@ -129,7 +129,7 @@ def test_inverse_after_forward_holds_to_first_order():
 
 
 def test_redundant_rows_have_no_derivatives_of_their_forces():
-    """The message says what to do."""
+    """The message says what to use instead."""
     mechanism = load('five_bar')
     q, v, tau = standing(mechanism.model, mechanism.constraints, 3)
     a = rank_deficient_forward(mechanism.model, q, v, tau, mechanism.constraints).a
@@ -201,7 +201,7 @@ def test_dual_numbers_follow_the_rules(f):
     assert np.abs(got.slope - expected).max() < 1e-15
 
 
-def test_dual_numbers_refuse_what_they_do_not_know():
+def test_dual_numbers_refuse_unknown_operations():
     """Powers but the second; and constants have no slope."""
     with pytest.raises(TypeError):
         Dual(2.0, np.ones(1)) ** 3

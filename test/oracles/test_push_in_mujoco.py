@@ -25,12 +25,9 @@ IN_TIME = 0.05                        # [s]
 
 
 @pytest.fixture(scope='module')
-def robot(tmp_path_factory):
+def robot(kernels):
     """The arm, compiled: its URDF is what MuJoCo was given too."""
-    with pytest.MonkeyPatch.context() as patch:
-        patch.setenv('DYNAMICS_NODE_COMPILE', '1')
-        patch.setenv('DYNAMICS_NODE_CACHE', str(tmp_path_factory.mktemp('kernels')))
-        yield Robot.from_urdf(ARM7)
+    return Robot.from_urdf(ARM7)
 
 
 def flags_of(robot, measured):

@@ -1,5 +1,4 @@
-"""Identification of robots with loops at a node_state without ROS: goals and payloads."""
-
+"""Test identification of robots with loops at a node_state without ROS: goals and payloads."""
 
 import numpy as np
 import pytest
@@ -16,6 +15,7 @@ from dynamics_node.identification.loop_motion import LoopMotion
 from dynamics_node.ros.parameters.observer import ObserverParameters
 from dynamics_node.ros.services.identify import identify_job
 
+pytestmark = pytest.mark.usefixtures('kernels')   # thousands of regressors are needed
 SAMPLES = 1200
 LOAD = {'mass': 3.0, 'com': (0.05, -0.04, 0.12)}
 
@@ -36,15 +36,6 @@ def tell(node_state, names, time, q, tau):
         stamp = NOW + round(1e9 * t)
         node_state.buffer.take(stamp, bytes(serialize_message(
             joint_state(stamp, names, position, np.zeros(len(names)), effort))))
-
-
-@pytest.fixture(scope='module', autouse=True)
-def kernels(tmp_path_factory):
-    """Thousands of regressors are needed: kernels."""
-    with pytest.MonkeyPatch.context() as patch:
-        patch.setenv('DYNAMICS_NODE_COMPILE', '1')
-        patch.setenv('DYNAMICS_NODE_CACHE', str(tmp_path_factory.mktemp('kernels')))
-        yield
 
 
 @pytest.fixture(scope='module')
