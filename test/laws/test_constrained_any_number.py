@@ -1,4 +1,4 @@
-"""Constrained dynamics run on any kind of number, so that they can be compiled."""
+"""Test that constrained dynamics run on any kind of number, so that they can be compiled."""
 
 import numpy as np
 import pytest
@@ -52,7 +52,7 @@ ALGORITHMS = {
 
 @pytest.mark.parametrize('name', ALGORITHMS)
 @pytest.mark.parametrize('k', range(4), ids=lambda k: str(random_trees.TREES[k]))
-def test_no_solver_looks_at_a_value(name, k):
+def test_no_solver_depends_on_the_value_of_a_number(name, k):
     """The same numbers come out of object arrays, so tracing sees the whole computation."""
     def answer(kind):
         looped = looped_trees.make(random_trees.TREES[k], looped_trees.KINDS[k])
