@@ -25,7 +25,7 @@ def runner(log):
     return runner
 
 
-def replies(runner, handler):
+def reply_of(runner, handler):
     from dynamics_node.srv import InverseDynamics
     return runner.callback(handler)(InverseDynamics.Request(), InverseDynamics.Response())
 
@@ -42,7 +42,7 @@ def test_every_service_of_srv_is_served_under_its_name():
 def test_an_inactive_node_refuses_and_says_how_to_activate_it(runner, log):
     """The handler is not called."""
     runner.active = False
-    reply = replies(runner, lambda *_: pytest.fail('was asked'))
+    reply = reply_of(runner, lambda *_: pytest.fail('was asked'))
     assert (reply.success, reply.message) == (
         False, 'the node is inactive: ros2 lifecycle set <node> activate')
     assert log == []
@@ -58,7 +58,7 @@ def half_filled(error):
 
 def test_a_refusal_contains_nothing_but_the_reason(runner, log):
     """Fields filled so far are cleared; it is no error of ours, so nothing is logged."""
-    reply = replies(runner, half_filled(DynamicsError('because')))
+    reply = reply_of(runner, half_filled(DynamicsError('because')))
     assert reply == type(reply)(success=False, message='because')
     assert log == []
 
@@ -67,21 +67,21 @@ def test_a_refusal_contains_nothing_but_the_reason(runner, log):
                                    np.linalg.LinAlgError('oh'), AssertionError('oh')])
 def test_an_internal_error_is_replied_and_logged_with_its_place(runner, log, error):
     """The node goes on."""
-    reply = replies(runner, half_filled(error))
+    reply = reply_of(runner, half_filled(error))
     message = f'internal error: {error!r}; see the log of the node'
     assert reply == type(reply)(success=False, message=message)
     (entry,) = log
     assert 'handler failed, please report this' in entry
     assert 'raise error' in entry
-    assert replies(runner, lambda node_state, request, response: response) is not None
+    assert reply_of(runner, lambda node_state, request, response: response) is not None
 
 
 def test_replies_and_refusals_are_counted(runner):
     """For the diagnostics."""
-    replies(runner, lambda node_state, request, response: response)
-    replies(runner, half_filled(DynamicsError('because')))
-    replies(runner, half_filled(KeyError('oh')))
-    assert (runner.replies, runner.refused) == (1, 2)
+    reply_of(runner, lambda node_state, request, response: response)
+    reply_of(runner, half_filled(DynamicsError('because')))
+    reply_of(runner, half_filled(KeyError('oh')))
+    assert (runner.answered, runner.refused) == (1, 2)
 
 
 # The report and the self-test ----------------------------------------------------------------
