@@ -1,8 +1,8 @@
 """Call the same quantities in dynamics_node, Pinocchio and MuJoCo.
 
 A `Call` is Python text, so that every engine is timed in the same bare loop with nothing around the
-call. The peers do the least that gives the answer: Pinocchio the one call that its manual names,
-MuJoCo without constraints and only the stages that the answer needs.
+call. The peers do the least that gives the result: Pinocchio the one call that its manual names,
+MuJoCo without constraints and only the stages that the result needs.
 """
 
 from typing import NamedTuple
@@ -22,7 +22,7 @@ THREADS = 2  # of Pinocchio's functions for batches
 
 
 class Call(NamedTuple):
-    """How an engine answers a question about q, v and x, its acceleration or torque."""
+    """The call of an engine for a quantity of q, v and x, its acceleration or torque."""
 
     answer: str        # expression
     names: dict        # what it refers to, other than the state
@@ -142,7 +142,7 @@ def in_order(rows, order):
 
 
 def compile_questions(robot, questions):
-    """Wait for the kernels of these questions only; return {question: operations}."""
+    """Wait for these kernels only; return {kernel: operations}."""
     keys = {question: key_of(robot.model, question) for question in questions}
     robot._dispatcher.compile(list(keys.values()), wait=True)
     for question in questions:  # the first answer binds the kernel

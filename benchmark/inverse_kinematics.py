@@ -94,7 +94,7 @@ class PinocchioLoop:
         return q, False
 
     def free(self, q, gradient):
-        """Return 0 where a joint at its limit is pushed against it, else 1."""
+        """Return 0 where a joint at its limit would move beyond it, else 1."""
         place = self.one_axis
         blocked = (((q[place] <= self.lower[place]) & (gradient < 0.0))
                    | ((q[place] >= self.upper[place]) & (gradient > 0.0)))
@@ -140,7 +140,7 @@ def measure(name, poses, tick):
             solved['theirs'] += success
         tick((first + len(turn)) / poses)
     gc.enable()
-    return bars_of(name, times, {who: 100.0 * count / poses for who, count in solved.items()})
+    return bars_of(name, times, {engine: 100.0 * count / poses for engine, count in solved.items()})
 
 
 def is_right(robot, peer, frame, pose, found):
@@ -155,7 +155,7 @@ def is_right(robot, peer, frame, pose, found):
 
 
 def bars_of(name, times, solved):
-    micro = {who: 1e6 * np.array(seconds) for who, seconds in times.items()}
+    micro = {engine: 1e6 * np.array(seconds) for engine, seconds in times.items()}
     label = f'{name}: inverse kinematics, '
     return [
         Bar(label + 'solved within limits', solved['ours'], '%', SOLVED),

@@ -45,7 +45,7 @@ def draw(rows, path):
 
 
 def _positions(groups):
-    """Return where each question stands, a gap before another robot."""
+    """Return the height of each bar group, with a gap before another robot."""
     found, at, before = {}, 0.0, None
     for robot, question in groups:
         at += 0.0 if before is None else 1.0 if robot == before else 1.5

@@ -113,7 +113,7 @@ class Race:
                             {**dict.fromkeys(runs, BATCH), 'ours': PASSES * BATCH})
 
     def _peer_batches(self, question):
-        """Return {peer: (loop over a batch, where the answers go)}."""
+        """Return {peer: (loop over a batch, array of the results)}."""
         nv = self.ours.robot.nv
         shape = (BATCH, nv, nv) if question == 'mass_matrix' else (BATCH, nv)
         found = {}

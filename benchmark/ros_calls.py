@@ -116,7 +116,7 @@ class Asker:
         return time.perf_counter() - start, response
 
     def wait_until_compiled(self):
-        """Wait until machine code answers."""
+        """Wait until the kernels are in use."""
         report = self.client(srv.ModelReport, '/dynamics_node/model_report')
         deadline = time.monotonic() + PATIENCE
         while not self.call(report, srv.ModelReport.Request())[1].compiled:

@@ -15,7 +15,7 @@ PASSES = 8  # batches on end
 
 
 class Point(NamedTuple):
-    """The cost of a question for a chain of some length."""
+    """The cost of a quantity for a chain of some length."""
 
     question: str
     links: int

@@ -30,12 +30,12 @@ def loop(each, statement, **names):
 
 
 def over_states(call, arguments, states):
-    """Return the loop over single states, lists of arrays; answers are dropped."""
+    """Return the loop over single states, lists of arrays; results are dropped."""
     return loop(f'{arguments} in states', _statement(call, ''), states=states, **call.names)
 
 
 def over_rows(call, arguments, arrays, out):
-    """Return the loop over the rows of a batch; answers are kept in `out`."""
+    """Return the loop over the rows of a batch; results are kept in `out`."""
     rows = f'zip({arguments.upper()})' if ',' in arguments else arguments.upper()
     return loop(f'row, ({arguments}) in enumerate({rows})', _statement(call, 'out[row] = '),
                 out=out, **dict(zip(arguments.upper().split(', '), arrays)), **call.names)

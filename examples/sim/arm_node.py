@@ -268,7 +268,7 @@ class ArmNode(Node):
     # Services and parameters -----------------------------------------------------------------
 
     def _serves(self, action):
-        """Return the callback of a Trigger; what goes wrong is the answer."""
+        """Return the callback of a Trigger; an error is the reply."""
         def answer(request, response):
             try:
                 response.message, response.success = action() or '', True

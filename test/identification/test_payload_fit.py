@@ -2,7 +2,7 @@
 
 import numpy as np
 import pytest
-from support.loaded_arm import LOAD, MIDDLE, held, moved
+from support.loaded_arm import LOAD, MIDDLE, moved, static
 
 from dynamics_node import DynamicsError, Robot
 from dynamics_node.example_robots import ARM7
@@ -114,7 +114,7 @@ def test_a_slow_motion_gives_no_inertia_and_reports_it(robot):
 
 def test_poses_from_both_sides_give_mass_and_centre(robot):
     """Friction of up to 0.9 N m cancels."""
-    found = identify_payload(robot, held(LOAD, poses(), friction=FRICTION), 'tool0')
+    found = identify_payload(robot, static(LOAD, poses(), friction=FRICTION), 'tool0')
     assert_found(found, mass=0.002, centre=0.001)
     assert found.inertia is None and list(found.sigma) == ['mass', 'cx', 'cy', 'cz']
     assert found.warnings == ()
@@ -122,8 +122,8 @@ def test_poses_from_both_sides_give_mass_and_centre(robot):
 
 @pytest.mark.parametrize('seed', range(4))
 def test_without_approach_friction_is_in_the_error_and_in_sigma(robot, seed):
-    found = identify_payload(robot, held(LOAD, poses(), seed, both_sides=False,
-                                         friction=FRICTION), 'tool0')
+    found = identify_payload(robot, static(LOAD, poses(), seed, both_sides=False,
+                                           friction=FRICTION), 'tool0')
     error = np.array([found.mass - LOAD['mass'], *(found.com - LOAD['com'])])
     assert (np.abs(error) < 3.0 * np.array(list(found.sigma.values()))).all()
     assert found.sigma['mass'] > 0.005
@@ -132,7 +132,7 @@ def test_without_approach_friction_is_in_the_error_and_in_sigma(robot, seed):
 
 def test_offsets_of_the_torque_sensors_cancel_with_unloaded_poses(robot):
     offset = np.array([0.5, -0.4, 0.3, 0.6, -0.5, 0.4, 0.3])
-    both = [held(load, poses(seed=seed), seed, friction=FRICTION, offset=offset)
+    both = [static(load, poses(seed=seed), seed, friction=FRICTION, offset=offset)
             for load, seed in ((LOAD, 3), (None, 4))]
     assert_found(identify_payload(robot, *both[:1], 'tool0', unloaded=both[1]))
     with pytest.raises(AssertionError):
@@ -140,7 +140,7 @@ def test_offsets_of_the_torque_sensors_cancel_with_unloaded_poses(robot):
 
 
 def test_the_payload_can_be_attached(robot):
-    found = identify_payload(robot, held(LOAD, poses()), 'tool0')
+    found = identify_payload(robot, static(LOAD, poses()), 'tool0')
     loaded = found.attached_to(robot, 'box')
     assert loaded.payloads['box'].frame == 'tool0'
     assert loaded.total_mass == pytest.approx(robot.total_mass + LOAD['mass'], rel=0.001)
@@ -160,13 +160,13 @@ def changed(poses, **changes):
 
 
 @pytest.mark.parametrize(('make', 'message'), [
-    (lambda: held(LOAD, upright()), 'gravity always has the same direction.*Turn the wrist'),
-    (lambda: held(LOAD, poses(2), both_sides=False), '2 poses are too few; record 3 or more'),
-    (lambda: held(None, poses(), friction=FRICTION), 'is not different from zero|would weigh'),
-    (lambda: held({**LOAD, 'mass': 0.0001, 'inertia': None}, poses()), 'not different from zero'),
-    (lambda: changed(held(LOAD, poses()), joint_names=tuple('abcdefg')), "'joint_1'"),
-    (lambda: changed(held(LOAD, poses()), tau=np.full((16, 7), np.nan)), 'tau of the poses'),
-    (lambda: changed(held(LOAD, poses()), tau=np.zeros((15, 7))), r'expected \(16, 7\)'),
+    (lambda: static(LOAD, upright()), 'gravity always has the same direction.*Turn the wrist'),
+    (lambda: static(LOAD, poses(2), both_sides=False), '2 poses are too few; record 3 or more'),
+    (lambda: static(None, poses(), friction=FRICTION), 'is not different from zero|would weigh'),
+    (lambda: static({**LOAD, 'mass': 0.0001, 'inertia': None}, poses()), 'not different from zero'),
+    (lambda: changed(static(LOAD, poses()), joint_names=tuple('abcdefg')), "'joint_1'"),
+    (lambda: changed(static(LOAD, poses()), tau=np.full((16, 7), np.nan)), 'tau of the poses'),
+    (lambda: changed(static(LOAD, poses()), tau=np.zeros((15, 7))), r'expected \(16, 7\)'),
     (lambda: moved(LOAD, seconds=1.0), '2 s of motion'),
     (lambda: [1, 2, 3], 'recording is list; expected'),
 ], ids=['same way', 'few', 'no load', 'tiny', 'names', 'nan', 'shape', 'short', 'kind'])
@@ -178,7 +178,7 @@ def test_bad_data_is_refused_with_a_reason(robot, make, message):
 def test_a_payload_that_the_model_has_already_is_reported(robot):
     loaded = robot.with_payload('load', 'tool0', **{**LOAD, 'mass': 3.0})
     with pytest.raises(DynamicsError, match='torques are smaller than without it'):
-        identify_payload(loaded, held(LOAD, poses()), 'tool0')
+        identify_payload(loaded, static(LOAD, poses()), 'tool0')
 
 
 def test_wrong_units_are_reported(robot):
@@ -192,16 +192,16 @@ def test_wrong_units_are_reported(robot):
     ('base_link', 'does not move'), ('hand', "no frame 'hand'")])
 def test_a_frame_on_the_fixed_base_is_refused(robot, frame, message):
     with pytest.raises(DynamicsError, match=message):
-        identify_payload(robot, held(LOAD, poses()), frame)
+        identify_payload(robot, static(LOAD, poses()), frame)
 
 
 def test_poses_and_motions_cannot_be_combined(robot):
     with pytest.raises(DynamicsError, match='unloaded must be of the kind'):
-        identify_payload(robot, held(LOAD, poses()), 'tool0', unloaded=moved(None, seconds=3.0))
+        identify_payload(robot, static(LOAD, poses()), 'tool0', unloaded=moved(None, seconds=3.0))
 
 
 def test_poses_may_name_joints_in_any_order(robot):
-    straight, order = held(LOAD, poses()), [3, 0, 6, 1, 5, 2, 4]
+    straight, order = static(LOAD, poses()), [3, 0, 6, 1, 5, 2, 4]
     mixed = StaticPoses(tuple(straight.joint_names[k] for k in order), straight.q[:, order],
                         straight.tau[:, order], straight.approach[:, order])
     a, b = (identify_payload(robot, each, 'tool0') for each in (straight, mixed))

@@ -16,7 +16,7 @@ from dynamics_node.constrained.solve import decompose
 
 
 class Support(NamedTuple):
-    """What m constraint rows A of rank r make of a robot."""
+    """The null space and inertia of m constraint rows A of rank r."""
 
     null_space: np.ndarray  # N_c (nv, nv): A N_c = 0, N_c N_c = N_c
     inertia: np.ndarray     # Lambda_c (m, m), what the supports feel [kg, kg m, kg m^2]

@@ -1,4 +1,4 @@
-"""What MuJoCo says, in the coordinates of dynamics_node.
+"""Compute dynamics by MuJoCo, in the coordinates of dynamics_node.
 
 MuJoCo's free joint moves with (linear velocity in world axes, angular velocity in body axes), ours
 with the body twist: v_mj = G(q) v, hence a_mj = G a + (dG/dt) v. As for Pinocchio, every mimic
@@ -21,7 +21,7 @@ COMPILER = {'balanceinertia': 'false', 'boundmass': '0', 'boundinertia': '0',
 
 
 class MujocoOracle:
-    """Answers for a batch of states, in the order of `joint_names`."""
+    """Results for a batch of states, in the order of `joint_names`."""
 
     def __init__(self, example, joint_names, damping=False):
         self.model = _compile(example, damping)

@@ -1,4 +1,4 @@
-"""Every tolerance of the test suite, relative, with its reason."""
+"""Define every tolerance of the test suite, relative, with its reason."""
 
 EXACT_MATHS = 1e-11          # the same formula in another order of additions
 SOLVED = 1e-10               # the same through a linear solve, condition number up to 1e4
