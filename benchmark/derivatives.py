@@ -14,7 +14,7 @@ BARS = {'panda': {('inverse_dynamics_derivatives', 1): 4.0,
 
 
 class DerivativeRace:
-    """The engines of a Race, asked for derivatives; MuJoCo has none but by differences."""
+    """Compare the derivatives of the engines of a Race; MuJoCo has only differences."""
 
     def __init__(self, race):
         self.name, self.ours, self.peer = race.name, race.ours, race.peers['pinocchio']

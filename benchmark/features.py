@@ -33,7 +33,7 @@ def busy(machine):
 
 
 def pinocchio_build():
-    """Return what Pinocchio's wheel says about itself, and its instructions if objdump is there."""
+    """Return the build of Pinocchio's wheel, and its instructions if objdump is installed."""
     options = {name: bool(getattr(pin, name)) for name in sorted(dir(pin))
                if re.fullmatch('WITH_(OPENMP|CPPAD|COLLISION|URDFDOM|SDFORMAT)', name)}
     return {'version': pin.__version__, 'options': options,

@@ -144,7 +144,7 @@ def measure(name, poses, tick):
 
 
 def is_right(robot, peer, frame, pose, found):
-    """Whether a solution holds: Pinocchio says where the frame is, the limits are kept."""
+    """Return whether a solution is valid: the frame's pose by Pinocchio, the limits are kept."""
     pin.framesForwardKinematics(peer.model, peer.data, peer.configuration(found.q))
     at = peer.data.oMf[peer.frame]
     near = (np.linalg.norm(at.translation - pose[:3, 3]) <= 1.001 * TOLERANCE

@@ -39,7 +39,7 @@ def main():
 
 
 def relay():
-    """Return a node that answers each joint state with a command, written as ours is."""
+    """Return a node that sends a command for each joint state, written as ours is."""
     node = rclpy.create_node('relay')
     publisher = node.create_publisher(Float64MultiArray, '/relay/commands', 1)
     reader, message = JointStateReader(), Float64MultiArray()

@@ -56,7 +56,7 @@ def measure(options, process):
 
 
 class Arm:
-    """Plays the robot: sends joint states, hears commands."""
+    """Simulate the robot: send joint states, receive commands."""
 
     def __init__(self, process):
         asker = Asker()
@@ -123,7 +123,7 @@ class Arm:
         return time.perf_counter() - start
 
     def hold(self, seconds):
-        """Return how many states at 1 kHz were not answered."""
+        """Return how many states at 1 kHz got no command."""
         before, start, n = self.heard['driven'], time.perf_counter(), int(seconds * RATE)
         for k in range(n):
             self.send('driven')

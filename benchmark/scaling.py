@@ -45,7 +45,7 @@ def measure(links, turns, tick):
 def exponents(points):
     """Return {question: {what: (exponent over all lengths, over the longer half)}}.
 
-    Short chains answer forward dynamics by the mass matrix: cheaper there, but its cost grows
+    Short chains solve forward dynamics by the mass matrix: cheaper there, but its cost grows
     faster. The longer half tells how the cost goes on.
     """
     found = {}

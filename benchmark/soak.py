@@ -2,7 +2,7 @@
 
 python benchmark/soak.py [--calls 200000]
 
-Exit code 0 only if every good call was answered, every bad one refused, and the memory stayed flat.
+Exit code 0 only if every valid call was served, every bad one refused, and the memory stayed flat.
 """
 
 import argparse

@@ -26,7 +26,7 @@ def results(tree):
     stacks = [*frames, *map(list, zip(frames, frames[3:]))]
     found = [(stack, specimen.robot.operational_space(specimen.q, specimen.v, stack))
              for stack in stacks]
-    return specimen, [(stack, answer) for stack, answer in found if not answer.damping.any()]
+    return specimen, [(stack, result) for stack, result in found if not result.damping.any()]
 
 
 @pytest.fixture(params=random_trees.TREES, ids=str)
@@ -38,43 +38,43 @@ def regular(request):
 
 def test_each_field_of_the_result_is_its_named_quantity(regular):
     tree, found = regular
-    for frames, answer in found:
+    for frames, result in found:
         names = [frames] if isinstance(frames, str) else frames
         J = np.concatenate([tree.robot.jacobian(tree.q, name) for name in names])
         rate = np.concatenate([tree.robot.jacobian_rate(tree.q, tree.v, name) for name in names])
-        np.testing.assert_array_equal(answer.jacobian, J)
-        np.testing.assert_allclose(answer.bias_acceleration, rate @ tree.v, atol=EXACT_MATHS)
+        np.testing.assert_array_equal(result.jacobian, J)
+        np.testing.assert_allclose(result.bias_acceleration, rate @ tree.v, atol=EXACT_MATHS)
 
 
 def test_identities_of_the_consistent_inverse(regular):
     """J J-bar = 1, J-bar = M^-1 J' Lambda, J N = 0, J M^-1 N' = 0, N N = N, Lambda = Lambda'."""
     tree, found = regular
     inverse = tree.robot.mass_matrix_inverse(tree.q)
-    for _, answer in found:
-        J, back, N = answer.jacobian, answer.consistent_inverse, answer.null_space
+    for _, result in found:
+        J, back, N = result.jacobian, result.consistent_inverse, result.null_space
         scale = np.abs(back).max() * np.abs(J).max()
         assert np.abs(J @ back - np.eye(len(J))).max() < SOLVED * scale
-        assert relative(back, inverse @ J.T @ answer.inertia) < SOLVED
+        assert relative(back, inverse @ J.T @ result.inertia) < SOLVED
         np.testing.assert_allclose(N, np.eye(tree.robot.nv) - back @ J, atol=EXACT_MATHS)
         assert np.abs(J @ N).max() < SOLVED * scale * np.abs(J).max()
         assert np.abs(J @ inverse @ N.T).max() < SOLVED * scale * np.abs(J @ inverse).max()
         assert np.abs(N @ N - N).max() < SOLVED * scale ** 2
-        assert relative(answer.inertia, answer.inertia.T) < SOLVED
-        assert (np.linalg.eigvalsh(answer.inertia) > 0.0).all()
-        assert relative(answer.inertia @ (J @ inverse @ J.T), np.eye(len(J))) < SOLVED * scale
+        assert relative(result.inertia, result.inertia.T) < SOLVED
+        assert (np.linalg.eigvalsh(result.inertia) > 0.0).all()
+        assert relative(result.inertia @ (J @ inverse @ J.T), np.eye(len(J))) < SOLVED * scale
 
 
 def test_the_task_force_gives_the_wanted_acceleration(regular):
     """F = Lambda w' + mu + p, for any motion in the null space (eq. 3.84, 3.85)."""
     tree, found = regular
-    for _, answer in found:
-        wanted = tree.rng.normal(size=len(answer.bias))
-        F = answer.inertia @ wanted + answer.bias + answer.gravity
-        tau = answer.jacobian.T @ F + answer.null_space.T @ (10.0 * tree.tau)
+    for _, result in found:
+        wanted = tree.rng.normal(size=len(result.bias))
+        F = result.inertia @ wanted + result.bias + result.gravity
+        tau = result.jacobian.T @ F + result.null_space.T @ (10.0 * tree.tau)
         a = tree.robot.forward_dynamics(tree.q, tree.v,
                                         tau + tree.robot.friction_torque(tree.v))
-        reached = answer.jacobian @ a + answer.bias_acceleration
-        size = np.abs(answer.jacobian).max() * np.abs(a).max() + np.abs(reached).max()
+        reached = result.jacobian @ a + result.bias_acceleration
+        size = np.abs(result.jacobian).max() * np.abs(a).max() + np.abs(reached).max()
         assert np.abs(reached - wanted).max() < SOLVED * size
 
 
@@ -90,13 +90,13 @@ def test_task_forces_do_not_depend_on_friction(tree):
 def test_energy_is_a_metric_of_both_spaces(regular):
     """The least energy of a motion V of the frames is 1/2 V' Lambda V, that of v = J-bar V."""
     tree, found = regular
-    for _, answer in found:
-        V = answer.jacobian @ tree.v
-        least = 0.5 * V @ answer.inertia @ V
+    for _, result in found:
+        V = result.jacobian @ tree.v
+        least = 0.5 * V @ result.inertia @ V
         assert least <= tree.robot.kinetic_energy(tree.q, tree.v) * (1.0 + SOLVED)
-        v = answer.consistent_inverse @ V
+        v = result.consistent_inverse @ V
         assert tree.robot.kinetic_energy(tree.q, v) == pytest.approx(least, rel=1e-8)
-        rest = answer.null_space @ tree.v
+        rest = result.null_space @ tree.v
         assert tree.robot.kinetic_energy(tree.q, tree.v) == pytest.approx(
             least + tree.robot.kinetic_energy(tree.q, rest), rel=1e-8)
 

@@ -102,7 +102,7 @@ def test_the_result_is_smooth_through_the_singularity(arm):
         q = stretching(np.linspace(-0.1, 0.1, points))
         answers.append(arm.operational_space(q, np.tile(v, (points, 1)), 'tool0'))
     for part in ('inertia', 'bias', 'gravity', 'consistent_inverse', 'null_space'):
-        coarse, fine = (getattr(answer, part) for answer in answers)
+        coarse, fine = (getattr(result, part) for result in answers)
         for order, share in ((1, 0.5), (2, 0.25)):
             steps = [np.abs(np.diff(values, order, axis=0)).max() for values in (coarse, fine)]
             assert steps[1] < 1.1 * share * steps[0], (part, order)

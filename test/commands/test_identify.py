@@ -44,11 +44,11 @@ def test_identify_writes_files_that_the_node_loads(tmp_path, capsys, recording):
     code, said, err = run(capsys, 'identify', ARM7, recording, '--out', out)
     assert code == 0, err
     assert set(said.splitlines()[-5:]) == {str(path) for path in out.iterdir()}
-    answers = json.loads((out / 'report.json').read_text())
-    assert answers['gain'] > BETTER
+    results = json.loads((out / 'report.json').read_text())
+    assert results['gain'] > BETTER
     robot = Robot.from_urdf(out / 'robot.urdf')
-    masses = [answers['parameters']['values'][k] for k, name in
-              enumerate(answers['parameters']['names']) if name.endswith('.m')]
+    masses = [results['parameters']['values'][k] for k, name in
+              enumerate(results['parameters']['names']) if name.endswith('.m')]
     np.testing.assert_allclose([body.inertia.mass for body in robot.model.bodies], masses,
                                rtol=1e-12)
     said = yaml.safe_load((out / 'friction.yaml').read_text())['/**/dynamics_node']

@@ -55,7 +55,7 @@ def test_a_model_report_is_written(folder, capsys):
 
 
 def test_options_of_a_model_report_are_those_of_the_library(folder, capsys):
-    """As the library would be told."""
+    """By the same names."""
     code, out, err = run(
         capsys, 'model', ARM7, '--out', 'a.html', '--json', 'b.txt', '--at', 'joint_2=0.5',
         '--payload', 'tool0=2.5,0,0,0.1', '--payload', 'link_3=1', '--gravity=-9.81,0,0',

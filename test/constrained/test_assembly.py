@@ -50,9 +50,9 @@ def test_steps_are_quadratic(tree, monkeypatch):
     best_part = assembly._best_part
 
     def listened(*args):
-        answer = best_part(*args)
-        left.append(np.linalg.norm(answer[1]))
-        return answer
+        result = best_part(*args)
+        left.append(np.linalg.norm(result[1]))
+        return result
 
     monkeypatch.setattr(assembly, '_best_part', listened)
     project_configuration(tree.robot.model, off(tree), closed(tree, ('weld', 'spherical')))

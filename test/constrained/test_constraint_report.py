@@ -90,9 +90,9 @@ def test_a_massless_link_is_failure_condition_2_until_it_is_constrained():
         rank_deficient_forward(model, zero, zero, tau, ())
     gear = (Constraint('gear', 'coupling', joints=('wrist', 'shoulder'), ratio=2.0),)
     assert report(model, zero, zero, gear).failure == 0
-    answer = rank_deficient_forward(model, zero, zero, tau, gear)
-    assert relative(answer.a, [2.0, 4.0]) < SOLVED  # twice the torque on 1 kg m^2
-    assert relative(answer.multipliers, [-1.0]) < SOLVED
+    result = rank_deficient_forward(model, zero, zero, tau, gear)
+    assert relative(result.a, [2.0, 4.0]) < SOLVED  # twice the torque on 1 kg m^2
+    assert relative(result.multipliers, [-1.0]) < SOLVED
 
 
 def test_a_contradiction_is_failure_condition_1_and_stays_finite():

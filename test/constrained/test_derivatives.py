@@ -41,9 +41,9 @@ def test_forward_derivatives_are_exact(looped, stabilisation):
     model, q, v, tau = looped.model, looped.q, looped.v, looped.tau
 
     def solved(q, v, tau):
-        answer = constrained_forward_dynamics(model, q, v, tau, looped.constraints,
+        result = constrained_forward_dynamics(model, q, v, tau, looped.constraints,
                                               looped.wrenches, stabilisation)
-        return np.concatenate([answer.a, answer.multipliers])
+        return np.concatenate([result.a, result.multipliers])
 
     got = constrained_forward_dynamics_derivatives(model, q, v, tau, looped.constraints,
                                                    looped.wrenches, stabilisation)
@@ -94,11 +94,11 @@ def test_inverse_derivatives_by_differences(looped, choice):
     anywhere = 1e9  # the tolerance: differences leave the manifold
 
     def solved(dq, dv, da):
-        answer = constrained_inverse_dynamics(
+        result = constrained_inverse_dynamics(
             model, integrate(model, looped.q, dq), looped.v + dv, looped.a + da,
             looped.constraints, active, looped.tau, choice, wrenches=looped.wrenches,
             tolerance=anywhere, **weights)
-        return np.concatenate([answer.tau, answer.multipliers])
+        return np.concatenate([result.tau, result.multipliers])
 
     got = constrained_inverse_dynamics_derivatives(
         model, looped.q, looped.v, looped.a, looped.constraints, active, looped.tau, choice,
@@ -172,8 +172,8 @@ def test_pinocchio_agrees_on_legged_robots(name, speed):
     exactly = pin.ProximalSettings(1e-14, 1e-14, 0.0, 1)
     a = pin.constraintDynamics(theirs.model, theirs.data, theirs.configuration(q),
                                theirs.velocity(v), theirs.velocity(tau), held, found, exactly)
-    answer = constrained_forward_dynamics(model, q, v, tau, contacts)
-    assert relative(answer.a, theirs.back(a)) < PINOCCHIO
+    result = constrained_forward_dynamics(model, q, v, tau, contacts)
+    assert relative(result.a, theirs.back(a)) < PINOCCHIO
     pin.computeConstraintDynamicsDerivatives(theirs.model, theirs.data, held, found, exactly)
     got = constrained_forward_dynamics_derivatives(model, q, v, tau, contacts)
     ours = np.array([theirs.back(unit) for unit in np.eye(model.nv)]).T  # their order to ours

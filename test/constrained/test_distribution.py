@@ -162,12 +162,12 @@ def test_a_lever_shares_its_load_with_the_contact():
     """The ground can carry all, or the motor, or half of the weighted cost."""
     robot, contact = lever(mass=2.0, center=0.3), [point('tip', (0.5, 0.0, 0.0), 'lever')]
     rest, load = np.zeros(1), 2.0 * G * 0.3
-    answers = {choice: floating_base_torques(robot.model, rest, rest, rest, contact, choice=choice)
+    results = {choice: floating_base_torques(robot.model, rest, rest, rest, contact, choice=choice)
                for choice in CHOICES}
-    assert answers['least_torque'].force == pytest.approx([0, 0, load / 0.5])
-    assert answers['least_force'].tau == pytest.approx([-load])
+    assert results['least_torque'].force == pytest.approx([0, 0, load / 0.5])
+    assert results['least_force'].tau == pytest.approx([-load])
     # least tau^2 + f^2 with tau = -(load - f L): f = load L / (1 + L^2)
-    assert answers['weighted'].force == pytest.approx([0, 0, load * 0.5 / 1.25])
+    assert results['weighted'].force == pytest.approx([0, 0, load * 0.5 / 1.25])
 
 
 def test_motors_may_be_named():

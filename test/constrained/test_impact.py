@@ -266,10 +266,10 @@ def test_the_impact_can_be_compiled(tree):
     constraints = on_random_links(tree, ('point_contact',)) + [
         Constraint('drive', 'coupling', joints=('j0', 'j1'), ratio=2.0)]
 
-    def answer(q, v, e):
+    def result(q, v, e):
         return tuple(impact(model, q, v, constraints, e))
     e = np.array([0.1, 0.2, 0.3, 0.0])
-    program = trace(answer, {'q': (model.nq,), 'v': (model.nv,), 'e': (4,)})
+    program = trace(result, {'q': (model.nq,), 'v': (model.nv,), 'e': (4,)})
     got = evaluate(program, np.concatenate([tree.q, tree.v, e]))
     found = impact(model, tree.q, tree.v, constraints, e)
     if not (found.margin > 0.0).all():  # rows that are dependent but for a hair: refused

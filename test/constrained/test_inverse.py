@@ -46,11 +46,11 @@ def test_every_resolution_gives_the_wanted_motion(looped, choice):
     """M a + b = tau + A' lambda with the passive torques given, and its acceleration comes back."""
     active = some_motors(looped, most=4)
     assert (~active).sum() >= 1
-    answer = inverse(looped, active, choice=choice)
+    result = inverse(looped, active, choice=choice)
     A, needed = needs(looped)
-    assert relative(answer.tau + A.T @ answer.multipliers, needed) < SOLVED
-    assert (answer.tau[~active] == looped.tau[~active]).all()
-    again = rank_deficient_forward(looped.model, looped.q, looped.v, answer.tau, looped.constraints,
+    assert relative(result.tau + A.T @ result.multipliers, needed) < SOLVED
+    assert (result.tau[~active] == looped.tau[~active]).all()
+    again = rank_deficient_forward(looped.model, looped.q, looped.v, result.tau, looped.constraints,
                                 looped.wrenches)
     assert relative(again.a, looped.a) < SOLVED
 
@@ -62,15 +62,15 @@ def test_every_resolution_minimises_its_cost(looped, choice):
     A, _ = needs(looped)
     weights = {'torque_weights': looped.rng.uniform(0.2, 3.0, active.sum()),
                'force_weights': looped.rng.uniform(0.2, 3.0, len(A))}
-    answer = inverse(looped, active, choice=choice, **weights)
+    result = inverse(looped, active, choice=choice, **weights)
     W = weights['torque_weights'] * (choice != 'least_force')
     F = weights['force_weights'] * (choice != 'least_torque')
-    gradient = F * answer.multipliers - A[:, active] @ (W * answer.tau[active])
+    gradient = F * result.multipliers - A[:, active] @ (W * result.tau[active])
     _, s, Vt = np.linalg.svd(A[:, ~active].T)
     unfelt = Vt[len(s):]
     assert len(unfelt) == len(A) - (~active).sum() > 0
-    size = np.abs(F * answer.multipliers).max() + np.abs(A[:, active] @ np.diag(W)).max() * np.abs(
-        answer.tau).max()
+    size = np.abs(F * result.multipliers).max() + np.abs(A[:, active] @ np.diag(W)).max() * np.abs(
+        result.tau).max()
     assert np.abs(unfelt @ gradient).max() < SOLVED * size
 
 
@@ -100,11 +100,11 @@ def test_inverse_after_forward_is_unique_where_passive_joints_match_the_rows():
         mechanism = load(name)
         q, v, tau = standing(mechanism.model, mechanism.constraints, 5)
         moved = rank_deficient_forward(mechanism.model, q, v, tau, mechanism.constraints)
-        answer = constrained_inverse_dynamics(
+        result = constrained_inverse_dynamics(
             mechanism.model, q, v, moved.a, mechanism.constraints, mechanism.active, tau, 'unique')
-        assert answer.redundancy == 0
-        assert relative(answer.tau, tau) < SOLVED, name
-        assert relative(answer.multipliers, moved.multipliers) < SOLVED, name
+        assert result.redundancy == 0
+        assert relative(result.tau, tau) < SOLVED, name
+        assert relative(result.multipliers, moved.multipliers) < SOLVED, name
 
 
 def test_redundant_rows_change_no_torque(looped):
@@ -131,12 +131,12 @@ def test_redundant_motors_are_counted():
     for spare, passive in enumerate((2, 1, 0)):
         active = mechanism.active.copy()
         active[np.flatnonzero(~active)[passive:]] = True
-        answer = asked(active, 'least_torque')
-        assert answer.redundancy == spare
+        result = asked(active, 'least_torque')
+        assert result.redundancy == spare
         if spare:
             with pytest.raises(DynamicsError, match=f'not unique: {spare} more'):
                 asked(active, 'unique')
-            assert (np.linalg.norm(answer.tau[active])
+            assert (np.linalg.norm(result.tau[active])
                     < np.linalg.norm(asked(active, 'least_force').tau[active]))
 
 
@@ -146,11 +146,11 @@ def test_a_structure_that_cannot_move_needs_no_torque():
     q, _, _ = standing(mechanism.model, mechanism.constraints, 5)
     fixed = (*mechanism.constraints, Constraint('brake', 'flat_contact', 'crank'))
     everywhere, still = np.ones(3, dtype=bool), np.zeros(3)
-    answer = constrained_inverse_dynamics(mechanism.model, q, still, still, fixed, everywhere,
+    result = constrained_inverse_dynamics(mechanism.model, q, still, still, fixed, everywhere,
                                           choice='least_torque')
     weight = inverse_dynamics(mechanism.model, q, still, still)
     assert np.abs(weight).max() > 0.1
-    assert np.abs(answer.tau).max() < SOLVED
+    assert np.abs(result.tau).max() < SOLVED
 
 
 # Refusals -----------------------------------------------------------------------------------------

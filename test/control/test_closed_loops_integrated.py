@@ -44,7 +44,7 @@ class State(NamedTuple):
 
 
 def step(robot, state, torque, h=PERIOD):
-    """Return the state after h by RK4; torque(state) is asked for at each stage."""
+    """Return the state after h by RK4; torque(state) is evaluated at each stage."""
     def rate(state):
         return np.array([state.v, robot.forward_dynamics(*state, torque(state))])
     y = np.array(state)

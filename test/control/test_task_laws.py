@@ -61,7 +61,7 @@ def deviation(robot, tree, motion):
 
 
 def in_contact(robot, q, v, frame, tau, rows):
-    """Return the frame's acceleration and the forces that it exerts along rows held still.
+    """Return the frame's acceleration and the forces that it exerts along fixed rows.
 
     By the equations of motion with  A (J a + dJ/dt v) = 0,  A being rows of unit wrenches, solved
     whole: an oracle that knows nothing of Lambda.
@@ -193,7 +193,7 @@ def test_a_frame_that_loses_its_contact_is_damped(arm):
 def test_the_torque_is_continuous_through_a_singular_configuration(arm, law, stiffness, axes):
     """The elbow passes stretched: steps a quarter as long change torques a quarter as much.
 
-    Dry friction apart, which changes its sign with the velocity that is asked of a joint.
+    Dry friction apart, which changes its sign with the commanded velocity of a joint.
     """
     arm = lossless(arm)
     rng, terms, g = np.random.default_rng(3), TorqueTerms(arm), TaskGains.of(7, law, stiffness)

@@ -33,7 +33,7 @@ def story(kernels, folder):
 
 @pytest.fixture(scope='module')
 def others(story):
-    """(deviations in stated standard deviations, whether the data tell them) of other arms."""
+    """(deviations in stated standard deviations, whether the data determine them) of other arms."""
     robot, found = Robot.from_urdf(ARM7), []
     for seed in OTHERS:
         arm = UnknownArm(ARM7, seed)

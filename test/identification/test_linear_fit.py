@@ -151,8 +151,8 @@ def test_a_robust_fit_ignores_outliers(fast_arm, layout, base, truth, start, los
     found = {method: linear_fit(fast_arm, base, spoilt, start, method, loss)
              for method in ('weighted', 'robust')}
     sigma = np.sqrt(np.diag(base_covariance(found['robust'])))
-    error = {method: np.sqrt(np.mean(((answer.values - base.values(truth)) / sigma) ** 2))
-             for method, answer in found.items()}
+    error = {method: np.sqrt(np.mean(((result.values - base.values(truth)) / sigma) ** 2))
+             for method, result in found.items()}
     assert error['robust'] < 0.2 * error['weighted']
 
 

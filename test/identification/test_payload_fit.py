@@ -19,7 +19,7 @@ WRONG = 1.2     # times the URDF's mass of the last link that the true arm has
 
 @pytest.fixture(scope='module')
 def robot(kernels):
-    """The arm as its URDF says; regressors of thousands of states are compiled."""
+    """The arm of the URDF; regressors of thousands of states are compiled."""
     return Robot.from_urdf(ARM7)
 
 

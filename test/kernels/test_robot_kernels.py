@@ -67,7 +67,7 @@ def test_a_robot_computes_in_numpy_until_its_kernels_are_ready(arm, expected, ga
 
 
 def test_each_kernel_is_made_once(arm, gate):
-    """However often, by however many robots of the same structure, it is requested."""
+    """For any number of requests, by any robots of the same structure."""
     robots = [arm, arm.with_gravity((0, 0, 1)), arm.with_gravity((0, 1, 0))]
     for robot in robots * 3:
         robot.mass_matrix(Q)
@@ -80,7 +80,7 @@ def test_each_kernel_is_made_once(arm, gate):
 
 
 def test_frames_wrenches_and_payloads_are_compiled_on_demand(arm):
-    """All at once if told to."""
+    """All at once on request."""
     arm.compile(wait=True, frames=['lower', 'upper'], wrenches=True, payloads=True)
     with_payload = arm.with_payload('box', 'lower', 1.0)
     assert with_payload.compiled

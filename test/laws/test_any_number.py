@@ -65,10 +65,10 @@ def _direction(model, rates):
 
 
 def _some_given(hybrid):
-    def answer(model, q, v, a, tau, direction, wrenches):
+    def result(model, q, v, a, tau, direction, wrenches):
         given = np.arange(model.nv) % 3 != 0
         return hybrid(model, q, v, a, tau, given, direction, wrenches)
-    return answer
+    return result
 
 
 def together(algorithm):

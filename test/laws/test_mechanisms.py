@@ -109,7 +109,7 @@ def test_inverse_dynamics_finds_the_motors_torques(mechanism, seed):
 # Each as its makers meant ------------------------------------------------------------------------
 
 def moved(name, **joints):
-    """Return (model, q) with these joints held and the loops closed."""
+    """Return (model, q) with these joints fixed and the loops closed."""
     model, constraints = load(name)[1:3]
     q = neutral(model)
     for joint, value in joints.items():

@@ -339,7 +339,7 @@ def test_invalid_seeds_are_refused_by_name(seed):
 
 
 def test_arguments_other_than_a_robot_are_refused():
-    """A URDF, say."""
+    """For example a URDF."""
     with pytest.raises(DynamicsError, match='robot is a str; expected a Robot'):
         self_test('<robot name="arm"/>')
 

@@ -1,6 +1,6 @@
 """Check the contract at the top of gate.py from outside, on every call.
 
-It knows the limits and settings as plain numbers, keeps its own books of time and releases, and
+It has the limits and settings as plain numbers, keeps its own record of time and releases, and
 asks the gate only whether it is idle and in which state.
 """
 

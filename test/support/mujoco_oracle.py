@@ -164,12 +164,12 @@ class MujocoOracle:
     def jacobian_rates(self, q, v, frames):
         G, rate = self._set(q, v)
         mujoco.mj_forward(self.model, self.data)
-        answers = []
+        results = []
         for name in frames:
             body, J_rate = self.data.body(name), np.zeros((6, self.model.nv))
             mujoco.mj_jacDot(self.model, self.data, J_rate[:3], J_rate[3:], body.xpos, body.id)
-            answers.append(J_rate @ G + self._jacobian(name) @ rate)
-        return answers
+            results.append(J_rate @ G + self._jacobian(name) @ rate)
+        return results
 
 
 def _compile(example, damping):

@@ -31,7 +31,7 @@ def swing(time, n, seed=0, amplitude=0.4, middle=0.3):
 def low_pass(time, x, bandwidth):
     """Return the solution of dr/dt = K (x - r), r(0) = 0, x linear between samples, (N, n).
 
-    Exact for such an x: of x_0 + s t the answer is r = x_0 + s (t - 1/K) + c exp(-K t).
+    Exact for such an x: for x_0 + s t the solution is r = x_0 + s (t - 1/K) + c exp(-K t).
     """
     r, dt = np.zeros_like(x), np.diff(time)
     for k in range(len(dt)):

@@ -62,9 +62,9 @@ class States:
         self.wrenches = 10.0 * rng.normal(size=(STATES, FORCED, 6))
 
 
-def at_frames(answers):
+def at_frames(results):
     """Stack our results for several frames as an oracle does: state, frame, ..."""
-    return np.stack(answers, axis=1)
+    return np.stack(results, axis=1)
 
 
 def each_state(method):

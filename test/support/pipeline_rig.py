@@ -15,7 +15,7 @@ IMPEDANCE = {'mode': 'impedance', 'gains': 'kp_kd', 'kp': (30.0,), 'kd': (4.0,)}
 class Rig:
     """A pipeline, a robot with a given measured state, and the releases.
 
-    :ivar q, v, effort: what the next joint state says; effort None: nothing.
+    :ivar q, v, effort: of the next joint state; effort None: not measured.
     :ivar errors: errors that the pipeline logged.
     """
 
@@ -112,7 +112,7 @@ class Rig:
         return effort
 
     def limits(self, names):
-        """Return the effort limits as the URDF says."""
+        """Return the effort limits of the URDF."""
         return np.array([self.robot.model.joint(name).max_effort for name in names])
 
 

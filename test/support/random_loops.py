@@ -13,7 +13,7 @@ JOINTS = ('j0', 'j1')  # each of one coordinate
 
 
 def every_kind(rng, held=HELD, held_to=HELD_TO):
-    """Return constraints of every kind, held to each of some links, by random closures."""
+    """Return constraints of every kind, attached to each of some links, by random closures."""
     coupling = Constraint(f'coupling_{held}', 'coupling', joints=JOINTS, ratio=rng.normal(),
                           offset=rng.normal())
     return [coupling, *(

@@ -52,7 +52,7 @@ class Heard(NamedTuple):
 class Arm:
     """A robot with a given state, driven by a node.
 
-    :ivar q, v, effort: what the next joint states say, in the model's order.
+    :ivar q, v, effort: of the next joint states, in the model's order.
     :ivar ahead: what is added to their stamps [ns].
     :ivar spoil: what is done to each message before it is sent.
     :ivar order, limit, slew: of the torques that may come: names; {joint: effort}, {joint: slew}.

@@ -43,7 +43,7 @@ def test_solutions_satisfy_the_kkt_conditions(seed):
 def test_most_test_problems_have_active_limits():
     """Else the test above says little."""
     found = [solve_qp(**problem(seed)) for seed in range(40)]
-    assert sum(bool(answer.rows.any()) for answer in found) > 30
+    assert sum(bool(result.rows.any()) for result in found) > 30
 
 
 @pytest.mark.parametrize('seed', range(10))

@@ -44,12 +44,12 @@ def test_a_lower_level_never_changes_a_higher_one(seed):
     """Neither its equalities nor its violations; hard constraints hold."""
     must, levels = random_levels(seed)
     found = [hierarchical_qp(levels[:k], must) for k in (1, 2, 3)]
-    for k, answer in enumerate(found):
-        assert answer.status == 'solved'
-        assert np.abs(must.A @ answer.x).max() <= SOLVED
-        assert (np.abs(must.C @ answer.x) <= 1.0 + PRIORITY).all()
+    for k, result in enumerate(found):
+        assert result.status == 'solved'
+        assert np.abs(must.A @ result.x).max() <= SOLVED
+        assert (np.abs(must.C @ result.x) <= 1.0 + PRIORITY).all()
         for higher in range(k):
-            change = missed(levels[higher], answer.x) - missed(levels[higher], found[higher].x)
+            change = missed(levels[higher], result.x) - missed(levels[higher], found[higher].x)
             assert np.abs(change).max() <= PRIORITY * (1.0 + np.linalg.norm(levels[higher].b))
 
 

@@ -22,12 +22,12 @@ def test_a_pose_may_be_written_in_three_ways(arm7):
     q = arm7.random_configuration(rng)
     X = arm7.frame_pose(q, 'tool0')
     start = arm7.integrate(q, 0.2 * rng.normal(size=7))
-    answers = [arm7.inverse_kinematics(target, start) for target in (
+    results = [arm7.inverse_kinematics(target, start) for target in (
         Target.pose('tool0', X), Target('tool0', X[:3, 3], so3.to_quaternion(X[:3, :3])),
         Target('tool0', X[:3, 3], X[:3, :3]))]
-    for found in answers:
+    for found in results:
         assert found.success and found.restarts == 0
-        assert np.abs(found.q - answers[0].q).max() < WITHIN
+        assert np.abs(found.q - results[0].q).max() < WITHIN
         assert np.abs(arm7.frame_pose(found.q, 'tool0') - X).max() < 2.0 * WITHIN
 
 
