@@ -1,10 +1,11 @@
 """Test that kernels of real robots, every URDF of example-robot-data, agree with NumPy.
 
-All kernels of all of them take hours to compile. Those that could not be packed once are compiled
-every time. Of the others another part is taken every day, until the time is over:
+All kernels of all of them take hours to compile. Those whose packing failed once are compiled every
+time. Of the others another part is compiled every day, for a limited time. To repeat another day,
+or to include the large ones:
 
-    DYNAMICS_NODE_TEST_SEED=320 pytest test/compiler/test_example_robots.py       as on another day
-    DYNAMICS_NODE_TEST_SECONDS=40000 pytest test/compiler/test_example_robots.py   large ones too
+    DYNAMICS_NODE_TEST_SEED=320 pytest test/kernels/test_build_example_robots.py
+    DYNAMICS_NODE_TEST_SECONDS=40000 pytest test/kernels/test_build_example_robots.py
 """
 
 import itertools

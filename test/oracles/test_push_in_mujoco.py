@@ -1,6 +1,6 @@
 """Test the contact flag on a simulated arm: a push of 5 N is flagged within 50 ms, nothing else is.
 
-OBSERVER_MINUTES=10 pytest test/observer/test_push_in_mujoco.py   looks at ten minutes of motion.
+OBSERVER_MINUTES=10 pytest test/oracles/test_push_in_mujoco.py   looks at ten minutes of motion.
 """
 
 import os
