@@ -38,7 +38,7 @@ PATIENT = {'safety.max_state_age': 0.5, 'safety.max_clock_step': 3.0}
 
 
 class Run(NamedTuple):
-    """What was measured and asked for in a stretch of time, N samples of n joints."""
+    """Measured and wanted values over a time, N samples of n joints."""
 
     t: np.ndarray        # (N,) since the brakes opened [s]
     q: np.ndarray        # (N, n)
@@ -71,7 +71,7 @@ class ClosedLoop(AbstractContextManager):
             raise
 
     def _join(self):
-        """Be a node that hears both."""
+        """Start a node that subscribes to both."""
         self._context, self._done = rclpy.Context(), Future()
         rclpy.init(context=self._context)
         node = self._node = rclpy.create_node('conductor', context=self._context)
@@ -91,7 +91,7 @@ class ClosedLoop(AbstractContextManager):
         self.close()
 
     def close(self):
-        """End both processes, whatever has happened."""
+        """End both processes, also after an error."""
         self.processes.close()
         if self._thread:
             self._done.set_result(None)
@@ -102,7 +102,7 @@ class ClosedLoop(AbstractContextManager):
     # What is asked of the two ----------------------------------------------------------------
 
     def place(self, q):
-        """Put the arm somewhere, unloaded, at rest, brakes closed; wait until the node knows."""
+        """Place the arm unloaded, at rest, brakes closed; wait until the node has measured it."""
         self.disable()
         self._detach()   # before the reset: closed brakes measure the weight of a load as effort
         self._ask.set('simulated_arm', {'initial_position': [float(x) for x in q]})
@@ -183,7 +183,7 @@ class ClosedLoop(AbstractContextManager):
             self._pass_on()
 
     def _pass_on(self):
-        """Pass the torque on if it answers the last state, and time may go on."""
+        """Forward the torque if it belongs to the last state, so that time can advance."""
         state, torque = self._state, self._torque
         if state is None or torque is None or torque.header.stamp != state.header.stamp:
             return

@@ -5,7 +5,7 @@
 The arm starts up to 0.3 rad off. A linear-quadratic regulator brings it back, with the gravity
 torque of the pose as feedforward: tau = g(q_0) - K x, x = (q - q_0, v). Beside it a PD of the same
 bandwidth and feedforward, each joint for itself. Both pay the same price, the integral of
-x' Q x + u' R u. Riccati's equation foretells the regulator's, x' P x at the start; MuJoCo, an
+x' Q x + u' R u. Riccati's equation predicts the regulator's, x' P x at the start; MuJoCo, an
 engine that is not ours, says what it comes to.
 
 The exit code is 0 only if every bar is met.

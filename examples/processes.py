@@ -64,7 +64,7 @@ class Processes:
         words = [word for key, value in parameters.items() for word in ('-p', f'{key}:={value}')]
         words += [word for pair in (remap or {}).items() for word in ('-r', ':='.join(pair))]
         with (self._folder / f'{name}.log').open('wb') as log:
-            # a session of its own: Ctrl-C is for us, who end them in order
+            # a session of its own: Ctrl-C reaches this process, which ends them in order
             process = subprocess.Popen(
                 [sys.executable, str(program), '--ros-args', *words], stdin=subprocess.DEVNULL,
                 stdout=log, stderr=log, start_new_session=True, preexec_fn=_die_with_parent)
@@ -83,7 +83,7 @@ class Processes:
         return '\n'.join(text.splitlines()[-lines:])
 
     def close(self):
-        """End them; who does not is killed."""
+        """End them; kill those that do not end."""
         for _, process in self._started:
             if process.poll() is None:
                 process.send_signal(signal.SIGINT)

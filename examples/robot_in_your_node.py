@@ -1,6 +1,6 @@
 """Compute dynamics inside your own node: without services or a second process.
 
-Publishes the gravity torque of every joint state it hears, on the topic `gravity_torque`.
+Publishes the gravity torque of every joint state, on the topic `gravity_torque`.
 
     python examples/robot_in_your_node.py --ros-args -p urdf:=arm.urdf
 """

@@ -59,7 +59,7 @@ class Progress:
 
 
 def figure_of_merit(phase):
-    """Return what is held against the bar [rad]: RMS of a motion, the worst of a standstill."""
+    """Return the error to compare with the limit [rad]: RMS in motion, the largest at rest."""
     still = not np.ptp(phase.target, axis=0).any()
     return float(phase.errors.max()) if still else phase.rms
 

@@ -20,7 +20,7 @@ FREED = 0                                  # the foot that is freed: front left
 GROUND, BELIEVED = 0.7, 0.6                # friction of the ground, and what the robot counts on
 TORQUE = 2.7                               # [N m] what Solo's motors give
 PERIOD = 2e-3                              # [s] of the controller
-STIFFNESS = 400.0                          # [1/s^2] of what is held
+STIFFNESS = 400.0                          # [1/s^2] of the tasks
 HELD = tuple(Constraint(foot, 'point_contact', foot, friction=BELIEVED) for foot in FEET)
 BOUNDS = (Bound('torque', limit=TORQUE), Bound('friction'))
 EIGHT = np.array([0.06, 0.04, 0.03])       # [m] x, y and z
@@ -46,20 +46,20 @@ class Stand(NamedTuple):
     freed: slice           # the samples in which one foot shall carry nothing
 
 
-class Wish(NamedTuple):
-    """What the trunk shall do at a time; its rates are by differences."""
+class WantedPose(NamedTuple):
+    """The wanted pose of the trunk at a time; its rates are by differences."""
 
     com: np.ndarray        # (3,) away from where it stood [m]
     turn: np.ndarray       # (3,) roll, pitch, yaw [rad]
 
 
-def wish(t, seconds):
-    """Return the Wish: the eight within that many seconds, then leaning."""
+def wanted_pose(t, seconds):
+    """Return the WantedPose: the figure eight within that many seconds, then leaning."""
     s = smooth(t / seconds)
     a = 2.0 * np.pi * s
     lean = smooth((t - seconds) / LEAN_TIME)
     eight = EIGHT * [np.sin(a), np.sin(2.0 * a), 0.5 * (np.cos(2.0 * a) - 1.0)]
-    return Wish(eight + lean * LEAN, SWAY * [np.sin(2.0 * a), -np.sin(a), np.sin(3.0 * a)])
+    return WantedPose(eight + lean * LEAN, SWAY * [np.sin(2.0 * a), -np.sin(a), np.sin(3.0 * a)])
 
 
 def smooth(s):
@@ -86,16 +86,16 @@ def shift_weight(seconds=EIGHT_TIME, glance=lambda t: None, compiled=True):
         t = k * PERIOD
         q, v = simulated.q, simulated.v
         unload = smooth((t - seconds - LEAN_TIME) / FREE_TIME)
-        answer = robot.whole_body(q, v, tasks(t, seconds, home, unload, load), HELD, BOUNDS)
-        if answer.status != 'solved':
-            raise RuntimeError(f'at {t:.3f} s: {answer.status}, {", ".join(answer.conflict)}')
+        solution = robot.whole_body(q, v, tasks(t, seconds, home, unload, load), HELD, BOUNDS)
+        if solution.status != 'solved':
+            raise RuntimeError(f'at {t:.3f} s: {solution.status}, {", ".join(solution.conflict)}')
         if not unload:
-            load = answer.forces[FEET[FREED]]
-        simulated.step(answer.torque, round(PERIOD / simulated.timestep))
-        now = wish(t, seconds)
+            load = solution.forces[FEET[FREED]]
+        simulated.step(solution.torque, round(PERIOD / simulated.timestep))
+        now = wanted_pose(t, seconds)
         turned = (Rotation.from_euler('xyz', now.turn).inv() * Rotation.from_quat(q[3:7]))
         rows.append((t, q, robot.center_of_mass(q), home + now.com, turned.as_rotvec(),
-                     answer.torque[6:], np.array(list(answer.forces.values())),
+                     solution.torque[6:], np.array(list(solution.forces.values())),
                      simulated.foot_forces(), simulated.foot_positions()))
         glance(t)
     columns = [np.array(column) for column in zip(*rows)]
@@ -113,9 +113,9 @@ def _standing(robot):
 def tasks(t, seconds, home, unload, load):
     """Return the Tasks of a time; unload goes from 0 to 1 as the foot is freed of its load [N]."""
     h = PERIOD
-    before, now, after = (wish(t + d, seconds) for d in (-h, 0.0, h))
+    before, now, after = (wanted_pose(t + d, seconds) for d in (-h, 0.0, h))
     turn = [Rotation.from_euler('xyz', each.turn) for each in (before, now, after)]
-    # rates in world axes, by central differences of a smooth wish
+    # rates in world axes, by central differences of the smooth motion
     steps = [(one * other.inv()).as_rotvec() for one, other in zip(turn[1:], turn)]
     still = np.zeros(3)
     found = [Task('com', 'center_of_mass', position=home + now.com, stiffness=STIFFNESS,

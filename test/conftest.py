@@ -34,7 +34,7 @@ def arm():
 
 @pytest.fixture
 def states(arm):
-    """(q, v, a, tau) of four random states of it, (4, 7) each."""
+    """(q, v, a, tau) of four random states of the arm, (4, 7) each."""
     rng = np.random.default_rng(5)
     q = np.array([arm.random_configuration(rng) for _ in range(4)])
     return q, *rng.normal(size=(3, 4, arm.nv))
@@ -111,5 +111,5 @@ def looped(request):
 
 @pytest.fixture(params=[k for k in EVERY_TREE if not random_trees.TREES[k].mimic], ids=_name)
 def looped_without_mimic(request):
-    """Those whose joints share no coordinate: articulated bodies go."""
+    """Those whose joints share no coordinate: articulated bodies can be used."""
     return _looped(request.param)

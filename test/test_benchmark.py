@@ -1,4 +1,4 @@
-"""The end of `make bench`: tables, JSON and picture, made of rows as the stages measure them."""
+"""Test the output of `make bench`: tables, JSON and picture, from rows of its stages."""
 
 import json
 import subprocess
@@ -60,8 +60,8 @@ def test_results_of_numpy_numbers_are_written_as_plain_json(written):
     assert (written / 'ratios.png').stat().st_size > 10_000
 
 
-def test_what_is_no_result_is_refused(monkeypatch):
-    """A set, a function: a mistake, not a number."""
+def test_values_that_are_no_results_are_refused(monkeypatch):
+    """A set, a function."""
     monkeypatch.syspath_prepend(BENCHMARK)
     import results
 

@@ -1,4 +1,4 @@
-"""Files that a user names: regular ones are read, bounded; everything else is refused at once."""
+"""Test reading of user files: regular ones are read, bounded; all others are refused at once."""
 
 import contextlib
 import os
@@ -46,14 +46,14 @@ def test_a_regular_file_is_read(file):
     assert check_file(file, LIMIT) is None
 
 
-def test_a_link_to_one_is_one(file, tmp_path):
+def test_a_link_to_a_regular_file_is_read(file, tmp_path):
     (tmp_path / 'link').symlink_to(file)
     assert read_text(tmp_path / 'link', LIMIT) == 'grün\n'
 
 
 @pytest.mark.parametrize('read', [read_file, read_text, open_file, check_file])
 @pytest.mark.parametrize('kind', ['fifo', 'socket', 'device', 'directory', 'endless'])
-def test_what_is_no_regular_file_is_refused_at_once(tmp_path, read, kind):
+def test_a_file_that_is_not_regular_is_refused_at_once(tmp_path, read, kind):
     """The fifo has no writer, and the terminal no input."""
     path = tmp_path / 'it'
     if kind == 'fifo':
@@ -72,8 +72,8 @@ def test_what_is_no_regular_file_is_refused_at_once(tmp_path, read, kind):
     assert not error.missing
 
 
-def test_a_file_that_becomes_a_fifo_while_it_is_opened(file, monkeypatch):
-    """What counts is what was opened."""
+def test_a_file_that_becomes_a_fifo_while_it_is_opened_is_refused(file, monkeypatch):
+    """The opened file is checked."""
     opened = os.open
 
     def swapped(path, *flags, **options):
@@ -84,14 +84,14 @@ def test_a_file_that_becomes_a_fifo_while_it_is_opened(file, monkeypatch):
     assert 'fifo' in refusal(read_file, file, LIMIT).reason
 
 
-def test_a_device_is_not_even_opened(monkeypatch):
-    """A watchdog would begin to count."""
+def test_a_device_is_not_opened(monkeypatch):
+    """A watchdog device would start to count."""
     monkeypatch.setattr(files.os, 'open', lambda *_: pytest.fail('was opened'))
     assert 'device' in refusal(read_file, '/dev/null', LIMIT).reason
 
 
-def test_a_file_of_the_kernel_that_waits_is_refused(file, monkeypatch):
-    """As /proc/kmsg, which only root may read: a regular file, by what it says of itself."""
+def test_a_blocking_file_of_the_kernel_is_refused(file, monkeypatch):
+    """Such as /proc/kmsg, which only root may read: regular by its mode."""
     def waits(*_):
         raise BlockingIOError
     monkeypatch.setattr(files.os, 'readv', waits)
@@ -100,7 +100,7 @@ def test_a_file_of_the_kernel_that_waits_is_refused(file, monkeypatch):
 
 
 @pytest.mark.skipif(not os.access('/proc/kmsg', os.R_OK), reason='only root reads the kernel log')
-def test_the_log_of_the_kernel_keeps_nobody_waiting():
+def test_reading_the_kernel_log_does_not_block():
     """The first read may still find messages in it, but it comes to an end."""
     for _ in range(2):
         error = refusal(read_file, '/proc/kmsg', 10_000_000)
@@ -130,7 +130,7 @@ def test_a_file_that_hides_its_length_is_read_no_further_than_the_limit():
     assert isinstance(refusal(read_file, '/proc/self/maps', LIMIT), FileTooLong)
 
 
-def test_a_slow_file_is_given_up(file, monkeypatch):
+def test_a_slow_file_is_refused(file, monkeypatch):
     monkeypatch.setattr(files, 'PATIENCE', -1.0)
     assert 'too slow' in refusal(read_file, file, LIMIT).reason
 
@@ -140,20 +140,20 @@ def test_a_slow_file_is_given_up(file, monkeypatch):
     ('x' * 100_000, 'too long', False), ('a/' * 100_000, 'too long', False),
     ('a\0b', 'null', True), ('\ud800', 'surrogates', True), (b'/no/such', 'No such file', True),
     (7, 'int', False), (None, 'NoneType', False)], ids=lambda value: repr(value)[:20])
-def test_paths_that_lead_nowhere(path, reason, missing):
+def test_paths_that_do_not_exist_are_refused(path, reason, missing):
     """In a short message."""
     error = refusal(read_file, path, LIMIT)
     assert reason in error.reason and error.missing is missing
     assert len(str(error)) < 400
 
 
-def test_what_is_no_text(file):
+def test_files_that_are_no_text_are_refused(file):
     file.write_bytes(b'abc\xff')
     assert 'no UTF-8 text (byte 3)' in refusal(read_text, file, LIMIT).reason
 
 
-def test_nothing_stays_open(file):
-    """Neither what was read nor what was refused."""
+def test_no_file_stays_open(file):
+    """After a read and after a refusal."""
     before = len(os.listdir('/proc/self/fd'))
     for limit in (LIMIT, 1):
         for read in (read_file, check_file):
@@ -162,7 +162,7 @@ def test_nothing_stays_open(file):
     assert len(os.listdir('/proc/self/fd')) == before
 
 
-def test_the_error_is_pickled():
+def test_the_error_can_be_pickled():
     """From the process that identifies to the node."""
     for kind in (FileError, FileTooLong):
         error = kind('/a', 'why', True)

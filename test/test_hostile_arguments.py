@@ -1,4 +1,4 @@
-"""Whatever is handed to a public callable, the only error that comes out is a DynamicsError."""
+"""Test that public callables raise nothing but DynamicsErrors for invalid arguments."""
 
 import pytest
 from support.hostile_values import escapes
@@ -25,6 +25,6 @@ def test_the_samples_are_valid(label):
 
 
 @pytest.mark.parametrize('label', CALLABLES)
-def test_only_a_dynamics_error_comes_out(label):
-    """One argument at a time is what it cannot be."""
+def test_invalid_arguments_raise_nothing_but_dynamics_errors(label):
+    """One argument at a time is invalid."""
     assert list(escapes(*CALLABLES[label], SKIPPED.get(label, ()))) == []

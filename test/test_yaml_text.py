@@ -1,4 +1,4 @@
-"""YAML of unknown origin: plain data or a refusal, soon, and the process goes on."""
+"""Test YAML of unknown origin: plain data or a refusal, in bounded time."""
 
 import time
 
@@ -31,7 +31,7 @@ def test_plain_data_are_read(text, value):
     assert load_yaml(text, MANY) == value
 
 
-def test_the_first_of_several_documents_where_that_is_asked_for():
+def test_the_first_of_several_documents_is_read_on_request():
     assert load_yaml('a: 1\n---\nb: 2\n---\n', MANY, first=True) == {'a': 1}
     with pytest.raises(DynamicsError, match='single document'):
         load_yaml('a: 1\n---\nb: 2\n', MANY)
@@ -44,8 +44,8 @@ def test_the_first_of_several_documents_where_that_is_asked_for():
     ('!!bool x', 'KeyError'), ('!!timestamp x', 'AttributeError'), ('{[a]: b}', ''),
     (r'"\ud800"', ''), (r'"\ud83d\ude00"', ''), ('"\ud800"', ''),
 ])
-def test_what_is_none_is_refused_with_a_reason(text, words):
-    """Whatever PyYAML raises."""
+def test_invalid_yaml_is_refused_with_a_reason(text, words):
+    """For every error of PyYAML."""
     with pytest.raises(DynamicsError) as refusal:
         load_yaml(text, MANY)
     assert words in str(refusal.value) != ''
@@ -60,7 +60,7 @@ def test_what_is_none_is_refused_with_a_reason(text, words):
     ('1' + ':59' * 60_000, 'characters'), ('1' + ':59' * 60_000 + '.5', 'characters'),
     ('!!int "1' + ':59' * 60_000 + '"', 'characters'), ('0x' + 'f' * 190_000, 'characters'),
 ], ids=lambda value: value[:12])
-def test_what_would_take_long_is_refused_soon(text, words):
+def test_texts_that_would_take_long_are_refused_quickly(text, words):
     begun = time.thread_time()
     with pytest.raises(DynamicsError, match=words) as refusal:
         load_yaml(text, MANY)

@@ -4,7 +4,7 @@
     arm.set(q)
     arm.step(robot.gravity_torque(arm.q), n=2)
 
-No ROS, no actuator dynamics: the torque asked for is the torque at the joint, up to its limit.
+No ROS, no actuator dynamics: the commanded torque is the torque at the joint, up to its limit.
 """
 
 import mujoco
@@ -29,7 +29,7 @@ class SimulatedArm:
     :ivar braked: whether the brakes hold it. Time passes, torques are taken but do not move it.
     :ivar effort: what a torque sensor at the joints shows, (n,): the torque applied in the last
         step, or the load on the brakes.
-    :ivar effort_limit: (n,), inf where the URDF does not say.
+    :ivar effort_limit: (n,), inf where the URDF has none.
     :ivar clamped: number of steps in which a torque was cut to its limit.
     """
 

@@ -173,7 +173,7 @@ class ArmNode(Node):
     # Commands --------------------------------------------------------------------------------
 
     def _on_command(self, message):
-        """Hold a command; in lockstep it answers the last state."""
+        """Keep a command; in lockstep it is for the last state."""
         if self.driver.take_command(message.data):
             self._answered()
 
@@ -240,7 +240,7 @@ class ArmNode(Node):
             self.driver.advance(self._substeps)
 
     def _publish(self, stamp=None):
-        """Show the state that arrives now; say whether there is one."""
+        """Publish the state that is due now; return whether there is one."""
         if self.lockstep:
             self._clock_out.publish(ClockMessage(clock=convert.time(self.driver.now)))
         reading = self.driver.read(stamp)
@@ -268,7 +268,7 @@ class ArmNode(Node):
     # Services and parameters -----------------------------------------------------------------
 
     def _serves(self, action):
-        """Return the callback of a Trigger; what goes wrong is the answer."""
+        """Return the callback of a Trigger; an error is the reply."""
         def answer(request, response):
             try:
                 response.message, response.success = action() or '', True

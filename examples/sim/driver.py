@@ -1,6 +1,6 @@
 """Simulate the driver of an arm: check and hold commands, read sensors. Without ROS.
 
-The newest valid command is held, as a forward_command_controller on effort does. The brakes open
+The newest valid command is kept, as a forward_command_controller on effort does. The brakes open
 with the first command; they close again when none has come for `timeout`.
 """
 
@@ -15,7 +15,7 @@ START = 1_000_000_000  # the simulated clock's first reading [ns]: to ROS, zero 
 class Driver:
     """An arm, its sensors, the command it is under, and a load that comes at a given time.
 
-    :ivar torque: the held command in the order of arm.joint_names.
+    :ivar torque: the present command in the order of arm.joint_names.
     :ivar plan: (time, frame, mass, com) of a point mass to be attached when the arm has been moving
         for that time [s], or None.
     :ivar counts: what happened: commands, refused ones and why, timeouts.
@@ -61,11 +61,11 @@ class Driver:
     # Commands --------------------------------------------------------------------------------
 
     def take_command(self, values):
-        """Hold a command, values in the commanded order; say whether it is one."""
+        """Keep a command, values in the commanded order; return whether it is valid."""
         return self._take(values, self._place)
 
     def take_named(self, names, values):
-        """Hold a command by joint names; say whether it is one."""
+        """Keep a command by joint names; return whether it is valid."""
         place = {name: k for k, name in enumerate(names)}
         if len(names) != len(values) or not place.keys() >= set(self.arm.joint_names):
             self.counts['refused: names'] += 1
@@ -94,7 +94,7 @@ class Driver:
     # Time ------------------------------------------------------------------------------------
 
     def advance(self, n):
-        """Go on n time steps under the held command."""
+        """Advance n time steps under the present command."""
         if self.plan and self.released_at is not None and self.moving_for >= self.plan[0]:
             self.attach(*self.plan[1:])
         if self._too_old():
@@ -120,6 +120,6 @@ class Driver:
         self.arm.attach('payload', frame, mass, com)
 
     def detach(self):
-        """Take it off, or let it not come."""
+        """Detach the load, or cancel its attachment."""
         self.plan = None
         self.arm.detach('payload')

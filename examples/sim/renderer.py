@@ -82,7 +82,7 @@ class Renderer:
 
 
 def _context(width, height):
-    """Return an OpenGL context without a window, whatever MUJOCO_GL says."""
+    """Return an OpenGL context without a window, for any MUJOCO_GL."""
     try:
         return importlib.import_module('mujoco.egl').GLContext(width, height)
     except Exception:

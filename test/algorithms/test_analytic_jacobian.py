@@ -1,4 +1,4 @@
-"""The analytic Jacobian: E J_A is the geometric one, and J_A v the rate of the parameters."""
+"""Test the analytic Jacobian: E J_A is the geometric one, J_A v the rate of the parameters."""
 
 import itertools
 
@@ -40,7 +40,7 @@ def test_the_geometric_jacobian_is_e_times_the_analytic(tree, rotation, position
 
 
 @pytest.mark.parametrize(('rotation', 'position'), KINDS)
-def test_parameters_change_as_the_jacobian_says(tree, rotation, position):
+def test_parameter_rates_are_the_analytic_jacobian_times_velocity(tree, rotation, position):
     """Eq. 2.189, by differences of the parameters along a motion, to their third derivative."""
     def chi(q):
         return np.concatenate([np.ravel(part) for part in parameters(
@@ -54,14 +54,14 @@ def test_parameters_change_as_the_jacobian_says(tree, rotation, position):
     assert error <= RATE_BY_DIFFERENCES / clearance ** 3
 
 
-def test_cartesian_rows_are_those_of_the_geometric(arm, states):
+def test_cartesian_rows_are_those_of_the_geometric_jacobian(arm, states):
     q = states[0]
     np.testing.assert_allclose(arm.analytic_jacobian(q, 'tool0')[:, :3],
                                arm.jacobian(q, 'tool0')[:, :3], atol=EXACT_MATHS)
 
 
 @pytest.mark.parametrize('rotation', SIZES)
-def test_many_are_answered_as_one_by_one(arm, states, rotation):
+def test_a_batch_gives_the_results_of_single_states(arm, states, rotation):
     q = states[0]
     many = arm.analytic_jacobian(q, 'tool0', rotation, 'spherical')
     for row, one in zip(q, many):
@@ -70,8 +70,8 @@ def test_many_are_answered_as_one_by_one(arm, states, rotation):
     assert arm.analytic_jacobian(q[:0], 'tool0', rotation).shape == (0, *many.shape[1:])
 
 
-def test_a_singular_parametrisation_is_said(arm):
-    """Upright, the arm's tool is on the axis of z and not turned about anything."""
+def test_a_singular_parametrisation_raises(arm):
+    """In the upright arm the tool is on the z axis, with no rotation about any axis."""
     q = np.zeros(7)
     for rotation in ('euler_zyz', 'euler_zxz', 'angle_axis'):
         with pytest.raises(SingularParametrisation, match=rotation):

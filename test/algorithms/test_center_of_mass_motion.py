@@ -1,10 +1,10 @@
-"""How the centre of mass moves, on random trees of every joint type."""
+"""Test the motion of the centre of mass on random trees of every joint type."""
 
 from support.differences import along, relative
 from support.tolerances import EXACT_MATHS, RATE_BY_DIFFERENCES
 
 
-def test_position_and_velocity_are_those_of_the_momentum(tree):
+def test_center_of_mass_velocity_is_momentum_over_mass(tree):
     """J v = linear momentum / mass."""
     robot, _, q, v, *_ = tree
     motion = robot.center_of_mass_motion(q, v)
@@ -12,7 +12,7 @@ def test_position_and_velocity_are_those_of_the_momentum(tree):
     assert relative(robot.total_mass * motion.jacobian @ v, robot.momentum(q, v)[:3]) < EXACT_MATHS
 
 
-def test_jacobian_column_by_column(tree):
+def test_jacobian_columns_are_differences_of_the_position(tree):
     """Against differences of the position along each coordinate."""
     robot, rng, q, v, *_ = tree
     w = rng.normal(size=robot.nv)

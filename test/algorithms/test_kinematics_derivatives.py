@@ -1,4 +1,4 @@
-"""Derivatives of frames' poses and velocities, on random trees of every joint type."""
+"""Test the derivatives of poses and velocities of frames on random trees of every joint type."""
 
 import numpy as np
 import pytest
@@ -68,7 +68,7 @@ def test_twist_derivatives_along_the_motion_are_the_jacobians_rate(tree, frame, 
 
 
 def test_an_unknown_frame_is_named(tree):
-    """With those there are."""
+    """The message lists the known frames."""
     model, q, v = tree.robot.model, tree.q, tree.v
     with pytest.raises(UnknownName, match='nowhere'):
         frame_twist_derivatives(model, q, v, 'nowhere')

@@ -1,4 +1,4 @@
-"""The state-space model foretells how deviations of a simulated motion develop."""
+"""Test that the state-space model predicts deviations of a simulated motion."""
 
 import numpy as np
 import pytest
@@ -64,7 +64,7 @@ def test_the_rate_of_a_deviation_is_the_simulated_one(tree):
 
 
 def test_only_floating_joints_have_a_bracket(tree):
-    """Where v = dq/dt a position's deviation changes by the velocity's alone."""
+    """Where v = dq/dt the deviation of a position changes only by that of the velocity."""
     model = tree.robot.model
     n = model.nv
     A, B, drift = linear_of(tree)
@@ -77,8 +77,8 @@ def test_only_floating_joints_have_a_bracket(tree):
         assert (rows[joint.v] == 0.0).all() == (joint.kind != 'floating')
 
 
-def test_one_state_and_many_are_the_same():
-    """Row by row; and so is each one's step."""
+def test_a_batch_gives_the_results_of_single_states():
+    """Row by row, in continuous and in discrete time."""
     robot = Robot.from_urdf(ARM7, compile=False)
     rng = np.random.default_rng(0)
     states = [(robot.random_configuration(rng), *rng.normal(size=(2, robot.nv)))
@@ -99,8 +99,8 @@ def test_one_state_and_many_are_the_same():
             assert relative(got[k], expected) < EXACT_MATHS
 
 
-def test_many_floating_states_are_the_same_as_each(tree):
-    """Their brackets too."""
+def test_a_batch_of_floating_states_gives_the_results_of_single_states(tree):
+    """Including the bracket terms."""
     model, v, n = tree.robot.model, tree.v, tree.robot.nv
     nothing = ForwardDerivatives(*np.zeros((3, n, n)), np.ones(n))
     two = ForwardDerivatives(*np.zeros((3, 2, n, n)), np.ones((2, n)))
@@ -122,8 +122,8 @@ def test_a_double_integrator_is_discretised_as_in_the_textbook():
     assert relative(got.drift, [v * h + a * h * h / 2, a * h]) < EXACT_MATHS
 
 
-def test_two_half_steps_are_one(tree):
-    """A = A_half^2, B = (A_half + 1) B_half: a constant torque held over both."""
+def test_two_half_steps_equal_one_step(tree):
+    """A = A_half^2, B = (A_half + 1) B_half: a constant torque over both."""
     linear = linear_of(tree)
     half, whole = discretized(linear, 5e-4), discretized(linear, 1e-3)
     assert relative(half.A @ half.A, whole.A) < EXACT_MATHS
@@ -132,7 +132,7 @@ def test_two_half_steps_are_one(tree):
     assert relative(whole.A, expm(1e-3 * linear.A)) < EXACT_MATHS
 
 
-def test_the_drift_is_where_a_simulated_motion_goes(tree):
+def test_the_drift_predicts_a_simulated_motion(tree):
     """To second order, turning bases included: half the step, an eighth of the error."""
     robot, q, v, tau = tree.robot, tree.q, tree.v, tree.tau
     linear = linear_of(tree)

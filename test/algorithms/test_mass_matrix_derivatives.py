@@ -1,4 +1,4 @@
-"""Christoffel symbols, derivatives of the mass matrix, stiffness of gravity: on random trees."""
+"""Test Christoffel symbols, derivatives of M and gravity stiffness on random trees."""
 
 import numpy as np
 from support import complex_steps
@@ -62,7 +62,7 @@ def test_christoffel_symbols_make_the_coriolis_matrix_and_the_bias(tree):
                     bias_torque(model, q, v)) < EXACT_MATHS
 
 
-def test_christoffel_symbols_are_christoffels(tree):
+def test_christoffel_symbols_follow_their_definition(tree):
     """1/2 (dM_ij/dq_k + dM_ik/dq_j - dM_jk/dq_i) for coordinates whose rates are velocities."""
     model, q = tree.robot.model, tree.q
     slope = complex_steps.by_q(model, lambda x: mass_matrix(model, x), q)
@@ -99,7 +99,7 @@ def test_gravity_stiffness_is_a_hessian_where_velocities_are_rates(tree):
 
 
 def test_gravity_stiffness_of_a_floating_joint_is_skew_by_the_bracket(tree):
-    """K_jk - K_kj = g . ad_{e_k} e_j, so what a loop of turns comes back with does no work."""
+    """K_jk - K_kj = g . ad_{e_k} e_j."""
     model, q = tree.robot.model, tree.q
     K = gravity_stiffness(model, q)
     expected = np.einsum('l,klj->jk', gravity_torque(model, q), velocity_brackets(model))

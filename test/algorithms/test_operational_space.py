@@ -1,4 +1,4 @@
-"""Dynamics seen from frames: the identities, forward dynamics, energy, and Pinocchio."""
+"""Test operational-space dynamics: identities, forward dynamics, energy, and Pinocchio."""
 
 from functools import cache
 
@@ -19,67 +19,67 @@ REAL = {'panda': 'panda_hand', 'ur5': 'tool0', 'xarm7': 'link7', 'solo12': 'FL_F
 
 
 @cache
-def answers(tree):
+def results(tree):
     """Return a Specimen, and (frames, OperationalSpace) where these can move every way."""
     specimen = random_trees.make(tree)
     frames = [f'l{k}' for k in range(11)]
     stacks = [*frames, *map(list, zip(frames, frames[3:]))]
     found = [(stack, specimen.robot.operational_space(specimen.q, specimen.v, stack))
              for stack in stacks]
-    return specimen, [(stack, answer) for stack, answer in found if not answer.damping.any()]
+    return specimen, [(stack, result) for stack, result in found if not result.damping.any()]
 
 
 @pytest.fixture(params=random_trees.TREES, ids=str)
 def regular(request):
-    tree, found = answers(request.param)
+    tree, found = results(request.param)
     assert len(found) >= 3
     return tree, found
 
 
-def test_the_parts_are_what_they_are_called(regular):
+def test_each_field_of_the_result_is_its_named_quantity(regular):
     tree, found = regular
-    for frames, answer in found:
+    for frames, result in found:
         names = [frames] if isinstance(frames, str) else frames
         J = np.concatenate([tree.robot.jacobian(tree.q, name) for name in names])
         rate = np.concatenate([tree.robot.jacobian_rate(tree.q, tree.v, name) for name in names])
-        np.testing.assert_array_equal(answer.jacobian, J)
-        np.testing.assert_allclose(answer.bias_acceleration, rate @ tree.v, atol=EXACT_MATHS)
+        np.testing.assert_array_equal(result.jacobian, J)
+        np.testing.assert_allclose(result.bias_acceleration, rate @ tree.v, atol=EXACT_MATHS)
 
 
 def test_identities_of_the_consistent_inverse(regular):
     """J J-bar = 1, J-bar = M^-1 J' Lambda, J N = 0, J M^-1 N' = 0, N N = N, Lambda = Lambda'."""
     tree, found = regular
     inverse = tree.robot.mass_matrix_inverse(tree.q)
-    for _, answer in found:
-        J, back, N = answer.jacobian, answer.consistent_inverse, answer.null_space
+    for _, result in found:
+        J, back, N = result.jacobian, result.consistent_inverse, result.null_space
         scale = np.abs(back).max() * np.abs(J).max()
         assert np.abs(J @ back - np.eye(len(J))).max() < SOLVED * scale
-        assert relative(back, inverse @ J.T @ answer.inertia) < SOLVED
+        assert relative(back, inverse @ J.T @ result.inertia) < SOLVED
         np.testing.assert_allclose(N, np.eye(tree.robot.nv) - back @ J, atol=EXACT_MATHS)
         assert np.abs(J @ N).max() < SOLVED * scale * np.abs(J).max()
         assert np.abs(J @ inverse @ N.T).max() < SOLVED * scale * np.abs(J @ inverse).max()
         assert np.abs(N @ N - N).max() < SOLVED * scale ** 2
-        assert relative(answer.inertia, answer.inertia.T) < SOLVED
-        assert (np.linalg.eigvalsh(answer.inertia) > 0.0).all()
-        assert relative(answer.inertia @ (J @ inverse @ J.T), np.eye(len(J))) < SOLVED * scale
+        assert relative(result.inertia, result.inertia.T) < SOLVED
+        assert (np.linalg.eigvalsh(result.inertia) > 0.0).all()
+        assert relative(result.inertia @ (J @ inverse @ J.T), np.eye(len(J))) < SOLVED * scale
 
 
-def test_the_force_gives_the_acceleration_it_was_made_for(regular):
-    """F = Lambda w' + mu + p, and whatever the null space does besides (eq. 3.84, 3.85)."""
+def test_the_task_force_gives_the_wanted_acceleration(regular):
+    """F = Lambda w' + mu + p, for any motion in the null space (eq. 3.84, 3.85)."""
     tree, found = regular
-    for _, answer in found:
-        wanted = tree.rng.normal(size=len(answer.bias))
-        F = answer.inertia @ wanted + answer.bias + answer.gravity
-        tau = answer.jacobian.T @ F + answer.null_space.T @ (10.0 * tree.tau)
+    for _, result in found:
+        wanted = tree.rng.normal(size=len(result.bias))
+        F = result.inertia @ wanted + result.bias + result.gravity
+        tau = result.jacobian.T @ F + result.null_space.T @ (10.0 * tree.tau)
         a = tree.robot.forward_dynamics(tree.q, tree.v,
                                         tau + tree.robot.friction_torque(tree.v))
-        reached = answer.jacobian @ a + answer.bias_acceleration
-        size = np.abs(answer.jacobian).max() * np.abs(a).max() + np.abs(reached).max()
+        reached = result.jacobian @ a + result.bias_acceleration
+        size = np.abs(result.jacobian).max() * np.abs(a).max() + np.abs(reached).max()
         assert np.abs(reached - wanted).max() < SOLVED * size
 
 
-def test_friction_is_in_none_of_the_forces(tree):
-    """Two joints without it are the same."""
+def test_task_forces_do_not_depend_on_friction(tree):
+    """A robot without friction has the same ones."""
     bare = tree.robot.with_friction(dict.fromkeys(tree.robot.joint_names[:2], 0.0),
                                     dict.fromkeys(tree.robot.joint_names[:2], 0.0))
     ours, theirs = (robot.operational_space(tree.q, tree.v, 'l6') for robot in (tree.robot, bare))
@@ -90,19 +90,19 @@ def test_friction_is_in_none_of_the_forces(tree):
 def test_energy_is_a_metric_of_both_spaces(regular):
     """The least energy of a motion V of the frames is 1/2 V' Lambda V, that of v = J-bar V."""
     tree, found = regular
-    for _, answer in found:
-        V = answer.jacobian @ tree.v
-        least = 0.5 * V @ answer.inertia @ V
+    for _, result in found:
+        V = result.jacobian @ tree.v
+        least = 0.5 * V @ result.inertia @ V
         assert least <= tree.robot.kinetic_energy(tree.q, tree.v) * (1.0 + SOLVED)
-        v = answer.consistent_inverse @ V
+        v = result.consistent_inverse @ V
         assert tree.robot.kinetic_energy(tree.q, v) == pytest.approx(least, rel=1e-8)
-        rest = answer.null_space @ tree.v
+        rest = result.null_space @ tree.v
         assert tree.robot.kinetic_energy(tree.q, tree.v) == pytest.approx(
             least + tree.robot.kinetic_energy(tree.q, rest), rel=1e-8)
 
 
-def test_a_square_jacobian_gives_the_mass_matrix_of_seed_002(arm, states):
-    """Lambda = J^-T M J^-1, a joint of the seven being locked."""
+def test_a_square_jacobian_gives_the_transformed_mass_matrix(arm, states):
+    """Lambda = J^-T M J^-1, one of the seven joints locked."""
     q = states[0][0]
     J, M = arm.jacobian(q, 'tool0'), arm.mass_matrix(q)
     keep = [0, 1, 3, 4, 5, 6]
@@ -137,8 +137,8 @@ def test_pinocchio_agrees(name):
             assert relative_error(mine[k:k + 1], its[None]) < PINOCCHIO, part
 
 
-def test_many_are_answered_as_one_by_one(arm, states):
-    """Also q or v alone being many; with none the shapes stay."""
+def test_a_batch_gives_the_results_of_single_states(arm, states):
+    """Also where only q or only v is a batch; an empty batch keeps the shapes."""
     q, v = states[:2]
     for stack in ('tool0', ['tool0', 'link_4']):
         many = arm.operational_space(q, v, stack)

@@ -1,4 +1,4 @@
-"""Operational space of chosen axes, and of robots that cannot move along all six."""
+"""Test operational space along selected axes, and of robots that cannot move along all six."""
 
 import numpy as np
 import pytest
@@ -74,8 +74,8 @@ def test_chosen_axes_are_the_rows_of_the_whole(tree):
             assert relative(some.inertia @ J @ inverse @ J.T, np.eye(len(rows))) < 1e-8
 
 
-def test_chosen_axes_move_as_asked_whatever_the_others_do(short_arm):
-    """As many rows as the arm has axes: each is accelerated exactly, by forward dynamics."""
+def test_selected_axes_get_the_wanted_acceleration(short_arm):
+    """As many rows as the arm has joints: each is accelerated exactly, by forward dynamics."""
     robot, q = short_arm
     rng = np.random.default_rng(2)
     checked = 0
@@ -93,8 +93,8 @@ def test_chosen_axes_move_as_asked_whatever_the_others_do(short_arm):
     assert checked >= 3
 
 
-def test_six_rows_are_exact_in_the_directions_that_exist(short_arm):
-    """Any acceleration that the joints can give is reached; no damping comes from lost ones."""
+def test_six_rows_are_exact_in_feasible_directions(short_arm):
+    """Every feasible acceleration is reached; lost directions cause no damping."""
     robot, q = short_arm
     rng = np.random.default_rng(3)
     v = rng.normal(size=robot.nv)
@@ -111,8 +111,8 @@ def test_six_rows_are_exact_in_the_directions_that_exist(short_arm):
     assert relative(inertia @ A @ inertia, inertia) < LOST_INERTIA
 
 
-def test_lost_directions_are_said(short_arm):
-    """As many as rows without an axis; a wrench along one needs no torque of any joint."""
+def test_lost_directions_are_reported(short_arm):
+    """As many as rows exceed the joints; a wrench along one needs no joint torque."""
     robot, q = short_arm
     found = robot.operational_space(q, np.zeros(robot.nv), 'tool0')
     assert found.lost.tolist() == [False] * robot.nv + [True] * (6 - robot.nv)
@@ -122,7 +122,7 @@ def test_lost_directions_are_said(short_arm):
     assert robot.nv == 6 or np.linalg.matrix_rank(lost) == 6 - robot.nv
 
 
-def test_a_batch_tells_the_lost_directions_of_every_state():
+def test_a_batch_reports_the_lost_directions_of_every_state():
     """Bent, all directions of x and y exist; stretched along x, the one along x is lost."""
     two = planar_arm([1.0, 1.0], [3.0, 2.0])
     q = np.array([[0.0, 1.0], [0.0, 0.0]])
@@ -134,7 +134,7 @@ def test_a_batch_tells_the_lost_directions_of_every_state():
 @pytest.mark.parametrize('axes', [None, ('x', 'y', 'z'), ('x', 'y', 'rz')], ids=str)
 @pytest.mark.parametrize('n', [3, 4, 5])
 def test_a_short_arm_passes_its_singularities_without_a_step(n, axes):
-    """On a grid twice as fine the steps are half as large: lost for good or only here, alike."""
+    """Twice as fine a grid halves the steps, for directions lost everywhere or only here."""
     robot = Robot.from_urdf(ARM7, locked={name: POSE[name] for name in LOCKED[n]}, compile=False)
     start = np.array([POSE[name] for name in robot.joint_names])
     elbow, v = robot.joint_names.index('joint_4'), np.linspace(-1.0, 1.0, n)
@@ -152,7 +152,7 @@ def test_a_short_arm_passes_its_singularities_without_a_step(n, axes):
 
 
 @pytest.mark.parametrize('tree', random_trees.TREES[:3], ids=str)
-def test_every_frame_of_a_tree_is_exact_where_it_can_move(tree):
+def test_every_frame_of_a_tree_is_exact_in_feasible_directions(tree):
     """Frames near the root have few joints: all directions that are not damped are exact."""
     specimen = random_trees.make(tree)
     robot, q, v = specimen.robot, specimen.q, specimen.v

@@ -1,4 +1,4 @@
-"""Stretched arms and stacks that repeat themselves: damped, smooth, bounded, exact elsewhere."""
+"""Test damping near singularities and redundant rows: smooth, bounded, exact elsewhere."""
 
 import numpy as np
 import pytest
@@ -69,8 +69,8 @@ def test_damping_follows_its_equation(arm):
         np.testing.assert_allclose(found.damping ** 4, expected, atol=1e-9 * E ** 4)
 
 
-def test_where_nothing_is_damped_the_inertia_is_the_exact_one(arm):
-    """Down to the border; beyond it the exact one grows without bound, ours does not."""
+def test_the_inertia_is_exact_without_damping(arm):
+    """Up to the threshold; beyond it the exact inertia has no bound, the damped one has."""
     damped = 0
     for q in stretching(np.linspace(0.02, 0.3, 15)):
         found = arm.operational_space(q, np.zeros(7), 'tool0')
@@ -81,7 +81,7 @@ def test_where_nothing_is_damped_the_inertia_is_the_exact_one(arm):
     assert damped >= 3
 
 
-def test_directions_that_are_regular_stay_exact_in_a_singularity(arm):
+def test_regular_directions_stay_exact_in_a_singularity(arm):
     """J J-bar = 1 on the motions that the stretched arm can do, and 0 on the other."""
     found = arm.operational_space(BENT, np.zeros(7), 'tool0')
     assert (found.damping[:-1] == 0.0).all()
@@ -95,21 +95,21 @@ def test_directions_that_are_regular_stay_exact_in_a_singularity(arm):
     assert np.abs(U[:, 5] @ product).max() < 1e-8
 
 
-def test_the_answer_passes_through_the_singularity_without_a_step_or_a_corner(arm):
+def test_the_result_is_smooth_through_the_singularity(arm):
     """On a grid twice as fine the largest step is half, the largest bend a quarter as large."""
     v, answers = np.linspace(-1.0, 1.0, 7), []
     for points in (401, 801):
         q = stretching(np.linspace(-0.1, 0.1, points))
         answers.append(arm.operational_space(q, np.tile(v, (points, 1)), 'tool0'))
     for part in ('inertia', 'bias', 'gravity', 'consistent_inverse', 'null_space'):
-        coarse, fine = (getattr(answer, part) for answer in answers)
+        coarse, fine = (getattr(result, part) for result in answers)
         for order, share in ((1, 0.5), (2, 0.25)):
             steps = [np.abs(np.diff(values, order, axis=0)).max() for values in (coarse, fine)]
             assert steps[1] < 1.1 * share * steps[0], (part, order)
 
 
-def test_the_undamped_answer_would_not(arm):
-    """What the test above is worth: of the exact inertia the steps grow on finer grids."""
+def test_the_undamped_inertia_is_not_smooth_through_the_singularity(arm):
+    """Control of the test above: the steps of the exact inertia grow on finer grids."""
     steps = []
     for points in (100, 200):  # even: the singularity itself is left out
         values = undamped(arm, stretching(np.linspace(-0.2, 0.2, points)), 'tool0')
@@ -117,8 +117,8 @@ def test_the_undamped_answer_would_not(arm):
     assert steps[1] > steps[0]
 
 
-def test_nothing_is_heavier_than_the_bound(arm):
-    """Nor asks for more joint acceleration: 1.95 / e^2 and 1.14 / e times the reference."""
+def test_the_damped_inertia_is_bounded(arm):
+    """So is the joint acceleration: 1.95 / e^2 and 1.14 / e times the reference."""
     rng = np.random.default_rng(0)
     q = np.array([arm.random_configuration(rng) for _ in range(50)])
     q[::2, 3] *= 1e-3
@@ -134,7 +134,7 @@ def test_nothing_is_heavier_than_the_bound(arm):
     assert np.isfinite(found.bias).all() and (found.damping > 0.0).any(axis=1).sum() >= 25
 
 
-def test_torques_stay_bounded_where_those_of_the_exact_inertia_do_not(two):
+def test_damped_torques_stay_bounded_near_a_singularity(two):
     """Pulling a stretched arm along itself asks for no torque; just beside it for some, not all."""
     def torque(q, found):
         return np.abs(two.jacobian(q, 'tip')[:2].T @ found @ [1.0, 0.0]).max()
@@ -147,8 +147,8 @@ def test_torques_stay_bounded_where_those_of_the_exact_inertia_do_not(two):
     assert torque(np.zeros(2), position_only(two, np.zeros(2)).inertia) < 1e-9
 
 
-def test_rows_that_repeat_each_other_do_no_harm(arm, states):
-    """Two frames of one link, and one frame twice: torques and null space are those of one."""
+def test_repeated_rows_change_neither_torques_nor_null_space(arm, states):
+    """Two frames of one link, and one frame twice, give the results of one."""
     q, v = states[0][0], states[1][0]
     one = arm.operational_space(q, v, 'tool0')
     wanted = np.array([0.3, -0.2, 0.5, 1.0, 0.4, -0.7])
@@ -165,14 +165,14 @@ def test_rows_that_repeat_each_other_do_no_harm(arm, states):
 
 
 def test_more_rows_than_joints_leave_no_null_space(arm, states):
-    """A stack of 18 rows of an arm of 7: every motion is decided, nothing is infinite."""
+    """18 rows of an arm of 7 joints: the motion is determined, all numbers are finite."""
     found = arm.operational_space(states[0][0], states[1][0], ['tool0', 'link_4', 'link_2'])
     assert all(np.isfinite(part).all() for part in found)
     assert (found.singular_values[7:] < 1e-5).all()
     assert np.abs(found.null_space).max() < 1.0
 
 
-def test_what_cannot_move_has_an_answer(arm):
+def test_a_frame_that_cannot_move_has_a_result(arm):
     """The base link, and a robot without joints."""
     found = arm.operational_space(np.zeros(7), np.zeros(7), 'base_link')
     assert not found.bias.any() and (found.singular_values == 0.0).all()

@@ -1,4 +1,4 @@
-"""Dynamics is linear in the inertial, friction and rotor parameters: regressors."""
+"""Test that dynamics is linear in the inertial, friction and rotor parameters: regressors."""
 
 from functools import cache
 
@@ -52,8 +52,8 @@ def test_inverse_dynamics_is_the_regressor_times_the_parameters(tree):
                     inverse_dynamics(robot.model, q, v, a, w)) < EXACT_MATHS
 
 
-def test_the_regressor_has_ten_columns_per_body_that_do_not_depend_on_it(tree):
-    """Y is of the motion alone: another robot's masses on the same tree have the same Y."""
+def test_the_regressor_depends_on_the_motion_alone(tree):
+    """Other masses on the same tree give the same Y, ten columns per body."""
     robot, rng, q, v, a, *_ = tree
     model = robot.model
     Y = regressor(model, q, v, a)
@@ -62,8 +62,8 @@ def test_the_regressor_has_ten_columns_per_body_that_do_not_depend_on_it(tree):
     np.testing.assert_array_equal(Y, regressor(model.with_(inertias=heavier), q, v, a))
 
 
-def test_a_joint_feels_only_the_bodies_it_carries(tree):
-    """Y's blocks beside a joint's own subtree are zero, and the next ones are not."""
+def test_rows_of_a_joint_depend_on_its_subtree_alone(tree):
+    """Blocks of Y outside the subtree of a joint are zero, those inside are not."""
     model, q, v, a = tree.robot.model, tree.q, tree.v, tree.a
     Y = regressor(model, q, v, a)
     for joint in model.joints:
@@ -82,7 +82,7 @@ def test_energies_are_their_regressors_times_the_parameters(tree):
 
 
 def test_power_of_every_parameter_is_the_rate_of_its_energy(tree):
-    """Column j of v'Y = d/dt (T_j + U_j): the two regressors know each other."""
+    """Column j of v'Y = d/dt (T_j + U_j)."""
     robot, _, q, v, a, *_ = tree
     model = robot.model
 

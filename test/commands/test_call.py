@@ -1,4 +1,4 @@
-"""The executable as people use it: `inspect`, `call`, and refusals in one line."""
+"""Test the executable as a user runs it: `inspect`, `call`, and refusals in one line."""
 
 import json
 import os
@@ -37,7 +37,7 @@ def pairs(names, values):
 
 
 def test_inspect_needs_no_node():
-    """A table for people, JSON for programs."""
+    """A table to read, JSON for programs."""
     done = run('inspect', str(ARM7))
     assert (done.returncode, done.stderr) == (0, '')
     assert "robot 'arm7'" in done.stdout
@@ -53,7 +53,7 @@ def test_report_needs_no_node(tmp_path):
 
 
 def test_call_inverse_prints_a_table(arm):
-    """One line per joint; what is not named is as measured."""
+    """One line per joint; values that are not given are the measured ones."""
     done = call(arm, 'inverse', '--acceleration', 'joint_2=1.5', '--joint', 'joint_2=0.25',
                 '--velocity', 'joint_2=0')
     assert done.returncode == 0, done.stderr
@@ -79,15 +79,15 @@ def test_every_service_replies_as_table_and_as_json(arm, question, capsys):
 
 
 def test_json_has_every_digit(arm):
-    """With a wrench, which acts at and in the link."""
+    """With a wrench, given at and in the axes of the link."""
     F = [1.0, 2.0, 3.0, 0.1, 0.2, 0.3]
     done = call(arm, 'inverse', '--json', '--wrench', f'tool0={",".join(map(repr, F))}')
     expected = arm.robot.inverse_dynamics(arm.q, arm.v, np.zeros(7), {'tool0': F})
     assert_close(json.loads(done.stdout)['effort'], expected, EXACT_MATHS)
 
 
-def test_matrices_for_programs(arm):
-    """In shape: the derivatives of a named question, the linear model of one step."""
+def test_matrices_are_printed_in_shape(arm):
+    """The derivatives of a named kernel, the linear model of one step."""
     zeros = np.zeros(7)
     fields = json.loads(call(arm, 'inverse_derivatives', '--json').stdout)
     want = arm.robot.inverse_dynamics_derivatives(arm.q, arm.v, zeros)
@@ -110,22 +110,22 @@ def test_matrices_for_programs(arm):
     (['nonsense'], 'invalid choice'),
 ])
 def test_a_refusal_is_one_line_and_an_exit_code(arm, words, said):
-    """No traceback, whoever refuses."""
+    """No traceback, from the node or from the command."""
     done = call(arm, *words)
     assert done.returncode == 2
     assert said in done.stderr
     assert len(done.stderr.splitlines()) == 1
 
 
-def test_nobody_there(ros_environment):
-    """Says what to look for."""
+def test_a_missing_node_is_reported(ros_environment):
+    """The message says what to check."""
     done = run('call', 'report', '--node', 'nobody', '--timeout', '0.2')
     assert done.returncode == 2
     assert 'is the node running' in done.stderr
 
 
-def test_help_tells_of_the_node_too():
-    """It is what the executable does without a command."""
+def test_help_describes_the_node():
+    """The executable runs it without a command."""
     done = run('--help')
     assert done.returncode == 0
     assert 'inspect' in done.stdout

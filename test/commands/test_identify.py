@@ -1,4 +1,4 @@
-"""`dynamics_node excitation` and `identify`: files where they were asked for, one-line refusals."""
+"""Test `dynamics_node excitation` and `identify`: files in the given folder, one-line refusals."""
 
 import json
 
@@ -38,17 +38,17 @@ def recording(tmp_path, fast_arm):
     return path
 
 
-def test_identify_writes_what_the_node_loads(tmp_path, capsys, recording):
+def test_identify_writes_files_that_the_node_loads(tmp_path, capsys, recording):
     """The URDF is read again, the YAML names every joint, the report holds the numbers."""
     out = tmp_path / 'new' / 'folder'
     code, said, err = run(capsys, 'identify', ARM7, recording, '--out', out)
     assert code == 0, err
     assert set(said.splitlines()[-5:]) == {str(path) for path in out.iterdir()}
-    answers = json.loads((out / 'report.json').read_text())
-    assert answers['gain'] > BETTER
+    results = json.loads((out / 'report.json').read_text())
+    assert results['gain'] > BETTER
     robot = Robot.from_urdf(out / 'robot.urdf')
-    masses = [answers['parameters']['values'][k] for k, name in
-              enumerate(answers['parameters']['names']) if name.endswith('.m')]
+    masses = [results['parameters']['values'][k] for k, name in
+              enumerate(results['parameters']['names']) if name.endswith('.m')]
     np.testing.assert_allclose([body.inertia.mass for body in robot.model.bodies], masses,
                                rtol=1e-12)
     said = yaml.safe_load((out / 'friction.yaml').read_text())['/**/dynamics_node']
@@ -58,7 +58,7 @@ def test_identify_writes_what_the_node_loads(tmp_path, capsys, recording):
 
 
 def test_identify_takes_the_options_of_the_library(tmp_path, capsys, recording):
-    """As they are in the report."""
+    """The report shows them."""
     code, _, err = run(capsys, 'identify', ARM7, recording, '--out', tmp_path / 'out', '--method',
                        'ordinary', '--prior-weight', '4', '--validation-share', '0.4', '--cutoff',
                        '8', '--stribeck-speed', '0.1')
@@ -81,8 +81,8 @@ def test_identify_takes_the_options_of_the_library(tmp_path, capsys, recording):
     (['excitation', ARM7, '--out', 'x.yaml', '--box', 'tool0=1,2'], 'link=-0.5'),
     (['excitation', ARM7, '--out', 'x.yaml', '--periods', '0'], 'periods is 0'),
 ])
-def test_refused_in_one_line(tmp_path, monkeypatch, capsys, words, said):
-    """And nothing is left behind but a folder that was asked for."""
+def test_a_refusal_is_one_line(tmp_path, monkeypatch, capsys, words, said):
+    """No file is left, only a folder that was requested."""
     monkeypatch.chdir(tmp_path)
     code, out, err = run(capsys, *words)
     assert (code, out) == (2, '')
@@ -90,8 +90,8 @@ def test_refused_in_one_line(tmp_path, monkeypatch, capsys, words, said):
     assert [path for path in tmp_path.rglob('*') if path.is_file()] == []
 
 
-def test_excitation_writes_the_motion_twice(tmp_path, capsys, fast_arm):
-    """Within the limits that were given, at rest at both ends, repeated."""
+def test_excitation_writes_a_table_and_a_trajectory(tmp_path, capsys, fast_arm):
+    """Within the given limits, at rest at both ends, repeated."""
     (tmp_path / 'two.urdf').write_text(TWO_JOINTS)
     code, said, err = run(capsys, 'excitation', tmp_path / 'two.urdf', '--out',
                           tmp_path / 'x.yaml', '--periods', 2,

@@ -1,4 +1,4 @@
-"""`python -m dynamics_node inspect`: the report for people and programs, without ROS."""
+"""Test `python -m dynamics_node inspect`: the report as text and JSON, without ROS."""
 
 import argparse
 import json
@@ -48,28 +48,28 @@ def test_json_is_the_report():
         Robot.from_urdf(ARM7).report().as_dict())
 
 
-def test_base_and_locked_joints():
+def test_base_and_locked_joints_are_those_of_from_urdf():
     """As Robot.from_urdf takes them."""
     told = json.loads(inspect_urdf(ARM7, True, base='floating', locked={'joint_3': 0.5}))
     assert (told['base'], told['nv']) == ('floating', 12)
 
 
 def test_refusals_are_raised():
-    """By name."""
+    """The message names the argument."""
     with pytest.raises(ModelError, match='no file'):
         inspect_urdf('nowhere.urdf')
 
 
 # The command ---------------------------------------------------------------------------------
 
-def test_a_file():
+def test_a_file_is_inspected():
     """The report on the standard output, nothing on the other."""
     result = run('inspect', str(ARM7))
     assert (result.returncode, result.stderr) == (0, '')
     assert result.stdout == inspect_urdf(ARM7) + '\n'
 
 
-def test_standard_input_with_options():
+def test_standard_input_is_read_with_options():
     """As in `xacro robot.urdf.xacro | python -m dynamics_node inspect -`."""
     result = run('inspect', '-', '--json', '--floating', '--lock', 'joint_3=0.5', '--lock',
                  'joint_4=-1e-1', input=ARM7.read_text())
@@ -79,15 +79,15 @@ def test_standard_input_with_options():
 
 
 def test_an_error_in_the_report_is_the_exit_code():
-    """So that a build can stop there; in JSON too."""
+    """A build can stop there; also with JSON."""
     for option in ('--json', '--floating'):
         result = run('inspect', '-', option, input=BAD)
         assert result.returncode == 1
         assert 'not positive definite' in result.stdout and result.stderr == ''
 
 
-def test_without_ros(tmp_path):
-    """As in a Python that has none."""
+def test_inspect_works_without_ros(tmp_path):
+    """In a Python without ROS."""
     (tmp_path / 'rclpy.py').write_text('raise ImportError("no ROS here")')
     path = os.pathsep.join([str(tmp_path), *filter(None, sys.path)])
     result = run('inspect', str(ARM7), env={**os.environ, 'PYTHONPATH': path})
@@ -119,11 +119,11 @@ def test_refusals_are_one_line(words, reason, capsys):
 
 @pytest.mark.parametrize('text', ['', '<robot', '<robot name="a">\n<link\n/></robot>', '\x00\x01'])
 def test_bad_text_on_standard_input_is_refused_in_one_line(text):
-    """Also what came of a xacro that failed."""
+    """Also the output of a xacro that failed."""
     refused(run('inspect', '-', input=text))
 
 
-def test_help_shows_how():
+def test_help_shows_examples():
     """For the program and for the command."""
     assert 'inspect' in run('--help').stdout
     told = run('inspect', '--help')
@@ -146,7 +146,7 @@ def test_a_reader_that_leaves_early_is_no_error(words):
 
 
 @pytest.mark.skipif(not os.path.exists('/dev/full'), reason='needs /dev/full')
-def test_a_full_disk_is_told():
+def test_a_full_disk_is_reported():
     """In one line."""
     with open('/dev/full', 'w') as full:
         result = subprocess.run([*COMMAND, 'inspect', str(ARM7)], stdout=full, text=True,
@@ -156,8 +156,8 @@ def test_a_full_disk_is_told():
 
 
 @pytest.mark.parametrize('closed', ['>&-', '2>&-', '<&-'])
-def test_closed_streams(closed):
-    """Whoever closes a stream does not want it; without a standard input '-' is refused."""
+def test_a_closed_stream_is_no_error(closed):
+    """Without a standard input '-' is refused."""
     source = '-' if closed == '<&-' else str(ARM7)
     result = subprocess.run(['sh', '-c', f'"$@" {closed}', 'sh', *COMMAND, 'inspect', source],
                             capture_output=True, text=True, timeout=PATIENCE)
@@ -165,8 +165,8 @@ def test_closed_streams(closed):
     assert result.returncode == (2 if closed == '<&-' else 0)
 
 
-def test_names_in_any_script_in_any_terminal():
-    """What a terminal cannot show is escaped."""
+def test_characters_that_the_terminal_lacks_are_escaped():
+    """Names may be in any script."""
     text = '<robot name="caf\u00e9"><link name="\u624b"/></robot>'
     for encoding, name in (('ascii', 'caf\\xe9'), ('utf-8', 'caf\u00e9')):
         result = subprocess.run(
@@ -176,8 +176,8 @@ def test_names_in_any_script_in_any_terminal():
         assert name in result.stdout.decode(encoding)
 
 
-def test_interrupt_leaves_quietly(capsys):
-    """Ctrl-C, say while it waits for the standard input."""
+def test_an_interrupt_exits_without_traceback(capsys):
+    """Ctrl-C, for example while it waits for the standard input."""
     def add_endless(subparsers):
         def endless(_):
             os.kill(os.getpid(), signal.SIGINT)
@@ -188,7 +188,7 @@ def test_interrupt_leaves_quietly(capsys):
     assert capsys.readouterr() == ('', '')
 
 
-def test_another_room_may_add_commands(capsys):
+def test_another_package_may_add_commands(capsys):
     """As dynamics_node.ros does: the same parser, the same refusals."""
     def add_echo(subparsers):
         parser = subparsers.add_parser('echo')

@@ -1,4 +1,4 @@
-"""`python -m dynamics_node report`: files where they were asked for, refusals in one line."""
+"""Test `python -m dynamics_node report`: files in the given folder, refusals in one line."""
 
 import json
 import os
@@ -46,16 +46,16 @@ def written(folder, name):
             json.loads((folder / f'{name}.json').read_text('utf-8')))
 
 
-def test_model(folder, capsys):
-    """Named after the URDF, in the working directory; it says where."""
+def test_a_model_report_is_written(folder, capsys):
+    """Named after the URDF, in the working directory; the path is printed."""
     assert run(capsys, 'model', ARM7) == (0, 'arm7_model.html\narm7_model.json\n', '')
     page, answers = written(folder, 'arm7_model')
     assert answers == model_report_page(Robot.from_urdf(ARM7))[1]
     assert 'arm7.urdf' in page.text
 
 
-def test_options_of_a_model(folder, capsys):
-    """As the library would be told."""
+def test_options_of_a_model_report_are_those_of_the_library(folder, capsys):
+    """By the same names."""
     code, out, err = run(
         capsys, 'model', ARM7, '--out', 'a.html', '--json', 'b.txt', '--at', 'joint_2=0.5',
         '--payload', 'tool0=2.5,0,0,0.1', '--payload', 'link_3=1', '--gravity=-9.81,0,0',
@@ -69,8 +69,8 @@ def test_options_of_a_model(folder, capsys):
     assert json.loads((folder / 'b.txt').read_text()) == model_report_page(robot, q)[1]
 
 
-def test_a_mechanism_stays_closed(folder, capsys):
-    """The joint is where it was asked for, the others follow."""
+def test_a_mechanism_is_drawn_with_closed_loops(folder, capsys):
+    """The given joint is where it was set, the others follow."""
     urdf, loops = MECHANISMS['four_bar']
     robot = Robot.from_urdf(urdf, loops=loops)
     joint = robot.joint_names[0]
@@ -82,8 +82,8 @@ def test_a_mechanism_stays_closed(folder, capsys):
     assert answers['loops']['passive'] == list(robot.loops.passive)
 
 
-def test_trajectory(folder, capsys):
-    """A table; joints that it does not name stand still."""
+def test_a_trajectory_report_is_written(folder, capsys):
+    """From a table; joints that it does not name stay at rest."""
     (folder / 'motion.csv').write_text(TRAJECTORY)
     words = ('trajectory', ARM7, 'motion.csv', '--payload-frame', 'tool0', '--check-period', '0.1')
     assert run(capsys, *words) == (0, 'motion_trajectory.html\nmotion_trajectory.json\n', '')
@@ -94,8 +94,8 @@ def test_trajectory(folder, capsys):
     assert answers == trajectory_report_page(robot, *motion, payload_frame='tool0')[1]
 
 
-def test_identification(folder, capsys):
-    """From a recording; a bar says how far it is."""
+def test_an_identification_report_is_written(folder, capsys):
+    """From a recording; a bar shows the progress."""
     locked = {f'joint_{k}': 0.0 for k in range(3, 8)}
     robot = Robot.from_urdf(ARM7, locked=locked)
     recording = record(robot.with_payload('load', 'link_3', 2.0), samples=1500, rate=50.0)
@@ -109,7 +109,7 @@ def test_identification(folder, capsys):
     assert answers['gain'] > 2.0 and answers['joint_names'] == ['joint_1', 'joint_2']
 
 
-def test_standard_input_and_names_of_markup(folder):
+def test_a_model_of_markup_names_is_read_from_standard_input(folder):
     """In a process of its own."""
     done = subprocess.run([sys.executable, '-m', 'dynamics_node', 'report', 'model', '-'],
                           input=NASTY_URDF, capture_output=True, text=True, timeout=PATIENCE,
@@ -169,13 +169,13 @@ def test_refusals_are_one_line(words, reason, folder, capsys):
 
 
 @pytest.mark.skipif(os.geteuid() == 0, reason='root may write anywhere')
-def test_a_folder_that_must_not_be_written(folder, capsys):
+def test_a_read_only_folder_is_reported(folder, capsys):
     (folder / 'locked').mkdir(mode=0o555)
     code, _, err = run(capsys, 'model', ARM7, '--out', 'locked/a.html')
     assert code == 2 and 'Permission denied' in err
 
 
 @pytest.mark.skipif(not os.path.exists('/dev/full'), reason='needs /dev/full')
-def test_a_full_disk_is_told(capsys):
+def test_a_full_disk_is_reported(capsys):
     code, _, err = run(capsys, 'model', ARM7, '--out', '/dev/full', '--json', 'a.json')
     assert code == 2 and "cannot write '/dev/full': No space left on device" in err

@@ -1,4 +1,4 @@
-"""Here kernels are compiled, all into one cache that is dropped with the session."""
+"""Switch compilation on for this room, with one cache that is removed after the session."""
 
 import pytest
 

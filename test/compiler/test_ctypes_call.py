@@ -1,6 +1,6 @@
-"""From NumPy arrays to the code and back: what is taken as it is, and what never crashes.
+"""Test the call of compiled code with NumPy arrays: conversions, fallbacks, references.
 
-Both ways to call are tried: the C extension, and ctypes where it was not built.
+Both call paths are tested: the C extension, and ctypes where it was not built.
 """
 
 import ctypes
@@ -41,7 +41,7 @@ def states():
     return rng.normal(size=(7, 3)), rng.normal(size=(7, 2))
 
 
-def test_answers_have_the_shape_of_the_question(call, states):
+def test_results_have_the_batch_shape_of_the_arguments(call, states):
     """(N, ...) for batches, fresh and writeable float64 arrays for all."""
     x, y = states
     for n, results in ((None, call(x[0], y[0])), (7, call(x, y)), (1, call(x[:1], y[:1]))):
@@ -86,7 +86,7 @@ STRANGE = {
 
 
 @pytest.mark.parametrize('what', STRANGE)
-def test_what_is_no_plain_array_goes_to_the_fallback(call, states, what):
+def test_other_types_than_plain_arrays_go_to_the_fallback(call, states, what):
     """As first or second argument; the fallback converts or raises."""
     x, y = (part[0] for part in states)
     assert call(STRANGE[what](x), y) is FROM_FALLBACK
@@ -94,9 +94,9 @@ def test_what_is_no_plain_array_goes_to_the_fallback(call, states, what):
 
 
 @pytest.mark.parametrize('kind', CALLERS)
-def test_the_wrong_number_of_arguments_and_names_go_to_the_fallback_as_they_are(kernel, states,
+def test_wrong_argument_counts_go_to_the_fallback(kernel, states,
                                                                                kind):
-    """It sees what the caller saw."""
+    """The fallback gets the arguments of the caller unchanged."""
     seen = []
     call = kernel.caller(kind, fallback=lambda *args, **named: seen.append((args, named)))
     x, y = states
@@ -110,7 +110,7 @@ def test_the_wrong_number_of_arguments_and_names_go_to_the_fallback_as_they_are(
     assert not seen
 
 
-def test_read_only_arrays_are_read(call, states):
+def test_read_only_arrays_are_accepted(call, states):
     """Nothing is written to an argument."""
     x, y = states
     for got, want in zip(call(*map(read_only, states)), call(x, y)):
@@ -120,7 +120,7 @@ def test_read_only_arrays_are_read(call, states):
 
 
 def test_batches_of_different_sizes_and_mixtures_go_to_the_fallback(call, states):
-    """Which repeats a single state, or refuses."""
+    """The fallback repeats a single state, or refuses."""
     x, y = states
     assert call(x, y[:6]) is FROM_FALLBACK
     assert call(x, y[0]) is FROM_FALLBACK
@@ -129,7 +129,7 @@ def test_batches_of_different_sizes_and_mixtures_go_to_the_fallback(call, states
 
 
 def test_an_error_of_the_fallback_is_passed_on(kernel):
-    """With nothing left behind."""
+    """No reference is leaked."""
     for kind in CALLERS:
         def raising(*_):
             raise KeyError('mine')
@@ -141,7 +141,7 @@ def test_an_error_of_the_fallback_is_passed_on(kernel):
                 call(np.full(3, np.nan), np.zeros(2))
 
 
-def test_arguments_stay_as_they_were(call, states):
+def test_arguments_are_not_written(call, states):
     """They lie between guards; neither they nor the guards are written to."""
     for n in (1, 4, 5, 7):
         guarded = [np.full(16 + n * part.shape[1] + 16, -5.5) for part in states]
@@ -158,7 +158,7 @@ def test_arguments_stay_as_they_were(call, states):
 @pytest.mark.parametrize('lanes', LANES)
 @pytest.mark.parametrize('size', [1, 4, 5, 9])
 @pytest.mark.parametrize('threshold', [1, NEVER])
-def test_in_place_go_only_blocks_that_have_a_row_behind_them(lanes, size, threshold):
+def test_only_blocks_followed_by_a_row_are_written_in_place(lanes, size, threshold):
     """The code rounds a row up to whole registers: it never writes beyond the end of the result."""
     calls, spill = [], -size % lanes if 2 * size >= lanes else 0
 
@@ -191,7 +191,7 @@ def test_in_place_go_only_blocks_that_have_a_row_behind_them(lanes, size, thresh
 
 @pytest.mark.parametrize('lanes', LANES)
 def test_two_threads_give_the_same_bits_as_one(lanes):
-    """However the states are shared out."""
+    """For any split of the states."""
     kernel = Kernel(lambda x, g: (np.sin(x) + g, x[0] / (1.5 + np.cos(x[1]))),
                     {'x': (3,), 'g': (3,)}, lanes, uniform={'g': G})
     one, two = kernel.caller(), kernel.caller(threshold=1)
@@ -232,15 +232,15 @@ def counts(items):
 
 
 class Owner:
-    """Something that can be watched."""
+    """An object that a weak reference can point to."""
 
     def __call__(self, *args):
         return self
 
 
 @pytest.mark.parametrize('kind', CALLERS)
-def test_a_caller_lets_go_of_everything(kernel, kind):
-    """At once where nothing points back, by the garbage collector where its fallback does."""
+def test_a_deleted_caller_releases_its_references(kernel, kind):
+    """At once without a cycle, by the garbage collector where its fallback points back."""
     owner, fallback = Owner(), Owner()
     watched = [weakref.ref(owner), weakref.ref(fallback)]
     calls = [kernel.caller(kind, fallback=fallback, owner=owner) for _ in range(100)]
@@ -257,7 +257,7 @@ def test_a_caller_lets_go_of_everything(kernel, kind):
 
 
 def test_code_lives_as_long_as_its_caller():
-    """And is unloaded with it."""
+    """It is unloaded with the caller."""
     kernel = Kernel(lambda x: 3.0 * x, {'x': (1,)})
     code, call = weakref.ref(kernel.code), kernel.caller()
     del kernel
@@ -285,7 +285,7 @@ def test_a_caller_of_the_wrong_shape_cannot_be_made(wrong):
         caller_of(**wrong)
 
 
-def test_a_caller_of_nothing_cannot_be_made():
+def test_a_caller_without_arguments_cannot_be_made():
     """It has nine arguments."""
     with pytest.raises(TypeError):
         Caller()
@@ -300,8 +300,8 @@ class Three(NamedTuple):
 
 
 @pytest.mark.parametrize('name', CALLERS)
-def test_several_answers_come_in_the_tuple_asked_for(kernel, states, name):
-    """A NamedTuple made in C has fields, can be pickled, and lives as long as a reference to it."""
+def test_several_results_are_returned_in_the_given_tuple_type(kernel, states, name):
+    """A NamedTuple made in C has fields, can be pickled, and outlives the call."""
     x, y = states
     call = CALLERS[name](kernel.code.single, kernel.code.batch, kernel.lanes, kernel.inputs,
                          kernel.outputs, (G,), None, NEVER, kernel.code, Three)
@@ -316,7 +316,7 @@ def test_several_answers_come_in_the_tuple_asked_for(kernel, states, name):
     assert sys.getrefcount(Three) == before
 
 
-def test_only_a_kind_of_tuple_is_taken(kernel):
+def test_only_tuple_types_are_accepted(kernel):
     """Anything else would be written beyond its end."""
     arguments = (kernel.code.single, kernel.code.batch, kernel.lanes, kernel.inputs,
                  kernel.outputs, (G,), None, NEVER, kernel.code)

@@ -1,4 +1,4 @@
-"""Derivatives in the graph: forward and reverse mode against complex steps."""
+"""Test derivatives in the graph: forward and reverse mode against complex steps."""
 
 import numpy as np
 import pytest
@@ -16,8 +16,8 @@ from dynamics_node.kernels import autodiff
 SIZE = 5
 
 
-def test_the_table_knows_every_operation():
-    """A new operation has to say how it changes."""
+def test_every_operation_has_a_derivative():
+    """New ones too."""
     assert set(PARTIALS) == set(Op) - {Op.CONST, Op.INPUT}
 
 
@@ -45,7 +45,7 @@ def function(request):
 
 
 def test_forward_mode_gives_the_directional_derivative(function):
-    """Along a direction that leaves some variables in peace."""
+    """Along a direction that is zero for some variables."""
     rng = np.random.default_rng(0)
     x, direction = rng.normal(size=SIZE), rng.normal(size=SIZE) * (np.arange(SIZE) != 2)
     program = trace(lambda x, d: np.array(tangents(list(function(x)), [dict(zip(x, d))])[0]),
@@ -63,8 +63,8 @@ def test_reverse_mode_gives_the_gradient(function):
     assert relative(got, complex_steps.by(lambda x: function(x).sum(), x)) < EXACT_MATHS
 
 
-def test_what_a_direction_does_not_touch_costs_nothing():
-    """No symbol is made, not even a zero times something."""
+def test_a_zero_direction_makes_no_symbols():
+    """Not even a product with zero."""
     graph = Graph()
     x, y, z = (graph.input(k) for k in range(3))
     result = x.sin() * y + z * z
@@ -77,8 +77,8 @@ def test_what_a_direction_does_not_touch_costs_nothing():
     assert by_z is 2.0 * z
 
 
-def test_a_variable_may_be_a_result_itself():
-    """What it was made of is not looked at, neither forwards nor backwards."""
+def test_an_intermediate_result_may_be_a_variable():
+    """Its operands are not visited, neither in forward nor in reverse mode."""
     graph = Graph()
     x = graph.input(0)
     y = x.sin()
@@ -92,7 +92,7 @@ def test_a_variable_may_be_a_result_itself():
 
 @pytest.mark.parametrize('tree', [*random_trees.TREES[:4]], ids=str)
 def test_differentiated_inverse_dynamics_is_the_analytic_one(tree):
-    """Every kind of joint, mimics, floating bases, friction, wrenches: two ways, one result."""
+    """Every joint type, mimics, floating bases, friction, wrenches."""
     robot, rng, q, v, a, *_ = random_trees.make(tree, compile=False)
     model, wrenches = robot.model, rng.normal(size=(len(robot.model.bodies), 6))
     program = trace(lambda *x: autodiff.inverse_dynamics_derivatives(model, *x),
@@ -108,7 +108,7 @@ def test_differentiated_inverse_dynamics_is_the_analytic_one(tree):
 @pytest.mark.parametrize('base', ['fixed', 'floating'])
 @pytest.mark.parametrize('mimic', [False, True], ids=['', 'mimic'])
 def test_the_hessian_product_is_the_change_of_the_gradient(base, mimic):
-    """Of weights . tau along a motion of q, v and a at once, in NumPy's stead interpreted."""
+    """Of weights . tau along a motion of q, v and a at once, by the interpreter."""
     robot, rng, q, v, a, *_ = small_robots.tree(3, base, mimic, compile=False, friction_speed=0.5)
     weights, dq, dv, da = rng.normal(size=(4, robot.nv))
 

@@ -1,4 +1,4 @@
-"""Symbols: what folds, what is shared, and what they refuse."""
+"""Test symbols: constant folding, sharing, and refused operations."""
 
 import math
 import operator
@@ -26,7 +26,7 @@ def made(graph, *ops):
     return sum(symbol.op in ops for symbol in graph.symbols)
 
 
-def test_zero_and_one_cost_nothing(graph, xyz):
+def test_zero_and_one_add_no_operation(graph, xyz):
     """The symbol itself comes back, whichever side the constant is on."""
     x = xyz[0]
     for same in (x + 0, 0.0 + x, x - 0, x * 1, 1.0 * x, x / 1.0, x + -0.0, np.float64(1.0) * x):
@@ -93,7 +93,7 @@ def test_a_difference_is_used_the_other_way_round(graph, xyz):
     assert made(graph, Op.SUB) == 1
 
 
-def test_x_minus_x_minus_b_is_b(graph, xyz):
+def test_x_minus_the_difference_of_x_and_b_is_b(graph, xyz):
     """As in the formula of Rodrigues, 1 - (1 - cos)."""
     x, b, _ = xyz
     assert x - (x - b) is b
@@ -138,8 +138,8 @@ LOOKS = {
 
 
 @pytest.mark.parametrize('look', LOOKS)
-def test_a_symbol_cannot_be_looked_at(xyz, look):
-    """And the message says what to do instead."""
+def test_a_symbol_has_no_truth_value_and_no_number(xyz, look):
+    """The message says what to use instead."""
     with pytest.raises(TracingError, match='branch on the model only; use'):
         LOOKS[look](xyz[0])
     assert issubclass(TracingError, DynamicsError)
@@ -160,13 +160,13 @@ def test_other_functions_are_refused(xyz, operation):
 
 
 @pytest.mark.parametrize('stranger', ['1', None, [1.0], 1j])
-def test_what_is_no_real_number_is_refused(xyz, stranger):
-    """A string, a list or a complex number does not slip in."""
+def test_operands_other_than_real_numbers_are_refused(xyz, stranger):
+    """A string, a list, a complex number."""
     with pytest.raises((TypeError, TracingError)):
         xyz[0] * stranger
 
 
-def test_arrays_go_element_by_element(graph, xyz):
+def test_operations_with_arrays_are_elementwise(graph, xyz):
     """A symbol times an array is an array, from both sides."""
     x, array = xyz[0], np.array([1.0, 2.0])
     for product in (x * array, array * x):

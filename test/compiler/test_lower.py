@@ -1,7 +1,7 @@
-"""Machine code does what the program says: one state or many, at every width, with or without fma.
+"""Test that machine code computes what the program says: one state or many, with or without fma.
 
 The interpreter `evaluate` is the oracle. Single and batch agree to the bit, so that a result does
-not depend on the company a state is in.
+not depend on the other states of its batch.
 """
 
 import itertools
@@ -59,7 +59,7 @@ def test_rows_of_every_size_are_read_and_written(rows):
             np.testing.assert_array_equal(got, want[7])
 
 
-def test_choices_are_exact_at_every_width(target):
+def test_maximum_and_clip_are_exact_at_every_width(target):
     """The larger of two numbers, and one clipped, to the bit; of equal ones either."""
     kernel = Kernel(lambda x: np.array([larger(x[0], x[1]), clipped(x[0], x[1], x[2])]),
                     {'x': (3,)}, *target)
@@ -72,8 +72,8 @@ def test_choices_are_exact_at_every_width(target):
         np.testing.assert_array_equal([caller(row) for row in x], want)
 
 
-def test_nothing_is_written_outside_but_less_than_a_register_behind_the_end(rows):
-    """What the callers rely on: guards before the rows and behind them stay as they were."""
+def test_at_most_one_register_is_written_past_the_end(rows):
+    """Callers rely on it: guards before and after the rows are unchanged."""
     n = 3 * rows.lanes
     guarded = [np.full(rows.lanes + n * size + 2 * rows.lanes, SENTINEL) for size in rows.inputs]
     outs = [guard[rows.lanes:] for guard in guarded]
@@ -116,8 +116,8 @@ def test_single_and_batch_agree_to_the_bit_and_with_the_interpreter(forward):
         assert relative(batch[k], want) < AGREEMENT
 
 
-def test_an_answer_does_not_depend_on_its_company(forward):
-    """Neither on its place in the batch, nor on a neighbour whose angle is left to libm."""
+def test_a_result_does_not_depend_on_the_other_states(forward):
+    """Nor on its place in the batch, nor on a neighbour whose angle is left to libm."""
     rng = np.random.default_rng(2)
     states = [rng.normal(size=(20, 7)) for _ in range(3)]
     call = forward.caller()
@@ -147,7 +147,7 @@ def test_without_fma_code_is_the_interpreter_to_the_bit(target):
 
 
 def test_fused_products_are_chosen_here_not_by_llvm():
-    """As many calls of fma as are counted, and no licence to contract."""
+    """As many calls of fma as are counted, and LLVM may not contract."""
     program = trace(lambda x: np.array([x[0] * x[1] + x[2], x[2] - x[0] * x[3], x[1] * x[3] - x[0],
                                         (x[2] * x[3]) + (x[2] * x[3]) * x[0]]), {'x': (4,)})
     text = lower(program, lanes=4)
@@ -161,7 +161,7 @@ def test_fused_products_are_chosen_here_not_by_llvm():
 
 
 def test_the_scheduler_can_be_switched_off_and_changes_no_bit(forward):
-    """LLVM takes options it does not know without a word: so the code must differ, and only it."""
+    """LLVM ignores unknown options silently: the code must differ, the results not."""
     plain, large = compile_ir(forward.text), compile_ir(forward.text, large=True)
     assert large != plain
     assert compile_ir(forward.text) == plain  # an option is the process's: it was set back
@@ -199,16 +199,16 @@ def test_numbers_that_are_not_finite_and_negative_margins_go_to_the_fallback(lan
     assert call(x, y).shape == (9, 2)
 
 
-def test_a_number_nobody_uses_is_read_where_it_comes_with_the_state_only():
-    """Of the uniform numbers, which were checked before, those in use."""
+def test_unused_numbers_are_read_with_the_state_but_not_with_uniforms():
+    """Uniform numbers were checked before: only those in use are read."""
     kernel = Kernel(lambda x, g: x[:1] * g[0], {'x': (2,), 'g': (2,)},
                     uniform={'g': [2.0, np.nan]})
     assert kernel.caller()(np.array([3.0, 0.0])).tolist() == [6.0]
     assert kernel.caller()(np.array([3.0, np.nan])) is FROM_FALLBACK
 
 
-def test_angles_that_are_sums_or_results_have_their_sine_taken():
-    """Of inputs, before the rest and packed; of anything else, in its place."""
+def test_sines_of_intermediate_angles_are_computed():
+    """Those of inputs first and packed; all others in their place."""
     def function(q):
         angle = 2.0 * q[0] - 0.3 + q[1] * q[2]
         late = np.sqrt(q[0] * q[0] + 1.0)

@@ -1,4 +1,4 @@
-"""Sine and cosine of our own: how far off, against a longer floating-point number."""
+"""Test the accuracy of the compiled sine and cosine against extended precision."""
 
 import ctypes
 
@@ -59,7 +59,7 @@ def test_sine_and_cosine_are_good_to_an_ulp_and_a_half(kernels, where):
         assert ulps(cosine, x, np.cos) < ULPS
 
 
-def test_far_away_they_are_good_to_three_ulps(kernels):
+def test_large_angles_are_good_to_three_ulps(kernels):
     """Up to LIMIT, where libm takes over."""
     rng = np.random.default_rng(1)
     near = (rng.integers(-63000, 63000, 5000) * PI_HALF).astype(float)
@@ -91,8 +91,8 @@ def test_every_width_gives_the_same_bits(kernels):
             assert [part[0] for part in single(x[k:k + 1])] == [part[k] for part in reference]
 
 
-def test_beyond_the_limit_libm_answers(kernels):
-    """To the bit; the neighbours in the register keep their own."""
+def test_libm_computes_angles_beyond_the_limit(kernels):
+    """To the bit; neighbours in the register keep their own."""
     far = np.array([np.nextafter(LIMIT, np.inf), -1e6, 1e10, 1e22, -1.7e308])
     libm = ctypes.CDLL(None)
     libm.sin.restype = libm.cos.restype = ctypes.c_double
@@ -105,7 +105,7 @@ def test_beyond_the_limit_libm_answers(kernels):
 
 
 @pytest.mark.parametrize('value', [np.inf, -np.inf, np.nan])
-def test_angles_that_are_no_numbers_are_flagged(kernels, value):
+def test_angles_that_are_not_finite_are_flagged(kernels, value):
     """One among many, or alone."""
     for kernel in kernels.values():
         x = np.zeros((10, 1))

@@ -1,4 +1,4 @@
-"""Packs and scalars read each other in any order a program has; no bit depends on packing."""
+"""Test SLP packing: packs and scalars in any order of a program; packing changes no bit."""
 
 import numpy as np
 import pytest
@@ -42,7 +42,7 @@ def steps(lane, x):
 
 
 def test_an_entry_that_others_of_its_pack_depend_on_is_also_calculated_alone():
-    """The last lane starts from the result of the first: no order of whole packs would do."""
+    """The last lane starts from the result of the first: no order of whole packs is valid."""
     def function(x):
         first = steps(x[5], x)
         row = [first, *(steps(each, x) for each in (x[6], x[7], np.sqrt(first)))]
@@ -52,7 +52,7 @@ def test_an_entry_that_others_of_its_pack_depend_on_is_also_calculated_alone():
 
 
 def test_an_entry_that_is_read_before_its_pack_is_complete_is_also_calculated_alone():
-    """By a scalar that has nothing to do with the pack."""
+    """By a scalar outside the pack."""
     def function(x):
         first = steps(x[5], x)
         other = np.sqrt(first)
@@ -81,8 +81,8 @@ def test_an_entry_of_two_packs_is_taken_from_the_one_that_is_complete_first(alwa
     assert max(packing.lanes[shared][0]) == min(complete) < max(complete)
 
 
-def test_fused_products_that_are_not_alike_leave_their_sums_alone(always_packed):
-    """All factors differ from lane to lane: they cannot be packed, and have no value to gather."""
+def test_fused_products_that_differ_are_not_packed(always_packed):
+    """All factors differ from lane to lane, so there is no value to gather."""
     def function(x):
         root = np.sqrt(x)
         row = [x[0] * x[k] + root[k] * root[k + 4] for k in range(4)]  # the second is fused
@@ -101,8 +101,8 @@ def test_angles_are_not_packed(always_packed):
 
 
 @pytest.mark.parametrize('seed', range(12))
-def test_random_programs_are_right(always_packed, seed):
-    """Rows of the same steps, lane by lane; a lane begins with whatever is there by then."""
+def test_random_programs_agree_with_the_interpreter(always_packed, seed):
+    """Rows of the same operations, lane by lane; a lane starts from any earlier value."""
     def function(x):
         rng = np.random.default_rng(seed)
         pool, rows = list(x), []
@@ -166,7 +166,7 @@ def test_a_kernel_whose_packs_are_wrong_is_made_without_packs(failures):
     assert cache.read(name_of(arm.model, KEY))[1] == made[1]
 
 
-def test_what_is_not_the_fault_of_packing_is_told(failures):
+def test_a_failure_without_packing_is_raised(failures):
     """Both attempts fail: the error of the second is raised."""
     def ill(*args, **named):
         raise RuntimeError('LLVM is ill')

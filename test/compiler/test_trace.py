@@ -1,4 +1,4 @@
-"""Programs: printed, checked, interpreted; and true to the algorithm they were traced from."""
+"""Test programs: text, checks, interpretation, and agreement with the traced algorithm."""
 
 import numpy as np
 import pytest
@@ -48,12 +48,12 @@ return %15, %22
 """
 
 
-def test_a_program_can_be_read():
-    """Symbol by symbol, without those that no output needs."""
+def test_a_program_prints_its_symbols():
+    """One per line, without those that no output needs."""
     assert f'\n{trace(pendulum, SHAPES)}\n' == PRINTED
 
 
-def test_a_program_knows_its_blocks_and_counts_its_operations():
+def test_a_program_lists_its_blocks_and_counts_its_operations():
     """Names and sizes in, shapes out; fused products are counted with their sum."""
     program = trace(pendulum, SHAPES)
     assert program.inputs == (('q', 1), ('v', 1), ('tau', 1), ('length', 1))
@@ -62,8 +62,8 @@ def test_a_program_knows_its_blocks_and_counts_its_operations():
     assert instructions(program) == 9 + 2 + 1 - 2
 
 
-def test_a_program_is_interpreted():
-    """To the numbers of the function itself."""
+def test_the_interpreter_gives_the_numbers_of_the_function():
+    """For each output."""
     values = 0.3, -0.4, 0.5, 1.7
     got = evaluate(trace(pendulum, SHAPES), values)
     for part, want in zip(got, pendulum(*np.array(values).reshape(4, 1))):
@@ -80,13 +80,13 @@ def test_a_function_may_return_constants_inputs_and_repetitions():
 
 @pytest.mark.parametrize('table', [EVALUATE, {**LOWER, Op.SIN: None, Op.COS: None}],
                          ids=['EVALUATE', 'LOWER'])
-def test_a_table_knows_every_operation(table):
+def test_every_operation_has_a_lowering(table):
     """Sine and cosine are lowered in pairs, apart from LOWER."""
     assert set(table) == set(Op) - {Op.CONST, Op.INPUT}
 
 
-def test_every_operation_can_be_checked():
-    """The table of arities has no hole either."""
+def test_every_operation_has_an_arity():
+    """The table is complete."""
     everything = trace(lambda x: np.array([x[0] + x[1], x[0] - x[1], x[0] * x[1], -x[0], 1 / x[0],
                                            x[0].sqrt(), x[0].sin(), x[0].cos(), x[0].step()]),
                        {'x': (2,)})
@@ -110,7 +110,7 @@ BROKEN = {
 
 
 @pytest.mark.parametrize('message', BROKEN)
-def test_a_broken_program_is_found(message):
+def test_a_broken_program_is_refused(message):
     """The line at fault is in the message."""
     check(broken(lambda program, _: program))
     with pytest.raises(AssertionError, match=message):
@@ -118,13 +118,13 @@ def test_a_broken_program_is_found(message):
 
 
 def test_a_branch_in_the_function_is_refused():
-    """With a message on what to do instead, whatever is around it."""
+    """The message says what to use instead."""
     with pytest.raises(TracingError, match='branch on the model only'):
         trace(lambda x: x if x[0] > 0 else -x, {'x': (1,)})
 
 
 def test_graphs_do_not_share_symbols():
-    """Two traces, also at once, have nothing to do with one another."""
+    """Two traces, also at the same time, are independent."""
     one, other = Graph(), Graph()
     one.input(0)
     assert other.input(0).number == 0

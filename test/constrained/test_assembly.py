@@ -1,4 +1,4 @@
-"""States that keep constraints: found quadratically, nearest, within the limits, or refused."""
+"""Test assembly: states that keep constraints, found quadratically, within limits, or refused."""
 
 import numpy as np
 import pytest
@@ -50,9 +50,9 @@ def test_steps_are_quadratic(tree, monkeypatch):
     best_part = assembly._best_part
 
     def listened(*args):
-        answer = best_part(*args)
-        left.append(np.linalg.norm(answer[1]))
-        return answer
+        result = best_part(*args)
+        left.append(np.linalg.norm(result[1]))
+        return result
 
     monkeypatch.setattr(assembly, '_best_part', listened)
     project_configuration(tree.robot.model, off(tree), closed(tree, ('weld', 'spherical')))
@@ -80,7 +80,7 @@ def assert_within_limits(model, q):
             assert (q[joint.q] <= joint.upper).all()
 
 
-def test_rows_said_twice_do_not_matter(tree):
+def test_redundant_rows_do_not_change_the_assembly(tree):
     """The same loop under two names, and as weld, revolute and spherical of one closure."""
     model, (weld,) = tree.robot.model, closed(tree, ('weld',))
     same = [Constraint(f'{kind}{k}', kind, weld.frame, weld.to, weld.pose, weld.to_pose)
@@ -92,7 +92,7 @@ def test_rows_said_twice_do_not_matter(tree):
     assert np.abs(residual(model, once, same)).max() <= 10 * TOLERANCE
 
 
-def test_what_is_kept_already_stays(tree):
+def test_an_assembled_state_stays_unchanged(tree):
     """To the last bit, but for the length of quaternions."""
     model, constraints = tree.robot.model, closed(tree, ('weld', 'spherical'))
     q = project_configuration(model, tree.q, constraints, tolerance=1e-9)
@@ -100,7 +100,7 @@ def test_what_is_kept_already_stays(tree):
     assert relative(project_configuration(model, tree.q, []), tree.q) < EXACT_MATHS
 
 
-def test_fixed_joints_stay(tree):
+def test_fixed_joints_keep_their_positions(tree):
     """And the others close the loop."""
     model = tree.robot.model
     fixed = ('j0', 'j1', 'j3')  # the floating joint of the tree among them
@@ -117,7 +117,7 @@ def test_fixed_joints_stay(tree):
 
 
 def test_a_contact_without_anchor_stays_where_it_is(tree):
-    """While a loop elsewhere closes; frame 2 keeps its place and its turn."""
+    """While a loop elsewhere closes; frame 2 keeps its position and orientation."""
     model = tree.robot.model
     foot = Constraint('foot', 'flat_contact', 'l5', pose=(0.1, 0.2, 0.3))
     loop = random_loops.kept(model, tree.q, 'point_on_plane', 'l10', 'world', tree.rng)
@@ -133,8 +133,8 @@ def arm(**settings):
     return Robot.from_urdf(ARM7, compile=False, **settings).model
 
 
-def test_a_turn_of_nearly_and_of_exactly_half_is_undone():
-    """sin(angle) alone would take half a turn for none."""
+def test_rotation_errors_of_half_a_turn_are_corrected():
+    """Sin(angle) alone is zero there."""
     model = arm(base='floating')
     for quaternion in ((np.sin(1.5), 0.0, 0.0, np.cos(1.5)), (1.0, 0.0, 0.0, 0.0)):
         for kind, axis in (('weld', {}), ('revolute', {'axis': (0, 0, 1)})):
@@ -147,7 +147,7 @@ def test_a_turn_of_nearly_and_of_exactly_half_is_undone():
 
 
 def test_a_robot_that_is_far_away_can_be_assembled():
-    """At 1e6 m a coordinate is known to 1e-10 m, and no better is asked for."""
+    """At 1e6 m a coordinate is known to 1e-10 m; the tolerance follows."""
     model = arm(base='floating')
     q = neutral(model)
     q[:3] = 1e6, -2e6, 10.0
@@ -156,7 +156,7 @@ def test_a_robot_that_is_far_away_can_be_assembled():
     assert relative(found[:3], (1e6 + 0.01, -2e6, 10.1)) < 1e-14
 
 
-def test_an_impossible_assembly_is_refused_with_what_is_left():
+def test_an_impossible_assembly_is_refused_with_its_residual():
     """Out of reach, by the distance that is missing; and two that contradict each other."""
     model = arm()
     q = neutral(model)
@@ -171,7 +171,7 @@ def test_an_impossible_assembly_is_refused_with_what_is_left():
 
 
 def test_limits_are_kept_or_named():
-    """A joint stops at its limit and others do the rest; if they cannot, the error says so."""
+    """A joint stops at its limit and others close the loop; if they cannot, the error says so."""
     model = arm()
     joint = model.joint('joint_2')
     beyond = joint.upper + 0.5
@@ -185,8 +185,8 @@ def test_limits_are_kept_or_named():
         project_configuration(model, neutral(model), [held])
 
 
-def test_limits_need_not_count():
-    """A simulation without stops goes on beyond them; else the joint comes back."""
+def test_limits_can_be_switched_off():
+    """A simulation without stops moves beyond them; else the joint comes back."""
     model = arm()
     q = neutral(model)
     q[1] = model.joint('joint_2').upper + 0.2
@@ -233,14 +233,14 @@ def massless():
 
 
 def test_massless_links_can_be_assembled(massless):
-    """Kinetic energy says nothing about how they move; something small stands in."""
+    """The kinetic energy does not determine their motion; a small inertia is added."""
     tip = Constraint('tip', 'point_on_plane', 'c', pose=(1, 0, 0), axis=(1, 0, 0), distance=1.0)
     q = project_configuration(massless, [0.1, 0.2], [tip])
     assert np.abs(residual(massless, q, [tip])).max() <= TOLERANCE
 
 
-def test_a_stretched_arm_finds_its_way_back(massless):
-    """No small step shortens it: it is nudged first."""
+def test_a_stretched_arm_is_assembled(massless):
+    """No small step shortens it: the configuration is perturbed first."""
     model = massless
     tip = Constraint('tip', 'spherical', 'c', pose=(1, 0, 0), to_pose=(1, 0, 0))
     q = project_configuration(model, [0.0, 0.0], [tip])
@@ -249,7 +249,7 @@ def test_a_stretched_arm_finds_its_way_back(massless):
 
 @pytest.mark.parametrize('kinds', PAIRS, ids='-'.join)
 def test_a_projected_velocity_keeps_the_constraints_and_is_nearest(tree, kinds):
-    """A x = 0, and M (x - v) is a force of the constraints: none that keeps them feels it."""
+    """A x = 0, and M (x - v) is a force of the constraints."""
     robot, constraints = tree.robot, closed(tree, kinds)
     A = constraint_matrix(robot.model, tree.q, constraints)
     x = project_velocity(robot.model, tree.q, tree.v, constraints)
@@ -262,8 +262,8 @@ def test_a_projected_velocity_keeps_the_constraints_and_is_nearest(tree, kinds):
     assert relative(again, x) < SOLVED
 
 
-def test_a_velocity_under_redundant_constraints_is_the_same(tree):
-    """Rows said twice change nothing."""
+def test_redundant_constraints_do_not_change_the_projected_velocity(tree):
+    """Repeated rows."""
     model, (weld,) = tree.robot.model, closed(tree, ('weld',))
     twin = Constraint('twin', 'weld', weld.frame, weld.to, weld.pose, weld.to_pose)
     once, twice = (project_velocity(model, tree.q, tree.v, constraints)
@@ -271,6 +271,6 @@ def test_a_velocity_under_redundant_constraints_is_the_same(tree):
     assert relative(once, twice) < SOLVED
 
 
-def test_every_kind_is_among_the_tested():
+def test_every_constraint_kind_is_tested():
     """The list above is complete."""
     assert {kind for kinds in PAIRS for kind in kinds} == set(KINDS)

@@ -1,4 +1,4 @@
-"""What the report says about constraints that count, repeat, contradict, or leave joints loose."""
+"""Test the constraint report: rank, redundant and contradictory rows, unactuated motions."""
 
 import numpy as np
 import pytest
@@ -20,7 +20,7 @@ from dynamics_node.constrained.rows import rows
 from dynamics_node.constrained.solve import decompose, dependent_rows
 
 
-def test_independent_rows_all_count(looped):
+def test_independent_rows_are_not_reported_redundant(looped):
     """None redundant, none contradicted, and the freedoms add up."""
     found = report(looped.model, looped.q, looped.v, looped.constraints)
     m = len(row_names(looped.constraints))
@@ -30,8 +30,8 @@ def test_independent_rows_all_count(looped):
     assert np.abs(found.residual).max() < SOLVED and np.abs(found.velocity).max() < SOLVED
 
 
-def test_actuation_is_counted_by_what_stays_free_when_motors_are_held(looped):
-    """Freedom - actuated motions keep the constraints and move no motor (numpy's own rank)."""
+def test_actuation_is_counted_with_locked_motors(looped):
+    """Freedom - actuated motions keep the constraints and move no motor (rank by NumPy)."""
     active = looped.rng.random(looped.model.nv) < 0.5
     found = report(looped.model, looped.q, looped.v, looped.constraints, active)
     A = rows(looped.model, looped.q, looped.v, looped.constraints).A
@@ -42,8 +42,8 @@ def test_actuation_is_counted_by_what_stays_free_when_motors_are_held(looped):
     assert bool(found.loose) == (rank < looped.model.nv)
 
 
-def test_rows_said_twice_are_named(looped):
-    """The later ones, each."""
+def test_redundant_rows_are_named(looped):
+    """The later one of each pair."""
     again = tuple(Constraint(**{**vars(constraint), 'name': constraint.name + '_again'})
                   for constraint in looped.constraints)
     found = report(looped.model, looped.q, looped.v, looped.constraints + again)
@@ -52,7 +52,7 @@ def test_rows_said_twice_are_named(looped):
     assert f'repeated: {row_names(again)[0]}' in str(found)
 
 
-def test_broken_rows_are_measured_and_named(looped):
+def test_violated_rows_are_measured_and_named(looped):
     """Position and velocity, with the worst row of each."""
     q = looped.robot.integrate(looped.q, 1e-2 * looped.rng.normal(size=looped.model.nv))
     v = looped.v + looped.rng.normal(size=looped.model.nv)
@@ -65,14 +65,14 @@ def test_broken_rows_are_measured_and_named(looped):
 
 
 def test_no_constraints_leave_everything_free(tree):
-    """And a report of nothing is one that can be read."""
+    """The report is empty and readable."""
     found = report(tree.robot.model, tree.q, tree.v, ())
     assert found.rank == 0 and found.freedom == tree.robot.nv and found.clearance == np.inf
     assert found.actuated == actuated_dofs(tree.robot.model).sum()
     assert '0 constraint rows' in str(found)
 
 
-def test_classes_of_the_seed():
+def test_classification_of_mechanisms():
     """Rows, rank, coordinates."""
     assert Classification(3, 3, 3).kind == EXACTLY
     assert Classification(4, 3, 3).kind == OVER and Classification(4, 3, 3).redundant == 1
@@ -80,8 +80,8 @@ def test_classes_of_the_seed():
     assert Classification(4, 2, 3).kind == UNDER  # free to move, though two rows are too many
 
 
-def test_a_massless_link_is_failure_condition_2_until_it_is_held():
-    """Nothing answers to a torque at the wrist; pinned, the arm and its inertia answer."""
+def test_a_massless_link_is_failure_condition_2_until_it_is_constrained():
+    """A torque at the wrist meets no inertia; pinned, the arm and its inertia do."""
     model = Robot.from_urdf(MASSLESS, compile=False).model
     zero, tau = np.zeros(2), np.array([0.0, 1.0])
     found = report(model, zero, zero, ())
@@ -90,13 +90,13 @@ def test_a_massless_link_is_failure_condition_2_until_it_is_held():
         rank_deficient_forward(model, zero, zero, tau, ())
     gear = (Constraint('gear', 'coupling', joints=('wrist', 'shoulder'), ratio=2.0),)
     assert report(model, zero, zero, gear).failure == 0
-    answer = rank_deficient_forward(model, zero, zero, tau, gear)
-    assert relative(answer.a, [2.0, 4.0]) < SOLVED  # twice the torque on 1 kg m^2
-    assert relative(answer.multipliers, [-1.0]) < SOLVED
+    result = rank_deficient_forward(model, zero, zero, tau, gear)
+    assert relative(result.a, [2.0, 4.0]) < SOLVED  # twice the torque on 1 kg m^2
+    assert relative(result.multipliers, [-1.0]) < SOLVED
 
 
 def test_a_contradiction_is_failure_condition_1_and_stays_finite():
-    """A rod that spins between two pins: the report, and what the solvers make of it."""
+    """A rod that spins between two pins: the report, and the results of the solvers."""
     model, ends = body().model, (point('l', (-0.4, 0.0, 0.0)), point('r', (0.4, 0.0, 0.0)))
     v = np.array([0.0, 0.0, 0.0, 0.0, 0.0, 2.0])
     found = report(model, still(), v, ends)
@@ -110,7 +110,7 @@ def test_a_contradiction_is_failure_condition_1_and_stays_finite():
     assert np.isfinite(near.multipliers).all()
 
 
-def test_proximal_forces_stay_bounded_on_the_way_into_a_singularity():
+def test_proximal_forces_stay_bounded_near_a_singularity():
     """A five-bar stretched flat: exact multipliers grow without bound, proximal ones do not."""
     mechanism = load('five_bar', friction=False)
     model, constraints = mechanism.model, mechanism.constraints
@@ -134,7 +134,7 @@ def test_proximal_forces_stay_bounded_on_the_way_into_a_singularity():
     assert np.linalg.matrix_rank(A) == 2
 
 
-def test_decompositions_span_what_they_say(looped):
+def test_decompositions_span_the_named_spaces(looped):
     """Free motions, internal multipliers and the solution of the rows."""
     A = rows(looped.model, looped.q, looped.v, looped.constraints).A
     M = mass_matrix(looped.model, looped.q)

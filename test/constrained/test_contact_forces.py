@@ -1,4 +1,4 @@
-"""The forces that hold contacts: blocks and levers on paper, laws on random trees, MuJoCo."""
+"""Test contact forces: blocks and levers by hand, laws on random trees, MuJoCo."""
 
 import mujoco
 import numpy as np
@@ -56,7 +56,7 @@ def test_a_lever_rests_on_its_tip():
 
 
 def test_a_spinning_bar_cannot_stand_on_both_ends():
-    """Contradiction: each end is short of w^2 r of inward acceleration, and the answer says so."""
+    """Contradiction: each end lacks w^2 r of inward acceleration, and the result reports it."""
     r, w = 0.4, 3.0
     found = contact_forces(body(gravity=(0, 0, 0)).model, still(), np.array([0, 0, 0, 0, 0, w]),
                            np.zeros(6), feet([(r, 0, 0), (-r, 0, 0)]))
@@ -64,7 +64,7 @@ def test_a_spinning_bar_cannot_stand_on_both_ends():
     assert relative(found.violation, [-w * w * r, 0, 0, w * w * r, 0, 0]) < SOLVED
 
 
-def test_the_equation_of_motion_and_the_contacts_hold(tree):
+def test_forces_obey_the_equation_of_motion_and_the_contacts(tree):
     """On random trees under external wrenches, half of them with redundant contacts."""
     model, constraints = tree.robot.model, on_random_links(tree)
     wrenches = body_wrenches(model, tree.wrenches)
@@ -79,8 +79,8 @@ def test_the_equation_of_motion_and_the_contacts_hold(tree):
     assert relative(held.internal.T @ found.force, 0.0) < SOLVED * (1 + np.abs(found.force).max())
 
 
-def test_the_solver_of_order_n_has_the_same_forces(tree):
-    """Where rows are independent, and velocities anything."""
+def test_the_order_n_solver_gives_the_same_forces(tree):
+    """Where rows are independent, at any velocity."""
     model = tree.robot.model
     constraints = independent(model, tree.q, on_random_links(tree))
     found = contact_forces(model, tree.q, tree.v, tree.tau, constraints)
@@ -100,7 +100,7 @@ def independent(model, q, constraints):
 
 
 def test_contact_forces_change_the_momentum():
-    """Newton: sum of forces + weight is the rate of the linear momentum, whatever joints do."""
+    """Newton: sum of forces + weight is the rate of the linear momentum."""
     for tree in (random_trees.make(case) for case in random_trees.TREES if case.base == 'floating'):
         robot = tree.robot
         kinds = ('point_contact', 'line_contact', 'flat_contact')
@@ -117,7 +117,7 @@ def test_contact_forces_change_the_momentum():
 
 
 def test_mujoco_block_settles_on_the_same_forces():
-    """A soft peer: its four corner forces after two seconds are ours."""
+    """Soft contacts: its four corner forces after two seconds are ours."""
     model = mujoco.MjModel.from_xml_string(
         f'<mujoco><option gravity="0 0 {-G}"/><worldbody><geom type="plane" size="2 2 .1"/>'
         '<body pos="0 0 .051"><freejoint/><geom type="box" size=".2 .1 .05" mass="3"/></body>'

@@ -1,4 +1,4 @@
-"""Derivatives of constrained dynamics: by complex steps, by differences, and beside Pinocchio's."""
+"""Test derivatives of constrained dynamics against complex steps, differences and Pinocchio."""
 
 import numpy as np
 import pinocchio as pin
@@ -41,9 +41,9 @@ def test_forward_derivatives_are_exact(looped, stabilisation):
     model, q, v, tau = looped.model, looped.q, looped.v, looped.tau
 
     def solved(q, v, tau):
-        answer = constrained_forward_dynamics(model, q, v, tau, looped.constraints,
+        result = constrained_forward_dynamics(model, q, v, tau, looped.constraints,
                                               looped.wrenches, stabilisation)
-        return np.concatenate([answer.a, answer.multipliers])
+        return np.concatenate([result.a, result.multipliers])
 
     got = constrained_forward_dynamics_derivatives(model, q, v, tau, looped.constraints,
                                                    looped.wrenches, stabilisation)
@@ -60,7 +60,7 @@ def test_forward_derivatives_are_exact(looped, stabilisation):
 
 @pytest.mark.parametrize('name', ['five_bar', 'delta'])
 def test_forward_derivatives_along_the_manifold(name):
-    """A mechanism that really moves a little: projected back onto its loops, both ways."""
+    """A mechanism that moves a little: projected back onto its loops, both ways."""
     mechanism = load(name)
     model, constraints = mechanism.model, mechanism.constraints
     q, v, tau = standing(model, constraints, 3)
@@ -83,7 +83,7 @@ def test_forward_derivatives_along_the_manifold(name):
 
 @pytest.mark.parametrize('choice', ['least_force', 'least_torque', 'weighted'])
 def test_inverse_derivatives_by_differences(looped, choice):
-    """Every choice of the best torques, off the manifold too: the formula is differentiated."""
+    """Every redundancy resolution, off the manifold too: the formula is differentiated."""
     n = looped.model.nv
     model = looped.model.with_(friction=np.zeros(n))  # dry friction bends too fast for differences
     A = constraint_matrix(model, looped.q, looped.constraints)
@@ -94,11 +94,11 @@ def test_inverse_derivatives_by_differences(looped, choice):
     anywhere = 1e9  # the tolerance: differences leave the manifold
 
     def solved(dq, dv, da):
-        answer = constrained_inverse_dynamics(
+        result = constrained_inverse_dynamics(
             model, integrate(model, looped.q, dq), looped.v + dv, looped.a + da,
             looped.constraints, active, looped.tau, choice, wrenches=looped.wrenches,
             tolerance=anywhere, **weights)
-        return np.concatenate([answer.tau, answer.multipliers])
+        return np.concatenate([result.tau, result.multipliers])
 
     got = constrained_inverse_dynamics_derivatives(
         model, looped.q, looped.v, looped.a, looped.constraints, active, looped.tau, choice,
@@ -129,7 +129,7 @@ def test_inverse_after_forward_holds_to_first_order():
 
 
 def test_redundant_rows_have_no_derivatives_of_their_forces():
-    """The message says what to do."""
+    """The message says what to use instead."""
     mechanism = load('five_bar')
     q, v, tau = standing(mechanism.model, mechanism.constraints, 3)
     a = rank_deficient_forward(mechanism.model, q, v, tau, mechanism.constraints).a
@@ -172,8 +172,8 @@ def test_pinocchio_agrees_on_legged_robots(name, speed):
     exactly = pin.ProximalSettings(1e-14, 1e-14, 0.0, 1)
     a = pin.constraintDynamics(theirs.model, theirs.data, theirs.configuration(q),
                                theirs.velocity(v), theirs.velocity(tau), held, found, exactly)
-    answer = constrained_forward_dynamics(model, q, v, tau, contacts)
-    assert relative(answer.a, theirs.back(a)) < PINOCCHIO
+    result = constrained_forward_dynamics(model, q, v, tau, contacts)
+    assert relative(result.a, theirs.back(a)) < PINOCCHIO
     pin.computeConstraintDynamicsDerivatives(theirs.model, theirs.data, held, found, exactly)
     got = constrained_forward_dynamics_derivatives(model, q, v, tau, contacts)
     ours = np.array([theirs.back(unit) for unit in np.eye(model.nv)]).T  # their order to ours
@@ -201,7 +201,7 @@ def test_dual_numbers_follow_the_rules(f):
     assert np.abs(got.slope - expected).max() < 1e-15
 
 
-def test_dual_numbers_refuse_what_they_do_not_know():
+def test_dual_numbers_refuse_unknown_operations():
     """Powers but the second; and constants have no slope."""
     with pytest.raises(TypeError):
         Dual(2.0, np.ones(1)) ** 3

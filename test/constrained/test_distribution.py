@@ -1,4 +1,4 @@
-"""Torques of a floating base: Hutter 2017, eq. 3.99 and 3.100, and what feet cannot hold."""
+"""Test torques of a floating base: Hutter 2017, eq. 3.99 and 3.100, and infeasible motions."""
 
 import numpy as np
 import pytest
@@ -53,7 +53,7 @@ def stance(request):
 
 
 @pytest.mark.parametrize('choice', CHOICES)
-def test_they_move_the_robot_as_asked(stance, choice):
+def test_distributed_torques_give_the_wanted_motion(stance, choice):
     """S' tau + A' force = M a + h; forward again, the contacts give a back. The base is free."""
     found = stance.torques(choice=choice)
     assert found.supported
@@ -84,8 +84,8 @@ def test_preferred_torque_is_equation_3_100(stance):
 
 
 @pytest.mark.parametrize('choice', CHOICES)
-def test_no_internal_force_makes_them_cheaper(stance, choice):
-    """KKT: the gradient of the cost has no part along forces that leave the base alone."""
+def test_internal_forces_do_not_lower_the_cost(stance, choice):
+    """KKT: the gradient of the cost is normal to forces that do not act on the base."""
     rng = np.random.default_rng(1)
     torque_weights, force_weights = rng.uniform(0.5, 2, 12), rng.uniform(0.5, 2, len(stance.A))
     found = stance.torques(choice=choice, torque_weights=torque_weights,
@@ -96,8 +96,8 @@ def test_no_internal_force_makes_them_cheaper(stance, choice):
     assert relative(Z.T @ (by_torque + by_force), 0.0) < SOLVED
 
 
-def test_each_is_least_in_what_it_is_named_after(stance):
-    """And no two of them are the same."""
+def test_each_resolution_minimises_its_own_cost(stance):
+    """No two of them are the same."""
     torque, force, both = (stance.torques(choice=choice) for choice in CHOICES)
     norm = np.linalg.norm
     assert norm(torque.tau) < norm(both.tau) < norm(force.tau)
@@ -105,7 +105,7 @@ def test_each_is_least_in_what_it_is_named_after(stance):
 
 
 def test_two_feet_cannot_turn_the_base_about_their_line():
-    """Section 2.10.5. What is missing is a pure moment about the line, and the rest is given."""
+    """Section 2.10.5. The missing wrench is a pure moment about the line."""
     stance = Stance(2)
     allowed = stance.torques()
     assert allowed.supported  # falling about the line as gravity has it
@@ -121,15 +121,15 @@ def test_two_feet_cannot_turn_the_base_about_their_line():
     assert abs(Z @ missing) > 1e-3
 
 
-def test_an_acceleration_that_breaks_the_contacts_is_seen(stance):
+def test_an_acceleration_that_breaks_the_contacts_is_reported(stance):
     """`slip` is the acceleration the feet would need."""
     stance.a = stance.a + np.eye(18)[2]
     found = stance.torques()
     assert relative(found.slip, stance.A[:, 2]) < SOLVED
 
 
-def test_no_contacts_hold_no_base():
-    """All of the base's need is missing."""
+def test_without_contacts_the_whole_base_wrench_is_missing():
+    """All six components."""
     stance = Stance(0)
     stance.a = np.zeros(18)
     stance.v = np.zeros(18)
@@ -139,8 +139,8 @@ def test_no_contacts_hold_no_base():
     assert relative(found.unsupported[:6], need[:6]) < EXACT_MATHS
 
 
-def test_four_points_of_one_sole_strain_no_motor():
-    """Internal forces within a rigid foot: least torque is unique, and the forces stay small."""
+def test_internal_forces_of_one_sole_need_no_torque():
+    """Within a rigid foot: least torque is unique, and the forces stay small."""
     path = next(robot.path for robot in ROBOTS if robot.name == 'talos')
     robot = Robot.from_urdf(path, base='floating')
     q = robot.random_configuration(np.random.default_rng(0))
@@ -159,20 +159,20 @@ def test_four_points_of_one_sole_strain_no_motor():
     assert np.abs(by_points.force).max() < np.abs(total).max() + lever_arm
 
 
-def test_a_fixed_base_shares_with_its_contact_too():
-    """A lever on its tip: the ground can carry all, or the motor, or half of the weighted cost."""
+def test_a_lever_shares_its_load_with_the_contact():
+    """The ground can carry all, or the motor, or half of the weighted cost."""
     robot, contact = lever(mass=2.0, center=0.3), [point('tip', (0.5, 0.0, 0.0), 'lever')]
     rest, load = np.zeros(1), 2.0 * G * 0.3
-    answers = {choice: floating_base_torques(robot.model, rest, rest, rest, contact, choice=choice)
+    results = {choice: floating_base_torques(robot.model, rest, rest, rest, contact, choice=choice)
                for choice in CHOICES}
-    assert answers['least_torque'].force == pytest.approx([0, 0, load / 0.5])
-    assert answers['least_force'].tau == pytest.approx([-load])
+    assert results['least_torque'].force == pytest.approx([0, 0, load / 0.5])
+    assert results['least_force'].tau == pytest.approx([-load])
     # least tau^2 + f^2 with tau = -(load - f L): f = load L / (1 + L^2)
-    assert answers['weighted'].force == pytest.approx([0, 0, load * 0.5 / 1.25])
+    assert results['weighted'].force == pytest.approx([0, 0, load * 0.5 / 1.25])
 
 
 def test_joints_may_be_passive():
-    """A passive lever rests on the ground whatever is asked."""
+    """A passive lever rests on the ground for any redundancy resolution."""
     robot, contact = lever(), [point('tip', (0.5, 0.0, 0.0), 'lever')]
     rest = np.zeros(1)
     found = floating_base_torques(robot.model, rest, rest, rest, contact, actuated=[False],
@@ -196,7 +196,7 @@ def test_a_floating_joint_inside_the_tree_is_not_actuated():
     assert found.force == pytest.approx([0.0, 0.0, 3.0 * G, 0.0, 0.0, 0.0], abs=1e-9)
 
 
-def test_unique_refuses_to_choose(stance):
-    """And says how much there is to choose from."""
+def test_unique_refuses_redundant_torques(stance):
+    """The message has the degree of redundancy."""
     with pytest.raises(DynamicsError, match=f'{len(stance.A) - 6} internal forces are free'):
         stance.torques(choice='unique')

@@ -1,4 +1,4 @@
-"""Forward dynamics with loops: the laws, on random trees with every joint and constraint."""
+"""Test forward dynamics with loops on random trees with every joint and constraint."""
 
 import numpy as np
 from support import random_trees
@@ -45,7 +45,7 @@ def test_the_motion_keeps_the_constraints_and_obeys_newton(looped):
 
 
 def test_constraints_do_no_work(looped):
-    """Lambda' A v = 0: what is put in by torques, wrenches and gravity is all there is."""
+    """Lambda' A v = 0: power comes from torques, wrenches and gravity alone."""
     found, answer = rows(looped.model, looped.q, looped.v, looped.constraints), forward(looped)
     power = answer.multipliers * (found.A @ looped.v)
     assert np.abs(power).sum() < SOLVED * max(1.0, np.abs(answer.multipliers).max())
@@ -69,7 +69,7 @@ def test_reduced_passes_solve_the_mass_matrix():
 
 
 def test_mass_matrix_and_articulated_bodies_agree(looped_without_mimic):
-    """Both ways to solve, with drift taken off too."""
+    """Both solvers, also with the drift subtracted."""
     looped = looped_without_mimic
     for stabilisation in (None, BAUMGARTE):
         one, two = (forward(looped, solve, stabilisation=stabilisation)
@@ -86,8 +86,8 @@ def test_rank_revealing_agrees_where_the_rows_are_independent(looped):
     assert revealed.rank == len(exact.multipliers)
 
 
-def test_rows_said_twice_change_no_acceleration(looped):
-    """And each copy carries half: the shortest multipliers."""
+def test_redundant_rows_change_no_acceleration(looped):
+    """Each copy carries half: the shortest multipliers."""
     exact = forward(looped)
     twice = looped._replace(constraints=looped.constraints + tuple(
         constraint.__class__(**{**vars(constraint), 'name': constraint.name + '_again'})
@@ -109,7 +109,7 @@ def by_margin(looped):
 
 
 def test_proximal_converges_to_the_exact_solution(looped):
-    """In a handful of steps, each of which takes off all but a millionth."""
+    """In a few steps, each of which leaves a millionth of the error."""
     exact, near = forward(looped), forward(looped, proximal_forward_dynamics)
     assert relative(near.a, exact.a) < SOLVED
     assert relative(near.multipliers, exact.multipliers) < SOLVED
@@ -118,7 +118,7 @@ def test_proximal_converges_to_the_exact_solution(looped):
 
 
 def test_proximal_without_a_tolerance_makes_all_its_steps(looped):
-    """Nothing is looked at, so that it can be traced."""
+    """No value is compared, so it can be traced."""
     blind = forward(looped, proximal_forward_dynamics,
                     settings=Proximal(max_iterations=3, tolerance=0.0))
     assert blind.iterations == 3
@@ -126,7 +126,7 @@ def test_proximal_without_a_tolerance_makes_all_its_steps(looped):
     assert relative(blind.a, forward(looped).a) < 1e-3 ** 3
 
 
-def test_no_constraints_is_forward_dynamics(tree):
+def test_without_constraints_it_is_forward_dynamics(tree):
     """An empty list, through every solver."""
     model, expected = tree.robot.model, tree.robot.forward_dynamics(tree.q, tree.v, tree.tau)
     for solve in (constrained_forward_dynamics, rank_deficient_forward, proximal_forward_dynamics):
@@ -135,7 +135,7 @@ def test_no_constraints_is_forward_dynamics(tree):
         assert answer.multipliers.shape == (0,)
 
 
-def test_baumgarte_asks_for_the_acceleration_that_brings_it_back(looped):
+def test_baumgarte_stabilisation_follows_its_equation(looped):
     """A a + gamma = -2 alpha A v - beta^2 residual, at a state that breaks the constraints."""
     model, (alpha, beta) = looped.model, BAUMGARTE
     q = integrate(model, looped.q, 0.01 * looped.rng.normal(size=model.nv))
@@ -167,7 +167,7 @@ PINNED = (Constraint('along', 'point_on_plane', axis=(1.0, 0.0, 0.0), **PIN),
 
 
 def test_a_closed_loop_keeps_its_energy_for_ten_seconds():
-    """A swing without friction under gravity."""
+    """Without friction, under gravity."""
     model = Robot.from_urdf(SWING, compile=False).model
     q, v, dt = np.array([1.0, -1.0, 1.0]), np.zeros(3), 0.05
     energies = [(kinetic_energy(model, q, v), potential_energy(model, q))]

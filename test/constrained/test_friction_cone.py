@@ -1,4 +1,4 @@
-"""Are found forces possible? Blocks that stick, slide, pull and tip, on paper."""
+"""Test the check of contact forces: blocks that stick, slide, pull and tip."""
 
 import numpy as np
 import pytest
@@ -24,7 +24,7 @@ def standing(gravity, kind='flat_contact', sizes=None, **settings):
 
 
 @pytest.mark.parametrize('angle', [0.0, 0.2, 0.5, 0.8])
-def test_a_block_on_a_slope_takes_the_friction_of_its_angle(angle):
+def test_a_block_on_a_slope_needs_the_friction_of_its_angle(angle):
     """f_n = m g cos, f_t = m g sin: it sticks while tan(angle) <= mu."""
     mu = 0.6
     check = standing(tilted(angle), friction=mu)
@@ -36,13 +36,13 @@ def test_a_block_on_a_slope_takes_the_friction_of_its_angle(angle):
     assert check.verdict == ('sticking' if np.tan(angle) <= mu else 'sliding')
 
 
-def test_at_the_angle_of_friction_rounding_is_no_verdict():
-    """Exactly on the cone it sticks."""
+def test_a_force_on_the_cone_sticks_despite_rounding():
+    """At exactly the angle of friction."""
     assert standing(tilted(np.arctan(0.6)), friction=0.6).verdict == 'sticking'
 
 
-def test_a_block_that_falls_upwards_pulls():
-    """Only glue would hold it, whatever the friction."""
+def test_an_upward_load_pulls_on_the_contact():
+    """No friction can make such a force possible."""
     for mu in (0.6, np.nan):
         check = standing((0.0, 0.0, G), friction=mu)
         assert check.verdict == 'pulling'
@@ -51,8 +51,8 @@ def test_a_block_that_falls_upwards_pulls():
         assert check.support == 'unknown'
 
 
-def test_unknown_friction_is_said_to_be_unknown():
-    """The ratio says what it takes."""
+def test_unknown_friction_is_reported_as_unknown():
+    """The ratio of tangential to normal force is still there."""
     check = standing(tilted(0.2))
     assert check.verdict == 'unknown'
     assert np.isnan(check.margin)
@@ -71,8 +71,8 @@ def test_the_centre_of_pressure_is_below_the_centre_of_mass():
 
 
 @pytest.mark.parametrize('turn', [0.0, 0.7, 2.5])
-def test_a_line_feels_what_is_along_it(turn):
-    """The centre of pressure moves along the line by that part of the slope."""
+def test_the_centre_of_pressure_of_a_line_moves_along_it(turn):
+    """By that part of the slope."""
     line = np.array([np.cos(turn), np.sin(turn), 0.0])
     robot = body(mass=MASS, gravity=-G * np.array([0.0, 0.0, 1.0]) + 2.0 * line)
     contact = Constraint('edge', 'line_contact', 'body', pose=(0.0, 0.0, -HEIGHT),
@@ -87,7 +87,7 @@ def test_a_line_feels_what_is_along_it(turn):
 
 
 def test_a_tipping_block_pulls_at_its_uphill_feet():
-    """The same verdict by four points as by a sole of their size: uphill feet pull on glue."""
+    """The same verdict by four points as by a sole of their size."""
     angle = 0.7   # the centre of pressure is HEIGHT tan(0.7) = 0.21 m downhill
     robot = body(mass=MASS, gravity=tilted(angle))
     feet = [point(f'{x}{y}', (x, y, -HEIGHT), friction=1.0) for x in (-0.2, 0.2) for y in (-1, 1)]
@@ -99,7 +99,7 @@ def test_a_tipping_block_pulls_at_its_uphill_feet():
     assert sole.support == 'outside'
 
 
-def test_impulses_are_judged_as_forces_are():
+def test_impulses_are_checked_like_forces():
     """A ball that lands pushes; one that would be caught from flying off pulls."""
     robot, contact = body(), point('c', (0, 0, 0), friction=0.5)
     for speed, verdict in ((-1.0, 'sticking'), (1.0, 'pulling')):
@@ -107,8 +107,8 @@ def test_impulses_are_judged_as_forces_are():
         assert check_contacts([contact], hit.impulse)[0].verdict == verdict
 
 
-def test_only_contacts_are_judged_and_each_by_its_own_rows():
-    """A weld may pull; rows of several constraints are told apart."""
+def test_only_contacts_are_checked_each_by_its_own_rows():
+    """A weld may pull; rows of several constraints are kept apart."""
     weld, foot = Constraint('w', 'weld', 'body'), point('foot', (0, 0, 0), friction=0.5)
     force = [0, 0, -9, 0, 0, 0, 3.0, 4.0, 20.0]
     for order, rows in (([weld, foot], force), ([foot, weld], force[6:] + force[:6])):
@@ -117,14 +117,14 @@ def test_only_contacts_are_judged_and_each_by_its_own_rows():
         assert check.support == 'inside'
 
 
-def test_nothing_presses_on_a_contact_without_force():
-    """Zero force is no pull, and needs no friction."""
+def test_a_contact_without_force_needs_no_friction():
+    """Zero force is no pull."""
     check, = check_contacts([point('foot', (0, 0, 0), friction=0.5)], np.zeros(3))
     assert (check.verdict, check.ratio, check.margin, check.pressure) == ('sticking', 0.0, 0.0, ())
     assert check_contacts([], np.zeros(0)) == []
 
 
-def test_what_does_not_fit_is_named():
+def test_mismatched_arguments_are_named():
     """A force of another size; a sole of no contact."""
     foot = point('foot', (0, 0, 0))
     with pytest.raises(DynamicsError, match='3 rows'):

@@ -1,4 +1,4 @@
-"""Hybrid dynamics with loops: between forward and inverse dynamics, and equal to both ends."""
+"""Test hybrid dynamics with loops: equal to forward and inverse dynamics at its two ends."""
 
 import numpy as np
 import pytest
@@ -31,15 +31,15 @@ def hybrid(looped, given, solve=constrained_hybrid_dynamics, **options):
                  looped.constraints, looped.wrenches, **options)
 
 
-def test_both_sides_are_equal_and_what_is_given_stays(looped, given):
+def test_the_equations_hold_and_given_values_are_returned(looped, given):
     """M a + b = tau + A' lambda, A a + gamma = 0."""
-    answer = hybrid(looped, given)
+    result = hybrid(looped, given)
     found = rows(looped.model, looped.q, looped.v, looped.constraints)
-    needed = inverse_dynamics(looped.model, looped.q, looped.v, answer.a, looped.wrenches)
-    assert relative(answer.tau + found.A.T @ answer.multipliers, needed) < SOLVED
-    assert relative(found.A @ answer.a, -found.gamma) < SOLVED
-    assert (answer.a[given] == looped.a[given]).all()
-    assert (answer.tau[~given] == looped.tau[~given]).all()
+    needed = inverse_dynamics(looped.model, looped.q, looped.v, result.a, looped.wrenches)
+    assert relative(result.tau + found.A.T @ result.multipliers, needed) < SOLVED
+    assert relative(found.A @ result.a, -found.gamma) < SOLVED
+    assert (result.a[given] == looped.a[given]).all()
+    assert (result.tau[~given] == looped.tau[~given]).all()
 
 
 def test_blocks_and_articulated_bodies_agree(looped_without_mimic):
@@ -53,8 +53,8 @@ def test_blocks_and_articulated_bodies_agree(looped_without_mimic):
         assert relative(a, b) < SOLVED
 
 
-def test_any_rank_agrees_where_the_rows_are_independent(looped, given):
-    """With the same multipliers, for there is no choice."""
+def test_the_rank_revealing_solver_agrees_on_independent_rows(looped, given):
+    """With the same multipliers, which are unique."""
     exact, revealed = hybrid(looped, given), hybrid(looped, given, rank_deficient_hybrid,
                                                     choice='unique')
     for field in ('a', 'tau', 'multipliers'):
@@ -64,45 +64,45 @@ def test_any_rank_agrees_where_the_rows_are_independent(looped, given):
 def test_nothing_given_is_forward_dynamics(looped):
     """Eq. 80's remark."""
     nothing = np.zeros(looped.model.nv, dtype=bool)
-    answer = hybrid(looped, nothing)
+    result = hybrid(looped, nothing)
     expected = constrained_forward_dynamics(looped.model, looped.q, looped.v, looped.tau,
                                             looped.constraints, looped.wrenches)
-    assert relative(answer.a, expected.a) < SOLVED
-    assert relative(answer.multipliers, expected.multipliers) < SOLVED
+    assert relative(result.a, expected.a) < SOLVED
+    assert relative(result.multipliers, expected.multipliers) < SOLVED
 
 
 @pytest.mark.parametrize('choice', ['least_force', 'least_torque', 'weighted'])
 def test_everything_given_is_inverse_dynamics(looped, choice):
-    """M > n_v = 0, with every choice of the best torques."""
+    """M > n_v = 0, with every redundancy resolution."""
     everything = np.ones(looped.model.nv, dtype=bool)
-    answer = hybrid(looped, everything, rank_deficient_hybrid, choice=choice)
+    result = hybrid(looped, everything, rank_deficient_hybrid, choice=choice)
     expected = constrained_inverse_dynamics(looped.model, looped.q, looped.v, looped.a,
                                             looped.constraints, everything, choice=choice,
                                             wrenches=looped.wrenches)
-    assert relative(answer.tau, expected.tau) < SOLVED
-    assert relative(answer.multipliers, expected.multipliers) < SOLVED
+    assert relative(result.tau, expected.tau) < SOLVED
+    assert relative(result.multipliers, expected.multipliers) < SOLVED
 
 
 @pytest.mark.parametrize('choice', ['least_force', 'least_torque', 'weighted'])
-def test_more_rows_than_driven_joints(choice):
-    """A five-bar with three joints prescribed as they move anyway: m = 2 > n_v = 1 (eq. 61)."""
+def test_more_rows_than_driven_joints_are_solved(choice):
+    """A five-bar with three prescribed joints: m = 2 > n_v = 1 (eq. 61)."""
     mechanism = load('five_bar')
     model, constraints = mechanism.model, mechanism.constraints
     q, v, tau = standing(model, constraints, 5)
     a = rank_deficient_forward(model, q, v, tau, constraints).a
     given = np.array([True, True, True, False])
-    answer = rank_deficient_hybrid(model, q, v, a, tau, given, constraints, choice=choice)
-    assert relative(answer.a, a) < SOLVED
+    result = rank_deficient_hybrid(model, q, v, a, tau, given, constraints, choice=choice)
+    assert relative(result.a, a) < SOLVED
     expected = constrained_inverse_dynamics(model, q, v, a, constraints, given, tau, choice)
     assert expected.redundancy == 1
-    assert relative(answer.tau, expected.tau) < SOLVED
-    assert relative(answer.multipliers, expected.multipliers) < SOLVED
+    assert relative(result.tau, expected.tau) < SOLVED
+    assert relative(result.multipliers, expected.multipliers) < SOLVED
     with pytest.raises(DynamicsError, match='not unique'):
         rank_deficient_hybrid(model, q, v, a, tau, given, constraints, choice='unique')
 
 
-def test_accelerations_that_no_joint_can_reconcile_are_refused():
-    """With the size of what is left."""
+def test_infeasible_accelerations_are_refused():
+    """With the size of the residual."""
     mechanism = load('five_bar')
     model, constraints = mechanism.model, mechanism.constraints
     q, v, tau = standing(model, constraints, 5)

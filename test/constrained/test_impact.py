@@ -1,4 +1,4 @@
-"""Impacts: rods and balls on paper, laws on random trees, Pinocchio on quadrupeds."""
+"""Test impacts: rods and balls by hand, laws on random trees, Pinocchio on quadrupeds."""
 
 import numpy as np
 import pinocchio as pin
@@ -62,7 +62,7 @@ def test_a_rod_falls_on_smooth_ground(strike, angle, e):
 @BOTH
 @pytest.mark.parametrize('angle', [0.0, 0.4, 1.2])
 def test_a_rod_falls_on_rough_ground(strike, angle):
-    """The end is caught: it turns about it by I_end w = m u L/2 cos, and loses the rest."""
+    """The end sticks: it turns about it by I_end w = m u L/2 cos."""
     q, v = fallen(angle)
     hit = strike(rod().model, q, v, [point('end', (-L / 2, 0, 0))])
     w = 3 * U * np.cos(angle) / (2 * L)
@@ -76,7 +76,7 @@ def test_a_rod_falls_on_rough_ground(strike, angle):
 @BOTH
 @pytest.mark.parametrize('e', [0.0, 0.5, 0.9, 1.0])
 def test_a_ball_bounces_with_e_squared_of_its_energy(strike, e):
-    """And takes (1 + e) m u of impulse."""
+    """The impulse is (1 + e) m u."""
     ball, radius = body(mass=M, inertia=(0.01, 0.01, 0.01)), 0.1
     hit = strike(ball.model, still(radius), np.array([0, 0, -U, 0, 0, 0]),
                  [point('c', (0, 0, -radius))], e)
@@ -115,8 +115,8 @@ def test_contacts_bounce_by_the_restitution(struck):
     assert relative(hit.violation, 0.0) < SOLVED
 
 
-def test_momentum_changes_by_the_impulse_and_along_nothing_else(struck):
-    """M (v+ - v-) = A' p: of motions that the contacts leave free the momentum is kept."""
+def test_momentum_changes_by_the_impulse_alone(struck):
+    """M (v+ - v-) = A' p: the momentum along free motions is kept."""
     tree, constraints, _, hit = struck
     M = mass_matrix(tree.robot.model, tree.q)
     A = constraint_matrix(tree.robot.model, tree.q, constraints)
@@ -127,7 +127,7 @@ def test_momentum_changes_by_the_impulse_and_along_nothing_else(struck):
 
 
 def test_energy_is_lost_by_1_minus_e_squared(struck):
-    """Of 1/2 (A v)' Lambda (A v), eq. 3.71: never less than none."""
+    """Of 1/2 (A v)' Lambda (A v), eq. 3.71: never negative."""
     tree, constraints, e, hit = struck
     model = tree.robot.model
     before, after = (kinetic_energy(model, tree.q, v) for v in (tree.v, hit.v))
@@ -150,7 +150,7 @@ def test_a_plastic_impact_is_the_projection(struck):
 @pytest.mark.parametrize('kinds', KINDS, ids='-'.join)
 @pytest.mark.parametrize('case', random_trees.TREES, ids=str)
 def test_loops_stay_closed_when_a_contact_hits(case, kinds):
-    """Both solvers: the contact bounces, the loops do not feel a restitution of their own."""
+    """Both solvers: the contact bounces, the loops have no restitution."""
     looped = make(case, kinds)
     loops = [loop for loop in looped.constraints if not loop.is_contact]
     constraints = with_a_foot(looped.model, looped.q, loops)
@@ -182,7 +182,7 @@ CORNERS = [(x, y, 0.0) for x in (-0.2, 0.2) for y in (-0.1, 0.1)]
 
 
 def test_four_feet_of_a_table_land_together():
-    """12 rows of rank 6: the full-rank solver says so, the other shares the impulse evenly."""
+    """12 rows of rank 6: the full-rank solver reports it, the other shares the impulse evenly."""
     table = body(mass=M)
     feet = [point(f'foot{k}', corner) for k, corner in enumerate(CORNERS)]
     v = np.array([0, 0, -U, 0, 0, 0])
@@ -195,7 +195,7 @@ def test_four_feet_of_a_table_land_together():
 
 
 def test_the_same_contact_twice_has_no_margin():
-    """Its pivot is rounding, which the threshold is above."""
+    """Its pivot is rounding, which is below the threshold."""
     q, v = fallen(0.4)
     twice = [Constraint(name, 'point_on_plane', 'body', pose=(-L / 2, 0, 0)) for name in 'ab']
     with np.errstate(all='ignore'):
@@ -204,7 +204,7 @@ def test_the_same_contact_twice_has_no_margin():
     assert redundant_impact(rod().model, q, v, twice).rank == 1
 
 
-def test_a_foot_without_mass_hits_all_the_same():
+def test_a_massless_foot_has_an_impact():
     """M is singular, but for the contact: M (v+ - v-) = A' p and A v+ = -e A v- hold."""
     robot = leg_with_massless_foot()
     q, v, e = np.array([0.3, 0.5]), np.array([1.0, -2.0]), 0.4
@@ -217,8 +217,8 @@ def test_a_foot_without_mass_hits_all_the_same():
     assert hit.energy_loss == pytest.approx((v @ M @ v - hit.v @ M @ hit.v) / 2)
 
 
-def test_feet_of_one_body_cannot_bounce_each_by_its_own():
-    """Four restitutions on a plane's three normal speeds: the misfit is named row by row."""
+def test_incompatible_restitutions_are_reported_row_by_row():
+    """Four restitutions on a plane's three normal speeds."""
     table = body(mass=M)
     feet = [point(f'foot{k}', corner) for k, corner in enumerate(CORNERS)]
     v = np.array([0, 0, -U, 0, 0, 0])
@@ -228,8 +228,8 @@ def test_feet_of_one_body_cannot_bounce_each_by_its_own():
     assert hit.violation[2::3] == pytest.approx(0.2 * U * np.array([-1, 1, 1, -1]))
 
 
-def test_a_second_e_can_make_energy():
-    """Newton's law with friction does (Kane): the loss is negative then, not hidden."""
+def test_different_restitutions_can_add_energy():
+    """Newton's law with friction does (Kane): the loss is then negative, and shown."""
     slanted = body(mass=M, inertia=(0.02, 0.02, 0.02), com=(0.3, 0.0, 0.3))
     foot = [point('foot', (0, 0, 0))]
     losses = [impact(slanted.model, still(), np.array([speed, 0, -U, 0, 0, 0]), foot,
@@ -242,7 +242,7 @@ def test_a_second_e_can_make_energy():
 @pytest.mark.parametrize('e', [0.0, 0.4])
 @pytest.mark.parametrize('feet', [1, 2, 4])
 @pytest.mark.parametrize('name', FEET)
-def test_pinocchio_lands_a_quadruped_alike(name, feet, e):
+def test_pinocchio_agrees_on_the_impact_of_a_quadruped(name, feet, e):
     """Its impulseDynamics on its own model and foot Jacobians."""
     example = next(robot for robot in ROBOTS if robot.name == name)
     robot = Robot.from_urdf(example.urdf, base='floating', friction=False)
@@ -260,16 +260,16 @@ def test_pinocchio_lands_a_quadruped_alike(name, feet, e):
     assert relative(hit.impulse, oracle.data.impulse_c) < PINOCCHIO
 
 
-def test_it_can_be_compiled(tree):
-    """It looks at no value, restitutions included: the traced program gives the same numbers."""
+def test_the_impact_can_be_compiled(tree):
+    """It compares no value, restitutions included: the traced program gives the same numbers."""
     model = tree.robot.model
     constraints = on_random_links(tree, ('point_contact',)) + [
         Constraint('drive', 'coupling', joints=('j0', 'j1'), ratio=2.0)]
 
-    def answer(q, v, e):
+    def result(q, v, e):
         return tuple(impact(model, q, v, constraints, e))
     e = np.array([0.1, 0.2, 0.3, 0.0])
-    program = trace(answer, {'q': (model.nq,), 'v': (model.nv,), 'e': (4,)})
+    program = trace(result, {'q': (model.nq,), 'v': (model.nv,), 'e': (4,)})
     got = evaluate(program, np.concatenate([tree.q, tree.v, e]))
     found = impact(model, tree.q, tree.v, constraints, e)
     if not (found.margin > 0.0).all():  # rows that are dependent but for a hair: refused
@@ -281,8 +281,8 @@ def test_it_can_be_compiled(tree):
 
 # Arguments -----------------------------------------------------------------------------------
 
-def test_restitution_is_of_contacts_only_unless_named():
-    """One number bounces contacts; names bounce what they name; rows are rows."""
+def test_a_single_restitution_is_for_contacts_alone():
+    """Names select constraints; rows are rows."""
     constraints = [Constraint('loop', 'spherical', 'a', 'b'), point('foot', (0, 0, 0)),
                    Constraint('plane', 'point_on_plane', 'a')]
     assert restitution_of_rows(constraints, 0.5).tolist() == [0, 0, 0, 0.5, 0.5, 0.5, 0]

@@ -1,4 +1,4 @@
-"""Inverse dynamics with loops: which torques, and why these of many."""
+"""Test inverse dynamics with loops: the redundancy resolutions and their optimality."""
 
 import numpy as np
 import pytest
@@ -42,39 +42,39 @@ def needs(looped):
 
 
 @pytest.mark.parametrize('choice', CHOICES)
-def test_every_choice_makes_the_motion(looped, choice):
+def test_every_resolution_gives_the_wanted_motion(looped, choice):
     """M a + b = tau + A' lambda with the passive torques given, and its acceleration comes back."""
     active = some_motors(looped, most=4)
     assert (~active).sum() >= 1
-    answer = inverse(looped, active, choice=choice)
+    result = inverse(looped, active, choice=choice)
     A, needed = needs(looped)
-    assert relative(answer.tau + A.T @ answer.multipliers, needed) < SOLVED
-    assert (answer.tau[~active] == looped.tau[~active]).all()
-    again = rank_deficient_forward(looped.model, looped.q, looped.v, answer.tau, looped.constraints,
+    assert relative(result.tau + A.T @ result.multipliers, needed) < SOLVED
+    assert (result.tau[~active] == looped.tau[~active]).all()
+    again = rank_deficient_forward(looped.model, looped.q, looped.v, result.tau, looped.constraints,
                                 looped.wrenches)
     assert relative(again.a, looped.a) < SOLVED
 
 
 @pytest.mark.parametrize('choice', CHOICES)
-def test_every_choice_is_the_best(looped, choice):
-    """Its cost is stationary along every multiplier that the passive joints do not feel (KKT)."""
+def test_every_resolution_minimises_its_cost(looped, choice):
+    """The cost is stationary along multipliers that do not act on passive joints (KKT)."""
     active = some_motors(looped, most=4)
     A, _ = needs(looped)
     weights = {'torque_weights': looped.rng.uniform(0.2, 3.0, active.sum()),
                'force_weights': looped.rng.uniform(0.2, 3.0, len(A))}
-    answer = inverse(looped, active, choice=choice, **weights)
+    result = inverse(looped, active, choice=choice, **weights)
     W = weights['torque_weights'] * (choice != 'least_force')
     F = weights['force_weights'] * (choice != 'least_torque')
-    gradient = F * answer.multipliers - A[:, active] @ (W * answer.tau[active])
+    gradient = F * result.multipliers - A[:, active] @ (W * result.tau[active])
     _, s, Vt = np.linalg.svd(A[:, ~active].T)
     unfelt = Vt[len(s):]
     assert len(unfelt) == len(A) - (~active).sum() > 0
-    size = np.abs(F * answer.multipliers).max() + np.abs(A[:, active] @ np.diag(W)).max() * np.abs(
-        answer.tau).max()
+    size = np.abs(F * result.multipliers).max() + np.abs(A[:, active] @ np.diag(W)).max() * np.abs(
+        result.tau).max()
     assert np.abs(unfelt @ gradient).max() < SOLVED * size
 
 
-def test_the_formulas_of_the_seed(looped):
+def test_torques_follow_the_closed_formulas(looped):
     """Eq. 59-64, and eq. 65-66 where every joint has a motor, with numpy's pseudo-inverse."""
     active = some_motors(looped, most=4)
     A, needed = needs(looped)
@@ -100,15 +100,15 @@ def test_inverse_after_forward_is_unique_where_passive_joints_match_the_rows():
         mechanism = load(name)
         q, v, tau = standing(mechanism.model, mechanism.constraints, 5)
         moved = rank_deficient_forward(mechanism.model, q, v, tau, mechanism.constraints)
-        answer = constrained_inverse_dynamics(
+        result = constrained_inverse_dynamics(
             mechanism.model, q, v, moved.a, mechanism.constraints, mechanism.active, tau, 'unique')
-        assert answer.redundancy == 0
-        assert relative(answer.tau, tau) < SOLVED, name
-        assert relative(answer.multipliers, moved.multipliers) < SOLVED, name
+        assert result.redundancy == 0
+        assert relative(result.tau, tau) < SOLVED, name
+        assert relative(result.multipliers, moved.multipliers) < SOLVED, name
 
 
-def test_rows_said_twice_change_no_torque(looped):
-    """Redundant rows are no redundant motors: the torques stay as unique as they were."""
+def test_redundant_rows_change_no_torque(looped):
+    """Redundant rows are no redundant motors: the torques stay unique."""
     active = some_motors(looped, most=20)
     twice = looped._replace(constraints=looped.constraints + tuple(
         Constraint(**{**vars(constraint), 'name': constraint.name + '_again'})
@@ -119,7 +119,7 @@ def test_rows_said_twice_change_no_torque(looped):
         assert relative(again.tau, once.tau) < SOLVED
 
 
-def test_redundant_motors_are_counted_and_not_called_unique():
+def test_redundant_motors_are_counted():
     """A five-bar needs two motors: the third is one too many, the fourth another."""
     mechanism = load('five_bar')
     q, v, tau = standing(mechanism.model, mechanism.constraints, 5)
@@ -131,32 +131,32 @@ def test_redundant_motors_are_counted_and_not_called_unique():
     for spare, passive in enumerate((2, 1, 0)):
         active = mechanism.active.copy()
         active[np.flatnonzero(~active)[passive:]] = True
-        answer = asked(active, 'least_torque')
-        assert answer.redundancy == spare
+        result = asked(active, 'least_torque')
+        assert result.redundancy == spare
         if spare:
             with pytest.raises(DynamicsError, match=f'not unique: {spare} more'):
                 asked(active, 'unique')
-            assert (np.linalg.norm(answer.tau[active])
+            assert (np.linalg.norm(result.tau[active])
                     < np.linalg.norm(asked(active, 'least_force').tau[active]))
 
 
 def test_a_structure_that_cannot_move_needs_no_torque():
-    """Eq. 65's remark: with the crank welded the least torques are zero, the bearings carry all."""
+    """Eq. 65: with the crank welded the least torques are zero, the bearings carry all."""
     mechanism = load('four_bar')
     q, _, _ = standing(mechanism.model, mechanism.constraints, 5)
     fixed = (*mechanism.constraints, Constraint('brake', 'flat_contact', 'crank'))
     everywhere, still = np.ones(3, dtype=bool), np.zeros(3)
-    answer = constrained_inverse_dynamics(mechanism.model, q, still, still, fixed, everywhere,
+    result = constrained_inverse_dynamics(mechanism.model, q, still, still, fixed, everywhere,
                                           choice='least_torque')
     weight = inverse_dynamics(mechanism.model, q, still, still)
     assert np.abs(weight).max() > 0.1
-    assert np.abs(answer.tau).max() < SOLVED
+    assert np.abs(result.tau).max() < SOLVED
 
 
 # Refusals -----------------------------------------------------------------------------------------
 
 def test_an_underactuated_motion_is_refused_and_the_hybrid_one_offered():
-    """A five-bar with one motor: the message names what is loose, hybrid moves the rest."""
+    """A five-bar with one motor: the message names the free motion; hybrid dynamics solves it."""
     mechanism = load('five_bar')
     model, constraints = mechanism.model, mechanism.constraints
     q, v, tau = standing(model, constraints, 5)
@@ -177,7 +177,7 @@ def test_an_underactuated_motion_is_refused_and_the_hybrid_one_offered():
 
 @pytest.mark.parametrize('what', ['position', 'velocity', 'acceleration'])
 def test_a_motion_that_breaks_the_constraints_is_refused_with_its_size(looped, what):
-    """And the row's name; a wider tolerance lets it pass."""
+    """The message names the row; a wider tolerance accepts it."""
     push = 1e-3 * looped.rng.normal(size=looped.model.nv)
     broken = {'position': looped._replace(q=looped.robot.integrate(looped.q, push)),
               'velocity': looped._replace(v=looped.v + push),
@@ -200,8 +200,8 @@ def test_a_motion_that_breaks_the_constraints_is_refused_with_its_size(looped, w
     ({'choice': 'weighted', 'torque_weights': [-1.0, 1.0]}, 'torque_weights must be 2'),
     ({'choice': 'weighted', 'force_weights': [1.0, np.nan]}, 'force_weights must be 2'),
     ({'choice': 'weighted', 'force_weights': [1.0]}, 'force_weights must be 2')])
-def test_choices_that_make_no_sense_are_refused(options, reason):
-    """By name, with what would be valid."""
+def test_invalid_resolutions_are_refused(options, reason):
+    """By name, with the valid ones."""
     mechanism = load('five_bar')
     q, v, _ = standing(mechanism.model, mechanism.constraints, 5)
     a = rank_deficient_forward(mechanism.model, q, v, 0.0 * v, mechanism.constraints).a

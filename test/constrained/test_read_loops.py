@@ -1,4 +1,4 @@
-"""Constraints from Python, dicts and YAML, and what is refused with which words."""
+"""Test reading constraints from Python, dicts and YAML, and the messages of refusals."""
 
 import math
 import pickle
@@ -55,7 +55,7 @@ def entry(**changes):
 
 
 def test_a_text_is_read():
-    """Every field by its name; 1e-3 is a number, though YAML takes it for text."""
+    """Every field by its name; 1e-3 is a number, which YAML reads as text."""
     knee, gear, foot = read_constraints(TEXT)
     half = math.sqrt(0.5)
     assert (knee.name, knee.kind, knee.frame, knee.to) == ('knee', 'revolute', 'shank', 'rod')
@@ -69,7 +69,7 @@ def test_a_text_is_read():
 
 @pytest.mark.parametrize('name', MECHANISMS)
 def test_the_bundled_mechanisms_are_read_and_fit_their_robots(name):
-    """And come back from their own text."""
+    """Written as text they are read back."""
     loops = read_loops(MECHANISMS[name].loops.read_text())
     validate(Robot.from_urdf(MECHANISMS[name].urdf, compile=False).model, loops.constraints)
     assert loops.constraints
@@ -88,7 +88,7 @@ def test_every_kind_comes_back_from_dicts_and_from_text_to_the_last_bit():
 
 
 @pytest.mark.parametrize('empty', ['constraints:', 'constraints: []', [], {'constraints': ()}])
-def test_there_may_be_none(empty):
+def test_an_empty_list_is_read(empty):
     """A robot without loops."""
     assert read_loops(empty) == ((), ())
 
@@ -124,8 +124,8 @@ def test_there_may_be_none(empty):
     (None, 'expected a YAML text'),
     (7, 'expected a YAML text'),
 ])
-def test_what_is_no_list_of_constraints_is_refused(bad, words):
-    """With what would be one."""
+def test_other_data_than_a_list_of_constraints_is_refused(bad, words):
+    """The message shows a valid one."""
     with pytest.raises(DynamicsError) as refusal:
         read_loops(bad)
     assert words in str(refusal.value)
@@ -177,7 +177,7 @@ def test_what_is_no_list_of_constraints_is_refused(bad, words):
     ({'name': 'g', 'kind': 'coupling', 'joints': ['a', 'b'], 'ratio': math.nan}, 'ratio is nan'),
     ({'name': 'g', 'kind': 'coupling', 'joints': ['a', 'b'], 'frame': 'c'}, "'frame' is no field"),
 ])
-def test_an_entry_that_cannot_be_is_refused(bad, words):
+def test_an_invalid_entry_is_refused(bad, words):
     """The message has the entry's name, the field, and the valid choices."""
     with pytest.raises(DynamicsError) as refusal:
         read_constraints([bad])
@@ -185,15 +185,15 @@ def test_an_entry_that_cannot_be_is_refused(bad, words):
     assert str(refusal.value).startswith(f"constraint '{bad['name']}': ")
 
 
-def test_a_name_is_short():
-    """It stands in every row of a reply, and in the message that refuses it only in part."""
+def test_a_long_name_is_refused():
+    """It is in every row of a reply; the message shows only a part of it."""
     with pytest.raises(DynamicsError, match='expected some text of at most 200') as refusal:
         read_constraints([entry(name='x' * 100_000)])
     assert len(str(refusal.value)) < 600
 
 
-def test_many_constraints_are_read_soon():
-    """Ten times as many as the largest mechanism has; the node does nothing else meanwhile."""
+def test_many_constraints_are_read_quickly():
+    """Ten times as many as the largest mechanism has; the node waits meanwhile."""
     text = 'constraints:\n' + ''.join(
         f'  - {{name: c{k}, kind: revolute, frame: a{k}, to: b{k}, pose: [0.1, 0, 0], '
         'axis: [0, 1, 0]}\n' for k in range(1000))
@@ -202,8 +202,8 @@ def test_many_constraints_are_read_soon():
     assert time.thread_time() - begun < 6.0  # [s] it takes 0.4; 3 without the C parser
 
 
-def test_python_is_refused_what_a_kind_does_not_have():
-    """A field that nobody would read is a mistake."""
+def test_a_field_that_the_kind_does_not_have_is_refused():
+    """It would have no effect."""
     with pytest.raises(DynamicsError, match=r"'w': friction is 0.5, but a weld has none; expected "
                                             'only: frame, to, pose, to_pose'):
         Constraint('w', 'weld', 'link_7', friction=0.5)
@@ -223,8 +223,8 @@ def test_python_is_refused_what_a_kind_does_not_have():
     ([{'name': 'g', 'kind': 'coupling', 'joints': ['joint_1', 'joint_9']}],
      "'g': joints has 'joint_9', which is unknown, fixed or mimic; expected two of: joint_1"),
 ])
-def test_what_does_not_fit_the_robot_is_refused(model, constraints, words):
-    """By name, with the links or joints that there are."""
+def test_links_and_joints_that_the_robot_lacks_are_refused(model, constraints, words):
+    """By name, with the known links or joints."""
     with pytest.raises(DynamicsError) as refusal:
         validate(model, read_constraints(constraints))
     assert words in str(refusal.value)
@@ -238,14 +238,14 @@ def test_a_coupling_needs_joints_of_one_coordinate():
         validate(model, [Constraint('g', 'coupling', joints=('joint_1', base))])
 
 
-def test_only_constraints_are_valid(model):
+def test_only_constraint_objects_are_valid(model):
     """A dict has to be read first."""
     with pytest.raises(DynamicsError, match='is no Constraint'):
         validate(model, [entry()])
 
 
 @pytest.mark.parametrize('kind', KINDS)
-def test_rows_have_names_and_fields_have_readers(kind):
+def test_every_kind_has_row_names_and_readers(kind):
     """Each table has each kind."""
     fields = {'joints': ('a', 'b')} if kind == 'coupling' else {'frame': 'f'}
     fields |= {'distance': {'distance': 1.0}, 'line_contact': {'axis': (1, 0, 0)}}.get(kind, {})
@@ -254,8 +254,8 @@ def test_rows_have_names_and_fields_have_readers(kind):
     assert set(fields) <= set(FIELDS[kind])
 
 
-def test_constraints_are_keys_that_survive_a_pickle():
-    """A kernel is kept per set of constraints; the unknown friction is equal to itself."""
+def test_constraints_can_be_hashed_and_pickled():
+    """A kernel is stored per set of constraints; unknown friction is equal to itself."""
     constraints = tuple(random_loops.every_kind(np.random.default_rng(0)))
     again = pickle.loads(pickle.dumps(constraints))
     other = tuple(replace(constraint, **{
@@ -263,7 +263,7 @@ def test_constraints_are_keys_that_survive_a_pickle():
     assert {constraints: 1}[again] == {constraints: 1}[other] == 1
 
 
-def test_the_directions_across_an_axis_make_right_angles():
+def test_the_directions_across_an_axis_are_orthonormal():
     """The two and the axis are a right-handed triad, and coordinate axes stay exact."""
     rng = np.random.default_rng(0)
     for axis in [*np.eye(3), *-np.eye(3), *rng.normal(size=(20, 3))]:

@@ -1,4 +1,4 @@
-"""Residual, A and gamma of every kind of constraint, on random trees of every joint type."""
+"""Test residual, A and gamma of every kind of constraint on random trees of every joint type."""
 
 import numpy as np
 import pytest
@@ -16,7 +16,7 @@ EVERY_KIND = pytest.mark.parametrize('kind', KINDS)
 
 @pytest.fixture
 def broken(tree):
-    """Constraints of every kind that the tree's state does not keep."""
+    """Constraints of every kind that the state of the tree violates."""
     constraints = random_loops.every_kind(tree.rng)
     if random_loops.MIMIC in tree.robot.model.frames:
         constraints += random_loops.every_kind(tree.rng, random_loops.MIMIC)
@@ -25,7 +25,7 @@ def broken(tree):
 
 
 def one_kept(tree, kind, to):
-    """Return a constraint of a kind that the tree's state keeps."""
+    """Return a constraint of a kind that the state of the tree satisfies."""
     constraint = random_loops.kept(tree.robot.model, tree.q, kind, random_loops.HELD, to, tree.rng)
     validate(tree.robot.model, [constraint])
     return constraint
@@ -41,7 +41,7 @@ def test_sizes_and_names_fit_the_rows(tree, broken):
     assert len(set(row_names(broken))) == m
 
 
-def test_the_parts_are_those_of_the_whole(tree, broken):
+def test_parts_computed_alone_equal_the_whole(tree, broken):
     """To the last bit."""
     model, q = tree.robot.model, tree.q
     got = rows(model, q, tree.v, broken)
@@ -50,7 +50,7 @@ def test_the_parts_are_those_of_the_whole(tree, broken):
 
 
 @EVERYWHERE
-def test_a_weld_measures_the_relative_velocity_also_where_it_is_broken(tree, to):
+def test_a_weld_measures_the_relative_velocity_also_where_it_is_violated(tree, to):
     """In frame 1's axes at frame 2's origin, from the velocities of the frames."""
     model, q, v = tree.robot.model, tree.q, tree.v
     pose, to_pose = (random_loops.random_pose(tree.rng) for _ in range(2))
@@ -72,7 +72,7 @@ def moving_frame(model, q, v, link, closure):
     return R, T[:3, 3] + arm, twist[:3] + np.cross(twist[3:], arm), twist[3:]
 
 
-def test_linear_rows_are_the_rate_of_the_residual_also_where_they_are_broken(tree, broken):
+def test_linear_rows_are_the_rate_of_the_residual_also_where_they_are_violated(tree, broken):
     """By complex steps: positions, distances and couplings."""
     model, q = tree.robot.model, tree.q
     linear = [k for k, name in enumerate(row_names(broken)) if '.r' not in name]
@@ -82,7 +82,7 @@ def test_linear_rows_are_the_rate_of_the_residual_also_where_they_are_broken(tre
 
 @EVERY_KIND
 @EVERYWHERE
-def test_where_a_constraint_is_kept_A_is_the_rate_of_the_residual(tree, kind, to):
+def test_A_is_the_rate_of_the_residual_of_a_satisfied_constraint(tree, kind, to):
     """All rows, by complex steps."""
     model, q = tree.robot.model, tree.q
     constraints = [one_kept(tree, kind, to)]
@@ -91,8 +91,8 @@ def test_where_a_constraint_is_kept_A_is_the_rate_of_the_residual(tree, kind, to
     assert relative(constraint_matrix(model, q, constraints), rate) < EXACT_MATHS
 
 
-def test_where_constraints_are_kept_A_is_the_rate_of_the_residual_by_differences(tree):
-    """Along the configuration manifold: no complex number knows what `integrate` does."""
+def test_A_is_the_rate_of_the_residual_by_differences(tree):
+    """Along the configuration manifold, by `integrate`."""
     model, q = tree.robot.model, tree.q
     constraints = [one_kept(tree, kind, 'l5') for kind in KINDS]
     rate = gradient(tree.robot, lambda x: residual(model, x, constraints), q)
@@ -100,7 +100,7 @@ def test_where_constraints_are_kept_A_is_the_rate_of_the_residual_by_differences
 
 
 def test_gamma_is_the_rate_of_A_v_at_constant_v(tree, broken):
-    """By complex steps, also where the constraints are broken."""
+    """By complex steps, also where the constraints are violated."""
     model, q, v = tree.robot.model, tree.q, tree.v
     rate = complex_steps.by_q(model, lambda x: constraint_matrix(model, x, broken) @ v, q) @ v
     assert relative(rows(model, q, v, broken).gamma, rate) < EXACT_MATHS
@@ -113,7 +113,7 @@ def test_gamma_is_the_rate_of_A_v_by_differences(tree, broken):
     assert relative(rows(model, q, v, broken).gamma, rate) < RATE_BY_DIFFERENCES
 
 
-def test_a_joint_that_carries_both_frames_does_not_count(tree, broken):
+def test_a_joint_that_carries_both_frames_has_zero_columns(tree, broken):
     """Its columns are zero to the last bit; so is a floating base's in a loop of the robot."""
     model = tree.robot.model
     one, two = ({*path_to(model, model.frame(link).body)} for link in ('l5', 'l10'))
@@ -127,8 +127,8 @@ def test_a_joint_that_carries_both_frames_does_not_count(tree, broken):
     assert (np.abs(A[:, [*moving]]).max(axis=0) > 0.0).all()
 
 
-def test_a_contact_without_an_anchor_has_no_residual_and_the_rows_of_one_with(tree):
-    """Whose axes are those of `to`: the rows do not ask where on frame 1 the anchor is."""
+def test_a_contact_without_an_anchor_has_rows_and_no_residual(tree):
+    """The axes are those of `to`: the rows do not depend on the anchor."""
     model, q, v = tree.robot.model, tree.q, tree.v
     x, y, z = tree.rng.normal(size=3)
     for kind in ('point_contact', 'line_contact', 'flat_contact'):
@@ -143,7 +143,7 @@ def test_a_contact_without_an_anchor_has_no_residual_and_the_rows_of_one_with(tr
             assert relative(free.gamma, held.gamma) < EXACT_MATHS
 
 
-def test_no_constraints_are_no_rows(tree):
+def test_no_constraints_give_empty_rows(tree):
     """With the shapes of none."""
     got = rows(tree.robot.model, tree.q, tree.v, [])
     assert [part.shape for part in got] == [(0,), (0, tree.robot.nv), (0,)]

@@ -1,4 +1,4 @@
-"""Pinocchio's constraint Jacobians on real robots: the same rows, in our convention.
+"""Test constraint Jacobians of real robots against Pinocchio, in our convention.
 
 Pinocchio holds frame 1 against frame 2, the other sign. Its 6D rows are seen from frame 1's origin,
 ours from frame 2's; its 3D rows leave out w1 x d, which is nothing where the loop is closed.
@@ -87,8 +87,8 @@ def test_rows_of_closed_loops_agree(case, ends, kind):
         agree([constraint_matrix(model, q, loop)], -theirs, PINOCCHIO)
 
 
-def test_rows_of_a_broken_weld_agree(case, ends):
-    """Once they are seen from frame 2's origin: u' there is u' at frame 1's plus w x u."""
+def test_rows_of_a_violated_weld_agree(case, ends):
+    """Seen from frame 2's origin: u' there is u' at frame 1's plus w x u."""
     (frame, to), model = ends, case.robot.model
     rng = np.random.default_rng(2)
     pose, to_pose = random_pose(rng), random_pose(rng)

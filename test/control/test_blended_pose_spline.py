@@ -1,4 +1,4 @@
-"""The motion of a frame: smooth whatever is sent, at rest when nothing comes any more."""
+"""Test the motion of a frame: smooth for any sequence of references, at rest after the last."""
 
 import numpy as np
 import pytest
@@ -36,7 +36,7 @@ def reference(pose, twist=NONE, acceleration=NONE, force=(), frame='tool0'):
                          None, None)
 
 
-def held(x=NONE):
+def holding(x=NONE):
     return BlendedPoseSpline.hold('tool0', pose_at(x), 0.0, RULES, POSTURE)
 
 
@@ -65,7 +65,7 @@ def test_twist_and_acceleration_are_the_rates_of_the_pose(angle):
                                atol=10 * RATE_BY_DIFFERENCES)
 
 
-def test_coordinates_lead_there_and_back():
+def test_coordinates_convert_back_to_the_pose():
     rng = np.random.default_rng(1)
     for _ in range(20):
         moving = PoseMotion(pose_at(rng.uniform(-2, 2, 6)), *rng.normal(size=(2, 6)))
@@ -87,18 +87,18 @@ def test_the_error_of_a_rotation_is_its_rotation_vector(angle):
 # Over time ---------------------------------------------------------------------------------------
 
 
-def test_it_holds_until_something_comes():
-    track, pose = held([0.1, 0.2, 0.3, 0.4, 0.5, 0.6]), pose_at([0.1, 0.2, 0.3, 0.4, 0.5, 0.6])
+def test_the_pose_is_constant_before_the_first_reference():
+    track, pose = holding([0.1, 0.2, 0.3, 0.4, 0.5, 0.6]), pose_at([0.1, 0.2, 0.3, 0.4, 0.5, 0.6])
     for moving in sampled(track, [0.0, 1.0, 1000.0, -1.0]):
         np.testing.assert_allclose(moving.pose, pose, atol=EXACT_MATHS)
         assert not moving.twist.any() and not moving.acceleration.any()
-    assert track.age(1000.0) == 0.0   # nobody is late
+    assert track.age(1000.0) == 0.0   # no reference, no age
 
 
 def test_no_reference_makes_the_motion_jump():
-    """Whatever comes in the midst of whatever; twist and acceleration are the pose's rates."""
+    """At any time of any motion; twist and acceleration are the rates of the pose."""
     rng = np.random.default_rng(0)
-    track, now, last = held(), 0.0, None
+    track, now, last = holding(), 0.0, None
     for _ in range(12):
         asked = reference(pose_at(rng.uniform(-0.6, 0.6, 6)), *rng.normal(size=(2, 6)) * 0.05)
         track = track.replaced_by(asked, now, now, np.eye(4))
@@ -113,12 +113,12 @@ def test_no_reference_makes_the_motion_jump():
         now += STEP * 200
 
 
-def test_one_that_is_far_is_approached_no_faster_than_permitted():
-    """At once, and in a stream that repeats itself; it gets there, and rests there."""
+def test_a_far_reference_is_approached_within_the_speed_limit():
+    """At once, and in a stream that repeats it; it is reached, at rest."""
     for pose, limit, part in ((pose_at([0.5, 0.0, 0.2, 0, 0, 0]), RULES.max_speed, slice(3)),
                               (pose_at([0, 0, 0, 0.0, 2.0, 1.0]), RULES.max_turn, slice(3, 6))):
         for period in (1000, 0.02):
-            track, fastest = held(), 0.0
+            track, fastest = holding(), 0.0
             for now in np.arange(0.0, 8.0, 0.02):
                 if period < 1 or now == 0.0:
                     track = track.replaced_by(reference(pose), now, now, np.eye(4))
@@ -127,8 +127,8 @@ def test_one_that_is_far_is_approached_no_faster_than_permitted():
             np.testing.assert_allclose(track.at(20.0).pose_motion.pose, pose, atol=1e-6)
 
 
-def test_a_stream_that_has_its_twist_is_followed_at_once():
-    """Circles on a table, a hundred references a second, of which each holds for 10 ms.
+def test_a_stream_with_twists_is_followed_without_delay():
+    """Circles on a table, a hundred references a second, each valid for 10 ms.
 
     What it leaves out is the rate of the acceleration.
     """
@@ -137,7 +137,7 @@ def test_a_stream_that_has_its_twist_is_followed_at_once():
         return (np.array([0.1 * c, 0.1 * s, 0, 0, 0, t]),
                 [-0.1 * w * s, 0.1 * w * c, 0, 0, 0, 1.0],
                 [-0.1 * w * w * c, -0.1 * w * w * s, 0, 0, 0, 0])
-    track, errors = held(circle(0.0)[0]), []
+    track, errors = holding(circle(0.0)[0]), []
     for now in np.arange(0.0, 2.0, 0.01):
         x, *rates = circle(now)
         track = track.replaced_by(reference(pose_at(x), *rates), now, now, np.eye(4))
@@ -147,10 +147,10 @@ def test_a_stream_that_has_its_twist_is_followed_at_once():
     assert max(errors[100:]) < 0.02 * JERK * RULES.blend_time ** 3
 
 
-def test_a_stream_that_falls_silent_comes_to_rest():
-    """It goes on by its twist until the timeout, then stops within the blend time, and stays."""
+def test_the_motion_stops_when_the_stream_stops():
+    """It goes on by its twist until the timeout, then stops within the blend time."""
     twist = np.array([0.2, 0, 0, 0, 0, 0.5])
-    track = held().replaced_by(reference(np.eye(4), twist), 0.0, 0.0, np.eye(4))
+    track = holding().replaced_by(reference(np.eye(4), twist), 0.0, 0.0, np.eye(4))
     stop = RULES.timeout + RULES.blend_time
     assert np.linalg.norm(track.at(RULES.timeout).pose_motion.twist) > 0.1
     end = track.at(stop + 0.2).pose_motion
@@ -164,29 +164,29 @@ def test_a_stream_that_falls_silent_comes_to_rest():
 def test_a_stamp_far_from_now_is_refused(start, message):
     with pytest.raises(DynamicsError, match=f'the stamp is {message}; expected zero, or one within '
                                             'the timeout of 0.1 s'):
-        held().replaced_by(reference(np.eye(4)), start, 10.0, np.eye(4))
+        holding().replaced_by(reference(np.eye(4)), start, 10.0, np.eye(4))
 
 
 @pytest.mark.parametrize('twist, acceleration, message', [
     ([0.2, 0.2, 0, 0, 0, 0], NONE, r'twist.linear reaches 0.283 .* 0.25 m/s \(task_max_speed\)'),
     ([0, 0, 0, 0, 1.1, 0], NONE, r'twist.angular reaches 1.1 .* at most 1 rad/s \(task_max_turn\)'),
     (NONE, [0, 0, 3.0, 0, 0, 0], 'twist.linear reaches 0.3 before the timeout')])
-def test_one_that_is_too_fast_is_refused(twist, acceleration, message):
+def test_a_reference_that_is_too_fast_is_refused(twist, acceleration, message):
     with pytest.raises(DynamicsError, match=message):
-        held().replaced_by(reference(np.eye(4), twist, acceleration), 0.0, 0.0, np.eye(4))
+        holding().replaced_by(reference(np.eye(4), twist, acceleration), 0.0, 0.0, np.eye(4))
 
 
-def test_a_stamp_a_little_ago_is_caught_up_with():
+def test_a_reference_with_a_recent_stamp_is_caught_up_with():
     twist = np.array([0.2, 0, 0, 0, 0, 0])
-    track = held().replaced_by(reference(np.eye(4), twist), 9.95, 10.0, np.eye(4))
+    track = holding().replaced_by(reference(np.eye(4), twist), 9.95, 10.0, np.eye(4))
     assert track._spline_of(reference(np.eye(4), twist)).at(0.05).q[0] == pytest.approx(0.01)
     assert track.at(10.05).pose_motion.twist[0] > 0.05
 
 
-def test_an_axis_that_was_pushed_along_is_moved_along_from_where_it_is():
-    """The others go on as they did."""
+def test_a_force_axis_continues_from_the_measured_position():
+    """The other axes are unchanged."""
     pushing = reference(pose_at([0.0, 0.0, -9.0, 0, 0, 0]), force=[2])
-    track = held().replaced_by(pushing, 0.0, 0.0, np.eye(4))
+    track = holding().replaced_by(pushing, 0.0, 0.0, np.eye(4))
     assert track._spline.rest == pytest.approx(0.0)   # what is not moved along takes no time
     measured = pose_at([0.01, 0.0, 0.4, 0, 0, 0])
     track = track.replaced_by(reference(pose_at([0.0, 0.0, 0.4, 0, 0, 0])), 1.0, 1.0, measured)
@@ -194,14 +194,14 @@ def test_an_axis_that_was_pushed_along_is_moved_along_from_where_it_is():
                                atol=EXACT_MATHS)
 
 
-def test_another_frame_begins_where_it_is():
+def test_a_new_frame_starts_at_its_measured_pose():
     measured = stepped(np.eye(4), np.array([0.3, 0.2, 0.1, 0.0, 0.4, 0.0]))
-    track = held().replaced_by(reference(np.eye(4), frame='link_3'), 1.0, 1.0, measured)
+    track = holding().replaced_by(reference(np.eye(4), frame='link_3'), 1.0, 1.0, measured)
     np.testing.assert_allclose(track.at(1.0).pose_motion.pose, measured, atol=EXACT_MATHS)
     np.testing.assert_allclose(track.at(10.0).pose_motion.pose, np.eye(4), atol=EXACT_MATHS)
 
 
-def test_the_posture_is_carried_along():
-    track = held().replaced_by(reference(np.eye(4)), 0.0, 0.0, np.eye(4))
+def test_the_posture_is_part_of_the_sample():
+    track = holding().replaced_by(reference(np.eye(4)), 0.0, 0.0, np.eye(4))
     assert track.at(0.0).posture is POSTURE
     assert np.abs(so3.log(track.at(0.0).pose_motion.pose[:3, :3])).max() == 0.0

@@ -1,4 +1,4 @@
-"""The torque modes on robots with loops: motors carry the passive joints, and these follow."""
+"""Test the torque modes on robots with loops: motors carry the passive joints, which follow."""
 
 import functools
 
@@ -54,8 +54,8 @@ def moved(robot, q, v, tau, h=PERIOD):
 # What the motors get --------------------------------------------------------------------------
 
 @pytest.mark.parametrize('name', MECHANISMS)
-def test_motors_carry_the_load_of_passive_joints_as_inverse_dynamics_says(name):
-    """The least torques of the constrained inverse dynamics, none at passive joints."""
+def test_motor_torques_are_those_of_constrained_inverse_dynamics(name):
+    """The least torques, none at passive joints."""
     robot = mechanism(name)
     q, v = somewhere(robot)
     rng = np.random.default_rng(1)
@@ -72,7 +72,7 @@ def test_motors_carry_the_load_of_passive_joints_as_inverse_dynamics_says(name):
 
 @pytest.mark.parametrize('name', MECHANISMS)
 def test_gravity_mode_holds_a_mechanism_still(name):
-    """Its torques, once given, leave no acceleration."""
+    """Under its torques the acceleration is zero."""
     robot = mechanism(name)
     q, _ = somewhere(robot)
     tau = Controller(robot).torque(q)
@@ -96,7 +96,7 @@ def test_gravity_mode_holds_for_a_second(name):
 
 
 def swing(robot, q0, time):
-    """Return the reference of the active joints; the passive ones are told to stay."""
+    """Return the reference of the active joints; that of the passive ones is constant."""
     n, where = robot.nv, active(robot)
     amplitude, rate = 0.3 * where, 3.0
     return MotionSample(q0 + amplitude * (1.0 - np.cos(rate * time)),
@@ -106,7 +106,7 @@ def swing(robot, q0, time):
 
 @pytest.mark.parametrize('name', ['four_bar', 'five_bar'])
 def test_computed_torque_tracks_the_active_joints(name):
-    """From an error, which dies out as the gains say; then only sampling is left."""
+    """An initial error decays by the gains; then only the sampling error is left."""
     robot = mechanism(name)
     q0 = robot.neutral()
     start = np.array(q0)
@@ -127,7 +127,7 @@ def test_computed_torque_tracks_the_active_joints(name):
 @pytest.mark.parametrize('name', ['four_bar', 'five_bar'])
 @pytest.mark.parametrize('mode', ['feedforward', 'computed_torque'])
 def test_on_the_reference_all_modes_give_its_torque(name, mode):
-    """Where the robot is where it should be, feedforward is computed torque is inverse dynamics."""
+    """Without an error, feedforward = computed torque = inverse dynamics."""
     robot = mechanism(name)
     asked = swing(robot, np.array(robot.neutral()), 0.4)
     loops = ClosedLoops(robot)
@@ -140,8 +140,8 @@ def test_on_the_reference_all_modes_give_its_torque(name, mode):
 
 
 @pytest.mark.parametrize('name', ['four_bar', 'five_bar'])
-def test_feedforward_looks_at_the_reference_alone(name):
-    """Wherever the robot is, on the same branch of its loops."""
+def test_feedforward_depends_on_the_reference_alone(name):
+    """For any measured state on the same branch of the loops."""
     robot = mechanism(name)
     asked = swing(robot, np.array(robot.neutral()), 0.4)
     here = np.array(robot.neutral())
@@ -153,7 +153,7 @@ def test_feedforward_looks_at_the_reference_alone(name):
 
 
 def test_passive_joints_follow_on_the_branch_where_the_robot_is():
-    """Whatever the reference says of them: they are looked for where they are measured."""
+    """Their references are ignored: the search starts at the measured positions."""
     robot = mechanism('five_bar')
     here, loops = np.zeros(4), ClosedLoops(robot)
     raised = 2.0 * np.arctan2(0.32, 0.24) * np.array([0.0, 1.0, 0.0, -1.0])  # its tip above
@@ -166,8 +166,8 @@ def test_passive_joints_follow_on_the_branch_where_the_robot_is():
     assert np.abs(above - below).max() > 1.0
 
 
-def test_impedance_pulls_by_the_springs_of_active_joints_alone():
-    """Whatever is asked of passive joints."""
+def test_impedance_uses_the_springs_of_active_joints_alone():
+    """For any reference of passive joints."""
     robot = mechanism('five_bar', friction=False)
     q, _ = somewhere(robot)
     gains = Gains.per_joint(robot.nv, 40.0, 3.0)
@@ -181,7 +181,7 @@ def test_impedance_pulls_by_the_springs_of_active_joints_alone():
 
 @pytest.mark.parametrize('driver', ['without_gravity', 'payload_only'])
 def test_a_driver_that_knows_the_mechanism_is_sent_nothing(driver):
-    """What it adds is carried by the same motors."""
+    """Its own compensation uses the same motors."""
     robot = mechanism('five_bar')
     q, _ = somewhere(robot)
     assert np.abs(Controller(robot, driver_compensation=driver).torque(q)).max() < 1e-12
@@ -212,7 +212,7 @@ def test_a_singular_configuration_has_no_torque():
     assert np.isfinite(Controller(robot).torque(near)).all()
 
 
-def test_loops_that_measurements_leave_open_are_refused():
+def test_measured_states_that_open_the_loops_are_refused():
     """A sensor with the wrong sign must not move the robot."""
     robot = mechanism('five_bar')
     q = np.array(robot.neutral()) + [0.0, 0.2, 0.0, 0.0]

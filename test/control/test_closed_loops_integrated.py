@@ -1,4 +1,4 @@
-"""An arm under each law, simulated: errors die out as the gains say, models beat springs."""
+"""Test each law on a simulated arm: errors decay by the gains, model-based laws beat springs."""
 
 from typing import NamedTuple
 
@@ -12,6 +12,7 @@ from dynamics_node.control.reference import Reference
 from dynamics_node.control.reference_limits import ReferenceLimits
 from dynamics_node.control.spline import MotionSample
 
+pytestmark = pytest.mark.usefixtures('kernels')   # thousands of steps
 PERIOD = 1e-3  # [s] of the loop
 INTEGRATED = 1e-6  # RK4 over a second in steps of 5 ms
 FREQUENCY = 20.0  # [rad/s]
@@ -31,15 +32,6 @@ def urdf(damping, friction):
     return f'<robot name="arm"><link name="base"/>{"".join(links)}</robot>'
 
 
-@pytest.fixture(scope='module', autouse=True)
-def compiled(tmp_path_factory):
-    """Thousands of steps: here kernels are compiled."""
-    with pytest.MonkeyPatch.context() as patch:
-        patch.setenv('DYNAMICS_NODE_COMPILE', '1')
-        patch.setenv('DYNAMICS_NODE_CACHE', str(tmp_path_factory.mktemp('kernels')))
-        yield
-
-
 def arm(damping=0.0, friction=0.0):
     """Return the robot; its dry friction is spread over 0.1 rad/s, which RK4 can follow."""
     return Robot.from_urdf(urdf(damping, friction), friction_speed=0.1).compile(
@@ -52,7 +44,7 @@ class State(NamedTuple):
 
 
 def step(robot, state, torque, h=PERIOD):
-    """Return the state after h by RK4; torque(state) is asked for at each stage."""
+    """Return the state after h by RK4; torque(state) is evaluated at each stage."""
     def rate(state):
         return np.array([state.v, robot.forward_dynamics(*state, torque(state))])
     y = np.array(state)
@@ -79,7 +71,7 @@ def rms(errors):
 
 
 @pytest.mark.parametrize('D', [0.5, 1.0])
-def test_the_error_dies_out_as_the_gains_say(D):
+def test_the_error_decays_by_the_gains(D):
     """By  e'' + 2 D w e' + w^2 e = 0,  solved by hand, while the arm swings about."""
     robot, w = arm(), 5.0
     controller = Controller(robot, 'computed_torque', Gains.from_frequency(3, w, D))
@@ -95,17 +87,17 @@ def test_the_error_dies_out_as_the_gains_say(D):
 
 
 def test_gravity_mode_holds_the_arm_and_lets_it_be_moved():
-    """From rest it stays; once pushed it keeps its energy, as in space."""
+    """From rest it stays; with a velocity it keeps its kinetic energy."""
     robot = arm()
     controller = Controller(robot)
-    rest = pushed = State(np.array([0.3, 0.5, -0.7]), np.zeros(3))
-    pushed = pushed._replace(v=np.array([0.5, -0.3, 0.4]))
-    energy = robot.kinetic_energy(*pushed)
+    rest = moving = State(np.array([0.3, 0.5, -0.7]), np.zeros(3))
+    moving = moving._replace(v=np.array([0.5, -0.3, 0.4]))
+    energy = robot.kinetic_energy(*moving)
     for _ in range(100):
-        rest, pushed = (step(robot, state, lambda state: controller.torque(state.q), 5e-3)
-                        for state in (rest, pushed))
+        rest, moving = (step(robot, state, lambda state: controller.torque(state.q), 5e-3)
+                        for state in (rest, moving))
     np.testing.assert_allclose(rest.q, [0.3, 0.5, -0.7], atol=1e-12)
-    assert robot.kinetic_energy(*pushed) == pytest.approx(energy, rel=INTEGRATED)
+    assert robot.kinetic_energy(*moving) == pytest.approx(energy, rel=INTEGRATED)
 
 
 @pytest.fixture(scope='module')
@@ -137,7 +129,7 @@ def test_computed_torque_tracks_twenty_times_better_than_the_same_pd_alone(
     assert model < alone / 20 and model < held_up / 20 and held_up < alone
 
 
-def test_a_payload_that_is_known_is_worth_a_factor_of_ten(wave):
+def test_a_known_payload_reduces_the_error_tenfold(wave):
     """The same law, with and without it in the model."""
     robot = arm()
     loaded = robot.with_payload('box', 'l2', 1.0, (0.3, 0, 0))

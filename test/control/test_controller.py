@@ -1,4 +1,4 @@
-"""The controller: what goes in is checked, what comes out is finite, the robot may change."""
+"""Test the controller: arguments are checked, torques are finite, the robot may change."""
 
 import numpy as np
 import pytest
@@ -34,8 +34,8 @@ def with_entry(vector, value):
     return np.append(vector[:-1], value)
 
 
-def test_it_gives_what_the_law_says(arm):
-    """Lists are as good as arrays."""
+def test_the_torque_is_that_of_the_law(arm):
+    """Also with lists as arguments."""
     rng = np.random.default_rng(0)
     q, v, *motion = rng.normal(size=(5, 7))
     for mode, law in laws.JOINT_MODES.items():
@@ -44,7 +44,7 @@ def test_it_gives_what_the_law_says(arm):
             tau, law(TorqueTerms(arm), q, v, MotionSample(*motion), GAINS))
 
 
-def test_mode_gravity_looks_at_nothing_but_q(arm):
+def test_mode_gravity_depends_on_q_alone(arm):
     """Some drivers measure no velocity."""
     controller = Controller(arm)
     assert not controller.needs_reference
@@ -53,7 +53,7 @@ def test_mode_gravity_looks_at_nothing_but_q(arm):
 
 @pytest.mark.parametrize('mode', laws.JOINT_MODES)
 def test_another_robot_gets_the_same_settings(arm, mode):
-    """As when a payload is set; the first controller is as it was."""
+    """As when a payload is set; the first controller is unchanged."""
     loaded = arm.with_payload('box', arm.frame_names[-1], 2.0)
     for name in PRESETS:
         settings = mode, GAINS, name, 0.9, 0.8
@@ -78,8 +78,8 @@ def test_another_robot_gets_the_same_settings(arm, mode):
     (ZEROS, None, STILL, r'needs v and the reference'),
     (ZEROS, ZEROS, None, r'needs v and the reference'),
 ])
-def test_what_is_missing_or_of_the_wrong_size_is_refused(arm, mode, q, v, motion, message):
-    """One number must not be taken for all joints."""
+def test_missing_or_wrong_sized_arguments_are_refused(arm, mode, q, v, motion, message):
+    """One number must not be broadcast to all joints."""
     with pytest.raises(DynamicsError, match=message):
         Controller(arm, mode, GAINS).torque(q, v, motion)
 
@@ -87,8 +87,8 @@ def test_what_is_missing_or_of_the_wrong_size_is_refused(arm, mode, q, v, motion
 @pytest.mark.parametrize('mode', laws.JOINT_MODES)
 @pytest.mark.parametrize('value', [NAN, np.inf, -np.inf, 1e300])
 @pytest.mark.parametrize('place', range(5))
-def test_a_torque_is_finite_or_there_is_none(arm, mode, value, place):
-    """Whatever entry of q, v or the reference is not; a law may not look at it."""
+def test_a_state_that_is_not_finite_is_refused(arm, mode, value, place):
+    """Any entry of q, v or the reference, also one that the law ignores."""
     state = [ZEROS] * 5
     state[place] = with_entry(ZEROS, value)
     for name in ('full', 'without_gravity', 'payload_only'):
@@ -114,7 +114,7 @@ def test_bad_settings_are_refused_by_name(arm, arguments, message):
         Controller(arm, *arguments)
 
 
-def test_compiled_it_gives_the_same(monkeypatch, tmp_path):
+def test_the_compiled_controller_gives_the_same_torques(monkeypatch, tmp_path):
     """Every mode under every compensation, with and without scales."""
     monkeypatch.setenv('DYNAMICS_NODE_COMPILE', '1')
     monkeypatch.setenv('DYNAMICS_NODE_CACHE', str(tmp_path))

@@ -1,4 +1,4 @@
-"""The torque modes on a floating base: contacts carry the robot, without them nothing does."""
+"""Test the torque modes on a floating base: contacts carry it, without them all are refused."""
 
 import functools
 
@@ -36,7 +36,7 @@ def standing():
 
 
 def torques(controller):
-    """Return the torque of a mode that stands still, and the torque it falls back to."""
+    """Return the torque of a mode at rest, and the torque of its safe action."""
     q, v = standing()
     return controller.torque(q, v, MotionSample(q, v, v)), controller.holding_torque(q)
 
@@ -44,7 +44,7 @@ def torques(controller):
 @pytest.mark.parametrize('driver', PRESETS)
 @pytest.mark.parametrize('mode', JOINT_MODES)
 def test_without_contacts_every_mode_is_refused(mode, driver):
-    """Also the torque of safe_action gravity, and what a driver is sent that adds gravity."""
+    """Also safe_action gravity, and a driver that adds gravity itself."""
     controller = Controller(solo12(feet=0), mode, GAINS, driver)
     q, v = standing()
     for ask in (lambda: controller.torque(q, v, MotionSample(q, v, v)),
@@ -55,7 +55,7 @@ def test_without_contacts_every_mode_is_refused(mode, driver):
 
 @pytest.mark.parametrize('mode', JOINT_MODES)
 def test_on_four_feet_every_mode_balances_gravity(mode):
-    """A robot at rest stays so, and no motor acts on its base."""
+    """A robot at rest stays at rest, and no motor acts on its base."""
     robot = solo12()
     q, v = standing()
     for tau in torques(Controller(robot, mode, GAINS)):
@@ -65,7 +65,7 @@ def test_on_four_feet_every_mode_balances_gravity(mode):
 
 
 def test_feet_carry_the_weight():
-    """The forces that go with the torque add up to it."""
+    """The contact forces of the torque add up to it."""
     robot = solo12()
     q, v = standing()
     force = robot.constrained_forward_dynamics(q, v, Controller(robot).torque(q)).multipliers
@@ -74,8 +74,8 @@ def test_feet_carry_the_weight():
 
 
 @pytest.mark.parametrize('mode', JOINT_MODES)
-def test_a_driver_is_sent_what_it_does_not_add(mode):
-    """On four feet: nothing where it knows all, the payload's share where it does not."""
+def test_a_driver_that_compensates_gravity_is_sent_the_rest(mode):
+    """On four feet: nothing, or the share of the payload."""
     robot = solo12()
     loaded = robot.with_payload('box', 'base_link', 1.0)
     want = torques(Controller(loaded, mode, GAINS))[0] - torques(Controller(robot, mode, GAINS))[0]
@@ -87,15 +87,15 @@ def test_a_driver_is_sent_what_it_does_not_add(mode):
 
 
 @pytest.mark.parametrize('feet', [1, 2])
-def test_too_few_feet_do_not_hold_it(feet):
-    """It can fall over about a point, or about the line between two."""
+def test_too_few_feet_are_refused(feet):
+    """The robot can tip about a point, or about the line between two."""
     q, _ = standing()
     with pytest.raises(DynamicsError, match=f'floating_base.* can move while the motors.*{ASKED}'):
         Controller(solo12(feet)).torque(q)
 
 
-def test_a_load_that_floats_on_a_fixed_base_is_refused_too():
-    """Any floating joint, not the base's alone."""
+def test_a_floating_joint_elsewhere_is_refused_too():
+    """Any floating joint, not only that of the base."""
     robot = Robot.from_urdf(
         '<robot name="r"><link name="a"/><link name="b"><inertial><mass value="1"/><inertia '
         'ixx="1" ixy="0" ixz="0" iyy="1" iyz="0" izz="1"/></inertial></link><joint name="loose" '

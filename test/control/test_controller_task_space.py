@@ -1,4 +1,4 @@
-"""Mode task_space in a Controller: what is sent to each kind of driver, and what is refused."""
+"""Test mode task_space of the Controller: the torque sent to each kind of driver, and refusals."""
 
 import re
 
@@ -26,7 +26,7 @@ NAN = float('nan')
 
 
 class Case:
-    """The arm, bare and with payloads, in a state, with something to do: move and press."""
+    """The arm, with and without payloads, in a state, with a motion and a force reference."""
 
     def __init__(self, bare, law, stiffness):
         rng = np.random.default_rng(0)
@@ -46,7 +46,7 @@ class Case:
 
 @pytest.fixture(params=LAWS, ids=[law for law, _ in LAWS])
 def case(request):
-    """Its joints may be as fast as they like: the law is exact."""
+    """Without joint speed limits: the law is exact."""
     text = re.sub('velocity="[^"]*"', 'velocity="0"', urdf_text(ARM7))
     return Case(Robot.from_urdf(text), *request.param)
 
@@ -54,8 +54,8 @@ def case(request):
 # What is sent ------------------------------------------------------------------------------------
 
 
-def test_it_gives_what_the_law_says(case):
-    """Lists are as good as arrays; another robot gets the same settings."""
+def test_the_torque_is_that_of_the_law(case):
+    """Also with lists; another robot gets the same settings."""
     controller = Controller(case.bare, 'task_space', case.gains)
     tau = controller.torque(case.q.tolist(), case.v.tolist(), case.motion)
     np.testing.assert_array_equal(
@@ -67,8 +67,8 @@ def test_it_gives_what_the_law_says(case):
 
 @pytest.mark.parametrize('name, known', [('without_gravity', 'robot'),
                                          ('without_bare_gravity', 'bare')])
-def test_sent_plus_the_drivers_gravity_is_full(case, name, known):
-    """Of the robot that the driver knows, in the gravity that it believes in."""
+def test_the_sent_torque_plus_the_drivers_gravity_is_the_full_law(case, name, known):
+    """Gravity of the driver's own model and gravity vector."""
     full, driver = case.sent('full'), getattr(case, known)
     assert relative(case.sent(name) + driver.gravity_torque(case.q), full) < 10 * EXACT_MATHS
     sent = case.sent(preset(name, driver_gravity=(1.0, 2.0, -3.0)))
@@ -77,8 +77,8 @@ def test_sent_plus_the_drivers_gravity_is_full(case, name, known):
     assert np.abs(belief).max() > 1.0
 
 
-def test_payload_only_plus_the_bare_robots_law_is_full(case):
-    """With any scales; the wrench is the driver's own affair then, as the springs are."""
+def test_payload_only_plus_the_law_of_the_bare_robot_is_the_full_law(case):
+    """With any scales; the driver itself exerts the wrench then, as it does the springs."""
     for scales in ({}, case.scales):
         parts = case.sent('payload_only', **scales) + case.sent('full', case.bare, **scales)
         assert relative(parts, case.sent('full', **scales)) < 10 * EXACT_MATHS
@@ -87,13 +87,13 @@ def test_payload_only_plus_the_bare_robots_law_is_full(case):
     assert relative(case.sent('payload_only'), before) < 10 * EXACT_MATHS
 
 
-def test_payload_only_sends_exactly_nothing_without_a_payload(case):
+def test_payload_only_sends_exactly_zero_without_a_payload(case):
     """Not even rounding."""
     np.testing.assert_array_equal(case.sent('payload_only', case.bare, **case.scales), 0.0)
 
 
 def test_the_drivers_share_of_friction_is_not_sent(case):
-    """Joint by joint, at the velocity that the reference asks for."""
+    """Joint by joint, at the velocity of the reference."""
     wanted = case.robot.operational_space(case.q, case.v, 'tool0').consistent_inverse
     friction = case.robot.friction_torque(wanted @ case.motion.pose_motion.twist)
     share = np.linspace(0.0, 1.0, 7)
@@ -103,7 +103,7 @@ def test_the_drivers_share_of_friction_is_not_sent(case):
 
 @pytest.mark.parametrize('name', PRESETS)
 def test_the_holding_torque_is_mode_gravity(case, name):
-    """What the safety gate falls back to."""
+    """The torque of the safe action."""
     wanted = Controller(case.robot, 'gravity', None, name, 0.9).torque(case.q)
     controller = Controller(case.robot, 'task_space', case.gains, name, 0.9)
     np.testing.assert_array_equal(controller.holding_torque(case.q), wanted)
@@ -114,7 +114,7 @@ def test_the_holding_torque_is_mode_gravity(case, name):
 
 @pytest.mark.parametrize('name', MECHANISMS)
 def test_a_robot_with_loops_is_refused(name):
-    """By name of the mode; without its loops, where no joint floats, it is taken."""
+    """The message names the mode; without loops and floating joints the robot is accepted."""
     urdf, loops = MECHANISMS[name].urdf, MECHANISMS[name].loops
     robot = Robot.from_urdf(urdf, loops=loops)
     gains = TaskGains.of(robot.nv)
@@ -131,7 +131,7 @@ def test_a_robot_with_loops_is_refused(name):
 @pytest.mark.parametrize('gains, message', [
     (None, 'task_space needs TaskGains'), (Gains.per_joint(7, 1.0, 1.0), 'needs TaskGains'),
     (TaskGains.of(6), 'the gains are for 6 joints; the robot has 7')])
-def test_other_gains_are_refused(arm, gains, message):
+def test_gains_of_other_modes_are_refused(arm, gains, message):
     with pytest.raises(DynamicsError, match=message):
         Controller(arm, 'task_space', gains)
 
@@ -143,15 +143,15 @@ def test_other_gains_are_refused(arm, gains, message):
     ({'motion': None}, "needs v and the reference's motion"),
     ({'motion': MotionSample(BENT, BENT, BENT)},
      'motion is a MotionSample; mode task_space needs a TaskM')])
-def test_what_is_missing_or_of_the_wrong_kind_is_refused(case, changes, message):
+def test_missing_or_wrong_arguments_are_refused(case, changes, message):
     controller = Controller(case.robot, 'task_space', case.gains)
     with pytest.raises(DynamicsError, match=message):
         controller.torque(**{'q': case.q, 'v': case.v, 'motion': case.motion, **changes})
 
 
 @pytest.mark.parametrize('value', [NAN, np.inf, -np.inf, 1e300])
-def test_a_torque_is_finite_or_there_is_none(case, value):
-    """Whatever entry of the state or of the reference is not: no other error, no warning."""
+def test_a_state_or_reference_that_is_not_finite_is_refused(case, value):
+    """Any entry: no other error, no warning."""
     def spoilt(array):
         array = np.array(array)
         array.flat[1] = value

@@ -1,4 +1,4 @@
-"""What is sent plus what the driver adds is what the joints shall have."""
+"""Test driver compensation: the torque sent plus that of the driver is the full law."""
 
 import numpy as np
 import pytest
@@ -64,8 +64,8 @@ def arm():
 @pytest.mark.parametrize('mode', laws.JOINT_MODES)
 @pytest.mark.parametrize('name, known', [('without_gravity', 'robot'),
                                          ('without_bare_gravity', 'bare')])
-def test_sent_plus_the_drivers_gravity_is_full(case, mode, name, known):
-    """Of the robot that the driver knows, at the measured q, with its own gravity vector."""
+def test_the_sent_torque_plus_the_drivers_gravity_is_the_full_law(case, mode, name, known):
+    """Gravity of the driver's model, at the measured q, with its own gravity vector."""
     full = case.sent(mode, 'full')
     assert relative(case.sent(mode, name) + getattr(case, known).gravity_torque(case.q),
                     full) < 10 * EXACT_MATHS
@@ -75,7 +75,7 @@ def test_sent_plus_the_drivers_gravity_is_full(case, mode, name, known):
 
 
 @pytest.mark.parametrize('mode', laws.JOINT_MODES)
-def test_payload_only_plus_the_bare_robots_law_is_full(case, mode):
+def test_payload_only_plus_the_law_of_the_bare_robot_is_the_full_law(case, mode):
     """At the same state and commanded acceleration, with any scales."""
     for scales in ({}, case.scales):
         parts = (case.sent(mode, 'payload_only', **scales)
@@ -84,14 +84,14 @@ def test_payload_only_plus_the_bare_robots_law_is_full(case, mode):
 
 
 @pytest.mark.parametrize('mode', laws.JOINT_MODES)
-def test_payload_only_sends_exactly_nothing_without_a_payload(case, mode):
+def test_payload_only_sends_exactly_zero_without_a_payload(case, mode):
     """Not even rounding."""
     np.testing.assert_array_equal(case.sent(mode, 'payload_only', case.bare, **case.scales), 0.0)
 
 
 @pytest.mark.parametrize('mode', sorted(laws.WITH_REFERENCE))
 def test_the_drivers_share_of_friction_is_not_sent(case, mode):
-    """Joint by joint; all of it for the presets that say so."""
+    """Joint by joint; all of it for the presets that compensate it."""
     friction = case.robot.friction_torque(case.motion.v)
     share = np.linspace(0.0, 1.0, case.robot.nv)
     for compensation, expected in (
@@ -104,16 +104,16 @@ def test_the_drivers_share_of_friction_is_not_sent(case, mode):
 # What that means for an arm ----------------------------------------------------------------------
 
 
-def test_a_driver_that_holds_the_arm_is_sent_nothing_to_hold_it(arm):
-    """Neither once nor twice its weight, and whatever the scale, never less than nothing."""
+def test_a_driver_that_compensates_gravity_is_sent_no_gravity(arm):
+    """With any gravity scale."""
     for scale in (1.0, 0.7, 0.0):
         controller = Controller(arm.robot, driver_compensation='without_gravity',
                                 gravity_scale=scale)
         np.testing.assert_allclose(controller.torque(arm.q), 0.0, atol=EXACT_MATHS)
 
 
-def test_a_driver_that_believes_in_an_upright_robot_is_corrected_on_the_wall(arm):
-    """Franka on a wall: sent plus its belief holds the arm; taking its word, it would fall."""
+def test_a_driver_with_the_wrong_gravity_vector_is_corrected(arm):
+    """Franka on a wall: the sent torque plus the driver's holds the arm; uncorrected it falls."""
     belief = arm.robot.with_gravity(UPRIGHT).gravity_torque(arm.q)
     rest = np.zeros(arm.robot.nv)
 
@@ -125,8 +125,8 @@ def test_a_driver_that_believes_in_an_upright_robot_is_corrected_on_the_wall(arm
     assert falls('without_gravity') > 1.0
 
 
-def test_the_bare_robot_is_held_by_its_driver_and_the_payload_by_us(arm):
-    """Flexiv: what we add is the weight of the payloads."""
+def test_a_driver_that_holds_the_bare_robot_is_sent_the_payload(arm):
+    """Flexiv: the sent torque is the weight of the payloads."""
     held = Controller(arm.robot, driver_compensation='without_bare_gravity').holding_torque(arm.q)
     weight = arm.robot.gravity_torque(arm.q) - arm.bare.gravity_torque(arm.q)
     assert relative(held, weight) < EXACT_MATHS and np.abs(weight).max() > 1.0
@@ -134,8 +134,8 @@ def test_the_bare_robot_is_held_by_its_driver_and_the_payload_by_us(arm):
 
 @pytest.mark.parametrize('mode', sorted(laws.JOINT_MODES))
 @pytest.mark.parametrize('name', PRESETS)
-def test_the_holding_torque_is_mode_gravity_whatever_the_mode(arm, mode, name):
-    """What the safety gate falls back to."""
+def test_the_holding_torque_is_mode_gravity_in_every_mode(arm, mode, name):
+    """The torque of the safe action."""
     wanted = Controller(arm.robot, 'gravity', None, name, 0.9).torque(arm.q)
     controller = Controller(arm.robot, mode, arm.gains, name, 0.9)
     np.testing.assert_array_equal(controller.holding_torque(arm.q), wanted)
@@ -144,8 +144,8 @@ def test_the_holding_torque_is_mode_gravity_whatever_the_mode(arm, mode, name):
 # The tables --------------------------------------------------------------------------------------
 
 
-def test_every_driver_has_a_preset_and_every_preset_a_meaning_of_its_own():
-    """And a source."""
+def test_every_driver_has_a_preset_and_presets_differ():
+    """Each cites a source."""
     assert {driver.preset for driver in DRIVERS} <= set(PRESETS)
     assert all(driver.meaning and driver.source for driver in DRIVERS)
     assert len(set(PRESETS.values())) == len(PRESETS)

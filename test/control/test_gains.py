@@ -1,4 +1,4 @@
-"""Gains: what a number means for each joint, and which are refused."""
+"""Test gains: one number or one per joint, and refusals."""
 
 import numpy as np
 import pytest
@@ -12,8 +12,8 @@ from dynamics_node.control.gains import Gains
 NAN = float('nan')
 
 
-def test_a_single_number_is_every_joints():
-    """And a vector is taken as it is."""
+def test_a_single_number_is_used_for_every_joint():
+    """A vector is used as it is."""
     gains = Gains.per_joint(3, 100, [1.0, 2.0, 3.0])
     np.testing.assert_array_equal(gains.kp, [100.0] * 3)
     np.testing.assert_array_equal(gains.kd, [1.0, 2.0, 3.0])
@@ -21,7 +21,7 @@ def test_a_single_number_is_every_joints():
     assert Gains.per_joint(0, 1.0, []).kp.shape == (0,)
 
 
-def test_they_are_copies_that_cannot_be_written():
+def test_gains_are_read_only_copies():
     """A controller shares them between threads."""
     given = np.ones(2)
     gains = Gains.per_joint(2, given, given)
@@ -33,7 +33,7 @@ def test_they_are_copies_that_cannot_be_written():
 
 
 @given(st.floats(0.1, 100.0), st.floats(0.0, 3.0))
-def test_the_error_swings_with_that_frequency_and_damping(w, D):
+def test_the_error_has_the_given_frequency_and_damping(w, D):
     """The roots of s^2 + kd s + kp: |s| = w and, below critical, Re s = - D w."""
     gains = Gains.from_frequency(2, w, [D, 1.0])
     roots = np.roots([1.0, gains.kd[0], gains.kp[0]])
@@ -42,8 +42,8 @@ def test_the_error_swings_with_that_frequency_and_damping(w, D):
     assert gains.kd[1] ** 2 == pytest.approx(4 * gains.kp[1], rel=EXACT_MATHS)
 
 
-def test_the_seeds_example():
-    """3 Hz and critical damping are about 350 and 37 (Hutter 2017, after eq. 3.79)."""
+def test_three_hertz_and_critical_damping_give_350_and_37():
+    """The example of Hutter 2017, after eq. 3.79."""
     gains = Gains.from_frequency(1, 2 * np.pi * 3.0)
     assert (gains.kp[0], gains.kd[0]) == pytest.approx((350, 37), rel=0.02)
 
@@ -62,6 +62,6 @@ def test_the_seeds_example():
     (lambda: Gains.from_frequency(3, 1e200), r'kp\[0\] is inf; every entry must be finite'),
 ])
 def test_bad_gains_are_refused_by_name(make, message):
-    """Negative stiffness pushes away; one number too few must not be taken for all."""
+    """Negative stiffness is unstable; a wrong size must not be broadcast."""
     with pytest.raises(DynamicsError, match=message):
         make()

@@ -1,4 +1,4 @@
-"""The torque modes: what acceleration they cause, by forward dynamics, on robots of every kind."""
+"""Test the torque modes by the acceleration they cause, on robots of every kind."""
 
 import numpy as np
 import pytest
@@ -28,7 +28,7 @@ def commanded(tree, motion, gains):
 
 
 def at_rest(tree, motion):
-    """Return the motion that stands where this one is."""
+    """Return the constant motion at this position."""
     return MotionSample(motion.q, np.zeros(tree.robot.nv), np.zeros(tree.robot.nv))
 
 
@@ -41,7 +41,7 @@ def lossless(robot):
 
 
 def test_gravity_holds_a_robot_at_rest(tree):
-    """No acceleration at v = 0, whatever the joints' friction."""
+    """No acceleration at v = 0, for any joint friction."""
     tau = laws.gravity(TorqueTerms(tree.robot), tree.q, None, None, None)
     a = tree.robot.forward_dynamics(tree.q, np.zeros(tree.robot.nv), tau)
     assert np.abs(a).max() < 100 * SOLVED
@@ -75,7 +75,7 @@ def test_friction_at_the_references_velocity_drives_the_error_by_its_difference_
     assert (left_over * (tree.v - motion.v) >= 0.0).all()  # it takes energy from the error
 
 
-def test_computed_torque_is_the_equation_of_the_book(tree):
+def test_computed_torque_is_the_textbook_equation(tree):
     """M (a* + Kp e + Kd de) + C v + g, with the matrix formed."""
     motion, gains = aim(tree)
     robot = tree.robot
@@ -86,8 +86,8 @@ def test_computed_torque_is_the_equation_of_the_book(tree):
     assert relative(tau, M @ commanded(tree, motion, gains) + C @ tree.v + g) < 10 * EXACT_MATHS
 
 
-def test_springs_are_in_balance_where_they_carry_what_pushes(tree):
-    """At rest, Kp e = - J' F: the arm gives way by F / Kp, gravity takes no part."""
+def test_springs_balance_an_external_wrench(tree):
+    """At rest, Kp e = - J' F: the deflection is F / Kp, without gravity."""
     motion, gains = aim(tree)
     motion = at_rest(tree, motion)
     e = tree.robot.difference(tree.q, motion.q)
@@ -98,7 +98,7 @@ def test_springs_are_in_balance_where_they_carry_what_pushes(tree):
         assert np.abs(a).max() < 100 * SOLVED
 
 
-def test_impedance_with_bias_leaves_the_springs_alone_with_the_inertia(tree):
+def test_impedance_with_bias_accelerates_the_inertia_by_the_springs(tree):
     """M a = Kp e + Kd de, at any speed; plain impedance has C v in it too."""
     motion, gains = aim(tree)
     robot = lossless(tree.robot)
@@ -111,8 +111,8 @@ def test_impedance_with_bias_leaves_the_springs_alone_with_the_inertia(tree):
 
 
 @pytest.mark.parametrize('mode', sorted(laws.WITH_REFERENCE))
-def test_the_losses_are_those_at_the_references_velocity(tree, mode):
-    """Never at the measured one, which is late and noisy; none for a reference at rest."""
+def test_friction_is_compensated_at_the_velocity_of_the_reference(tree, mode):
+    """Never at the measured one, which is late and noisy; zero for a reference at rest."""
     aimed, gains = aim(tree)
     for motion in (aimed, at_rest(tree, aimed)):
         with_losses, without = (
@@ -126,7 +126,7 @@ def test_the_losses_are_those_at_the_references_velocity(tree, mode):
 
 
 @pytest.mark.parametrize('mode', laws.JOINT_MODES)
-def test_scales_multiply_gravity_and_losses_joint_by_joint(tree, mode):
+def test_scales_multiply_gravity_and_friction_joint_by_joint(tree, mode):
     """tau(s_g, s_f) = tau(1, 1) + (s_g - 1) g + (s_f - 1) friction."""
     motion, gains = aim(tree)
     law, nv = laws.JOINT_MODES[mode], tree.robot.nv
@@ -160,8 +160,8 @@ SPINNERS = """<robot name="spinners"><link name="base"/>{}</robot>""".format(''.
         ('continuous', 'l3', '<mimic joint="j3" multiplier="0.5"/>')])))
 
 
-def test_a_joint_that_turns_without_end_takes_the_short_way():
-    """A revolute one has come all the way and must go back; so must one that another mimics."""
+def test_a_continuous_joint_takes_the_shorter_way():
+    """A revolute joint must go back all the way; so must one that another mimics."""
     robot = Robot.from_urdf(SPINNERS)
     assert robot.dof_names == ('j0', 'j1', 'j2.x', 'j2.y', 'j2.theta', 'j3')
     error = TorqueTerms(robot).error(np.full(6, -3.1), np.full(6, 3.1))
@@ -170,7 +170,7 @@ def test_a_joint_that_turns_without_end_takes_the_short_way():
 
 
 @pytest.mark.parametrize('mode', sorted(laws.WITH_GAINS))
-def test_a_driver_that_wraps_angles_changes_no_torque(mode):
+def test_wrapped_angles_change_no_torque(mode):
     """From just below pi to just above -pi, and after any number of turns."""
     robot = Robot.from_urdf(SPINNERS)
     rng = np.random.default_rng(0)
@@ -182,8 +182,8 @@ def test_a_driver_that_wraps_angles_changes_no_torque(mode):
                     law(TorqueTerms(robot), q, v, motion, gains)) < 10 * EXACT_MATHS
 
 
-def test_batches_pass_through():
-    """Row by row the same as one by one."""
+def test_batches_give_the_results_of_single_states():
+    """Row by row."""
     tree = random_trees.make(random_trees.TREES[0])
     motion, gains = aim(tree)
     terms = TorqueTerms(tree.robot, 0.9, 0.8)

@@ -1,4 +1,4 @@
-"""A reference: never jumps, whatever replaces it; holds its end; refuses what it cannot enter."""
+"""Test references: continuous over replacements, constant after the end, refusals."""
 
 import numpy as np
 import pytest
@@ -56,7 +56,7 @@ def spread(one, other):
 
 @given(histories())
 @settings(max_examples=60, deadline=None)
-def test_position_velocity_and_acceleration_go_on_where_they_were(history):
+def test_position_velocity_and_acceleration_are_continuous(history):
     """Over every replacement, to the last digits."""
     for (_, old), (now, new) in zip(history, history[1:]):
         assert spread(new.at(now), old.at(now)) < 100 * EXACT_MATHS
@@ -64,8 +64,8 @@ def test_position_velocity_and_acceleration_go_on_where_they_were(history):
 
 @given(histories())
 @settings(max_examples=60, deadline=None)
-def test_nothing_jumps_between_the_replacements_either(history):
-    """Where most changes within 10 ms, halve that time: in the end next to nothing may change."""
+def test_the_motion_is_continuous_between_replacements(history):
+    """Where most changes within 10 ms, halve that time: in the limit the change vanishes."""
     now, reference = history[-1]
     t = now + 0.01 * np.arange(400)
     whole = np.array([reference.at(float(t)) for t in t])  # (T, q v a, N)
@@ -158,8 +158,8 @@ def test_a_stream_of_points_is_followed_as_late_as_what_it_leaves_out(given, spe
                                atol=0.05 * lag + SETTLED)
 
 
-def test_what_is_past_is_not_made_up_for():
-    """It joins where the trajectory is by now."""
+def test_a_late_trajectory_is_joined_at_its_present_point():
+    """Its past points are skipped."""
     times = np.arange(4.0)
     points = times, np.outer(times, np.ones(N)), np.ones((4, N))
     reference = Reference.hold(np.full(N, 1.5), 1.5, close_to(max_start_error=1e-9)).replaced_by(
@@ -171,7 +171,7 @@ def test_what_is_past_is_not_made_up_for():
 
 
 def test_a_motion_that_ends_at_rest_is_held_exactly_at_its_last_point():
-    """Positions only end with an acceleration; it fades around the point, not away from it."""
+    """Positions only end with an acceleration; it fades around the point."""
     goal = np.array([0.1, 0.2, -0.3])
     for points in (([1.0], [goal]), ([0.5, 1.0], [goal / 2, goal]),
                    ([1.0], [goal], np.zeros((1, N)))):
@@ -184,8 +184,8 @@ def test_a_motion_that_ends_at_rest_is_held_exactly_at_its_last_point():
             np.testing.assert_array_equal(reference.at(now).a, 0.0)
 
 
-def test_a_motion_that_does_not_end_at_rest_is_stopped_on_its_way():
-    """Never backwards: within the blend time, over half of the way it would have made."""
+def test_a_motion_that_ends_at_speed_is_stopped():
+    """Never backwards: within the blend time, over half of the way at constant speed."""
     v = np.array([1.0, -2.0, 0.5])
     reference = Reference.hold(np.zeros(N), 0.0, FREE).replaced_by(
         [0.5, 1.0], [0.5 * v, v], [v, v], start=0.0, now=0.0)
@@ -195,8 +195,8 @@ def test_a_motion_that_does_not_end_at_rest_is_stopped_on_its_way():
     assert not reference.at(9.0).v.any() and not reference.done(1.1) and reference.done(1.21)
 
 
-def test_it_is_done_when_the_difference_has_faded_too():
-    """A single point for now is over at once, but not the way there."""
+def test_the_reference_is_done_when_the_blend_has_ended():
+    """A single point for now ends at once, but not the blend to it."""
     reference = Reference.hold(np.zeros(N), 0.0, FREE).replaced_by(
         [0.0], [[0.1] * N], start=0.0, now=0.0)
     assert not reference.done(0.9 * BLEND) and reference.done(BLEND)
@@ -205,7 +205,7 @@ def test_it_is_done_when_the_difference_has_faded_too():
 
 
 def test_age_counts_from_the_last_point():
-    """A reference that was only held has none: nobody is late."""
+    """A reference that was never replaced has no age."""
     held = Reference.hold(np.zeros(N), 0.0, FREE)
     assert held.age(1e6) == 0.0 and held.done(0.0)
     moving = held.replaced_by([0.5, 2.0], np.zeros((2, N)), np.ones((2, N)), start=1.0, now=1.0)
@@ -216,8 +216,8 @@ def test_age_counts_from_the_last_point():
     assert whole.age(10.0) == 0.0 and whole.age(12.0) == 1.0
 
 
-def test_a_clock_that_is_set_back_moves_nothing():
-    """It stands where it was when it took over."""
+def test_a_clock_that_is_set_back_does_not_move_the_reference():
+    """It is where it was when it took over."""
     reference = Reference.hold(np.zeros(N), 5.0, FREE).replaced_by(
         [0.05, 2.0], [[0.1] * N, [0.5] * N], np.ones((2, N)), start=5.0, now=5.0)
     for now in (4.9, -1e3):
@@ -229,8 +229,8 @@ def test_a_clock_that_is_set_back_moves_nothing():
 # Some joints -------------------------------------------------------------------------------------
 
 
-def test_joints_that_are_not_named_go_on():
-    """On their own trajectories, bit for bit; in any order of columns."""
+def test_joints_that_are_not_named_keep_their_trajectories():
+    """Bit for bit; columns in any order."""
     rng = np.random.default_rng(3)
     first = Reference.hold(np.zeros(N), 0.0, FREE).replaced_by(
         [0.5, 1.0, 2.0], *rng.normal(size=(2, 3, N)), start=0.0, now=0.0)
@@ -243,8 +243,8 @@ def test_joints_that_are_not_named_go_on():
     np.testing.assert_array_equal(third.at(9.0).q[[0, 2]], [5.0, -4.0])
 
 
-def test_a_reference_does_not_grow_with_what_it_replaces():
-    """Every joint follows one trajectory; those that none follows are forgotten."""
+def test_the_size_of_a_reference_is_bounded():
+    """Every joint follows one trajectory; those without a joint are dropped."""
     rng = np.random.default_rng(0)
     reference = Reference.hold(np.zeros(N), 0.0, FREE)
     for k in range(50):
@@ -255,8 +255,8 @@ def test_a_reference_does_not_grow_with_what_it_replaces():
         assert sorted(followed) == [0, 1, 2]
 
 
-def test_it_keeps_its_own_numbers():
-    """What it is given and what it answers is no way in."""
+def test_arguments_and_results_are_copied():
+    """Writing into either does not change the reference."""
     q = np.zeros(N)
     reference = Reference.hold(q, 0.0, FREE)
     q[:] = 7.0
@@ -293,7 +293,7 @@ def test_a_malformed_or_stale_trajectory_is_refused(changes, message):
     np.testing.assert_array_equal(reference.at(5.0).q, 0.0)
 
 
-def test_a_bad_place_to_hold_or_time_is_refused():
+def test_a_bad_position_or_time_is_refused():
     """By name."""
     with pytest.raises(DynamicsError, match=r'q must have shape \(3,\), got \(2,\)'):
         Reference.hold([0.0, 0.0], 0.0, FREE)

@@ -1,4 +1,4 @@
-"""What a trajectory is refused for before it can move anything: its start, its limits, turns."""
+"""Test the refusal of trajectories before they move a joint: start, limits, turns."""
 
 import numpy as np
 import pytest
@@ -34,7 +34,7 @@ def sent(reference, times, positions, *more, start=0.0, now=0.0, joints=None):
     return reference.replaced_by(times, positions, *more, start=start, now=now, joints=joints)
 
 
-def test_they_are_the_robots():
+def test_limits_and_names_are_those_of_the_robot():
     """Names, limits of its joints, and the defaults."""
     arm = Robot.from_urdf(ARM7)
     rules = ReferenceLimits.of(arm)
@@ -62,14 +62,14 @@ def test_a_start_slightly_off_is_blended_in_and_one_far_off_is_refused(robot, of
             sent(reference, times, [[1.2 * off, 0.0]] * 2, start=start)
 
 
-def test_with_the_time_of_a_blend_before_it_the_first_point_may_be_anywhere(robot):
-    """It was asked for: get there by then."""
+def test_a_first_point_after_the_blend_time_may_be_anywhere(robot):
+    """There is time to reach it."""
     reference = sent(held(robot), [1.5], [[1.0, 3.0]])
     np.testing.assert_array_equal(reference.at(1.5).q, [1.0, 3.0])
 
 
 def test_the_start_is_measured_from_the_moving_reference(robot):
-    """Where it will be when the new one begins, not where it is now; of the joints named."""
+    """Where it will be when the new one begins; of the named joints."""
     moving = sent(held(robot), [0.0, 2.0], [[0.0, 0.0], [1.0, 0.0]], [[0.5, 0.0]] * 2)
     there = moving.at(1.15).q
     sent(moving, [0.15, 1.0], [there + 0.09] * 2, now=1.0, start=1.0)
@@ -83,8 +83,8 @@ def test_the_start_is_measured_from_the_moving_reference(robot):
 
 @given(turns=st.integers(-5, 5), off=st.floats(-0.05, 0.05), given=st.integers(1, 3))
 @settings(max_examples=30, deadline=None)
-def test_a_wheel_takes_a_trajectory_from_the_turn_it_is_in(turns, off, given):
-    """A planner knows the angle only; whole turns are no start error. An elbow has none."""
+def test_whole_turns_of_a_continuous_joint_are_no_start_error(turns, off, given):
+    """A planner knows the angle only. A revolute joint has no whole turns."""
     robot = Robot.from_urdf(URDF)
     begin = np.array([0.0, TURN * turns + 0.3])
     points = np.zeros((3, 2, 2))
@@ -105,16 +105,16 @@ def test_a_wheel_takes_a_trajectory_from_the_turn_it_is_in(turns, off, given):
     ([1.0, 3.0], [[0.5, 0], [-1.1, 0]], r"'elbow' would be at -1.0\d+ in \d.* s; .* \[-1, 2\]"),
     ([1.0], [[1.5, 0]], r"'elbow' would be moving with 1.\d+ in 0.\d+ s; .* \[-1.65, 1.65\]"),
 ])
-def test_beyond_a_limit_it_is_refused_by_joint_and_time(robot, times, positions, message):
-    """Of position and velocity; of the wheel neither is known. limits=False lets it pass."""
+def test_a_trajectory_beyond_a_limit_is_refused_by_joint_and_time(robot, times, positions, message):
+    """Of position and velocity; the wheel has neither. limits=False accepts it."""
     with pytest.raises(DynamicsError, match='joint ' + message):
         sent(held(robot), times, positions)
     np.testing.assert_array_equal(
         sent(held(robot, limits=False), times, positions).at(9.0).q, positions[-1])
 
 
-def test_between_its_points_it_is_held_to_the_limits_too(robot):
-    """A spline swings out beyond points that are all within."""
+def test_limits_are_checked_between_the_points(robot):
+    """A spline overshoots points that are all within."""
     times, inside = [1.0, 1.5, 2.5, 3.0], [[1.4, 0], [1.95, 0], [1.95, 0], [1.4, 0]]
     with pytest.raises(DynamicsError, match=r"'elbow' would be at 2.0\d+ in 1.\d+ s"):
         sent(held(robot, (1.4, 0.0)), times, inside)
@@ -132,8 +132,8 @@ def test_a_stop_beyond_a_limit_is_refused(robot):
                 sent(reference, *points)
 
 
-def test_what_is_left_of_the_motion_before_counts_too(robot):
-    """A fast arm that is about to brake cannot be told to stand at once, just before its limit."""
+def test_the_rest_of_the_previous_motion_is_checked(robot):
+    """A fast arm that is about to brake cannot stop at once, just before its limit."""
     fast = sent(held(robot, (0.9, 0.0)), [0.0, 1.0, 1.05], [[0.9, 0], [1.97, 0], [1.99, 0]],
                 [[1.0, 0], [1.0, 0], [0, 0]], np.zeros((3, 2)))
     with pytest.raises(DynamicsError, match="'elbow' would be at 2.0"):
@@ -141,13 +141,13 @@ def test_what_is_left_of_the_motion_before_counts_too(robot):
 
 
 def test_a_point_at_a_limit_is_within(robot):
-    """Also when its last digits are rounded otherwise than the URDF's."""
+    """Also when its last digits are rounded differently from the URDF's."""
     for limit in (-1.0, 2.0, -1.0000004, 2.0000004):
         assert sent(held(robot), [5.0], [[limit, 0.0]]).at(9.0).q[0] == limit
 
 
-def test_what_is_beyond_a_limit_may_come_back_but_go_no_further(robot):
-    """Else an arm that was pushed out could never be moved in again."""
+def test_a_joint_beyond_its_limit_may_return_but_not_go_further(robot):
+    """Else an arm beyond its limit could never be moved back."""
     for outside, limits in ((2.3, r'\[-1, 2.3\]'), (-1.3, r'\[-1.3, 2\]')):
         reference = held(robot, (outside, 0.0))
         assert sent(reference, [3.0], [[0.5, 0.0]]).at(9.0).q[0] == 0.5
@@ -162,7 +162,7 @@ def test_what_is_beyond_a_limit_may_come_back_but_go_no_further(robot):
     ({'max_start_error': np.nan}, 'max_start_error is nan'),
     ({'max_start_error': '1'}, "max_start_error is '1'"),
 ])
-def test_bad_rules_are_refused_by_name(robot, options, message):
+def test_bad_settings_are_refused_by_name(robot, options, message):
     """Before anything moves."""
     with pytest.raises(DynamicsError, match=message):
         ReferenceLimits.of(robot, **options)

@@ -1,4 +1,4 @@
-"""A smooth motion through timed points: what it meets exactly, its derivatives, its ends."""
+"""Test smooth motions through timed points: exactness, derivatives, ends."""
 
 import pickle
 
@@ -20,7 +20,7 @@ JOINTS = 3
 
 @st.composite
 def paths(draw, least=2):
-    """Return (times, points of q, v, a) that have nothing to do with each other."""
+    """Return (times, points of q, v, a), all at random."""
     rng = np.random.default_rng(draw(st.integers(0, 2**32)))
     n = draw(st.integers(least, 9))
     times = rng.uniform(-5, 5) + np.cumsum(rng.uniform(0.1, 1.0, n))
@@ -45,7 +45,7 @@ def spread(motion, expected):
 @pytest.mark.parametrize('known, points, degree', [
     ('velocities', 2, 2), ('velocities', 3, 3), ('velocities', 4, 4), ('velocities', 7, 4),
     ('accelerations', 2, 5), ('accelerations', 5, 5)])
-def test_polynomials_are_met_exactly_up_to_the_degree_promised_and_no_further(
+def test_polynomials_are_reproduced_up_to_the_documented_degree(
         known, points, degree):
     """With all derivatives, from the points alone."""
     rng = np.random.default_rng(points)
@@ -92,7 +92,7 @@ def test_the_quintics_are_those_of_scipy(path):
 @pytest.mark.parametrize('known', GIVEN)
 @given(path=paths())
 @settings(max_examples=20, deadline=None)
-def test_the_points_are_met_and_nothing_jumps_there(known, path):
+def test_the_motion_is_continuous_at_its_points(known, path):
     """Position, velocity and acceleration, from the left and from the right; else torque steps."""
     times, points = path
     points = points[:GIVEN[known]]
@@ -151,7 +151,7 @@ def test_points_on_a_cosine_converge_to_it(known, order):
 @pytest.mark.parametrize('known', GIVEN)
 @given(path=paths(least=1))
 @settings(max_examples=20, deadline=None)
-def test_one_time_and_many_answer_the_same(known, path):
+def test_many_times_give_the_results_of_single_times(known, path):
     """Before, at, between and after the points, in any order."""
     times, points = path
     spline = Spline(times, *points[:GIVEN[known]])
@@ -175,8 +175,8 @@ def test_a_time_may_be_any_kind_of_number():
 
 @pytest.mark.parametrize('points', [1, 4])
 @pytest.mark.parametrize('many', [False, True])
-def test_outside_it_holds_the_ends_at_rest(points, many):
-    """Holding a position means no velocity, whatever it has at the end itself."""
+def test_outside_its_times_the_motion_rests_at_its_ends(points, many):
+    """With zero velocity, also where the velocity at the end is not zero."""
     rng = np.random.default_rng(0)
     times, p, v, a = np.arange(points), *rng.normal(size=(3, points, 2))
     spline = Spline(times, p, v, a)
@@ -189,22 +189,22 @@ def test_outside_it_holds_the_ends_at_rest(points, many):
             np.testing.assert_array_equal(part.ravel(), wanted)
 
 
-def test_a_single_point_is_at_rest_unless_told_otherwise():
+def test_a_single_point_is_at_rest_by_default():
     """What is not given is zero there."""
     assert spread(Spline([1.0], [[2.0]]).at(1.0), ([2.0], [0.0], [0.0])) == 0.0
     assert spread(Spline([1.0], [[2.0]], [[3.0]]).at(1.0), ([2.0], [3.0], [0.0])) == 0.0
 
 
 @pytest.mark.parametrize('points', [1, 2, 3, 5])
-def test_a_robot_without_joints_has_a_motion_too(points):
-    """Of no numbers."""
+def test_a_motion_of_no_joints_is_valid(points):
+    """Its arrays are empty."""
     nothing = np.zeros((points, 0))
     for spline in (Spline(range(points), nothing), Spline(range(points), nothing, nothing)):
         assert spline.at(0.5).v.shape == (0,) and spline.at([0.5, 9.0]).a.shape == (2, 0)
 
 
-def test_it_keeps_its_own_numbers():
-    """Neither what it was given nor what it answers is a way in; and it pickles."""
+def test_arguments_and_results_are_copied():
+    """Writing into either does not change the motion; and it pickles."""
     times, p = np.arange(3.0), np.arange(6.0).reshape(3, 2)
     spline = Spline(times, p)
     expected = spline.at(0.7)
@@ -255,6 +255,6 @@ def test_bad_points_are_refused_by_name(arguments, message):
     ('now', "t must hold real numbers, got 'now'"), (None, 't must hold real numbers, got None'),
     ([[0.0], [1.0, 2.0]], 't must hold real numbers')])
 def test_a_bad_time_is_refused(t, message):
-    """A loop with a broken clock must not get NaN to send to its drives."""
+    """A loop with a broken clock must not send NaN to its drives."""
     with pytest.raises(DynamicsError, match=message):
         Spline([0, 1, 2], FLAT).at(t)

@@ -1,4 +1,4 @@
-"""Mode task_space: what it does to the frame, by forward dynamics, on robots of every kind."""
+"""Test mode task_space by the motion of the frame, on robots of every kind."""
 
 import numpy as np
 import pytest
@@ -61,7 +61,7 @@ def deviation(robot, tree, motion):
 
 
 def in_contact(robot, q, v, frame, tau, rows):
-    """Return the frame's acceleration and the forces that it exerts along rows held still.
+    """Return the frame's acceleration and the forces that it exerts along fixed rows.
 
     By the equations of motion with  A (J a + dJ/dt v) = 0,  A being rows of unit wrenches, solved
     whole: an oracle that knows nothing of Lambda.
@@ -79,7 +79,7 @@ def in_contact(robot, q, v, frame, tau, rows):
 
 
 def test_motion_makes_the_error_unit_masses_on_springs(tree, frame):
-    """By  e'' + D e' + K e = 0  along every axis, whatever the posture asks for."""
+    """By  e'' + D e' + K e = 0  along every axis, for any posture."""
     robot = lossless(tree.robot)
     motion, g = aim(robot, tree.q, frame, tree.rng), gains(robot, tree.rng, 'motion')
     tau = task_space(unhurried(robot), tree.q, tree.v, motion, g)
@@ -95,12 +95,12 @@ def test_impedance_is_a_body_on_springs(tree, frame):
     robot = lossless(tree.robot)
     motion = aim(robot, tree.q, frame, tree.rng, stiffness=(30.0, 4.0), damping=[7.0])
     tau = task_space(unhurried(robot), tree.q, tree.v, motion, gains(robot, tree.rng))
-    pushed = tree.rng.normal(size=6)
+    external = tree.rng.normal(size=6)
     J = robot.jacobian(tree.q, frame)
-    w = acceleration_of(robot, tree.q, tree.v, frame, tau + J.T @ pushed)
+    w = acceleration_of(robot, tree.q, tree.v, frame, tau + J.T @ external)
     e, de = deviation(robot, tree, motion)
     inertia = np.linalg.inv(J @ np.linalg.solve(robot.mass_matrix(tree.q), J.T))
-    forces = np.repeat([30.0, 4.0], 3) * e + 7.0 * de + pushed
+    forces = np.repeat([30.0, 4.0], 3) * e + 7.0 * de + external
     assert relative(inertia @ (w - motion.pose_motion.acceleration), forces) < 100 * SOLVED
 
 
@@ -132,21 +132,21 @@ def test_a_spring_of_no_stiffness_is_free(arm):
 # Force -------------------------------------------------------------------------------------------
 
 
-def test_selection_matrices_take_a_vector_apart():
+def test_selection_matrices_separate_force_and_motion_axes():
     """S_M x is x without its part along the axes of force: the columns of C."""
     rng = np.random.default_rng(0)
     C = so3.exp(rng.normal(size=3))
     chosen, x = selection(C, np.array(FORCE_AXES[0])), rng.normal(size=6)
-    pushed = np.array([*(C[:, 2] * (C[:, 2] @ x[:3])), 0, 0, 0])
-    np.testing.assert_allclose(chosen.motion @ x, x - pushed, atol=EXACT_MATHS)
+    external = np.array([*(C[:, 2] * (C[:, 2] @ x[:3])), 0, 0, 0])
+    np.testing.assert_allclose(chosen.motion @ x, x - external, atol=EXACT_MATHS)
     assert chosen.controlled.all() and chosen.force.tolist() == list(FORCE_AXES[0])
     np.testing.assert_allclose(chosen.rows @ x, chosen.rotation.T @ x, atol=EXACT_MATHS)
 
 
 @pytest.mark.parametrize('law', ['impedance', 'motion'])
 @pytest.mark.parametrize('axes', FORCE_AXES, ids=['one', 'three', 'torques', 'all'])
-def test_force_and_motion_leave_each_other_alone(tree, frame, law, axes):
-    """In rigid contact the frame pushes with F_c and moves as commanded, each whatever the other.
+def test_force_and_motion_control_are_decoupled(tree, frame, law, axes):
+    """In rigid contact the frame exerts F_c and moves as commanded, independently.
 
     The frame does not move along the axes of contact, as in a contact it would not.
     """
@@ -173,8 +173,8 @@ def test_force_and_motion_leave_each_other_alone(tree, frame, law, axes):
         assert relative(X.T @ found[0], wanted) < 1000 * SOLVED
 
 
-def test_what_loses_its_contact_is_slowed_down(arm):
-    """Along an axis of force the damping takes energy from the frame, and stops it from running."""
+def test_a_frame_that_loses_its_contact_is_damped(arm):
+    """Along an axis of force the damping takes energy from the frame."""
     rng = np.random.default_rng(2)
     q, v = arm.random_configuration(rng), rng.normal(size=7)
     motion = aim(arm, q, 'tool0', rng, force_axes=(True,) * 6, damping=[20.0, 2.0])
@@ -193,7 +193,7 @@ def test_what_loses_its_contact_is_slowed_down(arm):
 def test_the_torque_is_continuous_through_a_singular_configuration(arm, law, stiffness, axes):
     """The elbow passes stretched: steps a quarter as long change torques a quarter as much.
 
-    Dry friction apart, which changes its sign with the velocity that is asked of a joint.
+    Dry friction apart, which changes its sign with the commanded velocity of a joint.
     """
     arm = lossless(arm)
     rng, terms, g = np.random.default_rng(3), TorqueTerms(arm), TaskGains.of(7, law, stiffness)
@@ -213,7 +213,7 @@ def test_the_torque_is_continuous_through_a_singular_configuration(arm, law, sti
 
 @pytest.mark.parametrize('law', ['impedance', 'motion'])
 def test_the_posture_does_not_accelerate_the_frame(tree, frame, law):
-    """And it does move joints."""
+    """It moves joints."""
     robot = tree.robot
     motion, g = aim(robot, tree.q, frame, tree.rng), gains(robot, tree.rng, law)
     other = motion._replace(posture=robot.integrate(tree.q, tree.rng.normal(size=robot.nv)))
@@ -223,8 +223,8 @@ def test_the_posture_does_not_accelerate_the_frame(tree, frame, law):
     assert np.abs(taus[0] - taus[1]).max() > 0.1
 
 
-def test_gravity_and_losses_are_those_of_every_mode(tree, frame):
-    """Scaled joint by joint; friction at the velocity that the reference asks for."""
+def test_gravity_and_friction_are_those_of_every_mode(tree, frame):
+    """Scaled joint by joint; friction at the velocity of the reference."""
     robot, rng = tree.robot, tree.rng
     motion, g = aim(robot, tree.q, frame, rng), gains(robot, rng)
     scale, share = rng.uniform(0.5, 1.5, (2, robot.nv))

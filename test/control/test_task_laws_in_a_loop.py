@@ -1,4 +1,4 @@
-"""Panda in mode task_space, simulated: it converges as foretold, yields as its springs say."""
+"""Test mode task_space on a simulated Panda: predicted convergence and compliance."""
 
 import re
 from importlib import metadata
@@ -29,7 +29,7 @@ NEARLY_LINEAR = 2e-6   # [m, rad] of errors of 1e-3, whose inertia changes on th
 
 @pytest.fixture(scope='module')
 def panda(tmp_path_factory):
-    """Compiled, as far as it is asked: thousands of steps. Without friction, fingers locked.
+    """The Panda without friction, fingers locked; compiled for thousands of steps.
 
     Its joints may be as fast as they like: the laws are exact.
     """
@@ -54,12 +54,12 @@ def to(robot, q, x, **given):
     return TaskMotionSample(reference, PoseMotion.still(pose), q)
 
 
-def run(robot, controller, motion, state, duration, pushed=None, h=5e-3):
-    """Return (states, torques) of every step, by RK4; pushed is a wrench on the frame."""
+def run(robot, controller, motion, state, duration, external=None, h=5e-3):
+    """Return (states, torques) of every step, by RK4; external is a wrench on the frame."""
     def rate(y):
         tau = controller.torque(*y, motion)
-        if pushed is not None:
-            tau = tau + robot.jacobian(y[0], FRAME).T @ pushed
+        if external is not None:
+            tau = tau + robot.jacobian(y[0], FRAME).T @ external
         return np.array([y[1], robot.forward_dynamics(*y, tau)])
     y, states = np.array(state), []
     for _ in range(round(duration / h)):
@@ -77,7 +77,7 @@ def error(robot, state, motion):
 
 
 @pytest.mark.parametrize('D', [0.5, 1.0])
-def test_the_error_dies_out_as_the_gains_say(panda, D):
+def test_the_error_decays_by_the_gains(panda, D):
     """By  e'' + 2 D w e' + w^2 e = 0,  solved by hand: along each axis, and about one at a time."""
     w, t = 6.0, 1.0
     controller = Controller(panda, 'task_space', TaskGains.of(7, 'motion', [w * w], D))
@@ -90,16 +90,16 @@ def test_the_error_dies_out_as_the_gains_say(panda, D):
                                atol=INTEGRATED)
 
 
-def test_it_yields_to_a_wrench_as_its_springs_say(panda):
-    """At rest  e = -K^-1 F:  in any axes, whatever the arm's own inertia."""
+def test_the_frame_yields_to_a_wrench_by_its_stiffness(panda):
+    """At rest  e = -K^-1 F:  in any axes, for any inertia."""
     stiffness = np.array([400.0, 250.0, 300.0, 30.0, 20.0, 25.0])
     axes = so3.quaternion_exp(np.array([0.4, -0.3, 0.8]))
     motion = to(panda, READY, np.zeros(6), axes=axes, stiffness=stiffness)
     controller = Controller(panda, 'task_space', TaskGains.of(7, kp=25.0, kd=10.0))
-    pushed = np.array([10.0, -5.0, 8.0, 0.5, 1.0, -0.4])
-    states, _ = run(panda, controller, motion, (READY, np.zeros(7)), 3.0, pushed)
+    external = np.array([10.0, -5.0, 8.0, 0.5, 1.0, -0.4])
+    states, _ = run(panda, controller, motion, (READY, np.zeros(7)), 3.0, external)
     X = motion.reference.selection.rotation
-    wanted = -X @ ((X.T @ pushed) / stiffness)
+    wanted = -X @ ((X.T @ external) / stiffness)
     assert np.abs(states[-1][1]).max() < 1e-4
     np.testing.assert_allclose(error(panda, states[-1], motion), wanted, atol=1e-4)
 
@@ -118,8 +118,8 @@ def test_impedance_is_critically_damped_in_every_mode_of_the_arm(panda):
     np.testing.assert_allclose(error(panda, states[-1], motion), wanted, atol=NEARLY_LINEAR)
 
 
-def test_the_null_space_takes_the_posture_up(panda):
-    """The joints go towards it, and the frame stays where it is."""
+def test_the_joints_approach_the_posture_in_the_null_space(panda):
+    """The frame does not move."""
     motion = to(panda, READY, np.zeros(6))
     away = motion._replace(posture=READY + np.array([0.4, 0, -0.4, 0, 0, 0, 0]))
     controller = Controller(panda, 'task_space', TaskGains.of(7, kp=20.0, kd=8.0))
@@ -129,8 +129,8 @@ def test_the_null_space_takes_the_posture_up(panda):
 
 
 @pytest.mark.parametrize('law, stiffness', [('impedance', (400.0, 30.0)), ('motion', [100.0])])
-def test_a_stretched_arm_passes_without_a_spike(panda, law, stiffness):
-    """Drawn from bent to 0.15 m beyond its reach and back: no torque above the arm's own limits.
+def test_torques_stay_within_limits_through_a_stretched_arm(panda, law, stiffness):
+    """Moved from bent to 0.15 m beyond its reach and back.
 
     As springs it is gentle all the way; inertia shaping is steeper, which the gate then limits.
     """

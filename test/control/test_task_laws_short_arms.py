@@ -1,4 +1,4 @@
-"""Mode task_space on arms of two, three, five and six axes: free axes, and rows that are lost."""
+"""Test mode task_space on arms of two, three, five and six axes: free axes and lost rows."""
 
 import numpy as np
 import pytest
@@ -50,12 +50,12 @@ class ShortArm:
         return (self.robot.jacobian(self.q, TOOL) @ a
                 + self.robot.jacobian_rate(self.q, v, TOOL) @ v)
 
-    def run(self, controller, motion, duration, pushed=None, h=6e-3):
-        """Return the state after a time, by RK4; pushed is a wrench on the tool."""
+    def run(self, controller, motion, duration, external=None, h=6e-3):
+        """Return the state after a time, by RK4; external is a wrench on the tool."""
         def rate(y):
             tau = controller.torque(*y, motion)
-            if pushed is not None:
-                tau = tau + self.robot.jacobian(y[0], TOOL).T @ pushed
+            if external is not None:
+                tau = tau + self.robot.jacobian(y[0], TOOL).T @ external
             return np.array([y[1], self.robot.forward_dynamics(*y, tau)])
         y = np.array([self.q, np.zeros(self.robot.nv)])
         for _ in range(round(duration / h)):
@@ -75,7 +75,7 @@ def short(request):
 
 
 def test_controlled_axes_are_unit_masses_on_springs(short):
-    """By  e'' + D e' + K e = 0  along each axis that is not free, whatever the others do."""
+    """By  e'' + D e' + K e = 0  along each axis that is not free."""
     rng = np.random.default_rng(0)
     g = gains(short.robot, rng, 'motion')
     motion, v = short.motion(0.05 * rng.normal(size=6)), 0.1 * rng.normal(size=short.robot.nv)
@@ -86,7 +86,7 @@ def test_controlled_axes_are_unit_masses_on_springs(short):
 
 
 @pytest.mark.parametrize('law, stiffness', [('motion', [100.0]), ('impedance', (1600.0, 60.0))])
-def test_the_tool_goes_where_its_axes_can_take_it(short, law, stiffness):
+def test_the_tool_reaches_its_target_along_controlled_axes(short, law, stiffness):
     """To the millimetre after 1.2 s, along all axes that are not free."""
     motion = short.motion([0.03, -0.02, 0.04, 0.05, -0.04, 0.03])
     controller = Controller(short.robot, 'task_space',
@@ -96,25 +96,25 @@ def test_the_tool_goes_where_its_axes_can_take_it(short, law, stiffness):
     assert np.abs(v).max() < 2e-2
 
 
-def test_six_axes_are_held_as_far_as_the_arm_can(short):
-    """None free: at the pose it needs the gravity torque; pushed, it yields as its springs do."""
+def test_six_controlled_axes_are_followed_as_far_as_possible(short):
+    """At the pose only gravity is needed; under a wrench it yields by its springs."""
     motion = short.motion(np.zeros(6), free=np.zeros(6, dtype=bool))
     still, gravity = np.zeros(short.robot.nv), short.robot.gravity_torque(short.q)
     for law in ('motion', 'impedance'):
         controller = Controller(short.robot, 'task_space', TaskGains.of(
             short.robot.nv, law, (1600.0, 60.0), kp=0.0, kd=2.0))
         np.testing.assert_allclose(controller.torque(short.q, still, motion), gravity, atol=1e-9)
-    pushed = np.array([9.0, 6.0, -12.0, 0.1, 0.2, -0.1])
-    q, v = short.run(controller, motion, 1.2, pushed)
+    external = np.array([9.0, 6.0, -12.0, 0.1, 0.2, -0.1])
+    q, v = short.run(controller, motion, 1.2, external)
     assert np.abs(v).max() < 2e-2
     assert 1e-3 < np.abs(short.error(q, motion)).max() < 0.1
     # at rest  J' (K e + F) = 0
     J, K = short.robot.jacobian(q, TOOL), np.repeat([1600.0, 60.0], 3)
-    assert np.abs(J.T @ (K * short.error(q, motion) + pushed)).max() < 0.1
+    assert np.abs(J.T @ (K * short.error(q, motion) + external)).max() < 0.1
 
 
-def test_force_and_free_axes_go_together(short):
-    """Against a rigid wall along z the tool pushes with the wrench that it is told to."""
+def test_force_and_free_axes_can_be_combined(short):
+    """Against a rigid wall along z the tool exerts the given wrench."""
     pushing = np.arange(6) == 2
     motion = short.motion(np.zeros(6), force_axes=pushing, wrench=(0, 0, -8.0, 0, 0, 0))
     for law in ('impedance', 'motion'):
@@ -131,8 +131,8 @@ def test_force_and_free_axes_go_together(short):
 
 
 @pytest.mark.parametrize('axes', [5, 6])
-def test_the_joints_that_free_axes_leave_go_to_the_posture(axes):
-    """A position of three axes leaves the rest of the joints to the posture."""
+def test_the_posture_moves_the_redundant_joints(axes):
+    """A position of three axes leaves the rest of the joints to it."""
     short, rng = ShortArm(axes), np.random.default_rng(1)
     motion = short.motion(np.zeros(6), free=np.arange(6) >= 3)
     other = motion._replace(posture=short.q + 0.3 * rng.normal(size=short.robot.nv))

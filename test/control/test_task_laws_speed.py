@@ -1,4 +1,4 @@
-"""Mode task_space asks no joint for more than it can, however nearly stretched the arm is."""
+"""Test that mode task_space demands no joint speed beyond its limit near a stretched arm."""
 
 import numpy as np
 import pytest
@@ -37,14 +37,14 @@ def fastest(terms):
 
 @pytest.mark.parametrize('speed', [0.05, 0.25, 0.5])
 @pytest.mark.parametrize('elbow', [-1.2, -0.6, -0.3, -0.1, -0.03, -0.01, -0.001, 0.0])
-def test_joints_are_asked_for_what_they_can(terms, elbow, speed):
-    """From bent to stretched; the exact inverse asks for up to sixteen times as much."""
+def test_demanded_joint_speeds_are_within_limits(terms, elbow, speed):
+    """From bent to stretched; the exact inverse demands up to sixteen times as much."""
     _, within, w = outwards(terms, elbow, speed)
     assert (np.abs(within.consistent_inverse @ w) <= fastest(terms)).all()
 
 
 def test_a_slow_motion_of_a_bent_arm_is_exact(terms):
-    """Nothing is damped for fear of what does not happen."""
+    """It is not damped."""
     for elbow, speed in ((-1.2, 0.25), (-0.6, 0.05), (-0.3, 0.05)):
         exact, within, w = outwards(terms, elbow, speed)
         assert not within.damping.any()
@@ -52,6 +52,6 @@ def test_a_slow_motion_of_a_bent_arm_is_exact(terms):
             np.testing.assert_allclose(one, other, atol=EXACT_MATHS)
 
 
-def test_without_a_reference_that_moves_nothing_changes(terms):
+def test_a_reference_at_rest_is_not_damped(terms):
     exact, within, _ = outwards(terms, -0.1, 0.0)
     assert within is exact

@@ -1,4 +1,4 @@
-"""Task references: what is refused, by name, and in which axes numbers are understood."""
+"""Test task references: refusals by name, and the axes in which numbers are given."""
 
 import numpy as np
 import pytest
@@ -54,13 +54,13 @@ def asked(arm, **changes):
     ({'twist': (1.0, 0, 0, 0, 0, 0), 'force_axes': DOWN,
       'axes': (0, np.sqrt(0.5), 0, np.sqrt(0.5))}, 'twist has 1 along z'),
 ])
-def test_what_cannot_be_right_is_refused_by_name(arm, changes, message):
+def test_invalid_references_are_refused_by_name(arm, changes, message):
     with pytest.raises(DynamicsError, match=message):
         asked(arm, **changes)
 
 
-def test_numbers_are_in_the_axes_of_any_frame(arm):
-    """Against poses and vectors turned by hand; one that moves counts where it is."""
+def test_numbers_may_be_in_the_axes_of_any_frame(arm):
+    """Against poses and vectors rotated by hand; a moving frame counts at its present pose."""
     rng = np.random.default_rng(0)
     X = arm.frame_pose(Q, 'link_3')
     C = so3.quaternion_exp(rng.normal(size=3))
@@ -77,8 +77,8 @@ def test_numbers_are_in_the_axes_of_any_frame(arm):
 
 
 @pytest.mark.parametrize('angle', [0.7854, -1.234])
-def test_axes_of_four_digits_contradict_nothing(arm, angle):
-    """A push along the exact axis; what is then along the others is not exerted."""
+def test_axes_rounded_to_four_digits_are_accepted(arm, angle):
+    """A force along the exact axis; its parts along the other axes are not exerted."""
     axes = np.round([0.0, np.sin(angle / 2), 0.0, np.cos(angle / 2)], 4)
     push = np.array([50.0 * np.sin(angle), 0.0, 50.0 * np.cos(angle), 0.0, 0.0, 0.0])
     found = asked(arm, axes=axes, wrench=push, force_axes=DOWN)
@@ -90,7 +90,7 @@ def test_axes_of_four_digits_contradict_nothing(arm, angle):
         asked(arm, axes=axes, wrench=push + 1e-4 * np.eye(6)[4], force_axes=DOWN)
 
 
-def test_the_root_is_where_numbers_are_if_nothing_is_said(arm):
+def test_the_root_frame_is_the_default(arm):
     found = asked(arm, twist=(1, 2, 3, 4, 5, 6))
     np.testing.assert_array_equal(found.pose[:3, 3], GOOD['position'])
     np.testing.assert_array_equal(found.twist, [1, 2, 3, 4, 5, 6])
@@ -104,7 +104,7 @@ def test_stiffness_is_one_two_or_six_numbers(arm, given, six):
     np.testing.assert_array_equal(asked(arm, stiffness=given).stiffness, six)
 
 
-def test_a_quaternion_that_is_nearly_of_unit_length_is_made_so(arm):
-    """As those of a measurement are; a wrong one would shear the frame."""
+def test_a_nearly_unit_quaternion_is_normalised(arm):
+    """As those of a measurement are; an unnormalised one would shear the frame."""
     R = asked(arm, orientation=(0.0, 0.0, 0.7074, 0.7074)).pose[:3, :3]
     np.testing.assert_allclose(R @ R.T, np.eye(3), atol=EXACT_MATHS)

@@ -1,4 +1,4 @@
-"""Torques of a trajectory against limits; the greatest payload, with gravity the right way up."""
+"""Test torques of a trajectory against limits, and the greatest payload in any gravity."""
 
 import numpy as np
 import pytest
@@ -54,8 +54,8 @@ def per_kilogram(robot, q, v, a, frame, com):
 @pytest.mark.parametrize('gravity, q', [
     (UPRIGHT, 0.0), (UPRIGHT, np.pi), (CEILING, 0.0), (CEILING, np.pi),
     (WALL, np.pi / 2), (WALL, -np.pi / 2)])
-def test_a_payload_burdens_a_level_rod_however_it_is_mounted(gravity, q):
-    """By hand: (MASS CENTER + m REACH) g = LIMIT. With the wrong sign the rod would relieve it."""
+def test_a_payload_loads_a_level_rod_in_either_mounting(gravity, q):
+    """By hand: (MASS CENTER + m REACH) g = LIMIT. The wrong sign would relieve the rod."""
     result = trajectory_torques(pendulum(gravity), [0.0], [[q]], [[0.0]], [[0.0]],
                                 payload_frame='rod', payload_com=(REACH, 0.0, 0.0))
     assert result.peak[0] == pytest.approx(MASS * CENTER * G, rel=EXACT_MATHS)
@@ -65,8 +65,8 @@ def test_a_payload_burdens_a_level_rod_however_it_is_mounted(gravity, q):
 
 @given(st.integers(0, 2**32))
 @settings(max_examples=30, deadline=None)
-def test_a_resting_arm_bears_as_much_in_the_opposite_gravity(seed):
-    """Both weights change their sign; if one of the two did not, the payloads would differ."""
+def test_the_greatest_payload_is_the_same_in_opposite_gravity(seed):
+    """Both weights change their sign; if one did not, the payloads would differ."""
     rng = np.random.default_rng(seed)
     direction = rng.normal(size=3)
     gravity = G * direction / np.linalg.norm(direction)
@@ -80,7 +80,7 @@ def test_a_resting_arm_bears_as_much_in_the_opposite_gravity(seed):
 
 
 @pytest.mark.parametrize('gravity', [UPRIGHT, CEILING, WALL])
-def test_each_kilogram_burdens_an_outstretched_arm_however_it_is_mounted(arm, gravity):
+def test_each_kilogram_loads_an_outstretched_arm_in_either_mounting(arm, gravity):
     """At the shoulder, by the torques themselves."""
     q = np.zeros(arm.nv)
     q[1] = 0.0 if gravity is WALL else np.pi / 2
@@ -97,7 +97,7 @@ def test_each_kilogram_burdens_an_outstretched_arm_however_it_is_mounted(arm, gr
 
 
 def test_the_greatest_payload_takes_the_tightest_joint_to_its_limit(tree):
-    """Attached, one drive is at its limit; 1 % more exceeds it. On every tree, in motion."""
+    """Attached, one joint is at its limit; 1 % more exceeds it. On every tree, in motion."""
     robot, rng = tree.robot, tree.rng
     times, q, v, a = motion(robot, rng)
     frame, com = 'l9', rng.normal(size=3) * 0.2
@@ -113,7 +113,7 @@ def test_the_greatest_payload_takes_the_tightest_joint_to_its_limit(tree):
 
 
 def test_the_greatest_payload_is_that_of_the_points_weight_and_inertia(tree):
-    """Another way to it: the Jacobian of the point, and what it takes to move a kilogram there."""
+    """By the Jacobian of the point, and the torque that moves a kilogram there."""
     robot, rng = tree.robot, tree.rng
     times, q, v, a = motion(robot, rng)
     com = rng.normal(size=3) * 0.2
@@ -127,8 +127,8 @@ def test_the_greatest_payload_is_that_of_the_points_weight_and_inertia(tree):
 
 
 @pytest.mark.parametrize('name', ['load', 'probe', ''])
-def test_it_comes_on_top_of_what_is_carried(arm, name):
-    """Whatever that is called: no load is put in the place of another."""
+def test_the_greatest_payload_is_added_to_present_payloads(arm, name):
+    """For any name of those: none is replaced."""
     times, q, v, a = motion(arm, np.random.default_rng(4))
     limits = np.full(arm.nv, 500.0)
     free, carrying = (trajectory_torques(robot, times, q, v, a, limits, 'tool0').greatest_payload
@@ -136,8 +136,8 @@ def test_it_comes_on_top_of_what_is_carried(arm, name):
     assert carrying == pytest.approx(free - 1.5, rel=SOLVED)
 
 
-def test_no_payload_is_left_where_a_limit_is_exceeded_even_if_it_would_relieve():
-    """A counterweight is no cure."""
+def test_the_greatest_payload_is_zero_beyond_a_limit():
+    """Even if a counterweight would relieve the joint."""
     robot = pendulum()
     state = [0.0], [[0.0]], [[0.0]], [[0.0]]
     for com in ((REACH, 0, 0), (-REACH, 0, 0)):
@@ -147,8 +147,8 @@ def test_no_payload_is_left_where_a_limit_is_exceeded_even_if_it_would_relieve()
 
 
 @pytest.mark.parametrize('case', ['unknown', 'on the base', 'on the axis', 'unlimited'])
-def test_nothing_binds(case):
-    """No known limit, or no joint that feels it: any payload will do."""
+def test_the_greatest_payload_is_infinite_without_limits(case):
+    """No known limit, or no joint that carries it."""
     limits = {'unknown': [NAN], 'unlimited': [np.inf]}.get(case, [LIMIT])
     frame = 'base' if case == 'on the base' else 'rod'
     com = (0.0, 0.3, 0.0) if case == 'on the axis' else (REACH, 0.1, 0.2)
@@ -202,8 +202,8 @@ def test_the_first_saturation_is_found_in_time_then_by_ratio(arm):
     assert np.isnan(result.margin[3]) and result.peak[3] > 0.0
 
 
-def test_a_limit_just_reached_is_respected():
-    """Saturated is what lies beyond it."""
+def test_a_torque_at_its_limit_is_not_saturated():
+    """Saturated means beyond it."""
     state = [3.0], [[0.2]], [[0.0]], [[0.0]]
     peak = trajectory_torques(pendulum(), *state).peak
     reached = trajectory_torques(pendulum(), *state, peak, 'rod', (REACH, 0, 0))
@@ -220,7 +220,7 @@ def test_a_single_state_stands_for_all_samples(arm):
     np.testing.assert_array_equal(mixed.effort, full.effort)
 
 
-def test_a_robot_that_cannot_move_asks_nothing():
+def test_a_robot_without_joints_needs_no_torque():
     """No dof, no torque, nothing that binds."""
     rock = Robot.from_urdf('<robot name="rock"><link name="rock"/></robot>')
     result = trajectory_torques(rock, [0.0, 1.0], *[np.zeros((2, 0))] * 3, payload_frame='rock')
@@ -250,6 +250,6 @@ def test_bad_arguments_are_refused_by_name(arm, changes, message):
 
 
 def test_an_unknown_payload_frame_is_named(arm):
-    """With those there are."""
+    """The message lists the frames."""
     with pytest.raises(UnknownName, match="no frame 'hand'; the robot has: base_link"):
         trajectory_torques(arm, [0.0], *np.zeros((3, 1, 7)), payload_frame='hand')

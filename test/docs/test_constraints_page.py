@@ -1,4 +1,4 @@
-"""docs/constraints.md can be pasted: its code runs, its assertions hold, its list is complete."""
+"""Test docs/constraints.md: its code runs, its assertions hold, its list is complete."""
 
 import re
 
@@ -13,7 +13,7 @@ PAGE = (DOCS / 'constraints.md').read_text()
 
 
 def test_the_examples_run_one_after_the_other(capsys):
-    """Each begins with what those before it have made."""
+    """Each uses the results of those before it."""
     blocks = re.findall(r'```python\n(.*?)```', PAGE, flags=re.S)
     names = {}
     for block in blocks:
@@ -23,8 +23,8 @@ def test_the_examples_run_one_after_the_other(capsys):
     assert '2 constraint rows of rank 2' in capsys.readouterr().out
 
 
-def test_the_list_can_be_read():
-    """As it is there."""
+def test_the_yaml_list_can_be_read():
+    """As printed on the page."""
     text, = re.findall(r'```yaml\n(.*?)```', PAGE, flags=re.S)
     found = read_loops(text)
     assert [each.kind for each in found.constraints] == ['revolute', 'coupling']

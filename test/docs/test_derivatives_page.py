@@ -1,4 +1,4 @@
-"""docs/derivatives.md can be pasted: its code runs, and its assertions hold."""
+"""Test docs/derivatives.md: its code runs, and its assertions hold."""
 
 import re
 
@@ -12,7 +12,7 @@ PAGE = (DOCS / 'derivatives.md').read_text()
 
 
 def test_the_examples_run_one_after_the_other():
-    """Each begins with what those before it have made."""
+    """Each uses the results of those before it."""
     blocks = re.findall(r'```python\n(.*?)```', PAGE, flags=re.S)
     names = {}
     for block in blocks:
@@ -23,7 +23,7 @@ def test_the_examples_run_one_after_the_other():
 
 
 def test_every_public_method_is_on_the_page():
-    """A new one is not forgotten."""
+    """New ones too."""
     methods = {name for name in vars(Derivatives) if not name.startswith('_')}
     short = {name for name in methods if name.endswith('_directional_derivative')}
     short -= {'inverse_dynamics_directional_derivative'}

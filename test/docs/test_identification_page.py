@@ -1,4 +1,4 @@
-"""docs/identification.md can be pasted: its code runs, its commands and fields are there."""
+"""Test docs/identification.md: its code runs, its commands and fields exist."""
 
 import re
 
@@ -18,7 +18,7 @@ URDF = chain(('shoulder', 'revolute'), ('elbow', 'revolute'), ('wrist', 'revolut
 
 
 def test_the_examples_run_one_after_the_other(tmp_path, monkeypatch, capsys, kernel_cache):
-    """Each begins with what those before it have made; the load is the one that was there."""
+    """Each uses the results of those before it; the payload found is the true one."""
     monkeypatch.setenv('DYNAMICS_NODE_COMPILE', '1')
     monkeypatch.setenv('DYNAMICS_NODE_CACHE', str(kernel_cache))
     (tmp_path / 'robot.urdf').write_text(URDF)

@@ -1,4 +1,4 @@
-"""Check the Python code of README.md and docs/*.md: it compiles and imports public names only."""
+"""Test the Python code of README.md and docs/*.md: it compiles and imports public names only."""
 
 import ast
 import importlib

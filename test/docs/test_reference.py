@@ -1,4 +1,4 @@
-"""`make docs` builds without a warning, and the reference has every method, field, parameter."""
+"""Test `make docs`: it builds without a warning and has every method, field and parameter."""
 
 import html
 import importlib
@@ -72,7 +72,7 @@ def docstrings(monkeypatch):
 
 
 def test_markup_in_a_docstring_is_text(docstrings):
-    """Only `code`, lists, fields and indented equations mean something."""
+    """Only `code`, lists, fields and indented equations are markup."""
     lines = ['Return |x| * b_, as `q_`.', '', '    tau = M a', '', '* one', '  more',
              ':param x: |x|']
     docstrings.to_rst(None, 'function', '', None, None, lines)

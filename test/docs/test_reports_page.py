@@ -1,4 +1,4 @@
-"""docs/reports.md can be pasted, and names every option."""
+"""Test docs/reports.md: its code runs, and it names every option."""
 
 import argparse
 import re

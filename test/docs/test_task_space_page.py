@@ -1,4 +1,4 @@
-"""docs/task_space.md can be pasted: its code runs, its assertions hold, its tables are complete."""
+"""Test docs/task_space.md: its code runs, its assertions hold, its tables are complete."""
 
 import re
 
@@ -16,7 +16,7 @@ PAGE = (DOCS / 'task_space.md').read_text()
 
 
 def test_the_examples_run_one_after_the_other():
-    """Each begins with what those before it have made."""
+    """Each uses the results of those before it."""
     blocks = re.findall(r'```python\n(.*?)```', PAGE, flags=re.S)
     names = {}
     for block in blocks:
@@ -28,7 +28,7 @@ def test_the_examples_run_one_after_the_other():
 
 
 def test_every_method_kind_and_reason_is_on_the_page():
-    """A new one is not forgotten."""
+    """New ones too."""
     methods = {name for name in vars(TaskSpace) if hasattr(Robot, name) and name[0] != '_'}
     words = {*methods, *KINDS, *FIELDS, *REASONS, *SIZES, *POSITIONS}
     assert [word for word in sorted(words) if f'`{word}' not in PAGE] == []

@@ -1,4 +1,4 @@
-"""The driver checks and holds commands; its sensors are late, noisy or silent as asked."""
+"""Test the simulated driver: checked commands, and sensors with delay, noise and dropouts."""
 
 import numpy as np
 import pytest
@@ -16,12 +16,12 @@ def readings(number, n=7):
 
 # Sensors -----------------------------------------------------------------------------------------
 
-def test_a_perfect_sensor_shows_what_is():
+def test_a_perfect_sensor_shows_the_true_state():
     sensor = Sensor()
     assert all(sensor(reading) == reading for reading in readings(5, n=0))
 
 
-def test_noise_has_the_deviation_asked_for():
+def test_noise_has_the_given_deviation():
     sensor, true = Sensor(position_noise=0.01, velocity_noise=0.2, seed=3), readings(2000)
     seen = [sensor(reading) for reading in true]
     for field, deviation in (('q', 0.01), ('v', 0.2)):
@@ -50,15 +50,15 @@ def test_a_late_reading_keeps_its_stamp():
     assert [reading.stamp for reading in seen[3:]] == list(range(7))
 
 
-def test_readings_are_lost_with_the_probability_asked_for():
+def test_readings_are_lost_with_the_given_probability():
     sensor = Sensor(drop=0.1, seed=5)
     seen = [sensor(reading) for reading in readings(5000)]
     assert seen.count(None) == sensor.lost
     assert sensor.lost / 5000 == pytest.approx(0.1, abs=0.02)
 
 
-def test_the_same_seed_spoils_in_the_same_way():
-    """And what is lost does not depend on the noise."""
+def test_the_same_seed_gives_the_same_readings():
+    """Dropouts do not depend on the noise."""
     def spoilt(**kwargs):
         return [sensor(reading) for sensor in [Sensor(**kwargs)] for reading in readings(200)]
 
@@ -71,8 +71,8 @@ def test_the_same_seed_spoils_in_the_same_way():
     assert lost == [reading is None for reading in spoilt(**noisy, seed=1)]
 
 
-def test_noise_begins_anew_when_the_brakes_open():
-    """However long the arm has stood: a run in lockstep can be repeated to the last bit."""
+def test_the_noise_restarts_when_the_brakes_open():
+    """For any time at rest before: a run in lockstep can be repeated to the last bit."""
     def seen(standing):
         driver = Driver(SimulatedArm(ARM7), Sensor(0.1, 0.1, delay=2, drop=0.3, seed=1))
         for _ in range(standing):
@@ -85,7 +85,7 @@ def test_noise_begins_anew_when_the_brakes_open():
 
 @pytest.mark.parametrize('wrong', [{'drop': 1.0}, {'delay': -1}, {'position_noise': -0.1},
                                    {'velocity_noise': np.nan}])
-def test_a_sensor_that_cannot_be_is_refused(wrong):
+def test_invalid_sensor_settings_are_refused(wrong):
     with pytest.raises(ValueError, match='must not be negative'):
         Sensor(**wrong)
 
@@ -119,7 +119,7 @@ def test_a_command_is_in_the_commanded_order(arm):
     np.testing.assert_array_equal(driver.torque, np.arange(7.0))
 
 
-def test_a_wrong_command_is_counted_and_the_last_one_held(arm):
+def test_a_wrong_command_is_counted_and_the_last_one_kept(arm):
     driver = Driver(arm)
     good = np.arange(7.0)
     driver.take_command(good)
@@ -143,7 +143,7 @@ def test_brakes_close_when_commands_stop(arm):
     assert not arm.v.any()
 
 
-def test_the_load_comes_when_planned(arm):
+def test_the_load_is_attached_at_its_time(arm):
     driver = Driver(arm)
     driver.plan = 0.1, 'tool0', 1.0, (0.0, 0.0, 0.0)
     driver.advance(500)     # brakes closed: the time does not count
@@ -157,7 +157,7 @@ def test_the_load_comes_when_planned(arm):
     assert arm.loads == ()
 
 
-def test_reset_is_the_beginning_but_for_time(arm):
+def test_reset_restores_everything_but_the_time(arm):
     driver = Driver(arm, brake=False)
     driver.take_command(np.ones(7))
     driver.advance(100)

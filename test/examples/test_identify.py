@@ -1,4 +1,4 @@
-"""An arm of which nobody tells the truth is known after one recording: the bars of issue 9.
+"""Test examples/identify.py: an arm unlike its URDF is identified from one recording.
 
 The code is that of examples/identify.py. Seeds are fixed; statistics are of several arms together.
 """
@@ -17,16 +17,8 @@ from dynamics_node.example_robots import ARM7  # noqa: E402
 from dynamics_node.identification.parameters import parameter_values  # noqa: E402
 from dynamics_node.identification.recording_fit import identify_recording  # noqa: E402
 
+pytestmark = pytest.mark.usefixtures('kernels')   # five hundred torques per simulated second
 OTHERS = 2, 3            # seeds of more arms than the story's
-
-
-@pytest.fixture(scope='module', autouse=True)
-def kernels(tmp_path_factory):
-    """A controller asks for torques five hundred times a second: compiled ones."""
-    with pytest.MonkeyPatch.context() as patch:
-        patch.setenv('DYNAMICS_NODE_COMPILE', '1')
-        patch.setenv('DYNAMICS_NODE_CACHE', str(tmp_path_factory.mktemp('kernels')))
-        yield
 
 
 @pytest.fixture(scope='module')
@@ -41,7 +33,7 @@ def story(kernels, folder):
 
 @pytest.fixture(scope='module')
 def others(story):
-    """(deviations in stated standard deviations, whether the data tell them) of other arms."""
+    """(deviations in stated standard deviations, whether the data determine them) of other arms."""
     robot, found = Robot.from_urdf(ARM7), []
     for seed in OTHERS:
         arm = UnknownArm(ARM7, seed)
@@ -51,14 +43,14 @@ def others(story):
     return found
 
 
-def test_all_bars_of_the_issue_are_met(story):
+def test_all_acceptance_limits_are_met(story):
     failed = [bar for bar in example.judge(story) if not bar.met]
     assert not failed
     assert story.arm.simulated.clamped == 0
 
 
-def test_the_arm_is_another_one(story):
-    """By masses up to 30 % off, rotors and friction: else there is nothing to find."""
+def test_the_arm_differs_from_its_urdf(story):
+    """By masses up to 30 % off, rotors and friction."""
     masses = [np.array([float(mass.get('value')) for mass in root.iter('mass')])
               for root in (ElementTree.parse(ARM7), ElementTree.fromstring(story.arm.urdf))]
     off = np.abs(masses[1] / masses[0] - 1.0)
@@ -89,7 +81,7 @@ def test_the_files_hold_what_was_found(story, folder):
     np.testing.assert_allclose(written, expected, rtol=1e-8, atol=1e-12)   # nine digits in YAML
 
 
-def test_the_load_is_as_sure_as_it_says(story):
+def test_the_payload_is_within_its_standard_deviations(story):
     """Mass and centre within three stated deviations, which are not wide either."""
     load, sigma = story.load, story.load.sigma
     errors = np.array([load.mass - example.LOAD['mass'], *(load.com - example.LOAD['com'])])

@@ -1,4 +1,4 @@
-"""examples/lqr.py: A and B are good enough for a regulator in another engine, and it says so."""
+"""Test examples/lqr.py: A and B stabilise an arm in another engine, and the limits are checked."""
 
 import subprocess
 import sys
@@ -20,8 +20,8 @@ def run(*words):
                           text=True, timeout=120)
 
 
-def test_the_arm_settles_as_foretold_and_is_drawn(tmp_path):
-    """Bars are printed, a line per joint, and the picture has something on it."""
+def test_the_arm_settles_as_predicted_and_is_drawn(tmp_path):
+    """Acceptance limits are printed, a line per joint, and the picture is not empty."""
     picture = tmp_path / 'new' / 'lqr.png'
     done = run('--save', picture)
     assert done.returncode == 0, done.stdout + done.stderr
@@ -40,8 +40,8 @@ def test_an_arm_that_has_not_arrived_is_a_failure(tmp_path):
     assert 'NOT all bars met' in done.stdout
 
 
-def test_wrong_matrices_do_not_meet_the_bars(monkeypatch, tmp_path, capsys):
-    """Torques that do three times as much as they do foretell another cost."""
+def test_wrong_matrices_do_not_meet_the_limits(monkeypatch, tmp_path, capsys):
+    """Torques with a threefold effect give another cost than predicted."""
     monkeypatch.syspath_prepend(EXAMPLE.parent)
     import lqr
 
@@ -56,8 +56,8 @@ def test_wrong_matrices_do_not_meet_the_bars(monkeypatch, tmp_path, capsys):
     assert 'cost beside the foretold' in capsys.readouterr().out
 
 
-def test_help():
-    """In one screen."""
+def test_help_fits_one_screen():
+    """At most one screen of text."""
     done = run('--help')
     assert done.returncode == 0
     assert '--save' in done.stdout

@@ -1,4 +1,4 @@
-"""Pictures are written, on machines with and without OpenGL."""
+"""Test that pictures are written, with and without OpenGL."""
 
 import camera
 import numpy as np

@@ -1,4 +1,4 @@
-"""The arm that stands in for hardware moves as physics says, and as our Robot says."""
+"""Test the simulated arm against physics and Robot."""
 
 import re
 from xml.etree import ElementTree
@@ -43,7 +43,7 @@ def test_acceleration_is_forward_dynamics(robot, seed):
     assert relative(arm.acceleration(tau), robot.forward_dynamics(q, v, tau)) < MUJOCO
 
 
-def test_damping_gravity_and_armature_are_those_asked_for():
+def test_damping_gravity_and_armature_are_those_given():
     root = ElementTree.parse(ARM7).getroot()
     for dynamics in root.iter('dynamics'):
         dynamics.set('friction', '0')   # MuJoCo's solver knows a hard one, Robot a smooth one
@@ -76,7 +76,7 @@ def test_a_step_follows_the_acceleration(robot):
     assert arm.time == 1e-5
 
 
-def test_gravity_torque_holds_it(robot):
+def test_gravity_torque_holds_the_arm(robot):
     """Ten seconds from rest at five random poses, without friction's help, at 100 Hz."""
     poses = np.array([robot.random_configuration(seed) for seed in range(5)])
     arms = [frictionless(robot) for _ in poses]
@@ -102,7 +102,7 @@ def test_dry_friction_sticks_and_slides():
 
 @pytest.mark.parametrize('load', [{'mass': 2.0}, LOAD], ids=['point mass', 'body'])
 def test_a_load_is_a_payload(robot, load):
-    """Attached in mid-motion; the state stays, and so it does when it is taken off again."""
+    """Attached in motion; the state is continuous, also when it is removed."""
     q, v, tau = state(robot, 4)
     arm = frictionless(robot)
     arm.set(q, v)
@@ -134,7 +134,7 @@ def test_two_loads_at_two_links(robot):
 
 # A driver's manners ------------------------------------------------------------------------------
 
-def test_efforts_are_cut_to_their_limits(robot):
+def test_efforts_are_clipped_to_their_limits(robot):
     arm = frictionless(robot)
     limits = [joint.max_effort for joint in robot.model.joints]
     np.testing.assert_array_equal(arm.effort_limit, limits)
@@ -143,7 +143,7 @@ def test_efforts_are_cut_to_their_limits(robot):
     assert arm.clamped == 1
 
 
-def test_joints_are_in_the_order_asked_for(robot):
+def test_joints_are_in_the_given_order(robot):
     order = robot.joint_names[::-1]
     q, v, tau = state(robot, 6)
     arm = SimulatedArm(ARM7, order, damping=False, dry_friction=False)
@@ -152,7 +152,7 @@ def test_joints_are_in_the_order_asked_for(robot):
     assert relative(arm.frame_pose('tool0'), robot.frame_pose(q, 'tool0')) < MUJOCO
 
 
-def test_brakes_hold_and_feel_the_weight(robot):
+def test_brakes_hold_the_arm_and_measure_its_weight(robot):
     q, v, _ = state(robot, 7)
     arm = frictionless(robot)
     arm.set(q, v)
@@ -175,7 +175,7 @@ def test_brakes_hold_and_feel_the_weight(robot):
     (lambda arm: SimulatedArm(ARM7.read_text().replace(
         '<axis', '<mimic joint="joint_2"/><axis', 1)), 'joints joint_1: mimic'),
 ], ids=['size', 'nan', 'link', 'order', 'armature', 'mimic'])
-def test_what_cannot_be_is_refused(robot, what, message):
+def test_invalid_settings_are_refused(robot, what, message):
     arm = frictionless(robot)
     with pytest.raises(ValueError, match=re.escape(message)):
         what(arm)

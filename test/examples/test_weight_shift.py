@@ -1,4 +1,4 @@
-"""A quadruped in MuJoCo stands by the whole-body QP and shifts its weight: the demo, shortened."""
+"""Test examples/weight_shift.py, shortened: a quadruped stands and shifts its weight by the QP."""
 
 
 import numpy as np
@@ -14,32 +14,29 @@ EIGHT = 4.0   # [s]; the demo takes 6
 
 
 @pytest.fixture(scope='module')
-def run(tmp_path_factory):
+def run(kernels):
     """The scene of the demo, faster."""
-    with pytest.MonkeyPatch.context() as patch:
-        patch.setenv('DYNAMICS_NODE_COMPILE', '1')
-        patch.setenv('DYNAMICS_NODE_CACHE', str(tmp_path_factory.mktemp('kernels')))
-        yield weight_shift.shift_weight(EIGHT)
+    return weight_shift.shift_weight(EIGHT)
 
 
 def failed(run):
     return [bar.name for bar in weight_shift.stand_bars(run) if not bar.met]
 
 
-def test_the_bars_of_the_demo_are_met(run):
+def test_the_acceptance_limits_are_met(run):
     assert failed(run) == []
 
 
-def test_it_has_gone_somewhere_and_carried_itself(run):
-    """The bars are not met by standing still: it moves by 0.1 m, tilts, and uses its motors."""
+def test_the_quadruped_moves_and_uses_its_motors(run):
+    """The limits are not met by standing still: it moves by 0.1 m, tilts, and uses its motors."""
     assert np.ptp(run.com, axis=0).min() > 0.02
     assert np.ptp(run.q[:, 3:6], axis=0).min() > 0.1
     assert 0.5 < np.abs(run.torque).max() < weight_shift.TORQUE
     assert run.force[0, weight_shift.FREED, 2] > 4.0
 
 
-def test_the_bars_tell(run):
-    """What is off by a little more than is promised does not meet them."""
+def test_the_acceptance_limits_detect_errors(run):
+    """Errors a little beyond the limits do not meet them."""
     off = np.array([2e-4, 0.0, 0.0])
     assert failed(run._replace(com=run.com + off)) == ['centre of mass, RMS']
     assert 'outside of the friction cones, worst' in failed(
@@ -48,7 +45,7 @@ def test_the_bars_tell(run):
     assert failed(run._replace(feet=run.feet + drift)) == ['slip of a foot, worst']
 
 
-def test_the_simulated_state_is_the_one_that_robot_means():
+def test_the_simulated_state_is_that_of_robot():
     """Position and velocity of a foot are the same for both, with the trunk askew and turning."""
     urdf = weight_shift.solo12()
     robot = Robot.from_urdf(urdf, base='floating', compile=False)

@@ -1,4 +1,4 @@
-"""Excitations: at rest at both ends, within every limit, better than random, the same each time."""
+"""Test excitations: at rest at both ends, within every limit, better than random, repeatable."""
 
 import dataclasses
 import io
@@ -33,12 +33,9 @@ DENSELY = 5000   # samples of a period; the search looks at 100, its check at 10
 
 
 @pytest.fixture(scope='module')
-def robot(kernel_cache):
+def robot(kernels):
     """The bundled arm with four joints that move, compiled: a search takes 10^5 regressors."""
-    with pytest.MonkeyPatch.context() as patch:
-        patch.setenv('DYNAMICS_NODE_COMPILE', '1')
-        patch.setenv('DYNAMICS_NODE_CACHE', str(kernel_cache))
-        yield Robot.from_urdf(ARM7, locked=LOCKED)
+    return Robot.from_urdf(ARM7, locked=LOCKED)
 
 
 @pytest.fixture(scope='module')
@@ -76,8 +73,8 @@ def test_the_smooth_condition_number_bounds_the_true_one_and_has_its_gradient():
     assert np.trace(B @ (dW.T @ W + W.T @ dW)) == pytest.approx(slope, rel=1e-6)
 
 
-def test_every_limit_is_kept_densely(robot, found):
-    """Positions, velocities, accelerations, torques, the box: with the margin, at all times."""
+def test_every_limit_is_kept_at_all_times(robot, found):
+    """Positions, velocities, accelerations, torques, the box: with the margin."""
     motion = found.trajectory
     q, v, a = motion.sample(np.linspace(0.0, motion.period, DENSELY))
     for k, joint in enumerate(robot.model.joints):
@@ -91,7 +88,7 @@ def test_every_limit_is_kept_densely(robot, found):
     assert found.warnings == ()
 
 
-def test_it_is_better_than_the_best_of_random_ones(robot, found):
+def test_the_excitation_is_better_than_random_ones(robot, found):
     """Judged by a regressor of its own at other instants."""
     limits = excitation_limits(robot, acceleration=4.0, boxes=(TABLE,))
     information = ScaledRegressor(robot, limits, np.pi, np.random.default_rng(7))
@@ -118,7 +115,7 @@ def test_the_same_seed_gives_the_same_motion_and_another_another(robot, found):
     assert not np.array_equal(other.trajectory.sine, found.trajectory.sine)
 
 
-def test_limits_that_make_identification_poor_are_told(robot):
+def test_limits_that_make_identification_poor_are_reported(robot):
     """By the condition number and the parameters."""
     narrow = {name: (0.1, 0.12) for name in robot.joint_names}
     poor = excitation(robot, ExcitationSettings(iterations=1, positions=narrow, seconds=5.0))
@@ -130,7 +127,7 @@ def test_limits_that_make_identification_poor_are_told(robot):
     assert (q < 0.12).all()
 
 
-def test_limits_that_nothing_can_keep_are_refused(robot):
+def test_infeasible_limits_are_refused(robot):
     """A box out of reach; an arm too heavy for its drives."""
     with pytest.raises(DynamicsError, match='the robot can hold itself .* random configurations'):
         excitation(robot, ExcitationSettings(boxes=(Box('tool0', lower=(5.0, 0.0, 0.0)),)))
@@ -138,7 +135,7 @@ def test_limits_that_nothing_can_keep_are_refused(robot):
         excitation(robot.with_payload('rock', 'tool0', 500.0))
 
 
-def test_unknown_limits_are_told():
+def test_unknown_limits_are_reported():
     """A URDF without velocity and effort limits: slow motions, no limit of torques."""
     text = Robot.from_urdf(ARM7, locked=LOCKED).model
     joints = tuple(type(joint)(joint.name, joint.kind, joint.q, joint.v) for joint in text.joints)
@@ -179,7 +176,7 @@ def test_wrong_settings_are_named(robot, settings, words):
         excitation(robot, settings)
 
 
-def test_progress_rises_to_one_and_may_stop_it(robot):
+def test_progress_rises_to_one_and_may_stop_the_search(robot):
     """What progress raises goes through."""
     told = []
     excitation(robot, ExcitationSettings(iterations=2), lambda fraction,
@@ -194,13 +191,13 @@ def test_progress_rises_to_one_and_may_stop_it(robot):
 
 
 def test_seconds_end_the_search(robot):
-    """With the best so far."""
+    """With the best excitation so far."""
     ended = excitation(robot, ExcitationSettings(iterations=10 ** 6, seconds=0.5))
     assert ended.condition < np.inf
 
 
-def test_files(found, tmp_path):
-    """A JointTrajectory in YAML, and a table: the same motion, in time, at rest at both ends."""
+def test_excitation_files_hold_the_same_motion(found, tmp_path):
+    """A JointTrajectory in YAML, and a table, at rest at both ends."""
     motion = found.trajectory
     message = yaml.safe_load(trajectory_yaml(motion, rate=20.0, periods=2))
     assert tuple(message['joint_names']) == motion.joint_names
@@ -217,8 +214,8 @@ def test_files(found, tmp_path):
     assert np.array_equal(table[:, 1:5], motion.sample(table[:, 0])[0])
 
 
-def test_what_it_asks_for_is_a_good_recording(robot, found):
-    """A robot that follows it gives data that pass all checks."""
+def test_a_robot_that_follows_it_gives_a_good_recording(robot, found):
+    """The data pass all checks."""
     time, q, v, a = sample_trajectory(found.trajectory, 200.0)
     raw = raw_recording(robot.joint_names, time, q, robot.inverse_dynamics(q, v, a), v)
     assert prepare(robot, raw).warnings == ()
@@ -232,8 +229,8 @@ class Terminal(io.StringIO):
         return True
 
 
-def test_the_bar_on_a_terminal_and_in_a_log():
-    """Drawn in place on the one, a line for every tenth in the other."""
+def test_the_progress_bar_suits_a_terminal_and_a_log():
+    """Drawn in place on a terminal, a line for every tenth in a log."""
     live, log = Terminal(), io.StringIO()
     for stream in (live, log):
         bar = ProgressBar(stream)

@@ -1,4 +1,4 @@
-"""Excitations of robots with loops: motors move, all else follows, and every limit is kept."""
+"""Test excitations of robots with loops: motors move, other joints follow within every limit."""
 
 import numpy as np
 import pytest
@@ -51,8 +51,8 @@ def test_the_loops_and_every_limit_are_kept(robot, found):
     assert found.base_parameters == 21
 
 
-def test_what_it_asks_for_is_a_good_recording(robot, found):
-    """A mechanism that follows it gives data that pass all checks; the YAML names its motors."""
+def test_a_mechanism_that_follows_it_gives_a_good_recording(robot, found):
+    """The data pass all checks; the YAML names the motors."""
     time, where, v, a = sample_trajectory(found.trajectory, 100.0, 2)
     loops = LoopMotion(robot)
     q = loops.follow(where, loops.walk_to(loops.home, where[0])[0])
@@ -65,7 +65,7 @@ def test_what_it_asks_for_is_a_good_recording(robot, found):
     assert message['joint_names'] == ['left_shoulder', 'right_shoulder']
 
 
-def test_what_cannot_be_excited_is_refused_in_words():
+def test_robots_that_cannot_be_excited_are_refused():
     """More motors than freedoms, or fewer; a floating base."""
     with pytest.raises(DynamicsError, match='4 motors and 2 degrees of freedom: a sum of sines'):
         excitation(mechanism('five_bar', ()))
@@ -75,8 +75,8 @@ def test_what_cannot_be_excited_is_refused_in_words():
         excitation(mechanism('five_bar', base='floating'))
 
 
-def test_limits_that_nothing_can_keep_are_refused(robot):
-    """A box out of reach; positions where the mechanism cannot be."""
+def test_infeasible_limits_are_refused(robot):
+    """A box out of reach; positions that the mechanism cannot reach."""
     with pytest.raises(DynamicsError, match='the robot can hold itself .* random configurations'):
         excitation(robot, ExcitationSettings(boxes=(Box('tool', lower=(5.0, 0.0, 0.0)),)))
     with pytest.raises(DynamicsError, match='within the ranges of left_shoulder, right_shoulder'):

@@ -1,4 +1,4 @@
-"""Velocities and accelerations from noisy positions, held against motions known exactly."""
+"""Test velocities and accelerations from noisy positions against exactly known motions."""
 
 import numpy as np
 import pytest
@@ -47,8 +47,8 @@ def errors(recording):
 @pytest.mark.parametrize('noise, quantum, bound', [
     (0.0, 0.0, NO_NOISE), (0.0, QUANTUM, COUNTS_16_BIT), (1e-5, 0.0, NOISE_1E5),
     (1e-4, 0.0, NOISE_1E4)])
-def test_accelerations_of_noisy_encoders(rate, noise, quantum, bound):
-    """The cutoff is found from the motion, whatever the rate and the noise."""
+def test_accelerations_of_noisy_encoders_are_accurate(rate, noise, quantum, bound):
+    """The cutoff is found from the motion, at any rate and noise."""
     recording = smooth(measured(np.arange(20 * rate) / rate, noise, quantum))
     dv, da = errors(recording)
     assert da < bound
@@ -58,7 +58,7 @@ def test_accelerations_of_noisy_encoders(rate, noise, quantum, bound):
 @pytest.mark.parametrize('noise', [0.0, 1e-5, 1e-4])
 @pytest.mark.parametrize('fundamental', [0.1, 0.5])
 def test_the_cutoff_follows_the_motion(noise, fundamental):
-    """Five times its bandwidth, which is 5 fundamentals; the window's resolution comes on top."""
+    """Five times its bandwidth of 5 fundamentals; the window's resolution is added."""
     time = np.arange(20_00) / 100.0
     q, _, _ = fourier_motion(time, 3, fundamental=fundamental)
     q += noise * np.random.default_rng(2).normal(size=q.shape)
@@ -68,7 +68,7 @@ def test_the_cutoff_follows_the_motion(noise, fundamental):
 
 @pytest.mark.parametrize('rate', [100, 1000])
 @pytest.mark.parametrize('noise', [1e-5, 1e-4, 1e-3])
-def test_no_other_cutoff_would_have_been_much_better(rate, noise):
+def test_the_cutoff_is_nearly_optimal(rate, noise):
     """Of a motion whose acceleration jumps, as friction makes it: it has no highest frequency."""
     time = np.arange(20 * rate) / rate
     k = np.arange(1, min(400, rate), 2)      # a square wave, by its harmonics
@@ -85,7 +85,7 @@ def test_no_other_cutoff_would_have_been_much_better(rate, noise):
     assert error() < MUCH_BETTER * min(map(error, np.geomspace(1.0, 0.3 * rate, 30)))
 
 
-def test_there_is_no_delay():
+def test_the_filter_has_no_delay():
     """The filter's phase is zero: the correlation with the truth is greatest at no shift."""
     recording = smooth(measured(np.arange(2000) / 100.0, noise=1e-4))
     delays = [errors(recording._replace(time=recording.time + shift))[1]
@@ -105,7 +105,7 @@ def test_jitter_and_lost_samples_are_resampled():
 
 
 def test_gaps_divide_the_recording():
-    """Nothing is made up in a gap, and what follows it is as good as what was before."""
+    """No sample is interpolated in a gap, and both sides are equally accurate."""
     raw = measured(np.arange(4000) / 100.0)
     raw.tau[1800:2100, 1] = np.nan
     raw.q[3990, 0] = np.nan   # one sample: bridged
@@ -118,7 +118,7 @@ def test_gaps_divide_the_recording():
 
 
 def test_gaps_everywhere_are_refused():
-    """With the length that would be needed."""
+    """With the length that is needed."""
     raw = measured(np.arange(2000) / 100.0)
     raw.q[::100] = np.nan
     raw.q[1::100] = np.nan
@@ -128,7 +128,7 @@ def test_gaps_everywhere_are_refused():
 
 
 def test_a_cutoff_beyond_the_rate_is_refused():
-    """Above half of the rate there is nothing, and just below it no filter."""
+    """At half the rate and just below it no filter exists."""
     with pytest.raises(DynamicsError, match='at most 40, 0.4 of the sampling rate'):
         smooth(measured(np.arange(2000) / 100.0), cutoff=50.0)
 
@@ -142,8 +142,8 @@ def test_differences_are_of_fourth_order():
     assert error(0.1) / error(0.05) == pytest.approx(16.0, rel=0.1)
 
 
-def test_low_pass_keeps_what_is_below_and_takes_what_is_above():
-    """The gain of a Butterworth filter of order 4, twice: 1 / (1 + (f / cutoff)^8)."""
+def test_the_low_pass_has_the_gain_of_a_butterworth_filter():
+    """Of order 4, applied twice: 1 / (1 + (f / cutoff)^8)."""
     t = np.arange(4000) / 100.0
     for f in (1.0, 4.0, 8.0):
         y = low_pass(np.sin(2.0 * np.pi * f * t), 100.0, 4.0)[1000:3000]

@@ -1,4 +1,4 @@
-"""What torques depend on, and what they do not."""
+"""Test identifiability: which parameters torques depend on."""
 
 import numpy as np
 import pytest
@@ -36,7 +36,7 @@ ixz="0" iyy="1" iyz="0" izz="1"/></inertial></link>
 
 @pytest.fixture(params=random_trees.TREES, ids=str)
 def tree(request, monkeypatch):
-    """A random tree of which a parameter is identifiable or not.
+    """A random tree for the tests of identifiability.
 
     An axis 1e-8 off another makes columns that are dependent but for 1e-8, the border between the
     two (base_parameters.DEPENDENT).
@@ -52,7 +52,7 @@ def planar():
 
 
 def test_every_motion_is_explained_by_the_columns_that_are_kept(tree):
-    """Y = Y_b G at states that were not asked, and tau = Y_b (G values)."""
+    """Y = Y_b G at states that were not sampled, and tau = Y_b (G values)."""
     robot, layout = tree.robot, parameter_layout(tree.robot)
     base = base_parameters(robot, layout)
     Y = parameter_regressor(robot, layout, tree.q[None], tree.v[None], tree.a[None])
@@ -63,7 +63,7 @@ def test_every_motion_is_explained_by_the_columns_that_are_kept(tree):
 
 
 def test_directions_that_cannot_be_identified_leave_torques_unchanged(tree):
-    """A step of the parameters' own size along any of them, taken by a robot."""
+    """A step of the parameters' own size along each, as a robot."""
     robot, layout = tree.robot, parameter_layout(tree.robot)
     base = base_parameters(robot, layout)
     values = parameter_values(tree.robot, parameter_layout(tree.robot))
@@ -75,7 +75,7 @@ def test_directions_that_cannot_be_identified_leave_torques_unchanged(tree):
     assert relative(tau, robot.inverse_dynamics(tree.q, tree.v, tree.a)) < SOLVED
 
 
-def test_their_number_is_the_rank_of_a_pivoted_factorisation(tree):
+def test_the_number_of_base_parameters_is_the_rank_of_the_regressor(tree):
     """By LAPACK's column pivoting, at other states."""
     robot, layout = tree.robot, parameter_layout(tree.robot)
     base = base_parameters(robot, layout)
@@ -107,7 +107,7 @@ def test_two_links_in_a_plane_have_the_base_parameters_of_the_textbook(planar):
     assert row[base.layout.names.index('lower.m')] == pytest.approx(LENGTH ** 2, rel=EXACT_MATHS)
 
 
-def test_every_parameter_is_alone_in_combination_or_never(planar):
+def test_every_parameter_is_identifiable_alone_in_combination_or_never(planar):
     base = base_parameters(planar, parameter_layout(planar))
     kinds = dict(zip(base.layout.names, base.kinds))
     assert kinds['upper.mcy'] == kinds['lower.Izz'] == kinds['j2.armature'] == ALONE
@@ -116,22 +116,22 @@ def test_every_parameter_is_alone_in_combination_or_never(planar):
     assert 'identifiable not at all: upper.m, upper.mcz' in str(base)
 
 
-def test_an_arm_of_seven_axes_has_43_inertial_ones():
+def test_an_arm_of_seven_axes_has_43_inertial_base_parameters():
     """Seven revolute axes, the first one upright; the rank is LAPACK's on other trees."""
     robot = Robot.from_urdf(ARM7)
     base = base_parameters(robot, parameter_layout(robot))
     assert np.count_nonzero(base.kept < base.layout.inertial) == 43
 
 
-def test_without_gravity_there_are_fewer(planar):
-    """First moments of the first link are depends by gravity alone."""
+def test_without_gravity_there_are_fewer_base_parameters(planar):
+    """First moments of the first link act by gravity alone."""
     floating = planar.with_gravity((0.0, 0.0, 0.0))
     kinds = dict(zip(parameter_layout(planar).names,
                      base_parameters(floating, parameter_layout(planar)).kinds))
     assert kinds['upper.mcx'] == kinds['upper.mcy'] == NEVER
 
 
-def test_a_joint_feels_only_what_it_carries():
+def test_rows_of_a_joint_depend_on_its_subtree_alone():
     """Columns of bodies below a joint do not enter its factor."""
     robot = Robot.from_urdf(ARM7)
     base = base_parameters(robot, parameter_layout(robot))

@@ -1,4 +1,4 @@
-"""The interior-point fit finds what descent finds, and what it does not."""
+"""Test the interior-point fit against the fit by descent."""
 
 import numpy as np
 import pytest
@@ -38,8 +38,8 @@ def fitted(layout, R, z, prior, **options):
 
 
 @pytest.mark.parametrize('weight', [1e-2, 1.0, 100.0])
-def test_it_is_as_good_as_descent_and_the_best_of_all_possible_robots(fast_arm, layout, weight):
-    """The sum of squares, in units of noise; and no possible robot lies downhill."""
+def test_the_fit_is_optimal_among_physical_robots(fast_arm, layout, weight):
+    """The sum of squares is that of descent; no physical robot has a lower one."""
     R, z, prior, descent = problem_of(fast_arm, layout, weight)
     found = fitted(layout, R, z, prior)
     assert found.converged
@@ -57,7 +57,7 @@ def test_it_is_as_good_as_descent_and_the_best_of_all_possible_robots(fast_arm, 
     assert min(gradient @ (other - found.values) for other in others) > -0.05
 
 
-def test_exact_data_are_met_exactly(fast_arm, layout):
+def test_exact_data_are_fitted_exactly(fast_arm, layout):
     """Weights of 1e9: R'R would have lost all digits."""
     R, z, prior, descent = problem_of(fast_arm, layout, 1.0, 1e-8)
     found = fitted(layout, R, z, prior)
@@ -65,7 +65,7 @@ def test_exact_data_are_met_exactly(fast_arm, layout):
     assert np.abs(found.values - descent.values)[layout.inertial:].max() < 1e-6
 
 
-def test_known_parameters_stay_and_it_may_be_stopped(fast_arm, layout):
+def test_known_parameters_stay_and_the_fit_may_be_stopped(fast_arm, layout):
     R, z, prior, _ = problem_of(fast_arm, layout, 1.0)
     passive = layout._replace(passive=(True, *layout.passive[1:]))
     found = fitted(passive, R, z, prior)

@@ -1,4 +1,4 @@
-"""Least squares over chunks: exact, honest about its errors, deaf to outliers, always possible."""
+"""Test least squares over chunks: exactness, stated errors, outliers, physical consistency."""
 
 import numpy as np
 import pytest
@@ -80,7 +80,7 @@ def test_factors_merge_in_any_order_and_grouping(fast_arm, layout, base, truth):
 
 
 def test_decimated_chunks_are_those_of_the_whole(fast_arm, layout, base, truth, monkeypatch):
-    """Filters reach over the edges of chunks: no row is lost there."""
+    """Filters extend over the edges of chunks: no row is lost there."""
     recording = recorded(fast_arm, layout, truth, 1500, seed=2, noise=NOISE)
     factors = []
     for chunk in (200, 10_000):
@@ -106,7 +106,7 @@ def test_without_noise_base_parameters_are_exact(fast_arm, layout, base, truth, 
 
 
 def _coloured(white):
-    """As a drive filters its torque: forwards, second order, at a tenth of the rate."""
+    """Return noise filtered as a drive filters its torque: second order, a tenth of the rate."""
     return signal.lfilter(*signal.butter(2, 0.1), white, axis=0)
 
 
@@ -131,7 +131,7 @@ def test_stated_standard_deviations_are_true(fast_arm, layout, base, truth, star
     assert np.mean(np.abs(scores) < 3.0) >= 0.95
 
 
-def test_weights_pay_where_joints_are_unevenly_noisy(fast_arm, layout, base, truth, start):
+def test_weights_reduce_errors_under_uneven_noise(fast_arm, layout, base, truth, start):
     """No variance grows (Gauss and Markov); those of the quiet wrist's inertia shrink fivefold."""
     recording = recorded(fast_arm, layout, truth, 2000, 5, NOISE, _uneven)
     spread = {method: np.diag(base_covariance(linear_fit(fast_arm, base, recording, start, method)))
@@ -142,7 +142,7 @@ def test_weights_pay_where_joints_are_unevenly_noisy(fast_arm, layout, base, tru
 
 
 @pytest.mark.parametrize('loss', ['huber', 'bisquare'])
-def test_a_robust_fit_does_not_hear_outliers(fast_arm, layout, base, truth, start, loss):
+def test_a_robust_fit_ignores_outliers(fast_arm, layout, base, truth, start, loss):
     """2 % of the torques are off by 50 N m: five times less error than least squares makes."""
     recording = recorded(fast_arm, layout, truth, 2000, 6, NOISE)
     rng = np.random.default_rng(0)
@@ -151,13 +151,13 @@ def test_a_robust_fit_does_not_hear_outliers(fast_arm, layout, base, truth, star
     found = {method: linear_fit(fast_arm, base, spoilt, start, method, loss)
              for method in ('weighted', 'robust')}
     sigma = np.sqrt(np.diag(base_covariance(found['robust'])))
-    error = {method: np.sqrt(np.mean(((answer.values - base.values(truth)) / sigma) ** 2))
-             for method, answer in found.items()}
+    error = {method: np.sqrt(np.mean(((result.values - base.values(truth)) / sigma) ** 2))
+             for method, result in found.items()}
     assert error['robust'] < 0.2 * error['weighted']
 
 
-def test_what_the_data_do_not_tell_stays_as_it_was(fast_arm, layout, base, truth, start):
-    """A wrist that stands still has no friction or inertia to tell; its deviation is infinite."""
+def test_undetermined_parameters_keep_their_prior(fast_arm, layout, base, truth, start):
+    """The friction and inertia of a wrist at rest; their deviation is infinite."""
     recording = recorded(fast_arm, layout, truth, 1000, 7)
     q, v, a = (part.copy() for part in (recording.q, recording.v, recording.a))
     q[:, 6], v[:, 6], a[:, 6] = 0.4, 0.0, 0.0
@@ -197,9 +197,9 @@ def _consistent(layout, values):
 
 
 @pytest.mark.parametrize('weight', [1e-2, 1.0, 100.0])
-def test_the_consistent_fit_is_the_best_of_all_possible_robots(fast_arm, layout, base, truth, start,
+def test_the_consistent_fit_is_optimal_among_physical_robots(fast_arm, layout, base, truth, start,
                                                                weight):
-    """The set is convex: no possible robot lies downhill, g'(other - found) >= 0.
+    """The set is convex: no physical robot is downhill, g'(other - found) >= 0.
 
     Tried on the truth, the prior, and for each body on masses at points, the set's extreme rays.
     """
@@ -224,8 +224,8 @@ def test_the_consistent_fit_is_the_best_of_all_possible_robots(fast_arm, layout,
     assert min(downhill) > -0.1 - 0.1 * cost   # a tenth of what one standard deviation costs
 
 
-def test_absurd_torques_give_a_possible_robot_all_the_same(fast_arm, layout, base, start):
-    """Noise, the wrong sign, a thousandfold, nothing at all."""
+def test_absurd_torques_give_a_physical_robot(fast_arm, layout, base, start):
+    """Noise, the wrong sign, a thousandfold, zero."""
     recording = recorded(fast_arm, layout, parameter_values(fast_arm, layout), 600, 9)
     rng = np.random.default_rng(2)
     prior = parameter_prior(layout, parameter_values(fast_arm, layout), recording, 1.0)

@@ -1,4 +1,4 @@
-"""Any ten numbers are a body, and every body has them."""
+"""Test the log-Cholesky parameters: ten numbers for every physical body, and back."""
 
 import numpy as np
 import pytest
@@ -18,7 +18,7 @@ from dynamics_node.spatial.inertia import Inertia
 
 
 def some_points(rng, count=6):
-    """Return the ten numbers of some masses at some points: a body beyond doubt."""
+    """Return the ten numbers of point masses: a physical body."""
     masses, points = rng.uniform(0.1, 2.0, count), 0.3 * rng.normal(size=(count, 3))
     tensor = sum(m * (p @ p * np.eye(3) - np.outer(p, p)) for m, p in zip(masses, points))
     return ten_numbers(Inertia(masses.sum(), masses @ points, tensor))
@@ -29,7 +29,7 @@ def rng():
     return np.random.default_rng(4)
 
 
-def test_there_and_back_again(rng):
+def test_parameters_convert_back(rng):
     for _ in range(20):
         ten = some_points(rng)
         np.testing.assert_allclose(body_of(log_cholesky(ten)), ten, rtol=SOLVED, atol=SOLVED)
@@ -64,7 +64,7 @@ def test_the_derivative_is_that_of_a_complex_step(rng):
 
 
 def _complex_body(x):
-    """The definition, written out once more."""
+    """Return the body by its definition, on complex numbers."""
     U = np.array([[np.exp(x[1]), x[4], x[6], x[7]], [0, np.exp(x[2]), x[5], x[8]],
                   [0, 0, np.exp(x[3]), x[9]], [0, 0, 0, 1.0]])
     P = np.exp(2 * x[0]) * U @ U.T
@@ -72,7 +72,7 @@ def _complex_body(x):
     return np.array([P[3, 3], *P[:3, 3], I[0, 0], I[0, 1], I[1, 1], I[0, 2], I[1, 2], I[2, 2]])
 
 
-def test_what_cannot_exist_is_told(rng):
+def test_a_body_that_cannot_exist_is_reported(rng):
     ten = some_points(rng)
     assert is_consistent(ten)
     assert not is_consistent(-ten)

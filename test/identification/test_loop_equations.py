@@ -1,4 +1,4 @@
-"""The law that identification of robots with loops stands on: N' Y pi = N_a' tau_a."""
+"""Test the equation of identification with loops: N' Y pi = N_a' tau_a."""
 
 import functools
 
@@ -67,8 +67,8 @@ def test_projected_regressors_times_parameters_are_projected_motor_torques(loope
         assert close(left, np.einsum('nik,ni->nk', N[:, loops.active], tau[:, loops.active]))
 
 
-def test_forces_in_the_loops_fall_out(looped):
-    """N' A' = 0, whatever the multipliers."""
+def test_loop_forces_cancel(looped):
+    """N' A' = 0, for any multipliers."""
     robot, loops, (q, v, *_) = looped
     A = robot.constraint_rows(q, v).A
     lambdas = np.random.default_rng(4).normal(size=(COUNT, A.shape[1]))
@@ -84,7 +84,7 @@ def test_power_of_the_rows_is_the_power_of_all_joints(looped):
 
 
 def test_every_motion_is_explained_by_the_columns_that_are_kept(small):
-    """Y = Y_b G at states that were not asked; passive joints have no armature and offset."""
+    """Y = Y_b G at states that were not sampled; passive joints have no armature and offset."""
     robot, loops, motion = small
     layout = parameter_layout(robot)
     base = base_parameters(robot, layout, loops=loops)
@@ -96,7 +96,7 @@ def test_every_motion_is_explained_by_the_columns_that_are_kept(small):
                 for kind in ('armature', 'offset')} & {*names}
 
 
-def test_their_number_is_the_rank_at_other_states(small):
+def test_the_number_of_base_parameters_is_the_rank_at_other_states(small):
     """By singular values, with a gap of six orders."""
     robot, loops, _ = small
     layout = parameter_layout(robot)
@@ -110,7 +110,7 @@ def test_their_number_is_the_rank_at_other_states(small):
 
 
 def test_a_prediction_is_the_torque_of_the_motors(looped):
-    """Of one state and of many; what is said of dependent joints does not matter."""
+    """Of one state and of many; positions of dependent joints are ignored."""
     robot, loops, (q, v, a, N, _) = looped
     want = np.zeros_like(v)
     want[:, loops.independent] = np.einsum('nik,ni->nk', N, robot.inverse_dynamics(q, v, a))

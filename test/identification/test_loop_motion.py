@@ -1,4 +1,4 @@
-"""Independent joints of the bundled mechanisms, and how the others follow."""
+"""Test independent joints of the bundled mechanisms and the motion of the others."""
 
 import numpy as np
 import pytest
@@ -23,7 +23,7 @@ def moving(request):
 
 
 def test_every_motion_keeps_the_loops(moving):
-    """A N = 0, A v = 0, A a + gamma = 0, residual 0; and independent joints are as given."""
+    """A N = 0, A v = 0, A a + gamma = 0, residual 0; independent joints are as given."""
     robot, loops, (q, v, a, N, clear) = moving
     residual, A, gamma = robot.constraint_rows(q, v)
     scale = 1.0 + np.abs(gamma).max()
@@ -59,7 +59,7 @@ def test_velocities_and_accelerations_are_the_rates_of_positions(moving):
 
 
 def test_motions_are_followed_without_jumps():
-    """Fast and slow sampling lead to the same configurations, on the same branch."""
+    """Fast and slow sampling give the same configurations, on the same branch."""
     robot = mechanism('four_bar')
     motion = moved('four_bar', robot, 300, 3)
     loops = LoopMotion(robot)
@@ -68,7 +68,7 @@ def test_motions_are_followed_without_jumps():
     assert np.abs(np.diff(motion.q, axis=0)).max() < 0.2
 
 
-def test_joints_of_the_tree_are_all_independent_where_nothing_is_closed():
+def test_all_joints_are_independent_without_loops():
     """A passive joint alone: N is the identity."""
     robot = Robot.from_urdf(ARM7).with_loops(Loops((), ('joint_3',)))
     loops = LoopMotion(robot)
@@ -92,8 +92,8 @@ def test_with_fewer_motors_than_freedoms_a_passive_joint_is_independent():
     assert len(loops.names) == 2
 
 
-def test_a_singular_configuration_is_not_clear():
-    """The rocker at its end: the crank is free to go on or back."""
+def test_a_singular_configuration_is_reported():
+    """The rocker at its end: the crank can move either way."""
     robot = mechanism('four_bar', ROCKER)
     crank = mechanism('four_bar')
     angles = np.linspace(-np.pi, np.pi, 721)[:, None]
@@ -125,8 +125,8 @@ def test_a_mechanism_that_is_closed_in_a_singular_configuration_is_moved_a_littl
         LoopMotion(robot.with_loops([*robot.loops.constraints, held]))
 
 
-def test_what_cannot_be_followed_is_refused_in_words():
-    """A place out of reach; a floating base; contacts that hold wherever they are."""
+def test_motions_that_cannot_be_followed_are_refused():
+    """Out of reach; a floating base; contacts without an anchor."""
     loops = LoopMotion(mechanism('four_bar', ROCKER))
     with pytest.raises(DynamicsError, match='cannot be followed to rocker_joint 3: there they'):
         loops.walk_to(loops.home, np.array([3.0]))

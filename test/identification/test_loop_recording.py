@@ -1,4 +1,4 @@
-"""Recordings of some joints become motions of whole mechanisms, or are refused in words."""
+"""Test recordings of some joints: completed to motions of the whole mechanism, or refused."""
 
 import numpy as np
 import pytest
@@ -38,7 +38,7 @@ def of_motors(robot, motion, tau):
                      *(x[:, motion.motors] for x in (motion.v, motion.a, tau)))
 
 
-def test_the_loops_say_where_the_other_joints_are(five_bar):
+def test_the_loops_determine_the_other_joints(five_bar):
     """Positions, velocities and accelerations; a completed recording stays as it is."""
     robot, motion, tau = five_bar
     done = complete_recording(robot, of_motors(robot, motion, tau))
@@ -52,7 +52,7 @@ def test_the_loops_say_where_the_other_joints_are(five_bar):
         np.testing.assert_allclose(getattr(again, key), getattr(done.recording, key), atol=1e-12)
 
 
-def test_a_platform_that_is_not_measured_is_found():
+def test_the_pose_of_an_unmeasured_platform_is_found():
     """The positions then have the coordinates of the floating joint too."""
     robot = mechanism('delta')
     motion = moved('delta', robot, 50, 3)
@@ -62,8 +62,8 @@ def test_a_platform_that_is_not_measured_is_found():
     np.testing.assert_allclose(again.recording.q, motion.q, atol=1e-9)
 
 
-def test_measured_positions_say_how_it_is_assembled(five_bar):
-    """With the elbows on the other side; motors alone would mean the side of q = 0."""
+def test_measured_positions_select_the_branch(five_bar):
+    """With the elbows on the other side; motors alone would select the side of q = 0."""
     robot, motion, tau = five_bar
     flipped = robot.neutral()
     for name in ('left_elbow', 'right_elbow'):   # mirror the forearms about the line of the tips
@@ -80,7 +80,7 @@ def test_measured_positions_say_how_it_is_assembled(five_bar):
 
 
 def test_noise_of_passive_joints_does_not_matter(five_bar):
-    """They are put where the loops say; only the motors' noise is left."""
+    """Their positions follow from the loops; only the motors' noise is left."""
     robot, motion, tau = five_bar
     noisy = recorded(robot, motion, tau)
     noise = 1e-3 * np.random.default_rng(1).normal(size=motion.q.shape)
@@ -120,7 +120,7 @@ def test_positions_that_do_not_close_the_loops_are_refused(five_bar, spoil, word
         prepare(robot, raw(robot, motion._replace(q=spoil(motion.q)), tau))
 
 
-def test_small_gaps_are_warned_of(five_bar):
+def test_small_residuals_of_the_loops_are_warned_of(five_bar):
     robot, motion, tau = five_bar
     ready = prepare(robot, raw(robot, motion._replace(q=motion.q + [0, 0.01, 0, 0]), tau))
     assert "'left_elbow' differ by 0.01 rad" in ' '.join(ready.warnings)
@@ -138,8 +138,8 @@ def test_missing_joints_are_named(five_bar):
             joint_names=('left_shoulder', 'other')))
 
 
-def test_torques_without_gravity_get_it_back(five_bar):
-    """At the motors, as much as the whole mechanism needs; also where nothing was measured."""
+def test_gravity_is_added_to_torques_without_it(five_bar):
+    """At the motors, for the whole mechanism; also without a measured effort."""
     robot, motion, tau = five_bar
     gravity = project(LoopMotion(robot), motion.q, robot.gravity_torque(motion.q))
     less = tau.copy()
@@ -152,7 +152,7 @@ def test_torques_without_gravity_get_it_back(five_bar):
     np.testing.assert_allclose(back, want, atol=1e-9)
 
 
-def test_signs_of_velocities_follow_where_they_can_be_told():
+def test_signs_of_velocities_follow_where_they_are_determined():
     """Of one freedom all; of two only where both say the same."""
     gripper = LoopMotion(mechanism('gripper'))
     signs = velocity_signs(gripper, gripper.home[None], {'left_crank_joint': np.ones(1)})[0]

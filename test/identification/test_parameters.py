@@ -1,4 +1,4 @@
-"""One vector holds all that is identified, and a robot is made of it."""
+"""Test the parameter vector: its order and units, and the robot that is made of it."""
 
 import numpy as np
 import pytest
@@ -31,7 +31,7 @@ def test_regressor_times_parameters_is_inverse_dynamics(tree):
 
 
 def test_a_robot_of_its_own_values_is_the_same_to_the_last_bit(tree):
-    """And keeps what it carries."""
+    """Payloads are kept."""
     robot = tree.robot.with_payload('load', 'l4', 3.0, (0.1, 0.2, -0.3), np.eye(3))
     layout = parameter_layout(robot)
     again = robot_with_parameters(robot, layout, parameter_values(robot, layout))
@@ -65,7 +65,7 @@ def test_every_parameter_has_its_name_and_unit():
     assert layout.names[layout.each('coulomb')] == tuple(f'joint_{k}.coulomb' for k in range(1, 8))
 
 
-def test_a_slide_has_the_units_of_a_slide():
+def test_a_prismatic_joint_has_linear_units():
     slider = ('<robot name="s"><link name="a"/><link name="b"/><joint name="j" type="prismatic">'
               '<parent link="a"/><child link="b"/></joint></robot>')
     assert parameter_layout(Robot.from_urdf(slider)).units[10:] == ('kg', 'N s/m', 'N', 'N')

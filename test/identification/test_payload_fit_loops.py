@@ -1,4 +1,4 @@
-"""What a mechanism with loops carries, from the torques of its motors."""
+"""Test the fit of the payload of a mechanism with loops from its motor torques."""
 
 import numpy as np
 import pytest
@@ -31,8 +31,8 @@ def loaded(robot):
     return robot.with_payload('load', 'platform', **LOAD)
 
 
-def test_a_motion_of_the_drives_tells_all_of_a_load(stewart):
-    """On the platform of a Stewart platform: exactly, and with noise within what is said."""
+def test_a_motion_of_the_motors_gives_the_whole_payload(stewart):
+    """On a Stewart platform: exactly, and with noise within the stated deviations."""
     robot, _, _ = stewart
     motion = moved('stewart', robot, 600, 3, 0.033)
     layout = parameter_layout(robot)
@@ -56,8 +56,8 @@ def test_a_motion_of_the_drives_tells_all_of_a_load(stewart):
 
 
 @pytest.mark.parametrize('sides', [False, True])
-def test_static_poses_tell_mass_and_centre(stewart, sides):
-    """Of the drives alone; come to from both sides, dry friction of every joint falls out."""
+def test_static_poses_give_mass_and_centre(stewart, sides):
+    """By the motors alone; approached from both sides, dry friction of every joint cancels."""
     robot, loops, poses = stewart
     names = loops.names
     q, tau, approach = [], [], []
@@ -76,8 +76,8 @@ def test_static_poses_tell_mass_and_centre(stewart, sides):
     assert found.joint_names == names
 
 
-def test_what_the_loops_do_not_let_turn_is_refused_in_words():
-    """The platform of a delta robot: gravity always points the same way in its axes."""
+def test_a_frame_that_cannot_turn_is_refused():
+    """The platform of a delta robot: gravity always has the same direction in its axes."""
     robot = mechanism('delta')
     motion = moved('delta', robot, 150, 3)
     layout = parameter_layout(robot)

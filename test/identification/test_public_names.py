@@ -1,4 +1,4 @@
-"""The tables of contents: `dynamics_node.identification` and `dynamics_node.reports`."""
+"""Test the public names of `dynamics_node.identification` and `dynamics_node.reports`."""
 
 import ast
 import subprocess

@@ -1,4 +1,4 @@
-"""Recordings: shapes, names, order."""
+"""Test recordings: shapes, names, order."""
 
 import numpy as np
 import pytest
@@ -27,7 +27,7 @@ def test_joints_come_in_the_robots_order_and_others_are_left_out(arm):
 
 
 def test_a_missing_joint_is_named(arm):
-    """And what was recorded, and what to do."""
+    """With the recorded joints, and what to do."""
     with pytest.raises(DynamicsError, match=r"lacks the joints \['joint_4'\].*'finger'.*lock"):
         select_joints(arm, raw([n for n in arm.joint_names if n != 'joint_4'] + ['finger']))
 

@@ -1,4 +1,4 @@
-"""Bad data get a clear refusal, or a warning, with what to record instead."""
+"""Test the checks of recordings: refusals and warnings, with what to record instead."""
 
 from pathlib import Path
 
@@ -18,12 +18,9 @@ DEGREES = 180.0 / np.pi
 
 
 @pytest.fixture(scope='module')
-def robot(kernel_cache):
+def robot(kernels):
     """The bundled arm with three joints that move, 1, 2 and 4, compiled."""
-    with pytest.MonkeyPatch.context() as patch:
-        patch.setenv('DYNAMICS_NODE_COMPILE', '1')
-        patch.setenv('DYNAMICS_NODE_CACHE', str(kernel_cache))
-        yield Robot.from_urdf(ARM7, locked=LOCKED)
+    return Robot.from_urdf(ARM7, locked=LOCKED)
 
 
 @pytest.fixture(scope='module')
@@ -39,7 +36,7 @@ def changed(raw, **changes):
     return raw._replace(**changes)
 
 
-def test_a_good_recording_passes_without_a_word(robot, good):
+def test_a_good_recording_passes_without_warnings(robot, good):
     """No false alarm; everything is of the robot's joints."""
     prepared = prepare(robot, good)
     assert prepared.warnings == ()
@@ -48,8 +45,8 @@ def test_a_good_recording_passes_without_a_word(robot, good):
     assert prepared.factor == 10
 
 
-def test_a_urdf_that_is_off_by_30_percent_is_no_fault_of_the_data(robot, good):
-    """Nor a payload: that is what identification is for."""
+def test_a_urdf_that_is_off_by_30_percent_is_not_refused(robot, good):
+    """Nor is a payload: identification is for that."""
     heavier = robot.with_payload('box', 'tool0', 3.0)
     assert prepare(robot, recorded(heavier, duration=12.0)).warnings == ()
     assert prepare(robot, changed(good, tau=1.3 * good.tau)).warnings == ()
@@ -123,14 +120,14 @@ def spoil(name, raw):
     ('degrees', 'it seems to be in degrees; expected rad'),
     ('counts', 'it seems to be in encoder counts'),
     ('offset', "joint 'joint_2' goes from .* limits are -2 and 2.* unit and zero")])
-def test_refusals(robot, good, fault, words):
+def test_bad_recordings_are_refused(robot, good, fault, words):
     """Each says what is wrong, and what to record instead."""
     with pytest.raises(DynamicsError, match=words):
         prepare(robot, spoil(fault, good))
 
 
-def test_names_that_do_not_match(robot, good):
-    """Which are missing, and which are there."""
+def test_joint_names_that_do_not_match_are_refused(robot, good):
+    """The message has the missing and the recorded ones."""
     names = tuple(name.replace('joint', 'axis') for name in good.joint_names)
     with pytest.raises(DynamicsError, match=r"lacks the joints .*'joint_4'.*it has \['axis_1'"):
         prepare(robot, good._replace(joint_names=names))
@@ -144,26 +141,26 @@ def test_names_that_do_not_match(robot, good):
     (1.0 / 9.81, r'in kgf m \(0.102\), or are currents; expected N m'),
     (0.02, 'currents, torques before the gear, or shares'),
     (-1.0, 'sign is that of the load')])
-def test_units_of_torques_are_known_by_their_factor(robot, good, factor, words):
-    """And named, also where the URDF is 20 % off."""
+def test_wrong_torque_units_are_detected_by_their_factor(robot, good, factor, words):
+    """They are named, also where the URDF is 20 % off."""
     with pytest.raises(DynamicsError, match=words):
         prepare(robot, changed(good, tau=1.2 * factor * good.tau if factor > 0.0 else -good.tau))
 
 
-def test_one_joint_with_the_wrong_sign(robot, good):
+def test_a_joint_with_the_wrong_sign_is_named(robot, good):
     """Which one."""
     with pytest.raises(DynamicsError, match=r"torques of \['joint_2'\] have the opposite sign"):
         prepare(robot, changed(good, tau=good.tau * [1.0, -1.0, 1.0]))
 
 
-def test_torques_without_gravity(robot, good):
-    """As drives report that compensate for it themselves."""
+def test_torques_without_gravity_are_detected(robot, good):
+    """As reported by drives that compensate for it themselves."""
     with pytest.raises(DynamicsError, match='of the gravity torque.*gravity'):
         prepare(robot, changed(good, tau=good.tau - robot.gravity_torque(good.q)))
 
 
-def test_degrees_of_a_joint_without_limits(robot, good):
-    """Its speed tells."""
+def test_degrees_of_a_joint_without_limits_are_detected(robot, good):
+    """By its speed."""
     text = Path(ARM7).read_text().replace('"revolute"', '"continuous"')
     with pytest.raises(DynamicsError, match='moves at .* positions seem to be in degrees'):
         prepare(Robot.from_urdf(text, locked=LOCKED), changed(good, q=DEGREES * good.q, v=None))
@@ -181,8 +178,8 @@ def test_samples_recorded_twice_are_dropped(robot, good):
     assert '3 samples were recorded twice' in warnings(robot, twice)
 
 
-def test_what_costs_accuracy_is_warned_of(robot, good):
-    """Holes, jitter, slow sampling, coarse torques, samples held: all can be lived with."""
+def test_data_that_reduce_accuracy_are_warned_of(robot, good):
+    """Gaps, jitter, slow sampling, coarse torques, repeated samples."""
     holes = changed(good)
     holes.tau[100:110] = np.nan
     assert '0.8% of the samples lack' in warnings(robot, holes)
@@ -197,8 +194,8 @@ def test_what_costs_accuracy_is_warned_of(robot, good):
         robot, changed(good, q=good.q[held], tau=good.tau[held]))
 
 
-def test_motion_in_one_direction_only(robot, good):
-    """Friction and offset look the same then."""
+def test_motion_in_one_direction_only_is_warned_of(robot, good):
+    """Friction and offset cannot be separated."""
     t = good.time
     q = np.column_stack([0.1 * t, 0.3 * np.sin(t), 0.3 * np.cos(0.7 * t)])
     v = np.column_stack([0.1 + 0.0 * t, 0.3 * np.cos(t), -0.21 * np.sin(0.7 * t)])
@@ -209,8 +206,8 @@ def test_motion_in_one_direction_only(robot, good):
     assert "joint 'joint_1' moved in one direction only" in warnings(robot, raw)
 
 
-def test_velocities_that_contradict_positions(robot, good):
-    """They are not used, but somebody should know."""
+def test_velocities_that_contradict_positions_are_warned_of(robot, good):
+    """They are not used."""
     assert 'degrees per second' in warnings(robot, changed(good, v=DEGREES * good.v))
     assert 'revolutions per minute' in warnings(robot, changed(good, v=9.549 * good.v))
     assert 'opposite sign' in warnings(robot, changed(good, v=-good.v))
@@ -218,25 +215,25 @@ def test_velocities_that_contradict_positions(robot, good):
 
 @pytest.mark.parametrize('seconds', [20.0, 100.0, 1000.0])
 def test_true_velocities_of_a_long_recording_are_no_contradiction(seconds):
-    """However long it is, they are held against differences over moments."""
+    """For any length, they are compared with differences over short times."""
     t, w = np.arange(0.0, seconds, 0.01), 2.0 * np.pi * 0.5
     assert velocity_unit(t, np.sin(w * t), w * np.cos(w * t)) is None
     assert 'degrees' in velocity_unit(t, np.sin(w * t), DEGREES * w * np.cos(w * t))
 
 
-def test_torques_that_have_nothing_to_do_with_the_urdf(robot, good):
-    """Mixed-up names, for one."""
+def test_torques_that_do_not_fit_the_urdf_are_refused(robot, good):
+    """Mixed-up names, for example."""
     assert 'correlation' in warnings(robot, changed(good, tau=good.tau[:, [1, 2, 0]]))
 
 
-def test_a_factor_that_a_bad_urdf_could_explain(robot, good):
-    """Four times: warned of, not refused."""
+def test_a_factor_that_a_bad_urdf_explains_is_a_warning(robot, good):
+    """Four times: not refused."""
     texts = warnings(robot, changed(good, tau=4 * good.tau))
     assert 'are the masses of the URDF that wrong' in texts
 
 
-def test_a_payload_needs_not_every_joint_to_move(robot, good):
-    """The wrist alone tells it."""
+def test_a_payload_fit_accepts_joints_at_rest(robot, good):
+    """The wrist alone is enough."""
     raw = changed(good)
     raw.q[:, 0] = 0.1
     v = np.zeros_like(raw.q)

@@ -1,4 +1,4 @@
-"""Tables and bags, written and read back."""
+"""Test recording files: tables and bags, written and read back."""
 
 import os
 import sys
@@ -34,7 +34,7 @@ def test_a_table_is_read_back_exactly(tmp_path, measured):
         assert (theirs is None) if ours is None else np.array_equal(ours, theirs, equal_nan=True)
 
 
-def test_a_table_of_plotjuggler(tmp_path):
+def test_a_table_of_plotjuggler_is_read(tmp_path):
     """Columns are topics, cells may be empty, the order is its own."""
     (tmp_path / 'x.csv').write_text(
         '__time,/joint_states/j1/effort,/joint_states/j1/position,/other/field,'
@@ -48,7 +48,7 @@ def test_a_table_of_plotjuggler(tmp_path):
     assert np.isnan(raw.tau[1, 0])
 
 
-def test_lines_of_ros2_topic_echo(tmp_path):
+def test_lines_of_ros2_topic_echo_are_read(tmp_path):
     """No header; names are in every line."""
     (tmp_path / 'x.csv').write_text('5,250000000,,a,b,1,2,3,4,5,6\n'
                                     '5,500000000,,a,b,7,8,9,10,.1,nan\n')
@@ -69,14 +69,14 @@ def test_lines_of_ros2_topic_echo(tmp_path):
     ('5,0,,a,1,2\n', 'line 1 has 1 names and 2 numbers'),
     ('5,0,,a,1,2,3\n5,1,,b,1,2,3\n', r"line 2 does not have the joints \['a'\]")])
 def test_bad_tables_are_refused(tmp_path, text, words):
-    """With what is wrong."""
+    """With the reason."""
     (tmp_path / 'x.csv').write_text(text)
     with pytest.raises(DynamicsError, match=words):
         read_csv(tmp_path / 'x.csv')
 
 
-def test_no_table(tmp_path):
-    """A path that leads nowhere."""
+def test_a_missing_table_is_refused(tmp_path):
+    """A path that does not exist."""
     with pytest.raises(DynamicsError, match='cannot be read'):
         read_csv(tmp_path / 'x.csv')
 
@@ -84,7 +84,7 @@ def test_no_table(tmp_path):
 @pytest.mark.parametrize('text', ['time,position_a,effort_a\n1,2,3\n4,5,6\n',
                                   '1,0,,a,2,0,3\n4,0,,a,5,0,6\n'], ids=['table', 'echo'])
 @pytest.mark.parametrize('ending', ['\n', '\r\n', '\r'])
-def test_lines_may_end_as_anywhere(tmp_path, text, ending):
+def test_any_line_ending_is_read(tmp_path, text, ending):
     (tmp_path / 'x.csv').write_bytes(b'\xef\xbb\xbf' + text.replace('\n', ending).encode())
     raw = read_csv(tmp_path / 'x.csv')
     assert (raw.time.tolist(), raw.q.tolist(), raw.tau.tolist()) == (
@@ -93,7 +93,7 @@ def test_lines_may_end_as_anywhere(tmp_path, text, ending):
 
 @pytest.mark.parametrize('name', ['x.csv', 'bag', 'x.mcap', 'x.db3'])
 @pytest.mark.parametrize('kind', ['fifo', 'terminal', 'long name'])
-def test_what_is_no_regular_file_is_refused_at_once(tmp_path, name, kind):
+def test_a_file_that_is_not_regular_is_refused_at_once(tmp_path, name, kind):
     """No process ever writes into it."""
     path = tmp_path / name
     if kind == 'fifo':
@@ -110,7 +110,7 @@ def test_what_is_no_regular_file_is_refused_at_once(tmp_path, name, kind):
 @pytest.mark.parametrize('text', ['x' * 300_000, 'time,' + 'x' * 2_000_000, '5,0,,a,1,2,3\n"'
                                   + 'x' * 300_000, '5,0,,a,1,2,3\n' + '5,0,,a,1,2,3\n' * 9000
                                   + '\xff'], ids=['header', 'longer', 'echo', 'late'])
-def test_tables_that_the_csv_module_chokes_on(tmp_path, text):
+def test_tables_that_the_csv_module_cannot_read_are_refused(tmp_path, text):
     """A field of more than 131,072 characters, a letter that is no UTF-8."""
     (tmp_path / 'x.csv').write_bytes(text.encode('latin-1'))
     with pytest.raises(DynamicsError, match='x.csv'):
@@ -158,7 +158,7 @@ def test_a_bag_is_read_with_the_stamps_of_its_headers(tmp_path, plugin):
 
 
 def test_arm_and_gripper_are_merged_by_name(tmp_path):
-    """The slower one is interpolated; nothing is made up in its gap and beyond its ends."""
+    """The slower one is interpolated, but not in its gap and beyond its ends."""
     arm = [(0.01 * k, ['a'], [k], [], [2 * k]) for k in range(101)]
     grip = [(0.005 + 0.04 * k, ['g'], [0.005 + 0.04 * k], [], [7]) for k in range(24)
             if not 10 <= k < 15]
@@ -174,21 +174,21 @@ def test_arm_and_gripper_are_merged_by_name(tmp_path):
     assert np.array_equal(known, ~gap & ~ends)
 
 
-def test_without_stamps_times_of_arrival_are_taken(tmp_path):
+def test_without_stamps_the_times_of_arrival_are_used(tmp_path):
     """A driver that leaves the header empty."""
     raw = read_bag(write_bag(tmp_path / 'bag', [(None, 'a', [k], [0], [0]) for k in range(3)]))
     assert raw.time == pytest.approx([0.0, 0.01, 0.02])
 
 
-def test_a_clock_that_runs_backwards_is_not_sorted_away(tmp_path):
-    """The checks shall see it."""
+def test_a_clock_that_runs_backwards_is_not_sorted(tmp_path):
+    """So that the checks detect it."""
     stamps = [0.0, 0.01, 0.005, 0.02]
     raw = read_bag(write_bag(tmp_path / 'bag', [(t, 'a', [t], [], [0]) for t in stamps]))
     assert raw.time == pytest.approx(stamps)
 
 
-def test_bags_that_cannot_be_read(tmp_path):
-    """No bag, no bag after all, another topic."""
+def test_bags_that_cannot_be_read_are_refused(tmp_path):
+    """A missing folder, other files, another topic."""
     with pytest.raises(DynamicsError, match='there is no bag'):
         read_bag(tmp_path / 'nothing')
     (tmp_path / 'x.mcap').write_text('no bag')
@@ -220,8 +220,8 @@ def test_a_part_of_a_bag_that_is_no_regular_file_is_refused_at_once(tmp_path):
     lambda text: text.replace('/arm', r'"/\ud800"'), lambda text: '[' * 200_000,
     lambda text: 'rosbag2_bagfile_information: 1', lambda text: '', lambda text: text + '\xff',
     lambda text: text.replace('relative_file_paths', 'paths')])
-def test_metadata_that_cannot_be_are_refused(tmp_path, spoil):
-    """In words that can be sent."""
+def test_invalid_metadata_are_refused(tmp_path, spoil):
+    """By a message that ROS can send."""
     path = write_bag(tmp_path / 'bag', [(0.0, 'a', [1], [], [])], topic='/arm')
     text = (path / 'metadata.yaml').read_text()
     assert spoil(text) != text
@@ -245,7 +245,7 @@ def test_damaged_bags_are_refused(tmp_path, plugin, share):
         read_bag(path)
 
 
-def test_without_rosbags_it_says_how_to_install_it(tmp_path, monkeypatch):
+def test_without_rosbags_the_error_says_how_to_install_it(tmp_path, monkeypatch):
     """The package is optional."""
     monkeypatch.setitem(sys.modules, 'rosbags.highlevel', None)
     with pytest.raises(DynamicsError, match='pip install rosbags'):

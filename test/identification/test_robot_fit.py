@@ -1,4 +1,4 @@
-"""From a recording to a robot: all at once."""
+"""Test the identification of a robot from a recording, as a whole."""
 
 import numpy as np
 import pytest
@@ -31,7 +31,7 @@ class Stopped(Exception):
     pass
 
 
-def test_an_arm_is_known_after_thirty_seconds_of_motion(fast_arm, layout, truth, recording):
+def test_thirty_seconds_of_motion_identify_an_arm(fast_arm, layout, truth, recording):
     """Torques of another motion ten times better, 95 % within three sigma, every link possible."""
     found = identify(fast_arm, recording)
     other = recorded(fast_arm, layout, truth, 500, 77)
@@ -48,7 +48,7 @@ def test_an_arm_is_known_after_thirty_seconds_of_motion(fast_arm, layout, truth,
 
 
 def test_the_robot_found_has_the_parameters_found(fast_arm, layout, recording):
-    """A prediction is ID of the robot + what has no place in it, and names go with numbers."""
+    """A prediction is ID of the robot + offsets and Stribeck terms, by the named parameters."""
     found = identify(fast_arm, recording)
     np.testing.assert_array_equal(
         parameter_values(found.robot, layout)[:layout.inertial], found.values[:layout.inertial])
@@ -60,8 +60,8 @@ def test_the_robot_found_has_the_parameters_found(fast_arm, layout, recording):
     assert len(found.base.names) == len(found.base_values) == len(found.base_spread.sigma)
 
 
-def test_what_no_torque_can_tell_is_said(fast_arm, recording):
-    """The mass of the first link keeps the prior's spread; viscous friction has lost it."""
+def test_unidentifiable_parameters_are_reported(fast_arm, recording):
+    """The mass of the first link keeps the prior's deviation; viscous friction does not."""
     found = identify(fast_arm, recording)
     told = dict(zip(found.layout.names, found.spread.determined))
     assert not told['link_1.m'] and told['joint_1.viscous'] and told['link_4.mcx']
@@ -95,7 +95,7 @@ def test_stribecks_term_is_found_on_request(fast_arm):
 
 
 @pytest.mark.parametrize('method', ['weighted', 'robust'])
-def test_progress_grows_to_one_and_may_stop_it(fast_arm, recording, method):
+def test_progress_rises_to_one_and_may_stop_the_fit(fast_arm, recording, method):
     shares = []
     identify(fast_arm, recording, IdentificationOptions(method),
              lambda share, text: shares.append(share))
@@ -108,15 +108,15 @@ def test_progress_grows_to_one_and_may_stop_it(fast_arm, recording, method):
         identify(fast_arm, recording, progress=stop)
 
 
-def test_rows_are_thinned_out_only_as_far_as_enough_are_left(fast_arm, recording):
-    """Half a minute at 1 kHz of a slow motion would be thinned out to nothing, and refused."""
+def test_decimation_leaves_enough_rows(fast_arm, recording):
+    """Half a minute at 1 kHz of a slow motion would be decimated to nothing, and refused."""
     found = identify(fast_arm, recording, IdentificationOptions(decimation=125))
     assert found.residuals.gain > 5.0
     assert not np.array_equal(found.values, identify(fast_arm, recording).values)
 
 
 def test_gaps_leave_enough_rows_too(fast_arm, recording):
-    """Of each stretch a filter leaves less than its share: of 70 samples by 12 nothing at all."""
+    """A filter shortens each stretch: of 70 samples by 12 nothing is left."""
     pieces = recording.rows(np.arange(3000) % 75 < 70)
     found = identify(fast_arm, pieces, IdentificationOptions(decimation=12))
     assert (found.noise.effective > 0.2 * NOISE).all()   # not the rounding of an exact fit
@@ -124,7 +124,7 @@ def test_gaps_leave_enough_rows_too(fast_arm, recording):
 
 
 def test_a_poor_motion_is_warned_of(fast_arm, layout, truth):
-    """Joints that hardly move: which parameters stay open is named."""
+    """Joints that hardly move: the undetermined parameters are named."""
     recording = recorded(fast_arm, layout, truth, 1500, 5, NOISE)
     lazy = recording._replace(q=recording.q * [1, 1, 1, 1, 1, 1, 1e-3],
                               v=recording.v * [1, 1, 1, 1, 1, 1, 1e-3],
@@ -149,7 +149,7 @@ def _with(recording, name, column, value):
     (lambda r: (r.time, r.q), 'recording is tuple; expected a Recording'),
     (lambda r: r.rows(slice(0, 100)), 'too few for 69 unknown parameters; record at least'),
 ])
-def test_bad_recordings_are_refused_in_words(fast_arm, recording, spoil, words):
+def test_bad_recordings_are_refused_with_a_reason(fast_arm, recording, spoil, words):
     with pytest.raises(DynamicsError, match=words):
         identify(fast_arm, spoil(recording))
 

@@ -1,4 +1,4 @@
-"""Robots with loops are identified from their motors' torques alone."""
+"""Test the identification of robots with loops from their motor torques alone."""
 
 import numpy as np
 import pytest
@@ -49,7 +49,7 @@ def worst(found, truth):
 
 @pytest.mark.parametrize('name', MECHANISMS)
 def test_exact_data_give_exact_base_parameters(name):
-    """And the torques of another motion, of motors and of nothing else."""
+    """So are the torques of another motion, at motors alone."""
     robot, _, truth, motion, tau = looped(name, samples=SAMPLES.get(name, 1500))
     recording = recorded(robot, motion, tau)
     found = identify(robot, recording)
@@ -68,8 +68,8 @@ def test_exact_data_give_exact_base_parameters(name):
                for i in range(len(found.layout.bodies)))
 
 
-def test_the_model_itself_stays_as_it_is():
-    """The case of the issue: data of the URDF's own five-bar leave its masses where they are."""
+def test_exact_data_of_the_urdf_keep_its_masses():
+    """Of the five-bar."""
     robot = mechanism('five_bar')
     layout = parameter_layout(robot)
     motion = moved('five_bar', robot, 1500, 3)
@@ -80,8 +80,8 @@ def test_the_model_itself_stays_as_it_is():
 
 
 @pytest.mark.parametrize('method', METHODS)
-def test_noise_is_told_and_standard_deviations_hold(five_bar, method):
-    """Each row has its own noise; errors are what sigmas say; unseen torques are predicted."""
+def test_noise_is_estimated_and_standard_deviations_hold(five_bar, method):
+    """Each row has its own noise; errors fit the deviations; unseen torques are predicted."""
     robot, layout, truth, motion, tau = five_bar
     noise = np.where(np.arange(4) == 0, NOISE, 3.0 * NOISE)
     found = identify(robot, recorded(robot, motion, tau, noise), IdentificationOptions(method))
@@ -122,7 +122,7 @@ def test_passive_joints_need_neither_effort_nor_position(five_bar, names):
     assert not any('loops' in text for text in done.warnings)
 
 
-def test_a_stewart_platform_is_known_by_its_six_drives():
+def test_a_stewart_platform_is_identified_by_its_six_motors():
     """Neither the platform nor the passive joints of the legs are measured."""
     robot, _, truth, motion, tau = looped('stewart', samples=1100)
     found = identify_recording(robot, raw(robot, motion, tau, motion.names, (0.0, 0.1))).result
@@ -134,8 +134,8 @@ def test_a_stewart_platform_is_known_by_its_six_drives():
 
 
 @pytest.mark.parametrize('passive, spare', [(('left_elbow',), 1), ((), 2)])
-def test_of_more_motors_than_freedoms_only_sums_are_told(passive, spare):
-    """Motors that pull against each other, at random, change nothing; and it is said."""
+def test_redundant_motors_identify_sums_alone(passive, spare):
+    """Internal motor torques, at random, change nothing; and it is reported."""
     robot, _, truth, motion, tau = looped('five_bar', passive)
     A = robot.constraint_rows(motion.q, motion.v).A
     free = [k for k, name in enumerate(robot.joint_names) if name not in passive]
@@ -165,8 +165,8 @@ def test_with_fewer_motors_than_freedoms_a_measured_joint_gives_the_rest():
     assert worst(found, truth) < EXACT
 
 
-def test_what_the_loops_hide_is_said(five_bar):
-    """By name: the platform of a delta robot never turns, forearms are depends in combination."""
+def test_parameters_that_the_loops_hide_are_reported(five_bar):
+    """By name: the platform of a delta robot never turns."""
     found = identify(*_few('delta'))
     assert 'platform.Izz' in found.loops.hidden
     assert 'platform.m' not in found.loops.hidden
@@ -183,7 +183,7 @@ def _few(name):
     return robot, recorded(robot, motion, tau)
 
 
-def test_known_payloads_and_armatures_of_passive_joints_are_taken_off(five_bar):
+def test_known_payloads_and_passive_armatures_are_subtracted(five_bar):
     """They stay on the robot, and the same parameters are found."""
     _, _, _, motion, _ = five_bar
     robot = mechanism('five_bar', armature={'left_elbow': 0.01}).with_payload(

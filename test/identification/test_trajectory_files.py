@@ -1,4 +1,4 @@
-"""Trajectory files: what is written is read back, and what is wrong is said."""
+"""Test trajectory files: read back as written, errors reported with the file name."""
 
 import os
 
@@ -49,15 +49,15 @@ def test_a_message_is_read_back_to_its_digits(tmp_path, motion):
         assert np.abs(mine - its).max() <= 0.5 * 10.0 ** -DIGITS * (1.0 + EXACT_MATHS)
 
 
-def test_what_topic_echo_prints(tmp_path):
-    """Empty fields are not there; a number without a point is one; more documents may follow."""
+def test_the_output_of_topic_echo_is_read(tmp_path):
+    """Empty fields are missing; integers are numbers; more documents may follow."""
     (tmp_path / 'a.yml').write_text(GOOD_YAML)
     names, times, q, v, a = read_trajectory(tmp_path / 'a.yml')
     assert (names, times.tolist(), q.tolist(), v, a) == (('a',), [1.0, 2.5], [[1e-3], [2.0]],
                                                          None, None)
 
 
-def test_columns_in_any_order_and_others_are_left_out(tmp_path):
+def test_columns_are_read_in_any_order_and_others_ignored(tmp_path):
     (tmp_path / 'a.csv').write_text(
         '\ufeffposition_b, effort_a ,time,position_a,velocity_a,velocity_b\n1,9,0,2,3,4\n\n',
         encoding='utf-8')
@@ -91,14 +91,14 @@ def test_columns_in_any_order_and_others_are_left_out(tmp_path):
     ('a.yaml', 'joint_names: !!bool x', 'no YAML'),
     ('a.csv', 'x' * 300_000, 'no table'),
 ])
-def test_what_is_wrong_is_said_with_the_name_of_the_file(tmp_path, file, text, reason):
+def test_errors_name_the_file(tmp_path, file, text, reason):
     (tmp_path / file).write_text(text)
     with pytest.raises(DynamicsError, match=reason) as refusal:
         read_trajectory(tmp_path / file)
     assert file in str(refusal.value)
 
 
-def test_files_that_cannot_be_read(tmp_path):
+def test_unreadable_files_are_refused(tmp_path):
     (tmp_path / 'a.csv').write_bytes(b'\xff\xfe\x00')
     os.mkfifo(tmp_path / 'fifo.yaml')
     for path in (tmp_path / 'a.csv', tmp_path / 'no.csv', tmp_path, 'a\0b', 'x' * 100_000,

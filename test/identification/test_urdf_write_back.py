@@ -1,4 +1,4 @@
-"""A URDF says what was identified, and every other byte stays."""
+"""Test writing identified parameters into a URDF: every other byte stays."""
 
 import difflib
 import re
@@ -82,7 +82,7 @@ def test_unchanged_parameters_change_no_byte_and_others_are_read_again(real):
 
 
 @pytest.mark.parametrize('real', REAL, ids=str)
-def test_links_that_could_exist_still_can(real):
+def test_physical_links_stay_physical(real):
     """Also where a body of several links becomes a fifth of what it was."""
     raw = Path(real.path).read_bytes()
     robot = Robot.from_urdf(raw)
@@ -114,7 +114,7 @@ def test_only_numbers_of_inertials_change():
     assert len(changed) == 7 * 3 and not any('limit' in line for line in changed)
 
 
-def test_strange_but_valid_texts_keep_their_strangeness():
+def test_unusual_but_valid_texts_keep_their_format():
     """BOM, CRLF, comments, quotes of either kind, order, lumped and missing inertials."""
     robot = Robot.from_urdf(TINY)
     assert write_back(TINY, robot, friction=True) == TINY
@@ -140,7 +140,7 @@ def test_another_urdf_is_refused():
         write_back(TINY, Robot.from_urdf(ARM7))
 
 
-def test_the_parameter_file_says_what_the_node_can_read():
+def test_the_node_can_read_the_parameter_file():
     """Each number of it, by the node's own reader."""
     robot = Robot.from_urdf(ARM7)
     layout = parameter_layout(robot)

@@ -1,10 +1,11 @@
-"""Kernels of real robots, every URDF of example-robot-data, compute what NumPy does.
+"""Test that kernels of real robots, every URDF of example-robot-data, agree with NumPy.
 
-All kernels of all of them take hours to compile. Those that could not be packed once are compiled
-every time. Of the others another part is taken every day, until the time is over:
+All kernels of all of them take hours to compile. Those whose packing failed once are compiled every
+time. Of the others another part is compiled every day, for a limited time. To repeat another day,
+or to include the large ones:
 
-    DYNAMICS_NODE_TEST_SEED=320 pytest test/compiler/test_example_robots.py       as on another day
-    DYNAMICS_NODE_TEST_SECONDS=40000 pytest test/compiler/test_example_robots.py   large ones too
+    DYNAMICS_NODE_TEST_SEED=320 pytest test/kernels/test_build_example_robots.py
+    DYNAMICS_NODE_TEST_SECONDS=40000 pytest test/kernels/test_build_example_robots.py
 """
 
 import itertools
@@ -62,14 +63,14 @@ def is_quick(robot, derivatives, key):
 
 
 @pytest.mark.parametrize(('name', 'base'), ONCE_NOT_PACKED)
-def test_mass_matrices_that_could_not_be_packed_once(urdfs, name, base):
-    """Entries of a row are read before the whole row is there."""
+def test_mass_matrices_whose_packing_failed_once_agree(urdfs, name, base):
+    """Entries of a row are read before the whole row is complete."""
     robot = Robot.from_urdf(urdfs[name], base=base)
     both_paths_agree(robot, next(pair for pair in kernels_of(robot, derivatives=False)
                                  if pair[0].key.kernel == 'mass_matrix'))
 
 
-def test_another_part_of_all_kernels_every_day(urdfs):
+def test_a_daily_part_of_all_kernels_agrees(urdfs):
     """In an order that the day of the year decides."""
     everything = 'DYNAMICS_NODE_TEST_SECONDS' in os.environ
     end = monotonic() + float(os.environ.get('DYNAMICS_NODE_TEST_SECONDS', SECONDS))
@@ -114,7 +115,7 @@ def drawn(urdfs, rng, everything):
 
 
 @pytest.mark.parametrize('name', NO_ROBOT)
-def test_what_is_no_robot_says_so(urdfs, name):
-    """Then it can be left out above."""
+def test_urdfs_that_are_no_robots_are_refused(urdfs, name):
+    """So they can be left out above."""
     with pytest.raises(ModelError, match=NO_ROBOT[name]):
         Robot.from_urdf(urdfs[name])

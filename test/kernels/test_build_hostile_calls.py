@@ -1,4 +1,4 @@
-"""Kernels refuse what no argument should be, as NumPy's path does, and never crash."""
+"""Test that kernels refuse invalid arguments as the NumPy path does, and never crash."""
 
 import inspect
 
@@ -35,8 +35,8 @@ def valid(name):
 
 
 @pytest.mark.parametrize('name', CALLED)
-def test_only_a_dynamics_error_comes_out_of_a_kernel(robot, name):
-    """By place, as the C path takes arguments, and by name."""
+def test_a_kernel_raises_nothing_but_dynamics_errors(robot, name):
+    """By position, as the C path takes arguments, and by name."""
     found = []
     for parameter in valid(name):
         for what, hostile in HOSTILE.items():

@@ -1,4 +1,4 @@
-"""Long programs: values wait in memory, rows of a matrix share registers, no bit is changed."""
+"""Test long programs: spilled values and packed rows of matrices change no bit."""
 
 import itertools
 
@@ -36,7 +36,7 @@ def agree(kernel, size=7):
             assert relative(one, value) < AGREEMENT
 
 
-def test_values_that_wait_in_memory_stay_as_they_are(target, monkeypatch):
+def test_spilled_values_stay_unchanged(target, monkeypatch):
     """In stretches shorter than a basic block, as long as one, and longer."""
     for stretch in (7, 60, 500):
         monkeypatch.setattr(lower, 'LONG', 0)
@@ -46,8 +46,8 @@ def test_values_that_wait_in_memory_stay_as_they_are(target, monkeypatch):
         agree(kernel)
 
 
-def test_slots_in_memory_are_used_again(monkeypatch):
-    """A slot is free when its last reader is through: far fewer than there are values."""
+def test_spill_slots_are_reused(monkeypatch):
+    """A slot is free after its last read: far fewer slots than values."""
     monkeypatch.setattr(lower, 'LONG', 0)
     monkeypatch.setattr(lower, 'REGION', 20)
     text = forward_derivatives((4,)).text
@@ -65,7 +65,7 @@ def plain(A, B, scale):
 PLAIN = {'A': (49,), 'B': (49,), 'scale': (1,)}
 
 
-def test_columns_of_a_solve_share_registers(target):
+def test_columns_of_a_solve_are_packed(target):
     """One instruction for a row; not where the saving is small."""
     kernel = Kernel(plain, PLAIN, *target)
     packing = lower.packing_of(kernel.program)
@@ -91,14 +91,14 @@ def solve(A, B):
     return X, X[1:3] @ X, X[0] * 2.0
 
 
-def test_rows_that_are_not_quite_alike_are_right_too(target):
+def test_rows_that_differ_are_packed_correctly(target):
     """Mixed signs, constants, scalars taken out of a pack."""
     kernel = Kernel(solve, {'A': (25,), 'B': (25,)}, *target)
     assert '<5 x double>' in kernel.text
     agree(kernel, 25)
 
 
-def test_packed_answers_are_checked():
+def test_packed_results_are_checked_for_finite_numbers():
     """One that is not finite goes to the fallback."""
     kernel = Kernel(plain, PLAIN)
     A, B = np.random.default_rng(2).normal(size=(2, 49))
@@ -110,7 +110,7 @@ def test_packed_answers_are_checked():
         assert kernel.caller()(np.zeros(49), one, np.array([1e307])) is FROM_FALLBACK
 
 
-def test_many_answers_of_any_size_are_written():
+def test_many_results_of_any_size_are_written():
     """Constants, inputs, copies: each in its place, checked in the end."""
     for size in range(60, 71):
         def function(x, size=size):

@@ -1,4 +1,4 @@
-"""What kernels cost, pinned: a change that makes one dearer has to say so here.
+"""Test the instruction counts of kernels against pinned numbers.
 
 Floating-point instructions after fusing multiply-adds; sines and cosines apart. Gravity and the
 rotors' inertias are inputs of every kernel. Kernels keep the order of the algorithm, so that also
@@ -55,22 +55,22 @@ def count():
 
 
 @pytest.mark.parametrize('robot', PINNED)
-def test_no_kernel_is_dearer_than_it_was(count, robot):
-    """Where one has become cheaper, move the pin."""
+def test_no_kernel_needs_more_instructions_than_pinned(count, robot):
+    """Where one needs fewer, lower the pin."""
     for kernel, pinned in zip(KERNELS, PINNED[robot], strict=True):
         assert count(robot, kernel) <= pinned, kernel
 
 
 @pytest.mark.parametrize('robot', BEST)
-def test_kernels_cost_no_more_than_a_tenth_over_the_best_known(count, robot):
+def test_kernels_need_at_most_a_tenth_more_than_the_best_known(count, robot):
     """Although those have gravity as a constant, no rotors, and no dtau/da."""
     for kernel, best in BEST[robot].items():
         assert count(robot, kernel) <= 1.1 * best, kernel
 
 
 @pytest.mark.parametrize('robot', WAITING)
-def test_no_more_values_wait_than_did(robot):
-    """Where they are fewer, move the pin; TALOS took half as long again with 347."""
+def test_no_kernel_spills_more_values_than_pinned(robot):
+    """Where there are fewer, lower the pin; TALOS took half as long again with 347."""
     model = Robot.from_urdf(FILES[robot].urdf, friction=False, compile=False).model
     program = program_of(model, key_of(model, 'inverse_dynamics'))
     calculated = [symbol for symbol in program.symbols

@@ -1,4 +1,4 @@
-"""What NumPy's path refuses, the compiled one refuses in the same words."""
+"""Test that compiled and NumPy paths refuse with the same messages."""
 
 import numpy as np
 import pytest
@@ -59,8 +59,8 @@ def test_a_wrench_that_is_not_finite_is_named(arm):
     assert (kind, "wrenches['lower'][4] is nan" in text) == ('DynamicsError', True)
 
 
-def test_shapes_names_and_types_are_refused_in_the_same_words(arm):
-    """Before and after the kernels are there it is one door."""
+def test_shapes_names_and_types_are_refused_with_the_same_message(arm):
+    """Before and after the kernels are ready, by the same argument checks."""
     robot, in_numpy, _ = arm
     q, v = robot.neutral(), np.zeros(8)
     robot.bias_torque(q, v), robot.jacobian(q, 'lower'), robot.inverse_dynamics(q, v, v)
@@ -123,8 +123,8 @@ def test_a_motion_without_inertia_is_named():
         assert np.isfinite(with_rotor.forward_dynamics(q, v, a)).all()
 
 
-def test_an_answer_that_overflows_is_refused(arm):
-    """In the words of the NumPy path, alone or in a batch."""
+def test_a_result_that_overflows_is_refused(arm):
+    """With the message of the NumPy path, alone or in a batch."""
     robot, in_numpy, _ = arm
     q, v = np.tile(robot.neutral(), (9, 1)), np.zeros((9, 8))
     v[4, 6:] = 1e200
@@ -138,7 +138,7 @@ def test_an_answer_that_overflows_is_refused(arm):
 
 
 def test_a_robot_without_mass_compiles():
-    """What has no centre of mass says so; kinematics are as fast as any."""
+    """Its centre of mass is refused; its kinematics are compiled."""
     robot = Robot.from_urdf('<robot name="r"><link name="a"/><link name="b"/><joint name="j" '
                             'type="continuous"><parent link="a"/><child link="b"/></joint></robot>')
     robot.compile(wait=True, frames=['b'])

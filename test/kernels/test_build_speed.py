@@ -1,4 +1,4 @@
-"""Half of the bar that `make bench` shows: ratios to Pinocchio, measured side by side.
+"""Test kernels against half of the ratios to Pinocchio that `make bench` shows.
 
 Half, and the fastest of many interleaved turns, so that a noisy machine does not fail them.
 """

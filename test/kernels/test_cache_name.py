@@ -1,4 +1,4 @@
-"""Kernels on disk: compiled once, and whatever is wrong with a file is compiled anew."""
+"""Test kernels on disk: compiled once, and compiled again where a file is damaged."""
 
 import hashlib
 import os
@@ -54,7 +54,7 @@ def check_result(robot, key=KEY):
 
 
 def test_a_kernel_is_compiled_once(arm, compiled, folder):
-    """The second time it comes from a file, which is no one else's to read."""
+    """The second time it comes from a file that only the user can read."""
     for _ in range(3):
         check_result(arm)
     assert len(compiled) == 1
@@ -62,7 +62,7 @@ def test_a_kernel_is_compiled_once(arm, compiled, folder):
     assert folder.stat().st_mode & 0o077 == 0
 
 
-def test_the_folder_is_where_the_user_says_or_where_caches_are(monkeypatch, tmp_path):
+def test_the_cache_folder_follows_the_environment(monkeypatch, tmp_path):
     """$DYNAMICS_NODE_CACHE, $XDG_CACHE_HOME/dynamics_node, ~/.cache/dynamics_node."""
     monkeypatch.setenv('XDG_CACHE_HOME', '/xdg')
     monkeypatch.setattr(cache.Path, 'home', lambda: cache.Path('/home/me'))
@@ -73,7 +73,7 @@ def test_the_folder_is_where_the_user_says_or_where_caches_are(monkeypatch, tmp_
     assert str(cache.folder()) == '/home/me/.cache/dynamics_node'
 
 
-def test_another_process_finds_it(arm, folder):
+def test_another_process_finds_the_kernel(arm, folder):
     """Names do not depend on the process: no hash seed, no address."""
     code = ('from support import small_robots; '
             'from dynamics_node.kernels.cache_name import name_of; '
@@ -140,8 +140,8 @@ FOREIGN = {
 
 
 @pytest.mark.parametrize('what', FOREIGN)
-def test_a_whole_file_that_is_not_right_is_compiled_anew(arm, compiled, what):
-    """Its digest is good: loading or the self-test finds it."""
+def test_a_wrong_file_with_a_valid_digest_is_compiled_anew(arm, compiled, what):
+    """Loading or the self-test finds it."""
     about, code = build.compile_kernel(arm.model, KEY)
     cache.write(name_of(arm.model, KEY), *FOREIGN[what](about, code))
     check_result(arm)
@@ -151,7 +151,7 @@ def test_a_whole_file_that_is_not_right_is_compiled_anew(arm, compiled, what):
 
 
 def test_the_code_of_another_robot_fails_the_self_test(arm, compiled):
-    """The same kernel with other numbers: only the results differ."""
+    """The same kernel with other numbers."""
     about, _ = build.compile_kernel(arm.model, KEY)
     _, other = build.compile_kernel(small_robots.arm(mass=2.0, compile=False).model, KEY)
     cache.write(name_of(arm.model, KEY), about, other)
@@ -159,7 +159,7 @@ def test_the_code_of_another_robot_fails_the_self_test(arm, compiled):
     assert len(compiled) == 3
 
 
-def test_a_file_under_another_name_is_foreign(arm, compiled, folder):
+def test_a_file_under_another_name_is_refused(arm, compiled, folder):
     """Valid code, but of another kernel."""
     other = small_robots.arm(mass=2.0, compile=False)
     check_result(other)
@@ -169,7 +169,7 @@ def test_a_file_under_another_name_is_foreign(arm, compiled, folder):
 
 
 def test_a_kernel_that_is_wrong_is_not_used(arm, monkeypatch, allow_no_packs):
-    """A compiler at fault is found out by the self-test, and nothing is kept."""
+    """The self-test finds it, and no file is written."""
     wrong = build.compile_kernel(small_robots.arm(mass=2.0, compile=False).model, KEY)[1]
     monkeypatch.setattr(target, 'compile_ir', lambda *args, **named: wrong)
     with pytest.raises(build.DynamicsError, match='gravity_torque gives other results'):
@@ -178,8 +178,8 @@ def test_a_kernel_that_is_wrong_is_not_used(arm, monkeypatch, allow_no_packs):
 
 
 @pytest.mark.parametrize('place', ['a file', 'below a file', 'a folder of that name', 'no home'])
-def test_without_a_folder_to_write_to_everything_works(arm, compiled, monkeypatch, tmp_path, place):
-    """It is compiled each time."""
+def test_kernels_work_without_a_writable_folder(arm, compiled, monkeypatch, tmp_path, place):
+    """They are compiled each time."""
     (tmp_path / 'file').write_text('in the way')
     if place == 'a folder of that name':
         (tmp_path / 'cache' / name_of(arm.model, KEY)).mkdir(parents=True)
@@ -200,7 +200,7 @@ def test_without_a_folder_to_write_to_everything_works(arm, compiled, monkeypatc
 
 
 def test_a_file_is_written_whole_or_not_at_all(arm, folder, monkeypatch):
-    """A disk that fails at the last moment leaves nothing behind."""
+    """A disk that fails at the last moment leaves no file."""
     def full(*_):
         raise OSError('No space left on device')
     with monkeypatch.context() as patch:
@@ -211,8 +211,8 @@ def test_a_file_is_written_whole_or_not_at_all(arm, folder, monkeypatch):
     assert [path.suffix for path in folder.iterdir()] == ['.kernel']
 
 
-def test_the_longest_unused_go_first(folder, monkeypatch):
-    """Until what is left fits; what is not ours stays."""
+def test_the_least_recently_used_files_are_removed_first(folder, monkeypatch):
+    """Until the rest fits; other files stay."""
     monkeypatch.setattr(cache, 'MAX_BYTES', 3500)
     for k in range(5):
         cache.write(f'{k}.kernel', {}, bytes(900))
@@ -228,7 +228,7 @@ def test_the_longest_unused_go_first(folder, monkeypatch):
     assert sum(path.stat().st_size for path in folder.glob('*.kernel')) <= 3500
 
 
-def test_the_name_changes_with_all_that_the_code_depends_on(arm, monkeypatch):
+def test_the_name_depends_on_all_that_the_code_depends_on(arm, monkeypatch):
     """Numbers, frame, variant, CPU."""
     def name(robot=arm, **changes):
         return name_of(robot.model, KEY._replace(**changes))
@@ -245,7 +245,7 @@ def test_the_name_changes_with_all_that_the_code_depends_on(arm, monkeypatch):
     assert len(set(names)) == len(names)
 
 
-def test_the_name_changes_with_our_own_sources(arm, monkeypatch, tmp_path):
+def test_the_name_depends_on_the_sources_of_the_package(arm, monkeypatch, tmp_path):
     """After an edit of an algorithm new code is compiled."""
     shutil.copytree(cache_name.PACKAGE, tmp_path / 'package')
     monkeypatch.setattr(cache_name, 'PACKAGE', tmp_path / 'package')
@@ -259,7 +259,7 @@ def test_the_name_changes_with_our_own_sources(arm, monkeypatch, tmp_path):
     assert len(seen) == 5
 
 
-def test_numbers_that_are_inputs_do_not_change_the_name(arm):
+def test_the_name_does_not_depend_on_run_time_inputs(arm):
     """Gravity, armature, damping, friction, payloads, names: data."""
     for change in ({'gravity': (1, 2, 3)}, {'armature': {'upper_joint': 0.3}}, {'damping': 0.7}):
         other = small_robots.arm(compile=False, **change)
@@ -272,7 +272,7 @@ def test_numbers_that_are_inputs_do_not_change_the_name(arm):
     assert name_of(copy.model, KEY) == name_of(arm.model, KEY)
 
 
-def test_numbers_that_are_inputs_never_compile(compiled):
+def test_new_run_time_inputs_do_not_compile(compiled):
     """Another gravity, load, damping or rotor needs no compilation."""
     q, v, a = np.random.default_rng(0).normal(size=(3, 2))
     first = small_robots.arm()

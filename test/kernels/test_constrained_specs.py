@@ -1,4 +1,4 @@
-"""Kernels with constraints give the same results as NumPy, by every call path."""
+"""Test that kernels with constraints agree with NumPy, by every call path."""
 
 
 import numpy as np
@@ -67,7 +67,7 @@ def robot_of(name, **options):
 
 
 def some_states(robot, n, rng, spread=0.1):
-    """Return (q, v, a, tau) of random states near neutral: kernels need not keep the loops."""
+    """Return (q, v, a, tau) of random states near neutral, which need not keep the loops."""
     def draw(size):
         return rng.normal(size=size if n is None else (n, size))
     q = robot.integrate(robot.neutral(), spread * draw(robot.nv))
@@ -113,8 +113,8 @@ def test_a_looped_tree_agrees_with_numpy(tree, kinds):
     paths_agree(robot, {name: calls[name]}, with_wrenches=True)
 
 
-def test_the_robots_own_loops_are_called_straight_in_c():
-    """Without them the set is recognised by its identity; both are results of the kernel."""
+def test_the_robots_own_loops_are_called_in_c():
+    """Without them the set is recognised by its identity."""
     robot = robot_of('four_bar')
     robot.compile(wait=True, constraints=True)
     q, v, _, tau = some_states(robot, None, np.random.default_rng(0))
@@ -138,8 +138,8 @@ def test_the_robots_own_loops_are_called_straight_in_c():
         robot.constrained_forward_dynamics(q, v, tau[:1])
 
 
-def test_sets_of_one_shape_do_not_answer_for_each_other():
-    """The same fields but one number, through the same cache on disk."""
+def test_sets_of_one_shape_have_different_kernels():
+    """All fields equal but one number, through the same cache on disk."""
     q, v, tau = np.full(3, 0.1), np.ones(3), np.ones(3)
     results = []
     for axis in ((1.0, 0.0, 0.0), (0.0, 0.0, 1.0)):
@@ -153,8 +153,8 @@ def test_sets_of_one_shape_do_not_answer_for_each_other():
     assert relative(*results) > 1e-3
 
 
-def test_a_frame_of_that_name_elsewhere_is_another_kernel():
-    """The name of a file depends on where the frames of the constraints are."""
+def test_frames_of_one_name_at_other_places_have_different_kernels():
+    """The file name depends on the poses of the frames."""
     constraints = (FOOT,)
     one, other = robot_of('four_bar').model, robot_of('four_bar').model
     frame = other.frames['coupler']
@@ -165,8 +165,8 @@ def test_a_frame_of_that_name_elsewhere_is_another_kernel():
     assert name_of(one, key) != name_of(other, key)
 
 
-def test_a_redundant_set_is_answered_by_numpy():
-    """The kernel is made, refuses the state, and the result is finite."""
+def test_a_redundant_set_is_computed_in_numpy():
+    """The kernel exists, refuses the state, and the result is finite."""
     robot = robot_of('four_bar').with_loops(
         [FOOT, Constraint('again', 'point_contact', 'coupler')])
     robot.compile(wait=True, constraints=True)
@@ -184,8 +184,8 @@ def test_a_redundant_set_is_answered_by_numpy():
         robot.constrained_forward_dynamics_derivatives(q[0], v[0], tau[0])
 
 
-def test_one_singular_state_in_a_batch(monkeypatch):
-    """It alone goes through NumPy; the rest is the kernel's."""
+def test_a_singular_state_in_a_batch_is_computed_in_numpy(monkeypatch):
+    """It alone; the rest by the kernel."""
     robot = robot_of('four_bar').with_loops(
         [Constraint(axis, 'point_on_plane', 'coupler', pose=(0.0, 0.0, 0.2), axis=direction)
          for axis, direction in (('x', (1.0, 0.0, 0.0)), ('z', (0.0, 0.0, 1.0)))])
@@ -212,7 +212,7 @@ def test_one_singular_state_in_a_batch(monkeypatch):
         assert np.array_equal(got[37], want)
 
 
-def test_another_set_for_every_step_is_not_compiled_for_ever(monkeypatch):
+def test_the_number_of_compiled_sets_is_bounded(monkeypatch):
     """Further sets are computed in NumPy, unless compile() is called for them."""
     monkeypatch.setattr(robot_kernels, 'MOST_SETS', 2)
     requested = []
@@ -229,8 +229,8 @@ def test_another_set_for_every_step_is_not_compiled_for_ever(monkeypatch):
     assert 4.0 in requested
 
 
-def test_all_keys_name_the_set_once():
-    """Only what is about the set carries it."""
+def test_keys_contain_the_set_once():
+    """Only keys of constrained kernels contain it."""
     robot = robot_of('four_bar', compile=False)
     constraints = robot.loops.constraints
     plain, more = all_keys(robot.model), all_keys(robot.model, constraints=constraints)

@@ -1,4 +1,4 @@
-"""Compiled derivatives equal those of NumPy on every kind of robot."""
+"""Test that compiled derivatives agree with NumPy on every kind of robot."""
 
 import numpy as np
 import pytest
@@ -62,7 +62,7 @@ def test_a_real_robot_agrees_with_numpy(name):
                                                                                     )))
 
 
-def test_several_answers_come_with_their_names(arm):
+def test_several_results_are_returned_with_field_names(arm):
     """From a kernel and from NumPy, single and in a batch, also an empty one."""
     calls = [call for call in everything(arm, ('upper', 'lower'))
                  if call.key.spec.result is not tuple]
@@ -81,8 +81,8 @@ def test_several_answers_come_with_their_names(arm):
     assert arm.inverse_dynamics_derivatives(none, none, none).da.shape == (0, 2, 2)
 
 
-def test_a_call_of_a_plain_kernel_goes_straight_to_its_kernel(arm):
-    """The method is replaced on the object; what takes other arguments than its kernel is not."""
+def test_a_plain_kernel_replaces_its_method(arm):
+    """On the object; not where the method takes other arguments than its kernel."""
     calls = everything(arm, ('upper', 'lower'), with_wrenches=(False,))
     ready(arm, calls)
     for call in calls:
@@ -97,7 +97,7 @@ def test_a_call_of_a_plain_kernel_goes_straight_to_its_kernel(arm):
 
 
 def test_derivatives_are_compiled_on_request_only(arm):
-    """The node's start, which compiles the rest, does not wait for them."""
+    """The start of the node, which compiles the rest, does not wait for them."""
     arm.compile(wait=True)
     assert arm.compiled
     names = {key.kernel for key in all_keys(arm.model)}
@@ -121,7 +121,7 @@ def test_results_too_large_for_straight_line_code_stay_in_numpy():
 
 
 def test_a_motion_without_inertia_is_named():
-    """By all that solve for accelerations, with the message of NumPy; the others have results."""
+    """By all kernels that solve for accelerations, with the message of NumPy."""
     robot = Robot.from_urdf(MASSLESS_TIP.format(mimic='')).compile(wait=True, derivatives=True)
     in_numpy = Robot(robot.model, compile=False)
     q, v, a = np.array([[0.1, 0.2], [0.3, 0.4], [1.0, 0.0]])

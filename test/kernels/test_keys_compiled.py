@@ -1,4 +1,4 @@
-"""Compiled kernels give the same results as NumPy on every kind of robot."""
+"""Test that compiled kernels agree with NumPy on every kind of robot."""
 
 import numpy as np
 import pytest
@@ -67,7 +67,7 @@ def test_a_tree_agrees_with_numpy(base, mimic):
 
 @pytest.mark.parametrize('tree', [random_trees.TREES[1], random_trees.TREES[4]], ids=str)
 def test_a_large_tree_agrees_with_numpy(tree):
-    """Another floating joint in its midst, and more instructions than LLVM is let to reorder."""
+    """With a floating joint inside, and more instructions than LLVM may reorder."""
     specimen = random_trees.make(tree)
     both_paths_agree(specimen.robot, [
         call for call in kernel_calls(specimen.robot, specimen, 'l10')
@@ -84,7 +84,7 @@ def test_a_real_robot_agrees_with_numpy(name):
                                                                                     )))
 
 
-def test_any_choice_of_prescribed_joints_is_one_kernel(arm7):
+def test_all_masks_of_prescribed_joints_share_one_kernel(arm7):
     """None, all, some: the mask is an input."""
     one, rng = state(arm7, ('tool0',)), np.random.default_rng(3)
     masks = [np.zeros(7, bool), np.ones(7, bool), *(rng.random((4, 7)) < 0.5)]
@@ -97,7 +97,7 @@ def test_any_choice_of_prescribed_joints_is_one_kernel(arm7):
 
 
 def test_single_states_wrenches_and_batches_mix(inverse):
-    """Whatever is single is the same for all."""
+    """Single values are used for all rows."""
     robot, one, in_numpy = inverse
     many = state(robot, ('link_3', 'tool0'), N)
     mixed = {'link_3': one.wrenches['link_3'], 'tool0': many.wrenches['tool0']}
@@ -112,7 +112,7 @@ def test_single_states_wrenches_and_batches_mix(inverse):
         assert relative(got, want) < AGREEMENT
 
 
-def test_arguments_of_any_make_are_converted(inverse):
+def test_array_like_arguments_are_converted(inverse):
     """Lists, integers, single precision, strided or read-only arrays, and a subclass."""
     robot, one, in_numpy = inverse
     many = state(robot, (), N)
@@ -147,7 +147,7 @@ def test_arguments_may_be_named(inverse):
         robot.inverse_dynamics(q, v, a, torque=a)
 
 
-def test_answers_are_fresh(inverse):
+def test_results_are_new_arrays(inverse):
     """Two calls share no memory, and arguments stay as they were."""
     robot, one, _ = inverse
     before = one.q.copy()
@@ -159,7 +159,7 @@ def test_answers_are_fresh(inverse):
 
 
 def test_large_batches_are_the_same_on_two_threads(inverse):
-    """A batch with that much work is shared with a second thread."""
+    """A batch of that size is shared with a second thread."""
     robot, one, _ = inverse
     q = np.random.default_rng(4).normal(size=(20001, 7))
     batch = robot.inverse_dynamics(q, np.tile(one.v, (20001, 1)), np.tile(one.a, (20001, 1)))

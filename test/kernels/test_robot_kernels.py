@@ -1,4 +1,4 @@
-"""Kernels are made in the background while the robot computes in NumPy, or not at all."""
+"""Test that kernels are made in the background while the robot computes in NumPy."""
 
 import gc
 import os
@@ -67,7 +67,7 @@ def test_a_robot_computes_in_numpy_until_its_kernels_are_ready(arm, expected, ga
 
 
 def test_each_kernel_is_made_once(arm, gate):
-    """However often, by however many robots of the same structure, it is requested."""
+    """For any number of requests, by any robots of the same structure."""
     robots = [arm, arm.with_gravity((0, 0, 1)), arm.with_gravity((0, 1, 0))]
     for robot in robots * 3:
         robot.mass_matrix(Q)
@@ -80,7 +80,7 @@ def test_each_kernel_is_made_once(arm, gate):
 
 
 def test_frames_wrenches_and_payloads_are_compiled_on_demand(arm):
-    """All at once if told to."""
+    """All at once on request."""
     arm.compile(wait=True, frames=['lower', 'upper'], wrenches=True, payloads=True)
     with_payload = arm.with_payload('box', 'lower', 1.0)
     assert with_payload.compiled
@@ -119,8 +119,8 @@ def test_an_argument_switches_it_off(expected):
             other.compile(wait=True)
 
 
-def test_a_robot_that_cannot_move_has_nothing_to_compile():
-    """It says so."""
+def test_a_robot_without_joints_has_nothing_to_compile():
+    """The message says so."""
     robot = small_robots.arm(locked={'upper_joint': 0.0, 'lower_joint': 0.0})
     with pytest.raises(DynamicsError, match='no joints that move'):
         robot.compile()
@@ -128,7 +128,7 @@ def test_a_robot_that_cannot_move_has_nothing_to_compile():
 
 
 def test_a_large_batch_waits_for_its_kernel(arm, expected, gate):
-    """A smaller one does not: NumPy is through with it sooner."""
+    """A smaller one does not: NumPy is faster."""
     few, many = (np.tile(Q, (n, 1)) for n in (dispatch.WORTH_WAITING - 1, dispatch.WORTH_WAITING))
     np.testing.assert_array_equal(arm.inverse_dynamics(few, V, A)[0], expected)
     threading.Timer(0.2, gate.set).start()
@@ -151,7 +151,7 @@ def test_a_large_batch_whose_kernel_cannot_be_made_is_computed_in_numpy(arm, exp
     (RuntimeError('LLVM is ill'), 'LLVM is ill.*NumPy path is used'),
     (ImportError('no llvmlite'), 'no llvmlite.*pip install llvmlite'),
     (MemoryError(), 'MemoryError'), (DynamicsError('said so'), '^said so$')], ids=repr)
-def test_a_kernel_that_cannot_be_made_is_told_to_who_waits(arm, expected, monkeypatch, error,
+def test_a_failed_kernel_raises_where_it_is_waited_for(arm, expected, monkeypatch, error,
                                                            message):
     """Calls are computed in NumPy, as before."""
     build_kernel = build.build_kernel
@@ -170,7 +170,7 @@ def test_a_kernel_that_cannot_be_made_is_told_to_who_waits(arm, expected, monkey
         assert arm.mass_matrix(Q).shape == (2, 2)
 
 
-def test_threads_get_right_answers_while_kernels_come(expected):
+def test_threads_get_correct_results_while_kernels_are_made(expected):
     """Four threads call one robot from before the first kernel to after the last."""
     arm, wrong, done = small_robots.arm(), [], threading.Event()
     mass = Robot(arm.model, compile=False).mass_matrix(Q)
@@ -215,8 +215,8 @@ def in_child(function):
     return result
 
 
-def test_a_forked_process_goes_on_with_the_kernels(arm, expected):
-    """And can compile more."""
+def test_a_forked_process_keeps_its_kernels(arm, expected):
+    """It can compile more."""
     arm.compile(wait=True)
 
     def child():
@@ -232,7 +232,7 @@ def test_a_forked_process_goes_on_with_the_kernels(arm, expected):
 
 def test_a_process_forked_while_kernels_are_made_makes_its_own(arm, expected, monkeypatch,
                                                               tmp_path):
-    """No lock is left behind locked, and nothing in line is waited for in vain."""
+    """No lock stays locked, and queued kernels are compiled again."""
     started, compile_ir = threading.Event(), target.compile_ir
 
     def slow(*args, **named):
@@ -265,18 +265,18 @@ def test_a_compiled_robot_pickles(arm, expected):
                                       arm.inverse_dynamics(Q, V, A))
 
 
-def test_a_robot_that_is_dropped_takes_its_code_along():
-    """Callers point to the robot's answerer and back: the garbage collector sees through it."""
+def test_the_code_of_a_deleted_robot_is_unloaded():
+    """Callers and the dispatcher refer to each other: the garbage collector frees both."""
     arm = small_robots.arm().compile(wait=True)
     arm.inverse_dynamics(Q, V, A), arm.jacobian(Q, 'lower')
     code = [weakref.ref(kernel.code) for kernel in arm._dispatcher.kernels._done.values()]
-    watched = [weakref.ref(arm._dispatcher), weakref.ref(arm._dispatcher.kernels), *code]
+    references = [weakref.ref(arm._dispatcher), weakref.ref(arm._dispatcher.kernels), *code]
     del arm
     gc.collect()
-    assert [ref() for ref in watched] == [None] * len(watched)
+    assert [ref() for ref in references] == [None] * len(references)
 
 
-def test_without_the_extension_ctypes_calls(monkeypatch, expected):
+def test_ctypes_is_used_without_the_extension(monkeypatch, expected):
     """The same results, slower."""
     monkeypatch.setattr(dispatch, 'Caller', ctypes_call.Caller)
     arm = small_robots.arm().compile(wait=True)
@@ -286,7 +286,7 @@ def test_without_the_extension_ctypes_calls(monkeypatch, expected):
     np.testing.assert_allclose(got, [expected] * 2, rtol=1e-12)
 
 
-def test_a_program_that_ends_while_kernels_are_made_ends_well(tmp_path):
+def test_a_program_ends_cleanly_while_kernels_are_made(tmp_path):
     """Nothing on stderr, no crash in LLVM; the time is that of one kernel."""
     code = 'from support import small_robots; small_robots.arm().compile()'
     done = subprocess.run(
@@ -298,7 +298,7 @@ def test_a_program_that_ends_while_kernels_are_made_ends_well(tmp_path):
 
 
 class Job:
-    """Notes that it was done; holds the worker until let go, if told to."""
+    """Record that the job ran; block the worker until released, if requested."""
 
     def __init__(self, log, name, blocked=False):
         self.log, self.name = log, name
@@ -313,8 +313,8 @@ class Job:
         self.done.set()
 
 
-def test_a_worker_does_the_urgent_first_and_drops_the_rest_when_stopped():
-    """What runs is finished; what waits is told; nothing is taken any more."""
+def test_a_worker_runs_urgent_jobs_first_and_cancels_the_rest_when_stopped():
+    """The running job ends; waiting ones are cancelled; new ones are refused."""
     worker, log = robot_kernels.Worker(), []
     running, urgent = Job(log, 'running', blocked=True), Job(log, 'urgent', blocked=True)
     waiting = Job(log, 'waiting')
@@ -333,8 +333,8 @@ def test_a_worker_does_the_urgent_first_and_drops_the_rest_when_stopped():
     assert not worker.submit(Job(log, 'late'))
 
 
-def test_a_job_that_comes_as_the_worker_falls_asleep_is_done():
-    """The wait has timed out, but the line is not empty."""
+def test_a_job_that_arrives_as_the_worker_times_out_is_done():
+    """The wait has timed out, but the queue is not empty."""
     worker, log = robot_kernels.Worker(), []
     wait, late = worker._ready.wait, Job(log, 'late')
 

@@ -1,4 +1,4 @@
-"""Every kernel is declared once; dispatch, keys and methods follow from the declaration."""
+"""Test that every kernel is declared once, and that dispatch, keys and methods follow."""
 
 import inspect
 from collections import Counter
@@ -63,7 +63,7 @@ def test_keys_follow_from_the_declarations():
 
 @pytest.mark.usefixtures('compiler_on')
 def test_a_compiled_method_is_described_as_the_method_of_the_class():
-    """help(), signatures and completion are those of the method that the kernel stands for."""
+    """help(), signatures and completion are those of the replaced method."""
     robot = Robot.from_urdf(ARM7)
     robot._dispatcher.compile([key_of(robot.model, 'inverse_dynamics')], wait=True)
     before = inspect.signature(robot.inverse_dynamics)

@@ -1,4 +1,4 @@
-"""Inverse kinematics in machine code: the same steps as in NumPy, and real arms solved by it."""
+"""Test compiled inverse kinematics: the steps of NumPy, and solutions for real arms."""
 
 import numpy as np
 import pytest
@@ -25,7 +25,7 @@ def example(name):
 
 
 def ready(robot, targets, *keys):
-    """Compile what some targets need, and no more; the first call binds it."""
+    """Compile the kernels of some targets; the first call binds them."""
     robot._dispatcher.compile([key_of(robot.model, 'newton_step', (parts_of(targets),)), *keys],
                             wait=True)
     robot.inverse_kinematics(targets, restarts=0)
@@ -62,7 +62,7 @@ def test_kernels_take_the_steps_of_numpy(tree):
 
 
 @pytest.mark.parametrize('name', TIPS)
-def test_poses_in_reach_are_solved_from_anywhere(name):
+def test_reachable_poses_are_solved_from_random_starts(name):
     """Random ones within the limits, to 1e-6 and within the limits; kernels only.
 
     The bar is 99.5 %; benchmark/inverse_kinematics.py tries 1000 of each.
@@ -85,7 +85,7 @@ def test_poses_in_reach_are_solved_from_anywhere(name):
 
 
 def test_a_quadruped_shifts_its_base_over_fixed_feet():
-    """Five frames of a free robot: 18 rows, 18 velocities."""
+    """Five frames of a floating base: 18 rows, 18 velocities."""
     robot = Robot.from_urdf(example('solo12').urdf, base='floating')
     q = robot.neutral()
     q[7:] = np.tile([0.1, 0.8, -1.6], 4) * np.repeat([1.0, 1.0, -1.0, -1.0], 3)

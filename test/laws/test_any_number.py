@@ -1,4 +1,4 @@
-"""Algorithms run on any kind of number: what the compiler and complex steps rely on."""
+"""Test that algorithms run on any kind of number, as the compiler and complex steps require."""
 
 from functools import partial
 
@@ -65,14 +65,14 @@ def _direction(model, rates):
 
 
 def _some_given(hybrid):
-    def answer(model, q, v, a, tau, direction, wrenches):
+    def result(model, q, v, a, tau, direction, wrenches):
         given = np.arange(model.nv) % 3 != 0
         return hybrid(model, q, v, a, tau, given, direction, wrenches)
-    return answer
+    return result
 
 
 def together(algorithm):
-    """Return an algorithm that gives all its answers in one array."""
+    """Return an algorithm that gives all its results in one array."""
     return lambda *args: np.concatenate([np.ravel(part) for part in algorithm(*args)])
 
 
@@ -130,7 +130,7 @@ ALGORITHMS = {
 
 
 @pytest.fixture(params=ALGORITHMS)
-def question(request, tree):
+def algorithm_call(request, tree):
     """An algorithm with arguments on a random tree."""
     robot, rng, q, v, a, tau, wrenches = tree
     algorithm, letters = ALGORITHMS[request.param]
@@ -145,17 +145,17 @@ def question(request, tree):
     return algorithm, robot.model, [everything[letter] for letter in letters]
 
 
-def test_no_algorithm_looks_at_a_value(question):
+def test_no_algorithm_depends_on_the_value_of_a_number(algorithm_call):
     """The same numbers come out of object arrays, so tracing sees the whole computation."""
-    algorithm, model, arguments = question
+    algorithm, model, arguments = algorithm_call
     expected = algorithm(model, *arguments)
     got = algorithm(model, *(hide(argument) for argument in arguments))
     assert relative(show(got), np.ravel(expected)) < EXACT_MATHS
 
 
-def test_run_time_constants_may_be_symbols_too(question):
+def test_run_time_constants_may_be_symbols_too(algorithm_call):
     """Gravity, damping, friction, armature are data: a kernel takes them as inputs."""
-    algorithm, model, arguments = question
+    algorithm, model, arguments = algorithm_call
     expected = algorithm(model, *arguments)
     symbolic = model.with_(**{key: hide(getattr(model, key))
                               for key in ('gravity', 'damping', 'friction', 'armature')})
@@ -174,8 +174,8 @@ def test_complex_numbers_carry_derivatives(tree):
         assert relative(inverse_dynamics(robot.model, q, v, step).imag / h, M[:, k]) < EXACT_MATHS
 
 
-def test_opaque_numbers_refuse_to_be_looked_at():
-    """The test's own tool works."""
+def test_opaque_numbers_refuse_comparison_and_conversion():
+    """The tool of the tests above works."""
     with pytest.raises(TypeError, match='looked at a value'):
         bool(random_trees and Opaque(1.0) > 0)
     with pytest.raises(TypeError, match='looked at a value'):

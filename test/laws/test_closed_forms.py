@@ -1,4 +1,4 @@
-"""Arms whose equations of motion are written out in textbooks."""
+"""Test arms whose equations of motion are written out in textbooks."""
 
 import numpy as np
 import pytest
@@ -28,7 +28,7 @@ def state2(request):
     return np.random.default_rng(request.param).normal(size=(3, 2))
 
 
-def test_two_link_arm_of_modern_robotics(state2):
+def test_the_two_link_arm_agrees_with_modern_robotics(state2):
     """Modern Robotics, chapter 8: point masses at the ends of both links."""
     L1, L2, m1, m2 = 0.7, 0.5, 2.0, 1.5
     robot = Robot.from_urdf(planar_arm([L1, L2], [m1, m2], [L1, L2], [0.0, 0.0]),
@@ -56,7 +56,7 @@ def test_two_link_coriolis_matrix_is_that_of_the_christoffel_symbols(state2):
 
 
 @pytest.mark.parametrize('seed', range(5))
-def test_three_link_planar_arm(seed):
+def test_the_three_link_planar_arm_agrees_with_lagrange(seed):
     """Saha 1999, first example, by Lagrange in absolute angles t = cumsum(q).
 
     sum_j a_ij (cos(t_i - t_j) t_j'' + sin(t_i - t_j) t_j'^2) + I_i t_i'' + g b_i cos t_i = Q_i.
@@ -113,7 +113,7 @@ def stanford_arm(wrist_mass):
 
 
 @pytest.mark.parametrize('seed', range(5))
-def test_stanford_arm_reaches_where_paul_says(seed):
+def test_the_pose_of_the_stanford_arm_is_that_of_paul(seed):
     """The hand's position and approach vector in closed form (Paul 1981, chapter 2)."""
     q = np.random.default_rng(seed).normal(size=6)
     c1, c2, _, c4, c5, _ = np.cos(q)
@@ -129,7 +129,7 @@ def test_stanford_arm_reaches_where_paul_says(seed):
 
 
 @pytest.mark.parametrize('seed', range(5))
-def test_stanford_arm_moves_a_mass_at_its_wrist_as_lagrange_says(seed):
+def test_the_stanford_arm_with_a_wrist_mass_agrees_with_lagrange(seed):
     """Kinetic energy of a point at (c1 s2 d - s1 D2, s1 s2 d + c1 D2, c2 d), written out."""
     rng = np.random.default_rng(seed)
     m = 2.3

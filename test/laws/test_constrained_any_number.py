@@ -1,4 +1,4 @@
-"""Constrained dynamics run on any kind of number, so that they can be compiled."""
+"""Test that constrained dynamics run on any kind of number, so that they can be compiled."""
 
 import numpy as np
 import pytest
@@ -16,9 +16,9 @@ STABILISATION = (3.0, 4.0)
 
 
 def solved_forward(solve):
-    def answer(looped, q, v, a, tau, wrenches):
+    def result(looped, q, v, a, tau, wrenches):
         return solve(looped.model, q, v, tau, looped.constraints, wrenches, STABILISATION)
-    return answer
+    return result
 
 
 def solved_hybrid(looped, q, v, a, tau, wrenches):
@@ -52,12 +52,12 @@ ALGORITHMS = {
 
 @pytest.mark.parametrize('name', ALGORITHMS)
 @pytest.mark.parametrize('k', range(4), ids=lambda k: str(random_trees.TREES[k]))
-def test_no_solver_looks_at_a_value(name, k):
+def test_no_solver_depends_on_the_value_of_a_number(name, k):
     """The same numbers come out of object arrays, so tracing sees the whole computation."""
-    def answer(kind):
+    def result(kind):
         looped = looped_trees.make(random_trees.TREES[k], looped_trees.KINDS[k])
         arguments = [kind(x) for x in (looped.q, looped.v, looped.a, looped.tau, looped.wrenches)]
         return ALGORITHMS[name](looped, *arguments)
-    expected, got = answer(np.asarray), answer(hide)
+    expected, got = result(np.asarray), result(hide)
     for one, other in zip(expected, got, strict=True):
         assert relative(show(other), np.ravel(one)) < SOLVED

@@ -1,4 +1,4 @@
-"""The support null space: Hutter 2017, eq. 3.62-3.64, and how feet hold a base."""
+"""Test the support null space (Hutter 2017, eq. 3.62-3.64), and feet that hold a base."""
 
 import numpy as np
 import pytest
@@ -34,7 +34,7 @@ def contacts(tree):
 
 
 def test_the_null_space_is_a_projector(contacts):
-    """N N = N, of rank nv - r, and what it lets through does not move the contacts."""
+    """N N = N, of rank nv - r, and motions in it do not move the contacts."""
     M, A, found = contacts
     N = found.null_space
     assert relative(N @ N, N) < SOLVED
@@ -42,7 +42,7 @@ def test_the_null_space_is_a_projector(contacts):
     assert relative(A @ N, 0.0) < SOLVED
 
 
-def test_it_is_dynamically_consistent(contacts):
+def test_the_null_space_is_dynamically_consistent(contacts):
     """Contact forces accelerate nothing in it: N M^-1 A' = 0, N' A' = 0, and N M^-1 = M^-1 N'."""
     M, A, found = contacts
     N = found.null_space
@@ -51,7 +51,7 @@ def test_it_is_dynamically_consistent(contacts):
     assert relative(M @ N, N.T @ M) < SOLVED
 
 
-def test_it_is_equation_3_62_with_the_pseudo_inverse(contacts):
+def test_the_null_space_is_equation_3_62_with_the_pseudo_inverse(contacts):
     """N = 1 - M^-1 A' Lambda A, Lambda = (A M^-1 A')^+ by its four laws."""
     M, A, found = contacts
     pull = np.linalg.solve(M, A.T)
@@ -88,8 +88,8 @@ def test_consistent_dynamics_are_those_of_the_contact_forces(tree):
 
 
 @pytest.mark.parametrize('feet, rank, base', [(1, 3, 3), (2, 6, 5), (3, 9, 6), (4, 12, 6)])
-def test_feet_of_a_quadruped(solo, feet, rank, base):
-    """Section 2.10.5: two point feet leave the base a turn about their line."""
+def test_two_point_feet_of_a_quadruped_leave_one_rotation(solo, feet, rank, base):
+    """Section 2.10.5: about the line between them."""
     q = solo.random_configuration(np.random.default_rng(3))
     constraints = [Constraint(name, 'point_contact', name) for name in SOLO_FEET[:feet]]
     A = constraint_matrix(solo.model, q, constraints)
@@ -98,15 +98,15 @@ def test_feet_of_a_quadruped(solo, feet, rank, base):
 
 
 @pytest.mark.parametrize('points, rank', [(1, 3), (2, 5), (3, 6), (4, 6)])
-def test_points_of_one_foot(points, rank):
+def test_points_of_one_foot_have_the_expected_ranks(points, rank):
     """Section 2.10.6: two points are a line, three a sole; 'line' and 'flat' have no redundancy."""
     places = [(0.1, 0.05, 0), (-0.1, 0.05, 0), (-0.1, -0.05, 0), (0.1, -0.05, 0)]
     constraints = [point(f'p{k}', place) for k, place in enumerate(places[:points])]
     assert support_of(body().model, still(), constraints).rank == rank
 
 
-def test_lines_and_soles_are_points_in_a_row():
-    """The same null space by two points and by a line, by three points and by a sole."""
+def test_lines_and_soles_have_the_null_space_of_their_points():
+    """Two points and a line, three points and a sole."""
     model = body().model
     two = [point('a', (0.1, 0.0, 0.0)), point('b', (-0.1, 0.0, 0.0))]
     line = [Constraint('line', 'line_contact', 'body', axis=(1.0, 0.0, 0.0))]
@@ -116,8 +116,8 @@ def test_lines_and_soles_are_points_in_a_row():
         assert relative(N, other) < SOLVED
 
 
-def test_a_massless_foot_that_is_held_has_a_support():
-    """M alone is singular there; N and Lambda are the limits of a little mass, and stay finite."""
+def test_a_massless_foot_in_contact_has_a_support():
+    """M alone is singular; N and Lambda are the limits for a small mass, and finite."""
     M, A = np.diag([2.0, 0.0]), np.array([[1.0, 1.0]])
     found = support(M, A)
     little = support(M + np.diag([0.0, 1e-6]), A)

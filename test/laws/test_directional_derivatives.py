@@ -1,4 +1,4 @@
-"""The derivative of dynamics along a scalar p: tables 5, 6, 7, on trees of every joint type."""
+"""Test directional derivatives of dynamics, tables 5, 6, 7, on trees of every joint type."""
 
 import numpy as np
 import pytest
@@ -53,8 +53,8 @@ class State:
         self.direction = ParameterDirection(*(self.rng.normal(size=np.shape(rate))
                                      for rate in complete(self.model, ParameterDirection())))
 
-    def gently_rubbing(self):
-        """Let friction bend over a speed that finite steps resolve."""
+    def with_smooth_friction(self):
+        """Spread friction over a speed that finite steps resolve."""
         self.model = self.model.with_(friction_speed=1.0)
         return self
 
@@ -155,15 +155,15 @@ def test_hybrid_dynamics_along_is_the_derivative_of_hybrid_dynamics(state, direc
 
 
 def test_a_direction_is_a_small_step_on_the_configuration_manifold(state, direction):
-    """The same by central differences: what `integrate` means by dq is what is meant here."""
-    s = state.gently_rubbing()
+    """The same by central differences, with the dq of `integrate`."""
+    s = state.with_smooth_friction()
     got = inverse_dynamics_directional_derivative(s.model, s.q, s.v, s.a, direction, s.wrenches)
     assert relative(got, by_differences(s, direction, inverse)) < RATE_BY_DIFFERENCES
 
 
 def test_torque_rate_along_a_trajectory(state):
     """Chain rule: q(t) with v = dq/dt, a = dv/dt, a jerk and changing wrenches gives d tau/dt."""
-    s = state.gently_rubbing()
+    s = state.with_smooth_friction()
     jerk, push = s.direction.da, s.direction.dwrenches
 
     def torque(t):
@@ -190,7 +190,7 @@ def test_forward_dynamics_along_undoes_inverse_dynamics_along(state):
     assert relative(got.da, d.da) < SOLVED
 
 
-def test_hybrid_dynamics_along_ends_in_the_inverse_and_in_the_forward_one(state):
+def test_hybrid_dynamics_along_equals_inverse_and_forward_at_its_ends(state):
     """With everything given it is table 5, with nothing given table 6."""
     s, d = state, state.direction
     everything, nothing = np.ones(s.model.nv, dtype=bool), np.zeros(s.model.nv, dtype=bool)
@@ -206,8 +206,8 @@ def test_hybrid_dynamics_along_ends_in_the_inverse_and_in_the_forward_one(state)
         s.model, s.q, s.v, s.tau, d, s.wrenches).da)
 
 
-def test_hybrid_dynamics_along_passes_on_what_is_given_and_reads_nothing_else(state):
-    """Given rates come back as they are; the others are outputs, not inputs."""
+def test_hybrid_dynamics_along_returns_given_rates_and_reads_nothing_else(state):
+    """The other rates are outputs, not inputs."""
     s, d, u = state, state.direction, state.given
     once = hybrid_dynamics_directional_derivative(s.model, s.q, s.v, s.a, s.tau, u, d, s.wrenches)
     np.testing.assert_array_equal(once.da[u], d.da[u])
@@ -220,7 +220,7 @@ def test_hybrid_dynamics_along_passes_on_what_is_given_and_reads_nothing_else(st
 
 @pytest.mark.parametrize('tree', [tree for tree in random_trees.TREES if not tree.mimic], ids=str)
 def test_articulated_bodies_and_blocks_agree(tree):
-    """Two roads to table 7's answer, over choices of prescribed joints."""
+    """Two ways to table 7, over masks of prescribed joints."""
     s = State(random_trees.make(tree))
     for _ in range(8):
         given = s.rng.random(s.model.nv) < 0.5
@@ -232,8 +232,8 @@ def test_articulated_bodies_and_blocks_agree(tree):
         assert relative(bodies.dtau, blocks.dtau) < SOLVED
 
 
-def test_nothing_changes_along_no_direction(state):
-    """What is left out of a Direction does not change."""
+def test_the_derivative_along_an_empty_direction_is_zero(state):
+    """Fields left out of a Direction do not change."""
     s = state
     still = np.zeros(s.model.nv)
     np.testing.assert_array_equal(
@@ -257,7 +257,7 @@ def test_a_column_of_the_regressor_is_the_derivative_by_that_parameter(state):
     assert relative(np.array(columns).T, regressor(s.model, s.q, s.v, s.a)) < EXACT_MATHS
 
 
-def test_ten_numbers_are_the_inertia(state):
+def test_ten_parameters_convert_to_the_inertia_and_back(state):
     """There and back."""
     for inertia in state.model.inertias:
         for one, other in zip(inertia_of(ten_numbers(inertia)), inertia):
@@ -302,7 +302,7 @@ def test_a_payload_is_a_direction_at_its_frame(state):
 
 
 @pytest.mark.parametrize('tree', [random_trees.TREES[0]], ids=str)
-def test_inertia_on_the_ground_moves_nothing(tree):
+def test_the_inertia_of_the_fixed_base_does_not_matter(tree):
     """The base link of a fixed robot may weigh what it likes."""
     model = random_trees.make(tree).robot.model
     np.testing.assert_array_equal(body_inertia_rates(model, {'base': np.ones(10)}),
@@ -313,7 +313,7 @@ def test_inertia_on_the_ground_moves_nothing(tree):
 
 
 def test_friction_along_is_the_derivative_of_friction_at_any_speed(state):
-    """Also where the sign is being smoothed, where finite steps are too long."""
+    """Also where the sign is smoothed, where finite steps are too long."""
     model, d = state.model, state.direction
     for v in (0 * state.v, model.friction_speed * state.v, state.v):
         step = 1j * TINY

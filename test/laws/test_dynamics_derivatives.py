@@ -1,4 +1,4 @@
-"""Derivatives of inverse, forward and hybrid dynamics, on random trees of every joint type.
+"""Test derivatives of inverse, forward and hybrid dynamics on random trees of every joint type.
 
 With external wrenches, damping, friction and armature. Complex steps are exact to rounding;
 central differences walk along the configuration manifold itself.
@@ -81,14 +81,14 @@ def test_the_bias_is_half_its_derivative_times_velocity(state):
 
 
 def test_wrenches_only_add_to_the_derivative_by_position(state):
-    """And no wrench is a wrench of zero."""
+    """A zero wrench is no wrench."""
     model, q, v, a, _, w = state
     none, zero = (inverse_dynamics_derivatives(model, q, v, a, x) for x in (None, 0 * w))
-    pushed = inverse_dynamics_derivatives(model, q, v, a, w)
+    loaded = inverse_dynamics_derivatives(model, q, v, a, w)
     for one, other in zip(none, zero):
         np.testing.assert_array_equal(one, other)
-    np.testing.assert_array_equal(pushed.dv, none.dv)
-    assert np.abs(pushed.dq - none.dq).max() > 0.1  # of wrenches of about 1 N and 1 N m
+    np.testing.assert_array_equal(loaded.dv, none.dv)
+    assert np.abs(loaded.dq - none.dq).max() > 0.1  # of wrenches of about 1 N and 1 N m
 
 
 def test_friction_slope_is_the_derivative_of_friction_torque(state):
@@ -228,8 +228,8 @@ def test_hybrid_derivatives_with_none_given_are_the_forward_ones(state):
         assert relative(got, expected) < SOLVED
 
 
-def test_hybrid_derivatives_read_only_what_is_given(state, given):
-    """Accelerations of driven joints and torques of prescribed ones are not looked at."""
+def test_hybrid_derivatives_read_only_given_values(state, given):
+    """Accelerations of driven joints and torques of prescribed ones are not read."""
     model, q, v, a, tau, w = state
     once = hybrid_dynamics_derivatives(model, q, v, a, tau, given, w)
     again = hybrid_dynamics_derivatives(model, q, v, np.where(given, a, 77.0),
@@ -238,15 +238,15 @@ def test_hybrid_derivatives_read_only_what_is_given(state, given):
         np.testing.assert_array_equal(one, other)
 
 
-def test_prescribed_and_driven_joints_answer_each_other(state, given):
-    """da_v/da_u = -(dtau_u/dtau_v)', and either kind among itself is symmetric."""
+def test_cross_derivatives_of_prescribed_and_driven_joints_are_antisymmetric(state, given):
+    """da_v/da_u = -(dtau_u/dtau_v)', and the diagonal blocks are symmetric."""
     model, q, v, a, tau, w = state
     dknown = hybrid_dynamics_derivatives(model, q, v, a, tau, given, w).dknown
     sign = np.where(given, 1.0, -1.0)
     assert relative(dknown, np.outer(sign, sign) * dknown.T) < SOLVED
 
 
-def test_a_small_step_of_everything_is_what_the_derivatives_foresee(tree, state):
+def test_the_derivatives_predict_a_small_step_of_all_inputs(tree, state):
     """The chain rule: dtau = dq x + dv y + da z for one simultaneous change."""
     model, q, v, a, _, w = state
     x, y, z = tree.rng.normal(size=(3, model.nv))

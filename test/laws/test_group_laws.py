@@ -1,4 +1,4 @@
-"""SO(3) and SE(3): the laws of the groups, of their algebras and of their actions."""
+"""Test SO(3) and SE(3): the laws of the groups, of their algebras and of their actions."""
 
 import numpy as np
 import pytest
@@ -62,7 +62,7 @@ def test_log_is_the_same_by_sine_and_by_quaternion(angle):
 
 @pytest.mark.parametrize('angle', np.geomspace(1e-12, 1.0, 60))
 def test_small_angles_keep_all_digits(angle):
-    """On both sides of the border of the series: the last digit, not the last but three."""
+    """On both sides of the border of the series, to the last digit."""
     axis = np.array([0.6, 0.0, -0.8])
     quaternion = np.append(np.sin(0.5 * angle) * axis, np.cos(0.5 * angle))
     np.testing.assert_allclose(so3.quaternion_exp(angle * axis), quaternion, rtol=1e-15)

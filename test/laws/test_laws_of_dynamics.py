@@ -1,4 +1,4 @@
-"""Laws of physics, on random trees of every joint type."""
+"""Test the laws of dynamics on random trees of every joint type."""
 
 import itertools
 
@@ -8,7 +8,7 @@ from support.tolerances import EXACT_MATHS, RATE_BY_DIFFERENCES, SOLVED
 
 
 def test_the_trees_have_every_joint_type_and_branches(tree):
-    """The specimens are as rich as the laws need."""
+    """So the laws below are tested on all of them."""
     model = tree.robot.model
     assert {joint.kind for joint in model.joints} == {
         'revolute', 'prismatic', 'planar', 'floating', 'continuous'}
@@ -49,7 +49,7 @@ def _subsets(robot, rng):
     yield np.ones(robot.nv, dtype=bool)
 
 
-def test_hybrid_dynamics_reads_only_what_is_given(tree):
+def test_hybrid_dynamics_reads_only_given_values(tree):
     """Accelerations of driven joints and torques of prescribed ones are outputs, not inputs."""
     robot, rng, q, v, a, tau, _ = tree
     given = rng.random(robot.nv) < 0.5
@@ -71,7 +71,7 @@ def test_mass_matrix_is_inverse_dynamics_column_by_column(tree):
     assert np.linalg.eigvalsh(M).min() > 0.0
 
 
-def test_mass_matrix_inverse(tree):
+def test_mass_matrix_inverse_times_mass_matrix_is_identity(tree):
     """M^-1 M = 1."""
     robot, _, q, *_ = tree
     product = robot.mass_matrix_inverse(q) @ robot.mass_matrix(q)
@@ -97,8 +97,8 @@ def test_power_into_the_robot_is_the_rate_of_its_energy(tree):
     assert relative(kinetic + potential, power) < RATE_BY_DIFFERENCES
 
 
-def test_friction_takes_energy(tree):
-    """Damping and friction never push."""
+def test_friction_never_adds_energy(tree):
+    """Damping and friction."""
     robot, _, _, v, *_ = tree
     assert (robot.friction_torque(v) * v >= 0.0).all()
     np.testing.assert_array_equal(robot.friction_torque(0 * v), 0 * v)

@@ -1,4 +1,4 @@
-"""Kinematics and momentum, on random trees of every joint type."""
+"""Test kinematics and momentum on random trees of every joint type."""
 
 import numpy as np
 import pytest
@@ -40,7 +40,7 @@ def test_jacobian_rate_is_the_rate_of_the_jacobian(tree):
 
 
 def test_jacobian_transpose_maps_wrenches(tree):
-    """A wrench in the frame's axes costs J' F at the joints."""
+    """A wrench in the frame's axes needs J' F at the joints."""
     robot, rng, q, v, a, *_ = tree
     for frame in FRAMES:
         wrench = rng.normal(size=6)

@@ -1,4 +1,4 @@
-"""Mechanisms in trouble: singular, held twice, contradictory, driven where no motor reaches.
+"""Test mechanisms that are singular, redundant, contradictory or underactuated.
 
 The report names the cause, and all numbers stay finite.
 """
@@ -21,9 +21,9 @@ from dynamics_node.constrained.rank_deficient import rank_deficient_forward
 from dynamics_node.example_robots import MECHANISMS
 
 
-def finite(answer):
-    """Tell whether every array of an answer is."""
-    return all(np.isfinite(part).all() for part in answer)
+def finite(result):
+    """Return whether every array of a result is finite."""
+    return all(np.isfinite(part).all() for part in result)
 
 
 # Singular: a rhombus folded flat, the point where it could become a parallelogram or a kite -------
@@ -56,30 +56,30 @@ def rhombus():
 
 
 def test_a_flat_four_bar_is_reported_singular(rhombus):
-    """Along the common line no hinge moves anything: that row says nothing, and it is named."""
+    """Along the common line no hinge acts: that row is redundant, and named."""
     found = report(rhombus, np.zeros(3), np.zeros(3), RHOMBUS_LOOP, [True, False, False])
     assert found.singular and 'SINGULAR' in str(found)
     assert found.rank == 1 and found.freedom == 2 and found.redundant == ('tip_x.n',)
     assert found.failure == 0
 
 
-def test_beside_it_is_not(rhombus):
-    """As a parallelogram, away from the fold by an angle that no solver would call small."""
+def test_an_open_four_bar_is_not_reported_singular(rhombus):
+    """A parallelogram, away from the fold by an angle that is not small."""
     angle = 0.05
     q = np.array([angle, -angle, angle])
     found = report(rhombus, q, np.zeros(3), RHOMBUS_LOOP, [True, False, False])
     assert not found.singular and found.freedom == 1
 
 
-def test_the_clearance_shrinks_on_the_way_to_the_fold(rhombus):
-    """The rows' distance from dependence goes to zero as the sine of the angle does."""
+def test_the_clearance_goes_to_zero_towards_the_fold(rhombus):
+    """As the sine of the angle does."""
     clearances = [report(rhombus, np.array([angle, -angle, angle]), np.zeros(3), RHOMBUS_LOOP,
                          [True, False, False]).clearance for angle in (0.2, 0.02, 0.002)]
     assert_allclose(np.array(clearances[:-1]) / clearances[1:], 10.0, rtol=0.1)
 
 
 def test_a_flat_four_bar_has_finite_numbers(rhombus):
-    """The rank-revealing and the proximal solver agree; the fast one says that it cannot know."""
+    """The rank-revealing and the proximal solver agree; the fast one reports a zero margin."""
     q, tau = np.zeros(3), np.array([0.5, 0.0, 0.0])
     for v in (np.zeros(3), np.array([0.7, -0.7, 0.7])):  # at rest, and turning as a parallelogram
         exact = rank_deficient_forward(rhombus, q, v, tau, RHOMBUS_LOOP)
@@ -92,17 +92,17 @@ def test_a_flat_four_bar_has_finite_numbers(rhombus):
         assert not np.all(fast.margin > 0.0)
 
 
-def test_a_flat_four_bar_that_opens_both_ways_at_once_is_stuck(rhombus):
-    """The velocity keeps the rows but leads along no branch: failure condition 1."""
+def test_a_flat_four_bar_that_opens_both_ways_is_failure_condition_1(rhombus):
+    """The velocity keeps the rows but follows no branch."""
     q, v = np.zeros(3), np.array([0.7, -1.4, 0.0])  # a up, b down, c at rest
     found = report(rhombus, q, v, RHOMBUS_LOOP, [True, False, False])
     assert np.abs(found.velocity).max() < SOLVED
     assert found.failure == 1 and 'tip_x.n' in str(found)
-    answer = rank_deficient_forward(rhombus, q, v, np.zeros(3), RHOMBUS_LOOP)
-    assert finite(answer) and np.abs(answer.violation).max() > 0.1
+    result = rank_deficient_forward(rhombus, q, v, np.zeros(3), RHOMBUS_LOOP)
+    assert finite(result) and np.abs(result.violation).max() > 0.1
 
 
-# Held twice: planar loops closed as if they were spatial -----------------------------------------
+# Redundant rows: planar loops closed as if they were spatial --------------------------------------
 
 TURN, SPEED, TORQUE = 2.2, 3.0, 1.5
 
@@ -118,7 +118,7 @@ def moving_four_bar():
                                                               mechanism.constraints).a
 
 
-def test_a_hinge_that_closes_a_planar_loop_is_held_three_times_too_often(moving_four_bar):
+def test_a_hinge_that_closes_a_planar_loop_has_three_redundant_rows(moving_four_bar):
     """The report names y and the two rotations; the motion is that of the pin."""
     mechanism, q, v, tau, expected = moving_four_bar
     pin = mechanism.constraints[0]
@@ -127,9 +127,9 @@ def test_a_hinge_that_closes_a_planar_loop_is_held_three_times_too_often(moving_
     found = report(mechanism.model, q, v, closed, mechanism.active)
     assert found.redundant == ('tip.y', 'tip.r1', 'tip.r2')
     assert found.rank == 2 and found.freedom == 1 and found.failure == 0 and not found.singular
-    answer = rank_deficient_forward(mechanism.model, q, v, tau, closed)
-    assert finite(answer)
-    assert_allclose(answer.a, expected, atol=SOLVED * np.abs(expected).max())
+    result = rank_deficient_forward(mechanism.model, q, v, tau, closed)
+    assert finite(result)
+    assert_allclose(result.a, expected, atol=SOLVED * np.abs(expected).max())
     near = proximal_forward_dynamics(mechanism.model, q, v, tau, closed)
     assert_allclose(near.a, expected, atol=1e-8 * np.abs(expected).max())
 
@@ -149,8 +149,8 @@ CHAIN = (MECHANISMS['four_bar'].urdf.read_text()
 </robot>"""))
 
 
-def test_a_weld_that_closes_a_planar_loop(moving_four_bar):
-    """Six rows, three of them repeated; crank and coupler move as in the tree of the other cut."""
+def test_a_weld_that_closes_a_planar_loop_has_three_redundant_rows(moving_four_bar):
+    """Six rows; crank and coupler move as in the tree of the other cut."""
     _, (crank, coupler, rocker), v, _, expected = moving_four_bar
     model = Robot.from_urdf(CHAIN, friction=False, compile=False).model
     q = np.array([crank, coupler, rocker - crank - coupler, -rocker])
@@ -160,15 +160,15 @@ def test_a_weld_that_closes_a_planar_loop(moving_four_bar):
     assert_allclose(found.residual, 0.0, atol=SOLVED)
     assert found.redundant == ('foot.y', 'foot.rx', 'foot.rz')
     assert found.rank == 3 and found.freedom == 1 and found.failure == 0 and not found.singular
-    answer = rank_deficient_forward(model, q, v, np.array([TORQUE, 0.0, 0.0, 0.0]), weld)
-    assert finite(answer)
-    assert_allclose(answer.a[:2], expected[:2], atol=SOLVED * np.abs(expected).max())
+    result = rank_deficient_forward(model, q, v, np.array([TORQUE, 0.0, 0.0, 0.0]), weld)
+    assert finite(result)
+    assert_allclose(result.a[:2], expected[:2], atol=SOLVED * np.abs(expected).max())
 
 
 # Contradictory ------------------------------------------------------------------------------------
 
 def test_two_contacts_on_a_spinning_rod_contradict_each_other():
-    """Both ends at rest for ever, while it turns: w^2 L must come from somewhere."""
+    """Both ends at rest while it turns: w^2 L is missing."""
     model = body().model
     half, w = 0.4, 2.0
     ends = (point('left', (-half, 0.0, 0.0)), point('right', (half, 0.0, 0.0)))
@@ -179,16 +179,16 @@ def test_two_contacts_on_a_spinning_rod_contradict_each_other():
     assert found.redundant == ('right.x',)  # along the rod, one end says it all
     # each end is asked to accelerate by w^2 half towards the middle, relative to which they differ
     assert_allclose(found.contradiction[[0, 3]], [w * w * half, -w * w * half], rtol=SOLVED)
-    answer = rank_deficient_forward(model, still(), v, np.zeros(6), ends)
-    assert finite(answer)
-    assert_allclose(answer.violation[[0, 3]], found.contradiction[[0, 3]], rtol=SOLVED)
+    result = rank_deficient_forward(model, still(), v, np.zeros(6), ends)
+    assert finite(result)
+    assert_allclose(result.violation[[0, 3]], found.contradiction[[0, 3]], rtol=SOLVED)
     assert finite(proximal_forward_dynamics(model, still(), v, np.zeros(6), ends))
 
 
 # No motor reaches ---------------------------------------------------------------------------------
 
 def test_a_rocker_cannot_drive_the_crank_through_its_dead_centre():
-    """Crank and coupler in line: the rocker stands still whatever the crank does next."""
+    """Crank and coupler in line: the rocker is at rest for any motion of the crank."""
     mechanism, textbook = load('four_bar', friction=False), FourBar()
     a, b, c, d = textbook.a, textbook.b, textbook.c, textbook.d
     dead = np.arccos(((a + b) ** 2 + d ** 2 - c ** 2) / (2.0 * (a + b) * d))

@@ -1,4 +1,4 @@
-"""The bundled mechanisms: each closes, has the freedom it should, and moves as its makers meant."""
+"""Test the bundled mechanisms: loops, degrees of freedom, and motion."""
 
 import importlib.util
 import re
@@ -33,21 +33,21 @@ def mechanism(request):
     return load(request.param, friction=False)
 
 
-def test_every_mechanism_has_its_freedom_written_here():
-    """A new one comes with its own number."""
+def test_every_mechanism_has_its_expected_freedom():
+    """A new one needs its own number."""
     assert FREEDOM.keys() == MECHANISMS.keys()
 
 
 def test_the_loop_list_fits_the_robot(mechanism):
-    """Its links and joints exist; what it calls passive is a joint."""
+    """Its links and joints exist; its passive joints are joints."""
     validate(mechanism.model, mechanism.constraints)
     names = {joint.name for joint in mechanism.model.joints}
     assert set(mechanism.passive) < names
     assert len(set(mechanism.passive)) == len(mechanism.passive)
 
 
-def test_motors_have_limits(mechanism):
-    """And there are as many as freedoms."""
+def test_every_motor_has_limits_and_drives_one_freedom(mechanism):
+    """As many motors as freedoms."""
     motors = [joint for joint in mechanism.model.joints if joint.name not in mechanism.passive]
     assert len(motors) == FREEDOM[mechanism.name]
     for joint in motors:
@@ -55,7 +55,7 @@ def test_motors_have_limits(mechanism):
 
 
 def test_the_model_report_finds_no_error(mechanism):
-    """Every link that moves has mass, every inertia is one that a body can have."""
+    """Every moving link has mass, every inertia is physical."""
     findings = Robot.from_urdf(MECHANISMS[mechanism.name].urdf, compile=False).report().findings
     unknown_effort = [finding for finding in findings if 'effort limit' in finding.text]
     serious = [finding for finding in findings if finding.level in ('error', 'warning')]
@@ -63,7 +63,7 @@ def test_the_model_report_finds_no_error(mechanism):
     assert {finding.where for finding in unknown_effort} <= set(mechanism.passive)
 
 
-def test_it_is_closed_at_zero(mechanism):
+def test_the_loops_are_closed_at_zero(mechanism):
     """To the digits that are printed, and exactly after a projection."""
     q = neutral(mechanism.model)
     assert np.abs(residual(mechanism.model, q, mechanism.constraints)).max() < PRINTED
@@ -73,7 +73,7 @@ def test_it_is_closed_at_zero(mechanism):
 
 
 @pytest.mark.parametrize('seed', SEEDS)
-def test_it_assembles_from_beside(mechanism, seed):
+def test_the_mechanism_assembles_from_nearby_configurations(mechanism, seed):
     """Within its limits, from joints that are off by up to 0.2 rad or m."""
     q, _, _ = standing(mechanism.model, mechanism.constraints, seed)
     assert np.abs(residual(mechanism.model, q, mechanism.constraints)).max() <= ASSEMBLED
@@ -83,8 +83,8 @@ def test_it_assembles_from_beside(mechanism, seed):
 
 
 @pytest.mark.parametrize('seed', SEEDS)
-def test_it_moves_in_as_many_ways_as_it_has_motors(mechanism, seed):
-    """Every row counts, every freedom is driven, nothing is loose, nothing is singular."""
+def test_every_freedom_is_driven_by_a_motor(mechanism, seed):
+    """No row is redundant, no joint is loose, no configuration singular."""
     q, v, _ = standing(mechanism.model, mechanism.constraints, seed)
     found = report(mechanism.model, q, v, mechanism.constraints, mechanism.active)
     assert found.rank == len(found.rows) and found.redundant == ()
@@ -109,7 +109,7 @@ def test_inverse_dynamics_finds_the_motors_torques(mechanism, seed):
 # Each as its makers meant ------------------------------------------------------------------------
 
 def moved(name, **joints):
-    """Return (model, q) with these joints held and the loops closed."""
+    """Return (model, q) with these joints fixed and the loops closed."""
     model, constraints = load(name)[1:3]
     q = neutral(model)
     for joint, value in joints.items():
@@ -128,7 +128,7 @@ def test_the_tip_of_the_five_bar_is_where_two_circles_meet():
     assert_allclose(frame_pose(model, q, 'tool')[:3, 3], [tip.real, 0.0, tip.imag], atol=SOLVED)
 
 
-def test_the_legs_of_the_stewart_platform_are_as_long_as_the_way():
+def test_the_leg_lengths_of_the_stewart_platform_are_exact():
     """From the foot of each leg to its ball joint on the moved platform."""
     pose = np.array([0.05, -0.08, 0.06, 0.1, 0.05, -0.1, 0.0])
     pose[6] = np.sqrt(1.0 - pose[3:6] @ pose[3:6])
@@ -144,7 +144,7 @@ def test_the_legs_of_the_stewart_platform_are_as_long_as_the_way():
 
 @pytest.mark.parametrize('seed', SEEDS)
 def test_the_platform_of_the_delta_robot_stays_level(seed):
-    """And is where three spheres of 0.75 m meet, drawn in by the platform's own 0.05 m."""
+    """It is where three spheres of 0.75 m meet, drawn in by the platform's own 0.05 m."""
     turns = np.random.default_rng(seed).uniform(-0.5, 0.6, 3)
     model, q = moved('delta', **{f'shoulder_{k}': turn for k, turn in enumerate(turns, start=1)})
     T = frame_pose(model, q, 'platform')
@@ -169,7 +169,7 @@ def test_the_gripper_closes_without_turning_its_fingers(turn):
 # Legged robots on their feet: what the contacts leave --------------------------------------------
 
 @pytest.mark.parametrize('name, freedom', [('solo12', 6), ('bolt', 6), ('talos', 26)])
-def test_feet_on_the_ground_take_freedom(name, freedom):
+def test_contacts_of_feet_reduce_the_freedom(name, freedom):
     """18 - 4 x 3, 12 - 2 x 3 and 38 - 2 x 6."""
     model, contacts = load_legged(name)
     q, v, _ = standing(model, contacts, 0)
@@ -181,7 +181,7 @@ def test_feet_on_the_ground_take_freedom(name, freedom):
 # Pictures ----------------------------------------------------------------------------------------
 
 def test_the_docs_show_every_mechanism():
-    """With a picture of at most 60 kB and the paths one needs."""
+    """With a picture of at most 60 kB and the paths that are needed."""
     text = (ROOT / 'docs' / 'mechanisms.md').read_text()
     for name in MECHANISMS:
         assert f'(pictures/{name}.png)' in text and f"MECHANISMS['{name}']" in text
@@ -200,7 +200,7 @@ def test_the_code_in_the_docs_runs(capsys):
 
 @pytest.mark.parametrize('name', MECHANISMS)
 def test_the_pictures_can_be_drawn_again(name, tmp_path):
-    """The same but for the rendering of fonts: equal size, and hardly a pixel that differs."""
+    """Up to the rendering of fonts: equal size, and hardly a pixel that differs."""
     image = pytest.importorskip('matplotlib.image')
     spec = importlib.util.spec_from_file_location('mechanisms', ROOT / 'examples/mechanisms.py')
     example = importlib.util.module_from_spec(spec)

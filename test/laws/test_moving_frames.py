@@ -1,4 +1,4 @@
-"""Frames on moving bodies: the laws of composition, and derivatives of the composed pose."""
+"""Test frames on moving bodies: laws of composition, derivatives of the composed pose."""
 
 from typing import NamedTuple
 
@@ -77,8 +77,8 @@ def test_an_observer_on_the_body_sees_the_inverse(rng):
     assert_same(motion(A, 0.4).inverse(), motion(inverted(A), 0.4), RATE_BY_DIFFERENCES)
 
 
-def test_seen_from_a_moving_frame(rng):
-    """And seen from the world again it is what it was."""
+def test_a_motion_seen_from_a_moving_frame_and_back_is_unchanged(rng):
+    """And back in the world."""
     A, B = curve(rng).pose, curve(rng).pose
     ours = seen_from(motion(A, 0.4), motion(B, 0.4))
     assert_same(ours, motion(composed(inverted(A), B), 0.4), RATE_BY_DIFFERENCES)
@@ -102,8 +102,8 @@ def test_a_point_of_the_body_is_a_frame_at_rest_in_it(rng):
     np.testing.assert_allclose(point_acceleration(A.a, A.w, A.dw, A.R @ r), point.a)
 
 
-def test_a_carousel():
-    """Turning at w it pulls inwards with w^2 r; who walks outwards is pushed sideways, 2 w v."""
+def test_a_carousel_has_centripetal_and_coriolis_acceleration():
+    """At w, inwards w^2 r; a point that moves outwards gets 2 w v sideways."""
     still = np.zeros(3)
     carousel = Motion(np.eye(3), still, still, np.array([0.0, 0.0, 2.0]), still, still)
     x = np.array([1.0, 0.0, 0.0])
@@ -112,7 +112,7 @@ def test_a_carousel():
     np.testing.assert_allclose((carousel @ walker).v, [0.5, 6.0, 0.0])
 
 
-def test_many_are_answered_as_one_by_one(rng):
+def test_a_batch_gives_the_results_of_single_states(rng):
     pairs = [(motion(curve(rng).pose, 0.1), motion(curve(rng).pose, 0.1)) for _ in range(4)]
     A, B = (Motion(*(np.stack(parts) for parts in zip(*side))) for side in zip(*pairs))
     for k, (a, b) in enumerate(pairs):

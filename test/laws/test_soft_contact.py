@@ -1,4 +1,4 @@
-"""Yielding ground: a mass that rests, swings and bounces on it, and what it never does."""
+"""Test soft ground: a mass that rests, oscillates and bounces, and bounds of the force."""
 
 import numpy as np
 import pytest
@@ -63,8 +63,8 @@ def random_points(n=2000):
     return zip(rng.normal(size=(n, 3)) * [1, 1, 5e-3], rng.normal(size=(n, 3)) * 2.0)
 
 
-def test_it_never_pulls_and_stays_in_the_friction_cone():
-    """Nor acts on what is above it, however it moves."""
+def test_the_force_never_pulls_and_stays_in_the_friction_cone():
+    """It is zero above the ground, at any velocity."""
     signs = set()
     for position, velocity in random_points():
         depth, force = ground_force(GROUND, position, velocity)
@@ -98,8 +98,8 @@ def test_force_and_slope_are_continuous(speed):
         assert jump <= 10 * steepest / GROUND.skin * h * h
 
 
-def test_any_plane_is_the_same_plane():
-    """Seen from axes that are turned and moved, forces turn with them."""
+def test_forces_rotate_with_the_plane():
+    """In rotated and moved axes."""
     rng = np.random.default_rng(1)
     R = np.linalg.qr(rng.normal(size=(3, 3)))[0]
     p = rng.normal(size=3)
@@ -154,8 +154,8 @@ def test_a_block_sinks_evenly():
     assert np.abs(a).max() < G * SKIN
 
 
-def test_it_can_be_compiled(tree):
-    """It looks at no value: the program traced from it gives the same numbers."""
+def test_soft_contact_can_be_compiled(tree):
+    """It compares no value: the traced program gives the same numbers."""
     touches, ground = sunk(tree)
     model = tree.robot.model
 

@@ -1,4 +1,4 @@
-"""Pan's universal form [-I C; C' 0] agrees with the O(n) passes over joint coordinates."""
+"""Test Pan's universal form [-I C; C' 0] against the O(n) passes over joint coordinates."""
 
 import numpy as np
 import pytest
@@ -40,7 +40,7 @@ def test_forward_dynamics_agrees(looped):
 
 
 def test_hybrid_dynamics_agrees(looped):
-    """A motor told its acceleration is one more constraint, its torque one more multiplier."""
+    """A prescribed acceleration is one more constraint, its torque one more multiplier."""
     given = looped_trees.some_prescribed(looped)
     expected = constrained_hybrid_dynamics(looped.model, looped.q, looped.v, looped.a, looped.tau,
                                            given, looped.constraints, looped.wrenches)
@@ -69,7 +69,7 @@ def test_mechanisms_agree(name):
 
 
 def test_bearings_balance_every_body():
-    """Without loops the reactions are those that Newton and Euler's recursion passes on."""
+    """Without loops the reactions are those of the Newton-Euler recursion."""
     for tree in random_trees.TREES[:3:2]:
         specimen = random_trees.make(tree)
         model = specimen.robot.model
@@ -87,8 +87,8 @@ def test_bearings_balance_every_body():
             assert relative(reaction, across @ passed) < DUAL_PATHS
 
 
-def test_free_bodies_are_the_robot_taken_apart(tree):
-    """Six coordinates each, the same masses and frames."""
+def test_free_bodies_have_the_masses_and_frames_of_the_robot(tree):
+    """Six coordinates each."""
     free = free_bodies(tree.robot.model)
     assert free.nv == 6 * len(tree.robot.model.bodies)
     assert free.frames == tree.robot.model.frames
@@ -97,7 +97,7 @@ def test_free_bodies_are_the_robot_taken_apart(tree):
 # Classes and failures -----------------------------------------------------------------------------
 
 def test_a_four_bar_with_hinges_in_space_is_over_constrained():
-    """Pan's own example: driven, every motion is fixed, and three rows are too many."""
+    """Pan's own example: driven, every motion is determined, and three rows are redundant."""
     mechanism = load('four_bar')
     q, v, tau = standing(mechanism.model, mechanism.constraints, 2)
     pin = mechanism.constraints[0]
@@ -111,16 +111,16 @@ def test_a_four_bar_with_hinges_in_space_is_over_constrained():
     assert relative(solution.tau, tau) < DUAL_PATHS
 
 
-def test_a_legged_robot_has_no_ground():
-    """A body in the air, though every motor is held: rank(C) <= m - 6."""
+def test_a_legged_robot_without_contacts_is_under_constrained():
+    """With every motor locked: rank(C) <= m - 6."""
     solution = universal_form(body().model, still(), np.zeros(6), np.zeros(6), np.zeros(6),
                               np.zeros(6, dtype=bool), ())
     assert not solution.classification.grounded
     assert relative(solution.a, [0.0, 0.0, -9.81, 0.0, 0.0, 0.0]) < DUAL_PATHS
 
 
-def test_stuck_is_failure_condition_1():
-    """A rod that spins between two pins that hold still: c_a is none of C's."""
+def test_a_contradiction_is_failure_condition_1():
+    """A rod that spins between two fixed pins: c_a is not in the range of C."""
     ends = (point('left', (-0.4, 0.0, 0.0)), point('right', (0.4, 0.0, 0.0)))
     v = np.array([0.0, 0.0, 0.0, 0.0, 0.0, 2.0])
     solution = universal_form(body().model, still(), v, np.zeros(6), np.zeros(6),
@@ -129,12 +129,12 @@ def test_stuck_is_failure_condition_1():
     assert np.isfinite(solution.a).all() and np.isfinite(solution.multipliers).all()
 
 
-def test_force_on_nothing_is_failure_condition_2():
-    """A torque on a link without inertia has no acceleration; without the torque it has any."""
+def test_a_torque_without_inertia_is_failure_condition_2():
+    """A massless link has no acceleration; without the torque it has any."""
     model = Robot.from_urdf(MASSLESS, compile=False).model
     free, zero = np.zeros(2, dtype=bool), np.zeros(2)
-    pushed = universal_form(model, zero, zero, zero, np.array([0.0, 1.0]), free, ())
-    assert pushed.failure == 2 and 'failure condition 2' in FAILURES[2]
+    loaded = universal_form(model, zero, zero, zero, np.array([0.0, 1.0]), free, ())
+    assert loaded.failure == 2 and 'failure condition 2' in FAILURES[2]
     left = universal_form(model, zero, zero, zero, np.array([1.0, 0.0]), free, ())
     assert left.failure == 0
     assert np.isfinite(left.a).all() and abs(left.a[0] - 1.0) < DUAL_PATHS

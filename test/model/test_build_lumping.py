@@ -1,4 +1,4 @@
-"""What is fixed or locked becomes part of its parent, exactly, and stays a frame."""
+"""Test lumping: fixed and locked links become part of their parent, exactly, and stay frames."""
 
 import numpy as np
 import pytest
@@ -79,13 +79,13 @@ def test_lumped_links_stay_frames():
                                    made.frame_pose(q, parent) @ pose(*JOINT), atol=EXACT_MATHS)
     rest = np.zeros(made.nv)
     wrench = np.array([1.0, 2.0, 3.0, 4.0, 5.0, 6.0])
-    pushed = made.inverse_dynamics(q, rest, rest, {'tool': wrench})
-    np.testing.assert_allclose(made.gravity_torque(q) - pushed,
+    loaded = made.inverse_dynamics(q, rest, rest, {'tool': wrench})
+    np.testing.assert_allclose(made.gravity_torque(q) - loaded,
                                made.jacobian(q, 'tool', local=True).T @ wrench, rtol=EXACT_MATHS,
                                atol=EXACT_MATHS)
 
 
-def test_mass_of_the_root_link_counts():
+def test_the_mass_of_the_root_link_is_included():
     """KDL drops it with a warning; here it is part of the robot, on either base."""
     text = robot(link('base', 7.0), link('foot', 5.0), link('arm', 2.0),
                  joint('weld', 'base', 'foot', 'fixed'), joint('shoulder', 'base', 'arm'))

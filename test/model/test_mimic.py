@@ -1,4 +1,4 @@
-"""A joint that follows another is no degree of freedom, in chains and when its leader is held."""
+"""Test mimic joints: no degree of freedom of their own, in chains and with locked leaders."""
 
 import numpy as np
 import pytest
@@ -25,42 +25,42 @@ def robots(**inside):
     return text(inside), Robot.from_urdf(text({}))
 
 
-def followers(text, **held):
-    """Return what resolve_mimic makes of a URDF, and whom it holds where."""
-    held = {name: np.array(value, ndmin=1, dtype=float) for name, value in held.items()}
-    return resolve_mimic(read_urdf(text).joints, held), {
-        name: float(value[0]) for name, value in held.items() if len(value)}
+def followers(text, **locked):
+    """Return the result of resolve_mimic for a URDF, and the locked positions."""
+    locked = {name: np.array(value, ndmin=1, dtype=float) for name, value in locked.items()}
+    return resolve_mimic(read_urdf(text).joints, locked), {
+        name: float(value[0]) for name, value in locked.items() if len(value)}
 
 
 def test_chain_is_folded_into_its_free_joint():
     """q_d = 2 (-3 (0.5 q_a + 1) + 10) + 100 = -3 q_a + 114."""
     text, _ = robots(b=mimic('a', 0.5, 1), c=mimic('b', -3, 10), d=mimic('c', 2, 100))
-    follows, held = followers(text)
+    follows, locked = followers(text)
     assert follows == {'b': ('a', 0.5, 1.0), 'c': ('a', -1.5, 7.0), 'd': ('a', -3.0, 114.0)}
-    assert held == {}
+    assert locked == {}
     assert Robot.from_urdf(text).model.joints[0].mimics == ('b', 'c', 'd')
 
 
-def test_leader_may_come_later_and_hang_on_its_follower():
-    """The order of the answer is that of the joints."""
+def test_a_leader_may_be_declared_after_its_follower():
+    """The order of the result is that of the joints."""
     text, _ = robots(a=mimic('b', 2), b=mimic('d', 3))
     assert followers(text)[0] == {'a': ('d', 6.0, 0.0), 'b': ('d', 3.0, 0.0)}
     assert Robot.from_urdf(text).joint_names == ('c', 'd')
 
 
-def test_follower_of_a_held_joint_is_held():
+def test_a_follower_of_a_locked_joint_is_locked():
     """Through a chain: at multiplier * position + offset."""
     text, _ = robots(b=mimic('a', 2, 1), c=mimic('b', -1, 0.5), d=mimic('c'))
     assert followers(text, a=3.0) == ({}, {'a': 3.0, 'b': 7.0, 'c': -6.5, 'd': -6.5})
 
 
-def test_held_follower_leads_its_own_followers():
-    """Who is locked no longer follows; those behind it stay with it."""
+def test_a_locked_follower_leads_its_own_followers():
+    """A locked joint no longer follows; its followers stay with it."""
     text, _ = robots(b=mimic('a', 2, 1), c=mimic('b', -1, 0.5))
     assert followers(text, b=4.0) == ({}, {'b': 4.0, 'c': -3.5})
 
 
-def test_follower_of_a_fixed_joint_is_held_at_its_offset():
+def test_a_follower_of_a_fixed_joint_is_locked_at_its_offset():
     """A fixed joint is at zero."""
     text, _ = robots(b=mimic('a', 2, 0.7))
     fixed = text.replace('"a" type="revolute"', '"a" type="fixed"')
@@ -71,8 +71,8 @@ def test_follower_of_a_fixed_joint_is_held_at_its_offset():
                                turned.frame_pose([0.1, 0.2], 'd'), atol=EXACT_MATHS)
 
 
-def test_locking_a_ring_opens_it():
-    """Two joints that follow each other are a fault only while neither is locked."""
+def test_a_ring_of_mimics_is_valid_with_a_locked_joint():
+    """Two joints that follow each other are an error only while neither is locked."""
     text, _ = robots(a=mimic('b', 2), b=mimic('a', 3))
     assert Robot.from_urdf(text, locked={'a': 0.5}).joint_names == ('c', 'd')
 
@@ -110,15 +110,15 @@ def test_dynamics_is_that_of_the_free_robot_seen_through_the_coupling(coupled):
     np.testing.assert_allclose(made.forward_dynamics(q, v, tau), a, rtol=SOLVED, atol=SOLVED)
 
 
-def test_losses_of_a_follower_reach_its_leader():
+def test_friction_of_a_follower_acts_on_its_leader():
     """Power is kept: ratio^2 times damping and armature, |ratio| times dry friction."""
     text, _ = robots(b=mimic('a', -3) + '<dynamics damping="2" friction="5"/>')
     model = Robot.from_urdf(text, armature={'a': 0.5, 'b': 0.25}).model
     assert (model.damping[0], model.friction[0], model.armature[0]) == (18.0, 15.0, 2.75)
 
 
-def test_long_chain_of_followers_takes_no_longer_than_as_many_pairs():
-    """Each joint is resolved once; by walking each chain to its end this would not come back."""
+def test_a_long_chain_of_followers_is_resolved_in_linear_time():
+    """Each joint is resolved once."""
     n = 5000
     text = robot(*(f'<link name="{i}"/>' for i in range(n + 1)),
                  *(joint(f'j{i}', i, i + 1, inside=mimic(f'j{i + 1}', -1, 1) if i < n - 1 else '')

@@ -1,4 +1,4 @@
-"""A URDF becomes records: what it says, its defaults, and nothing printed."""
+"""Test reading a URDF: records, defaults, and warnings that are not printed."""
 
 import sys
 import threading
@@ -44,15 +44,15 @@ def test_links_and_joints_come_in_the_order_of_the_text():
     ('revolute', 1, 1), ('continuous', 1, 1), ('prismatic', 1, 1), ('fixed', 0, 0),
     ('planar', 3, 3), ('floating', 7, 6)])
 def test_every_joint_type_loads_and_moves(kind, nq, nv):
-    """The sizes nq and nv are as documented, and the dynamics answers in them."""
+    """The sizes nq and nv are as documented, in the dynamics too."""
     made = Robot.from_urdf(robot(link('a'), link('b'), joint('j', 'a', 'b', kind, '')))
     assert (made.nq, made.nv) == (nq, nv)
     assert made.joint_names == (('j',) if nv else ())
     assert made.inverse_dynamics(made.neutral(), np.zeros(nv), np.zeros(nv)).shape == (nv,)
 
 
-def test_joint_defaults():
-    """Axis x, origin at the parent, no limits, no losses, effort unknown."""
+def test_joint_defaults_are_those_of_urdf():
+    """Axis x, origin at the parent, no limits, no friction, effort unknown."""
     record = only_joint()
     np.testing.assert_array_equal(record.axis, [1.0, 0.0, 0.0])
     np.testing.assert_array_equal(record.placement.matrix(), np.eye(4))
@@ -61,8 +61,8 @@ def test_joint_defaults():
     assert (record.damping, record.friction, record.mimic) == (0.0, 0.0, None)
 
 
-def test_joint_values_as_written():
-    """Origin, limits, losses; roll before pitch before yaw."""
+def test_joint_values_are_read_as_written():
+    """Origin, limits, friction; roll before pitch before yaw."""
     record = only_joint(
         '<limit lower="-1" upper="2" effort="30" velocity="4"/><dynamics damping="5" '
         'friction="6"/>', origin=f'<origin xyz="1 2 3" rpy="{np.pi / 2} 0 {np.pi / 2}"/>')
@@ -74,12 +74,12 @@ def test_joint_values_as_written():
 
 @pytest.mark.parametrize('axis', ['0 3 4', '0 3e29 4e29', '0 3e-300 4e-300', '0 3e-5 4e-5'])
 def test_axis_is_normalised(axis):
-    """Whatever its length."""
+    """For any length."""
     made = only_joint(f'<axis xyz="{axis}"/>').axis
     np.testing.assert_allclose(made, [0.0, 0.6, 0.8], rtol=EXACT_MATHS)
 
 
-def test_mimic_defaults_and_values():
+def test_mimic_defaults_and_values_are_read():
     """Multiplier 1 and offset 0 unless given; a multiplier of zero is zero."""
     assert only_joint('<mimic joint="k"/>').mimic == ('k', 1.0, 0.0)
     assert only_joint(mimic('k', -0.5, 0.25)).mimic == ('k', -0.5, 0.25)
@@ -95,15 +95,15 @@ def test_effort_and_velocity_limits_of_zero_or_absent_are_unknown(limit):
     assert np.isnan(record.max_effort) and np.isnan(record.max_velocity)
 
 
-def test_unlimited_joints():
-    """Infinite limits are as good as none; a continuous joint has none whatever is written."""
+def test_infinite_limits_are_no_limits():
+    """A continuous joint has none, whatever is written."""
     record = only_joint('<limit lower="-inf" upper="inf" effort="inf" velocity="1e308"/>')
     assert (record.lower, record.upper, record.max_effort) == (-np.inf, np.inf, np.inf)
     record = only_joint('<limit lower="3" upper="-3" effort="1" velocity="1"/>', 'continuous')
     assert (record.lower, record.upper, record.max_effort) == (-np.inf, np.inf, 1.0)
 
 
-def test_inertia_defaults():
+def test_inertia_defaults_are_zero():
     """No <inertial>, no <inertia>, no <origin>: zero, a point mass, at the link frame."""
     none, point, plain = read_urdf(robot(
         link('none', mass=None),
@@ -127,7 +127,7 @@ def test_inertia_is_turned_and_moved_by_its_origin():
     np.testing.assert_allclose(record.inertia.com, c, rtol=EXACT_MATHS)
 
 
-def test_nothing_is_printed_and_what_is_odd_is_collected(capfd):
+def test_oddities_are_collected_and_not_printed(capfd):
     """Panda's 28 unknown attributes, which urdf_parser_py alone prints to stderr."""
     URDF.from_xml_string(PANDA)
     assert capfd.readouterr().err.count('Unknown attribute') == 28
@@ -149,7 +149,7 @@ def test_nothing_is_printed_and_what_is_odd_is_collected(capfd):
     (arm(link('c'), joint('j', 'upper', 'c', inside='<limit effort="1" velocity="1"/>')),
      ["'j'", '[0, 0]']),
 ], ids=['tag', 'link tag', 'repeated', 'no limit', 'no range'])
-def test_what_is_odd_but_harmless_is_a_warning(text, words):
+def test_harmless_oddities_are_warnings(text, words):
     """One sentence, with its place."""
     warnings = read_urdf(text).warnings
     assert len(warnings) == 1
@@ -157,7 +157,7 @@ def test_what_is_odd_but_harmless_is_a_warning(text, words):
         assert word in warnings[0]
 
 
-def test_of_a_repeated_element_the_first_counts():
+def test_the_first_of_a_repeated_element_is_used():
     """Mass 1 and not 9."""
     text = robot(link('c', 1.0).replace('<mass', '<mass value="1.5"/><mass'))
     assert read_urdf(text).links[0].inertia.mass == 1.5
@@ -170,7 +170,7 @@ def test_of_a_repeated_element_the_first_counts():
     '<visual><geometry><box size="1 nan"/></geometry><material/></visual>',
     '<origin xyz="no"/>',
 ])
-def test_faults_in_what_is_seen_or_hit_never_matter(broken):
+def test_faults_in_visual_and_collision_are_ignored(broken):
     """Missing meshes, broken shapes: the same records, no warning."""
     record = read_urdf(arm().replace('<inertial>', broken + '<inertial>'))
     assert record.warnings == ()
@@ -182,13 +182,13 @@ def test_faults_in_what_is_seen_or_hit_never_matter(broken):
     '<transmission name="t"><type>x</type></transmission>', '<material name=""/>',
     '<ros2_control name="r" type="system"><joint name="shoulder"/></ros2_control>',
 ])
-def test_faults_in_what_others_read_never_matter(broken):
+def test_faults_in_extensions_are_ignored(broken):
     """Simulators, controllers, colours."""
     assert read_urdf(arm(broken)).warnings == ()
 
 
-def test_faults_of_a_fixed_joint_never_matter():
-    """It has no axis, no limit and follows nobody."""
+def test_faults_of_a_fixed_joint_are_ignored():
+    """It has no axis, no limit and no leader."""
     record = only_joint('<axis xyz="0 0"/><limit lower="x"/><dynamics damping="-1"/>'
                         '<mimic joint="nobody"/>', 'fixed')
     assert (record.mimic, record.damping) == (None, 0.0)
@@ -201,13 +201,13 @@ def test_faults_of_a_fixed_joint_never_matter():
     arm().replace('<robot', '<robot xmlns="http://drake.mit.edu" version="1.2"'),
     arm().replace('<link', '<!-- a link --><?pi?><link'),
 ])
-def test_ways_to_write_the_same_robot(text):
+def test_encodings_and_comments_do_not_matter(text):
     """Declarations, byte order marks, bytes, a namespace, comments."""
     assert [part.name for part in read_urdf(urdf_text(text)).links] == ['base', 'upper']
 
 
-def test_file_as_text_and_as_path(tmp_path):
-    """A str that is no text is a path."""
+def test_a_file_is_read_as_text_and_as_path(tmp_path):
+    """A str that is no XML is a path."""
     path = tmp_path / 'robot.urdf'
     path.write_text(arm())
     assert Robot.from_urdf(path).joint_names == Robot.from_urdf(str(path)).joint_names == (
@@ -223,12 +223,12 @@ def test_names_may_be_in_any_script():
 
 
 def test_robot_without_a_name_is_called_robot():
-    """Most tools do not care either."""
+    """As in most tools."""
     assert read_urdf('<robot><link name="a"/></robot>').name == 'robot'
 
 
 def test_threads_do_not_mix_their_warnings():
-    """The place where urdf_parser_py leaves its complaints is one for all threads."""
+    """urdf_parser_py collects its warnings in one place for all threads."""
     texts = [robot(*(f'<link name="{k}"><odd{i}/></link>' for k in range(50))) for i in range(8)]
     found = [[] for _ in texts]
     together = threading.Barrier(len(texts))

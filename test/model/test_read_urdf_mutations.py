@@ -1,4 +1,4 @@
-"""Whatever is done to a URDF, it loads or is refused; what loads answers or refuses to."""
+"""Test mutated URDFs: each is refused, or loads and gives finite results or a refusal."""
 
 import copy
 
@@ -113,7 +113,7 @@ MUTATIONS = [set_value, set_number, set_number, set_number, drop_value, delete, 
 
 @st.composite
 def mutated(draw):
-    """Return a URDF text to which one to four things have been done, still well-formed."""
+    """Return a URDF text with one to four mutations, still well-formed."""
     root = etree.fromstring(draw(TEXTS))
     for _ in range(draw(st.integers(1, 4))):
         element = draw(st.sampled_from(list(root.iter('*'))))
@@ -143,26 +143,26 @@ def loads_or_is_refused(source, base, seed):
     assert made.name in str(made.report())
     rng = np.random.default_rng(seed)
     v, a, tau = rng.normal(size=(3, made.nv))
-    q = answer_or_refusal(made.integrate, made.neutral(), v)
+    q = result_or_refusal(made.integrate, made.neutral(), v)
     if q is not None:
-        answer_or_refusal(made.inverse_dynamics, q, v, a)
-        answer_or_refusal(made.forward_dynamics, q, v, tau)
+        result_or_refusal(made.inverse_dynamics, q, v, a)
+        result_or_refusal(made.forward_dynamics, q, v, tau)
 
 
-def answer_or_refusal(method, *arguments):
-    """Return the answer, which is finite, or None where there is none."""
+def result_or_refusal(method, *arguments):
+    """Return the result, which is finite, or None where it is refused."""
     try:
-        answer = method(*arguments)
+        result = method(*arguments)
     except DynamicsError:
         return None
-    assert np.isfinite(answer).all()
-    return answer
+    assert np.isfinite(result).all()
+    return result
 
 
 @pytest.mark.parametrize('source', [EVERYTHING, DRESSED, CART])
 @pytest.mark.parametrize('base', ['fixed', 'floating'])
-def test_without_mutation_every_text_loads_and_answers(source, base):
-    """Else the tests below would say nothing."""
+def test_every_text_loads_without_mutation(source, base):
+    """So that the tests below mean something."""
     made = Robot.from_urdf(source, base)
     zero = np.zeros(made.nv)
     assert np.isfinite(made.forward_dynamics(made.neutral(), zero, zero)).all()
@@ -185,7 +185,7 @@ def test_damaged_bytes_load_or_are_refused(raw, base):
 @reproducible
 @given(st.text(max_size=60) | st.binary(max_size=60)
        | st.text('<>/="robtlinkaeme! -?', max_size=40).map('<robot>{}'.format))
-def test_any_text_at_all_is_refused(source):
+def test_arbitrary_texts_are_refused(source):
     """Short texts, none of which is a robot."""
     with pytest.raises(DynamicsError):
         Robot.from_urdf(source)

@@ -1,4 +1,4 @@
-"""What cannot be right is refused: what is wrong, where, and what would be valid."""
+"""Test refusals of invalid URDFs: the error, its place, and the valid values."""
 
 import re
 
@@ -51,13 +51,13 @@ def refused(source, *words, **options):
     ('<robot>&nothing;</robot>', ['not well-formed XML', 'nothing']),
     ('<robot>' + '<x>' * 100_000, ['not well-formed XML']),
 ], ids=lambda value: repr(value)[:30])
-def test_text_that_is_no_xml(source, words):
+def test_text_that_is_no_xml_is_refused(source, words):
     """Neither text nor file, or a text that no parser reads."""
     refused(source, *words)
 
 
-def test_directory(tmp_path):
-    """A directory is named as such, as text and as Path."""
+def test_a_directory_is_refused(tmp_path):
+    """It is named as such, as text and as Path."""
     refused(tmp_path, 'directory', tmp_path.name)
     refused(str(tmp_path), 'directory', tmp_path.name)
 
@@ -68,12 +68,12 @@ def test_directory(tmp_path):
     arm().replace('0.1', '${length}'),
     arm().replace('"base"', '"$(arg prefix)base"'),
 ], ids=['unbound', 'bound', 'expression', 'argument'])
-def test_xacro(text):
-    """Xacro is recognised, and the way out is named."""
+def test_xacro_is_refused(text):
+    """It is recognised, and the message says how to expand it."""
     refused(text, 'xacro robot.urdf.xacro > robot.urdf')
 
 
-def test_urdf_made_by_xacro_is_no_xacro():
+def test_urdf_made_by_xacro_is_accepted():
     """A namespace that is bound but not used does not matter."""
     assert Robot.from_urdf(arm().replace('<robot', f'<robot {XACRO}')).nv == 1
 
@@ -85,19 +85,19 @@ def test_urdf_made_by_xacro_is_no_xacro():
     '<!DOCTYPE r [<!ENTITY x SYSTEM "file:///etc/passwd">]><robot name="&x;"><link name="a"/>'
     '</robot>',
 ], ids=['billion laughs', 'doctype', 'external', 'file entity'])
-def test_doctype_and_entities(text):
-    """They are refused before any parser sees them, so nothing is expanded."""
+def test_doctype_and_entities_are_refused(text):
+    """Before any parser reads them, so they are not expanded."""
     refused(text, 'DOCTYPE or ENTITY', 'remove the declaration')
 
 
 @pytest.mark.parametrize('encode', [str, str.encode], ids=['str', 'bytes'])
 def test_long_text_is_refused_before_it_is_parsed(encode):
-    """50 MB of broken XML: it is the limit that is named."""
+    """50 MB of broken XML: the message names the limit."""
     text = encode('<robot>' + 'x' * 50_000_000)
     refused(text, 'limit of 20000000 bytes', 'max_bytes')
 
 
-def test_long_file_is_not_even_read(tmp_path):
+def test_a_long_file_is_refused_before_it_is_read(tmp_path):
     """A sparse file of four gigabytes."""
     path = tmp_path / 'long.urdf'
     with path.open('wb') as file:
@@ -105,7 +105,7 @@ def test_long_file_is_not_even_read(tmp_path):
     refused(path, 'limit of 20000000 bytes', 'max_bytes')
 
 
-def test_size_limit_can_be_moved():
+def test_the_size_limit_can_be_changed():
     """The same text is refused below its length and read at its length."""
     text = arm()
     refused(text, f'limit of {len(text) - 1} bytes', max_bytes=len(text) - 1)
@@ -130,7 +130,7 @@ def test_size_limit_can_be_moved():
     (arm('<joint name="j" type="fixed"><parent link="base"/><child/></joint>'),
      ["'j'", 'no child', '<child link']),
 ])
-def test_elements_that_are_missing_or_wrong(text, words):
+def test_missing_or_wrong_elements_are_refused(text, words):
     """Each is named, with what was expected."""
     refused(text, *words)
 
@@ -147,7 +147,7 @@ def test_elements_that_are_missing_or_wrong(text, words):
     (arm(joint('j', 'upper', 'hand')), ["'j'", "child link 'hand'", 'base, upper']),
     (arm(link('c'), joint('j', 'elbow', 'c')), ["'j'", "parent link 'elbow'", 'base, upper, c']),
 ])
-def test_joints_that_make_no_tree(text, words):
+def test_joints_that_make_no_tree_are_refused(text, words):
     """Links and joints are named; with many links, some."""
     refused(text, *words)
 
@@ -172,8 +172,8 @@ def test_long_lists_are_shortened():
     ([mimic('shoulder', 'nan')], ["'m0'", '<mimic>', "multiplier='nan'", 'finite']),
     ([mimic('shoulder', 2, 'inf')], ["'m0'", '<mimic>', "offset='inf'", 'finite']),
 ])
-def test_mimic_that_leads_nowhere(parts, words):
-    """Of what is missing, of itself, in a ring, by no number."""
+def test_invalid_mimics_are_refused(parts, words):
+    """Of a missing joint, of itself, in a ring, by no number."""
     links = [link(f'l{i}') for i in range(len(parts))]
     joints = [joint(f'm{i}', 'upper', f'l{i}', inside=part) for i, part in enumerate(parts)]
     refused(arm(*links, *joints), *words)
@@ -191,8 +191,8 @@ def test_mimic_needs_one_degree_of_freedom(kind):
 
 @pytest.mark.parametrize('mass', [
     'nan', 'inf', '-inf', '', 'heavy', '1 2', '1e31', '0x10', '0,5', '9' * 400])
-def test_mass_that_is_no_number(mass):
-    """The link, the text as written, and what is wanted."""
+def test_invalid_masses_are_refused(mass):
+    """The link, the text as written, and the expected value."""
     refused(inertial(mass), "link 'a'", '<mass>', f"value='{mass[:80]}'", 'a finite number')
 
 
@@ -206,7 +206,7 @@ def test_mass_that_is_no_number(mass):
     (inertial().replace('0.1 0.2 0.3', '0.1 0.2'), ["link 'a'", "xyz='0.1 0.2'", '3 finite']),
     (inertial().replace('0.4 0.5 0.6', '0 0 nan'), ["link 'a'", "rpy='0 0 nan'", '3 finite']),
 ])
-def test_inertial_that_no_body_has(text, words):
+def test_invalid_inertials_are_refused(text, words):
     """The link, the attribute, the text as written."""
     refused(text, *words)
 
@@ -228,12 +228,12 @@ def test_inertial_that_no_body_has(text, words):
     ('<dynamics friction="-1"/>', ['friction -1.0', 'zero or positive']),
     ('<dynamics damping="nan"/>', ["damping='nan'", 'finite number']),
 ])
-def test_joint_that_no_robot_has(inside, words):
-    """The joint, the value, what is wanted."""
+def test_invalid_joints_are_refused(inside, words):
+    """The joint, the value, the expected one."""
     refused(one_joint(inside), "joint 'j'", *words)
 
 
-def test_joint_origin_of_two_numbers():
+def test_joint_origins_of_two_numbers_are_refused():
     """The joint, the text as written."""
     text = one_joint('', origin='<origin xyz="1 2" rpy="0 0 0"/>')
     refused(text, "joint 'j'", '<origin>', "xyz='1 2'", '3 finite')
@@ -259,6 +259,6 @@ def test_joint_origin_of_two_numbers():
     ({'max_bytes': None}, ['max_bytes', 'None', 'whole number']),
     ({'max_bytes': '2 MB'}, ['max_bytes', '2 MB', 'whole number']),
 ])
-def test_options_that_cannot_be(options, words):
+def test_invalid_options_are_refused(options, words):
     """The option, the value, the choices."""
     refused(urdf.EVERYTHING, *words, **options)

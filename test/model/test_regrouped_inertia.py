@@ -1,4 +1,4 @@
-"""Inertia that moves to the parent changes no torque, whatever the axes."""
+"""Test that inertia regrouped to the parent changes no torque, for any axes."""
 
 import numpy as np
 import pytest
@@ -32,7 +32,7 @@ def chain(axis):
 
 @pytest.mark.parametrize('hair', [0.0, 1e-16, 1e-12, 1e-8, 1e-4])
 @pytest.mark.parametrize('place', range(3))
-def test_axes_next_to_those_of_the_frame_keep_their_torques(place, hair):
+def test_axes_close_to_those_of_the_frame_keep_their_torques(place, hair):
     """An axis that is 1e-8 off has a largest component of exactly 1, but is not along the frame."""
     axis = np.eye(3)[place] + hair * np.roll([1.0, 0.0, -2.0], place)
     model = chain(axis)
@@ -50,7 +50,7 @@ def test_any_tree_keeps_its_torques(tree):
     assert relative(inverse_dynamics(regrouped(model), tree.q, tree.v, tree.a), want) < EXACT
 
 
-def test_random_trees_have_axes_along_the_frame_and_next_to_it():
+def test_random_trees_have_axes_along_the_frame_and_close_to_it():
     """What the laws are tested on: each of random_trees.HAIRS."""
     off = [np.sort(np.abs(body.joint.axis))[1] for tree in random_trees.TREES
            for body in random_trees.make(tree).robot.model.bodies

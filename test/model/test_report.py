@@ -1,4 +1,4 @@
-"""The report says what the robot is, and what about it cannot be right."""
+"""Test the model report: numbers of the robot, and findings about errors in it."""
 
 import json
 
@@ -28,14 +28,14 @@ def findings(source, where, **options):
     return [(finding.level, finding.text) for finding in found if finding.where == where]
 
 
-def test_sound_robot_has_no_findings():
-    """Nothing is invented."""
+def test_a_valid_robot_has_no_findings():
+    """No false alarm."""
     report = Robot.from_urdf(hand()).report()
     assert report.findings == ()
     assert 'no findings' in str(report)
 
 
-def test_links_as_numbers():
+def test_the_report_has_the_numbers_of_links():
     """Mass, centre, principal moments, and the moving link each belongs to."""
     lines = {line.name: line for line in Robot.from_urdf(EVERYTHING).report().links}
     assert (lines['base'].body, lines['a'].body, lines['d'].body, lines['tool'].body) == (
@@ -46,8 +46,8 @@ def test_links_as_numbers():
     np.testing.assert_allclose(lines['a'].moments, np.linalg.eigvalsh(written), rtol=EXACT_MATHS)
 
 
-def test_joints_as_numbers():
-    """Limits, losses, armature, followers."""
+def test_the_report_has_the_numbers_of_joints():
+    """Limits, friction, armature, followers."""
     report = Robot.from_urdf(EVERYTHING, armature={'turn': 0.7}).report()
     turn = report.joints[0]
     assert [line.name for line in report.joints] == ['turn', 'spin', 'slide', 'plane', 'free']
@@ -58,7 +58,7 @@ def test_joints_as_numbers():
 
 
 @pytest.mark.parametrize('base', ['fixed', 'floating'])
-def test_totals(base):
+def test_totals_are_those_of_all_links(base):
     """Nine links of 1 kg; on a fixed base the root does not move."""
     report = Robot.from_urdf(EVERYTHING, base).report()
     assert (report.name, report.base, report.total_mass) == ('test', base, 9.0)
@@ -66,8 +66,8 @@ def test_totals(base):
     assert (report.nq, report.nv) == ((20, 18) if base == 'floating' else (13, 12))
 
 
-def test_text_names_everything():
-    """Links, joints, payloads, findings."""
+def test_the_text_names_links_joints_payloads_and_findings():
+    """All of them."""
     made = Robot.from_urdf(EVERYTHING).with_payload('box', 'tool', 2.5)
     report = made.report()
     text = str(report)
@@ -79,7 +79,7 @@ def test_text_names_everything():
     assert report.total_mass == 11.5
 
 
-def test_text_of_a_robot_that_does_not_move():
+def test_the_text_of_a_robot_without_joints_has_no_joint_table():
     """One link, no table of joints."""
     assert 'no moving joint' in str(Robot.from_urdf(robot(link('a'))).report())
 
@@ -115,7 +115,7 @@ def test_as_dict_is_strict_json_with_every_field():
     assert plain['links'][1]['com'] == list(report.links[1].com)
 
 
-def test_as_dict_says_none_where_there_is_no_number():
+def test_as_dict_has_none_for_unknown_numbers():
     """No limit of the position, an unknown limit of velocity and effort."""
     def limits(kind, inside):
         text = arm(link('hand'), joint('wrist', 'upper', 'hand', kind, inside))
@@ -140,8 +140,8 @@ def holds_numbers(value):
     return isinstance(value, (int, float))
 
 
-def test_robot_without_any_mass():
-    """The classic: a URDF made for looking at."""
+def test_a_robot_without_mass_is_an_error():
+    """A URDF made for visualisation."""
     text = robot(*(link(name, mass=None) for name in 'abc'), joint('j', 'a', 'b'),
                  joint('k', 'b', 'c'))
     (level, found), = findings(text, 'robot')
@@ -149,8 +149,8 @@ def test_robot_without_any_mass():
     assert '0 of 2 moving links have mass' in found
 
 
-def test_joint_that_moves_no_mass():
-    """An error: forward dynamics is not defined. The links are named too."""
+def test_a_joint_that_moves_no_mass_is_an_error():
+    """Forward dynamics is not defined. The links are named too."""
     text = hand(mass=None)
     (level, found), = findings(text, 'wrist')
     assert level == 'error' and 'forward dynamics is not defined' in found
@@ -159,14 +159,14 @@ def test_joint_that_moves_no_mass():
     assert findings(text, 'shoulder') == findings(text, 'upper') == []
 
 
-def test_chain_of_links_without_mass_at_the_tip():
-    """No joint of them meets inertia, also those that carry another link."""
+def test_a_massless_chain_at_the_tip_is_an_error():
+    """No joint of it meets inertia, also those that carry another link."""
     text = arm(link('a', None), link('b', None), joint('j', 'upper', 'a'), joint('k', 'a', 'b'))
     assert [findings(text, name)[0][0] for name in 'jk'] == ['error', 'error']
 
 
-def test_link_without_mass_that_carries_one_with_mass():
-    """Three joints in one point are made so: a warning, no error."""
+def test_a_massless_link_that_carries_mass_is_a_warning():
+    """Three joints in one point are modelled so."""
     text = arm(link('a', None), link('b'), joint('j', 'upper', 'a'), joint('k', 'a', 'b'))
     assert findings(text, 'j') == []
     assert [level for level, _ in findings(text, 'a')] == ['warning']
@@ -174,7 +174,7 @@ def test_link_without_mass_that_carries_one_with_mass():
 
 @pytest.mark.parametrize('text', [
     hand(mass=None, inside=mimic('shoulder')), hand(mass=0.0)], ids=['mimic', 'inertia'])
-def test_joint_that_meets_inertia_by_other_means(text):
+def test_a_joint_that_meets_inertia_otherwise_is_no_error(text):
     """Its leader's mass or an inertia without mass: forward dynamics is defined, and it works."""
     made = Robot.from_urdf(text)
     assert not any('not defined' in finding.text for finding in made.report().findings)
@@ -182,8 +182,8 @@ def test_joint_that_meets_inertia_by_other_means(text):
     assert np.isfinite(made.forward_dynamics(zero, zero, zero)).all()
 
 
-def test_armature_is_inertia_enough():
-    """A rotor's inertia is met by its joint."""
+def test_armature_counts_as_inertia():
+    """Of its own joint."""
     made = Robot.from_urdf(hand(mass=None), armature={'wrist': 0.1})
     assert not any('not defined' in finding.text for finding in made.report().findings)
     assert np.isfinite(made.forward_dynamics([0, 0], [0, 0], [0, 1])).all()
@@ -205,8 +205,8 @@ def test_payload_counts_as_mass():
     (1.0, ZERO, 'warning', 'point mass'),
     (0.0, tensor(1, 1, 1), 'warning', 'inertia but no mass'),
 ])
-def test_inertia_that_no_body_has(mass, inertia, level, words):
-    """The link is named, and its principal moments where they are wrong."""
+def test_an_inertia_that_is_not_physical_is_reported(mass, inertia, level, words):
+    """The link is named, with its principal moments."""
     found = findings(hand(mass, inertia), 'hand')
     assert found[-1][0] == level and words in found[-1][1]
     if level == 'error':
@@ -215,14 +215,14 @@ def test_inertia_that_no_body_has(mass, inertia, level, words):
 
 @pytest.mark.parametrize('inertia', [
     tensor(1, 1, 2), tensor(1, 1, 2.000001), tensor(1, 1, 1e-5), tensor(1e-9, 1e-9, 1e-9)])
-def test_inertia_that_a_body_has_is_not_blamed(inertia):
+def test_a_physical_inertia_is_not_reported(inertia):
     """A plate in six written digits, a rod, a grain."""
     assert findings(hand(1.0, inertia), 'hand') == []
 
 
 @pytest.mark.parametrize('xyz', ['0.1 0.2 0.3', '-3 5 0.7', '1000 0.001 -20', '0 0 0'])
-def test_point_mass_far_from_its_frame_is_no_broken_inertia(xyz):
-    """What rounding leaves of the moment taken to the frame and back is not a negative inertia."""
+def test_a_distant_point_mass_is_not_reported(xyz):
+    """Rounding of the parallel-axis shift is no negative inertia."""
     mass_point = link('hand', 0.3, ZERO, f'<origin xyz="{xyz}" rpy="1 2 3"/>')
     text = arm(mass_point, joint('wrist', 'upper', 'hand'))
     assert findings(text, 'hand') == [('warning', 'has mass but no inertia: a point mass')]
@@ -235,8 +235,8 @@ def test_point_mass_on_the_fixed_base_does_not_matter():
 
 @pytest.mark.parametrize('inside', ['', '<limit lower="-1" upper="1" effort="0" velocity="1"/>',
                                     '<limit lower="-1" upper="1" velocity="1"/>'])
-def test_effort_limit_of_zero_or_absent(inside):
-    """Taken as unknown, in the numbers and in the text."""
+def test_an_effort_limit_of_zero_is_unknown(inside):
+    """In the numbers and in the text."""
     text = hand(inside=inside)
     report = Robot.from_urdf(text).report()
     assert np.isnan(report.joints[1].max_effort)
@@ -244,8 +244,8 @@ def test_effort_limit_of_zero_or_absent(inside):
     assert 'unknown' in str(report)
 
 
-def test_velocity_limit_of_zero_or_absent():
-    """A note: few need it."""
+def test_a_velocity_limit_of_zero_is_unknown():
+    """Only a note: it is rarely needed."""
     found = findings(hand(inside='<limit lower="-1" upper="1" effort="1"/>'), 'wrist')
     assert found == [('note', 'velocity limit 0 or absent: taken as unknown')]
 
@@ -264,14 +264,14 @@ def test_damping_and_friction_are_noted():
     assert findings(text, 'robot', friction=False) == []
 
 
-def test_what_the_reader_found_odd_is_noted():
-    """With the words of the reader."""
+def test_warnings_of_the_reader_are_noted():
+    """With its message."""
     (level, found), = findings(arm('<loudspeaker/>'), 'urdf')
     assert level == 'note' and 'loudspeaker' in found
 
 
-def test_chain_of_mimics_is_named():
-    """Who follows whom through whom, folded or not, is worth a look."""
+def test_a_chain_of_mimics_is_noted():
+    """Leader and follower of each link of it."""
     text = hand().replace('</robot>', ''.join([
         link('f1', 1.0, BALL), joint('j1', 'hand', 'f1', inside=LIMIT + mimic('wrist')),
         link('f2', 1.0, BALL), joint('j2', 'hand', 'f2', inside=LIMIT + mimic('j1')), '</robot>']))

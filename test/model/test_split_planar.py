@@ -1,4 +1,4 @@
-"""A planar joint is a chain of three one-axis joints: all answers stay the same."""
+"""Test the split of a planar joint into three one-axis joints: all results stay the same."""
 
 import numpy as np
 from support.differences import relative
@@ -52,7 +52,7 @@ def test_the_subspaces_are_constant_and_parents_come_first(tree):
     assert carried == model.inertias[model.frame('l2').body].mass
 
 
-def test_a_robot_without_planar_joints_is_left_alone():
+def test_a_robot_without_planar_joints_is_unchanged():
     """It is the same object, and so are its wrenches."""
     model = Robot.from_urdf(ARM7, compile=False).model
     wrenches = np.ones((len(model.bodies), 6))

@@ -1,4 +1,4 @@
-"""Joints are numbered depth-first, children in the order of the text."""
+"""Test the order of joints: depth-first, children in the order of the text."""
 
 import pytest
 from support.urdf_pieces import EVERYTHING, joint, link, robot
@@ -47,8 +47,8 @@ def test_coordinates_follow_the_order_of_the_joints():
     assert (robot.nq, robot.nv) == (20, 18)
 
 
-def test_floating_base_finds_a_free_name():
-    """Some robots have a joint of its name already."""
+def test_the_floating_base_gets_an_unused_name():
+    """Some robots have a joint of the default name."""
     text = robot(link('a'), link('b'), joint('floating_base', 'a', 'b', 'fixed'))
     assert Robot.from_urdf(text, base='floating').joint_names == ('root_floating_base',)
 

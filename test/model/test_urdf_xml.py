@@ -1,4 +1,4 @@
-"""Texts that other readers load: not quite XML, or with xacro left where dynamics never reads."""
+"""Test texts that other readers load: invalid XML declarations, leftover xacro."""
 
 import numpy as np
 import pytest
@@ -65,8 +65,8 @@ def same_dynamics(text):
 @pytest.mark.parametrize('declaration', [
     '<?xml version="0.0"?>', '<?xml version="2.0" encoding="utf-8"?>', '<?xml version=1.0?>',
     '<?xml?>'])
-def test_a_declaration_that_is_not_valid(declaration):
-    """Nothing in it is needed: the text is read, and a note says so."""
+def test_an_invalid_declaration_is_ignored(declaration):
+    """The text is read, and a note says so."""
     text = declaration + arm()
     same_dynamics(text)
     assert notes(text) == ['the XML declaration is not valid, as <?xml version="1.0"?> is']
@@ -74,8 +74,8 @@ def test_a_declaration_that_is_not_valid(declaration):
 
 
 @pytest.mark.parametrize('extension', EXTENSIONS)
-def test_an_undeclared_prefix_of_an_extension(extension):
-    """Dynamics reads nothing there; each prefix is named once."""
+def test_an_undeclared_prefix_of_an_extension_is_ignored(extension):
+    """Each prefix is named once."""
     same_dynamics(added(extension))
     first = notes(added(extension))[0]
     assert first.startswith('namespace prefix ') and 'is not declared' in first
@@ -91,8 +91,8 @@ def test_a_prefix_that_is_declared_further_in_is_not_named():
 
 @pytest.mark.parametrize('declaration', ['', XACRO], ids=['undeclared', 'declared'])
 @pytest.mark.parametrize('left', LEFT_OVER)
-def test_xacro_that_dynamics_never_reads(left, declaration):
-    """It is left out, and a note says where it was."""
+def test_xacro_in_extensions_is_ignored(left, declaration):
+    """A note says where it was."""
     text = added(left, declaration)
     same_dynamics(text)
     assert [note for note in notes(text) if note.startswith('xacro was not run: ')
@@ -101,20 +101,20 @@ def test_xacro_that_dynamics_never_reads(left, declaration):
 
 @pytest.mark.parametrize('declaration', ['', XACRO], ids=['undeclared', 'declared'])
 @pytest.mark.parametrize('read', READ)
-def test_xacro_that_dynamics_would_read(read, declaration):
-    """It is refused: the place and the way out are named."""
+def test_xacro_in_the_model_is_refused(read, declaration):
+    """The message names the place and the remedy."""
     with pytest.raises(DynamicsError, match=r'this is xacro.*<[\w:]+> in line \d+.*xacro robot'):
         Robot.from_urdf(added(read, declaration))
 
 
-def test_a_file_of_macros_is_xacro():
+def test_a_file_of_macros_is_refused_as_xacro():
     """It has no link of its own."""
     text = f'<robot name="r" {XACRO}><xacro:macro name="m"><link name="a"/></xacro:macro></robot>'
     with pytest.raises(DynamicsError, match='this is xacro'):
         Robot.from_urdf(text)
 
 
-def test_many_leftovers_are_one_note():
+def test_many_leftover_elements_are_one_note():
     """With the first places, and how many there are."""
     text = added(''.join(f'<gazebo><xacro:a{k}/></gazebo>' for k in range(9)), XACRO)
     assert notes(text) == ['xacro was not run: 9 leftovers in parts that dynamics does not read '
@@ -124,14 +124,14 @@ def test_many_leftovers_are_one_note():
 @pytest.mark.parametrize('text', [
     arm() + arm(), arm() + 'text', arm().replace('</robot>', '<a:b></a:c></robot>'),
     arm().replace('</robot>', '</around><around></robot>'), '<around/>' + arm()])
-def test_what_no_reader_loads_is_refused(text):
+def test_malformed_xml_is_refused(text):
     """Two roots, text behind the root, tags that do not match."""
     with pytest.raises(DynamicsError, match='not well-formed XML'):
         Robot.from_urdf(text)
 
 
-def test_lines_are_counted_as_they_are():
-    """A complaint names the line of the text."""
+def test_error_lines_are_those_of_the_text():
+    """Of the original text."""
     text = '<?xml version="0.0"?>\n<robot name="r">\n<link name="a"/>\n<link/>\n</robot>'
     with pytest.raises(DynamicsError, match='line 4'):
         read_urdf(urdf_text(text))
@@ -140,7 +140,7 @@ def test_lines_are_counted_as_they_are():
 @pytest.mark.parametrize('text', [
     '<?xml version="0.0"?>' + arm(), added('<gazebo><a:b/></gazebo>'),
     added('<sdf:link/><sdf:joint name="shoulder"/>'), added(LEFT_OVER[-1], XACRO)])
-def test_what_is_read_can_be_written_back(text):
+def test_a_text_can_be_written_back(text):
     """The same bytes where nothing has changed, and other numbers in the right link."""
     robot = Robot.from_urdf(text)
     assert write_back(text, robot) == text

@@ -1,4 +1,4 @@
-"""The contact flag: thresholds per joint, hysteresis, and time to make sure."""
+"""Test the contact flag: thresholds per joint, hysteresis, and delays."""
 
 import numpy as np
 import pytest
@@ -19,7 +19,7 @@ def run(flag, torque, seconds, dt=DT):
     return [flag.step(np.array(torque), dt) for _ in range(round(seconds / dt))]
 
 
-def test_it_is_set_after_set_time():
+def test_the_flag_is_set_after_set_time():
     seen = flag()
     assert run(seen, (1.1, 0.0), 0.01) == [False] * 4 + [True] * 6
     assert seen.joints.tolist() == [True, False]
@@ -35,13 +35,13 @@ def test_either_sign_of_any_joint_counts(torque):
     assert run(flag(), torque, 0.01)[-1]
 
 
-def test_spikes_shorter_than_set_time_are_passed_over():
+def test_spikes_shorter_than_set_time_are_ignored():
     seen = flag()
     for _ in range(100):
         assert not any(run(seen, (9.0, 9.0), 0.004) + run(seen, (0.0, 0.0), 0.001))
 
 
-def test_it_stays_until_all_joints_are_within_hysteresis():
+def test_the_flag_stays_until_all_joints_are_within_hysteresis():
     seen = flag()
     run(seen, (2.0, 0.0), 0.01)
     assert all(run(seen, (0.51, 0.0), 1.0))
@@ -49,46 +49,46 @@ def test_it_stays_until_all_joints_are_within_hysteresis():
     assert run(seen, (0.49, 1.9), 0.03) == [True] * 19 + [False] * 11
 
 
-def test_a_dip_shorter_than_clear_time_does_not_end_it():
+def test_a_dip_shorter_than_clear_time_is_ignored():
     seen = flag()
     run(seen, (2.0, 0.0), 0.01)
     for _ in range(20):
         assert all(run(seen, (0.0, 0.0), 0.019) + run(seen, (0.6, 0.0), 0.001))
 
 
-def test_time_counts_and_not_samples():
+def test_set_time_does_not_depend_on_the_sample_rate():
     """Whatever the steps are, it takes set_time."""
     for dt in (0.0005, 0.001, 0.0025):
         count = run(flag(), (2.0, 0.0), 0.02, dt).index(True) + 1
         assert abs(count * dt - 0.005) <= dt
 
 
-def test_a_threshold_of_zero_is_not_looked_at():
+def test_a_threshold_of_zero_disables_the_joint():
     seen = flag(thresholds=(0.0, 4.0))
     assert not any(run(seen, (1e9, 0.0), 0.1))
     assert run(seen, (1e9, 5.0), 0.1)[-1]
 
 
-def test_what_is_no_number_is_a_contact():
-    """Better than to be silent."""
+def test_a_torque_that_is_not_finite_is_a_contact():
+    """The safe side."""
     assert run(flag(), (np.nan, 0.0), 0.01)[-1]
 
 
-def test_no_hysteresis_and_no_threshold():
-    """A joint that is not looked at does not hold a contact of another, whatever the share."""
+def test_a_disabled_joint_does_not_keep_the_flag():
+    """For any hysteresis."""
     seen = flag(thresholds=(0.0, 4.0), hysteresis=0.0)
     assert run(seen, (9.0, 5.0), 0.1)[-1]
     assert not run(seen, (9.0, 0.0), 0.1)[-1]
 
 
-def test_at_the_threshold_it_does_not_chatter():
+def test_the_flag_does_not_chatter_at_the_threshold():
     """Noise about the threshold: one contact, not hundreds."""
     rng, seen = np.random.default_rng(0), flag(set_time=0.0)
     flags = [seen.step(np.array([torque, 0.0]), DT) for torque in rng.normal(1.0, 0.1, 5000)]
     assert np.count_nonzero(np.diff([False, *flags])) == 1
 
 
-def test_reset_forgets():
+def test_reset_clears_the_flag():
     seen = flag()
     run(seen, (2.0, 0.0), 0.01)
     seen.reset()
@@ -105,6 +105,6 @@ def test_reset_forgets():
     ({'set_time': -0.1}, 'set_time is -0.1'),
     ({'clear_time': np.inf}, 'clear_time is inf'),
 ])
-def test_what_cannot_be_is_refused(options, message):
+def test_invalid_settings_are_refused(options, message):
     with pytest.raises(DynamicsError, match=message):
         flag(**options)

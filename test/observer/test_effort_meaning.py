@@ -1,4 +1,4 @@
-"""What effort means is declared; what cannot be known is refused with the reason."""
+"""Test the declared meaning of effort: the momentum balance, and refusals with a reason."""
 
 import numpy as np
 import pytest
@@ -26,7 +26,7 @@ def motion(robot):
 
 
 def effort_as_published(robot, meaning, q, v, a):
-    """Return what a driver of that meaning says while the robot moves so."""
+    """Return the effort that a driver of that meaning publishes in this motion."""
     motor = robot.inverse_dynamics(q, v, a)
     links = motor - robot.model.armature * a - robot.friction_torque(v)
     amperes = motor / np.array([AMPERES[name] for name in robot.joint_names])
@@ -36,7 +36,7 @@ def effort_as_published(robot, meaning, q, v, a):
 
 @pytest.mark.parametrize('meaning', MEANINGS[1:])
 def test_each_meaning_closes_the_balance(robot, motion, meaning):
-    """dp/dt = inflow where nobody pushes, dp/dt by the matrices: M a + (C + C') v."""
+    """Without external forces dp/dt = inflow, by the matrices: M a + (C + C') v."""
     q, v, a = motion
     declared = meaning_of(robot, meaning, AMPERES if meaning == 'current' else None)
     seen = balance(robot, declared, q, v, effort_as_published(robot, meaning, q, v, a))
@@ -48,8 +48,8 @@ def test_each_meaning_closes_the_balance(robot, motion, meaning):
 
 
 @pytest.mark.parametrize('wrong', [meaning for meaning in MEANINGS[1:] if meaning != 'current'])
-def test_a_wrong_declaration_is_seen_as_a_push(robot, motion, wrong):
-    """Else declaring it would be idle: taken for another meaning the balance is off by newtons."""
+def test_a_wrong_declaration_is_an_apparent_external_torque(robot, motion, wrong):
+    """The balance is off by newtons."""
     q, v, a = motion
     right = 'output_torque' if wrong != 'output_torque' else 'motor_torque'
     seen = balance(robot, meaning_of(robot, wrong), q, v,
@@ -58,8 +58,8 @@ def test_a_wrong_declaration_is_seen_as_a_push(robot, motion, wrong):
     assert np.abs(seen.inflow - M @ a - (C + C.T) @ v).max() > 0.5
 
 
-def test_no_driver_takes_the_weight_off_a_base_that_floats():
-    """Held by somebody, the whole weight is a push at the base, whatever effort means."""
+def test_the_weight_of_a_suspended_floating_base_is_external():
+    """For any meaning of effort."""
     robot = Robot.from_urdf(ARM7, base='floating')
     q, still = robot.random_configuration(1), np.zeros(robot.nv)
     motors = np.where(np.arange(robot.nv) < 6, 0.0, robot.gravity_torque(q))
@@ -69,7 +69,7 @@ def test_no_driver_takes_the_weight_off_a_base_that_floats():
     assert relative(seen[1], seen[0]) < EXACT_MATHS
 
 
-def test_unknown_is_off_and_says_why(robot):
+def test_an_unknown_meaning_is_refused_with_the_reason(robot):
     with pytest.raises(DynamicsError, match='effort_meaning is unknown.*declare it as one of '
                        'output_torque, motor_torque, current, without_gravity'):
         meaning_of(robot, 'unknown')
@@ -91,6 +91,6 @@ def test_unknown_is_off_and_says_why(robot):
     ('motor_torque', AMPERES, "torque_constants are for effort_meaning 'current'"),
 ], ids=['name', 'list', 'none', 'zero', 'nan', 'joint', 'array', 'row', 'number', 'text', 'pair',
         'names', 'idle'])
-def test_what_cannot_be_is_refused(robot, name, constants, message):
+def test_invalid_declarations_are_refused(robot, name, constants, message):
     with pytest.raises(DynamicsError, match=message):
         meaning_of(robot, name, constants)

@@ -1,4 +1,4 @@
-"""The momentum observer: a first-order low-pass of J' F_ext, and quiet where nobody pushes."""
+"""Test the momentum observer: a first-order low-pass of J' F_ext, zero without external forces."""
 
 import numpy as np
 import pytest
@@ -29,7 +29,7 @@ def observer(robot, bandwidth=30.0, meaning='motor_torque', **options):
 
 
 def at_rest(robot, q, push):
-    """Return the effort that holds a robot which is pushed at its tool, in the tool's axes."""
+    """Return the effort that holds a robot under a push at its tool, in the tool's axes."""
     still = np.zeros(robot.nv)
     return robot.inverse_dynamics(q, still, still, {'tool0': push})
 
@@ -37,21 +37,21 @@ def at_rest(robot, q, push):
 # What is seen -----------------------------------------------------------------------------------
 
 @pytest.mark.parametrize('uneven', [False, True])
-def test_at_rest_it_rises_as_one_minus_exp(robot, uneven):
-    """r(t) = J' F (1 - exp(-K t)), each joint with its K, whatever the steps are."""
+def test_the_estimate_of_a_constant_push_rises_as_one_minus_exp(robot, uneven):
+    """r(t) = J' F (1 - exp(-K t)), each joint with its K, for any steps."""
     q, rng = robot.random_configuration(0), np.random.default_rng(1)
-    pushed = robot.jacobian(q, 'tool0', local=True).T @ PUSH
+    external = robot.jacobian(q, 'tool0', local=True).T @ PUSH
     seen, t, still = observer(robot, BANDWIDTH), 0.0, np.zeros(7)
     seen.step(q, still, at_rest(robot, q, PUSH), DT)
     for _ in range(200):
         dt = rng.uniform(1e-5, 0.05) if uneven else DT
         t += dt
         r = seen.step(q, still, at_rest(robot, q, PUSH), dt)
-        assert relative(r, pushed * (1.0 - np.exp(-BANDWIDTH * t))) < EXACT_MATHS
+        assert relative(r, external * (1.0 - np.exp(-BANDWIDTH * t))) < EXACT_MATHS
 
 
 def moving(robot, push, dt, seconds=2.0):
-    """Return (r of the observer, r by the filter's own equation) of a motion that is pushed."""
+    """Return (r of the observer, r by the filter's own equation) of a motion under a push."""
     time, q, v, a = swing(np.arange(0.0, seconds, dt), robot.nv)
     push = np.outer(np.sin(5.0 * time), push)
     effort = robot.inverse_dynamics(q, v, a, {'tool0': push})
@@ -60,8 +60,8 @@ def moving(robot, push, dt, seconds=2.0):
     return r, low_pass(time, np.einsum('nij,ni->nj', J, push), BANDWIDTH), time
 
 
-def test_in_motion_it_is_the_low_pass_of_the_push(robot):
-    """Within the trapezium's error, which is a quarter with half the step."""
+def test_the_estimate_in_motion_is_the_low_pass_of_the_push(robot):
+    """Within the error of the trapezoidal rule, which is a quarter with half the step."""
     errors = []
     for dt in (0.004, 0.002):
         r, expected, _ = moving(robot, PUSH, dt, seconds=0.8)
@@ -71,7 +71,7 @@ def test_in_motion_it_is_the_low_pass_of_the_push(robot):
     assert 3.5 < errors[0] / errors[1] < 4.5
 
 
-def test_it_is_quiet_in_free_motion(robot):
+def test_the_estimate_is_zero_in_free_motion(robot):
     """Bound: dt^2/12 of the second derivative of what flows in, here by differences."""
     dt = 0.002
     r, _, time = moving(robot, np.zeros(6), dt, seconds=1.0)
@@ -84,8 +84,8 @@ def test_it_is_quiet_in_free_motion(robot):
 
 
 @pytest.mark.parametrize('base', ['fixed', 'floating'])
-def test_a_tree_of_every_joint_type_pushed_at_two_links(base):
-    """Integrated by its own forward dynamics; a base that floats has six entries of its own."""
+def test_a_push_at_two_links_of_any_tree_is_estimated(base):
+    """Integrated by its own forward dynamics; a floating base has six entries of its own."""
     tree = random_trees.Tree(6, base, False)
     robot, rng, q, v, *_ = random_trees.make(tree, friction_speed=1.0)
     v, dt, K = 0.3 * v, 0.0005, 200.0
@@ -96,9 +96,9 @@ def test_a_tree_of_every_joint_type_pushed_at_two_links(base):
     for _ in range(80):   # eight time constants
         q, v = _runge_kutta(robot, q, v, tau, wrenches, dt)
         r = seen.step(q, v, tau, dt)
-    pushed = sum(robot.jacobian(q, frame, local=True).T @ F for frame, F in wrenches.items())
-    assert np.abs(pushed).max() > 5.0
-    assert relative(r, pushed) < 0.05   # J moves on while r follows, 1/K = 5 ms behind
+    external = sum(robot.jacobian(q, frame, local=True).T @ F for frame, F in wrenches.items())
+    assert np.abs(external).max() > 5.0
+    assert relative(r, external) < 0.05   # J moves on while r follows, 1/K = 5 ms behind
 
 
 def _runge_kutta(robot, q, v, tau, wrenches, dt):
@@ -109,7 +109,7 @@ def _runge_kutta(robot, q, v, tau, wrenches, dt):
     return robot.integrate(q, speed, dt), v + dt * a
 
 
-def test_a_recording_gives_the_same_numbers(robot):
+def test_a_recording_gives_the_same_numbers_as_single_samples(robot):
     """Also after a gap, where the balance begins anew."""
     times = np.arange(0.0, 0.1, DT)
     time, q, v, a = swing(np.where(times > 0.05, times + 0.3, times), 7)
@@ -122,7 +122,7 @@ def test_a_recording_gives_the_same_numbers(robot):
 
 # What goes on -----------------------------------------------------------------------------------
 
-def test_another_load_gives_no_kick(robot):
+def test_a_new_payload_causes_no_jump(robot):
     """The momentum jumps with the mass; the external torque does not."""
     loaded = robot.with_payload('box', 'tool0', 3.0, (0.0, 0.1, 0.1))
     time, q, v, a = swing(np.arange(0.0, 0.5, DT), 7)
@@ -138,7 +138,7 @@ def test_another_load_gives_no_kick(robot):
                   - robot.generalised_momentum(q[250], v[250]).value).max() > 0.1
 
 
-def test_gaps_and_repeated_samples_tell_nothing(robot):
+def test_gaps_and_repeated_samples_do_not_change_the_estimate(robot):
     q, still = robot.random_configuration(0), np.zeros(7)
     effort, other = at_rest(robot, q, PUSH), robot.random_configuration(1)
     seen = observer(robot, longest_step=0.1)
@@ -152,8 +152,8 @@ def test_gaps_and_repeated_samples_tell_nothing(robot):
     assert not seen.step(q, still, effort, DT).any()
 
 
-def test_after_a_refusal_the_balance_begins_anew(robot):
-    """The time that has passed is no longer that since the last sample."""
+def test_the_observer_restarts_after_a_refusal(robot):
+    """The time since the last sample is not known."""
     time, q, v, a = swing(np.arange(0.0, 0.2, DT), 7)
     effort, seen = robot.inverse_dynamics(q, v, a), observer(robot)
     for k in range(len(time)):
@@ -179,13 +179,13 @@ def test_after_a_refusal_the_balance_begins_anew(robot):
                                     *np.zeros((3, 2, 7)), longest_step=0.0), 'longest_step is 0'),
 ], ids=['bandwidth', 'size', 'step', 'nan', 'q', 'time', 'bandwidth of a recording',
         'step of a recording'])
-def test_what_cannot_be_is_refused(robot, what, message):
+def test_invalid_arguments_are_refused(robot, what, message):
     with pytest.raises(DynamicsError, match=message):
         what(robot)
 
 
 def test_loops_are_refused():
-    """The forces that close them would be taken for a push."""
+    """Loop forces would be mistaken for external ones."""
     four_bar = MECHANISMS['four_bar']
     robot = Robot.from_urdf(four_bar.urdf, loops=four_bar.loops)
     with pytest.raises(DynamicsError, match='the robot has loops'):
@@ -198,7 +198,7 @@ def test_loops_are_refused():
 # A wrench at a frame ----------------------------------------------------------------------------
 
 @pytest.mark.parametrize('local', [False, True])
-def test_the_wrench_of_seven_joints_is_the_one_applied(robot, local):
+def test_the_wrench_estimated_by_seven_joints_is_the_applied_one(robot, local):
     q = robot.random_configuration(2)
     found = wrench_at(robot, q, robot.jacobian(q, 'tool0', local).T @ PUSH, 'tool0', local)
     assert relative(found.wrench, PUSH) < SOLVED
@@ -206,8 +206,8 @@ def test_the_wrench_of_seven_joints_is_the_one_applied(robot, local):
     assert np.abs(found.left_over).max() < SOLVED
 
 
-def test_what_the_joints_do_not_feel_is_reported(robot):
-    """Three joints behind link_3: three wrenches go into the bearings."""
+def test_wrench_directions_without_joint_torque_are_reported(robot):
+    """Three joints before link_3: three directions act on the bearings alone."""
     q = robot.random_configuration(2)
     J = robot.jacobian(q, 'link_3')
     found = wrench_at(robot, q, J.T @ PUSH, 'link_3')
@@ -216,8 +216,8 @@ def test_what_the_joints_do_not_feel_is_reported(robot):
     assert np.abs(J.T @ found.wrench + found.left_over - J.T @ PUSH).max() < 1e-12
 
 
-def test_a_push_elsewhere_is_left_over(robot):
-    """A push at the elbow is no push at the elbow's first two joints' frame."""
+def test_a_push_at_another_link_leaves_a_residual(robot):
+    """A push at the elbow cannot be explained at an earlier frame."""
     q = robot.random_configuration(2)
     r = robot.jacobian(q, 'tool0').T @ PUSH
     assert np.abs(wrench_at(robot, q, r, 'link_2').left_over).max() > 0.1

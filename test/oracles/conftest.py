@@ -1,4 +1,4 @@
-"""The states of the robot that a module's `case` fixture is about."""
+"""Return the states of the `case` fixture of each module."""
 
 import pytest
 

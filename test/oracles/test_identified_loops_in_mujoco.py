@@ -1,4 +1,4 @@
-"""A five-bar in MuJoCo, unlike its URDF: another engine, whose loops are stiff springs."""
+"""Test identification of a five-bar simulated in MuJoCo, whose loops are stiff springs."""
 
 from xml.etree import ElementTree
 
@@ -73,8 +73,8 @@ def driven(model, names, seconds, seed):
     return raw_recording(names, time, q, tau)
 
 
-def test_a_five_bar_of_another_engine_is_known_by_its_two_motors():
-    """Torques of another motion are predicted, where the URDF's are far off."""
+def test_a_five_bar_of_another_engine_is_identified_by_its_two_motors():
+    """Torques of another motion are predicted, where those of the URDF are far off."""
     robot, model = mechanism('five_bar'), five_bar_in_mujoco()
     done = identify_recording(robot, driven(model, robot.joint_names, 30.0, 1))
     found = done.result

@@ -1,4 +1,4 @@
-"""Other engines on the same mechanisms: Pinocchio, and MuJoCo, whose constraints are soft."""
+"""Test mechanisms against Pinocchio, and against MuJoCo, whose constraints are soft."""
 
 from dataclasses import replace
 from xml.etree import ElementTree
@@ -28,7 +28,7 @@ def agree(ours, theirs, tolerance):
 
 
 def spherical(constraints):
-    """Return the pins of planar loops as what Pinocchio knows: points held in x, y and z."""
+    """Return the pins of planar loops as Pinocchio's: points constrained in x, y and z."""
     return [replace(constraint, kind='spherical', axis=(0.0, 0.0, 1.0))
             for constraint in constraints if constraint.name.endswith('_x')]
 
@@ -104,8 +104,8 @@ def in_mujoco(name, frame, to, anchor):
 @pytest.mark.parametrize('seed', SEEDS)
 @pytest.mark.parametrize('name, frame, to', [('four_bar', 'coupler', 'rocker'),
                                              ('slider_crank', 'rod', 'slider')])
-def test_planar_loops_move_as_in_mujoco_which_is_soft(name, frame, to, seed):
-    """Beside the acceleration of the opened loop: a share of that is what softness lets through."""
+def test_planar_loops_move_nearly_as_in_mujoco(name, frame, to, seed):
+    """Its soft constraints leave a share of the acceleration of the open loop."""
     mechanism = load(name, friction=False)
     q, v, tau = standing(mechanism.model, mechanism.constraints, seed)
     theirs = in_mujoco(name, frame, to, mechanism.constraints[0].pose[:3])

@@ -1,4 +1,4 @@
-"""MuJoCo, robot by robot: a third engine, whose loader and coordinates are its own."""
+"""Test against MuJoCo, robot by robot: its own loader and coordinates."""
 
 import re
 from functools import cache
@@ -28,7 +28,7 @@ def case(request):
 
 
 @pytest.mark.parametrize('example', REFUSED, ids=str)
-def test_the_others_are_refused_for_the_reason_given(example):
+def test_robots_that_mujoco_refuses_are_refused_for_the_listed_reason(example):
     with pytest.raises(ValueError, match=re.escape(example.refused)):
         MujocoOracle(example, ())
 

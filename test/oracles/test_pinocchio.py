@@ -1,4 +1,4 @@
-"""Pinocchio, robot by robot: another engine on the same URDF gives the same numbers."""
+"""Test against Pinocchio, robot by robot, on the same URDF."""
 
 from functools import cache
 

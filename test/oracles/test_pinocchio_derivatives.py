@@ -1,4 +1,4 @@
-"""Pinocchio's analytical derivatives, robot by robot: the same numbers."""
+"""Test derivatives against those of Pinocchio, robot by robot."""
 
 from functools import cache
 
@@ -65,14 +65,14 @@ class Oracle(PinocchioOracle):
         v = self.G @ v
         pin.computeForwardKinematicsDerivatives(self.model, self.data, self.configuration(q), v,
                                                 0 * v)
-        answers = []
+        results = []
         for name in frames:
             dq, J = pin.getFrameVelocityDerivatives(self.model, self.data, self.frame(name),
                                                     AXES[local])
             if not local:
                 dq[:3] += np.cross(J[3:] @ v, J[:3], axisb=0, axisc=0)
-            answers.append([dq @ self.G, J @ self.G])
-        return answers
+            results.append([dq @ self.G, J @ self.G])
+        return results
 
 
 @cache
@@ -86,7 +86,7 @@ def case(request):
 
 
 def for_each(function, *states):
-    """Return the answers for a batch as an oracle does: state, answer, row, column."""
+    """Return the results for a batch as an oracle does: state, result, row, column."""
     return np.array([np.array(function(*row)) for row in zip(*states)])
 
 

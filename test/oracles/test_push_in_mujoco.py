@@ -1,6 +1,6 @@
-"""A push of 5 N at the hand of a simulated arm is flagged within 50 ms, and nothing else is.
+"""Test the contact flag on a simulated arm: a push of 5 N is flagged within 50 ms, nothing else is.
 
-OBSERVER_MINUTES=10 pytest test/observer/test_push_in_mujoco.py   looks at ten minutes of motion.
+OBSERVER_MINUTES=10 pytest test/oracles/test_push_in_mujoco.py   looks at ten minutes of motion.
 """
 
 import os
@@ -25,12 +25,9 @@ IN_TIME = 0.05                        # [s]
 
 
 @pytest.fixture(scope='module')
-def robot(tmp_path_factory):
+def robot(kernels):
     """The arm, compiled: its URDF is what MuJoCo was given too."""
-    with pytest.MonkeyPatch.context() as patch:
-        patch.setenv('DYNAMICS_NODE_COMPILE', '1')
-        patch.setenv('DYNAMICS_NODE_CACHE', str(tmp_path_factory.mktemp('kernels')))
-        yield Robot.from_urdf(ARM7)
+    return Robot.from_urdf(ARM7)
 
 
 def flags_of(robot, measured):
@@ -49,7 +46,7 @@ def test_no_false_alarm_in_free_motion(robot, minute):
 
 @pytest.mark.parametrize('kind', ['x', 'y', 'z', 'any'])
 def test_a_push_is_flagged_in_time(robot, kind):
-    """Twenty of them along an axis of the world, or anywhere; before each the flag is down."""
+    """Twenty of them along an axis of the world, or anywhere; the flag is clear before each."""
     rng = np.random.default_rng(7)
     starts = EVERY * np.arange(1, 21)
     forces = rng.normal(size=(len(starts), 3))

@@ -1,4 +1,4 @@
-"""The page about an identification: its numbers are the result's own, nothing is left out."""
+"""Test the page about an identification: the numbers of the result, complete."""
 
 import json
 
@@ -18,7 +18,7 @@ STILL = {f'joint_{k}': 0.0 for k in range(3, 8)}
 
 @pytest.fixture(scope='module')
 def robots():
-    """What is believed, and what is true: another friction, and a load nobody knows of."""
+    """The robot of the URDF, and the true one: another friction, and an unknown payload."""
     known = Robot.from_urdf(ARM7, locked=STILL)
     true = known.with_payload('load', 'link_3', 2.0, (0.0, 0.05, 0.1)).with_friction(
         {'joint_1': 1.5, 'joint_2': 0.3}, {'joint_1': 0.2, 'joint_2': 1.2})
@@ -68,8 +68,8 @@ def test_every_base_parameter_is_in_words_and_every_joint_has_its_residuals(case
                                           + int((found.base.kept < found.layout.inertial).sum()))
 
 
-def test_the_plot_is_of_the_motion_held_back(case):
-    """Its RMS is what the table says."""
+def test_the_plot_shows_the_validation_motion(case):
+    """Its RMS is that of the table."""
     robot, recording, found = case
     unseen = split(recording, found.options.validation_share)[1]
     html, _ = identification_report_page(found, robot, recording)
@@ -93,8 +93,8 @@ def test_warnings_are_shown(case):
         found._replace(warnings=()), robot, recording)[0]).text
 
 
-def test_what_the_data_cannot_tell_is_named(case):
-    """And a deviation that is infinite draws no whisker."""
+def test_undetermined_parameters_are_named(case):
+    """An infinite deviation draws no whisker."""
     robot, recording, found = case
     sigma = found.base_spread.sigma.copy()
     sigma[0] = np.inf

@@ -1,4 +1,4 @@
-"""The page about an identification of a robot with loops says which equations were used."""
+"""Test the page about an identification of a robot with loops: its equations are named."""
 
 import json
 
@@ -16,7 +16,7 @@ from dynamics_node.reports.identification_page import identification_report_page
 
 @pytest.fixture(scope='module')
 def case(tmp_path_factory):
-    """(robot, RawRecording of its motor, what was IdentifiedRecording) of a four-bar."""
+    """(robot, RawRecording of its motor, IdentifiedRecording) of a four-bar."""
     with pytest.MonkeyPatch.context() as patch:   # thousands of regressors: kernels
         patch.setenv('DYNAMICS_NODE_COMPILE', '1')
         patch.setenv('DYNAMICS_NODE_CACHE', str(tmp_path_factory.mktemp('kernels')))
@@ -28,8 +28,8 @@ def case(tmp_path_factory):
     return robot, measured, identify_recording(robot, measured)
 
 
-def test_loops_equations_and_what_they_hide_are_said(case):
-    """In the page and in the JSON; residuals are those of the motor, and have one plot."""
+def test_loops_equations_and_hidden_parameters_are_named(case):
+    """In the page and in the JSON; residuals and the plot are those of the motor."""
     robot, _, done = case
     found = done.result
     html, answers = identification_report_page(found, robot, done.prepared.recording)
@@ -46,7 +46,7 @@ def test_loops_equations_and_what_they_hide_are_said(case):
     assert len([each for each in lines if len(each['d']) > 100]) == 2
 
 
-def test_the_command_takes_the_loops(case, tmp_path, capsys):
+def test_the_command_accepts_loops(case, tmp_path, capsys):
     """Files for the node; passive joints have friction and no armature in them."""
     _, measured, _ = case
     write_csv(tmp_path / 'motion.csv', measured)

@@ -1,4 +1,4 @@
-"""Markup that no name can break, numbers for people, small plots."""
+"""Test markup: escaping, formatted numbers, small plots."""
 
 import json
 import re
@@ -26,8 +26,8 @@ from dynamics_node.reports.plots import (
 
 
 @given(st.text(), st.text())
-def test_texts_come_back_as_they_were(text, value):
-    """Whatever they hold, as content and in an attribute."""
+def test_escaped_texts_are_read_back_unchanged(text, value):
+    """Any text, as content and in an attribute."""
     page = Page(tag('p', text, title=value))
     assert page.elements == [('p', {'title': value})]
     assert page.text == text
@@ -41,7 +41,7 @@ def test_only_markup_is_not_escaped():
 
 
 def test_a_line_breaks_where_it_is_not_finite():
-    """And a coordinate that is none is refused, not drawn."""
+    """A coordinate that is not finite is refused."""
     assert path([0, 1, np.nan, 3, 4.126], [0, 1, 2, np.inf, 5]) == 'M0,0L1,1M4.13,5'
     with pytest.raises(DynamicsError, match='nan'):
         tag('circle', cx=float('nan'))
@@ -51,7 +51,7 @@ def test_a_line_breaks_where_it_is_not_finite():
     (0.0, '0'), (-0.0, '0'), (1.0, '1'), (-12.3456, '\u221212.35'), (12345.6, '12350'),
     (1.5e-7, '1.5e\u22127'), (3.2e9, '3.2e9'), (0.00012, '0.00012'), (np.nan, '\u2013'),
     (np.inf, '\u221e'), (-np.inf, '\u2212\u221e')])
-def test_numbers_for_people(value, text):
+def test_numbers_are_formatted_to_be_read(value, text):
     assert shown(value) == text
 
 
@@ -102,7 +102,7 @@ def test_a_plot_of_any_numbers_is_finite(y):
 
 
 def test_bars_end_at_the_limit():
-    """A value beyond is as long as its track, red, and told in words."""
+    """A value beyond is as long as its track, red, and written in words."""
     svg = limit_bars('b', ['a', 'b', 'c'], np.array([5.0, -30.0, 1.0]),
                      np.array([10.0, 20.0, np.nan]), ['N', 'N', 'N'])
     bars = [element for name, element in Page(svg).elements

@@ -1,4 +1,4 @@
-"""The page about a robot: its numbers are the library's, its pictures show every body."""
+"""Test the page about a robot: the numbers of the library, every body in the pictures."""
 
 import json
 import re
@@ -30,7 +30,7 @@ def glyphs(svg):
 
 
 @pytest.mark.parametrize('name', ['panda', 'talos', 'talos_grippers', 'pr2', 'allegro_hand'])
-def test_real_robots(name):
+def test_pages_of_real_robots_are_complete(name):
     """Every body is in the tree, every link in the table, every finding is counted."""
     example = EXAMPLES[name]
     robot = Robot.from_urdf(example.urdf, base=example.base)
@@ -49,8 +49,8 @@ def test_real_robots(name):
 
 
 @pytest.mark.parametrize('name', MECHANISMS)
-def test_mechanisms(name):
-    """Gravity is carried by the motors alone; each loop between two links has its bow."""
+def test_pages_of_mechanisms_show_their_loops(name):
+    """Gravity is carried by the motors alone; each loop between two links has an arc."""
     urdf, loops = MECHANISMS[name]
     robot = Robot.from_urdf(urdf, loops=loops)
     html, answers = model_report_page(robot)
@@ -67,8 +67,8 @@ def test_mechanisms(name):
         assert np.all(np.array(torque)[robot.model.joint(joint).v] == 0.0)
 
 
-def test_loops_that_no_motor_holds():
-    """Are told in words; gravity is unknown, not zero."""
+def test_loops_that_no_motor_holds_are_reported():
+    """Gravity torques are then unknown, not zero."""
     urdf, loops = MECHANISMS['four_bar']
     robot = Robot.from_urdf(urdf, loops=loops)
     robot = robot.with_loops(robot.loops._replace(passive=robot.joint_names))
@@ -78,7 +78,7 @@ def test_loops_that_no_motor_holds():
 
 
 def test_a_floating_base_is_held_by_its_contacts():
-    """Without any no motor holds the robot, which the page says in words."""
+    """Without any no motor holds the robot, which the page reports."""
     example = next(each for each in ROBOTS if str(each) == 'solo12')
     html, answers = model_report_page(Robot.from_urdf(example.urdf, base='floating'))
     assert "'floating_base' is floating and nothing holds it" in checked(html).text
@@ -97,7 +97,7 @@ def test_a_floating_base_is_held_by_its_contacts():
 
 
 def test_names_cannot_break_the_page():
-    """Texts are shown as they are; there is no element that was not meant."""
+    """Texts are shown as they are; they add no element."""
     robot = Robot.from_urdf(NASTY_URDF).with_payload('<b>', f'{NASTY}3', 0.5)
     html, answers = model_report_page(robot, about={'of': '</p><script>'})
     page = checked(html)
@@ -106,7 +106,7 @@ def test_names_cannot_break_the_page():
     assert answers['report']['name'] == f'{NASTY}0'
 
 
-def test_a_given_configuration_and_payload(arm):
+def test_a_given_configuration_and_payload_are_used(arm):
     """Of the views, the centre of mass and gravity."""
     q = arm.random_configuration(4)
     loaded = arm.with_payload('box', 'tool0', 3.0, (0.0, 0.0, 0.1))
@@ -119,8 +119,8 @@ def test_a_given_configuration_and_payload(arm):
     assert answers['effort_limit'] == limits
 
 
-def test_robots_of_nothing():
-    """No joint, no mass: a page all the same."""
+def test_robots_without_joints_or_mass_have_a_page():
+    """No error."""
     html, answers = model_report_page(Robot.from_urdf(NO_MASS))
     assert 'Nothing moves.' in checked(html).text
     assert answers['center_of_mass'] == [None] * 3 and answers['gravity_torque'] == []
@@ -132,8 +132,8 @@ def test_a_wrong_configuration_is_refused(arm):
             model_report_page(arm, q)
 
 
-def test_findings_that_cannot_be_right_come_first():
-    """And an error is marked."""
+def test_errors_come_first():
+    """They are marked."""
     text = ARM7.read_text().replace('ixx="', 'ixx="-', 1)
     html, _ = model_report_page(Robot.from_urdf(text))
     assert re.search(r'<tbody><tr><td><span class="bad">error</span>', html)

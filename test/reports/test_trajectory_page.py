@@ -1,4 +1,4 @@
-"""The page about a trajectory: margins, energies and saturation are the library's own."""
+"""Test the page about a trajectory: margins, energies and saturation of the library."""
 
 import json
 
@@ -34,8 +34,8 @@ def swing(robot, scale=0.5, samples=301):
 
 
 @pytest.mark.parametrize('name', ['panda', 'talos'])
-def test_real_robots(name):
-    """All that the library says is in the JSON, every joint has a plot."""
+def test_pages_of_real_robots_are_complete(name):
+    """The JSON has all results of the library, every joint has a plot."""
     example = EXAMPLES[name]
     robot = Robot.from_urdf(example.urdf, base=example.base)
     motion = swing(robot, samples=31)
@@ -69,7 +69,7 @@ def test_energy_is_that_of_the_motion(arm):
 
 
 def test_the_mean_is_over_time_not_over_samples(arm):
-    """Twice as many samples in the first half change nothing but rounding and trapezoids."""
+    """Twice as many samples in the first half change rounding and trapezoids only."""
     t = np.concatenate([np.linspace(0.0, 1.5, 401)[:-1], np.linspace(1.5, 3.0, 201)])
     q = np.outer(1.0 - np.cos(t), np.full(7, 0.3))
     v, a = np.outer(np.sin(t), np.full(7, 0.3)), np.outer(np.cos(t), np.full(7, 0.3))
@@ -78,8 +78,8 @@ def test_the_mean_is_over_time_not_over_samples(arm):
     assert relative(demand(arm, t, q, v, a).rms, demand(arm, *thin).rms) < TRAPEZOIDS
 
 
-def test_saturation_is_told_and_marked(arm):
-    """Which joint, when; in the plot of that joint alone."""
+def test_saturation_is_reported_and_marked(arm):
+    """Joint and time; in the plot of that joint alone."""
     motion = swing(arm, scale=6.0, samples=61)
     want = trajectory_torques(arm, *motion)
     html, answers = trajectory_report_page(arm, *motion)
@@ -91,8 +91,8 @@ def test_saturation_is_told_and_marked(arm):
     assert html.count('class="event"') == 1 and 'class="bar over"' in html
 
 
-def test_positions_beyond_their_range(arm):
-    """Are no motion within the limits, however slow."""
+def test_positions_beyond_their_limits_are_reported(arm):
+    """At any speed."""
     q = arm.neutral()
     q[2] = arm.model.joints[2].upper + 0.25
     html, answers = trajectory_report_page(arm, [0.0, 1.0], q, np.zeros(7), np.zeros(7))
@@ -100,15 +100,15 @@ def test_positions_beyond_their_range(arm):
     assert answers['position_overrun'] == pytest.approx([0, 0, 0.25, 0, 0, 0, 0])
 
 
-def test_within_the_limits(arm):
+def test_a_motion_within_the_limits_is_reported_so(arm):
     html, answers = trajectory_report_page(arm, *swing(arm, scale=0.01))
     text = checked(html).text
     assert 'No known limit is exceeded.' in text and 'Within the limitsyes' in text
     assert answers['first_saturated'] is None and answers['greatest_payload'] is None
 
 
-def test_a_single_sample_and_names_of_markup():
-    """One point in time is a trajectory too."""
+def test_a_single_sample_is_a_trajectory():
+    """With names of markup."""
     robot = Robot.from_urdf(NASTY_URDF).with_payload('<i>', f'{NASTY}3', 0.1)
     html, answers = trajectory_report_page(robot, [0.0], *np.zeros((3, 1, 2)), f'{NASTY}3')
     page = checked(html)
@@ -116,7 +116,7 @@ def test_a_single_sample_and_names_of_markup():
     assert answers['rms_effort'] == answers['peak_effort']
 
 
-def test_robots_that_it_does_not_speak_of(arm):
+def test_unsupported_robots_are_refused(arm):
     urdf, loops = MECHANISMS['four_bar']
     robot = Robot.from_urdf(urdf, loops=loops)
     with pytest.raises(DynamicsError, match='closed loops'):
@@ -130,7 +130,7 @@ def test_robots_that_it_does_not_speak_of(arm):
 
 # Some joints of a robot ------------------------------------------------------------------------
 
-def test_joints_that_are_not_named_stand_still(arm):
+def test_joints_that_are_not_named_stay_at_rest(arm):
     times, points = [0.0, 1.0, 2.0], [[0.0, 0.1], [0.5, 0.2], [0.0, 0.4]]
     motion = sampled_motion(arm, ['joint_5', 'joint_2'], times, points, check_period=0.25)
     assert motion.times.tolist() == np.arange(0.0, 2.1, 0.25).tolist()
@@ -156,6 +156,6 @@ def test_points_are_met_with_their_velocities(arm):
 @pytest.mark.parametrize('base, joint, error, reason', [
     ('fixed', 'elbow', UnknownName, 'elbow'),
     ('floating', 'floating_base', DynamicsError, 'one coordinate')])
-def test_joints_that_cannot_be_meant(base, joint, error, reason):
+def test_invalid_joint_names_are_refused(base, joint, error, reason):
     with pytest.raises(error, match=reason):
         sampled_motion(Robot.from_urdf(ARM7, base=base), [joint], [0.0], [[0.0]])

@@ -1,4 +1,4 @@
-"""What comes in is checked by name; sizes, numbers, batches, frames, wrenches."""
+"""Test the argument checks: sizes, numbers, batches, frames, wrenches, refused by name."""
 
 from fractions import Fraction
 
@@ -16,17 +16,17 @@ Q, V, A, TAU = (ROBOT.random_configuration(1), *np.random.default_rng(2).normal(
 GIVEN = np.arange(NV) % 2 == 0
 
 
-def refused(question, *words):
-    """Check that asking raises a DynamicsError that contains these words."""
+def refused(call, *words):
+    """Check that a call raises a DynamicsError that contains these words."""
     with pytest.raises(DynamicsError) as caught:
-        question()
+        call()
     for word in words:
         assert word in str(caught.value)
 
 
-def same(answer, expected):
-    """Check that two answers are equal but for the order of additions."""
-    np.testing.assert_allclose(answer, expected, rtol=EXACT_MATHS, atol=EXACT_MATHS)
+def same(result, expected):
+    """Check that two results are equal but for the order of additions."""
+    np.testing.assert_allclose(result, expected, rtol=EXACT_MATHS, atol=EXACT_MATHS)
 
 
 def torques(q=Q, v=V, a=A, wrenches=None):
@@ -36,8 +36,8 @@ def torques(q=Q, v=V, a=A, wrenches=None):
 @pytest.mark.parametrize('value', [
     np.zeros(NV + 2), np.zeros(NV - 1), np.zeros(0), 0.0, np.zeros((3, NV + 2)),
     np.zeros((NV, 3)), np.zeros((2, 3, NV)), np.zeros((0, NV + 2)), None])
-def test_wrong_sizes(value):
-    """The argument, what it has and what it should have."""
+def test_wrong_sizes_are_refused(value):
+    """The message has the argument, its size and the expected one."""
     refused(lambda: torques(v=value), 'v must have shape (12,) or (N, 12)', 'got (')
     refused(lambda: torques(a=value), 'a must have shape (12,) or (N, 12)', 'got (')
     refused(lambda: ROBOT.forward_dynamics(Q, V, value), 'tau must have shape (12,)')
@@ -47,8 +47,8 @@ def test_wrong_sizes(value):
 @pytest.mark.parametrize('value', [
     {}, 'fast', 'x' * 1000, ['1'] * NV, [b'1'] * NV, ['a'] * NV, [1j] * NV, np.ones(NV) * 1j,
     [[1.0], [1.0, 2.0]], [10 ** 400] * NV, [object()] * NV, np.zeros(NV, dtype='M8[s]')])
-def test_what_is_no_real_number(value):
-    """Strings are not read, imaginary parts not dropped, rows not of different length."""
+def test_values_that_are_no_real_numbers_are_refused(value):
+    """Strings, complex numbers, rows of different length."""
     with pytest.raises(DynamicsError, match='v must hold real numbers') as caught:
         torques(v=value)
     assert len(str(caught.value)) < 150
@@ -66,7 +66,7 @@ def test_entries_that_are_not_finite_are_named(bad):
 @pytest.mark.parametrize('convert', [
     list, tuple, np.float32, lambda x: np.array(x, dtype=object), np.ma.array,
     lambda x: np.repeat(x, 2)[::2], lambda x: np.asfortranarray(np.stack([x, x]))[1]])
-def test_numbers_in_any_container(convert):
+def test_numbers_may_be_in_any_container(convert):
     """Lists, tuples, other precisions, strided arrays."""
     v = np.round(V * 8) / 8  # exact in single precision
     same(torques(v=convert(v)), torques(v=v))
@@ -78,16 +78,16 @@ def test_whole_numbers_and_fractions_are_numbers():
         same(torques(v=ones), torques(v=np.ones(NV)))
 
 
-def test_inputs_are_left_alone_and_outputs_are_fresh():
-    """Nothing is written into an argument, no answer shares memory with one."""
+def test_inputs_are_not_written_and_outputs_are_new():
+    """No result shares memory with an argument."""
     q, v, a = Q.copy(), V.copy(), A.copy()
     q[QUATERNION] *= 1.0005
     arguments = (q.copy(), v.copy(), a.copy())
-    answers = [torques(q, v, a), *ROBOT.hybrid_dynamics(q, v, a, TAU, GIVEN),
+    results = [torques(q, v, a), *ROBOT.hybrid_dynamics(q, v, a, TAU, GIVEN),
                ROBOT.integrate(q, np.zeros(NV))]
     for argument, before in zip((q, v, a), arguments):
         np.testing.assert_array_equal(argument, before)
-        assert not any(np.shares_memory(argument, answer) for answer in answers)
+        assert not any(np.shares_memory(argument, result) for result in results)
 
 
 # Batches ----------------------------------------------------------------------------------------
@@ -96,7 +96,7 @@ def test_inputs_are_left_alone_and_outputs_are_fresh():
     (), ('q',), ('v',), ('a',), ('w',), ('q', 'v'), ('q', 'w'), ('q', 'v', 'a', 'w')],
     ids=lambda names: ''.join(names) or 'none')
 def test_single_states_and_batches_mix(batched):
-    """What is single is used in every row."""
+    """Single values are used in every row."""
     rng = np.random.default_rng(3)
     rows = {'q': np.array([ROBOT.random_configuration(rng) for _ in range(4)]),
             **{name: rng.normal(size=(4, n)) for name, n in (('v', NV), ('a', NV), ('w', 6))}}
@@ -105,15 +105,15 @@ def test_single_states_and_batches_mix(batched):
     def ask(q, v, a, w):
         return torques(q, v, a, {'tool': w})
 
-    answer = ask(**given)
-    assert answer.shape == ((4, NV) if batched else (NV,))
-    assert answer.dtype == np.float64
-    for k, row in enumerate(np.atleast_2d(answer)):
+    result = ask(**given)
+    assert result.shape == ((4, NV) if batched else (NV,))
+    assert result.dtype == np.float64
+    for k, row in enumerate(np.atleast_2d(result)):
         single = {name: array[k] if name in batched else array[0] for name, array in rows.items()}
         same(row, ask(**single))
 
 
-def test_batches_of_different_size():
+def test_batches_of_different_size_are_refused():
     """Each is named with its size."""
     refused(lambda: torques(q=[Q] * 3, v=[V] * 2), 'one size', 'q has 3', 'v has 2')
     refused(lambda: torques(q=[Q], v=[V] * 2), 'one size', 'q has 1', 'v has 2')
@@ -121,7 +121,7 @@ def test_batches_of_different_size():
     refused(lambda: torques(q=np.zeros((0, NQ)), v=[V] * 2), 'q has 0', 'v has 2')
 
 
-def test_frame_may_have_the_name_of_an_argument():
+def test_a_frame_may_have_the_name_of_an_argument():
     """The link 'a' does not hide the accelerations a."""
     assert checks.batch_size({'a': np.zeros((3, NV))}, wrenches={'a': np.zeros(6)}) == 3
     assert checks.batch_size({'a': A}, wrenches={'a': np.zeros((3, 6))}) == 3
@@ -141,7 +141,7 @@ def test_frame_may_have_the_name_of_an_argument():
     ('jacobian', 'qf', (6, NV)), ('jacobian_rate', 'qvf', (6, NV)), ('integrate', 'qv', (NQ,)),
     ('difference', 'qq', (NV,))])
 @pytest.mark.parametrize('n', [None, 0, 1, 3])
-def test_shape_of_every_answer(name, arguments, shape, n):
+def test_every_result_has_the_documented_shape(name, arguments, shape, n):
     """A state, no state, one row, three rows."""
     states = {'q': Q, 'v': V, 'a': A, 't': TAU}
     ask = [states[key] if n is None else np.tile(states[key], (n, 1)) for key in arguments
@@ -149,8 +149,8 @@ def test_shape_of_every_answer(name, arguments, shape, n):
     assert np.shape(getattr(ROBOT, name)(*ask)) == (shape if n is None else (n, *shape))
 
 
-def test_empty_batches_of_those_with_several_answers():
-    """Shapes as of any other batch; also when only the wrenches are empty."""
+def test_empty_batches_keep_the_shapes_of_several_results():
+    """Also when only the wrenches are empty."""
     none = np.zeros((0, NV))
     for part in ROBOT.hybrid_dynamics(Q, V, none, TAU, GIVEN):
         assert part.shape == (0, NV)
@@ -163,7 +163,7 @@ def test_empty_batches_of_those_with_several_answers():
 @pytest.mark.parametrize('quaternion', [
     (0, 0, 0, 0), (0, 0, 0, 2), (1, 1, 1, 1), (0, 0, 0, 1.002), (0, 0, 0, 0.998),
     (1e200, 0, 0, 1e200)])
-def test_quaternion_that_is_no_rotation(quaternion):
+def test_a_quaternion_that_is_no_rotation_is_refused(quaternion):
     """The joint, the norm, and the order of the entries; in any row of a batch."""
     q = Q.copy()
     q[QUATERNION] = quaternion
@@ -174,8 +174,8 @@ def test_quaternion_that_is_no_rotation(quaternion):
 
 
 @pytest.mark.parametrize('scale', [0.9995, 1.0005])
-def test_measured_quaternion_is_normalised(scale):
-    """A little off is a measurement; the answer is that of the unit quaternion."""
+def test_a_measured_quaternion_is_normalised(scale):
+    """A small error is accepted; the result is that of the unit quaternion."""
     q = Q.copy()
     q[QUATERNION] *= scale
     for ask in (ROBOT.gravity_torque, lambda q: ROBOT.frame_pose(q, 'f')):
@@ -195,7 +195,7 @@ def test_each_of_several_quaternions_is_checked():
 # Names ------------------------------------------------------------------------------------------
 
 @pytest.mark.parametrize('frame', ['nobody', '', None, 3, ['tool'], ('tool',), {}])
-def test_unknown_frame(frame):
+def test_an_unknown_frame_is_refused(frame):
     """The frames are listed, in the text and as data."""
     for ask in (lambda: ROBOT.frame_pose(Q, frame), lambda: ROBOT.jacobian(Q, frame),
                 lambda: ROBOT.frame_twist(Q, V, frame), lambda: ROBOT.jacobian_rate(Q, V, frame)):
@@ -218,12 +218,12 @@ def test_unknown_frame(frame):
     ([('tool', np.zeros(6))], ['dict', 'list']),
     ('tool', ['dict', 'str']),
 ])
-def test_wrenches_that_cannot_be(wrenches, words):
+def test_invalid_wrenches_are_refused(wrenches, words):
     """Which frame, which shape, which type."""
     refused(lambda: torques(wrenches=wrenches), *words)
 
 
-def test_no_wrenches_are_no_wrenches():
+def test_empty_wrenches_are_no_wrenches():
     """None, an empty dict, a zero one."""
     for nothing in (None, {}, {'tool': np.zeros(6)}):
         same(torques(wrenches=nothing), torques())
@@ -239,15 +239,15 @@ def test_given_must_be_booleans_one_per_degree_of_freedom(given):
     refused(lambda: ROBOT.hybrid_dynamics(Q, V, A, TAU, given), 'given must be 12 booleans')
 
 
-def test_given_as_a_list():
-    """Python's own booleans will do."""
+def test_given_may_be_a_list():
+    """Of Python's own booleans."""
     for mine, theirs in zip(ROBOT.hybrid_dynamics(Q, V, A, TAU, GIVEN.tolist()),
                             ROBOT.hybrid_dynamics(Q, V, A, TAU, GIVEN)):
         same(mine, theirs)
 
 
-def test_robot_without_degrees_of_freedom_takes_empty_lists():
-    """Also for the mask, of which NumPy thinks that it holds floats."""
+def test_a_robot_without_joints_accepts_empty_lists():
+    """Also for the mask, which NumPy reads as floats."""
     robot = Robot.from_urdf('<robot><link name="a"/></robot>')
     a, tau = robot.hybrid_dynamics([], [], [], [], [])
     assert a.shape == tau.shape == (0,)

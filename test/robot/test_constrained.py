@@ -1,4 +1,4 @@
-"""The Robot's methods about loops, contacts and impacts: batches, names, errors that help."""
+"""Test the Robot's methods for loops, contacts and impacts: batches, names, errors."""
 
 import pickle
 import re
@@ -32,19 +32,19 @@ def robot_of(name, **options):
 
 
 def state(robot, seed=0, constraints=None):
-    held = robot.loops.constraints if constraints is None else constraints
-    return standing(robot.model, held, seed)
+    constrained_by = robot.loops.constraints if constraints is None else constraints
+    return standing(robot.model, constrained_by, seed)
 
 
 def keeps(robot, q, v, a, constraints=None):
-    """Return by how much an acceleration breaks the rows."""
+    """Return by how much an acceleration violates the rows."""
     found = robot.constraint_rows(q, v, constraints)
     return np.abs((found.A @ a[..., None])[..., 0] + found.gamma).max()
 
 
 # Loops --------------------------------------------------------------------------------------------
 
-def test_loops_come_from_anything_that_says_them(four_bar):
+def test_loops_may_be_given_in_every_form(four_bar):
     """A path, a text, a dict, dicts, Constraints, Loops; the passive joints only from some."""
     urdf, path = MECHANISMS['four_bar']
     loops = four_bar.loops
@@ -58,8 +58,8 @@ def test_loops_come_from_anything_that_says_them(four_bar):
     assert Robot.from_urdf(urdf).loops == Loops((), ())
 
 
-def test_another_robot_keeps_the_loops(four_bar):
-    """Payload, gravity, losses, pickle; with_loops has others."""
+def test_derived_robots_keep_the_loops(four_bar):
+    """Payload, gravity, friction, pickle; with_loops has others."""
     others = (four_bar.with_payload('box', 'coupler', 1.0), four_bar.with_gravity((0, 0, -1.6)),
               four_bar.with_friction({'crank_joint': 0.1}) if 'crank_joint' in four_bar.joint_names
               else four_bar, pickle.loads(pickle.dumps(four_bar)))
@@ -69,7 +69,7 @@ def test_another_robot_keeps_the_loops(four_bar):
     assert four_bar.with_loops(None).loops == Loops((), ())
 
 
-def test_a_pickled_robot_answers_alike(four_bar):
+def test_a_pickled_robot_gives_the_same_results(four_bar):
     """Bit for bit."""
     copy = pickle.loads(pickle.dumps(four_bar))
     for one, other in zip(four_bar.constrained_forward_dynamics(*state(four_bar)),
@@ -80,8 +80,8 @@ def test_a_pickled_robot_answers_alike(four_bar):
 # Dynamics -----------------------------------------------------------------------------------------
 
 @pytest.mark.parametrize('name', MECHANISMS)
-def test_forward_inverse_and_hybrid_are_one(name):
-    """What moves under tau needs, but for what the passive joints cannot take, that tau."""
+def test_forward_inverse_and_hybrid_dynamics_agree(name):
+    """Torques from the motion under tau are tau, up to the passive joints' share."""
     robot = robot_of(name)
     q, v, tau = state(robot)
     active = actuated_dofs(robot.model, robot.loops.passive)
@@ -101,8 +101,8 @@ def test_forward_inverse_and_hybrid_are_one(name):
         assert relative(got, want) < SOLVED
 
 
-def test_wrenches_and_payloads_count(four_bar):
-    """A hanging load is the wrench of its weight, at rest."""
+def test_wrenches_and_payloads_are_included(four_bar):
+    """At rest a payload acts as the wrench of its weight."""
     q, v, tau = state(four_bar)
     v = np.zeros_like(v)
     load = four_bar.with_payload('box', 'coupler', 2.0)
@@ -113,11 +113,11 @@ def test_wrenches_and_payloads_count(four_bar):
     carried = load.constrained_inverse_dynamics(q, v, np.zeros_like(v))
     for got, want in zip(carried, bare):
         assert relative(got, want) < SOLVED
-    pushed = four_bar.constrained_forward_dynamics(q, v, tau, wrenches={'coupler': weight})
-    assert relative(pushed.a, four_bar.constrained_forward_dynamics(q, v, tau).a) > 1e-3
+    loaded = four_bar.constrained_forward_dynamics(q, v, tau, wrenches={'coupler': weight})
+    assert relative(loaded.a, four_bar.constrained_forward_dynamics(q, v, tau).a) > 1e-3
 
 
-def test_stabilisation_brings_back(four_bar):
+def test_stabilisation_follows_its_equation(four_bar):
     """A a + gamma = -2 alpha A v - beta^2 residual."""
     q, v, tau = state(four_bar)
     q, v = q + 0.01, v + 0.1
@@ -131,7 +131,7 @@ def test_stabilisation_brings_back(four_bar):
 
 
 @pytest.mark.parametrize('settings', [True, Proximal(mu=1e-8)])
-def test_proximal_is_exact_where_it_can_be(four_bar, settings):
+def test_proximal_is_exact_for_independent_rows(four_bar, settings):
     """Single and in batches, with wrenches and stabilisation."""
     q, v, tau = state(four_bar)
     how = {'wrenches': {four_bar.frame_names[-1]: np.ones(6)}, 'stabilisation': (20.0, 30.0)}
@@ -141,8 +141,8 @@ def test_proximal_is_exact_where_it_can_be(four_bar, settings):
         assert relative(two[1], one) < SOLVED
 
 
-def test_no_constraints_are_plain_dynamics(four_bar):
-    """An empty set is one too."""
+def test_without_constraints_it_is_plain_dynamics(four_bar):
+    """An empty set is valid."""
     q, v, tau = state(four_bar)
     moved = four_bar.constrained_forward_dynamics(q, v, tau, ())
     assert relative(moved.a, four_bar.forward_dynamics(q, v, tau)) < EXACT_MATHS
@@ -176,7 +176,7 @@ def states(robot, n):
     return [np.array(part) for part in zip(*rows)]
 
 
-def test_batches_answer_row_by_row(four_bar):
+def test_batches_give_the_results_of_single_states(four_bar):
     """Every method; the empty batch too, in the right shape."""
     batch = states(four_bar, 3)
     for name, arguments in methods(*batch).items():
@@ -191,14 +191,14 @@ def test_batches_answer_row_by_row(four_bar):
                 assert relative(whole[row], part) < EXACT_MATHS, name
 
 
-def listed(answer):
-    parts = answer if isinstance(answer, tuple) else (answer,)
+def listed(result):
+    parts = result if isinstance(result, tuple) else (result,)
     return [np.asarray(part, dtype=float) for part in parts]
 
 
 # Rows that repeat or contradict each other --------------------------------------------------------
 
-def test_a_row_said_twice_changes_no_motion(four_bar):
+def test_a_redundant_row_changes_no_motion(four_bar):
     """The same motion, finite multipliers, no warning; its report names the row."""
     q, v, tau = state(four_bar)
     twice = (*four_bar.loops.constraints, *(
@@ -221,8 +221,8 @@ def test_a_row_said_twice_changes_no_motion(four_bar):
         four_bar.constrained_forward_dynamics_derivatives(q, v, tau, twice)
 
 
-def test_all_that_stands_still_is_finite():
-    """Every link of the mechanism nailed down: more rows than freedoms."""
+def test_fully_constrained_robots_have_finite_results():
+    """Every link of the mechanism fixed: more rows than freedoms."""
     robot = robot_of('four_bar')
     q, v, tau = state(robot)
     nails = [Constraint(f'nail_{link}', 'flat_contact', link)
@@ -235,8 +235,8 @@ def test_all_that_stands_still_is_finite():
 
 # Contact and impact -------------------------------------------------------------------------------
 
-def test_a_standing_quadruped():
-    """Its feet carry its weight, whoever is asked."""
+def test_the_feet_of_a_quadruped_carry_its_weight():
+    """By every method."""
     robot = Robot.from_urdf(example('solo12').urdf, base='floating', friction=False)
     contacts = CONTACTS['solo12']
     q, v, tau = robot.neutral(), np.zeros(robot.nv), np.zeros(robot.nv)
@@ -258,8 +258,8 @@ def test_a_standing_quadruped():
 def test_an_impact_stops_or_bounces(four_bar):
     """A v^+ = -e A v^-, energy is lost as it should; a plain number is for contacts alone."""
     q, v, _ = state(four_bar)
-    held = (*four_bar.loops.constraints, FOOT)
-    A = four_bar.constraint_rows(q, v, held).A
+    constrained_by = (*four_bar.loops.constraints, FOOT)
+    A = four_bar.constraint_rows(q, v, constrained_by).A
     for bounce, restitution in ((0.0, 0.0), (0.7, 0.7), (0.7, {'foot': 0.7}),
                                 (1.0, {'foot': (1, 1, 1)}), (0.3, [0, 0, 0.3, 0.3, 0.3])):
         after = four_bar.impact(q, v, [FOOT], restitution)
@@ -343,14 +343,14 @@ REFUSED = {
 
 
 @pytest.mark.parametrize('what', REFUSED)
-def test_what_cannot_be_is_refused_by_name(four_bar, what):
+def test_invalid_arguments_are_refused_by_name(four_bar, what):
     """The message says which argument, and what would be valid."""
     ask, message = REFUSED[what]
     with pytest.raises(DynamicsError, match=re.escape(message)):
         ask(four_bar)
 
 
-def test_a_batch_says_which_state_is_wrong(four_bar):
+def test_a_batch_names_the_state_that_is_wrong(four_bar):
     """The first that fails."""
     q, v, a, _ = states(four_bar, 3)
     q[1] += 0.1
@@ -360,8 +360,8 @@ def test_a_batch_says_which_state_is_wrong(four_bar):
 
 @pytest.mark.parametrize('size', [1e100, 1e200, 1e300])
 @pytest.mark.parametrize('name', ['four_bar', 'slider_crank', 'delta'])
-def test_huge_numbers_are_answered_or_refused(name, size):
-    """Whatever overflows is a DynamicsError, never a NaN, a warning or a word of LAPACK's."""
+def test_huge_numbers_give_finite_results_or_are_refused(name, size):
+    """An overflow is a DynamicsError, never a NaN, a warning or a LAPACK error."""
     robot = robot_of(name)
     foot = [Constraint('foot', 'flat_contact', robot.frame_names[-1])]
     q, n = robot.neutral(), robot.nv
@@ -382,19 +382,19 @@ def test_huge_numbers_are_answered_or_refused(name, size):
             for speed in (np.zeros(n), np.full(n, size)):
                 for ask in asked:
                     try:
-                        answer = ask(where, speed)
+                        result = ask(where, speed)
                     except DynamicsError:
                         continue
-                    if isinstance(answer, tuple):
-                        assert all(np.isfinite(part).all() for part in answer)
+                    if isinstance(result, tuple):
+                        assert all(np.isfinite(part).all() for part in result)
 
 
 def test_the_rows_are_in_the_order_of_their_names(four_bar):
     """Loops first, then contacts."""
-    held = (*four_bar.loops.constraints, FOOT)
-    assert row_names(held) == ['tip_x.n', 'tip_z.n', 'foot.x', 'foot.y', 'foot.z']
+    constrained_by = (*four_bar.loops.constraints, FOOT)
+    assert row_names(constrained_by) == ['tip_x.n', 'tip_z.n', 'foot.x', 'foot.y', 'foot.z']
     q, v, tau = state(four_bar)
     found = four_bar.contact_forces(q, v, tau, [FOOT])
     assert found.force.shape == (5,)
-    A = four_bar.constraint_rows(q, v, held).A
+    A = four_bar.constraint_rows(q, v, constrained_by).A
     assert relative(four_bar.inverse_dynamics(q, v, found.a), tau + A.T @ found.force) < SOLVED

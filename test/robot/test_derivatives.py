@@ -1,4 +1,4 @@
-"""The Robot's derivatives: batches, names of what comes back, errors that help."""
+"""Test the Robot's derivatives: batches, names of results, errors."""
 
 import numpy as np
 import pytest
@@ -10,7 +10,7 @@ from dynamics_node import DynamicsError, UnknownName
 GIVEN = np.arange(7) % 2 == 0
 
 
-def questions(states, wrenches):
+def calls(states, wrenches):
     """Return {name: (positional arguments, named ones)} of every method."""
     q, v, a, tau = states
     rng = np.random.default_rng(2)
@@ -18,11 +18,11 @@ def questions(states, wrenches):
     rates = {'dq': v, 'dv': tau, 'dgravity': rng.normal(size=(*n, 3)), 'ddamping': a,
              'dinertias': {'tool0': rng.normal(size=(*n, 10))}, 'dwrenches': wrenches,
              'wrenches': wrenches}
-    pushed = {'wrenches': wrenches}
+    loaded = {'wrenches': wrenches}
     return {
-        'inverse_dynamics_derivatives': ((q, v, a), pushed),
-        'forward_dynamics_derivatives': ((q, v, tau), pushed),
-        'hybrid_dynamics_derivatives': ((q, v, a, tau, GIVEN), pushed),
+        'inverse_dynamics_derivatives': ((q, v, a), loaded),
+        'forward_dynamics_derivatives': ((q, v, tau), loaded),
+        'hybrid_dynamics_derivatives': ((q, v, a, tau, GIVEN), loaded),
         'inverse_dynamics_directional_derivative': ((q, v, a), {**rates, 'da': a}),
         'forward_dynamics_directional_derivative': ((q, v, tau), {**rates, 'dtau': a}),
         'hybrid_dynamics_directional_derivative': ((q, v, a, tau, GIVEN), {**rates, 'da': a,
@@ -34,14 +34,14 @@ def questions(states, wrenches):
         'generalised_momentum': ((q, v), {}), 'center_of_mass_motion': ((q, v), {}),
         'frame_pose_derivatives': ((q, 'tool0'), {}),
         'frame_twist_derivatives': ((q, v, 'tool0'), {'local': True}),
-        'linearize': ((q, v, tau), {'step': 0.01, **pushed}),
+        'linearize': ((q, v, tau), {'step': 0.01, **loaded}),
     }
 
 
-def test_batches_answer_row_by_row(arm, states):
+def test_batches_give_the_results_of_single_states(arm, states):
     """Every method, shape (N, ...) in the order of the rows."""
     wrenches = {'tool0': np.random.default_rng(1).normal(size=(4, 6))}
-    for name, (arguments, named) in questions(states, wrenches).items():
+    for name, (arguments, named) in calls(states, wrenches).items():
         batch = getattr(arm, name)(*arguments, **named)
         for row in (0, 3):
             one = getattr(arm, name)(*(_row(part, row) for part in arguments),
@@ -59,7 +59,7 @@ def _row(argument, row):
 
 
 def test_single_states_mix_with_batches(arm, states):
-    """Whatever is single serves every row."""
+    """Single values are used for every row."""
     q, v, a, tau = states
     mixed = arm.inverse_dynamics_derivatives(q[0], v, a[0])
     alone = arm.inverse_dynamics_derivatives(q[0], v[2], a[0])
@@ -152,7 +152,7 @@ WRONG = {
 
 
 @pytest.mark.parametrize('words', WRONG)
-def test_what_is_wrong_is_named(arm, words):
+def test_wrong_arguments_are_named(arm, words):
     """The argument, its place, and what would be right."""
     with pytest.raises(DynamicsError) as found:
         WRONG[words](arm, np.zeros(7))
@@ -174,7 +174,7 @@ UNKNOWN = {
 
 
 @pytest.mark.parametrize('what', UNKNOWN)
-def test_an_unknown_name_brings_a_list_of_the_known(arm, what):
+def test_an_unknown_name_is_refused_with_the_known_ones(arm, what):
     """Of frames or of joints."""
     known = {'frame': 'tool0', 'joint': 'joint_1'}[what]
     for call in UNKNOWN[what]:

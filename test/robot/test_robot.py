@@ -1,4 +1,4 @@
-"""The Robot object: batches, payloads, immutability, errors that help."""
+"""Test the Robot object: batches, payloads, immutability, errors."""
 
 import pickle
 
@@ -13,7 +13,7 @@ from dynamics_node import DynamicsError, Robot, SingularModel, UnknownName
 from dynamics_node.example_robots import ARM7
 
 
-def test_batches_answer_row_by_row(arm, states):
+def test_batches_give_the_results_of_single_states(arm, states):
     """Every method, shape (N, ...) in the order of the rows."""
     q, v, a, tau = states
     wrenches = {'tool0': np.random.default_rng(1).normal(size=(4, 6))}
@@ -47,14 +47,14 @@ def _row(argument, row, given):
 
 
 def test_single_states_mix_with_batches(arm, states):
-    """A single q serves every row of a batch."""
+    """A single q is used for every row of a batch."""
     q, v, a, _ = states
     mixed = arm.inverse_dynamics(q[0], v, a[0])
     assert mixed.shape == (4, 7)
     np.testing.assert_array_equal(mixed[2], arm.inverse_dynamics(q[0], v[2], a[0]))
 
 
-def test_an_empty_batch_gives_an_empty_answer(arm):
+def test_an_empty_batch_gives_an_empty_result(arm):
     """N = 0 keeps the trailing shape."""
     none = np.zeros((0, 7))
     assert arm.inverse_dynamics(none, none, none).shape == (0, 7)
@@ -63,8 +63,8 @@ def test_an_empty_batch_gives_an_empty_answer(arm):
     assert arm.kinetic_energy(none, none).shape == (0,)
 
 
-def test_answers_are_fresh_and_inputs_untouched(arm, states):
-    """Writing into an answer or an input changes nothing else."""
+def test_results_are_new_and_inputs_are_not_written(arm, states):
+    """Writing into a result or an input changes nothing else."""
     q, v, a, _ = (array[0].copy() for array in states)
     before = q.copy()
     tau = arm.inverse_dynamics(q, v, a)
@@ -134,7 +134,7 @@ def test_a_bad_payload_is_refused(arm, arguments, message):
 
 
 def test_an_unknown_payload_is_named(arm):
-    """With what there is."""
+    """With the known ones."""
     with pytest.raises(UnknownName, match="no payload 'cup'; the robot has: plate"):
         arm.with_payload('plate', 'tool0', 1.0).without_payload('cup')
 
@@ -186,8 +186,8 @@ def test_bad_friction_is_refused(arm, arguments, message):
         arm.with_friction(*arguments)
 
 
-def test_a_motion_without_inertia_is_refused_by_name_not_by_nan():
-    """Inverse dynamics is fine; forward is not defined, until an armature makes it so."""
+def test_forward_dynamics_without_inertia_is_refused_by_name():
+    """Inverse dynamics is defined; forward is not, until an armature makes it so."""
     text = MASSLESS_TIP.format(mimic='')
     robot = Robot.from_urdf(text)
     state = ([0.1, 0.2], [0.3, 0.4], [1.0, 0.0])
@@ -203,7 +203,7 @@ def test_a_motion_without_inertia_is_refused_by_name_not_by_nan():
     assert np.isfinite(with_rotor.forward_dynamics(*state)).all()
 
 
-def test_a_massless_follower_is_no_problem():
+def test_a_massless_follower_is_accepted():
     """As a mimic it is no degree of freedom of its own."""
     robot = Robot.from_urdf(MASSLESS_TIP.format(mimic='<mimic joint="ja"/>'))
     assert robot.joint_names == ('ja',)
@@ -211,7 +211,7 @@ def test_a_massless_follower_is_no_problem():
 
 
 def test_a_point_mass_on_the_axis_is_found_singular_despite_rounding():
-    """Turned by odd angles its inertia about the axis is 1e-17, not 0: still not a mass."""
+    """At odd angles its inertia about the axis is 1e-17, not 0: still singular."""
     text = MASSLESS_TIP.format(mimic='').replace(
         '<link name="tip"/>', '<link name="tip"><inertial><origin xyz="0.33 0.44 0.55" '
         'rpy="0.1 0.2 0.3"/><mass value="3"/></inertial></link>')
@@ -278,7 +278,7 @@ SPINNING_TIP = """
 @pytest.mark.parametrize(('izz', 'regular'), [
     (1e-3, True), (1e-6, True), (1e-8, True), (1e-11, False), (1e-14, False), (1e-17, False),
     (0.0, False)])
-def test_every_way_to_solve_has_the_same_verdict(monkeypatch, tmp_path, izz, regular, compiled):
+def test_every_solver_refuses_the_same_robots(monkeypatch, tmp_path, izz, regular, compiled):
     """Forward, hybrid and inverse mass matrix, in NumPy and compiled, regrouped or not."""
     monkeypatch.setenv('DYNAMICS_NODE_COMPILE', '1')
     monkeypatch.setenv('DYNAMICS_NODE_CACHE', str(tmp_path))
@@ -297,8 +297,8 @@ def test_every_way_to_solve_has_the_same_verdict(monkeypatch, tmp_path, izz, reg
                     solve()
 
 
-def test_a_heavy_base_does_not_condemn_a_light_wrist():
-    """What is rounding is judged joint by joint, not by the whole matrix."""
+def test_a_heavy_base_does_not_make_a_light_wrist_singular():
+    """The threshold is per joint, not of the whole matrix."""
     text = MASSLESS_TIP.format(mimic='').replace(
         '<link name="tip"/>', '<link name="tip"><inertial><mass value="0.01"/><inertia ixx="1e-3" '
         'ixy="0" ixz="0" iyy="1e-3" iyz="0" izz="1e-3"/></inertial></link>').replace(
@@ -311,7 +311,7 @@ def test_a_heavy_base_does_not_condemn_a_light_wrist():
 
 
 def test_a_subclass_keeps_its_own_method(monkeypatch, tmp_path):
-    """A kernel takes the place of Robot's methods only."""
+    """A kernel replaces Robot's methods only."""
     class Heavier(Robot):
         def gravity_torque(self, q):
             return 2.0 * super().gravity_torque(q)

@@ -1,4 +1,4 @@
-"""The self-test passes for robots that are right, and fails for each way to be wrong."""
+"""Test the self-test: it passes for correct robots and fails for each kind of error."""
 
 import numpy as np
 import pytest
@@ -35,7 +35,7 @@ def arm(tip, upper=UPPER, base='', damping=0.0):
 
 
 def verdicts(robot, **options):
-    """Return {name: Check} of a self-test whose summary is true to it."""
+    """Return {name: Check} of a self-test whose summary agrees with it."""
     result = self_test(robot, **options)
     assert result.passed is all(check.passed for check in result.checks)
     return {check.name: check for check in result.checks}
@@ -47,8 +47,8 @@ def failed(robot, **options):
 
 # Robots that are right -----------------------------------------------------------------------
 
-def test_a_robot_of_everything_passes(tree):
-    """Every joint type, mimics, friction, armature; NumPy only, so nothing to compare it with."""
+def test_a_robot_of_every_joint_type_passes(tree):
+    """Mimics, friction, armature; in NumPy only, so there is no kernel to compare."""
     checks = verdicts(tree.robot, samples=3)
     assert [check.passed for check in checks.values()] == [True] * 5
     assert [name for name, check in checks.items() if np.isnan(check.residual)] == [COMPILED]
@@ -60,12 +60,12 @@ def test_a_robot_of_everything_passes(tree):
     arm(body(1.0, 1e-14, 1e-14), body(1.0, 1e-14, 1e-14, com='0 1e-7 0')),
     arm(body(0.5, 0.1), base=body(1e7, 1.0, 1.0, com='0 0 1')),
 ], ids=['thin', 'light', 'sticky', 'tiny', 'on a heavy table'])
-def test_ill_conditioned_robots_are_not_blamed(text):
-    """What rounding leaves is measured against what a motion could meet."""
+def test_ill_conditioned_robots_pass(text):
+    """Rounding is measured relative to possible motions."""
     assert failed(Robot.from_urdf(text)) == []
 
 
-def test_with_a_heavy_payload_and_without_gravity():
+def test_a_robot_with_a_heavy_payload_and_no_gravity_passes():
     """Hundreds of times the robot's own mass, far out."""
     robot = Robot.from_urdf(ARM7)
     assert failed(robot.with_payload('box', 'tool0', 1e4, (1.0, 2.0, 3.0))) == []
@@ -73,7 +73,7 @@ def test_with_a_heavy_payload_and_without_gravity():
 
 
 def test_a_tip_without_inertia_is_not_applicable():
-    """Seen, with the joint's name, and no failure; the other laws hold."""
+    """Reported with the joint's name, and no failure; the other laws hold."""
     checks = verdicts(Robot.from_urdf(arm(tip='')))
     assert checks[FORWARD].passed and np.isnan(checks[FORWARD].residual)
     assert checks[FORWARD].text.startswith("not applicable: joint 'wrist' moves")
@@ -82,15 +82,15 @@ def test_a_tip_without_inertia_is_not_applicable():
     assert "of forward dynamics not defined at 3: joint 'wrist'" in checks[DERIVATIVES].text
 
 
-def test_a_robot_that_does_not_move():
-    """Nothing to test; a verdict all the same."""
+def test_a_robot_without_joints_has_a_verdict():
+    """Nothing to test."""
     checks = verdicts(Robot.from_urdf('<robot name="table"><link name="top"/></robot>'))
     assert {check.text for check in checks.values()} == {'not applicable: nothing moves'}
     assert all(check.passed for check in checks.values())
 
 
-def test_same_seed_same_verdict():
-    """Random, but it can be repeated."""
+def test_the_same_seed_gives_the_same_verdict():
+    """The states are random, but repeatable."""
     robot = Robot.from_urdf(ARM7)
     one, again, other = (verdicts(robot, samples=2, seed=seed) for seed in (7, 7, 8))
     assert one[POWER].residual == again[POWER].residual != other[POWER].residual
@@ -103,15 +103,15 @@ def wrong(**methods):
     return type('Wrong', (Robot,), methods).from_urdf(ARM7)
 
 
-def test_forward_dynamics_that_is_off():
+def test_wrong_forward_dynamics_fails():
     """By a ten-thousandth."""
     def forward_dynamics(self, *state):
         return WRONG * Robot.forward_dynamics(self, *state)
     assert failed(wrong(forward_dynamics=forward_dynamics)) == [FORWARD]
 
 
-def test_forward_dynamics_that_refuses_a_regular_robot():
-    """A refusal is believed only where the mass matrix says the same."""
+def test_forward_dynamics_that_refuses_a_regular_robot_fails():
+    """A refusal is accepted only where the mass matrix is singular."""
     def forward_dynamics(self, *state):
         raise SingularModel("joint 'joint_1' moves nothing")
     checks = verdicts(wrong(forward_dynamics=forward_dynamics))
@@ -119,15 +119,15 @@ def test_forward_dynamics_that_refuses_a_regular_robot():
     assert "refused, though M is regular: joint 'joint_1'" in checks[FORWARD].text
 
 
-def test_inverse_dynamics_that_answers_nothing():
-    """Zeros fit nothing."""
+def test_zero_inverse_dynamics_fails():
+    """Zeros violate every law."""
     def inverse_dynamics(self, q, v, a, wrenches=None):
         return np.zeros(np.broadcast_shapes(np.shape(v), np.shape(a)))
     assert failed(wrong(inverse_dynamics=inverse_dynamics)) == [FORWARD, POWER, MASS, DERIVATIVES]
 
 
-def test_coriolis_forces_that_are_off_in_both_directions():
-    """Forward dynamics undoes the error of inverse dynamics; energy and slopes are not fooled."""
+def test_wrong_coriolis_forces_fail():
+    """Forward dynamics cancels the error of inverse dynamics; energy and slopes do not."""
     def inverse_dynamics(self, q, v, a, wrenches=None):
         return Robot.inverse_dynamics(self, q, np.multiply(v, WRONG), a)
 
@@ -138,14 +138,14 @@ def test_coriolis_forces_that_are_off_in_both_directions():
 
 
 @pytest.mark.parametrize('name', ['kinetic_energy', 'potential_energy', 'friction_torque'])
-def test_power_that_does_not_balance(name):
+def test_power_that_does_not_balance_fails(name):
     """Each term counts."""
     method = {name: lambda self, *state: WRONG * getattr(Robot, name)(self, *state)}
     assert failed(wrong(**method)) == [POWER]
 
 
-def test_mass_matrix_with_one_entry_off():
-    """Symmetric and positive as before; forward dynamics is not blamed."""
+def test_a_mass_matrix_with_one_wrong_entry_fails():
+    """Symmetric and positive as before; forward dynamics passes."""
     def mass_matrix(self, q):
         M = Robot.mass_matrix(self, q)
         M[5, 6] = M[6, 5] = M[5, 6] + 1e-4 * M[6, 6]
@@ -155,7 +155,7 @@ def test_mass_matrix_with_one_entry_off():
     assert 'symmetric' not in checks[MASS].text and 'negative' not in checks[MASS].text
 
 
-def test_mass_matrix_that_is_not_symmetric():
+def test_an_asymmetric_mass_matrix_fails():
     """The text says so."""
     def mass_matrix(self, q):
         return np.triu(Robot.mass_matrix(self, q))
@@ -163,8 +163,8 @@ def test_mass_matrix_that_is_not_symmetric():
     assert not check.passed and 'M is not symmetric' in check.text
 
 
-def test_urdf_with_negative_inertia():
-    """The library calculates as told, and M is what ID says; but no such body can be built."""
+def test_a_urdf_with_negative_inertia_fails():
+    """The library computes with it, and M agrees with ID; but no such body exists."""
     checks = verdicts(Robot.from_urdf(arm(body(0.5, -0.01))))
     assert not checks[MASS].passed and 'negative inertia' in checks[MASS].text
     assert checks[POWER].passed
@@ -172,7 +172,7 @@ def test_urdf_with_negative_inertia():
 
 @pytest.mark.parametrize('which', [0, 1, 2])
 @pytest.mark.parametrize('method', ['inverse_dynamics_derivatives', 'forward_dynamics_derivatives'])
-def test_derivatives_with_one_entry_off(method, which):
+def test_derivatives_with_one_wrong_entry_fail(method, which):
     """By a ten-thousandth of the largest in its row, the wrist's; each of the six matrices."""
     def derivatives(self, *state):
         right = getattr(Robot, method)(self, *state)
@@ -182,8 +182,8 @@ def test_derivatives_with_one_entry_off(method, which):
     assert failed(wrong(**{method: derivatives})) == [DERIVATIVES]
 
 
-def test_derivatives_that_refuse_a_regular_robot():
-    """As forward dynamics itself."""
+def test_derivatives_that_refuse_a_regular_robot_fail():
+    """Like forward dynamics."""
     def forward_dynamics_derivatives(self, *state):
         raise SingularModel("joint 'joint_1' moves nothing")
     checks = verdicts(wrong(forward_dynamics_derivatives=forward_dynamics_derivatives))
@@ -192,7 +192,7 @@ def test_derivatives_that_refuse_a_regular_robot():
 
 
 @pytest.mark.parametrize('speed', [1e-6, 1.0])
-def test_friction_that_turns_over_in_no_time_is_not_blamed(speed):
+def test_steep_friction_passes(speed):
     """Slopes are taken within the speed over which it changes its sign."""
     robot = Robot.from_urdf(ARM7, friction_speed=speed)
     assert robot.model.friction.any()
@@ -200,17 +200,17 @@ def test_friction_that_turns_over_in_no_time_is_not_blamed(speed):
     assert check.passed, check.text
 
 
-@pytest.mark.parametrize('answer', [np.nan, np.inf])
-def test_answers_that_are_no_numbers(answer):
-    """They pass nothing."""
+@pytest.mark.parametrize('result', [np.nan, np.inf])
+def test_results_that_are_not_finite_fail(result):
+    """Every check."""
     def mass_matrix(self, q):
         M = Robot.mass_matrix(self, q)
-        M[2, 3] = answer
+        M[2, 3] = result
         return M
     assert failed(wrong(mass_matrix=mass_matrix)) == [FORWARD, MASS]
 
 
-def test_errors_inside_are_told_in_the_table():
+def test_errors_inside_are_reported_in_the_table():
     """No traceback; the other checks are done."""
     def potential_energy(self, q):
         raise ZeroDivisionError('no gravity')
@@ -240,15 +240,15 @@ def fresh(compiled):
     return robot
 
 
-def test_compiled_robot_passes(fresh):
+def test_a_compiled_robot_passes(fresh):
     """With all its kernels."""
     check = verdicts(fresh)[COMPILED]
     assert check.passed and check.residual < 1e-12
     assert '10 states, 13 of 13 kernels ready' in check.text
 
 
-def test_kernels_of_another_robot(compiled):
-    """Of the same arm with a link of one gram more, as from a cache gone wrong.
+def test_kernels_of_another_robot_fail(compiled):
+    """Of the same arm with a link of one gram more.
 
     Derivatives in NumPy do not fit to them either; their own kernels may be there, or not yet.
     """
@@ -260,25 +260,25 @@ def test_kernels_of_another_robot(compiled):
     assert [name for name in failed(robot) if name != DERIVATIVES] == [COMPILED]
 
 
-@pytest.mark.parametrize('question', [spec.name for spec in DYNAMICS])
+@pytest.mark.parametrize('kernel_name', [spec.name for spec in DYNAMICS])
 @pytest.mark.parametrize('only', [1, 2], ids=['single', 'batch'])
-def test_kernel_that_is_off(fresh, question, only):
+def test_a_wrong_kernel_fails(fresh, kernel_name, only):
     """Each is compared, for single states and for batches; the text names it."""
-    right = getattr(fresh, question)
+    right = getattr(fresh, kernel_name)
 
     def off(*arguments):
-        answer = right(*arguments)
+        result = right(*arguments)
         if np.ndim(arguments[0]) != only:
-            return answer
-        return (WRONG * answer[0], answer[1]) if isinstance(answer, tuple) else WRONG * answer
-    vars(fresh)[question] = off
+            return result
+        return (WRONG * result[0], result[1]) if isinstance(result, tuple) else WRONG * result
+    vars(fresh)[kernel_name] = off
     check = verdicts(fresh, samples=2)[COMPILED]
     assert not check.passed and check.residual > check.tolerance
-    assert f'worst is {question}' in check.text
+    assert f'worst is {kernel_name}' in check.text
 
 
-def test_each_kernel_is_held_to_its_own_tolerance(fresh):
-    """What may be lost in solving may not be lost elsewhere, and does not hide it."""
+def test_each_kernel_has_its_own_tolerance(fresh):
+    """The larger tolerance of solving is not used elsewhere."""
     forward, gravity = fresh.forward_dynamics, fresh.gravity_torque
     vars(fresh)['forward_dynamics'] = lambda *states: (1.0 + 1e-7) * forward(*states)
     vars(fresh)['gravity_torque'] = lambda q: (1.0 + 1e-9) * gravity(q)
@@ -287,20 +287,20 @@ def test_each_kernel_is_held_to_its_own_tolerance(fresh):
     assert check.residual < 1e-8
 
 
-@pytest.mark.parametrize('answer', [np.nan, np.zeros((2, 7)), DynamicsError('no answer')])
-def test_kernel_that_gives_no_answer(fresh, answer):
+@pytest.mark.parametrize('result', [np.nan, np.zeros((2, 7)), DynamicsError('no result')])
+def test_a_kernel_without_a_valid_result_fails(fresh, result):
     """Not a number, another shape, a refusal."""
     def gravity_torque(q):
-        if isinstance(answer, Exception):
-            raise answer
-        return answer + np.zeros(7)
+        if isinstance(result, Exception):
+            raise result
+        return result + np.zeros(7)
     vars(fresh)['gravity_torque'] = gravity_torque
     check = verdicts(fresh, samples=1)[COMPILED]
     assert not check.passed and check.residual == np.inf
 
 
 def test_only_kernels_that_are_ready_are_compared(monkeypatch, fresh):
-    """Nobody waits; what is not ready or could not be made is told."""
+    """The test does not wait; kernels that are not ready or failed are reported."""
     engine = fresh._dispatcher.kernels
     ready = [key for key in engine._done if key.kernel in ('mass_matrix', 'momentum')]
     broken = next(key for key in engine._done if key.kernel == 'bias_torque')
@@ -313,7 +313,7 @@ def test_only_kernels_that_are_ready_are_compared(monkeypatch, fresh):
     assert 'not applicable: no kernel is ready' in verdicts(fresh, samples=1)[COMPILED].text
 
 
-def test_compiled_robot_with_a_tip_without_inertia(monkeypatch, tmp_path):
+def test_a_compiled_robot_with_a_massless_tip_passes(monkeypatch, tmp_path):
     """Both paths refuse forward dynamics: they agree."""
     monkeypatch.setenv('DYNAMICS_NODE_COMPILE', '1')
     monkeypatch.setenv('DYNAMICS_NODE_CACHE', str(tmp_path))
@@ -322,24 +322,24 @@ def test_compiled_robot_with_a_tip_without_inertia(monkeypatch, tmp_path):
     assert '13 of 13' in verdicts(robot)[COMPILED].text
 
 
-# The door and the table ----------------------------------------------------------------------
+# Arguments and the table ---------------------------------------------------------------------
 
 @pytest.mark.parametrize('samples', [0, 1001, -1, 2.0, '10', None, True, [3]])
-def test_samples_are_refused_by_name(samples):
+def test_invalid_samples_are_refused_by_name(samples):
     """An integer from 1 to 1000."""
     with pytest.raises(DynamicsError, match='samples is .*expected an integer from 1 to 1000'):
         self_test(Robot.from_urdf(ARM7), samples=samples)
 
 
 @pytest.mark.parametrize('seed', [-1, 0.5, 'now', None, False])
-def test_seeds_are_refused_by_name(seed):
+def test_invalid_seeds_are_refused_by_name(seed):
     """An integer that is not negative."""
     with pytest.raises(DynamicsError, match='seed is .*expected an integer of at least 0'):
         self_test(Robot.from_urdf(ARM7), seed=seed)
 
 
-def test_something_else_is_no_robot():
-    """A URDF, say."""
+def test_arguments_other_than_a_robot_are_refused():
+    """For example a URDF."""
     with pytest.raises(DynamicsError, match='robot is a str; expected a Robot'):
         self_test('<robot name="arm"/>')
 
@@ -349,7 +349,7 @@ def test_numpy_integers_are_integers():
     assert self_test(Robot.from_urdf(ARM7), np.int64(1), np.uint8(3)).passed
 
 
-def test_table():
+def test_the_table_has_a_line_per_check():
     """The verdict, then a line per check: numbers, verdict, text."""
     robot = wrong(potential_energy=lambda self, q: WRONG * Robot.potential_energy(self, q))
     result = self_test(robot, samples=1)

@@ -1,4 +1,4 @@
-"""Fixtures of a real node, for all tests of this room."""
+"""Import the fixtures of a real node for all tests of this room."""
 
 from support.ros_fixtures import (  # noqa: F401
     arm,

@@ -1,4 +1,4 @@
-"""DynamicsClient: the services with arrays and names, from threads, from callbacks, unspun."""
+"""Test DynamicsClient: arrays and names, from threads, from callbacks, without an executor."""
 
 import numpy as np
 import pytest
@@ -17,7 +17,7 @@ def dynamics(arm):
     return DynamicsClient(arm.node.client, arm.node.name, timeout=PATIENCE)
 
 
-def test_arrays_go_in_and_arrays_come_out(arm, dynamics):
+def test_arguments_and_results_are_arrays(arm, dynamics):
     """As the library has them."""
     a = np.linspace(-1.0, 1.0, arm.robot.nv)
     tau = dynamics.inverse_dynamics(q=arm.q, v=arm.v, a=a).effort
@@ -32,7 +32,7 @@ def test_arrays_go_in_and_arrays_come_out(arm, dynamics):
 
 
 def test_joints_may_be_named_in_a_dict(arm, dynamics):
-    """The reply has them first; the others are as measured."""
+    """The reply has them first; the others are measured."""
     names = [arm.robot.joint_names[k] for k in (4, 1)]
     reply = dynamics.inverse_dynamics(q=dict.fromkeys(names, 0.1), v=dict.fromkeys(names, 0.0))
     q, v = arm.q.copy(), arm.v.copy()
@@ -63,12 +63,12 @@ def test_matrices_come_in_their_shape(arm, dynamics):
     assert_close(batch.mass_matrix, arm.robot.mass_matrix(q), EXACT_MATHS)
 
 
-def test_wrenches_and_settings(arm, dynamics):
-    """Everything that changes the node, and back."""
+def test_wrenches_and_settings_are_supported(arm, dynamics):
+    """All that changes the node, and back."""
     F = np.array([1.0, 2.0, 3.0, 0.1, 0.2, 0.3])
-    pushed = dynamics.inverse_dynamics(arm.q, arm.v, wrenches={'tool0': F}).effort
+    loaded = dynamics.inverse_dynamics(arm.q, arm.v, wrenches={'tool0': F}).effort
     zero = np.zeros(arm.robot.nv)
-    assert_close(pushed, arm.robot.inverse_dynamics(arm.q, arm.v, zero, {'tool0': F}), EXACT_MATHS)
+    assert_close(loaded, arm.robot.inverse_dynamics(arm.q, arm.v, zero, {'tool0': F}), EXACT_MATHS)
 
     before = dynamics.model_report().model_id
     inertia = np.diag([0.01, 0.02, 0.025])
@@ -87,7 +87,7 @@ def test_wrenches_and_settings(arm, dynamics):
     assert dynamics.self_test(samples=2).passed
 
 
-def test_a_trajectory(arm, dynamics):
+def test_a_trajectory_is_returned_with_effort(arm, dynamics):
     """Goes through, its effort filled in."""
     points = [JointTrajectoryPoint(positions=(arm.q + 0.1 * k).tolist()) for k in range(3)]
     for k, point in enumerate(points):
@@ -100,13 +100,13 @@ def test_a_trajectory(arm, dynamics):
 
 
 def test_a_refusal_is_raised(arm, dynamics):
-    """With the node's own words."""
+    """With the message of the node."""
     with pytest.raises(DynamicsError, match='position has 3 entries; expected 7'):
         dynamics.inverse_dynamics(q=[0.0, 0.0, 0.0], v=arm.v)
 
 
-def test_without_waiting_there_is_a_future(arm, dynamics):
-    """For callbacks; it brings the same, or the refusal."""
+def test_a_call_without_waiting_returns_a_future(arm, dynamics):
+    """For callbacks; it has the result, or the refusal."""
     import threading
     for q, good in ((arm.q, True), ([0.0], False)):
         arrived = threading.Event()
@@ -120,7 +120,7 @@ def test_without_waiting_there_is_a_future(arm, dynamics):
                 future.result()
 
 
-def test_a_node_that_nobody_spins_is_spun(arm):
+def test_a_node_without_executor_is_spun(arm):
     """A script needs no thread."""
     node = rclpy.create_node('script', context=arm.node.client.context)
     try:
@@ -131,7 +131,7 @@ def test_a_node_that_nobody_spins_is_spun(arm):
     assert_close(tau, arm.robot.inverse_dynamics(arm.q, arm.v, np.zeros(7)), EXACT_MATHS)
 
 
-def test_nobody_there_is_a_timeout_that_says_what_to_look_for(arm):
+def test_a_missing_node_raises_a_timeout_with_advice(arm):
     """Not a hang."""
     with pytest.raises(TimeoutError, match='no service .*is the node running'):
         DynamicsClient(arm.node.client, 'nobody', timeout=0.2).model_report()

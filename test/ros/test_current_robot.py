@@ -1,4 +1,4 @@
-"""The robot that is held: what outlives a new description, and what is refused without a trace."""
+"""Test the current robot: settings survive a new description, refusals change nothing."""
 
 import numpy as np
 import pytest
@@ -15,7 +15,7 @@ STATE = np.array([0.3, -0.7]), np.array([1.1, -0.4]), np.array([0.2, 0.9])
 
 
 class Clock:
-    """Seconds that pass when told to."""
+    """Seconds that pass on request."""
 
     def __init__(self):
         self.now = 100.0
@@ -30,292 +30,293 @@ def clock():
 
 
 @pytest.fixture
-def held(clock):
-    """Holds the robot of two joints."""
-    held = CurrentRobot(clock)
-    assert held.load(TWO_JOINTS, ModelParameters())
-    return held
+def current(clock):
+    """The CurrentRobot with two joints."""
+    current = CurrentRobot(clock)
+    assert current.load(TWO_JOINTS, ModelParameters())
+    return current
 
 
-def torque(held):
-    return held.robot.inverse_dynamics(*STATE).tobytes()
+def torque(current):
+    return current.robot.inverse_dynamics(*STATE).tobytes()
 
 
-def everything_set(held):
-    held.set_payload('box', LOAD, 0.0)
-    held.set_gravity(np.array([1.0, 2.0, -9.0]))
-    held.set_friction({'shoulder': 7.0}, {'elbow': 3.0})
+def everything_set(current):
+    current.set_payload('box', LOAD, 0.0)
+    current.set_gravity(np.array([1.0, 2.0, -9.0]))
+    current.set_friction({'shoulder': 7.0}, {'elbow': 3.0})
 
 
-def test_before_any_description_there_is_no_robot_and_the_error_says_where_it_would_come_from():
-    """Topic and parameter are named."""
-    held = CurrentRobot(Clock())
-    assert not held.exists
+def test_without_a_description_the_error_names_topic_and_parameter():
+    """There is no robot."""
+    current = CurrentRobot(Clock())
+    assert not current.exists
     with pytest.raises(DynamicsError, match="topic robot_description.*'robot_description'"):
-        held.robot  # noqa: B018
+        current.robot  # noqa: B018
 
 
-def test_it_is_the_robot_of_the_description(held):
+def test_the_robot_is_that_of_the_description(current):
     """The parameters are those of Robot.from_urdf."""
     parameters = ModelParameters(base='floating', gravity=(1.0, 2.0, 3.0), locked='elbow=0.25',
                             armature='shoulder=0.5', friction=False, friction_speed=0.5)
-    held.load(TWO_JOINTS, parameters)
+    current.load(TWO_JOINTS, parameters)
     want = Robot.from_urdf(TWO_JOINTS, base='floating', gravity=(1.0, 2.0, 3.0),
                            locked={'elbow': 0.25}, armature={'shoulder': 0.5}, friction=False,
                            friction_speed=0.5)
     q, v, a = want.random_configuration(1), np.ones(want.nv), np.ones(want.nv)
-    assert held.robot.joint_names == want.joint_names == ('floating_base', 'shoulder')
-    assert (held.robot.inverse_dynamics(q, v, a) == want.inverse_dynamics(q, v, a)).all()
+    assert current.robot.joint_names == want.joint_names == ('floating_base', 'shoulder')
+    assert (current.robot.inverse_dynamics(q, v, a) == want.inverse_dynamics(q, v, a)).all()
 
 
-def test_payload_gravity_and_friction_survive_a_new_description(held):
-    """The new robot answers as one that was given all of them directly."""
-    everything_set(held)
-    assert held.load(WITH_WRIST, ModelParameters())
+def test_payload_gravity_and_friction_survive_a_new_description(current):
+    """The results are those of a robot with the same settings."""
+    everything_set(current)
+    assert current.load(WITH_WRIST, ModelParameters())
     want = Robot.from_urdf(WITH_WRIST, gravity=(1.0, 2.0, -9.0)).with_friction(
         {'shoulder': 7.0}, {'elbow': 3.0}).with_payload('box', *LOAD)
     state = np.full((3, 3), 0.4)
-    assert (held.robot.inverse_dynamics(*state) == want.inverse_dynamics(*state)).all()
+    assert (current.robot.inverse_dynamics(*state) == want.inverse_dynamics(*state)).all()
 
 
 @pytest.mark.parametrize('bad', ['<robot name="r"/>', 'no/such/file.urdf', '<robot', '',
                                  TWO_JOINTS.replace('mass value="2"', 'mass value="nan"')])
-def test_a_bad_text_is_refused_and_all_is_as_before(held, bad):
+def test_a_bad_text_is_refused_and_nothing_changes(current, bad):
     """The same model_id, the same bits, and a reason."""
-    everything_set(held)
-    before = torque(held), held.model_id, held.payloads
+    everything_set(current)
+    before = torque(current), current.model_id, current.payloads
     with pytest.raises(DynamicsError) as refused:
-        held.load(bad, ModelParameters())
-    assert held.refusal == f'the robot description was refused: {refused.value}'
-    assert (torque(held), held.model_id, held.payloads) == before
-    assert held.load(TWO_JOINTS, ModelParameters()) is False
-    assert held.refusal == ''
+        current.load(bad, ModelParameters())
+    assert current.refusal == f'the robot description was refused: {refused.value}'
+    assert (torque(current), current.model_id, current.payloads) == before
+    assert current.load(TWO_JOINTS, ModelParameters()) is False
+    assert current.refusal == ''
 
 
-def test_a_bad_first_description_is_told_to_who_asks():
-    """Instead of the robot that there is not."""
-    held = CurrentRobot(Clock())
+def test_a_bad_first_description_is_the_reason_of_later_refusals():
+    """There is no robot."""
+    current = CurrentRobot(Clock())
     with pytest.raises(DynamicsError):
-        held.load('<robot name="r"/>', ModelParameters())
+        current.load('<robot name="r"/>', ModelParameters())
     with pytest.raises(DynamicsError, match='no robot: .*refused: .*<link>'):
-        held.robot  # noqa: B018
+        current.robot  # noqa: B018
 
 
 @pytest.mark.parametrize('name', ['locked', 'armature'])
-def test_parameters_that_name_a_joint_the_robot_has_not_are_refused(held, name):
+def test_parameters_that_name_an_unknown_joint_are_refused(current, name):
     """As a bad text is."""
-    before = torque(held), held.model_id
+    before = torque(current), current.model_id
     with pytest.raises(DynamicsError, match='nobody.*shoulder, elbow'):
-        held.load(TWO_JOINTS, ModelParameters(**{name: 'nobody=0.1'}))
-    assert (torque(held), held.model_id) == before
+        current.load(TWO_JOINTS, ModelParameters(**{name: 'nobody=0.1'}))
+    assert (torque(current), current.model_id) == before
 
 
-def test_a_payload_on_a_frame_that_the_new_robot_lacks_is_refused(held):
-    """It would be dropped in silence, and the arm would drop with it."""
-    held.set_payload('box', LOAD, 0.0)
-    before = torque(held), held.model_id
+def test_a_payload_on_a_frame_that_the_new_robot_lacks_is_refused(current):
+    """Without it the arm would fall."""
+    current.set_payload('box', LOAD, 0.0)
+    before = torque(current), current.model_id
     with pytest.raises(DynamicsError, match="payload 'box'.*'elbow_link'.*remove"):
-        held.load(ONE_JOINT, ModelParameters())
-    assert (torque(held), held.model_id) == before
-    held.remove_payload('box', 0.0)
-    assert held.load(ONE_JOINT, ModelParameters())
+        current.load(ONE_JOINT, ModelParameters())
+    assert (torque(current), current.model_id) == before
+    current.remove_payload('box', 0.0)
+    assert current.load(ONE_JOINT, ModelParameters())
 
 
-def test_a_payload_on_its_way_out_is_no_reason_to_refuse_a_robot_without_its_frame(held, clock):
-    """Who took it off has done what can be done."""
-    held.set_payload('box', LOAD, 0.0)
-    held.remove_payload('box', 4.0)
+def test_a_payload_being_removed_does_not_refuse_a_new_robot(current, clock):
+    """Without its frame."""
+    current.set_payload('box', LOAD, 0.0)
+    current.remove_payload('box', 4.0)
     clock.now += 1.0
-    assert held.load(ONE_JOINT, ModelParameters())
-    assert held.robot.total_mass == Robot.from_urdf(ONE_JOINT).total_mass
-    assert held.settled_robot()[1] == held.model_id
+    assert current.load(ONE_JOINT, ModelParameters())
+    assert current.robot.total_mass == Robot.from_urdf(ONE_JOINT).total_mass
+    assert current.settled_robot()[1] == current.model_id
 
 
-def test_trying_a_description_changes_nothing(held):
-    """What a parameter change asks before it is allowed."""
-    before = torque(held), held.model_id
-    described, robot, model_id = held.try_load(WITH_WRIST, ModelParameters())
+def test_trying_a_description_changes_nothing(current):
+    """As the check of a parameter change does."""
+    before = torque(current), current.model_id
+    described, robot, model_id = current.try_load(WITH_WRIST, ModelParameters())
     assert robot.joint_names == ('shoulder', 'elbow', 'wrist')
-    assert model_id != held.model_id
+    assert model_id != current.model_id
     with pytest.raises(DynamicsError):
-        held.try_load('<robot name="r"/>', ModelParameters())
-    assert (torque(held), held.model_id, held.refusal) == (*before, '')
+        current.try_load('<robot name="r"/>', ModelParameters())
+    assert (torque(current), current.model_id, current.refusal) == (*before, '')
 
 
 @pytest.mark.parametrize('duration', [0.0, 2.0])
-def test_taking_a_payload_off_gives_back_the_same_bits_and_the_same_model_id(held, clock, duration):
-    """Whatever else was carried before, and however gently it went."""
-    held.set_payload('tool', ('shoulder_link', 1.0, (0.0, 0.0, 0.1), np.zeros((3, 3))), 0.0)
-    before = torque(held), held.model_id
-    held.set_payload('box', LOAD, duration)
+def test_removing_a_payload_restores_the_robot_and_its_model_id(current, clock, duration):
+    """To the bit, for any other payloads and transitions."""
+    current.set_payload('tool', ('shoulder_link', 1.0, (0.0, 0.0, 0.1), np.zeros((3, 3))), 0.0)
+    before = torque(current), current.model_id
+    current.set_payload('box', LOAD, duration)
     clock.now += duration
-    assert torque(held) != before[0]
-    assert held.model_id != before[1]
-    held.remove_payload('box', duration)
+    assert torque(current) != before[0]
+    assert current.model_id != before[1]
+    current.remove_payload('box', duration)
     clock.now += duration
-    assert (torque(held), held.model_id) == before
+    assert (torque(current), current.model_id) == before
 
 
-def test_in_a_transition_the_robot_is_between_the_two(held, clock):
-    """Linear in time, since torque is linear in mass and inertia; the id is told in advance."""
-    empty = held.robot.inverse_dynamics(*STATE)
-    held.set_payload('box', LOAD, 4.0)
-    settled, settled_id = held.settled_robot()
+def test_the_robot_in_a_transition_is_between_the_two(current, clock):
+    """Linear in time, since torque is linear in mass and inertia; the id is that of the end."""
+    empty = current.robot.inverse_dynamics(*STATE)
+    current.set_payload('box', LOAD, 4.0)
+    settled, settled_id = current.settled_robot()
     full = settled.inverse_dynamics(*STATE)
     seen = set()
     for u in (0.0, 0.25, 0.5, 1.0):
         clock.now = 100.0 + 4.0 * u
-        tau = held.robot.inverse_dynamics(*STATE)
+        tau = current.robot.inverse_dynamics(*STATE)
         assert tau == pytest.approx((1 - u) * empty + u * full)
-        assert held.payloads['box'][1] == u
-        seen.add(held.model_id)
+        assert current.payloads['box'][1] == u
+        seen.add(current.model_id)
     assert len(seen) == 4
-    assert held.model_id == settled_id
-    assert torque(held) == full.tobytes()
+    assert current.model_id == settled_id
+    assert torque(current) == full.tobytes()
 
 
-def test_when_nothing_changes_any_more_the_robot_is_one_and_the_same(held, clock):
-    """Its kernels are bound once; in a transition it is made anew for who asks."""
-    held.set_payload('box', LOAD, 4.0)
-    assert held.robot is not held.robot
+def test_the_robot_object_stays_the_same_without_a_transition(current, clock):
+    """Its kernels are bound once; in a transition each call makes a new one."""
+    current.set_payload('box', LOAD, 4.0)
+    assert current.robot is not current.robot
     clock.now += 4.0
-    assert held.robot is held.robot
+    assert current.robot is current.robot
 
 
-def test_payloads_without_end_are_refused_and_taking_off_never_is(held, clock):
-    """Each makes every torque a little later. Those that leave count as well, until they have."""
+def test_the_number_of_payloads_is_bounded_and_removal_never_refused(current, clock):
+    """Each delays every torque. Those being removed count until they are gone."""
     for k in range(MOST_PAYLOADS):
-        held.set_payload(f'box {k}', LOAD, 1.0)
+        current.set_payload(f'box {k}', LOAD, 1.0)
     with pytest.raises(DynamicsError, match=f'carries {MOST_PAYLOADS} payloads already'):
-        held.set_payload('one more', LOAD, 0.0)
-    held.set_payload('box 7', ('elbow_link', 3.0), 0.0)   # in place of one
-    held.remove_payload('box 8', 2.0)
+        current.set_payload('one more', LOAD, 0.0)
+    current.set_payload('box 7', ('elbow_link', 3.0), 0.0)   # in place of one
+    current.remove_payload('box 8', 2.0)
     with pytest.raises(DynamicsError, match='in transition included'):
-        held.set_payload('one more', LOAD, 1.0)
+        current.set_payload('one more', LOAD, 1.0)
     clock.now += 2.0
-    held.set_payload('one more', LOAD, 1.0)
-    assert held.robot.payloads['box 7'].mass == 3.0
-    assert len(held.robot.payloads) == MOST_PAYLOADS
+    current.set_payload('one more', LOAD, 1.0)
+    assert current.robot.payloads['box 7'].mass == 3.0
+    assert len(current.robot.payloads) == MOST_PAYLOADS
 
 
-def test_many_payloads_are_put_together_in_one_go(held):
-    """As if they had been attached one after the other."""
-    one_by_one = held.robot
+def test_many_payloads_are_attached_together(current):
+    """As one after the other."""
+    one_by_one = current.robot
     for k in range(5):
         load = ('elbow_link', 1.0 + k, (0.1 * k, 0.2, 0.3), np.diag([0.03, 0.04, 0.05]))
-        held.set_payload(f'box {k}', load, 0.0)
+        current.set_payload(f'box {k}', load, 0.0)
         one_by_one = one_by_one.with_payload(f'box {k}', *load)
-    assert held.robot.payloads == one_by_one.payloads
-    assert torque(held) == one_by_one.inverse_dynamics(*STATE).tobytes()
+    assert current.robot.payloads == one_by_one.payloads
+    assert torque(current) == one_by_one.inverse_dynamics(*STATE).tobytes()
 
 
-def test_a_new_description_in_the_midst_of_a_transition_does_not_stop_it(held, clock):
+def test_a_new_description_does_not_stop_a_transition(current, clock):
     """It goes on with the new robot."""
-    held.set_payload('box', LOAD, 4.0)
+    current.set_payload('box', LOAD, 4.0)
     clock.now += 1.0
-    held.load(WITH_WRIST, ModelParameters())
+    current.load(WITH_WRIST, ModelParameters())
     bare = Robot.from_urdf(WITH_WRIST).total_mass
-    assert held.robot.total_mass == pytest.approx(bare + 0.25 * 2.0)
+    assert current.robot.total_mass == pytest.approx(bare + 0.25 * 2.0)
     clock.now += 3.0
-    assert held.robot.total_mass == pytest.approx(bare + 2.0)
+    assert current.robot.total_mass == pytest.approx(bare + 2.0)
 
 
 @pytest.mark.parametrize('change', [
-    lambda held: held.set_payload('box', LOAD, 0.0),
-    lambda held: held.set_gravity(np.array([0.0, 0.0, -1.62])),
-    lambda held: held.set_friction({'shoulder': 7.0}, {}),
-    lambda held: held.set_friction({}, {'shoulder': 7.0}),
-    lambda held: held.load(WITH_WRIST, ModelParameters()),
-    lambda held: held.load(TWO_JOINTS, ModelParameters(base='floating')),
-    lambda held: held.load(TWO_JOINTS, ModelParameters(gravity=(0.0, 0.0, -1.62))),
-    lambda held: held.load(TWO_JOINTS, ModelParameters(locked='elbow=0.1')),
-    lambda held: held.load(TWO_JOINTS, ModelParameters(armature='elbow=0.1')),
-    lambda held: held.load(TWO_JOINTS, ModelParameters(friction=False)),
-    lambda held: held.load(TWO_JOINTS, ModelParameters(friction_speed=0.5)),
+    lambda current: current.set_payload('box', LOAD, 0.0),
+    lambda current: current.set_gravity(np.array([0.0, 0.0, -1.62])),
+    lambda current: current.set_friction({'shoulder': 7.0}, {}),
+    lambda current: current.set_friction({}, {'shoulder': 7.0}),
+    lambda current: current.load(WITH_WRIST, ModelParameters()),
+    lambda current: current.load(TWO_JOINTS, ModelParameters(base='floating')),
+    lambda current: current.load(TWO_JOINTS, ModelParameters(gravity=(0.0, 0.0, -1.62))),
+    lambda current: current.load(TWO_JOINTS, ModelParameters(locked='elbow=0.1')),
+    lambda current: current.load(TWO_JOINTS, ModelParameters(armature='elbow=0.1')),
+    lambda current: current.load(TWO_JOINTS, ModelParameters(friction=False)),
+    lambda current: current.load(TWO_JOINTS, ModelParameters(friction_speed=0.5)),
 ])
-def test_whatever_changes_the_answers_changes_the_model_id(held, change):
+def test_the_model_id_depends_on_all_that_changes_results(current, change):
     """Sixteen hexadecimal digits, the same in every process."""
-    before = held.model_id
-    change(held)
-    assert held.model_id != before
-    assert len(held.model_id) == 16
-    assert int(held.model_id, 16) >= 0
+    before = current.model_id
+    change(current)
+    assert current.model_id != before
+    assert len(current.model_id) == 16
+    assert int(current.model_id, 16) >= 0
 
 
 @pytest.mark.parametrize('change', [
-    lambda held: held.load(TWO_JOINTS, ModelParameters()),
-    lambda held: held.load(f'\n  {TWO_JOINTS}\n'.encode(), ModelParameters()),
-    lambda held: held.load(TWO_JOINTS, ModelParameters(max_state_age=1.0)),
-    lambda held: held.load(TWO_JOINTS, ModelParameters(compile=False)),
-    lambda held: held.set_gravity(np.array([-0.0, 0.0, -9.81])),
-    lambda held: held.set_friction({'shoulder': 0.5}, {'elbow': 0.25}),  # as the URDF has them
-    lambda held: held.set_friction({}, {}, reset=['shoulder', 'elbow']),
+    lambda current: current.load(TWO_JOINTS, ModelParameters()),
+    lambda current: current.load(f'\n  {TWO_JOINTS}\n'.encode(), ModelParameters()),
+    lambda current: current.load(TWO_JOINTS, ModelParameters(max_state_age=1.0)),
+    lambda current: current.load(TWO_JOINTS, ModelParameters(compile=False)),
+    lambda current: current.set_gravity(np.array([-0.0, 0.0, -9.81])),
+    lambda current: current.set_friction({'shoulder': 0.5}, {'elbow': 0.25}),  # those of the URDF
+    lambda current: current.set_friction({}, {}, reset=['shoulder', 'elbow']),
 ])
-def test_what_does_not_change_the_answers_does_not_change_the_model_id(held, change):
-    """The bits are the same too."""
-    before = torque(held), held.model_id
-    change(held)
-    assert (torque(held), held.model_id) == before
+def test_the_model_id_does_not_depend_on_anything_else(current, change):
+    """The results are the same to the bit."""
+    before = torque(current), current.model_id
+    change(current)
+    assert (torque(current), current.model_id) == before
 
 
-def test_gravity_is_known_by_what_it_is_not_by_who_set_it(held):
+def test_the_model_id_depends_on_gravity_and_not_on_its_source(current):
     """The parameter or the service."""
     moon = (0.0, 0.0, -1.62)
-    held.set_gravity(np.array(moon))
-    by_service = torque(held), held.model_id
-    held.load(TWO_JOINTS, ModelParameters(gravity=moon))
-    assert (torque(held), held.model_id) == by_service
+    current.set_gravity(np.array(moon))
+    by_service = torque(current), current.model_id
+    current.load(TWO_JOINTS, ModelParameters(gravity=moon))
+    assert (torque(current), current.model_id) == by_service
 
 
-def test_a_new_value_of_the_gravity_parameter_is_the_newer_word(held):
-    """It takes the place of what the service set; other parameters do not."""
-    held.set_gravity(np.array([0.0, 0.0, -1.62]))
-    held.load(TWO_JOINTS, ModelParameters(friction_speed=0.5))
-    assert held.robot.gravity.tolist() == [0.0, 0.0, -1.62]
-    held.load(TWO_JOINTS, ModelParameters(gravity=(0.0, 0.0, -3.7)))
-    assert held.robot.gravity.tolist() == [0.0, 0.0, -3.7]
+def test_a_new_gravity_parameter_replaces_that_of_the_service(current):
+    """Other parameters do not."""
+    current.set_gravity(np.array([0.0, 0.0, -1.62]))
+    current.load(TWO_JOINTS, ModelParameters(friction_speed=0.5))
+    assert current.robot.gravity.tolist() == [0.0, 0.0, -1.62]
+    current.load(TWO_JOINTS, ModelParameters(gravity=(0.0, 0.0, -3.7)))
+    assert current.robot.gravity.tolist() == [0.0, 0.0, -3.7]
 
 
-def test_friction_of_a_joint_that_is_gone_waits_for_its_return(held):
-    """And is no reason to refuse the robot without it."""
-    held.set_friction({'elbow': 7.0, 'shoulder': 6.0}, {'elbow': 5.0})
-    before = torque(held), held.model_id
-    held.load(ONE_JOINT, ModelParameters())
-    assert held.robot.model.damping.tolist() == [6.0]
-    held.load(TWO_JOINTS, ModelParameters())
-    assert (torque(held), held.model_id) == before
+def test_friction_of_a_missing_joint_is_kept_for_its_return(current):
+    """A robot without the joint is accepted."""
+    current.set_friction({'elbow': 7.0, 'shoulder': 6.0}, {'elbow': 5.0})
+    before = torque(current), current.model_id
+    current.load(ONE_JOINT, ModelParameters())
+    assert current.robot.model.damping.tolist() == [6.0]
+    current.load(TWO_JOINTS, ModelParameters())
+    assert (torque(current), current.model_id) == before
 
 
-def test_friction_is_reset_joint_by_joint(held):
+def test_friction_is_reset_joint_by_joint(current):
     """To what the URDF says."""
-    held.set_friction({'elbow': 7.0, 'shoulder': 6.0}, {'elbow': 5.0})
-    held.set_friction({}, {'elbow': 1.0}, reset=['elbow'])
-    assert held.robot.model.damping.tolist() == [6.0, 0.5]
-    assert held.robot.model.friction.tolist() == [0.25, 1.0]
+    current.set_friction({'elbow': 7.0, 'shoulder': 6.0}, {'elbow': 5.0})
+    current.set_friction({}, {'elbow': 1.0}, reset=['elbow'])
+    assert current.robot.model.damping.tolist() == [6.0, 0.5]
+    assert current.robot.model.friction.tolist() == [0.25, 1.0]
 
 
 @pytest.mark.parametrize('change', [
-    lambda held: held.set_payload('box', ('nowhere', 1.0, (0, 0, 0), np.zeros((3, 3))), 1.0),
-    lambda held: held.set_payload('box', ('base', -1.0, (0, 0, 0), np.zeros((3, 3))), 1.0),
-    lambda held: held.set_payload('box', ('base', 1.0, (0, 0, 0), np.diag([1.0, 1.0, 3.0])), 1.0),
-    lambda held: held.remove_payload('box', 1.0),
-    lambda held: held.set_gravity(np.array([0.0, np.nan, 0.0])),
-    lambda held: held.set_friction({'shoulder': 1.0}, {'elbow': -1.0}, reset=['shoulder']),
-    lambda held: held.set_friction({'nobody': 1.0}, {}),
+    lambda current: current.set_payload('box', ('nowhere', 1.0, (0, 0, 0), np.zeros((3, 3))), 1.0),
+    lambda current: current.set_payload('box', ('base', -1.0, (0, 0, 0), np.zeros((3, 3))), 1.0),
+    lambda current: current.set_payload(
+        'box', ('base', 1.0, (0, 0, 0), np.diag([1.0, 1.0, 3.0])), 1.0),
+    lambda current: current.remove_payload('box', 1.0),
+    lambda current: current.set_gravity(np.array([0.0, np.nan, 0.0])),
+    lambda current: current.set_friction({'shoulder': 1.0}, {'elbow': -1.0}, reset=['shoulder']),
+    lambda current: current.set_friction({'nobody': 1.0}, {}),
 ])
-def test_what_cannot_be_right_is_refused_without_a_trace(held, change):
-    """Not even half of it counts."""
-    held.set_friction({'shoulder': 2.0}, {})
-    held.set_payload('tool', LOAD, 0.0)
-    before = torque(held), held.model_id, held.payloads
+def test_invalid_settings_are_refused_and_nothing_changes(current, change):
+    """Not even the valid part is applied."""
+    current.set_friction({'shoulder': 2.0}, {})
+    current.set_payload('tool', LOAD, 0.0)
+    before = torque(current), current.model_id, current.payloads
     with pytest.raises(DynamicsError):
-        change(held)
-    assert (torque(held), held.model_id, held.payloads) == before
+        change(current)
+    assert (torque(current), current.model_id, current.payloads) == before
 
 
-def test_who_began_with_the_old_robot_ends_with_it(held):
-    """A robot that was asked for does not change under one's hands."""
-    robot, before = held.robot, torque(held)
-    everything_set(held)
-    held.load(WITH_WRIST, ModelParameters())
+def test_a_robot_that_was_returned_never_changes(current):
+    """A caller finishes with the robot it began with."""
+    robot, before = current.robot, torque(current)
+    everything_set(current)
+    current.load(WITH_WRIST, ModelParameters())
     assert robot.inverse_dynamics(*STATE).tobytes() == before

@@ -1,4 +1,4 @@
-"""The parameter `constraints`: loops are part of the robot that the node holds."""
+"""Test the parameter `constraints`: loops are part of the current robot."""
 
 
 import numpy as np
@@ -14,7 +14,7 @@ from dynamics_node.ros.parameters.declared import ModelParameters
 
 
 def test_loops_are_part_of_the_robot(tmp_path):
-    """Text or path; model_id and report change with them; what is wrong leaves all as it was."""
+    """Text or path; model_id and report change with them; an invalid list changes nothing."""
     bundled = MECHANISMS['four_bar']
     file = tmp_path / 'loops.yaml'
     file.write_text(bundled.loops.read_text())

@@ -1,4 +1,4 @@
-"""Cleaned up: whatever the executor still has in its queue does nothing, and nothing is left."""
+"""Test clean-up: queued callbacks of the executor do nothing, and no entity is left."""
 
 import time
 
@@ -66,7 +66,7 @@ def made_by_configuring(node):
 
 
 def test_callbacks_that_come_after_the_cleanup_do_nothing(node):
-    """Just as the events executor calls them: timers, messages, requests."""
+    """As the events executor calls them: timers, messages, requests."""
     enable(node)
     measure(node)
     node.torque.on_state(node.node_state.snapshot())
@@ -83,7 +83,7 @@ def test_callbacks_that_come_after_the_cleanup_do_nothing(node):
     assert node.torque is None
 
 
-def test_a_cleanup_while_timers_are_due(node):
+def test_a_cleanup_while_timers_are_due_is_safe(node):
     """On a loaded machine: all are due at once, the cleanup comes first."""
     from rclpy.experimental import EventsExecutor
     from rclpy.task import Future
@@ -104,8 +104,8 @@ def test_a_cleanup_while_timers_are_due(node):
     assert done.done()
 
 
-def test_configured_again_and_again_it_leaves_nothing_behind(node):
-    """No callback on the node's clock, which is what a change of use_sim_time calls."""
+def test_repeated_configuring_leaves_no_entities(node):
+    """No callback on the node's clock, which a change of use_sim_time calls."""
     from rclpy.lifecycle import TransitionCallbackReturn
     counts = []
     for _ in range(5):
@@ -121,7 +121,7 @@ def test_configured_again_and_again_it_leaves_nothing_behind(node):
 
 
 def test_a_fault_in_a_transition_is_logged(node, monkeypatch, capfd):
-    """Which rclpy would pass over without a word."""
+    """Rclpy itself ignores it."""
     from rclpy.lifecycle import TransitionCallbackReturn
 
     from dynamics_node.ros import node as module

@@ -1,4 +1,4 @@
-"""What is drawn of a robot: masses, inertias, torques against limits, wrenches."""
+"""Test markers of a robot: masses, inertias, torques against limits, wrenches."""
 
 from typing import NamedTuple
 
@@ -77,8 +77,8 @@ def turned(marker):
     return so3.from_quaternion(np.array([x, y, z, w]))
 
 
-def test_an_ellipsoid_is_drawn_as_it_is():
-    """Of a solid ellipsoid: its three diameters, its place and its axes."""
+def test_a_solid_ellipsoid_is_drawn_with_its_own_shape():
+    """Its three diameters, its position and its axes."""
     a, b, c, mass = 0.3, 0.2, 0.1, 5.0
     moments = [mass * (y * y + z * z) / 5.0 for y, z in ((b, c), (a, c), (a, b))]
     robot, q = solid(moments, mass), np.array([0.7])
@@ -103,16 +103,16 @@ def test_a_box_is_drawn_as_the_ellipsoid_of_the_same_inertia():
     assert found['inertia'].colours[0] == pytest.approx(INERTIA)
 
 
-def test_a_point_mass_has_an_ellipsoid_that_can_be_seen():
-    """And no square root of less than nothing."""
+def test_a_point_mass_has_a_visible_ellipsoid():
+    """Without a root of a negative number."""
     found = drawn(solid([1e-12, 1e-12, 1e-12]), np.zeros(1))
     assert (found['inertia'].scales > 0.0).all()
 
 
 @pytest.mark.parametrize('source', [ARM7, TWO_JOINTS, EVERY_KIND],
                          ids=['arm7', 'two', 'every kind'])
-def test_centres_of_mass_weigh_as_the_robot_does(source):
-    """Balls of water: their weights sum up to the robot's, and so do their places."""
+def test_balls_at_centres_of_mass_have_the_mass_of_the_robot(source):
+    """Balls of water: their masses and first moments add up."""
     robot = Robot.from_urdf(source, compile=False)
     q = robot.random_configuration(np.random.default_rng(0))
     found = drawn(robot, q)
@@ -125,8 +125,8 @@ def test_centres_of_mass_weigh_as_the_robot_does(source):
         [joint for joint in robot.model.joints if joint.kind not in ('planar', 'floating')])
 
 
-def test_a_robot_that_floats_is_drawn_in_its_own_frame():
-    """Where that is, tf knows: the markers are those of the fixed robot."""
+def test_a_floating_robot_is_drawn_in_its_own_frame():
+    """Tf has its pose: the markers are those of the fixed robot."""
     fixed = Robot.from_urdf(TWO_JOINTS, compile=False)
     floating = Robot.from_urdf(TWO_JOINTS, base='floating', compile=False)
     q = floating.random_configuration(np.random.default_rng(3))
@@ -175,7 +175,7 @@ def test_wrenches_are_arrows_at_their_frame():
         assert end - begin == pytest.approx(METRES_PER_NEWTON * pose[:3, :3] @ vector)
 
 
-def test_what_is_not_finite_is_not_drawn():
+def test_values_that_are_not_finite_are_not_drawn():
     robot = Robot.from_urdf(TWO_JOINTS, compile=False)
     nan = np.array([np.nan, 0.0, 0.0])
     assert drawn(robot, np.zeros(2), wrenches={'elbow_link': (nan, nan)})['force'].markers == []
@@ -189,7 +189,7 @@ def test_a_robot_that_does_not_move_is_drawn():
 # When it is drawn --------------------------------------------------------------------------------
 
 class Easel:
-    """A node as far as Markers needs one."""
+    """The parts of a node that Markers uses."""
 
     def __init__(self):
         self.watchers, self.arrays, self.runs = 1, [], None
@@ -248,7 +248,7 @@ def test_nothing_is_drawn_before_the_robot_is_measured(easel):
     assert len(easel.arrays) == 1
 
 
-def test_it_is_drawn_while_somebody_looks(easel):
+def test_markers_are_published_while_there_are_subscribers(easel):
     seen = []
     for easel.watchers in (0, 1, 2, 0, 0, 1):
         easel.markers.check_subscribers()
@@ -256,7 +256,7 @@ def test_it_is_drawn_while_somebody_looks(easel):
     assert seen == [False, True, True, False, False, True]
 
 
-def test_published_torques_are_drawn_in_place_of_measured_ones(easel):
+def test_published_torques_replace_measured_ones(easel):
     measure(easel.node_state, np.zeros(2), np.zeros(2), np.array([50.0, 0.0]))
     easel.draw()
     easel.markers.on_torque(['elbow', 'shoulder'], [50.0, 0.0])

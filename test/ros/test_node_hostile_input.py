@@ -1,4 +1,4 @@
-"""Files that block, text that cannot be sent, names without end: refused, and the node goes on."""
+"""Test hostile input: files that block, text that cannot be sent, endless names."""
 
 import os
 import signal
@@ -34,7 +34,7 @@ rosbag2_bagfile_information:
 
 @pytest.fixture(scope='module')
 def node(launch_once, tmp_path_factory):
-    """A node that lives through all of this."""
+    """A node for all tests of this file."""
     urdf = tmp_path_factory.mktemp('robot') / 'arm.urdf'
     urdf.write_text(THREE_JOINTS)
     node = launch_once(f'robot_description:={urdf}')
@@ -46,7 +46,7 @@ def node(launch_once, tmp_path_factory):
 
 @pytest.fixture(autouse=True)
 def unharmed(node):
-    """After each test it answers as before, and no fault of ours is in its log."""
+    """After each test the node gives the same results, and its log has no internal error."""
     yield
     assert node.call('model_report').model_id == node.first
     assert 'Traceback' not in node.process.log()
@@ -66,11 +66,11 @@ YAML = [('constrained_dynamics', {'question': 'inverse', 'constraints_yaml': HAL
 
 
 @pytest.mark.parametrize(('service', 'fields'), YAML, ids=[service for service, _ in YAML])
-def test_half_a_character_in_a_request(node, service, fields):
+def test_an_invalid_character_in_a_request_is_refused(node, service, fields):
     assert 'no YAML' in node.call(service, **fields).message
 
 
-def test_half_a_character_in_a_parameter(node):
+def test_an_invalid_character_in_a_parameter_is_refused(node):
     assert 'no YAML' in node.set_parameters({'constraints': HALF})
 
 
@@ -83,7 +83,7 @@ def test_half_a_character_in_a_parameter(node):
     ('constrained_dynamics', {'question': 'inverse', 'constraint_names': [LONG]}, []),
 ], ids=lambda value: value if isinstance(value, str) else '')
 def test_names_of_ten_megabytes_are_not_echoed(node, service, fields, words):
-    """What would be valid still is."""
+    """The message still has the valid ones."""
     message = node.call(service, **fields).message
     assert 0 < len(message) < SHORT
     assert [word for word in words if word not in message] == []
@@ -91,8 +91,8 @@ def test_names_of_ten_megabytes_are_not_echoed(node, service, fields, words):
 
 @pytest.mark.parametrize('name', ['base', 'robot_description', 'constraints', 'torque.joints',
                                   'gravity', LONG])
-def test_nor_are_values_and_names_of_parameters(node, name):
-    """Neither by us nor by rclpy."""
+def test_long_parameter_values_and_names_are_not_echoed(node, name):
+    """Neither by this package nor by rclpy."""
     assert 0 < len(node.set_parameters({name: LONG})) < SHORT
 
 
@@ -100,8 +100,8 @@ def test_nor_are_values_and_names_of_parameters(node, name):
 
 @pytest.mark.parametrize('parameter', ['constraints', 'robot_description'])
 @pytest.mark.parametrize('name', ['fifo', 'terminal', 'endless', 'folder', 'long name'])
-def test_a_parameter_that_names_no_regular_file(node, fifo, parameter, name):
-    """Refused at once, by its path: no process ever writes into the fifo."""
+def test_a_parameter_that_names_no_regular_file_is_refused(node, fifo, parameter, name):
+    """At once, by its path: no process ever writes into the fifo."""
     terminal = os.ttyname(os.openpty()[1])
     path = {'fifo': str(fifo), 'terminal': terminal, 'endless': '/dev/zero',
             'folder': str(fifo.parent), 'long name': '/' + 'x' * 100_000}[name]
@@ -110,7 +110,7 @@ def test_a_parameter_that_names_no_regular_file(node, fifo, parameter, name):
 
 
 def refusal(node, recording):
-    """Return why a recording is not identified from."""
+    """Return why a recording is refused."""
     goal = node.reply(node.spun(lambda: node.identify.send_goal_async(
         Identify.Goal(recording=str(recording)))))
     reply = node.reply(node.spun(goal.get_result_async), 'a result')
@@ -118,21 +118,21 @@ def refusal(node, recording):
     return reply.result.message
 
 
-def test_a_bag_whose_topic_is_half_a_character(node, tmp_path):
+def test_a_bag_whose_topic_is_an_invalid_character_is_refused(node, tmp_path):
     (tmp_path / 'metadata.yaml').write_text(METADATA)
     (tmp_path / 'x.mcap').write_bytes(b'')
     assert 'metadata.yaml cannot be read' in refusal(node, tmp_path)
 
 
 @pytest.mark.parametrize('name', ['motion.csv', 'bag', 'x.mcap'])
-def test_a_recording_that_is_a_fifo(node, tmp_path, name):
+def test_a_recording_that_is_a_fifo_is_refused(node, tmp_path, name):
     os.mkfifo(tmp_path / name)
     assert 'it is a fifo; expected a regular file' in refusal(node, tmp_path / name)
 
 
 @pytest.mark.parametrize('output', ['/' + 'x' * 100_000, 'a/' * 1500, '\u00fc' * 5_000_000])
-def test_a_folder_that_cannot_be(node, tmp_path, output):
-    """A thousand folders in each other are more than Python makes."""
+def test_a_folder_that_cannot_be_made_is_refused(node, tmp_path, output):
+    """A thousand nested folders are more than Python makes."""
     goal = node.reply(node.spun(lambda: node.identify.send_goal_async(
         Identify.Goal(recording='x.csv', output=output))))
     message = node.reply(node.spun(goal.get_result_async), 'a result').result.message
@@ -142,9 +142,9 @@ def test_a_folder_that_cannot_be(node, tmp_path, output):
 # At the start --------------------------------------------------------------------------------
 
 @pytest.mark.parametrize('parameter', ['constraints', 'robot_description'])
-def test_started_with_a_fifo_it_comes_up_without_a_robot_and_goes_when_told(launch, fifo,
+def test_a_node_started_with_a_fifo_has_no_robot_and_stops_on_request(launch, fifo,
                                                                             parameter):
-    """What a user sees is why, and Ctrl-C works."""
+    """The log has the reason, and Ctrl-C works."""
     other = launch(*(['robot_description:=' + str(ARM7)] if parameter == 'constraints' else []),
                    f'{parameter}:={fifo}')
     assert 'it is a fifo' in other.call('inverse_dynamics').message
@@ -154,7 +154,7 @@ def test_started_with_a_fifo_it_comes_up_without_a_robot_and_goes_when_told(laun
 
 @pytest.mark.parametrize(('name', 'words'), [('fifo', 'it is a fifo'), ('no', 'No such file'),
                                              ('bad', 'No value at line')])
-def test_a_parameters_file_that_cannot_be_read_ends_it_with_a_line(start_node, fifo, name, words):
+def test_an_unreadable_parameters_file_ends_the_node_with_one_line(start_node, fifo, name, words):
     """Before ROS would wait for it."""
     (fifo.parent / 'bad').write_text('/**:\n  ros__parameters:\n    base:\n')
     process = start_node(arguments=['--params-file', str(fifo.parent / name)])

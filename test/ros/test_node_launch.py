@@ -1,4 +1,4 @@
-"""The launch files: what they take, and that they bring the node up and down.
+"""Test the launch files: their arguments, and start and stop of the node.
 
 `launch_ros` is not on PyPI: where it is not importable, what needs it is skipped.
 """
@@ -48,20 +48,20 @@ def declared(name):
 # Without launch_ros ------------------------------------------------------------------------------
 
 @pytest.mark.parametrize('name', NAMES)
-def test_it_compiles(name):
-    """No syntax error, on the Python at hand."""
+def test_every_launch_file_compiles(name):
+    """On the installed Python."""
     compile(path_of(name).read_text(), path_of(name), 'exec')
 
 
-def test_these_are_all():
-    """A new launch file is tested too."""
+def test_every_launch_file_is_tested():
+    """New ones too."""
     assert {path.name for path in LAUNCH.iterdir() if path.is_file()} == {
         path_of(name).name for name in NAMES}
 
 
 @pytest.mark.parametrize('name', NAMES)
 def test_the_readme_has_the_file_and_a_row_for_every_argument(name):
-    """What can be given is documented."""
+    """Every argument is documented."""
     text = (ROOT / 'README.md').read_text()
     assert path_of(name).name in text
     assert [argument for argument in declared(name) if f'| `{argument}` |' not in text] == []
@@ -114,7 +114,7 @@ def start_launch(launch_ros, tmp_path):
 
 
 def ask(client, process, node, good=lambda reply: True):
-    """Return the node's model report, as soon as it is a good one."""
+    """Return the model report of the node, as soon as it is valid."""
     from dynamics_node.srv import ModelReport
     service = client.create_client(ModelReport, f'{node}/model_report')
     deadline = time.monotonic() + PATIENCE
@@ -142,7 +142,7 @@ def test_every_argument_has_a_description_and_a_default_that_resolves(load, name
     assert Path(config).samefile(ROOT / 'config' / 'dynamics_node.yaml')
 
 
-def test_the_node_comes_up_as_told_and_goes_down_when_told(client, start_launch, tmp_path):
+def test_the_node_starts_with_its_arguments_and_stops_on_request(client, start_launch, tmp_path):
     """Namespace, parameters file, description and command topic arrive; Ctrl-C: exit code 0."""
     from rcl_interfaces.srv import GetParameters
     params = tmp_path / 'params.yaml'
@@ -165,7 +165,7 @@ def test_the_node_comes_up_as_told_and_goes_down_when_told(client, start_launch,
     assert 'Traceback' not in process.log()
 
 
-def test_without_a_file_the_robot_is_who_publishes_it(client, start_launch):
+def test_without_a_file_the_description_comes_from_its_topic(client, start_launch):
     """As robot_state_publisher in the same namespace does."""
     from rclpy.qos import DurabilityPolicy, QoSProfile
     from std_msgs.msg import String
@@ -185,7 +185,7 @@ def test_without_a_file_the_robot_is_who_publishes_it(client, start_launch):
     ('use_sim_time:=perhaps', "'perhaps'"),
 ])
 def test_a_wrong_argument_ends_the_launch_with_the_reason(start_launch, argument, reason):
-    """Rather than a node with other parameters than those meant."""
+    """No node starts with other parameters."""
     process = start_launch('dynamics', argument)
     assert process.wait(PATIENCE) == 1
     assert reason in process.log()
@@ -193,7 +193,7 @@ def test_a_wrong_argument_ends_the_launch_with_the_reason(start_launch, argument
 
 
 @pytest.mark.parametrize('installed', [True, False])
-def test_a_xacro_file_is_expanded_where_xacro_is(
+def test_a_xacro_file_is_expanded_if_xacro_is_installed(
         client, start_launch, tmp_path, monkeypatch, installed):
     """The description is what the program prints; without it, its name is in the message."""
     description = tmp_path / 'my arm.urdf.xacro'
@@ -214,14 +214,14 @@ def test_a_xacro_file_is_expanded_where_xacro_is(
 
 
 def test_the_demo_says_that_it_needs_mujoco(load, monkeypatch):
-    """Before anything is started."""
+    """Before a process starts."""
     _, module = load('demo')
     monkeypatch.setattr(module, 'find_spec', lambda name: None)
     with pytest.raises(RuntimeError, match='pip install mujoco'):
         module.start_arm(None)
 
 
-def test_the_demo_is_an_arm_that_the_node_measures(client, start_launch):
+def test_the_demo_starts_an_arm_that_the_node_measures(client, start_launch):
     """Every joint of the bundled arm is measured."""
     pytest.importorskip('mujoco', reason='the arm of the demo is simulated by mujoco')
     process = start_launch('demo', 'namespace:=demo')

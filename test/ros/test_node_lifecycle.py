@@ -1,4 +1,4 @@
-"""A managed node: it comes up by itself or by order, and goes when it is told to."""
+"""Test the managed node: start by itself or by transitions, and stop on request."""
 
 import re
 import signal
@@ -32,19 +32,19 @@ def state(node):
 
 
 def served(node):
-    """Return which of our services are in the graph."""
+    """Return which services of the package are in the graph."""
     return {name for name in SERVICES if node.client.count_services(f'{node.name}/{name}')}
 
 
-def test_by_default_it_brings_itself_up(launch):
-    """Nobody has to send transitions."""
+def test_the_node_activates_itself_by_default(launch):
+    """Without transition requests."""
     node = launch(ROBOT)
     assert node.call('inverse_dynamics', **STATE).success
     assert state(node) == State.PRIMARY_STATE_ACTIVE
 
 
-def test_every_transition_by_order(launch):
-    """Unconfigured: no services. Inactive: they refuse. Active: they answer. And back."""
+def test_the_node_follows_every_transition(launch):
+    """Unconfigured: no services. Inactive: they refuse. Active: they serve. And back."""
     node = launch(ROBOT, 'autostart:=false')
     assert state(node) == State.PRIMARY_STATE_UNCONFIGURED
     assert served(node) == set()
@@ -78,8 +78,8 @@ def test_every_transition_by_order(launch):
 
 @pytest.mark.parametrize('transition', [Transition.TRANSITION_ACTIVE_SHUTDOWN,
                                         Transition.TRANSITION_INACTIVE_SHUTDOWN])
-def test_shutdown_takes_the_services_down(launch, transition):
-    """From wherever it is; the process itself goes on until it gets a signal."""
+def test_shutdown_removes_the_services(launch, transition):
+    """In every state; the process ends by a signal."""
     node = launch(ROBOT)
     assert node.call('inverse_dynamics', **STATE).success
     if transition == Transition.TRANSITION_INACTIVE_SHUTDOWN:
@@ -90,8 +90,8 @@ def test_shutdown_takes_the_services_down(launch, transition):
     assert stopped(node, signal.SIGTERM) < PROMPT
 
 
-def test_an_inactive_node_listens(launch):
-    """It knows the state when it is activated, and its diagnostics say that it is not."""
+def test_an_inactive_node_measures(launch):
+    """It has the state when it is activated, and its diagnostics say inactive."""
     node = launch(ROBOT)
     assert node.call('model_report').success
     assert change(node, Transition.TRANSITION_DEACTIVATE)
@@ -104,8 +104,8 @@ def test_an_inactive_node_listens(launch):
     assert node.call('inverse_dynamics').success
 
 
-def test_a_transition_that_is_not_there_is_refused(launch):
-    """And nothing else happens, least of all to the process."""
+def test_an_invalid_transition_is_refused(launch):
+    """The process continues."""
     node = launch(ROBOT)
     before = node.call('inverse_dynamics', **STATE)
     for transition in (Transition.TRANSITION_ACTIVATE, Transition.TRANSITION_CONFIGURE,
@@ -117,8 +117,8 @@ def test_a_transition_that_is_not_there_is_refused(launch):
     assert 'Traceback' not in node.process.log()
 
 
-def test_parameters_that_cannot_be_keep_it_unconfigured(launch):
-    """Configuring fails with a reason in the log; mended, it succeeds."""
+def test_invalid_parameters_keep_the_node_unconfigured(launch):
+    """Configuring fails with a reason in the log; corrected, it succeeds."""
     node = launch(ROBOT, 'base:=swinging')
     assert state(node) == State.PRIMARY_STATE_UNCONFIGURED
     assert "base is 'swinging'; valid choices are fixed, floating" in node.process.log()
@@ -132,7 +132,7 @@ def test_parameters_that_cannot_be_keep_it_unconfigured(launch):
 
 
 @pytest.mark.parametrize('line', ['torque: {kp: []}', 'torque: {mode: []}', 'autostart: []'])
-def test_a_parameter_without_a_value_keeps_it_unconfigured_and_is_named(launch, tmp_path, line):
+def test_a_parameter_without_a_value_keeps_the_node_unconfigured(launch, tmp_path, line):
     """ROS gives [] no type, hence no value."""
     file = tmp_path / 'params.yaml'
     file.write_text(f'/**:\n  ros__parameters:\n    {line}\n')
@@ -149,8 +149,8 @@ def memory(node):
     return int(re.search(r'VmRSS:\s+(\d+) kB', status).group(1)) / 1000.0
 
 
-def test_configured_again_and_again_it_does_not_grow_and_may_change_its_clock(launch):
-    """Sixty times; what was on the node's clock before is not called any more."""
+def test_repeated_configuring_does_not_grow_memory(launch):
+    """Sixty times; callbacks on the node's clock before are not called any more."""
     node = launch(ROBOT, 'compile:=false')
     cycle = (Transition.TRANSITION_DEACTIVATE, Transition.TRANSITION_CLEANUP,
              Transition.TRANSITION_CONFIGURE, Transition.TRANSITION_ACTIVATE)
@@ -182,7 +182,7 @@ SIGNALS = pytest.mark.parametrize('how', [signal.SIGINT, signal.SIGTERM],
 @SIGNALS
 @pytest.mark.parametrize('parameters', [[ROBOT], [], [ROBOT, 'autostart:=false']],
                          ids=['active', 'no robot', 'unconfigured'])
-def test_it_stops_promptly_when_told(launch, how, parameters):
+def test_the_node_stops_promptly_on_a_signal(launch, how, parameters):
     """Ctrl-C and a service manager: exit code 0, no traceback."""
     node = launch(*parameters)
     assert state(node)
@@ -190,7 +190,7 @@ def test_it_stops_promptly_when_told(launch, how, parameters):
 
 
 @SIGNALS
-def test_it_stops_promptly_under_load(launch, how):
+def test_the_node_stops_promptly_under_load(launch, how):
     """With requests under way."""
     node = launch(ROBOT)
     kind, _ = SERVICES['batch_dynamics']
@@ -203,7 +203,7 @@ def test_it_stops_promptly_under_load(launch, how):
 
 
 @SIGNALS
-def test_it_stops_promptly_while_kernels_are_compiled(launch, tmp_path, how):
+def test_the_node_stops_promptly_while_kernels_are_compiled(launch, tmp_path, how):
     """LLVM cannot be interrupted, and is not waited for."""
     node = launch(ROBOT, environment={'DYNAMICS_NODE_COMPILE': None,
                                       'DYNAMICS_NODE_CACHE': str(tmp_path / 'kernels')})
@@ -213,8 +213,8 @@ def test_it_stops_promptly_while_kernels_are_compiled(launch, tmp_path, how):
 
 
 @SIGNALS
-def test_it_stops_promptly_while_it_comes_up(launch, how):
-    """As soon as its first trace is in the graph."""
+def test_the_node_stops_promptly_while_it_starts(launch, how):
+    """As soon as it is in the graph."""
     node = launch(ROBOT)
     wait_until(lambda: node.client.count_services(f'{node.name}/get_state'), 'the node')
     assert stopped(node, how) < PROMPT

@@ -1,4 +1,4 @@
-"""The robot description: early, late, anew under load, bad; and a node that dies and comes back."""
+"""Test the robot description: early, late, replaced under load, invalid; and a restarted node."""
 
 import random
 import re
@@ -33,7 +33,7 @@ STATE = {'joint_names': JOINTS, 'position': [0.3] * 7, 'velocity': [0.2] * 7}
 
 
 def torques(robot):
-    """Return the answer to a request of STATE, in its order of joints."""
+    """Return the reply to a request of STATE, in its order of joints."""
     order = [robot.joint_names.index(name) for name in JOINTS]
     return robot.inverse_dynamics([0.3] * 7, [0.2] * 7, [0.0] * 7)[order]
 
@@ -45,23 +45,23 @@ def wait_for_robot(node, name):
 
 
 def assert_serves(node, text, make=lambda robot: robot):
-    """The node answers as the library does for a text and what was set since."""
+    """Assert that the node gives the results of the library for a text and settings."""
     reply = node.call('inverse_dynamics', **STATE)
     assert reply.success, reply.message
     assert_close(reply.effort, torques(make(Robot.from_urdf(text))), EXACT_MATHS)
     return reply.model_id
 
 
-def test_the_order_of_the_two_robots_differs():
-    """Else the tests below would prove little."""
+def test_the_two_robots_have_different_joint_orders():
+    """Else the tests below prove little."""
     other = Robot.from_urdf(OTHER)
     assert set(other.joint_names) == set(JOINTS) != other.joint_names
     assert other.joint_names != Robot.from_urdf(TEXT).joint_names
     assert np.abs(torques(other) - torques(Robot.from_urdf(TEXT))).max() > 1.0
 
 
-def test_an_early_description(client, start_node):
-    """The publisher was there before the node."""
+def test_an_early_description_is_received(client, start_node):
+    """The publisher exists before the node."""
     node = RemoteNode(client, None, '/early')
     node.describe(TEXT)
     node.process = start_node(namespace='/early')
@@ -69,8 +69,8 @@ def test_an_early_description(client, start_node):
     assert_serves(node, TEXT)
 
 
-def test_a_late_description_and_a_new_one(launch):
-    """The publisher came after the node; joint states that came first are not waited for."""
+def test_a_late_and_a_replaced_description_are_received(launch):
+    """The publisher starts after the node; earlier joint states do not matter."""
     node = launch()
     assert node.call('model_report').message.startswith('no robot yet')
     node.publish(joint_state(1, JOINTS, [0.1] * 7))
@@ -87,7 +87,7 @@ def test_a_late_description_and_a_new_one(launch):
 
 
 def test_the_parameter_is_the_fallback_of_the_topic(launch):
-    """Held until the topic speaks, whatever the parameter is."""
+    """Used until the topic has a description."""
     node = launch(f'robot_description:={ARM7}')
     assert_serves(node, TEXT)
     node.describe(OTHER)
@@ -100,8 +100,8 @@ def test_the_parameter_is_the_fallback_of_the_topic(launch):
     assert_serves(bad, TEXT)
 
 
-def test_what_was_set_survives_a_new_description(launch):
-    """Payload, gravity, friction, and what was measured of joints that both have."""
+def test_settings_survive_a_new_description(launch):
+    """Payload, gravity, friction, and the measured state of joints that both have."""
     node = launch(f'robot_description:={ARM7}')
     robot, q, v = Robot.from_urdf(TEXT), np.arange(7) * 0.1, np.arange(7) * 0.2
     node.measure(robot, 5, JOINTS, q, v)
@@ -138,7 +138,7 @@ def test_what_was_set_survives_a_new_description(launch):
     (TEXT.replace('"link_7"', '"hand"'), "payload 'tool' is attached to frame 'link_7'"),
 ])
 def test_a_bad_text_is_refused_and_the_old_model_stays(loaded, bad, reason):
-    """An error on /diagnostics with the reason; a good text afterwards is taken."""
+    """An error on /diagnostics with the reason; a valid text afterwards is accepted."""
     (node, model_id), before = loaded, len(loaded[0].heard)
     node.describe(bad)
     status = node.wait_for_diagnostics(
@@ -162,7 +162,7 @@ def loaded_robot(robot):
 
 @pytest.fixture(scope='module')
 def loaded(launch_once):
-    """A node whose arm carries a tool, and its model_id."""
+    """A node whose arm has a payload, and its model_id."""
     node = launch_once(f'robot_description:={ARM7}')
     reply = node.call('set_payload', name='tool', frame='link_7', payload=Inertia(m=2.0),
                       transition_time=Duration())
@@ -170,7 +170,7 @@ def loaded(launch_once):
 
 
 class Caller(threading.Thread):
-    """Asks for torques at random states, of random joints, some requests always under way."""
+    """Request torques at random states, of random joints, with several calls at a time."""
 
     def __init__(self, node, seed, calls, under_way=4):
         super().__init__(daemon=True)
@@ -211,7 +211,7 @@ class Caller(threading.Thread):
             assert_close(found, robot.inverse_dynamics(Q, V, A), EXACT_MATHS)
 
 
-def test_a_new_robot_under_load(launch):
+def test_a_new_robot_under_load_loses_no_call(launch):
     """Thousands of calls while the robot changes: none is lost, none mixes the two."""
     robots = [Robot.from_urdf(TEXT), Robot.from_urdf(OTHER)]
     q, v = dict(zip(JOINTS, np.arange(7) * 0.1)), dict(zip(JOINTS, np.arange(7) * -0.2))
@@ -239,8 +239,8 @@ def test_a_new_robot_under_load(launch):
         caller.check(by_id, q, v)
 
 
-def test_a_crowd_of_requests_at_once(launch):
-    """Many clients, each with several requests under way: none is lost."""
+def test_many_requests_at_once_are_all_served(launch):
+    """Of many clients, each with several calls at a time."""
     node = launch(f'robot_description:={ARM7}')
     assert_serves(node, TEXT)
     clients = [node.new_client(InverseDynamics, 'inverse_dynamics') for _ in range(12)]
@@ -252,8 +252,8 @@ def test_a_crowd_of_requests_at_once(launch):
     assert all(node.reply(future).success for future in futures)
 
 
-def test_killed_and_started_again_while_a_client_retries(client, start_node):
-    """The description is on its topic, so the node comes back as it was."""
+def test_a_restarted_node_serves_a_client_that_retries(client, start_node):
+    """The description is on its topic, so the node has the same robot."""
     node = RemoteNode(client, start_node(namespace='/phoenix'), '/phoenix')
     node.describe(TEXT)
     wait_for_robot(node, 'arm7')
@@ -283,7 +283,7 @@ def test_killed_and_started_again_while_a_client_retries(client, start_node):
     assert_close(replies[-1].effort, torques(Robot.from_urdf(TEXT)), EXACT_MATHS)
 
 
-def test_two_robots_in_two_namespaces(client, start_node):
+def test_two_robots_can_run_in_two_namespaces(client, start_node):
     """All names are relative: each node has its own topics and services."""
     left = RemoteNode(client, start_node(namespace='/left'), '/left')
     right = RemoteNode(client, start_node(namespace='/right'), '/right')

@@ -1,4 +1,4 @@
-"""NodeState: effects of descriptions and parameters on the state, and the selection of joints."""
+"""Test NodeState: effects of descriptions and parameters on the state, and joint selection."""
 
 import numpy as np
 import pytest
@@ -28,8 +28,8 @@ def test_the_state_survives_a_new_description_by_name():
 
 
 @pytest.mark.parametrize('source', [TWO_JOINTS, '<robot name="r"/>'])
-def test_the_same_description_or_a_bad_one_leaves_the_state_alone(source):
-    """It is the same object, and so is what was chosen before."""
+def test_the_same_description_or_a_bad_one_keeps_the_state(source):
+    """It is the same object, and so is the joint selection."""
     node_state = node_state_of(TWO_JOINTS)
     state, selection = node_state.measured_state, node_state.current_robot.select_joints(['elbow'])
     try:
@@ -67,7 +67,7 @@ def test_other_parameters_count_at_once_for_what_is_measured_next():
     assert node_state.measured_state.v[-1] == 1.25  # the state of the new robot handles them alike
 
 
-def test_a_selection_tells_where_the_entries_of_a_request_go():
+def test_a_selection_has_the_indices_of_the_entries_of_a_request():
     """In q and in v, which differ in size behind a floating base."""
     node_state = node_state_of(EVERY_KIND, base='floating')
     selection = node_state.current_robot.select_joints(['elbow', 'drift'])
@@ -82,12 +82,12 @@ def test_a_selection_tells_where_the_entries_of_a_request_go():
     ([], True), (['shoulder', 'elbow'], True), (['shoulder'], False), (['elbow'], False),
     (['elbow', 'shoulder'], False)])
 def test_only_all_joints_in_the_order_of_the_model_are_the_whole_vector(names, whole):
-    """The first ones alone come in order, but are not all."""
+    """The first ones alone are in order, but incomplete."""
     assert node_state_of(TWO_JOINTS).current_robot.select_joints(names).whole is whole
 
 
-def test_joint_states_that_wait_are_read_under_the_parameters_they_came_under():
-    """Nor is one lost by a change, or seen by the next robot only."""
+def test_queued_joint_states_are_read_with_the_parameters_of_their_arrival():
+    """None is lost by a change, or seen by the next robot only."""
     waiting = []
 
     def received():

@@ -1,4 +1,4 @@
-"""What leaves the node can be sent: every text is encodable, every sentence short."""
+"""Test outgoing messages: every text can be encoded, every sentence is short."""
 
 import pytest
 
@@ -52,8 +52,8 @@ def test_a_text_is_changed_only_where_it_cannot_be_encoded(text, cleaned):
     assert cleaned != text or encodable(text) is text
 
 
-def test_of_a_long_sentence_both_ends_are_left():
-    """The name that was wrong begins it, the choices end it."""
+def test_a_long_sentence_keeps_both_ends():
+    """The wrong name is at its start, the valid ones at its end."""
     text = sentence(f"no joint '{LONG}'; the robot has: elbow")
     assert text.startswith("no joint 'xxx") and text.endswith("xxx'; the robot has: elbow")
     assert 'characters ...]' in text and len(text) < LONGEST + 100
@@ -82,7 +82,7 @@ def test_every_kind_of_reply_is_made_sendable(kind):
     assert len(list(texts(message))) == len(before)
 
 
-def test_messages_in_messages_and_lists_of_them():
+def test_nested_messages_and_lists_are_made_sendable():
     """Diagnostics, and the replies of the parameter services."""
     array = check(sendable(DiagnosticArray(status=[DiagnosticStatus(
         message=HALF, values=[KeyValue(key='a', value=LONG), KeyValue(key=HALF, value=NAME)])])))
@@ -94,7 +94,7 @@ def test_messages_in_messages_and_lists_of_them():
 
 
 def test_values_of_parameters_and_reports_are_not_shortened():
-    """A description of a robot is long."""
+    """A robot description is long."""
     reply = sendable(GetParameters.Response(values=[ParameterValue(string_value=LONG)]))
     assert reply.values[0].string_value == LONG
     result = sendable(Identify.Result(urdf=LONG, message=LONG, warnings=[LONG]))
@@ -102,8 +102,8 @@ def test_values_of_parameters_and_reports_are_not_shortened():
     assert max(len(result.message), len(result.warnings[0])) < LONGEST + 100
 
 
-def test_a_good_reply_is_left_alone():
-    """Lists that are shared with others are not copied."""
+def test_a_valid_reply_is_not_changed():
+    """Shared lists are not copied."""
     kind = SERVICES['inverse_dynamics'][0].Response
     names = ['ellenbogen_ü', 'b']
     reply = kind(joint_names=names, model_id='0')
@@ -135,7 +135,7 @@ class Lines(list):
 
 
 def test_a_reply_that_cannot_be_sent_is_logged_and_the_client_gets_another():
-    """The exception does not reach the executor, which would end the node."""
+    """The exception does not reach the executor and end the node."""
     log, service = Lines(), Service()
     assert guard_replies(service, lambda: log) is service
     kind = SERVICES['inverse_dynamics'][0].Response
@@ -158,8 +158,8 @@ def test_a_message_that_cannot_be_published_is_logged():
     assert 'SetParametersResult could not be published' in log[0]
 
 
-def test_the_log_takes_any_text_at_any_severity():
-    """For rclpy raises at half a character, and where one line logs at two severities."""
+def test_the_log_accepts_any_text_at_any_severity():
+    """Rclpy raises at an invalid character, and where one line logs at two severities."""
     from rclpy.logging import get_logger
     log = Log(get_logger('test'))
     for text in (HALF, 'again', NAME):

@@ -1,4 +1,4 @@
-"""Loads that come and go gently: linear in time, physical all the way, exact at the end."""
+"""Test payload transitions: linear in time, physical at every time, exact at the end."""
 
 import math
 from itertools import pairwise
@@ -20,7 +20,7 @@ BALL = Payload('hand', 5.0, (0.0, 0.0, 0.1), ((0.1, 0, 0), (0, 0.1, 0), (0, 0, 0
 
 @pytest.fixture
 def ramps():
-    """No load, at any time."""
+    """Without a payload, at any time."""
     return PayloadRamps()
 
 
@@ -28,7 +28,7 @@ def mass(ramps, now):
     return math.fsum(load.mass for load in ramps.at(now).values())
 
 
-def test_without_a_transition_a_load_is_there_at_once_and_gone_at_once(ramps):
+def test_a_payload_without_transition_changes_at_once(ramps):
     """To the bit."""
     ramps.set('box', BOX, 0.0, now=1.0)
     assert ramps.at(1.0) == {'box': BOX}
@@ -51,15 +51,15 @@ def test_mass_and_inertia_grow_linearly_about_one_centre_of_mass(ramps, share):
 
 
 @pytest.mark.parametrize('later', [0.0, 1e-9, 1e6])
-def test_when_the_time_has_passed_it_is_the_load_to_the_bit(ramps, later):
-    """And stays so."""
+def test_the_payload_is_exact_after_its_transition(ramps, later):
+    """It stays so."""
     ramps.set('box', BOX, 4.0, now=10.0)
     assert ramps.at(14.0 + later) == {'box': BOX}
     assert ramps.settled(14.0 + later)
 
 
-def test_what_is_held_is_told_before_it_has_come_and_not_while_it_goes(ramps):
-    """It is the intention, not the moment."""
+def test_the_listed_payloads_are_those_at_the_end_of_transitions(ramps):
+    """Not those of the moment."""
     ramps.set('box', BOX, 4.0, now=0.0)
     assert ramps.attached == {'box': BOX}
     ramps.remove('box', 4.0, now=10.0)
@@ -70,8 +70,8 @@ def test_what_is_held_is_told_before_it_has_come_and_not_while_it_goes(ramps):
     assert ramps.settled(14.0)
 
 
-def test_a_load_taken_off_while_it_comes_goes_from_where_it_is(ramps):
-    """No jump to the full load first."""
+def test_a_payload_removed_in_its_transition_continues_from_there(ramps):
+    """No jump to the full payload."""
     ramps.set('box', BOX, 4.0, now=0.0)
     ramps.remove('box', 2.0, now=1.0)
     assert mass(ramps, 1.0) == pytest.approx(0.25 * BOX.mass)
@@ -79,8 +79,8 @@ def test_a_load_taken_off_while_it_comes_goes_from_where_it_is(ramps):
     assert ramps.at(3.0) == {}
 
 
-def test_set_again_the_old_load_goes_as_the_new_one_comes(ramps):
-    """The sum is between the two, at every moment."""
+def test_a_replaced_payload_fades_into_the_new_one(ramps):
+    """The sum is between the two, at every time."""
     ramps.set('load', BOX, 0.0, now=0.0)
     ramps.set('load', BALL, 2.0, now=1.0)
     for now in np.linspace(1.0, 3.0, 21):
@@ -89,16 +89,16 @@ def test_set_again_the_old_load_goes_as_the_new_one_comes(ramps):
     assert ramps.at(3.0) == {'load': BALL}
 
 
-def test_the_same_load_set_again_weighs_the_same_all_the_time(ramps):
-    """A caller that repeats itself does no harm."""
+def test_a_repeated_payload_has_constant_mass(ramps):
+    """A caller may repeat its request."""
     ramps.set('load', BOX, 0.0, now=0.0)
     ramps.set('load', BOX, 2.0, now=1.0)
     for now in (1.0, 1.3, 2.0, 2.9, 3.0):
         assert mass(ramps, now) == pytest.approx(BOX.mass)
 
 
-def test_a_load_may_change_to_another_frame_in_the_midst_of_a_transition(ramps):
-    """Both frames carry their share, under names that do not clash."""
+def test_a_payload_may_change_its_frame_in_a_transition(ramps):
+    """Both frames carry their share, under different names."""
     ramps.set('load', BOX, 2.0, now=0.0)
     ramps.set('load', BOX._replace(frame='wrist'), 2.0, now=1.0)
     loads = ramps.at(2.0)
@@ -108,8 +108,8 @@ def test_a_load_may_change_to_another_frame_in_the_midst_of_a_transition(ramps):
     assert loads['load'].frame == 'wrist'
 
 
-def test_a_user_may_take_the_name_of_a_load_on_its_way_out(ramps):
-    """No load is lost to a clash of names."""
+def test_the_name_of_a_payload_being_removed_may_be_reused(ramps):
+    """No payload is lost."""
     ramps.set('load', BOX, 0.0, now=0.0)
     ramps.set('load', BALL, 2.0, now=1.0)
     (leaving,) = set(ramps.at(2.0)) - {'load'}
@@ -118,7 +118,7 @@ def test_a_user_may_take_the_name_of_a_load_on_its_way_out(ramps):
     assert mass(ramps, 2.0) == pytest.approx(BOX.mass / 2 + BALL.mass / 2 + BOX.mass)
 
 
-def test_several_loads_have_each_its_own_time(ramps):
+def test_several_payloads_have_their_own_transitions(ramps):
     """One comes, one goes, one stays."""
     for name in ('stays', 'goes'):
         ramps.set(name, BOX, 0.0, now=0.0)
@@ -130,8 +130,8 @@ def test_several_loads_have_each_its_own_time(ramps):
 
 
 @pytest.mark.parametrize('gone', [False, True])
-def test_what_is_not_held_cannot_be_removed(ramps, gone):
-    """Neither one that never was nor one on its way out; the valid names are listed."""
+def test_an_unknown_payload_cannot_be_removed(ramps, gone):
+    """Nor one that is being removed; the valid names are listed."""
     ramps.set('box', BOX, 0.0, now=0.0)
     if gone:
         ramps.set('ball', BALL, 0.0, now=0.0)
@@ -147,7 +147,7 @@ MANY = 10   # loads at a time: one that comes, nine that leave
 
 
 def stream(ramps, count, period, duration, change):
-    """Yield the time of each of many calls; the mass never jumps, and few loads are alive."""
+    """Yield the time of each of many calls; the mass is continuous, few payloads are active."""
     before = None
     for k in range(count):
         now = k * period
@@ -164,8 +164,8 @@ def stream(ramps, count, period, duration, change):
 
 @pytest.mark.parametrize('period', [0.2, 0.05, 0.001])
 @pytest.mark.parametrize('frames', [1, 2, 3])
-def test_loads_that_come_faster_than_they_go_stay_few(ramps, period, frames):
-    """Of each frame a bounded number, however many calls there are; all end in time."""
+def test_the_number_of_active_payloads_is_bounded(ramps, period, frames):
+    """Per frame, for any number of calls; all transitions end in time."""
     def change(k, now):
         ramps.set('load', BOX._replace(frame=f'frame {k % frames}', mass=1.0 + k % 7), 1.0, now)
     for now in stream(ramps, round(2.5 / period), period, 1.0, change):
@@ -175,7 +175,7 @@ def test_loads_that_come_faster_than_they_go_stay_few(ramps, period, frames):
 
 
 @pytest.mark.parametrize('period', [0.2, 0.001])
-def test_loads_taken_off_and_set_again_stay_few(ramps, period):
+def test_payloads_removed_and_set_again_stay_few(ramps, period):
     def change(k, now):
         if k % 2:
             ramps.remove('load', 1.0, now)
@@ -186,7 +186,7 @@ def test_loads_taken_off_and_set_again_stay_few(ramps, period):
     assert ramps.settled(now + 1.0)
 
 
-def test_a_load_that_was_replaced_is_gone_in_its_time_whatever_comes_after_it(ramps):
+def test_a_replaced_payload_is_gone_after_its_transition(ramps):
     """At the same frame, and at another."""
     for name, frame in (('here', BALL.frame), ('there', 'wrist')):
         ramps.set(name, BALL, 0.0, now=0.0)
@@ -198,16 +198,16 @@ def test_a_load_that_was_replaced_is_gone_in_its_time_whatever_comes_after_it(ra
                            if key.startswith(name)) <= 1.01
 
 
-def test_a_load_that_is_estimated_anew_all_the_time_weighs_what_was_estimated(ramps):
-    """It is followed; nothing of it gets lost between one estimate and the next."""
+def test_a_payload_that_is_set_continually_follows_its_values(ramps):
+    """No mass is lost between two calls."""
     for k in range(100):
         ramps.set('load', BOX._replace(mass=2.0 + 0.001 * (k % 2)), 1.0, now=0.2 * k)
         if k > 25:   # five transitions: what was missing has faded to 0.8^25
             assert mass(ramps, 0.2 * k) == pytest.approx(2.0, abs=0.01)
 
 
-def test_a_load_that_is_set_once_more_does_not_begin_anew(ramps):
-    """It is there when the first call said; or when the last one says, if that is sooner."""
+def test_a_repeated_payload_does_not_restart_its_transition(ramps):
+    """It ends at the time of the first call, or of the last if that is sooner."""
     ramps.set('load', BOX, 1.0, now=0.0)
     for k in range(1, 6):
         ramps.set('load', BOX, 1.0, now=0.15 * k)
@@ -218,7 +218,7 @@ def test_a_load_that_is_set_once_more_does_not_begin_anew(ramps):
     assert ramps.at(0.875) == {'load': BOX} and ramps.settled(0.875)
 
 
-def test_at_once_is_at_once_for_what_is_leaving_too(ramps):
+def test_a_removal_at_once_ends_a_transition_at_once(ramps):
     ramps.set('load', BALL, 0.0, now=0.0)
     ramps.set('load', BOX, 10.0, now=1.0)
     ramps.set('load', BALL._replace(frame='wrist'), 10.0, now=2.0)
@@ -226,8 +226,8 @@ def test_at_once_is_at_once_for_what_is_leaving_too(ramps):
     assert ramps.at(3.0) == {'load': BOX} and ramps.settled(3.0)
 
 
-def test_what_is_replaced_while_it_comes_is_continued_as_one_rigid_load(ramps):
-    """The sum of two has their mass, their centre and their inertia, seen from anywhere."""
+def test_a_payload_replaced_in_its_transition_stays_one_rigid_load(ramps):
+    """The sum of two has their mass, centre and inertia, in any frame."""
     def moments(load):
         c, eye = np.array(load.com), np.eye(3)
         return (load.mass, load.mass * c,
@@ -252,9 +252,9 @@ COMMANDS = st.lists(st.tuples(
 
 @settings(max_examples=200, deadline=None)
 @given(COMMANDS, st.data())
-def test_whatever_is_asked_for_the_mass_is_continuous_and_ends_exactly_at_its_target(
+def test_the_mass_is_continuous_and_ends_exactly_at_its_target(
         commands, data):
-    """No faster than each load at its own pace, no load beyond its full weight, none lost."""
+    """At most the rate of each payload, no payload beyond its full mass, none lost."""
     ramps, now, wanted = PayloadRamps(), 0.0, {}
     heaviest = [load_mass for *_, load_mass, _ in commands]
     pace = sum(heaviest) / min([duration for *_, duration in commands], default=1.0)  # [kg/s]

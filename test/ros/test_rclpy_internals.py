@@ -1,4 +1,4 @@
-"""Parts of rclpy that are not public API exist, and behave as ros/rclpy_internals.py expects."""
+"""Test that parts of rclpy that are not public API behave as ros/rclpy_internals.py expects."""
 
 import inspect
 import time
@@ -39,7 +39,7 @@ def test_the_reply_of_a_service_can_be_wrapped(node):
 
 
 def test_rclpy_raises_at_an_invalid_transition_and_the_wrapper_replies(node):
-    """Else the wrapper could go."""
+    """Else the wrapper can be removed."""
     from lifecycle_msgs.msg import Transition
     from lifecycle_msgs.srv import ChangeState
     request = ChangeState.Request()

@@ -1,4 +1,4 @@
-"""Random sequences of everything, spoilt in every way: every release meets the contract."""
+"""Test the gate on random sequences of calls with bad inputs: every release meets the contract."""
 
 import os
 
@@ -36,7 +36,7 @@ def spoilt(scale):
 
 
 class AnyOrder(RuleBasedStateMachine):
-    """The bench checks each call; here is only what to do next."""
+    """Random calls; the bench checks each of them."""
 
     @initialize(action=st.sampled_from(SAFE_ACTIONS), slew_time=st.sampled_from([0.01, 0.05, 0.4]),
                 ramp_in=st.sampled_from([0.0, 0.02, 0.1]), hold=st.sampled_from([0.0, 0.02]),
@@ -48,7 +48,7 @@ class AnyOrder(RuleBasedStateMachine):
         self.bench.now = start
 
     def be_active(self):
-        """Else most of the time there would be nothing to disturb."""
+        """Enable first, so that there is a torque to disturb."""
         if self.bench.gate.idle:
             self.work(12)
 
@@ -86,7 +86,7 @@ class AnyOrder(RuleBasedStateMachine):
 
     @rule(joint=st.integers(0, 2), speed=st.floats(-1.15, 1.15), count=st.integers(1, 30))
     def move(self, joint, speed, count):
-        """As a robot does, the position as the velocity says."""
+        """Move as a robot does: the position follows the velocity."""
         self.be_active()
         bench = self.bench
         bench.v = np.zeros(3)
@@ -97,7 +97,7 @@ class AnyOrder(RuleBasedStateMachine):
 
     @rule(place=st.sampled_from(NEAR_LIMITS), count=st.integers(1, 10))
     def go_near_a_limit(self, place, count):
-        """A jump if far from there."""
+        """A jump if it is far from there."""
         self.be_active()
         joint, position = place
         self.bench.q, self.bench.v = HOME.copy(), np.zeros(3)
@@ -149,7 +149,7 @@ class AnyOrder(RuleBasedStateMachine):
 
     @rule(count=st.integers(0, 10), stale=st.booleans())
     def report_fault(self, count, stale):
-        """On the way to gravity, with or without the states going on."""
+        """On the way to gravity, with or without further states."""
         self.be_active()
         self.bench.report_fault()
         self.go_on(count, False)
@@ -159,7 +159,7 @@ class AnyOrder(RuleBasedStateMachine):
 
     @rule()
     def change_settings(self):
-        """The rules stay the same numbers, so that the contract does."""
+        """To equal numbers, so that the contract stays the same."""
         self.be_active()
         self.bench.change_limits(gate_limits_of(LIMITS, self.bench.settings))
 
@@ -186,7 +186,7 @@ class AnyOrder(RuleBasedStateMachine):
 
     @rule()
     def come_to_rest(self):
-        """However it went, disabling brings silence in bounded time, states or not."""
+        """Disable, which ends the releases in bounded time, with or without states."""
         self.be_active()
         bench = self.bench
         if bench.state is not State.FAULT:

@@ -1,4 +1,4 @@
-"""The last message on every orderly exit is the safe one, and it takes less than a second."""
+"""Test the exit of the gate: the last message is the safe torque, within a second."""
 
 import numpy as np
 import pytest
@@ -13,8 +13,8 @@ ZERO = np.zeros(3)
 
 @pytest.mark.parametrize('action', SAFE_ACTIONS)
 @pytest.mark.parametrize('phase', ['ramping in', 'enabled', 'ramping out'])
-def test_exit_from_every_state(phase, action):
-    """Straight to the safe torque."""
+def test_exit_from_every_state_ends_in_the_safe_torque(phase, action):
+    """Without a fault."""
     bench = in_phase(phase, safe_action=action)
     start = bench.releases[-1].effort
     releases = bench.exit()
@@ -26,8 +26,8 @@ def test_exit_from_every_state(phase, action):
 
 
 @pytest.mark.parametrize('trusted', [True, False])
-def test_exit_from_a_fault(trusted):
-    """To gravity if the state can be trusted; the fault stays."""
+def test_exit_from_a_fault_ends_in_gravity_or_zero(trusted):
+    """Gravity if the state is valid; the fault stays."""
     bench = in_phase('enabled')
     bench.torque, good = np.full(3, np.nan), bench.torque
     if not trusted:
@@ -41,7 +41,7 @@ def test_exit_from_a_fault(trusted):
     assert bench.state is State.FAULT
 
 
-def test_exit_with_a_state_gone_stale():
+def test_exit_with_a_stale_state_ends_in_zero():
     """To zero."""
     bench = in_phase('enabled')
     bench.now += 0.051
@@ -49,15 +49,15 @@ def test_exit_with_a_state_gone_stale():
 
 
 @pytest.mark.parametrize('now', [np.nan, np.inf, -1e9])
-def test_exit_at_no_time_at_all(now):
-    """It must not fail: to zero."""
+def test_exit_at_an_invalid_time_ends_in_zero(now):
+    """It must not fail."""
     bench = in_phase('enabled')
     bench.now = now
     assert np.array_equal(bench.exit()[-1].effort, ZERO)
 
 
-def test_exit_after_the_end_of_a_way_down():
-    """The safe torque was the last already."""
+def test_exit_after_a_ramp_out_releases_nothing():
+    """The safe torque was the last release."""
     bench = in_phase('enabled')
     bench.disable()
     bench.comes_to_rest()
@@ -80,16 +80,16 @@ def test_the_longest_exit_is_short_enough():
     assert (len(releases) - 1) * 0.05 <= EXIT_TIME + 1e-9
 
 
-def test_exit_with_nothing_to_ramp():
-    """One more message, the safe one."""
+def test_exit_at_the_safe_torque_releases_it_once():
+    """One more message."""
     bench = in_phase('enabled', ramp_out_time=0.0)
     bench.torque = GRAVITY
     bench.run(100)
     assert len(bench.exit()) == 2
 
 
-def test_enable_after_exit():
-    """A node that was deactivated may be activated again; it starts from what is measured."""
+def test_enable_after_exit_starts_from_the_measured_effort():
+    """A node that was deactivated may be activated again."""
     bench = in_phase('enabled')
     bench.exit()
     bench.effort = GRAVITY
@@ -97,8 +97,8 @@ def test_enable_after_exit():
     assert bench.step().effort == pytest.approx(GRAVITY + (WANTED - GRAVITY) / 20)
 
 
-def test_exit_while_a_model_changes():
-    """The former decays at once, under its names."""
+def test_exit_while_a_model_changes_lets_the_old_torque_decay():
+    """At once, under the names of the old model."""
     bench = in_phase('enabled')
     bench.change_limits(None)
     assert np.array_equal(bench.exit()[-1].effort, ZERO)

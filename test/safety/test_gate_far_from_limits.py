@@ -1,4 +1,4 @@
-"""Far from all limits the gate skips the fade; that changes no bit of what it releases."""
+"""Test that the gate skips the fade far from all limits without changing a bit."""
 
 from dataclasses import replace
 
@@ -46,7 +46,7 @@ def test_with_and_without_the_fade_the_releases_agree(seed, calm):
 
 
 def test_the_fade_is_skipped_far_from_limits(monkeypatch):
-    """Or nothing would be proved above, nor gained."""
+    """Else the test above compares nothing."""
     def fade(*args):
         raise AssertionError('called')
     monkeypatch.setattr('dynamics_node.safety.gate.fade_near_limits', fade)

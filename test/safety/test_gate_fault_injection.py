@@ -1,4 +1,4 @@
-"""What comes out when what goes in is spoilt: named cases, each release held against the contract.
+"""Test the gate with bad inputs: named cases, each release checked against the contract.
 
 Every case is run for every safe action, while enabled, during the ramp in and during the ramp out.
 """
@@ -16,7 +16,7 @@ from dynamics_node.safety.settings import SAFE_ACTIONS
 
 
 class Case(NamedTuple):
-    """What is spoilt, and what the gate is to make of it."""
+    """The bad inputs, and the expected fault."""
 
     spoil: dict              # attribute of the Bench: value
     kind: str                # of fault
@@ -87,7 +87,7 @@ def spoilt(bench, spoil):
 
 
 def check(bench, kind, trusted, lasts, spoil):
-    """Let it happen; assert the fault, its end, that it stays, and that enable is needed."""
+    """Apply the case; assert the fault, its end, that it stays, and that enable is needed."""
     good = spoilt(bench, spoil)
     start = bench.releases[-1]
     bench.step()
@@ -111,22 +111,22 @@ def check(bench, kind, trusted, lasts, spoil):
 
 @pytest.mark.parametrize('action', SAFE_ACTIONS)
 @pytest.mark.parametrize('name', CASES)
-def test_while_enabled(name, action):
-    """The fault, the way down, the latch, the way back."""
+def test_a_fault_while_enabled_ends_in_the_safe_torque(name, action):
+    """It stays until enable."""
     case = CASES[name]
     check(in_phase('enabled', safe_action=action), case.kind, case.trusted, case.lasts, case.spoil)
 
 
 @pytest.mark.parametrize('name', CASES)
-def test_while_ramping_in(name):
-    """The same, before the ramp is over."""
+def test_a_fault_while_ramping_in_ends_in_the_safe_torque(name):
+    """Before the ramp is over."""
     case = CASES[name]
     check(in_phase('ramping in'), case.kind, case.trusted, case.lasts, case.spoil)
 
 
 @pytest.mark.parametrize('name', CASES)
-def test_while_ramping_out(name):
-    """What is still used is still checked; the rest is not looked at."""
+def test_a_fault_while_ramping_out_ends_in_the_safe_torque(name):
+    """Inputs still in use are still checked; the others are not."""
     case = CASES[name]
     bench = in_phase('ramping out')
     if case.on_the_way_out:
@@ -139,8 +139,8 @@ def test_while_ramping_out(name):
 
 @pytest.mark.parametrize('action', SAFE_ACTIONS)
 @pytest.mark.parametrize('name', BEYOND)
-def test_beyond_a_position_limit(name, action):
-    """It gets there as a robot does, by moving; on this side of the tolerance nothing happens."""
+def test_a_position_beyond_its_limit_and_tolerance_is_a_fault(name, action):
+    """Reached by moving; within the tolerance there is no fault."""
     k, end = BEYOND[name]
     bench = in_phase('enabled', safe_action=action)
     for share in np.linspace(0.0, 0.99, 200):
@@ -154,8 +154,8 @@ def test_beyond_a_position_limit(name, action):
 
 @pytest.mark.parametrize('action', SAFE_ACTIONS)
 @pytest.mark.parametrize('phase', ['ramping in', 'enabled', 'ramping out'])
-def test_the_joint_states_stop(phase, action):
-    """Time alone finds it; the last torque is held, then it goes to zero, whatever gravity was."""
+def test_joint_states_that_stop_are_a_fault(phase, action):
+    """Found by time alone; the last torque is kept, then it goes to zero, whatever gravity was."""
     bench = in_phase(phase, safe_action=action)
     silent = bench.run(25, tick=True)
     if bench.settings.safe_action == 'gravity' or phase != 'ramping out':
@@ -170,8 +170,8 @@ def test_the_joint_states_stop(phase, action):
 
 @pytest.mark.parametrize('action', SAFE_ACTIONS)
 @pytest.mark.parametrize('jump', [-1e-6, -0.01, -3600.0, 0.2001, 3600.0, np.inf, np.nan])
-def test_the_clock_jumps(jump, action):
-    """Back or forward: a fault; the time goes on from where the clock is then."""
+def test_a_jump_of_the_clock_is_a_fault(jump, action):
+    """Back or forward; time continues from the new value."""
     bench = in_phase('enabled', safe_action=action)
     start, before = bench.releases[-1].effort, bench.now
     release = bench.step(after=jump)
@@ -185,8 +185,8 @@ def test_the_clock_jumps(jump, action):
 
 
 @pytest.mark.parametrize('call', ['tick', 'disable', 'report_fault', 'change_limits'])
-def test_the_clock_jumps_between_other_calls(call):
-    """It is noticed there too."""
+def test_a_jump_of_the_clock_is_found_in_every_call(call):
+    """Not only in a step."""
     bench = in_phase('enabled')
     bench.now -= 0.5
     {'tick': lambda: bench.tick(0.0), 'disable': bench.disable, 'report_fault': bench.report_fault,
@@ -198,8 +198,8 @@ def test_the_clock_jumps_between_other_calls(call):
     assert np.array_equal(bench.comes_to_rest(), np.zeros(3)), 'the state is not to be trusted'
 
 
-def test_a_pause_below_the_limit_is_no_jump_and_no_leave_to_leap():
-    """Also after 0.2 s the torque changes by no more than in max_state_age."""
+def test_a_short_pause_is_no_jump_and_does_not_widen_the_slew_limit():
+    """After 0.2 s the torque changes by no more than in max_state_age."""
     bench = in_phase('enabled', slew_time=0.4)
     start = bench.releases[-1].effort
     bench.torque = -bench.torque

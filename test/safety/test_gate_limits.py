@@ -1,4 +1,4 @@
-"""Limits of the URDF and of the user, settings, and the numbers that follow from them."""
+"""Test the limits and settings of the gate: URDF, user, and derived numbers."""
 
 import numpy as np
 import pytest
@@ -32,15 +32,15 @@ def test_limits_are_those_of_the_urdf():
 
 
 def test_zero_in_a_urdf_is_unknown():
-    """Not a limit of zero; a limit that nothing has is unknown too."""
+    """Not a limit of zero; a missing limit is unknown too."""
     limits = limits_of(robot(efforts=np.array([np.nan, 5.0, 1e12]),
                              velocities=np.array([np.nan, 1.0, 1.0])))
     assert np.array_equal(np.isnan(limits.effort), [True, False, True])
     assert np.array_equal(np.isnan(limits.velocity), [True, False, False])
 
 
-def test_the_user_knows_better():
-    """By name, one joint at a time; the robot's own limits stay what they are."""
+def test_limits_of_the_user_replace_those_of_the_urdf():
+    """By name, one joint at a time; the robot itself is unchanged."""
     limits = limits_of(ROBOT, effort={'elbow': 3}, velocity={'slide': 0.5}, slew={'elbow': 100.0},
                        position={'shoulder': (-1.0, 0.5)})
     assert np.array_equal(limits.effort, [EFFORT[0], 3.0, EFFORT[2]])
@@ -62,21 +62,21 @@ def test_an_unknown_joint_is_named(wrong):
 
 @pytest.mark.parametrize('value', [0.0, -1.0, np.nan, np.inf, 2e9, 'much', None, [1.0, 2.0]])
 @pytest.mark.parametrize('what', ['effort', 'slew', 'velocity'])
-def test_a_limit_that_is_none_is_named(what, value):
+def test_an_invalid_limit_is_named(what, value):
     """The kind and the joint."""
     with pytest.raises(DynamicsError, match=f"the {what} limit of joint 'elbow'"):
         limits_of(ROBOT, **{what: {'elbow': value}})
 
 
 @pytest.mark.parametrize('pair', [(1.0, 0.0), (0.0,), (np.nan, 1.0), ('a', 1.0), (0, 1, 2)])
-def test_position_limits_that_are_none_are_named(pair):
+def test_invalid_position_limits_are_named(pair):
     """The joint."""
     with pytest.raises(DynamicsError, match="the position limits of joint 'slide'"):
         limits_of(ROBOT, position={'slide': pair})
 
 
-def test_joints_that_are_not_driven_get_nothing():
-    """Not even when their limits are unknown; nor are they guarded."""
+def test_joints_that_are_not_driven_get_no_torque():
+    """Also when their limits are unknown; they are not faded."""
     limits = limits_of(robot(efforts=np.array([40.0, np.nan, np.nan])), joints=['shoulder'])
     gate = Gate(gate_limits_of(limits, SafetySettings(ramp_in_time=0.0)))
     beyond = np.array([HOME[0], 0.0, 5.0])
@@ -90,7 +90,7 @@ def test_joints_that_are_not_driven_get_nothing():
 
 
 def test_a_floating_base_is_not_driven():
-    """There nq is not nv; the joints behind it are found in q all the same."""
+    """There nq is not nv; the joints after it have the right entries of q."""
     flying = Robot.from_urdf(urdf(), base='floating', compile=False)
     limits = limits_of(flying)
     assert (limits.nq, limits.nv) == (10, 9)
@@ -111,8 +111,8 @@ def test_a_floating_base_is_not_driven():
         limits_of(flying, joints=['floating_base'])
 
 
-def test_margin_and_tolerance_leave_a_short_joint_its_range():
-    """At most a tenth of it."""
+def test_margin_and_tolerance_of_a_short_joint_are_reduced():
+    """To a tenth of its range."""
     enforced = gate_limits(position_margin=1.0, position_tolerance=1.0)
     assert enforced.position_margin == pytest.approx([0.35, 1.0, 0.05])
     assert enforced.position_tolerance == pytest.approx([0.35, 1.0, 0.05])
@@ -150,6 +150,6 @@ def test_unknown_limits_are_listed_unless_assumed():
     ('velocity_margin', 1.1), ('jump_speed', True), ('safe_action', 'brake'),
     ('unknown_effort', 'unlimited'), ('safe_action', None), ('safe_action', ['zero'])])
 def test_a_bad_setting_is_named(name, value):
-    """With what would be valid."""
+    """With the valid values."""
     with pytest.raises(DynamicsError, match=rf'^{name} is .*(expected a number from|choices are)'):
         SafetySettings(**{name: value})

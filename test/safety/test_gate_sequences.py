@@ -1,4 +1,4 @@
-"""Who asks for what, and when: enable, disable, faults and exits in every order."""
+"""Test sequences of enable, disable, faults and exits of the gate, in every order."""
 
 import numpy as np
 import pytest
@@ -12,7 +12,7 @@ ZERO = np.zeros(3)
 
 
 def test_nothing_is_released_before_enable():
-    """Not by steps, not by ticks, not at exit; nor does a disable change that."""
+    """By steps, ticks, exit or disable."""
     bench = Bench()
     assert not len(bench.run(50)) and not len(bench.run(50, tick=True))
     bench.disable()
@@ -21,7 +21,7 @@ def test_nothing_is_released_before_enable():
 
 
 def test_the_ramp_in_begins_at_zero_and_is_linear():
-    """From zero to what is wanted; then enabled."""
+    """From zero to the wanted torque; then enabled."""
     bench = Bench(**QUICK)
     bench.enable()
     assert bench.state is State.RAMPING_IN
@@ -44,7 +44,7 @@ def test_the_ramp_in_begins_at_the_measured_effort():
 
 
 def test_the_ramp_in_may_begin_at_gravity():
-    """Where no effort is measured: the drive still has the last message, and holds the arm."""
+    """Where no effort is measured: the drive keeps the last message, and holds the arm."""
     for effort, start in ((None, GRAVITY), (np.array([np.nan, 3.0, np.nan]), [12.0, 3.0, 30.0])):
         bench = Bench(ramp_in_time=1.0, unknown_start='gravity')
         bench.effort = effort
@@ -53,7 +53,7 @@ def test_the_ramp_in_may_begin_at_gravity():
 
 
 @pytest.mark.parametrize('effort', [np.zeros(2), 'none', 5.0])
-def test_a_malformed_measured_effort_is_as_good_as_none(effort):
+def test_a_malformed_measured_effort_is_ignored(effort):
     """The ramp begins at zero."""
     bench = Bench(ramp_in_time=1.0)
     bench.effort = effort
@@ -61,8 +61,8 @@ def test_a_malformed_measured_effort_is_as_good_as_none(effort):
     assert bench.step().effort == pytest.approx(PERIOD * WANTED)
 
 
-def test_a_moving_wish_is_followed():
-    """Without limits being met, what is wanted comes out to the bit."""
+def test_a_wanted_torque_within_limits_is_released_unchanged():
+    """To the bit."""
     bench = Bench(**QUICK).up()
     for k in range(100):
         bench.torque = WANTED + np.sin(0.1 * k)
@@ -71,7 +71,7 @@ def test_a_moving_wish_is_followed():
 
 
 def test_efforts_are_clamped_and_counted_by_joint():
-    """Nothing beyond the limit; every clamp is told."""
+    """No release is beyond the limit; every clamp is reported."""
     bench = Bench(**QUICK).up()
     bench.torque = np.array([1e300, WANTED[1], -101.0])
     bench.run(200)
@@ -82,8 +82,8 @@ def test_efforts_are_clamped_and_counted_by_joint():
     assert ('effort', 'elbow') not in limited and 0 < limited['slew', 'shoulder'] < 200
 
 
-def test_a_step_of_the_wish_takes_its_time():
-    """The slew limit, full effort in slew_time."""
+def test_a_step_of_the_wanted_torque_is_slew_limited():
+    """Full effort in slew_time."""
     bench = Bench(**QUICK).up()
     before, bench.torque = bench.releases[-1].effort, -EFFORT
     release = bench.step()
@@ -91,7 +91,7 @@ def test_a_step_of_the_wish_takes_its_time():
     assert release.limited == tuple(('slew', name) for name in NAMES)
 
 
-def test_two_calls_at_one_time_release_the_same():
+def test_two_calls_at_one_time_release_the_same_torque():
     """No time, no change."""
     bench = Bench(**QUICK).up()
     before, bench.torque = bench.releases[-1].effort, -EFFORT
@@ -101,7 +101,7 @@ def test_two_calls_at_one_time_release_the_same():
 @pytest.mark.parametrize('action', SAFE_ACTIONS)
 @pytest.mark.parametrize('phase', ['ramping in', 'enabled'])
 def test_disable_ramps_out(phase, action):
-    """To the safe torque, and then silence."""
+    """To the safe torque, then no release."""
     bench = in_phase(phase, safe_action=action)
     bench.disable()
     assert bench.state is State.RAMPING_OUT
@@ -113,8 +113,8 @@ def test_disable_ramps_out(phase, action):
     assert bench.state is State.DISABLED and not len(bench.run(50))
 
 
-def test_the_ramp_out_ends_in_the_gravity_of_where_the_arm_is_then():
-    """Not of where it was when it began."""
+def test_the_ramp_out_ends_in_the_present_gravity_torque():
+    """Not in that of its beginning."""
     bench = in_phase('enabled')
     bench.disable()
     for _ in range(100):
@@ -124,7 +124,7 @@ def test_the_ramp_out_ends_in_the_gravity_of_where_the_arm_is_then():
     assert last == pytest.approx(GRAVITY + 0.25) and bench.gate.idle
 
 
-def test_the_ramp_out_takes_its_time_also_from_gravity_to_gravity():
+def test_the_ramp_out_from_gravity_to_gravity_has_full_length():
     """The arm may still be moving."""
     bench = in_phase('enabled')
     bench.torque = bench.gravity
@@ -136,7 +136,7 @@ def test_the_ramp_out_takes_its_time_also_from_gravity_to_gravity():
 
 
 def test_gravity_beyond_the_effort_limit_is_clamped():
-    """Safe is what can be had."""
+    """The limit comes first."""
     bench = in_phase('enabled')
     bench.gravity = 10 * EFFORT
     bench.disable()
@@ -153,8 +153,8 @@ def test_a_slew_limit_stretches_the_ramp_out():
 
 
 @pytest.mark.parametrize('cause', ['disable', 'report_fault'])
-def test_whoever_said_nothing_yet_has_no_way_down(cause):
-    """Enable and stop before the first release: the drive never hears of us."""
+def test_disable_before_the_first_release_releases_nothing(cause):
+    """The drive never gets a message."""
     bench = Bench(**QUICK)
     bench.effort = np.array([5.0, 5.0, 5.0])
     bench.enable()
@@ -163,8 +163,8 @@ def test_whoever_said_nothing_yet_has_no_way_down(cause):
     assert bench.state is (State.DISABLED if cause == 'disable' else State.FAULT)
 
 
-def test_no_state_after_enable_is_found_by_time():
-    """And nothing was ever said."""
+def test_a_missing_state_after_enable_is_a_fault():
+    """Found by time, without any release."""
     bench = Bench(**QUICK)
     bench.enable()
     assert not len(bench.run(27, tick=True))
@@ -172,8 +172,8 @@ def test_no_state_after_enable_is_found_by_time():
 
 
 @pytest.mark.parametrize('way', ['ramping out', 'fault'])
-def test_enable_on_the_way_down_goes_on_from_there(way):
-    """Whatever effort is measured: the drive has what we said last."""
+def test_enable_during_a_ramp_out_continues_from_the_last_release(way):
+    """For any measured effort: the drive has the last message."""
     bench = in_phase('enabled')
     bench.disable() if way == 'ramping out' else bench.report_fault()
     bench.run(10)
@@ -184,8 +184,8 @@ def test_enable_on_the_way_down_goes_on_from_there(way):
     assert bench.step().effort == pytest.approx(last + (WANTED - last) / 20)
 
 
-def test_enable_is_refused_as_long_as_the_cause_is_there_and_the_decay_goes_on():
-    """A refusal changes nothing."""
+def test_enable_is_refused_while_the_cause_of_a_fault_lasts():
+    """A refusal does not stop the decay."""
     bench = in_phase('enabled')
     bench.other_publisher = True
     bench.step()
@@ -196,7 +196,7 @@ def test_enable_is_refused_as_long_as_the_cause_is_there_and_the_decay_goes_on()
     assert np.array_equal(bench.comes_to_rest(), GRAVITY)
 
 
-def test_a_second_publisher_comes_and_goes():
+def test_a_second_publisher_that_leaves_does_not_enable():
     """Its going enables nothing."""
     bench = in_phase('enabled')
     bench.other_publisher = True
@@ -207,7 +207,7 @@ def test_a_second_publisher_comes_and_goes():
     assert 'another publisher' in bench.gate.status().reason
 
 
-def test_a_state_lost_on_the_way_to_gravity_is_a_way_to_zero():
+def test_a_state_lost_during_a_ramp_to_gravity_changes_it_to_zero():
     """The reason stays the first; the second is counted."""
     bench = in_phase('enabled')
     bench.report_fault('exception in a handler')
@@ -219,8 +219,8 @@ def test_a_state_lost_on_the_way_to_gravity_is_a_way_to_zero():
     assert status.refused == {'from outside': 1, 'state not finite': 1}
 
 
-def test_states_stop_on_the_way_to_gravity():
-    """Time alone finds it there too."""
+def test_states_that_stop_during_a_ramp_to_gravity_are_found_by_time():
+    """There too."""
     bench = in_phase('enabled')
     bench.report_fault()
     bench.run(10)
@@ -228,8 +228,8 @@ def test_states_stop_on_the_way_to_gravity():
     assert np.array_equal(bench.comes_to_rest(tick=True), ZERO)
 
 
-def test_a_state_that_comes_back_does_not_bring_gravity_back():
-    """Once lost, the way down is to zero."""
+def test_a_state_that_returns_does_not_restore_the_ramp_to_gravity():
+    """Once lost, the ramp ends in zero."""
     bench = in_phase('enabled')
     bench.delay = 0.1
     bench.step()
@@ -248,8 +248,8 @@ def test_disable_during_a_fault_leaves_it_a_fault():
     assert bench.state is State.FAULT
 
 
-def test_storms_of_enable_and_disable():
-    """Whatever the order, every release meets the contract; at last it is enabled or silent."""
+def test_rapid_enables_and_disables_meet_the_contract():
+    """In any order; in the end it is enabled or silent."""
     rng = np.random.default_rng(5)
     bench = Bench(**QUICK)
     for _ in range(400):
@@ -264,7 +264,7 @@ def test_storms_of_enable_and_disable():
 
 
 def test_enabling_again_does_not_begin_the_ramp_again():
-    """Nor is it refused, whatever comes with it."""
+    """Nor is it refused, for any arguments."""
     bench = Bench(**QUICK)
     bench.enable()
     for _ in range(20):
@@ -296,8 +296,8 @@ def test_unknown_limits_can_be_assumed():
     assert np.array_equal(bench.releases[-1].effort, [12.0, -4.0, 7.0])
 
 
-def test_no_model_no_state_no_joint():
-    """Each is refused in words."""
+def test_enable_without_model_state_or_joints_is_refused():
+    """With the reason."""
     bench = Bench()
     bench.gate = Gate()
     bench.refuses('no model')
@@ -309,7 +309,7 @@ def test_no_model_no_state_no_joint():
     assert bench.gate.status().refused == {'enable: no model': 2, 'enable: no state': 1}
 
 
-def test_a_model_that_changes_lets_the_former_decay():
+def test_a_new_model_lets_the_torque_of_the_old_one_decay():
     """Under its names and limits; then the new one can be enabled, not before."""
     bench = in_phase('enabled')
     small = limits_of(robot(efforts=EFFORT / 10))
@@ -323,8 +323,8 @@ def test_a_model_that_changes_lets_the_former_decay():
     assert np.array_equal(bench.releases[-1].effort, np.clip(WANTED, -EFFORT / 10, EFFORT / 10))
 
 
-def test_a_way_to_zero_looks_at_nothing():
-    """Without a model there is nobody to propose anything."""
+def test_a_ramp_to_zero_needs_no_proposal():
+    """Without a model there is none."""
     bench = in_phase('enabled')
     bench.change_limits(None)
     while not bench.gate.idle:
@@ -333,8 +333,8 @@ def test_a_way_to_zero_looks_at_nothing():
     assert np.array_equal(last.effort, ZERO)
 
 
-def test_a_model_that_changes_twice_is_the_last_one():
-    """And one that is gone is gone."""
+def test_the_last_of_two_new_models_counts():
+    """Also where it is none."""
     bench = in_phase('enabled')
     bench.change_limits(gate_limits())
     bench.change_limits(None)
@@ -342,8 +342,8 @@ def test_a_model_that_changes_twice_is_the_last_one():
     bench.refuses('no model')
 
 
-def test_a_model_that_changes_while_nothing_is_released_is_no_fault():
-    """It is there at once."""
+def test_a_new_model_without_a_release_is_no_fault():
+    """It is used at once."""
     bench = Bench(**QUICK)
     bench.change_limits(gate_limits(**QUICK))
     assert bench.state is State.DISABLED

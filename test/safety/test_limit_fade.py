@@ -1,4 +1,4 @@
-"""Pushes fade towards the limits of position and velocity; what holds gravity does not."""
+"""Test the fade of torques towards position and velocity limits; gravity does not fade."""
 
 import numpy as np
 import pytest
@@ -26,8 +26,8 @@ def guarded(torque, gravity=ZERO, position=HOME, v=ZERO):
 
 @pytest.mark.parametrize('share', [1.01, 0.75, 0.5, 0.0, -0.4])
 @pytest.mark.parametrize('k', [0, 2])
-def test_an_outward_push_fades_linearly_to_nothing_at_the_limit(k, share):
-    """At either end; an inward push has all it wants, also beyond the limit."""
+def test_an_outward_torque_fades_linearly_to_zero_at_the_limit(k, share):
+    """At either end; an inward torque is unchanged, also beyond the limit."""
     torque = 0.5 * EFFORT
     for limit, outward in ((UPPER[k], 1.0), (LOWER[k], -1.0)):
         position = at(k, limit - outward * share * MARGIN[k])
@@ -42,8 +42,8 @@ def test_an_outward_push_fades_linearly_to_nothing_at_the_limit(k, share):
 
 @pytest.mark.parametrize('share', [1.01, 0.75, 0.5, 0.0, -0.5])
 @pytest.mark.parametrize('k', [0, 1, 2])
-def test_a_push_along_the_motion_fades_to_nothing_at_the_velocity_limit(k, share):
-    """Both ways; a push that brakes has all it wants."""
+def test_a_torque_along_the_motion_fades_to_zero_at_the_velocity_limit(k, share):
+    """Both ways; a braking torque is unchanged."""
     torque, speed = 0.5 * EFFORT, VELOCITY[k] * (1.0 - 0.2 * share)
     for way in (1.0, -1.0):
         out = guarded(way * torque, v=at(k, way * speed, ZERO))
@@ -54,16 +54,16 @@ def test_a_push_along_the_motion_fades_to_nothing_at_the_velocity_limit(k, share
                               -way * torque)
 
 
-def test_an_arm_is_held_at_its_limit():
-    """What holds gravity is no push, whichever way it points."""
+def test_the_gravity_torque_does_not_fade_at_a_limit():
+    """In either direction."""
     for gravity in (GRAVITY, -GRAVITY):
         for q in (at(0, UPPER[0]), at(0, LOWER[0]), at(2, UPPER[2])):
             out = guarded(gravity, gravity, q, at(0, VELOCITY[0], ZERO))
             assert np.array_equal(out.torque, gravity) and out.by_position == []
 
 
-def test_letting_an_arm_fall_is_a_push():
-    """No torque, against gravity, on the way down at the velocity limit: it is held."""
+def test_a_torque_below_gravity_fades_too():
+    """Zero torque on the way down at the velocity limit: gravity is compensated."""
     v = at(0, -VELOCITY[0], ZERO)
     assert np.array_equal(guarded(ZERO, GRAVITY, HOME, v).torque, at(0, GRAVITY[0], ZERO))
 
@@ -72,7 +72,7 @@ SHARES = st.lists(st.floats(-1.0, 1.0), min_size=3, max_size=3).map(np.array)
 
 
 @given(torque=SHARES, gravity=SHARES, place=SHARES, speed=SHARES)
-def test_a_guarded_torque_is_between_gravity_and_what_was_wanted(torque, gravity, place, speed):
+def test_a_faded_torque_is_between_gravity_and_the_wanted_one(torque, gravity, place, speed):
     """Within the limits, and no further out than wanted."""
     torque, gravity = torque * EFFORT, gravity * EFFORT
     position = np.array([-0.25, 0.0, 0.25]) + place * np.array([1.85, 9.0, 0.3])
@@ -87,8 +87,8 @@ def test_a_guarded_torque_is_between_gravity_and_what_was_wanted(torque, gravity
 
 
 @pytest.mark.parametrize('k, outward', [(0, 1.0), (0, -1.0), (2, 1.0), (2, -1.0)])
-def test_pushed_against_a_limit_a_joint_comes_to_rest_before_it(k, outward):
-    """One that moves slowly: the guard takes the push away, it does not brake."""
+def test_a_joint_driven_against_a_limit_stops_before_it(k, outward):
+    """If it moves slowly: the fade removes the torque, it does not brake."""
     bench = Bench(**QUICK)
     end = UPPER[k] if outward > 0.0 else LOWER[k]
     bench.q, bench.torque, bench.gravity = at(k, end - outward * 0.2), outward * 0.5 * EFFORT, ZERO
@@ -104,8 +104,8 @@ def test_pushed_against_a_limit_a_joint_comes_to_rest_before_it(k, outward):
     assert bench.gate.status().limited['position', ('shoulder', 'elbow', 'slide')[k]] > 100
 
 
-def test_a_margin_of_nothing_is_a_wall():
-    """Full push just before the limit, none at it."""
+def test_a_margin_of_zero_is_a_step():
+    """Full torque just before the limit, none at it."""
     wall = gate_limits(position_margin=0.0, velocity_margin=0.0)
     for position, share in ((at(0, UPPER[0] - 1e-6), 1.0), (at(0, UPPER[0]), 0.0)):
         out = fade_near_limits(wall, EFFORT, ZERO, position, ZERO)

@@ -1,4 +1,4 @@
-"""What is a fault and what is not, at the edge between the two."""
+"""Test the boundary between valid states and faults."""
 
 import numpy as np
 import pytest
@@ -19,8 +19,8 @@ def moved(bench, k, by):
 
 @pytest.mark.parametrize('delay, fault', [(0.05, False), (0.0501, True), (-0.05, False),
                                           (-0.0501, True)])
-def test_the_age_of_a_state(delay, fault):
-    """Equal to the limit is young enough."""
+def test_a_state_older_than_the_limit_is_a_fault(delay, fault):
+    """At the limit it is valid."""
     bench = Bench(**QUICK)
     bench.now, bench.delay = 0.0, delay
     if fault:
@@ -30,7 +30,7 @@ def test_the_age_of_a_state(delay, fault):
 
 
 @pytest.mark.parametrize('age, fault', [(None, False), (0.5, False), (0.51, True)])
-def test_the_age_of_a_reference(age, fault):
+def test_a_reference_older_than_the_limit_is_a_fault(age, fault):
     """None: the mode follows none."""
     bench = in_phase('enabled')
     bench.reference_age = age
@@ -39,14 +39,14 @@ def test_the_age_of_a_reference(age, fault):
 
 
 @pytest.mark.parametrize('k', [0, 1, 2])
-def test_a_joint_may_move_as_fast_as_it_can(k):
-    """And jump_tolerance on top; not more."""
+def test_a_jump_beyond_the_velocity_limit_is_a_fault(k):
+    """With jump_tolerance added."""
     allowed = 1.2 * VELOCITY[k] * PERIOD + 0.1
     assert not moved(in_phase('enabled'), k, 0.99 * allowed)
     assert moved(in_phase('enabled'), k, -1.01 * allowed)
 
 
-def test_after_a_longer_time_a_joint_may_be_further():
+def test_the_permitted_jump_grows_with_time():
     """By the time between the states, or between the calls if that is longer."""
     bench = in_phase('enabled')
     bench.now += 0.04
@@ -60,7 +60,7 @@ def test_after_a_longer_time_a_joint_may_be_further():
     assert not moved(bench, 0, 0.19)
 
 
-def test_a_joint_of_unknown_velocity_limit_still_does_not_jump_by_pi():
+def test_a_jump_of_a_joint_without_velocity_limit_is_a_fault():
     """By jump_speed."""
     limits = limits_of(robot(velocities=np.full(3, np.nan)))
     for by in (0.19, np.pi):
@@ -69,7 +69,7 @@ def test_a_joint_of_unknown_velocity_limit_still_does_not_jump_by_pi():
         assert moved(bench, 1, by) == (by == np.pi)
 
 
-def test_a_full_turn_of_a_continuous_joint_is_no_motion():
+def test_a_full_turn_of_a_continuous_joint_is_no_jump():
     """A driver may report it between -pi and pi, or count the turns."""
     bench = in_phase('enabled')
     assert not moved(bench, 1, 2 * np.pi) and not moved(bench, 1, -6 * np.pi)
@@ -80,15 +80,15 @@ def test_a_full_turn_of_a_continuous_joint_is_no_motion():
 
 
 def test_a_state_may_be_used_twice():
-    """At a fixed rate the same stamp comes again, as long as it is young."""
+    """At a fixed rate the same stamp is used again while it is valid."""
     bench = in_phase('enabled')
     for _ in range(20):
         bench.delay += PERIOD
         assert np.array_equal(bench.step().effort, WANTED)
 
 
-def test_the_gate_keeps_copies():
-    """Whoever fills the same arrays again and again does not fool it."""
+def test_the_gate_copies_its_arguments():
+    """A caller may reuse its arrays."""
     bench = in_phase('enabled')
     bench.q[1] += 1.0
     bench.step()
@@ -98,8 +98,8 @@ def test_the_gate_keeps_copies():
     assert np.array_equal(bench.gate.shutdown_sequence(bench.now)[-1].effort, GRAVITY)
 
 
-def test_a_release_cannot_be_changed():
-    """The next one is measured by it."""
+def test_a_release_is_read_only():
+    """The next one is compared with it."""
     bench = in_phase('enabled')
     release = bench.step()
     release.effort[0] = 1e9
@@ -109,8 +109,8 @@ def test_a_release_cannot_be_changed():
 
 
 @pytest.mark.parametrize('wrong', [np.nan, 1e9])
-def test_the_last_line(wrong, monkeypatch):
-    """Should the gate itself ever be wrong, the wrong torque stays inside."""
+def test_the_final_check_stops_a_wrong_torque(wrong, monkeypatch):
+    """Whatever error the gate itself might have."""
     bench = in_phase('enabled')
     bench.q = np.array([UPPER[0], *HOME[1:]])
     bench.gate._state_checks.position = bench.q.tolist()
@@ -124,8 +124,8 @@ def test_the_last_line(wrong, monkeypatch):
     assert np.array_equal(bench.comes_to_rest(), np.zeros(3))
 
 
-def test_the_last_line_before_the_first_word(monkeypatch):
-    """Then nothing comes out at all."""
+def test_the_final_check_stops_a_wrong_first_release(monkeypatch):
+    """Then there is no release at all."""
     bench = Bench(ramp_in_time=0.0)
     bench.enable()
     monkeypatch.setattr(gate, 'limit_slew', lambda *_: ([np.nan] * 3, []))
@@ -133,8 +133,8 @@ def test_the_last_line_before_the_first_word(monkeypatch):
     assert bench.state is State.FAULT and bench.gate.idle
 
 
-def test_a_clock_that_shows_no_time_enables_nothing():
-    """Neither nan nor a jump, while a torque is still on its way down."""
+def test_an_invalid_clock_refuses_enable():
+    """NaN, or a jump while a torque still decays."""
     bench = Bench(**QUICK)
     bench.now = np.nan
     bench.refuses('clock')
@@ -144,7 +144,7 @@ def test_a_clock_that_shows_no_time_enables_nothing():
     assert np.array_equal(bench.comes_to_rest(), GRAVITY)
 
 
-def test_the_clock():
+def test_the_clock_reports_elapsed_time_and_jumps():
     """What has passed, what is a jump, and where it goes on."""
     clock = Clock(0.2)
     assert clock.advance(5.0) == (0.0, None)
@@ -160,7 +160,7 @@ def test_the_clock():
 
 @pytest.mark.parametrize('hold', [0.0, 1.0])
 @pytest.mark.parametrize('duration', [0.0, 2.0])
-def test_a_ramp(duration, hold):
+def test_a_ramp_is_constant_then_linear_and_ends_exactly(duration, hold):
     """Holds, goes straight, ends exactly."""
     start, end = np.array([0.1, 0.2]), np.array([0.7, -0.3])
     ramp = TorqueRamp(start, duration, hold)
@@ -172,7 +172,7 @@ def test_a_ramp(duration, hold):
     assert ramp.towards(end, hold + duration) is end and ramp.towards(end, 99.0) is end
 
 
-def test_a_ramp_between_equal_ends_stays():
+def test_a_ramp_between_equal_ends_is_constant():
     """To the bit: at the effort limit a rounding error would be beyond it."""
     ramp = TorqueRamp(EFFORT / 3.0, 1.0)
     for elapsed in np.linspace(0.0, 1.0, 1001):
@@ -180,7 +180,7 @@ def test_a_ramp_between_equal_ends_stays():
 
 
 def test_a_refusal_is_an_error_with_a_kind():
-    """It survives being sent to another process."""
+    """It can be pickled."""
     import pickle
     refusal = pickle.loads(pickle.dumps(Refused('no state', 'nothing measured')))
     assert refusal.kind == 'no state' and str(refusal) == 'nothing measured'

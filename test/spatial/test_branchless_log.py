@@ -1,4 +1,4 @@
-"""The rotation vector by arithmetic alone: so3.log and closed forms agree, half turns included."""
+"""Test the branchless rotation logarithm against so3.log and closed forms, half turns included."""
 
 import numpy as np
 import pytest
@@ -16,7 +16,7 @@ TURN = 1e-13
 
 
 @pytest.mark.parametrize('angle', [0.0, 1e-12, 1e-8, 1e-4, 0.5, 1.5, 2.0, 3.0, np.pi - 1e-9])
-def test_the_rotation_vector_leads_back(angle):
+def test_the_rotation_vector_gives_back_the_rotation(angle):
     """Of a rotation by every angle about random axes, those of the frame among them."""
     rng = np.random.default_rng(0)
     for axis in [*rng.normal(size=(40, 3)), *np.eye(3), *-np.eye(3), [1.0, 1.0, 0.0]]:
@@ -24,15 +24,15 @@ def test_the_rotation_vector_leads_back(angle):
         assert np.abs(branchless_log(so3.exp(w)) - w).max() < TURN
 
 
-def test_half_a_turn_is_seen():
-    """About every axis; of its two rotation vectors either is right."""
+def test_half_a_turn_is_not_lost():
+    """About every axis; either of its two rotation vectors is valid."""
     for axis in np.random.default_rng(1).normal(size=(20, 3)):
         axis /= np.linalg.norm(axis)
         got = branchless_log(2.0 * np.outer(axis, axis) - np.eye(3))
         assert min(np.abs(got - np.pi * axis).max(), np.abs(got + np.pi * axis).max()) < TURN
 
 
-def test_the_polynomial_is_the_function():
+def test_the_polynomial_approximates_the_function():
     """The half angle over its sine, from half a turn to none."""
     w = np.cos(np.linspace(1e-3, np.pi / 2, 1000))
     np.testing.assert_allclose(half_angle_over_sine(w), np.arccos(w) / np.sin(np.arccos(w)),

@@ -1,4 +1,4 @@
-"""Spatial inertia: its parts, its move between frames, its articulated form."""
+"""Test spatial inertia: its parts, its change of frame, its articulated form."""
 
 import numpy as np
 import pytest
@@ -44,7 +44,7 @@ def test_an_inertia_moves_like_its_points(rng):
     np.testing.assert_allclose(moved.com, T.R @ inertia.com + T.p, atol=EXACT_MATHS)
 
 
-def test_parallel_axes(rng):
+def test_parallel_axes_shift_the_tensor_and_back(rng):
     """About the centre of mass and back."""
     tensor = np.diag([1.0, 2.0, 2.5])
     inertia = inertias.from_com(3.0, [0.1, -0.2, 0.4], tensor)
@@ -52,7 +52,7 @@ def test_parallel_axes(rng):
     assert inertias.ZERO.com.tolist() == [0.0, 0.0, 0.0]
 
 
-def test_bodies_welded_together_add_up(rng):
+def test_inertias_of_welded_bodies_add_up(rng):
     """The inertia of two sets of points is the sum."""
     masses, points = rng.uniform(1, 2, 6), rng.normal(size=(6, 3))
     total = points_inertia(masses[:2], points[:2]) + points_inertia(masses[2:], points[2:])
@@ -60,7 +60,7 @@ def test_bodies_welded_together_add_up(rng):
         np.testing.assert_allclose(got, expected, atol=EXACT_MATHS)
 
 
-def test_block_inertia_is_its_matrix(rng):
+def test_block_operations_are_those_of_the_matrix(rng):
     """Sum, difference, product, transpose, outer product and move, for a general map."""
     X, Y, T = rng.normal(size=(6, 6)), rng.normal(size=(6, 6)), random_pose(rng)
     x, y = (BlockInertia(m[:3, :3], m[:3, 3:], m[3:, :3], m[3:, 3:]) for m in (X, Y))

@@ -1,4 +1,4 @@
-"""E and its inverse agree with complex steps, differences and Hutter 2017; singularities raise."""
+"""Test E and its inverse: complex steps, differences, Hutter 2017; singularities raise."""
 
 import pickle
 
@@ -61,7 +61,7 @@ def test_parameters_follow_a_turning_body(kind, turns):
 
 
 @pytest.mark.parametrize('kind', ROTATIONS + POSITIONS)
-def test_the_inverse_undoes_it(kind, turns):
+def test_the_inverse_map_inverts_the_rate_map(kind, turns):
     """E E^-1 = 1; E^-1 E = 1 on the rates of real motions; |E^-1| = 1 / clearance."""
     chi = (from_matrix(kind, turns) if kind in ROTATIONS
            else from_cartesian(kind, turns[:, 0]))
@@ -73,7 +73,7 @@ def test_the_inverse_undoes_it(kind, turns):
 
 
 def test_rates_keep_unit_lengths_and_right_angles(turns):
-    """E^-1 never breaks the bond of a kind with more than three parameters."""
+    """E^-1 respects the constraints of redundant parametrisations."""
     for R in turns:
         q, (_, *n) = from_matrix('quaternion', R), from_matrix('angle_axis', R)
         assert np.abs(q @ inverse_rate_map('quaternion', q).matrix).max() < EXACT_MATHS
@@ -84,7 +84,7 @@ def test_rates_keep_unit_lengths_and_right_angles(turns):
             np.testing.assert_allclose(turning, -turning.T, atol=EXACT_MATHS)
 
 
-def test_inverses_of_the_seed():
+def test_inverse_maps_are_those_of_hutter():
     """Eq. 2.14, 2.17, 2.87, 2.89, 2.91, 2.93, 2.99, 2.103, 2.107."""
     a, b, c = chi = np.array([0.7, 0.4, -1.2])
     (ca, cb), (sa, sb) = np.cos([a, b]), np.sin([a, b])
@@ -116,8 +116,8 @@ def test_inverses_of_the_seed():
 
 
 @pytest.mark.parametrize('kind', LOCKED)
-def test_a_singularity_is_said(kind):
-    """By an error that carries the kind, the value and how near it is; E itself is still there."""
+def test_a_singularity_raises(kind):
+    """The error has the kind, the value and the clearance; E itself is still defined."""
     chi = np.array(LOCKED[kind])
     assert np.isfinite(rate_map(kind, chi)).all()
     with pytest.raises(SingularParametrisation, match=f'{kind} is singular at') as caught:
@@ -131,7 +131,7 @@ def test_a_singularity_is_said(kind):
 
 @pytest.mark.parametrize('kind', LOCKED)
 def test_the_clearance_falls_to_zero_with_the_distance(kind):
-    """In proportion: what it is worth near a singularity, and where the answer ends."""
+    """In proportion, near a singularity."""
     shift = np.zeros(len(LOCKED[kind]))
     shift[0 if kind in ('angle_axis', 'rotation_vector', 'cylindrical') else
           (2 if kind == 'spherical' else 1)] = 1.0
@@ -149,7 +149,7 @@ def test_quaternions_and_matrices_are_never_singular(turns):
 
 
 @pytest.mark.parametrize('kind', ROTATIONS + POSITIONS)
-def test_many_are_answered_as_one_by_one(kind, turns):
+def test_a_batch_gives_the_results_of_single_states(kind, turns):
     turns = turns[:6].reshape(2, 3, 3, 3)
     chi = from_matrix(kind, turns) if kind in SIZES else from_cartesian(kind, turns[..., 0])
     E, (back, clearance) = rate_map(kind, chi), inverse_rate_map(kind, chi)

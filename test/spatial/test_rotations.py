@@ -1,4 +1,4 @@
-"""Eight parametrisations of rotations: they agree with SciPy and Hutter 2017, and convert back."""
+"""Test eight parametrisations of rotations against SciPy and Hutter 2017, and back."""
 
 import numpy as np
 import pytest
@@ -48,14 +48,14 @@ def parameters(kind, rng, n):
 
 
 @pytest.mark.parametrize('kind', KINDS)
-def test_the_matrix_is_scipys(kind):
+def test_the_matrix_is_that_of_scipy(kind):
     chi = parameters(kind, np.random.default_rng(1), 100)
     np.testing.assert_allclose(to_matrix(kind, chi), in_scipy(kind, chi).as_matrix(),
                                atol=ROUNDING)
 
 
 @pytest.mark.parametrize('kind', KINDS)
-def test_parameters_lead_back_to_the_matrix(kind, turns):
+def test_parameters_convert_back_to_the_matrix(kind, turns):
     """To the last digits, also where they are not unique."""
     chi = from_matrix(kind, turns)
     assert chi.shape == (len(turns), *SIZES[kind])
@@ -65,7 +65,7 @@ def test_parameters_lead_back_to_the_matrix(kind, turns):
 @pytest.mark.parametrize('kind', KINDS)
 @pytest.mark.parametrize('to', KINDS)
 def test_every_kind_converts_into_every_other(kind, to, turns):
-    """And back to where it came from, since from_matrix always chooses the same."""
+    """And back, since from_matrix is deterministic."""
     turns = turns[:50]
     chi = from_matrix(kind, turns)
     there = from_matrix(to, to_matrix(kind, chi))
@@ -73,7 +73,7 @@ def test_every_kind_converts_into_every_other(kind, to, turns):
     np.testing.assert_allclose(from_matrix(kind, to_matrix(to, there)), chi, atol=EXACT_MATHS)
 
 
-def test_of_several_parameters_the_promised_ones_are_returned(turns):
+def test_ambiguous_parameters_follow_the_documented_rule(turns):
     assert (from_matrix('quaternion', turns)[:, 3] >= 0.0).all()
     assert (np.linalg.norm(from_matrix('rotation_vector', turns), axis=1) <= np.pi + 1e-15).all()
     angle, *axis = from_matrix('angle_axis', turns).T
@@ -87,7 +87,7 @@ def test_of_several_parameters_the_promised_ones_are_returned(turns):
         assert ((middle >= 0.0) & (middle <= np.pi)).all()
 
 
-def test_matrices_of_the_seed():
+def test_matrices_are_those_of_hutter():
     """Eq. 2.33, 2.37 (its entry (1, 2) corrected), 2.41, 2.44, 2.48, 2.54."""
     (a, b, c), n, angle = (0.3, -1.1, 2.0), np.array([2.0, -1.0, 2.0]) / 3.0, 0.7
     (ca, cb, cc), (sa, sb, sc) = np.cos([a, b, c]), np.sin([a, b, c])
@@ -122,7 +122,7 @@ def test_matrices_of_the_seed():
 
 
 @pytest.mark.parametrize('kind', KINDS)
-def test_many_are_answered_as_one_by_one(kind, turns):
+def test_a_batch_gives_the_results_of_single_rotations(kind, turns):
     turns = turns[:6].reshape(2, 3, 3, 3)
     chi = from_matrix(kind, turns)
     assert chi.shape == (2, 3, *SIZES[kind])
@@ -145,11 +145,11 @@ def test_many_are_answered_as_one_by_one(kind, turns):
     ('matrix', 2.0 * np.eye(3), 'no rotation'),
     ('matrix', -np.eye(3), 'determinant'),
 ])
-def test_what_is_no_rotation_is_refused_by_name(kind, chi, words):
+def test_invalid_rotations_are_refused_by_name(kind, chi, words):
     with pytest.raises(DynamicsError, match=words):
         to_matrix(kind, chi)
 
 
-def test_an_unknown_kind_is_refused_on_the_way_back():
+def test_an_unknown_kind_is_refused_by_the_inverse():
     with pytest.raises(DynamicsError, match="'rpy'; expected one of"):
         from_matrix('rpy', np.eye(3))

@@ -1,4 +1,4 @@
-"""The small solver."""
+"""Test the factorisation and solution of small symmetric systems."""
 
 import numpy as np
 from support.tolerances import SOLVED
@@ -24,7 +24,7 @@ def test_zeros_between_branches_stay_zero():
     assert factor(A)[0][2, 1] == 0.0
 
 
-def test_the_input_is_left_alone():
+def test_the_input_is_not_written():
     """Factor and solve work on copies."""
     A, b = np.array([[2.0, 1.0], [1.0, 2.0]]), np.array([1.0, 2.0])
     L, d = factor(A)

@@ -1,4 +1,4 @@
-"""The 4 x 4 and 6 x 6 forms of poses and twists, which the package avoids; random poses."""
+"""Return the 4 x 4 and 6 x 6 forms of poses and twists, which the package avoids; random poses."""
 
 import numpy as np
 

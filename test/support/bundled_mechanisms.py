@@ -1,4 +1,4 @@
-"""The mechanisms that come with the package, loaded for a test."""
+"""Load the bundled mechanisms for a test."""
 
 from typing import NamedTuple
 

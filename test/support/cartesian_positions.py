@@ -1,4 +1,4 @@
-"""Cartesian positions of cylindrical and spherical coordinates: the inverse of from_cartesian."""
+"""Convert cylindrical and spherical coordinates to Cartesian: the inverse of from_cartesian."""
 
 import numpy as np
 

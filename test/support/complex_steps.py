@@ -1,4 +1,4 @@
-"""Derivatives by complex steps: exact to rounding, where an algorithm runs on any number."""
+"""Compute derivatives by complex steps: exact to rounding, for algorithms on any number."""
 
 import numpy as np
 

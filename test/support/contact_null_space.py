@@ -16,7 +16,7 @@ from dynamics_node.constrained.solve import decompose
 
 
 class Support(NamedTuple):
-    """What m constraint rows A of rank r make of a robot."""
+    """The null space and inertia of m constraint rows A of rank r."""
 
     null_space: np.ndarray  # N_c (nv, nv): A N_c = 0, N_c N_c = N_c
     inertia: np.ndarray     # Lambda_c (m, m), what the supports feel [kg, kg m, kg m^2]
@@ -31,8 +31,8 @@ def support(M, A):
     Lambda_c = (A M^-1 A')^+,   N_c = 1 - M^-1 A' Lambda_c A   (eq. 3.62, 3.67).
 
     With M = L L' and A L^-T = B the matrix A M^-1 A' = B B' is never formed: its condition number
-    is that of B squared. Where M is singular but held by A, M + s A' A stands in for it and s is
-    taken off again: N_c and Lambda_c are what little masses there would tend to.
+    is that of B squared. Where M is singular but constrained by A, M + s A' A replaces it and s is
+    subtracted again: N_c and Lambda_c are the limits for small masses.
     """
     found = decompose(M, A)
     # B' root = V, the shortest such: root root' is the pseudo-inverse of B B'

@@ -1,4 +1,4 @@
-"""Robots with loops or feet for the tests of services, and states that keep their loops."""
+"""Make robots with loops or feet for the tests of services, and states that keep their loops."""
 
 import numpy as np
 

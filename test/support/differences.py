@@ -1,4 +1,4 @@
-"""Derivatives by central differences, along the configuration manifold."""
+"""Compute derivatives by central differences, along the configuration manifold."""
 
 import numpy as np
 

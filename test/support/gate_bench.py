@@ -1,4 +1,4 @@
-"""A gate on the bench: everything that goes in can be spoilt, every release meets the contract."""
+"""Run a gate with inputs that can be made invalid; check every release against the contract."""
 
 import math
 
@@ -22,7 +22,7 @@ def steps(duration):
 
 
 class Bench:
-    """An arm, a controller and a clock around a gate; attributes are what it is fed with next."""
+    """An arm, a controller and a clock around a gate; the attributes are its next inputs."""
 
     def __init__(self, limits=None, effort=None, **settings):
         self.settings = SafetySettings(**settings)
@@ -128,7 +128,7 @@ class Bench:
         return self.efforts[before:]
 
     def exit(self):
-        """Return what is to be published at last."""
+        """Return the last releases."""
         before, seen = self.state, self.seen
         fresh = seen is not None and self.contract.is_fresh(self.now, seen)
         releases = self.gate.shutdown_sequence(self.now)
@@ -145,7 +145,7 @@ class Bench:
         return self
 
     def comes_to_rest(self, tick=False):
-        """Assert that the way down ends in time, and return the last torque of it."""
+        """Assert that the ramp out ends in time, and return its last torque."""
         settings = self.settings
         self.run(steps(settings.max_state_age if tick else 0.0) + steps(
             settings.hold_time + settings.ramp_out_time + 2 * settings.slew_time), tick)
@@ -154,7 +154,7 @@ class Bench:
 
 
 def in_phase(phase, **settings):
-    """Return a Bench in the middle of a phase, its wish and reference as they should be."""
+    """Return a Bench in the middle of a phase, its inputs valid."""
     bench = Bench(**{**QUICK, **settings})
     bench.reference_age = 0.1
     if phase == 'ramping in':

@@ -1,6 +1,6 @@
-"""The contract at the top of gate.py, checked from outside: an opinion of its own on every call.
+"""Check the contract at the top of gate.py from outside, on every call.
 
-It knows the limits and settings as plain numbers, keeps its own books of time and releases, and
+It has the limits and settings as plain numbers, keeps its own record of time and releases, and
 asks the gate only whether it is idle and in which state.
 """
 
@@ -14,7 +14,7 @@ LONGEST_EXIT = 1.0  # [s]
 
 
 class Contract:
-    """What was released, and what may be released next."""
+    """Past releases, and the limits of the next one."""
 
     def __init__(self, settings, effort=EFFORT, slew=None, names=NAMES):
         self.settings, self.effort, self.names = settings, effort, names
@@ -25,14 +25,14 @@ class Contract:
         self.now, self.passed = None, 0.0
 
     def passes(self, now):
-        """Keep the time: what a jump of the clock skips has not passed."""
+        """Advance the time; what a jump of the clock skips has not passed."""
         step = 0.0 if self.now is None else now - self.now
         if 0.0 <= step <= self.settings.max_clock_step:
             self.passed += step
         self.now = now if np.isfinite(now) else None
 
     def enabled(self, measured_effort, gravity):
-        """A call of enable was not refused."""
+        """Record an accepted call of enable."""
         if not self.open:
             self.open, self.heard, self.passed = True, False, 0.0
             effort = gravity if self.settings.unknown_start == 'gravity' else 0.0 * self.effort
@@ -64,12 +64,12 @@ class Contract:
         return isinstance(x, np.ndarray) and x.shape == (len(self.names),)
 
     def decayed(self):
-        """Check 3 where there is no fresh state: the last release must come from those before."""
+        """Check 3 without a fresh state: the last release must follow from those before."""
         between = np.clip(self.last, np.minimum(self.before, 0.0), np.maximum(self.before, 0.0))
         assert (self.last == between).all(), '3: computed from what?'
 
     def came_to_rest(self, gravity, after_fault):
-        """Check 5: the last of all is the safe one.
+        """Check 5: the last release is the safe one.
 
         :param gravity: that of a fresh state, None without one.
         :param after_fault: it may be one that cost the state.
@@ -86,7 +86,7 @@ class Contract:
     def exited(self, releases, gravity, after_fault):
         """Check the releases of an exit."""
         if not self.heard or not self.open:
-            assert releases == (), '4: who has said nothing keeps silent'
+            assert releases == (), '4: an exit without a torque releases nothing'
         else:
             period = self.settings.exit_period
             assert releases and (len(releases) - 1) * period < LONGEST_EXIT

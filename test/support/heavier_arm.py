@@ -1,4 +1,4 @@
-"""Recordings of an arm that is not quite the one of its URDF, and of which we know everything."""
+"""Make recordings of an arm with known parameters that differ from its URDF."""
 
 import numpy as np
 

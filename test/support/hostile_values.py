@@ -1,4 +1,4 @@
-"""Values that no argument should be, and a way to hand them to every public callable."""
+"""Pass invalid values to every public callable."""
 
 import enum
 import inspect
@@ -9,7 +9,7 @@ from dynamics_node import DynamicsError
 
 
 class Broken:
-    """An object each of whose ways to be read as numbers fails, each with another error."""
+    """An object whose conversions to numbers all fail, each with another error."""
 
     def __array__(self, dtype=None, copy=None):
         raise RuntimeError('no array')
@@ -25,7 +25,7 @@ class Broken:
 
 
 class Endless:
-    """An object that claims to be longer than any memory."""
+    """An object whose length is larger than any memory."""
 
     def __len__(self):
         return 2 ** 62
@@ -35,7 +35,7 @@ class Endless:
 
 
 class Liar:
-    """An object whose array has another shape each time, of text in the end."""
+    """An object whose array has another shape each time, and text in the end."""
 
     def __init__(self):
         self.times = 0

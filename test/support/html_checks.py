@@ -1,4 +1,4 @@
-"""Is this page well-formed, complete in itself, and free of numbers that are none?"""
+"""Check that a page is well-formed, self-contained and has only finite numbers."""
 
 import re
 from html.parser import HTMLParser
@@ -8,7 +8,7 @@ ASSETS = ('src', 'href', 'srcset', 'data', 'poster', 'action')
 
 
 class Page(HTMLParser):
-    """A page that was read: its elements, and what was wrong with them."""
+    """A parsed page: its elements, and its errors."""
 
     def __init__(self, html):
         super().__init__()
@@ -40,7 +40,7 @@ class Page(HTMLParser):
 
 
 def checked(html):
-    """Return the Page, after all that every page must hold."""
+    """Return the Page after the checks that every page must pass."""
     assert html.startswith('<!DOCTYPE html>\n')
     page = Page(html)
     assert not page.of('script') and not page.of('link') and not page.of('iframe')

@@ -1,4 +1,4 @@
-"""Rates of the ten inertial parameters of a body whose mass, centre or tensor vary."""
+"""Compute rates of the ten inertial parameters of a body with varying mass, centre or tensor."""
 
 import numpy as np
 

@@ -1,4 +1,4 @@
-"""Calls of each kernel, compiled and in NumPy, with arguments."""
+"""Call each kernel, compiled and in NumPy, with arguments."""
 
 from typing import NamedTuple
 

@@ -1,4 +1,4 @@
-"""Inverses of Jacobians by one SVD: oracles of inverse differential kinematics (Hutter 2017)."""
+"""Compute inverses of Jacobians by an SVD: oracles of differential kinematics (Hutter 2017)."""
 
 import numpy as np
 

@@ -1,4 +1,4 @@
-"""Legged robots of example-robot-data and where they touch the ground."""
+"""Load legged robots of example-robot-data and their contact points."""
 
 from dynamics_node import Robot
 from dynamics_node.constrained.constraint import Constraint

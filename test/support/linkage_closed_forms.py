@@ -1,4 +1,4 @@
-"""Linkages with one degree of freedom as textbooks solve them: by hand, in complex numbers.
+"""Compute linkages with one degree of freedom by textbook formulas in complex numbers.
 
 The plane is x + iz; t is the crank's angle from the x axis, w and alpha its rates. A prime is a
 derivative by t, so every velocity is (...)' w. Lagrange with the one coordinate t,

@@ -1,4 +1,4 @@
-"""A recording of a robot of two joints, to identify it from."""
+"""Record a robot of two joints, for its identification."""
 
 import numpy as np
 

@@ -1,4 +1,4 @@
-"""An arm in MuJoCo that carries a load its model does not know, moved and held, with noise."""
+"""Simulate an arm with an unknown payload in MuJoCo, moved or at rest, with noise."""
 
 import mujoco
 import numpy as np
@@ -42,8 +42,8 @@ def moved(load, seconds=10.0, seed=0, urdf=ARM7, amplitude=SWING, **options):
     return raw_recording(arm.joint_names, motion.time, q, tau, v)
 
 
-def held(load, poses, seed=0, urdf=ARM7, both_sides=True, friction=None, offset=0.0):
-    """Return the StaticPoses of an arm; dry friction is where the approach has left it.
+def static(load, poses, seed=0, urdf=ARM7, both_sides=True, friction=None, offset=0.0):
+    """Return the StaticPoses of an arm; dry friction depends on the approach.
 
     :param friction: (7,) that the joints have; come to from both sides, or from anywhere.
     """

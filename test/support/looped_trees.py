@@ -1,4 +1,4 @@
-"""Random trees with random loops, closed by construction wherever the tree happens to stand."""
+"""Make random trees with random loops that are closed in the state of the tree."""
 
 from typing import NamedTuple
 

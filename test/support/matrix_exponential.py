@@ -1,4 +1,4 @@
-"""Textbook numerics for the tests, so that the oracle shares no code with the package."""
+"""Compute the matrix exponential without code of the package."""
 
 import numpy as np
 

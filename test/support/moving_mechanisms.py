@@ -1,4 +1,4 @@
-"""Recordings of the bundled mechanisms, of which we know everything.
+"""Make recordings of the bundled mechanisms with known parameters.
 
 States follow from sines of the motors by the loops; torques are those of the constrained inverse
 dynamics, which solves for the forces in the loops and knows nothing of projected equations.

@@ -1,4 +1,4 @@
-"""What MuJoCo says, in the coordinates of dynamics_node.
+"""Compute dynamics by MuJoCo, in the coordinates of dynamics_node.
 
 MuJoCo's free joint moves with (linear velocity in world axes, angular velocity in body axes), ours
 with the body twist: v_mj = G(q) v, hence a_mj = G a + (dG/dt) v. As for Pinocchio, every mimic
@@ -21,7 +21,7 @@ COMPILER = {'balanceinertia': 'false', 'boundmass': '0', 'boundinertia': '0',
 
 
 class MujocoOracle:
-    """Answers for a batch of states, in the order of `joint_names`."""
+    """Results for a batch of states, in the order of `joint_names`."""
 
     def __init__(self, example, joint_names, damping=False):
         self.model = _compile(example, damping)
@@ -164,12 +164,12 @@ class MujocoOracle:
     def jacobian_rates(self, q, v, frames):
         G, rate = self._set(q, v)
         mujoco.mj_forward(self.model, self.data)
-        answers = []
+        results = []
         for name in frames:
             body, J_rate = self.data.body(name), np.zeros((6, self.model.nv))
             mujoco.mj_jacDot(self.model, self.data, J_rate[:3], J_rate[3:], body.xpos, body.id)
-            answers.append(J_rate @ G + self._jacobian(name) @ rate)
-        return answers
+            results.append(J_rate @ G + self._jacobian(name) @ rate)
+        return results
 
 
 def _compile(example, damping):

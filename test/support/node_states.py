@@ -1,4 +1,4 @@
-"""A NodeState without ROS: a robot, a measured state, clocks that stand still; requests to it."""
+"""Make a NodeState without ROS, with simulated clocks, and send requests to it."""
 
 from typing import NamedTuple
 
@@ -28,7 +28,7 @@ MANY = 'batch_dynamics', 'dynamics_derivatives', 'linearization'  # take many st
 
 
 class Clocks:
-    """The time of stamps [ns], and seconds that never go back; they pass when told to."""
+    """The time of stamps [ns], and monotonic seconds; both advance on request."""
 
     def __init__(self):
         self.now, self.seconds = NOW, 100.0
@@ -45,7 +45,7 @@ def node_state_of(source, waiting=tuple, **parameters):
 
 
 def measure(node_state, q, v, effort=None, age=0, joints=None):
-    """Let all joints be measured, or some, `age` nanoseconds ago."""
+    """Set the measured state of all joints, or of some, `age` nanoseconds ago."""
     for joint in node_state.robot.model.joints:
         if joints is not None and joint.name not in joints:
             continue
@@ -57,7 +57,7 @@ def measure(node_state, q, v, effort=None, age=0, joints=None):
 
 
 def ask(node_state, service, **fields):
-    """Return the answer to a request, which is not refused."""
+    """Return the reply to a request that is not refused."""
     reply = reply_of(node_state, service, **fields)
     assert (reply.success, reply.message) == (True, '')
     return reply
@@ -83,7 +83,7 @@ def at_once(runner, deferred):
 
 
 def refused(node_state, service, **fields):
-    """Return the message of a refusal, which is all that its response holds."""
+    """Return the message of a refusal, whose response is empty otherwise."""
     reply = reply_of(node_state, service, **fields)
     assert reply == type(reply)(success=False, message=reply.message)
     return reply.message
@@ -104,7 +104,7 @@ def wrench(frame, six):
 
 
 class Scene(NamedTuple):
-    """A node_state with everything measured, and the same robot to ask directly."""
+    """A node_state with a complete measured state, and the same robot."""
 
     node_state: NodeState
     robot: Robot

@@ -1,4 +1,4 @@
-"""Motions that are known exactly, to be measured by a robot that is or is not pushed."""
+"""Make exactly known motions, with or without an external wrench."""
 
 from typing import NamedTuple
 
@@ -29,9 +29,9 @@ def swing(time, n, seed=0, amplitude=0.4, middle=0.3):
 
 
 def low_pass(time, x, bandwidth):
-    """Return the answer of dr/dt = K (x - r), r(0) = 0, x straight between samples, (N, n).
+    """Return the solution of dr/dt = K (x - r), r(0) = 0, x linear between samples, (N, n).
 
-    Exact for such an x: of x_0 + s t the answer is r = x_0 + s (t - 1/K) + c exp(-K t).
+    Exact for such an x: for x_0 + s t the solution is r = x_0 + s (t - 1/K) + c exp(-K t).
     """
     r, dt = np.zeros_like(x), np.diff(time)
     for k in range(len(dt)):

@@ -1,10 +1,10 @@
-"""Numbers that know only the operations an algorithm may use."""
+"""Provide numbers that have only the operations an algorithm may use."""
 
 import numpy as np
 
 
 class Opaque:
-    """A number one can calculate with but not look at: no comparison, no truth, no float."""
+    """A number without comparison, truth value and float conversion."""
 
     __slots__ = ('value',)
 

@@ -1,4 +1,4 @@
-"""Do two engines agree? The measure, and the states at which both are asked."""
+"""Compare two engines: the error measure, and the states."""
 
 import numpy as np
 
@@ -26,13 +26,13 @@ def relative_error(ours, theirs):
 
 
 def agree(ours, theirs, tolerance):
-    """Assert that they do."""
+    """Assert that two arrays agree."""
     error = relative_error(ours, theirs)
     assert error <= tolerance, f'relative error {error:.2e}'
 
 
 class Case:
-    """A robot, its oracle, and the states at which both are asked."""
+    """A robot, its oracle, and the states for both."""
 
     def __init__(self, example, oracle, seed):
         self.example = example
@@ -62,13 +62,13 @@ class States:
         self.wrenches = 10.0 * rng.normal(size=(STATES, FORCED, 6))
 
 
-def at_frames(answers):
-    """Stack our answers for several frames as an oracle does: state, frame, ..."""
-    return np.stack(answers, axis=1)
+def at_frames(results):
+    """Stack our results for several frames as an oracle does: state, frame, ..."""
+    return np.stack(results, axis=1)
 
 
 def each_state(method):
-    """Turn a question about one state into one about a batch: a row per state, copied."""
+    """Turn a function of one state into one of a batch: a row per state, copied."""
     def ask(self, *states, **settings):
         return np.array([np.array(method(self, *row, **settings)) for row in zip(*states)])
     ask.__doc__ = method.__doc__

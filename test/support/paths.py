@@ -1,4 +1,4 @@
-"""Where the checkout's files are."""
+"""Define the paths of the checkout."""
 
 from pathlib import Path
 

@@ -1,4 +1,4 @@
-"""What Pinocchio says about a robot with loops or contacts, in the coordinates of dynamics_node.
+"""Compute robots with loops or contacts by Pinocchio, in the coordinates of dynamics_node.
 
 The tree is Pinocchio's own reading of the same URDF, the closures are placed on its own joints.
 Pinocchio sorts joints by its own rules and writes continuous joints as (cos, sin); both are

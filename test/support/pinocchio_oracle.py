@@ -1,4 +1,4 @@
-"""What Pinocchio says, in the coordinates of dynamics_node.
+"""Compute dynamics by Pinocchio, in the coordinates of dynamics_node.
 
 Pinocchio sorts joints by its own rules, writes continuous joints as (cos, sin), and has a degree of
 freedom per mimic joint. With v_pin = G v the translation is G' tau_pin, G' M_pin G and J_pin G.
@@ -15,7 +15,7 @@ WORLD_AXES, LOCAL = pin.ReferenceFrame.LOCAL_WORLD_ALIGNED, pin.ReferenceFrame.L
 
 
 class PinocchioOracle:
-    """Answers for a batch of states, in the order of `joint_names`.
+    """Results for a batch of states, in the order of `joint_names`.
 
     :param mimic: use Pinocchio's own mimic joints instead of the projection by G.
     """
@@ -30,11 +30,11 @@ class PinocchioOracle:
         self.ready()
 
     def ready(self):
-        """Take note of a change of the model."""
+        """Update the data after a change of the model."""
         self.data = self.model.createData()
 
     def lock(self, positions):
-        """Hold these independent joints, and those that mimic them, at their positions."""
+        """Lock these independent joints, and those that mimic them, at their positions."""
         self.names = [name for name in self.names if name not in positions]
         for name, (master, ratio, offset) in self.mimics.items():
             if master in positions:  # follows a free joint at the ratio zero: it stays

@@ -1,4 +1,4 @@
-"""A TorquePipeline without ROS: time passes by steps, and every release is looked at."""
+"""Run a TorquePipeline without ROS, in simulated time; check every release."""
 
 import numpy as np
 
@@ -13,9 +13,9 @@ IMPEDANCE = {'mode': 'impedance', 'gains': 'kp_kd', 'kp': (30.0,), 'kd': (4.0,)}
 
 
 class Rig:
-    """A pipeline, a robot that is measured as told, and the releases.
+    """A pipeline, a robot with a given measured state, and the releases.
 
-    :ivar q, v, effort: what the next joint state says; effort None: nothing.
+    :ivar q, v, effort: of the next joint state; effort None: not measured.
     :ivar errors: errors that the pipeline logged.
     """
 
@@ -49,7 +49,7 @@ class Rig:
         self.node_state.clocks.seconds += seconds
 
     def measured(self, joints=None, age=0.0):
-        """Let joint states come in, as of now."""
+        """Publish joint states, with the present time."""
         now = self.node_state.clocks.now - round(age * 1e9)
         for joint in self.node_state.robot.model.joints:
             if joints is None or joint.name in joints:
@@ -58,13 +58,13 @@ class Rig:
                                                     self.v[joint.v], effort)
 
     def step(self, seconds=STEP):
-        """Let time pass, the robot be measured, and return the effort that is released."""
+        """Advance the time, measure the robot, and return the released effort."""
         self.pass_time(seconds)
         self.measured()
         return self.note(self.pipeline.on_state(self.node_state.snapshot()), seconds)
 
     def tick(self, seconds=STEP):
-        """Let time pass without a joint state."""
+        """Advance the time without a joint state."""
         self.pass_time(seconds)
         return self.note(self.pipeline.tick(), seconds)
 
@@ -79,20 +79,20 @@ class Rig:
         self.pipeline.enable(self.node_state.snapshot())
 
     def enabled(self):
-        """Enable, and wait until it is ramped in."""
+        """Enable, and wait until the ramp in is over."""
         self.enable()
         self.run(self.settings.ramp_in_time + 2 * STEP)
         assert self.state == 'enabled'
         return self
 
     def run_out(self):
-        """Disable, and wait until it is ramped out."""
+        """Disable, and wait until the ramp out is over."""
         self.pipeline.disable()
         while not self.gate.idle:
             self.step()
 
     def exit(self):
-        """Say what is said last."""
+        """Release the last messages."""
         for k, stamped in enumerate(self.pipeline.shutdown_sequence()):
             self.note(stamped, self.settings.exit_period if k else 0.0)
 
@@ -112,7 +112,7 @@ class Rig:
         return effort
 
     def limits(self, names):
-        """Return the effort limits as the URDF says."""
+        """Return the effort limits of the URDF."""
         return np.array([self.robot.model.joint(name).max_effort for name in names])
 
 

@@ -1,4 +1,4 @@
-"""Arms whose inverse kinematics can be written down: links of one metre in a plane."""
+"""Make planar arms with links of one metre and closed-form inverse kinematics."""
 
 import math
 

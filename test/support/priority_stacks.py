@@ -1,4 +1,4 @@
-"""Random stacks of tasks, of any rank, empty ones included."""
+"""Make random stacks of tasks, of any rank, empty ones included."""
 
 import numpy as np
 

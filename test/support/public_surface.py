@@ -1,4 +1,4 @@
-"""Every public callable, found by looking, with a valid call of each."""
+"""Find every public callable, with a valid call of each."""
 
 import functools
 import inspect

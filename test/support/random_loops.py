@@ -1,4 +1,4 @@
-"""Constraints of every kind between links of the random trees, to be broken or kept."""
+"""Make constraints of every kind between links of random trees, violated or satisfied."""
 
 import numpy as np
 
@@ -13,7 +13,7 @@ JOINTS = ('j0', 'j1')  # each of one coordinate
 
 
 def every_kind(rng, held=HELD, held_to=HELD_TO):
-    """Return constraints of every kind, held to each of some links, by random closures."""
+    """Return constraints of every kind, attached to each of some links, by random closures."""
     coupling = Constraint(f'coupling_{held}', 'coupling', joints=JOINTS, ratio=rng.normal(),
                           offset=rng.normal())
     return [coupling, *(
@@ -37,7 +37,7 @@ def random_pose(rng):
 
 
 def kept(model, q, kind, held, to, rng):
-    """Return a constraint of that kind that the configuration q keeps: frame 1 is put so."""
+    """Return a constraint of that kind that configuration q satisfies: frame 1 is placed so."""
     if kind == 'coupling':
         i, j = (q[model.joint(name).q.start] for name in JOINTS)
         return Constraint('coupling', kind, joints=JOINTS, ratio=0.7, offset=i - 0.7 * j)

@@ -1,4 +1,4 @@
-"""Random robots that contain everything at once, for the laws of physics to hold on.
+"""Make random robots of every joint type for the tests of physical laws.
 
 Half of all axes, offsets and angles are arbitrary. The others are special ones, axes of the frame,
 zeros and right angles, either exactly or a hair off: what is simplified for special values must not

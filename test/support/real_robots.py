@@ -1,4 +1,4 @@
-"""The real robots of PyPI's example-robot-data, and what their URDF says about mimic joints.
+"""Load the real robots of PyPI's example-robot-data, and read their mimic joints.
 
 Nothing here asks dynamics_node: the XML is read once more, by the standard library.
 """
@@ -16,7 +16,7 @@ NO_TRIANGLE = 'inertia must satisfy A + B >= C'
 
 @dataclass(frozen=True, eq=False)
 class Example:
-    """A robot, how it stands, and why MuJoCo refuses it, if it does."""
+    """A robot, its base, and the reason why MuJoCo refuses it, if it does."""
 
     name: str
     file: str            # below robots/ of example-robot-data

@@ -1,4 +1,4 @@
-"""Recordings of an arm as it would be with other masses, rotors and friction than its URDF's."""
+"""Make recordings of an arm with other masses, rotors and friction than its URDF."""
 
 
 import numpy as np
@@ -19,7 +19,7 @@ THREE_JOINTS = chain(('shoulder', 'revolute'), ('elbow', 'revolute'), ('wrist', 
 
 
 def heavier(robot, seed=3):
-    """Return (robot, values) that are to be found: not those of the URDF."""
+    """Return (robot, values) to identify: not those of the URDF."""
     layout = parameter_layout(robot)
     values = other_values(robot, layout, seed)
     values[layout.each('offset')] = 0.0

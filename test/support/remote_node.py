@@ -1,4 +1,4 @@
-"""The node as its users meet it: services and topics of a process that is not this one."""
+"""Call services and topics of a node in another process."""
 
 import threading
 import time
@@ -61,7 +61,7 @@ class RemoteNode:
         return self.reply(self.ready(kind, service).call_async(request), service)
 
     def reply(self, future, what='a reply'):
-        """Return what a future brings, or fail when the node has died."""
+        """Return the result of a future, or fail when the node has died."""
         arrived = threading.Event()
         future.add_done_callback(lambda _: arrived.set())
         wait_until(lambda: arrived.wait(1.0) or self.assert_alive(), what)
@@ -111,7 +111,7 @@ class RemoteNode:
         return self._publishers[key]
 
     def describe(self, text):
-        """Publish a robot description, for now and for whoever comes later."""
+        """Publish a robot description, latched for late subscribers."""
         self.publisher(String, 'robot_description', LATCHED).publish(String(data=text))
 
     def measure(self, robot, stamp, names, q, v=(), effort=(), qos=BEST_EFFORT):
@@ -126,7 +126,7 @@ class RemoteNode:
             self.publisher(type(message), topic, qos).publish(message)
 
     def publish_until(self, condition, *messages, topic='joint_states', qos=BEST_EFFORT):
-        """Publish messages, again and again: best effort may lose them, or not know us yet."""
+        """Publish messages repeatedly: best effort may lose them, or discovery be incomplete."""
         def seen():
             self.publish(*messages, topic=topic, qos=qos)
             return condition()

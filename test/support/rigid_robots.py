@@ -1,4 +1,4 @@
-"""Small robots whose contacts and impacts are written out in textbooks."""
+"""Make small robots whose contacts and impacts are written out in textbooks."""
 
 import numpy as np
 

@@ -1,4 +1,4 @@
-"""Fixtures: a real node as a process, a client in this process, on a ROS domain of their own."""
+"""Provide fixtures: a real node as a process, a client here, on a ROS domain of their own."""
 
 import itertools
 import os
@@ -125,7 +125,7 @@ def arm(launch_once):
 
 @pytest.fixture(scope='module')
 def driven_arm(launch_once):
-    """The bundled arm, played by this process and driven by a node: an Arm of torque_wire."""
+    """The bundled arm, simulated by the test and driven by a node: an Arm of torque_wire."""
     from support.torque_wire import Arm, parameters
     arm = Arm(launch_once(*parameters()))
     yield arm

@@ -1,4 +1,4 @@
-"""A small robot with every kind of driven joint, and its limits as plain numbers."""
+"""Make a small robot with every kind of driven joint, and its limits as plain numbers."""
 
 import numpy as np
 

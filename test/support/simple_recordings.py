@@ -1,4 +1,4 @@
-"""A motion that is known exactly, and the torques of a robot along it."""
+"""Make a known motion, and the torques of a robot along it."""
 
 import numpy as np
 

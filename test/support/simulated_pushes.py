@@ -1,4 +1,4 @@
-"""An arm in MuJoCo that follows a motion, is pushed now and then, and is measured with noise."""
+"""Simulate an arm in MuJoCo that follows a motion under occasional pushes, with noise."""
 
 from typing import NamedTuple
 
@@ -16,7 +16,7 @@ NOISE = {'q': 2e-5, 'v': 1e-3, 'effort': 0.05}   # standard deviations [rad, rad
 
 
 class Measured(NamedTuple):
-    """What sensors showed, and when which force acted at the hand."""
+    """Sensor values, and the force at the hand over time."""
 
     time: np.ndarray     # (N,)
     q: np.ndarray        # (N, 7)

@@ -1,4 +1,4 @@
-"""Robots that are quick to compile."""
+"""Make robots that are quick to compile."""
 
 import numpy as np
 

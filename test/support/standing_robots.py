@@ -1,4 +1,4 @@
-"""A quadruped on four feet, in random states, with tasks."""
+"""Make a quadruped on four feet, in random states, with tasks."""
 
 from functools import lru_cache
 

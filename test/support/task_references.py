@@ -1,4 +1,4 @@
-"""A frame with something to do: references and gains for the tests of mode task_space."""
+"""Make references and gains for the tests of mode task_space."""
 
 import numpy as np
 

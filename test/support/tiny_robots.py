@@ -1,4 +1,4 @@
-"""Robots of a few joints, as URDF texts."""
+"""Define robots of a few joints, as URDF texts."""
 
 INERTIAL = ('<inertial><origin xyz="0.1 0.02 0.3"/><mass value="2"/><inertia ixx="0.03" '
             'ixy="0.002" ixz="0.001" iyy="0.04" iyz="0.003" izz="0.05"/></inertial>')

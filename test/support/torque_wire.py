@@ -1,4 +1,4 @@
-"""The test plays the robot: it sends joint states, and looks at every torque on the wire."""
+"""Simulate the robot in the test: send joint states, check every torque on the wire."""
 
 import time
 from pathlib import Path
@@ -40,7 +40,7 @@ REST = np.array([0.3, 0.5, -0.4, 0.9, 0.2, -0.6, 0.1])   # a pose that needs tor
 
 
 class Heard(NamedTuple):
-    """A torque as it came."""
+    """A received torque."""
 
     number: int          # of the message, as the publisher counts
     sent: int            # when, by the publisher's clock [ns]
@@ -50,9 +50,9 @@ class Heard(NamedTuple):
 
 
 class Arm:
-    """A robot whose state is what the test says, driven by a node.
+    """A robot with a given state, driven by a node.
 
-    :ivar q, v, effort: what the next joint states say, in the model's order.
+    :ivar q, v, effort: of the next joint states, in the model's order.
     :ivar ahead: what is added to their stamps [ns].
     :ivar spoil: what is done to each message before it is sent.
     :ivar order, limit, slew: of the torques that may come: names; {joint: effort}, {joint: slew}.
@@ -81,7 +81,7 @@ class Arm:
     # What the robot does ---------------------------------------------------------------------
 
     def rest(self):
-        """Be measured at rest, all joints, now."""
+        """Set the measured state: at rest, all joints, now."""
         self.ahead, self.spoil = 0, lambda message: None
         self.robot = Robot.from_urdf(ARM7, compile=False)
         self.order, self.limit, self.slew = ORDER, dict(EFFORT), {}
@@ -91,7 +91,7 @@ class Arm:
         return time.time_ns()
 
     def step(self):
-        """Send a joint state, and wait as long as it takes to the next."""
+        """Send a joint state, and wait for the time of the next."""
         message = joint_state(self.now() + self.ahead, EFFORT, self.q, self.v, self.effort)
         self.spoil(message)
         self.sent.add(convert.nanoseconds(message.header.stamp))
@@ -112,7 +112,7 @@ class Arm:
         return wait_until(stepped, what, PATIENCE)
 
     def listen(self):
-        """Take what has come on the wire."""
+        """Read the received torques."""
         torque, command, diagnostics = self._topics
         for message, info in _taken(torque, JointState):
             assert not (message.position or message.velocity)
@@ -132,7 +132,7 @@ class Arm:
     # What the user asks ----------------------------------------------------------------------
 
     def ask(self, kind, service, request):
-        """Return the reply of a service; joint states go on meanwhile."""
+        """Return the reply of a service; joint states are sent meanwhile."""
         future = self.node.ready(kind, service).call_async(request)
         self.run_until(future.done, service)
         return future.result()
@@ -151,7 +151,7 @@ class Arm:
         return self.ask(SetBool, 'enable', SetBool.Request(data=False))
 
     def storm(self, count):
-        """Enable and disable by turns, all at once: more than are answered meanwhile."""
+        """Enable and disable by turns, all at once: faster than the replies."""
         service, asked = self.node.client.create_client(
             SetBool, f'{self.node.name}/enable', qos_profile=DEEP), time.time_ns()
         self.run_until(service.service_is_ready, 'enable')
@@ -161,7 +161,7 @@ class Arm:
         self.node.client.destroy_client(service)
 
     def enabled(self):
-        """Enable, and wait until it is ramped in."""
+        """Enable, and wait until the ramp in is over."""
         self.arrive()
         reply = self.run_until(lambda: (reply := self.enable()).success and reply, 'enable')
         assert reply.message in ('ramping in', 'enabled')
@@ -202,7 +202,7 @@ class Arm:
         return self.node.process.log()
 
     def prepared(self, **values):
-        """Begin a case: idle, at rest, with the common settings but for some."""
+        """Begin a case: idle, at rest, with the common settings and some others."""
         self.rest()
         if self.described:
             self.node.describe(Path(ARM7).read_text())
@@ -236,12 +236,12 @@ class Arm:
         return self.counted('references refused') - self.refused
 
     def until_fault(self, reason, step=None):
-        """Wait for a fault, and for its way to the safe torque to end."""
+        """Wait for a fault, and for the end of its ramp to the safe torque."""
         status = self.run_until(lambda: self.said('fault: '), 'a fault', step)
         assert reason in status.message and status.level == DiagnosticStatus.ERROR, status.message
 
     def until_silent(self):
-        """Wait until joint states that have arrived are answered by no torque."""
+        """Wait until joint states that have arrived cause no torque."""
         def silent():
             self.listen()
             count = len(self.heard)
@@ -252,7 +252,7 @@ class Arm:
         wait_until(silent, 'silence', PATIENCE)
 
     def arrive(self):
-        """Let a good joint state arrive, and return its stamp; what was spoiled is over with it."""
+        """Send a valid joint state until it has arrived, and return its stamp."""
         def arrived():
             stamp = time.time_ns()
             self.sent.add(stamp)
@@ -276,7 +276,7 @@ class Arm:
         return self.heard[-1].effort
 
     def is_held(self, extra=0.0):
-        """Assert that the torque settles at the one of gravity, and something more."""
+        """Assert that the torque settles at that of gravity, plus a given one."""
         self.settles_at(self.gravity() + self.in_order(np.zeros(7) + extra))
 
     def settles_at(self, expected, within=1e-6):
@@ -297,7 +297,7 @@ class Arm:
     # The contract ----------------------------------------------------------------------------
 
     def check(self):
-        """Hold every message since the case began against the contract; return how many."""
+        """Check every message since the case began against the contract; return how many."""
         self.listen()
         limit = np.array([self.limit[name] for name in self.order])
         slew = np.array([self.slew.get(name, self.limit[name] / self.settings['safety.slew_time'])

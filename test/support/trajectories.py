@@ -1,4 +1,4 @@
-"""JointTrajectory messages from arrays and back."""
+"""Convert arrays to JointTrajectory messages and back."""
 
 import numpy as np
 

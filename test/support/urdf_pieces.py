@@ -1,4 +1,4 @@
-"""Small URDF texts to build robots from, good and bad."""
+"""Define small URDF texts to build robots from, valid and invalid."""
 
 INERTIA = 'ixx="0.1" ixy="0.01" ixz="0.02" iyy="0.2" iyz="0.03" izz="0.25"'
 LIMIT = '<limit lower="-2" upper="2" effort="10" velocity="3"/>'

@@ -1,4 +1,4 @@
-"""What contradicts what, by name: small sets with a known answer, and a quadruped."""
+"""Test the names of conflicting tasks and bounds: small sets by hand, and a quadruped."""
 
 import numpy as np
 import pytest
@@ -24,7 +24,7 @@ def test_two_of_many_contradict_each_other():
     assert conflicting(groups, *NOTHING) == ('above', 'below')
 
 
-def test_what_is_taken_for_granted_is_not_named():
+def test_constraints_given_as_fixed_are_not_named():
     """Sums of 3 and of 2, beside x <= 1 and y <= 1."""
     groups = [group('x', [1.0, 0.0], -np.inf, 1.0), group('y', [0.0, 1.0], -np.inf, 1.0)]
     assert conflicting(groups, np.ones((1, 2)), np.array([3.0])) == ('x', 'y')
@@ -48,7 +48,7 @@ def test_the_set_is_minimal(seed):
         assert can([k for k in rows if k != row])
 
 
-def test_a_base_that_shall_jump_is_stopped_by_its_motors():
+def test_a_jump_conflicts_with_torque_bounds():
     """The task, and the torque bounds of the legs that would have to push."""
     q, v = state(0, speed=0.0)
     jump = [Task('jump', 'frame', 0, frame='base_link', stiffness=0.0,
@@ -60,7 +60,7 @@ def test_a_base_that_shall_jump_is_stopped_by_its_motors():
     assert solo12().whole_body(q, v, jump, FEET, BOUNDS[1:2]).status == 'solved'
 
 
-def test_a_base_that_shall_fall_faster_than_its_weight_is_held_by_the_ground():
+def test_falling_faster_than_gravity_conflicts_with_contacts():
     """Contacts do not pull."""
     q, v = state(0, speed=0.0)
     fall = [Task('fall', 'frame', 0, frame='base_link', stiffness=0.0,
@@ -70,8 +70,8 @@ def test_a_base_that_shall_fall_faster_than_its_weight_is_held_by_the_ground():
     assert any(name.startswith('friction of') for name in found.conflict)
 
 
-def test_two_tasks_that_must_be_done_and_exclude_each_other():
-    """Named, and nothing else: no bound is to blame."""
+def test_two_exclusive_hard_tasks_are_named():
+    """And no bound."""
     q, v = state(0, speed=0.0)
     both = [Task('up', 'frame', 0, frame='base_link', axes=('z',), stiffness=0.0,
                  acceleration=(0.0, 0.0, 0.1, 0.0, 0.0, 0.0)),
@@ -82,8 +82,8 @@ def test_two_tasks_that_must_be_done_and_exclude_each_other():
     assert found.conflict == ("task 'up'", "task 'down'")
 
 
-def test_a_foot_that_is_held_shall_not_move():
-    """The contact and the task are named; strict levels say the same."""
+def test_moving_a_foot_in_contact_conflicts_with_the_contact():
+    """The contact and the task are named; strict levels give the same."""
     q, v = state(0, speed=0.0)
     lift = Task('lift', 'frame', 0, frame='FL_FOOT', axes=('z',), stiffness=0.0,
                 acceleration=(0.0, 0.0, 1.0, 0.0, 0.0, 0.0))
@@ -92,8 +92,8 @@ def test_a_foot_that_is_held_shall_not_move():
         assert found.conflict == ("contact 'FL_contact'", "task 'lift'")
 
 
-def test_an_arm_at_its_limit(arm):
-    """A joint that shall go on, beyond."""
+def test_a_motion_beyond_a_joint_limit_conflicts_with_the_limit(arm):
+    """Of a joint at its limit."""
     joint = arm.model.joints[1]
     q = arm.neutral()
     q[1] = joint.upper
@@ -103,8 +103,8 @@ def test_an_arm_at_its_limit(arm):
     assert found.conflict == (f'limits of {joint.name}', "task 'on'")
 
 
-def test_a_contradiction_of_the_contacts_alone():
-    """One point held, and another of the same link moving away from it."""
+def test_contradictory_contacts_are_named():
+    """One fixed point, and another of the same link moving away from it."""
     q = solo12().neutral()
     v = np.zeros(18)
     v[3:6] = 1.0  # turning about its own origin, which is held, and so is a point beside it

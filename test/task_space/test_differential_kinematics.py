@@ -1,4 +1,4 @@
-"""Velocities of joints from those of frames: pseudo-inverses, priorities, tracking, contacts."""
+"""Test differential kinematics: pseudo-inverses, priorities, tracking, contacts."""
 
 import numpy as np
 import pytest
@@ -103,7 +103,7 @@ def test_two_levels_are_equation_2_206():
     assert relative(got, want) < EXACT
 
 
-def test_a_frame_moves_as_it_shall(arm7):
+def test_a_frame_gets_the_wanted_velocity(arm7):
     """Pseudo-inverse, with a motion in the null space (eq. 2.197), and with weights of joints."""
     rng = np.random.default_rng(3)
     q, twist, preferred = arm7.random_configuration(rng), rng.normal(size=6), rng.normal(size=N)
@@ -121,8 +121,8 @@ def test_a_frame_moves_as_it_shall(arm7):
                     pseudo_inverse(J, 0.1) @ twist) < EXACT
 
 
-def test_tasks_of_one_level_are_weighed_and_levels_are_not(arm7):
-    """Two frames that cannot both have their way."""
+def test_weights_act_within_a_level_alone(arm7):
+    """Two frames with incompatible velocities."""
     q = arm7.random_configuration(np.random.default_rng(4))
     one = FrameMotion('tool0', (1.0, 0.0, 0.0), (0.0, 0.0, 0.0), weight=4.0)
     two = FrameMotion('link_4', (0.0, 1.0, 0.0), (0.0, 0.0, 1.0))
@@ -135,7 +135,7 @@ def test_tasks_of_one_level_are_weighed_and_levels_are_not(arm7):
 
 @pytest.mark.parametrize('gain', [2.0, 5.0])
 def test_a_moving_target_is_followed(arm7, gain):
-    """The error fades as exp(-gain t) while the target moves on (eq. 2.241, 2.242)."""
+    """The error decays as exp(-gain t) while the target moves (eq. 2.241, 2.242)."""
     dt, steps = 1e-3, 400
     rng = np.random.default_rng(5)
     q = np.array([0.3, 0.6, -0.2, 1.2, 0.3, 0.7, 0.1])
@@ -154,7 +154,7 @@ def test_a_moving_target_is_followed(arm7, gain):
 
 
 def test_an_axis_is_tracked_with_two_rows():
-    """In a plane the axis of the tip turns as told, and nothing is asked about the axis itself."""
+    """In a plane the axis of the tip turns as commanded, free about itself."""
     arm = planar_arm(3)
     q = np.array([0.2, 0.5, 0.1])
     task = Tracking(Target('tip', axis=(1.0, 0.0, 0.0), direction=(0.0, 1.0, 0.0)),
@@ -166,7 +166,7 @@ def test_an_axis_is_tracked_with_two_rows():
 
 
 def test_feet_stand_still_while_the_base_moves(quadruped):
-    """Equation 2.261: contacts above all; the base has six motions, and the feet allow them."""
+    """Equation 2.261: contacts first; the feet allow all six motions of the base."""
     robot, q, feet = quadruped
     task = FrameMotion('base_link', (0.1, 0.05, -0.1), (0.2, -0.1, 0.3))
     v = robot.joint_velocities(q, task, contacts=feet)
@@ -182,7 +182,7 @@ def test_feet_stand_still_while_the_base_moves(quadruped):
 
 
 def test_two_feet_do_not_turn_the_base_about_their_line(quadruped):
-    """Figure 2.16 b: underactuated; the feet stand still all the same, the base does not obey."""
+    """Figure 2.16 b: underactuated; the feet are at rest, the base does not follow."""
     robot, q, feet = quadruped
     p, r = (robot.frame_pose(q, f'{leg}_FOOT')[:3, 3] for leg in ('FL', 'HR'))
     line = (r - p) / np.linalg.norm(r - p)

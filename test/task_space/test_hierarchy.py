@@ -1,4 +1,4 @@
-"""Strict priorities by null spaces, on random stacks of tasks of any rank."""
+"""Test strict priorities by null spaces, on random stacks of tasks of any rank."""
 
 import numpy as np
 import pytest
@@ -12,7 +12,7 @@ SEEDS = range(30)
 
 @pytest.mark.parametrize('seed', SEEDS)
 def test_a_lower_task_never_changes_a_higher_one(seed):
-    """The misses of all tasks above stay, whatever is appended."""
+    """The residuals of all tasks above stay, whatever is appended."""
     tasks = random_stack(seed)
     solutions = [hierarchical_least_squares(tasks[:k]) for k in range(1, len(tasks) + 1)]
     for k, (A, b) in enumerate(tasks):
@@ -22,8 +22,8 @@ def test_a_lower_task_never_changes_a_higher_one(seed):
 
 
 @pytest.mark.parametrize('seed', SEEDS)
-def test_each_task_is_done_as_well_as_those_above_allow(seed):
-    """Its miss is normal to all that it could still do: found with a stack of all rows above."""
+def test_each_task_is_optimal_under_those_above(seed):
+    """Its residual is normal to its remaining freedom, by a stack of all rows above."""
     tasks = random_stack(seed)
     x = hierarchical_least_squares(tasks)
     above = np.zeros((0, len(x)))
@@ -40,13 +40,13 @@ def test_each_task_is_done_as_well_as_those_above_allow(seed):
 
 
 def test_one_task_is_plain_least_squares():
-    """The pseudo-inverse."""
+    """By the pseudo-inverse."""
     A, b = random_stack(3)[0]
     assert np.allclose(hierarchical_least_squares([(A, b)]), np.linalg.pinv(A) @ b, atol=SOLVED)
 
 
-def test_tasks_that_repeat_others_add_nothing():
-    """Rounding of what is left of a task that was done already is not solved for."""
+def test_repeated_tasks_change_nothing():
+    """Rounding of a repeated task is not solved for."""
     rng = np.random.default_rng(0)
     A, b = rng.normal(size=(3, 7)), rng.normal(size=3)
     once = hierarchical_least_squares([(A, b)])
@@ -55,7 +55,7 @@ def test_tasks_that_repeat_others_add_nothing():
     assert np.abs(again - once).max() <= SOLVED
 
 
-def test_a_weak_direction_is_neither_asked_for_nor_disturbed():
+def test_a_weak_direction_is_neither_commanded_nor_disturbed():
     """Singular values between rounding and what counts, see hierarchy.UNFELT."""
     weak = 1e-10
     A = np.diag([1.0, weak, 0.0])

@@ -1,4 +1,4 @@
-"""What a matrix decides and leaves open: by QR where that is beyond doubt, as an SVD would say."""
+"""Test rank decisions and null spaces by QR, against the SVD."""
 
 import numpy as np
 import pytest
@@ -39,7 +39,7 @@ def test_the_rank_is_that_of_the_singular_values(shape, least, seed):
     assert np.abs(found.rest.T @ found.T).max(initial=0.0) <= SOLVED * size
 
 
-def test_what_is_kept_of_a_bound_cannot_change():
+def test_a_bound_copies_its_arguments():
     """Neither its limits nor its sizes follow the lists they were given as."""
     limit, sizes = [1.0, 2.0], {'foot': [0.1, 0.2]}
     bound = Bound('torque', limit=limit, sizes=sizes)

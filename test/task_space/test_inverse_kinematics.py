@@ -1,4 +1,4 @@
-"""Numerical inverse kinematics: closed forms, limits, verdicts; free bases and followers."""
+"""Test numerical inverse kinematics: closed forms, limits, verdicts, floating bases, mimics."""
 
 import numpy as np
 import pytest
@@ -35,8 +35,8 @@ def test_two_links_bend_by_the_cosine_rule():
             assert np.abs(found.q - want).max() < 10.0 * WITHIN
 
 
-def test_what_is_too_far_is_approached_as_near_as_can_be():
-    """A stretched arm of two metres that points there: the closest, and why."""
+def test_an_unreachable_target_is_approached_as_closely_as_possible():
+    """A stretched arm of two metres that points there, and the reason."""
     arm = planar_arm()
     for angle in (0.3, -2.0):
         x, y = 3.0 * np.cos(angle), 3.0 * np.sin(angle)
@@ -47,14 +47,14 @@ def test_what_is_too_far_is_approached_as_near_as_can_be():
 
 
 def test_a_direction_that_no_joint_has_is_out_of_reach():
-    """Half a metre above the plane of the arm, which is left by no joint."""
+    """Half a metre above the plane of the arm."""
     found = planar_arm().inverse_kinematics(Target('tip', (1.0, 1.0, 0.5)))
     assert not found.success and found.reason == 'out of reach'
     assert found.error[0, 0] == pytest.approx(0.5, rel=CLOSEST)
 
 
-def test_limits_that_are_in_the_way_are_the_reason():
-    """An elbow that bends by no more than 0.5 does not bring the tip to the base."""
+def test_limits_that_prevent_a_solution_are_the_reason():
+    """An elbow that bends by at most 0.5 does not bring the tip to the base."""
     arm = planar_arm(2, -0.5, 0.5)
     found = arm.inverse_kinematics(Target('tip', (0.9, 0.0, 0.0)))
     assert not found.success and found.reason == 'limits' and is_within(arm, found.q)
@@ -64,8 +64,8 @@ def test_limits_that_are_in_the_way_are_the_reason():
     assert found.error[0, 0] == pytest.approx(min(scan), abs=1e-4)
 
 
-def test_a_singular_start_without_restarts_says_so():
-    """A stretched arm sees no way to a point on its line, but there is one."""
+def test_a_singular_start_without_restarts_is_reported():
+    """A stretched arm has no gradient to a point on its line, which is reachable."""
     arm = planar_arm()
     target = Target('tip', (1.5, 0.0, 0.0))
     found = arm.inverse_kinematics(target, np.zeros(2), restarts=0)
@@ -74,13 +74,13 @@ def test_a_singular_start_without_restarts_says_so():
     assert arm.inverse_kinematics(target, np.zeros(2)).success
 
 
-def test_what_is_reached_only_stretched_is_reached():
-    """There the Jacobian is singular at the solution, and the error shrinks with its square."""
+def test_a_target_at_full_stretch_is_reached():
+    """There the Jacobian is singular, and the error is quadratic."""
     found = planar_arm().inverse_kinematics(Target('tip', (2.0, 0.0, 0.0)), (0.4, 0.9))
     assert found.success and found.error[0, 0] < WITHIN
 
 
-def test_limits_are_kept_whatever_happens():
+def test_limits_are_kept_for_every_target():
     """Random targets, in reach or not, from starts beyond the limits."""
     arm = planar_arm(3, -0.7, 1.1)
     rng = np.random.default_rng(1)
@@ -97,7 +97,7 @@ def test_limits_are_kept_whatever_happens():
     assert {'solved', 'limits', 'out of reach'} <= reasons
 
 
-def test_the_same_question_has_the_same_answer():
+def test_the_same_request_gives_the_same_result():
     """To the bit, restarts included; another seed may find another."""
     arm = planar_arm(3)
     target, start = Target('tip', (-0.5, 0.2, 0.0)), np.zeros(3)
@@ -108,8 +108,8 @@ def test_the_same_question_has_the_same_answer():
 
 
 @pytest.mark.parametrize('tree', random_trees.TREES, ids=str)
-def test_every_kind_of_joint_moves_frames_to_where_they_were(tree):
-    """Three frames of trees with free and planar joints and followers, from a state beside."""
+def test_joints_of_every_kind_move_frames_to_known_poses(tree):
+    """Three frames of trees with floating, planar and mimic joints, from a nearby state."""
     robot, rng, q, *_ = random_trees.make(tree)
     frames = [name for name in robot.frame_names if name != 'base'][-3:]
     targets = [Target.pose(frames[0], robot.frame_pose(q, frames[0])),
@@ -128,7 +128,7 @@ def test_every_kind_of_joint_moves_frames_to_where_they_were(tree):
 
 
 def test_a_robot_with_loops_is_refused():
-    """Its loops would be torn open: a wrong answer, and nobody would see it."""
+    """The solution would violate its loops."""
     mechanism = next(iter(MECHANISMS.values()))
     robot = Robot.from_urdf(mechanism.urdf, loops=mechanism.loops)
     with pytest.raises(DynamicsError, match='does not close loops'):

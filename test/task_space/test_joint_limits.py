@@ -1,4 +1,4 @@
-"""Joint limits as acceleration bounds: well posed, and kept by an arm over time."""
+"""Test joint limits as acceleration bounds: feasible, and kept by an arm over time."""
 
 import numpy as np
 from hypothesis import given, settings
@@ -18,7 +18,7 @@ def limits_of(q, v, speed=2.0, step=STEP, brake=BRAKE):
 
 
 @given(q=st.floats(-5.0, 5.0), v=st.floats(-50.0, 50.0), step=st.sampled_from([1e-4, 1e-3, 0.1]))
-def test_there_is_always_an_acceleration(q, v, step):
+def test_the_bounds_are_never_empty(q, v, step):
     """Beyond the limits, too fast: least <= most, within the brake."""
     least, most = limits_of(np.array([q]), np.array([v]), step=step)
     assert -BRAKE <= least[0] <= most[0] <= BRAKE
@@ -26,15 +26,15 @@ def test_there_is_always_an_acceleration(q, v, step):
 
 @given(seed=st.integers(0, 10_000), step=st.sampled_from([1e-3, 1e-2, 0.05]))
 @settings(max_examples=15, deadline=None)
-def test_what_starts_inside_at_rest_stays_inside(seed, step):
-    """Whatever is asked, also within a step, and speeds too: 400 steps of random wishes."""
+def test_a_joint_at_rest_inside_stays_inside(seed, step):
+    """For 400 steps of random accelerations, also within a step; speeds too."""
     rng = np.random.default_rng(seed)
     q, v = rng.uniform(-1.0, 1.0, size=20), np.zeros(20)
-    wish = rng.choice([-1.0, 1.0], size=20)
+    wanted = rng.choice([-1.0, 1.0], size=20)
     for _ in range(400):
         least, most = limits_of(q, v, step=step)
-        wish = np.where(rng.random(20) < 0.02, -wish, wish)
-        a = np.clip(100.0 * wish, least, most)
+        wanted = np.where(rng.random(20) < 0.02, -wanted, wanted)
+        a = np.clip(100.0 * wanted, least, most)
         turn = np.clip(np.where(a != 0.0, -v / np.where(a != 0.0, a, 1.0), 0.0), 0.0, step)
         extreme = q + v * turn + 0.5 * a * turn ** 2  # where it turns back, within the step
         q, v = q + v * step + 0.5 * a * step ** 2, v + a * step
@@ -42,8 +42,8 @@ def test_what_starts_inside_at_rest_stays_inside(seed, step):
         assert np.abs(v).max() <= 2.0 + ROUNDING
 
 
-def test_limits_that_are_far_do_not_matter():
-    """In the middle, slow: nothing but the brake; so without any limit."""
+def test_distant_limits_do_not_matter():
+    """In the middle, slow: only the brake bounds; the same without any limit."""
     least, most = limits_of(np.zeros(1), np.zeros(1))
     assert (least, most) == (-BRAKE, BRAKE)
     none = np.array([np.inf])
@@ -52,8 +52,8 @@ def test_limits_that_are_far_do_not_matter():
     assert (least, most) == (-BRAKE, BRAKE)
 
 
-def test_one_who_is_outside_comes_back():
-    """Beyond the upper limit and moving on: all brakes."""
+def test_a_joint_outside_its_limits_comes_back():
+    """Beyond the upper limit and moving on: full brake."""
     least, most = limits_of(np.array([1.1, -1.1]), np.array([0.5, -0.5]))
     assert most[0] == -BRAKE and least[1] == BRAKE
 
@@ -68,8 +68,8 @@ def test_an_arm_stays_inside_its_limits(arm):
     q, v = arm.neutral(), np.zeros(7)
     beyond = np.where(rng.random(7) < 0.5, lower - 1.0, upper + 1.0)
     for _ in range(150):
-        wish = Task('go', 'posture', position=beyond, stiffness=400.0)
-        found = arm.whole_body(q, v, [wish], bounds=bounds)
+        wanted = Task('go', 'posture', position=beyond, stiffness=400.0)
+        found = arm.whole_body(q, v, [wanted], bounds=bounds)
         assert found.status == 'solved'
         a = arm.forward_dynamics(q, v, found.torque)
         q, v = q + 0.01 * v + 0.5 * 0.01 ** 2 * a, v + 0.01 * a

@@ -1,4 +1,4 @@
-"""The one function around the QP solver, against the conditions of a minimum, and by itself."""
+"""Test the interface to the QP solver against the conditions of a minimum."""
 
 import builtins
 
@@ -26,7 +26,7 @@ def problem(seed):
 
 
 @pytest.mark.parametrize('seed', range(40))
-def test_kuhn_and_tucker_agree(seed):
+def test_solutions_satisfy_the_kkt_conditions(seed):
     """Written out: balance, limits, signs and complementarity."""
     given = problem(seed)
     P, q, G, lower, upper, lb, ub, A, b = given.values()
@@ -40,14 +40,14 @@ def test_kuhn_and_tucker_agree(seed):
         assert (np.where(push < 0.0, where - low, 0.0) < TINY).all()
 
 
-def test_these_problems_touch_their_limits():
-    """Nearly all of them, else the test above says little."""
+def test_most_test_problems_have_active_limits():
+    """Else the test above says little."""
     found = [solve_qp(**problem(seed)) for seed in range(40)]
-    assert sum(bool(answer.rows.any()) for answer in found) > 30
+    assert sum(bool(result.rows.any()) for result in found) > 30
 
 
 @pytest.mark.parametrize('seed', range(10))
-def test_without_inequalities_it_is_one_linear_solve(seed):
+def test_without_inequalities_the_solution_is_a_linear_solve(seed):
     """The KKT matrix."""
     given = problem(seed)
     P, q, A, b = (given[name] for name in 'PqAb')
@@ -81,22 +81,22 @@ def test_a_set_of_one_point_is_found():
     {'A': [[1.0, 1.0]], 'b': [3.0], 'ub': [1.0, 1.0]},                             # out of bounds
     {'G': [[0.0, 0.0]], 'upper': [-1.0]},                                          # nothing below 0
 ])
-def test_what_cannot_be_is_infeasible(given):
-    """Whatever is to blame."""
+def test_contradictory_constraints_are_infeasible(given):
+    """Equalities or inequalities."""
     given = {name: np.array(value) for name, value in given.items()}
     assert solve_qp(np.eye(2), np.ones(2), **given).status == 'infeasible'
 
 
 @pytest.mark.parametrize(('P', 'q'), [(-np.eye(2), np.zeros(2)), (np.eye(2), [np.nan, 0.0]),
                                       (np.full((2, 2), np.nan), np.zeros(2))])
-def test_what_is_no_problem_is_not_solved(P, q):
+def test_invalid_problems_are_refused(P, q):
     """Not convex, not numbers."""
     found = solve_qp(P, np.array(q), lb=-np.ones(2), ub=np.ones(2))
     assert found.status == 'failed'
 
 
-def test_a_false_solution_is_not_believed(monkeypatch):
-    """The solver's word is not enough (DAQP's issue 82 was such a case)."""
+def test_a_wrong_solution_is_refused(monkeypatch):
+    """The solver's status is not enough (DAQP's issue 82 was such a case)."""
     import daqp
 
     def liar(P, q, *rest, **settings):
@@ -106,7 +106,7 @@ def test_a_false_solution_is_not_believed(monkeypatch):
     assert solve_qp(np.eye(2), np.zeros(2), lb=np.ones(2), ub=np.full(2, 2.0)).status == 'failed'
 
 
-def test_without_the_solver_the_error_says_how_to_get_it(monkeypatch):
+def test_without_the_solver_the_error_says_how_to_install_it(monkeypatch):
     """And importing this package does not need it."""
     real = builtins.__import__
 

@@ -1,4 +1,4 @@
-"""The sequence of QPs: equals the null spaces where there are no inequalities, else independent."""
+"""Test the sequence of QPs: equal to null spaces without inequalities, and its priorities."""
 
 import numpy as np
 import pytest
@@ -24,8 +24,8 @@ def test_equals_hierarchical_least_squares(seed):
 
 
 @pytest.mark.parametrize('seed', SEEDS)
-def test_equals_it_where_bounds_are_far_but_qps_are_solved(seed):
-    """Bounds that the first tries break, but no level pays for: those of what none feels."""
+def test_equals_hierarchical_least_squares_with_inactive_bounds(seed):
+    """Bounds that the first iterates violate, but that affect no level."""
     tasks = random_stack(seed)
     n = tasks[0][0].shape[1]
     x = hierarchical_least_squares(tasks)
@@ -41,21 +41,21 @@ def test_equals_it_where_bounds_are_far_but_qps_are_solved(seed):
 
 @pytest.mark.parametrize('seed', SEEDS)
 def test_a_lower_level_never_changes_a_higher_one(seed):
-    """Neither its equalities nor by how much its inequalities are broken; what must hold, holds."""
+    """Neither its equalities nor its violations; hard constraints hold."""
     must, levels = random_levels(seed)
     found = [hierarchical_qp(levels[:k], must) for k in (1, 2, 3)]
-    for k, answer in enumerate(found):
-        assert answer.status == 'solved'
-        assert np.abs(must.A @ answer.x).max() <= SOLVED
-        assert (np.abs(must.C @ answer.x) <= 1.0 + PRIORITY).all()
+    for k, result in enumerate(found):
+        assert result.status == 'solved'
+        assert np.abs(must.A @ result.x).max() <= SOLVED
+        assert (np.abs(must.C @ result.x) <= 1.0 + PRIORITY).all()
         for higher in range(k):
-            change = missed(levels[higher], answer.x) - missed(levels[higher], found[higher].x)
+            change = missed(levels[higher], result.x) - missed(levels[higher], found[higher].x)
             assert np.abs(change).max() <= PRIORITY * (1.0 + np.linalg.norm(levels[higher].b))
 
 
 @pytest.mark.parametrize('seed', range(12))
-def test_the_first_level_is_the_least_miss(seed):
-    """Against SciPy's SLSQP on the sum of squares of all misses."""
+def test_the_first_level_minimises_its_violation(seed):
+    """Against SciPy's SLSQP on the sum of squares."""
     must, levels = random_levels(seed)
     first = levels[0]
     x = hierarchical_qp([first], must).x
@@ -69,21 +69,21 @@ def test_the_first_level_is_the_least_miss(seed):
     assert other.fun <= own + BY_MINIMISER * (1.0 + own)
 
 
-def test_a_violated_inequality_shares_its_miss():
-    """One wants x <= 0, one x >= 1, with equal say: one half; a lower level cannot move it."""
+def test_contradictory_inequalities_share_the_violation():
+    """X <= 0 and x >= 1 of equal weight: one half; a lower level cannot move it."""
     C, limits = np.array([[1.0, 0.0], [1.0, 0.0]]), np.array([[-np.inf, 1.0], [0.0, np.inf]])
     level = Level(np.zeros((0, 2)), np.zeros(0), C, *limits)
     lower = Level(np.eye(2), np.array([9.0, 7.0]))
     assert np.allclose(hierarchical_qp([level, lower]).x, [0.5, 7.0], atol=1e-9)
 
 
-def test_what_must_hold_and_cannot_is_infeasible():
+def test_contradictory_hard_constraints_are_infeasible():
     """Equalities alone, inequalities alone, and both."""
     one = np.eye(2)
-    wish = [Level(one, np.zeros(2))]
+    wanted = [Level(one, np.zeros(2))]
     twice = Level(np.array([[1.0, 0.0], [1.0, 0.0]]), np.array([1.0, 2.0]))
     crossed = Level(one[:0], np.zeros(0), np.array([[1.0, 0.0], [1.0, 0.0]]),
                     np.array([1.0, -np.inf]), np.array([np.inf, 0.0]))
     both = Level(one[:1], np.ones(1), one[:1], np.array([2.0]), np.array([3.0]))
     for must in (twice, crossed, both):
-        assert hierarchical_qp(wish, must).status == 'infeasible'
+        assert hierarchical_qp(wanted, must).status == 'infeasible'

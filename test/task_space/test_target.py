@@ -1,4 +1,4 @@
-"""Targets: poses and parts of poses, several frames, and what is refused by name."""
+"""Test targets: poses and parts of poses, several frames, and refusals by name."""
 
 import numpy as np
 import pytest
@@ -17,29 +17,29 @@ def arm7():
 
 
 def test_a_pose_may_be_written_in_three_ways(arm7):
-    """Matrix, position and quaternion, position and rotation matrix: the same answer."""
+    """Matrix, position and quaternion, position and rotation matrix: the same result."""
     rng = np.random.default_rng(0)
     q = arm7.random_configuration(rng)
     X = arm7.frame_pose(q, 'tool0')
     start = arm7.integrate(q, 0.2 * rng.normal(size=7))
-    answers = [arm7.inverse_kinematics(target, start) for target in (
+    results = [arm7.inverse_kinematics(target, start) for target in (
         Target.pose('tool0', X), Target('tool0', X[:3, 3], so3.to_quaternion(X[:3, :3])),
         Target('tool0', X[:3, 3], X[:3, :3]))]
-    for found in answers:
+    for found in results:
         assert found.success and found.restarts == 0
-        assert np.abs(found.q - answers[0].q).max() < WITHIN
+        assert np.abs(found.q - results[0].q).max() < WITHIN
         assert np.abs(arm7.frame_pose(found.q, 'tool0') - X).max() < 2.0 * WITHIN
 
 
 def test_a_position_leaves_the_orientation_free(arm7):
-    """Redundant by four; the error of what is not asked for is zero."""
+    """Redundant by four; the error of the free part is zero."""
     found = arm7.inverse_kinematics(Target('tool0', (0.3, 0.2, 0.5)))
     assert found.success and found.error.shape == (1, 2) and found.error[0, 1] == 0.0
     assert np.abs(arm7.frame_pose(found.q, 'tool0')[:3, 3] - (0.3, 0.2, 0.5)).max() < WITHIN
 
 
 def test_an_orientation_leaves_the_position_free(arm7):
-    """Half a turn away, too: the proper rotation error does not vanish there."""
+    """Half a turn away, too: the rotation error does not vanish there."""
     start = arm7.neutral() + 0.3
     R = arm7.frame_pose(start, 'tool0')[:3, :3]
     for turn in (np.diag([1.0, -1.0, -1.0]), np.diag([-1.0, -1.0, 1.0]), so3.exp([0.1, 2.0, 1.0])):
@@ -49,8 +49,8 @@ def test_an_orientation_leaves_the_position_free(arm7):
         assert np.linalg.norm(so3.log(got.T @ R @ turn)) < WITHIN
 
 
-def test_an_axis_leaves_the_turn_about_it_free(arm7):
-    """A tool that points somewhere, at a place: five numbers, seven joints."""
+def test_an_axis_leaves_the_rotation_about_it_free(arm7):
+    """A direction and a position of the tool: five numbers, seven joints."""
     rng = np.random.default_rng(3)
     want = arm7.frame_pose(arm7.random_configuration(rng), 'tool0')
     target = Target('tool0', want[:3, 3], axis=(0.0, 0.0, 1.0), direction=want[:3, 2])
@@ -65,8 +65,8 @@ def test_an_axis_leaves_the_turn_about_it_free(arm7):
     assert np.ptp(turns) > 0.1  # it has been used
 
 
-def test_an_axis_that_points_the_other_way_is_turned_round():
-    """Where the shortest turn is not unique: the arm lies along x, the tip shall point along -x."""
+def test_an_opposite_axis_is_reached():
+    """Where the shortest rotation is not unique: the arm along x, the wanted axis along -x."""
     arm = planar_arm(3, -3.1, 3.1)
     found = arm.inverse_kinematics(
         Target('tip', axis=(1.0, 0.0, 0.0), direction=(-1.0, 0.0, 0.0)), restarts=0)
@@ -74,8 +74,8 @@ def test_an_axis_that_points_the_other_way_is_turned_round():
     assert np.abs(arm.frame_pose(found.q, 'tip')[:3, 0] - (-1.0, 0.0, 0.0)).max() < WITHIN
 
 
-def test_weights_decide_between_what_cannot_both_be_had():
-    """Two targets on the circle of one link, at +-0.1 rad: the heavier one is missed less.
+def test_weights_decide_between_incompatible_targets():
+    """On the circle of one link, at +-0.1 rad: the heavier one has less error.
 
     The sum of weight^2 chord^2 is least where  w^2 sin(0.1 - x) = sin(0.1 + x).
     """
@@ -120,8 +120,8 @@ def test_a_bad_target_is_refused_by_name(fields, word):
     (dict(tolerance=1e-300), 'tolerance'), (dict(tolerance=(1e-6, 1.7e308)), 'tolerance'),
     (dict(tolerance=(1e-6, 1e-6, 1.0)), 'tolerance'), (dict(tolerance='small'), 'tolerance'),
     (dict(restarts=-1), 'restarts'), (dict(restarts=1.5), 'restarts'), (dict(seed=None), 'seed')])
-def test_a_bad_question_is_refused_by_name(change, word):
-    """Unknown frames, sizes, and what is no number."""
+def test_a_bad_request_is_refused_by_name(change, word):
+    """Unknown frames, sizes, numbers that are not finite."""
     arguments = {'targets': Target('tip', (1.0, 0.0, 0.0)), **change}
     with pytest.raises(DynamicsError, match=word):
         planar_arm().inverse_kinematics(**arguments)

@@ -1,4 +1,4 @@
-"""Tasks and bounds that cannot be are refused by name."""
+"""Test refusals of invalid tasks and bounds by name."""
 
 import numpy as np
 import pytest
@@ -35,8 +35,8 @@ from dynamics_node.task_space.tasks import Task
     ({'kind': 'frame', 'frame': 'base_link', 'axes': ('x', 'x')}, 'each axis once'),
     ({'kind': 'center_of_mass', 'axes': ('rx',)}, "axes has 'rx'"),
 ])
-def test_a_task_that_cannot_be(fields, words):
-    """Before any robot is asked."""
+def test_an_invalid_task_is_refused(fields, words):
+    """Before a robot is needed."""
     with pytest.raises(DynamicsError) as error:
         Task(**{'name': 'it', **fields})
     assert words in str(error.value)
@@ -52,7 +52,7 @@ def test_a_task_that_cannot_be(fields, words):
     ({'kind': 'torque', 'value': [1.0]}, 'value has 1 numbers; expected 18'),
     ({'kind': 'center_of_mass', 'position': [1.0]}, 'position has 1 numbers; expected 3'),
 ])
-def test_a_task_that_does_not_fit_the_robot(fields, words):
+def test_a_task_that_does_not_fit_the_robot_is_refused(fields, words):
     """Or its contacts."""
     q, v = state(0)
     with pytest.raises(DynamicsError) as error:
@@ -73,7 +73,7 @@ def test_a_task_that_does_not_fit_the_robot(fields, words):
     ({'kind': 'friction', 'sizes': {'tail': 0.1}}, 'contacts: FL_contact'),
     ({'kind': 'friction', 'sizes': {'FL_contact': 0.1}}, "for 'FL_contact'"),
 ])
-def test_a_bound_that_cannot_be(fields, words):
+def test_an_invalid_bound_is_refused(fields, words):
     """By its kind and the field."""
     q, v = state(0)
     with pytest.raises(DynamicsError) as error:
@@ -81,8 +81,8 @@ def test_a_bound_that_cannot_be(fields, words):
     assert words in str(error.value)
 
 
-def test_what_is_no_task_at_all():
-    """Neither a list, nor in it; and no name twice."""
+def test_values_that_are_no_tasks_are_refused():
+    """As the list or in it; no name twice."""
     q, v = state(0)
     robot, one = solo12(), Task('it', 'torque')
     for wrong, words in (('stand', 'tasks is'), ([{'kind': 'torque'}], 'is no Task'),
@@ -95,7 +95,7 @@ def test_what_is_no_task_at_all():
         robot.whole_body(np.stack([q, q]), v, [one], FEET)
 
 
-def test_a_sole_keeps_the_pressure_on_it():
+def test_the_centre_of_pressure_stays_on_the_sole():
     """Of a humanoid that leans: the centres of pressure stay within the half sizes."""
     path = next(robot.path for robot in ROBOTS if str(robot) == 'talos')
     robot = Robot.from_urdf(path, base='floating', friction=False, compile=False)

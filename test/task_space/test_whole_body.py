@@ -1,4 +1,4 @@
-"""The whole-body problem: laws of its solutions, and a direct solution of its KKT conditions."""
+"""Test the whole-body problem: laws of its solutions, and a direct solution of the KKT system."""
 
 import numpy as np
 import pytest
@@ -20,8 +20,8 @@ STRICT, WEIGHTED = (1, 2, 3), (1, 1, 1)
 @pytest.mark.parametrize('levels', [WEIGHTED, STRICT], ids=['weighted', 'strict'])
 @given(seed=st.integers(0, 10_000), violence=st.sampled_from([1.0, 10.0, 60.0]))
 @settings(max_examples=15, deadline=None)
-def test_every_law_is_kept(levels, seed, violence):
-    """Motion, contacts, torques, friction: whatever the tasks ask for."""
+def test_every_solution_obeys_the_laws(levels, seed, violence):
+    """Motion, contacts, torques, friction: for any tasks."""
     robot = solo12()
     q, v = state(seed)
     found = robot.whole_body(q, v, tasks(q, seed, levels, violence), FEET, BOUNDS)
@@ -38,7 +38,7 @@ def test_every_law_is_kept(levels, seed, violence):
         assert contact.normal >= -KEPT and contact.tangential <= FRICTION * contact.normal + KEPT
 
 
-def test_violent_tasks_touch_bounds_of_every_kind():
+def test_violent_tasks_activate_bounds_of_every_kind():
     """Else the test above proves little."""
     touched = set()
     for seed in range(6):
@@ -86,11 +86,11 @@ def _cost(robot, q, v, todo):
     turn = -np.array([R[2, 1] - R[1, 2], R[0, 2] - R[2, 0], R[1, 0] - R[0, 1]]) * (
         angle / (2.0 * np.sin(angle)))
     error = np.concatenate([base.position[:3] - pose[:3, 3], turn])
-    wish = (base.acceleration + 100.0 * error - 20.0 * J @ v
-            - robot.jacobian_rate(q, v, 'base_link') @ v)
+    wanted = (base.acceleration + 100.0 * error - 20.0 * J @ v
+              - robot.jacobian_rate(q, v, 'base_link') @ v)
     one = np.eye(42)
     A = np.vstack([J @ one[:18], 0.1 * one[6:18], 0.01 * one[30:], 0.01 * one[18:30]])
-    b = np.concatenate([wish, 0.1 * (-2.0 * np.sqrt(10.0) * v[6:]), np.zeros(24)])
+    b = np.concatenate([wanted, 0.1 * (-2.0 * np.sqrt(10.0) * v[6:]), np.zeros(24)])
     return A.T @ A, -A.T @ b
 
 
@@ -107,7 +107,7 @@ def _limits():
 
 @pytest.mark.parametrize('seed', range(4))
 def test_lower_levels_do_not_disturb_higher_ones(seed):
-    """The base's error with all tasks is that without the others."""
+    """The error of the base with all tasks is that without the others."""
     q, v = state(seed)
     todo = tasks(q, seed, STRICT, 60.0)
     alone = solo12().whole_body(q, v, todo[:1], FEET, BOUNDS)
@@ -120,8 +120,8 @@ def test_lower_levels_do_not_disturb_higher_ones(seed):
     assert np.abs(change).max() <= PRIORITY * (1.0 + np.abs(both.errors['posture']).max())
 
 
-def test_least_torque_is_least():
-    """Any other share of the contact forces takes more, for the same motion."""
+def test_least_torque_is_minimal():
+    """Any other distribution of contact forces needs more, for the same motion."""
     robot = solo12()
     q, v = state(2, speed=0.0)
     still = (Task('base', 'frame', 0, frame='base_link', stiffness=0.0),
@@ -136,8 +136,8 @@ def test_least_torque_is_least():
     assert np.abs(other.tau - found.torque).max() <= SOLVED * np.abs(other.tau).max()
 
 
-def test_an_arm_without_bounds_does_what_inverse_dynamics_says(arm):
-    """Posture tasks that ask for an acceleration: the torques are those of Newton and Euler."""
+def test_an_arm_without_bounds_gets_the_torques_of_inverse_dynamics(arm):
+    """For posture tasks that prescribe an acceleration."""
     rng = np.random.default_rng(3)
     q, (v, a) = arm.random_configuration(rng), rng.normal(size=(2, 7))
     ask = Task('move', 'posture', acceleration=a, stiffness=0.0)
@@ -150,8 +150,8 @@ def test_an_arm_without_bounds_does_what_inverse_dynamics_says(arm):
     assert ask.damping == 0.0 and found.forces == {}
 
 
-def test_a_force_task_is_met_beside_a_motion():
-    """One foot pushes as told, the base stands still."""
+def test_a_force_task_and_a_motion_task_are_both_met():
+    """One foot exerts the given force, the base is at rest."""
     robot = solo12()
     q, v = state(1, speed=0.0)
     push = (0.5, -0.3, 9.0)
@@ -163,34 +163,34 @@ def test_a_force_task_is_met_beside_a_motion():
     assert np.abs(found.forces['FR_contact'] - push).max() <= PRIORITY * 9.0
 
 
-def test_the_centre_of_mass_accelerates_as_asked():
-    """And the momentum says so: its rate is the sum of weight and contact forces."""
+def test_the_centre_of_mass_gets_the_wanted_acceleration():
+    """So does the momentum: its rate is the sum of weight and contact forces."""
     robot = solo12()
     q, v = state(4)
-    wish = np.array([0.3, -0.2, 0.5])
+    wanted = np.array([0.3, -0.2, 0.5])
     found = robot.whole_body(q, v, [
-        Task('com', 'center_of_mass', acceleration=wish, stiffness=0.0, damping=0.0),
+        Task('com', 'center_of_mass', acceleration=wanted, stiffness=0.0, damping=0.0),
         Task('posture', 'posture', 2, stiffness=0.0), Task('rest', 'force', 3)], FEET, BOUNDS)
     assert np.abs(found.errors['com']).max() <= PRIORITY
     forces = sum(found.forces.values()) + robot.total_mass * robot.gravity
-    assert np.abs(forces / robot.total_mass - wish).max() <= PRIORITY
+    assert np.abs(forces / robot.total_mass - wanted).max() <= PRIORITY
 
 
-def test_some_axes_only():
+def test_axes_that_are_left_out_are_free():
     """What is left out is free."""
     q, v = state(5)
-    wish = np.arange(6.0)
-    both = {'frame': 'base_link', 'acceleration': wish, 'stiffness': 0.0, 'damping': 0.0}
+    wanted = np.arange(6.0)
+    both = {'frame': 'base_link', 'acceleration': wanted, 'stiffness': 0.0, 'damping': 0.0}
     found = solo12().whole_body(q, v, [Task('all', 'frame', 2, **both),
                                        Task('some', 'frame', 1, axes=('z', 'rx'), **both)], FEET)
     J = solo12().jacobian(q, 'base_link')
     w = J @ found.acceleration + solo12().jacobian_rate(q, v, 'base_link') @ v
-    assert np.abs(w[[2, 3]] - wish[[2, 3]]).max() <= PRIORITY
+    assert np.abs(w[[2, 3]] - wanted[[2, 3]]).max() <= PRIORITY
     assert found.errors['some'].shape == (2,)
 
 
-def test_soft_bounds_are_kept_as_well_as_can_be():
-    """A torque limit too low to stand: infeasible if it must be kept, least miss otherwise."""
+def test_soft_bounds_have_the_least_violation():
+    """A torque limit too low to stand: infeasible if hard."""
     q, v = state(0, speed=0.0)
     stand = [Task('base', 'frame', 0, frame='base_link', stiffness=0.0)]
     low = 0.2
@@ -201,8 +201,8 @@ def test_soft_bounds_are_kept_as_well_as_can_be():
     assert found.status == 'solved' and np.abs(found.torque).max() > low
 
 
-def test_a_joint_without_end_takes_the_shorter_way_to_its_posture():
-    """A driver says pi - 0.01; wanted is -pi + 0.01, which is 0.02 further on."""
+def test_a_continuous_joint_takes_the_shorter_way_to_its_posture():
+    """Measured pi - 0.01; wanted -pi + 0.01, which is 0.02 further on."""
     wheel = Robot.from_urdf("""<robot name="wheel"><link name="base"/><link name="rim"><inertial>
       <mass value="1"/><inertia ixx="1" iyy="1" izz="1" ixy="0" ixz="0" iyz="0"/></inertial></link>
       <joint name="hub" type="continuous"><parent link="base"/><child link="rim"/>

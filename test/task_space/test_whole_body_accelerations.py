@@ -1,4 +1,4 @@
-"""Accelerations of several frames of an arm at once: of equal priority, and one before the other.
+"""Test accelerations of several frames of an arm: of equal priority, and of two levels.
 
 Joints alone, no contact and no bound: the whole-body problem is then eq. 3.81 and 3.82.
 """
@@ -54,7 +54,7 @@ def test_tasks_of_equal_priority_are_one_pseudo_inverse(arm, axes, seed):
 @pytest.mark.parametrize('axes', [('x', 'y', 'z'), ('z', 'rx'), AXES],
                          ids=['both can be done', 'more is free', 'they contradict each other'])
 @pytest.mark.parametrize('seed', range(5))
-def test_the_second_has_what_the_first_leaves(arm, axes, seed):
+def test_the_second_level_acts_in_the_null_space_of_the_first(arm, axes, seed):
     """Equation 3.82 by projectors; the J without an index in it is J_i."""
     asked = Asked(arm, axes, seed)
     (J1, J2), (b1, b2) = asked.J, asked.b

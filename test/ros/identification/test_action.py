@@ -1,4 +1,4 @@
-"""~/identify over DDS: goals, feedback, cancellation, refusals, and the robot afterwards."""
+"""Test ~/identify over DDS: goals, feedback, cancellation, refusals, and the robot afterwards."""
 
 import json
 import threading
@@ -46,7 +46,7 @@ class Goal:
 
 @pytest.fixture(scope='module')
 def remote(launch_once, tmp_path_factory):
-    """A node that knows what efforts mean."""
+    """A node with a declared meaning of effort."""
     urdf = tmp_path_factory.mktemp('robot') / 'arm.urdf'
     urdf.write_text(THREE_JOINTS)
     node = launch_once(f'robot_description:={urdf}', 'observer.effort_meaning:=motor_torque')
@@ -69,7 +69,7 @@ def csv(tmp_path_factory, truth):
 
 
 def refusal(remote, **fields):
-    """Return why a goal is not served."""
+    """Return why a goal is refused."""
     status, result = Goal(remote, **fields).result()
     assert status == GoalStatus.STATUS_ABORTED
     assert not result.success
@@ -77,7 +77,7 @@ def refusal(remote, **fields):
     return result.message
 
 
-def test_a_recording_becomes_a_robot(remote, csv, tmp_path, truth):
+def test_a_recording_is_identified(remote, csv, tmp_path, truth):
     """Feedback on the way, all numbers in the result, five files in the folder, nothing applied."""
     before = remote.call('model_report').model_id
     goal = Goal(remote, recording=str(csv), output=str(tmp_path / 'out'))
@@ -103,9 +103,9 @@ def test_a_recording_becomes_a_robot(remote, csv, tmp_path, truth):
     assert result.model_id == before == remote.call('model_report').model_id
 
 
-def test_another_goal_is_refused_while_one_runs_and_cancelling_leaves_no_trace(remote, csv,
+def test_a_second_goal_is_refused_and_a_goal_can_be_cancelled(remote, csv,
                                                                                tmp_path):
-    """The node answers meanwhile; afterwards the next goal is served."""
+    """Services reply meanwhile; afterwards the next goal is served."""
     before = remote.call('model_report').model_id
     goal = Goal(remote, recording=str(csv), output=str(tmp_path / 'out'), apply=True)
     assert 'under way' in refusal(remote, recording=str(csv))
@@ -138,16 +138,16 @@ def test_bad_goals_are_refused_by_name(remote, fields, words):
     assert [word for word in words if word not in message] == []
 
 
-def test_a_recording_that_tells_nothing_is_refused_with_what_to_record(remote, tmp_path):
-    """The reason comes from the process that does the work."""
+def test_a_poor_recording_is_refused_with_what_to_record(remote, tmp_path):
+    """The reason comes from the worker process."""
     robot, time = Robot.from_urdf(THREE_JOINTS), np.arange(1000) / RATE
     still = np.zeros((1000, 3))
     write_csv(tmp_path / 'still.csv', raw_recording(robot.joint_names, time, still, still))
     assert 'did not move' in refusal(remote, recording=str(tmp_path / 'still.csv'))
 
 
-def test_live_and_applied(remote, truth):
-    """Joint states are recorded while they come; the node then holds what was found.
+def test_a_live_recording_is_identified_and_applied(remote, truth):
+    """Joint states are recorded as they arrive; the node then uses the result.
 
     A payload stays. While a goal is recorded, services answer as ever.
     """
@@ -186,7 +186,7 @@ def test_live_and_applied(remote, truth):
 
 
 def test_a_mechanism_with_loops_is_identified_by_its_motors_and_applied(launch_once, tmp_path):
-    """From a table of the shoulders alone; the node then holds it, its loops closed."""
+    """From a table of the shoulders alone; the node then uses it, its loops closed."""
     bundled = MECHANISMS['five_bar']
     node = launch_once(f'robot_description:={bundled.urdf}', f'constraints:={bundled.loops}')
     node.identify = ActionClient(node.client, Identify, f'{node.name}/identify')
@@ -216,6 +216,6 @@ def _kilogram():
 
 
 def test_efforts_of_unknown_meaning_are_not_recorded(remote):
-    """The reason is the observer's."""
+    """The reason is that of the observer."""
     assert remote.set_parameters({'observer.effort_meaning': 'unknown'}) == ''
     assert 'effort_meaning is unknown' in refusal(remote, duration=10.0)

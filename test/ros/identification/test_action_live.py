@@ -1,4 +1,4 @@
-"""The node moves an arm unlike its URDF, records it live, identifies it, and then moves it well.
+"""Test live identification: the node moves an arm unlike its URDF, records and identifies it.
 
 MuJoCo under the torques of the real node, in lockstep; the arm is that of examples/identify.py.
 """
@@ -37,7 +37,7 @@ def truth(monkeypatch, tmp_path):
 
 @pytest.fixture
 def loop(ros_environment, tmp_path, truth):
-    """A loop whose arm keeps its description to itself: the node has the bundled one."""
+    """A loop whose arm does not publish its description: the node has the bundled one."""
     from closed_loop import ClosedLoop
     from unknown_arm import VELOCITY_NOISE
 

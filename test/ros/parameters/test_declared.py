@@ -1,4 +1,4 @@
-"""Parameters: each described, each checked, and an error that says what would be valid."""
+"""Test parameters: each described, each checked, and errors with the valid values."""
 
 import inspect
 import math
@@ -43,8 +43,8 @@ def test_the_defaults_are_valid():
     assert checked(DEFAULTS) == DEFAULT
 
 
-def test_by_default_the_node_brings_itself_up_with_the_robot_that_the_library_would_make():
-    """Robot.from_urdf has the same defaults; no age of a state is too old."""
+def test_the_defaults_are_those_of_the_library():
+    """Robot.from_urdf has the same ones; no age of a state is too old."""
     library = inspect.signature(Robot.from_urdf).parameters
     for name in ('base', 'gravity', 'friction', 'friction_speed', 'compile'):
         assert getattr(DEFAULT.node, name) == library[name].default
@@ -52,8 +52,8 @@ def test_by_default_the_node_brings_itself_up_with_the_robot_that_the_library_wo
     assert (DEFAULT.node.missing_velocity, DEFAULT.node.max_state_age) == ('zero', 0.0)
 
 
-def test_only_what_is_settled_at_start_is_read_only():
-    """Everything else may change while the node runs."""
+def test_only_parameters_of_the_start_are_read_only():
+    """All others may change while the node runs."""
     assert [name for name, field in DECLARED.items() if field.metadata['read_only']] == [
         'autostart', 'base_state', 'torque.rate', 'torque.command_topic']
 
@@ -64,7 +64,7 @@ def test_the_names_are_the_fields():
 
 
 @some('text')
-def test_nothing_is_no_value(name):
+def test_an_empty_parameter_is_no_value(name):
     """As [] in a parameters file is, which ROS gives no type."""
     with pytest.raises(DynamicsError, match=rf'^{name} has no value, as \[\] .* expected one such'):
         checked({**DEFAULTS, name: None})
@@ -72,7 +72,7 @@ def test_nothing_is_no_value(name):
 
 @some('bounds')
 def test_a_number_out_of_its_bounds_is_refused(name):
-    """The bounds themselves are valid; what is no number is not."""
+    """The bounds themselves are valid; NaN is not."""
     least, greatest = DECLARED[name].metadata['bounds']
     for value in (least, greatest, (least + greatest) / 2):
         assert value_of(checked({**DEFAULTS, name: value}), name) == value
@@ -82,8 +82,8 @@ def test_a_number_out_of_its_bounds_is_refused(name):
 
 
 @some('one_of')
-def test_what_is_no_choice_is_refused_with_the_choices(name):
-    """Each choice is valid, nothing else is."""
+def test_invalid_values_are_refused_with_the_valid_ones(name):
+    """Each valid one is accepted."""
     choices = DECLARED[name].metadata['one_of']
     for value in choices:
         assert value_of(checked({**DEFAULTS, name: value}), name) == value
@@ -95,13 +95,13 @@ def test_what_is_no_choice_is_refused_with_the_choices(name):
 @pytest.mark.parametrize('gravity', [[], [1.0, 2.0], [0.0, 0.0, math.nan], [0.0, 0.0, -math.inf],
                                      [1.0, 2.0, 3.0, 4.0]])
 def test_gravity_is_three_finite_numbers(gravity):
-    """Nothing else."""
+    """All else is refused."""
     with pytest.raises(DynamicsError, match='gravity is .*expected three finite numbers'):
         checked({**DEFAULTS, 'gravity': gravity})
 
 
 @pytest.mark.parametrize('sequence', [list, tuple, lambda x: array('d', x)])
-def test_gravity_may_come_as_any_sequence_and_can_be_compared(sequence):
+def test_gravity_may_be_any_sequence_and_can_be_compared(sequence):
     """ROS has arrays, which are never equal to a tuple; weightlessness is valid here."""
     chosen = checked({**DEFAULTS, 'gravity': sequence([0.0, 0.0, 0.0])})
     assert chosen.node.gravity == (0.0, 0.0, 0.0)
@@ -121,14 +121,14 @@ def test_named_numbers_are_read(text, numbers):
     ('a=inf', 'a=inf'), ('a = 1', 'a')])
 @pytest.mark.parametrize('name', ['locked', 'armature'])
 def test_named_numbers_that_cannot_be_read_are_refused(name, text, part):
-    """With the part that is wrong and an example of what is right."""
+    """With the wrong part and a valid example."""
     said = re.escape(f"{name} has '{part}'; expected joint=number")
     with pytest.raises(DynamicsError, match=said):
         checked({**DEFAULTS, name: text})
 
 
 def test_a_joint_named_twice_is_refused():
-    """Which of the two is meant nobody knows."""
+    """Its value would be ambiguous."""
     with pytest.raises(DynamicsError, match="locked names joint 'a' twice"):
         named_numbers('locked', 'a=1 b=2 a=1')
 
@@ -163,8 +163,8 @@ def test_all_are_declared_with_their_range_and_flag_and_read_back():
             assert choice in descriptor.description
 
 
-def test_what_is_read_is_checked():
-    """A wrong value of a file is found when the node is configured."""
+def test_values_from_a_file_are_checked():
+    """A wrong value is found when the node is configured."""
     node = Node()
     declared.declare(node)
     node.declared['base'] = 'flying', None

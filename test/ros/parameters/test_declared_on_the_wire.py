@@ -1,4 +1,4 @@
-"""Parameters of the running node: described, complete in the shipped file, checked on change."""
+"""Test parameters of the running node: described, in the shipped file, checked on change."""
 
 import math
 from pathlib import Path
@@ -42,7 +42,7 @@ def plain(value):
 
 @pytest.fixture
 def restored(node):
-    """Return the node; what a test changes is as it was afterwards."""
+    """Return the node; the parameters are restored after the test."""
     names = ('locked', 'base', 'gravity', 'friction', 'friction_speed', 'armature')
     before = get(node, *names)
     yield node
@@ -76,8 +76,8 @@ def test_the_shipped_file_has_every_parameter_with_its_default():
 
 
 @pytest.mark.parametrize('namespace', ['', '/cell_3/left'])
-def test_the_node_takes_the_shipped_file(launch, tmp_path, namespace):
-    """In any namespace; a copy with other numbers shows that it is this file that counts."""
+def test_the_node_reads_the_shipped_file(launch, tmp_path, namespace):
+    """In any namespace; a copy with other numbers shows that this file is read."""
     copy = tmp_path / 'copy.yaml'
     text = CONFIG.read_text()
     assert 'friction_speed: 0.01' in text
@@ -88,8 +88,8 @@ def test_the_node_takes_the_shipped_file(launch, tmp_path, namespace):
     assert 'Traceback' not in node.process.log()
 
 
-def test_the_node_declares_what_is_declared_here(node):
-    """And what rclpy puts on every node."""
+def test_the_node_declares_every_parameter(node):
+    """And those that rclpy adds to every node."""
     reply = node.ask(ListParameters, 'list_parameters', ListParameters.Request())
     assert {name for name in reply.result.names if not name.startswith(STANDARD)} == set(DECLARED)
 
@@ -113,8 +113,8 @@ def test_every_parameter_is_described(node):
     ('friction_speed:=-1.0', ['friction_speed', '-1.0', '1e-06', '10.0']),
     ('gravity:=down', ['gravity', "'down'", 'DOUBLE_ARRAY']),
 ])
-def test_a_node_that_is_started_with_nonsense_says_so_and_ends(start_node, parameter, words):
-    """In one line, not in a traceback."""
+def test_a_node_with_invalid_parameters_exits_with_an_error(start_node, parameter, words):
+    """In one line, without a traceback."""
     process = start_node(parameter)
     assert process.wait(PATIENCE) == 2
     assert 'Traceback' not in process.log()
@@ -161,7 +161,7 @@ def holds(node):
 @pytest.mark.parametrize(('name', 'value', 'words'), BAD, ids=[
     f'{name}-{k}' for k, (name, _, _) in enumerate(BAD)])
 def test_a_bad_value_is_refused_with_a_reason(node, name, value, words):
-    """Which parameter, what it was given, what is valid; and nothing has changed."""
+    """The parameter, the value, the valid values; and nothing has changed."""
     before = holds(node)
     reason = node.set_parameters({name: value})
     assert reason
@@ -171,16 +171,16 @@ def test_a_bad_value_is_refused_with_a_reason(node, name, value, words):
     node.assert_alive()
 
 
-def test_one_bad_value_among_good_ones_spoils_all(node):
-    """Set together, they are taken together or not at all."""
+def test_one_bad_value_refuses_all_that_are_set_together(node):
+    """They are set together or not at all."""
     before = holds(node)
     assert "'elbow'" in node.set_parameters({'gravity': [0.0, 0.0, -1.62],
                                            'locked': 'elbow=0.1'})
     assert repr(holds(node)) == repr(before)
 
 
-def test_what_the_robot_carries_is_not_locked_away(restored):
-    """A change that the robot could be made with, but not with what was set since."""
+def test_a_change_that_would_remove_the_frame_of_a_payload_is_refused(restored):
+    """Valid for the robot, but not with its payload."""
     node = restored
     assert node.call('set_payload', name='tool', frame='link_7', payload=Inertia(m=1.0)).success
     try:
@@ -195,7 +195,7 @@ def test_what_the_robot_carries_is_not_locked_away(restored):
 # Changes that are taken ------------------------------------------------------------------------
 
 def check(node, what, payload=None, **options):
-    """The node answers as the library does for a robot made with these options."""
+    """Assert that the node gives the results of a library robot with these options."""
     robot = Robot.from_urdf(ARM7, **options)
     robot = robot.with_payload(*payload) if payload else robot
     rng = np.random.default_rng(0)
@@ -219,7 +219,7 @@ def check(node, what, payload=None, **options):
     ('friction_speed', 1.5, {'friction_speed': 1.5}),
 ])
 def test_a_change_takes_effect_at_once(restored, name, value, options):
-    """With the reply to the change the next answer is that of the new robot; and back."""
+    """After the reply to the change the next result is that of the new robot; and back."""
     before = check(restored, 'before')
     assert restored.set_parameters({name: value}) == ''
     assert check(restored, name, **options) != before
@@ -228,7 +228,7 @@ def test_a_change_takes_effect_at_once(restored, name, value, options):
     assert check(restored, 'after') == before
 
 
-def test_gravity_of_parameter_and_service_the_newer_word_counts(restored):
+def test_the_newer_gravity_of_parameter_and_service_is_used(restored):
     """Set by the service, then by the parameter."""
     vector = Vector3Stamped(vector=Vector3(x=1.0, z=-9.0))
     assert restored.call('set_gravity', gravity=vector).success
@@ -238,7 +238,7 @@ def test_gravity_of_parameter_and_service_the_newer_word_counts(restored):
 
 
 def test_measured_joints_stay_measured_when_others_are_locked(restored):
-    """What is locked needs no measurement, and the rest is not forgotten."""
+    """A locked joint needs no measurement, and the others keep theirs."""
     names = JOINTS[:6]
     restored.publish_until(lambda: restored.call('model_report').never_measured == ['joint_7'],
                            joint_state(3, names, [0.1] * 6, [0.2] * 6))
@@ -250,8 +250,8 @@ def test_measured_joints_stay_measured_when_others_are_locked(restored):
     assert reply.state_stamp % 1_000_000_000 == 3
 
 
-def test_another_robot_by_parameter(launch):
-    """A path or a text, changed while the node runs."""
+def test_the_robot_can_be_changed_by_parameter(launch):
+    """A path or a text, while the node runs."""
     node = launch()
     assert not node.call('model_report').success
     assert node.set_parameters({'robot_description': str(ARM7)}) == ''

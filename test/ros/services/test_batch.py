@@ -1,4 +1,4 @@
-"""Many states in one call: the same numbers as one by one, and what may be left out or repeated."""
+"""Test batches: the results of single states, and fields that are left out or repeated."""
 
 import numpy as np
 import pytest
@@ -30,7 +30,7 @@ def rows(s, names, n):
 
 
 def one_by_one(s, question, fields, more):
-    """Return the answers of the services for single states, row by row."""
+    """Return the results of the services for single states, row by row."""
     for k in range(N):
         reply = ask(s.node_state, SINGLE[question], **more, **{
             field: x[k if len(x) > 1 else 0] for field, x in fields.items()
@@ -40,7 +40,7 @@ def one_by_one(s, question, fields, more):
 
 @pytest.mark.parametrize('tree', TREES, ids=str)
 @pytest.mark.parametrize('question', ANSWERS)
-def test_a_batch_is_its_states_one_by_one(tree, question):
+def test_a_batch_gives_the_results_of_single_states(tree, question):
     """Any subset of joints in any order; each array N rows, one row, or left out."""
     s = tree_scene(tree)
     for _ in range(3):
@@ -66,8 +66,8 @@ def test_a_batch_is_its_states_one_by_one(tree, question):
 
 
 @pytest.mark.parametrize('question', ANSWERS)
-def test_one_state_is_a_batch_of_one_given_or_measured(question):
-    """Nothing given is the measured state."""
+def test_a_single_state_is_a_batch_of_one(question):
+    """An empty request uses the measured state."""
     s = scene(TWO_JOINTS)
     given = ask(s.node_state, 'batch_dynamics', question=question, position=s.q, velocity=s.v)
     measured = ask(s.node_state, 'batch_dynamics', question=question)
@@ -81,7 +81,7 @@ def test_one_state_is_a_batch_of_one_given_or_measured(question):
 
 @pytest.mark.parametrize('field', ['velocity', 'acceleration', 'effort'])
 def test_rows_that_do_not_match_are_refused_by_field(field):
-    """How many each has is said."""
+    """The message has the number of rows of each."""
     s = scene(TWO_JOINTS)
     question = 'forward' if field == 'effort' else 'inverse'
     message = refused(s.node_state, 'batch_dynamics', question=question, position=[0.1] * 6,
@@ -105,13 +105,13 @@ def test_rows_of_a_floating_base_are_seven_and_six():
 
 
 @pytest.mark.parametrize('question', ['', 'Inverse', 'derivatives'])
-def test_an_unknown_question_is_refused_with_those_there_are(question):
-    """Even where all else is right."""
+def test_an_unknown_kernel_is_refused_with_the_known_ones(question):
+    """Even where all else is valid."""
     message = refused(scene(TWO_JOINTS).node_state, 'batch_dynamics', question=question)
     assert message == f"question is '{question}'; valid choices are inverse, forward, hybrid, terms"
 
 
-def test_a_state_that_is_no_number_is_refused_with_its_place():
+def test_a_state_that_is_not_finite_is_refused_with_its_index():
     """The index counts through all rows."""
     s = scene(TWO_JOINTS)
     bad = [0.1] * 10
@@ -120,8 +120,8 @@ def test_a_state_that_is_no_number_is_refused_with_its_place():
     assert message == 'position[7] is nan; every entry must be finite'
 
 
-def test_terms_that_would_choke_the_wire_are_refused_before_they_are_computed(monkeypatch):
-    """The size is said, and what to do."""
+def test_replies_that_are_too_large_are_refused_before_they_are_computed(monkeypatch):
+    """The message has the size, and what to do."""
     from dynamics_node.ros.services import request_fields
     s = scene(TWO_JOINTS)
     monkeypatch.setattr(request_fields, 'LARGEST_REPLY', 8 * 2 * 7 * 10)  # [bytes] ten states

@@ -1,4 +1,4 @@
-"""~/constrained_dynamics: results of the library in the order of the reply; refusals."""
+"""Test ~/constrained_dynamics: results of the library in the order of the reply; refusals."""
 
 import math
 
@@ -20,8 +20,8 @@ ROD_YAML = ('- {name: rod, kind: distance, frame: crank, pose: [0, 0, 0.1], to_p
 
 
 @pytest.mark.parametrize('name', MECHANISMS)
-def test_the_three_questions_are_answered_as_by_the_library(name):
-    """With a wrench and in any order of joints; the row names and the report with them."""
+def test_the_three_kernels_give_the_results_of_the_library(name):
+    """With a wrench and in any order of joints; with row names and the report."""
     node_state, robot = node_state_at(name)
     q, v = state_of(robot)
     a = acceleration_of(robot, q, v)
@@ -36,16 +36,16 @@ def test_the_three_questions_are_answered_as_by_the_library(name):
     given = np.array([joint.name not in robot.loops.passive for joint in robot.model.joints
                       for _ in range(joint.v.stop - joint.v.start)])
     by_joint = [name not in robot.loops.passive for name in names]
-    pushed = {link: PUSH}
+    wrenches = {link: PUSH}
     cases = [
         (ask(node_state, 'constrained_dynamics', question='inverse', acceleration=a[order],
              **state),
-         robot.constrained_inverse_dynamics(q, v, a, wrenches=pushed)),
+         robot.constrained_inverse_dynamics(q, v, a, wrenches=wrenches)),
         (ask(node_state, 'constrained_dynamics', question='forward', effort=tau[order], **state),
-         robot.constrained_forward_dynamics(q, v, tau, wrenches=pushed)),
+         robot.constrained_forward_dynamics(q, v, tau, wrenches=wrenches)),
         (ask(node_state, 'constrained_dynamics', question='hybrid', acceleration=a[order],
              effort=tau[order], acceleration_given=by_joint, **state),
-         robot.constrained_hybrid_dynamics(q, v, a, tau, given, wrenches=pushed))]
+         robot.constrained_hybrid_dynamics(q, v, a, tau, given, wrenches=wrenches))]
     report = robot.constraint_report(q, v)
     for reply, want in cases:
         assert reply.joint_names == names
@@ -66,7 +66,7 @@ def test_the_three_questions_are_answered_as_by_the_library(name):
 
 
 def test_a_passive_joint_that_is_left_out_follows():
-    """Hybrid of the crank alone: the others go where the loop goes, without effort."""
+    """Hybrid dynamics of the crank alone: the other joints follow the loop, without effort."""
     node_state, robot = node_state_at('four_bar')
     q, v = state_of(robot)
     measure(node_state, q, v)
@@ -81,7 +81,7 @@ def test_a_passive_joint_that_is_left_out_follows():
 
 
 def test_measured_efforts_are_those_of_motors():
-    """Nobody measures those of passive joints: they are zero."""
+    """Those of passive joints are not measured: they are zero."""
     node_state, robot = node_state_at('four_bar')
     q, v = state_of(robot)
     measure(node_state, q, v)
@@ -94,8 +94,8 @@ def test_measured_efforts_are_those_of_motors():
     assert reply.state_stamp != 0
 
 
-def test_a_state_that_breaks_the_loops_is_refused_or_projected():
-    """The crank where the request says, the rest where the loop goes."""
+def test_a_state_that_violates_the_loops_is_refused_or_projected():
+    """The crank as requested, the other joints by the loop."""
     node_state, robot = node_state_at('four_bar')
     measure(node_state, np.zeros(3), np.zeros(3))
     request = {'question': 'inverse', 'joint_names': ['crank_joint'], 'position': [0.4],
@@ -113,7 +113,7 @@ def test_a_state_that_breaks_the_loops_is_refused_or_projected():
     close(reply.residuals, np.zeros(2))
 
 
-def test_what_the_named_joints_cannot_all_have_is_refused():
+def test_overdetermined_joints_are_refused():
     """Two joints of a mechanism with one freedom."""
     node_state, _ = node_state_at('four_bar')
     measure(node_state, np.zeros(3), np.zeros(3))
@@ -126,7 +126,7 @@ def test_what_the_named_joints_cannot_all_have_is_refused():
     assert message.startswith('acceleration: the values of the named joints violate the')
 
 
-def test_constraints_of_the_request_count_beside_the_loops_or_without_them():
+def test_constraints_of_the_request_add_to_the_loops_or_replace_them():
     """A rod besides; a subset of the loops; none of them."""
     node_state, robot = node_state_at('four_bar')
     q, v = np.zeros(3), np.zeros(3)
@@ -150,7 +150,7 @@ def test_constraints_of_the_request_count_beside_the_loops_or_without_them():
 
 
 @pytest.mark.parametrize('choice', ['least_force', 'least_torque', 'weighted'])
-def test_choices_and_weights_of_a_redundant_drive(choice):
+def test_choices_and_weights_of_redundant_motors_are_those_of_the_library(choice):
     """Every joint of the five-bar has a motor: two too many."""
     node_state, robot = node_state_at('five_bar')
     q, v = state_of(robot)
@@ -169,7 +169,7 @@ def test_choices_and_weights_of_a_redundant_drive(choice):
     assert 'not unique' in refused(node_state, 'constrained_dynamics', choice='unique', **state)
 
 
-def test_passive_joints_can_have_springs_and_be_others():
+def test_passive_joints_can_be_changed_and_have_springs():
     """The rocker drives, and the crank has a spring."""
     node_state, robot = node_state_at('four_bar')
     q, v = state_of(robot)
@@ -183,8 +183,8 @@ def test_passive_joints_can_have_springs_and_be_others():
     assert reply.effort[0] == 0.4
 
 
-def test_stabilisation_and_proximal_of_forward_dynamics():
-    """Loops that have come apart close; a repeated constraint has bounded forces."""
+def test_stabilisation_and_proximal_are_options_of_forward_dynamics():
+    """Open loops close; a repeated constraint has bounded forces."""
     node_state, robot = node_state_at('four_bar')
     q, v, tau = np.array([0.01, 0.0, 0.0]), np.array([0.1, 0.0, 0.0]), np.array([0.2, 0.0, 0.0])
     state = {'question': 'forward', 'position': q, 'velocity': v, 'effort': tau}
@@ -202,8 +202,8 @@ def test_stabilisation_and_proximal_of_forward_dynamics():
     assert np.abs(np.array(reply.acceleration) - exact.acceleration).max() < 1e-6
 
 
-def test_an_underactuated_robot_is_told_what_is_loose():
-    """And that hybrid dynamics answers."""
+def test_an_underactuated_motion_is_refused_with_the_loose_joints():
+    """The message suggests hybrid dynamics."""
     node_state, robot = node_state_at('five_bar')
     q, v = state_of(robot)
     a = acceleration_of(robot, q, v)
@@ -255,15 +255,15 @@ FOUR = {'position': [0.0] * 3, 'velocity': [0.0] * 3}
      ["two constraints are called 'tip_x'"]),
     ({'question': 'inverse', 'constraints_yaml': f'constraints:\n{ROD_YAML}\npassive: [x]'},
      ['constraints_yaml has passive: x'])])
-def test_what_cannot_be_is_refused_by_its_field(fields, words):
-    """With what would be valid."""
+def test_invalid_requests_are_refused_by_field(fields, words):
+    """With the valid values."""
     node_state, _ = node_state_at('four_bar')
     message = refused(node_state, 'constrained_dynamics', **{'effort': [0.0] * 3, **FOUR, **fields})
     assert [word for word in words if word not in message] == [], message
 
 
-def test_a_robot_without_loops_answers_as_a_tree():
-    """Nothing is held: hence inverse is inverse."""
+def test_a_robot_without_loops_gives_the_results_of_a_tree():
+    """Inverse dynamics is that of the tree."""
     node_state = node_state_of(TWO_JOINTS)
     reply = ask(node_state, 'constrained_dynamics', question='inverse', position=[0.1, 0.2],
                 velocity=[0.3, 0.4], acceleration=[0.5, 0.6])

@@ -1,4 +1,4 @@
-"""Constrained dynamics, contact and impact over DDS; loops as a parameter of the running node."""
+"""Test constrained dynamics, contact and impact over DDS; loops as a parameter of the node."""
 
 import math
 
@@ -47,26 +47,26 @@ def block(launch_once, tmp_path_factory):
 # What is right -------------------------------------------------------------------------------
 
 @pytest.mark.parametrize('question', ['inverse', 'forward', 'hybrid'])
-def test_named_joints_in_any_order(four_bar, question):
-    """As the library has them, with a wrench; head, rows and report."""
+def test_named_joints_may_be_in_any_order(four_bar, question):
+    """Results of the library, with a wrench; header, rows and report."""
     robot = mechanism('four_bar')
     q, v = state_of(robot)
     a, tau = acceleration_of(robot, q, v), np.array([0.4, 0.0, 0.0])
     order = np.array([2, 0, 1])
     fields = {'joint_names': [robot.joint_names[k] for k in order], 'position': floats(q[order]),
               'velocity': floats(v[order]), 'external_wrenches': [stamped_wrench('rocker', PUSH)]}
-    pushed = {'rocker': PUSH}
+    wrenches = {'rocker': PUSH}
     given = np.array([True, False, False])
     if question == 'inverse':
         fields['acceleration'] = floats(a[order])
-        want = robot.constrained_inverse_dynamics(q, v, a, wrenches=pushed)
+        want = robot.constrained_inverse_dynamics(q, v, a, wrenches=wrenches)
     elif question == 'forward':
         fields['effort'] = floats(tau[order])
-        want = robot.constrained_forward_dynamics(q, v, tau, wrenches=pushed)
+        want = robot.constrained_forward_dynamics(q, v, tau, wrenches=wrenches)
     else:
         fields.update(acceleration=floats(a[order]), effort=floats(tau[order]),
                       acceleration_given=given[order].tolist())
-        want = robot.constrained_hybrid_dynamics(q, v, a, tau, given, wrenches=pushed)
+        want = robot.constrained_hybrid_dynamics(q, v, a, tau, given, wrenches=wrenches)
     reply = four_bar.call('constrained_dynamics', question=question, **fields)
     assert (reply.success, reply.message) == (True, '')
     assert reply.model_id == four_bar.call('model_report').model_id
@@ -78,8 +78,8 @@ def test_named_joints_in_any_order(four_bar, question):
     close(reply.multipliers, want.multipliers)
 
 
-def test_what_is_left_out_is_measured(four_bar):
-    """An empty request: what the mechanism does now."""
+def test_fields_that_are_left_out_are_measured(four_bar):
+    """An empty request: the present motion of the mechanism."""
     robot = mechanism('four_bar')
     reply = four_bar.call('constrained_dynamics', question='forward')
     assert reply.state_stamp == 1_000_000_000
@@ -91,8 +91,8 @@ def test_what_is_left_out_is_measured(four_bar):
     assert np.abs(reply.residuals).max() < 1e-9
 
 
-def test_contact_and_impact_of_a_block(block):
-    """It weighs what it weighs, and falls as it falls."""
+def test_contact_and_impact_of_a_block_are_those_of_physics(block):
+    """Its weight, and its fall."""
     state = {'position': STANDING, 'velocity': [0.0] * 6, 'contact_frames': FEET,
              'friction': [0.5]}
     for question in ('forces', 'distribution'):
@@ -109,8 +109,8 @@ def test_contact_and_impact_of_a_block(block):
 
 # Through the client --------------------------------------------------------------------------
 
-def test_the_client_takes_arrays_dicts_and_constraints(four_bar, block):
-    """And gives arrays back; a refusal is raised."""
+def test_the_client_accepts_arrays_dicts_and_constraints(four_bar, block):
+    """It returns arrays; a refusal is raised."""
     robot = mechanism('four_bar')
     q, v = state_of(robot)
     a = acceleration_of(robot, q, v)
@@ -163,7 +163,7 @@ STATE = {'position': [0.0] * 3, 'velocity': [0.0] * 3}
     ({'question': 'hybrid', 'acceleration_given': [True, True, True],
       'acceleration': [1.0, 0.0, 0.0]}, ['contradict']),
     ({'external_wrenches': [stamped_wrench('nobody', PUSH)]}, ["'nobody'"])])
-def test_bad_constraints_are_refused_and_the_node_lives(four_bar, fields, words):
+def test_bad_constraints_are_refused_and_the_node_continues(four_bar, fields, words):
     """Each with its field, and nothing has changed."""
     before = four_bar.call('model_report').model_id
     reply = four_bar.call('constrained_dynamics', **{'question': 'inverse', **STATE, **fields})
@@ -193,8 +193,8 @@ def test_bad_contacts_are_refused(block, fields, words):
 
 # The parameter -------------------------------------------------------------------------------
 
-def test_loops_change_while_the_node_runs(launch):
-    """By parameter, text or path, whole or not at all; a bad start is told."""
+def test_loops_can_be_changed_while_the_node_runs(launch):
+    """By parameter, text or path, whole or not at all; an invalid start is reported."""
     node = launch(f'robot_description:={FOUR_BAR.urdf}')
     request = {'question': 'forward', **STATE, 'effort': [0.0] * 3}
     tree = node.call('constrained_dynamics', **request)
@@ -212,7 +212,7 @@ def test_loops_change_while_the_node_runs(launch):
 
 
 def test_a_bad_list_at_start_is_a_diagnostic(launch):
-    """Nothing is served under wrong loops, until they are right."""
+    """Services refuse until the loops are valid."""
     node = launch(f'robot_description:={FOUR_BAR.urdf}', 'constraints:=/no/such/file.yaml')
     said = node.wait_for_diagnostics(lambda status: status.level == b'\x02', 'an error')
     assert 'parameter constraints: ' in said.message and '/no/such/file.yaml' in said.message
@@ -224,7 +224,7 @@ def test_a_bad_list_at_start_is_a_diagnostic(launch):
 
 
 def test_torques_of_a_mechanism_go_to_its_motors_alone(launch):
-    """The crank is commanded, with the whole mechanism's weight; passive joints are not."""
+    """The crank is commanded, with the weight of the whole mechanism; passive joints are not."""
     from sensor_msgs.msg import JointState
     from std_srvs.srv import SetBool
     robot = mechanism('four_bar')

@@ -1,4 +1,4 @@
-"""~/contact_and_impact: closed forms of a block, results of the library; refusals."""
+"""Test ~/contact_and_impact: closed forms of a block, results of the library; refusals."""
 
 import math
 
@@ -24,13 +24,13 @@ PUSH = np.array([1.0, -2.0, 3.0, 0.4, 0.5, -0.6])
 
 
 def block(velocity=(0.0,) * 6, **request):
-    """Return what a block answers that stands on its feet."""
+    """Return the reply for a block that stands on its feet."""
     node_state = node_state_of(BLOCK, base='floating', gravity=(0.0, 0.0, -GRAVITY))
     return ask(node_state, 'contact_and_impact', position=STANDING, velocity=list(velocity),
                **request)
 
 
-def test_a_block_on_its_feet_weighs_what_it_weighs():
+def test_the_feet_of_a_block_carry_its_weight():
     """Four point feet, of which one is redundant: their normal forces share the weight."""
     reply = block(question='forces', contact_frames=FEET, friction=[0.5])
     assert reply.contact_names == FEET
@@ -43,8 +43,8 @@ def test_a_block_on_its_feet_weighs_what_it_weighs():
     close(reply.violations, np.zeros(12))
 
 
-def test_a_push_that_friction_does_not_hold_slides():
-    """Sideways by more than mu m g; and one upwards only glue would hold."""
+def test_a_push_beyond_friction_slides():
+    """Sideways by more than mu m g; and an upward one pulls."""
     def verdicts(force, **more):
         reply = block(question='forces', contact_frames=['block'], contact_kinds=['flat_contact'],
                       external_wrenches=[wrench('block', [*force, 0, 0, 0])], **more)
@@ -58,8 +58,8 @@ def test_a_push_that_friction_does_not_hold_slides():
     assert verdict == 'unknown' and math.isnan(margin)
 
 
-def test_wrench_and_centre_of_pressure_of_a_sole_and_of_an_edge():
-    """A moment moves the pressure: x = -m_y / f_z."""
+def test_a_moment_moves_the_centre_of_pressure():
+    """Of a sole and of an edge: x = -m_y / f_z."""
     torque = [0.0, 0.0, 0.0, 0.0, 0.6, 0.0]
     reply = block(question='forces', contact_frames=['block'], contact_kinds=['flat_contact'],
                   external_wrenches=[wrench('block', torque)])
@@ -74,7 +74,7 @@ def test_wrench_and_centre_of_pressure_of_a_sole_and_of_an_edge():
     close([center.x, center.y], [0.6 / (MASS * GRAVITY), 0.0])
 
 
-def test_nothing_presses_on_a_contact_that_falls():
+def test_a_falling_contact_has_no_force():
     """In free fall with its ground: no weight, no centre of pressure."""
     node_state = node_state_of(BLOCK, base='floating', gravity=(0.0, 0.0, 0.0))
     reply = ask(node_state, 'contact_and_impact', question='forces', position=STANDING,
@@ -84,7 +84,7 @@ def test_nothing_presses_on_a_contact_that_falls():
 
 
 def test_a_motion_is_distributed_over_the_feet():
-    """The base has no motor: all of it comes from the ground, and two feet cannot turn it."""
+    """The base has no motor: its wrench comes from the ground, and two feet cannot turn it."""
     up = [0.0, 0.0, 1.5, 0.0, 0.0, 0.0]
     reply = block(question='distribution', contact_frames=FEET, friction=[0.5], acceleration=up)
     assert reply.supported
@@ -100,7 +100,7 @@ def test_a_motion_is_distributed_over_the_feet():
 
 
 def test_choices_and_weights_of_a_distribution_are_those_of_the_library():
-    """A five-bar that leans its tool on the world: three motors' worth of choice."""
+    """A five-bar whose tool touches the world: redundant by three motors."""
     node_state, robot = node_state_at('five_bar')
     q = state_of(robot)[0]
     still = np.zeros(4)
@@ -118,7 +118,7 @@ def test_choices_and_weights_of_a_distribution_are_those_of_the_library():
 
 
 @pytest.mark.parametrize('e', [0.0, 0.6, 1.0])
-def test_a_block_that_falls_on_its_feet(e):
+def test_the_impact_of_a_block_follows_momentum_and_energy(e):
     """Momentum m v (1 + e), loss (1 - e^2) m v^2 / 2."""
     reply = block(velocity=(0.0, 0.0, -2.0, 0.0, 0.0, 0.0), question='impact', contact_frames=FEET,
                   friction=[0.5], restitution=[e])
@@ -129,8 +129,8 @@ def test_a_block_that_falls_on_its_feet(e):
     close(reply.violations, np.zeros(12))
 
 
-def test_an_impact_goes_through_the_loops():
-    """The five-bar's tool hits: both arms stop, tip and pin together."""
+def test_an_impact_acts_through_the_loops():
+    """The tool of the five-bar hits: both arms stop."""
     node_state, robot = node_state_at('five_bar')
     q, v = state_of(robot)
     reply = ask(node_state, 'contact_and_impact', question='impact', position=q, velocity=v,
@@ -168,7 +168,7 @@ def test_an_impact_goes_through_the_loops():
     ({'position': [*STANDING[:6], 2.0]}, ['quaternion']),
     ({'external_wrenches': [wrench('hand', PUSH)]}, ["'hand'", 'block'])])
 def test_bad_contacts_are_refused_by_their_field(fields, words):
-    """With what would be valid."""
+    """With the valid values."""
     node_state = node_state_of(BLOCK, base='floating')
     message = refused(node_state, 'contact_and_impact', **{
         'question': 'forces', 'position': STANDING, 'velocity': [0.0] * 6,
@@ -177,7 +177,7 @@ def test_bad_contacts_are_refused_by_their_field(fields, words):
 
 
 def test_constraints_of_a_request_are_not_compiled(monkeypatch):
-    """Each anchor would be a kernel of its own, and there is no end to anchors; loops are."""
+    """Each anchor would need a kernel of its own; loops are compiled."""
     monkeypatch.setenv('DYNAMICS_NODE_COMPILE', '1')
     monkeypatch.setattr(RobotKernels, 'request', lambda *_: None)
     asked = []

@@ -1,4 +1,4 @@
-"""~/dynamics_derivatives, ~/linearization: results of the library in the order of the reply."""
+"""Test ~/dynamics_derivatives and ~/linearization: results of the library in reply order."""
 
 import math
 
@@ -64,7 +64,7 @@ def complete(s, names, fields, k, others):
 @pytest.mark.parametrize('tree', TREES, ids=str)
 @pytest.mark.parametrize('question', QUESTIONS)
 def test_rows_and_columns_come_in_the_order_of_the_reply(tree, question):
-    """Any joints in any order, N states, wrenches: what Robot says of each state."""
+    """Any joints in any order, N states, wrenches: the results of Robot for each state."""
     s = tree_scene(tree)
     names = s.some_joints()
     fields, nv = rows(s, names), s.robot.nv
@@ -108,7 +108,7 @@ def test_rows_and_columns_come_in_the_order_of_the_reply(tree, question):
 
 @pytest.mark.parametrize('base', ['fixed', 'floating'])
 @pytest.mark.parametrize('question', ['inverse', 'forward'])
-def test_they_are_the_slopes_of_the_services_that_give_the_values(base, question):
+def test_derivatives_are_the_slopes_of_the_dynamics_services(base, question):
     """One state; central differences through the other service, along unit velocities."""
     s = scene(EVERY_KIND, base=base)
     service, known, answer = {
@@ -134,8 +134,8 @@ def test_they_are_the_slopes_of_the_services_that_give_the_values(base, question
 
 
 @pytest.mark.parametrize('question', QUESTIONS)
-def test_nothing_given_is_the_measured_state(question):
-    """With its stamp; given complete it needs none."""
+def test_an_empty_request_uses_the_measured_state(question):
+    """With its stamp; a complete request needs none."""
     s = scene(TWO_JOINTS)
     state = {'position': s.q, 'velocity': s.v, 'effort': s.tau}
     given = ask(s.node_state, 'dynamics_derivatives', question=question, **state)
@@ -148,8 +148,8 @@ def test_nothing_given_is_the_measured_state(question):
 
 
 @pytest.mark.parametrize('question', ['', 'Inverse', 'terms'])
-def test_an_unknown_question_is_refused_with_those_there_are(question):
-    """Terms have none."""
+def test_an_unknown_kernel_is_refused_with_the_known_ones(question):
+    """Terms have no derivatives."""
     message = refused(scene(TWO_JOINTS).node_state, 'dynamics_derivatives', question=question)
     assert message == f"question is '{question}'; valid choices are inverse, forward, hybrid"
 
@@ -180,7 +180,7 @@ def test_a_linear_model_of_named_joints(tree, step):
 
 
 @pytest.mark.parametrize('base', ['fixed', 'floating'])
-def test_it_predicts_where_a_disturbed_motion_goes(base):
+def test_the_linear_model_predicts_a_disturbed_motion(base):
     """Two simulations of a millisecond, one of them disturbed, differ by A dx + B du."""
     s = scene(TWO_JOINTS, base=base)
     robot, nv, h = s.robot, s.robot.nv, 1e-3
@@ -206,15 +206,15 @@ def test_it_predicts_where_a_disturbed_motion_goes(base):
 
 
 @pytest.mark.parametrize('step', [-0.001, math.nan, math.inf, -math.inf])
-def test_a_step_that_is_none_is_refused_by_name(step):
+def test_an_invalid_step_is_refused_by_name(step):
     """Zero stands for continuous time, anything positive for a step."""
     message = refused(scene(TWO_JOINTS).node_state, 'linearization', step=step)
     assert message == (f'step is {step}; expected zero (continuous time) or a finite, positive '
                        'number of seconds')
 
 
-def test_a_step_in_which_everything_blows_up_is_refused():
-    """Not answered with what is no number: an arm that falls over."""
+def test_a_step_that_overflows_is_refused():
+    """An unstable arm; the reply has no infinity."""
     s, rest = scene(TWO_JOINTS), [0.0, 0.0]
     falls = next(q for q in (s.robot.random_configuration(s.rng) for _ in range(100))
                  if np.linalg.eigvals(s.robot.linearize(q, rest, rest).A).real.max() > 1e-3)
@@ -231,7 +231,7 @@ DRIVEN = [BOTH[1], BOTH[3]]
 
 @pytest.mark.parametrize(('service', 'more'), BOTH)
 def test_rows_that_do_not_match_are_refused_by_field(service, more):
-    """How many each has is said."""
+    """The message has the number of rows of each."""
     message = refused(scene(TWO_JOINTS).node_state, service, position=[0.1] * 6, velocity=[0.1] * 4,
                       **more)
     assert message.startswith('all fields must have the same number of states, or one; position '
@@ -240,7 +240,7 @@ def test_rows_that_do_not_match_are_refused_by_field(service, more):
 
 @pytest.mark.parametrize(('service', 'more'), BOTH)
 def test_bad_wrenches_are_refused(service, more):
-    """An unknown frame, and what is no number."""
+    """An unknown frame, and numbers that are not finite."""
     node_state = scene(TWO_JOINTS).node_state
     message = refused(node_state, service, external_wrenches=[wrench('hand', PUSH)], **more)
     assert "'hand'" in message and 'elbow_link' in message
@@ -251,8 +251,8 @@ def test_bad_wrenches_are_refused(service, more):
 
 
 @pytest.mark.parametrize(('service', 'more'), DRIVEN)
-def test_efforts_that_nobody_measures_are_named(service, more):
-    """Positions alone do not drive."""
+def test_efforts_that_are_not_measured_are_named(service, more):
+    """Positions alone are not enough."""
     node_state = node_state_of(TWO_JOINTS)
     measure(node_state, np.zeros(2), np.zeros(2))
     assert refused(node_state, service, **more).startswith('no effort of shoulder, elbow:')
@@ -262,7 +262,7 @@ def test_efforts_that_nobody_measures_are_named(service, more):
 
 
 def test_an_effort_is_needed_only_where_the_acceleration_is_not_given():
-    """Of the others nobody misses it."""
+    """The other efforts are not needed."""
     node_state = node_state_of(TWO_JOINTS)
     measure(node_state, np.zeros(2), np.zeros(2))
     request = {'question': 'hybrid', **whole_state()}
@@ -280,8 +280,8 @@ def test_acceleration_given_has_one_entry_per_joint():
 
 
 @pytest.mark.parametrize(('service', 'more'), BOTH)
-def test_a_joint_that_moves_nothing_is_named_where_its_acceleration_is_asked_for(service, more):
-    """The torques of a needle that turns about itself are known, its acceleration is not."""
+def test_a_joint_without_inertia_is_named_by_forward_dynamics(service, more):
+    """The torques of a needle about its axis are defined, its acceleration is not."""
     node_state = node_state_of(NEEDLE)
     request = {**whole_state(3), 'effort': [0.1] * 3, **more}
     if more.get('question') == 'inverse':
@@ -292,8 +292,8 @@ def test_a_joint_that_moves_nothing_is_named_where_its_acceleration_is_asked_for
 
 
 @pytest.mark.parametrize(('service', 'more'), BOTH)
-def test_replies_that_would_choke_the_wire_are_refused(monkeypatch, service, more):
-    """By the limit that all batches have."""
+def test_replies_that_are_too_large_are_refused(monkeypatch, service, more):
+    """By the limit of all batches."""
     s = scene(TWO_JOINTS)
     numbers = {'hybrid': 12 + 4, None: 16 + 8 + 4}.get(more.get('question'), 12 + 2)
     monkeypatch.setattr(request_fields, 'LARGEST_REPLY', 8 * 10 * numbers)  # [bytes] ten states

@@ -1,4 +1,4 @@
-"""Derivatives and linear models over DDS: what the library says, raw and through the client."""
+"""Test derivatives and linear models over DDS, as messages and through the client."""
 
 import time
 
@@ -32,8 +32,8 @@ def asked(arm, n=3):
 
 @pytest.mark.parametrize('n', [1, 3])
 @pytest.mark.parametrize('question', ['inverse', 'forward', 'hybrid'])
-def test_named_joints_in_any_order_and_the_rest_as_measured(arm, question, n):
-    """One state or a trajectory, with a wrench; the head as in every reply."""
+def test_named_joints_are_given_and_the_others_measured(arm, question, n):
+    """One state or a trajectory, with a wrench; the header as in every reply."""
     fields, states = asked(arm, n)
     q, v, a, tau = states.values()
     if question == 'hybrid':
@@ -60,7 +60,7 @@ def test_named_joints_in_any_order_and_the_rest_as_measured(arm, question, n):
 
 @pytest.mark.parametrize('step', [0.0, 0.004])
 @pytest.mark.parametrize('n', [1, 3])
-def test_linear_models(arm, n, step):
+def test_linear_models_are_those_of_the_library(arm, n, step):
     """Continuous and of one step, one state or a trajectory."""
     fields, states = asked(arm, n)
     del fields['acceleration']
@@ -77,8 +77,8 @@ def test_linear_models(arm, n, step):
     assert_close(reply.drift, drift[:, both], SOLVED)
 
 
-def test_nothing_given_is_what_is_measured(arm):
-    """An LQR of where the arm is needs an empty request."""
+def test_an_empty_request_uses_the_measured_state(arm):
+    """As for an LQR at the present state."""
     reply = arm.node.call('linearization')
     A = arm.robot.linearize(arm.q, arm.v, arm.tau).A
     assert (reply.states, reply.joint_names) == (1, list(arm.robot.joint_names))
@@ -87,8 +87,8 @@ def test_nothing_given_is_what_is_measured(arm):
     assert_close(reply.by_position, A[7:, :7], SOLVED)
 
 
-def test_a_floating_base(launch):
-    """Seven numbers of position, six columns; the base last."""
+def test_a_floating_base_has_seven_positions_and_six_columns(launch):
+    """The base is last."""
     robot = Robot.from_urdf(ARM7, base='floating')
     node = launch(f'robot_description:={ARM7}', 'base:=floating')
     base, *joints = robot.joint_names
@@ -144,7 +144,7 @@ def test_one_state_gives_matrices_and_rows_give_stacks(arm, dynamics, question, 
     assert measured.by_position.shape == (7, 7)
 
 
-def test_linear_models_in_shape(arm, dynamics):
+def test_linear_models_have_their_shapes(arm, dynamics):
     """A, B and drift of one state, and of a trajectory of discrete ones; a dict names joints."""
     one = dynamics.linearization(arm.q, arm.v, arm.tau)
     A, B, drift = arm.robot.linearize(arm.q, arm.v, arm.tau)
@@ -162,7 +162,7 @@ def test_linear_models_in_shape(arm, dynamics):
     assert (named.state_matrix.shape, named.input_matrix.shape) == ((14, 14), (14, 7))
 
 
-def test_a_future_reads_the_same(arm, dynamics):
+def test_a_future_gives_the_same_result(arm, dynamics):
     """Shapes and refusals too."""
     future = dynamics.linearization(arm.q, arm.v, arm.tau, wait=False)
     for _ in range(int(PATIENCE / 0.01)):

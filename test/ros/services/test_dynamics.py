@@ -1,4 +1,4 @@
-"""Inverse, forward and hybrid dynamics of named joints, against the robot asked directly."""
+"""Test inverse, forward and hybrid dynamics of named joints against Robot."""
 
 import math
 
@@ -20,7 +20,7 @@ def given_some(s, values, measured):
 
 
 @pytest.mark.parametrize('tree', TREES, ids=str)
-def test_accelerations_of_some_joints_and_rest_of_the_others_make_torques(tree):
+def test_inverse_dynamics_uses_zero_acceleration_for_other_joints(tree):
     """Any subset in any order."""
     s = tree_scene(tree)
     for _ in range(5):
@@ -31,8 +31,8 @@ def test_accelerations_of_some_joints_and_rest_of_the_others_make_torques(tree):
 
 
 @pytest.mark.parametrize('tree', TREES, ids=str)
-def test_efforts_of_some_joints_and_measured_ones_of_the_others_make_accelerations(tree):
-    """Those that nothing drives have none."""
+def test_forward_dynamics_uses_measured_efforts_of_other_joints(tree):
+    """Zero for joints without a motor."""
     s = tree_scene(tree)
     for _ in range(5):
         names, part, tau = given_some(s, s.rng.normal(size=s.robot.nv), s.tau)
@@ -45,7 +45,7 @@ def test_efforts_of_some_joints_and_measured_ones_of_the_others_make_acceleratio
 
 @pytest.mark.parametrize('tree', TREES, ids=str)
 def test_each_joint_has_its_acceleration_or_its_effort_given(tree):
-    """Those not named keep their velocity; those named have one of the two, by the mask."""
+    """Other joints keep their velocity; named ones have one of the two, by the mask."""
     s = tree_scene(tree)
     nv = s.robot.nv
     for _ in range(5):
@@ -119,19 +119,19 @@ def test_wrenches_act_at_any_link_and_add_up(tree):
     assert relative(reply.effort, want) < EXACT_MATHS
 
 
-def test_a_wrench_pushes_as_the_transposed_jacobian_says():
+def test_a_wrench_acts_by_the_transposed_jacobian():
     """The torque is less by J' F, with F in the axes of its link and J at its origin."""
     s = scene(TWO_JOINTS)
     six = np.array([1.0, -2.0, 3.0, 0.4, 0.5, -0.6])
-    free, pushed = (np.array(ask(s.node_state, 'inverse_dynamics', external_wrenches=push).effort)
+    free, loaded = (np.array(ask(s.node_state, 'inverse_dynamics', external_wrenches=push).effort)
                     for push in ([], [wrench('elbow_link', six)]))
     J = s.robot.jacobian(s.q, 'elbow_link', local=True)
-    assert relative(free - pushed, J.T @ six) < EXACT_MATHS
+    assert relative(free - loaded, J.T @ six) < EXACT_MATHS
 
 
 @pytest.mark.parametrize('service', SERVICES)
 @pytest.mark.parametrize('frame', ['', 'tool0', 'elbow'])
-def test_a_wrench_at_an_unknown_link_is_refused_with_those_there_are(service, frame):
+def test_a_wrench_at_an_unknown_link_is_refused_with_the_known_ones(service, frame):
     """A joint is no link."""
     s = scene(TWO_JOINTS)
     message = refused(s.node_state, service, external_wrenches=[wrench(frame, np.zeros(6))])
@@ -140,7 +140,7 @@ def test_a_wrench_at_an_unknown_link_is_refused_with_those_there_are(service, fr
 
 @pytest.mark.parametrize('service', SERVICES)
 @pytest.mark.parametrize('bad', [math.nan, math.inf])
-def test_a_wrench_that_is_no_number_is_refused_with_its_place(service, bad):
+def test_a_wrench_that_is_not_finite_is_refused_with_its_index(service, bad):
     """Force or torque."""
     s = scene(TWO_JOINTS)
     for k in range(6):

@@ -1,4 +1,4 @@
-"""Goals and requests of identification, without ROS: results, stored samples and refusals."""
+"""Test goals and requests of identification without ROS: results, stored samples, refusals."""
 
 import numpy as np
 import pytest
@@ -22,7 +22,7 @@ POSES = [[0.0, 0.6, 0.0, -1.2, 0.0, 0.5, 0.0], [0.3, 0.9, 0.5, -0.9, 1.2, 0.8, 0
 
 
 def tell(node_state, raw, start=0):
-    """Let a node_state hear a recording; the first sample is at NOW + start [ns]."""
+    """Publish a recording to a node_state; the first sample is at NOW + start [ns]."""
     node_state.buffer.run(True)
     for t, q, v, tau in zip(raw.time, raw.q, raw.v, raw.tau):
         stamp = NOW + start + round(1e9 * t)
@@ -31,7 +31,7 @@ def tell(node_state, raw, start=0):
 
 
 def knowing(source, meaning='motor_torque', **parameters):
-    """Return a node_state that knows what efforts mean."""
+    """Return a node_state with a declared meaning of effort."""
     node_state = node_state_of(source, **parameters)
     node_state.observer_parameters = ObserverParameters(effort_meaning=meaning)
     return node_state
@@ -51,7 +51,7 @@ def compiled(monkeypatch, tmp_path):
 # The buffer --------------------------------------------------------------------------------------
 
 def test_the_buffer_keeps_the_last_seconds():
-    """By stamps; when the clock is set back it begins anew."""
+    """By stamps; it restarts when the clock is set back."""
     buffer = JointStateBuffer()
     buffer.run(True)
     for k in range(100):
@@ -66,7 +66,7 @@ def test_the_buffer_keeps_the_last_seconds():
         buffer.last(1.0)
 
 
-def test_what_the_tape_has_kept_is_read_as_a_recording():
+def test_the_buffer_is_read_as_a_recording():
     """Number by number."""
     raw, node_state = recorded(Robot.from_urdf(THREE_JOINTS), 2.0), knowing(THREE_JOINTS)
     tell(node_state, raw)
@@ -79,8 +79,8 @@ def test_what_the_tape_has_kept_is_read_as_a_recording():
 
 # Goals -----------------------------------------------------------------------------------------
 
-def test_a_goal_says_how_to_identify():
-    """What is zero or empty is as usual."""
+def test_a_goal_sets_the_options():
+    """Zero or empty is the default."""
     node_state = knowing(THREE_JOINTS)
     job = identify_job(node_state, goal(duration=10.0))
     assert (job.recording, job.cutoff, job.output) == ('', None, '')
@@ -92,7 +92,7 @@ def test_a_goal_says_how_to_identify():
                                             stribeck_speed=0.1)
 
 
-def test_a_live_recording_needs_to_know_what_efforts_mean():
+def test_a_live_recording_needs_the_meaning_of_effort():
     """A file does not."""
     node_state = node_state_of(THREE_JOINTS)
     with pytest.raises(DynamicsError, match='effort_meaning is unknown'):
@@ -100,14 +100,14 @@ def test_a_live_recording_needs_to_know_what_efforts_mean():
     assert identify_job(node_state, goal(recording='a.csv')).recording == 'a.csv'
 
 
-def test_a_robot_that_does_not_stand_fast_is_refused():
-    """One-axis joints alone."""
+def test_a_floating_base_is_refused():
+    """Only one-axis joints are supported."""
     with pytest.raises(DynamicsError, match='more than one axis'):
         identify_job(knowing(THREE_JOINTS, base='floating'), goal(recording='a.csv'))
 
 
-def test_behind_the_gears_friction_and_rotors_stay_as_they_were(compiled):
-    """The links are identified; what such a sensor cannot see is not touched, and said."""
+def test_link_side_sensors_keep_friction_and_armature(compiled):
+    """The links are identified; friction and rotors cannot be measured, which is reported."""
     node_state = knowing(THREE_JOINTS, 'output_torque', armature='elbow=0.2')
     truth = without_drives(heavier(Robot.from_urdf(THREE_JOINTS))[0])
     tell(node_state, recorded(truth, 20.0))
@@ -122,7 +122,7 @@ def test_behind_the_gears_friction_and_rotors_stay_as_they_were(compiled):
 # What the robot holds --------------------------------------------------------------------------
 
 @pytest.fixture(scope='module')
-def held():
+def load_torques():
     """Torques that hold a load in some poses, from both sides against dry friction."""
     robot = Robot.from_urdf(ARM7).with_payload('load', 'tool0', **LOAD)
     sides = [(q, side) for q in POSES for side in (1.0, -1.0)]
@@ -132,9 +132,9 @@ def held():
     return q, tau, approach
 
 
-def test_static_poses_tell_mass_and_centre(held):
-    """Given all at once; the robot carries it afterwards if it is told to."""
-    node_state, (q, tau, approach) = node_state_of(ARM7), held
+def test_static_poses_give_mass_and_centre(load_torques):
+    """Given all at once; applied to the robot on request."""
+    node_state, (q, tau, approach) = node_state_of(ARM7), load_torques
     fields = {'question': 'poses', 'frame': 'tool0', 'position': q.ravel().tolist(),
               'effort': tau.ravel().tolist(), 'approach': approach.ravel().tolist()}
     reply = ask(node_state, 'identify_payload', **fields)
@@ -151,9 +151,9 @@ def test_static_poses_tell_mass_and_centre(held):
         assert reply.model_id == node_state.current_robot.model_id
 
 
-def test_poses_are_remembered_one_by_one(held):
-    """From what was measured at rest; forgotten on request."""
-    node_state, (q, tau, approach) = knowing(ARM7), held
+def test_poses_are_stored_one_by_one(load_torques):
+    """Measured at rest; cleared on request."""
+    node_state, (q, tau, approach) = knowing(ARM7), load_torques
     for k in range(len(q)):
         start = k * 10_000_000_000
         tell(node_state, _at_rest(q[k], tau[k]), start)
@@ -166,9 +166,9 @@ def test_poses_are_remembered_one_by_one(held):
     assert 'no poses' in refused(node_state, 'identify_payload', question='poses', frame='tool0')
 
 
-def test_remembered_efforts_become_torques_once(held):
-    """Currents of 2 N m/A: the load is the one that torques would tell."""
-    node_state, (q, tau, approach) = knowing(ARM7), held
+def test_stored_efforts_are_converted_once(load_torques):
+    """Currents of 2 N m/A: the load is that of the torques."""
+    node_state, (q, tau, approach) = knowing(ARM7), load_torques
     node_state.observer_parameters = ObserverParameters(effort_meaning='current',
                                                         torque_constants=' '.join(
         f'joint_{k}=2.0' for k in range(1, 8)))
@@ -179,17 +179,17 @@ def test_remembered_efforts_become_torques_once(held):
     assert reply.payload.m == pytest.approx(LOAD['mass'], rel=MASS)
 
 
-def test_what_was_measured_under_another_meaning_is_forgotten(held):
-    node_state, (q, tau, approach) = knowing(ARM7), held
+def test_poses_of_another_effort_meaning_are_dropped(load_torques):
+    node_state, (q, tau, approach) = knowing(ARM7), load_torques
     tell(node_state, _at_rest(q[0], tau[0]), 0)
     ask(node_state, 'identify_payload', question='pose', approach=approach[0].tolist())
     node_state.observer_parameters = ObserverParameters(effort_meaning='output_torque')
     assert 'no poses' in refused(node_state, 'identify_payload', question='poses', frame='tool0')
 
 
-def test_a_pose_is_taken_at_rest(held):
-    """A joint that moves is named."""
-    node_state, (q, tau, _) = knowing(ARM7), held
+def test_a_pose_is_refused_in_motion(load_torques):
+    """The moving joint is named."""
+    node_state, (q, tau, _) = knowing(ARM7), load_torques
     raw = _at_rest(q[0], tau[0])
     raw.q[:, 3] += np.linspace(0.0, 0.1, len(raw.q))
     tell(node_state, raw)
@@ -204,7 +204,7 @@ def _at_rest(q, tau):
                          np.zeros((120, 7)))
 
 
-def test_a_motion_tells_mass_and_centre(compiled):
+def test_a_motion_gives_mass_and_centre(compiled):
     """Of the last seconds, against the same motion without the load."""
     node_state = knowing(THREE_JOINTS)
     robot, _ = heavier(Robot.from_urdf(THREE_JOINTS))

@@ -1,5 +1,4 @@
-"""Identification of robots with loops at a node_state without ROS: goals and payloads."""
-
+"""Test identification of robots with loops at a node_state without ROS: goals and payloads."""
 
 import numpy as np
 import pytest
@@ -16,12 +15,13 @@ from dynamics_node.identification.loop_motion import LoopMotion
 from dynamics_node.ros.parameters.observer import ObserverParameters
 from dynamics_node.ros.services.identify import identify_job
 
+pytestmark = pytest.mark.usefixtures('kernels')   # thousands of regressors are needed
 SAMPLES = 1200
 LOAD = {'mass': 3.0, 'com': (0.05, -0.04, 0.12)}
 
 
 def looped(name, meaning='motor_torque', constants=''):
-    """Return a node_state that holds a bundled mechanism, and knows what efforts mean."""
+    """Return a node_state with a bundled mechanism and a declared meaning of effort."""
     bundled = MECHANISMS[name]
     node_state = node_state_of(bundled.urdf.read_text(), constraints=bundled.loops.read_text())
     node_state.observer_parameters = ObserverParameters(effort_meaning=meaning,
@@ -30,21 +30,12 @@ def looped(name, meaning='motor_torque', constants=''):
 
 
 def tell(node_state, names, time, q, tau):
-    """Let a node_state hear joint states; the first sample is at NOW."""
+    """Publish joint states to a node_state; the first sample is at NOW."""
     node_state.buffer.run(True)
     for t, position, effort in zip(time, q, tau):
         stamp = NOW + round(1e9 * t)
         node_state.buffer.take(stamp, bytes(serialize_message(
             joint_state(stamp, names, position, np.zeros(len(names)), effort))))
-
-
-@pytest.fixture(scope='module', autouse=True)
-def kernels(tmp_path_factory):
-    """Thousands of regressors are needed: kernels."""
-    with pytest.MonkeyPatch.context() as patch:
-        patch.setenv('DYNAMICS_NODE_COMPILE', '1')
-        patch.setenv('DYNAMICS_NODE_CACHE', str(tmp_path_factory.mktemp('kernels')))
-        yield
 
 
 @pytest.fixture(scope='module')
@@ -80,8 +71,8 @@ def test_a_goal_identifies_a_mechanism_by_its_motors(driven, meaning):
     assert Robot.from_urdf(outcome.urdf).nv == 4
 
 
-def test_static_poses_of_the_drives_tell_what_a_platform_holds():
-    """The floating platform is in no joint state; what is left is per drive."""
+def test_static_poses_of_the_motors_give_the_payload_of_a_platform():
+    """The floating platform is in no joint state; residuals are per motor."""
     node_state = looped('stewart')
     robot = node_state.robot
     loops = LoopMotion(robot)
@@ -97,8 +88,8 @@ def test_static_poses_of_the_drives_tell_what_a_platform_holds():
     assert len(reply.residual) == 6
 
 
-def test_poses_of_mechanisms_are_remembered_by_what_is_measured(driven):
-    """All joints at rest; but not where gravity would have to be put back."""
+def test_poses_of_mechanisms_are_stored_from_measured_joints(driven):
+    """All at rest; refused where gravity would have to be added."""
     names, motion, tau, _ = driven
     still = np.tile(motion.q[0], (130, 1)), np.tile(tau[0], (130, 1))
     node_state = looped('five_bar')

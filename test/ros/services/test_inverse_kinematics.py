@@ -1,4 +1,4 @@
-"""Inverse kinematics at the node_state: reached by another question, starts, axes, refusals."""
+"""Test inverse kinematics at the node_state: solutions, starts, axes, refusals."""
 
 import math
 
@@ -21,7 +21,7 @@ SIX = chain(*((f'axis_{k}', 'revolute') for k in range(6)))
 
 
 def target(T, frame='axis_5_link', kind='pose', seen_from='', **fields):
-    """Return the FrameTarget of a pose (4, 4), only what the kind reads."""
+    """Return the FrameTarget of a pose (4, 4), with the fields of its kind."""
     message = FrameTarget(frame=frame, kind=kind, **fields)
     message.header.frame_id = seen_from
     whole = convert.pose(T)
@@ -33,7 +33,7 @@ def target(T, frame='axis_5_link', kind='pose', seen_from='', **fields):
 
 
 def pose_of(node_state, reply, frame):
-    """Return the pose of a link at the answer, (position, R), as kinematics says."""
+    """Return the pose of a link in the reply, (position, R), by kinematics."""
     found = ask(node_state, 'kinematics', joint_names=reply.joint_names, position=reply.position,
                 velocity=[0.0] * len(reply.joint_names), frames=[frame]).poses[0]
     return (convert.xyz(found.position),
@@ -42,8 +42,8 @@ def pose_of(node_state, reply, frame):
 
 @pytest.mark.parametrize('seen_from', ['', 'axis_2_link'])
 @pytest.mark.parametrize('kind', READS)
-def test_the_link_is_where_it_shall_be(kind, seen_from):
-    """Asked of kinematics; in the root's axes or those of a link at the start; any joint order."""
+def test_the_link_reaches_its_target(kind, seen_from):
+    """By kinematics; in the root's axes or those of a link at the start; any joint order."""
     s = scene(SIX, seed=3)
     names = [str(name) for name in s.rng.permutation(s.robot.joint_names)]
     start = s.q
@@ -70,8 +70,8 @@ def test_the_link_is_where_it_shall_be(kind, seen_from):
     assert np.abs(reply.position).max() <= LIMIT
 
 
-def test_what_is_out_of_reach_is_answered_and_said():
-    """The closest configuration, its error and the reason; several targets at once."""
+def test_an_unreachable_target_gives_the_closest_configuration():
+    """With its error and the reason; several targets at once."""
     s = scene(TWO_JOINTS)
     far, near = np.eye(4), s.robot.frame_pose(s.q, 'shoulder_link')
     far[:3, 3] = 5.0, 0.0, 0.0
@@ -85,8 +85,8 @@ def test_what_is_out_of_reach_is_answered_and_said():
     assert reply.state_stamp == NOW
 
 
-def test_weights_say_what_matters_where_not_all_can_be():
-    """Two places for one link: it comes nearer to the one that weighs more."""
+def test_weights_decide_between_incompatible_targets():
+    """Two positions for one link: it is nearer to the one with more weight."""
     s = scene(TWO_JOINTS)
     here, there = (s.robot.frame_pose(q, TIP) for q in ([0.5, 0.5], [-0.5, -0.5]))
     errors = []
@@ -102,7 +102,7 @@ def test_weights_say_what_matters_where_not_all_can_be():
 # Where it starts -------------------------------------------------------------------------------
 
 def test_the_start_is_given_else_measured_else_neutral():
-    """A target that each of them fulfils already stays where it is."""
+    """A target that a start meets already keeps it."""
     robot = scene(TWO_JOINTS).robot
     node_state = node_state_of(TWO_JOINTS)
 
@@ -127,8 +127,8 @@ def test_a_start_that_is_too_old_is_refused():
     assert 'max_state_age' in refused(node_state, 'inverse_kinematics', targets=[target(T, TIP)])
 
 
-def test_a_target_seen_from_a_link_needs_to_know_where_it_is():
-    """Neutral would be a guess; from a link that does not move nothing needs to be known."""
+def test_a_target_in_the_axes_of_a_link_needs_the_measured_state():
+    """Not for a link that does not move."""
     node_state = node_state_of(TWO_JOINTS)
     T = np.eye(4)
     T[:3, 3] = 0.1, 0.1, 0.5
@@ -168,8 +168,8 @@ WRONG = [
 
 
 @pytest.mark.parametrize(('fields', 'words'), WRONG, ids=range(len(WRONG)))
-def test_a_bad_target_is_refused_by_its_place_and_field(fields, words):
-    """With what would be valid."""
+def test_a_bad_target_is_refused_by_its_index_and_field(fields, words):
+    """With the valid values."""
     s = scene(TWO_JOINTS)
     good = target(s.robot.frame_pose(s.q, TIP), TIP)
     message = refused(s.node_state, 'inverse_kinematics', targets=[
@@ -192,7 +192,7 @@ def test_a_bad_target_is_refused_by_its_place_and_field(fields, words):
     ({'position': [0.0] * 4}, ['position has 4 entries; expected 2']),
     ({'position': [0.0, NAN]}, ['position[1] is nan'])])
 def test_a_bad_request_is_refused_by_its_field(fields, words):
-    """With what would be valid."""
+    """With the valid values."""
     s = scene(TWO_JOINTS)
     good = {'targets': [target(s.robot.frame_pose(s.q, TIP), TIP)]}
     message = refused(s.node_state, 'inverse_kinematics', **{**good, **fields})
@@ -207,16 +207,16 @@ def test_an_unknown_frame_id_is_refused():
     assert message.startswith('targets[0]: ') and "'camera'" in message
 
 
-def test_a_robot_with_loops_says_that_they_are_not_closed():
-    """Rather than answer for the open tree."""
+def test_a_robot_with_loops_is_refused():
+    """The result would be that of the open tree."""
     from support.current_robots import node_state_at
     node_state, _ = node_state_at('four_bar')
     assert 'does not close loops' in refused(node_state, 'inverse_kinematics', targets=[
         target(np.eye(4), 'crank', 'position')])
 
 
-def test_a_floating_base_is_found_too():
-    """Seven numbers in the reply, a unit quaternion among them."""
+def test_the_pose_of_a_floating_base_is_found_too():
+    """Seven numbers in the reply, with a unit quaternion."""
     s = scene(TWO_JOINTS, base='floating')
     T = np.eye(4)
     T[:3, 3] = 3.0, -2.0, 1.0

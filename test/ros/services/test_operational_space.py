@@ -1,4 +1,4 @@
-"""~/operational_space: results of the library in the order of the reply."""
+"""Test ~/operational_space: results of the library in the order of the reply."""
 
 import numpy as np
 import pytest
@@ -48,7 +48,7 @@ def test_numbers_are_those_of_the_robot_in_the_order_of_the_reply(tree):
 
 
 def test_the_reply_alone_obeys_the_equation_of_motion():
-    """Torques J' F + N' tau_0 of a reply give, in forward dynamics, the acceleration asked for."""
+    """Torques J' F + N' tau_0 of a reply give the wanted acceleration in forward dynamics."""
     s = scene(ARM7.read_text())
     names = [str(name) for name in s.rng.permutation(s.robot.joint_names)]
     q = np.array([0.3, 0.6, -0.2, -1.2, 0.4, 0.9, 0.1])
@@ -65,7 +65,7 @@ def test_the_reply_alone_obeys_the_equation_of_motion():
 
 
 def test_chosen_axes_are_the_rows():
-    """Of each link; an arm of two joints cannot move along six, and the reply says so."""
+    """Of each link; an arm of two joints cannot move along six, and the reply reports it."""
     s, axes = scene(TWO_JOINTS), ['z', 'rx']
     reply = ask(s.node_state, 'operational_space', frames=['elbow_link'], axes=axes)
     found = s.robot.operational_space(s.q, s.v, 'elbow_link', axes)
@@ -82,7 +82,7 @@ def test_chosen_axes_are_the_rows():
 
 
 def test_unknown_and_missing_links_are_named():
-    """With those there are."""
+    """With the known ones."""
     s = scene(TWO_JOINTS)
     assert refused(s.node_state, 'operational_space') == (
         'frames is empty; expected at least one of: base, shoulder_link, elbow_link')

@@ -1,4 +1,4 @@
-"""The tool chain end to end: a service of srv/, built, served by one process, called by another."""
+"""Test the tool chain end to end: a service of srv/, built, served and called by two processes."""
 
 import pytest
 
@@ -7,7 +7,7 @@ from dynamics_node.example_robots import ARM7
 
 
 def test_the_node_reports_its_robot(launch):
-    """What the service says is what the library says."""
+    """The service gives the report of the library."""
     reply = launch(f'robot_description:={ARM7}', namespace='').call('model_report')
     robot = Robot.from_urdf(ARM7)
     assert (reply.success, reply.message, reply.robot) == (True, '', 'arm7')
@@ -23,8 +23,8 @@ def test_the_node_reports_its_robot(launch):
     ('robot_description:="<robot name=\\"r\\"/>"', 'no <link>'),
     ('robot_description:=""', "the parameter 'robot_description' is empty"),
 ])
-def test_without_a_robot_the_node_says_why_and_keeps_running(launch, parameter, reason):
-    """A refused description is an answer, not a crash."""
+def test_without_a_robot_the_reply_has_the_reason(launch, parameter, reason):
+    """An invalid description is a reply, not a crash."""
     node = launch(parameter)
     reply = node.call('model_report')
     assert not reply.success

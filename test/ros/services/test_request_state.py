@@ -1,4 +1,4 @@
-"""Which state a request speaks of: what it gives, the rest as measured; and how a reply begins."""
+"""Test the state of a request: given fields, the rest as measured; and the header of a reply."""
 
 import numpy as np
 import pytest
@@ -24,7 +24,7 @@ SECOND = 1_000_000_000  # [ns]
 
 @pytest.mark.parametrize('tree', TREES, ids=str)
 @pytest.mark.parametrize('given', ['', 'position', 'velocity', 'position velocity'])
-def test_what_a_request_leaves_out_is_taken_from_the_measured_state(tree, given):
+def test_fields_that_are_left_out_are_measured(tree, given):
     """Any subset of the joints in any order; the reply names those first, then the others."""
     s = tree_scene(tree)
     for _ in range(5):
@@ -52,8 +52,8 @@ def test_no_names_stand_for_all_joints_in_the_order_of_the_model():
     assert reply.effort.tolist() == want.tolist()
 
 
-def test_an_answer_does_not_move_the_measured_state():
-    """Nor does a request that gives other numbers."""
+def test_a_request_does_not_change_the_measured_state():
+    """Also one that gives other numbers."""
     s = scene(EVERY_KIND)
     before = [x.tobytes() for x in (s.node_state.measured_state.q, s.node_state.measured_state.v,
                                     s.node_state.measured_state.effort)]
@@ -99,7 +99,7 @@ def test_the_stamp_is_that_of_the_oldest_measurement_that_was_used(aged, service
 
 @pytest.mark.parametrize(('fields', 'age'), [
     ({}, 5), ({'effort': [1.0, 2.0]}, None)])
-def test_a_measured_effort_counts_as_a_use_of_the_state(aged, fields, age):
+def test_the_stamp_includes_measured_efforts(aged, fields, age):
     """Also where position and velocity are given."""
     reply = ask(aged, 'forward_dynamics', **whole_state(), **fields)
     assert stamp_of(reply) == (0 if age is None else NOW - age * SECOND)
@@ -108,15 +108,15 @@ def test_a_measured_effort_counts_as_a_use_of_the_state(aged, fields, age):
 @pytest.mark.parametrize(('given', 'age'), [([True, True], None), ([True, False], 5),
                                             ([False, True], 3), ([], 5)])
 @pytest.mark.parametrize('service', ['hybrid_dynamics', 'batch_dynamics'])
-def test_an_effort_that_is_not_looked_at_is_no_use_of_the_state(aged, service, given, age):
-    """Where the acceleration is given, the measured effort plays no part."""
+def test_the_stamp_excludes_unused_efforts(aged, service, given, age):
+    """Where the acceleration is given, the measured effort is not used."""
     more = {'question': 'hybrid'} if service == 'batch_dynamics' else {}
     reply = ask(aged, service, acceleration_given=given, **whole_state(), **more)
     assert stamp_of(reply) == (0 if age is None else NOW - age * SECOND)
 
 
 def test_a_state_that_is_too_old_is_refused_by_joint():
-    """The limit is a parameter; a request that needs no such state is answered."""
+    """The limit is a parameter; a request that needs no such state is served."""
     node_state = node_state_of(TWO_JOINTS, max_state_age=4.0)
     measure(node_state, np.zeros(2), np.zeros(2), np.zeros(2), 3 * SECOND, ['shoulder'])
     measure(node_state, np.zeros(2), np.zeros(2), np.zeros(2), 5 * SECOND, ['elbow'])
@@ -128,8 +128,8 @@ def test_a_state_that_is_too_old_is_refused_by_joint():
     assert ask(node_state, 'inverse_dynamics', **whole_state()).success
 
 
-def test_more_orders_of_joints_than_are_remembered_are_answered_all_the_same():
-    """What is remembered is a matter of speed."""
+def test_any_number_of_joint_orders_is_served():
+    """The cache of orders is bounded."""
     s = scene(ARM7.read_text())
     for _ in range(300):
         names = s.some_joints()
@@ -137,8 +137,8 @@ def test_more_orders_of_joints_than_are_remembered_are_answered_all_the_same():
         assert reply.joint_names == s.reply_order(names)
 
 
-def test_the_model_id_is_that_of_the_robot_that_answered():
-    """In the midst of a transition too, where the robot is another one at every look."""
+def test_the_model_id_is_that_of_the_robot_in_use():
+    """Also during a transition, where the robot changes at every call."""
     times = np.linspace(101.0, 109.0, 40).tolist()
 
     def carrying():

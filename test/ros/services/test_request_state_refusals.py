@@ -1,4 +1,4 @@
-"""Requests that cannot be answered: refused with the field, the place and the valid choices."""
+"""Test refusals of requests: the field, its index and the valid values."""
 
 import math
 
@@ -34,16 +34,16 @@ def node_state():
     ({'velocity': [0.1, 0.2]}, 'no position of elbow:'),
     ({'joint_names': ['shoulder'], **whole_state(1)}, 'no position and velocity of elbow:')])
 @pytest.mark.parametrize('service', FIELDS)
-def test_what_is_neither_given_nor_measured_is_named(node_state, service, fields, missing):
-    """The joints and what is lacking of them."""
+def test_missing_joint_values_are_named(node_state, service, fields, missing):
+    """The joints and the missing quantity."""
     measure(node_state, np.zeros(2), np.zeros(2), np.zeros(2), joints=['shoulder'])
     message = refused(node_state, service, **fields, **MORE.get(service, {}))
     assert message.startswith(missing)
     assert 'shoulder' not in message
 
 
-def test_an_effort_that_nobody_measures_is_named(node_state):
-    """Positions alone make no forward dynamics."""
+def test_an_effort_that_is_not_measured_is_named(node_state):
+    """Positions alone are not enough for forward dynamics."""
     measure(node_state, np.zeros(2), np.zeros(2))
     assert refused(node_state, 'forward_dynamics').startswith('no effort of shoulder, elbow:')
     assert refused(node_state, 'forward_dynamics', joint_names=['elbow'],
@@ -54,8 +54,8 @@ def test_an_effort_that_nobody_measures_is_named(node_state):
 
 
 @pytest.mark.parametrize('lacks', ['shoulder', 'elbow'])
-def test_an_effort_is_missed_at_its_joint_behind_a_floating_base(lacks):
-    """Where it is needed; the base itself has none to miss."""
+def test_a_missing_effort_of_a_floating_robot_names_its_joint(lacks):
+    """Where it is needed; the base itself has no effort."""
     s = scene(TWO_JOINTS, base='floating')
     s.node_state.measured_state.take(NOW, [lacks], [0.1], [0.2], [math.nan])
     assert refused(s.node_state, 'forward_dynamics').startswith(f'no effort of {lacks}:')
@@ -68,7 +68,7 @@ def test_an_effort_is_missed_at_its_joint_behind_a_floating_base(lacks):
 
 @pytest.mark.parametrize('service', FIELDS)
 @pytest.mark.parametrize('size', [1, 3])
-def test_a_wrong_size_is_refused_with_the_field_and_the_size_that_is_right(node_state, service,
+def test_a_wrong_size_is_refused_with_the_field_and_the_right_size(node_state, service,
                                                                            size):
     """One entry per named joint, or none."""
     measure(node_state, np.zeros(2), np.zeros(2), np.zeros(2))
@@ -79,8 +79,8 @@ def test_a_wrong_size_is_refused_with_the_field_and_the_size_that_is_right(node_
 
 
 @pytest.mark.parametrize('service', [name for name in FIELDS if name not in MANY])
-def test_several_states_are_too_many_for_a_question_about_one(node_state, service):
-    """They are a wrong size; MANY take them."""
+def test_several_states_are_refused_by_services_of_one_state(node_state, service):
+    """As a wrong size; those of MANY accept them."""
     measure(node_state, np.zeros(2), np.zeros(2), np.zeros(2))
     for field in ('position', 'velocity', *FIELDS[service]):
         assert refused(node_state, service, **{field: [0.1] * 4}, **MORE.get(service,
@@ -100,7 +100,7 @@ def test_several_states_of_a_floating_base_are_counted_by_the_size_of_each():
 
 @pytest.mark.parametrize('bad', [math.nan, math.inf, -math.inf])
 @pytest.mark.parametrize('service', FIELDS)
-def test_what_is_no_number_is_refused_with_its_place(node_state, service, bad):
+def test_a_value_that_is_not_finite_is_refused_with_its_index(node_state, service, bad):
     """Field and index."""
     measure(node_state, np.zeros(2), np.zeros(2), np.zeros(2))
     for field in ('position', 'velocity', *FIELDS[service]):
@@ -109,8 +109,8 @@ def test_what_is_no_number_is_refused_with_its_place(node_state, service, bad):
 
 
 @pytest.mark.parametrize('service', FIELDS)
-def test_numbers_that_are_too_large_are_refused_without_noise(node_state, service):
-    """No warning on the console, no infinity in the answer."""
+def test_numbers_that_are_too_large_are_refused_without_warnings(node_state, service):
+    """No warning on the console, no infinity in the reply."""
     measure(node_state, np.zeros(2), np.zeros(2), np.zeros(2))
     if service != 'kinematics':
         assert 'too large' in refused(node_state, service, velocity=[1e300, -1e300],
@@ -119,8 +119,8 @@ def test_numbers_that_are_too_large_are_refused_without_noise(node_state, servic
 
 
 @pytest.mark.parametrize('service', [*FIELDS, 'set_friction'])
-def test_an_unknown_joint_is_refused_with_those_there_are(node_state, service):
-    """Mimic and fixed joints are none of them: they do not move by themselves."""
+def test_an_unknown_joint_is_refused_with_the_known_ones(node_state, service):
+    """Mimic and fixed joints are not among them."""
     message = refused(node_state, service, joint_names=['elbow', 'wrist'], **MORE.get(service, {}))
     assert message == "no moving joint 'wrist'; the robot has: shoulder, elbow"
     other = node_state_of(EVERY_KIND)
@@ -131,14 +131,14 @@ def test_an_unknown_joint_is_refused_with_those_there_are(node_state, service):
 
 @pytest.mark.parametrize('service', [*FIELDS, 'set_friction'])
 def test_a_joint_named_twice_is_refused(node_state, service):
-    """Which of its values is meant nobody knows."""
+    """Its value would be ambiguous."""
     message = refused(node_state, service, joint_names=['elbow', 'shoulder', 'elbow'],
                       **MORE.get(service, {}))
     assert message == "joint_names has 'elbow' twice; name each joint once"
 
 
 @pytest.mark.parametrize('service', FIELDS)
-def test_a_quaternion_that_is_none_is_refused_by_field_and_joint(service):
+def test_an_invalid_quaternion_is_refused_by_field_and_joint(service):
     """Seven zeros are no pose."""
     s = scene(TWO_JOINTS, base='floating')
     for names, size in (([], 9), (['elbow', 'floating_base'], 8), (['floating_base'], 7)):
@@ -152,16 +152,16 @@ def test_a_quaternion_that_is_none_is_refused_by_field_and_joint(service):
                                      'set_payload', 'set_gravity', 'set_friction', 'list_payloads',
                                      'identify_payload',
                                      'model_report', 'self_test'])
-def test_without_a_robot_every_service_says_so(service):
-    """And where it would come from."""
+def test_without_a_robot_every_service_refuses_with_the_reason(service):
+    """And how to provide one."""
     node_state = NodeState(lambda: NOW, lambda: 0.0, ModelParameters())
     more = {'name': 'box'} if service == 'set_payload' else MORE.get(service, {})
     assert refused(node_state, service, **more).startswith('no robot yet: ')
 
 
 @pytest.mark.parametrize('service', [name for name in FIELDS if name != 'contact_and_impact'])
-def test_a_robot_that_cannot_move_has_answers_too(service):
-    """They are empty, and need no measurement."""
+def test_a_robot_without_joints_has_empty_replies(service):
+    """Without a measurement."""
     reply = ask(node_state_of(NOTHING_MOVES), service, **MORE.get(service, {}))
     assert reply.joint_names == []
     assert (reply.state_stamp, reply.state_age) == (0, 0.0)

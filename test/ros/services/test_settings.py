@@ -1,4 +1,4 @@
-"""Gravity and friction by request: what is set, what is refused, what is told."""
+"""Test gravity and friction by request: changes, refusals, replies."""
 
 import math
 
@@ -33,8 +33,8 @@ def torque(s):
 # Gravity -------------------------------------------------------------------------------------
 
 @pytest.mark.parametrize('frame', ['', 'base'])
-def test_gravity_in_the_root_frame_is_taken_as_it_is(s, frame):
-    """And needs no measurement."""
+def test_gravity_in_the_root_frame_is_used_unchanged(s, frame):
+    """No measurement is needed."""
     node_state = node_state_of(TWO_JOINTS)
     reply = ask(node_state, 'set_gravity', gravity=towards(1, 2, -9, frame))
     assert (reply.gravity.x, reply.gravity.y, reply.gravity.z) == (1.0, 2.0, -9.0)
@@ -45,8 +45,8 @@ def test_gravity_in_the_root_frame_is_taken_as_it_is(s, frame):
     assert answer.model_id == reply.model_id
 
 
-def test_gravity_in_the_axes_of_a_link_is_turned_as_the_link_stands(s):
-    """An accelerometer on the arm tells where the earth is."""
+def test_gravity_in_the_axes_of_a_link_is_rotated_by_its_pose(s):
+    """As from an accelerometer on the arm."""
     reply = ask(s.node_state, 'set_gravity', gravity=towards(1, 2, -9, 'elbow_link'))
     want = s.robot.frame_pose(s.q, 'elbow_link')[:3, :3] @ [1, 2, -9]
     assert [getattr(reply.gravity, x) for x in 'xyz'] == pytest.approx(want)
@@ -54,7 +54,7 @@ def test_gravity_in_the_axes_of_a_link_is_turned_as_the_link_stands(s):
 
 
 def test_gravity_at_a_link_needs_the_joints_that_carry_it_and_no_others(s):
-    """A gripper that nobody measures does not matter to the shoulder."""
+    """A gripper that is not measured does not matter to the shoulder."""
     node_state = node_state_of(TWO_JOINTS)
     assert refused(node_state, 'set_gravity', gravity=towards(0, 0, -9,
                                                               'shoulder_link')).startswith(
@@ -77,8 +77,8 @@ def test_gravity_at_a_link_behind_every_kind_of_joint(frame):
 
 
 @pytest.mark.parametrize('frame', ['base', 'shoulder_link', 'elbow_link'])
-def test_gravity_at_a_link_of_a_robot_that_floats(frame):
-    """Its root moves too: what is told is gravity in the world."""
+def test_gravity_at_a_link_of_a_floating_robot_is_in_the_world(frame):
+    """Its root moves too."""
     s = scene(TWO_JOINTS, base='floating')
     reply = ask(s.node_state, 'set_gravity', gravity=towards(1, 2, -9, frame))
     want = s.robot.frame_pose(s.q, frame)[:3, :3] @ [1, 2, -9]
@@ -91,7 +91,7 @@ def test_gravity_at_a_link_of_a_robot_that_floats(frame):
     ((0, 0, -math.inf), 'gravity.vector is [0.0, 0.0, -inf]; every entry must be finite'),
     ((0, 0, -9, 'tool0'), f"no frame 'tool0'; the robot has: {LINKS}"),
 ])
-def test_gravity_that_cannot_be_meant_is_refused_and_nothing_changes(s, gravity, message):
+def test_invalid_gravity_is_refused_and_nothing_changes(s, gravity, message):
     """An empty request must not make an arm weightless."""
     before = torque(s)
     assert refused(s.node_state, 'set_gravity', gravity=towards(*gravity)).startswith(message)
@@ -100,7 +100,7 @@ def test_gravity_that_cannot_be_meant_is_refused_and_nothing_changes(s, gravity,
 
 # Friction ------------------------------------------------------------------------------------
 
-def test_friction_is_set_for_the_joints_named_and_told_for_all(s):
+def test_friction_is_set_for_named_joints_and_returned_for_all(s):
     """In the order of the model, what the request leaves empty unchanged."""
     reply = ask(s.node_state, 'set_friction', joint_names=['elbow'], damping=[3.0])
     assert reply.joint_names == ['shoulder', 'elbow']
@@ -123,8 +123,8 @@ def test_reset_goes_back_to_the_description_before_anything_is_set(s):
     assert torque(s) == s.robot.inverse_dynamics(s.q, s.v, np.zeros(2)).tolist()
 
 
-def test_an_empty_request_only_tells(s):
-    """Nothing is changed."""
+def test_an_empty_request_changes_nothing(s):
+    """It returns the present values."""
     before = ask(s.node_state, 'inverse_dynamics').model_id
     assert ask(s.node_state, 'set_friction').model_id == before
 
@@ -148,8 +148,8 @@ def test_a_joint_of_several_degrees_of_freedom_has_one_value_for_all():
     ({'friction': [math.nan, 1.0]}, "friction['shoulder'] is nan; expected a finite number"),
     ({'friction': [1.0, math.inf]}, "friction['elbow'] is inf; expected a finite number"),
 ])
-def test_friction_that_cannot_be_is_refused_and_nothing_changes(s, fields, message):
-    """Not even the part of it that could be, nor the reset."""
+def test_invalid_friction_is_refused_and_nothing_changes(s, fields, message):
+    """Neither the valid part nor the reset is applied."""
     ask(s.node_state, 'set_friction', damping=[3.0, 4.0])
     before = torque(s)
     said = refused(s.node_state, 'set_friction', **{'damping': [9.0, 9.0], **fields}, reset=True)

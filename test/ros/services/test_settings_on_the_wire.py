@@ -1,4 +1,4 @@
-"""Payload, gravity and friction set over DDS: what they do to the torques, and how they go."""
+"""Test payload, gravity and friction set over DDS: their effect on torques, and removal."""
 
 import numpy as np
 import pytest
@@ -32,7 +32,7 @@ def answer(arm):
 
 
 def torques(arm, robot):
-    """Return what a robot says at the state that the node has measured."""
+    """Return the torques of a robot at the state that the node has measured."""
     return robot.inverse_dynamics(arm.q, arm.v, np.zeros(7))
 
 
@@ -49,8 +49,8 @@ def take_off(arm, name):
     return reply
 
 
-def test_payloads_come_replace_and_go(arm, untouched):
-    """Two at once, one set again; each answer is the library's; taken off, not a bit is left."""
+def test_payloads_are_set_replaced_and_removed(arm, untouched):
+    """Two at once, one set again; results are those of the library, at last to the bit."""
     com = (0.01, 0.02, 0.03)
     reply = attach(arm, 'tool', 'link_7', 1.5, com, TENSOR)
     robot = arm.robot.with_payload('tool', 'link_7', 1.5, com, TENSOR)
@@ -74,16 +74,16 @@ def test_payloads_come_replace_and_go(arm, untouched):
     assert take_off(arm, 'sensor').model_id == untouched[0]
 
 
-def test_what_is_listed_is_what_was_set(arm, untouched):
-    """Mass, centre of mass and inertia come back as they went."""
+def test_payloads_are_listed_as_they_were_set(arm, untouched):
+    """Mass, centre of mass and inertia."""
     attach(arm, 'tool', 'link_7', 1.5, (0.01, 0.02, 0.03), TENSOR)
     mass, com, tensor = convert.inertia(arm.node.call('list_payloads').payloads[0])
     assert (mass, com.tolist(), tensor.tolist()) == (1.5, [0.01, 0.02, 0.03], TENSOR.tolist())
     take_off(arm, 'tool')
 
 
-def test_a_payload_takes_effect_gently(arm, untouched):
-    """In a transition a share of it counts; the reply speaks of when it has passed."""
+def test_a_payload_takes_effect_over_its_transition(arm, untouched):
+    """The reply speaks of its end."""
     reply = attach(arm, 'tool', 'link_7', 2.0, seconds=1000)
     robot = arm.robot.with_payload('tool', 'link_7', 2.0)
     assert reply.total_mass == robot.total_mass
@@ -104,7 +104,7 @@ def test_a_payload_takes_effect_gently(arm, untouched):
 
 
 def test_a_transition_ends(arm, untouched):
-    """Then all of it counts, and it goes again, gently too."""
+    """Then the whole payload counts; its removal has a transition too."""
     reply = attach(arm, 'tool', 'link_7', 2.0, seconds=1)
     wait_until(lambda: arm.node.call('list_payloads').fraction[0] == 1.0, 'the end')
     assert answer(arm)[0] == reply.model_id
@@ -121,8 +121,8 @@ def gravity(arm, vector, frame=''):
 
 
 @pytest.mark.parametrize('frame', ['', 'base_link', 'link_5'])
-def test_gravity_points_where_it_is_told(arm, untouched, frame):
-    """In the root frame, or in the axes of any link as it stands now."""
+def test_gravity_can_be_set_in_any_frame(arm, untouched, frame):
+    """In the root frame, or in the axes of any link at its present pose."""
     given = np.array([1.0, -2.0, -9.0])
     reply = gravity(arm, given, frame)
     expected = arm.robot.frame_pose(arm.q, frame or 'base_link')[:3, :3] @ given
@@ -133,7 +133,7 @@ def test_gravity_points_where_it_is_told(arm, untouched, frame):
     assert gravity(arm, (0.0, 0.0, -9.81)).model_id == untouched[0]
 
 
-def test_friction_of_some_joints_set_and_reset(arm, untouched):
+def test_friction_of_some_joints_can_be_set_and_reset(arm, untouched):
     """Named joints only; what is left out stays; a reset goes back to the URDF."""
     names = ['joint_6', 'joint_1']
     reply = arm.node.call('set_friction', joint_names=names, damping=[1.25, 0.0])

@@ -1,4 +1,4 @@
-"""A payload by request: what it does, how gently it comes and goes, what is refused."""
+"""Test payloads by request: effect, transitions, refusals."""
 
 import math
 
@@ -38,7 +38,7 @@ def attach(s, name='box', frame='elbow_link', time=0.0, **payload):
                transition_time=seconds(time))
 
 
-def test_a_payload_counts_as_if_the_robot_had_been_given_it(s):
+def test_a_payload_has_the_effect_of_with_payload(s):
     """Mass, centre of mass and the inertia about it, in the axes of the link."""
     reply = attach(s, xy=0.001, xz=0.002, yz=0.003)
     tensor = [[0.03, 0.001, 0.002], [0.001, 0.04, 0.003], [0.002, 0.003, 0.05]]
@@ -49,7 +49,7 @@ def test_a_payload_counts_as_if_the_robot_had_been_given_it(s):
 
 
 def test_zeros_are_a_point_mass(s):
-    """As the message has them when nothing is said."""
+    """The default of the message."""
     attach(s, xx=0.0, yy=0.0, zz=0.0)
     robot = s.robot.with_payload('box', 'elbow_link', 2.0, (0.1, 0.2, 0.3))
     assert torque(s) == robot.inverse_dynamics(s.q, s.v, np.zeros(2)).tolist()
@@ -68,8 +68,8 @@ def test_removal_gives_back_the_same_bits_and_the_same_model_id(s):
     assert torque(s) == before
 
 
-def test_the_reply_tells_what_will_be_when_the_transition_has_passed(s):
-    """And the list, what is now."""
+def test_the_reply_describes_the_end_of_the_transition(s):
+    """The list describes the present."""
     before = np.array(torque(s))
     reply = attach(s, time=2.5)
     assert reply.total_mass == pytest.approx(s.robot.total_mass + 2.0)
@@ -86,8 +86,8 @@ def test_the_reply_tells_what_will_be_when_the_transition_has_passed(s):
     assert relative(halfway, 0.6 * before + 0.4 * np.array(torque(s))) < EXACT_MATHS
 
 
-def test_a_payload_on_its_way_out_is_not_listed_but_weighs(s):
-    """It is not held any more."""
+def test_a_payload_being_removed_is_not_listed_but_has_weight(s):
+    """Until its transition ends."""
     attach(s)
     ask(s.node_state, 'set_payload', name='box', remove=True, transition_time=seconds(4.0))
     s.node_state.clocks.seconds += 1.0
@@ -113,7 +113,7 @@ def test_a_payload_on_its_way_out_is_not_listed_but_weighs(s):
     ({'zz': 0.08}, "payload 'box': inertia violates the triangle inequality"),
     ({'time': -0.5}, 'transition_time is -0.5 s; expected zero or more'),
 ])
-def test_a_payload_that_cannot_be_is_refused_and_nothing_changes(s, fields, message):
+def test_an_invalid_payload_is_refused_and_nothing_changes(s, fields, message):
     """The field is named, and the valid choices where there are some."""
     attach(s, mass=1.0)
     before = torque(s), ask(s.node_state, 'list_payloads')
@@ -125,7 +125,7 @@ def test_a_payload_that_cannot_be_is_refused_and_nothing_changes(s, fields, mess
 
 
 def test_an_unknown_payload_cannot_be_removed(s):
-    """Those that are held are named."""
+    """The message lists the known ones."""
     attach(s)
     assert refused(s.node_state, 'set_payload', name='ball', remove=True) == (
         "no payload 'ball'; the robot has: box")

@@ -1,4 +1,4 @@
-"""The table of services, and the runner who answers: refusals, faults of ours, counts."""
+"""Test the table of services and the service runner: refusals, internal errors, counts."""
 
 import re
 
@@ -25,13 +25,13 @@ def runner(log):
     return runner
 
 
-def answered(runner, handler):
+def reply_of(runner, handler):
     from dynamics_node.srv import InverseDynamics
     return runner.callback(handler)(InverseDynamics.Request(), InverseDynamics.Response())
 
 
 def test_every_service_of_srv_is_served_under_its_name():
-    """InverseDynamics.srv is inverse_dynamics, answered by the function of that name."""
+    """InverseDynamics.srv is inverse_dynamics, served by the function of that name."""
     from dynamics_node.ros.services.table import SERVICES
     assert sorted(path.stem for path in (ROOT / 'srv').glob('*.srv')) == sorted(
         kind.__name__ for kind, _ in SERVICES.values())
@@ -40,9 +40,9 @@ def test_every_service_of_srv_is_served_under_its_name():
 
 
 def test_an_inactive_node_refuses_and_says_how_to_activate_it(runner, log):
-    """The handler is not asked."""
+    """The handler is not called."""
     runner.active = False
-    reply = answered(runner, lambda *_: pytest.fail('was asked'))
+    reply = reply_of(runner, lambda *_: pytest.fail('was asked'))
     assert (reply.success, reply.message) == (
         False, 'the node is inactive: ros2 lifecycle set <node> activate')
     assert log == []
@@ -56,37 +56,37 @@ def half_filled(error):
     return handler
 
 
-def test_of_a_refused_request_nothing_is_answered_but_the_reason(runner, log):
-    """What was filled in so far is dropped; it is no fault, so nothing is logged."""
-    reply = answered(runner, half_filled(DynamicsError('because')))
+def test_a_refusal_contains_nothing_but_the_reason(runner, log):
+    """Fields filled so far are cleared; it is no error of ours, so nothing is logged."""
+    reply = reply_of(runner, half_filled(DynamicsError('because')))
     assert reply == type(reply)(success=False, message='because')
     assert log == []
 
 
 @pytest.mark.parametrize('error', [ZeroDivisionError('oh'), ValueError('oh'), MemoryError('oh'),
                                    np.linalg.LinAlgError('oh'), AssertionError('oh')])
-def test_a_fault_of_ours_is_answered_and_logged_with_its_place(runner, log, error):
+def test_an_internal_error_is_replied_and_logged_with_its_place(runner, log, error):
     """The node goes on."""
-    reply = answered(runner, half_filled(error))
+    reply = reply_of(runner, half_filled(error))
     message = f'internal error: {error!r}; see the log of the node'
     assert reply == type(reply)(success=False, message=message)
     (entry,) = log
     assert 'handler failed, please report this' in entry
     assert 'raise error' in entry
-    assert answered(runner, lambda node_state, request, response: response) is not None
+    assert reply_of(runner, lambda node_state, request, response: response) is not None
 
 
-def test_answers_and_refusals_are_counted(runner):
+def test_replies_and_refusals_are_counted(runner):
     """For the diagnostics."""
-    answered(runner, lambda node_state, request, response: response)
-    answered(runner, half_filled(DynamicsError('because')))
-    answered(runner, half_filled(KeyError('oh')))
+    reply_of(runner, lambda node_state, request, response: response)
+    reply_of(runner, half_filled(DynamicsError('because')))
+    reply_of(runner, half_filled(KeyError('oh')))
     assert (runner.answered, runner.refused) == (1, 2)
 
 
 # The report and the self-test ----------------------------------------------------------------
 
-def test_the_report_tells_the_robot_as_it_is_carried_and_measured_now():
+def test_the_report_describes_the_robot_and_its_measured_state():
     """Limits, frames, gravity, what was never measured."""
     node_state = node_state_of(EVERY_KIND, gravity=(1.0, 2.0, 3.0))
     node_state.measured_state.take(1, ['elbow'], [0.1])
@@ -106,7 +106,7 @@ def test_the_report_tells_the_robot_as_it_is_carried_and_measured_now():
 
 @pytest.mark.parametrize('text', [TWO_JOINTS, EVERY_KIND, NOTHING_MOVES])
 def test_the_self_test_passes_on_a_good_robot(text):
-    """Each check has a residual and a tolerance; the same seed gives the same."""
+    """Each check has a residual and a tolerance; the same seed gives the same ones."""
     node_state = node_state_of(text)
     reply = ask(node_state, 'self_test', samples=2)
     assert reply.passed, reply.report
@@ -116,8 +116,8 @@ def test_the_self_test_passes_on_a_good_robot(text):
     assert np.array_equal(again.residuals, reply.residuals, equal_nan=True)
 
 
-def test_other_seeds_and_numbers_of_samples_are_other_states():
-    """Zero samples stand for ten."""
+def test_other_seeds_and_sample_numbers_give_other_states():
+    """Zero samples mean ten."""
     s = scene(TWO_JOINTS)
 
     def residuals(**fields):
@@ -127,5 +127,5 @@ def test_other_seeds_and_numbers_of_samples_are_other_states():
 
 
 def test_too_many_samples_are_refused():
-    """They would keep all others waiting."""
+    """They would delay all other requests."""
     assert '1000' in refused(scene(TWO_JOINTS).node_state, 'self_test', samples=1001)

@@ -1,4 +1,4 @@
-"""What cannot be answered is refused with a reason, and leaves node and robot as they were."""
+"""Test refusals of bad requests: a reason, and no change of node and robot."""
 
 import math
 
@@ -227,7 +227,7 @@ def holds(node):
 @pytest.mark.parametrize(('service', 'fields', 'words'), TABLE, ids=[
     f'{service}-{k}' for k, (service, _, _) in enumerate(TABLE)])
 def test_a_bad_request_is_refused_with_a_reason(arm, service, fields, words):
-    """The message names the field, what it is and what is valid; nothing else has happened."""
+    """The message has the field, its value and the valid ones; nothing else has changed."""
     before = holds(arm.node)
     reply = arm.node.call(service, **fields)
     for word in words:
@@ -238,8 +238,8 @@ def test_a_bad_request_is_refused_with_a_reason(arm, service, fields, words):
     assert 'Traceback' not in arm.node.process.log()
 
 
-def test_every_service_that_takes_anything_has_bad_requests():
-    """A new service is not forgotten here."""
+def test_every_service_with_fields_has_bad_requests():
+    """New ones too."""
     assert {service for service, _, _ in TABLE} == set(SERVICES) - {'list_payloads', 'model_report'}
 
 
@@ -247,7 +247,7 @@ def test_every_service_that_takes_anything_has_bad_requests():
 
 @pytest.fixture(scope='module')
 def unmeasured(launch_once):
-    """A node that has seen three joints, one of them without its effort."""
+    """A node with three measured joints, one of them without its effort."""
     node, robot = launch_once(f'robot_description:={ARM7}'), Robot.from_urdf(ARM7)
     node.publish_until(lambda: node.call('model_report').never_measured == JOINTS[3:],
                        joint_state(1, JOINTS[:3], [0.1] * 3, [0.2] * 3, [0.3, NAN, 0.3]))
@@ -265,8 +265,8 @@ def unmeasured(launch_once):
     *((service, {'position': [0.1] * 7, 'velocity': [0.1] * 7, **more}, 'effort',
        ['joint_2', *JOINTS[3:]]) for service, more in EFFORTS),
 ])
-def test_joints_that_nobody_has_measured_are_named(unmeasured, service, fields, quantity, missing):
-    """No measured state and none given: which joints are missing, and of what."""
+def test_joints_that_were_never_measured_are_named(unmeasured, service, fields, quantity, missing):
+    """The joints and the missing quantity."""
     node = unmeasured.node
     before = node.call('model_report').model_id
     reply = node.call(service, **fields)
@@ -276,8 +276,8 @@ def test_joints_that_nobody_has_measured_are_named(unmeasured, service, fields, 
     assert node.call('model_report').model_id == before
 
 
-def test_what_needs_no_measured_state_is_answered_without(unmeasured):
-    """All joints given, or no joint concerned."""
+def test_requests_that_need_no_measured_state_are_served_without(unmeasured):
+    """All joints given, or none needed."""
     state = {'position': [0.1] * 7, 'velocity': [0.2] * 7}
     for service, more in STATES.items():
         effort = {'effort': [0.3] * 7} if (service, {}) in EFFORTS else {}
@@ -287,8 +287,8 @@ def test_what_needs_no_measured_state_is_answered_without(unmeasured):
     assert unmeasured.node.call('set_gravity', **earth(frame='base_link')).success
 
 
-def test_without_a_robot_every_service_says_so(launch):
-    """Nothing on the topic, nothing in the parameter."""
+def test_without_a_robot_every_service_refuses_with_the_reason(launch):
+    """Neither topic nor parameter has a description."""
     node = launch()
     for service in SERVICES:
         reply = node.call(service, **STATES.get(service, {}))

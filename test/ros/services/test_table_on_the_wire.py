@@ -1,4 +1,4 @@
-"""Every service over DDS says what the library says: for named joints, the rest as measured."""
+"""Test every service over DDS against the library: named joints given, the others measured."""
 
 import json
 import time
@@ -102,8 +102,8 @@ def test_the_node_has_these_services(arm):
 
 @pytest.mark.parametrize('count', [0, 1, 3, 7])
 @pytest.mark.parametrize('service', ANSWERS)
-def test_named_joints_in_any_order_and_the_rest_as_measured(arm, service, count):
-    """The reply begins with the joints that were named; then come the others, as in the model."""
+def test_named_joints_are_given_and_the_others_measured(arm, service, count):
+    """The reply begins with the named joints; then come the others, as in the model."""
     which, answer = ANSWERS[service]
     s = some_joints(arm, count, seed=count)
     fields = s.fields(*which) if count else {}
@@ -126,7 +126,7 @@ def test_named_joints_in_any_order_and_the_rest_as_measured(arm, service, count)
 
 @pytest.mark.parametrize('left_out', ['position', 'velocity', 'acceleration'])
 def test_a_quantity_may_be_left_out(arm, left_out):
-    """It is as measured; an acceleration is zero."""
+    """It is measured; an acceleration is zero."""
     s = some_joints(arm, 4, seed=10)
     reply = arm.node.call('inverse_dynamics', **s.fields(
         *{'position', 'velocity', 'acceleration'} - {left_out}))
@@ -136,7 +136,7 @@ def test_a_quantity_may_be_left_out(arm, left_out):
 
 
 @pytest.mark.parametrize('service', ['inverse_dynamics', 'forward_dynamics', 'hybrid_dynamics'])
-def test_wrenches_push_in_any_frame_and_add_up(arm, service):
+def test_wrenches_act_in_any_frame_and_add_up(arm, service):
     """Three wrenches on two links, each in the axes of its own."""
     rng, s = np.random.default_rng(1), some_joints(arm, 5, seed=11)
     pushes = [('link_7', rng.normal(size=6)), ('link_3', rng.normal(size=6)),
@@ -157,7 +157,7 @@ def test_wrenches_push_in_any_frame_and_add_up(arm, service):
 
 
 @pytest.mark.parametrize('local', [False, True])
-def test_kinematics_of_any_frames(arm, local):
+def test_kinematics_of_any_frames_are_those_of_the_library(arm, local):
     """Poses, twists, Jacobians and their rates, in the order asked for."""
     s = some_joints(arm, 3, seed=12)
     reply = arm.node.call('kinematics', **s.fields('position', 'velocity'), frames=FRAMES,
@@ -176,8 +176,8 @@ def test_kinematics_of_any_frames(arm, local):
     assert_close(reply.jacobian_rates, rate, EXACT_MATHS)
 
 
-def test_kinematics_of_all_frames_without_jacobians(arm):
-    """No frame named: all of them; nothing that was not asked for."""
+def test_kinematics_without_frames_are_those_of_all(arm):
+    """Without Jacobians unless requested."""
     reply = arm.node.call('kinematics')
     assert tuple(reply.frames) == arm.robot.frame_names
     assert len(reply.poses) == len(reply.twists) == len(reply.frames)
@@ -187,8 +187,8 @@ def test_kinematics_of_all_frames_without_jacobians(arm):
 
 
 @pytest.mark.parametrize('question', ['inverse', 'forward', 'hybrid', 'terms'])
-def test_a_batch_is_many_single_answers(arm, question):
-    """N states of some joints in any order; one row of velocity stands for all."""
+def test_a_batch_gives_the_results_of_single_states(arm, question):
+    """N states of some joints in any order; one row of velocity is used for all."""
     n, s = 5, some_joints(arm, 4, seed=13)
     q, a, tau = (np.tile(x, (n, 1)) for x in (s.q, s.a, s.tau))
     rng, named = np.random.default_rng(2), s.order[:4]
@@ -208,7 +208,7 @@ def test_a_batch_is_many_single_answers(arm, question):
     assert reply.state_stamp == arm.stamp
 
 
-def test_thousands_of_states_in_one_call(arm):
+def test_thousands_of_states_fit_in_one_call(arm):
     """Arrays of 14,000 numbers each way."""
     rng = np.random.default_rng(3)
     q, v, a = rng.normal(size=(3, 2000, 7))
@@ -225,8 +225,8 @@ def trajectory(names, times, positions):
     return JointTrajectory(joint_names=names, points=points)
 
 
-def test_the_torques_of_a_trajectory(arm):
-    """Effort filled in at its points, margins between them too, and the payload to spare."""
+def test_the_torques_of_a_trajectory_are_filled_in(arm):
+    """At its points; margins between them too, and the greatest payload."""
     s, times = some_joints(arm, 3, seed=14), np.array([0.0, 0.5, 1.25, 2.0])
     named, rng = s.order[:3], np.random.default_rng(4)
     positions = np.array([arm.robot.random_configuration(rng)[named] for _ in times]) / 4
@@ -255,8 +255,8 @@ def test_the_torques_of_a_trajectory(arm):
     assert reply.state_stamp == arm.stamp
 
 
-def test_a_trajectory_that_is_too_much_says_for_whom_and_when(arm):
-    """Limits of the request in place of the URDF's."""
+def test_a_trajectory_beyond_limits_names_joint_and_time(arm):
+    """Limits of the request replace those of the URDF."""
     names = list(arm.robot.joint_names)
     reply = arm.node.call('trajectory_torques', effort_limits=[1e3, 1e-3, *[1e3] * 5],
                           trajectory=trajectory(names, [0.0, 1.0], [arm.q, arm.q + 0.1]))
@@ -281,7 +281,7 @@ def test_the_report_is_that_of_the_library(arm):
     assert (reply.never_measured, reply.compiled) == ([], False)
 
 
-def test_the_node_tests_itself(arm):
+def test_the_self_test_runs_in_the_node(arm):
     """The laws of physics on its own robot, the states by the seed."""
     reply, expected = arm.node.call('self_test', samples=3, seed=5), self_test(arm.robot, 3, 5)
     assert reply.success and reply.passed, reply.report
@@ -291,7 +291,7 @@ def test_the_node_tests_itself(arm):
     assert reply.model_id == arm.node.call('model_report').model_id
 
 
-def test_planar_and_floating_joints_take_several_numbers(launch):
+def test_planar_and_floating_joints_have_several_numbers(launch):
     """A tree of every joint type, its joints in random order, single states and a batch."""
     tree = random_trees.make(random_trees.TREES[1], gravity=(0.0, 0.0, -9.81), armature={})
     text = random_trees.urdf(np.random.default_rng(1), mimic=True)

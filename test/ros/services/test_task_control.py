@@ -1,4 +1,4 @@
-"""Tasks in, torques out, at the node_state: the library's numbers, other questions as witnesses."""
+"""Test task control at the node_state: the library's numbers, checked by other services."""
 
 import numpy as np
 import pytest
@@ -25,7 +25,7 @@ def errors_of(reply):
 
 
 @pytest.mark.parametrize('tree', TREES, ids=str)
-def test_the_answer_is_that_of_the_library_in_the_order_of_the_reply(tree):
+def test_the_result_is_that_of_the_library_in_the_order_of_the_reply(tree):
     """Every kind of task and bound; arrays over joints are in the order of the reply."""
     s = tree_scene(tree)
     names, model = s.some_joints(), s.robot.model
@@ -69,8 +69,8 @@ def test_the_answer_is_that_of_the_library_in_the_order_of_the_reply(tree):
     assert relative(errors['work'], (want.torque - torque)[driven]) < SOLVED
 
 
-def test_the_torques_do_what_the_task_asks():
-    """Forward dynamics under them gives the acceleration, and moves the hand as asked."""
+def test_the_torques_give_the_wanted_acceleration():
+    """By forward dynamics, of the hand."""
     s = scene(ARM7.read_text())
     state = {'position': [0.3, 0.6, -0.2, -1.2, 0.4, 0.9, 0.1], 'velocity': s.v}
     wanted = s.rng.normal(size=6)
@@ -88,7 +88,7 @@ def test_the_torques_do_what_the_task_asks():
 
 
 def test_contacts_of_the_request_carry_the_robot():
-    """A floating base stands on its sole: constrained dynamics says the same of these torques."""
+    """A floating base stands on its sole: constrained dynamics agrees."""
     s = scene(TWO_JOINTS, base='floating')
     names = ['elbow', 'floating_base', 'shoulder']
     v = np.array([*np.zeros(6), 0.3, -0.4])
@@ -108,7 +108,7 @@ def test_contacts_of_the_request_carry_the_robot():
     assert np.abs(np.array(reply.effort)[1:7]).max() == 0.0
 
 
-def test_loops_count_or_not_and_passive_joints_have_no_torque():
+def test_loops_can_be_switched_off_and_passive_joints_have_no_torque():
     """As for constrained dynamics."""
     node_state, robot = node_state_at('four_bar')
     q, v = state_of(robot)
@@ -136,8 +136,8 @@ def test_loops_count_or_not_and_passive_joints_have_no_torque():
         stabilisation=(10.0, 10.0)).torque)
 
 
-def test_what_contradicts_is_named_and_no_torque_comes():
-    """Two tasks that must be done; a torque that is too weak for one."""
+def test_conflicts_are_named_and_no_torque_is_returned():
+    """Two hard tasks; a torque bound that is too low for one."""
     s = scene(TWO_JOINTS)
     left, right = (Task(name=name, kind='posture', level=0, joints=['elbow'],
                         acceleration=[a], stiffness=0.0) for name, a in (('left', 1.0),
@@ -152,7 +152,7 @@ def test_what_contradicts_is_named_and_no_torque_comes():
         assert not (len(each.effort) or len(each.acceleration) or each.errors or each.row_names)
 
 
-def test_bounds_are_kept_and_named_where_they_are_touched():
+def test_bounds_are_kept_and_active_ones_are_named():
     """The URDF's by default, others in the order of the reply, soft ones, limits of joints."""
     s = scene(TWO_JOINTS)
     state = {'joint_names': ['elbow', 'shoulder'], 'position': [0.1, 0.2], 'velocity': [0.0, 0.0],
@@ -174,7 +174,7 @@ def test_bounds_are_kept_and_named_where_they_are_touched():
     assert soft.status == 'solved'
 
 
-def test_the_pressure_stays_on_a_sole_of_known_size():
+def test_the_centre_of_pressure_stays_on_a_sole_of_known_size():
     """Half sizes of the request: without them the base tips over its edge."""
     node_state = node_state_of(TWO_JOINTS, base='floating')
     state = {'position': [0.0] * 6 + [1.0, 0.0, 0.0], 'velocity': [0.0] * 8,
@@ -192,7 +192,7 @@ def test_the_pressure_stays_on_a_sole_of_known_size():
 
 
 def test_a_contact_given_in_yaml_is_that_of_the_library():
-    """Forces in its rows; a force task asks for them."""
+    """Forces in its rows; a force task prescribes them."""
     s = scene(TWO_JOINTS, base='floating')
     q, v = s.q, np.zeros(8)
     sole = Constraint('sole', 'flat_contact', 'base', friction=0.6)

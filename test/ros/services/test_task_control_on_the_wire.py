@@ -1,4 +1,4 @@
-"""Task space over DDS, with messages and through the client: the library's numbers."""
+"""Test task space over DDS, with messages and through the client, against the library."""
 
 import json
 import os
@@ -42,8 +42,8 @@ def standing(launch_once, tmp_path_factory):
     return node, Robot.from_urdf(TWO_JOINTS, base='floating')
 
 
-def test_operational_space_in_another_order(arm):
-    """Columns as the joints are named; what is left out is measured."""
+def test_operational_space_follows_the_order_of_the_request(arm):
+    """Columns as the joints are named; the others are measured."""
     order = np.array([4, 1, 0, 2, 3, 5, 6])
     reply = arm.node.call('operational_space', joint_names=['joint_5', 'joint_2'],
                           position=[0.4, 0.7], frames=['link_7', 'link_3'])
@@ -58,7 +58,7 @@ def test_operational_space_in_another_order(arm):
     close(reply.bias, found.bias)
 
 
-def test_the_client_has_matrices_in_their_shape(arm, dynamics):
+def test_the_client_returns_matrices_in_their_shape(arm, dynamics):
     """Of one link."""
     reply = dynamics.operational_space('tool0', READY, arm.v)
     found = arm.robot.operational_space(READY, arm.v, 'tool0')
@@ -73,22 +73,22 @@ def test_the_client_has_matrices_in_their_shape(arm, dynamics):
     lambda T: Target('tool0', axis=(0, 0, 1), direction=T[:3, 2]),
     lambda T: Target('tool0', position=T[:3, 3], axis=(0, 0, 1), direction=T[:3, 2])],
     ids=['pose', 'position', 'orientation', 'axis', 'position and axis'])
-def test_the_client_finds_configurations(arm, dynamics, target):
-    """Checked by the library's own forward kinematics."""
+def test_the_client_solves_inverse_kinematics(arm, dynamics, target):
+    """Checked by the forward kinematics of the library."""
     T = arm.robot.frame_pose(READY, 'tool0')
-    wish = target(T)
-    reply = dynamics.inverse_kinematics(wish, start=np.add(READY, 0.1), restarts=4)
+    wanted = target(T)
+    reply = dynamics.inverse_kinematics(wanted, start=np.add(READY, 0.1), restarts=4)
     assert (reply.solved, reply.reason) == (True, 'solved')
     there = arm.robot.frame_pose(reply.position, 'tool0')
-    if wish.position is not None:
+    if wanted.position is not None:
         assert np.abs(there[:3, 3] - T[:3, 3]).max() <= REACHED
-    which = slice(0, 3) if wish.orientation is not None else slice(2, 3)
-    if wish.orientation is not None or wish.axis is not None:
+    which = slice(0, 3) if wanted.orientation is not None else slice(2, 3)
+    if wanted.orientation is not None or wanted.axis is not None:
         assert np.abs(there[:3, which] - T[:3, which]).max() <= 2.0 * REACHED
 
 
-def test_a_pose_out_of_reach_is_an_answer(standing):
-    """And the node lives; seen through the client, from a start by name."""
+def test_a_pose_out_of_reach_is_no_refusal(standing):
+    """Through the client, from a start by name."""
     node, robot = standing
     dynamics = DynamicsClient(node.client, node.name, timeout=PATIENCE)
     two = [Target('base', position=(1.0, 0.0, 0.0)), Target('base', position=(3.0, 0.0, 0.0))]
@@ -98,8 +98,8 @@ def test_a_pose_out_of_reach_is_an_answer(standing):
     assert reply.joint_names[0] == 'elbow' and len(reply.position) == robot.nq
 
 
-def test_tasks_in_torques_out(standing):
-    """On a sole, with a push, bounds and three levels: as the library has it."""
+def test_torques_of_tasks_are_those_of_the_library(standing):
+    """On a sole, with a wrench, bounds and three levels."""
     node, robot = standing
     dynamics = DynamicsClient(node.client, node.name, timeout=PATIENCE)
     q, v = np.array([*np.zeros(6), 1.0, 0.2, -0.3]), np.array([*np.zeros(6), 0.1, 0.2])
@@ -125,7 +125,7 @@ def test_tasks_in_torques_out(standing):
         assert reply.active == list(want.active)
 
 
-def test_a_conflict_comes_in_words_and_without_torques(arm, dynamics):
+def test_a_conflict_is_named_and_has_no_torques(arm, dynamics):
     """A refusal is raised, a conflict is not."""
     jump = Task('jump', 'posture', 0, acceleration=np.full(7, 1e5), stiffness=0.0)
     reply = dynamics.task_control([jump])
@@ -135,8 +135,8 @@ def test_a_conflict_comes_in_words_and_without_torques(arm, dynamics):
         dynamics.task_control([Task('jump', 'frame', frame='hand')])
 
 
-def test_the_step_of_the_page_runs(arm, dynamics):
-    """The last block of docs/task_space.md, in its own names."""
+def test_the_example_of_the_page_runs(arm, dynamics):
+    """The last block of docs/task_space.md."""
     block = re.findall(r'```python\n(.*?)```', PAGE, flags=re.S)[-1]
     wall = Constraint('wall', 'point_contact', 'tool0', friction=0.5)
     names = {'tasks': [Task('rest', 'posture')], 'wall': wall}
@@ -146,7 +146,7 @@ def test_the_step_of_the_page_runs(arm, dynamics):
     close(effort, want.torque)
 
 
-def test_the_command_line_finds_a_configuration(arm):
+def test_the_command_line_solves_inverse_kinematics(arm):
     """From names and numbers; a pose for each frame."""
     executable = Path(get_package_prefix('dynamics_node'), 'lib/dynamics_node/dynamics_node')
 

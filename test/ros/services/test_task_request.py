@@ -1,4 +1,4 @@
-"""Tasks and bounds that cannot be: refused by name and field, with what would be valid."""
+"""Test refusals of invalid tasks and bounds: name, field and valid values."""
 
 import math
 
@@ -49,7 +49,7 @@ TASKS = [
 @pytest.mark.parametrize('names', [[], ['elbow']], ids=['model order', 'another order'])
 @pytest.mark.parametrize(('fields', 'words'), TASKS, ids=range(len(TASKS)))
 def test_a_bad_task_is_refused_by_its_name_and_field(fields, words, names):
-    """In whatever order the joints are."""
+    """In any order of joints."""
     good = Task(name='good', kind='torque')
     message = refused(scene(TWO_JOINTS).node_state, 'task_control', joint_names=names,
                       tasks=[good, Task(**{**TIP, **fields})])
@@ -84,7 +84,7 @@ BOUNDS = [
 
 @pytest.mark.parametrize(('fields', 'words'), BOUNDS, ids=range(len(BOUNDS)))
 def test_a_bad_bound_is_refused_by_its_kind_and_field(fields, words):
-    """Beside a good one."""
+    """Next to a valid one."""
     message = refused(
         scene(TWO_JOINTS).node_state, 'task_control',
         constraints_yaml='- {name: sole, kind: flat_contact, frame: elbow_link, friction: 0.6}',
@@ -103,6 +103,6 @@ def test_a_bad_bound_is_refused_by_its_kind_and_field(fields, words):
     ({'stabilisation': [1.0]}, ['stabilisation is [1.0]']),
     ({'stabilisation': [1.0, NAN]}, ['stabilisation is'])])
 def test_a_bad_request_is_refused_by_its_field(fields, words):
-    """With what would be valid."""
+    """With the valid values."""
     message = refused(scene(TWO_JOINTS).node_state, 'task_control', **fields)
     assert [word for word in words if word not in message] == [], message

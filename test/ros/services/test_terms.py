@@ -1,4 +1,4 @@
-"""The terms of the equation of motion and kinematics: the robot itself, identities, differences."""
+"""Test the terms of the equation of motion and kinematics: Robot, identities, differences."""
 
 import numpy as np
 import pytest
@@ -44,7 +44,7 @@ def test_the_terms_are_those_of_the_robot_in_the_order_of_the_reply(tree):
 
 @pytest.mark.parametrize('tree', TREES, ids=str)
 def test_the_terms_obey_the_equation_of_motion(tree):
-    """M a + C v + g + friction is what inverse dynamics answers, M is symmetric and positive."""
+    """M a + C v + g + friction is inverse dynamics, M is symmetric and positive."""
     s = tree_scene(tree)
     reply, names = terms(s, s.q, s.v)
     M, C = shaped(reply, 'mass_matrix'), shaped(reply, 'coriolis_matrix')
@@ -60,7 +60,7 @@ def test_the_terms_obey_the_equation_of_motion(tree):
 
 
 @pytest.mark.parametrize('tree', TREES, ids=str)
-def test_energy_and_momentum_change_as_they_must(tree):
+def test_energy_and_momentum_obey_their_laws(tree):
     """Gravity is the rate of the potential energy, momentum the mass times the centre's speed."""
     s = tree_scene(tree)
     reply, names = terms(s, s.q, s.v)
@@ -73,8 +73,8 @@ def test_energy_and_momentum_change_as_they_must(tree):
                     reply.total_mass * np.array(moved) / (2 * STEP)) < RATE_BY_DIFFERENCES
 
 
-def test_a_robot_without_mass_has_no_centre_but_terms():
-    """Zeros instead of a fault."""
+def test_a_robot_without_mass_has_terms():
+    """Its centre of mass is zero, not an error."""
     massless = TWO_JOINTS.replace('mass value="2"', 'mass value="0"')
     for entry in ('ixx="0.03"', 'ixy="0.002"', 'ixz="0.001"', 'iyy="0.04"', 'iyz="0.003"',
                   'izz="0.05"'):
@@ -105,7 +105,7 @@ def matrices(flat, frames, nv):
 
 @pytest.mark.parametrize('local', [False, True])
 @pytest.mark.parametrize('tree', TREES, ids=str)
-def test_kinematics_are_those_of_the_robot_in_the_order_asked_for(tree, local):
+def test_kinematics_are_those_of_the_robot_in_the_requested_order(tree, local):
     """Columns of a Jacobian as the joints of the reply, frames as the request."""
     s = tree_scene(tree)
     names = s.some_joints()
@@ -124,7 +124,7 @@ def test_kinematics_are_those_of_the_robot_in_the_order_asked_for(tree, local):
 
 
 @pytest.mark.parametrize('tree', TREES, ids=str)
-def test_jacobian_twist_and_pose_belong_together(tree):
+def test_jacobian_twist_and_pose_are_consistent(tree):
     """J v is the twist, dJ/dt the rate of J, and the twist the rate of the pose."""
     s = tree_scene(tree)
 
@@ -144,8 +144,8 @@ def test_jacobian_twist_and_pose_belong_together(tree):
                     six(reply.twists[0])) < RATE_BY_DIFFERENCES
 
 
-def test_no_frames_stand_for_all_and_matrices_come_when_wanted():
-    """Poses and twists always do."""
+def test_an_empty_frame_list_means_all_frames():
+    """Poses and twists always; matrices on request."""
     s = scene(TWO_JOINTS)
     reply = ask(s.node_state, 'kinematics')
     assert reply.frames == ['base', 'shoulder_link', 'elbow_link']
@@ -155,7 +155,7 @@ def test_no_frames_stand_for_all_and_matrices_come_when_wanted():
     assert len(ask(s.node_state, 'kinematics', jacobian_rates=True).jacobians) == 0
 
 
-def test_an_unknown_frame_is_refused_with_those_there_are():
+def test_an_unknown_frame_is_refused_with_the_known_ones():
     """One among several is enough."""
     message = refused(scene(TWO_JOINTS).node_state, 'kinematics', frames=['base', 'tool0'])
     assert message == "no frame 'tool0'; the robot has: base, shoulder_link, elbow_link"

@@ -1,4 +1,4 @@
-"""The torques of a trajectory: filled in, against the limits, with what more could be carried."""
+"""Test torques of a trajectory: effort filled in, margins to limits, the greatest payload."""
 
 import numpy as np
 import pytest
@@ -28,8 +28,8 @@ def random_points(s, names, n=4):
 
 
 @pytest.mark.parametrize('tree', TREES, ids=str)
-def test_the_effort_is_that_of_inverse_dynamics_the_other_joints_at_rest(tree):
-    """Any subset of joints in any order; those not named stay where they were measured."""
+def test_the_effort_is_that_of_inverse_dynamics(tree):
+    """Any subset of joints in any order; the others rest where they were measured."""
     s = tree_scene(tree)
     driven = [j.name for j in s.robot.model.joints if j.kind not in ('planar', 'floating')]
     names = [str(name) for name in s.rng.permutation(driven)[:s.rng.integers(1, len(driven) + 1)]]
@@ -47,8 +47,8 @@ def test_the_effort_is_that_of_inverse_dynamics_the_other_joints_at_rest(tree):
                     np.abs(s.of(reply.joint_names, want)).max(axis=0)) < EXACT_MATHS
 
 
-def test_a_trajectory_comes_back_as_it_was_with_effort(s):
-    """Header, times and all that it had; the request is not touched."""
+def test_a_trajectory_is_returned_with_effort(s):
+    """Header and times unchanged; the request is not written."""
     points = random_points(s, ['elbow', 'shoulder'])
     sent = trajectory(['elbow', 'shoulder'], TIMES, **points)
     sent.header.frame_id = 'world'
@@ -63,7 +63,7 @@ def test_a_trajectory_comes_back_as_it_was_with_effort(s):
 
 
 def test_positions_alone_are_joined_by_a_spline_from_rest_to_rest(s):
-    """Velocities and accelerations are its derivatives, and the effort is theirs."""
+    """Velocities and accelerations are its derivatives, and the effort belongs to them."""
     q = random_points(s, 'ab')['positions']
     got = ask(s.node_state, 'trajectory_torques', trajectory=trajectory(
         ['shoulder', 'elbow'], TIMES, positions=q)).trajectory
@@ -74,7 +74,7 @@ def test_positions_alone_are_joined_by_a_spline_from_rest_to_rest(s):
     assert relative(column(got, 'effort'), s.robot.inverse_dynamics(q, v, a)) < EXACT_MATHS
 
 
-def test_velocities_that_are_given_stay_and_accelerations_are_derived(s):
+def test_given_velocities_stay_and_accelerations_are_derived(s):
     """The slope of the spline through the velocities."""
     points = random_points(s, 'ab')
     del points['accelerations']
@@ -85,8 +85,8 @@ def test_velocities_that_are_given_stay_and_accelerations_are_derived(s):
     assert relative(column(got, 'accelerations'), a) < EXACT_MATHS
 
 
-def test_accelerations_that_are_given_stay_where_velocities_are_derived(s):
-    """They are never dropped in silence."""
+def test_given_accelerations_stay_where_velocities_are_derived(s):
+    """They are never dropped silently."""
     points = random_points(s, 'ab')
     v = CubicSpline(TIMES, points['positions'], bc_type='clamped')(TIMES, 1)
     del points['velocities']
@@ -115,7 +115,7 @@ def swing(**more):
                                      positions=[[-1.0, -1.0], [1.0, 1.0]]), **more}
 
 
-def test_margins_are_what_is_left_of_the_limits_in_the_order_of_the_reply(s):
+def test_margins_are_the_distances_to_the_limits_in_reply_order(s):
     """Limits of the URDF, or of the request for the joints of the trajectory."""
     reply = ask(s.node_state, 'trajectory_torques', **swing())
     assert reply.effort_limit.tolist() == [LIMIT, LIMIT]
@@ -126,8 +126,8 @@ def test_margins_are_what_is_left_of_the_limits_in_the_order_of_the_reply(s):
     assert relative(reply.margin, [0.7, 300.0] - np.array(reply.peak_effort)) < EXACT_MATHS
 
 
-def test_limits_find_their_joints_behind_a_floating_base():
-    """The base has none that is known."""
+def test_limits_belong_to_their_joints_of_a_floating_robot():
+    """The base has no known limit."""
     s = scene(TWO_JOINTS, base='floating')
     reply = ask(s.node_state, 'trajectory_torques', **swing())
     assert reply.joint_names == ['elbow', 'shoulder', 'floating_base']
@@ -138,8 +138,8 @@ def test_limits_find_their_joints_behind_a_floating_base():
     assert reply.effort_limit.tolist()[:2] == [0.7, 300.0]
 
 
-def test_limits_are_checked_between_the_points_when_asked_to(s):
-    """A finer look finds no lower peak, and converges."""
+def test_limits_are_checked_between_the_points_on_request(s):
+    """A finer period finds no lower peak, and converges."""
     peaks = [np.array(ask(s.node_state, 'trajectory_torques',
                           **swing(check_period=period)).peak_effort)
              for period in (0.0, 0.5, 0.125, 0.0625 / 2, 0.0625 / 4)]
@@ -153,7 +153,7 @@ def test_limits_are_checked_between_the_points_when_asked_to(s):
     assert len(finest.trajectory.points) == 2
 
 
-def test_a_trajectory_that_begins_late_is_no_longer_for_it(s):
+def test_the_first_time_of_a_trajectory_does_not_matter(s):
     """Samples are counted from its first point to its last."""
     late = trajectory(['elbow', 'shoulder'], [1e6, 1e6 + 2.0],
                       positions=[[-1.0, -1.0], [1.0, 1.0]])
@@ -162,8 +162,8 @@ def test_a_trajectory_that_begins_late_is_no_longer_for_it(s):
     assert relative(reply.peak_effort, early.peak_effort) < 1e-6  # times of 1e6 s have 1e-10 s
 
 
-def test_the_first_joint_to_exceed_its_limit_is_told_with_the_time(s):
-    """None does where the margins are positive; the time counts from the start."""
+def test_the_first_joint_beyond_its_limit_is_named_with_the_time(s):
+    """None where all margins are positive; the time is from the start."""
     free = ask(s.node_state, 'trajectory_torques', **swing(check_period=0.01, effort_limits=[1e3,
                                                                                              1e3]))
     assert free.first_saturated_joint == ''
@@ -185,20 +185,20 @@ def test_the_greatest_payload_is_the_one_that_leaves_no_margin(s):
     """Set as a payload, some joint is exactly at its limit; a little more is too much."""
     from geometry_msgs.msg import Inertia, Point, Vector3
     com = {'x': 0.1, 'y': -0.2, 'z': 0.3}
-    wish = swing(check_period=0.1, payload_frame='elbow_link', payload_com=Point(**com),
+    request = swing(check_period=0.1, payload_frame='elbow_link', payload_com=Point(**com),
                  effort_limits=[100.0, 200.0])
-    most = ask(s.node_state, 'trajectory_torques', **wish).greatest_payload
+    most = ask(s.node_state, 'trajectory_torques', **request).greatest_payload
     assert 0.0 < most < np.inf
     for share, exceeded in ((1.0 - EXACT_MATHS, False), (1.0 + 1e-6, True)):
         assert ask(s.node_state, 'set_payload', name='box', frame='elbow_link', payload=Inertia(
             m=most * share, com=Vector3(**com))).success
-        reply = ask(s.node_state, 'trajectory_torques', **wish)
+        reply = ask(s.node_state, 'trajectory_torques', **request)
         assert (min(reply.margin) < -EXACT_MATHS) == exceeded
         assert reply.greatest_payload == pytest.approx(0.0, abs=1e-6 * most)
 
 
-def test_no_payload_is_asked_for_by_default_and_none_is_bound_without_limits(s):
-    """Not asked is nan, unbounded inf."""
+def test_the_greatest_payload_is_nan_without_request_and_inf_without_limits(s):
+    """NaN and infinity in the reply."""
     assert np.isnan(ask(s.node_state, 'trajectory_torques', **swing()).greatest_payload)
     node_state = node_state_of(TWO_JOINTS.replace('effort="50"', 'effort="0"'))
     reply = ask(node_state, 'trajectory_torques', **swing(payload_frame='elbow_link'))
@@ -208,7 +208,7 @@ def test_no_payload_is_asked_for_by_default_and_none_is_bound_without_limits(s):
     assert reply.first_saturated_joint == ''
 
 
-def test_only_the_joints_that_stay_are_taken_from_the_measured_state():
+def test_only_joints_that_are_not_named_are_measured():
     """Their stamp is in the reply; a trajectory of all joints needs none."""
     node_state = node_state_of(TWO_JOINTS)
     reply = ask(node_state, 'trajectory_torques', **swing())

@@ -1,4 +1,4 @@
-"""Trajectories that cannot be: refused with the point, the field and what is expected."""
+"""Test refusals of invalid trajectories: point, field and expected value."""
 
 import math
 
@@ -24,19 +24,19 @@ def said(node_state, names=NAMES, times=TIMES, **columns):
                    trajectory=trajectory(names, times, **{'positions': GOOD, **columns}))
 
 
-def test_a_trajectory_names_its_joints(node_state):
-    """All joints in the model's order are not guessed."""
+def test_a_trajectory_without_joint_names_is_refused(node_state):
+    """The order of the model is not assumed."""
     for one in (node_state, node_state_of(EVERY_KIND)):
         assert said(one, names=[]).startswith('trajectory.joint_names is empty')
 
 
-def test_a_trajectory_has_points(node_state):
+def test_a_trajectory_without_points_is_refused(node_state):
     """At least one."""
     assert said(node_state, times=[]).startswith('trajectory.points is empty')
 
 
-def test_every_point_has_positions(node_state):
-    """None has, or one has not."""
+def test_a_point_without_positions_is_refused(node_state):
+    """All points, or one."""
     assert said(node_state, positions=[[], [], []]).startswith(
         'trajectory.points[0].positions is empty; every point needs positions')
     assert said(node_state, positions=[GOOD[0], [], GOOD[2]]).startswith(
@@ -53,15 +53,15 @@ def test_a_point_of_another_size_is_refused(node_state, field, row):
 
 
 @pytest.mark.parametrize('field', ['velocities', 'accelerations'])
-def test_what_some_points_have_all_must_have(node_state, field):
-    """A gap would be filled by a guess."""
+def test_a_quantity_of_some_points_alone_is_refused(node_state, field):
+    """It is not interpolated."""
     assert said(node_state, **{field: [[], GOOD[1], GOOD[2]]}).startswith(
         f'trajectory.points[0].{field} has 0 entries')
 
 
 @pytest.mark.parametrize('field', ['positions', 'velocities', 'accelerations'])
 @pytest.mark.parametrize('bad', [math.nan, math.inf])
-def test_what_is_no_number_is_refused(node_state, field, bad):
+def test_a_value_that_is_not_finite_is_refused(node_state, field, bad):
     """Point and field are named."""
     assert said(node_state, **{field: [GOOD[0], [0.1, bad], GOOD[2]]}) == (
         f'trajectory.points[1].{field} is [0.1, {bad}]; every entry must be finite')
@@ -69,34 +69,34 @@ def test_what_is_no_number_is_refused(node_state, field, bad):
 
 @pytest.mark.parametrize(('times', 'k'), [([0.0, 0.0, 1.0], 1), ([0.0, 1.0, 0.5], 2),
                                           ([0.5, 0.25, 1.0], 1)])
-def test_time_must_increase_from_point_to_point(node_state, times, k):
-    """Not even stand still."""
+def test_times_that_do_not_increase_are_refused(node_state, times, k):
+    """Also equal ones."""
     assert said(node_state, times=times) == (
         f'trajectory.points[{k}].time_from_start is {times[k]:g} s, not after the point before it')
 
 
-def test_time_does_not_begin_before_the_start(node_state):
-    """Negative durations can be sent."""
+def test_negative_times_are_refused(node_state):
+    """They can be sent."""
     assert said(node_state, times=[-0.5, 0.0, 1.0]) == (
         'trajectory.points[0].time_from_start is -0.5 s; expected zero or more')
 
 
 def test_an_unknown_or_repeated_joint_is_refused(node_state):
-    """As everywhere."""
+    """As in every service."""
     assert said(node_state, names=['shoulder', 'wrist']) == (
         "no moving joint 'wrist'; the robot has: shoulder, elbow")
     assert said(node_state, names=['elbow', 'elbow']).startswith("joint_names has 'elbow' twice")
 
 
-def test_a_joint_of_several_coordinates_is_no_column_of_a_trajectory():
-    """It may be measured, and stay."""
+def test_a_joint_of_several_coordinates_is_refused():
+    """It may be measured instead."""
     s = scene(EVERY_KIND)
     assert said(s.node_state, names=['elbow', 'drift']).startswith("joint 'drift' is planar")
     assert ask(s.node_state, 'trajectory_torques', trajectory=trajectory(
         ['elbow', 'turn'], TIMES, positions=GOOD)).success
 
 
-def test_joints_that_stay_must_have_been_measured():
+def test_joints_that_are_not_named_must_be_measured():
     """They are named."""
     node_state = node_state_of(TWO_JOINTS)
     measure(node_state, np.zeros(2), np.zeros(2), joints=['shoulder'])
@@ -118,20 +118,20 @@ def test_joints_that_stay_must_have_been_measured():
     ({'payload_frame': 'tool0'}, "no frame 'tool0'; the robot has: base, shoulder_link, elbow_li"),
 ])
 def test_limits_period_and_frame_are_checked(node_state, fields, message):
-    """Each by its name."""
+    """The message names each."""
     assert refused(node_state, 'trajectory_torques', trajectory=trajectory(
         NAMES, TIMES, positions=GOOD), **fields).startswith(message)
 
 
-def test_a_payload_point_that_is_none_is_refused(node_state):
-    """Where a payload is asked for."""
+def test_an_invalid_payload_point_is_refused(node_state):
+    """Where a payload is requested."""
     from geometry_msgs.msg import Point
     assert refused(node_state, 'trajectory_torques', trajectory=trajectory(NAMES, TIMES,
                                                                            positions=GOOD),
                    payload_frame='base', payload_com=Point(x=math.nan)).startswith('payload_com')
 
 
-def test_a_motion_too_fast_for_numbers_is_refused(node_state):
-    """Nothing that is not finite comes out."""
+def test_a_motion_that_overflows_is_refused(node_state):
+    """The reply has only finite numbers."""
     assert 'too' in said(node_state, times=[0.0, 1e-9, 2e-9], positions=[[0, 0], [1e300, 0], [0,
                                                                                               0]])

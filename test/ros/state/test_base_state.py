@@ -1,4 +1,4 @@
-"""The state of a floating base, against matrices of another library and differences."""
+"""Test the state of a floating base against matrices of another library and differences."""
 
 import math
 
@@ -53,8 +53,8 @@ def as_matrix(q):
 
 
 @pytest.mark.parametrize(('text', 'base', 'frame'), ROBOTS)
-def test_the_base_is_where_a_frame_that_is_fixed_to_it_says(text, base, frame):
-    """Whichever link the odometry speaks of."""
+def test_the_base_pose_follows_from_a_frame_that_is_fixed_to_it(text, base, frame):
+    """For every link that the odometry may name."""
     model = Robot.from_urdf(text, base=base).model
     for seed in range(5):
         T = random_pose(seed)
@@ -80,8 +80,8 @@ def test_the_velocity_is_the_rate_of_the_base_pose_in_its_own_axes(text, base, f
         want, abs=RATE_BY_DIFFERENCES)
 
 
-def test_the_robot_puts_the_frame_where_it_was_measured():
-    """The configuration is the one that the dynamics mean, and so is the velocity."""
+def test_the_configuration_gives_the_measured_pose_of_the_frame():
+    """By forward kinematics, and so does the velocity."""
     robot = Robot.from_urdf(ON_BASE, base='floating')
     T, linear, angular = random_pose(3), np.array([0.3, -0.2, 0.1]), np.array([0.5, 0.6, -0.7])
     q = np.append(configuration(robot.model, T, 'sensor_link'), 0.4)
@@ -91,7 +91,7 @@ def test_the_robot_puts_the_frame_where_it_was_measured():
     assert robot.frame_twist(q, v, 'sensor_link') == pytest.approx(seen, abs=EXACT_MATHS)
 
 
-def test_a_quaternion_that_is_nearly_one_is_made_one():
+def test_a_nearly_unit_quaternion_is_normalised():
     """Drivers send single precision."""
     model = Robot.from_urdf(TWO_JOINTS, base='floating').model
     q = base_configuration(model, np.zeros(3), 1.005 * np.array([0.0, 0.6, 0.0, 0.8]))
@@ -101,15 +101,15 @@ def test_a_quaternion_that_is_nearly_one_is_made_one():
 @pytest.mark.parametrize(('position', 'quaternion'), [
     ([0, 0, 0], [0, 0, 0, 0.0]), ([0, 0, 0], [0, 0, 0, 0.9]), ([0, 0, 0], [0, 0, 0, math.nan]),
     ([math.nan, 0, 0], [0, 0, 0, 1]), ([0, math.inf, 0], [0, 0, 0, 1])])
-def test_a_pose_that_is_none_is_refused(position, quaternion):
-    """In words without the numbers: the refusals are counted by their text."""
+def test_an_invalid_pose_is_refused(position, quaternion):
+    """The message has no numbers: refusals are counted by their text."""
     model = Robot.from_urdf(TWO_JOINTS, base='floating').model
     with pytest.raises(DynamicsError, match='pose of the base is .* expected finite numbers'):
         base_configuration(model, np.array(position), np.array(quaternion))
 
 
 @pytest.mark.parametrize('bad', [math.nan, math.inf])
-def test_a_twist_that_is_none_is_refused(bad):
+def test_an_invalid_twist_is_refused(bad):
     """Linear or angular."""
     model = Robot.from_urdf(TWO_JOINTS, base='floating').model
     for twist in (([bad, 0, 0], [0, 0, 0]), ([0, 0, 0], [0, 0, bad])):
@@ -118,8 +118,8 @@ def test_a_twist_that_is_none_is_refused(bad):
 
 
 @pytest.mark.parametrize('frame', ['arm_link', 'odom'])
-def test_a_frame_that_is_not_fixed_to_the_base_says_nothing_about_it(frame):
-    """A link of the arm, or none at all: the frames that would do are listed."""
+def test_a_frame_that_is_not_fixed_to_the_base_is_refused(frame):
+    """A link of the arm, or an unknown one: the valid frames are listed."""
     model = Robot.from_urdf(ON_BASE, base='floating').model
     for ask in (lambda: configuration(model, np.eye(4), frame),
                 lambda: base_velocity(model, np.zeros(3), np.zeros(3), frame)):

@@ -1,4 +1,4 @@
-"""A base that is not fixed: its state from odometry, or from a pose and a twist."""
+"""Test the state of a floating base from odometry, or from a pose and a twist."""
 
 import numpy as np
 import pytest
@@ -29,7 +29,7 @@ def robot():
 
 
 def serve(launch, robot, base_state):
-    """Return a node that holds the robot and has measured its joints, not its base."""
+    """Return a node with the robot and measured joints, without a base state."""
     node = launch('base:=floating', f'base_state:={base_state}')
     node.describe(TEXT)
     base, *joints = robot.joint_names
@@ -49,7 +49,7 @@ def twist(message):
 
 
 def assert_base(node, robot, frame):
-    """That frame is at the pose, moves with the twist in its own axes, and torques follow."""
+    """Assert pose and twist of a frame, and the torques of that state."""
     reply = node.call('kinematics', frames=[frame])
     assert_close(convert.xyz(reply.poses[0].position), POSITION, EXACT_MATHS)
     assert_close(Rotation.from_quat(convert.xyzw(reply.poses[0].orientation)).as_matrix(),
@@ -66,7 +66,7 @@ def assert_base(node, robot, frame):
 
 
 @pytest.mark.parametrize('qos', [BEST_EFFORT, RELIABLE], ids=['best effort', 'reliable'])
-def test_odometry_of_the_base_or_of_a_link_on_it(launch, robot, qos):
+def test_odometry_may_be_of_the_base_or_of_a_link_on_it(launch, robot, qos):
     """Pose and twist of child_frame_id; of a link that is not on the base they are refused."""
     node = serve(launch, robot, 'odometry')
     message = Odometry()
@@ -94,14 +94,14 @@ def test_odometry_of_the_base_or_of_a_link_on_it(launch, robot, qos):
 
 
 def refuse(node, reason, message):
-    """Publish an odometry until the diagnostics say why it is refused."""
+    """Publish an odometry until the diagnostics have the reason of its refusal."""
     node.wait_for_diagnostics(
         lambda status: status.level == DiagnosticStatus.WARN and reason in status.message, reason,
         lambda: node.publish(message, topic='odom'))
 
 
-def test_a_pose_and_a_twist(launch, robot):
-    """From topics of their own; at rest until the twist is known."""
+def test_a_pose_and_a_twist_may_be_separate_topics(launch, robot):
+    """At rest until a twist has arrived."""
     node = serve(launch, robot, 'pose_and_twist')
     still, moving = PoseStamped(), TwistStamped()
     still.header.stamp = moving.header.stamp = convert.time(STAMP)

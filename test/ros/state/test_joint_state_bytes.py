@@ -1,4 +1,4 @@
-"""Reading bytes by hand gives what rclpy gives."""
+"""Test that joint states read from bytes are those that rclpy reads."""
 
 import numpy as np
 import pytest
@@ -31,7 +31,7 @@ def same(reading, message):
 
 @given(st.lists(joint_states(), min_size=1, max_size=6))
 def test_every_message_reads_as_rclpy_reads_it(messages):
-    """Whatever came before: one reader for all of them, each of them twice."""
+    """After any other message: one reader for all of them, each of them twice."""
     from rclpy.serialization import serialize_message
 
     from dynamics_node.ros.state.joint_state_bytes import JointStateReader
@@ -58,7 +58,7 @@ def test_padding_does_not_count():
     same(JointStateReader().read(bytes(data)), message)
 
 
-def test_same_length_other_contents():
+def test_messages_of_equal_length_are_told_apart():
     """As many bytes, but the numbers are efforts, or the names are others."""
     from rclpy.serialization import serialize_message
     from sensor_msgs.msg import JointState
@@ -74,8 +74,8 @@ def test_same_length_other_contents():
 
 
 @pytest.mark.parametrize('cut', [0, 3, 4, 11, 12, 17, 30])
-def test_what_is_cut_off_is_left_to_rclpy(cut):
-    """A message that ends too early is no layout of ours."""
+def test_truncated_messages_are_left_to_rclpy(cut):
+    """They match no known layout."""
     import struct
 
     from rclpy.serialization import serialize_message

@@ -1,4 +1,4 @@
-"""Joint states wake the node only while they are needed at once."""
+"""Test that joint states wake the node only while they are needed at once."""
 
 from types import SimpleNamespace
 
@@ -44,15 +44,15 @@ def joint_states():
     return JointStateSubscription(Node(), clock=None, on_joint_state=None)
 
 
-def test_asleep_no_executor_waits_and_the_queue_is_read_on_demand(joint_states):
-    """The subscription is the one that the node leaves out."""
+def test_an_idle_subscription_is_read_on_demand(joint_states):
+    """The executor does not wait for it."""
     assert joint_states.asleep is joint_states._subscription
     assert list(joint_states.waiting()) == []
     assert joint_states.asleep.handle.reads == 1
 
 
-def test_awake_every_joint_state_is_waited_for(joint_states):
-    """The executor is told once, and once more when no user is left."""
+def test_an_active_subscription_is_waited_for(joint_states):
+    """The executor is notified once, and once more when no user is left."""
     node = joint_states._node
     for _ in range(2):
         joint_states.set_awake('torque', True)
@@ -68,6 +68,6 @@ def test_awake_every_joint_state_is_waited_for(joint_states):
     assert node.wakes == 2
 
 
-def test_closed_it_returns_nothing(joint_states):
+def test_a_closed_subscription_returns_nothing(joint_states):
     joint_states.close()
     assert list(joint_states.waiting()) == [] and joint_states._node.handle.reads == 0

@@ -1,4 +1,4 @@
-"""What robots publish in the field: joint states in any order, in parts, late, and with holes."""
+"""Test joint states as robots publish them: any order, in parts, late, with gaps."""
 
 import itertools
 import math
@@ -23,7 +23,7 @@ _days = itertools.count(1)
 
 @pytest.fixture
 def begun(arm):
-    """The node knows a whole state: (q, v, stamp), a day later for each test."""
+    """The node has measured a whole state: (q, v, stamp), a day later for each test."""
     stamp = next(_days) * 86_400 * SECOND
     rng = np.random.default_rng(stamp // SECOND)
     q, v = arm.robot.random_configuration(rng), rng.normal(size=7)
@@ -32,7 +32,7 @@ def begun(arm):
 
 
 def assert_measured(arm, q, v):
-    """The node answers for this state if it is given none."""
+    """Assert that the node uses this state for an empty request."""
     reply = arm.node.call('inverse_dynamics')
     assert_close(reply.effort, arm.robot.inverse_dynamics(q, v, np.zeros(7)), EXACT_MATHS)
 
@@ -45,8 +45,8 @@ def dropped(status, reason):
 
 @pytest.mark.parametrize('seed', range(3))
 @pytest.mark.parametrize('qos', [BEST_EFFORT, RELIABLE], ids=['best effort', 'reliable'])
-def test_any_order_and_joints_of_others(arm, begun, seed, qos):
-    """By name; a gripper between the joints is nobody's business here."""
+def test_joints_may_come_in_any_order_among_unknown_ones(arm, begun, seed, qos):
+    """By name; a gripper between the joints is ignored."""
     rng, stamp = np.random.default_rng(seed), begun[2] + SECOND
     q, v = arm.robot.random_configuration(rng), rng.normal(size=7)
     names = rng.permutation([*JOINTS, 'left_finger', 'right_finger']).tolist()
@@ -56,8 +56,8 @@ def test_any_order_and_joints_of_others(arm, begun, seed, qos):
     assert_measured(arm, q, v)
 
 
-def test_efforts_that_are_not_measured(arm, begun):
-    """NaN efforts are as good as none: only who needs them is told so, by name."""
+def test_nan_efforts_are_not_measured(arm, begun):
+    """Only services that need them refuse, by name."""
     q, v, stamp = begun
     arm.node.measure(arm.robot, stamp + 1, JOINTS, q, v, [0.5, NAN, *[0.5] * 4, NAN])
     assert_measured(arm, q, v)
@@ -77,8 +77,8 @@ def test_a_velocity_that_is_left_out_is_zero(arm, begun, velocity):
     assert_measured(arm, q, np.zeros(7))
 
 
-def test_some_velocities_left_out(arm, begun):
-    """Each entry counts for itself."""
+def test_each_missing_velocity_is_zero(arm, begun):
+    """Entry by entry."""
     q, v, stamp = begun
     v = v.copy()
     v[[2, 5]] = NAN
@@ -86,8 +86,8 @@ def test_some_velocities_left_out(arm, begun):
     assert_measured(arm, q, np.nan_to_num(v))
 
 
-def test_positions_left_out_keep_what_was_known(arm, begun):
-    """A NaN position is as good as none; its joint's stamp stays, so its age is told."""
+def test_a_missing_position_keeps_the_last_one(arm, begun):
+    """A NaN position is missing; the stamp of its joint stays, so its age is reported."""
     q, v, stamp = begun
     new = q + 0.1
     new[3] = NAN
@@ -100,13 +100,13 @@ def test_positions_left_out_keep_what_was_known(arm, begun):
 
 @pytest.fixture
 def differences(arm):
-    """The node takes missing velocities from differences, with 20 ms in the filter."""
+    """The node computes missing velocities from differences, with a filter of 20 ms."""
     assert arm.node.set_parameters({'missing_velocity': 'difference'}) == ''
     yield 0.02
     assert arm.node.set_parameters({'missing_velocity': 'zero'}) == ''
 
 
-def test_velocities_from_filtered_differences(arm, differences, begun):
+def test_missing_velocities_are_filtered_differences(arm, differences, begun):
     """As the parameter declares: v += (difference / dt - v) / (1 + filter time / dt)."""
     (q, v, stamp), rng = begun, np.random.default_rng(0)
     for ms in (10, 5, 40):
@@ -119,8 +119,8 @@ def test_velocities_from_filtered_differences(arm, differences, begun):
     assert_measured(arm, q + 0.1, np.zeros(7))
 
 
-def test_two_publishers_with_a_part_each(arm, begun):
-    """Merged, whoever speaks when; the stamp is that of the older part."""
+def test_two_publishers_of_some_joints_each_are_merged(arm, begun):
+    """In any order; the stamp is that of the older part."""
     (q, v, stamp), rng = (x.copy() if isinstance(x, np.ndarray) else x for x in begun), \
         np.random.default_rng(1)
     parts = [([5, 0, 3], BEST_EFFORT), ([1, 6, 4, 2], RELIABLE)]
@@ -135,25 +135,25 @@ def test_two_publishers_with_a_part_each(arm, begun):
         assert arm.node.call('inverse_dynamics').state_stamp == min(stamps)
 
 
-def test_a_latecomer_is_dropped(arm, begun):
-    """Half a second older than what is known of its joint: out of order, and counted."""
+def test_a_late_joint_state_is_dropped(arm, begun):
+    """Half a second older than the last of its joint: out of order, and counted."""
     q, v, stamp = begun
     new_q, new_v = q.copy(), v.copy()
     new_q[0], new_v[0] = 0.123, 0.456
     before = arm.node.wait_for_diagnostics(lambda status: True, 'anything')
     late = joint_state(stamp - SECOND // 2, ['joint_3', 'joint_4'], [1.0, 1.0], [1.0, 1.0])
-    news = joint_state(stamp + 1, ['joint_1'], [0.123], [0.456])  # behind it on the wire
+    newer =  joint_state(stamp + 1, ['joint_1'], [0.123], [0.456])  # behind it on the wire
     arm.node.wait_for_diagnostics(
         lambda status: dropped(status, 'out of order') >= dropped(before, 'out of order') + 2,
-        'that it was dropped', meanwhile=lambda: arm.node.publish(late, news))
+        'that it was dropped', meanwhile=lambda: arm.node.publish(late, newer))
     arm.node.publish_until(lambda: arm.node.stamp_of(arm.robot, ['joint_1']) == stamp + 1,
-                           late, news)
+                           late, newer)
     assert_measured(arm, new_q, new_v)
 
 
 @pytest.mark.parametrize('jump', [-86_000, -2, 2, 86_000])
-def test_a_clock_may_jump(arm, begun, jump):
-    """Forward, or back as after a reset: time goes on from there, and latecomers are dropped."""
+def test_the_state_follows_a_jump_of_the_clock(arm, begun, jump):
+    """Forward, or back as after a reset; late joint states are dropped."""
     q, v, stamp = begun
     stamp += jump * SECOND
     arm.node.measure(arm.robot, stamp, JOINTS, q + 0.1, v + 0.1)
@@ -162,8 +162,8 @@ def test_a_clock_may_jump(arm, begun, jump):
     assert_measured(arm, q + 0.2, v + 0.2)
 
 
-def test_names_and_values_that_do_not_fit_are_dropped(arm, begun):
-    """Which number would be whose? Counted, and all stays as it was."""
+def test_names_and_values_of_different_length_are_dropped(arm, begun):
+    """Counted, and the state stays."""
     q, v, stamp = begun
     before = arm.node.wait_for_diagnostics(lambda status: True, 'anything')
     reason = 'sizes of names and values differ'
@@ -178,8 +178,8 @@ def test_names_and_values_that_do_not_fit_are_dropped(arm, begun):
 @pytest.mark.parametrize('data', [
     b'garbage', b'\x00\x01\x00\x00' + b'\xff' * 60, serialize_message(JointState())[:9],
 ], ids=['words', 'endless', 'cut off'])
-def test_bytes_that_are_no_joint_state(arm, begun, data):
-    """A broken bridge: it is counted, and the node lives."""
+def test_bytes_that_are_no_joint_state_are_dropped(arm, begun, data):
+    """As from a broken bridge: counted, and the node continues."""
     q, v, _ = begun
     publisher, reason = arm.node.publisher(JointState, 'joint_states', BEST_EFFORT), 'unreadable'
     before = arm.node.wait_for_diagnostics(lambda status: True, 'anything')
@@ -203,8 +203,8 @@ def test_a_joint_state_without_a_stamp_was_measured_now(arm, begun):
     assert_measured(arm, q + 0.1, v)
 
 
-def test_an_old_state_is_not_used_where_that_is_declared(arm, begun):
-    """Parameter max_state_age; a request that gives its own state is answered still."""
+def test_an_old_state_is_refused(arm, begun):
+    """Parameter max_state_age; a request that gives its own state is served."""
     q, v, _ = begun
     assert arm.node.set_parameters({'max_state_age': 5.0}) == ''
     try:
@@ -218,7 +218,7 @@ def test_an_old_state_is_not_used_where_that_is_declared(arm, begun):
 
 
 def test_joints_never_measured_are_reported(launch):
-    """In the report and on /diagnostics, until the last of them has spoken."""
+    """In the report and on /diagnostics, until the last of them is measured."""
     node = launch(f'robot_description:={ARM7}')
     node.wait_for_diagnostics(
         lambda status: status.level == DiagnosticStatus.WARN and status.hardware_id == 'arm7' and
@@ -228,13 +228,13 @@ def test_joints_never_measured_are_reported(launch):
                        joint_state(1, ['joint_1', 'joint_2', 'joint_3', 'joint_5', 'joint_7'],
                                    [0.1] * 5))
     node.wait_for_diagnostics(
-        lambda status: status.message == 'never measured: joint_4, joint_6', 'who is missing')
+        lambda status: status.message == 'never measured: joint_4, joint_6', 'the missing joints')
     node.publish_until(lambda: not node.call('model_report').never_measured,
                        joint_state(1, ['joint_6', 'joint_4'], [0.1] * 2))
     node.wait_for_diagnostics(lambda status: status.level == DiagnosticStatus.OK, 'all is well')
 
 
-def test_age_is_told_in_simulated_time(launch):
+def test_the_age_is_in_simulated_time(launch):
     """With use_sim_time the clock is /clock, also when it is set back."""
     node = launch(f'robot_description:={ARM7}', 'use_sim_time:=true')
     for now, stamp in ((1000 * SECOND, 999 * SECOND), (10 * SECOND, 9 * SECOND)):

@@ -1,4 +1,4 @@
-"""The measured state: merged from any number of publishers, each message as odd as they come."""
+"""Test the measured state: merged from any number of publishers and incomplete messages."""
 
 import math
 
@@ -23,15 +23,15 @@ def of(*joints, **options):
     return MeasuredState(Robot.from_urdf(chain(*joints)).model, **options)
 
 
-def test_nothing_is_known_before_anything_was_measured(state):
+def test_no_joint_is_measured_at_the_start(state):
     """Every joint is reported, by name."""
     assert state.snapshot().never_measured == ['shoulder', 'elbow']
     assert np.isnan([*state.q, *state.v, *state.effort]).all()
     assert (state.stamps == NEVER).all()
 
 
-def test_joints_are_found_by_name_whatever_their_order_and_company(state):
-    """A gripper that the model has not, a mixed order: no matter."""
+def test_joints_are_found_by_name_in_any_order(state):
+    """Among unknown ones, such as a gripper."""
     state.take(5, ['finger', 'elbow', 'palm', 'shoulder'], [9.0, 0.2, 9.0, 0.1],
                [9.0, 2.0, 9.0, 1.0], [9.0, 20.0, 9.0, 10.0])
     assert state.q.tolist() == [0.1, 0.2]
@@ -43,7 +43,7 @@ def test_joints_are_found_by_name_whatever_their_order_and_company(state):
 
 
 def test_the_order_of_names_may_change_from_one_message_to_the_next(state):
-    """What was found out about one order is not used for another."""
+    """The cached indices of one order are not used for another."""
     state.take(1, ['shoulder', 'elbow'], [0.1, 0.2])
     state.take(2, ['elbow', 'shoulder'], [0.4, 0.3])
     state.take(3, ['shoulder', 'elbow'], [0.5, 0.6])
@@ -63,8 +63,8 @@ def test_two_publishers_of_different_joints_are_merged(state):
 
 
 @pytest.mark.parametrize('unknown', [NAN, INF, -INF])
-def test_a_position_that_is_no_number_leaves_the_joint_as_it_was(state, unknown):
-    """Its stamp too; the velocity beside it is kept, and it is counted."""
+def test_a_position_that_is_not_finite_keeps_the_last_one(state, unknown):
+    """Its stamp too; the velocity is used, and the message is counted."""
     state.take(1, ['shoulder', 'elbow'], [0.1, 0.2], [1.0, 2.0], [10.0, 20.0])
     state.take(2, ['shoulder', 'elbow'], [unknown, 0.4], [3.0, 4.0], [30.0, 40.0])
     assert state.q.tolist() == [0.1, 0.4]
@@ -75,22 +75,22 @@ def test_a_position_that_is_no_number_leaves_the_joint_as_it_was(state, unknown)
 
 
 @pytest.mark.parametrize('unknown', [NAN, INF, -INF])
-def test_a_velocity_that_is_no_number_is_one_that_was_left_out(state, unknown):
+def test_a_velocity_that_is_not_finite_is_missing(state, unknown):
     """Zero, as declared, for that joint only."""
     state.take(1, ['shoulder', 'elbow'], [0.1, 0.2], [unknown, 2.0])
     assert state.v.tolist() == [0.0, 2.0]
 
 
-def test_an_effort_that_is_no_number_is_not_known(state):
-    """And an older one does not stand for it."""
+def test_an_effort_that_is_not_finite_is_unknown(state):
+    """An older one is not used instead."""
     state.take(1, ['shoulder', 'elbow'], [0.1, 0.2], effort=[10.0, 20.0])
     state.take(2, ['shoulder', 'elbow'], [0.1, 0.2], effort=[NAN, INF])
     assert np.isnan(state.effort).all()
     assert state.snapshot().never_measured == []
 
 
-def test_velocities_alone_are_kept_but_make_no_joint_measured(state):
-    """A position is what a joint needs to be somewhere."""
+def test_velocities_alone_do_not_make_a_joint_measured(state):
+    """A measured joint needs a position."""
     state.take(1, ['shoulder', 'elbow'], [], [1.0, 2.0])
     assert state.v.tolist() == [1.0, 2.0]
     assert state.snapshot().never_measured == ['shoulder', 'elbow']
@@ -101,7 +101,7 @@ def test_velocities_alone_are_kept_but_make_no_joint_measured(state):
     ([0.1], [1.0, 1.0], []), ([0.1, 0.2], [1.0], []), ([0.1, 0.2], [], [1.0, 2.0, 3.0]),
     ([0.1, 0.2, 0.3], [], [])])
 def test_a_message_whose_sizes_differ_is_dropped_whole(state, values):
-    """Nobody knows which entry is whose."""
+    """Its entries cannot be assigned."""
     state.take(1, ['shoulder', 'elbow'], *values)
     assert state.snapshot().never_measured == ['shoulder', 'elbow']
     assert np.isnan(state.v).all()
@@ -109,7 +109,7 @@ def test_a_message_whose_sizes_differ_is_dropped_whole(state, values):
 
 
 def test_an_older_message_is_dropped_joint_by_joint(state):
-    """What is news for one joint may be old for another."""
+    """It may be newer for one joint and older for another."""
     state.take(200, ['shoulder'], [0.1], [1.0], [10.0])
     state.take(150, ['shoulder', 'elbow'], [0.9, 0.2], [9.0, 2.0], [90.0, 20.0])
     assert state.q.tolist() == [0.1, 0.2]
@@ -119,8 +119,8 @@ def test_an_older_message_is_dropped_joint_by_joint(state):
     assert state.counts == {'out of order': 1}
 
 
-def test_a_stamp_that_comes_again_is_not_late_beside_one_that_is(state):
-    """Two messages of one moment are both of it."""
+def test_a_repeated_stamp_is_not_late(state):
+    """An older one is."""
     state.take(150, ['shoulder'], [0.1])
     state.take(200, ['elbow'], [0.2])
     state.take(150, ['shoulder', 'elbow'], [0.3, 0.4])
@@ -128,16 +128,16 @@ def test_a_stamp_that_comes_again_is_not_late_beside_one_that_is(state):
     assert state.counts == {'out of order': 1}
 
 
-def test_a_velocity_alone_that_is_late_is_dropped_too(state):
-    """It would be older than the position it joins."""
+def test_a_late_velocity_is_dropped_too(state):
+    """It is older than its position."""
     state.take(200, ['shoulder'], [0.1], [1.0])
     state.take(150, ['shoulder'], [], [9.0])
     assert state.v[0] == 1.0
 
 
 @pytest.mark.parametrize(('back', 'taken'), [(SECOND, False), (SECOND + 1, True)])
-def test_a_clock_set_back_by_more_than_a_second_starts_again(state, back, taken):
-    """A simulation was reset; less than that is a latecomer."""
+def test_a_clock_set_back_by_more_than_a_second_restarts_the_state(state, back, taken):
+    """After a reset of a simulation; a smaller step is a late message."""
     state.take(100 * SECOND, ['shoulder', 'elbow'], [0.1, 0.2], [1.0, 2.0])
     state.take(100 * SECOND - back, ['shoulder', 'elbow'], [0.3, 0.4], [3.0, 4.0])
     assert state.q.tolist() == ([0.3, 0.4] if taken else [0.1, 0.2])
@@ -146,7 +146,7 @@ def test_a_clock_set_back_by_more_than_a_second_starts_again(state, back, taken)
     assert state.q[0] == (0.5 if taken else 0.1)  # time goes on from there
 
 
-def test_planar_mimic_and_unknown_joints_in_a_message_are_passed_over():
+def test_planar_mimic_and_unknown_joints_in_a_message_are_ignored():
     """A JointState has one number per joint, and a follower is where its master puts it."""
     state = MeasuredState(Robot.from_urdf(EVERY_KIND).model)
     state.take(1, ['follower', 'drift', 'flange', 'nobody', 'elbow'], [1.0, 2.0, 3.0, 4.0, 0.5])
@@ -154,8 +154,8 @@ def test_planar_mimic_and_unknown_joints_in_a_message_are_passed_over():
     assert np.nansum(state.q) == 0.5
 
 
-def test_a_joint_that_nothing_drives_has_no_effort_to_measure():
-    """Planar and floating ones have zero from the start."""
+def test_joints_without_a_motor_have_zero_effort():
+    """Planar and floating ones, from the start."""
     state = MeasuredState(Robot.from_urdf(EVERY_KIND, base='floating').model)
     for joint in state.model.joints:
         if joint.kind in ('planar', 'floating'):
@@ -164,8 +164,8 @@ def test_a_joint_that_nothing_drives_has_no_effort_to_measure():
             assert np.isnan(state.effort[joint.v]).all()
 
 
-def test_a_floating_base_is_taken_whole_and_in_order():
-    """A late one is dropped as any other."""
+def test_a_late_state_of_a_floating_base_is_dropped():
+    """Like any other."""
     state = MeasuredState(Robot.from_urdf(TWO_JOINTS, base='floating').model)
     q, v = np.array([1, 2, 3, 0, 0, 0, 1.0]), np.arange(6.0)
     state.take_joint(10, 'floating_base', q, v)
@@ -176,7 +176,7 @@ def test_a_floating_base_is_taken_whole_and_in_order():
     assert state.counts == {'out of order': 1}
 
 
-def test_another_model_keeps_what_it_has_in_common_by_name_and_kind():
+def test_a_new_model_keeps_joints_of_equal_name_and_type():
     """Stamps, counts and the order of coordinates follow."""
     old = of(('a', 'revolute'), ('b', 'prismatic'), ('c', 'revolute'))
     old.take(7, ['a', 'b', 'c'], [0.1, 0.2, 0.3], [1.0, 2.0, 3.0], [10.0, 20.0, 30.0])

@@ -1,4 +1,4 @@
-"""Velocities that nobody publishes: zero, or the filtered difference of positions."""
+"""Test missing velocities: zero, or the filtered difference of positions."""
 
 import functools
 import math
@@ -26,8 +26,8 @@ def speeds(state, positions, step=10 * MILLISECOND):
             for k, q in enumerate(positions)]
 
 
-def test_zero_stands_for_a_missing_velocity():
-    """Also where an earlier message had one: it is not that velocity any more."""
+def test_a_missing_velocity_is_zero():
+    """Also where an earlier message had one."""
     state = one_joint(missing='zero')
     state.take(1, ['joint'], [0.5], [3.0])
     state.take(2, ['joint'], [0.6])
@@ -35,17 +35,17 @@ def test_zero_stands_for_a_missing_velocity():
 
 
 def test_the_first_position_is_at_rest():
-    """Nothing is known of what was before."""
+    """There is no earlier one."""
     assert speeds(one_joint(), [1.7]) == [0.0]
 
 
-def test_unfiltered_the_difference_is_the_speed():
+def test_the_unfiltered_difference_is_the_speed():
     """Filter time zero."""
     assert speeds(one_joint(filter_time=0.0), [0.0, 0.01, 0.03]) == pytest.approx([0.0, 1.0, 2.0])
 
 
-def test_a_ramp_is_met_at_the_pace_of_the_filter():
-    """Each step takes the same share of the error away, and it ends at the true speed."""
+def test_the_filter_converges_to_the_speed_of_a_ramp():
+    """Each step removes the same share of the error."""
     speed, step, filter_time = 0.7, 0.01, 0.02
     found = speeds(one_joint(filter_time=filter_time), speed * step * np.arange(200))
     left = (1.0 + step / filter_time) ** -np.arange(200.0)  # of the error, backward Euler
@@ -53,8 +53,8 @@ def test_a_ramp_is_met_at_the_pace_of_the_filter():
     assert found[-1] == pytest.approx(speed, abs=EXACT_MATHS)
 
 
-def test_the_filter_does_not_care_how_often_a_constant_speed_is_sampled():
-    """Half of the messages lost: the end is the same."""
+def test_the_filter_does_not_depend_on_the_sample_rate():
+    """Half of the messages lost: the same end value."""
     whole, half = (speeds(one_joint(), 0.7e-2 * n * np.arange(400 // n),
                           n * 10 * MILLISECOND)[-1] for n in (1, 2))
     assert whole == pytest.approx(half, abs=EXACT_MATHS)
@@ -62,7 +62,7 @@ def test_the_filter_does_not_care_how_often_a_constant_speed_is_sampled():
 
 @pytest.mark.parametrize(('kind', 'expected'), [
     ('continuous', 0.2), ('revolute', 0.2 - 2 * math.pi), ('prismatic', 0.2 - 2 * math.pi)])
-def test_a_continuous_joint_that_crosses_pi_does_not_leap(kind, expected):
+def test_a_continuous_joint_that_crosses_pi_has_no_jump(kind, expected):
     """Its angle is wrapped by many drivers; those of other joints are not."""
     positions = [math.pi - 0.1, -math.pi + 0.1]
     assert speeds(one_joint(kind, 0.0), positions, SECOND)[1] == pytest.approx(expected)
@@ -70,8 +70,8 @@ def test_a_continuous_joint_that_crosses_pi_does_not_leap(kind, expected):
     assert back == pytest.approx(-expected)
 
 
-def test_a_stamp_that_comes_twice_tells_no_speed():
-    """The velocity stays; the newer position counts from there on."""
+def test_a_repeated_stamp_keeps_the_velocity():
+    """The newer position is the start of the next difference."""
     state = one_joint(filter_time=0.0)
     speeds(state, [0.0, 0.1], SECOND)
     state.take(SECOND, ['joint'], [0.4])
@@ -80,8 +80,8 @@ def test_a_stamp_that_comes_twice_tells_no_speed():
     assert state.v[0] == pytest.approx(0.2)
 
 
-def test_after_the_clock_was_set_back_a_joint_begins_at_rest():
-    """The leap of a reset is no speed."""
+def test_a_joint_is_at_rest_after_the_clock_was_set_back():
+    """The jump of a reset is no speed."""
     state = one_joint(filter_time=0.0)
     state.take(100 * SECOND, ['joint'], [0.0])
     state.take(101 * SECOND, ['joint'], [1.0])
@@ -92,7 +92,7 @@ def test_after_the_clock_was_set_back_a_joint_begins_at_rest():
 
 
 def test_only_the_joint_that_lacks_a_velocity_is_differentiated():
-    """A measured one is taken as it is."""
+    """A measured velocity is used as it is."""
     state = MeasuredState(Robot.from_urdf(chain(('a', 'revolute'), ('b', 'revolute'))).model,
                           'difference', 0.0)
     state.take(0, ['a', 'b'], [0.0, 0.0], [5.0, math.nan])
@@ -103,7 +103,7 @@ def test_only_the_joint_that_lacks_a_velocity_is_differentiated():
 # Whatever comes ------------------------------------------------------------------------------
 
 class Slow:
-    """The same with a dictionary for each joint, and one joint after the other."""
+    """A simple reference implementation: a dictionary for each joint."""
 
     def __init__(self, model, missing, filter_time):
         self.missing, self.filter_time = missing, filter_time
@@ -173,8 +173,8 @@ def floating_model():
 @settings(max_examples=300, deadline=None)
 @given(st.lists(messages(), max_size=12), st.sampled_from(['zero', 'difference']),
        st.sampled_from([0.0, 0.02, 1.0]))
-def test_whatever_comes_the_state_is_what_a_slow_bookkeeper_has(sent, missing, filter_time):
-    """Any order, subset, size, stamp or number that is none."""
+def test_the_state_agrees_with_a_simple_implementation(sent, missing, filter_time):
+    """For any order, subset, size, stamp or number."""
     model = floating_model()
     state, slow = MeasuredState(model, missing, filter_time), Slow(model, missing, filter_time)
     for message in sent:

@@ -1,4 +1,4 @@
-"""The time of stamps: the system's, or the simulated one from the moment it is in use."""
+"""Test the time of stamps: system time, or simulated time while it is in use."""
 
 import time
 
@@ -14,8 +14,8 @@ def ros_clock():
     return ROSClock()
 
 
-def test_system_time_unless_simulated(ros_clock):
-    """Both ways, as often as it changes."""
+def test_system_time_is_used_unless_simulated(ros_clock):
+    """In both directions, after any number of changes."""
     from rclpy.time import Time
 
     from dynamics_node.ros.state.stamp_clock import StampClock
@@ -39,8 +39,8 @@ def test_simulated_from_the_beginning(ros_clock):
     assert now() == 3 * SECOND
 
 
-def test_a_state_that_overtakes_the_clock_tells_the_time(ros_clock):
-    """Up to what can be overtaking; a stamp of another time tells nothing."""
+def test_a_stamp_slightly_ahead_of_the_clock_advances_it(ros_clock):
+    """Up to a limit; other stamps do not."""
     from rclpy.time import Time
 
     from dynamics_node.ros.state.stamp_clock import AHEAD, StampClock

@@ -1,4 +1,4 @@
-"""The observer as its users meet it: topics of a process that is not this one."""
+"""Test the external-torque observer over the topics of a real node."""
 
 import time
 
@@ -23,7 +23,7 @@ OFF = {'observer.effort_meaning': 'unknown', 'observer.frame': ''}
 
 
 class Listening:
-    """A node, and all that it says of pushes."""
+    """A node, and its messages about external torques."""
 
     def __init__(self, node):
         self.node, self.robot = node, Robot.from_urdf(ARM7)
@@ -83,10 +83,10 @@ def test_a_push_comes_out_on_all_topics(listening):
     assert listening.node.set_parameters(ON) == ''
     listening.send(until=lambda: len(listening.torques) > 3 and len(listening.contacts) == 1)
     assert not listening.contacts[0].data
-    pushed = listening.robot.jacobian(Q, 'tool0', local=True).T @ PUSH
+    external =  listening.robot.jacobian(Q, 'tool0', local=True).T @ PUSH
 
     def settled():
-        return np.abs(np.array(listening.torques[-1].effort) - pushed).max() < 0.01
+        return np.abs(np.array(listening.torques[-1].effort) - external).max() < 0.01
     listening.send(PUSH, until=settled)
     assert list(listening.torques[-1].name) == list(listening.robot.dof_names)
     wait_until(lambda: listening.contacts[-1].data, 'a contact')
@@ -95,14 +95,14 @@ def test_a_push_comes_out_on_all_topics(listening):
     status = listening.status_while_sending(lambda each: each.message.startswith('contact: '), PUSH)
     values = {item.key: item.value for item in status.values}
     assert values['contacts'] == '1'
-    assert abs(float(values['external: joint_2']) - pushed[1]) < 0.1
+    assert abs(float(values['external: joint_2']) - external[1]) < 0.1
     listening.send(until=lambda: not listening.contacts[-1].data)
     listening.status_while_sending(lambda each: each.message == 'no contact')
     assert [each.data for each in listening.contacts] == [False, True, False]
 
 
-def test_without_joint_states_it_says_that_it_is_blind(listening):
-    """The last word on ~/contact is an old one then."""
+def test_missing_joint_states_are_reported(listening):
+    """The last message on ~/contact is old then."""
     assert listening.node.set_parameters(ON) == ''
     listening.send(until=lambda: len(listening.torques) > 3)
     status = listening.status(lambda each: 'no joint states are received' in each.message,
@@ -110,7 +110,7 @@ def test_without_joint_states_it_says_that_it_is_blind(listening):
     assert status.level == DiagnosticStatus.WARN
 
 
-def test_parameters_that_do_not_fit_are_refused_and_change_nothing(listening):
+def test_parameters_that_do_not_fit_are_refused_and_nothing_changes(listening):
     assert listening.node.set_parameters(ON) == ''
     reason = listening.node.set_parameters({'observer.frame': 'hand'})
     assert "no frame 'hand'" in reason
@@ -120,7 +120,7 @@ def test_parameters_that_do_not_fit_are_refused_and_change_nothing(listening):
     listening.send(until=lambda: len(listening.torques) > count)
 
 
-def test_switched_off_it_falls_silent(listening):
+def test_a_disabled_observer_publishes_nothing(listening):
     assert listening.node.set_parameters(ON) == ''
     count = len(listening.torques)
     listening.send(until=lambda: len(listening.torques) > count)

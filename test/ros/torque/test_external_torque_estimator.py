@@ -1,4 +1,4 @@
-"""What pushes the robot, from joint states as they come: without ROS, time passes by steps."""
+"""Test the external-torque estimator on joint states, without ROS and with simulated time."""
 
 import numpy as np
 import pytest
@@ -14,7 +14,7 @@ Q = np.array([0.3, 0.5, -0.4, 0.9, 0.2, -0.6, 0.1])
 STILL = np.zeros(7)
 
 
-class Watched:
+class EstimatorRig:
     """An estimator, and joint states for it: all joints at once, in the order of the model."""
 
     def __init__(self, node=None, **parameters):
@@ -40,113 +40,113 @@ class Watched:
 PUSH = np.array([20.0, 0.0, 0.0, 0.0, 0.0, 0.0])
 
 
-def test_unknown_meaning_is_off_with_the_reason():
+def test_an_unknown_meaning_disables_the_estimator_with_the_reason():
     """The default."""
-    watched = Watched(effort_meaning=ObserverParameters().effort_meaning)
-    assert not watched.estimator.on
-    assert 'effort_meaning is unknown' in watched.estimator.reason
-    assert watched.state() is None
+    rig = EstimatorRig(effort_meaning=ObserverParameters().effort_meaning)
+    assert not rig.estimator.on
+    assert 'effort_meaning is unknown' in rig.estimator.reason
+    assert rig.state() is None
 
 
-def test_a_push_is_seen_flagged_and_located():
-    watched = Watched(frame='tool0')
-    assert not any(sight.contact for sight in watched.run(0.1))
-    sights = watched.run(0.3, push=PUSH)
-    pushed = watched.robot.jacobian(Q, 'tool0', local=True).T @ PUSH
-    np.testing.assert_allclose(sights[-1].torque, pushed, atol=1e-4 * np.abs(pushed).max())
-    assert sights[-1].contact and sights[-1].stamp == watched.stamp
-    assert watched.estimator.contacts == 1
-    np.testing.assert_allclose(watched.estimator.wrench(watched.node_state.snapshot()).wrench, PUSH,
+def test_a_push_is_estimated_flagged_and_located():
+    rig = EstimatorRig(frame='tool0')
+    assert not any(sight.contact for sight in rig.run(0.1))
+    sights = rig.run(0.3, push=PUSH)
+    external = rig.robot.jacobian(Q, 'tool0', local=True).T @ PUSH
+    np.testing.assert_allclose(sights[-1].torque, external, atol=1e-4 * np.abs(external).max())
+    assert sights[-1].contact and sights[-1].stamp == rig.stamp
+    assert rig.estimator.contacts == 1
+    np.testing.assert_allclose(rig.estimator.wrench(rig.node_state.snapshot()).wrench, PUSH,
                                atol=0.01)
-    assert not watched.run(0.5)[-1].contact
-    assert watched.estimator.peaks.max() < 2.0   # those of the contact do not count
+    assert not rig.run(0.5)[-1].contact
+    assert rig.estimator.peaks.max() < 2.0   # those of the contact do not count
 
 
-def test_the_same_state_tells_nothing_twice():
-    watched = Watched()
-    assert watched.state() is not None
-    assert watched.estimator.on_state(watched.node_state.snapshot()) is None
+def test_a_repeated_state_is_ignored():
+    rig = EstimatorRig()
+    assert rig.state() is not None
+    assert rig.estimator.on_state(rig.node_state.snapshot()) is None
 
 
-def test_partial_states_count_when_all_have_come():
+def test_partial_states_are_used_when_complete():
     """Two publishers: the oldest stamp is the state's time."""
-    watched = Watched()
-    watched.run(0.01)
-    effort = watched.robot.gravity_torque(Q)
-    names = watched.robot.joint_names
-    stamp = watched.stamp + STEP
-    watched.node_state.measured_state.take(stamp, names[:3], Q[:3], STILL[:3], effort[:3])
-    assert watched.estimator.on_state(watched.node_state.snapshot()) is None
-    watched.node_state.measured_state.take(stamp, names[3:], Q[3:], STILL[3:], effort[3:])
-    assert watched.estimator.on_state(watched.node_state.snapshot()).stamp == stamp
+    rig = EstimatorRig()
+    rig.run(0.01)
+    effort = rig.robot.gravity_torque(Q)
+    names = rig.robot.joint_names
+    stamp = rig.stamp + STEP
+    rig.node_state.measured_state.take(stamp, names[:3], Q[:3], STILL[:3], effort[:3])
+    assert rig.estimator.on_state(rig.node_state.snapshot()) is None
+    rig.node_state.measured_state.take(stamp, names[3:], Q[3:], STILL[3:], effort[3:])
+    assert rig.estimator.on_state(rig.node_state.snapshot()).stamp == stamp
 
 
-def test_a_payload_that_comes_is_no_push():
-    watched = Watched()
-    watched.run(0.1)
-    watched.node_state.current_robot.set_payload('box', ('tool0', 3.0, (0.0, 0.0, 0.1), None), 0.0)
-    sights = watched.run(0.1, robot=watched.node_state.robot)
+def test_a_new_payload_is_no_push():
+    rig = EstimatorRig()
+    rig.run(0.1)
+    rig.node_state.current_robot.set_payload('box', ('tool0', 3.0, (0.0, 0.0, 0.1), None), 0.0)
+    sights = rig.run(0.1, robot=rig.node_state.robot)
     assert not any(sight.contact for sight in sights)
     assert np.abs(sights[-1].torque).max() < 1e-9
 
 
 def test_efforts_that_are_missing_are_named():
-    watched = Watched()
-    watched.run(0.1, push=PUSH)
-    assert watched.estimator.flag.contact
-    effort = watched.robot.gravity_torque(Q)
+    rig = EstimatorRig()
+    rig.run(0.1, push=PUSH)
+    assert rig.estimator.flag.contact
+    effort = rig.robot.gravity_torque(Q)
     effort[[1, 4]] = np.nan
-    assert watched.state(effort) is None
-    assert watched.estimator.reason == 'joint_states has no effort of joint_2, joint_5'
-    assert not watched.estimator.flag.contact and not watched.estimator.observer.torque.any()
-    assert watched.state() is not None and watched.estimator.reason == ''
+    assert rig.state(effort) is None
+    assert rig.estimator.reason == 'joint_states has no effort of joint_2, joint_5'
+    assert not rig.estimator.flag.contact and not rig.estimator.observer.torque.any()
+    assert rig.state() is not None and rig.estimator.reason == ''
 
 
-def test_velocities_that_are_taken_for_zero_are_no_good():
-    watched = Watched()
-    assert watched.state(v=()) is None
-    assert 'set it to difference' in watched.estimator.reason
-    assert watched.state() is not None
-    watched = Watched(node={'missing_velocity': 'difference'})
-    assert watched.state(v=()) is not None
+def test_missing_velocities_disable_the_estimator():
+    rig = EstimatorRig()
+    assert rig.state(v=()) is None
+    assert 'set it to difference' in rig.estimator.reason
+    assert rig.state() is not None
+    rig = EstimatorRig(node={'missing_velocity': 'difference'})
+    assert rig.state(v=()) is not None
 
 
-def test_after_a_gap_the_balance_begins_anew():
-    watched = Watched()
-    watched.run(0.1)
-    effort = watched.robot.gravity_torque(Q) + 50.0
-    assert not watched.state(effort, steps=1000).torque.any()
+def test_the_estimator_restarts_after_a_gap():
+    rig = EstimatorRig()
+    rig.run(0.1)
+    effort = rig.robot.gravity_torque(Q) + 50.0
+    assert not rig.state(effort, steps=1000).torque.any()
 
 
-def test_joint_states_that_come_too_seldom_are_named():
-    """Gap upon gap tells nothing of a push: that is not the same as that there is none."""
-    watched = Watched()
-    sights = [watched.state(steps=60, push=PUSH) for _ in range(8)]   # every 0.12 s
+def test_joint_states_that_are_too_rare_are_reported():
+    """Repeated gaps give no estimate, which is not the same as no push."""
+    rig = EstimatorRig()
+    sights = [rig.state(steps=60, push=PUSH) for _ in range(8)]   # every 0.12 s
     assert sights[-1] is None
-    assert watched.estimator.reason == ('joint_states of all joints come 0.12 s apart; expected '
+    assert rig.estimator.reason == ('joint_states of all joints come 0.12 s apart; expected '
                                       '0.1 s or less')
-    assert watched.run(0.1, push=PUSH)[-1].contact and watched.estimator.reason == ''
+    assert rig.run(0.1, push=PUSH)[-1].contact and rig.estimator.reason == ''
 
 
-def test_a_state_beyond_all_bounds_is_named_and_forgotten():
-    """Else no number would ever come again, and no contact."""
-    watched = Watched()
-    watched.run(0.1)
-    effort = watched.robot.gravity_torque(Q)
+def test_a_state_that_overflows_is_reported_and_dropped():
+    """Else all later estimates would be NaN."""
+    rig = EstimatorRig()
+    rig.run(0.1)
+    effort = rig.robot.gravity_torque(Q)
     effort[3] = 1e308
-    assert watched.state(effort) is None and 'is too large: a' in watched.estimator.reason
-    assert watched.state(effort) is None
-    sights = watched.run(0.1)
+    assert rig.state(effort) is None and 'is too large: a' in rig.estimator.reason
+    assert rig.state(effort) is None
+    sights = rig.run(0.1)
     assert np.abs(sights[-1].torque).max() < 1e-9
-    assert watched.run(0.1, push=PUSH)[-1].contact
+    assert rig.run(0.1, push=PUSH)[-1].contact
 
 
-def test_another_robot_begins_anew():
-    watched = Watched()
-    watched.run(0.3, push=PUSH)
-    watched.node_state.load(ARM7.read_text().replace('"arm7"', '"other"').encode())
-    watched.estimator.robot_changed()
-    assert watched.estimator.on and not watched.estimator.observer.torque.any()
+def test_a_new_robot_restarts_the_estimator():
+    rig = EstimatorRig()
+    rig.run(0.3, push=PUSH)
+    rig.node_state.load(ARM7.read_text().replace('"arm7"', '"other"').encode())
+    rig.estimator.robot_changed()
+    assert rig.estimator.on and not rig.estimator.observer.torque.any()
 
 
 @pytest.mark.parametrize(('change', 'message'), [
@@ -157,7 +157,7 @@ def test_another_robot_begins_anew():
     ({'torque_constants': 'joint_1=2'}, "torque_constants are for effort_meaning 'current'"),
 ])
 def test_parameters_that_do_not_fit_are_refused(change, message):
-    watched = Watched()
+    rig = EstimatorRig()
     with pytest.raises(DynamicsError, match=message):
-        watched.estimator.check(ObserverParameters(
+        rig.estimator.check(ObserverParameters(
             **{'effort_meaning': 'motor_torque', 'bandwidth': (50.0,), **change}))

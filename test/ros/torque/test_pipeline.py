@@ -1,4 +1,4 @@
-"""The drive: from the measured state to a permitted torque, without ROS and with time in hand."""
+"""Test the torque pipeline: from the measured state to a permitted torque, without ROS."""
 
 import numpy as np
 import pytest
@@ -22,7 +22,7 @@ UNLIMITED = chain(('shoulder', 'revolute'), ('elbow', 'revolute'), ('wrist', 're
 
 # Enable ------------------------------------------------------------------------------------------
 
-def test_without_a_robot_nothing_is_enabled():
+def test_enable_is_refused_without_a_robot():
     clocks = Clocks()
     node_state = NodeState(lambda: clocks.now, lambda: clocks.seconds, ModelParameters())
     pipeline = TorquePipeline(node_state.current_robot, node_state.clock, TorqueParameters(),
@@ -97,7 +97,7 @@ def test_parameters_for_another_robot_are_refused_until_it_comes():
     assert rig.pipeline.joints == ['wrist']
 
 
-def test_nothing_that_moves_is_nothing_to_drive():
+def test_enable_is_refused_without_joints():
     rig = Rig(NOTHING_MOVES)
     with pytest.raises(DynamicsError, match='no robot model with a joint to drive'):
         rig.pipeline.enable(rig.node_state.snapshot())
@@ -129,7 +129,7 @@ def test_another_publisher_is_a_refusal():
     assert (rig.state, rig.reason) == ('fault', 'another publisher is on the command topic')
 
 
-def test_to_enable_twice_is_to_enable_once():
+def test_a_second_enable_changes_nothing():
     rig = Rig(TWO_JOINTS).enabled()
     rig.pipeline.enable(rig.node_state.snapshot())
     assert rig.state == 'enabled'
@@ -138,7 +138,7 @@ def test_to_enable_twice_is_to_enable_once():
 # What is released --------------------------------------------------------------------------------
 
 @pytest.mark.parametrize('source', [ARM7, TWO_JOINTS], ids=['arm7', 'two joints'])
-def test_mode_gravity_releases_what_the_controller_says(source):
+def test_mode_gravity_releases_the_torque_of_the_controller(source):
     rig = Rig(source).enabled()
     controller, rng = Controller(rig.robot), np.random.default_rng(0)
     for _ in range(20):
@@ -151,8 +151,8 @@ def test_mode_gravity_releases_what_the_controller_says(source):
 @pytest.mark.parametrize('ramp_from, driver, measured', [
     ('measured', 'full', True), ('zero', 'full', False), ('auto', 'full', True),
     ('auto', 'without_gravity', False), ('measured', 'without_gravity', True)])
-def test_where_the_ramp_begins(ramp_from, driver, measured):
-    """At the measured effort if that means the same as what is sent."""
+def test_the_ramp_begins_at_the_measured_effort(ramp_from, driver, measured):
+    """If that has the meaning of the command."""
     rig = Rig(TWO_JOINTS, {'ramp_in_time': 1.0}, ramp_from=ramp_from, driver=driver)
     rig.effort = np.array([-3.0, 2.0])
     rig.enable()
@@ -163,7 +163,7 @@ def test_where_the_ramp_begins(ramp_from, driver, measured):
         assert rig.step() == pytest.approx((1.0 - share) * start + share * target)
 
 
-def test_an_effort_that_is_not_measured_begins_at_zero():
+def test_the_ramp_begins_at_zero_without_a_measured_effort():
     rig = Rig(TWO_JOINTS, {'ramp_in_time': 1.0}, ramp_from='measured')
     rig.effort = np.array([-3.0, np.nan])
     rig.enable()
@@ -179,7 +179,7 @@ def test_only_the_driven_joints_get_torque():
     assert rig.pipeline.joints == ['elbow']
 
 
-def test_every_kind_of_joint_beside_the_driven_ones():
+def test_joints_of_other_kinds_are_not_driven():
     """A planar joint cannot be driven, and is measured otherwise."""
     rig = Rig(EVERY_KIND)
     state = rig.node_state.measured_state
@@ -204,7 +204,7 @@ def test_every_kind_of_joint_beside_the_driven_ones():
 
 @pytest.mark.parametrize('action', ['gravity', 'zero', 'hold'])
 def test_disable_and_exit_end_in_the_safe_torque(action):
-    """And then there is silence."""
+    """Then there are no releases."""
     for leave in (Rig.run_out, Rig.exit):
         rig = Rig(TWO_JOINTS, {'safe_action': action}).enabled()
         leave(rig)
@@ -214,14 +214,14 @@ def test_disable_and_exit_end_in_the_safe_torque(action):
         assert rig.step() is rig.tick(1.0) is None and rig.pipeline.shutdown_sequence() == []
 
 
-def test_who_has_said_nothing_has_no_last_word():
+def test_exit_without_a_release_releases_nothing():
     rig = Rig(TWO_JOINTS)
     assert rig.pipeline.shutdown_sequence() == []
     rig.enable()
     assert rig.pipeline.shutdown_sequence() == [] and rig.state == 'disabled'
 
 
-def test_states_that_stop_are_a_fault_by_time_alone():
+def test_states_that_stop_are_a_fault():
     rig = Rig(TWO_JOINTS).enabled()
     stamp = rig.node_state.clocks.now
     while rig.state == 'enabled':
@@ -236,7 +236,7 @@ def test_states_that_stop_are_a_fault_by_time_alone():
     rig.enabled()
 
 
-def test_an_exception_in_the_law_is_a_fault_and_not_silence(monkeypatch):
+def test_an_exception_in_the_law_is_a_fault(monkeypatch):
     rig = Rig(TWO_JOINTS).enabled()
 
     def stumble(self, q):
@@ -266,8 +266,8 @@ def test_a_refusal_of_the_law_needs_no_traceback():
 
 # What changes meanwhile --------------------------------------------------------------------------
 
-def test_a_payload_comes_in_smoothly():
-    """Fast against the ramp, slow against the steps: no fault, and the torque of the new load."""
+def test_a_payload_with_a_transition_is_no_fault():
+    """Fast against the ramp, slow against the steps; the torque of the new payload."""
     rig = Rig(ARM7).enabled()
     without = rig.step()
     rig.node_state.current_robot.set_payload('box', ('tool0', 2.0), 0.5)
@@ -281,7 +281,7 @@ def test_a_payload_comes_in_smoothly():
     assert np.abs(loaded - without).max() > 1.0
 
 
-def test_a_payload_at_once_comes_in_by_the_slew_limit():
+def test_a_payload_without_transition_is_slew_limited():
     rig = Rig(ARM7, slew_limits='').enabled()
     rig.node_state.current_robot.set_payload('box', ('tool0', 2.0), 0.0)
     loaded = rig.robot.with_payload('box', 'tool0', 2.0).gravity_torque(rig.q)
@@ -293,7 +293,7 @@ def test_a_payload_at_once_comes_in_by_the_slew_limit():
                                    chain(('wrist', 'revolute')), ARM7],
                          ids=['same joints', 'one other joint', 'arm7'])
 def test_a_new_description_is_a_fault(torque, other):
-    """What is under way decays under its own names; the new one waits for enable."""
+    """The present torque decays under its own names; the new robot waits for enable."""
     rig = Rig(TWO_JOINTS, **torque).enabled()
     before = len(rig.releases)
     rig.node_state.load(other)
@@ -325,7 +325,7 @@ def test_a_new_description_that_was_never_measured_decays_too():
     assert not rig.releases[-1][0].effort.any()
 
 
-def test_gains_change_while_enabled_and_nothing_else():
+def test_only_gains_can_change_while_enabled():
     rig = Rig(TWO_JOINTS, **{**IMPEDANCE, 'max_start_error': 0.3}).enabled()
     rig.pipeline.follow(*to([0.25, 0.15], 0.5))
     rig.run(1.0)

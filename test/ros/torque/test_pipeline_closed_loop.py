@@ -1,4 +1,4 @@
-"""An arm that is not ours to fool: MuJoCo under the torques of the real node, in lockstep."""
+"""Test the real node in lockstep with MuJoCo: the simulated arm follows its torques."""
 
 import numpy as np
 import pytest
@@ -74,8 +74,8 @@ def test_gravity_compensation_holds_an_arm_without_friction_at_five_random_poses
         assert np.abs(run.q - q).max() < MAX_DRIFT
 
 
-def test_without_the_torque_of_gravity_it_would_fall(free_arm):
-    """The one above is not met by an arm that cannot move."""
+def test_an_arm_without_gravity_compensation_falls(free_arm):
+    """Control of the test above."""
     q = np.array([0.0, 0.8, 0.0, -0.8, 0.0, 0.5, 0.0])
     free_arm.place(q)
     free_arm.enable({'torque.mode': 'gravity', 'torque.gravity_scale': [0.9]})
@@ -86,7 +86,7 @@ def test_computed_torque_tracks_twenty_times_better_than_the_same_pd_alone(track
     assert tracked(COMPUTED) * BETTER < tracked(PD)
 
 
-def test_a_load_costs_little_if_known_and_much_if_not(tracked):
+def test_a_known_payload_costs_less_accuracy_than_an_unknown_one(tracked):
     assert tracked(COMPUTED, 'known') < AS_GOOD * tracked(COMPUTED)
     assert tracked(COMPUTED, 'unknown') > BETTER * tracked(COMPUTED, 'known')
 

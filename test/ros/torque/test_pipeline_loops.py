@@ -1,4 +1,4 @@
-"""A drive of mechanisms: only motors are commanded, and where they have no hold nothing is."""
+"""Test the torque pipeline of mechanisms: only motors are commanded, none when singular."""
 
 import numpy as np
 import pytest
@@ -50,7 +50,7 @@ def test_a_passive_joint_cannot_be_named():
 
 
 def test_references_name_the_motors_and_passive_joints_follow():
-    """The reference of the crank moves; what it says of others is not looked at."""
+    """The reference of the crank moves; those of passive joints are ignored."""
     made = rig(FOUR_BAR, **IMPEDANCE)
     made.enabled()
     begin = made.run(0.1)
@@ -77,8 +77,8 @@ def test_a_singular_configuration_is_not_enabled():
     assert made.state == 'disabled'
 
 
-def test_a_mechanism_that_comes_to_a_singular_configuration_is_a_fault():
-    """Its torque goes to zero by the rules of the gate: no other would hold it."""
+def test_reaching_a_singular_configuration_is_a_fault():
+    """Its torque goes to zero by the rules of the gate."""
     loops, dead = dead_point()
     made = rig(FOUR_BAR, loops, **DEAD)
     robot = made.robot
@@ -96,8 +96,8 @@ def test_a_mechanism_that_comes_to_a_singular_configuration_is_a_fault():
     assert not made.releases[-1][0].effort.any()
 
 
-def test_other_loops_are_another_robot():
-    """What is under way under the old ones is a fault."""
+def test_new_loops_are_a_new_robot():
+    """A fault while torques are released."""
     made = rig(FIVE_BAR)
     made.enabled()
     made.node_state.use(type(made.node_state.parameters)(constraints=''))

@@ -1,4 +1,4 @@
-"""The drive and its references: followed, replaced, refused, fallen silent. No ROS."""
+"""Test references of the torque pipeline, without ROS: followed, replaced, refused, timed out."""
 
 import math
 
@@ -13,7 +13,7 @@ from dynamics_node.control.gains import Gains
 
 
 def test_a_reference_is_followed_by_torques():
-    """Impedance: springs to where the reference is at this moment."""
+    """Impedance: springs to the present point of the reference."""
     rig = Rig(TWO_JOINTS, **IMPEDANCE, blend_time=0.1).enabled()
     controller = Controller(rig.robot, 'impedance', Gains.per_joint(2, 30.0, 4.0))
     held = rig.step()
@@ -29,7 +29,7 @@ def test_a_reference_is_followed_by_torques():
 
 
 def test_a_reference_replaces_the_one_before_smoothly():
-    """Torques go on where they were: every step keeps the slew limit by far."""
+    """Torques are continuous: every step keeps the slew limit by far."""
     rig = Rig(TWO_JOINTS, **IMPEDANCE, blend_time=0.1).enabled()
     rig.pipeline.follow(*to([0.5, 0.0]))
     rig.run(0.5)
@@ -77,7 +77,7 @@ def test_a_malformed_reference_is_refused_and_the_old_one_goes_on(wrong, expecte
     assert rig.step() == pytest.approx(before) and rig.state == 'enabled'
 
 
-def test_a_reference_is_refused_where_nobody_would_follow_it():
+def test_a_reference_is_refused_in_modes_that_follow_none():
     rig = Rig(TWO_JOINTS, **IMPEDANCE)
     with pytest.raises(DynamicsError, match='torques are disabled: .* enable first'):
         rig.pipeline.follow(*to([0.3, 0.2]))
@@ -87,8 +87,8 @@ def test_a_reference_is_refused_where_nobody_would_follow_it():
     assert rig.state == 'enabled'
 
 
-def test_a_reference_that_falls_silent():
-    """Held for ever, or a fault: as hold_reference says. One that was never sent is not late."""
+def test_a_reference_that_ends_is_held_or_a_fault():
+    """As hold_reference says. Without a reference there is no timeout."""
     patient, strict = Rig(TWO_JOINTS, **IMPEDANCE), Rig(TWO_JOINTS, **IMPEDANCE,
                                                        hold_reference=False)
     for rig in (patient, strict):

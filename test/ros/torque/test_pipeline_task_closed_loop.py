@@ -1,4 +1,4 @@
-"""MuJoCo under the real node in mode task_space, in lockstep: it draws, presses, is stretched."""
+"""Test the real node in mode task_space in lockstep with MuJoCo: drawing, pressing, stretching."""
 
 import numpy as np
 import pytest
@@ -38,7 +38,7 @@ def test_the_arm_draws_and_presses_as_in_the_demo(ros_environment, tmp_path):
 
 @pytest.mark.parametrize('axes', [3, 5, 6])
 def test_an_arm_of_fewer_axes_draws_too(ros_environment, tmp_path, axes):
-    """All bars of the demo but that of the elbow; what such an arm cannot hold is free."""
+    """All limits of the demo but that of the elbow; axes it cannot control are free."""
     from drawing import draw, drawing_bars
     run = draw(tmp_path, STAR, axes=axes, rate=250.0)
     assert run.q.shape[1] == axes
@@ -46,8 +46,8 @@ def test_an_arm_of_fewer_axes_draws_too(ros_environment, tmp_path, axes):
     assert np.ptp(run.tip[run.drawing, :2], axis=0).min() > 0.2
 
 
-def test_a_stretched_arm_passes_within_the_bounds_on_the_wire(ros_environment, tmp_path):
-    """Drawn beyond its reach at up to 0.54 m/s, held there, drawn back: no joint is too fast.
+def test_a_stretched_arm_stays_within_torque_and_speed_bounds(ros_environment, tmp_path):
+    """Moved beyond its reach at up to 0.54 m/s, kept there, moved back.
 
     Open: when it is drawn back after it was held stretched, the gate still has to limit the slew.
     """

@@ -1,4 +1,4 @@
-"""The drive in mode task_space: held, followed, refused, fallen silent. No ROS."""
+"""Test mode task_space of the torque pipeline, without ROS: held, followed, refused, timed out."""
 
 import math
 
@@ -31,8 +31,8 @@ def here(rig, by=(0.0, 0.0, 0.0), **more):
             'orientation': so3.to_quaternion(pose[:3, :3]), **more}
 
 
-def test_enabled_without_a_reference_it_holds_the_frame():
-    """Where it is, hence by gravity alone; drawn away, it is pulled back."""
+def test_without_a_reference_the_frame_is_held():
+    """By gravity alone; a displaced frame is pulled back."""
     rig = rig_of().enabled()
     assert rig.step() == pytest.approx(rig.robot.gravity_torque(BENT), abs=1e-6)
     rig.q = BENT + 0.02 * np.arange(7)
@@ -57,7 +57,7 @@ def test_a_reference_is_approached_and_held():
 
 
 def test_a_wrench_is_exerted_along_an_axis_of_force():
-    """The other axes are held; the sign is that of what the robot does."""
+    """The other axes are held; the sign is that of the robot's action."""
     rig = rig_of().enabled()
     rig.pipeline.follow_task(**here(rig, wrench=(0, 0, -15.0, 0, 0, 0),
                                  force_axes=np.arange(6) == 2))
@@ -88,7 +88,7 @@ def test_a_bad_reference_is_refused_by_name_and_the_old_one_goes_on(wrong, expec
     assert rig.step() == pytest.approx(before) and rig.state == 'enabled'
 
 
-def test_a_reference_is_refused_where_nobody_would_follow_it():
+def test_a_reference_is_refused_in_modes_that_follow_none():
     with pytest.raises(DynamicsError, match='torques are disabled: .* enable first'):
         rig_of().pipeline.follow_task(**here(rig_of()))
     rig = rig_of().enabled()
@@ -100,12 +100,12 @@ def test_a_reference_is_refused_where_nobody_would_follow_it():
         rig.pipeline.follow_task(**here(rig))
 
 
-def test_a_stream_that_falls_silent():
+def test_a_stream_that_stops_is_held_or_a_fault():
     """It comes to rest and is held; or, with hold_reference: false, is a fault."""
     patient, strict = rig_of(), rig_of(hold_reference=False)
     for rig in (patient, strict):
         rig.enabled().run(1.0)
-        assert rig.state == 'enabled'      # nobody is late who was never asked
+        assert rig.state == 'enabled'      # no reference, no timeout
         for _ in range(20):
             rig.pipeline.follow_task(**here(rig, twist=(0.02, 0, 0, 0, 0, 0)))
             rig.step()
@@ -116,7 +116,7 @@ def test_a_stream_that_falls_silent():
     assert strict.state == 'fault' and 'max_reference_age' in strict.reason
 
 
-def test_the_posture_is_where_the_joints_were_or_where_it_is_asked_for():
+def test_the_posture_is_the_measured_or_the_given_one():
     rig = rig_of(task_posture='joint_3=0.7').enabled()
     np.testing.assert_allclose(rig.pipeline._reference.at(rig.pipeline.now()).posture,
                                [*BENT[:2], 0.7, *BENT[3:]])
@@ -131,7 +131,7 @@ def test_the_posture_is_where_the_joints_were_or_where_it_is_asked_for():
     (ARM7, {'task_posture': 'joint_4=-9.0'},
      r'torque.task_posture: joint_4 is -9; expected -'),
     (ARM7, {'task_stiffness': (1.0, 2.0, 3.0)}, 'stiffness must have shape')])
-def test_what_cannot_be_driven_is_said_on_enable(source, torque, expected):
+def test_robots_that_cannot_be_driven_are_refused_on_enable(source, torque, expected):
     rig = Rig(source, **{**TASK, **torque})
     with pytest.raises(DynamicsError, match=expected):
         rig.enable()
@@ -144,7 +144,7 @@ def test_a_floating_base_is_refused():
         rig.pipeline.enable(rig.node_state.snapshot())
 
 
-def test_gains_may_be_tuned_while_torques_flow():
+def test_gains_may_change_while_enabled():
     rig = rig_of().enabled()
     rig.pipeline.follow_task(**here(rig, (0.0, 0.02, 0.0)))
     rig.run(1.0)

@@ -1,4 +1,4 @@
-"""Torques while something changes: references, limits, payloads, parameters, the robot itself.
+"""Test torques while references, limits, payloads, parameters or the robot change.
 
 Each case ends in Arm.ended_safely or Arm.check, which look at every message since it began.
 """
@@ -48,7 +48,7 @@ def test_a_reference_that_ends_is_held(arm):
     arm.ended_safely()
 
 
-def test_a_reference_that_falls_silent_is_a_fault(arm):
+def test_a_reference_that_ends_is_a_fault_on_request(arm):
     arm.prepared(**SPRINGS, torque__hold_reference=False).enabled()
     arm.follow(moved(7, 0.1), 0.3)
     arm.until_fault('old, more than max_reference_age, 0.5 s')
@@ -81,7 +81,7 @@ BAD_REFERENCES = {
 
 @pytest.mark.parametrize('name', BAD_REFERENCES)
 def test_a_malformed_reference_is_refused(arm, name):
-    """It is counted, and the torque does not stir."""
+    """It is counted, and the torque does not change."""
     arm.prepared(**SPRINGS).enabled()
     arm.node.publisher(JointTrajectory, 'dynamics_node/reference').publish(BAD_REFERENCES[name])
     refused = arm.refused_references()
@@ -90,7 +90,7 @@ def test_a_malformed_reference_is_refused(arm, name):
     assert refused == 1 and arm.said('enabled')
 
 
-def test_a_reference_that_nobody_follows_is_refused(arm):
+def test_a_reference_is_refused_in_modes_that_follow_none(arm):
     arm.prepared(**SPRINGS)
     arm.follow(moved(7, 0.1))
     assert arm.refused_references() == 1 and not arm.heard
@@ -103,8 +103,8 @@ def test_a_reference_that_nobody_follows_is_refused(arm):
 
 # Limits ------------------------------------------------------------------------------------------
 
-def test_what_is_wanted_is_beyond_the_effort_limit(arm):
-    """It stays at the limit, and says so."""
+def test_a_wanted_torque_beyond_the_effort_limit_is_clamped(arm):
+    """The status reports it."""
     arm.prepared(**{**SPRINGS, 'torque__kp': [2000.0]}).enabled()
     arm.follow(moved(7, -0.4))
     arm.run_until(lambda: arm.heard[-1].effort[ORDER.index('joint_7')] == -20.0, 'the limit')
@@ -114,7 +114,7 @@ def test_what_is_wanted_is_beyond_the_effort_limit(arm):
     arm.check()
 
 
-def test_an_effort_limit_of_the_user_counts_instead_of_the_description(arm):
+def test_an_effort_limit_of_the_user_replaces_that_of_the_description(arm):
     arm.prepared(torque__effort_limits='joint_2=3 joint_4=2')
     arm.limit = {**EFFORT, 'joint_2': 3.0, 'joint_4': 2.0}
     arm.enabled()
@@ -123,7 +123,7 @@ def test_an_effort_limit_of_the_user_counts_instead_of_the_description(arm):
     arm.check()
 
 
-def test_what_is_wanted_changes_faster_than_the_slew_limit(arm):
+def test_a_fast_change_of_the_wanted_torque_is_slew_limited(arm):
     arm.prepared(**{**SPRINGS, 'torque__kp': [2000.0]}, torque__slew_limits='joint_7=50')
     arm.slew = {'joint_7': 50.0}
     arm.enabled()
@@ -134,7 +134,7 @@ def test_what_is_wanted_changes_faster_than_the_slew_limit(arm):
     arm.ended_safely()
 
 
-def test_a_push_towards_a_position_limit_fades(arm):
+def test_a_torque_towards_a_position_limit_fades(arm):
     """Half way into the margin, half of it is left."""
     arm.prepared(**SPRINGS)
     arm.q[1] = 1.95
@@ -149,7 +149,7 @@ def test_a_push_towards_a_position_limit_fades(arm):
     arm.check()
 
 
-def test_a_push_along_a_fast_motion_fades(arm):
+def test_a_torque_along_a_fast_motion_fades(arm):
     arm.prepared(**{**SPRINGS, 'torque__kd': [0.0]}).enabled()
     arm.v[0] = 2.0
     arm.follow(moved(1, 0.2), 0.3)
@@ -158,7 +158,7 @@ def test_a_push_along_a_fast_motion_fades(arm):
     arm.check()
 
 
-def test_an_unknown_effort_limit_is_a_refusal_or_assumed(arm):
+def test_an_unknown_effort_limit_is_refused_or_assumed(arm):
     """As the policy says; the refusal names the joint."""
     arm.describe(TEXT.replace('effort="80"', 'effort="0"', 1))
     reply = arm.enable()
@@ -173,8 +173,8 @@ def test_an_unknown_effort_limit_is_a_refusal_or_assumed(arm):
 # Payloads, parameters, requests ------------------------------------------------------------------
 
 @pytest.mark.parametrize('milliseconds', [0, 300])
-def test_a_payload_is_set_while_enabled(arm, milliseconds):
-    """The torque goes to that of the new load, by the slew limit at most."""
+def test_a_payload_set_while_enabled_is_compensated(arm, milliseconds):
+    """By the slew limit at most."""
     arm.enabled()
     kind, _ = SERVICES['set_payload']
     reply = arm.ask(kind, 'set_payload', kind.Request(
@@ -193,8 +193,8 @@ def test_a_payload_is_set_while_enabled(arm, milliseconds):
     arm.check()
 
 
-def test_payloads_that_are_set_faster_than_they_come(arm):
-    """Torques go on, few loads are under way, and a second after the last call it is there."""
+def test_payloads_set_faster_than_their_transitions_are_compensated(arm):
+    """Few are active, and a second after the last call it is complete."""
     arm.enabled()
     kind, _ = SERVICES['set_payload']
     for k in range(60):
@@ -217,7 +217,7 @@ def test_payloads_that_are_set_faster_than_they_come(arm):
 
 @pytest.mark.parametrize('parameter', ['constraints', 'robot_description'])
 def test_a_fifo_does_not_stop_the_torque(arm, tmp_path, parameter):
-    """A fifo without a writer is refused, and joint states are answered as before."""
+    """A fifo without a writer is refused, and torques continue."""
     os.mkfifo(tmp_path / 'fifo')
     arm.enabled()
     result = arm.set(**{parameter: str(tmp_path / 'fifo')})
@@ -230,7 +230,7 @@ def test_a_fifo_does_not_stop_the_torque(arm, tmp_path, parameter):
     arm.ended_safely()
 
 
-def test_parameters_are_refused_while_enabled_but_for_gains(arm):
+def test_only_gains_can_be_set_while_enabled(arm):
     arm.prepared(**SPRINGS).enabled()
     for name, value in (('torque.mode', 'gravity'), ('torque.joints', 'joint_1'),
                         ('torque.effort_limits', 'joint_1=1000.0'),
@@ -244,8 +244,8 @@ def test_parameters_are_refused_while_enabled_but_for_gains(arm):
     arm.check()
 
 
-def test_absurd_requests_do_not_stir_the_torque(arm):
-    """Every service, empty and nonsensical; refusals and failures stay where they are."""
+def test_absurd_requests_do_not_change_the_torque(arm):
+    """Every service, empty and invalid requests."""
     arm.enabled()
     for name, (kind, _) in SERVICES.items():
         if not name.startswith('set_'):
@@ -267,8 +267,8 @@ def test_absurd_requests_do_not_stir_the_torque(arm):
 @pytest.mark.parametrize('mode', ['gravity', 'impedance'])
 @pytest.mark.parametrize('text', [HEAVIER, TWO_JOINTS, chain(('only', 'continuous'))],
                          ids=['same joints', 'other joints', 'never measured'])
-def test_another_description_is_a_fault(arm, text, mode):
-    """What is under way decays under its names; then there is silence, whatever is measured."""
+def test_a_new_description_is_a_fault(arm, text, mode):
+    """The torque decays under its names; then there are no messages, whatever is measured."""
     arm.prepared(torque__mode=mode).enabled()
     arm.describe(text)
     arm.until_fault('the model or its limits changed')
@@ -278,7 +278,7 @@ def test_another_description_is_a_fault(arm, text, mode):
     assert reply.success == (text is HEAVIER)
 
 
-def test_another_description_by_parameter_is_a_fault_too(arm):
+def test_a_new_description_by_parameter_is_a_fault_too(arm):
     arm.enabled()
     arm.described = True
     assert arm.set(robot_description=TWO_JOINTS).successful
@@ -287,7 +287,7 @@ def test_another_description_by_parameter_is_a_fault_too(arm):
     assert 'Traceback' not in arm.log()
 
 
-def test_another_gravity_by_parameter_is_a_fault_too(arm):
+def test_a_new_gravity_by_parameter_is_a_fault_too(arm):
     arm.enabled()
     assert arm.set(gravity=[0.0, 0.0, -1.62]).successful
     arm.until_fault('the model or its limits changed')
@@ -305,7 +305,7 @@ def decayed(arm):
 
 @pytest.mark.parametrize('text', ['', 'nonsense', '<robot name="r"/>', TEXT[:-20]],
                          ids=['empty', 'nonsense', 'no links', 'cut off'])
-def test_a_bad_description_does_not_stir_the_torque(arm, text):
+def test_a_bad_description_does_not_change_the_torque(arm, text):
     arm.enabled()
     arm.describe(text)
     arm.run(20)

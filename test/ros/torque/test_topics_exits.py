@@ -1,4 +1,4 @@
-"""Every way to end: signals, lifecycle, kill -9; and nodes on a clock or a rate of their own.
+"""Test every way to end: signals, lifecycle, kill -9; and nodes with a clock or rate of their own.
 
 The last message of every orderly exit is the safe one, and nothing comes after it.
 """
@@ -58,7 +58,7 @@ SIGNALS = {'SIGTERM': [signal.SIGTERM], 'SIGINT': [signal.SIGINT],
 @pytest.mark.parametrize('name, action', [
     ('SIGTERM', 'gravity'), ('SIGINT', 'gravity'), ('SIGTERM', 'zero'), ('SIGINT', 'hold'),
     ('SIGTERM twice', 'zero'), ('both', 'gravity')])
-def test_a_signal_while_enabled(driven, name, action):
+def test_a_signal_while_enabled_ends_in_the_safe_torque(driven, name, action):
     arm = driven(safety__safe_action=action)
     arm.enabled()
     for each in SIGNALS[name]:
@@ -67,8 +67,8 @@ def test_a_signal_while_enabled(driven, name, action):
     safe(arm, action)
 
 
-def test_a_signal_while_ramping_in(driven):
-    """Far from gravity yet, that is where it goes."""
+def test_a_signal_while_ramping_in_ends_in_the_safe_torque(driven):
+    """From a torque far from gravity."""
     arm = driven(safety__ramp_in_time=20.0)
     arm.arrive()
     assert arm.enable().success
@@ -78,8 +78,8 @@ def test_a_signal_while_ramping_in(driven):
     safe(arm, 'gravity')
 
 
-def test_a_signal_when_the_states_have_stopped(driven):
-    """In the midst of a fault, holding: zero, since gravity is not known any more."""
+def test_a_signal_without_joint_states_ends_in_zero(driven):
+    """In a fault: gravity is not known any more."""
     arm = driven(safety__hold_time=10.0)
     arm.enabled()
     arm.until_fault('max_state_age', step=arm.listen)
@@ -89,7 +89,7 @@ def test_a_signal_when_the_states_have_stopped(driven):
     safe(arm, 'zero')
 
 
-def test_a_signal_to_a_node_that_has_said_nothing(driven):
+def test_a_signal_before_the_first_torque_publishes_nothing(driven):
     arm = driven()
     arm.prepared()
     arm.node.process.send_signal(signal.SIGTERM)
@@ -97,8 +97,8 @@ def test_a_signal_to_a_node_that_has_said_nothing(driven):
     assert not arm.heard and not arm.commands
 
 
-def test_killed_and_restarted_it_does_not_enable_itself(driven, launch):
-    """Nobody can have the last word of a process that is killed; the next one says nothing."""
+def test_a_killed_and_restarted_node_is_disabled(driven, launch):
+    """A killed process cannot publish a last message; the next one publishes nothing."""
     arm = driven()
     arm.enabled()
     arm.node.process.kill()
@@ -120,7 +120,7 @@ def change(arm, transition):
 
 
 def quiet(arm):
-    """Assert that joint states are answered by nothing."""
+    """Assert that joint states cause no torque."""
     arm.listen()
     count = len(arm.heard)
     arm.run(20)
@@ -129,7 +129,7 @@ def quiet(arm):
     assert len(arm.heard) == count
 
 
-def test_deactivated_while_enabled(driven):
+def test_deactivation_while_enabled_ends_in_the_safe_torque(driven):
     """Inactive it refuses; active again it waits for enable."""
     arm = driven()
     arm.enabled()
@@ -146,7 +146,7 @@ def test_deactivated_while_enabled(driven):
     arm.ended_safely()
 
 
-def test_cleaned_up_and_configured_again_it_is_disabled(driven):
+def test_a_reconfigured_node_is_disabled(driven):
     arm = driven()
     arm.enabled()
     assert change(arm, Transition.TRANSITION_DEACTIVATE)
@@ -158,7 +158,7 @@ def test_cleaned_up_and_configured_again_it_is_disabled(driven):
     quiet(arm)
 
 
-def test_shut_down_while_enabled(driven):
+def test_shutdown_while_enabled_ends_in_the_safe_torque(driven):
     arm = driven()
     arm.enabled()
     assert change(arm, Transition.TRANSITION_ACTIVE_SHUTDOWN)
@@ -176,7 +176,7 @@ def safe_and_checked(arm):
 # Another clock, another rate ---------------------------------------------------------------------
 
 class SimulatedArm(Arm):
-    """An arm whose time is what it says on /clock. How long a torque took is not known."""
+    """An arm whose time is on /clock. The latency of a torque is not known."""
 
     def __init__(self, node):
         self.time = 1000 * SECOND
@@ -201,8 +201,8 @@ class SimulatedArm(Arm):
 
 
 @pytest.mark.parametrize('seconds', [100.0, -100.0, -0.02])
-def test_the_clock_jumps(driven, seconds):
-    """Forward, and back as when a simulation begins anew: a fault, and zero in the end."""
+def test_a_jump_of_the_clock_is_a_fault(driven, seconds):
+    """Forward, and back as when a simulation restarts: zero in the end."""
     arm = driven(SimulatedArm, use_sim_time=True)
     arm.run_until(lambda: arm.enable().success, 'enable')
     arm.run_until(lambda: arm.said('enabled'), 'enabled')
@@ -216,8 +216,8 @@ def test_the_clock_jumps(driven, seconds):
     arm.run_until(lambda: arm.said('enabled'), 'enabled')
 
 
-def test_at_a_fixed_rate(driven):
-    """Torques come between the states too, and stop with them."""
+def test_torques_at_a_fixed_rate_stop_with_the_states(driven):
+    """They come between the states too."""
     arm = driven(torque__rate=200.0)
     arm.enabled()
     arm.is_held()
@@ -230,8 +230,8 @@ def test_at_a_fixed_rate(driven):
     arm.ended_safely()
 
 
-def test_at_a_fixed_rate_nothing_follows_a_reference_without_states(driven):
-    """A reference that moves on would change the torque: from an old state it only decays."""
+def test_at_a_fixed_rate_torques_without_states_only_decay(driven):
+    """A moving reference would change the torque."""
     arm = driven(torque__rate=200.0, torque__mode='impedance')
     arm.enabled()
     arm.follow(REST + 0.5 * (np.arange(1, 8) == 7), 2.0)

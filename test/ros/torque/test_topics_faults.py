@@ -1,4 +1,4 @@
-"""Faults on the wire: whatever comes in, every torque that goes out keeps the contract.
+"""Test faults on the wire: for any input, every published torque meets the contract.
 
 Each case ends in Arm.ended_safely or Arm.check, which look at every message since it began.
 """
@@ -24,7 +24,7 @@ def arm(driven_arm):
 # Joint states ------------------------------------------------------------------------------------
 
 class Bad(NamedTuple):
-    """What happens to the joint states, and what comes of it."""
+    """The bad joint states, and the expected fault."""
 
     happens: Callable    # to the arm
     reason: str
@@ -104,8 +104,8 @@ BAD_STATES = {
 
 
 @pytest.mark.parametrize('name', BAD_STATES)
-def test_joint_states(arm, name):
-    """A fault, the way to the safe torque, silence; good states change nothing, enable does."""
+def test_bad_joint_states_are_a_fault(arm, name):
+    """A ramp to the safe torque, then no messages; only enable ends it."""
     bad = BAD_STATES[name]
     if bad.happens is creep:
         arm.q[1] = 1.85
@@ -136,7 +136,7 @@ GOOD_STATES = {
 
 
 @pytest.mark.parametrize('name', GOOD_STATES)
-def test_joint_states_that_can_be_borne(arm, name):
+def test_tolerable_joint_states_are_no_fault(arm, name):
     arm.enabled()
     GOOD_STATES[name](arm)
     arm.run(60)
@@ -145,8 +145,8 @@ def test_joint_states_that_can_be_borne(arm, name):
     arm.check()
 
 
-def test_two_publishers_of_half_the_joints_each(arm):
-    """Each message has the rest from the one before: the older of the two stamps counts."""
+def test_two_publishers_of_half_the_joints_each_are_no_fault(arm):
+    """Each message completes the one before: the older of the two stamps counts."""
     halves = [lambda message: _keep(message, [0, 2, 4, 6]),
               lambda message: _keep(message, [1, 3, 5])]
 
@@ -171,7 +171,7 @@ def _keep(message, places):
 # Enable and disable ------------------------------------------------------------------------------
 
 def test_the_ramp_begins_at_the_measured_effort(arm):
-    """A drive that holds the arm is taken over without a drop: no message is off gravity."""
+    """The arm does not drop: no message differs from gravity."""
     arm.effort = arm.robot.gravity_torque(arm.q)
     arm.enabled()
     assert arm.check() >= 10
@@ -202,8 +202,8 @@ def test_a_fault_ends_in_the_safe_torque(arm, action):
     arm.ended_safely(action)
 
 
-def test_a_storm_of_enables_and_disables(arm):
-    """Also when they come faster than they are answered."""
+def test_rapid_enables_and_disables_meet_the_contract(arm):
+    """Also when they come faster than the replies."""
     for k in range(30):
         assert (arm.disable if k % 3 == 2 else arm.enable)().success
     arm.storm(50)
@@ -213,7 +213,7 @@ def test_a_storm_of_enables_and_disables(arm):
 
 
 def test_enable_is_refused_while_the_state_is_stale(arm):
-    """And nothing at all is said."""
+    """No message is published."""
     arm.until_silent()
     arm.step = arm.listen
     try:
@@ -226,7 +226,7 @@ def test_enable_is_refused_while_the_state_is_stale(arm):
 
 # The command topic -------------------------------------------------------------------------------
 
-def test_a_second_publisher_before_enable_is_a_refusal(arm):
+def test_enable_is_refused_with_a_second_publisher(arm):
     topic = f'{arm.node.namespace}/commands'
     other = arm.node.client.create_publisher(Float64MultiArray, topic, 1)
     try:
@@ -254,7 +254,7 @@ def test_a_second_publisher_while_enabled_is_a_fault(arm):
     arm.run_until(lambda: arm.enable().success, 'that we are alone')
 
 
-def test_a_second_publisher_is_found_under_the_name_that_is_spoken_to(launch):
+def test_a_second_publisher_is_found_under_a_remapped_name(launch):
     """The command topic was remapped on the command line."""
     arm = Arm(launch(*parameters(), arguments=['-r', 'commands:=wheels']), 'wheels').prepared()
     arm.enabled()

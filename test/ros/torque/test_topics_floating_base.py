@@ -1,4 +1,4 @@
-"""Torques of a quadruped on the wire: on four feet they balance gravity, else none is made."""
+"""Test torques of a quadruped on the wire: on four feet they balance gravity, else refused."""
 
 import time
 
@@ -24,7 +24,7 @@ LEGS = (np.tile([0.05, 0.8, -1.6], 4) * np.repeat([1.0, 1.0, -1.0, -1.0], 3)
 
 
 class Quadruped:
-    """A robot at rest whose state is sent to a node, and the torques that the node answers."""
+    """A robot at rest whose state is sent to a node, and the torques of the node."""
 
     def __init__(self, node):
         self.node, self.torques = node, []
@@ -55,7 +55,7 @@ class Quadruped:
         self.run_until(lambda: self.node.call('kinematics').success, 'a measured state')
 
     def enable(self):
-        """Return the reply to ~/enable; states go on meanwhile."""
+        """Return the reply to ~/enable; states are sent meanwhile."""
         future = self.node.ready(SetBool, 'enable').call_async(SetBool.Request(data=True))
         self.run_until(future.done, 'enable')
         return future.result()
@@ -71,7 +71,7 @@ def quadruped(launch, *parameters):
 
 
 def test_on_four_feet_the_torque_balances_gravity(launch, tmp_path):
-    """The robot, given what is on the wire, does not accelerate."""
+    """Under the published torque the robot does not accelerate."""
     (tmp_path / 'feet.yaml').write_text(to_yaml(FEET))
     made = quadruped(launch, f'constraints:={tmp_path / "feet.yaml"}')
     made.run_until(lambda: made.enable().success, 'enable')
@@ -100,8 +100,8 @@ REFUSED = {
 
 
 @pytest.mark.parametrize('mode', REFUSED)
-def test_without_contacts_enable_is_refused_in_words(launch, mode):
-    """It names what to do, and nothing is published."""
+def test_without_contacts_enable_is_refused_with_advice(launch, mode):
+    """Nothing is published."""
     made = quadruped(launch, f'torque.mode:={mode}')
     reply = made.enable()
     assert not reply.success

@@ -1,4 +1,4 @@
-"""Mode task_space on the wire: references in, torques out, all of them within the contract.
+"""Test mode task_space on the wire: references in, torques within the contract out.
 
 Each case ends in Arm.ended_safely or Arm.check, which look at every message since it began: limits
 of effort, and of its change.
@@ -59,7 +59,7 @@ def is_pulled(arm, robot, wrench, within=1e-6):
     arm.settles_at(arm.gravity() + arm.in_order(pull), within)
 
 
-def test_it_holds_the_frame_on_enable(arm):
+def test_the_frame_is_held_on_enable(arm):
     arm.prepared(**TASK).enabled()
     arm.run(20)
     arm.is_held()
@@ -68,7 +68,7 @@ def test_it_holds_the_frame_on_enable(arm):
 
 
 def test_a_reference_is_followed(arm, robot):
-    """Into springs of the message's own stiffness; the frame of the parameter, or a named one."""
+    """With the stiffness of the message; the frame of the parameter, or a named one."""
     arm.prepared(**TASK).enabled()
     send(arm, reference(robot, by=(0.0, 0.02, 0.0), stiffness=[400.0, 10.0]))
     arm.run_until(lambda: abs(arm.last - arm.gravity()).max() > 0.5, 'a pull')
@@ -82,7 +82,7 @@ def test_a_reference_is_followed(arm, robot):
 
 
 def test_numbers_may_be_in_the_axes_of_a_link(arm, robot):
-    """The tool's own: where it is, pushed along its z axis."""
+    """The tool's own, with a wrench along its z axis."""
     from dynamics_node.msg import TaskReference
     arm.prepared(**TASK).enabled()
     message = TaskReference(force_axes=[False, False, True, False, False, False])
@@ -95,7 +95,7 @@ def test_numbers_may_be_in_the_axes_of_a_link(arm, robot):
     arm.ended_safely()
 
 
-def test_free_axes_are_not_pulled_along(arm, robot):
+def test_free_axes_are_not_controlled(arm, robot):
     """Of a pose that is off along x and y only x counts, if y is free."""
     arm.prepared(**TASK).enabled()
     send(arm, reference(robot, by=(0.02, 0.02, 0.0),
@@ -107,7 +107,7 @@ def test_free_axes_are_not_pulled_along(arm, robot):
     arm.ended_safely()
 
 
-def test_bad_references_are_refused_by_name_and_it_goes_on(arm, robot):
+def test_bad_references_are_refused_by_name_and_the_old_one_continues(arm, robot):
     arm.prepared(**TASK).enabled()
     send(arm, reference(robot, by=(0.0, 0.02, 0.0)))
     arm.run(30)
@@ -134,7 +134,7 @@ def test_bad_references_are_refused_by_name_and_it_goes_on(arm, robot):
     arm.ended_safely()
 
 
-def test_a_stream_that_falls_silent_is_a_fault_if_told_so(arm, robot):
+def test_a_stream_that_stops_is_a_fault_on_request(arm, robot):
     arm.prepared(**TASK, torque__hold_reference=False).enabled()
     for _ in range(10):
         send(arm, reference(robot, by=(0.01, 0.0, 0.0)))
@@ -143,8 +143,8 @@ def test_a_stream_that_falls_silent_is_a_fault_if_told_so(arm, robot):
     arm.ended_safely()
 
 
-def test_a_far_reference_does_not_jerk(arm, robot):
-    """Half a metre away at once: the torque changes as the approach asks, not as the distance."""
+def test_a_far_reference_causes_no_jump(arm, robot):
+    """Half a metre away: the torque changes by the approach, not by the distance."""
     arm.prepared(**{**TASK, 'torque__task_max_speed': 0.1}).enabled()
     send(arm, reference(robot, by=(0.0, -0.5, 0.0)))
     arm.run(30)
@@ -156,8 +156,8 @@ def test_a_far_reference_does_not_jerk(arm, robot):
 
 
 @pytest.mark.parametrize('law, stiffness', [('impedance', [300.0, 20.0]), ('motion', [60.0])])
-def test_a_stretched_arm_passes_through_and_the_slew_bound_holds(arm, robot, law, stiffness):
-    """It is measured to move through its singular configuration, while it is drawn elsewhere."""
+def test_the_slew_limit_holds_through_a_singular_configuration(arm, robot, law, stiffness):
+    """The arm is measured to pass it, under a reference elsewhere."""
     arm.prepared(**{**TASK, 'torque__task_law': law, 'torque__task_stiffness': stiffness})
     arm.q = STRETCHED - 0.3 * np.eye(7)[3]
     arm.enabled()
