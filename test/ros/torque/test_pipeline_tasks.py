@@ -69,7 +69,7 @@ def test_a_wrench_is_exerted_along_an_axis_of_force():
 
 @pytest.mark.parametrize('wrong, expected', [
     ({'frame': 'tool7'}, "no frame 'tool7'"),
-    ({'frame': 'base_link'}, "'base_link' is carried by no joint"),
+    ({'frame': 'base_link'}, "'base_link' is fixed: no joint moves it"),
     ({'seen_from': 'table'}, "header.frame_id: no frame 'table'"),
     ({'orientation': (0, 0, 0, 0)}, 'pose.orientation has the norm 0'),
     ({'position': (math.nan, 0, 0)}, 'pose.position'),
@@ -126,7 +126,7 @@ def test_the_posture_is_where_the_joints_were_or_where_it_is_asked_for():
     (ARM7, {'task_frame': ''}, 'torque.task_frame is empty; expected .*tool0'),
     (ARM7, {'task_frame': 'hand'}, "no frame 'hand'"),
     (ARM7, {'joints': 'joint_1 joint_2 joint_3 joint_4 joint_5 joint_6'},
-     "'tool0' is carried by joint_7, which torque.joints does not drive"),
+     "'tool0' is moved by joint_7, not in torque.joints"),
     (ARM7, {'task_posture': 'joint_9=0.1'}, "no joint 'joint_9'"),
     (ARM7, {'task_posture': 'joint_4=-9.0'},
      r'torque.task_posture: joint_4 is -9; expected -'),
