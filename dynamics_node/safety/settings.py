@@ -71,11 +71,10 @@ class SafetySettings:
         0.05, 'Distance beyond a position limit that is a fault; at most a tenth of the range of '
         'the joint.', 'rad or m', (0.0, 10.0))
     velocity_margin: float = parameter(
-        0.2, 'Distance to the velocity limit, as a share of it, at which torques along the motion '
-        'begin to fade; they are zero at the limit, gravity excepted.', '', (0.0, 1.0))
+        0.2, 'Share of the velocity limit, below it, in which torques along the motion fade; they '
+        'are zero at the limit, gravity excepted.', '', (0.0, 1.0))
     velocity_tolerance: float = parameter(
-        0.2, 'Distance beyond the velocity limit, as a share of it, that is a fault.', '',
-        (0.0, 10.0))
+        0.2, 'Share of the velocity limit by which exceeding it is a fault.', '', (0.0, 10.0))
     jump_tolerance: float = parameter(
         0.1, 'Two successive positions that differ by more than this plus velocity limit x time '
         'are a fault.', 'rad or m', (1e-6, 10.0))
