@@ -20,7 +20,7 @@ ARM_NODE = HERE.parent / 'examples' / 'sim' / 'arm_node.py'
 
 
 def generate_launch_description():
-    """Start the arm, which publishes its robot_description, and the node that drives it."""
+    """Start the simulated arm, which publishes robot_description, and the node that controls it."""
     return LaunchDescription([
         DeclareLaunchArgument(
             'namespace', default_value='', description='Namespace of the arm and of the node.'),
@@ -35,9 +35,9 @@ def generate_launch_description():
 
 
 def start_arm(context):
-    """Start the simulated arm; the demo ends with it."""
+    """Start the simulated arm; when its process ends, the launch ends."""
     if find_spec('mujoco') is None:
-        raise RuntimeError('the arm of this demo is simulated by MuJoCo, which is not installed '
+        raise RuntimeError('this demo simulates the arm with MuJoCo, which is not installed '
                            f'for {sys.executable}: pip install mujoco')
     command_topic = ParameterValue(LaunchConfiguration('command_topic'), value_type=str)
     return [Node(executable=str(ARM_NODE), prefix=shlex.quote(sys.executable), name='simulated_arm',

@@ -17,13 +17,13 @@ CONFIG = Path(__file__).parent.parent / 'config' / 'dynamics_node.yaml'
 
 
 def generate_launch_description():
-    """Declare the arguments; for empty ones the parameters file counts."""
+    """Declare the arguments; an empty argument leaves the value of the parameters file."""
     return LaunchDescription([
         DeclareLaunchArgument(
             'robot_description_file', default_value='',
-            description='Path of a URDF file; of a .xacro file where the program xacro is '
-                        'installed. Empty: the robot comes from the topic robot_description, as '
-                        'robot_state_publisher publishes it.'),
+            description='Path of a URDF file, or of a .xacro file if the program xacro is '
+                        'installed. Empty: the robot of the topic robot_description, which '
+                        'robot_state_publisher publishes.'),
         DeclareLaunchArgument(
             'namespace', default_value='',
             description='Namespace of the node, its topics and its services.'),

@@ -1,4 +1,4 @@
-"""Call a service of a running node: the command `call`."""
+"""The command `call`: call a service of a running node and print its reply."""
 
 import argparse
 import json
@@ -30,7 +30,7 @@ examples:
   %(prog)s linearization --step 0.001 --json
   %(prog)s report --node /left/dynamics_node
 
-Missing values are taken from the measured joint states, accelerations are zero.
+Missing positions, velocities and efforts are measured ones; missing accelerations are zero.
 exit code: 0 replied, 2 refused or no reply
 """
 
@@ -40,23 +40,24 @@ def add_parser(subparsers: Any) -> None:
     parser = subparsers.add_parser('call', help='call a service of a running node', epilog=DETAILS,
                                    description='Call a service of a running dynamics node.',
                                    formatter_class=argparse.RawDescriptionHelpFormatter)
-    parser.add_argument('question', choices=METHODS)
+    parser.add_argument('question', choices=METHODS, help='the service to call')
     for name, unit in (('joint', 'position [rad or m]'), ('velocity', '[rad/s or m/s]'),
                        ('acceleration', '[rad/s^2 or m/s^2]'), ('effort', '[N m or N]')):
         parser.add_argument(f'--{name}', metavar='JOINT=NUMBER', nargs='+', action='extend',
                             default=[], help=unit)
     parser.add_argument('--wrench', metavar='LINK=FX,FY,FZ,TX,TY,TZ', action='append', default=[],
-                        help='force and torque on the robot, at that link, in its axes [N, N m]')
+                        help='external wrench on the robot at the link, in its axes [N, N m]')
     parser.add_argument('--frame', metavar='LINK', nargs='+', action='extend', default=[],
-                        help='links, for kinematics; all if none is named')
+                        help='links, for operational_space, inverse_kinematics and kinematics '
+                        '(none: all)')
     parser.add_argument('--axes', metavar='AXIS', nargs='+', action='extend', default=[],
-                        help='for operational_space: some of x y z rx ry rz; all if none is named')
+                        help='for operational_space: some of x y z rx ry rz; none: all')
     parser.add_argument('--pose', metavar='X,Y,Z[,QX,QY,QZ,QW]', action='append', default=[],
                         help='for inverse_kinematics: target of each --frame, in the root frame; '
-                        'without a quaternion only its position')
+                        'without a quaternion the orientation is free')
     parser.add_argument('--step', metavar='SECONDS', type=float,
-                        help='for linearization: time step of a discrete model')
-    parser.add_argument('--node', default='dynamics_node', help='name of the node')
+                        help='for linearization: time step of a discrete model; none: continuous')
+    parser.add_argument('--node', default='dynamics_node', help='name of the node, with namespace')
     parser.add_argument('--timeout', type=float, default=10.0, help='greatest time to wait [s]')
     parser.add_argument('--json', action='store_true', help='print JSON instead of tables')
     parser.set_defaults(run=call)
@@ -141,7 +142,7 @@ def _as_is(name: str, value: Any) -> Any:
 
 
 def _completed(fields: dict[str, Any]) -> dict[str, Any]:
-    """Give all quantities the same joints: missing accelerations are zero."""
+    """Return the fields with the acceleration of every named joint, zero where none is given."""
     joints = list(dict.fromkeys(name for key in ('q', 'v', 'a', 'tau') if key in fields
                                 for name in fields[key]))
     if 'a' in fields:

@@ -37,23 +37,25 @@ def add_parser(subparsers: Subparsers) -> None:
     add_robot_arguments(parser)
     add_loops_argument(parser)
     parser.add_argument('--out', metavar='FILE', required=True, help='the YAML file')
-    parser.add_argument('--period', metavar='SECONDS', type=float, default=10.0)
+    parser.add_argument('--period', metavar='SECONDS', type=float, default=10.0,
+                        help='of the Fourier series; default: 10')
     parser.add_argument('--harmonics', metavar='NUMBER', type=int, default=5,
                         help='of the Fourier series; the highest frequency is harmonics / period')
     parser.add_argument('--periods', metavar='NUMBER', type=int, default=3,
                         help='repetitions of the motion')
     parser.add_argument('--rate', metavar='HZ', type=float, default=50.0, help='of the points')
     parser.add_argument('--margin', metavar='SHARE', type=float, default=0.1,
-                        help='of each limit of the URDF that is not used')
+                        help='share of each limit of the URDF that is kept free; default: 0.1')
     parser.add_argument('--range', metavar='JOINT=LOWER,UPPER', type=_range, action='append',
                         default=[], help='of positions, instead of the URDF limits [rad or m]')
     parser.add_argument('--acceleration', metavar='LIMIT', type=float,
-                        help='of every joint [rad/s^2 or m/s^2]; none by default')
+                        help='limit of every joint [rad/s^2 or m/s^2]; default: none')
     parser.add_argument('--box', metavar='LINK=X,Y,Z,X,Y,Z', type=_box, action='append',
-                        default=[], help='lower and upper corner of where a link must stay [m]')
+                        default=[], help='lower and upper corner of the box in which the origin of '
+                        'a link must stay [m]; may be repeated')
     parser.add_argument('--seed', type=int, default=0, help='of the random motions')
     parser.add_argument('--iterations', metavar='NUMBER', type=int, default=60,
-                        help='of the optimisation')
+                        help='greatest number of steps of the optimisation')
     parser.set_defaults(run=run)
 
 
@@ -70,7 +72,7 @@ def run(arguments: argparse.Namespace) -> int:
     page = Path(arguments.out)
     table = page.with_suffix('.csv')
     if page == table:
-        raise DynamicsError(f"--out is '{page}'; the table has that name: use a .yaml")
+        raise DynamicsError(f"--out is '{page}', the name of the table; expected a .yaml")
     if not page.parent.is_dir():
         raise DynamicsError(f"cannot write '{page}': no folder '{page.parent}'")
     if arguments.periods < 1:  # before the search, which is slow

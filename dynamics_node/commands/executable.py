@@ -23,7 +23,8 @@ def main(argv: Sequence[str] | None = None) -> int:
     words = sys.argv[1:] if argv is None else argv
     if words and words[0] in (*NAMES, '-h', '--help'):
         return run_command(words, COMMANDS, 'dynamics_node', WITHOUT_COMMAND)
-    for each in (signal.SIGINT, signal.SIGTERM):  # an exception during an import may be swallowed
+    # Until the node runs, a signal ends the process: its exception could be lost in an import.
+    for each in (signal.SIGINT, signal.SIGTERM):
         signal.signal(each, lambda *_: os._exit(0))
     from dynamics_node.ros.main import main as run_node
     return run_node(argv)

@@ -16,14 +16,18 @@ from dynamics_node.model.urdf_text import MAX_BYTES
 
 ABOUT = 'Identify masses, centres of mass, inertias, friction and armature from a recording.'
 DETAILS = """\
-example:
+examples:
   %(prog)s robot.urdf recording.mcap --out identified
   %(prog)s robot.urdf recording.mcap --loops loops.yaml --out identified
 
-Writes robot.urdf, with the identified inertias and every other byte unchanged; friction.yaml,
-parameters of the node; report.html and report.json; recording.csv, the recording.
+Written files:
+  robot.urdf                 with the identified inertias, every other byte unchanged
+  friction.yaml              parameters of the node
+  report.html, report.json   the report
+  recording.csv              the recording
 
-exit code: 0 written, 1 written, but validation torques are predicted worse than before, 2 refused
+exit code: 0 written; 1 written, but worse: the torque error on the validation samples has grown;
+2 refused
 """
 
 
@@ -39,13 +43,13 @@ def add_parser(subparsers: Subparsers) -> None:
     parser.add_argument('--topic', default='/joint_states', help='of the joint states in a bag')
     parser.add_argument('--method', default='weighted', help='ordinary, weighted or robust')
     parser.add_argument('--prior-weight', metavar='NUMBER', type=float, default=1.0,
-                        help='1 trusts the inertias of the URDF to within 100 %%, 100 to 10 %%')
+                        help='1: inertias of the URDF are correct to 100 %%, 100: to 10 %%')
     parser.add_argument('--validation-share', metavar='SHARE', type=float, default=0.2,
-                        help='of the samples, at the end of the recording')
+                        help='share of the samples, at the end of the recording, used to validate')
     parser.add_argument('--cutoff', metavar='HZ', type=float,
                         help='of the filter on positions; default: from the spectrum')
     parser.add_argument('--stribeck-speed', metavar='SPEED', type=float,
-                        help='adds Stribeck friction with this speed [rad/s or m/s]')
+                        help='add Stribeck friction with this speed [rad/s or m/s]')
     parser.set_defaults(run=run)
 
 
@@ -77,5 +81,5 @@ def run(arguments: argparse.Namespace) -> int:
     sys.stdout.write('\n'.join([
         *([] if loops is None else str(loops).splitlines()),
         *(f'warning: {text}' for text in done.warnings),
-        f'on unseen motion the torque error is {residuals.gain:.3g} times smaller', *files, '']))
+        f'torque error on the validation samples: {residuals.gain:.3g} times smaller', *files, '']))
     return int(residuals.gain < 1.0)

@@ -1,4 +1,4 @@
-"""Parse the command line and run one command; the commands here need no ROS."""
+"""Parse the command line and run one command: `python -m dynamics_node`, without ROS."""
 
 import argparse
 import io
@@ -18,7 +18,7 @@ COMMANDS: tuple[AddParser, ...] = (inspect.add_parser, report.add_parser, excita
 
 
 class OneLineParser(argparse.ArgumentParser):
-    """A parser whose error messages have one line, as all other errors."""
+    """A parser whose error messages have one line, like all other errors."""
 
     def error(self, message: str) -> NoReturn:
         """Print the error and exit."""
@@ -30,8 +30,8 @@ def main(argv: Sequence[str] | None = None, commands: Sequence[AddParser] = COMM
     """Run a command and return its exit code; user errors are one line, not a traceback.
 
     :param argv: command-line arguments; None: those of the process.
-    :param commands: functions f(subparsers) that add one command each and set the default
-        run(arguments) -> exit code. `call.py` adds those that need ROS.
+    :param commands: functions f(subparsers) that add one command each, and set its function
+        run(arguments) -> exit code. `executable.py` adds `call`, which needs ROS.
     :param more: text at the end of --help.
     """
     _open_streams()
@@ -64,7 +64,7 @@ def parser_of(commands: Sequence[AddParser], prog: str, more: str = '') -> argpa
 
 
 def _open_streams():
-    """Make both output streams writable, for names in any script."""
+    """Make both output streams writable, for names in any alphabet."""
     sys.stdout = sys.stdout or io.TextIOWrapper(io.BytesIO())  # None after `>&-`
     sys.stderr = sys.stderr or io.TextIOWrapper(io.BytesIO())
     if hasattr(sys.stdout, 'reconfigure'):  # a StringIO of the caller has none

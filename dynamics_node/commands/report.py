@@ -54,7 +54,7 @@ def _add_trajectory(kinds):
     parser.add_argument('--payload-frame', metavar='LINK', default='',
                         help='also compute the greatest payload at this link')
     parser.add_argument('--check-period', metavar='SECONDS', type=float, default=0.01,
-                        help='also check between the points, at this period; 0: do not')
+                        help='period of additional checks between the points; 0: none')
 
 
 def _add_identification(kinds):
@@ -69,8 +69,8 @@ def _parser(kinds, name, run, about):
     """Return the parser of one kind of report, with the common arguments."""
     parser = kinds.add_parser(name, help=about, description=f'{ABOUT} Of a {name}: {about}.')
     add_robot_arguments(parser)
-    parser.add_argument('--out', metavar='FILE', help='the page; default: named after the input')
-    parser.add_argument('--json', metavar='FILE', help='default: next to the page')
+    parser.add_argument('--out', metavar='FILE', help='HTML file; default: named after the input')
+    parser.add_argument('--json', metavar='FILE', help='JSON file; default: next to the HTML file')
     parser.set_defaults(run=run)
     return parser
 
@@ -113,7 +113,7 @@ def identification(arguments: argparse.Namespace) -> int:
     from dynamics_node.identification import ProgressBar, identify_recording, read_recording
     from dynamics_node.reports import identification_report_page
 
-    robot = robot_of(arguments, compile=True)  # a long recording is worth kernels
+    robot = robot_of(arguments, compile=True)  # for a long recording kernels save time
     bar = ProgressBar()
     done = identify_recording(robot, read_recording(arguments.recording, arguments.topic),
                               progress=bar)
@@ -125,7 +125,7 @@ def identification(arguments: argparse.Namespace) -> int:
 
 
 def about(*files: str) -> dict[str, str]:
-    """Return the line below a title: names of input files and the time."""
+    """Return the line below the title of a report: names of input files and the time."""
     named = ', '.join(Path(file).name for file in files if file != '-') or 'standard input'
     return {'of': named, 'made': time.strftime('%Y-%m-%d %H:%M')}
 

@@ -8,13 +8,14 @@ from dynamics_node.robot.robot import Robot
 
 def add_robot_arguments(parser: argparse.ArgumentParser) -> None:
     """Add the arguments of a robot to a parser."""
-    parser.add_argument('urdf', help="the file; '-' reads the standard input")
+    parser.add_argument('urdf', help="URDF file; '-' reads the standard input")
     parser.add_argument('--lock', metavar='JOINT=POSITION', type=joint_position, action='append',
                         default=[], help='lock a joint at a position [rad or m]; may be repeated')
     parser.add_argument('--gravity', metavar='X,Y,Z', type=vector, default=(0.0, 0.0, -9.81),
                         help='in the root frame [m/s^2]; example: --gravity=-9.81,0,0')
     parser.add_argument('--payload', metavar='LINK=KG[,X,Y,Z]', type=load, action='append',
-                        default=[], help='payload and its centre of mass in the link frame [kg, m]')
+                        default=[], help='payload and its centre of mass in the link frame [kg, '
+                        'm]; may be repeated')
 
 
 def add_loops_argument(parser: argparse.ArgumentParser) -> None:

@@ -43,8 +43,8 @@ class DynamicsClient:
     """The services of a dynamics node, as methods.
 
     States are given as arrays over `joints` (all joints, if none are named), or as {joint: value}.
-    The node completes missing values by measured ones. A method returns the reply with its fields
-    as NumPy arrays, matrices in shape; a refusal raises DynamicsError with its reason.
+    The node fills in missing values with measured ones. A method returns the reply, its numbers as
+    NumPy arrays in the shape of their matrices; a refusal raises DynamicsError with the reason.
 
     A call blocks until the reply arrives: spin the node in another thread, or not at all. Inside a
     callback, where a call would block for ever, use `wait=False`: the method then returns a Future,
@@ -65,7 +65,7 @@ class DynamicsClient:
     def inverse_dynamics(self, q: Quantity = None, v: Quantity = None, a: Quantity = None,
                          joints: Sequence[str] = (), wrenches: Wrenches = None,
                          wait: bool = True) -> Reply:
-        """Return .effort of an acceleration.
+        """Return .effort, the torques of an acceleration.
 
         :param wrenches: {link: (fx, fy, fz, tx, ty, tz)} on the robot, at that link, in its axes.
         """
@@ -75,7 +75,7 @@ class DynamicsClient:
     def forward_dynamics(self, q: Quantity = None, v: Quantity = None, tau: Quantity = None,
                          joints: Sequence[str] = (), wrenches: Wrenches = None,
                          wait: bool = True) -> Reply:
-        """Return .acceleration of torques."""
+        """Return .acceleration under torques."""
         return self._ask('forward_dynamics', wait, **_named(joints, position=q, velocity=v,
                          effort=tau), external_wrenches=_wrenches(wrenches))
 
@@ -163,7 +163,7 @@ class DynamicsClient:
                            wait: bool = True, **options: Any) -> Reply:
         """Return .contact_wrenches, .verdicts of .contact_names, and the motion.
 
-        :param question: 'forces' of tau, 'distribution' for a, or 'impact'.
+        :param question: 'forces' under tau, 'distribution' of the torques of a, or 'impact'.
         :param options: other fields of the service: contact_frames, friction, restitution, ...
         """
         return self._ask('contact_and_impact', wait, question=question,

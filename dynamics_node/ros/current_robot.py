@@ -1,7 +1,7 @@
-"""Manage the current robot: a description, and settings that outlive it.
+"""Manage the current robot: its description, and settings that are kept when a new one is loaded.
 
-A new description, payload, gravity or friction makes another Robot, which replaces the old one as
-a whole: a request that began with the old one ends with it. A refused change leaves all as it was.
+A new description, payload, gravity or friction creates a new Robot, which replaces the old one as a
+whole: a request that began with the old Robot ends with it. A refused change changes nothing.
 """
 
 from __future__ import annotations
@@ -25,23 +25,23 @@ from dynamics_node.ros.joint_selection import JointSelection, select_joints
 from dynamics_node.ros.parameters.declared import ModelParameters
 from dynamics_node.ros.payload_ramp import PayloadRamps
 
-MOST_PAYLOADS = 100    # with those in transition: each makes every torque a little later
-MOST_SELECTIONS = 256  # of joints that are stored
+MOST_PAYLOADS = 100    # including those in transition: each one delays every torque a little
+MOST_SELECTIONS = 256  # stored selections of joints
 
 
 class Description(NamedTuple):
-    """The parts that a robot was made of."""
+    """A loaded description, and the robot built from it."""
 
     text: str                  # URDF
-    options: dict[str, Any]    # parameters that it was made with
+    options: dict[str, Any]    # parameters of the robot
     robot: Robot               # as described: no payload, no settings
     digest: str                # of everything that settings cannot change
 
 
 class CurrentRobot:
-    """The robot at any time.
+    """The current robot: description, payloads, gravity, friction.
 
-    :ivar refusal: why the newest description was refused, '' if it is the current one.
+    :ivar refusal: why the newest description was refused; '' if it was accepted.
     """
 
     def __init__(self, clock: Callable[[], float]) -> None:
@@ -76,7 +76,7 @@ class CurrentRobot:
 
     @property
     def robot(self) -> Robot:
-        """The robot as it is now, also during a transition."""
+        """The robot now; during a transition each read returns a new one."""
         if self._robot is None:
             self.check_exists()
         if not self._settled:
@@ -86,12 +86,12 @@ class CurrentRobot:
 
     @property
     def text(self) -> str:
-        """The URDF that the robot was made of."""
+        """The URDF of the robot."""
         return self._described.text
 
     @property
     def changing(self) -> bool:
-        """Whether a transition is under way: each read of `robot` then makes another one."""
+        """Whether a payload is in transition."""
         return not self._settled
 
     @property
@@ -101,7 +101,7 @@ class CurrentRobot:
 
     @property
     def payloads(self) -> dict[str, tuple[Payload, float]]:
-        """{name: (Payload, share of it that counts now)} of the attached payloads."""
+        """{name: (Payload, share of it that is effective now)} of the attached payloads."""
         now = self._clock()
         return {name: (payload, self._payloads.share(name, now))
                 for name, payload in self._payloads.attached.items()}
@@ -119,7 +119,7 @@ class CurrentRobot:
     # Changes ---------------------------------------------------------------------------------
 
     def load(self, source: str | bytes, parameters: ModelParameters) -> bool:
-        """Make the robot of a description the current one; return whether it is another one.
+        """Load a description as the current robot; return whether the robot has changed.
 
         :param source: path or text of a URDF; bytes are always text.
         :raise DynamicsError: the description is refused, and the old robot stays.
@@ -133,7 +133,7 @@ class CurrentRobot:
         if described is self._described:
             return False
         if self.exists and described.options['gravity'] != self._described.options['gravity']:
-            self._gravity = None  # the newer value counts
+            self._gravity = None  # a new parameter `gravity` replaces the value of ~/set_gravity
             robot, model_id = self._with_settings(described, self._payloads.at(self._clock()))
         self._described, self._robot, self._model_id = described, robot, model_id
         self._selections = {}
@@ -143,7 +143,7 @@ class CurrentRobot:
 
     def try_load(self, source: str | bytes,
                  parameters: ModelParameters) -> tuple[Description, Robot, str]:
-        """Return (description, robot, model_id) as they would be; nothing is changed."""
+        """Return (description, robot, model_id) that `load` would use; change nothing."""
         described = self._describe(urdf_text(source), _options(parameters),
                                    parameters.constraints)
         return described, *self._with_settings(described, self._payloads.at(self._clock()))
@@ -176,7 +176,7 @@ class CurrentRobot:
 
         :param reset: joints whose earlier settings are dropped first.
         """
-        self.robot.with_friction(damping, friction)  # raises what is wrong
+        self.robot.with_friction(damping, friction)  # raises a DynamicsError if a value is invalid
         kept = [{name: value for name, value in old.items() if name not in reset}
                 for old in (self._damping, self._friction)]
         self._damping, self._friction = {**kept[0], **damping}, {**kept[1], **friction}
@@ -193,14 +193,14 @@ class CurrentRobot:
         self._assemble()
 
     def _assemble(self) -> None:
-        """Replace the robot by one with the present settings."""
+        """Replace the robot by one with the current settings."""
         self._robot, self._model_id = self._with_settings(
             self._described, self._payloads.at(self._clock()))
 
     def _describe(self, text: str, options: dict[str, Any], constraints: str) -> Description:
-        """Return the Description, the old one if nothing differs.
+        """Return the Description; the old object if nothing has changed.
 
-        :param constraints: path or text of their YAML; of a file the content is compared.
+        :param constraints: path or text of the YAML; the content of a file is compared.
         """
         old = self._described
         same = old is not None and (text, options) == (old.text, old.options)
@@ -211,7 +211,7 @@ class CurrentRobot:
             raise DynamicsError(f'parameter constraints: {error}') from error
         if same and loops == robot.loops:
             return old
-        if same:  # other joints objects: a torque pipeline that drives the old robot stops
+        if same:  # new joint objects tell the torque pipeline that the robot has changed
             robot = _described_robot(text, options)
         return Description(text, options, robot.with_loops(loops), _digest(
             text, options['base'], sorted(options['locked'].items()),
@@ -223,7 +223,7 @@ class CurrentRobot:
         robot = described.robot
         if self._gravity is not None:
             robot = robot.with_gravity(self._gravity)
-        known = set(robot.joint_names)  # friction of another joint counts when it comes back
+        known = set(robot.joint_names)  # settings of joints that the robot lacks are kept
         damping = {name: value for name, value in self._damping.items() if name in known}
         friction = {name: value for name, value in self._friction.items() if name in known}
         if damping or friction:
@@ -231,7 +231,7 @@ class CurrentRobot:
         lost = {name: payload for name, payload in payloads.items()
                 if payload.frame not in robot.model.frames}
         for name, payload in lost.items():
-            if name in self._payloads.attached:  # it must not disappear silently
+            if name in self._payloads.attached:  # a payload must not disappear silently
                 raise DynamicsError(
                     f"payload '{name}' is attached to frame '{payload.frame}', which this robot "
                     'does not have; remove the payload (set_payload, remove: true), then send the '
@@ -249,7 +249,7 @@ def _digest(*values: Any) -> str:
 
 
 def _described_robot(text: str, options: dict[str, Any]) -> Robot:
-    """Return the Robot of a description and of the parameters that belong to it."""
+    """Return the Robot of a URDF and the parameters of the robot."""
     options = dict(options)
     damping, dry_friction = options.pop('damping'), options.pop('dry_friction')
     robot = Robot.from_urdf(text, **options)
@@ -260,7 +260,7 @@ def _described_robot(text: str, options: dict[str, Any]) -> Robot:
 
 
 def _options(parameters: ModelParameters) -> dict[str, Any]:
-    """Return the parameters that a robot is made with."""
+    """Return the parameters that a robot is built with."""
     return {'base': parameters.base, 'gravity': tuple(parameters.gravity),
             'locked': named_numbers('locked', parameters.locked),
             'armature': named_numbers('armature', parameters.armature),

@@ -21,8 +21,8 @@ def diagnostics(name: str, node_state: NodeState, runner: ServiceRunner, rate: f
                 estimator: ExternalTorqueEstimator | None = None) -> DiagnosticArray:
     """Return the diagnostics of a node: serving, torques, contact.
 
-    :param rate: of joint states since the last time [Hz].
-    :param refusals: why messages about the base are refused.
+    :param rate: of joint states since the last diagnostics [Hz].
+    :param refusals: why messages with the state of the base were refused.
     """
     node_state.catch_up()
     array = DiagnosticArray(status=[_serving_status(name, node_state, runner, rate, refusals)])
@@ -85,12 +85,12 @@ def _status(level: bytes, name: str, message: str, hardware_id: str,
 
 
 def _judged(node_state: NodeState, refusals: Sequence[str]) -> tuple[bytes, str]:
-    """Return the level and a sentence."""
+    """Return the level and message of the node's status."""
     current = node_state.current_robot
     if not current.exists:
         return DiagnosticStatus.ERROR, current.refusal or 'no robot description yet'
     if current.refusal:
-        return DiagnosticStatus.ERROR, f'{current.refusal}; the one before it is still used'
+        return DiagnosticStatus.ERROR, f'{current.refusal}; the robot before it is still used'
     if refusals:
         return DiagnosticStatus.WARN, '; '.join(refusals)
     missing = node_state.snapshot().never_measured

@@ -1,4 +1,4 @@
-"""Collect what configuring a node creates, and destroy it in reverse order."""
+"""Collect the ROS entities that a configured node creates; destroy them in reverse order."""
 
 from collections.abc import Callable, Iterable
 from typing import Any
@@ -7,12 +7,11 @@ from dynamics_node.ros.rclpy_internals import silence
 
 
 class Entities:
-    """Timers, subscriptions, services and all else that is destroyed on cleanup.
+    """Timers, subscriptions, services and other entities that are destroyed on cleanup.
 
-    The events executor calls back for events that it has queued, even if the entity was destroyed
-    meanwhile: a timer that was due while the cleanup ran, a request that waited behind it. Such a
-    callback would use publishers and timers that do not exist any more. So each callback is
-    removed first.
+    The events executor calls back for events in its queue even if the entity was destroyed
+    meanwhile, such as a timer that was due during the cleanup. The callback would use publishers
+    that no longer exist, so all callbacks are removed first.
     """
 
     def __init__(self) -> None:

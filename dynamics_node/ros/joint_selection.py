@@ -20,7 +20,7 @@ class JointSelection(NamedTuple):
     q: np.ndarray               # places in q of the entries of a position
     v: np.ndarray               # places in v of the entries of a velocity, acceleration or effort
     order: np.ndarray | None    # degrees of freedom of `names`; None: the order of the model
-    whole: bool                 # all joints in the order of the model: the entries are the vector
+    whole: bool                 # all joints are named in the order of the model: no copy is needed
     floating: bool              # a named joint is floating: a position contains a quaternion
 
 

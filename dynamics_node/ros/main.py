@@ -21,9 +21,9 @@ from dynamics_node.ros.rclpy_internals import RCLError, UnknownROSArgsError
 from dynamics_node.ros.spin import ignore_signals, spin, stop_requested
 
 REFUSED = 2               # exit code
-# at start: a parameter out of its range or of another type, a bad parameters file or argument
+# Errors of the user at start: a parameter out of range or of a wrong type, a bad file or argument.
 REFUSALS = (ParameterException, FileError, RCLError, UnknownROSArgsError, UnicodeEncodeError)
-MAX_PARAMS = 50_000_000   # bytes of a parameters file; a description may be in it
+MAX_PARAMS = 50_000_000   # bytes of a parameters file, which may contain a URDF
 
 
 def main(args: Sequence[str] | None = None) -> int:

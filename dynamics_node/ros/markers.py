@@ -26,7 +26,7 @@ DENSITY = 1000.0          # [kg/m^3] of the spheres that represent masses
 SENSOR = QoSProfile(depth=10, reliability=ReliabilityPolicy.BEST_EFFORT)
 METRES_PER_NEWTON = 0.01
 MASS, INERTIA = (0.9, 0.75, 0.1, 0.9), (0.2, 0.5, 0.9, 0.35)
-PUSH, TWIST, UNKNOWN = (0.9, 0.1, 0.6, 0.9), (0.5, 0.1, 0.9, 0.9), (0.6, 0.6, 0.6, 0.8)
+FORCE, TORQUE, UNKNOWN = (0.9, 0.1, 0.6, 0.9), (0.5, 0.1, 0.9, 0.9), (0.6, 0.6, 0.6, 0.8)
 
 
 class Markers:
@@ -46,14 +46,14 @@ class Markers:
                 qos_overriding_options=QoSOverridingOptions.with_default_policies()))]
 
     def check_subscribers(self) -> None:
-        """Start or stop the timer with the subscribers; to be called now and then."""
+        """Run the timer only while there are subscribers; call this every second or so."""
         if not self._publisher.get_subscription_count():
             self._timer.cancel()
         elif self._timer.is_canceled():
             self._timer.reset()
 
     def on_wrench(self, message: WrenchStamped) -> None:
-        """Show a wrench at a link of the robot for a while."""
+        """Show a wrench at a link of the robot for the time SHOWN."""
         current = self._node_state.current_robot
         if not current.exists or message.header.frame_id not in current.robot.model.frames:
             return
@@ -83,7 +83,7 @@ def markers_of(robot: Robot, q: np.ndarray, efforts: Mapping[str, float],
     """Return the markers of a robot, all in the frame of its root link.
 
     :param efforts: {joint: effort}, shown by colour: green is zero, red the limit, grey unknown.
-    :param wrenches: {link: (force, torque)} on the robot, at and in that link.
+    :param wrenches: {link: (force, torque)} on the robot, at the link's origin, in its axes.
     """
     model = robot.model
     poses = body_poses(model, joints_at(model, q)[0])
@@ -100,7 +100,7 @@ def markers_of(robot: Robot, q: np.ndarray, efforts: Mapping[str, float],
             where = model.frames[frame]
             T = poses[where.body] @ where.pose
             found += [_arrow('force', k, T, vector, colour) for k, (vector, colour) in
-                      enumerate(((force, PUSH), (torque, TWIST)))
+                      enumerate(((force, FORCE), (torque, TORQUE)))
                       if np.any(vector) and np.isfinite(vector).all()]
     for k, marker in enumerate(found):
         marker.id = k

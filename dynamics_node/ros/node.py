@@ -1,4 +1,4 @@
-"""Wire the parts of the managed lifecycle node, and nothing else."""
+"""Connect the parts of the node: lifecycle transitions, joint states, parameters, diagnostics."""
 
 from __future__ import annotations
 
@@ -59,7 +59,11 @@ def logged(transition: Callable) -> Callable:
 
 
 class DynamicsNode(LifecycleNode):
-    """Configured: it subscribes, and its services exist. Active: they reply."""
+    """The lifecycle node.
+
+    Configured: subscriptions and services exist; every request is refused. Active: services reply,
+    and torques can be enabled.
+    """
 
     # The parts: created by configure, None before it and after cleanup.
     joint_states: JointStateSubscription
@@ -76,9 +80,9 @@ class DynamicsNode(LifecycleNode):
         self.log = Log(self.get_logger())
         declared.declare(self)
         self._clear()
-        self._source: str | bytes | None = None   # the description that was tried last
-        self._counted = time.monotonic(), 0   # joint states at the last diagnostics
-        self._made = Entities()   # by configure
+        self._source: str | bytes | None = None   # the description that was loaded or refused last
+        self._counted = time.monotonic(), 0   # time and joint states at the last diagnostics
+        self._made = Entities()   # created by configure
         self.add_on_set_parameters_callback(self._check_parameters)
         self.add_post_set_parameters_callback(self._use_parameters)
         tolerate_invalid_transitions(self, self.log.warning)
@@ -90,7 +94,7 @@ class DynamicsNode(LifecycleNode):
         return (each for each in super().subscriptions if each is not asleep)
 
     def create_service(self, *arguments: Any, **options: Any) -> Service:
-        """Create a service whose replies can always be sent; also those of parameters."""
+        """Create a service whose replies can always be sent; rclpy calls this for its own too."""
         return guard_replies(super().create_service(*arguments, **options), lambda: self.log)
 
     # Lifecycle -------------------------------------------------------------------------------
@@ -184,7 +188,7 @@ class DynamicsNode(LifecycleNode):
         return super().on_error(state)
 
     def take_down(self) -> None:
-        """Undo configure; the last torque is the safe one."""
+        """Publish the ramp to the safe torque, then destroy everything that configure created."""
         if self.torque is not None:
             self.torque.finish()
         self._made.destroy()
@@ -233,7 +237,7 @@ class DynamicsNode(LifecycleNode):
         self._publish_diagnostics()
 
     def _may_apply(self) -> None:
-        """Refuse to replace the robot while torques are computed for it."""
+        """Raise a DynamicsError while torques are published: the robot must not be replaced."""
         if not self.torque.pipeline.gate.idle:
             raise DynamicsError('torque is enabled: disable it first, by ~/enable')
 
@@ -252,10 +256,10 @@ class DynamicsNode(LifecycleNode):
     # Parameters ------------------------------------------------------------------------------
 
     def _check_parameters(self, changes: Sequence[Parameter]) -> SetParametersResult:
-        """Refuse a change that is invalid, or that the robot cannot be made with.
+        """Refuse a change that is invalid, or with which the robot cannot be built.
 
-        rclpy declares parameters of its own, for the quality of service of a subscription, while
-        the node is configured: these are always accepted.
+        While the node is configured, rclpy declares its own parameters, the QoS overrides of
+        subscriptions: they are always accepted.
         """
         if not any(p.name in declared.NAMES for p in changes):
             return SetParametersResult(successful=True)
@@ -283,11 +287,11 @@ class DynamicsNode(LifecycleNode):
             self.external.estimator.check(parameters.observer)
 
     def _use_parameters(self, changes: Sequence[Parameter]) -> None:
-        """Use changed parameters; those of the robot make it again."""
+        """Use changed parameters; load the robot again, as its parameters may have changed."""
         values = {p.name: p.value for p in changes if p.name in declared.NAMES}
         if self.node_state is None or not values:
             return
-        parameters = declared.read(self)  # files are read by _load: one may have changed since
+        parameters = declared.read(self)
         self.node_state.use(parameters.node, parameters.observer)
         self.torque.use(parameters)
         self.external.use(parameters.observer)

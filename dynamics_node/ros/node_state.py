@@ -1,6 +1,7 @@
-"""Define the state that services read and change: current robot, measured state, clocks.
+"""Define the data that services read and change: current robot, measured state, clocks.
 
-Independent of rclpy: the clocks and the source of waiting joint states are constructor arguments.
+This is not the lifecycle state, see node.py. Independent of rclpy: the clocks and the source of
+waiting joint states are constructor arguments.
 """
 
 from __future__ import annotations
@@ -27,8 +28,8 @@ class NodeState:
     :ivar parameters: ModelParameters in use.
     :ivar observer_parameters: meaning of measured efforts, for identification.
     :ivar measured_state: MeasuredState of the robot; None before the first description.
-    :ivar received: number of joint states since there is a robot.
-    :ivar buffer: recent joint states, payload_samples, worker: for identification.
+    :ivar received: number of joint states since the first robot was loaded.
+    :ivar buffer, payload_samples, worker: for identification.
     """
 
     def __init__(self, clock: Callable[[], int], steady_clock: Callable[[], float],
@@ -109,8 +110,8 @@ class NodeState:
 
     def use(self, parameters: ModelParameters,
             observer_parameters: ObserverParameters | None = None) -> None:
-        """Use other parameters; those that change the robot count with the next load."""
-        self.catch_up()  # the waiting joint states were measured under the old ones
+        """Use other parameters; those of the robot take effect at the next load."""
+        self.catch_up()  # the old parameters apply to the joint states received before
         self.parameters = parameters
         self.observer_parameters = observer_parameters or self.observer_parameters
         if self.measured_state:

@@ -1,7 +1,8 @@
-"""Make every outgoing message sendable: encodable text, and sentences of bounded length.
+"""Make every outgoing message sendable: text that UTF-8 can encode, and messages of bounded length.
 
-A name from a file or from an escape in YAML may contain half a character: to send it raises an
-exception, or ends the process. A name of 10 MB in a request would be repeated in full.
+A name from a file or from an escape in YAML may contain half a character (a lone surrogate):
+sending it raises an exception or ends the process. An error message would repeat a name of 10 MB
+in full.
 """
 
 import importlib
@@ -18,8 +19,8 @@ from rclpy.service import Service
 from dynamics_node.errors import shortened
 from dynamics_node.ros.rclpy_internals import wrap_send_response
 
-LONGEST = 10_000  # characters of a sentence
-# Fields with a sentence. Other fields are not shortened: names, reports, descriptions.
+LONGEST = 10_000  # characters of a message
+# Fields that are shortened. Other fields are not: names, reports, descriptions.
 SENTENCES = frozenset(('message', 'reason', 'stage', 'failure', 'warnings', 'findings', 'key',
                        'value', 'hardware_id'))
 
@@ -35,7 +36,7 @@ def encodable(text: str) -> str:
 
 
 def sentence(text: str) -> str:
-    """Return an encodable text, without its middle where it is too long."""
+    """Return an encodable text; the middle of a text that is too long is left out."""
     return encodable(shortened(text, LONGEST))
 
 
@@ -77,7 +78,7 @@ def _message_type(name: str) -> type:
 
 
 def publish(publish_to: Callable[[Any], None], message: Any, log: 'Log') -> None:
-    """Publish a message by publish_to(message); log it where that fails."""
+    """Publish a message by publish_to(message); log an exception."""
     try:
         publish_to(sendable(message))
     except Exception:
@@ -86,7 +87,7 @@ def publish(publish_to: Callable[[Any], None], message: Any, log: 'Log') -> None
 
 
 def guard_replies(service: Service, log: Callable[[], 'Log']) -> Service:
-    """Make the replies of a service sendable; send an empty one where that fails.
+    """Make the replies of a service sendable; if sending fails, send an empty reply.
 
     :param log: a function that returns the Log.
     """
@@ -113,7 +114,10 @@ def _failure(response: Any) -> Any:
 
 
 class Log:
-    """The log of a node. Each severity has a line of its own: rclpy identifies callers by line."""
+    """The log of a node.
+
+    One method per severity: rclpy refuses another severity from the same line of code.
+    """
 
     def __init__(self, logger: RcutilsLogger) -> None:
         self._logger = logger

@@ -1,12 +1,12 @@
-"""Compute the payloads at any time, with linear transitions. Independent of ROS, clock given.
+"""Compute the effective payloads at any time, with linear transitions. Independent of ROS.
 
-A payload in transition counts with a share of its mass and inertia that goes linearly from 0 to 1,
-or back to 0. A share of a rigid payload is a rigid payload, and so is the sum of two at one frame:
-the robot stays physical all the time.
+In a transition a share of the mass and inertia of a payload is effective, which goes linearly from
+0 to 1, or back to 0. A share of a rigid payload is a rigid payload, and so is the sum of two at one
+frame: the robot is physically consistent at any time.
 
-A complete payload that is replaced ramps out in the duration of that call, and no later call
-extends it. A payload that is still ramping in and is replaced at the same frame is where the next
-one begins: payloads that change faster than their transition are followed with that delay.
+If a complete payload is replaced, it ramps out in the duration of that call; no later call extends
+it. If a payload is replaced at the same frame while it still ramps in, the next ramp begins at its
+current value: payloads that change faster than their transition are followed with that delay.
 """
 
 from __future__ import annotations
@@ -19,10 +19,10 @@ import numpy as np
 from dynamics_node.errors import UnknownName
 from dynamics_node.model.model import Payload
 
-# Payloads that leave one frame within this share of their transition leave together, the earlier
-# ones that much later: else there would be one more with each call.
+# Ramps out at one frame that end within this share of a transition are merged, and the earlier ones
+# end that much later: otherwise each call would add one more ramp.
 TOGETHER = 1.0 / 8.0
-NOTHING = 1e-12  # a smaller share counts as zero: inertias this small are rounding errors
+NOTHING = 1e-12  # a smaller share is set to zero: inertias this small are rounding errors
 
 
 class RampIn(NamedTuple):
@@ -35,11 +35,11 @@ class RampIn(NamedTuple):
     begun: float = 0.0     # share at the start
 
     def share(self, now: float) -> float:
-        """Return the share that counts now, 0 to 1."""
+        """Return the share that is effective now, 0 to 1."""
         return self.begun + _passed(self, now) * (1.0 - self.begun)
 
     def parts(self, now: float) -> list[Payload]:
-        """Return [payload, remaining rest] as they count now."""
+        """Return [payload, remaining rest] as they are effective now."""
         rest = [] if self.rest is None else [scaled(self.rest, 1.0 - _passed(self, now))]
         return [scaled(self.load, self.share(now)), *rest]
 
@@ -54,10 +54,10 @@ class RampIn(NamedTuple):
 class RampOut(NamedTuple):
     """A payload that ramps out."""
 
-    load: Payload          # as it counted at the start
+    load: Payload          # as it was effective at the start
     start: float           # [s]
     duration: float        # [s]
-    promised: float        # [s] end of the ramp of its first part
+    promised: float        # [s] end of the ramp before others were merged into it
 
     @property
     def end(self) -> float:
@@ -65,7 +65,7 @@ class RampOut(NamedTuple):
         return self.start + self.duration
 
     def now(self, now: float) -> Payload:
-        """Return the payload as it counts now."""
+        """Return the payload as it is effective now."""
         return scaled(self.load, 1.0 - _passed(self, now))
 
     def sooner(self, duration: float, now: float) -> RampOut:
@@ -114,11 +114,11 @@ class PayloadRamps:
                                          for ramp in self._attached.values())
 
     def share(self, name: str, now: float) -> float:
-        """Return the share of an attached payload that counts now, 0 to 1."""
+        """Return the share of an attached payload that is effective now, 0 to 1."""
         return self._attached[name].share(now)
 
     def at(self, now: float) -> dict[str, Payload]:
-        """Return {name: Payload} as they count now; those that ramp out have other names."""
+        """Return {name: Payload} as effective now; payloads that ramp out get other names."""
         self._drop_ended(now)
         loads: dict[str, Payload] = {}
         for name, ramps in self._leaving.items():
@@ -138,7 +138,7 @@ class PayloadRamps:
             self._leaving[name] = [ramp.sooner(duration, now) for ramp in self._leaving[name]]
 
     def _ramp_out(self, name: str, old: RampIn, duration: float, now: float) -> None:
-        """Ramp a payload out, together with one that leaves the frame at about the same time."""
+        """Ramp a payload out; merge it with a ramp of that frame that ends at about that time."""
         load, end, late = together(*old.parts(now)), now + duration, TOGETHER * duration
         ramps = self._leaving.setdefault(name, [])
         for k, ramp in enumerate(ramps):

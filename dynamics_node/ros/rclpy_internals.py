@@ -1,12 +1,12 @@
 """Use the parts of rclpy that are not public API; no other module does.
 
 Written for and tested with rclpy 7.1 (ROS 2 Jazzy); `test/ros/test_rclpy_internals.py` fails
-where an attribute is missing or behaves differently. Each use has no public counterpart:
+where an attribute is missing or behaves differently. rclpy has no public way to do this:
 
-* `Service.send_response`, wrapped: a reply that cannot be encoded raises an exception in the
-  executor and ends the node; and a reply that takes seconds cannot be sent later.
+* `Service.send_response`, wrapped: otherwise a reply that cannot be encoded raises an exception in
+  the executor and ends the node; and a reply that needs seconds could not be sent later.
 * `LifecycleNode._service_change_state.callback`, wrapped: rclpy raises RCLError for a transition
-  that is invalid in the present state, which ends the node.
+  that is invalid in the current state, which ends the node.
 * `Subscription.handle.take_message`: reads a message without an executor that wakes for each one.
 * `callback` and `send_response` of a destroyed entity: the events executor calls back for events
   that it queued before the entity was destroyed.
@@ -63,7 +63,7 @@ def take_waiting(subscription: Subscription, kind: type, limit: int) -> Iterator
 
 
 def silence(entity: Any) -> None:
-    """Make a timer, subscription or service call nothing and send nothing from now on."""
+    """Remove the callback of a timer, subscription or service; it sends nothing from now on."""
     for name in ('callback', 'send_response'):
         if hasattr(entity, name):
             setattr(entity, name, _nothing)
@@ -83,19 +83,19 @@ class BackgroundActionServer(ActionServer):
         super().__init__(node, *arguments, **options)
 
     def notify_execute(self, goal_handle: Any, execute_callback: Callable | None) -> None:
-        """Run nothing when a goal begins."""
+        """Run nothing when a goal begins: it has no execute_callback."""
         if execute_callback is not None:
             super().notify_execute(goal_handle, execute_callback)
 
     def finish(self, goal_handle: Any, end: Callable[[], None], result: Any) -> None:
-        """End a goal by end(): succeed, abort or canceled of its handle."""
+        """End a goal: call end(), which is succeed, abort or canceled of its handle."""
         def ended(_: Any) -> Any:
             end()
             return result
         super().notify_execute(goal_handle, ended)
 
     async def execute(self, taken_data: Any) -> None:
-        """Process requests for goals, cancellations and results; none once it is destroyed."""
+        """Process requests for goals, cancellations and results; none after `destroy`."""
         if self._destroyed:
             return
         try:
@@ -111,6 +111,6 @@ class BackgroundActionServer(ActionServer):
                 self._log_error(f'a result could not be sent:\n{traceback.format_exc()}')
 
     def destroy(self) -> None:
-        """Process nothing from now on, whatever is still in the queue of the executor."""
+        """Process nothing from now on, even requests in the queue of the executor."""
         self._destroyed = True
         super().destroy()

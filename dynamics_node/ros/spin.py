@@ -18,8 +18,8 @@ except ImportError:  # an older rclpy
     from rclpy.executors import SingleThreadedExecutor as Executor
 
 STOP = (signal.SIGINT, signal.SIGTERM)
-RARELY = 20_000  # objects between two collections; messages make no cycles
-KILL = 3         # the number of signals after which the process ends without waiting
+RARELY = 20_000  # objects between two garbage collections; messages form no reference cycles
+KILL = 3         # signals after which the process ends at once
 
 
 def spin(node: Node, until: Future | None = None) -> None:
@@ -28,7 +28,7 @@ def spin(node: Node, until: Future | None = None) -> None:
     executor.add_node(node)
     until = until or Future()
     gc.collect()
-    gc.freeze()  # else each collection visits all imported modules, during a reply
+    gc.freeze()  # otherwise each collection visits all imported modules, which delays a reply
     gc.set_threshold(RARELY)
     while rclpy.ok(context=node.context) and not until.done():
         # Without a finite timeout the executor of the PyPI wheels uses a whole core and processes
@@ -37,23 +37,23 @@ def spin(node: Node, until: Future | None = None) -> None:
 
 
 def stop_requested() -> Future:
-    """Return a Future that is done at SIGINT or SIGTERM, which do nothing else from now on.
+    """Return a Future that is done at SIGINT or SIGTERM; they have no other effect from now on.
 
-    The handlers of rclpy would raise inside a callback and shut the context down, so that nothing
-    could be published any more, not even the last torque: init with SignalHandlerOptions.NO.
+    Call rclpy.init with SignalHandlerOptions.NO: the handlers of rclpy would raise inside a
+    callback and shut the context down, so that the last torque could not be published.
     """
     requested = Future()
     reader, writer = socket.socketpair()
     writer.setblocking(False)
-    # The number of the signal is written here at once, in whichever thread it arrives; a handler
-    # in Python would wait until the main thread comes back from the executor.
+    # The number of the signal is written to this socket at once, in any thread; a handler in Python
+    # would wait until the main thread returns from the executor.
     signal.set_wakeup_fd(writer.fileno(), warn_on_full_buffer=False)
     for each in STOP:
         signal.signal(each, lambda *_: None)
 
     def wait() -> None:
         reader.recv(1)
-        requested.set_result(writer)  # which keeps it open
+        requested.set_result(writer)  # keeps the socket open
         for _ in range(KILL - 1):
             reader.recv(1)
         os._exit(1)

@@ -18,63 +18,69 @@ class SafetySettings:
 
     # Ages
     max_state_age: float = parameter(
-        0.05, 'A joint state older than this, or from further in the future, is a fault. No torque '
-        'changes by more than the slew limit gives in this time from one message to the next.',
+        0.05, 'A joint state older than this, or this far in the future, is a fault. After a '
+        'pause, a torque changes at most as far as the slew limit allows in this time.',
         's', (0.001, 1.0))
     max_reference_age: float = parameter(
-        0.5, 'A reference older than this is a fault, in modes that follow one.', 's',
+        0.5, 'A reference older than this is a fault, in modes that follow a reference.', 's',
         (0.001, 60.0))
     max_clock_step: float = parameter(
-        0.2, 'A longer time between two calls counts as a jump of the clock.', 's', (0.002, 10.0))
+        0.2, 'A longer time between two steps of the gate counts as a jump of the clock, a fault.',
+        's', (0.002, 10.0))
 
     # Rates of change
     ramp_in_time: float = parameter(
-        1.0, 'From the effort before enable to the wanted torque.', 's', (0.0, 60.0))
+        1.0, 'Duration of the ramp on enable, from the effort before it to the wanted torque.', 's',
+        (0.0, 60.0))
     unknown_start: str = parameter(
-        'zero', 'Where the ramp in begins for a joint whose effort is not measured. zero: the '
-        'drive is idle or braked. gravity: it holds the arm, by the last command it received.',
+        'zero', 'Start of the ramp on enable for a joint whose effort is not measured. zero: for a '
+        'drive that is idle or braked. gravity: for a drive that holds the arm.',
         one_of=UNKNOWN_STARTS)
     ramp_out_time: float = parameter(
-        0.3, 'From the last torque to the safe one.', 's', (0.0, EXIT_TIME))
+        0.3, 'Duration of the ramp from the last torque to the safe torque.', 's',
+        (0.0, EXIT_TIME))
     slew_time: float = parameter(
-        0.1, 'From zero to the effort limit at the fastest; a joint with a slew limit of its own '
-        'has that.', 's', (0.001, EXIT_TIME / 2))
+        0.1, 'Shortest time from zero to the effort limit: gives the slew limit of joints that '
+        'torque.slew_limits does not name.', 's', (0.001, EXIT_TIME / 2))
     exit_period: float = parameter(
-        0.005, 'Between the messages of an exit.', 's', (0.0005, 0.05))
+        0.005, 'Period of the torques of the ramp when the node is deactivated or ends.', 's',
+        (0.0005, 0.05))
 
     # The safe torque
     safe_action: str = parameter(
-        'gravity', 'Where the torque goes on disable, fault and exit. gravity: to what holds the '
-        'arm still, which stays; without a state to trust as hold. zero: to zero. hold: to zero, '
-        'after a fault only when hold_time has passed.', one_of=SAFE_ACTIONS)
+        'gravity', 'Last torque after a disable, a fault or the end of the node. gravity: the '
+        'torque that holds the arm still; after a fault without a valid joint state as hold. '
+        'zero: zero. hold: zero; after a fault the last torque is kept for hold_time first.',
+        one_of=SAFE_ACTIONS)
     hold_time: float = parameter(
-        0.1, 'How long the last torque is kept after a fault before it goes to zero; meanwhile it '
-        'follows no joint state.', 's', (0.0, 10.0))
+        0.1, 'Time for which the last torque is kept, constant, after a fault before it goes to '
+        'zero.', 's', (0.0, 10.0))
 
     # Limits
     unknown_effort: str = parameter(
-        'refuse', 'A joint without an effort limit. refuse: the gate cannot be enabled. assume: '
-        'its limit is assumed_effort.', one_of=UNKNOWN_EFFORTS)
+        'refuse', 'If a joint has no effort limit. refuse: torques cannot be enabled. assume: the '
+        'limit is assumed_effort.', one_of=UNKNOWN_EFFORTS)
     assumed_effort: float = parameter(
         10.0, 'Effort limit of a joint that has none, with unknown_effort: assume.', 'N m or N',
         (1e-3, 1e6))
     position_margin: float = parameter(
-        0.1, 'Distance to a position limit from which on outward pushes fade, to nothing at the '
-        'limit; at most a tenth of the range of the joint.', 'rad or m', (0.0, 10.0))
+        0.1, 'Distance to a position limit at which torques towards it begin to fade; they are '
+        'zero at the limit, gravity excepted. At most a tenth of the range of the joint.',
+        'rad or m', (0.0, 10.0))
     position_tolerance: float = parameter(
         0.05, 'Distance beyond a position limit that is a fault; at most a tenth of the range of '
         'the joint.', 'rad or m', (0.0, 10.0))
     velocity_margin: float = parameter(
-        0.2, 'Share of the velocity limit below it from which on pushes along the motion fade, to '
-        'nothing at the limit.', '', (0.0, 1.0))
+        0.2, 'Share of the velocity limit, below it, in which torques along the motion fade; they '
+        'are zero at the limit, gravity excepted.', '', (0.0, 1.0))
     velocity_tolerance: float = parameter(
-        0.2, 'Share of the velocity limit beyond it that is a fault.', '', (0.0, 10.0))
+        0.2, 'Share of the velocity limit by which exceeding it is a fault.', '', (0.0, 10.0))
     jump_tolerance: float = parameter(
-        0.1, 'Two positions may differ by this on top of what the velocity limit allows; more is '
-        'a fault.', 'rad or m', (1e-6, 10.0))
+        0.1, 'Two successive positions that differ by more than this plus velocity limit x time '
+        'are a fault.', 'rad or m', (1e-6, 10.0))
     jump_speed: float = parameter(
-        50.0, 'Velocity limit that this check assumes of a joint that has none.', 'rad/s or m/s',
-        (1e-3, 1e6))
+        50.0, 'Velocity limit of joints that have none, for the check of jump_tolerance only.',
+        'rad/s or m/s', (1e-3, 1e6))
 
     def __post_init__(self) -> None:
         for declared in fields(self):

@@ -74,7 +74,7 @@ def test_identify_takes_the_options_of_the_library(tmp_path, capsys, recording):
     (['identify', 'no.urdf', 'nowhere.csv', '--out', 'out'], 'no.urdf'),
     (['identify', ARM7, 'nowhere.csv'], '--out'),
     (['identify', ARM7, 'nowhere.csv', '--out', '/proc/here'], '/proc/here'),
-    (['excitation', ARM7, '--out', 'x.csv'], 'use a .yaml'),
+    (['excitation', ARM7, '--out', 'x.csv'], 'expected a .yaml'),
     (['excitation', ARM7, '--out', 'no/folder/x.yaml'], 'no/folder'),
     (['excitation', ARM7, '--out', 'x.yaml', '--range', 'joint_1'], 'joint=-1.5,1.5'),
     (['excitation', ARM7, '--out', 'x.yaml', '--range', 'elbow=0,1'], "'elbow'"),

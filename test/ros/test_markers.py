@@ -14,11 +14,11 @@ from dynamics_node.example_robots import ARM7
 from dynamics_node.ros import convert
 from dynamics_node.ros.markers import (
     DENSITY,
+    FORCE,
     INERTIA,
     METRES_PER_NEWTON,
-    PUSH,
     SHOWN,
-    TWIST,
+    TORQUE,
     UNKNOWN,
     Markers,
     markers_of,
@@ -167,7 +167,7 @@ def test_wrenches_are_arrows_at_their_frame():
                                       'nowhere': (force, torque)})['force']
     pose = robot.frame_pose(q, 'tool0')
     assert len(found.markers) == 3
-    assert np.array(found.colours) == pytest.approx(np.array([PUSH, TWIST, PUSH]))
+    assert np.array(found.colours) == pytest.approx(np.array([FORCE, TORQUE, FORCE]))
     for marker, vector in zip(found.markers, (force, torque)):
         assert marker.type == Marker.ARROW
         begin, end = (convert.xyz(point) for point in marker.points)

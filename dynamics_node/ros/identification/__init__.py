@@ -1,1 +1,1 @@
-"""The action `~/identify`, and the process in which identification runs."""
+"""Serve the action `~/identify`; run identification in a separate process."""

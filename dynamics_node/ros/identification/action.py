@@ -1,6 +1,7 @@
-"""Serve the action `~/identify` and deferred replies: jobs of the worker process, reported to ROS.
+"""Serve the action `~/identify`, and send the deferred replies of `~/identify_payload`.
 
-Everything here runs in the thread of the executor; a timer polls the worker while it is busy.
+The worker process computes. Everything here runs in the thread of the executor; a timer polls the
+worker while it is busy.
 """
 
 from __future__ import annotations
@@ -28,8 +29,8 @@ from dynamics_node.ros.services.identify import fill_result, identify_job
 from dynamics_node.ros.services.table import ServiceRunner
 from dynamics_node.ros.state.joint_state_buffer import KEPT
 
-POLL = 0.05          # [s] between two looks at the worker
-RECORDED = 0.5       # share of a live recording in the progress
+POLL = 0.05          # [s] between two polls of the worker
+RECORDED = 0.5       # progress of a goal when its live recording is complete
 SILENCE = 5.0        # [s] without a joint state, after which a live recording is aborted
 BILLION = 1e9
 FAULT = 'internal error; see the log of the node'
@@ -71,7 +72,7 @@ class IdentificationServer:
         self._work = None
 
     def defer(self, service: Service) -> None:
-        """Send the reply of a service when a job has ended, if its handler defers it."""
+        """Let a service defer its reply: if its handler returns a DeferredReply, run its job."""
         def wrap(send: Callable) -> Callable:
             def send_or_defer(response: Any, header: Any) -> None:
                 if not isinstance(response, DeferredReply):
@@ -89,7 +90,7 @@ class IdentificationServer:
     # A goal ----------------------------------------------------------------------------------
 
     def _accept(self, handle: Any) -> None:
-        """Accept a goal: start it, or abort it with the reason."""
+        """Start an accepted goal, or abort it with the reason."""
         handle.execute()
         try:
             self._start_goal(handle)
@@ -146,7 +147,7 @@ class IdentificationServer:
             try:
                 self._may_apply()
                 if current_robot.text != job.urdf:
-                    raise DynamicsError('another robot description has come meanwhile')
+                    raise DynamicsError('another robot description was loaded meanwhile')
                 self._apply(outcome)
             except DynamicsError as error:
                 result.success, end = False, handle.abort
@@ -199,7 +200,7 @@ class _Goal:
         if now - self._received > SILENCE:
             self._server.refuse_goal(
                 self.handle, self.handle.abort,
-                f'no joint state has come for {SILENCE:g} s: nothing can be recorded')
+                f'no joint state was received for {SILENCE:g} s: nothing can be recorded')
             return True
         if newest is None:
             return False

@@ -1,4 +1,4 @@
-"""Define the result of a handler whose reply needs the worker process."""
+"""Define DeferredReply: what a handler returns if the worker process must compute its reply."""
 
 from __future__ import annotations
 

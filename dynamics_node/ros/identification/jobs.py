@@ -75,7 +75,7 @@ class IdentifyJob(NamedTuple):
 
     def run(self, joint_states: JointStates, progress: Callable[[float, str], None],
             tell: Callable[[float, float], None]) -> Outcome:
-        """Return what was identified."""
+        """Return the Outcome; called in the worker process."""
         if self.output:
             make_folder(self.output)
         progress(0.0, 'reading the recording')
@@ -110,12 +110,12 @@ class PayloadJob(NamedTuple):
     robot: Robot
     frame: str
     meaning: Meaning | None      # of all efforts; None: torques
-    poses: StaticPoses | None    # in place of the motion in the buffer
-    unloaded: int = 0            # number of joint states at the beginning without the payload
+    poses: StaticPoses | None    # None: use the motion in the buffer
+    unloaded: int = 0            # the first joint states, this many, are without the payload
 
     def run(self, joint_states: JointStates, progress: Callable[[float, str], None],
             tell: Callable[[float, float], None]) -> Any:
-        """Return the PayloadEstimate."""
+        """Return the PayloadEstimate; called in the worker process."""
         robot = self.robot
         if self.meaning is not None and not self.meaning.motor_side:
             robot = without_drives(robot)
@@ -131,7 +131,7 @@ class PayloadJob(NamedTuple):
 def torques_of(robot: Robot, meaning: Meaning | None, raw: Any) -> Any:
     """Return samples with torques in place of measured efforts.
 
-    :param raw: of the joints of the robot; nan stays where nothing was measured.
+    :param raw: samples of the joints of the robot; nan where nothing was measured stays nan.
     """
     if meaning is None:
         return raw
@@ -156,7 +156,7 @@ def without_drives(robot: Robot) -> Robot:
 
 
 def with_drives_of(robot: Robot, done: Any) -> Any:
-    """Return an identification with rotors and friction of the robot before."""
+    """Return an identification with the rotors and friction of another robot."""
     found = done.result
     values, known = found.values.copy(), parameter_values(robot, parameter_layout(robot))
     for kind in DRIVE_PARAMETERS:

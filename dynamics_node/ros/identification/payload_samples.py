@@ -1,4 +1,4 @@
-"""Store what identify_payload needs between two requests: poses, and motion without payload."""
+"""Store the samples of ~/identify_payload between requests: poses, and motion without payload."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ from dynamics_node.errors import DynamicsError
 from dynamics_node.identification.static_poses import StaticPoses
 from dynamics_node.robot.robot import Robot
 
-AT_REST = 0.005   # [rad or m] a joint that moves by more is not at rest
+AT_REST = 0.005   # [rad or m] greatest motion of a joint at rest
 MOST_POSES = 1000
 
 
@@ -77,8 +77,8 @@ def mean_pose(raw: Any, approach: np.ndarray | None = None) -> StaticPoses:
     moved = np.nanmax(raw.q, axis=0) - np.nanmin(raw.q, axis=0)
     for name, distance, tau in zip(raw.joint_names, moved, raw.tau.T):
         if not distance <= AT_REST:
-            raise DynamicsError(f"joint '{name}' moved by {distance:.3g}; a pose is taken at rest, "
-                                f'within {AT_REST:g} rad or m')
+            raise DynamicsError(f"joint '{name}' moved by {distance:.3g}; expected a robot at "
+                                f'rest, within {AT_REST:g} rad or m')
         if not np.isfinite(tau).any():
             raise DynamicsError(f"joint_states has no effort of '{name}'")
     return StaticPoses(raw.joint_names, np.nanmean(raw.q, axis=0)[None],

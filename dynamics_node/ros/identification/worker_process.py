@@ -1,10 +1,10 @@
-"""Run identification in a process beside the node, while torques are due every millisecond.
+"""Run identification in a separate process, so that it does not delay torques.
 
-A thread would not do: it keeps the interpreter up to 5 ms at a time. The process has a lower
-priority, and can be stopped at any time.
+A thread would hold the interpreter lock up to 5 ms at a time, and torques are due every
+millisecond. The process has a lower priority, and can be stopped at any time.
 
-The job goes to its standard input, pickled, and after it joint states of the buffer, a part at a
-time so that no torque waits; results come from its standard output: see `WorkerMessage`.
+The node writes the pickled job to the standard input of the process, then the joint states of the
+buffer, in parts so that no torque waits. The process writes WorkerMessages to its standard output.
 """
 
 from __future__ import annotations
@@ -23,7 +23,7 @@ from dynamics_node.errors import DynamicsError
 
 NICE = 10            # increment of the process's nice value
 PART = 500           # joint states that are pickled in one go: 0.2 ms
-PATIENCE = 5.0       # [s] for a process that was killed
+PATIENCE = 5.0       # [s] to wait for the end of a process that was killed
 
 
 class WorkerMessage(NamedTuple):
@@ -65,7 +65,7 @@ class WorkerProcess:
         self._process = subprocess.Popen(
             [sys.executable, '-m', 'dynamics_node.ros.identification.worker_process'],
             stdin=subprocess.PIPE,
-            stdout=subprocess.PIPE, start_new_session=True)  # no Ctrl-C: the node stops it
+            stdout=subprocess.PIPE, start_new_session=True)  # Ctrl-C does not reach it
         threading.Thread(target=_communicate,
                          args=(self._process, job, joint_states, self._messages),
                          daemon=True).start()
@@ -81,7 +81,7 @@ class WorkerProcess:
         return messages
 
     def stop(self) -> None:
-        """Stop the job, whatever it does."""
+        """Kill the process, if there is one."""
         if self._process is not None:
             self._process.kill()
             self._process.wait(PATIENCE)

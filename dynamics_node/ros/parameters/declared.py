@@ -1,6 +1,8 @@
-"""Declare all parameters of the node, check their values, and read them from the node.
+"""Declare the parameters of the robot and collect those of all sections; check and read them.
 
-`ros2 param describe`, the check on every change and config/dynamics_node.yaml follow from here.
+Other sections: `torque.*` in torque.py, `observer.*` in observer.py, `safety.*` in
+safety/settings.py. `ros2 param describe`, the check of every change and config/dynamics_node.yaml
+are made from these declarations.
 """
 
 from collections.abc import Mapping
@@ -28,50 +30,54 @@ class ModelParameters:
     """Robot and measured state."""
 
     autostart: bool = parameter(
-        True, 'Configure and activate at start; else by a lifecycle manager.', read_only=True)
+        True, 'Configure and activate at start; false: a lifecycle manager does.', read_only=True)
     robot_description: str = parameter(
         '', 'URDF text or path of a URDF file, used until a message on the topic '
         'robot_description.')
-    base: str = parameter('fixed', 'Whether the root link is fixed to the world.', one_of=BASES)
+    base: str = parameter('fixed', 'How the root link is connected to the world.', one_of=BASES)
     base_state: str = parameter(
         'odometry', 'Source of the state of a floating base: topic odom, or topics base_pose and '
         'base_twist.', one_of=BASE_STATES, read_only=True)
     gravity: tuple = parameter((0.0, 0.0, -9.81), 'Gravity vector in the root frame.',
                                'm/s^2', check=three_numbers)
     locked: str = parameter(
-        '', 'Joints locked at a position, no degrees of freedom: finger_1=0.02 finger_2=0.02.',
-        'rad or m', check=named_numbers)
-    armature: str = parameter('', 'Rotor inertia x gear ratio^2: joint_1=0.1 joint_2=0.1.',
-                              'kg m^2 or kg', check=named_numbers)
-    damping: str = parameter('', 'Viscous friction instead of that in the URDF: joint_1=0.5.',
-                             'N m s/rad or N s/m', check=named_numbers)
-    dry_friction: str = parameter('', 'Coulomb friction instead of that in the URDF: joint_1=0.3.',
-                                  'N m or N', check=named_numbers)
+        '', 'Joints locked at a position, no degrees of freedom; example: finger_1=0.02 '
+        'finger_2=0.02.', 'rad or m', check=named_numbers)
+    armature: str = parameter(
+        '', 'Rotor inertia x gear ratio^2; example: joint_1=0.1 joint_2=0.1.', 'kg m^2 or kg',
+        check=named_numbers)
+    damping: str = parameter(
+        '', 'Viscous friction instead of that in the URDF; example: joint_1=0.5.',
+        'N m s/rad or N s/m', check=named_numbers)
+    dry_friction: str = parameter(
+        '', 'Coulomb friction instead of that in the URDF; example: joint_1=0.3.', 'N m or N',
+        check=named_numbers)
     constraints: str = parameter(
         '', 'Closed loops of the robot: YAML text or path of a YAML file with the lists '
         'constraints and passive, see docs/constraints.md; empty: none.')
-    friction: bool = parameter(True, 'Whether the robot has the damping and friction of the URDF.')
+    friction: bool = parameter(True, 'Whether damping and friction of the URDF are used.')
     friction_speed: float = parameter(
         0.01, 'Speed over which dry friction changes its sign smoothly.', 'rad/s or m/s',
         bounds=(1e-6, 10.0))
     compile: bool = parameter(
-        True, 'Compile the robot to machine code in the background; else use NumPy.')
+        True, 'Compile the robot to machine code in the background; false: use NumPy.')
     missing_velocity: str = parameter(
-        'zero', 'Velocity of joints for which joint_states has none: zero, or the filtered '
+        'zero', 'Velocity of joints without a velocity in joint_states: zero, or the filtered '
         'difference of positions.', one_of=MISSING_VELOCITIES)
     velocity_filter_time: float = parameter(
-        0.02, 'Time constant of the filtered difference.', 's', bounds=(0.0, 10.0))
+        0.02, 'Time constant of the filter, with missing_velocity: difference.', 's',
+        bounds=(0.0, 10.0))
     max_state_age: float = parameter(
-        0.0, 'Greatest age of a measured state that completes a request; 0: unlimited.', 's',
-        bounds=(0.0, 3600.0))
+        0.0, 'Greatest age of a measured state that fills in missing values of a request; 0: '
+        'unlimited.', 's', bounds=(0.0, 3600.0))
 
 
 class NodeParameters(NamedTuple):
     """All parameters at one time."""
 
     node: ModelParameters
-    torque: TorqueParameters    # torque.*
-    safety: SafetySettings            # safety.*
+    torque: TorqueParameters        # torque.*
+    safety: SafetySettings          # safety.*
     observer: ObserverParameters    # observer.*
 
 
@@ -88,7 +94,7 @@ def checked(values: Mapping[str, Any]) -> NodeParameters:
     """
     for name, f in DECLARED.items():
         value = values[name]
-        if value is None:  # [] in a parameters file has no type in ROS, hence no value
+        if value is None:  # rclpy gives no value for [] in a parameters file: its type is unknown
             default = list(f.default) if isinstance(f.default, tuple) else f.default
             raise DynamicsError(f'{name} has no value, as [] in a parameters file; expected one '
                                 f'such as {default!r}')
@@ -98,7 +104,7 @@ def checked(values: Mapping[str, Any]) -> NodeParameters:
 
 
 def _plain(value: Any) -> Any:
-    """Return a sequence as a tuple, which can be compared."""
+    """Return a sequence as a tuple, so that two values can be compared; others unchanged."""
     return tuple(value) if isinstance(value, (list, tuple)) or hasattr(value, 'typecode') else value
 
 

@@ -1,4 +1,4 @@
-"""Declare the parameters `observer.*`, and make observer and contact flag of a robot from them."""
+"""Declare the parameters `observer.*`; create the observer and the contact flag from them."""
 
 from dataclasses import dataclass
 
@@ -15,26 +15,25 @@ class ObserverParameters:
     """Estimation of external torques."""
 
     effort_meaning: str = parameter(
-        'unknown', 'Meaning of effort in joint_states; unknown: nothing is observed.',
-        one_of=MEANINGS)
+        'unknown', 'Meaning of effort in joint_states, see docs/observer.md; unknown: the observer '
+        'is off.', one_of=MEANINGS)
     torque_constants: str = parameter(
-        '', 'Joint torque per ampere, gear included, if effort is a current: joint_1=8.5.',
-        'N m/A or N/A', check=named_numbers)
+        '', 'Joint torque per ampere, gear included, if effort is a current; example: '
+        'joint_1=8.5.', 'N m/A or N/A', check=named_numbers)
     bandwidth: tuple = parameter(
         (BANDWIDTH,), 'Bandwidth of the estimate, one for all or one per degree of freedom.', '1/s',
         check=not_negative)
     thresholds: tuple = parameter(
-        (5.0,), 'External torque that is a contact, one for all or one per degree of freedom; '
-        '0: never.',
-        'N m or N', check=not_negative)
+        (5.0,), 'External torque above which there is a contact, one for all or one per degree of '
+        'freedom; 0: never.', 'N m or N', check=not_negative)
     hysteresis: float = parameter(
-        HYSTERESIS, 'A contact ends below this share of the threshold.', '1', bounds=(0.0, 1.0))
+        HYSTERESIS, 'Share of the threshold below which a contact ends.', '1', bounds=(0.0, 1.0))
     set_time: float = parameter(
-        SET_TIME, 'Time for which a threshold is exceeded before a contact begins.', 's',
+        SET_TIME, 'A contact begins when a threshold is exceeded for this time.', 's',
         bounds=(0.0, 1.0))
     clear_time: float = parameter(
-        CLEAR_TIME, 'Time for which all torques are within hysteresis before a contact ends.', 's',
-        bounds=(0.0, 10.0))
+        CLEAR_TIME, 'A contact ends when all torques are below hysteresis x threshold for this '
+        'time.', 's', bounds=(0.0, 10.0))
     frame: str = parameter(
         '', 'Link at which the external wrench is estimated; empty: none.')
 

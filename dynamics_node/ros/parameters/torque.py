@@ -1,4 +1,4 @@
-"""Declare the parameters `torque.*`, and make controller and limits of a robot from them."""
+"""Declare the parameters `torque.*`; create the controller and the limits of a robot from them."""
 
 from __future__ import annotations
 
@@ -46,10 +46,10 @@ class TorqueParameters:
         '', 'Driven joints, separated by spaces, in the order of the parameter joints of the '
         'controller; empty: all except passive joints of loops, in the order of the model.')
     driver: str = parameter(
-        'full', 'Compensation that the driver adds itself, see docs/torque.md.',
+        'full', 'Compensation that the driver of the arm adds to a command, see docs/torque.md.',
         one_of=tuple(PRESETS))
     driver_gravity: tuple = parameter(
-        (0.0, 0.0, 0.0), 'Gravity vector that the driver uses; zero: that of the robot.',
+        (0.0, 0.0, 0.0), 'Gravity vector that the driver compensates; zero: that of the robot.',
         'm/s^2', check=three_numbers)
     gains: str = parameter(
         'frequency', 'Source of the gains: frequency and damping_ratio (computed_torque only), '
@@ -76,42 +76,45 @@ class TorqueParameters:
         BLEND_TIME, 'Time over which a new reference is blended with the old one.', 's',
         bounds=(0.001, 10.0))
     max_start_error: float = parameter(
-        MAX_START_ERROR, 'A reference that starts further from the present one is refused.',
+        MAX_START_ERROR, 'A reference that starts further from the current one is refused.',
         'rad or m', bounds=(0.0, 10.0))
     hold_reference: bool = parameter(
-        True, 'Whether the end of a reference is held without limit; else, for streamed '
-        'references, safety.max_reference_age after the end is a fault.')
+        True, 'Hold the last position after the end of a reference. false, for streamed '
+        'references: safety.max_reference_age after the end is a fault.')
     effort_limits: str = parameter(
-        '', 'Effort limits instead of those in the URDF: joint_1=50 joint_2=50.', 'N m or N',
-        check=named_numbers)
+        '', 'Effort limits instead of those in the URDF; example: joint_1=50 joint_2=50.',
+        'N m or N', check=named_numbers)
     slew_limits: str = parameter(
-        '', 'Slew limits instead of those of safety.slew_time: joint_1=500.',
+        '', 'Slew limits instead of those of safety.slew_time; example: joint_1=500.',
         'N m/s or N/s', check=named_numbers)
     ramp_from: str = parameter(
-        'auto', 'Start of torques on enable: the measured effort, or zero; auto: measured if '
-        'driver is full, since the effort of other drivers contains their compensation.',
-        one_of=STARTS)
+        'auto', 'Torque at which the ramp on enable starts. measured: the measured effort. zero: '
+        'safety.unknown_start, zero by default. auto: measured if driver is full, else zero, since '
+        'the effort of other drivers contains their compensation.', one_of=STARTS)
     task_frame: str = parameter(
-        '', 'Mode task_space: the link that is held on enable, and the frame of references '
-        'without one.')
+        '', 'Mode task_space: link that keeps its pose on enable, and frame of references that '
+        'name none.')
     task_law: str = parameter(
-        'impedance', 'Stiffness gives forces, with the inertia of the robot: impedance; or, for an '
-        'exact model, stiffness gives accelerations: motion.', one_of=TASK_LAWS)
+        'impedance', 'Mode task_space. impedance: stiffness gives forces, the inertia is that of '
+        'the robot. motion: stiffness gives accelerations, which needs an exact model.',
+        one_of=TASK_LAWS)
     task_stiffness: tuple = parameter(
         (500.0, 30.0), 'Stiffness along the axes of the contact frame: one number, two (linear, '
         'angular) or six.', 'N/m and N m/rad in impedance, 1/s^2 in motion', check=not_negative)
     task_damping_ratio: float = parameter(
         1.0, 'Damping ratio of references without damping; 1: critical.', '1', bounds=(0.0, 10.0))
     task_timeout: float = parameter(
-        0.1, 'Time for which a task reference continues with its twist; then it stops.', 's',
-        bounds=(0.001, 10.0))
+        0.1, 'Time after its stamp for which a task reference continues with its twist; then it '
+        'stops.', 's', bounds=(0.001, 10.0))
     task_max_speed: float = parameter(
-        0.25, 'Greatest speed of a reference, and speed at which a distant one is approached.',
-        'm/s', bounds=(0.001, 10.0))
-    task_max_turn: float = parameter(1.0, 'Likewise, angular speed.', 'rad/s', bounds=(0.001, 20.0))
+        0.25, 'Greatest speed of a task reference, and of the motion to a distant one.', 'm/s',
+        bounds=(0.001, 10.0))
+    task_max_turn: float = parameter(
+        1.0, 'Greatest angular speed of a task reference, and of the motion to a distant one.',
+        'rad/s', bounds=(0.001, 20.0))
     task_posture: str = parameter(
-        '', 'Posture of the joints in the null space of the frame: joint_1=0.3; other joints: '
-        'their position on enable.', 'rad or m', check=named_numbers)
+        '', 'Posture of the joints in the null space of the frame; example: joint_1=0.3. Joints '
+        'not named: their position on enable.', 'rad or m', check=named_numbers)
     task_posture_kp: tuple = parameter(
         (25.0,), 'Stiffness of the posture per unit of inertia, one for all joints or one per '
         'joint.', '1/s^2', check=not_negative)
@@ -187,8 +190,9 @@ def task_frame_of(robot: Robot, p: TorqueParameters, frame: str) -> str:
     idle = [joint.name for joint in model.joints
             if joint.v in places and joint.name not in driven_joints(robot, p)]
     if idle or not carriers:
-        raise DynamicsError(f"frame '{name}' is carried by {', '.join(idle) or 'no joint'}, "
-                            f'{"which torque.joints does not drive" if idle else "hence fixed"}')
+        raise DynamicsError(
+            f"frame '{name}' is moved by {', '.join(idle)}, not in torque.joints" if idle else
+            f"frame '{name}' is fixed: no joint moves it")
     return name
 
 

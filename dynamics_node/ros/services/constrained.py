@@ -31,7 +31,7 @@ from dynamics_node.ros.services.request_fields import (
 from dynamics_node.ros.services.request_state import RequestState, one_row, single_request_state
 from dynamics_node.srv import ConstrainedDynamics
 
-# The residual of a constraint is rounding below this, relative to the terms that cancel.
+# A smaller residual of a constraint, relative to the terms that cancel, is a rounding error.
 TOLERANCE = 1e-6
 READERS = {'acceleration_given': ('hybrid',), 'acceleration': ('inverse', 'hybrid'),
            'choice': ('inverse',), 'effort_weights': ('inverse',), 'force_weights': ('inverse',),
@@ -90,7 +90,7 @@ def _hybrid(state: RequestState, request: Any, constraints: Constraints,
             passive: tuple[str, ...]) -> tuple[RequestState, Any]:
     actuated = actuated_dofs(state.robot.model, passive)
     given = given_accelerations(state, request)
-    for k in state.selection.others:  # a passive joint that is not named follows the loops
+    for k in state.selection.others:  # of joints that are not named, passive ones have effort zero
         place = state.robot.model.joints[k].v
         given[place] = actuated[place]
     a = acceleration_row(state, request)

@@ -31,7 +31,7 @@ def constraints_of(robot: Robot, request: Any) -> Constraints:
 def constraints_in(field: str, text: str) -> Constraints:
     """Return the constraints of a YAML text, none of an empty one.
 
-    Clients often send the same text: to read the four feet of a quadruped takes 1.3 ms.
+    Cached, since clients often send the same text: reading four feet takes 1.3 ms.
 
     :param text: a list, or a mapping with a list under `constraints:`.
     """
@@ -69,7 +69,7 @@ def loops_named(robot: Robot, names: Sequence[str], ignore: bool) -> Constraints
 
 
 def passive_joints(robot: Robot, names: Sequence[str], all_active: bool = False) -> tuple[str, ...]:
-    """Return the names of the joints that are not actuated, floating ones apart."""
+    """Return the names of the joints that are not actuated, without floating joints."""
     for name in names:
         robot.model.joint(name)
     if not all_active:
@@ -92,8 +92,8 @@ def stabilisation(request: Any) -> tuple[float, ...] | None:
 def without_compilation(state: RequestState) -> RequestState:
     """Return the state with a robot that compiles nothing.
 
-    A kernel is compiled for a set of constraints. One that a request brings may never come again,
-    and a client that sends a new anchor each time would keep the compiler busy for ever.
+    A kernel is compiled for one set of constraints. The constraints of a request may never be used
+    again, and a client that sends another pose each time would keep the compiler busy for ever.
     """
     robot = state.robot
     return state._replace(robot=type(robot)(robot.model, compile=False))
@@ -107,8 +107,8 @@ def refuse_unread(request: Any, question: str, readers: Mapping[str, Sequence[st
     for field, questions in readers.items():
         value = getattr(request, field)
         if question not in questions and (len(value) if hasattr(value, '__len__') else value):
-            raise DynamicsError(f"{field} is given, but '{question}' does not read it; "
-                                f"{' and '.join(questions)} would")
+            raise DynamicsError(f"{field} is given, but question '{question}' does not read it, "
+                                f"only {' and '.join(questions)}")
 
 
 def weights(state: RequestState, request: Any,

@@ -67,7 +67,7 @@ def contacts_of(request: Any) -> Constraints:
                 *(Constraint(frame, kind, frame, friction=mu)
                   for frame, kind, mu in zip(frames, kinds, friction)))
     if not contacts:
-        raise DynamicsError('no contacts: neither contact_frames nor contacts_yaml has any')
+        raise DynamicsError('no contacts: contact_frames and contacts_yaml are empty')
     return contacts
 
 

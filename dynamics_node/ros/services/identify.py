@@ -1,6 +1,6 @@
 """Check goals of ~/identify, serve ~/identify_payload, and fill their results.
 
-The jobs themselves are in identification/jobs.py and run in the worker process.
+The worker process computes: ros/identification/jobs.py.
 """
 
 from __future__ import annotations
@@ -39,7 +39,7 @@ SIGMAS = ('mass', 'cx', 'cy', 'cz', 'Ixx', 'Ixy', 'Ixz', 'Iyy', 'Iyz', 'Izz')
 # The action ---------------------------------------------------------------------------------------
 
 def identify_job(node_state: NodeState, goal: Identify.Goal) -> IdentifyJob:
-    """Return the IdentifyJob of an Identify goal, or refuse it."""
+    """Return the IdentifyJob of an Identify goal; raise a DynamicsError if it is invalid."""
     node_state.worker.check_free()
     robot = _robot(node_state)
     options: dict[str, Any] = {'method': goal.method or 'weighted'}
@@ -118,7 +118,7 @@ def _deferred(node_state: NodeState, robot: Robot, samples: PayloadSamples,
     if robot.model.frame(request.frame).body == WORLD:
         raise DynamicsError(f"frame '{request.frame}' does not move: no torque depends on "
                             'its payload')
-    if request.name in robot.payloads:  # the one to identify
+    if request.name in robot.payloads:  # the payload that is identified
         robot = robot.without_payload(request.name)
     if request.question == 'motion':
         unloaded = samples.unloaded
@@ -159,7 +159,7 @@ def fill_payload(response: IdentifyPayload.Response, found: Any, poses: int,
 # Both ------------------------------------------------------------------------------------------
 
 def _robot(node_state: NodeState) -> Robot:
-    """Return the current robot after all transitions; refuse joints that cannot be fitted."""
+    """Return the current robot after all transitions; refuse planar and floating joints."""
     current = node_state.current_robot
     current.check_exists()
     robot = current.settled_robot()[0]

@@ -18,7 +18,7 @@ from dynamics_node.ros.state.measured_state import NEVER
 from dynamics_node.srv import InverseKinematics
 from dynamics_node.task_space.target import Target, rotation_of
 
-MOST_RESTARTS = 1000  # the node serves no other request meanwhile: 30 ms for a 7-axis arm
+MOST_RESTARTS = 1000  # 30 ms for a 7-axis arm; the node serves no other request meanwhile
 # kind -> the fields of a FrameTarget that it reads
 READS = {'pose': ('pose.position', 'pose.orientation', 'position_weight', 'rotation_weight'),
          'position': ('pose.position', 'position_weight'),
@@ -27,14 +27,14 @@ READS = {'pose': ('pose.position', 'pose.orientation', 'position_weight', 'rotat
          'position_and_axis': ('pose.position', 'axis', 'direction', 'position_weight',
                                'rotation_weight')}
 DEFAULTS = {'pose.position': (0.0, 0.0, 0.0), 'pose.orientation': (0.0, 0.0, 0.0, 1.0),
-                'axis': (0.0, 0.0, 0.0), 'direction': (0.0, 0.0, 0.0),
-                'position_weight': 1.0, 'rotation_weight': 1.0}
+            'axis': (0.0, 0.0, 0.0), 'direction': (0.0, 0.0, 0.0),
+            'position_weight': 1.0, 'rotation_weight': 1.0}
 ARGUMENTS = {'pose.position': 'position', 'pose.orientation': 'orientation'}  # of Target
 
 
 def inverse_kinematics(node_state: NodeState, request: InverseKinematics.Request,
                        response: InverseKinematics.Response) -> InverseKinematics.Response:
-    """Fill an InverseKinematics response; an unreachable target is not refused."""
+    """Fill an InverseKinematics response; for an unreachable target with success and not solved."""
     if request.restarts > MOST_RESTARTS:
         raise DynamicsError(f'restarts is {request.restarts}; expected at most {MOST_RESTARTS}')
     state = _start(node_state, request)
@@ -42,8 +42,9 @@ def inverse_kinematics(node_state: NodeState, request: InverseKinematics.Request
     if not request.targets:
         raise DynamicsError('targets is empty; expected at least one')
     targets = [_of_target(k, _target, state, message) for k, message in enumerate(request.targets)]
-    # Once for each kind, about a second; in NumPy a pose out of reach of a 7-axis arm takes three.
-    with suppress(DynamicsError):  # compilation is off
+    # Compiles about a second, once for each set of targets. Without a kernel, a pose out of reach
+    # of a 7-axis arm takes three seconds.
+    with suppress(DynamicsError):  # compilation may be switched off
         robot.compile(wait=True, targets=targets)
     found = robot.inverse_kinematics(targets, state.q, request.tolerance, request.restarts)
     response.solved, response.reason = bool(found.success), found.reason
@@ -57,7 +58,8 @@ def inverse_kinematics(node_state: NodeState, request: InverseKinematics.Request
 def _start(node_state: NodeState, request: InverseKinematics.Request) -> RequestState:
     """Return the state where the search starts: as given, else as measured, else neutral.
 
-    A target in the frame of a moving link needs the measured pose of that link: neutral is refused.
+    A target in the frame of a moving link needs the measured pose of that link: a joint that was
+    never measured is then refused.
     """
     robot, measured, age_limit = node_state.robot, node_state.snapshot(), node_state.age_limit
     selection = node_state.current_robot.select_joints(request.joint_names)

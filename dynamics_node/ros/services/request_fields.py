@@ -1,4 +1,4 @@
-"""Read the fields that several services share: accelerations, efforts, wrenches, kinds, rows."""
+"""Read fields common to several services: question, accelerations, efforts, wrenches, rows."""
 
 from __future__ import annotations
 
@@ -25,7 +25,7 @@ def entry_of(question: str, table: Mapping[str, Entry]) -> Entry:
 def wrenches(request: Any) -> tuple[dict[str, np.ndarray], ...]:
     """Return the external wrenches of a request as the last argument of a method of Robot.
 
-    An empty tuple if there are none: then a kernel is called directly, which is ten times faster.
+    Return an empty tuple if there are none: a call without this argument is ten times faster.
     """
     return (convert.wrenches(request.external_wrenches),) if request.external_wrenches else ()
 

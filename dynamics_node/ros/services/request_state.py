@@ -1,4 +1,4 @@
-"""Build the state that a request is about: its own values, completed by measured ones."""
+"""Build the state of a request: its own values, missing ones filled in with measured ones."""
 
 from __future__ import annotations
 
@@ -25,7 +25,7 @@ class RequestState(NamedTuple):
     q: np.ndarray                        # (nq,) or (N, nq)
     v: np.ndarray                        # (nv,) or (N, nv)
     stamp: int | None                    # of the oldest measurement used [ns]
-    measured: Any                        # MeasuredSnapshot, None if nothing is left out
+    measured: Any                        # MeasuredSnapshot; None if the request is complete
     age_limit: Any                       # AgeLimit, likewise
 
     def entries(self, field: str, data: Any, default: np.ndarray | None) -> np.ndarray:
@@ -105,12 +105,12 @@ def fill(field: str, data: Any, selection: JointSelection, places: np.ndarray,
 
     One row of data gives a vector, N rows give a matrix of N rows.
 
-    :param default: may be None if the places are all there are.
+    :param default: may be None if the request has all entries.
     """
     if not data:
         return default
     given = np.frombuffer(data)
-    # The sum is finite where each entry is, unless they are huge: then look at each.
+    # A finite sum proves that all entries are finite; otherwise each entry is checked.
     if not math.isfinite(sum(data) if len(data) < 32 else given.sum()) and (
             not np.isfinite(given).all()):
         k = int(np.flatnonzero(~np.isfinite(given))[0])

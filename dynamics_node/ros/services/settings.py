@@ -69,7 +69,7 @@ def set_gravity(node_state: NodeState, request: SetGravity.Request,
     gravity = convert.xyz(request.gravity.vector)
     if not np.isfinite(gravity).all():
         raise DynamicsError(f'gravity.vector is {gravity.tolist()}; every entry must be finite')
-    if not gravity.any():  # an empty request must not make an arm weightless
+    if not gravity.any():  # an empty request must not switch gravity off
         raise DynamicsError('gravity.vector is zero; expected e.g. 0 0 -9.81. For a weightless '
                             "robot set the parameter 'gravity'")
     if frame:

@@ -57,7 +57,7 @@ Handler = Callable[[NodeState, Any, Any], Any]
 class ServiceRunner:
     """Run handlers; turn exceptions into replies with success: false.
 
-    :ivar active: whether the node is active; an inactive one refuses every request.
+    :ivar active: whether the node is active; an inactive node refuses every request.
     :ivar answered, refused: number of requests so far.
     """
 

@@ -24,10 +24,10 @@ from dynamics_node.task_space.tasks import Task
 
 def task_control(node_state: NodeState, request: TaskControl.Request,
                  response: TaskControl.Response) -> TaskControl.Response:
-    """Fill a TaskControl response; an infeasible problem is not refused, and has no torques.
+    """Fill a TaskControl response; for an infeasible problem with success and without torques.
 
-    A controller sends the same contacts again and again: kernels are compiled for them, of which
-    the number is limited (robot_kernels.MOST_SETS).
+    A controller usually sends the same contacts in each request: kernels are compiled for them, for
+    a limited number of sets (robot_kernels.MOST_SETS).
     """
     state = single_request_state(node_state, request)
     robot = state.robot

@@ -1,4 +1,4 @@
-"""Check that the measurements used for a request exist and are not too old."""
+"""Check that measurements used for a request exist and are not older than max_state_age."""
 
 from __future__ import annotations
 

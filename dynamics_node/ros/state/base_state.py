@@ -1,7 +1,7 @@
 """Compute the state of a floating base from a pose and a twist. Independent of ROS.
 
 The state of a floating joint is the pose of its link, and the twist of that link in its own axes,
-linear first, as nav_msgs/Odometry has it for its child frame.
+linear first, as in nav_msgs/Odometry for the child frame.
 """
 
 from __future__ import annotations

@@ -22,7 +22,7 @@ SENSOR = QoSProfile(depth=10, reliability=ReliabilityPolicy.BEST_EFFORT)
 class BaseStateSubscription:
     """Subscriptions to `odom`, or to `base_pose` and `base_twist`.
 
-    :ivar refusals: {message type: why the newest message of it was refused}.
+    :ivar refusals: {message type: why its newest message was refused}.
     """
 
     def __init__(self, node: Node, node_state: NodeState) -> None:
@@ -48,7 +48,7 @@ class BaseStateSubscription:
                           message.child_frame_id)))
 
     def on_pose(self, message: PoseStamped) -> None:
-        """Store the pose of the base link in the world; at rest until a twist is known."""
+        """Store the pose of the base link in the world; its twist is zero until one is received."""
         self._take(message, lambda model: (
             base_configuration(model, convert.xyz(message.pose.position),
                                convert.xyzw(message.pose.orientation)),
@@ -65,7 +65,7 @@ class BaseStateSubscription:
                                 convert.xyz(message.twist.angular), message.header.frame_id)))
 
     def _take(self, message: Any, state_of: Callable[[Model], tuple]) -> None:
-        """Store state_of(model), (q or None, v) of the base; count it where it is refused."""
+        """Store state_of(model), (q or None, v) of the base; count refused messages."""
         self._node_state.catch_up()
         state = self._node_state.measured_state
         joint = base_joint(state.model) if state is not None else None

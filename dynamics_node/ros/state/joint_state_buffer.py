@@ -13,7 +13,7 @@ from dynamics_node.identification.bag_files import field_or_nan, merge_joint_sta
 from dynamics_node.ros.state.measured_state import RESTART
 
 KEPT = 60.0          # [s] that are stored by default
-MOST = 1_000_000     # joint states, whatever their stamps say
+MOST = 1_000_000     # stored joint states, for any stamps
 BILLION = 1e9
 
 
@@ -28,7 +28,7 @@ class JointStateBuffer:
         self._kept: deque[tuple[int, bytes]] = deque(maxlen=MOST)   # (stamp [ns], bytes)
 
     def run(self, on: bool) -> None:
-        """Store joint states from now on, or none."""
+        """Store joint states from now on; False: delete all and store none."""
         self.on = on
         if not on:
             self._kept.clear()
@@ -64,9 +64,9 @@ class JointStateBuffer:
         """
         if not 0.0 < seconds <= KEPT:
             raise DynamicsError(f'duration is {seconds:g} s; expected more than 0 and at most '
-                                f'{KEPT:g}, which is what the node stores')
+                                f'{KEPT:g}: the node stores no more')
         if not self._kept:
-            raise DynamicsError('no joint state has come yet')
+            raise DynamicsError('no joint state has been received yet')
         newest = self._kept[-1][0]
         received = (newest - self._kept[0][0]) / BILLION
         if received < 0.9 * seconds:

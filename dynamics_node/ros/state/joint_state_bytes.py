@@ -1,7 +1,7 @@
-"""Read a joint state from its bytes, with the layout of an earlier message.
+"""Read joint states from serialised messages, faster than rclpy.
 
-rclpy takes 20 us to make a JointState of the bytes, most of it for names that never change. The
-layout of earlier messages is stored, and only numbers are read. The bytes are CDR, little-endian:
+rclpy needs 20 us to deserialise a JointState, mostly for names that never change. Here the layout
+of earlier messages is stored, and only numbers are read. The bytes are CDR, little-endian:
 
     4 bytes of encapsulation | sec, nanosec | frame_id | names | position | velocity | effort
 
@@ -69,10 +69,10 @@ class MessageLayout(NamedTuple):
 
 
 class JointStateReader:
-    """Read joint states, fast where they resemble an earlier one."""
+    """Read joint states, fast if names and sizes are those of an earlier message."""
 
     def __init__(self) -> None:
-        self._layouts: dict[int, MessageLayout] = {}   # by length: tells several publishers apart
+        self._layouts: dict[int, MessageLayout] = {}   # by length: usually one per publisher
 
     def read(self, data: bytes) -> Reading:
         """Return the Reading of the bytes of a sensor_msgs/JointState."""
@@ -83,7 +83,7 @@ class JointStateReader:
                 return reading
         try:
             layout = layout_of(data)
-        except (struct.error, ValueError):  # another encoding: rclpy may know it
+        except (struct.error, ValueError):  # another encoding, which rclpy may be able to read
             return _by_rclpy(data)
         if len(self._layouts) >= MOST_LAYOUTS:
             self._layouts.clear()

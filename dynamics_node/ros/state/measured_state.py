@@ -17,8 +17,8 @@ import numpy as np
 from dynamics_node.model.model import Model
 
 NEVER = np.iinfo(np.int64).min
-# A stamp this much older than the newest of its joint is not a late message: the clock was set
-# back (a simulation was reset, a bag starts again), and time goes on from there.
+# A message this much older than the newest one of its joint is not late: the clock was set back (a
+# simulation was reset, a bag starts again), and time continues from there.
 RESTART = 1_000_000_000  # [ns]
 TURN = 2.0 * np.pi
 
@@ -85,10 +85,10 @@ class MeasuredState:
         self.oldest = self._newest = int(NEVER)
         self._names: tuple[str, ...] | None = None
         self._placement: _Placement | None = None
-        self._snapshot: MeasuredSnapshot | None = None   # of the present values
+        self._snapshot: MeasuredSnapshot | None = None   # of the current values
 
     def snapshot(self) -> MeasuredSnapshot:
-        """Return the present values; the same object until one of them changes."""
+        """Return the current values; the same object until one of them changes."""
         if self._snapshot is None:
             numbers, stamps = self._numbers.copy(), self.stamps.copy()
             numbers.setflags(write=False)
@@ -139,7 +139,7 @@ class MeasuredState:
         values: Sequence[float] | np.ndarray = (*position, *velocity, *effort)
         if placement.pick is not None:
             values = placement.pick(values)
-        # The sum is finite where each value is, unless they are huge.
+        # A finite sum proves that all values are finite.
         if stamp < self._newest or not math.isfinite(sum(values)):
             placement, values = self._completed(stamp, placement, np.array(values))
         elif self.velocity_assumed:
@@ -207,7 +207,7 @@ class MeasuredState:
         moved = q - self.q[placement.q]
         turns = np.array([self.model.joints[k].kind == 'continuous' for k in placement.joint])
         moved = np.where(turns, moved - TURN * np.round(moved / TURN), moved)
-        # A repeated stamp adds no information; the first one, or one after a reset, is at rest.
+        # A repeated stamp keeps the velocity; after the first stamp, or a reset, it is zero.
         before = np.where(follows | (last == stamp), self.v[placement.v], 0.0)
         rate = np.where(follows, moved, 0.0) / dt
         return before + np.where(follows, rate - before, 0.0) / (1.0 + self.filter_time / dt)

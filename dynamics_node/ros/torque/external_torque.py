@@ -25,14 +25,14 @@ LATCHED = QoSProfile(depth=1, durability=DurabilityPolicy.TRANSIENT_LOCAL,
 
 
 class ExternalTorqueTopics:
-    """Publishers of an ExternalTorqueEstimator, on each joint state."""
+    """Publishers of the estimates of an ExternalTorqueEstimator, one for each joint state."""
 
     def __init__(self, node: Node, current_robot: CurrentRobot, parameters: ObserverParameters,
                  on_change: Callable[[], None], on_awake: Callable[[bool], None]) -> None:
         """Create the publishers.
 
-        :param on_change: called when the contact, or the reason why none is observed, changes.
-        :param on_awake: called with whether joint states are observed from now on.
+        :param on_change: called when the contact, or the reason of a pause, changes.
+        :param on_awake: called with whether the observer needs every joint state from now on.
         """
         self.estimator = ExternalTorqueEstimator(current_robot, parameters)
         self._on_change, self._on_awake, self._log = on_change, on_awake, node.log
@@ -45,7 +45,7 @@ class ExternalTorqueTopics:
                          for each in (self._torque, self._wrench, self._contact)]
 
     def set_active(self, active: bool) -> None:
-        """Observe, or not: only an active node publishes."""
+        """Run the observer only while the node is active."""
         self._active = active
         self._restart()
 
@@ -68,7 +68,7 @@ class ExternalTorqueTopics:
         if self.estimator.reason != self._reason:
             self._reason = self.estimator.reason
             if self._reason:
-                self._log.warning(f'external torques are not observed: {self._reason}')
+                self._log.warning(f'external torques are not estimated: {self._reason}')
             self._on_change()
 
     def _restart(self) -> None:

@@ -16,7 +16,7 @@ from dynamics_node.ros.parameters.observer import ObserverParameters, flag_of, o
 from dynamics_node.ros.state.measured_state import NEVER, MeasuredSnapshot
 
 OFF = 'unknown'
-GAPS = 3   # one after another: joint states are too slow
+GAPS = 3   # after more gaps one after another, joint states are too slow
 
 
 class ExternalTorqueEstimate(NamedTuple):
@@ -31,7 +31,7 @@ class ExternalTorqueEstimator:
     """The external torque on the current robot.
 
     :ivar parameters: ObserverParameters.
-    :ivar reason: why nothing is observed, '' while the observer runs.
+    :ivar reason: why the observer is off or paused, '' while it runs.
     :ivar peaks: (nv,) largest external torques while no joint was beyond its threshold.
     :ivar contacts: number of contacts so far.
     """
@@ -42,7 +42,7 @@ class ExternalTorqueEstimator:
 
     @property
     def on(self) -> bool:
-        """Whether joint states are observed."""
+        """Whether the observer is on."""
         return self.observer is not None
 
     def check(self, parameters: ObserverParameters) -> None:
@@ -59,7 +59,7 @@ class ExternalTorqueEstimator:
 
     def robot_changed(self) -> None:
         """Start again with the current robot."""
-        self.observer: Any = None   # MomentumObserver and ContactFlag while observing
+        self.observer: Any = None   # MomentumObserver and ContactFlag while on
         self.flag: Any = None
         self.peaks: Any = None
         self._stamp: int | None = None
@@ -71,7 +71,7 @@ class ExternalTorqueEstimator:
                 self.observer = observer_of(robot, self.parameters)
                 self.flag = flag_of(robot, self.parameters)
                 self.reason, self.peaks = '', np.zeros(robot.nv)
-            except DynamicsError as error:  # the parameters fit the robot before, or are unknown
+            except DynamicsError as error:  # the parameters do not fit this robot, or are unknown
                 self.observer, self.reason = None, str(error)
 
     def on_state(self, measured: MeasuredSnapshot) -> ExternalTorqueEstimate | None:
@@ -93,7 +93,7 @@ class ExternalTorqueEstimator:
             self.reason = str(error)
             return None
         self._slow = self._slow + 1 if dt > self.observer.longest_step else 0
-        if self._slow > GAPS:   # the estimate is kept over a gap: over many it would be stale
+        if self._slow > GAPS:   # the estimate is kept over a gap; over many gaps it is stale
             self.reason = (f'joint_states of all joints come {dt:.3g} s apart; expected '
                            f'{self.observer.longest_step:g} s or less')
             self._reset()
@@ -118,7 +118,7 @@ class ExternalTorqueEstimator:
         return ExternalTorqueEstimate(stamp, torque, contact)
 
     def _missing(self, measured: MeasuredSnapshot) -> str:
-        """Return which quantities the observer needs and the state does not contain, in words."""
+        """Return a message about quantities that the state lacks; '' if it is complete."""
         if np.isnan(measured.effort).any():
             names = self.observer.robot.dof_names
             missing = [name for name, effort in zip(names, measured.effort) if np.isnan(effort)]

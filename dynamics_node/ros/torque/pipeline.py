@@ -1,7 +1,7 @@
 """Compute the permitted torque of a measured state: reference, control law, safety gate.
 
-Everything that is published passes the one gate of this object. Independent of rclpy. Times are
-nanoseconds in arguments and seconds since construction inside: a double that counts from 1970 is
+Every published torque passes the gate of this pipeline. Independent of rclpy. Times in arguments
+are nanoseconds; inside they are seconds from construction on: a double of seconds since 1970 is
 too coarse.
 """
 
@@ -69,7 +69,7 @@ class TorquePipeline:
         self._robot: Any = None
         self._controller: Any = None
         self._reference: Any = None
-        self._problem = ''   # why the robot cannot be driven
+        self._problem = ''   # why torques cannot be enabled for the robot
         self._refreshed = -np.inf
         self._frames = {''}  # of references so far; '' is torque.task_frame, compiled before
         self.robot_changed()
@@ -92,7 +92,7 @@ class TorquePipeline:
         if not self.gate.idle and not _only_live(self.parameters, parameters,
                                                  self.settings, settings):
             raise DynamicsError('torques are being published: disable first (~/enable, data: '
-                                'false); only gains and scales change meanwhile')
+                                'false); only gains and scales can be changed meanwhile')
         if self._current_robot.exists:
             robot = self._current_robot.robot
             controller_of(robot, parameters)
@@ -116,12 +116,12 @@ class TorquePipeline:
         self._problem, limits = '', None
         try:
             limits = gate_limits(robot, self.parameters, self.settings)
-        except DynamicsError as error:  # the parameters fit the robot before
+        except DynamicsError as error:  # the parameters do not fit this robot
             self._problem = str(error)
         self.gate.change_limits(limits)
 
     def _use_robot(self, robot: Robot) -> None:
-        """Make the controller of a robot; a payload in transition makes many."""
+        """Create the controller of a robot; called often while a payload is in transition."""
         self._robot, self._refreshed, self._controller = robot, self.now(), None
         self._starts_measured = starts_measured(self.parameters)
         try:
@@ -138,23 +138,23 @@ class TorquePipeline:
     # Requests --------------------------------------------------------------------------------
 
     def enable(self, measured: Any) -> None:
-        """Begin to release torques from a measured state on.
+        """Enable torques, starting at a measured state.
 
         :param measured: MeasuredSnapshot, None while there is no robot.
-        :raise DynamicsError: why not.
+        :raise DynamicsError: the reason of a refusal.
         """
         if self.gate.state in RUNNING:
             return
         now = self.now()
         if self._problem or self._controller is None:
-            raise DynamicsError(self._problem or 'there is no robot to drive')
+            raise DynamicsError(self._problem or 'there is no robot')
         if self._controller.needs_reference and measured.oldest != NEVER:
             self._reference = self._hold(now, measured.q)
         self.gate.enable(now, self._proposal(now, measured))
         self._driven, self.joints = self._model, driven_joints(self._robot, self.parameters)
 
     def disable(self) -> None:
-        """Ramp out."""
+        """Disable torques: ramp to the safe torque."""
         self.gate.disable(self.now())
 
     def follow(self, names: list[str], start: int | None, *points: np.ndarray | None) -> None:
@@ -162,7 +162,7 @@ class TorquePipeline:
 
         :param start: time of its origin [ns], None for now.
         :param points: times (N,) [s], positions, velocities, accelerations (N, names) or None.
-        :raise DynamicsError: the trajectory is refused; the present reference goes on.
+        :raise DynamicsError: the trajectory is refused; the current reference continues.
         """
         self._check_follows(WITH_REFERENCE, 'reference')
         selection = self._current_robot.select_joints(names)
@@ -178,7 +178,7 @@ class TorquePipeline:
         :param start: its stamp [ns], None for now.
         :param frame: '' is torque.task_frame.
         :param values: the other arguments of task_reference.
-        :raise DynamicsError: the reference is refused; the present one goes on.
+        :raise DynamicsError: the reference is refused; the current one continues.
         """
         self._check_follows({TASK_SPACE}, 'task reference')
         now = self.now()
@@ -197,8 +197,8 @@ class TorquePipeline:
             raise DynamicsError(f"torque.mode is '{self.parameters.mode}', which follows no "
                                 f'{what}; modes that do: {", ".join(sorted(modes))}')
         if self.gate.state not in RUNNING:
-            raise DynamicsError('torques are disabled: a reference begins at the measured state, '
-                                'so enable first (~/enable, data: true)')
+            raise DynamicsError('torques are disabled: enable them first (~/enable, data: true), '
+                                'then send the reference')
 
     def _hold(self, now: float, q: np.ndarray) -> Reference | BlendedPoseSpline:
         """Return the reference that stays at the configuration q."""
@@ -220,7 +220,7 @@ class TorquePipeline:
             return self._stamped(self.gate.tick(now))
         try:
             release = self.gate.step(now, self._proposal(now, measured))
-        except Exception as error:  # the arm must not be left with the last torque
+        except Exception as error:  # the arm must not keep the last torque
             release = self._trip(now, error)
         return self._stamped(release)
 

@@ -28,15 +28,15 @@ from dynamics_node.ros.torque.pipeline import StampedRelease, TorquePipeline
 from dynamics_node.ros.torque.task_message import task_of
 from dynamics_node.safety import SafetySettings, State
 
-TICKS = 2.2          # within the permitted age of a state, or step of the clock
+TICKS = 2.2          # number of ticks within max_state_age, and within max_clock_step
 MANY_REQUESTS = QoSProfile(depth=1000)  # of ~/enable: a request to disable must not be lost
 ALL_RECEIVED = 0.1   # [s] to wait until the last message is acknowledged
 
 
 class TorqueTopics:
-    """`~/torque` and the command topic, with the releases of a TorquePipeline.
+    """Publishers of `~/torque` and the command topic; subscriptions to references; `~/enable`.
 
-    :ivar active: whether the node is active; else torques cannot be enabled.
+    :ivar active: whether the node is active; otherwise torques cannot be enabled.
     :ivar refused_references: number of references refused so far.
     """
 
@@ -46,8 +46,8 @@ class TorqueTopics:
         """Create publishers, subscriptions, service and timers.
 
         :param on_change: called when the state of the gate changes.
-        :param on_awake: called with whether torques are computed from joint states from now on.
-        :param on_torque: called with the names of joints and their efforts when published.
+        :param on_awake: called with whether torques need every joint state from now on.
+        :param on_torque: called with the joint names and efforts of each published torque.
         """
         self._node, self._node_state = node, node_state
         self._on_change, self._on_awake, self._on_torque = on_change, on_awake, on_torque
@@ -90,7 +90,7 @@ class TorqueTopics:
     # Input -----------------------------------------------------------------------------------
 
     def on_state(self, measured: MeasuredSnapshot) -> None:
-        """Publish the torque of a measured state, unless torques have a rate of their own."""
+        """Publish the torque of a measured state, unless torque.rate is set."""
         if not self._by_rate:
             self._publish(self.pipeline.on_state(measured))
 
@@ -99,7 +99,7 @@ class TorqueTopics:
             self._publish(self.pipeline.on_state(self._node_state.snapshot()))
 
     def on_tick(self) -> None:
-        """Check that states still come, and that the command topic has no other publisher."""
+        """Check that joint states still arrive, and that no other node publishes commands."""
         if self.pipeline.gate.idle:
             self._tick.cancel()  # until the next enable
         else:
@@ -128,16 +128,16 @@ class TorqueTopics:
             raise DynamicsError('the node is inactive: ros2 lifecycle set <node> activate')
         self._count_publishers()
         self.pipeline.enable(self._measured())
-        if self._tick.is_canceled():  # a reset on every request would postpone the tick for ever
+        if self._tick.is_canceled():  # frequent requests must not postpone the tick for ever
             self._tick.reset()
 
     def on_reference(self, message: JointTrajectory) -> None:
-        """Follow a trajectory, or log why not and keep the present reference."""
+        """Follow a trajectory, or log why not and keep the current reference."""
         self._follow('reference', lambda: self.pipeline.follow(
             message.joint_names, _start(message), *points_of(message)))
 
     def on_task_reference(self, message: TaskReference) -> None:
-        """Follow a task reference, or log why not and keep the present reference."""
+        """Follow a task reference, or log why not and keep the current reference."""
         self._follow('task reference', lambda: self.pipeline.follow_task(
             self._measured(), _start(message), **task_of(message)))
 
@@ -176,7 +176,7 @@ class TorqueTopics:
             if self._command is not None:
                 self._data.data = effort
                 self._command.publish(self._data)
-            if self._torque.get_subscription_count():  # else a sixth of the time would be wasted
+            if self._torque.get_subscription_count():  # saves a sixth of the time without one
                 self._state.header.stamp = convert.time(stamp)
                 self._state.effort = effort
                 self._torque.publish(self._state)
@@ -209,7 +209,7 @@ class TorqueTopics:
             self._gate_state = state
             reason = gate.status().reason
             if reason:
-                self._log.error(f'torques: {state.value}: {reason}. They stay off until ~/enable')
+                self._log.error(f'torques: {state.value}: {reason}. Disabled until ~/enable')
             else:
                 self._log.info(f'torques: {state.value}')
             self._on_change()

@@ -27,7 +27,7 @@ def test_enable_is_refused_without_a_robot():
     node_state = NodeState(lambda: clocks.now, lambda: clocks.seconds, ModelParameters())
     pipeline = TorquePipeline(node_state.current_robot, node_state.clock, TorqueParameters(),
                               SafetySettings(), pytest.fail)
-    with pytest.raises(DynamicsError, match='there is no robot to drive'):
+    with pytest.raises(DynamicsError, match='there is no robot'):
         pipeline.enable(None)
     assert pipeline.on_state(None) is pipeline.tick() is None and pipeline.shutdown_sequence() == []
 
