@@ -4,6 +4,8 @@ import pytest
 from support.hostile_values import escapes
 from support.public_surface import REFUSED, callables, unlisted
 
+pytestmark = pytest.mark.long
+
 CALLABLES = callables()
 SKIPPED = {
     'excitation': {('settings', 'None')},   # valid, and takes its time

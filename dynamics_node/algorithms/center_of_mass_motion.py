@@ -7,7 +7,7 @@ import numpy as np
 from dynamics_node.algorithms.energy import total_mass
 from dynamics_node.algorithms.inverse_dynamics import needed_wrench, newton_euler_motions
 from dynamics_node.algorithms.kinematics import body_poses
-from dynamics_node.algorithms.recursion import add_entries, joints_at
+from dynamics_node.algorithms.tree_recursions import add_entries, joints_at
 from dynamics_node.model.model import Model
 from dynamics_node.spatial.so3 import cross
 

@@ -2,13 +2,13 @@
 
 import numpy as np
 
-from dynamics_node.algorithms.recursion import add_block, forward_recursion, square
 from dynamics_node.algorithms.subtree_inertia import (
     ad_angular,
     drifts,
     seen_from_parent,
     subtree_inertia,
 )
+from dynamics_node.algorithms.tree_recursions import add_block, forward_recursion, square
 from dynamics_node.model.model import Model
 from dynamics_node.model.split_planar import split_planar_joints
 from dynamics_node.spatial.se3 import Ad_inv_dual

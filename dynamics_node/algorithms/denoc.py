@@ -12,7 +12,7 @@ from typing import NamedTuple
 import numpy as np
 
 from dynamics_node.algorithms.kinematics import body_poses
-from dynamics_node.algorithms.recursion import (
+from dynamics_node.algorithms.tree_recursions import (
     add_block,
     add_entries,
     forward_recursion,

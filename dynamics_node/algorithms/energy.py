@@ -6,7 +6,7 @@ All links and payloads are included, those fixed to the world too.
 import numpy as np
 
 from dynamics_node.algorithms.kinematics import body_poses
-from dynamics_node.algorithms.recursion import forward_recursion, joints_at
+from dynamics_node.algorithms.tree_recursions import forward_recursion, joints_at
 from dynamics_node.model.model import Model
 from dynamics_node.spatial import inertia as inertias
 from dynamics_node.spatial.se3 import Ad_inv_dual

@@ -4,7 +4,7 @@ from typing import NamedTuple
 
 import numpy as np
 
-from dynamics_node.algorithms.recursion import add_entries, forward_recursion, subspace_rate
+from dynamics_node.algorithms.tree_recursions import add_entries, forward_recursion, subspace_rate
 from dynamics_node.model.model import Model
 from dynamics_node.spatial.se3 import Ad_inv_dual, ad_dual
 from dynamics_node.spatial.so3 import cross

@@ -10,7 +10,7 @@ import numpy as np
 from dynamics_node.algorithms.friction import friction_torque
 from dynamics_node.algorithms.inverse_dynamics import inverse_dynamics
 from dynamics_node.algorithms.mass_matrix import mass_matrix, pivot_margin
-from dynamics_node.algorithms.recursion import (
+from dynamics_node.algorithms.tree_recursions import (
     ForwardRecursion,
     forward_recursion,
     gravity_acceleration,

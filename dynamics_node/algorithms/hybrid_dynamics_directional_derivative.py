@@ -18,7 +18,11 @@ from dynamics_node.algorithms.motion_directional_derivative import (
     wrench_transform_derivative,
 )
 from dynamics_node.algorithms.parameter_direction import ParameterDirection, complete
-from dynamics_node.algorithms.recursion import forward_recursion, gravity_acceleration, per_body
+from dynamics_node.algorithms.tree_recursions import (
+    forward_recursion,
+    gravity_acceleration,
+    per_body,
+)
 from dynamics_node.model.model import Model
 from dynamics_node.spatial import inertia as inertias
 from dynamics_node.spatial.inertia import BlockInertia, articulated, outer

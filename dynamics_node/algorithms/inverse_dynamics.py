@@ -5,7 +5,12 @@ from typing import NamedTuple
 import numpy as np
 
 from dynamics_node.algorithms.friction import friction_torque
-from dynamics_node.algorithms.recursion import joint_forces, joints_at, per_body, subspace_rate
+from dynamics_node.algorithms.tree_recursions import (
+    joint_forces,
+    joints_at,
+    per_body,
+    subspace_rate,
+)
 from dynamics_node.model.model import Model
 from dynamics_node.spatial.inertia import Inertia
 from dynamics_node.spatial.se3 import Pose

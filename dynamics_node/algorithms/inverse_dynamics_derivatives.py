@@ -10,13 +10,13 @@ from dynamics_node.algorithms.inverse_dynamics import (
     newton_euler,
     newton_euler_motions,
 )
-from dynamics_node.algorithms.recursion import add_block, joints_at, square
 from dynamics_node.algorithms.subtree_inertia import (
     ad_angular,
     drifts,
     seen_from_parent,
     subtree_inertia,
 )
+from dynamics_node.algorithms.tree_recursions import add_block, joints_at, square
 from dynamics_node.model.model import Model
 from dynamics_node.model.split_planar import split_planar_joints, split_planar_wrenches
 from dynamics_node.spatial.se3 import Ad_inv_dual, ad, ad_dual

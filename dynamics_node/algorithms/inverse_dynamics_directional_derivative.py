@@ -10,7 +10,7 @@ from dynamics_node.algorithms.motion_directional_derivative import (
     wrench_transform_derivative,
 )
 from dynamics_node.algorithms.parameter_direction import ParameterDirection, complete
-from dynamics_node.algorithms.recursion import (
+from dynamics_node.algorithms.tree_recursions import (
     add_entries,
     forward_recursion,
     gravity_acceleration,

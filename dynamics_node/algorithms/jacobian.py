@@ -3,7 +3,7 @@
 import numpy as np
 
 from dynamics_node.algorithms.kinematics import path_to
-from dynamics_node.algorithms.recursion import (
+from dynamics_node.algorithms.tree_recursions import (
     add_entries,
     forward_recursion,
     joints_at,

@@ -2,7 +2,7 @@
 
 import numpy as np
 
-from dynamics_node.algorithms.recursion import forward_recursion, joints_at, per_body
+from dynamics_node.algorithms.tree_recursions import forward_recursion, joints_at, per_body
 from dynamics_node.model.model import WORLD, Model
 from dynamics_node.spatial import se3
 from dynamics_node.spatial.se3 import Ad_inv, Pose

@@ -6,7 +6,7 @@ import numpy as np
 
 from dynamics_node.algorithms.jacobian import jacobian
 from dynamics_node.algorithms.kinematics import frame_pose, path_to
-from dynamics_node.algorithms.recursion import add_entries, forward_recursion
+from dynamics_node.algorithms.tree_recursions import add_entries, forward_recursion
 from dynamics_node.model.model import Model
 from dynamics_node.model.split_planar import split_planar_joints
 from dynamics_node.spatial.se3 import Ad_inv, ad

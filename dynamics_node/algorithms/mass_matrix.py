@@ -4,7 +4,7 @@ from typing import NamedTuple
 
 import numpy as np
 
-from dynamics_node.algorithms.recursion import add_block, joints_at, square
+from dynamics_node.algorithms.tree_recursions import add_block, joints_at, square
 from dynamics_node.model.model import Model
 from dynamics_node.spatial.inertia import Inertia
 from dynamics_node.spatial.se3 import Ad_inv_dual, Pose

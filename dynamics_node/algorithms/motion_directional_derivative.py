@@ -11,7 +11,7 @@ from typing import NamedTuple
 import numpy as np
 
 from dynamics_node.algorithms.parameter_direction import ParameterDirection
-from dynamics_node.algorithms.recursion import ForwardRecursion, per_body, subspace_rate
+from dynamics_node.algorithms.tree_recursions import ForwardRecursion, per_body, subspace_rate
 from dynamics_node.model.model import Model
 from dynamics_node.spatial.se3 import Ad_inv, Ad_inv_dual, Pose, ad, ad_dual
 

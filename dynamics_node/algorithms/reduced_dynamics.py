@@ -9,7 +9,7 @@ from typing import NamedTuple
 import numpy as np
 
 from dynamics_node.algorithms.hybrid_dynamics import Articulated
-from dynamics_node.algorithms.recursion import ForwardRecursion, per_body
+from dynamics_node.algorithms.tree_recursions import ForwardRecursion, per_body
 from dynamics_node.model.model import Model
 from dynamics_node.spatial.se3 import Ad_inv, Ad_inv_dual
 from dynamics_node.spatial.solve import first_half, second_half, symmetric

@@ -8,7 +8,7 @@ Column j of Y is also d tau/d pi_j.
 import numpy as np
 
 from dynamics_node.algorithms.inverse_dynamics import BodyMotion, newton_euler_motions
-from dynamics_node.algorithms.recursion import add_block, joints_at
+from dynamics_node.algorithms.tree_recursions import add_block, joints_at
 from dynamics_node.model.model import Model
 from dynamics_node.spatial.se3 import Ad_inv_dual
 from dynamics_node.spatial.so3 import skew

@@ -81,5 +81,9 @@ def run(arguments: argparse.Namespace) -> int:
     sys.stdout.write('\n'.join([
         *([] if loops is None else str(loops).splitlines()),
         *(f'warning: {text}' for text in done.warnings),
-        f'torque error on the validation samples: {residuals.gain:.3g} times smaller', *files, '']))
+        f'torque error on the validation samples: {_change(residuals.gain)}', *files, '']))
     return int(residuals.gain < 1.0)
+
+
+def _change(gain: float) -> str:
+    return f'{gain:.3g} times smaller' if gain >= 1.0 else f'{1.0 / gain:.3g} times greater'

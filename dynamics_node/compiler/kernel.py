@@ -10,7 +10,8 @@ import numpy as np
 from dynamics_node.compiler import target
 from dynamics_node.compiler.ctypes_call import functions as functions_at
 from dynamics_node.compiler.ctypes_call import pointers
-from dynamics_node.compiler.lower import instructions, lower
+from dynamics_node.compiler.lower import lower
+from dynamics_node.compiler.operation_counts import instructions
 from dynamics_node.compiler.trace import Program, evaluate
 
 LARGE = 1500  # instructions, see target.compile_ir

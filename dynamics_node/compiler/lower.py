@@ -9,7 +9,8 @@ Rows are read `lanes` numbers at a time. The last load can pass the end of the r
 the last row. Stores of rows shorter than a register pass their end too; rows are stored in order,
 so that the next row overwrites the excess.
 Both return 0 if every number read and written is finite and every margin positive.
-Fused multiply-adds are selected here, not by LLVM, so that both functions give the same bits.
+Fused multiply-adds are selected by `fused_products`, not by LLVM, so that both functions give the
+same bits.
 """
 
 from __future__ import annotations
@@ -19,9 +20,10 @@ from collections.abc import Collection, Iterable, Iterator, Mapping
 import numpy as np
 
 from dynamics_node.compiler.graph import Op, Symbol
-from dynamics_node.compiler.ir import Dialect, Emitter
-from dynamics_node.compiler.lane_layout import load_rows
+from dynamics_node.compiler.ir_text import Dialect, Emitter
+from dynamics_node.compiler.operation_counts import fused_products, instructions
 from dynamics_node.compiler.result_stores import ResultStores
+from dynamics_node.compiler.row_transposition import load_rows
 from dynamics_node.compiler.sincos import define_sincos
 from dynamics_node.compiler.slp_packing import NO_PACKING, PackEmitter, Packing, find_packs
 from dynamics_node.compiler.spill_slots import SpillSlots
@@ -65,7 +67,7 @@ def packing_of(program: Program) -> Packing:
     """Return the Packing of a program; a long program has none."""
     if instructions(program) > LONG:
         return NO_PACKING
-    return find_packs(program, _fused_products(program), _angle_symbols(program))
+    return find_packs(program, fused_products(program), _angle_symbols(program))
 
 
 def _single(program, ir, angles, uniform, margins, packing):
@@ -204,7 +206,7 @@ class FunctionBody:
     def __init__(self, program: Program, emitter: Emitter, values: Mapping[int, str],
                  packing: Packing = NO_PACKING):
         self.program, self.e, self.defined = program, emitter, set(values)
-        self.fused = _fused_products(program)
+        self.fused = fused_products(program)
         is_long = instructions(program) > LONG
         self.spills = SpillSlots(emitter, REGION if is_long else len(program.symbols) + 1)
         for number, value in values.items():
@@ -362,28 +364,3 @@ def _angle_symbols(program: Program) -> set[int]:
             if symbol.op not in (Op.INPUT, Op.CONST):
                 stack.extend(symbol.args)
     return wanted
-
-
-def _fused_products(program: Program) -> set[int]:
-    """Return the numbers of the products that are part of a fused multiply-add."""
-    uses: dict[int, int] = {}
-    for symbol in program.symbols:
-        if symbol.op not in (Op.INPUT, Op.CONST):
-            for arg in symbol.args:
-                uses[arg.number] = uses.get(arg.number, 0) + 1
-    for symbol in program.outputs:
-        uses[symbol.number] = uses.get(symbol.number, 0) + 1
-    fused = set()
-    for symbol in program.symbols:
-        if symbol.op in (Op.ADD, Op.SUB):
-            for arg in reversed(symbol.args):
-                if arg.op is Op.MUL and uses[arg.number] == 1:
-                    fused.add(arg.number)
-                    break
-    return fused
-
-
-def instructions(program: Program) -> int:
-    """Return the number of floating-point instructions of a program, fused ones counted once."""
-    arithmetic = [s for s in program.symbols if s.op in (Op.ADD, Op.SUB, Op.MUL, Op.RECIP, Op.SQRT)]
-    return len(arithmetic) - len(_fused_products(program))

@@ -11,7 +11,7 @@ from collections.abc import Sequence
 from typing import TYPE_CHECKING
 
 from dynamics_node.compiler.graph import Op, Symbol
-from dynamics_node.compiler.lane_layout import (
+from dynamics_node.compiler.row_transposition import (
     chunks_of,
     row_pointers,
     store_chunk,

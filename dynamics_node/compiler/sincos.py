@@ -5,7 +5,7 @@ to less than an ulp. pi/2 is subtracted in three parts of 33, 33 and 53 bits: k 
 is exact for |k| < 2^20. Beyond LIMIT, and for NaN, libm is called.
 """
 
-from dynamics_node.compiler.ir import Dialect
+from dynamics_node.compiler.ir_text import Dialect
 
 LIMIT = 1e5
 TWO_OVER_PI = 6.36619772367581382433e-01

@@ -19,7 +19,7 @@ from typing import TYPE_CHECKING, NamedTuple
 import numpy as np
 
 from dynamics_node.compiler.graph import Op, Symbol
-from dynamics_node.compiler.ir import Emitter
+from dynamics_node.compiler.ir_text import Emitter
 from dynamics_node.compiler.trace import Program
 
 if TYPE_CHECKING:

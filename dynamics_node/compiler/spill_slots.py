@@ -8,7 +8,7 @@ slot on the stack. A slot is reused after the last load of its value.
 
 import heapq
 
-from dynamics_node.compiler.ir import Emitter
+from dynamics_node.compiler.ir_text import Emitter
 
 
 class SpillSlots:

@@ -1,6 +1,5 @@
 """Trace an algorithm: run it on symbols and return the program that it builds."""
 
-from collections import Counter
 from collections.abc import Callable, Mapping
 from typing import NamedTuple
 
@@ -103,13 +102,6 @@ def check(program: Program) -> None:
             assert all(arg.number in defined for arg in symbol.args), f'{_line(symbol)}: undefined'
         defined.add(symbol.number)
     assert all(symbol.number in defined for symbol in program.outputs), 'an output is missing'
-
-
-def count(program: Program) -> Counter[str]:
-    """Return {'mul': ..., 'add': ..., ...}: the number of each operation."""
-    names = {Op.MUL: 'mul', Op.ADD: 'add', Op.SUB: 'add', Op.RECIP: 'div', Op.SQRT: 'sqrt',
-             Op.SIN: 'sin', Op.COS: 'cos', Op.STEP: 'step'}
-    return Counter(names[symbol.op] for symbol in program.symbols if symbol.op in names)
 
 
 def _line(symbol):

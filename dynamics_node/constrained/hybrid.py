@@ -9,8 +9,8 @@ from dynamics_node.algorithms.friction import friction_torque
 from dynamics_node.algorithms.hybrid_dynamics import backward_pass, forward_pass
 from dynamics_node.algorithms.inverse_dynamics import inverse_dynamics
 from dynamics_node.algorithms.mass_matrix import mass_matrix, pivot_margin
-from dynamics_node.algorithms.recursion import forward_recursion
 from dynamics_node.algorithms.reduced_dynamics import reduced_compliance, reduced_dynamics
+from dynamics_node.algorithms.tree_recursions import forward_recursion
 from dynamics_node.constrained.constraint import Constraint
 from dynamics_node.constrained.rows import rows
 from dynamics_node.constrained.stabilisation import stabilised_gamma

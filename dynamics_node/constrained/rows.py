@@ -15,7 +15,7 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from dynamics_node.algorithms.kinematics import path_to
-from dynamics_node.algorithms.recursion import add_block
+from dynamics_node.algorithms.tree_recursions import add_block
 from dynamics_node.constrained.constraint import ROWS, Constraint, frame_of, size
 from dynamics_node.constrained.world_kinematics import at_point, world_motions, world_placements
 from dynamics_node.model.model import Model

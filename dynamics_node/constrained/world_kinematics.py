@@ -9,7 +9,7 @@ from typing import NamedTuple
 import numpy as np
 
 from dynamics_node.algorithms.kinematics import body_poses
-from dynamics_node.algorithms.recursion import joints_at, per_body, subspace_rate
+from dynamics_node.algorithms.tree_recursions import joints_at, per_body, subspace_rate
 from dynamics_node.model.model import Model
 from dynamics_node.spatial.so3 import cross
 

@@ -4,14 +4,14 @@ import numpy as np
 
 from dynamics_node.compiler import cache
 from dynamics_node.compiler.kernel import Kernel, compile_program, load, no_garbage_collection
-from dynamics_node.compiler.lower import instructions
+from dynamics_node.compiler.operation_counts import instructions
 from dynamics_node.compiler.trace import Program, check, trace
 from dynamics_node.constrained.constraint import size
 from dynamics_node.errors import DynamicsError
 from dynamics_node.kernels.cache_name import name_of
 from dynamics_node.kernels.keys import KernelKey
 from dynamics_node.kernels.shapes import state_shapes, uniform_shapes
-from dynamics_node.kernels.symbols import functions
+from dynamics_node.kernels.traced_functions import functions
 from dynamics_node.model.configuration import random_configuration
 from dynamics_node.model.model import Model
 from dynamics_node.model.regrouped_inertia import regrouped

@@ -40,13 +40,13 @@ from dynamics_node.algorithms.parameter_direction import ParameterDirection
 from dynamics_node.algorithms.regressor import regressor
 from dynamics_node.kernels import autodiff
 from dynamics_node.kernels.interpret import interpreted
-from dynamics_node.kernels.regular import regular, with_mass
 from dynamics_node.kernels.result_types import (
     ForwardDynamicsDerivatives,
     HessianProduct,
     HybridDirectionalDerivatives,
     HybridDynamicsDerivatives,
 )
+from dynamics_node.kernels.singular_checks import regular, with_mass
 from dynamics_node.kernels.spec import FRAME, MATRIX, VECTOR, WITH_WRENCHES, KernelSpec
 
 INVERSE, FORWARD = ('q', 'v', 'a'), ('q', 'v', 'tau')

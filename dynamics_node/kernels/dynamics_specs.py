@@ -13,7 +13,7 @@ from dynamics_node.algorithms.hybrid_dynamics import (
 )
 from dynamics_node.algorithms.inverse_dynamics import bias_torque, gravity_torque, inverse_dynamics
 from dynamics_node.algorithms.mass_matrix import mass_matrix, mass_matrix_inverse
-from dynamics_node.kernels.regular import regular, with_mass
+from dynamics_node.kernels.singular_checks import regular, with_mass
 from dynamics_node.kernels.spec import FRAME, MATRIX, NUMBER, VECTOR, WITH_WRENCHES, KernelSpec
 
 

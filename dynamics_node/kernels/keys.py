@@ -47,13 +47,14 @@ def all_keys(model: Model, frames: Sequence[str] = (), wrenches: bool = False,
              payloads: bool = False, derivatives: bool = False,
              constraints: tuple[Constraint, ...] = ()) -> list[KernelKey]:
     """Return the keys of all kernels of a robot, also of some frames and a set of constraints."""
-    specs = specs_of(ROBOT, derivatives) + (specs_of(CONSTRAINTS, derivatives)
-                                            if constraints else [])
+    specs = [spec for spec in (*specs_of(ROBOT, derivatives),
+                               *(specs_of(CONSTRAINTS, derivatives) if constraints else ()))
+             if has_kernel(model, spec.name, constraints)]
 
     def key_for(spec, with_wrenches=False):
         return key_of(model, spec.name, (), with_wrenches,
                       constraints if spec.subject == CONSTRAINTS else ())
-    keys = [key_for(spec) for spec in specs if has_kernel(model, spec.name, constraints)]
+    keys = [key_for(spec) for spec in specs]
     if wrenches:
         keys += [key_for(spec, True) for spec in specs if spec.wrenches]
     if payloads:

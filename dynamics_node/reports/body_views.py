@@ -3,7 +3,7 @@
 import numpy as np
 
 from dynamics_node.algorithms.kinematics import body_poses
-from dynamics_node.algorithms.recursion import joints_at
+from dynamics_node.algorithms.tree_recursions import joints_at
 from dynamics_node.reports.digits import shown
 from dynamics_node.reports.markup import Markup, path, tag
 from dynamics_node.reports.plots import picture, round_step, ticks

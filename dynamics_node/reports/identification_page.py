@@ -7,7 +7,7 @@ import numpy as np
 
 from dynamics_node.checks import check_facts
 from dynamics_node.errors import DynamicsError
-from dynamics_node.identification.identifiability import NEVER
+from dynamics_node.identification.base_parameters import NEVER
 from dynamics_node.identification.loop_equations import loop_torques
 from dynamics_node.identification.recording import Recording
 from dynamics_node.identification.robot_fit import Identification
@@ -120,7 +120,7 @@ def _residuals(found, robot, recording):
                     'joint': found.rows, 'fitted, before': rms.train_before,
                     'fitted, after': rms.train_after, 'unseen, before': rms.validation_before,
                     'unseen, after': rms.validation_after,
-                    'times smaller': _ratio(rms.validation_before, rms.validation_after),
+                    'before / after': _ratio(rms.validation_before, rms.validation_after),
                     'noise, as fitted': found.noise.sigma})
     unseen = split(recording, found.options.validation_share)[1]
     unseen = unseen.rows(slice(None, None, -(-len(unseen.time) // DRAWN)))

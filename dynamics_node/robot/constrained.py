@@ -28,7 +28,7 @@ if TYPE_CHECKING:
     from dynamics_node.constrained.constraint_report import ConstraintReport
     from dynamics_node.constrained.contact_forces import ContactForces
     from dynamics_node.constrained.derivatives import ConstrainedInverseDerivatives
-    from dynamics_node.constrained.distribution import Distribution
+    from dynamics_node.constrained.force_distribution import Distribution
 
 CHOICES = ('least_force', 'least_torque', 'weighted', 'unique')
 Weights = tuple[ArrayLike | None, ArrayLike | None] | None
@@ -235,7 +235,7 @@ class ConstrainedDynamics:
         :param preferred: torques (nv,) to stay near to; zero by default.
         :param choice, passive, weights: as of constrained_inverse_dynamics.
         """
-        from dynamics_node.constrained.distribution import Distribution, floating_base_torques
+        from dynamics_node.constrained.force_distribution import Distribution, floating_base_torques
 
         valid, actuated = self._sets.of(None, contacts), self._actuated(passive)
         settings = self._inverse_settings(valid, actuated, choice, weights)

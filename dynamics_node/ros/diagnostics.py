@@ -9,7 +9,7 @@ from diagnostic_msgs.msg import DiagnosticArray, DiagnosticStatus, KeyValue
 
 from dynamics_node.ros import convert
 from dynamics_node.ros.node_state import NodeState
-from dynamics_node.ros.services.table import ServiceRunner
+from dynamics_node.ros.services.runner import ServiceRunner
 from dynamics_node.ros.state.measured_state import NEVER
 from dynamics_node.ros.torque.external_torque_estimator import ExternalTorqueEstimator
 from dynamics_node.ros.torque.topics import TorqueTopics
@@ -39,7 +39,7 @@ def _serving_status(name: str, node_state: NodeState, runner: ServiceRunner, rat
     level, message = _judged(node_state, refusals)
     values = {'active': runner.active, **_model_values(node_state),
               **_state_values(node_state, rate),
-              'requests answered': runner.answered,
+              'requests served': runner.served,
               'requests refused': runner.refused}
     robot_name = node_state.robot.name if node_state.current_robot.exists else ''
     return _status(level, name, message, robot_name, values)

@@ -12,7 +12,7 @@ from std_msgs.msg import ColorRGBA
 from visualization_msgs.msg import Marker, MarkerArray
 
 from dynamics_node.algorithms.kinematics import body_poses
-from dynamics_node.algorithms.recursion import joints_at
+from dynamics_node.algorithms.tree_recursions import joints_at
 from dynamics_node.model.model import JointInfo, Model
 from dynamics_node.robot.robot import Robot
 from dynamics_node.ros import convert

@@ -28,7 +28,8 @@ from dynamics_node.ros.node_state import NodeState
 from dynamics_node.ros.outgoing import Log, guard_replies, publish
 from dynamics_node.ros.parameters import declared
 from dynamics_node.ros.rclpy_internals import tolerate_invalid_transitions
-from dynamics_node.ros.services.table import SERVICES, ServiceRunner
+from dynamics_node.ros.services.runner import ServiceRunner
+from dynamics_node.ros.services.table import SERVICES
 from dynamics_node.ros.state.base_state_subscription import BaseStateSubscription
 from dynamics_node.ros.state.joint_state_bytes import Reading
 from dynamics_node.ros.state.joint_state_subscription import JointStateSubscription

@@ -10,7 +10,7 @@ Gate: the only producer of a torque that may be published: enable, step, tick, d
 from dynamics_node.safety.faults import Refused
 from dynamics_node.safety.gate import Gate
 from dynamics_node.safety.gate_limits import GateLimits, gate_limits_of
-from dynamics_node.safety.limits import JointLimits, limits_of
+from dynamics_node.safety.joint_limits import JointLimits, limits_of
 from dynamics_node.safety.records import Measured, Proposal, Release, State, Status
 from dynamics_node.safety.settings import SafetySettings
 

@@ -6,7 +6,7 @@ import numpy as np
 
 from dynamics_node.checks import check_kind
 from dynamics_node.errors import DynamicsError
-from dynamics_node.safety.limits import JointLimits
+from dynamics_node.safety.joint_limits import JointLimits
 from dynamics_node.safety.settings import EXIT_TIME, LARGEST, SafetySettings
 
 LARGEST_SHARE = 0.1    # greatest margin and tolerance, as a share of the range of a joint

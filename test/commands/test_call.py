@@ -16,6 +16,8 @@ from dynamics_node.commands import executable
 from dynamics_node.commands.call import METHODS
 from dynamics_node.example_robots import ARM7
 
+pytestmark = pytest.mark.long
+
 EXECUTABLE = Path(get_package_prefix('dynamics_node'), 'lib/dynamics_node/dynamics_node')
 SHOWN = 1e-5   # tables have six digits
 NEEDS = {'operational_space': ['--frame', 'tool0'],

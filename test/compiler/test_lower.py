@@ -19,7 +19,8 @@ from support.compiled_programs import (
 from support.differences import relative
 
 from dynamics_node.compiler.graph import Op
-from dynamics_node.compiler.lower import BLOCK, instructions, lower
+from dynamics_node.compiler.lower import BLOCK, lower
+from dynamics_node.compiler.operation_counts import instructions
 from dynamics_node.compiler.target import Loaded, compile_ir
 from dynamics_node.compiler.trace import evaluate, trace
 from dynamics_node.kernels.build import AGREEMENT

@@ -8,8 +8,9 @@ from support.kernel_calls import kernel_calls
 from support.tolerances import EXACT_MATHS
 
 from dynamics_node.compiler.graph import Graph, Op, Symbol, TracingError
-from dynamics_node.compiler.lower import LOWER, instructions
-from dynamics_node.compiler.trace import EVALUATE, check, count, evaluate, trace
+from dynamics_node.compiler.lower import LOWER
+from dynamics_node.compiler.operation_counts import count, instructions
+from dynamics_node.compiler.trace import EVALUATE, check, evaluate, trace
 from dynamics_node.kernels.build import program_of
 from dynamics_node.kernels.shapes import uniform_values
 

@@ -10,8 +10,8 @@ from dynamics_node.algorithms.energy import kinetic_energy, potential_energy
 from dynamics_node.algorithms.hybrid_dynamics import backward_pass
 from dynamics_node.algorithms.inverse_dynamics import inverse_dynamics
 from dynamics_node.algorithms.mass_matrix import mass_matrix
-from dynamics_node.algorithms.recursion import forward_recursion
 from dynamics_node.algorithms.reduced_dynamics import reduced_dynamics
+from dynamics_node.algorithms.tree_recursions import forward_recursion
 from dynamics_node.constrained.assembly import project_configuration, project_velocity
 from dynamics_node.constrained.constraint import Constraint
 from dynamics_node.constrained.forward import (

@@ -13,7 +13,7 @@ from dynamics_node.identification.loop_motion import LoopMotion
 from dynamics_node.identification.preparation import prepare
 from dynamics_node.identification.trajectory_files import sample_trajectory, trajectory_yaml
 
-pytestmark = pytest.mark.usefixtures('kernels')
+pytestmark = [pytest.mark.long, pytest.mark.usefixtures('kernels')]
 DENSELY = 1501
 SETTINGS = ExcitationSettings(period=5.0, iterations=4, acceleration=30.0, seed=2,
                     boxes=(Box('tool', lower=(-1.0, -1.0, -0.52)),))

@@ -5,7 +5,7 @@ import pytest
 from support.moving_mechanisms import mechanism, moved, other_mechanism, raw, recorded, torques
 
 from dynamics_node.example_robots import MECHANISMS
-from dynamics_node.identification.identifiability import base_parameters
+from dynamics_node.identification.base_parameters import base_parameters
 from dynamics_node.identification.linear_fit import METHODS, linear_fit
 from dynamics_node.identification.log_cholesky import is_consistent
 from dynamics_node.identification.loop_motion import LoopMotion
@@ -25,7 +25,7 @@ NOISE = 0.02      # [N m]
 SAMPLES = {'stewart': 900}   # for 136 base parameters
 
 
-pytestmark = pytest.mark.usefixtures('kernels')
+pytestmark = [pytest.mark.long, pytest.mark.usefixtures('kernels')]
 
 
 @pytest.fixture(scope='module')

@@ -14,6 +14,8 @@ from dynamics_node.compiler.trace import evaluate, trace
 from dynamics_node.kernels.build import AGREEMENT
 from dynamics_node.spatial.solve import factor, solve_factored
 
+pytestmark = pytest.mark.long
+
 
 def forward_derivatives(target):
     return kernel_of_arm('forward_dynamics_derivatives', target)

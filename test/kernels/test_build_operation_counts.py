@@ -10,7 +10,7 @@ from support.real_robots import ROBOTS
 
 from dynamics_node import Robot
 from dynamics_node.compiler.graph import Op
-from dynamics_node.compiler.lower import instructions
+from dynamics_node.compiler.operation_counts import instructions
 from dynamics_node.example_robots import ARM7
 from dynamics_node.kernels.build import program_of
 from dynamics_node.kernels.keys import key_of

@@ -15,6 +15,8 @@ from dynamics_node.kernels.derivative_specs import MOST_NUMBERS
 from dynamics_node.kernels.keys import all_keys, has_kernel
 from dynamics_node.kernels.spec import always
 
+pytestmark = pytest.mark.long
+
 DERIVATIVES = {spec.name: spec for spec in derivative_specs.DERIVATIVES}
 
 EXAMPLES = {str(example): example for example in ROBOTS}

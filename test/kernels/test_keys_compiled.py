@@ -13,6 +13,8 @@ from dynamics_node.example_robots import ARM7
 from dynamics_node.kernels.build import AGREEMENT
 from dynamics_node.kernels.keys import key_of
 
+pytestmark = pytest.mark.long
+
 EXAMPLES = {str(example): example for example in ROBOTS}
 N = 11   # states of a batch: a whole register and a rest, at any width
 

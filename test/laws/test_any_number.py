@@ -48,6 +48,8 @@ from dynamics_node.algorithms.regressor import (
 from dynamics_node.algorithms.wrenches import body_wrenches
 from dynamics_node.constrained.rows import rows as constraint_rows
 
+pytestmark = pytest.mark.long
+
 
 def along(algorithm):
     """Return an algorithm's derivative along a direction that comes as one array, the last."""

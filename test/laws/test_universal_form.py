@@ -11,7 +11,7 @@ from support.universal_form import free_bodies, universal_form
 
 from dynamics_node import Robot
 from dynamics_node.algorithms.inverse_dynamics import needed_wrench, newton_euler_motions
-from dynamics_node.algorithms.recursion import joints_at
+from dynamics_node.algorithms.tree_recursions import joints_at
 from dynamics_node.constrained.classification import EXACTLY, FAILURES, OVER, UNDER
 from dynamics_node.constrained.constraint import Constraint
 from dynamics_node.constrained.constraint_report import report

@@ -14,6 +14,8 @@ from support.remote_node import PATIENCE, joint_state, wait_until
 from dynamics_node.example_robots import ARM7
 from dynamics_node.ros.services.table import SERVICES
 
+pytestmark = pytest.mark.long
+
 PROMPT = 5.0  # [s] it takes 0.2 s and may take 1 s; the rest is for a machine that does other work
 GROWN = 6.0   # [MB] in forty cycles at most: it is 2, and 20 if a robot stays in each
 ROBOT = f'robot_description:={ARM7}'

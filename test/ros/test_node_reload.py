@@ -16,6 +16,8 @@ from dynamics_node import Robot
 from dynamics_node.example_robots import ARM7
 from dynamics_node.srv import InverseDynamics
 
+pytestmark = pytest.mark.long
+
 TEXT = ARM7.read_text()
 JOINTS = [f'joint_{k}' for k in range(1, 8)]
 

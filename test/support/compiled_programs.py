@@ -12,7 +12,7 @@ from dynamics_node.compiler.trace import check, trace
 from dynamics_node.example_robots import ARM7
 from dynamics_node.kernels.keys import key_of
 from dynamics_node.kernels.shapes import state_shapes, uniform_shapes, uniform_values
-from dynamics_node.kernels.symbols import functions
+from dynamics_node.kernels.traced_functions import functions
 
 CALLERS = {'call.c': Caller, 'ctypes': ctypes_call.Caller}
 LANES = (2, 4, 8)   # LLVM makes several registers of one that this CPU does not have

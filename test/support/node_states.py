@@ -65,7 +65,8 @@ def ask(node_state, service, **fields):
 
 def reply_of(node_state, service, **fields):
     """Return the response of an active node with that state; a bug fails the test."""
-    from dynamics_node.ros.services.table import SERVICES, ServiceRunner
+    from dynamics_node.ros.services.runner import ServiceRunner
+    from dynamics_node.ros.services.table import SERVICES
     kind, handler = SERVICES[service]
     runner = ServiceRunner(node_state, pytest.fail)
     runner.active = True

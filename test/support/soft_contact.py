@@ -5,7 +5,7 @@ from typing import NamedTuple
 import numpy as np
 
 from dynamics_node.algorithms.kinematics import body_poses
-from dynamics_node.algorithms.recursion import forward_recursion
+from dynamics_node.algorithms.tree_recursions import forward_recursion
 from dynamics_node.model.model import WORLD
 from dynamics_node.spatial.se3 import Ad_inv, Pose
 from dynamics_node.spatial.so3 import cross

@@ -18,7 +18,7 @@ from dynamics_node.algorithms.friction import friction_torque
 from dynamics_node.algorithms.inverse_dynamics import inverse_dynamics
 from dynamics_node.algorithms.kinematics import body_poses
 from dynamics_node.algorithms.mass_matrix import mass_matrix
-from dynamics_node.algorithms.recursion import forward_recursion
+from dynamics_node.algorithms.tree_recursions import forward_recursion
 from dynamics_node.constrained.classification import Classification
 from dynamics_node.constrained.rows import rows
 from dynamics_node.constrained.solve import RANK, null_space, rank_of

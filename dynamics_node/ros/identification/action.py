@@ -26,7 +26,7 @@ from dynamics_node.ros.node_state import NodeState
 from dynamics_node.ros.outgoing import publish, sendable
 from dynamics_node.ros.rclpy_internals import BackgroundActionServer, wrap_send_response
 from dynamics_node.ros.services.identify import fill_result, identify_job
-from dynamics_node.ros.services.table import ServiceRunner
+from dynamics_node.ros.services.runner import ServiceRunner
 from dynamics_node.ros.state.joint_state_buffer import KEPT
 
 POLL = 0.05          # [s] between two polls of the worker

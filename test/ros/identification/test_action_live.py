@@ -11,6 +11,8 @@ from support.paths import EXAMPLES
 
 pytest.importorskip('mujoco', reason='the arm is simulated by mujoco (requirements/test.txt)')
 
+pytestmark = pytest.mark.long
+
 SIM = EXAMPLES / 'sim'
 RATE = 250.0               # [Hz]
 LEAD = 0.8                 # [s] from enable to the motion

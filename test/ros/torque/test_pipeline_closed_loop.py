@@ -5,6 +5,8 @@ import pytest
 
 pytest.importorskip('mujoco', reason='the arm is simulated by mujoco (requirements/test.txt)')
 
+pytestmark = pytest.mark.long
+
 POSES = 5
 HOLD = 10.0               # [s]
 MAX_DRIFT = 1e-3          # [rad]

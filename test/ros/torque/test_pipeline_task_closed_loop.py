@@ -5,6 +5,8 @@ import pytest
 
 pytest.importorskip('mujoco', reason='the arm is simulated by mujoco (requirements/test.txt)')
 
+pytestmark = pytest.mark.long
+
 STAR = 7.0                     # [s]; the demo takes 8. In 5 the law has to slow the joints down
 AHEAD = (0.0, np.sqrt(0.5), 0.0, np.sqrt(0.5))   # the tool points along x
 NEAR, BEYOND = 0.72, 1.15      # [m] of the tool from the base; it reaches 1.01 at that height

@@ -21,6 +21,8 @@ from trajectory_msgs.msg import JointTrajectory
 from dynamics_node.example_robots import ARM7
 from dynamics_node.ros.services.table import SERVICES
 
+pytestmark = pytest.mark.long
+
 SPRINGS = {'torque__mode': 'impedance', 'torque__kp': [50.0], 'torque__kd': [5.0]}
 TEXT = Path(ARM7).read_text()
 HEAVIER = re.sub(r'<mass value="([^"]*)"', lambda m: f'<mass value="{2 * float(m[1])}"', TEXT)

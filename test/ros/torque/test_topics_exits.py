@@ -16,6 +16,8 @@ from support.torque_wire import PACE, REST, ROUNDING, Arm, parameters
 
 from dynamics_node.ros import convert
 
+pytestmark = pytest.mark.long
+
 SECOND = 1_000_000_000  # [ns]
 
 

@@ -12,6 +12,8 @@ import pytest
 from std_msgs.msg import Float64MultiArray
 from support.torque_wire import EFFORT, PACE, Arm, parameters
 
+pytestmark = pytest.mark.long
+
 MILLISECOND = 1_000_000  # [ns]
 
 

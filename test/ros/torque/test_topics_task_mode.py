@@ -14,6 +14,8 @@ from dynamics_node import Robot
 from dynamics_node.example_robots import ARM7
 from dynamics_node.ros import convert
 
+pytestmark = pytest.mark.long
+
 TASK = {'torque__mode': 'task_space', 'torque__task_frame': 'tool0',
         'torque__task_law': 'impedance',
         'torque__task_stiffness': [300.0, 20.0], 'torque__task_max_speed': 1.0,

@@ -7,7 +7,7 @@ than half a register are loaded and stored number by number.
 
 from collections.abc import Mapping, Sequence
 
-from dynamics_node.compiler.ir import Emitter
+from dynamics_node.compiler.ir_text import Emitter
 
 
 def load_rows(e: Emitter, pointer: str, size: int, wanted: Mapping[int, int], uniform: bool

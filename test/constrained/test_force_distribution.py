@@ -14,7 +14,7 @@ from dynamics_node.algorithms.wrenches import body_wrenches
 from dynamics_node.constrained.actuation import actuated_dofs
 from dynamics_node.constrained.constraint import Constraint
 from dynamics_node.constrained.contact_forces import contact_forces
-from dynamics_node.constrained.distribution import floating_base_torques
+from dynamics_node.constrained.force_distribution import floating_base_torques
 from dynamics_node.constrained.rows import rows
 from dynamics_node.errors import DynamicsError
 
