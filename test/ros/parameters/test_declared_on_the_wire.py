@@ -71,7 +71,7 @@ def test_the_shipped_file_has_every_parameter_with_its_default():
     assert [type(value) for value in found.values()] == [
         type(defaults()[name]) for name in found]  # ROS would not take 0 for 0.0
     assert CONFIG.read_text() == shipped_config.text(), (
-        'the file is not what the parameters say: python test/ros/shipped_config.py renews it')
+        'write it again: PYTHONPATH=.:test python -m support.shipped_config, then build')
 
 
 @pytest.mark.parametrize('namespace', ['', '/cell_3/left'])
