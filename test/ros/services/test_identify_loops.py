@@ -15,7 +15,8 @@ from dynamics_node.identification.loop_motion import LoopMotion
 from dynamics_node.ros.parameters.observer import ObserverParameters
 from dynamics_node.ros.services.identify import identify_job
 
-pytestmark = [pytest.mark.long, pytest.mark.usefixtures('kernels')]   # thousands of regressors are needed
+# Thousands of regressors: on kernels.
+pytestmark = [pytest.mark.long, pytest.mark.usefixtures('kernels')]
 SAMPLES = 1200
 LOAD = {'mass': 3.0, 'com': (0.05, -0.04, 0.12)}
 
