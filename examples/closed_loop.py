@@ -86,6 +86,7 @@ class ClosedLoop(AbstractContextManager):
         self._ask.wait(lambda: all([
             *(each.get_subscription_count() for each in (self._out, self._reference)),
             *(each.get_publisher_count() for each in heard)]), 'both nodes')
+        self._ask.wait(lambda: stamp_known_to(self.client) >= 0, 'a joint state of a known robot')
 
     def __exit__(self, *_):
         self.close()

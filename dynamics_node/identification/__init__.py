@@ -14,7 +14,6 @@ from dynamics_node.lazy_names import lazy_names
 
 if TYPE_CHECKING:   # editors and type checkers; at run time see lazy_names
     from dynamics_node.identification.bag_files import read_bag
-    from dynamics_node.identification.base_parameters import BaseParameters, base_parameters
     from dynamics_node.identification.csv_files import read_csv, write_csv
     from dynamics_node.identification.decimation import decimate
     from dynamics_node.identification.excitation_limits import Box
@@ -25,6 +24,7 @@ if TYPE_CHECKING:   # editors and type checkers; at run time see lazy_names
     )
     from dynamics_node.identification.fourier import Fourier
     from dynamics_node.identification.friction_file import friction_yaml
+    from dynamics_node.identification.identifiable_parameters import BaseParameters, base_parameters
     from dynamics_node.identification.linear_fit import (
         TriangularProblem,
         solve_least_squares,
@@ -118,7 +118,7 @@ _MODULES = {   # of this folder -> public names
     'excitation_search': ('Excitation', 'ExcitationSettings', 'excitation'),
     'fourier': ('Fourier',),
     'friction_file': ('friction_yaml',),
-    'base_parameters': ('BaseParameters', 'base_parameters'),
+    'identifiable_parameters': ('BaseParameters', 'base_parameters'),
     'linear_fit': ('TriangularProblem', 'solve_least_squares', 'weighted_problem'),
     'log_cholesky': ('is_consistent',),
     'parameters': ('ParameterLayout', 'parameter_layout', 'parameter_values',

@@ -18,7 +18,7 @@ import numpy as np
 from scipy.optimize import least_squares
 
 from dynamics_node.identification import log_cholesky
-from dynamics_node.identification.base_parameters import BaseParameters
+from dynamics_node.identification.identifiable_parameters import BaseParameters
 from dynamics_node.identification.interior_fit import interior_fit
 from dynamics_node.identification.linear_fit import TriangularProblem
 from dynamics_node.identification.loop_equations import joint_torques

@@ -12,7 +12,7 @@ from typing import NamedTuple
 import numpy as np
 
 from dynamics_node.errors import DynamicsError, shown
-from dynamics_node.identification.base_parameters import BaseParameters
+from dynamics_node.identification.identifiable_parameters import BaseParameters
 from dynamics_node.identification.loop_equations import row_rms
 from dynamics_node.identification.noise import Noise, median_sigma, residual_noise
 from dynamics_node.identification.r_factor import r_factor

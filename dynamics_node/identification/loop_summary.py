@@ -2,7 +2,7 @@
 
 from typing import NamedTuple
 
-from dynamics_node.identification.base_parameters import (
+from dynamics_node.identification.identifiable_parameters import (
     ALONE,
     NEVER,
     BaseParameters,

@@ -8,9 +8,9 @@ from numpy.typing import ArrayLike
 
 from dynamics_node.checks import check_callable, check_kind, positive, whole
 from dynamics_node.errors import DynamicsError, shown
-from dynamics_node.identification.base_parameters import BaseParameters, base_parameters
 from dynamics_node.identification.consistent_fit import consistent_fit, parameter_prior
 from dynamics_node.identification.decimation import rows_left
+from dynamics_node.identification.identifiable_parameters import BaseParameters, base_parameters
 from dynamics_node.identification.linear_fit import condition_number, linear_fit
 from dynamics_node.identification.loop_equations import has_loops, loop_torques
 from dynamics_node.identification.loop_recording import complete_recording, is_whole

@@ -10,9 +10,9 @@ motion, so that motions can be compared:
 
 import numpy as np
 
-from dynamics_node.identification.base_parameters import base_parameters
 from dynamics_node.identification.excitation_limits import ExcitationLimits
 from dynamics_node.identification.excited_robot import ExcitedTree, excited_robot
+from dynamics_node.identification.identifiable_parameters import base_parameters
 from dynamics_node.identification.loop_equations import project, row_regressor
 from dynamics_node.identification.parameters import parameter_layout
 from dynamics_node.robot.robot import Robot

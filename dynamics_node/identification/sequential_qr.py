@@ -16,8 +16,8 @@ from typing import NamedTuple
 
 import numpy as np
 
-from dynamics_node.identification.base_parameters import BaseParameters
 from dynamics_node.identification.decimation import TAPS, decimate, segments
+from dynamics_node.identification.identifiable_parameters import BaseParameters
 from dynamics_node.identification.loop_equations import known_values, row_regressor
 from dynamics_node.identification.parameters import joint_columns, payload_parameters
 from dynamics_node.identification.r_factor import r_factor

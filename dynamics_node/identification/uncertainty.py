@@ -9,8 +9,8 @@ from typing import NamedTuple
 
 import numpy as np
 
-from dynamics_node.identification.base_parameters import BaseParameters
 from dynamics_node.identification.consistent_fit import ConsistentFit, Prior
+from dynamics_node.identification.identifiable_parameters import BaseParameters
 from dynamics_node.identification.linear_fit import RANK_TOLERANCE, LinearFit, equilibrated
 
 MAX_SHARE = 0.5   # of the standard deviation of the prior: parameters below are determined

@@ -4,7 +4,7 @@ from typing import NamedTuple
 
 import numpy as np
 
-from dynamics_node.identification.base_parameters import BaseParameters
+from dynamics_node.identification.identifiable_parameters import BaseParameters
 from dynamics_node.identification.recording import Recording
 from dynamics_node.identification.sequential_qr import Tick, no_tick, residuals
 from dynamics_node.robot.robot import Robot

@@ -7,7 +7,7 @@ import numpy as np
 
 from dynamics_node.checks import check_facts
 from dynamics_node.errors import DynamicsError
-from dynamics_node.identification.base_parameters import NEVER
+from dynamics_node.identification.identifiable_parameters import NEVER
 from dynamics_node.identification.loop_equations import loop_torques
 from dynamics_node.identification.recording import Recording
 from dynamics_node.identification.robot_fit import Identification

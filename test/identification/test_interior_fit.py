@@ -4,8 +4,8 @@ import numpy as np
 import pytest
 from support.heavier_arm import other_values, recorded
 
-from dynamics_node.identification.base_parameters import base_parameters
 from dynamics_node.identification.consistent_fit import consistent_fit, parameter_prior
+from dynamics_node.identification.identifiable_parameters import base_parameters
 from dynamics_node.identification.interior_fit import interior_fit
 from dynamics_node.identification.linear_fit import weighted_problem
 from dynamics_node.identification.log_cholesky import is_consistent, ten_of

@@ -8,8 +8,8 @@ from support.tolerances import SOLVED
 
 from dynamics_node.errors import DynamicsError
 from dynamics_node.identification import sequential_qr
-from dynamics_node.identification.base_parameters import base_parameters
 from dynamics_node.identification.consistent_fit import consistent_fit, parameter_prior
+from dynamics_node.identification.identifiable_parameters import base_parameters
 from dynamics_node.identification.linear_fit import (
     linear_fit,
     solve_least_squares,

@@ -9,7 +9,7 @@ from support.tolerances import EXACT_MATHS, SOLVED
 
 from dynamics_node import Robot
 from dynamics_node.example_robots import ARM7
-from dynamics_node.identification.base_parameters import (
+from dynamics_node.identification.identifiable_parameters import (
     ALONE,
     COMBINED,
     NEVER,
