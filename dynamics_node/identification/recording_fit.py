@@ -36,6 +36,7 @@ def identify_recording(robot: Robot, raw: RawRecording,
     :raise DynamicsError: the reason why the recording is useless, and what to record instead.
     """
     check_callable('progress', progress)
+    check_callable('on_fit', on_fit)   # before the work, not after it
     options = (IdentificationOptions() if options is None else
                check_kind('options', options, IdentificationOptions))
     report = progress or (lambda share, text: None)

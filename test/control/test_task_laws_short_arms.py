@@ -50,27 +50,27 @@ class ShortArm:
         return (self.robot.jacobian(self.q, TOOL) @ a
                 + self.robot.jacobian_rate(self.q, v, TOOL) @ v)
 
-    def run(self, controller, motion, duration, external=None, h=6e-3):
-        """Return the state after a time, by RK4; external is a wrench on the tool."""
-        def rate(y):
-            tau = controller.torque(*y, motion)
-            if external is not None:
-                tau = tau + self.robot.jacobian(y[0], TOOL).T @ external
-            return np.array([y[1], self.robot.forward_dynamics(*y, tau)])
-        y = np.array([self.q, np.zeros(self.robot.nv)])
+    def run(self, controller, motion, duration, external=None, h=1.5e-3):
+        """Return the state after a time; external is a wrench on the tool.
+
+        The torque is held over each step, as a driver holds it between two messages.
+        """
+        controller.compile(wait=True, frames=[TOOL])   # else the steps compete with the compiler
+        q, v = self.q, np.zeros(self.robot.nv)
         for _ in range(round(duration / h)):
-            k1 = rate(y)
-            k2 = rate(y + h / 2 * k1)
-            k3 = rate(y + h / 2 * k2)
-            y = y + h / 6 * (k1 + 2 * k2 + 2 * k3 + rate(y + h * k3))
-        return y
+            tau = controller.torque(q, v, motion)
+            if external is not None:
+                tau = tau + self.robot.jacobian(q, TOOL).T @ external
+            v = v + h * self.robot.forward_dynamics(q, v, tau)
+            q = q + h * v
+        return q, v
 
     def error(self, q, motion):
         return pose_error(self.robot.frame_pose(q, TOOL), motion.pose_motion.pose)
 
 
-@pytest.fixture(params=ARMS, ids=lambda n: f'{n} axes')
-def short(request):
+@pytest.fixture(params=ARMS, ids=lambda n: f'{n} axes', scope='module')
+def short(request, kernels):
     return ShortArm(request.param)
 
 

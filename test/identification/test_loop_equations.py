@@ -17,7 +17,7 @@ from dynamics_node.identification.parameters import (
     robot_with_parameters,
 )
 
-pytestmark = pytest.mark.long
+pytestmark = [pytest.mark.long, pytest.mark.usefixtures('kernels')]
 
 COUNT = 5
 PASSIVE = [*((name, None) for name in MECHANISMS),      # as bundled
@@ -26,7 +26,7 @@ PASSIVE = [*((name, None) for name in MECHANISMS),      # as bundled
                         'right_bar_joint'))]
 
 
-# The 262 parameters of the Stewart platform are all found in test_loop_identify.py.
+# The 262 parameters of the Stewart platform are all found in test_robot_fit_loops.py.
 SMALL = [case for case in PASSIVE if case[0] != 'stewart']
 
 

@@ -1,5 +1,7 @@
 """Test the identification of robots with loops from their motor torques alone."""
 
+import functools
+
 import numpy as np
 import pytest
 from support.moving_mechanisms import mechanism, moved, other_mechanism, raw, recorded, torques
@@ -22,7 +24,7 @@ from dynamics_node.identification.robot_fit import IdentificationOptions, identi
 
 EXACT = 1e-8      # of the largest base parameter: rounding, times condition numbers up to 3e5
 NOISE = 0.02      # [N m]
-SAMPLES = {'stewart': 900}   # for 136 base parameters
+SAMPLES = {'stewart': 1100}   # for 136 base parameters
 
 
 pytestmark = [pytest.mark.long, pytest.mark.usefixtures('kernels')]
@@ -34,10 +36,12 @@ def five_bar(kernels):
     return looped('five_bar')
 
 
-def looped(name, passive=None, samples=1500, seed=3):
+@functools.cache
+def looped(name, passive=None):
+    """Return (robot, layout, true parameters, a motion, its torques)."""
     robot = mechanism(name, passive)
     layout, truth = other_mechanism(robot)
-    motion = moved(name, robot, samples, seed)
+    motion = moved(name, robot, SAMPLES.get(name, 1500), 3)
     return robot, layout, truth, motion, torques(robot, layout, truth, motion)
 
 
@@ -50,7 +54,7 @@ def worst(found, truth):
 @pytest.mark.parametrize('name', MECHANISMS)
 def test_exact_data_give_exact_base_parameters(name):
     """So are the torques of another motion, at motors alone."""
-    robot, _, truth, motion, tau = looped(name, samples=SAMPLES.get(name, 1500))
+    robot, _, truth, motion, tau = looped(name)
     recording = recorded(robot, motion, tau)
     found = identify(robot, recording)
     true, start = found.base.values(truth), found.base.values(found.before)
@@ -124,7 +128,7 @@ def test_passive_joints_need_neither_effort_nor_position(five_bar, names):
 
 def test_a_stewart_platform_is_identified_by_its_six_motors():
     """Neither the platform nor the passive joints of the legs are measured."""
-    robot, _, truth, motion, tau = looped('stewart', samples=1100)
+    robot, _, truth, motion, tau = looped('stewart')
     found = identify_recording(robot, raw(robot, motion, tau, motion.names, (0.0, 0.1))).result
     assert len(found.rows) == 6
     assert found.residuals.validation_after.max() < 0.15
@@ -137,6 +141,7 @@ def test_a_stewart_platform_is_identified_by_its_six_motors():
 def test_redundant_motors_identify_sums_alone(passive, spare):
     """Internal motor torques, at random, change nothing; and it is reported."""
     robot, _, truth, motion, tau = looped('five_bar', passive)
+    tau = tau.copy()
     A = robot.constraint_rows(motion.q, motion.v).A
     free = [k for k, name in enumerate(robot.joint_names) if name not in passive]
     rng = np.random.default_rng(5)
@@ -167,7 +172,8 @@ def test_with_fewer_motors_than_freedoms_a_measured_joint_gives_the_rest():
 
 def test_parameters_that_the_loops_hide_are_reported(five_bar):
     """By name: the platform of a delta robot never turns."""
-    found = identify(*_few('delta'))
+    robot, _, _, motion, tau = looped('delta')
+    found = identify(robot, recorded(robot, motion, tau))
     assert 'platform.Izz' in found.loops.hidden
     assert 'platform.m' not in found.loops.hidden
     assert '3 equations per sample, of shoulder_1, shoulder_2, shoulder_3' in str(found.loops)
@@ -176,11 +182,6 @@ def test_parameters_that_the_loops_hide_are_reported(five_bar):
     assert 'left_fore.mcx' in found.loops.merged
     assert not found.loops.hidden
     assert found.loops.passive == ('left_elbow', 'right_elbow')
-
-
-def _few(name):
-    robot, _, _, motion, tau = looped(name, samples=600)
-    return robot, recorded(robot, motion, tau)
 
 
 def test_known_payloads_and_passive_armatures_are_subtracted(five_bar):

@@ -166,7 +166,7 @@ OTHERS = {
     'raw_recording': {'q': np.outer(TIMES, [1.0, 2.0]), 'tau': np.ones((3, 2))},
     'external_torques': {name: np.outer(np.ones(3), Q) for name in ('q', 'v', 'effort')},
     'excitation': {'settings': ExcitationSettings(iterations=0, harmonics=2, seconds=0.0)},
-    'excitation.Settings': {'iterations': 0, 'harmonics': 2, 'seconds': 0.0},
+    'excitation.Settings': {'iterations': 0, 'harmonics': 2, 'seconds': 0.0, 'period': 2.0},
 }
 GATE_LIMITS = {'limits': lambda: gate_limits_of(limits_of(arm()))}
 OTHERS_MADE = {
