@@ -1,6 +1,7 @@
 """Fixtures of all tests. Helpers are in test/support: `from support.tolerances import ...`."""
 
 import os
+import zlib
 
 import numpy as np
 import pytest
@@ -20,7 +21,16 @@ def pytest_collection_modifyitems(items):
     items.sort(key=lambda item: item.get_closest_marker('long') is None)
 
 
-@pytest.fixture(params=random_trees.TREES, ids=str)
+def pytest_generate_tests(metafunc):
+    """Give each test with the fixture `tree` one tree of every sort; tests take turns of seeds."""
+    given = [marker for marker in metafunc.definition.iter_markers('parametrize')
+             if 'tree' in str(marker.args[0])]
+    if 'tree' in metafunc.fixturenames and not given:
+        turn = zlib.crc32(metafunc.function.__name__.encode())
+        metafunc.parametrize('tree', random_trees.one_of_each_sort(turn), ids=str, indirect=True)
+
+
+@pytest.fixture
 def tree(request):
     """A random tree and its seeded generator, see random_trees.py."""
     return random_trees.make(request.param)

@@ -20,7 +20,7 @@ INSTANT = 1e-4  # [s] one simulated step this way and one that way
 SMALL = 1e-5    # a deviation; both steps are of the order where rounding and curvature balance
 
 
-@pytest.fixture(params=random_trees.TREES, ids=str)
+@pytest.fixture
 def tree(request):
     """A random tree without friction: its changing sign is too steep for differences."""
     return random_trees.make(request.param, friction=False)

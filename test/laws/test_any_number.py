@@ -131,18 +131,11 @@ ALGORITHMS = {
 }
 
 
-def _specimens(shift):
-    """Return [(algorithm, Tree)]: each algorithm on a tree of each sort, half of all trees."""
-    half = len(random_trees.TREES) // 2   # the second half has the sorts of the first
-    return [pytest.param(name, random_trees.TREES[sort + half * ((k + sort + shift) % 2)],
-                         id=f'{name}-{random_trees.TREES[sort + half * ((k + sort + shift) % 2)]}')
-            for k, name in enumerate(ALGORITHMS) for sort in range(half)]
-
-
-def algorithm_call(name, tree):
-    """Return an algorithm with a model and arguments of a random tree."""
-    robot, rng, q, v, a, tau, wrenches = random_trees.make(tree)
-    algorithm, letters = ALGORITHMS[name]
+@pytest.fixture(params=ALGORITHMS)
+def algorithm_call(request, tree):
+    """An algorithm with arguments on a random tree."""
+    robot, rng, q, v, a, tau, wrenches = tree
+    algorithm, letters = ALGORITHMS[request.param]
     if algorithm is None:
         given = rng.random(robot.nv) < 0.5
 
@@ -154,19 +147,17 @@ def algorithm_call(name, tree):
     return algorithm, robot.model, [everything[letter] for letter in letters]
 
 
-@pytest.mark.parametrize('name, tree', _specimens(0))
-def test_no_algorithm_depends_on_the_value_of_a_number(name, tree):
+def test_no_algorithm_depends_on_the_value_of_a_number(algorithm_call):
     """The same numbers come out of object arrays, so tracing sees the whole computation."""
-    algorithm, model, arguments = algorithm_call(name, tree)
+    algorithm, model, arguments = algorithm_call
     expected = algorithm(model, *arguments)
     got = algorithm(model, *(hide(argument) for argument in arguments))
     assert relative(show(got), np.ravel(expected)) < EXACT_MATHS
 
 
-@pytest.mark.parametrize('name, tree', _specimens(1))
-def test_run_time_constants_may_be_symbols_too(name, tree):
+def test_run_time_constants_may_be_symbols_too(algorithm_call):
     """Gravity, damping, friction, armature are data: a kernel takes them as inputs."""
-    algorithm, model, arguments = algorithm_call(name, tree)
+    algorithm, model, arguments = algorithm_call
     expected = algorithm(model, *arguments)
     symbolic = model.with_(**{key: hide(getattr(model, key))
                               for key in ('gravity', 'damping', 'friction', 'armature')})

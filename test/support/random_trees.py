@@ -31,6 +31,12 @@ TREES = [Tree(seed, base, mimic) for seed, (base, mimic) in enumerate(
     [(base, mimic) for base in ('fixed', 'floating') for mimic in (False, True)] * 2)]
 
 
+def one_of_each_sort(turn=0):
+    """Return a Tree of each base, with and without mimic joints; the turn chooses the seeds."""
+    half = len(TREES) // 2   # the second half has the sorts of the first
+    return [TREES[sort + half * ((turn + sort) % 2)] for sort in range(half)]
+
+
 class Specimen(NamedTuple):
     """A robot with a state to try, all from one seed."""
 

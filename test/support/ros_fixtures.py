@@ -124,10 +124,13 @@ def arm(launch_once):
 
 
 @pytest.fixture(scope='module')
-def driven_arm(launch_once):
-    """The bundled arm, simulated by the test and driven by a node: an Arm of torque_wire."""
+def driven_arm(request, launch_once):
+    """The bundled arm, simulated by the test and driven by a node: an Arm of torque_wire.
+
+    A module may have SETTINGS of its own: parameters of all its cases.
+    """
     from support.torque_wire import Arm, parameters
-    arm = Arm(launch_once(*parameters()))
+    arm = Arm(launch_once(*parameters()), **getattr(request.module, 'SETTINGS', {}))
     yield arm
     arm.close()
 

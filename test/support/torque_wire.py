@@ -28,7 +28,7 @@ SETTINGS = {   # quick where nothing is at stake, patient where a loaded machine
     'torque.kp': [50.0], 'torque.kd': [5.0], 'torque.hold_reference': True,
     'torque.effort_limits': '', 'torque.slew_limits': '', 'torque.max_start_error': 0.1,
     'safety.ramp_in_time': 0.1, 'safety.ramp_out_time': 0.1, 'safety.hold_time': 0.05,
-    'safety.slew_time': 0.1, 'safety.max_state_age': 0.5, 'safety.max_clock_step': 3.0,
+    'safety.slew_time': 0.1, 'safety.max_state_age': 1.0, 'safety.max_clock_step': 3.0,
     'safety.max_reference_age': 0.5, 'safety.safe_action': 'gravity',
     'safety.unknown_effort': 'refuse', 'gravity': [0.0, 0.0, -9.81], 'locked': ''}
 OTHERS = ['shoulder', 'elbow']   # joints of a robot that takes the place of this one
@@ -60,9 +60,10 @@ class Arm:
         data).
     """
 
-    def __init__(self, node, topic='commands'):
-        self.node = node
-        self.settings = dict(SETTINGS)
+    def __init__(self, node, topic='commands', **settings):
+        """Listen to a node; settings are those of all cases that differ from SETTINGS."""
+        self.node, self.common = node, {**SETTINGS, **settings}
+        self.settings = dict(self.common)
         self._ears = rclpy.create_node(f'ears_{time.monotonic_ns()}',
                                        context=node.client.context)
         self._topics = [self._ears.create_subscription(*what, lambda message: None, DEEP)
@@ -211,7 +212,7 @@ class Arm:
         self.disable()
         self.until_silent()
         self.described_first = self.described_first or self.model_id()
-        result = self._set({**SETTINGS, **{
+        result = self._set({**self.common, **{
             name.replace('__', '.'): value for name, value in values.items()}})
         assert result.successful, result.reason
         self.refused = self.log().count('the reference was refused')

@@ -236,7 +236,7 @@ def test_only_gains_can_be_set_while_enabled(arm):
     arm.prepared(**SPRINGS).enabled()
     for name, value in (('torque.mode', 'gravity'), ('torque.joints', 'joint_1'),
                         ('torque.effort_limits', 'joint_1=1000.0'),
-                        ('safety.max_state_age', 1.0), ('safety.safe_action', 'zero')):
+                        ('safety.max_state_age', 0.9), ('safety.safe_action', 'zero')):
         result = arm.set(**{name.replace('.', '__'): value})
         assert not result.successful and 'disable first' in result.reason, name
     assert arm.set(torque__kp=[80.0], torque__kd=[0.0]).successful

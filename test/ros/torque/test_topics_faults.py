@@ -17,6 +17,9 @@ pytestmark = pytest.mark.long
 MILLISECOND = 1_000_000  # [ns]
 
 
+SETTINGS = {'safety.max_state_age': 0.5}   # most faults end this time later
+
+
 @pytest.fixture
 def arm(driven_arm):
     """An arm at rest, its torques disabled."""
