@@ -200,8 +200,11 @@ def idle_cpu(caller, process):
 
 
 def cpu_seconds(pid):
+    """Return the time that a process and its children have used."""
     fields = Path(f'/proc/{pid}/stat').read_text().rpartition(')')[2].split()
-    return (int(fields[11]) + int(fields[12])) / os.sysconf('SC_CLK_TCK')
+    children = Path(f'/proc/{pid}/task/{pid}/children').read_text().split()
+    return (int(fields[11]) + int(fields[12])) / os.sysconf('SC_CLK_TCK') + sum(
+        map(cpu_seconds, children))
 
 
 if __name__ == '__main__':
