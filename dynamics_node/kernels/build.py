@@ -8,6 +8,7 @@ from dynamics_node.compiler.operation_counts import instructions
 from dynamics_node.compiler.trace import Program, check, trace
 from dynamics_node.constrained.constraint import size
 from dynamics_node.errors import DynamicsError
+from dynamics_node.kernels import other_compiler
 from dynamics_node.kernels.cache_name import name_of
 from dynamics_node.kernels.keys import KernelKey
 from dynamics_node.kernels.shapes import state_shapes, uniform_shapes
@@ -25,16 +26,21 @@ CONSTRAINED_AGREEMENT = 1e-6
 def build_kernel(model: Model, key: KernelKey) -> Kernel:
     """Return the Kernel of a key: from the cache if it is there and valid, else compiled."""
     name = name_of(model, key)
-    found = cache.read(name)
-    if found is not None:
-        kernel = load(*found)
-        if kernel is not None:
-            return kernel
+    kernel = _cached(name)
+    if kernel is None and other_compiler.compile_key(key):
+        kernel = _cached(name)
+    if kernel is not None:
+        return kernel
     kernel = _compiled(model, key, checked_program(model, key), name)
     if kernel is None:
         raise DynamicsError(f'the machine code of {key.kernel} gives other results than its '
                             'program')
     return kernel
+
+
+def _cached(name):
+    found = cache.read(name)
+    return None if found is None else load(*found)
 
 
 def _compiled(model, key, program, name):

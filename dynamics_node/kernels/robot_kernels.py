@@ -6,7 +6,7 @@ import atexit
 import os
 import threading
 import weakref
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from typing import TYPE_CHECKING
 
 from dynamics_node.compiler.worker import Worker
@@ -77,15 +77,21 @@ class RobotKernels:
             self._sets.add(key.constraints)
         return True
 
-    def request(self, key: KernelKey, urgent: bool = False) -> threading.Event | None:
-        """Queue a key; return the event of its end, or None if no thread can be started."""
+    def request(self, key: KernelKey, urgent: bool = False,
+                on_end: Callable[[], None] | None = None) -> threading.Event | None:
+        """Queue a key; return the event of its end, or None if no thread can be started.
+
+        :param on_end: called when the kernel is ready or cannot be made, in the compiling thread.
+        """
         with self._lock:
             event = self._events.get(key)
-            if event is None:
-                event = threading.Event()
-                if not _worker.submit(_Job(self, key, event), urgent):
+            if event is None or on_end is not None and not event.is_set():
+                event = event or threading.Event()
+                if not _worker.submit(_Job(self, key, event, on_end), urgent):
                     return None  # no thread compiles; a later request may succeed
                 self._events[key] = event
+            elif on_end is not None:
+                on_end()
         return event
 
     def wait(self, keys: Sequence[KernelKey]) -> None:
@@ -98,6 +104,10 @@ class RobotKernels:
             error = self.failure(key)
             if error is not None:
                 raise error
+
+    def unfinished(self) -> int:
+        """Return how many kernels are requested and not ready yet."""
+        return sum(not event.is_set() for event in list(self._events.values()))
 
     def is_ready(self, key: KernelKey) -> bool:
         """Return whether the kernel is ready."""
@@ -129,14 +139,17 @@ class RobotKernels:
 class _Job:
     """The compilation of one kernel, done if its robot still exists by then."""
 
-    def __init__(self, kernels, key, event):
+    def __init__(self, kernels, key, event, on_end):
         self._kernels, self._key, self._event = weakref.ref(kernels), key, event
+        self._on_end = on_end
 
     def __call__(self, cancelled=False):
         kernels = self._kernels()
-        if kernels is not None:
+        if kernels is not None and not self._event.is_set():   # not made by another job
             (kernels.cancel if cancelled else kernels.make)(self._key)
         self._event.set()
+        if self._on_end is not None:
+            self._on_end()
 
 
 def _explained(error):

@@ -13,7 +13,7 @@ from dynamics_node.algorithms.energy import total_mass
 from dynamics_node.algorithms.inertial_parameters import inertial_parameters
 from dynamics_node.checks import finite, flag
 from dynamics_node.constrained.read_loops import Loops
-from dynamics_node.kernels.keys import all_keys
+from dynamics_node.kernels.keys import KernelKey, all_keys
 from dynamics_node.kernels.robot_kernels import RobotKernels
 from dynamics_node.model import configuration, friction_override, payload
 from dynamics_node.model.build import FRICTION_SPEED, build_model
@@ -234,6 +234,12 @@ class Robot:
         self._dispatcher.compile([*keys, *self._task_space.keys(targets)], wait)
         return self
 
+    def compile_key(self, key: KernelKey, on_end: Callable[[], None]) -> None:
+        """Compile one kernel in the background, before others; call on_end() in that thread."""
+        kernels = self._dispatcher.kernels
+        if kernels is None or not kernels.request(key, urgent=True, on_end=on_end):
+            on_end()
+
     @property
     def compiled(self) -> bool:
         """Whether all kernels that compile() requests without arguments are ready.
@@ -241,6 +247,11 @@ class Robot:
         False also where one could not be made; compile(wait=True) raises the reason.
         """
         return self._dispatcher.is_compiled(all_keys(self.model))
+
+    @property
+    def compiling(self) -> int:
+        """Number of kernels that are requested, by compile() or a first use, and not ready yet."""
+        return 0 if self._dispatcher.kernels is None else self._dispatcher.kernels.unfinished()
 
     @property
     def compilation_enabled(self) -> bool:

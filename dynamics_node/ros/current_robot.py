@@ -7,8 +7,8 @@ whole: a request that began with the old Robot ends with it. A refused change ch
 from __future__ import annotations
 
 import hashlib
-from collections.abc import Callable, Mapping, Sequence
-from contextlib import suppress
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from contextlib import contextmanager, suppress
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -38,23 +38,41 @@ class Description(NamedTuple):
     digest: str                # of everything that settings cannot change
 
 
+class RobotState(NamedTuple):
+    """The current robot as the torque process receives it: a change is taken as a whole.
+
+    Payloads are in transition by the system's steady clock, which both processes read.
+    """
+
+    serial: int                    # of the description: another one is another robot
+    described: Robot | None        # as described; None: the one with this serial, sent before
+    payloads: PayloadRamps
+    gravity: np.ndarray | None     # as set
+    damping: dict[str, float]      # {joint: as set}
+    friction: dict[str, float]
+
+
 class CurrentRobot:
     """The current robot: description, payloads, gravity, friction.
 
     :ivar refusal: why the newest description was refused; '' if it was accepted.
     """
 
-    def __init__(self, clock: Callable[[], float]) -> None:
+    def __init__(self, clock: Callable[[], float],
+                 share: Callable[[CurrentRobot], None] | None = None) -> None:
         """Start without a robot.
 
         :param clock: returns seconds and never goes back.
+        :param share: called after a change of payloads, gravity or friction; raises a DynamicsError
+            to refuse the change, which is undone then.
         """
-        self._clock = clock
+        self._clock, self._share = clock, share
         self._described: Any = None   # Description, None until there is one
         self._payloads = PayloadRamps()
         self._gravity: np.ndarray | None = None   # as set
         self._damping: dict[str, float] = {}      # {joint: as set}
         self._friction: dict[str, float] = {}
+        self._serial = 0              # of the description
         self._robot: Any = None       # Robot
         self._model_id, self._settled = '', True
         self._selections: dict[tuple[str, ...], JointSelection] = {}
@@ -136,6 +154,7 @@ class CurrentRobot:
             self._gravity = None  # a new parameter `gravity` replaces the value of ~/set_gravity
             robot, model_id = self._with_settings(described, self._payloads.at(self._clock()))
         self._described, self._robot, self._model_id = described, robot, model_id
+        self._serial += 1
         self._selections = {}
         with suppress(DynamicsError):  # compilation may be switched off
             described.robot.compile(wrenches=True, payloads=True)
@@ -157,18 +176,19 @@ class CurrentRobot:
                 duration or name not in self._payloads.attached):
             raise DynamicsError(f'the robot carries {MOST_PAYLOADS} payloads already, those in '
                                 'transition included; remove some, or wait')
-        self._payloads.set(name, checked, duration, now)
-        self._change()
+        with self._changing():
+            self._payloads.set(name, checked, duration, now)
 
     def remove_payload(self, name: str, duration: float) -> None:
         """Remove a payload."""
-        self._payloads.remove(name, duration, self._clock())
-        self._change()
+        with self._changing():
+            self._payloads.remove(name, duration, self._clock())
 
     def set_gravity(self, gravity: ArrayLike) -> None:
         """Set the gravity vector in the root frame, (3,) [m/s^2]."""
-        self._gravity = self.robot.with_gravity(gravity).gravity
-        self._change()
+        gravity = self.robot.with_gravity(gravity).gravity
+        with self._changing():
+            self._gravity = gravity
 
     def set_friction(self, damping: Mapping[str, float], friction: Mapping[str, float],
                      reset: Sequence[str] = ()) -> None:
@@ -179,14 +199,55 @@ class CurrentRobot:
         self.robot.with_friction(damping, friction)  # raises a DynamicsError if a value is invalid
         kept = [{name: value for name, value in old.items() if name not in reset}
                 for old in (self._damping, self._friction)]
-        self._damping, self._friction = {**kept[0], **damping}, {**kept[1], **friction}
-        self._change()
+        with self._changing():
+            self._damping, self._friction = {**kept[0], **damping}, {**kept[1], **friction}
 
     def settled_robot(self) -> tuple[Robot, str]:
         """Return the robot after all transitions, and its model_id."""
         return self._with_settings(self._described, self._payloads.attached)
 
+    # The same robot in another process -------------------------------------------------------
+
+    def state(self, known: int = 0) -> RobotState:
+        """Return the current robot, to be adopted by another process.
+
+        :param known: serial of the description that it has.
+        """
+        return RobotState(self._serial, None if self._serial == known else self._described.robot,
+                          self._payloads, self._gravity, self._damping, self._friction)
+
+    def adopt(self, state: RobotState) -> bool:
+        """Use the current robot of another process; return whether it has another description."""
+        if state.described is not None:
+            self._described = Description('', {}, state.described, str(state.serial))
+            self._selections = {}
+        self._serial, self._payloads, self._gravity = state.serial, state.payloads, state.gravity
+        self._damping, self._friction = state.damping, state.friction
+        self._change()
+        return state.described is not None
+
+    def robot_of(self, state: RobotState) -> Robot:
+        """Return the robot that `adopt` would use, with the current description; change nothing."""
+        other = CurrentRobot(self._clock)
+        other._described = self._described
+        other.adopt(state)
+        return other.robot
+
     # Assembly --------------------------------------------------------------------------------
+
+    @contextmanager
+    def _changing(self) -> Iterator[None]:
+        """Use the settings changed within; undo the change if it is refused."""
+        old = self._payloads.copy(), self._gravity, self._damping, self._friction
+        try:
+            yield
+            self._change()
+            if self._share is not None:
+                self._share(self)
+        except BaseException:
+            self._payloads, self._gravity, self._damping, self._friction = old
+            self._change()
+            raise
 
     def _change(self) -> None:
         self._settled = self._payloads.settled(self._clock())

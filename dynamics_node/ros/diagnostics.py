@@ -9,16 +9,19 @@ from diagnostic_msgs.msg import DiagnosticArray, DiagnosticStatus, KeyValue
 
 from dynamics_node.ros import convert
 from dynamics_node.ros.node_state import NodeState
+from dynamics_node.ros.parameters.declared import NodeParameters
+from dynamics_node.ros.parameters.observer import ObserverParameters
+from dynamics_node.ros.parameters.torque import TorqueParameters
 from dynamics_node.ros.services.runner import ServiceRunner
 from dynamics_node.ros.state.measured_state import NEVER
-from dynamics_node.ros.torque.external_torque_estimator import ExternalTorqueEstimator
-from dynamics_node.ros.torque.topics import TorqueTopics
+from dynamics_node.ros.torque.records import ContactStatus, TorqueStatus
+from dynamics_node.ros.torque.supervisor import TorqueSupervisor
 from dynamics_node.safety import State
 
 
 def diagnostics(name: str, node_state: NodeState, runner: ServiceRunner, rate: float,
-                refusals: Sequence[str] = (), torque: TorqueTopics | None = None,
-                estimator: ExternalTorqueEstimator | None = None) -> DiagnosticArray:
+                refusals: Sequence[str] = (), torque: TorqueSupervisor | None = None,
+                parameters: NodeParameters | None = None) -> DiagnosticArray:
     """Return the diagnostics of a node: serving, torques, contact.
 
     :param rate: of joint states since the last diagnostics [Hz].
@@ -26,10 +29,10 @@ def diagnostics(name: str, node_state: NodeState, runner: ServiceRunner, rate: f
     """
     node_state.catch_up()
     array = DiagnosticArray(status=[_serving_status(name, node_state, runner, rate, refusals)])
-    if torque is not None:
-        array.status.append(_torque_status(name, torque))
-    if estimator is not None:
-        array.status.append(_contact_status(name, estimator, rate))
+    status = torque.status if torque is not None else None
+    if torque is not None and status is not None and parameters is not None:
+        array.status.append(_torque_status(name, torque, status, parameters.torque))
+        array.status.append(_contact_status(name, status.contact, parameters.observer, rate))
     array.header.stamp = convert.time(node_state.clock())
     return array
 
@@ -45,36 +48,39 @@ def _serving_status(name: str, node_state: NodeState, runner: ServiceRunner, rat
     return _status(level, name, message, robot_name, values)
 
 
-def _torque_status(name: str, torque: TorqueTopics) -> DiagnosticStatus:
+def _torque_status(name: str, torque: TorqueSupervisor, process: TorqueStatus,
+                   parameters: TorqueParameters) -> DiagnosticStatus:
     """Return the state of the gate, with counts of all refusals and limits."""
-    status = torque.pipeline.gate.status()
-    level = DiagnosticStatus.ERROR if status.state is State.FAULT else DiagnosticStatus.OK
+    status = process.gate
+    wrong = torque.failure or status.state is State.FAULT
+    level = DiagnosticStatus.ERROR if wrong else DiagnosticStatus.OK
     message = f'{status.state.value}: {status.reason}' if status.reason else status.state.value
-    parameters = torque.pipeline.parameters
     values = {'mode': parameters.mode, 'driver': parameters.driver,
               'command topic': parameters.command_topic or 'none', 'released': status.released,
-              'references refused': torque.refused_references,
+              'kernels': process.kernels or 'ready', 'process': torque.failure or torque.pid,
+              'real time': process.realtime,
+              'references refused': process.refused_references,
               **{f'refused: {kind}': n for kind, n in status.refused.items()},
               **{f'limited by {which}: {joint}': n for (which, joint), n in status.limited.items()}}
     return _status(level, f'{name}: torque', message, '', values)
 
 
-def _contact_status(name: str, estimator: ExternalTorqueEstimator,
+def _contact_status(name: str, contact: ContactStatus, parameters: ObserverParameters,
                     rate: float) -> DiagnosticStatus:
     """Return external torques, and the largest ones without contact."""
-    values = {'effort meaning': estimator.parameters.effort_meaning, 'contacts': estimator.contacts}
-    if not estimator.on:
-        return _status(DiagnosticStatus.OK, f'{name}: contact', f'off: {estimator.reason}', '',
+    values: dict[str, Any] = {'effort meaning': parameters.effort_meaning,
+                              'contacts': contact.contacts}
+    if not contact.on:
+        return _status(DiagnosticStatus.OK, f'{name}: contact', f'off: {contact.reason}', '',
                        values)
-    names, flag = estimator.observer.robot.dof_names, estimator.flag
-    joints = ', '.join(name for name, on in zip(names, flag.joints) if on)
-    for what, numbers in (('external', estimator.observer.torque), ('free peak', estimator.peaks)):
-        values.update({f'{what}: {name}': f'{x:.3g}' for name, x in zip(names, numbers)})
-    reason = estimator.reason or ('' if rate else 'no joint states are received')
+    for what, numbers in (('external', contact.torque), ('free peak', contact.peaks)):
+        values.update({f'{what}: {name}': f'{x:.3g}' for name, x in numbers.items()})
+    reason = contact.reason or ('' if rate else 'no joint states are received')
     if reason:
         return _status(DiagnosticStatus.WARN, f'{name}: contact', reason, '', values)
     return _status(DiagnosticStatus.OK, f'{name}: contact',
-                   f'contact: {joints}' if flag.contact else 'no contact', '', values)
+                   f'contact: {", ".join(contact.joints)}' if contact.contact else 'no contact',
+                   '', values)
 
 
 def _status(level: bytes, name: str, message: str, hardware_id: str,

@@ -34,7 +34,7 @@ def main(args: Sequence[str] | None = None) -> int:
         for path in params_files(sys.argv if args is None else args):
             check_file(path, MAX_PARAMS)
         rclpy.init(args=args, signal_handler_options=SignalHandlerOptions.NO)
-        node = DynamicsNode()
+        node = DynamicsNode(sys.argv[1:] if args is None else args)
         if declared.values_of(node)['autostart'] is not False:
             node.bring_up()
         spin(node, until=stop)

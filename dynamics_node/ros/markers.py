@@ -1,6 +1,6 @@
 """Publish markers for RViz and Foxglove: masses, inertias, torques against limits, wrenches."""
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 
 import numpy as np
 from geometry_msgs.msg import Point, Pose, Quaternion, Vector3, WrenchStamped
@@ -32,10 +32,14 @@ FORCE, TORQUE, UNKNOWN = (0.9, 0.1, 0.6, 0.9), (0.5, 0.1, 0.9, 0.9), (0.6, 0.6, 
 class Markers:
     """`~/markers`, published while it has a subscriber; the subscription `~/external_wrench`."""
 
-    def __init__(self, node: Node, node_state: NodeState) -> None:
-        self._node_state = node_state
+    def __init__(self, node: Node, node_state: NodeState,
+                 efforts: Callable[[], Mapping[str, float]]) -> None:
+        """Create publisher and subscription.
+
+        :param efforts: returns {joint: torque published last}.
+        """
+        self._node_state, self._efforts = node_state, efforts
         self._wrenches: dict[str, tuple] = {}   # {frame: (arrival [ns], force, torque)}
-        self._torque: tuple = (), ()            # joints and efforts that were published last
         self._publisher = node.create_publisher(MarkerArray, '~/markers', QoSProfile(depth=1))
         self._timer = node.create_timer(PERIOD, self._draw, autostart=False,
                                         clock=Clock(clock_type=ClockType.STEADY_TIME))
@@ -61,10 +65,6 @@ class Markers:
             self._node_state.clock(), convert.xyz(message.wrench.force),
             convert.xyz(message.wrench.torque))
 
-    def on_torque(self, names: Sequence[str], efforts: Sequence[float]) -> None:
-        """Show the torques that are published."""
-        self._torque = names, efforts
-
     def _draw(self) -> None:
         if not self._node_state.current_robot.exists:
             return
@@ -74,7 +74,7 @@ class Markers:
         now = self._node_state.clock()
         recent = {frame: wrench for frame, (arrived, *wrench) in self._wrenches.items()
                   if 0 <= now - arrived < SHOWN}
-        efforts = dict(zip(*self._torque)) or dict(zip(robot.dof_names, measured.effort))
+        efforts = self._efforts() or dict(zip(robot.dof_names, measured.effort))
         self._publisher.publish(markers_of(robot, measured.q, efforts, recent, now))
 
 

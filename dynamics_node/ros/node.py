@@ -5,7 +5,7 @@ from __future__ import annotations
 import time
 import traceback
 from collections.abc import Callable, Iterator, Sequence
-from functools import partial, wraps
+from functools import wraps
 from typing import Any
 
 from rcl_interfaces.msg import SetParametersResult
@@ -34,14 +34,12 @@ from dynamics_node.ros.state.base_state_subscription import BaseStateSubscriptio
 from dynamics_node.ros.state.joint_state_bytes import Reading
 from dynamics_node.ros.state.joint_state_subscription import JointStateSubscription
 from dynamics_node.ros.state.stamp_clock import StampClock
-from dynamics_node.ros.torque.external_torque import ExternalTorqueTopics
-from dynamics_node.ros.torque.topics import TorqueTopics
+from dynamics_node.ros.torque.supervisor import TorqueSupervisor
 
 SECOND = 1.0
 CATCH_UP = 0.1   # [s] between two reads of waiting joint states
 MANY_REQUESTS = QoSProfile(depth=1000)  # with 10, the default, the 11th waiting request is lost
-PARTS = ('joint_states', 'node_state', 'service_runner', 'markers', 'torque', 'external',
-         'base_state', 'identification')
+PARTS = ('joint_states', 'node_state', 'service_runner', 'markers', 'base_state', 'identification')
 LATCHED = QoSProfile(depth=1, durability=DurabilityPolicy.TRANSIENT_LOCAL,
                      reliability=ReliabilityPolicy.RELIABLE)
 
@@ -71,16 +69,20 @@ class DynamicsNode(LifecycleNode):
     node_state: NodeState
     service_runner: ServiceRunner
     markers: Markers
-    torque: TorqueTopics
-    external: ExternalTorqueTopics
     base_state: BaseStateSubscription
     identification: IdentificationServer
 
-    def __init__(self, **kwargs: Any) -> None:
+    def __init__(self, arguments: Sequence[str] = (), **kwargs: Any) -> None:
+        """Create the node, unconfigured.
+
+        :param arguments: of the command line, for rclpy in the torque process.
+        """
         super().__init__('dynamics_node', **kwargs)
         self.log = Log(self.get_logger())
+        self.torque = TorqueSupervisor(self, arguments, self._publish_diagnostics)
         declared.declare(self)
         self._clear()
+        self._parameters_in_use: Any = None   # NodeParameters
         self._source: str | bytes | None = None   # the description that was loaded or refused last
         self._counted = time.monotonic(), 0   # time and joint states at the last diagnostics
         self._made = Entities()   # created by configure
@@ -108,36 +110,36 @@ class DynamicsNode(LifecycleNode):
     @logged
     def on_configure(self, state: LifecycleState) -> TransitionCallbackReturn:
         try:
-            parameters = declared.read(self)
+            self._configure(declared.read(self))
+            return TransitionCallbackReturn.SUCCESS
         except DynamicsError as error:
             self.log.error(f'cannot be configured: {error}')
+            self.take_down()
             return TransitionCallbackReturn.FAILURE
+
+    def _configure(self, parameters: declared.NodeParameters) -> None:
+        """Create all parts and their topics, services and timers."""
         clock = StampClock(self.get_clock())
         self._made.add(StampClock.close, clock)
         self.joint_states = self._add(JointStateSubscription(self, clock, self._on_joint_state))
         self.node_state = NodeState(clock, time.monotonic, parameters.node, parameters.observer,
-                                    self.joint_states.waiting)
+                                    self.joint_states.waiting, share=self.torque.send_robot)
         self.service_runner = ServiceRunner(self.node_state, self.log.error)
         self._publisher = self.create_publisher(DiagnosticArray, '/diagnostics', 10)
         self._made.add(self.destroy_publisher, self._publisher)
+        self._configure_topics(parameters)
+        self._parameters_in_use = parameters
+        self.torque.configure(parameters)
         if parameters.node.robot_description:
             self._load(parameters.node.robot_description)
-        self._configure_topics(parameters)
         self._configure_services()
         steady = Clock(clock_type=ClockType.STEADY_TIME)
         self._made.add(self.destroy_timer,
                        self.create_timer(CATCH_UP, self.node_state.catch_up, clock=steady),
                        self.create_timer(SECOND, self._every_second, clock=steady))
-        return TransitionCallbackReturn.SUCCESS
 
     def _configure_topics(self, parameters: declared.NodeParameters) -> None:
-        self.markers = self._add(Markers(self, self.node_state))
-        self.torque = self._add(TorqueTopics(
-            self, self.node_state, parameters, self._publish_diagnostics,
-            on_awake=partial(self._set_awake, 'torque'), on_torque=self.markers.on_torque))
-        self.external = self._add(ExternalTorqueTopics(
-            self, self.node_state.current_robot, parameters.observer, self._publish_diagnostics,
-            on_awake=self._observe))
+        self.markers = self._add(Markers(self, self.node_state, self.torque.efforts))
         self.base_state = self._add(BaseStateSubscription(self, self.node_state))
         self._made.add(self.destroy_subscription, self.create_subscription(
             String, 'robot_description', lambda message: self._load(message.data.encode()),
@@ -159,17 +161,18 @@ class DynamicsNode(LifecycleNode):
 
     @logged
     def on_activate(self, state: LifecycleState) -> TransitionCallbackReturn:
-        self.service_runner.active = self.torque.active = True
-        self.external.set_active(True)
+        self.service_runner.active = True
+        self.torque.tell('set_active', True)
+        self._observe(True)
         self._publish_diagnostics()
         return super().on_activate(state)
 
     @logged
     def on_deactivate(self, state: LifecycleState) -> TransitionCallbackReturn:
-        self.torque.finish()
+        self.torque.tell('set_active', False)
         self.identification.abort('the node was deactivated')
-        self.service_runner.active = self.torque.active = False
-        self.external.set_active(False)
+        self.service_runner.active = False
+        self._observe(False)
         self._publish_diagnostics()
         return super().on_deactivate(state)
 
@@ -189,11 +192,15 @@ class DynamicsNode(LifecycleNode):
         return super().on_error(state)
 
     def take_down(self) -> None:
-        """Publish the ramp to the safe torque, then destroy everything that configure created."""
-        if self.torque is not None:
-            self.torque.finish()
+        """Let the torques end in the safe torque; destroy everything that configure created."""
+        self.torque.cleanup()
         self._made.destroy()
         self._clear()
+
+    def destroy_node(self) -> None:
+        """End the torque process, then destroy the node."""
+        self.torque.close()
+        super().destroy_node()
 
     def _clear(self) -> None:
         for part in PARTS:
@@ -202,20 +209,13 @@ class DynamicsNode(LifecycleNode):
     # Joint states ----------------------------------------------------------------------------
 
     def _on_joint_state(self, stamp: int, reading: Reading | None, data: bytes) -> None:
-        """Compute the torque first, then the external torque."""
-        measured = self.node_state.take(stamp, reading, data)
-        if measured is not None:
-            self.torque.on_state(measured)
-            if self.external.estimator.on:
-                self.external.on_state(measured)
+        self.node_state.take(stamp, reading, data)
 
-    def _set_awake(self, user: str, awake: bool) -> None:
-        self.node_state.catch_up()
-        self.joint_states.set_awake(user, awake)
-
-    def _observe(self, on: bool) -> None:
+    def _observe(self, active: bool) -> None:
         """Receive and store every joint state while the meaning of efforts is known."""
-        self._set_awake('observer', on)
+        on = active and self._parameters_in_use.observer.effort_meaning != 'unknown'
+        self.node_state.catch_up()
+        self.joint_states.set_awake('buffer', on)
         self.node_state.buffer.run(on)
 
     # The robot -------------------------------------------------------------------------------
@@ -227,9 +227,7 @@ class DynamicsNode(LifecycleNode):
         try:
             if self.node_state.load(source):
                 self.log.info(f'the robot is {current.robot!r}, model_id {current.model_id}')
-                if self.torque is not None:
-                    self.torque.pipeline.robot_changed()
-                    self.external.robot_changed()
+                self.torque.send_robot(current)
         except DynamicsError:
             self.log.error(current.refusal)
         except Exception:  # a bug: the old robot stays, and the node goes on
@@ -239,8 +237,7 @@ class DynamicsNode(LifecycleNode):
 
     def _may_apply(self) -> None:
         """Raise a DynamicsError while torques are published: the robot must not be replaced."""
-        if not self.torque.pipeline.gate.idle:
-            raise DynamicsError('torque is enabled: disable it first, by ~/enable')
+        self.torque.check_idle()
 
     def _apply(self, outcome: Outcome) -> None:
         """Use an identified robot: description, rotors and friction at once, by parameters."""
@@ -283,19 +280,21 @@ class DynamicsNode(LifecycleNode):
         source = values.get('robot_description') or (not current.refusal and self._source)
         if source:
             current.try_load(source, parameters.node)
-        if self.torque is not None:
-            self.torque.pipeline.check(parameters.torque, parameters.safety)
-            self.external.estimator.check(parameters.observer)
+        self.torque.check(parameters)
 
     def _use_parameters(self, changes: Sequence[Parameter]) -> None:
         """Use changed parameters; load the robot again, as its parameters may have changed."""
+        for p in changes:
+            if p.name == 'use_sim_time':
+                self.torque.tell('set_sim_time', p.value)
         values = {p.name: p.value for p in changes if p.name in declared.NAMES}
         if self.node_state is None or not values:
             return
         parameters = declared.read(self)
+        self._parameters_in_use = parameters
         self.node_state.use(parameters.node, parameters.observer)
-        self.torque.use(parameters)
-        self.external.use(parameters.observer)
+        self.torque.tell('use', parameters)
+        self._observe(self.service_runner.active)
         source = values.get('robot_description') or self._source
         if source:
             self._load(source)
@@ -303,7 +302,8 @@ class DynamicsNode(LifecycleNode):
     # Diagnostics -----------------------------------------------------------------------------
 
     def _every_second(self) -> None:
-        self._publish_diagnostics()
+        self.torque.refresh()
+        self.torque.read_news()
         self.markers.check_subscribers()
 
     def _publish_diagnostics(self) -> None:
@@ -316,4 +316,4 @@ class DynamicsNode(LifecycleNode):
             self.get_fully_qualified_name(), self.node_state, self.service_runner,
             max(0.0, received - before) / max(now - then, 1e-3),
             tuple(self.base_state.refusals.values()) if self.base_state else (), self.torque,
-            self.external.estimator if self.external else None), self.log)
+            self._parameters_in_use), self.log)

@@ -10,7 +10,7 @@ from collections.abc import Callable, Iterable
 from typing import Any
 
 from dynamics_node.robot.robot import Robot
-from dynamics_node.ros.current_robot import CurrentRobot
+from dynamics_node.ros.current_robot import CurrentRobot, RobotState
 from dynamics_node.ros.identification.payload_samples import PayloadSamples
 from dynamics_node.ros.identification.worker_process import WorkerProcess
 from dynamics_node.ros.parameters.declared import ModelParameters
@@ -35,15 +35,17 @@ class NodeState:
     def __init__(self, clock: Callable[[], int], steady_clock: Callable[[], float],
                  parameters: ModelParameters,
                  observer_parameters: ObserverParameters | None = None,
-                 waiting: Callable[[], Iterable[ReceivedJointState]] = tuple) -> None:
+                 waiting: Callable[[], Iterable[ReceivedJointState]] = tuple,
+                 share: Callable[[CurrentRobot], None] | None = None) -> None:
         """Start without a robot.
 
         :param steady_clock: returns seconds and never goes back.
         :param waiting: returns the joint states received but not taken yet.
+        :param share: see CurrentRobot.
         """
         self.clock, self.parameters = clock, parameters
         self.observer_parameters = observer_parameters or ObserverParameters()
-        self.current_robot = CurrentRobot(steady_clock)
+        self.current_robot = CurrentRobot(steady_clock, share)
         self.measured_state: Any = None
         self.buffer, self.payload_samples = JointStateBuffer(), PayloadSamples()
         self.worker = WorkerProcess()
@@ -102,11 +104,23 @@ class NodeState:
         self.catch_up()
         changed = self.current_robot.load(source, self.parameters)
         if changed:
-            p = self.parameters
-            options = self.robot.model, p.missing_velocity, p.velocity_filter_time
-            self.measured_state = (self.measured_state.moved_to(*options) if self.measured_state
-                                   else MeasuredState(*options))
+            self._measure_current_robot()
         return changed
+
+    def adopt(self, state: RobotState) -> bool:
+        """Use the current robot of the serving process, see CurrentRobot.adopt."""
+        self.catch_up()
+        changed = self.current_robot.adopt(state)
+        if changed:
+            self._measure_current_robot()
+        return changed
+
+    def _measure_current_robot(self) -> None:
+        """Measure the joints of the current robot; joints of the same name keep their values."""
+        p = self.parameters
+        options = self.robot.model, p.missing_velocity, p.velocity_filter_time
+        self.measured_state = (self.measured_state.moved_to(*options) if self.measured_state
+                               else MeasuredState(*options))
 
     def use(self, parameters: ModelParameters,
             observer_parameters: ObserverParameters | None = None) -> None:

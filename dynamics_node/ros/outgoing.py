@@ -86,10 +86,10 @@ def publish(publish_to: Callable[[Any], None], message: Any, log: 'Log') -> None
                   f'{traceback.format_exc()}')
 
 
-def guard_replies(service: Service, log: Callable[[], 'Log']) -> Service:
+def guard_replies(service: Service, log: Callable[[], Any]) -> Service:
     """Make the replies of a service sendable; if sending fails, send an empty reply.
 
-    :param log: a function that returns the Log.
+    :param log: a function that returns the Log, or an object with its methods.
     """
     def wrap(send: Callable) -> Callable:
         def guarded(response: Any, header: Any) -> None:

@@ -82,6 +82,13 @@ class PayloadRamps:
         self._attached: dict[str, RampIn] = {}
         self._leaving: dict[str, list[RampOut]] = {}
 
+    def copy(self) -> PayloadRamps:
+        """Return a copy that changes independently."""
+        other = PayloadRamps()
+        other._attached = dict(self._attached)
+        other._leaving = {name: list(ramps) for name, ramps in self._leaving.items()}
+        return other
+
     @property
     def attached(self) -> dict[str, Payload]:
         """{name: Payload} after all transitions."""

@@ -7,6 +7,7 @@ import os
 import signal
 import socket
 import threading
+from collections.abc import Callable
 
 import rclpy
 from rclpy.node import Node
@@ -17,15 +18,21 @@ try:
 except ImportError:  # an older rclpy
     from rclpy.executors import SingleThreadedExecutor as Executor
 
-STOP = (signal.SIGINT, signal.SIGTERM)
+STOP = (signal.SIGINT, signal.SIGTERM, signal.SIGHUP)   # the last one: the terminal was closed
 RARELY = 20_000  # objects between two garbage collections; messages form no reference cycles
 KILL = 3         # signals after which the process ends at once
 
 
-def spin(node: Node, until: Future | None = None) -> None:
-    """Process callbacks until shutdown, or until the future `until` is done."""
+def spin(node: Node, until: Future | None = None,
+         first: Callable[[], None] | None = None) -> None:
+    """Process callbacks until shutdown, or until the future `until` is done.
+
+    :param first: called in the executor before all callbacks.
+    """
     executor = Executor(context=node.context)
     executor.add_node(node)
+    if first is not None:
+        executor.create_task(first)
     until = until or Future()
     gc.collect()
     gc.freeze()  # otherwise each collection visits all imported modules, which delays a reply
@@ -37,7 +44,7 @@ def spin(node: Node, until: Future | None = None) -> None:
 
 
 def stop_requested() -> Future:
-    """Return a Future that is done at SIGINT or SIGTERM; they have no other effect from now on.
+    """Return a Future that is done at a signal of STOP; they have no other effect from now on.
 
     Call rclpy.init with SignalHandlerOptions.NO: the handlers of rclpy would raise inside a
     callback and shut the context down, so that the last torque could not be published.

@@ -232,7 +232,8 @@ class Easel:
 def easel():
     easel = Easel()
     easel.node_state = node_state_of(TWO_JOINTS)
-    easel.markers = Markers(easel, easel.node_state)
+    easel.efforts = {}
+    easel.markers = Markers(easel, easel.node_state, lambda: easel.efforts)
     return easel
 
 
@@ -259,7 +260,7 @@ def test_markers_are_published_while_there_are_subscribers(easel):
 def test_published_torques_replace_measured_ones(easel):
     measure(easel.node_state, np.zeros(2), np.zeros(2), np.array([50.0, 0.0]))
     easel.draw()
-    easel.markers.on_torque(['elbow', 'shoulder'], [50.0, 0.0])
+    easel.efforts = {'elbow': 50.0, 'shoulder': 0.0}
     easel.draw()
     reds = [[marker.color.r for marker in kinds(array, 'torque against limit')]
             for array in easel.arrays]

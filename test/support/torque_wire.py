@@ -1,5 +1,6 @@
 """Simulate the robot in the test: send joint states, check every torque on the wire."""
 
+import os
 import time
 from pathlib import Path
 from typing import NamedTuple
@@ -47,6 +48,22 @@ class Heard(NamedTuple):
     names: list
     effort: np.ndarray   # in the order of the command topic
     stamp: int           # of the state it was computed from [ns]
+
+
+class TorqueProcessId(NamedTuple):
+    """The torque process of a node, which is no child of this process."""
+
+    pid: int
+
+    def is_running(self):
+        """Return whether it exists; a zombie does not."""
+        try:
+            return Path(f'/proc/{self.pid}/stat').read_text().rsplit(')', 1)[1].split()[0] != 'Z'
+        except OSError:
+            return False
+
+    def send_signal(self, number):
+        os.kill(self.pid, number)
 
 
 class Arm:
@@ -231,6 +248,12 @@ class Arm:
         return sum(int(item.value) for status in self.statuses[-1:] for item in status.values
                    if text in item.key)
 
+    def torque_process(self):
+        """Return the TorqueProcessId of the node."""
+        self.run_until(lambda: self.statuses, 'diagnostics')
+        return TorqueProcessId(next(int(item.value) for item in self.statuses[-1].values
+                                    if item.key == 'process'))
+
     def refused_references(self):
         """Wait for a reference to be refused; return how many were since the case began."""
         self.run_until(lambda: self.counted('references refused') > self.refused, 'a refusal')
@@ -242,12 +265,17 @@ class Arm:
         assert reason in status.message and status.level == DiagnosticStatus.ERROR, status.message
 
     def until_silent(self):
-        """Wait until joint states that have arrived cause no torque."""
+        """Wait until joint states that have arrived cause no torque.
+
+        The request to disable changes nothing; the torque process replies when it has processed the
+        joint states before it.
+        """
         def silent():
             self.listen()
             count = len(self.heard)
             for _ in range(3):
                 self.arrive()
+            self.disable()
             self.listen()
             return len(self.heard) == count
         wait_until(silent, 'silence', PATIENCE)

@@ -110,16 +110,17 @@ def _plain(value: Any) -> Any:
 
 def declare(node: 'Node') -> None:
     """Declare every parameter on the node, with its description."""
-    from rcl_interfaces.msg import FloatingPointRange, ParameterDescriptor
+    from rcl_interfaces.msg import FloatingPointRange, IntegerRange, ParameterDescriptor
     for name, f in DECLARED.items():
         meta = f.metadata
         choices = f' Choices: {", ".join(meta["one_of"])}.' if meta['one_of'] else ''
-        span = [FloatingPointRange(from_value=meta['bounds'][0], to_value=meta['bounds'][1])
-                ] if meta['bounds'] else []
+        whole = isinstance(f.default, int)
+        span = [(IntegerRange if whole else FloatingPointRange)(
+            from_value=meta['bounds'][0], to_value=meta['bounds'][1])] if meta['bounds'] else []
         default = list(f.default) if isinstance(f.default, tuple) else f.default
         node.declare_parameter(name, default, ParameterDescriptor(
             description=meta['text'] + choices, read_only=meta['read_only'],
-            floating_point_range=span))
+            **{'integer_range' if whole else 'floating_point_range': span}))
 
 
 def read(node: 'Node') -> NodeParameters:

@@ -18,7 +18,7 @@ from dynamics_node.control.reference_limits import (
     MAX_START_ERROR,
     ReferenceLimits,
 )
-from dynamics_node.errors import DynamicsError
+from dynamics_node.errors import DynamicsError, shown
 from dynamics_node.model.model import WORLD
 from dynamics_node.parameter import not_negative, parameter, three_numbers
 from dynamics_node.robot.robot import Robot
@@ -28,6 +28,14 @@ GAINS = ('frequency', 'kp_kd')
 STARTS = ('auto', 'measured', 'zero')
 LIVE = ('kp', 'kd', 'frequency', 'damping_ratio', 'gravity_scale', 'friction_scale',
         'task_stiffness', 'task_damping_ratio', 'task_posture_kp', 'task_posture_kd')
+
+
+def core_numbers(name: str, text: str) -> list[int]:
+    """Return the numbers of cores in a text, separated by spaces."""
+    if not all(word.isdecimal() and len(word) < 5 for word in text.split()):
+        raise DynamicsError(f"{name} is {shown(text)}; expected the numbers of cores, e.g. '2 3', "
+                            'or nothing')
+    return [int(word) for word in text.split()]
 
 
 @dataclass(frozen=True)
@@ -42,6 +50,13 @@ class TorqueParameters:
         '', 'Topic of effort commands (std_msgs/Float64MultiArray) of the controller, e.g. '
         'effort_controller/commands; empty: none, torques are on ~/torque only.',
         read_only=True)
+    realtime_priority: int = parameter(
+        50, 'Priority of the torque process, SCHED_FIFO, and its memory locked; 0: as any other '
+        'process. Needs a permission, see docs/torque.md; without it all works, at normal '
+        'priority.', '1', bounds=(0, 99), read_only=True)
+    cpu: str = parameter(
+        '', 'Cores that the torque process runs on, separated by spaces; empty: any.',
+        read_only=True, check=core_numbers)
     joints: str = parameter(
         '', 'Driven joints, separated by spaces, in the order of the parameter joints of the '
         'controller; empty: all except passive joints of loops, in the order of the model.')

@@ -23,6 +23,7 @@ UINT = struct.Struct('<I')
 STAMP = struct.Struct('<iI')
 BILLION = 1_000_000_000
 MOST_LAYOUTS = 64
+LARGEST = 200_000   # bytes of a message, some thousand joints: reading more would delay a torque
 
 
 class Reading(NamedTuple):
@@ -75,7 +76,12 @@ class JointStateReader:
         self._layouts: dict[int, MessageLayout] = {}   # by length: usually one per publisher
 
     def read(self, data: bytes) -> Reading:
-        """Return the Reading of the bytes of a sensor_msgs/JointState."""
+        """Return the Reading of the bytes of a sensor_msgs/JointState.
+
+        :raise ValueError: the message is longer than LARGEST.
+        """
+        if len(data) > LARGEST:
+            raise ValueError(f'{len(data)} bytes; at most {LARGEST} are read')
         layout = self._layouts.get(len(data))
         if layout is not None and data[:2] == CDR_LITTLE_ENDIAN:
             reading = layout.read(data)

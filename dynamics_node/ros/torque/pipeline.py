@@ -15,6 +15,7 @@ from typing import Any
 import numpy as np
 
 from dynamics_node.control.blended_pose_spline import BlendedPoseSpline
+from dynamics_node.control.controller import Controller
 from dynamics_node.control.laws import TASK_SPACE, WITH_REFERENCE
 from dynamics_node.control.reference import Reference
 from dynamics_node.control.task_reference import task_reference
@@ -65,6 +66,7 @@ class TorquePipeline:
         self.joints: Sequence[str] = ()
         self._driven = None  # model at the last enable
         self._stamp = 0      # [ns] of the state that a torque was last computed from
+        self._last_q: Any = None   # of that state
         self._model: Any = None   # these four: None until there is a robot
         self._robot: Any = None
         self._controller: Any = None
@@ -85,7 +87,19 @@ class TorquePipeline:
             self._model, self._reference, self._frames = robot.model, None, {''}
             self._renew_limits(robot)
         self._use_robot(robot)
-        self._compile(self.parameters.task_frame)
+        self.request_kernels(robot.neutral())
+
+    def check_robot(self, robot: Robot) -> None:
+        """Raise a DynamicsError if torques are published and cannot go on with another robot.
+
+        :param robot: the same robot with other payloads, gravity or friction.
+        """
+        if self.gate.idle or self._model is None or self._model.joints is not robot.model.joints:
+            return
+        controller = controller_of(robot, self.parameters)
+        if self._controller is not None:
+            self._request_kernels(controller, self._last_q)
+            self._check_kernels(robot)
 
     def check(self, parameters: TorqueParameters, settings: SafetySettings) -> None:
         """Raise a DynamicsError if other parameters do not fit the current robot."""
@@ -109,7 +123,7 @@ class TorquePipeline:
             if self.gate.idle:
                 self._renew_limits(robot)
             self._use_robot(robot)
-            self._compile(self.parameters.task_frame)
+            self.request_kernels(robot.neutral())
 
     def _renew_limits(self, robot: Robot) -> None:
         """Give the gate the limits of a robot; without them it cannot be enabled."""
@@ -129,11 +143,44 @@ class TorquePipeline:
         except DynamicsError as error:
             self._problem = str(error)
 
-    def _compile(self, frame: str) -> None:
-        """Compile the kernels of a frame in the background: NumPy is too slow for a torque."""
-        if self._controller is not None and self._controller.mode == TASK_SPACE:
-            with suppress(DynamicsError):  # compilation may be switched off
-                self._controller.compile(frames=[frame], payloads=True)
+    # Kernels ---------------------------------------------------------------------------------
+
+    def request_kernels(self, q: np.ndarray) -> int:
+        """Request the kernels of the law, with and without payload; return how many are missing.
+
+        They are requested by computing a torque at q, at rest. NumPy is too slow for a torque.
+        """
+        if self._controller is None or not self._robot.compilation_enabled:
+            return 0
+        self._request_kernels(self._controller, q)
+        return self._robot.compiling
+
+    def _request_kernels(self, controller: Controller, q: np.ndarray, frame: str = '') -> None:
+        robot = controller.robot
+        variants = [controller]
+        if not robot.payloads:
+            link = robot.model.bodies[-1].name
+            variants.append(controller.for_robot(robot.with_payload('', link, 0.0)))
+        for each in variants:
+            with suppress(DynamicsError):   # q may be no valid state, for instance of loops
+                each.holding_torque(q)
+                if each.needs_reference:
+                    each.torque(q, np.zeros(robot.nv), self._hold(0.0, q, frame).at(0.0))
+
+    def missing_kernels(self) -> str:
+        """Return why torques cannot be enabled yet; '' once the kernels are ready."""
+        try:
+            if self._robot is not None:
+                self._check_kernels(self._robot)
+            return ''
+        except DynamicsError as error:
+            return str(error)
+
+    def _check_kernels(self, robot: Robot) -> None:
+        """Raise a DynamicsError while kernels are missing."""
+        if robot.compilation_enabled and robot.compiling:
+            raise DynamicsError(f'{robot.compiling} kernels of the torque are being compiled: try '
+                                'again in a moment')
 
     # Requests --------------------------------------------------------------------------------
 
@@ -148,8 +195,11 @@ class TorquePipeline:
         now = self.now()
         if self._problem or self._controller is None:
             raise DynamicsError(self._problem or 'there is no robot')
-        if self._controller.needs_reference and measured.oldest != NEVER:
-            self._reference = self._hold(now, measured.q)
+        if measured.oldest != NEVER:
+            self.request_kernels(measured.q)
+            self._check_kernels(self._robot)
+            if self._controller.needs_reference:
+                self._reference = self._hold(now, measured.q)
         self.gate.enable(now, self._proposal(now, measured))
         self._driven, self.joints = self._model, driven_joints(self._robot, self.parameters)
 
@@ -184,12 +234,13 @@ class TorquePipeline:
         now = self.now()
         reference = task_reference(
             self._robot, measured.q, task_frame_of(self._robot, self.parameters, frame), **values)
+        if frame not in self._frames:
+            self._request_kernels(self._controller, measured.q, frame)
+            self._check_kernels(self._robot)
+            self._frames.add(frame)
         self._reference = self._reference.replaced_by(
             reference, now if start is None else self._seconds(start), now,
             self._robot.frame_pose(measured.q, reference.frame))
-        if frame not in self._frames:
-            self._frames.add(frame)
-            self._compile(reference.frame)
 
     def _check_follows(self, modes: Any, what: str) -> None:
         """Refuse a reference that the mode does not follow, or while disabled."""
@@ -200,12 +251,15 @@ class TorquePipeline:
             raise DynamicsError('torques are disabled: enable them first (~/enable, data: true), '
                                 'then send the reference')
 
-    def _hold(self, now: float, q: np.ndarray) -> Reference | BlendedPoseSpline:
-        """Return the reference that stays at the configuration q."""
+    def _hold(self, now: float, q: np.ndarray, frame: str = '') -> Reference | BlendedPoseSpline:
+        """Return the reference that stays at the configuration q.
+
+        :param frame: of mode task_space; '' is torque.task_frame.
+        """
         p, robot = self.parameters, self._robot
         if p.mode != TASK_SPACE:
             return Reference.hold(q, now, reference_limits(robot, p))
-        frame = task_frame_of(robot, p, '')
+        frame = task_frame_of(robot, p, frame)
         return BlendedPoseSpline.hold(frame, robot.frame_pose(q, frame), now, pose_limits(p),
                                       posture_of(robot, p, q))
 
@@ -254,7 +308,7 @@ class TorquePipeline:
         _, q, v, effort, _, oldest, _ = measured
         if oldest == NEVER:
             return None
-        self._stamp = oldest
+        self._stamp, self._last_q = oldest, q
         self._refresh(now)
         controller, reference, age = self._controller, self._reference, None
         motion = None

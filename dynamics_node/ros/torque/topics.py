@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import gc
 import time
 import traceback
 from array import array
@@ -22,6 +23,7 @@ from dynamics_node.msg import TaskReference
 from dynamics_node.ros import convert
 from dynamics_node.ros.node_state import NodeState
 from dynamics_node.ros.parameters.declared import NodeParameters
+from dynamics_node.ros.rclpy_internals import wrap_send_response
 from dynamics_node.ros.state.measured_state import MeasuredSnapshot
 from dynamics_node.ros.torque.joint_trajectory import points_of
 from dynamics_node.ros.torque.pipeline import StampedRelease, TorquePipeline
@@ -30,6 +32,8 @@ from dynamics_node.safety import SafetySettings, State
 
 TICKS = 2.2          # number of ticks within max_state_age, and within max_clock_step
 MANY_REQUESTS = QoSProfile(depth=1000)  # of ~/enable: a request to disable must not be lost
+KERNELS = 60.0       # [s] that a request to enable waits for its kernels
+POLL = 0.05          # [s] between two looks at them
 ALL_RECEIVED = 0.1   # [s] to wait until the last message is acknowledged
 
 
@@ -41,25 +45,27 @@ class TorqueTopics:
     """
 
     def __init__(self, node: Node, node_state: NodeState, parameters: NodeParameters,
-                 on_change: Callable[[], None], on_awake: Callable[[bool], None],
-                 on_torque: Callable[[Sequence[str], array], None]) -> None:
+                 on_change: Callable[[], None], on_awake: Callable[[bool], None]) -> None:
         """Create publishers, subscriptions, service and timers.
 
         :param on_change: called when the state of the gate changes.
         :param on_awake: called with whether torques need every joint state from now on.
-        :param on_torque: called with the joint names and efforts of each published torque.
         """
         self._node, self._node_state = node, node_state
-        self._on_change, self._on_awake, self._on_torque = on_change, on_awake, on_torque
+        self._on_change, self._on_awake = on_change, on_awake
         self._log = node.log
         self.pipeline = TorquePipeline(node_state.current_robot, node_state.clock,
                                        parameters.torque, parameters.safety, self._log.error)
         self.active, self.refused_references = False, 0
         self._gate_state: State | None = None   # last state that was reported
         self._awake = False
+        self._effort: Sequence[float] = ()      # published last
+        self._refused_until = 0.0               # [s], steady clock: parameters are being changed
+        self._waiting: list[tuple[float, Callable]] = []   # (deadline, send) of ~/enable
         self._by_rate = parameters.torque.rate > 0.0
         self._names: Sequence[str] = ()         # entries of a release
         self._ordered: Callable[[Any], Any] = tuple   # puts them in the order of publication
+        self._state = JointState()              # published last
         steady = Clock(clock_type=ClockType.STEADY_TIME)
         qos = QoSProfile(depth=1)  # reliable: the last message must arrive; only the newest counts
         self._torque = node.create_publisher(JointState, '~/torque', qos)
@@ -67,6 +73,10 @@ class TorqueTopics:
         self._command = (node.create_publisher(Float64MultiArray, topic, qos) if topic else None)
         self._tick = node.create_timer(_tick_period(parameters.safety), self.on_tick, clock=steady,
                                        autostart=False)
+        self._poll = node.create_timer(POLL, self._check_kernels, clock=steady, autostart=False)
+        enable = node.create_service(SetBool, '~/enable', self.on_enable,
+                                     qos_profile=MANY_REQUESTS)
+        wrap_send_response(enable, self._reply_later)
         self.entities = [
             (node.destroy_publisher, self._torque),
             *([(node.destroy_publisher, self._command)] if self._command else []),
@@ -74,9 +84,8 @@ class TorqueTopics:
                 JointTrajectory, '~/reference', self.on_reference, 10)),
             (node.destroy_subscription, node.create_subscription(
                 TaskReference, '~/task_reference', self.on_task_reference, 10)),
-            (node.destroy_service, node.create_service(
-                SetBool, '~/enable', self.on_enable, qos_profile=MANY_REQUESTS)),
-            (node.destroy_timer, self._tick)]
+            (node.destroy_service, enable),
+            (node.destroy_timer, self._tick), (node.destroy_timer, self._poll)]
         if self._by_rate:
             self.entities.append((node.destroy_timer, node.create_timer(
                 1.0 / parameters.torque.rate, self._on_rate)))
@@ -106,8 +115,10 @@ class TorqueTopics:
             self._count_publishers()
             self._publish(self.pipeline.tick())
 
-    def on_enable(self, request: SetBool.Request, response: SetBool.Response) -> SetBool.Response:
-        """Enable or disable torques."""
+    def on_enable(self, request: SetBool.Request, response: SetBool.Response) -> Any:
+        """Enable or disable torques; return None where the reply is sent when kernels are ready."""
+        if request.data and self.active and self.pipeline.missing_kernels():
+            return None
         try:
             if request.data:
                 self._enable()
@@ -120,12 +131,42 @@ class TorqueTopics:
         except Exception as error:  # a bug must not end the node
             response.success, response.message = False, f'internal error: {error!r}'
             self._log.error(f'~/enable failed, please report this:\n{traceback.format_exc()}')
-        self._report_changes()
+        self.report_changes()
         return response
+
+    def _reply_later(self, send: Callable) -> Callable:
+        """Return send_response of ~/enable; a request without a reply waits for its kernels."""
+        def send_or_wait(response: SetBool.Response | None, header: Any) -> None:
+            if response is not None:
+                send(response, header)
+                return
+            self._waiting.append((time.monotonic() + KERNELS, lambda reply: send(reply, header)))
+            self._poll.reset()
+        return send_or_wait
+
+    def _check_kernels(self) -> None:
+        """Reply to the requests that wait, if the kernels are ready or their time is over."""
+        waiting, self._waiting = self._waiting, []
+        for deadline, send in waiting:
+            missing = self.active and self.pipeline.missing_kernels()
+            if missing and time.monotonic() < deadline:
+                self._waiting.append((deadline, send))
+            elif missing:
+                send(SetBool.Response(success=False, message=missing))
+            else:
+                send(self.on_enable(SetBool.Request(data=True), SetBool.Response()))
+        if not self._waiting:
+            self._poll.cancel()
+
+    def refuse_until(self, until: float) -> None:
+        """Refuse to enable torques until a time of the steady clock [s]."""
+        self._refused_until = until
 
     def _enable(self) -> None:
         if not self.active:
             raise DynamicsError('the node is inactive: ros2 lifecycle set <node> activate')
+        if time.monotonic() < self._refused_until:
+            raise DynamicsError('parameters are being changed: try again')
         self._count_publishers()
         self.pipeline.enable(self._measured())
         if self._tick.is_canceled():  # frequent requests must not postpone the tick for ever
@@ -180,8 +221,12 @@ class TorqueTopics:
                 self._state.header.stamp = convert.time(stamp)
                 self._state.effort = effort
                 self._torque.publish(self._state)
-            self._on_torque(self._state.name, effort)
-        self._report_changes()
+            self._effort = effort
+        self.report_changes()
+
+    def published(self) -> dict[str, float]:
+        """Return {joint: torque} as published last."""
+        return dict(zip(self._state.name, self._effort))
 
     def _arrange(self, names: Sequence[str]) -> None:
         """Find the order in which the controller expects the joints."""
@@ -195,14 +240,16 @@ class TorqueTopics:
         self._state = JointState(name=list(wanted))
 
     def _count_publishers(self) -> None:
-        self.pipeline.other_publisher = bool(
-            self._command and self._node.count_publishers(self._command.topic_name) > 1)
+        self.pipeline.other_publisher = any(
+            self._node.count_publishers(each.topic_name) > 1
+            for each in (self._command, self._torque) if each)
 
-    def _report_changes(self) -> None:
+    def report_changes(self) -> None:
         """Report a changed state of the gate; called after everything that may change it."""
         gate = self.pipeline.gate
         if gate.idle is self._awake:
             self._awake = not self._awake
+            (gc.disable if self._awake else gc.enable)()   # a collection delays a torque
             self._on_awake(self._awake)
         state = gate.state
         if state is not self._gate_state:

@@ -55,7 +55,8 @@ def test_the_defaults_are_those_of_the_library():
 def test_only_parameters_of_the_start_are_read_only():
     """All others may change while the node runs."""
     assert [name for name, field in DECLARED.items() if field.metadata['read_only']] == [
-        'autostart', 'base_state', 'torque.rate', 'torque.command_topic']
+        'autostart', 'base_state', 'torque.rate', 'torque.command_topic',
+        'torque.realtime_priority', 'torque.cpu']
 
 
 def test_the_names_are_the_fields():
@@ -157,7 +158,8 @@ def test_all_are_declared_with_their_range_and_flag_and_read_back():
         meta = field.metadata
         assert descriptor.description.startswith(meta['text'])
         assert descriptor.read_only == meta['read_only']
-        assert [(span.from_value, span.to_value) for span in descriptor.floating_point_range] == (
+        spans = [*descriptor.floating_point_range, *descriptor.integer_range]
+        assert [(span.from_value, span.to_value) for span in spans] == (
             [meta['bounds']] if meta['bounds'] else [])
         for choice in meta['one_of'] or ():
             assert choice in descriptor.description

@@ -104,7 +104,8 @@ def test_every_parameter_is_described(node):
         meta = DECLARED[found.name].metadata
         assert found.description.startswith(meta['text'])
         assert all(choice in found.description for choice in meta['one_of'] or ())
-        spans = [(span.from_value, span.to_value) for span in found.floating_point_range]
+        spans = [(span.from_value, span.to_value) for span in (
+            *found.floating_point_range, *found.integer_range)]
         assert spans == ([meta['bounds']] if meta['bounds'] else [])
         assert found.read_only == bool(meta.get('read_only'))
 

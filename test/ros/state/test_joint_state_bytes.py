@@ -85,3 +85,14 @@ def test_truncated_messages_are_left_to_rclpy(cut):
     data = serialize_message(JointState(name=['joint'], position=[1.0]))
     with pytest.raises((struct.error, ValueError)):
         layout_of(data[:cut])
+
+
+def test_a_message_that_is_too_long_is_refused_before_it_is_read():
+    """Reading 300,000 names would take half a second, in which no torque is computed."""
+    from rclpy.serialization import serialize_message
+    from sensor_msgs.msg import JointState
+
+    from dynamics_node.ros.state.joint_state_bytes import LARGEST, JointStateReader
+    data = serialize_message(JointState(name=['joint'] * LARGEST))
+    with pytest.raises(ValueError, match=f'at most {LARGEST} are read'):
+        JointStateReader().read(data)

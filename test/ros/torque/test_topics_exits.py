@@ -100,11 +100,16 @@ def test_a_signal_before_the_first_torque_publishes_nothing(driven):
 
 
 def test_a_killed_and_restarted_node_is_disabled(driven, launch):
-    """A killed process cannot publish a last message; the next one publishes nothing."""
+    """The torque process of the killed node ends in the safe torque; the next publishes nothing."""
     arm = driven()
     arm.enabled()
+    torque_process = arm.torque_process()
     arm.node.process.kill()
     ended(arm, -signal.SIGKILL)
+    wait_until(lambda: arm.step() or not torque_process.is_running(), 'the torque process to end')
+    arm.listen()
+    arm.check()
+    safe(arm, 'gravity')
     count = len(arm.heard)
     again = Arm(launch(*parameters(), namespace=arm.node.namespace))
     again.run_until(lambda: again.said('disabled'), 'diagnostics of the new one')

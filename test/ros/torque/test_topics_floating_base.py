@@ -103,7 +103,8 @@ REFUSED = {
 def test_without_contacts_enable_is_refused_with_advice(launch, mode):
     """Nothing is published."""
     made = quadruped(launch, f'torque.mode:={mode}')
-    reply = made.enable()
+    reply = wait_until(lambda: 'measured' not in (reply := made.enable()).message and reply,
+                       'the torque process to know the state')
     assert not reply.success
     assert REFUSED[mode] in reply.message
     for _ in range(20):

@@ -1,0 +1,165 @@
+"""Start the torque process, send it commands, and notice its end.
+
+A torque process that does not reply within PATIENCE is killed: from then on it is as one that has
+ended. It is never started again but by the lifecycle transition `configure`.
+"""
+
+from __future__ import annotations
+
+import itertools
+import signal
+import subprocess
+import sys
+import threading
+from collections import deque
+from collections.abc import Callable, Sequence
+from contextlib import suppress
+from typing import Any
+
+from dynamics_node.errors import DynamicsError
+from dynamics_node.kernels.keys import KernelKey
+from dynamics_node.ros.torque.link import Command, Link, LogLine, Reply, pair
+from dynamics_node.ros.torque.records import (
+    KernelCached,
+    KernelWanted,
+    Setup,
+    TorqueStatus,
+    status_without_process,
+)
+
+PATIENCE = 5.0    # [s] for a reply
+START = 60.0      # [s] for the first reply: the process has to import rclpy and NumPy
+END = 5.0         # [s] for the process to end by itself: the ramp to the safe torque
+# Modules in the current directory must not be imported; -P does that from Python 3.11 on.
+MAIN = ('import sys; sys.path[:] = filter(None, sys.path); '
+        'from dynamics_node.ros.torque.process_main import main; main()')
+
+
+class TorqueProcess:
+    """The torque process, seen from the serving process.
+
+    :ivar failure: why there is no torque process; '' while there is one.
+    """
+
+    def __init__(self, setup: Setup, arguments: Sequence[str], on_news: Callable[[], None]) -> None:
+        """Start the process.
+
+        :param arguments: of the command line, for rclpy: log levels.
+        :param on_news: called in a thread when `news` has something, or the process has ended.
+        """
+        self.failure, self._on_news = '', on_news
+        self._numbers = itertools.count()
+        self._replies: dict[int, Reply] = {}
+        self._changed = threading.Condition()   # a reply has arrived, or the process has ended
+        self._log: deque[LogLine] = deque()
+        self._wanted: deque[KernelKey] = deque()
+        self._status: TorqueStatus | None = None
+        self._patience = START
+        self._closing = False
+        ours, its = pair()
+        with its:
+            self._process = subprocess.Popen(
+                [sys.executable, '-c', MAIN, str(its.fileno()), *arguments],
+                pass_fds=[its.fileno()], stdin=subprocess.DEVNULL,
+                start_new_session=True)   # Ctrl-C is for this process, which then stops that one
+        self._link = Link(ours, self._on_record, self._on_end)
+        self._link.send(setup, wait=True)
+
+    @property
+    def pid(self) -> int:
+        """The id of the process."""
+        return self._process.pid
+
+    @property
+    def status(self) -> TorqueStatus | None:
+        """The status received last; None before the first one."""
+        return status_without_process(self.failure) if self.failure else self._status
+
+    def news(self) -> list[LogLine]:
+        """Return the lines for the log since the last call."""
+        return [self._log.popleft() for _ in range(len(self._log))]
+
+    def wanted_kernels(self) -> list[KernelKey]:
+        """Return the kernels that the process needs, since the last call."""
+        return [self._wanted.popleft() for _ in range(len(self._wanted))]
+
+    def announce_kernel(self, key: KernelKey) -> None:
+        """Tell the process that a kernel is in the cache; may be called in any thread."""
+        self._link.send(KernelCached(key), wait=True)
+
+    # Commands --------------------------------------------------------------------------------
+
+    def call(self, name: str, *arguments: Any) -> Any:
+        """Let the process carry out a command, between two torques; return its result.
+
+        :raise DynamicsError: the process refuses, or there is none any more.
+        """
+        number = next(self._numbers)
+        if not self.failure and not self._link.send(Command(number, name, arguments), wait=True):
+            self._kill(f'did not read a command within {PATIENCE:g} s')
+        with self._changed:
+            arrived = self._changed.wait_for(lambda: self.failure or number in self._replies,
+                                             self._patience)
+        if not arrived:
+            self._kill(f'did not reply within {self._patience:g} s')
+        self._patience = PATIENCE
+        if self.failure:
+            raise DynamicsError(self.failure)
+        reply = self._replies.pop(number)
+        if reply.refusal:
+            raise DynamicsError(reply.refusal)
+        return reply.result
+
+    def refresh(self) -> None:
+        """Ask for the status."""
+        with suppress(DynamicsError):   # it has ended: the status tells
+            self._status = self.call('status')
+
+    def close(self) -> None:
+        """End the process: it publishes the ramp to the safe torque first."""
+        self._closing = True
+        self._link.close()
+        try:
+            self._process.wait(END)
+        except subprocess.TimeoutExpired:
+            self._process.kill()
+            self._process.wait(END)
+
+    # In the thread of the link -----------------------------------------------------------------
+
+    def _on_record(self, record: Any) -> None:
+        if isinstance(record, Reply):
+            with self._changed:
+                self._replies[record.number] = record
+                self._changed.notify_all()
+            return
+        if isinstance(record, LogLine):
+            self._log.append(record)
+        elif isinstance(record, KernelWanted):
+            self._wanted.append(record.key)
+        else:
+            self._status = record
+        self._on_news()
+
+    def _on_end(self) -> None:
+        if self._closing:
+            return
+        try:
+            code = self._process.wait(END)
+        except subprocess.TimeoutExpired:
+            self._process.kill()
+            code = self._process.wait(END)
+        how = f'was ended by {signal.Signals(-code).name}' if code < 0 else f'exited with {code}'
+        self._fail(how)
+
+    def _kill(self, why: str) -> None:
+        self._process.kill()
+        self._fail(f'{why} and was killed')
+
+    def _fail(self, how: str) -> None:
+        with self._changed:
+            self.failure = self.failure or (
+                f'the torque process {how}; no torque is published. To start it again: ros2 '
+                'lifecycle set <node> deactivate, cleanup, configure, activate')
+            self._changed.notify_all()
+        self._on_news()

@@ -1,0 +1,101 @@
+"""Run the torque process; the serving process starts it with one end of their connection.
+
+The process ends, after the ramp to the safe torque, when the serving process has ended or has
+closed the connection, and at SIGINT, SIGTERM or SIGHUP.
+"""
+
+from __future__ import annotations
+
+import os
+import socket
+import sys
+import threading
+from collections import deque
+from typing import Any
+
+import rclpy
+from rclpy.signals import SignalHandlerOptions
+from rclpy.task import Future
+
+from dynamics_node.kernels import other_compiler, robot_kernels
+from dynamics_node.kernels.keys import KernelKey
+from dynamics_node.ros.spin import ignore_signals, spin, stop_requested
+from dynamics_node.ros.torque.link import Command, Link
+from dynamics_node.ros.torque.records import KernelCached, KernelWanted, Setup
+from dynamics_node.ros.torque.torque_node import TorqueNode
+
+KERNEL = 30.0   # [s] to wait for the serving process to compile one; then it is compiled here
+
+
+class _Received:
+    """Records of the serving process: one Setup, then Commands for the executor of the node."""
+
+    def __init__(self, stop: Future) -> None:
+        self._stop, self._commands = stop, deque[Command]()
+        self._setup: Setup | None = None
+        self._arrived = threading.Event()   # the setup, or the end of the connection
+        self._node: Any = None   # TorqueNode
+        self._cached: dict[KernelKey, threading.Event] = {}
+
+    def setup(self) -> Setup | None:
+        """Wait for the Setup and return it; None if the connection has ended."""
+        self._arrived.wait()
+        return self._setup
+
+    def serve(self, node: TorqueNode) -> None:
+        """Pass the commands on to a node from now on; call this in its executor."""
+        self._node = node
+        self._execute()
+
+    def wait_for_kernel(self, link: Link, key: KernelKey) -> None:
+        """Let the serving process compile a kernel; return when it is in the cache."""
+        cached = self._cached.setdefault(key, threading.Event())
+        if link.send(KernelWanted(key), wait=False):
+            cached.wait(KERNEL)
+
+    def on_record(self, record: Any) -> None:
+        """Receive a record, in the thread of the link."""
+        if isinstance(record, Setup):
+            self._setup = record
+            self._arrived.set()
+            return
+        if isinstance(record, KernelCached):
+            self._cached.setdefault(record.key, threading.Event()).set()
+            return
+        self._commands.append(record)
+        if self._node is not None:
+            self._node.executor.create_task(self._execute)
+
+    def on_end(self) -> None:
+        """Stop: the serving process has ended; called in the thread of the link."""
+        self._arrived.set()
+        if not self._stop.done():
+            self._stop.set_result(None)
+
+    def _execute(self) -> None:
+        while self._commands:
+            self._node.execute(self._commands.popleft())
+
+
+def main() -> None:
+    """Run the process; arguments: file descriptor of the connection, arguments for rclpy."""
+    stop = stop_requested()
+    received = _Received(stop)
+    link = Link(socket.socket(fileno=int(sys.argv[1])), received.on_record, received.on_end)
+    other_compiler.use(lambda key: received.wait_for_kernel(link, key))
+    setup = received.setup()
+    if setup is None:
+        return
+    rclpy.init(args=sys.argv[2:], signal_handler_options=SignalHandlerOptions.NO)
+    node = TorqueNode(setup, lambda record: link.send(record, wait=False))
+    try:
+        spin(node, until=stop, first=lambda: received.serve(node))
+    finally:
+        ignore_signals()
+        node.cleanup()
+        node.destroy_node()
+        rclpy.try_shutdown()
+        link.close()
+    if robot_kernels.busy():   # LLVM cannot be stopped while it compiles a kernel
+        os._exit(0)
+

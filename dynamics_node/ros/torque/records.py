@@ -1,0 +1,65 @@
+"""Define what crosses between the serving process and the torque process."""
+
+from __future__ import annotations
+
+from collections import Counter
+from typing import Any, NamedTuple
+
+from dynamics_node.kernels.keys import KernelKey
+from dynamics_node.safety import State, Status
+
+# Names that the serving node resolves, with its namespace and remappings, for the torque process.
+TOPICS = ('joint_states', 'odom', 'base_pose', 'base_twist', '~/torque', '~/reference',
+          '~/task_reference', '~/external_torque', '~/external_wrench_estimate', '~/contact',
+          '/clock')
+SERVICES = ('~/enable',)
+
+
+class Setup(NamedTuple):
+    """What the torque process needs to know of the node, sent once."""
+
+    name: str                     # of the node
+    namespace: str
+    names: dict[str, str]         # {name in the code: resolved name} of topics and services
+    overrides: dict[str, Any]     # {parameter: value} that rclpy itself declares: qos, sim time
+
+
+class KernelWanted(NamedTuple):
+    """A kernel that the torque process needs and that is not in the cache."""
+
+    key: KernelKey
+
+
+class KernelCached(NamedTuple):
+    """The reply to KernelWanted: the kernel is in the cache, or cannot be compiled."""
+
+    key: KernelKey
+
+
+class ContactStatus(NamedTuple):
+    """Status of the external torque estimator."""
+
+    on: bool
+    reason: str                      # why it is off or paused; '' while it runs
+    contacts: int                    # number of contacts so far
+    contact: bool                    # now
+    joints: tuple[str, ...]          # beyond their thresholds
+    torque: dict[str, float]         # {degree of freedom: external torque [N m or N]}
+    peaks: dict[str, float]          # largest ones without contact
+
+
+class TorqueStatus(NamedTuple):
+    """Status of the torque process."""
+
+    gate: Status
+    refused_references: int
+    effort: dict[str, float]         # {joint: torque published last}
+    contact: ContactStatus
+    kernels: str                     # why torques cannot be enabled yet; '' if they can
+    realtime: str                    # what was granted, see realtime.request
+
+
+def status_without_process(reason: str) -> TorqueStatus:
+    """Return the status while no torque process runs."""
+    return TorqueStatus(Status(State.DISABLED, True, reason, 0, Counter(), Counter()), 0, {},
+                        ContactStatus(False, reason, 0, False, (), {}, {}), reason, '')

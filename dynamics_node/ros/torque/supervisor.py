@@ -1,0 +1,165 @@
+"""Connect the serving node to its torque process: start it, inform it, report its end."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from typing import Any
+
+from std_srvs.srv import SetBool
+
+from dynamics_node.errors import DynamicsError
+from dynamics_node.kernels.keys import KernelKey
+from dynamics_node.ros.current_robot import CurrentRobot
+from dynamics_node.ros.parameters.declared import NodeParameters
+from dynamics_node.ros.torque.process import TorqueProcess
+from dynamics_node.ros.torque.records import SERVICES, TOPICS, Setup, TorqueStatus
+
+NONE = 'there is no torque process'
+
+
+class TorqueSupervisor:
+    """The torque process of a node. It is started by `configure` and survives `cleanup`."""
+
+    def __init__(self, node: Any, arguments: Sequence[str], on_change: Callable[[], None]) -> None:
+        """Start nothing yet.
+
+        :param node: the serving node.
+        :param arguments: of the command line, for rclpy in the torque process.
+        :param on_change: called when the status has changed.
+        """
+        self._node, self._arguments, self._on_change = node, list(arguments), on_change
+        self._process: Any = None    # TorqueProcess, None until configured once
+        self._sent = 0          # serial of the robot that the process has
+        self._reported = ''     # failure in the log
+        self._refusing: Any = None   # the service ~/enable while there is no process
+
+    @property
+    def failure(self) -> str:
+        """Why there is no torque process; '' while there is one."""
+        return NONE if self._process is None else self._process.failure
+
+    @property
+    def pid(self) -> int:
+        """Id of the process, 0 if none was started."""
+        return 0 if self._process is None else self._process.pid
+
+    @property
+    def status(self) -> TorqueStatus | None:
+        """The status received last; None before the first one."""
+        return None if self._process is None else self._process.status
+
+    # Lifecycle -------------------------------------------------------------------------------
+
+    def configure(self, parameters: NodeParameters) -> None:
+        """Configure the process; start it where there is none.
+
+        :raise DynamicsError: it cannot be started.
+        """
+        if self._process is None or self._process.failure:
+            self._process = TorqueProcess(self._setup(parameters), self._arguments, self._wake)
+        self._sent = 0
+        granted = self._process.call('configure', parameters)
+        self._node.log.info(f'torque process {self.pid}: real time: {granted}')
+
+    def _setup(self, parameters: NodeParameters) -> Setup:
+        """Return names and QoS as the user has set them for the serving node."""
+        node, topic = self._node, parameters.torque.command_topic
+        names = {each: node.resolve_topic_name(each)
+                 for each in (*TOPICS, *([topic] if topic else []))}
+        names.update({each: node.resolve_service_name(each) for each in SERVICES})
+        overrides = {f'qos_overrides.{name}': parameter.value for name, parameter in
+                     node.get_parameters_by_prefix('qos_overrides').items()}
+        overrides['use_sim_time'] = node.get_parameter('use_sim_time').value
+        return Setup(node.get_name(), node.get_namespace(), names, overrides)
+
+    def tell(self, name: str, *arguments: Any) -> None:
+        """Let the process carry out a command that it does not refuse; log its end."""
+        if not self.failure:
+            try:
+                self._call(name, *arguments)
+            except DynamicsError as error:
+                self._node.log.error(f'{name}: {error}')
+
+    def cleanup(self) -> None:
+        """Publish the ramp to the safe torque; destroy the topics of the process."""
+        self.tell('cleanup')
+        if self._refusing is not None:
+            self._node.destroy_service(self._refusing)
+            self._refusing = None
+
+    def close(self) -> None:
+        """Publish the ramp to the safe torque; end the process."""
+        if self._process is not None:
+            self._process.close()
+            self._write_log()
+
+    # Changes ---------------------------------------------------------------------------------
+
+    def send_robot(self, current: CurrentRobot) -> None:
+        """Let the process use the current robot.
+
+        :raise DynamicsError: it cannot now, for instance while torques are enabled.
+        """
+        if not self.failure:
+            state = current.state(self._sent)
+            self._call('set_robot', state)
+            self._sent = state.serial
+
+    def check(self, parameters: NodeParameters) -> None:
+        """Raise a DynamicsError if other parameters cannot be used now."""
+        if not self.failure:
+            self._call('check', parameters)
+
+    def check_idle(self) -> None:
+        """Raise a DynamicsError while torques are published."""
+        if not self.failure and not self._call('status').gate.idle:
+            raise DynamicsError('torque is enabled: disable it first, by ~/enable')
+
+    def _call(self, name: str, *arguments: Any) -> Any:
+        return self._process.call(name, *arguments)
+
+    # News ------------------------------------------------------------------------------------
+
+    def refresh(self) -> None:
+        """Ask for the status; a process that does not reply is killed."""
+        if self._process is not None:
+            self._process.refresh()
+
+    def efforts(self) -> dict[str, float]:
+        """Return {joint: torque} as published last."""
+        self.refresh()
+        return self.status.effort if self.status is not None else {}
+
+    def _wake(self) -> None:
+        """Let the executor read the news; called in another thread."""
+        if self._node.executor is not None:
+            self._node.executor.create_task(self.read_news)
+
+    def read_news(self) -> None:
+        """Write the log of the process; compile its kernels; report its end."""
+        if self._process is None:
+            return
+        self._write_log()
+        for key in self._process.wanted_kernels():
+            self._compile(key)
+        if self.failure and self.failure != self._reported:
+            self._reported = self.failure
+            self._node.log.error(self.failure)
+            self._refusing = self._node.create_service(SetBool, '~/enable', self._refuse)
+        self._on_change()
+
+    def _write_log(self) -> None:
+        for line in self._process.news():
+            getattr(self._node.log, line.severity)(line.text)
+
+    def _compile(self, key: KernelKey) -> None:
+        """Compile a kernel that the process needs, before others; announce its end."""
+        process, state = self._process, self._node.node_state
+        if state is not None and state.current_robot.exists:
+            state.robot.compile_key(key, on_end=lambda: process.announce_kernel(key))
+        else:
+            process.announce_kernel(key)
+
+    def _refuse(self, request: SetBool.Request, response: SetBool.Response) -> SetBool.Response:
+        response.success, response.message = False, self.failure
+        return response

@@ -1,0 +1,238 @@
+"""Run the torque path in its process: joint states, references, laws, gate, `~/torque`.
+
+The serving process sends Commands; each is carried out between two torques, as a whole or not at
+all. It is sent TorqueStatus records and the lines of the log.
+"""
+
+from __future__ import annotations
+
+import gc
+import time
+import traceback
+from collections.abc import Callable, Iterator
+from typing import Any
+
+from rclpy.node import Node
+from rclpy.parameter import Parameter
+from rclpy.subscription import Subscription
+
+from dynamics_node.errors import DynamicsError
+from dynamics_node.ros.current_robot import RobotState
+from dynamics_node.ros.entities import Entities
+from dynamics_node.ros.node_state import NodeState
+from dynamics_node.ros.outgoing import guard_replies
+from dynamics_node.ros.parameters.declared import NodeParameters
+from dynamics_node.ros.parameters.torque import core_numbers
+from dynamics_node.ros.state.base_state_subscription import BaseStateSubscription
+from dynamics_node.ros.state.joint_state_bytes import Reading
+from dynamics_node.ros.state.joint_state_subscription import JointStateSubscription
+from dynamics_node.ros.state.stamp_clock import StampClock
+from dynamics_node.ros.torque import realtime
+from dynamics_node.ros.torque.external_torque import ExternalTorqueTopics
+from dynamics_node.ros.torque.external_torque_estimator import ExternalTorqueEstimator
+from dynamics_node.ros.torque.link import Command, LogLine, Reply
+from dynamics_node.ros.torque.records import ContactStatus, Setup, TorqueStatus
+from dynamics_node.ros.torque.topics import TorqueTopics
+
+CHANGE = 1.0   # [s] after a check within which the checked parameters must be used
+
+
+class LinkLog:
+    """The log of the node, written by the serving process."""
+
+    def __init__(self, send: Callable[[Any], bool]) -> None:
+        self._send = send
+
+    def info(self, text: str) -> None:
+        self._line('info', text)
+
+    def warning(self, text: str) -> None:
+        self._line('warning', text)
+
+    def error(self, text: str) -> None:
+        self._line('error', text)
+
+    def _line(self, severity: str, text: str) -> None:
+        if not self._send(LogLine(severity, text)):
+            print(f'[{severity}] {text}', flush=True)   # the serving process does not read
+
+
+class TorqueNode(Node):
+    """The node of the torque process. Its name is hidden: users see the serving node alone."""
+
+    def __init__(self, setup: Setup, send: Callable[[Any], bool], **options: Any) -> None:
+        """Create the node without entities.
+
+        :param send: sends a record to the serving process without waiting.
+        """
+        self._names = setup.names
+        super().__init__(
+            f'_{setup.name}_torque', namespace=setup.namespace, use_global_arguments=False,
+            enable_rosout=False, start_parameter_services=False, parameter_overrides=[
+                Parameter(name, value=value) for name, value in setup.overrides.items()], **options)
+        self.log = LinkLog(send)
+        self._send = send
+        self._made = Entities()
+        self._realtime = ''
+        self._clear()
+
+    def _clear(self) -> None:
+        """Have no parts, as before `configure`."""
+        self._joint_states: Any = None   # the parts; their types: see configure
+        self._node_state: Any = None
+        self._torque: Any = None
+        self._external: Any = None
+
+    # Names: those of the serving node ----------------------------------------------------------
+
+    @property
+    def subscriptions(self) -> Iterator[Subscription]:
+        """The subscriptions that an executor shall wait for."""
+        asleep = self._joint_states.asleep if getattr(self, '_joint_states', None) else None
+        return (each for each in super().subscriptions if each is not asleep)
+
+    def create_publisher(self, kind: Any, topic: str, *arguments: Any, **options: Any) -> Any:
+        """Create a publisher with the name that the topic has for the serving node."""
+        return super().create_publisher(kind, self._names.get(topic, topic), *arguments, **options)
+
+    def create_subscription(self, kind: Any, topic: str, *arguments: Any, **options: Any) -> Any:
+        """Create a subscription with the name that the topic has for the serving node."""
+        return super().create_subscription(kind, self._names.get(topic, topic), *arguments,
+                                           **options)
+
+    def create_service(self, kind: Any, name: str, *arguments: Any, **options: Any) -> Any:
+        """Create a service with the name that it has for the serving node."""
+        return guard_replies(super().create_service(
+            kind, self._names.get(name, name), *arguments, **options), lambda: self.log)
+
+    # Commands --------------------------------------------------------------------------------
+
+    def execute(self, command: Command) -> None:
+        """Carry out a command and send the reply."""
+        try:
+            reply = Reply(command.number, COMMANDS[command.name](self, *command.arguments))
+        except DynamicsError as error:
+            reply = Reply(command.number, None, str(error))
+        except Exception as error:   # a bug must not end the process
+            self.log.error(f'{command.name} failed in the torque process, please report this:\n'
+                           f'{traceback.format_exc()}')
+            reply = Reply(command.number, None, f'internal error: {error!r}')
+        self._send(reply)
+
+    def configure(self, parameters: NodeParameters) -> str:
+        """Create topics, service and timers; return what real-time scheduling was granted."""
+        self.cleanup()
+        clock = StampClock(self.get_clock())
+        self._made.add(StampClock.close, clock)
+        self._joint_states = self._add(JointStateSubscription(self, clock, self._on_joint_state))
+        self._node_state = NodeState(clock, time.monotonic, parameters.node, parameters.observer,
+                                     self._joint_states.waiting)
+        self._torque = self._add(TorqueTopics(
+            self, self._node_state, parameters, self._report,
+            on_awake=lambda awake: self._set_awake('torque', awake)))
+        self._external = self._add(ExternalTorqueTopics(
+            self, self._node_state.current_robot, parameters.observer, self._report,
+            on_awake=lambda awake: self._set_awake('observer', awake)))
+        self._add(BaseStateSubscription(self, self._node_state))
+        p = parameters.torque
+        self._realtime = realtime.request(p.realtime_priority, core_numbers('torque.cpu', p.cpu))
+        gc.collect()
+        gc.freeze()
+        return self._realtime
+
+    def cleanup(self) -> None:
+        """Destroy all that configure created."""
+        if self._torque is not None:
+            self._torque.finish()
+        self._made.destroy()
+        self._clear()
+
+    def set_robot(self, state: RobotState) -> None:
+        """Use a robot, or raise a DynamicsError and keep the old one."""
+        node_state, pipeline = self._node_state, self._torque.pipeline
+        if state.described is None:
+            pipeline.check_robot(node_state.current_robot.robot_of(state))
+        if node_state.adopt(state):
+            pipeline.robot_changed()
+            self._external.robot_changed()
+            self._torque.report_changes()
+
+    def check(self, parameters: NodeParameters) -> None:
+        """Raise a DynamicsError if other parameters cannot be used now.
+
+        Torques cannot be enabled until the parameters are used, or a second is over.
+        """
+        self._torque.pipeline.check(parameters.torque, parameters.safety)
+        self._external.estimator.check(parameters.observer)
+        self._torque.refuse_until(time.monotonic() + CHANGE)
+
+    def use(self, parameters: NodeParameters) -> None:
+        """Use other parameters, checked."""
+        self._node_state.use(parameters.node, parameters.observer)
+        self._torque.use(parameters)
+        self._external.use(parameters.observer)
+        self._torque.refuse_until(0.0)
+
+    def set_active(self, active: bool) -> None:
+        """Permit torques and estimates; when no longer, publish the ramp to the safe torque."""
+        if not active:
+            self._torque.finish()
+        self._torque.active = active
+        self._external.set_active(active)
+
+    def set_sim_time(self, simulated: bool) -> None:
+        """Use simulated time or not, as the serving node."""
+        self.set_parameters([Parameter('use_sim_time', value=simulated)])
+
+    def status(self) -> TorqueStatus | None:
+        """Return the status; None before `configure`."""
+        if self._torque is None:
+            return None
+        return TorqueStatus(
+            self._torque.pipeline.gate.status(), self._torque.refused_references,
+            self._torque.published(), _contact_status(self._external.estimator),
+            self._torque.pipeline.missing_kernels(), self._realtime)
+
+    # Flow ------------------------------------------------------------------------------------
+
+    def finish(self) -> None:
+        """Publish the ramp to the safe torque."""
+        if self._torque is not None:
+            self._torque.finish()
+
+    def _on_joint_state(self, stamp: int, reading: Reading | None, data: bytes) -> None:
+        """Compute the torque first, then the external torque."""
+        measured = self._node_state.take(stamp, reading, data)
+        if measured is not None:
+            self._torque.on_state(measured)
+            if self._external.estimator.on:
+                self._external.on_state(measured)
+
+    def _set_awake(self, user: str, awake: bool) -> None:
+        self._node_state.catch_up()
+        self._joint_states.set_awake(user, awake)
+
+    def _report(self) -> None:
+        """Send the status: it has changed."""
+        if self._external is not None:
+            self._send(self.status())
+
+    def _add(self, part: Any) -> Any:
+        self._made.extend(part.entities)
+        return part
+
+
+COMMANDS: dict[str, Callable] = {each.__name__: each for each in (
+    TorqueNode.configure, TorqueNode.cleanup, TorqueNode.set_robot, TorqueNode.check,
+    TorqueNode.use, TorqueNode.set_active, TorqueNode.set_sim_time, TorqueNode.status)}
+
+
+def _contact_status(estimator: ExternalTorqueEstimator) -> ContactStatus:
+    if not estimator.on:
+        return ContactStatus(False, estimator.reason, estimator.contacts, False, (), {}, {})
+    names, flag = estimator.observer.robot.dof_names, estimator.flag
+    return ContactStatus(
+        True, estimator.reason, estimator.contacts, bool(flag.contact),
+        tuple(name for name, on in zip(names, flag.joints) if on),
+        dict(zip(names, map(float, estimator.observer.torque))),
+        dict(zip(names, map(float, estimator.peaks))))

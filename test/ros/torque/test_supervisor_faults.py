@@ -1,0 +1,181 @@
+"""Test faults of the two processes: each survives the other, and no torque is outside the contract.
+
+Every message on the wire is checked, see support/torque_wire.py.
+"""
+
+import os
+import signal
+import threading
+import time
+
+import pytest
+from geometry_msgs.msg import Inertia
+from lifecycle_msgs.msg import Transition
+from lifecycle_msgs.srv import ChangeState
+from std_srvs.srv import SetBool
+from support.remote_node import joint_state, wait_until
+from support.torque_wire import EFFORT, Arm, parameters
+
+from dynamics_node.ros import convert
+
+pytestmark = pytest.mark.long
+
+
+@pytest.fixture
+def arm(launch):
+    """An arm whose torques are enabled, driven by a node of its own."""
+    made = Arm(launch(*parameters()))
+    yield made.enabled()
+    made.close()
+
+
+def until_ended(arm, process):
+    """Send joint states until the torque process has ended."""
+    wait_until(lambda: arm.step() or not process.is_running(), 'the end of the torque process')
+    arm.listen()
+
+
+def until_failed(arm, how):
+    """Wait until the node reports that its torque process has ended; return the message."""
+    status = arm.run_until(lambda: arm.said('the torque process'), 'the failure')
+    assert how in status.message, status.message
+    assert status.level == b'\x02'
+    return status.message
+
+
+def change(arm, transition):
+    return arm.ask(ChangeState, 'change_state', ChangeState.Request(
+        transition=Transition(id=transition))).success
+
+
+ENDS = {'SIGKILL': 'SIGKILL', 'SIGTERM': 'exited with 0', 'SIGINT': 'exited with 0',
+        'SIGHUP': 'exited with 0', 'SIGSEGV': 'SIGSEGV', 'SIGABRT': 'SIGABRT'}
+
+
+@pytest.mark.parametrize('name', ENDS)
+def test_an_ended_torque_process_is_reported_and_not_started_again(arm, name):
+    """At once; ~/enable is refused with the reason; services go on."""
+    process = arm.torque_process()
+    process.send_signal(getattr(signal, name))
+    until_ended(arm, process)
+    message = until_failed(arm, ENDS[name])
+    if name in ('SIGTERM', 'SIGINT', 'SIGHUP'):
+        arm.ended_safely()   # it had time for the ramp
+    arm.check()
+    count = len(arm.heard)
+    reply = arm.ask(SetBool, 'enable', SetBool.Request(data=True))
+    assert not reply.success
+    assert reply.message in message
+    assert arm.node.call('model_report').success
+    arm.run(20)
+    assert len(arm.heard) == count
+
+
+def test_an_ended_torque_process_is_started_again_by_configure_alone(arm):
+    first = arm.torque_process()
+    first.send_signal(signal.SIGKILL)
+    until_failed(arm, 'SIGKILL')
+    for transition in (Transition.TRANSITION_DEACTIVATE, Transition.TRANSITION_CLEANUP,
+                       Transition.TRANSITION_CONFIGURE, Transition.TRANSITION_ACTIVATE):
+        assert change(arm, transition)
+    for each in (arm.heard, arm.commands, arm.enables, arm.statuses):
+        each.clear()
+    arm.run(20)
+    assert not arm.heard            # disabled
+    assert arm.torque_process() != first
+    arm.enabled()
+    arm.is_held()
+    arm.disable()
+    arm.ended_safely()
+
+
+def test_a_stopped_torque_process_is_killed_and_reported(arm):
+    """SIGSTOP: it does not reply, and must not continue later as a second source."""
+    process = arm.torque_process()
+    process.send_signal(signal.SIGSTOP)
+    until_failed(arm, 'and was killed')
+    assert not process.is_running()
+    arm.check()
+
+
+def test_a_stopped_serving_process_does_not_disturb_torques(arm):
+    """SIGSTOP, longer than every limit; ~/enable is served by the torque process."""
+    serving = arm.node.process.pid
+    os.kill(serving, signal.SIGSTOP)
+    try:
+        arm.run(400)
+        arm.is_held()
+        before = len(arm.heard)
+        arm.run(50)
+        assert len(arm.heard) > before + 25
+        assert arm.disable().success
+        arm.run(60)
+    finally:
+        os.kill(serving, signal.SIGCONT)
+    arm.ended_safely()
+
+
+def test_a_killed_serving_process_ends_in_the_safe_torque(arm):
+    process = arm.torque_process()
+    arm.node.process.kill()
+    arm.node.process.wait()
+    until_ended(arm, process)
+    arm.node.assert_alive = lambda: None
+    assert abs(arm.last - arm.gravity()).max() < 1e-9
+    arm.check()
+
+
+def test_payloads_can_be_set_while_there_is_no_torque_process(arm):
+    """Services go on without torques."""
+    arm.torque_process().send_signal(signal.SIGKILL)
+    until_failed(arm, 'SIGKILL')
+    reply = arm.node.call('set_payload', name='box', frame='tool0', payload=Inertia(m=0.5))
+    assert reply.success, reply.message
+    assert list(arm.node.call('list_payloads').names) == ['box']
+
+
+@pytest.mark.parametrize('pause', [0.02, 0.2])
+def test_short_stops_of_the_torque_process_keep_the_contract(arm, pause):
+    """SIGSTOP and SIGCONT ten times: no message outside the contract, no restart."""
+    process = arm.torque_process()
+    for _ in range(10):
+        process.send_signal(signal.SIGSTOP)
+        end = time.monotonic() + pause
+        while time.monotonic() < end:
+            arm.step()
+        process.send_signal(signal.SIGCONT)
+        arm.run(10)
+    assert process.is_running()
+    arm.run(20)
+    arm.check()
+
+
+CYCLES = 40   # a thousand were walked by hand
+
+
+def test_the_lifecycle_is_walked_under_joint_states_at_1_khz(arm):
+    """Enabled in every round; neither process ends, no callback meets a destroyed entity."""
+    process = arm.torque_process()
+    stop, sent = threading.Event(), []
+
+    def flood():
+        while not stop.wait(0.001):
+            message = joint_state(time.time_ns(), EFFORT, arm.q, arm.v)
+            sent.append(convert.nanoseconds(message.header.stamp))
+            arm.node.publish(message)
+    thread = threading.Thread(target=flood)
+    thread.start()
+    try:
+        for k in range(CYCLES):
+            if k % 2:
+                arm.ask(SetBool, 'enable', SetBool.Request(data=True))
+            for transition in (Transition.TRANSITION_DEACTIVATE, Transition.TRANSITION_CLEANUP,
+                               Transition.TRANSITION_CONFIGURE, Transition.TRANSITION_ACTIVATE):
+                assert change(arm, transition)
+    finally:
+        stop.set()
+        thread.join()
+    arm.node.assert_alive()
+    assert process.is_running()
+    assert 'Traceback' not in arm.log()
+    assert arm.node.call('model_report').success

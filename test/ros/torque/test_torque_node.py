@@ -1,0 +1,221 @@
+"""Test the node of the torque process in this process: commands, clean-up, status."""
+
+import time
+
+import numpy as np
+import pytest
+
+pytest.importorskip('rclpy')
+
+from rclpy.service import Service  # noqa: E402
+from rclpy.timer import Timer  # noqa: E402
+from std_srvs.srv import SetBool  # noqa: E402
+
+from dynamics_node.example_robots import ARM7  # noqa: E402
+from dynamics_node.ros.current_robot import CurrentRobot  # noqa: E402
+from dynamics_node.ros.parameters import declared  # noqa: E402
+from dynamics_node.ros.torque.link import Command, LogLine, Reply  # noqa: E402
+from dynamics_node.ros.torque.records import Setup, TorqueStatus  # noqa: E402
+from dynamics_node.safety import State  # noqa: E402
+
+LATE = 0.4      # [s] longer than the timer of torques waits, which is 2 LATE / 2.2
+
+
+def parameters(**changed):
+    """Return the NodeParameters with some changed; __ is a dot."""
+    defaults = {name: field.default for name, field in declared.DECLARED.items()}
+    return declared.checked({
+        **defaults, 'compile': False, 'torque.ramp_from': 'zero', 'torque.realtime_priority': 0,
+        'torque.command_topic': 'commands', 'safety.max_state_age': 2 * LATE,
+        'safety.max_clock_step': 2 * LATE,
+        **{name.replace('__', '.'): value for name, value in changed.items()}})
+
+
+class Served:
+    """A TorqueNode, and what it has sent."""
+
+    def __init__(self, context):
+        from dynamics_node.ros.torque.torque_node import TorqueNode
+        self.sent, self.number = [], 0
+        names = {name: f'/dynamics_node/{name[2:]}' for name in ('~/torque', '~/enable')}
+        self.node = TorqueNode(Setup('dynamics_node', '/', names, {'use_sim_time': False}),
+                               lambda record: self.sent.append(record) or True, context=context)
+        self.current = CurrentRobot(time.monotonic)
+
+    def call(self, name, *arguments):
+        """Return the Reply to a command."""
+        self.number += 1
+        self.node.execute(Command(self.number, name, arguments))
+        reply = self.sent[-1]
+        assert isinstance(reply, Reply) and reply.number == self.number
+        return reply
+
+    def ready(self, **changed):
+        """Configure it with the bundled arm, at rest."""
+        p = parameters(**changed)
+        assert not self.call('configure', p).refusal
+        self.current.load(str(ARM7), p.node)
+        assert not self.call('set_robot', self.current.state()).refusal
+        assert not self.call('set_active', True).refusal
+        self.measure()
+        return self
+
+    def measure(self):
+        names = [f'joint_{k}' for k in range(1, 8)]
+        self.node._node_state.measured_state.take(time.time_ns(), names, [0.1] * 7, [0.0] * 7)
+
+    def enable(self):
+        self.measure()
+        reply = self.node._torque.on_enable(SetBool.Request(data=True), SetBool.Response())
+        assert reply.success, reply.message
+
+    def status(self):
+        return self.call('status').result
+
+    def released(self):
+        return self.status().gate.released
+
+
+@pytest.fixture
+def served(ros_environment):
+    import rclpy
+    context = rclpy.Context()
+    rclpy.init(context=context)
+    made = Served(context)
+    yield made
+    made.node.cleanup()
+    made.node.destroy_node()
+    rclpy.shutdown(context=context)
+
+
+def test_its_name_is_hidden_and_its_topics_are_those_of_the_node(served):
+    served.ready()
+    assert served.node.get_name() == '_dynamics_node_torque'
+    assert {each.topic_name for each in served.node.publishers} >= {'/dynamics_node/torque'}
+    assert '/dynamics_node/enable' in {each.srv_name for each in served.node.services}
+
+
+def test_an_unknown_command_and_a_bug_are_replies_not_the_end(served):
+    assert "internal error: KeyError('dance')" in served.call('dance').refusal
+    assert 'internal error' in served.call('set_robot', None).refusal
+    assert any(isinstance(each, LogLine) and 'please report this' in each.text
+               for each in served.sent)
+
+
+def test_the_status_is_complete_and_sent_when_it_changes(served):
+    served.ready()
+    status = served.status()
+    assert (status.gate.state, status.gate.idle) == (State.DISABLED, True)
+    assert (status.kernels, status.realtime, status.effort) == ('', 'not requested', {})
+    assert status.contact.reason
+    served.sent.clear()
+    served.enable()
+    assert any(isinstance(each, TorqueStatus) and each.gate.state is State.RAMPING_IN
+               for each in served.sent)
+
+
+def test_a_change_of_payload_is_used_as_a_whole(served):
+    served.ready().enable()
+    served.current.set_payload('box', ('tool0', 2.0, (0.0, 0.0, 0.1), None), 0.0)
+    state = served.current.state(known=1)
+    assert state.described is None
+    assert not served.call('set_robot', state).refusal
+    assert served.node._node_state.robot.total_mass == pytest.approx(
+        served.current.robot.total_mass)
+    assert served.status().gate.state is State.RAMPING_IN   # torques go on
+
+
+def test_another_description_ends_torques_in_a_fault(served):
+    served.ready().enable()
+    served.current.load(ARM7.read_text().replace('joint_7', 'wrist'), parameters().node)
+    assert not served.call('set_robot', served.current.state(known=1)).refusal
+    assert served.status().gate.state is State.FAULT
+
+
+def test_other_parameters_are_refused_while_torques_are_published(served):
+    served.ready().enable()
+    refusal = served.call('check', parameters(torque__mode='impedance',
+                                              torque__gains='kp_kd')).refusal
+    assert 'disable first' in refusal
+    assert not served.call('check', parameters(torque__gravity_scale=[0.9])).refusal
+
+
+def test_torques_cannot_be_enabled_between_check_and_use(served):
+    served.ready()
+    other = parameters(torque__mode='impedance', torque__gains='kp_kd')
+    assert not served.call('check', other).refusal
+    served.measure()
+    reply = served.node._torque.on_enable(SetBool.Request(data=True), SetBool.Response())
+    assert not reply.success
+    assert reply.message == 'parameters are being changed: try again'
+    served.call('use', other)
+    served.enable()
+
+
+def test_deactivate_ends_in_the_safe_torque(served):
+    served.ready().enable()
+    served.node._torque.on_state(served.node._node_state.snapshot())
+    before = served.released()
+    assert not served.call('set_active', False).refusal
+    assert served.released() > before
+    assert served.status().gate.idle
+    effort = served.status().effort
+    gravity = served.node._node_state.robot.gravity_torque(np.full(7, 0.1))
+    np.testing.assert_allclose(list(effort.values()), gravity, atol=1e-9)
+
+
+def test_callbacks_that_come_after_the_cleanup_do_nothing(served):
+    """As the events executor calls them: timers, messages, requests."""
+    served.ready(torque__rate=500.0).enable()
+    node = served.node
+
+    def entities():
+        return [*node.timers, *node._subscriptions, *node.services]
+    before = entities()
+    assert not served.call('cleanup').refusal
+    left = entities()
+    gone = [each for each in before if each not in left]
+    assert len(gone) > 6
+    for entity in gone:
+        if isinstance(entity, Timer):
+            entity.callback()
+        elif isinstance(entity, Service):
+            entity.send_response(entity.callback(
+                entity.srv_type.Request(), entity.srv_type.Response()), None)
+        else:
+            entity.callback(b'' if entity.raw else entity.msg_type())
+    assert served.status() is None
+
+
+def test_a_cleanup_while_timers_are_due_is_safe(served):
+    """On a loaded machine: all are due at once, the cleanup comes first."""
+    from rclpy.experimental import EventsExecutor
+    from rclpy.task import Future
+    served.ready(torque__rate=500.0)
+    node = served.node
+    executor, done, step = EventsExecutor(context=node.context), Future(), iter(range(100))
+    executor.add_node(node)
+
+    def on_timer():
+        k = next(step)
+        if k < 4:
+            served.enable()   # once more, should the machine have been slower than that
+            time.sleep(LATE)
+        elif k == 4:
+            served.call('cleanup')
+        elif k == 8:
+            done.set_result(True)
+    node.create_timer(0.01, on_timer)
+    executor.spin_until_future_complete(done, timeout_sec=30.0)
+    assert done.done()
+
+
+def test_repeated_configuring_leaves_no_entities(served):
+    counts = set()
+    for _ in range(5):
+        served.ready()
+        node = served.node
+        counts.add((len(list(node.timers)), len(list(node.services)), len(node._subscriptions),
+                    len(list(node.publishers))))
+        served.call('cleanup')
+    assert len(counts) == 1
