@@ -144,8 +144,9 @@ def plan(robots, effort):
                lambda tick, links=links: scaling.measure(links, effort.chain, tick))
     yield ('7 axes: from URDF to results', 5.0 * effort.startup, 'costs',
            lambda tick: startup.arm(effort.startup, tick))
-    yield ('the node: calls and torques through ROS', 30.0 + effort.ros / 120 + effort.ros_seconds,
-           'ros', lambda tick: startup.through_ros(effort.ros, effort.ros_seconds, tick))
+    yield ('the node: calls, torques, torques under load',
+           60.0 + effort.ros / 120 + 5.0 * effort.ros_seconds, 'ros',
+           lambda tick: startup.through_ros(effort.ros, effort.ros_seconds, tick))
     if effort.humanoid and 'talos' in robots:
         yield ('TALOS: compile everything', 20.0, 'costs',
                lambda tick: startup.humanoid(effort.startup, tick))

@@ -13,6 +13,7 @@ from robots import urdf
 
 PROBE = Path(__file__).with_name('probe.py')
 CALLS, TORQUES = (Path(__file__).with_name(f'ros_{what}.py') for what in ('calls', 'torques'))
+LOAD = Path(__file__).with_name('torque_under_load.py')
 
 
 class Cost(NamedTuple):
@@ -79,13 +80,14 @@ def through_ros(calls, seconds, tick):
         return []
     found = {}
     for k, words in enumerate(([CALLS, '--calls', str(calls)],
-                               [TORQUES, '--states', str(calls), '--seconds', str(seconds)])):
+                               [TORQUES, '--states', str(calls), '--seconds', str(seconds)],
+                               [LOAD, '--seconds', str(seconds)])):
         done = subprocess.run([sys.executable, *words], capture_output=True, text=True,
                               timeout=600)
         if done.returncode:
             raise OSError(f'{words[0].name} failed: {done.stderr[-2000:]}')
         found.update(json.loads(done.stdout))
-        tick((k + 1) / 2)
+        tick((k + 1) / 3)
     return [Cost(what, *rest) for what, rest in found.items()]
 
 

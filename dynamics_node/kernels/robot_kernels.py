@@ -118,6 +118,11 @@ class RobotKernels:
         found = self._done.get(key)
         return found if isinstance(found, DynamicsError) else None
 
+    def failures(self) -> list[str]:
+        """Return why kernels that were requested could not be made."""
+        return [str(found) for found in list(self._done.values())
+                if isinstance(found, DynamicsError)]
+
     def forget_unfinished(self) -> None:
         """Drop the requests that no thread will finish."""
         self._lock = threading.Lock()

@@ -254,6 +254,11 @@ class Robot:
         return 0 if self._dispatcher.kernels is None else self._dispatcher.kernels.unfinished()
 
     @property
+    def compile_failures(self) -> list[str]:
+        """Why kernels that were requested could not be made; NumPy is used in their place."""
+        return [] if self._dispatcher.kernels is None else self._dispatcher.kernels.failures()
+
+    @property
     def compilation_enabled(self) -> bool:
         """Whether kernels are compiled for this robot at all."""
         return self._dispatcher.kernels is not None

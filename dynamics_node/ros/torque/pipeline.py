@@ -167,6 +167,11 @@ class TorquePipeline:
                 if each.needs_reference:
                     each.torque(q, np.zeros(robot.nv), self._hold(0.0, q, frame).at(0.0))
 
+    @property
+    def compiling(self) -> bool:
+        """Whether kernels of the law are being compiled."""
+        return self._robot is not None and self._robot.compiling > 0
+
     def missing_kernels(self) -> str:
         """Return why torques cannot be enabled yet; '' once the kernels are ready."""
         try:
@@ -178,9 +183,14 @@ class TorquePipeline:
 
     def _check_kernels(self, robot: Robot) -> None:
         """Raise a DynamicsError while kernels are missing."""
-        if robot.compilation_enabled and robot.compiling:
+        if not robot.compilation_enabled:
+            return
+        if robot.compiling:
             raise DynamicsError(f'{robot.compiling} kernels of the torque are being compiled: try '
                                 'again in a moment')
+        for reason in robot.compile_failures:
+            raise DynamicsError(f'a kernel of the torque could not be made: {reason}. With '
+                                'compile: false torques are computed in NumPy')
 
     # Requests --------------------------------------------------------------------------------
 

@@ -11,6 +11,7 @@ import os
 from collections.abc import Callable, Sequence
 
 MCL_CURRENT, MCL_FUTURE, MCL_ONFAULT = 1, 2, 4   # of mlockall
+M_TRIM_THRESHOLD, M_MMAP_MAX, LARGE = -1, -4, 2 ** 31 - 1   # of mallopt
 
 
 def request(priority: int, cores: Sequence[int] = ()) -> str:
@@ -44,7 +45,12 @@ def _granted(what: str, ask: Callable[[int], None]) -> str:
 
 
 def _lock_memory(_: int) -> None:
-    """Keep every page that was used in memory: reading one back takes milliseconds."""
+    """Keep every page that was used in memory: reading one back takes milliseconds.
+
+    Freed memory stays with the process, as getting it again would cause page faults.
+    """
     libc = ctypes.CDLL(None, use_errno=True)
+    libc.mallopt(M_TRIM_THRESHOLD, LARGE)
+    libc.mallopt(M_MMAP_MAX, 0)
     if libc.mlockall(MCL_CURRENT | MCL_FUTURE | MCL_ONFAULT):
         raise OSError(ctypes.get_errno(), os.strerror(ctypes.get_errno()))

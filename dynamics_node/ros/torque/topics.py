@@ -32,7 +32,7 @@ from dynamics_node.safety import SafetySettings, State
 
 TICKS = 2.2          # number of ticks within max_state_age, and within max_clock_step
 MANY_REQUESTS = QoSProfile(depth=1000)  # of ~/enable: a request to disable must not be lost
-KERNELS = 60.0       # [s] that a request to enable waits for its kernels
+KERNELS = 10.0       # [s] that a request to enable waits for its kernels
 POLL = 0.05          # [s] between two looks at them
 ALL_RECEIVED = 0.1   # [s] to wait until the last message is acknowledged
 
@@ -73,7 +73,7 @@ class TorqueTopics:
         self._command = (node.create_publisher(Float64MultiArray, topic, qos) if topic else None)
         self._tick = node.create_timer(_tick_period(parameters.safety), self.on_tick, clock=steady,
                                        autostart=False)
-        self._poll = node.create_timer(POLL, self._check_kernels, clock=steady, autostart=False)
+        self._poll = node.create_timer(POLL, self._check_waiting, clock=steady, autostart=False)
         enable = node.create_service(SetBool, '~/enable', self.on_enable,
                                      qos_profile=MANY_REQUESTS)
         wrap_send_response(enable, self._reply_later)
@@ -116,16 +116,17 @@ class TorqueTopics:
             self._publish(self.pipeline.tick())
 
     def on_enable(self, request: SetBool.Request, response: SetBool.Response) -> Any:
-        """Enable or disable torques; return None where the reply is sent when kernels are ready."""
-        if request.data and self.active and self.pipeline.missing_kernels():
-            return None
+        """Enable or disable torques; return None if the request has to wait for kernels."""
         try:
             if request.data:
                 self._enable()
             else:
+                self._refuse_waiting('torques were disabled meanwhile')
                 self.pipeline.disable()
             response.success, response.message = True, self.pipeline.gate.state.value
         except DynamicsError as error:
+            if request.data and self.active and self.pipeline.compiling:
+                return None
             response.success, response.message = False, str(error)
             self._log.warning(f'not enabled: {error}')
         except Exception as error:  # a bug must not end the node
@@ -144,19 +145,28 @@ class TorqueTopics:
             self._poll.reset()
         return send_or_wait
 
-    def _check_kernels(self) -> None:
-        """Reply to the requests that wait, if the kernels are ready or their time is over."""
+    def _check_waiting(self) -> None:
+        """Enable torques for the requests that wait, if their kernels are ready now."""
+        if self.pipeline.compiling and time.monotonic() < self._waiting[0][0]:
+            return
         waiting, self._waiting = self._waiting, []
         for deadline, send in waiting:
-            missing = self.active and self.pipeline.missing_kernels()
-            if missing and time.monotonic() < deadline:
+            reply = self.on_enable(SetBool.Request(data=True), SetBool.Response())
+            if reply is not None:
+                send(reply)
+            elif time.monotonic() < deadline:
                 self._waiting.append((deadline, send))
-            elif missing:
-                send(SetBool.Response(success=False, message=missing))
             else:
-                send(self.on_enable(SetBool.Request(data=True), SetBool.Response()))
+                send(SetBool.Response(success=False, message=self.pipeline.missing_kernels()))
         if not self._waiting:
             self._poll.cancel()
+
+    def _refuse_waiting(self, reason: str) -> None:
+        """Refuse the requests that wait for kernels: torques must not be enabled later."""
+        waiting, self._waiting = self._waiting, []
+        for _, send in waiting:
+            send(SetBool.Response(success=False, message=reason))
+        self._poll.cancel()
 
     def refuse_until(self, until: float) -> None:
         """Refuse to enable torques until a time of the steady clock [s]."""
@@ -201,6 +211,7 @@ class TorqueTopics:
 
     def finish(self) -> None:
         """Publish a ramp that ends in the safe torque; needs less than a second."""
+        self._refuse_waiting('the node was deactivated meanwhile')
         period = self.pipeline.settings.exit_period
         for release in self.pipeline.shutdown_sequence():
             self._publish(release)

@@ -11,6 +11,7 @@ from rclpy.service import Service  # noqa: E402
 from rclpy.timer import Timer  # noqa: E402
 from std_srvs.srv import SetBool  # noqa: E402
 
+from dynamics_node.errors import DynamicsError  # noqa: E402
 from dynamics_node.example_robots import ARM7  # noqa: E402
 from dynamics_node.ros.current_robot import CurrentRobot  # noqa: E402
 from dynamics_node.ros.parameters import declared  # noqa: E402
@@ -219,3 +220,74 @@ def test_repeated_configuring_leaves_no_entities(served):
                     len(list(node.publishers))))
         served.call('cleanup')
     assert len(counts) == 1
+
+
+# Kernels -----------------------------------------------------------------------------------------
+
+@pytest.fixture
+def compiling(served, monkeypatch):
+    """A node whose kernels are being compiled until `ready` is set; ~/enable replies to a list."""
+    served.ready()
+    pipeline, topics = served.node._torque.pipeline, served.node._torque
+    served.kernels_ready, served.replies = False, []
+
+    def check(robot):
+        if not served.kernels_ready:
+            raise DynamicsError('2 kernels of the torque are being compiled: try again')
+    monkeypatch.setattr(pipeline, '_check_kernels', check)
+    monkeypatch.setattr(type(pipeline), 'compiling', property(lambda _: not served.kernels_ready))
+    send = topics._reply_later(lambda reply, header: served.replies.append(reply))
+
+    def ask(data):
+        served.measure()
+        send(topics.on_enable(SetBool.Request(data=data), SetBool.Response()), None)
+    served.ask, served.poll = ask, topics._check_waiting
+    return served
+
+
+def test_enable_waits_for_its_kernels(compiling):
+    compiling.ask(True)
+    compiling.poll()
+    assert not compiling.replies
+    assert compiling.status().gate.idle
+    assert 'being compiled' in compiling.status().kernels
+    compiling.kernels_ready = True
+    compiling.measure()
+    compiling.poll()
+    assert [reply.success for reply in compiling.replies] == [True]
+    assert compiling.status().gate.state is State.RAMPING_IN
+
+
+@pytest.mark.parametrize('end', ['disable', 'deactivate'])
+def test_a_waiting_enable_is_refused_when_torques_are_disabled(compiling, end):
+    """Torques must not begin after it."""
+    compiling.ask(True)
+    if end == 'disable':
+        compiling.ask(False)
+    else:
+        compiling.call('set_active', False)
+    assert 'meanwhile' in compiling.replies[0].message
+    assert not compiling.replies[0].success
+    compiling.kernels_ready = True
+    assert compiling.status().gate.idle
+
+
+def test_a_waiting_enable_is_refused_when_its_time_is_over(compiling, monkeypatch):
+    from dynamics_node.ros.torque import topics
+    monkeypatch.setattr(topics, 'KERNELS', 0.0)
+    compiling.ask(True)
+    compiling.poll()
+    assert 'being compiled' in compiling.replies[0].message
+    assert compiling.status().gate.idle
+
+
+def test_a_kernel_that_cannot_be_made_prevents_enabling(served, monkeypatch):
+    """Torques never start in NumPy, unless compile is false."""
+    served.ready()
+    robot = type(served.node._node_state.robot)
+    monkeypatch.setattr(robot, 'compilation_enabled', property(lambda _: True))
+    monkeypatch.setattr(robot, 'compile_failures', property(lambda _: ['no memory']))
+    served.measure()
+    reply = served.node._torque.on_enable(SetBool.Request(data=True), SetBool.Response())
+    assert not reply.success
+    assert 'could not be made: no memory. With compile: false' in reply.message
