@@ -13,7 +13,7 @@ from dynamics_node.algorithms.energy import total_mass
 from dynamics_node.algorithms.inertial_parameters import inertial_parameters
 from dynamics_node.checks import finite, flag
 from dynamics_node.constrained.read_loops import Loops
-from dynamics_node.kernels.keys import KernelKey, all_keys
+from dynamics_node.kernels.keys import all_keys
 from dynamics_node.kernels.robot_kernels import RobotKernels
 from dynamics_node.model import configuration, friction_override, payload
 from dynamics_node.model.build import FRICTION_SPEED, build_model
@@ -233,12 +233,6 @@ class Robot:
         keys = all_keys(self.model, frames, wrenches, payloads, derivatives, valid)
         self._dispatcher.compile([*keys, *self._task_space.keys(targets)], wait)
         return self
-
-    def compile_key(self, key: KernelKey, on_end: Callable[[], None]) -> None:
-        """Compile one kernel in the background, before others; call on_end() in that thread."""
-        kernels = self._dispatcher.kernels
-        if kernels is None or not kernels.request(key, urgent=True, on_end=on_end):
-            on_end()
 
     @property
     def compiled(self) -> bool:

@@ -34,7 +34,7 @@ ixz="0" iyy="1" iyz="0" izz="1"/></inertial></link>
 <origin xyz="{LENGTH} 0 0"/><axis xyz="0 0 1"/></joint></robot>"""
 
 
-@pytest.fixture(params=random_trees.TREES, ids=str)
+@pytest.fixture
 def tree(request, monkeypatch):
     """A random tree for the tests of identifiability.
 

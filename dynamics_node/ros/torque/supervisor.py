@@ -9,6 +9,7 @@ from std_srvs.srv import SetBool
 
 from dynamics_node.errors import DynamicsError
 from dynamics_node.kernels.keys import KernelKey
+from dynamics_node.robot.urgent_kernel import compile_urgently
 from dynamics_node.ros.current_robot import CurrentRobot
 from dynamics_node.ros.parameters.declared import NodeParameters
 from dynamics_node.ros.torque.process import TorqueProcess
@@ -156,7 +157,7 @@ class TorqueSupervisor:
         """Compile a kernel that the process needs, before others; announce its end."""
         process, state = self._process, self._node.node_state
         if state is not None and state.current_robot.exists:
-            state.robot.compile_key(key, on_end=lambda: process.announce_kernel(key))
+            compile_urgently(state.robot, key, lambda: process.announce_kernel(key))
         else:
             process.announce_kernel(key)
 
