@@ -17,7 +17,7 @@ from typing import NamedTuple
 import numpy as np
 import rclpy
 from rclpy.experimental import EventsExecutor
-from rclpy.qos import QoSProfile, ReliabilityPolicy
+from rclpy.qos import DurabilityPolicy, QoSProfile, ReliabilityPolicy
 from ros_calls import PATIENCE, Caller, server
 from sensor_msgs.msg import JointState
 from std_msgs.msg import String
@@ -30,6 +30,7 @@ from dynamics_node.ros.services.table import SERVICES
 from dynamics_node.ros.torque import realtime
 
 SENSOR = QoSProfile(depth=10, reliability=ReliabilityPolicy.BEST_EFFORT)
+LATCHED = QoSProfile(depth=1, durability=DurabilityPolicy.TRANSIENT_LOCAL)
 JOINTS = [f'joint_{k}' for k in range(1, 8)]
 KINDS = ('position', 'orientation', 'pose')
 DRIVER = 60   # real-time priority of the simulated driver, where it is granted
@@ -107,7 +108,7 @@ class Driver:
         self.executor.add_node(self.node)
         self.states = self.node.create_publisher(JointState, '/joint_states', SENSOR)
         self.node.create_subscription(JointState, '/dynamics_node/torque', self.on_torque, 1000)
-        self.enabler = self.caller.node.create_client(SetBool, '/dynamics_node/enable')
+        self.enabler = self.caller.client(SetBool, '/dynamics_node/enable')
         self.message = JointState(name=JOINTS, position=array('d', [0.3] * 7),
                                   velocity=array('d', [0.0] * 7), effort=array('d', [0.0] * 7))
         self.heard = []   # (stamp, arrival [ns])
@@ -213,7 +214,7 @@ def garbage(caller, k):
     """Publish 10 MB that are no robot and no joint state, five times a second."""
     if k == 0:
         caller.states = caller.node.create_publisher(JointState, '/joint_states', SENSOR)
-        caller.texts = caller.node.create_publisher(String, '/robot_description', 1)
+        caller.texts = caller.node.create_publisher(String, '/robot_description', LATCHED)
     caller.states.publish(JointState(name=['x' * 10_000_000]))
     caller.texts.publish(String(data='<' * 10_000_000))
     time.sleep(0.2)

@@ -7,6 +7,7 @@ all. It is sent TorqueStatus records and the lines of the log.
 from __future__ import annotations
 
 import gc
+import sys
 import time
 import traceback
 from collections.abc import Callable, Iterator
@@ -54,7 +55,7 @@ class LinkLog:
 
     def _line(self, severity: str, text: str) -> None:
         if not self._send(LogLine(severity, text)):
-            print(f'[{severity}] {text}', flush=True)   # the serving process does not read
+            print(f'[{severity}] {text}', file=sys.stderr, flush=True)   # it does not read
 
 
 class TorqueNode(Node):
