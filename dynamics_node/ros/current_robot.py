@@ -38,7 +38,7 @@ class Description(NamedTuple):
     digest: str                # of everything that settings cannot change
 
 
-class RobotState(NamedTuple):
+class SharedRobot(NamedTuple):
     """The current robot as the torque process receives it: a change is taken as a whole.
 
     Payloads are in transition by the system's steady clock, which both processes read.
@@ -208,15 +208,15 @@ class CurrentRobot:
 
     # The same robot in another process -------------------------------------------------------
 
-    def state(self, known: int = 0) -> RobotState:
+    def shared(self, known: int = 0) -> SharedRobot:
         """Return the current robot, to be adopted by another process.
 
         :param known: serial of the description that it has.
         """
-        return RobotState(self._serial, None if self._serial == known else self._described.robot,
+        return SharedRobot(self._serial, None if self._serial == known else self._described.robot,
                           self._payloads, self._gravity, self._damping, self._friction)
 
-    def adopt(self, state: RobotState) -> bool:
+    def adopt(self, state: SharedRobot) -> bool:
         """Use the current robot of another process; return whether it has another description."""
         if state.described is not None:
             self._described = Description('', {}, state.described, str(state.serial))
@@ -226,7 +226,7 @@ class CurrentRobot:
         self._change()
         return state.described is not None
 
-    def robot_of(self, state: RobotState) -> Robot:
+    def robot_of(self, state: SharedRobot) -> Robot:
         """Return the robot that `adopt` would use, with the current description; change nothing."""
         other = CurrentRobot(self._clock)
         other._described = self._described

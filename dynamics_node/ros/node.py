@@ -228,8 +228,8 @@ class DynamicsNode(LifecycleNode):
             if self.node_state.load(source):
                 self.log.info(f'the robot is {current.robot!r}, model_id {current.model_id}')
                 self.torque.send_robot(current)
-        except DynamicsError:
-            self.log.error(current.refusal)
+        except DynamicsError as error:   # refused, or the torque process has ended
+            self.log.error(current.refusal or str(error))
         except Exception:  # a bug: the old robot stays, and the node goes on
             current.refusal = 'the robot description could not be read; see the log'
             self.log.error(f'please report this:\n{traceback.format_exc()}')
@@ -303,7 +303,7 @@ class DynamicsNode(LifecycleNode):
 
     def _every_second(self) -> None:
         self.torque.refresh()
-        self.torque.read_news()
+        self.torque.read_messages()
         self.markers.check_subscribers()
 
     def _publish_diagnostics(self) -> None:

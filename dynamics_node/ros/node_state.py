@@ -10,7 +10,7 @@ from collections.abc import Callable, Iterable
 from typing import Any
 
 from dynamics_node.robot.robot import Robot
-from dynamics_node.ros.current_robot import CurrentRobot, RobotState
+from dynamics_node.ros.current_robot import CurrentRobot, SharedRobot
 from dynamics_node.ros.identification.payload_samples import PayloadSamples
 from dynamics_node.ros.identification.worker_process import WorkerProcess
 from dynamics_node.ros.parameters.declared import ModelParameters
@@ -107,7 +107,7 @@ class NodeState:
             self._measure_current_robot()
         return changed
 
-    def adopt(self, state: RobotState) -> bool:
+    def adopt(self, state: SharedRobot) -> bool:
         """Use the current robot of the serving process, see CurrentRobot.adopt."""
         self.catch_up()
         changed = self.current_robot.adopt(state)

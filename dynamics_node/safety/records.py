@@ -37,7 +37,7 @@ class Proposal(NamedTuple):
     gravity: np.ndarray
     measured: Measured               # that both were computed from
     reference_age: float | None = None# [s]; None if the mode follows none
-    other_publisher: bool = False    # there is another publisher on the command topic
+    other_publisher: bool = False    # of the command topic or of ~/torque
 
 
 class Release(NamedTuple):

@@ -157,7 +157,7 @@ class StateChecks:
 
 
 def publisher_fault(proposal: Proposal) -> Fault | None:
-    """Return the Fault of a second publisher on the command topic, or None."""
+    """Return the Fault of a second publisher of torques, or None."""
     if proposal.other_publisher:
-        return Fault(OTHER_PUBLISHER, 'another publisher is on the command topic')
+        return Fault(OTHER_PUBLISHER, 'another publisher is on the command topic or on ~/torque')
     return None

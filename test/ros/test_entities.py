@@ -5,8 +5,7 @@ import pytest
 pytest.importorskip('rclpy')
 
 from rclpy.parameter import Parameter  # noqa: E402
-from rclpy.service import Service  # noqa: E402
-from rclpy.timer import Timer  # noqa: E402
+from support.late_callbacks import call_back  # noqa: E402
 
 from dynamics_node.example_robots import ARM7  # noqa: E402
 
@@ -49,14 +48,7 @@ def test_callbacks_that_come_after_the_cleanup_do_nothing(node):
     """As the events executor calls them: timers, messages, requests."""
     gone = made_by_configuring(node)
     assert len(gone) > 25
-    for entity in gone:
-        if isinstance(entity, Timer):
-            entity.callback()
-        elif isinstance(entity, Service):
-            entity.send_response(entity.callback(
-                entity.srv_type.Request(), entity.srv_type.Response()), None)
-        else:
-            entity.callback(b'' if entity.raw else entity.msg_type())
+    call_back(gone)
     assert node.node_state is None
 
 

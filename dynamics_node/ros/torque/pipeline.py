@@ -47,7 +47,7 @@ class TorquePipeline:
     """The torque of the current robot.
 
     :ivar parameters, settings: TorqueParameters and SafetySettings.
-    :ivar other_publisher: whether the command topic has another publisher; set by the caller.
+    :ivar other_publisher: whether another node publishes on these topics; set by the caller.
     :ivar joints: driven joints since the last enable, in the order of publication.
     """
 

@@ -41,13 +41,14 @@ class TorqueProcess:
     :ivar failure: why there is no torque process; '' while there is one.
     """
 
-    def __init__(self, setup: Setup, arguments: Sequence[str], on_news: Callable[[], None]) -> None:
+    def __init__(self, setup: Setup, arguments: Sequence[str],
+                 on_message: Callable[[], None]) -> None:
         """Start the process.
 
         :param arguments: of the command line, for rclpy: log levels.
-        :param on_news: called in a thread when `news` has something, or the process has ended.
+        :param on_message: called in a thread when a message has arrived, or the process has ended.
         """
-        self.failure, self._on_news = '', on_news
+        self.failure, self._on_message = '', on_message
         self._numbers = itertools.count()
         self._replies: dict[int, Reply] = {}
         self._changed = threading.Condition()   # a reply has arrived, or the process has ended
@@ -75,7 +76,7 @@ class TorqueProcess:
         """The status received last; None before the first one."""
         return status_without_process(self.failure) if self.failure else self._status
 
-    def news(self) -> list[LogLine]:
+    def log_lines(self) -> list[LogLine]:
         """Return the lines for the log since the last call."""
         return [self._log.popleft() for _ in range(len(self._log))]
 
@@ -139,7 +140,7 @@ class TorqueProcess:
             self._wanted.append(record.key)
         else:
             self._status = record
-        self._on_news()
+        self._on_message()
 
     def _on_end(self) -> None:
         if self._closing:
@@ -162,4 +163,4 @@ class TorqueProcess:
                 f'the torque process {how}; no torque is published. To start it again: ros2 '
                 'lifecycle set <node> deactivate, cleanup, configure, activate')
             self._changed.notify_all()
-        self._on_news()
+        self._on_message()

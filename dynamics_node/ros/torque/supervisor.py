@@ -102,9 +102,9 @@ class TorqueSupervisor:
         :raise DynamicsError: it cannot now, for instance while torques are enabled.
         """
         if not self.failure:
-            state = current.state(self._sent)
-            self._call('set_robot', state)
-            self._sent = state.serial
+            shared = current.shared(self._sent)
+            self._call('set_robot', shared)
+            self._sent = shared.serial
 
     def check(self, parameters: NodeParameters) -> None:
         """Raise a DynamicsError if other parameters cannot be used now."""
@@ -119,7 +119,7 @@ class TorqueSupervisor:
     def _call(self, name: str, *arguments: Any) -> Any:
         return self._process.call(name, *arguments)
 
-    # News ------------------------------------------------------------------------------------
+    # Messages ----------------------------------------------------------------------------------
 
     def refresh(self) -> None:
         """Ask for the status; a process that does not reply is killed."""
@@ -132,11 +132,11 @@ class TorqueSupervisor:
         return self.status.effort if self.status is not None else {}
 
     def _wake(self) -> None:
-        """Let the executor read the news; called in another thread."""
+        """Let the executor read the messages; called in another thread."""
         if self._node.executor is not None:
-            self._node.executor.create_task(self.read_news)
+            self._node.executor.create_task(self.read_messages)
 
-    def read_news(self) -> None:
+    def read_messages(self) -> None:
         """Write the log of the process; compile its kernels; report its end."""
         if self._process is None:
             return
@@ -150,7 +150,7 @@ class TorqueSupervisor:
         self._on_change()
 
     def _write_log(self) -> None:
-        for line in self._process.news():
+        for line in self._process.log_lines():
             getattr(self._node.log, line.severity)(line.text)
 
     def _compile(self, key: KernelKey) -> None:

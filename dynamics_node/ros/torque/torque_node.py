@@ -1,7 +1,7 @@
 """Run the torque path in its process: joint states, references, laws, gate, `~/torque`.
 
 The serving process sends Commands; each is carried out between two torques, as a whole or not at
-all. It is sent TorqueStatus records and the lines of the log.
+all. This process sends TorqueStatus records and the lines of its log.
 """
 
 from __future__ import annotations
@@ -18,7 +18,7 @@ from rclpy.parameter import Parameter
 from rclpy.subscription import Subscription
 
 from dynamics_node.errors import DynamicsError
-from dynamics_node.ros.current_robot import RobotState
+from dynamics_node.ros.current_robot import SharedRobot
 from dynamics_node.ros.entities import Entities
 from dynamics_node.ros.node_state import NodeState
 from dynamics_node.ros.outgoing import guard_replies
@@ -54,8 +54,8 @@ class LinkLog:
         self._line('error', text)
 
     def _line(self, severity: str, text: str) -> None:
-        if not self._send(LogLine(severity, text)):
-            print(f'[{severity}] {text}', file=sys.stderr, flush=True)   # it does not read
+        if not self._send(LogLine(severity, text)):   # the serving process does not read
+            print(f'[{severity}] {text}', file=sys.stderr, flush=True)
 
 
 class TorqueNode(Node):
@@ -148,7 +148,7 @@ class TorqueNode(Node):
         self._made.destroy()
         self._clear()
 
-    def set_robot(self, state: RobotState) -> None:
+    def set_robot(self, state: SharedRobot) -> None:
         """Use a robot, or raise a DynamicsError and keep the old one."""
         node_state, pipeline = self._node_state, self._torque.pipeline
         if state.described is None:

@@ -150,7 +150,7 @@ def test_short_stops_of_the_torque_process_keep_the_contract(arm, pause):
     arm.check()
 
 
-CYCLES = 40   # a thousand were walked by hand
+CYCLES = 40
 
 
 def test_the_lifecycle_is_walked_under_joint_states_at_1_khz(arm):

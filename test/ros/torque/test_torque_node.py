@@ -7,9 +7,8 @@ import pytest
 
 pytest.importorskip('rclpy')
 
-from rclpy.service import Service  # noqa: E402
-from rclpy.timer import Timer  # noqa: E402
 from std_srvs.srv import SetBool  # noqa: E402
+from support.late_callbacks import call_back  # noqa: E402
 
 from dynamics_node.errors import DynamicsError  # noqa: E402
 from dynamics_node.example_robots import ARM7  # noqa: E402
@@ -56,7 +55,7 @@ class Served:
         p = parameters(**changed)
         assert not self.call('configure', p).refusal
         self.current.load(str(ARM7), p.node)
-        assert not self.call('set_robot', self.current.state()).refusal
+        assert not self.call('set_robot', self.current.shared()).refusal
         assert not self.call('set_active', True).refusal
         self.measure()
         return self
@@ -118,7 +117,7 @@ def test_the_status_is_complete_and_sent_when_it_changes(served):
 def test_a_change_of_payload_is_used_as_a_whole(served):
     served.ready().enable()
     served.current.set_payload('box', ('tool0', 2.0, (0.0, 0.0, 0.1), None), 0.0)
-    state = served.current.state(known=1)
+    state = served.current.shared(known=1)
     assert state.described is None
     assert not served.call('set_robot', state).refusal
     assert served.node._node_state.robot.total_mass == pytest.approx(
@@ -129,7 +128,7 @@ def test_a_change_of_payload_is_used_as_a_whole(served):
 def test_another_description_ends_torques_in_a_fault(served):
     served.ready().enable()
     served.current.load(ARM7.read_text().replace('joint_7', 'wrist'), parameters().node)
-    assert not served.call('set_robot', served.current.state(known=1)).refusal
+    assert not served.call('set_robot', served.current.shared(known=1)).refusal
     assert served.status().gate.state is State.FAULT
 
 
@@ -177,14 +176,7 @@ def test_callbacks_that_come_after_the_cleanup_do_nothing(served):
     left = entities()
     gone = [each for each in before if each not in left]
     assert len(gone) > 6
-    for entity in gone:
-        if isinstance(entity, Timer):
-            entity.callback()
-        elif isinstance(entity, Service):
-            entity.send_response(entity.callback(
-                entity.srv_type.Request(), entity.srv_type.Response()), None)
-        else:
-            entity.callback(b'' if entity.raw else entity.msg_type())
+    call_back(gone)
     assert served.status() is None
 
 
