@@ -79,10 +79,15 @@ class Identifying:
 
     def begin(self, **fields):
         """Send a goal; return a function that waits for its result."""
-        handle = self._reply(self._client.send_goal_async(self._kind.Goal(**fields)))
+        goal = self._kind.Goal(**fields)
+        handle = self._reply(self._spun(lambda: self._client.send_goal_async(goal)))
         assert handle.accepted
-        future = handle.get_result_async()
+        future = self._spun(handle.get_result_async)
         return lambda: self._reply(future).result
+
+    def _spun(self, call):
+        """Return call(), run by the thread that spins the loop's node: see RemoteNode.spun."""
+        return self._reply(self._loop._node.executor.create_task(call))
 
     def _reply(self, future):
         answered = threading.Event()
