@@ -96,6 +96,7 @@ class ArmNode(Node):
         self._substeps = self._whole_number_of_steps()
         self.lockstep = self._one_of('mode', ('real_time', 'lockstep')) == 'lockstep'
         self._deadline = self._get('deadline')
+        self._placed = False   # in lockstep: by ~/reset, and no command since
         self._awaited = None   # stamp of the state that no command has answered yet
         self._state = JointState(name=list(self.driver.arm.joint_names))
         self.counts = {'states': 0, 'answers': 0, 'misses': 0, 'retries': 0, 'slips': 0}
@@ -191,6 +192,7 @@ class ArmNode(Node):
         if not self.lockstep:
             driver.release()
         elif driver.arm.braked:  # the first motion answers a state that follows the command
+            self._placed = False
             driver.advance(self._substeps)
             driver.release()
             self._show()
@@ -217,7 +219,10 @@ class ArmNode(Node):
     def _watch(self):
         """In lockstep: show a standing arm now and then, and wait no longer than the deadline."""
         waited = time.monotonic() - self._published
-        if self.driver.arm.braked:
+        arm = self.driver.arm
+        if self._placed and np.array_equal(self._state.position, arm.q):
+            self._publish_again()   # time stands: each run starts in the same way
+        elif arm.braked:
             self._step()
         elif self._awaited is None:
             self._show()
@@ -227,7 +232,7 @@ class ArmNode(Node):
         elif waited > 0.5 * self._deadline and not self._asked_again:
             self._asked_again = True
             self.counts['retries'] += 1
-            self._states.publish(self._state)
+            self._publish_again()
 
     def _step(self):
         """In lockstep: go on by one period."""
@@ -253,10 +258,14 @@ class ArmNode(Node):
         self._awaited, self._published = reading.stamp, time.monotonic()
         self._asked_again = False
         self.counts['states'] += 1
-        if self._touch is not None:
-            self._publish_touch(state.header)
-        self._states.publish(state)
+        self._publish_again()
         return True
+
+    def _publish_again(self):
+        """Publish the last state."""
+        if self._touch is not None:
+            self._publish_touch(self._state.header)
+        self._states.publish(self._state)
 
     def _publish_touch(self, header):
         """Show what the table does to the tip, in the root's axes."""
@@ -278,10 +287,13 @@ class ArmNode(Node):
         return answer
 
     def reset(self):
-        """Put the arm at initial_position, at rest, brakes closed; time goes on, a load stays."""
+        """Put the arm at initial_position, at rest, brakes closed; time goes on, a load stays.
+
+        In lockstep time stands once the state was published, until the first command.
+        """
         self.driver.reset(self._initial(self.driver.arm))
         self._plan_payload()
-        self._awaited = None
+        self._awaited, self._placed = None, self.driver.arm.braked
 
     def attach_payload(self):
         """Attach the payload of the parameters now."""
