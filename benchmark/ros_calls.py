@@ -110,10 +110,13 @@ class Caller:
     def call(self, client, request):
         """Return (seconds, response)."""
         start = time.perf_counter()
-        future = client.call_async(request)
-        self._executor.spin_until_future_complete(future, timeout_sec=PATIENCE)
-        response = future.result()
+        response = self.wait(client.call_async(request))
         return time.perf_counter() - start, response
+
+    def wait(self, future):
+        """Return the result of a future."""
+        self._executor.spin_until_future_complete(future, timeout_sec=PATIENCE)
+        return future.result()
 
     def wait_until_compiled(self):
         """Wait until the kernels are ready."""

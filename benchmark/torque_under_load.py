@@ -9,6 +9,7 @@ import itertools
 import json
 import subprocess
 import sys
+import tempfile
 import time
 from array import array
 from contextlib import contextmanager
@@ -16,6 +17,8 @@ from typing import NamedTuple
 
 import numpy as np
 import rclpy
+from identification import recorded
+from rclpy.action import ActionClient
 from rclpy.experimental import EventsExecutor
 from rclpy.qos import DurabilityPolicy, QoSProfile, ReliabilityPolicy
 from ros_calls import PATIENCE, Caller, server
@@ -23,7 +26,11 @@ from sensor_msgs.msg import JointState
 from std_msgs.msg import String
 from std_srvs.srv import SetBool
 
-from dynamics_node import srv
+from dynamics_node import Robot, srv
+from dynamics_node.action import Identify
+from dynamics_node.example_robots import ARM7
+from dynamics_node.identification.csv_files import write_csv
+from dynamics_node.identification.recording import raw_recording
 from dynamics_node.msg import FrameTarget
 from dynamics_node.ros import convert
 from dynamics_node.ros.services.table import SERVICES
@@ -35,6 +42,7 @@ JOINTS = [f'joint_{k}' for k in range(1, 8)]
 KINDS = ('position', 'orientation', 'pose')
 DRIVER = 60   # real-time priority of the simulated driver, where it is granted
 STATES = 100_000
+SAMPLES = 10_000   # of the recording, 1 ms apart
 
 
 class Torques(NamedTuple):
@@ -52,11 +60,12 @@ def main():
     parser.add_argument('--rate', type=float, nargs='+', default=[500.0, 1000.0])
     parser.add_argument('--priority', type=int, default=50, help='of the torque process; 0: none')
     parser.add_argument('--client', choices=list(CLIENTS))
+    parser.add_argument('--recording', help='of the client that identifies the arm')
     options = parser.parse_args()
     rclpy.init()
     try:
         if options.client:
-            load(options.client)
+            load(options.client, options.recording)
         else:
             print(json.dumps(measure(options)))
     finally:
@@ -165,20 +174,24 @@ class Driver:
 @contextmanager
 def clients():
     """Run the four clients."""
-    started = [subprocess.Popen([sys.executable, __file__, '--client', name],
-                                start_new_session=True) for name in CLIENTS]
-    time.sleep(5.0)   # until they call
-    try:
-        yield
-    finally:
-        for process in started:
-            process.kill()
-            process.wait()
+    with tempfile.TemporaryDirectory() as folder:
+        recording = f'{folder}/motion.csv'
+        write_recording(recording)
+        started = [subprocess.Popen([sys.executable, __file__, '--client', name, '--recording',
+                                     recording], start_new_session=True) for name in CLIENTS]
+        time.sleep(5.0)   # until they call
+        try:
+            yield
+        finally:
+            for process in started:
+                process.kill()
+                process.wait()
 
 
-def load(name):
+def load(name, recording):
     """Call services without pause, until killed."""
     caller = Caller()
+    caller.recording = recording
     for k in itertools.count():
         CLIENTS[name](caller, k)
 
@@ -210,18 +223,29 @@ def new_kernels(caller, k):
     caller.call(caller.client(srv.SelfTest, '/dynamics_node/self_test'), srv.SelfTest.Request())
 
 
-def garbage(caller, k):
-    """Publish 10 MB that are no robot and no joint state, five times a second."""
+def files_and_garbage(caller, k):
+    """Identify the arm from a file; publish 10 MB that are no robot and no joint state."""
     if k == 0:
+        caller.identify = ActionClient(caller.node, Identify, '/dynamics_node/identify')
+        assert caller.identify.wait_for_server(PATIENCE)
         caller.states = caller.node.create_publisher(JointState, '/joint_states', SENSOR)
         caller.texts = caller.node.create_publisher(String, '/robot_description', LATCHED)
+    goal = caller.wait(caller.identify.send_goal_async(Identify.Goal(recording=caller.recording)))
+    caller.wait(goal.get_result_async())
     caller.states.publish(JointState(name=['x' * 10_000_000]))
     caller.texts.publish(String(data='<' * 10_000_000))
-    time.sleep(0.2)
+
+
+def write_recording(path):
+    """Write a recording of the arm."""
+    robot = Robot.from_urdf(ARM7)
+    recording, _ = recorded(robot, SAMPLES)
+    write_csv(path, raw_recording(robot.joint_names, recording.time, recording.q, recording.tau,
+                                  recording.v))
 
 
 CLIENTS = {'services': every_service, 'batches': batches, 'new kernels': new_kernels,
-           'garbage': garbage}
+           'files': files_and_garbage}
 
 
 if __name__ == '__main__':
