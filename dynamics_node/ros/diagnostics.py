@@ -99,7 +99,7 @@ def _judged(node_state: NodeState, refusals: Sequence[str]) -> tuple[bytes, str]
         return DiagnosticStatus.ERROR, f'{current.refusal}; the robot before it is still used'
     if refusals:
         return DiagnosticStatus.WARN, '; '.join(refusals)
-    missing = node_state.snapshot().never_measured
+    missing = node_state.measured_state.snapshot().never_measured
     if missing:
         return DiagnosticStatus.WARN, f'never measured: {", ".join(missing)}'
     return DiagnosticStatus.OK, 'serving'

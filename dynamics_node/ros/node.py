@@ -32,12 +32,12 @@ from dynamics_node.ros.services.runner import ServiceRunner
 from dynamics_node.ros.services.table import SERVICES
 from dynamics_node.ros.state.base_state_subscription import BaseStateSubscription
 from dynamics_node.ros.state.joint_state_bytes import Reading
-from dynamics_node.ros.state.joint_state_subscription import JointStateSubscription
 from dynamics_node.ros.state.stamp_clock import StampClock
+from dynamics_node.ros.torque.joint_state_source import JointStateSource
 from dynamics_node.ros.torque.supervisor import TorqueSupervisor
 
 SECOND = 1.0
-CATCH_UP = 0.1   # [s] between two reads of waiting joint states
+CATCH_UP = 0.2   # [s] between two reads of waiting joint states
 MANY_REQUESTS = QoSProfile(depth=1000)  # with 10, the default, the 11th waiting request is lost
 PARTS = ('joint_states', 'node_state', 'service_runner', 'markers', 'base_state', 'identification')
 LATCHED = QoSProfile(depth=1, durability=DurabilityPolicy.TRANSIENT_LOCAL,
@@ -65,7 +65,7 @@ class DynamicsNode(LifecycleNode):
     """
 
     # The parts: created by configure, None before it and after cleanup.
-    joint_states: JointStateSubscription
+    joint_states: JointStateSource
     node_state: NodeState
     service_runner: ServiceRunner
     markers: Markers
@@ -121,9 +121,11 @@ class DynamicsNode(LifecycleNode):
         """Create all parts and their topics, services and timers."""
         clock = StampClock(self.get_clock())
         self._made.add(StampClock.close, clock)
-        self.joint_states = self._add(JointStateSubscription(self, clock, self._on_joint_state))
+        self.joint_states = self._add(JointStateSource(self, clock, self.torque,
+                                                       self._on_joint_state))
         self.node_state = NodeState(clock, time.monotonic, parameters.node, parameters.observer,
-                                    self.joint_states.waiting, share=self.torque.send_robot)
+                                    self.joint_states.waiting, share=self.torque.send_robot,
+                                    fetch=self.torque.fetch_joint_states)
         self.service_runner = ServiceRunner(self.node_state, self.log.error)
         self._publisher = self.create_publisher(DiagnosticArray, '/diagnostics', 10)
         self._made.add(self.destroy_publisher, self._publisher)
@@ -215,7 +217,7 @@ class DynamicsNode(LifecycleNode):
         """Receive and store every joint state while the meaning of efforts is known."""
         on = active and self._parameters_in_use.observer.effort_meaning != 'unknown'
         self.node_state.catch_up()
-        self.joint_states.set_awake('buffer', on)
+        self.joint_states.receive_every(on)
         self.node_state.buffer.run(on)
 
     # The robot -------------------------------------------------------------------------------

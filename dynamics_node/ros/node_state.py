@@ -36,12 +36,14 @@ class NodeState:
                  parameters: ModelParameters,
                  observer_parameters: ObserverParameters | None = None,
                  waiting: Callable[[], Iterable[ReceivedJointState]] = tuple,
-                 share: Callable[[CurrentRobot], None] | None = None) -> None:
+                 share: Callable[[CurrentRobot], None] | None = None,
+                 fetch: Callable[[], None] | None = None) -> None:
         """Start without a robot.
 
         :param steady_clock: returns seconds and never goes back.
         :param waiting: returns the joint states received but not taken yet.
         :param share: see CurrentRobot.
+        :param fetch: makes `waiting` return all that have arrived; None: it always does.
         """
         self.clock, self.parameters = clock, parameters
         self.observer_parameters = observer_parameters or ObserverParameters()
@@ -50,7 +52,7 @@ class NodeState:
         self.buffer, self.payload_samples = JointStateBuffer(), PayloadSamples()
         self.worker = WorkerProcess()
         self.received = 0
-        self._waiting = waiting
+        self._waiting, self._fetch = waiting, fetch
 
     @property
     def robot(self) -> Robot:
@@ -69,6 +71,8 @@ class NodeState:
 
         :raise DynamicsError: there is no robot.
         """
+        if self._fetch is not None:
+            self._fetch()
         self.catch_up()
         if self.measured_state is None:
             self.current_robot.check_exists()
@@ -79,15 +83,15 @@ class NodeState:
         for received in self._waiting():
             self.take(*received)
 
-    def take(self, stamp: int, reading: Reading | None, data: bytes) -> MeasuredSnapshot | None:
-        """Store a joint state; return the state after it, None while there is no robot.
+    def take(self, stamp: int, reading: Reading | None, data: bytes) -> None:
+        """Store a joint state; none while there is no robot.
 
         :param reading: None if the bytes could not be read.
         :param data: the bytes of the message, for the buffer.
         """
         state = self.measured_state
         if state is None:
-            return None
+            return
         self.received += 1
         if reading is None:
             state.counts['unreadable'] += 1
@@ -95,7 +99,6 @@ class NodeState:
             if self.buffer.on:
                 self.buffer.take(stamp, data)
             state.take(stamp, reading.names, reading.position, reading.velocity, reading.effort)
-        return state.snapshot()
 
     # Changes ---------------------------------------------------------------------------------
 

@@ -8,6 +8,7 @@ where an attribute is missing or behaves differently. rclpy has no public way to
 * `LifecycleNode._service_change_state.callback`, wrapped: rclpy raises RCLError for a transition
   that is invalid in the current state, which ends the node.
 * `Subscription.handle.take_message`: reads a message without an executor that wakes for each one.
+* `_declare_qos_parameters`: the parameters of a subscription that another process makes.
 * `callback` and `send_response` of a destroyed entity: the events executor calls back for events
   that it queued before the entity was destroyed.
 * `ActionServer.execute`, `notify_execute` and `_send_result_response`: rclpy runs a goal in the
@@ -18,15 +19,20 @@ from __future__ import annotations
 
 import traceback
 from collections.abc import Callable, Iterator
+from copy import copy
 from typing import Any
 
 from rclpy._rclpy_pybind11 import RCLError, UnknownROSArgsError
 from rclpy.action import ActionServer
 from rclpy.lifecycle import LifecycleNode
+from rclpy.node import Node
+from rclpy.qos import QoSProfile
+from rclpy.qos_overriding_options import QoSOverridingOptions, _declare_qos_parameters
 from rclpy.service import Service
 from rclpy.subscription import Subscription
 
-__all__ = ('RCLError', 'UnknownROSArgsError', 'BackgroundActionServer', 'silence', 'take_waiting',
+__all__ = ('RCLError', 'UnknownROSArgsError', 'BackgroundActionServer',
+           'declare_qos_parameters', 'silence', 'take_waiting',
            'tolerate_invalid_transitions', 'wrap_send_response')
 
 
@@ -60,6 +66,12 @@ def take_waiting(subscription: Subscription, kind: type, limit: int) -> Iterator
                 return
             data, info = found
             yield data, info['received_timestamp']
+
+
+def declare_qos_parameters(node: Node, topic: str, qos: QoSProfile) -> None:
+    """Declare the parameters qos_overrides.<topic>.subscription.*, as create_subscription does."""
+    _declare_qos_parameters(Subscription, node, node.resolve_topic_name(topic), copy(qos),
+                            QoSOverridingOptions.with_default_policies())
 
 
 def silence(entity: Any) -> None:

@@ -10,7 +10,7 @@ from rclpy.qos_overriding_options import QoSOverridingOptions
 from rclpy.subscription import Subscription
 from sensor_msgs.msg import JointState
 
-from dynamics_node.ros.rclpy_internals import take_waiting
+from dynamics_node.ros.rclpy_internals import declare_qos_parameters, take_waiting
 from dynamics_node.ros.state.joint_state_bytes import (
     JointStateReader,
     Reading,
@@ -22,6 +22,12 @@ from dynamics_node.ros.state.stamp_clock import StampClock
 # delays of 30 ms, 30 states at 1 kHz, are not rare.
 STATES = QoSProfile(depth=100, reliability=ReliabilityPolicy.BEST_EFFORT)
 MOST_WAITING = 1000   # messages read in one call
+TOPIC = 'joint_states'
+
+
+def declare_qos(node: Node) -> None:
+    """Declare the parameters of the QoS without a subscription: another process subscribes."""
+    declare_qos_parameters(node, TOPIC, STATES)
 
 
 class JointStateSubscription:
@@ -41,11 +47,11 @@ class JointStateSubscription:
         :param clock: stamps messages that have no stamp.
         :param on_joint_state: called with the fields of ReceivedJointState while awake.
         """
-        self._node, self._clock, self._on_joint_state = node, clock, on_joint_state
+        self._node, self._on_joint_state = node, on_joint_state
         self.awake, self._users = False, set[str]()
-        self._reader = JointStateReader()
+        self._read = StampedReader(clock).read
         self._subscription: Subscription | None = node.create_subscription(
-            JointState, 'joint_states', self._on_message, STATES, raw=True,
+            JointState, TOPIC, self._on_message, STATES, raw=True,
             qos_overriding_options=QoSOverridingOptions.with_default_policies())
         self.entities = [(node.destroy_subscription, self._subscription),
                          (JointStateSubscription.close, self)]
@@ -81,8 +87,17 @@ class JointStateSubscription:
             stamp, reading = self._read(data)
             self._on_joint_state(stamp, reading, data)
 
-    def _read(self, data: bytes, arrived: int = 0) -> tuple[int, Reading | None]:
-        """Return stamp [ns] and content of a message.
+
+
+class StampedReader:
+    """Read joint states; give a stamp to those without."""
+
+    def __init__(self, clock: StampClock) -> None:
+        """Take the clock that stamps messages; it is told the stamps in simulated time."""
+        self._clock, self._reader = clock, JointStateReader()
+
+    def read(self, data: bytes, arrived: int = 0) -> tuple[int, Reading | None]:
+        """Return stamp [ns] and content of a message; 0, None if it is no joint state.
 
         :param arrived: stamp of a message that has none [ns], 0: now.
         """

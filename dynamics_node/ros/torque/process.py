@@ -7,6 +7,7 @@ ended. It is never started again but by the lifecycle transition `configure`.
 from __future__ import annotations
 
 import itertools
+import os
 import signal
 import subprocess
 import sys
@@ -18,6 +19,7 @@ from typing import Any
 
 from dynamics_node.errors import DynamicsError
 from dynamics_node.kernels.keys import KernelKey
+from dynamics_node.ros.state.joint_state_ring import RingReader, create_memory
 from dynamics_node.ros.torque.link import Command, Link, LogLine, Reply, pair
 from dynamics_node.ros.torque.records import (
     KernelCached,
@@ -39,6 +41,7 @@ class TorqueProcess:
     """The torque process, seen from the serving process.
 
     :ivar failure: why there is no torque process; '' while there is one.
+    :ivar joint_states: RingReader of the joint states that the process receives.
     """
 
     def __init__(self, setup: Setup, arguments: Sequence[str],
@@ -58,10 +61,12 @@ class TorqueProcess:
         self._patience = START
         self._closing = False
         ours, its = pair()
-        with its:
+        memory = create_memory()
+        self.joint_states = RingReader(memory)
+        with its, os.fdopen(memory):   # this process needs neither any more
             self._process = subprocess.Popen(
-                [sys.executable, '-c', MAIN, str(its.fileno()), *arguments],
-                pass_fds=[its.fileno()], stdin=subprocess.DEVNULL,
+                [sys.executable, '-c', MAIN, str(its.fileno()), str(memory), *arguments],
+                pass_fds=[its.fileno(), memory], stdin=subprocess.DEVNULL,
                 start_new_session=True)   # Ctrl-C is for this process, which then stops that one
         self._link = Link(ours, self._on_record, self._on_end)
         self._link.send(setup, wait=True)

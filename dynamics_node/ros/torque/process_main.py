@@ -20,6 +20,7 @@ from rclpy.task import Future
 from dynamics_node.kernels import other_compiler, robot_kernels
 from dynamics_node.kernels.keys import KernelKey
 from dynamics_node.ros.spin import ignore_signals, spin, stop_requested
+from dynamics_node.ros.state.joint_state_ring import RingWriter
 from dynamics_node.ros.torque.link import Command, Link
 from dynamics_node.ros.torque.records import KernelCached, KernelWanted, Setup
 from dynamics_node.ros.torque.torque_node import TorqueNode
@@ -78,7 +79,11 @@ class _Received:
 
 
 def main() -> None:
-    """Run the process; arguments: file descriptor of the connection, arguments for rclpy."""
+    """Run the process.
+
+    Arguments: file descriptors of the connection and of the memory for joint states, arguments for
+    rclpy.
+    """
     stop = stop_requested()
     received = _Received(stop)
     link = Link(socket.socket(fileno=int(sys.argv[1])), received.on_record, received.on_end)
@@ -86,8 +91,9 @@ def main() -> None:
     setup = received.setup()
     if setup is None:
         return
-    rclpy.init(args=sys.argv[2:], signal_handler_options=SignalHandlerOptions.NO)
-    node = TorqueNode(setup, lambda record: link.send(record, wait=False))
+    rclpy.init(args=sys.argv[3:], signal_handler_options=SignalHandlerOptions.NO)
+    node = TorqueNode(setup, lambda record: link.send(record, wait=False),
+                      RingWriter(int(sys.argv[2])))
     try:
         spin(node, until=stop, first=lambda: received.serve(node))
     finally:

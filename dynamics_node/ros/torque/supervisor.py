@@ -49,6 +49,11 @@ class TorqueSupervisor:
         """The status received last; None before the first one."""
         return None if self._process is None else self._process.status
 
+    @property
+    def ended(self) -> bool:
+        """Whether there was a torque process and it has ended."""
+        return self._process is not None and bool(self._process.failure)
+
     # Lifecycle -------------------------------------------------------------------------------
 
     def configure(self, parameters: NodeParameters) -> None:
@@ -130,6 +135,15 @@ class TorqueSupervisor:
         """Return {joint: torque} as published last."""
         self.refresh()
         return self.status.effort if self.status is not None else {}
+
+    def joint_states(self) -> list[tuple[int, bytes]]:
+        """Return [(stamp [ns], data)] of the joint states received since the last call."""
+        return [] if self._process is None else self._process.joint_states.read()
+
+    def fetch_joint_states(self) -> None:
+        """Let the process pass on all joint states that it has received."""
+        if not self.failure and not self._process.joint_states.awake:
+            self.tell('fetch_joint_states')
 
     def _wake(self) -> None:
         """Let the executor read the messages; called in another thread."""

@@ -13,6 +13,7 @@ import traceback
 from collections.abc import Callable, Iterator
 from typing import Any
 
+from rclpy.clock import Clock, ClockType
 from rclpy.node import Node
 from rclpy.parameter import Parameter
 from rclpy.subscription import Subscription
@@ -25,7 +26,8 @@ from dynamics_node.ros.outgoing import guard_replies
 from dynamics_node.ros.parameters.declared import NodeParameters
 from dynamics_node.ros.parameters.torque import core_numbers
 from dynamics_node.ros.state.base_state_subscription import BaseStateSubscription
-from dynamics_node.ros.state.joint_state_bytes import Reading
+from dynamics_node.ros.state.joint_state_bytes import Reading, ReceivedJointState
+from dynamics_node.ros.state.joint_state_ring import RingWriter
 from dynamics_node.ros.state.joint_state_subscription import JointStateSubscription
 from dynamics_node.ros.state.stamp_clock import StampClock
 from dynamics_node.ros.torque import realtime
@@ -35,7 +37,9 @@ from dynamics_node.ros.torque.link import Command, LogLine, Reply
 from dynamics_node.ros.torque.records import ContactStatus, Setup, TorqueStatus
 from dynamics_node.ros.torque.topics import TorqueTopics
 
-CHANGE = 1.0   # [s] after a check within which the checked parameters must be used
+CATCH_UP = 0.1  # [s] between two reads of waiting joint states
+UNUSED = 1.0    # [s] after a request for joint states until they wait again
+CHANGE = 1.0    # [s] after a check within which the checked parameters must be used
 
 
 class LinkLog:
@@ -61,10 +65,12 @@ class LinkLog:
 class TorqueNode(Node):
     """The node of the torque process. Its name is hidden: users see the serving node alone."""
 
-    def __init__(self, setup: Setup, send: Callable[[Any], bool], **options: Any) -> None:
+    def __init__(self, setup: Setup, send: Callable[[Any], bool], passed_on: RingWriter,
+                 **options: Any) -> None:
         """Create the node without entities.
 
         :param send: sends a record to the serving process without waiting.
+        :param passed_on: takes the joint states for the serving process.
         """
         self._names = setup.names
         super().__init__(
@@ -72,7 +78,7 @@ class TorqueNode(Node):
             enable_rosout=False, start_parameter_services=False, parameter_overrides=[
                 Parameter(name, value=value) for name, value in setup.overrides.items()], **options)
         self.log = LinkLog(send)
-        self._send = send
+        self._send, self._passed_on = send, passed_on
         self._made = Entities()
         self._realtime = ''
         self._clear()
@@ -127,7 +133,7 @@ class TorqueNode(Node):
         self._made.add(StampClock.close, clock)
         self._joint_states = self._add(JointStateSubscription(self, clock, self._on_joint_state))
         self._node_state = NodeState(clock, time.monotonic, parameters.node, parameters.observer,
-                                     self._joint_states.waiting)
+                                     self._waiting)
         self._torque = self._add(TorqueTopics(
             self, self._node_state, parameters, self._report,
             on_awake=lambda awake: self._set_awake('torque', awake)))
@@ -135,6 +141,11 @@ class TorqueNode(Node):
             self, self._node_state.current_robot, parameters.observer, self._report,
             on_awake=lambda awake: self._set_awake('observer', awake)))
         self._add(BaseStateSubscription(self, self._node_state))
+        self._observer = parameters.observer
+        steady = Clock(clock_type=ClockType.STEADY_TIME)
+        self._unused = self.create_timer(UNUSED, self._on_unused, clock=steady, autostart=False)
+        self._made.add(self.destroy_timer, self._unused, self.create_timer(
+            CATCH_UP, self._node_state.catch_up, clock=steady))
         p = parameters.torque
         self._realtime = realtime.request(p.realtime_priority, core_numbers('torque.cpu', p.cpu))
         gc.collect()
@@ -146,6 +157,7 @@ class TorqueNode(Node):
         if self._torque is not None:
             self._torque.finish()
         self._made.destroy()
+        self._passed_on.set_awake(False)
         self._clear()
 
     def set_robot(self, state: SharedRobot) -> None:
@@ -172,6 +184,8 @@ class TorqueNode(Node):
         self._node_state.use(parameters.node, parameters.observer)
         self._torque.use(parameters)
         self._external.use(parameters.observer)
+        self._observer = parameters.observer
+        self._record()
         self._torque.refuse_until(0.0)
 
     def set_active(self, active: bool) -> None:
@@ -180,6 +194,12 @@ class TorqueNode(Node):
             self._torque.finish()
         self._torque.active = active
         self._external.set_active(active)
+        self._record()
+
+    def fetch_joint_states(self) -> None:
+        """Pass on the waiting joint states; for UNUSED seconds, each one when it arrives."""
+        self._set_awake('services', True)
+        self._unused.reset()
 
     def set_sim_time(self, simulated: bool) -> None:
         """Use simulated time or not, as the serving node."""
@@ -203,15 +223,34 @@ class TorqueNode(Node):
 
     def _on_joint_state(self, stamp: int, reading: Reading | None, data: bytes) -> None:
         """Compute the torque first, then the external torque."""
-        measured = self._node_state.take(stamp, reading, data)
-        if measured is not None:
+        self._node_state.take(stamp, reading, data)
+        if self._node_state.measured_state is not None:
+            measured = self._node_state.measured_state.snapshot()
             self._torque.on_state(measured)
             if self._external.estimator.on:
                 self._external.on_state(measured)
+        self._passed_on.append(stamp, data)
+
+    def _waiting(self) -> Iterator[ReceivedJointState]:
+        """Yield the waiting joint states, and pass them on."""
+        for received in self._joint_states.waiting():
+            self._passed_on.append(received.stamp, received.data)
+            yield received
 
     def _set_awake(self, user: str, awake: bool) -> None:
+        """Receive every joint state at once as long as at least one user needs it."""
         self._node_state.catch_up()
         self._joint_states.set_awake(user, awake)
+        self._passed_on.set_awake(self._joint_states.awake)
+
+    def _record(self) -> None:
+        """Receive every joint state while the serving process stores them for identification."""
+        self._set_awake('buffer', self._torque.active
+                        and self._observer.effort_meaning != 'unknown')
+
+    def _on_unused(self) -> None:
+        self._unused.cancel()
+        self._set_awake('services', False)
 
     def _report(self) -> None:
         """Send the status: it has changed."""
@@ -225,7 +264,8 @@ class TorqueNode(Node):
 
 COMMANDS: dict[str, Callable] = {each.__name__: each for each in (
     TorqueNode.configure, TorqueNode.cleanup, TorqueNode.set_robot, TorqueNode.check,
-    TorqueNode.use, TorqueNode.set_active, TorqueNode.set_sim_time, TorqueNode.status)}
+    TorqueNode.use, TorqueNode.set_active, TorqueNode.set_sim_time, TorqueNode.status,
+    TorqueNode.fetch_joint_states)}
 
 
 def _contact_status(estimator: ExternalTorqueEstimator) -> ContactStatus:

@@ -1,5 +1,6 @@
 """Test the node of the torque process in this process: commands, clean-up, status."""
 
+import os
 import time
 
 import numpy as np
@@ -14,6 +15,12 @@ from dynamics_node.errors import DynamicsError  # noqa: E402
 from dynamics_node.example_robots import ARM7  # noqa: E402
 from dynamics_node.ros.current_robot import CurrentRobot  # noqa: E402
 from dynamics_node.ros.parameters import declared  # noqa: E402
+from dynamics_node.ros.state.joint_state_bytes import ReceivedJointState  # noqa: E402
+from dynamics_node.ros.state.joint_state_ring import (  # noqa: E402
+    RingReader,
+    RingWriter,
+    create_memory,
+)
 from dynamics_node.ros.torque.link import Command, LogLine, Reply  # noqa: E402
 from dynamics_node.ros.torque.records import Setup, TorqueStatus  # noqa: E402
 from dynamics_node.safety import State  # noqa: E402
@@ -37,9 +44,13 @@ class Served:
     def __init__(self, context):
         from dynamics_node.ros.torque.torque_node import TorqueNode
         self.sent, self.number = [], 0
+        memory = create_memory()
+        self.passed_on = RingReader(memory)
         names = {name: f'/dynamics_node/{name[2:]}' for name in ('~/torque', '~/enable')}
         self.node = TorqueNode(Setup('dynamics_node', '/', names, {'use_sim_time': False}),
-                               lambda record: self.sent.append(record) or True, context=context)
+                               lambda record: self.sent.append(record) or True, RingWriter(memory),
+                               context=context)
+        os.close(memory)
         self.current = CurrentRobot(time.monotonic)
 
     def call(self, name, *arguments):
@@ -93,6 +104,33 @@ def test_its_name_is_hidden_and_its_topics_are_those_of_the_node(served):
     assert served.node.get_name() == '_dynamics_node_torque'
     assert {each.topic_name for each in served.node.publishers} >= {'/dynamics_node/torque'}
     assert '/dynamics_node/enable' in {each.srv_name for each in served.node.services}
+
+
+def test_joint_states_are_passed_on_as_they_arrive_after_a_request(served, monkeypatch):
+    """For a second; before it they wait in the queue of the middleware."""
+    served.ready()
+    queue = [ReceivedJointState(5, None, b'waiting')]
+    monkeypatch.setattr(served.node._joint_states, 'waiting', lambda: iter(
+        [] if served.node._joint_states.awake else [queue.pop()] if queue else []))
+    assert served.passed_on.read() == [] and not served.passed_on.awake
+    assert not served.call('fetch_joint_states').refusal
+    assert served.passed_on.read() == [(5, b'waiting')] and served.passed_on.awake
+    served.node._on_joint_state(6, None, b'next')
+    assert served.passed_on.read() == [(6, b'next')]
+    served.node._on_unused()
+    assert not served.passed_on.awake
+
+
+@pytest.mark.parametrize(('meaning', 'active', 'awake'), [
+    ('motor_torque', True, True), ('motor_torque', False, False), ('unknown', True, False)])
+def test_every_joint_state_is_received_while_they_are_stored(served, meaning, active, awake):
+    served.ready(observer__effort_meaning=meaning)
+    assert not served.call('set_active', active).refusal
+    assert served.passed_on.awake is awake
+    served.call('use', parameters(observer__effort_meaning='unknown'))
+    assert not served.passed_on.awake
+    served.call('cleanup')
+    assert not served.passed_on.awake
 
 
 def test_an_unknown_command_and_a_bug_are_replies_not_the_end(served):
