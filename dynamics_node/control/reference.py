@@ -9,7 +9,7 @@ from numpy.typing import ArrayLike
 from dynamics_node.checks import check_kind, check_reals
 from dynamics_node.control.blended_spline import BlendedSpline
 from dynamics_node.control.reference_limits import ReferenceLimits
-from dynamics_node.control.spline import MotionSample, Spline
+from dynamics_node.control.spline import MotionSample, Spline, checked_points
 from dynamics_node.errors import DynamicsError, shown
 
 
@@ -65,13 +65,15 @@ class Reference:
         """
         start, now = _time('start', start), _time('now', now)
         columns = self._checked_joints(joints)
-        points = self._checked_points(columns, times, positions, velocities, accelerations)
-        if start + points.times[-1] < now:
-            raise DynamicsError(f'the trajectory was over {now - start - points.times[-1]:.3g} s '
+        times, *parts = checked_points(times, positions, velocities, accelerations)
+        if parts[0].shape[1] != len(columns):
+            raise DynamicsError(f'positions must have shape (N, {len(columns)}), got '
+                                f'{parts[0].shape}')
+        if start + times[-1] < now:
+            raise DynamicsError(f'the trajectory was over {now - start - times[-1]:.3g} s '
                                 'ago; expected one that ends later than now')
-        given = 1 + (velocities is not None) + (accelerations is not None)
-        spline = self._blended(columns, points, given, start, now)
-        self._limits.check_limits(columns, *spline.sampled())
+        spline = self._blended(columns, times, parts, start, now)
+        self._limits.check_limits(columns, spline.sampled())
         others = (old.select(~np.isin(old.joints, columns)) for old in self._splines)
         return Reference(self._limits, (*filter(None, others), spline))
 
@@ -102,21 +104,26 @@ class Reference:
         now = _time('now', now)
         return max(0.0, *(now - spline.end for spline in self._splines))
 
-    def _blended(self, joints, points, given, start, now):
-        """Return the BlendedSpline of a trajectory that replaces the reference now."""
-        limits = self._limits
+    def _blended(self, joints, times, parts, start, now):
+        """Return the BlendedSpline of a trajectory that replaces the reference now.
+
+        :param parts: positions, velocities, accelerations, as far as they are given.
+        """
+        limits, first = self._limits, float(times[0])
         present = MotionSample(*(part[joints] for part in self.at(now)))
-        meeting = max(now - start, float(points.times[0]))  # the first time they have in common
-        error = points.at(meeting).q - self.at(start + meeting).q[joints]
-        turns = limits.whole_turns(joints, error)
-        parts = [points.positions - turns, points.velocities, points.accelerations][:given]
-        if start + meeting - now >= limits.blend_time:
-            points = Spline(np.append(now - start, points.times),
+        if start + first - now >= limits.blend_time:   # there is time to get to the first point
+            turns = limits.whole_turns(joints, parts[0][0] - self.at(start + first).q[joints])
+            parts[0] -= turns
+            points = Spline(np.append(now - start, times),
                             *(np.vstack([one, part]) for one, part in zip(present, parts)))
         else:
+            points = Spline(times, *parts)
+            meeting = max(now - start, first)   # the first time they have in common
+            error = points.at(meeting).q - self.at(start + meeting).q[joints]
+            turns = limits.whole_turns(joints, error)
             limits.check_start(joints, error - turns)
             if turns.any():
-                points = Spline(points.times, *parts)
+                points = Spline(times, parts[0] - turns, *parts[1:])
         return BlendedSpline.blend(joints, points, start, now, present, limits.blend_time)
 
     def _checked_joints(self, joints):
@@ -130,13 +137,6 @@ class Reference:
             raise DynamicsError(f'joints is {shown(joints)}; expected different integers from '
                                 f'0 to {n - 1}')
         return array
-
-    def _checked_points(self, joints, times, positions, velocities, accelerations):
-        points = Spline(times, positions, velocities, accelerations)
-        if points.positions.shape[1] != len(joints):
-            raise DynamicsError(f'positions must have shape (N, {len(joints)}), got '
-                                f'{points.positions.shape}')
-        return points
 
 
 def _time(name, value):

@@ -1,11 +1,11 @@
 """Check a trajectory against limits before it becomes the reference."""
 
+from collections.abc import Iterable
 from typing import NamedTuple
 
 import numpy as np
 
 from dynamics_node.checks import LARGEST, flag, positive
-from dynamics_node.control.spline import MotionSample
 from dynamics_node.control.torque_terms import TURN, turning_dofs
 from dynamics_node.errors import DynamicsError, shown
 from dynamics_node.robot import arguments
@@ -69,27 +69,36 @@ class ReferenceLimits(NamedTuple):
                 f'reference, more than {self.max_start_error:g}; expected a trajectory that starts '
                 f'there, or at least {self.blend_time:g} s before its first point')
 
-    def check_limits(self, joints: np.ndarray, times: np.ndarray, motion: MotionSample) -> None:
+    def check_limits(self, joints: np.ndarray,
+                     samples: Iterable[tuple[np.ndarray, np.ndarray, np.ndarray]]) -> None:
         """Refuse a motion beyond the limits; a motion that begins beyond them may return.
 
-        :param times: (T,) from now, the first being now; motion: the samples then, (T, k).
+        :param samples: in blocks: times from now (T, m), positions and velocities (T, m, k). The
+            first time is zero.
         """
-        q, v = motion.q, motion.v
-        lower = np.minimum(self.lower[joints], q[0]) - ROUNDING
-        upper = np.maximum(self.upper[joints], q[0]) + ROUNDING
-        self._refuse('at', (q < lower) | (q > upper), joints, times, q,
-                     [f'[{low:.6g}, {high:.6g}]' for low, high in zip(lower, upper)])
+        allowed = None
+        for times, q, v in samples:
+            if allowed is None:
+                allowed = self._allowed(joints, q[0], v[0])
+            lower, upper, fastest = allowed
+            self._refuse('at', joints, times, q, lower, upper)
+            self._refuse('moving with', joints, times, v, -fastest, fastest)
+
+    def _allowed(self, joints, q, v):
+        """Return the allowed positions and speed of a motion that begins with q, v, (m, k)."""
         fastest = np.fmax(OVERSHOOT * self.max_velocity[joints], np.abs(v[0]))
         fastest[np.isnan(self.max_velocity[joints])] = np.inf
-        self._refuse('moving with', np.abs(v) > fastest, joints, times, v,
-                     [f'[{-speed:.6g}, {speed:.6g}]' for speed in fastest])
+        limits = (np.minimum(self.lower[joints], q[0]) - ROUNDING,
+                  np.maximum(self.upper[joints], q[0]) + ROUNDING, fastest)
+        return [np.tile(limit, (len(q), 1)) for limit in limits]   # NumPy broadcasts rows slowly
 
-    def _refuse(self, what, wrong, joints, times, values, allowed):
+    def _refuse(self, what, joints, times, values, lower, upper):
+        wrong = (values < lower) | (values > upper)
         if wrong.any():
-            row, k = np.argwhere(wrong)[0]
+            row, column, k = np.argwhere(wrong)[0]
             raise DynamicsError(f"joint '{self.names[joints[k]]}' would be {what} "
-                                f'{values[row, k]:.6g} in {times[row]:.3g} s; the limits are '
-                                f'{allowed[k]}')
+                                f'{values[row, column, k]:.6g} in {times[row, column]:.3g} s; the '
+                                f'limits are [{lower[0, k]:.6g}, {upper[0, k]:.6g}]')
 
 
 def _limits(robot):

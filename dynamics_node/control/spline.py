@@ -12,6 +12,7 @@ from dynamics_node.checks import at_least_zero, check_reals, check_times
 from dynamics_node.errors import DynamicsError, ModelError, shown
 
 MOST_SAMPLES = 200_000  # of one trajectory
+BLOCK = 500             # points computed at a time: small arrays stay in the cache of the processor
 
 
 class MotionSample(NamedTuple):
@@ -52,19 +53,28 @@ class Spline:
 
     def __init__(self, times: ArrayLike, positions: ArrayLike, velocities: ArrayLike | None = None,
                  accelerations: ArrayLike | None = None) -> None:
-        times = check_times(times)
-        positions = check_reals('positions', positions, (len(times), 'n'))
-        given = [None if value is None else check_reals(name, value, positions.shape)
-                 for name, value in (('velocities', velocities), ('accelerations', accelerations))]
+        times, *given = checked_points(times, positions, velocities, accelerations)
         with np.errstate(all='ignore'):  # what is not finite is refused below
-            points = MotionSample(positions, *_completed(times, positions, *given))
-            coefficients = _quintics(times, *points)
-            _check_bounded(times, coefficients)
+            points = MotionSample(given[0], *_completed(times, *given))
+            coefficients = _checked_quintics(times, *points)
+        self._store(times, points, coefficients)
+
+    def _store(self, times, points, coefficients):
         self._times, self._starts = times, times.tolist()
         self._points = points
         self._coefficients = coefficients
         for array in (times, *self._points):
             array.flags.writeable = False
+
+    def followed_by(self, time: float, point: MotionSample) -> 'Spline':
+        """Return the spline with one more point, at a time after the others [s]."""
+        points = [np.vstack(pair) for pair in zip(self._points, point)]
+        times = np.append(self._times, time)
+        last = Spline(times[-2:], *(part[-2:] for part in points))
+        other = object.__new__(Spline)
+        other._store(times, MotionSample(*points),
+                     np.concatenate([self._coefficients[:-1], last._coefficients]))
+        return other
 
     @property
     def times(self) -> np.ndarray:
@@ -113,10 +123,38 @@ class Spline:
         outside = (t < self._starts[0]) | (t > self._starts[-1])
         t = np.clip(t, self._starts[0], self._starts[-1])
         k = np.searchsorted(self._times, t, side='right') - 1
-        s = t - self._times[k]
-        q, v, a = (np.moveaxis(_powers(s), -1, 0) @ self._coefficients[k]).swapaxes(0, 1)
+        q, v, a = (_rows(_powers(t - self._times[k])) @ self._coefficients[k]).swapaxes(0, 1)
         v[outside] = a[outside] = 0.0
         return MotionSample(q, v, a)
+
+    def quintics(self, starts: np.ndarray) -> np.ndarray:
+        """Return the quintic from each start to the next point, (T, 6, n).
+
+        It is  q = sum_j c_j s^j  with s counted from the start.
+
+        :param starts: times (T,); from the last point on the motion rests.
+        """
+        times = self._times
+        k = np.maximum(np.searchsorted(times, starts, side='right') - 1, 0)
+        c = self._coefficients[k]
+        c[(starts < times[0]) | (starts >= times[-1]), 1:] = 0.0
+        return shifted(c, starts - times[k])
+
+
+def checked_points(times: ArrayLike, positions: ArrayLike, velocities: ArrayLike | None = None,
+                   accelerations: ArrayLike | None = None) -> list[np.ndarray]:
+    """Return copies of the arguments of Spline that are given.
+
+    :raise DynamicsError: which argument is wrong, where, and what is valid.
+    """
+    if accelerations is not None and velocities is None:
+        raise DynamicsError('accelerations are given without velocities; expected both, '
+                            'velocities only, or neither')
+    times = check_times(times)
+    points = [check_reals('positions', positions, (len(times), 'n'))]
+    points += [check_reals(name, value, points[0].shape) for name, value in (
+        ('velocities', velocities), ('accelerations', accelerations)) if value is not None]
+    return [times, *points]
 
 
 def times_between(times: ArrayLike, period: float) -> np.ndarray:
@@ -138,52 +176,76 @@ def times_between(times: ArrayLike, period: float) -> np.ndarray:
     return np.setdiff1d(np.arange(times[0], times[-1], period), times)
 
 
-def _completed(times, p, v, a):
+def _completed(times, p, v=None, a=None):
     """Return the velocities and accelerations at the points, see Spline."""
-    if a is not None and v is None:
-        raise DynamicsError('accelerations are given without velocities; expected both, '
-                            'velocities only, or neither')
     if a is not None:
         return v, a
     if len(times) == 1:
         return np.zeros_like(p) if v is None else v, np.zeros_like(p)
     try:
         if v is not None:
-            return v, CubicSpline(times, v)(times, 1)
+            return v, _derivative(CubicSpline(times, v), 1)
         spline = CubicSpline(times, p, bc_type='clamped')
-        return spline(times, 1), spline(times, 2)
+        return _derivative(spline, 1), _derivative(spline, 2)
     except ValueError:  # LinAlgError is one: the numbers overflow
         return np.full_like(p, np.nan), np.full_like(p, np.nan)
 
 
+def _derivative(spline, order):
+    """Return the first or second derivative of a CubicSpline at its points, (N, n)."""
+    return np.vstack([order * spline.c[3 - order], spline(spline.x[-1:], order)])
+
+
+def _checked_quintics(times, p, v, a):
+    """Return c_kj, (N, 6, n): per segment, and for the last point itself."""
+    c = np.empty((len(times), 6, p.shape[1]))
+    for first in range(0, len(times), BLOCK):
+        part = slice(first, first + BLOCK + 1)   # its last point is the first of the next block
+        c[part] = _quintics(times[part], p[part], v[part], a[part])
+        _check_bounded(first, times[part], c[part])
+    return c
+
+
 def _quintics(times, p, v, a):
-    """Return c_kj, (N, 6, n): per segment, and for the last point itself.
+    """Return c_kj of some points, (N, 6, n): per segment, and for the last point itself.
 
     D, V / h and A / h^2 are q, v and a at the end of a segment less the part of c0, c1, c2. So
     c3 h^3 + c4 h^4 + c5 h^5 = D,   3 c3 h^3 + 4 c4 h^4 + 5 c5 h^5 = V,   and likewise A.
     """
     c = np.zeros((len(times), 6, p.shape[1]))
     c[:, 0], c[:, 1], c[:, 2] = p, v, a / 2
-    h = np.diff(times)[:, None]
-    D = np.diff(p, axis=0) - (v[:-1] + a[:-1] / 2 * h) * h
-    V = (np.diff(v, axis=0) - a[:-1] * h) * h
-    A = np.diff(a, axis=0) * h**2
-    c[:-1, 3] = (10 * D - 4 * V + A / 2) / h**3
-    c[:-1, 4] = (-15 * D + 7 * V - A) / h**4
-    c[:-1, 5] = (6 * D - 3 * V + A / 2) / h**5
+    h = np.repeat(np.diff(times)[:, None], p.shape[1], axis=1)   # NumPy broadcasts columns slowly
+    h2 = h * h
+    D = p[1:] - p[:-1] - (v[:-1] + a[:-1] / 2 * h) * h
+    V = (v[1:] - v[:-1] - a[:-1] * h) * h
+    A = (a[1:] - a[:-1]) * h2
+    c[:-1, 3] = (10 * D - 4 * V + A / 2) / (h2 * h)
+    c[:-1, 4] = (-15 * D + 7 * V - A) / (h2 * h2)
+    c[:-1, 5] = (6 * D - 3 * V + A / 2) / (h2 * h2 * h)
     return c
 
 
-def _check_bounded(times, coefficients):
+def _check_bounded(first, times, coefficients):
     # |q| in a segment is at most sum |c_j| h^j, |v| and |a| the same sums of the derivatives.
     h = np.diff(times, append=times[-1])
-    bound = np.moveaxis(_powers(h), -1, 0) @ np.abs(coefficients)
-    bad = np.flatnonzero(~np.isfinite(bound).all(axis=(1, 2)))
-    if bad.size:
-        k = int(bad[0])
-        raise DynamicsError(f'the motion from times[{k}] = {times[k]} to times[{k + 1}] = '
-                            f'{times[k + 1]} is not finite: the values are too large, or the times '
-                            'too close')
+    bound = _rows(_powers(h)) @ np.abs(coefficients)
+    if not np.isfinite(bound).all():
+        k = int(np.flatnonzero(~np.isfinite(bound).all(axis=(1, 2)))[0])
+        raise DynamicsError(f'the motion from times[{first + k}] = {times[k]} to '
+                            f'times[{first + k + 1}] = {times[k + 1]} is not finite: the values '
+                            'are too large, or the times too close')
+
+
+def shifted(c: np.ndarray, d: np.ndarray) -> np.ndarray:
+    """Return the coefficients of quintics, c (T, 6, n), with s counted from d later on, d (T,)."""
+    late = np.flatnonzero(d)
+    if late.size:
+        part, d = c[late], d[late, None]
+        for least in range(5):   # the rule of Horner and Ruffini
+            for j in range(4, least - 1, -1):
+                part[:, j] += d * part[:, j + 1]
+        c[late] = part
+    return c
 
 
 def _powers(s):
@@ -195,3 +257,8 @@ def _powers(s):
     return np.array([[one, s, s2, s3, s4, s4 * s],
                      [zero, one, 2.0 * s, 3.0 * s2, 4.0 * s3, 5.0 * s4],
                      [zero, zero, 2.0 * one, 6.0 * s, 12.0 * s2, 20.0 * s3]])
+
+
+def _rows(powers):
+    """Return (T, 3, 6) of (3, 6, T), in an order of the memory that BLAS multiplies."""
+    return np.ascontiguousarray(np.moveaxis(powers, -1, 0))

@@ -90,6 +90,20 @@ def test_velocity_and_acceleration_are_the_derivatives(history):
         assert relative((after.q - before.q) / (2 * STEP), at.v) < 10 * RATE_BY_DIFFERENCES
 
 
+@given(histories())
+@settings(max_examples=40, deadline=None)
+def test_the_samples_for_the_limits_are_those_of_the_motion(history):
+    """In blocks, against the motion at each time; eight in the time between two points."""
+    now, reference = history[-1]
+    spline = reference._splines[-1]
+    for times, positions, velocities in spline.sampled():
+        for s, q, v in zip(times.ravel(), *(x.reshape(times.size, -1)
+                                            for x in (positions, velocities))):
+            motion = spline.at(now + s)
+            assert relative(q, motion.q) < 1000 * EXACT_MATHS   # now + s is rounded
+            assert relative(v, motion.v) < 1000 * EXACT_MATHS
+
+
 @pytest.mark.parametrize('given', GIVEN)
 def test_the_trajectory_is_met_once_the_difference_has_faded(given):
     """Exactly at its points, from the end of the blend on."""

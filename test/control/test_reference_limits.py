@@ -120,6 +120,18 @@ def test_limits_are_checked_between_the_points(robot):
         sent(held(robot, (1.4, 0.0)), times, inside)
 
 
+@pytest.mark.parametrize('wrong', [3, 499, 500, 1003, 1998])
+def test_every_point_of_a_long_trajectory_is_checked(robot, wrong):
+    """Whichever block it is in."""
+    times, positions = 10.0 * np.arange(2000), np.zeros((2000, 2))
+    positions[wrong] = 2.1
+    with pytest.raises(DynamicsError, match=r"'elbow' would be at 2\.\d+ in"):
+        sent(held(robot), times, positions, np.zeros_like(positions))
+    positions[wrong] = 1.9
+    reference = sent(held(robot), times, positions, np.zeros_like(positions))
+    assert reference.at(10.0 * wrong).q[0] == 1.9
+
+
 def test_a_stop_beyond_a_limit_is_refused(robot):
     """A trajectory that ends at speed needs room to stop."""
     for end, fine in ((1.8, True), (1.95, False)):

@@ -89,6 +89,39 @@ def test_the_quintics_are_those_of_scipy(path):
     assert spread(Spline(times, *points).at(t), expected) < 100 * EXACT_MATHS
 
 
+@given(paths(), st.integers(1, 4))
+@settings(max_examples=30, deadline=None)
+def test_computation_in_blocks_changes_nothing(path, block):
+    """Blocks of a few points give the coefficients of one block."""
+    times, points = path
+    with pytest.MonkeyPatch.context() as patch:
+        whole = Spline(times, *points)
+        patch.setattr('dynamics_node.control.spline.BLOCK', block)
+        np.testing.assert_array_equal(Spline(times, *points)._coefficients, whole._coefficients)
+
+
+@given(paths())
+@settings(max_examples=30, deadline=None)
+def test_one_more_point_makes_the_spline_of_all_points(path):
+    times, points = path
+    less = Spline(times[:-1], *points[:, :-1]).followed_by(times[-1], MotionSample(*points[:, -1:]))
+    t = within(times)
+    assert spread(less.at(t), Spline(times, *points).at(t)) == 0.0
+
+
+@given(paths())
+@settings(max_examples=30, deadline=None)
+def test_quintics_from_any_time_on_are_those_of_the_motion(path):
+    """Up to the next point; before the first and after the last at rest."""
+    times, points = path
+    spline = Spline(times, *points)
+    starts = np.sort(np.append(within(times, 10), [times[0] - 1.0, *times, times[-1] + 1.0]))
+    for start, after, c in zip(starts, starts[1:], spline.quintics(starts)):
+        for u in (0.0, 0.3, 0.9):
+            s = u * (after - start)
+            assert relative(c.T @ s ** np.arange(6), spline.at(start + s).q) < 100 * EXACT_MATHS
+
+
 @pytest.mark.parametrize('known', GIVEN)
 @given(path=paths())
 @settings(max_examples=20, deadline=None)
