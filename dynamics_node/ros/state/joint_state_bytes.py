@@ -109,9 +109,9 @@ def layout_of(data: bytes) -> MessageLayout:
         names.append(name)
     head_end, sizes, ends, format = at, [], [], '<'
     for _ in range(3):
-        start = _aligned(at, 4)
+        start = aligned(at, 4)
         n, = UINT.unpack_from(data, start)
-        first = _aligned(start + 4, 8) if n else start + 4
+        first = aligned(start + 4, 8) if n else start + 4
         format += f'{start - at}xI{first - start - 4}x{n}d'
         at = first + 8 * n
         if at > len(data):
@@ -131,13 +131,14 @@ def _by_rclpy(data: bytes) -> Reading:
                    *map(tuple, (message.position, message.velocity, message.effort)))
 
 
-def _aligned(at: int, size: int) -> int:
+def aligned(at: int, size: int) -> int:
+    """Return the first place from `at` on where a number of a size may be."""
     return at + (4 - at) % size
 
 
 def _number(data: bytes, at: int, mask: bytearray) -> tuple[int, int]:
     """Return the end of a count, and the count; add its bytes to the mask, not its padding."""
-    start = _aligned(at, 4)
+    start = aligned(at, 4)
     mask += bytes(start - at) + b'\xff' * 4
     return start + 4, UINT.unpack_from(data, start)[0]
 

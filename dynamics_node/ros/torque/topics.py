@@ -25,9 +25,10 @@ from dynamics_node.ros.node_state import NodeState
 from dynamics_node.ros.parameters.declared import NodeParameters
 from dynamics_node.ros.rclpy_internals import wrap_send_response
 from dynamics_node.ros.state.measured_state import MeasuredSnapshot
-from dynamics_node.ros.torque.joint_trajectory import points_of
+from dynamics_node.ros.torque.joint_trajectory import checked_points
+from dynamics_node.ros.torque.joint_trajectory_bytes import read_trajectory
 from dynamics_node.ros.torque.pipeline import StampedRelease, TorquePipeline
-from dynamics_node.ros.torque.task_message import task_of
+from dynamics_node.ros.torque.task_message import read_task, task_of
 from dynamics_node.safety import SafetySettings, State
 
 TICKS = 2.2          # number of ticks within max_state_age, and within max_clock_step
@@ -81,9 +82,9 @@ class TorqueTopics:
             (node.destroy_publisher, self._torque),
             *([(node.destroy_publisher, self._command)] if self._command else []),
             (node.destroy_subscription, node.create_subscription(
-                JointTrajectory, '~/reference', self.on_reference, 10)),
+                JointTrajectory, '~/reference', self.on_reference, 10, raw=True)),
             (node.destroy_subscription, node.create_subscription(
-                TaskReference, '~/task_reference', self.on_task_reference, 10)),
+                TaskReference, '~/task_reference', self.on_task_reference, 10, raw=True)),
             (node.destroy_service, enable),
             (node.destroy_timer, self._tick), (node.destroy_timer, self._poll)]
         if self._by_rate:
@@ -182,15 +183,22 @@ class TorqueTopics:
         if self._tick.is_canceled():  # frequent requests must not postpone the tick for ever
             self._tick.reset()
 
-    def on_reference(self, message: JointTrajectory) -> None:
-        """Follow a trajectory, or log why not and keep the current reference."""
-        self._follow('reference', lambda: self.pipeline.follow(
-            message.joint_names, _start(message), *points_of(message)))
+    def on_reference(self, data: bytes) -> None:
+        """Follow the trajectory in a message, or log why not and keep the current reference."""
+        def follow() -> None:
+            trajectory = read_trajectory(data)
+            self.pipeline.follow(trajectory.names, trajectory.stamp or None,
+                                 *checked_points(trajectory))
+        self._follow('reference', follow)
 
-    def on_task_reference(self, message: TaskReference) -> None:
-        """Follow a task reference, or log why not and keep the current reference."""
-        self._follow('task reference', lambda: self.pipeline.follow_task(
-            self._measured(), _start(message), **task_of(message)))
+    def on_task_reference(self, data: bytes) -> None:
+        """Follow the task reference in a message, or log why not and keep the current one."""
+        def follow() -> None:
+            message = read_task(data)
+            self.pipeline.follow_task(self._measured(),
+                                      convert.nanoseconds(message.header.stamp) or None,
+                                      **task_of(message))
+        self._follow('task reference', follow)
 
     def _measured(self) -> MeasuredSnapshot | None:
         """Return the measured state, None while there is no robot: the pipeline refuses then."""
@@ -271,11 +279,6 @@ class TorqueTopics:
             else:
                 self._log.info(f'torques: {state.value}')
             self._on_change()
-
-
-def _start(message: Any) -> int | None:
-    """Return the stamp of a message [ns], None where it has none."""
-    return convert.nanoseconds(message.header.stamp) or None
 
 
 def _tick_period(settings: SafetySettings) -> float:
