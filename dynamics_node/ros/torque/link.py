@@ -1,22 +1,23 @@
 """Exchange records between the serving process and the torque process.
 
-The connection is a socket that keeps packets apart: a packet is sent as a whole or not at all, so
-that the torque process, which never waits, cannot leave half a record behind. A record is pickled
-and cut into packets; the first byte of a packet tells whether it is the last one of its record.
+A record is pickled and cut into packets; the first byte of a packet tells whether it is the last
+one of its record. A thread sends the packets in the order of the records, and waits while the
+socket is full: the thread that computes torques only appends to its queue.
 """
 
 from __future__ import annotations
 
 import pickle
 import socket
-import struct
 import threading
+from collections import deque
 from collections.abc import Callable
 from contextlib import suppress
 from typing import Any, NamedTuple
 
 PACKET = 1 << 16            # bytes
-PATIENCE = 5                # [s] for the other end to read from a full socket
+MOST_UNSENT = 64            # packets in the queue, above which records may be dropped
+FLUSH = 1.0                 # [s] to send the queue before the connection is closed
 LAST, MORE = b'\x01', b'\x00'
 
 
@@ -49,43 +50,65 @@ def pair() -> tuple[socket.socket, socket.socket]:
 
 
 class Link:
-    """One end of the connection. A thread receives the records."""
+    """One end of the connection. One thread receives the records, another one sends them."""
 
     def __init__(self, end: socket.socket, on_record: Callable[[Any], None],
                  on_end: Callable[[], None]) -> None:
         """Start to receive.
 
-        :param on_record: called with each record, in the thread.
-        :param on_end: called once, in the thread, when the other end is closed.
+        :param on_record: called with each record, in the receiving thread.
+        :param on_end: called once, in the receiving thread, when the other end is closed.
         """
-        end.setsockopt(socket.SOL_SOCKET, socket.SO_SNDTIMEO, struct.pack('ll', PATIENCE, 0))
         self._end, self._on_record, self._on_end = end, on_record, on_end
-        self._sending = threading.Lock()
-        threading.Thread(target=self._receive, name='torque link', daemon=True).start()
+        self._open = True
+        self._unsent: deque[bytes] = deque()
+        self._changed = threading.Condition()   # of the two above
+        for run in (self._receive, self._send_packets):
+            threading.Thread(target=run, name='torque link', daemon=True).start()
 
-    def send(self, record: Any, wait: bool) -> bool:
-        """Send a record; return whether it was sent.
+    def send(self, record: Any, keep: bool = True) -> bool:
+        """Append a record to the queue; return whether it will be sent. This never waits.
 
-        :param wait: wait up to PATIENCE while the socket is full. Otherwise a record that does not
-            fit into the socket, or not into one packet, is dropped.
+        :param keep: send it whenever the other end reads again. Otherwise it is dropped, as a
+            whole, while MOST_UNSENT packets are in the queue.
         """
         data = pickle.dumps(record, pickle.HIGHEST_PROTOCOL)
-        parts = [data[k:k + PACKET] for k in range(0, len(data), PACKET)]
-        if len(parts) > 1 and not wait:
-            return False
-        with self._sending:
-            try:
-                for k, part in enumerate(parts):
-                    mark = LAST if k == len(parts) - 1 else MORE
-                    self._end.send(mark + part, 0 if wait else socket.MSG_DONTWAIT)
-            except OSError:   # full, or closed
+        places = range(0, len(data), PACKET)
+        packets = [(LAST if k == places[-1] else MORE) + data[k:k + PACKET] for k in places]
+        with self._changed:
+            if not self._open or not keep and len(self._unsent) >= MOST_UNSENT:
                 return False
+            self._unsent.extend(packets)
+            self._changed.notify_all()
         return True
 
     def close(self) -> None:
-        """Close the connection; both ends are told."""
+        """Close the connection, after FLUSH at the latest; both ends are told."""
+        with self._changed:
+            self._changed.wait_for(lambda: not self._unsent or not self._open, FLUSH)
+        self._stop_sending()
         with suppress(OSError):   # closed before
             self._end.shutdown(socket.SHUT_RDWR)
+
+    def _stop_sending(self) -> None:
+        with self._changed:
+            self._open = False
+            self._changed.notify_all()
+
+    def _send_packets(self) -> None:
+        with suppress(OSError):   # closed
+            while self._has_packet():
+                self._end.send(self._unsent[0])
+                with self._changed:
+                    self._unsent.popleft()
+                    self._changed.notify_all()
+        self._stop_sending()
+
+    def _has_packet(self) -> bool:
+        """Wait for a packet; return False if the connection was closed instead."""
+        with self._changed:
+            self._changed.wait_for(lambda: self._unsent or not self._open)
+            return self._open
 
     def _receive(self) -> None:
         parts: list[bytes] = []
@@ -96,4 +119,5 @@ class Link:
                     record = pickle.loads(b''.join(parts))
                     parts = []
                     self._on_record(record)
+        self._stop_sending()
         self._on_end()

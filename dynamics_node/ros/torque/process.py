@@ -69,7 +69,7 @@ class TorqueProcess:
                 pass_fds=[its.fileno(), memory], stdin=subprocess.DEVNULL,
                 start_new_session=True)   # Ctrl-C is for this process, which then stops that one
         self._link = Link(ours, self._on_record, self._on_end)
-        self._link.send(setup, wait=True)
+        self._link.send(setup)
 
     @property
     def pid(self) -> int:
@@ -91,7 +91,7 @@ class TorqueProcess:
 
     def announce_kernel(self, key: KernelKey) -> None:
         """Tell the process that a kernel is in the cache; may be called in any thread."""
-        self._link.send(KernelCached(key), wait=True)
+        self._link.send(KernelCached(key))
 
     # Commands --------------------------------------------------------------------------------
 
@@ -101,8 +101,7 @@ class TorqueProcess:
         :raise DynamicsError: the process refuses, or there is none any more.
         """
         number = next(self._numbers)
-        if not self.failure and not self._link.send(Command(number, name, arguments), wait=True):
-            self._kill(f'did not read a command within {PATIENCE:g} s')
+        self._link.send(Command(number, name, arguments))
         with self._changed:
             arrived = self._changed.wait_for(lambda: self.failure or number in self._replies,
                                              self._patience)

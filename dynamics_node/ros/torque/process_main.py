@@ -21,7 +21,7 @@ from dynamics_node.kernels import other_compiler, robot_kernels
 from dynamics_node.kernels.keys import KernelKey
 from dynamics_node.ros.spin import ignore_signals, spin, stop_requested
 from dynamics_node.ros.state.joint_state_ring import RingWriter
-from dynamics_node.ros.torque.link import Command, Link
+from dynamics_node.ros.torque.link import Command, Link, Reply
 from dynamics_node.ros.torque.records import KernelCached, KernelWanted, Setup
 from dynamics_node.ros.torque.torque_node import TorqueNode
 
@@ -51,7 +51,7 @@ class _Received:
     def wait_for_kernel(self, link: Link, key: KernelKey) -> None:
         """Let the serving process compile a kernel; return when it is in the cache."""
         cached = self._cached.setdefault(key, threading.Event())
-        if link.send(KernelWanted(key), wait=False):
+        if link.send(KernelWanted(key)):
             cached.wait(KERNEL)
 
     def on_record(self, record: Any) -> None:
@@ -92,7 +92,8 @@ def main() -> None:
     if setup is None:
         return
     rclpy.init(args=sys.argv[3:], signal_handler_options=SignalHandlerOptions.NO)
-    node = TorqueNode(setup, lambda record: link.send(record, wait=False),
+    # The serving process waits for a Reply; it can do without a status or a line of the log.
+    node = TorqueNode(setup, lambda record: link.send(record, keep=isinstance(record, Reply)),
                       RingWriter(int(sys.argv[2])))
     try:
         spin(node, until=stop, first=lambda: received.serve(node))

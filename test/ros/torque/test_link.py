@@ -1,12 +1,17 @@
 """Test the connection of the two processes: order, size, a full socket, the end."""
 
+import pickle
 import queue
 import socket
 import threading
 
 import pytest
 
-from dynamics_node.ros.torque.link import PACKET, Link, pair
+from dynamics_node.ros.torque import link as link_module
+from dynamics_node.ros.torque.link import MOST_UNSENT, PACKET, Link, pair
+
+LARGE = b'x' * 1_000_000   # more than the socket takes
+PATIENCE = 20   # [s]
 
 
 @pytest.fixture
@@ -28,7 +33,7 @@ def ends(connection):
     yield make
     for link, _, ended in made:
         link.close()
-        assert ended.wait(10)
+        assert ended.wait(PATIENCE)
 
 
 def test_records_arrive_in_order_and_whole(ends, connection):
@@ -38,42 +43,71 @@ def test_records_arrive_in_order_and_whole(ends, connection):
     other, others, _ = ends(second)
     records = [(k, b'x' * size) for k, size in enumerate((0, 1, PACKET - 1, PACKET, 5 * PACKET))]
     for record in records:
-        assert link.send(record, wait=True)
-        assert other.send(record, wait=True)
+        assert link.send(record)
+        assert other.send(record)
     for each in (received, others):
-        assert [each.get(timeout=10) for _ in records] == records
+        assert [each.get(timeout=PATIENCE) for _ in records] == records
 
 
-def test_a_full_socket_drops_a_record_without_waiting(ends, connection):
+def test_a_sender_never_waits_for_an_end_that_does_not_read(ends, connection):
+    """Records that are kept arrive when it reads again; others are dropped as a whole."""
     first, second = connection
     link, _, _ = ends(first)
-    sent = 0
-    while link.send('x' * 10_000, wait=False):
-        sent += 1
-    assert 1 < sent < 10_000
-    _, received, _ = ends(second)   # now it is read
-    for _ in range(sent):
-        assert received.get(timeout=10) == 'x' * 10_000
-    assert link.send('again', wait=False)
-    assert received.get(timeout=10) == 'again'
+    assert link.send(('kept', 0, LARGE))   # returns, though the socket takes less than that
+    sent = [('dropped', k, LARGE) for k in range(2 * MOST_UNSENT)
+            if link.send(('dropped', k, LARGE), keep=False)]
+    assert 0 < len(sent) < MOST_UNSENT
+    assert link.send(('kept', 1, LARGE))
+    _, received, _ = ends(second)   # it reads
+    for record in [('kept', 0, LARGE), *sent, ('kept', 1, LARGE)]:
+        assert received.get(timeout=PATIENCE) == record
+    assert link.send('again', keep=False)
+    assert received.get(timeout=PATIENCE) == 'again'
 
 
-def test_a_record_of_several_packets_is_not_sent_without_waiting(ends, connection):
-    first, _ = connection
+def test_a_large_record_passes_a_slow_reader(ends, connection):
+    """Packet by packet; a record sent meanwhile comes after the last of them."""
+    first, second = connection
     link, _, _ = ends(first)
-    assert not link.send(b'x' * (2 * PACKET), wait=False)
+    records = [LARGE, 'after it']
+    for record in records:
+        assert link.send(record)
+    second.settimeout(PATIENCE)
+    found, parts = [], []
+    while len(found) < len(records):
+        packet = second.recv(PACKET + 1)
+        assert len(packet) <= PACKET + 1
+        parts.append(packet[1:])
+        if packet[0]:
+            found.append(pickle.loads(b''.join(parts)))
+            parts = []
+    assert found == records
 
 
-@pytest.mark.parametrize('how', ['close', 'shutdown of the link', 'half a record'])
+@pytest.mark.parametrize('record', ['short', LARGE], ids=['short', 'large'])
+def test_what_was_sent_arrives_before_the_end(ends, connection, record, monkeypatch):
+    monkeypatch.setattr(link_module, 'FLUSH', PATIENCE)
+    first, second = connection
+    link, _, _ = ends(first)
+    _, received, ended = ends(second)
+    assert link.send(record, keep=False)
+    link.close()
+    assert ended.wait(PATIENCE)
+    assert received.get_nowait() == record
+
+
+@pytest.mark.parametrize('how', ['close', 'shutdown of the link', 'half a record', 'unread'])
 def test_the_end_is_told_once(ends, connection, how):
     first, second = connection
     link, received, ended = ends(first)
     if how == 'half a record':
         second.send(b'\x00' + b'half')
-    if how == 'shutdown of the link':
+    if how == 'unread':
+        assert link.send(LARGE)
+    if how in ('shutdown of the link', 'unread'):
         link.close()
     else:
         second.shutdown(socket.SHUT_RDWR)
-    assert ended.wait(10)
+    assert ended.wait(PATIENCE)
     assert received.empty()
-    assert not link.send('anything', wait=True)
+    assert not link.send('anything')
