@@ -56,21 +56,23 @@ def _node_starter(folder):
     """A function that starts the node; all that it started are stopped at the end.
 
     It takes parameters, 'name:=value'; namespace; arguments, more words of the command line;
-    environment, {name: value}, None takes the variable away.
+    environment, {name: value}, None takes the variable away; through, words of a program that
+    starts the node; more options of Popen.
     """
     from ament_index_python import get_package_prefix
     executable = Path(get_package_prefix('dynamics_node'), 'lib/dynamics_node/dynamics_node')
     started = []
 
-    def start(*parameters, namespace='', arguments=(), environment=None):
+    def start(*parameters, namespace='', arguments=(), environment=None, through=(), **options):
         log = (folder / f'node{len(started)}.log').open('wb')
         words = [part for parameter in parameters for part in ('-p', parameter)]
         if namespace:
             words += ['-r', f'__ns:={namespace}']
         variables = {key: value for key, value in {**os.environ, **(environment or {})}.items()
                      if value is not None}
-        process = subprocess.Popen([sys.executable, executable, '--ros-args', *words, *arguments],
-                                   stdout=log, stderr=log, env=variables)
+        process = subprocess.Popen(
+            [*through, sys.executable, executable, '--ros-args', *words, *arguments],
+            **{'stdout': log, 'stderr': log, 'env': variables, **options})
         started.append((process, log))
         process.log = lambda: Path(log.name).read_text()
         return process

@@ -340,6 +340,7 @@ class Arm:
             assert (np.abs(one.effort) <= limit).all(), where
             assert commands.get(one.number, one.effort.tolist()) == one.effort.tolist(), where
             assert one.stamp in self.sent, where
+            assert not k or one.number > self.heard[k - 1].number, f'two publishers, {where}'
             starts = [(asked, start) for asked, answered, start in self.enables
                       if asked <= one.sent and not (k and answered < self.heard[k - 1].sent)]
             self._check_change(k, slew, age, starts, where)

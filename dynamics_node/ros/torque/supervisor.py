@@ -62,6 +62,8 @@ class TorqueSupervisor:
         :raise DynamicsError: it cannot be started.
         """
         if self._process is None or self._process.failure:
+            self._stop_refusing()
+            self._reported = ''   # the new process may end as the one before
             self._process = TorqueProcess(self._setup(parameters), self._arguments, self._wake)
         self._sent = 0
         granted = self._process.call('configure', parameters)
@@ -89,9 +91,7 @@ class TorqueSupervisor:
     def cleanup(self) -> None:
         """Publish the ramp to the safe torque; destroy the topics of the process."""
         self.tell('cleanup')
-        if self._refusing is not None:
-            self._node.destroy_service(self._refusing)
-            self._refusing = None
+        self._stop_refusing()
 
     def close(self) -> None:
         """Publish the ramp to the safe torque; end the process."""
@@ -174,6 +174,12 @@ class TorqueSupervisor:
             compile_urgently(state.robot, key, lambda: process.announce_kernel(key))
         else:
             process.announce_kernel(key)
+
+    def _stop_refusing(self) -> None:
+        """Leave ~/enable to the torque process."""
+        if self._refusing is not None:
+            self._node.destroy_service(self._refusing)
+            self._refusing = None
 
     def _refuse(self, request: SetBool.Request, response: SetBool.Response) -> SetBool.Response:
         response.success, response.message = False, self.failure

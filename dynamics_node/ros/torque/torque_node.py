@@ -7,10 +7,12 @@ all. This process sends TorqueStatus records and the lines of its log.
 from __future__ import annotations
 
 import gc
-import sys
+import os
+import select
 import time
 import traceback
 from collections.abc import Callable, Iterator
+from contextlib import suppress
 from typing import Any
 
 from rclpy.clock import Clock, ClockType
@@ -37,6 +39,7 @@ from dynamics_node.ros.torque.link import Command, LogLine, Reply
 from dynamics_node.ros.torque.records import ContactStatus, Setup, TorqueStatus
 from dynamics_node.ros.torque.topics import TorqueTopics
 
+STDERR = 2      # file descriptor
 CATCH_UP = 0.1  # [s] between two reads of waiting joint states
 UNUSED = 1.0    # [s] after a request for joint states until they wait again
 CHANGE = 1.0    # [s] after a check within which the checked parameters must be used
@@ -59,7 +62,14 @@ class LinkLog:
 
     def _line(self, severity: str, text: str) -> None:
         if not self._send(LogLine(severity, text)):   # the serving process does not read
-            print(f'[{severity}] {text}', file=sys.stderr, flush=True)
+            _write_to_stderr(f'[{severity}] {text}\n')
+
+
+def _write_to_stderr(text: str) -> None:
+    """Write a text if that needs no waiting: a terminal or pipe may be closed, or not be read."""
+    with suppress(OSError):
+        if select.select([], [STDERR], [], 0.0)[1]:
+            os.write(STDERR, text.encode(errors='replace')[:select.PIPE_BUF])   # at once, or not
 
 
 class TorqueNode(Node):

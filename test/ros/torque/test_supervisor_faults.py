@@ -10,9 +10,8 @@ import time
 
 import pytest
 from geometry_msgs.msg import Inertia
-from lifecycle_msgs.msg import Transition
-from lifecycle_msgs.srv import ChangeState
 from std_srvs.srv import SetBool
+from support.gate_states import RESTART, change
 from support.remote_node import joint_state, wait_until
 from support.torque_wire import EFFORT, Arm, parameters
 
@@ -43,24 +42,13 @@ def until_failed(arm, how):
     return status.message
 
 
-def change(arm, transition):
-    return arm.ask(ChangeState, 'change_state', ChangeState.Request(
-        transition=Transition(id=transition))).success
-
-
-ENDS = {'SIGKILL': 'SIGKILL', 'SIGTERM': 'exited with 0', 'SIGINT': 'exited with 0',
-        'SIGHUP': 'exited with 0', 'SIGSEGV': 'SIGSEGV', 'SIGABRT': 'SIGABRT'}
-
-
-@pytest.mark.parametrize('name', ENDS)
+@pytest.mark.parametrize('name', ['SIGKILL', 'SIGSEGV', 'SIGABRT'])
 def test_an_ended_torque_process_is_reported_and_not_started_again(arm, name):
     """At once; ~/enable is refused with the reason; services go on."""
     process = arm.torque_process()
     process.send_signal(getattr(signal, name))
     until_ended(arm, process)
-    message = until_failed(arm, ENDS[name])
-    if name in ('SIGTERM', 'SIGINT', 'SIGHUP'):
-        arm.ended_safely()   # it had time for the ramp
+    message = until_failed(arm, name)
     arm.check()
     count = len(arm.heard)
     reply = arm.ask(SetBool, 'enable', SetBool.Request(data=True))
@@ -75,9 +63,7 @@ def test_an_ended_torque_process_is_started_again_by_configure_alone(arm):
     first = arm.torque_process()
     first.send_signal(signal.SIGKILL)
     until_failed(arm, 'SIGKILL')
-    for transition in (Transition.TRANSITION_DEACTIVATE, Transition.TRANSITION_CLEANUP,
-                       Transition.TRANSITION_CONFIGURE, Transition.TRANSITION_ACTIVATE):
-        assert change(arm, transition)
+    assert change(arm, *RESTART)
     for each in (arm.heard, arm.commands, arm.enables, arm.statuses):
         each.clear()
     arm.run(20)
@@ -169,9 +155,7 @@ def test_the_lifecycle_is_walked_under_joint_states_at_1_khz(arm):
         for k in range(CYCLES):
             if k % 2:
                 arm.ask(SetBool, 'enable', SetBool.Request(data=True))
-            for transition in (Transition.TRANSITION_DEACTIVATE, Transition.TRANSITION_CLEANUP,
-                               Transition.TRANSITION_CONFIGURE, Transition.TRANSITION_ACTIVATE):
-                assert change(arm, transition)
+            assert change(arm, *RESTART)
     finally:
         stop.set()
         thread.join()
