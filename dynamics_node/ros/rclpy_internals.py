@@ -11,14 +11,18 @@ where an attribute is missing or behaves differently. rclpy has no public way to
 * `_declare_qos_parameters`: the parameters of a subscription that another process makes.
 * `callback` and `send_response` of a destroyed entity: the events executor calls back for events
   that it queued before the entity was destroyed.
+* The memory of a request's header: rclpy does not pass on the GUID of the client.
 * `ActionServer.execute`, `notify_execute` and `_send_result_response`: rclpy runs a goal in the
   thread of the executor, and an exception while sending ends the node.
 """
 
 from __future__ import annotations
 
+import os
+import struct
 import traceback
 from collections.abc import Callable, Iterator
+from contextlib import suppress
 from copy import copy
 from typing import Any
 
@@ -31,14 +35,39 @@ from rclpy.qos_overriding_options import QoSOverridingOptions, _declare_qos_para
 from rclpy.service import Service
 from rclpy.subscription import Subscription
 
-__all__ = ('RCLError', 'UnknownROSArgsError', 'BackgroundActionServer',
-           'declare_qos_parameters', 'silence', 'take_waiting',
-           'tolerate_invalid_transitions', 'wrap_send_response')
+__all__ = ('RCLError', 'UnknownROSArgsError', 'BackgroundActionServer', 'client_of',
+           'declare_qos_parameters', 'silence', 'take_waiting', 'tolerate_invalid_transitions',
+           'wrap_send_response')
+
+POINTER = struct.Struct('P')
+REQUEST_ID = struct.Struct('16sq')   # rmw_request_id_t: GUID of the client, number of the request
+UNKNOWN_CLIENT = b''
 
 
 def wrap_send_response(service: Service, wrap: Callable[[Callable], Callable]) -> None:
     """Replace send_response(response, header) of a service by wrap(send_response)."""
     service.send_response = wrap(service.send_response)
+
+
+def client_of(header: Any) -> bytes:
+    """Return the GUID of the client that has sent a request; UNKNOWN_CLIENT if it is not found.
+
+    The Python object of the header begins with a pointer to rmw_request_id_t, as pybind11 arranges
+    it. The number of the request, which rclpy passes on, proves that the memory is that structure.
+    It is read as a file: an address that is not valid gives an error, not a crash.
+    """
+    request_id = getattr(header, 'request_id', header)
+    with suppress(OSError, OverflowError, struct.error, AttributeError):
+        memory = os.open('/proc/self/mem', os.O_RDONLY | os.O_CLOEXEC)
+        try:
+            (address,) = POINTER.unpack(
+                os.pread(memory, POINTER.size, id(request_id) + object.__basicsize__))
+            guid, number = REQUEST_ID.unpack(os.pread(memory, REQUEST_ID.size, address))
+        finally:
+            os.close(memory)
+        if number == request_id.sequence_number:
+            return guid
+    return UNKNOWN_CLIENT
 
 
 def tolerate_invalid_transitions(node: LifecycleNode, warn: Callable[[str], None]) -> None:

@@ -2,6 +2,7 @@
 
 import inspect
 import time
+from types import SimpleNamespace
 
 import pytest
 
@@ -9,6 +10,7 @@ rclpy = pytest.importorskip('rclpy')
 
 from rclpy._rclpy_pybind11 import RCLError  # noqa: E402
 from rclpy.action import ActionServer  # noqa: E402
+from rclpy.executors import SingleThreadedExecutor  # noqa: E402
 from rclpy.lifecycle import LifecycleNode  # noqa: E402
 from rclpy.serialization import deserialize_message  # noqa: E402
 from std_msgs.msg import String  # noqa: E402
@@ -36,6 +38,34 @@ def test_the_reply_of_a_service_can_be_wrapped(node):
     rclpy_internals.wrap_send_response(service, lambda send: lambda *reply: sent.append(reply))
     service.send_response('response', 'header')
     assert sent == [('response', 'header')]
+
+
+def test_the_client_of_a_request_is_found(node):
+    """Each client has another GUID, the same in all its requests."""
+    clients = []
+    service = node.create_service(SetBool, 'set', lambda request, response: response)
+
+    def wrap(send):
+        def noted(response, header):
+            clients.append(rclpy_internals.client_of(header))
+            send(response, header)
+        return noted
+    rclpy_internals.wrap_send_response(service, wrap)
+    first, second = (node.create_client(SetBool, 'set') for _ in range(2))
+    executor = SingleThreadedExecutor(context=node.context)
+    executor.add_node(node)
+    for client in (first, second, first):
+        assert client.wait_for_service(20.0)
+        executor.spin_until_future_complete(client.call_async(SetBool.Request()), 20.0)
+    executor.shutdown()
+    assert clients[0] == clients[2] != clients[1]
+    assert [len(client) for client in clients] == [16, 16, 16]
+
+
+@pytest.mark.parametrize('header', [None, object(), 5, SimpleNamespace(sequence_number=-7)])
+def test_the_client_of_something_else_is_unknown(header):
+    """Nothing crashes where rclpy or pybind11 arrange the memory differently."""
+    assert rclpy_internals.client_of(header) == rclpy_internals.UNKNOWN_CLIENT
 
 
 def test_rclpy_raises_at_an_invalid_transition_and_the_wrapper_replies(node):

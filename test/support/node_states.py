@@ -7,7 +7,7 @@ import pytest
 
 from dynamics_node import Robot
 from dynamics_node.errors import DynamicsError
-from dynamics_node.ros.identification.deferred_reply import DeferredReply
+from dynamics_node.ros.deferred_reply import DeferredReply
 from dynamics_node.ros.identification.worker_process import WorkerMessage
 from dynamics_node.ros.node_state import NodeState
 from dynamics_node.ros.parameters.declared import ModelParameters

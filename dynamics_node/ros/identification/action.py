@@ -19,12 +19,13 @@ from rclpy.service import Service
 
 from dynamics_node.action import Identify
 from dynamics_node.errors import DynamicsError
-from dynamics_node.ros.identification.deferred_reply import DeferredReply
+from dynamics_node.ros.defer_replies import Send, defer_replies
+from dynamics_node.ros.deferred_reply import DeferredReply
 from dynamics_node.ros.identification.jobs import IdentifyJob, Outcome
 from dynamics_node.ros.identification.worker_process import WorkerMessage
 from dynamics_node.ros.node_state import NodeState
 from dynamics_node.ros.outgoing import publish, sendable
-from dynamics_node.ros.rclpy_internals import BackgroundActionServer, wrap_send_response
+from dynamics_node.ros.rclpy_internals import BackgroundActionServer
 from dynamics_node.ros.services.identify import fill_result, identify_job
 from dynamics_node.ros.services.runner import ServiceRunner
 from dynamics_node.ros.state.joint_state_buffer import KEPT
@@ -72,20 +73,16 @@ class IdentificationServer:
         self._work = None
 
     def defer(self, service: Service) -> None:
-        """Let a service defer its reply: if its handler returns a DeferredReply, run its job."""
-        def wrap(send: Callable) -> Callable:
-            def send_or_defer(response: Any, header: Any) -> None:
-                if not isinstance(response, DeferredReply):
-                    send(response, header)
-                    return
-                reply = _Reply(response, lambda reply: send(reply, header), self._runner)
-                try:
-                    self._worker.start(response.job, response.joint_states)
-                    self._start(reply)
-                except Exception:
-                    reply.on_message(WorkerMessage('failed', (traceback.format_exc(),)))
-            return send_or_defer
-        wrap_send_response(service, wrap)
+        """Let a service defer its reply, whose job runs here."""
+        defer_replies(service, self._begin)
+
+    def _begin(self, deferred: DeferredReply, _: bytes, send: Send) -> None:
+        reply = _Reply(deferred, send, self._runner)
+        try:
+            self._worker.start(deferred.job, deferred.joint_states)
+            self._start(reply)
+        except Exception:
+            reply.on_message(WorkerMessage('failed', (traceback.format_exc(),)))
 
     # A goal ----------------------------------------------------------------------------------
 
@@ -241,8 +238,7 @@ class _Goal:
 class _Reply:
     """A deferred reply of a service whose job is running."""
 
-    def __init__(self, deferred: DeferredReply, send: Callable[[Any], None],
-                 runner: ServiceRunner) -> None:
+    def __init__(self, deferred: DeferredReply, send: Send, runner: ServiceRunner) -> None:
         self._deferred, self._send, self._runner = deferred, send, runner
 
     def poll(self) -> bool:

@@ -21,7 +21,7 @@ from dynamics_node.model.model import WORLD
 from dynamics_node.observer.effort_meaning import Meaning, meaning_of
 from dynamics_node.robot.robot import Robot
 from dynamics_node.ros import convert
-from dynamics_node.ros.identification.deferred_reply import DeferredReply
+from dynamics_node.ros.deferred_reply import DeferredReply
 from dynamics_node.ros.identification.jobs import IdentifyJob, Outcome, PayloadJob
 from dynamics_node.ros.identification.payload_samples import PayloadSamples, joined, mean_pose
 from dynamics_node.ros.node_state import NodeState
@@ -138,7 +138,7 @@ def _deferred(node_state: NodeState, robot: Robot, samples: PayloadSamples,
             payload = found.frame, found.mass, found.com, found.inertia
             current.set_payload(request.name, payload, duration)
         return fill_payload(response, found, len(samples), current.settled_robot()[1])
-    return DeferredReply(response, job, joint_states, fill)
+    return DeferredReply(response, job, fill, joint_states)
 
 
 def fill_payload(response: IdentifyPayload.Response, found: Any, poses: int,

@@ -5,7 +5,7 @@ from collections.abc import Callable
 from typing import Any
 
 from dynamics_node.errors import DynamicsError
-from dynamics_node.ros.identification.deferred_reply import DeferredReply
+from dynamics_node.ros.deferred_reply import DeferredReply
 from dynamics_node.ros.identification.worker_process import WorkerMessage
 from dynamics_node.ros.node_state import NodeState
 
@@ -38,7 +38,7 @@ class ServiceRunner:
                 if not self.active:
                     self.check_active()
                 response = handler(node_state, request, response)
-                self.served += 1
+                self.served += not isinstance(response, DeferredReply)   # see finish
                 return response
             except DynamicsError as error:
                 return self._refuse(response, str(error))
@@ -52,7 +52,9 @@ class ServiceRunner:
             if message.kind == 'refused':
                 raise DynamicsError(*message.content)
             if message.kind == 'done':
-                return deferred.fill(*message.content)
+                response = deferred.fill(*message.content)
+                self.served += 1
+                return response
             self._log_error('\n'.join(['the worker process failed, please report this:',
                                        *message.content]))
             raise DynamicsError('internal error; see the log of the node')

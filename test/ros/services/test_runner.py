@@ -71,3 +71,18 @@ def test_replies_and_refusals_are_counted(runner):
     reply_of(runner, half_filled(DynamicsError('because')))
     reply_of(runner, half_filled(KeyError('oh')))
     assert (runner.served, runner.refused) == (1, 2)
+
+
+def test_a_deferred_reply_is_counted_when_it_ends(runner):
+    """Once: as served, or as refused."""
+    from dynamics_node.ros.deferred_reply import DeferredReply
+    from dynamics_node.ros.identification.worker_process import WorkerMessage
+
+    def handler(node_state, request, response):
+        return DeferredReply(response, None, lambda reply: reply)
+    deferred = reply_of(runner, handler)
+    assert (runner.served, runner.refused) == (0, 0)
+    assert runner.finish(deferred, WorkerMessage('done', (deferred.response,))) is not None
+    assert (runner.served, runner.refused) == (1, 0)
+    assert runner.finish(deferred, WorkerMessage('refused', ('because',))).message == 'because'
+    assert (runner.served, runner.refused) == (1, 1)
