@@ -20,7 +20,8 @@ ROOMS = ('errors', 'checks', 'parameter', 'files', 'yaml_text', 'lazy_names', 's
          'example_robots', 'algorithms',
          'constrained', 'task_space', 'compiler', 'kernels', 'robot', 'identification', 'observer',
          'control', 'safety', 'reports', 'commands', '__main__', 'ros')
-ROS_ROOMS = {'parameters', 'state', 'services', 'torque', 'identification'}  # by what flows
+ROS_ROOMS = {'parameters', 'state', 'services', 'torque', 'identification',
+             'long_requests'}  # by what flows
 # compiler/ turns any traced function into machine code; it knows no robot.
 COMPILER_IMPORTS = {'compiler', 'errors', 'files'}
 # Folders of tests that are about several sources: laws of physics, other engines, pages, programs.

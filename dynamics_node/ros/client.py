@@ -51,11 +51,12 @@ class DynamicsClient:
     to await or to add a callback to.
     """
 
-    def __init__(self, node: Node, name: str = 'dynamics_node', timeout: float = 5.0) -> None:
+    def __init__(self, node: Node, name: str = 'dynamics_node', timeout: float = 10.0) -> None:
         """Prepare calls from a node.
 
         :param name: of the dynamics node, with its namespace.
-        :param timeout: greatest time to wait for a reply [s].
+        :param timeout: greatest time to wait for a reply [s]; longer than the parameter
+            service.max_duration of the node, so that its refusal arrives.
         """
         self._node, self._name, self._timeout = node, name, timeout
         self._clients: dict[str, Client] = {}

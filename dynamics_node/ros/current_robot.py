@@ -39,13 +39,14 @@ class Description(NamedTuple):
 
 
 class SharedRobot(NamedTuple):
-    """The current robot as the torque process receives it: a change is taken as a whole.
+    """The current robot as another process receives it: a change is taken as a whole.
 
-    Payloads are in transition by the system's steady clock, which both processes read.
+    Payloads are in transition by the system's steady clock, which all processes read.
     """
 
     serial: int                    # of the description: another one is another robot
     described: Robot | None        # as described; None: the one with this serial, sent before
+    digest: str                    # of the description, for model_id
     payloads: PayloadRamps
     gravity: np.ndarray | None     # as set
     damping: dict[str, float]      # {joint: as set}
@@ -213,13 +214,15 @@ class CurrentRobot:
 
         :param known: serial of the description that it has.
         """
-        return SharedRobot(self._serial, None if self._serial == known else self._described.robot,
-                          self._payloads, self._gravity, self._damping, self._friction)
+        described = self._described
+        return SharedRobot(self._serial, None if self._serial == known else described.robot,
+                           described.digest, self._payloads.copy(), self._gravity, self._damping,
+                           self._friction)
 
     def adopt(self, state: SharedRobot) -> bool:
         """Use the current robot of another process; return whether it has another description."""
         if state.described is not None:
-            self._described = Description('', {}, state.described, str(state.serial))
+            self._described = Description('', {}, state.described, state.digest)
             self._selections = {}
         self._serial, self._payloads, self._gravity = state.serial, state.payloads, state.gravity
         self._damping, self._friction = state.damping, state.friction

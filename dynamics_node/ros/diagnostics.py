@@ -8,6 +8,7 @@ from typing import Any
 from diagnostic_msgs.msg import DiagnosticArray, DiagnosticStatus, KeyValue
 
 from dynamics_node.ros import convert
+from dynamics_node.ros.long_requests.request_pool import LIMITS, RequestPool
 from dynamics_node.ros.node_state import NodeState
 from dynamics_node.ros.parameters.declared import NodeParameters
 from dynamics_node.ros.parameters.observer import ObserverParameters
@@ -19,16 +20,19 @@ from dynamics_node.ros.torque.supervisor import TorqueSupervisor
 from dynamics_node.safety import State
 
 
-def diagnostics(name: str, node_state: NodeState, runner: ServiceRunner, rate: float,
+def diagnostics(name: str, node_state: NodeState, runner: ServiceRunner,
+                pool: RequestPool | None, rate: float,
                 refusals: Sequence[str] = (), torque: TorqueSupervisor | None = None,
                 parameters: NodeParameters | None = None) -> DiagnosticArray:
     """Return the diagnostics of a node: serving, torques, contact.
 
+    :param pool: of long requests; None while the node is being configured.
     :param rate: of joint states since the last diagnostics [Hz].
     :param refusals: why messages with the state of the base were refused.
     """
     node_state.catch_up()
-    array = DiagnosticArray(status=[_serving_status(name, node_state, runner, rate, refusals)])
+    array = DiagnosticArray(status=[_serving_status(name, node_state, runner, pool, rate,
+                                                    refusals)])
     status = torque.status if torque is not None else None
     if torque is not None and status is not None and parameters is not None:
         array.status.append(_torque_status(name, torque, status, parameters.torque))
@@ -37,13 +41,14 @@ def diagnostics(name: str, node_state: NodeState, runner: ServiceRunner, rate: f
     return array
 
 
-def _serving_status(name: str, node_state: NodeState, runner: ServiceRunner, rate: float,
+def _serving_status(name: str, node_state: NodeState, runner: ServiceRunner,
+                    pool: RequestPool | None, rate: float,
                     refusals: Sequence[str]) -> DiagnosticStatus:
     level, message = _judged(node_state, refusals)
     values = {'active': runner.active, **_model_values(node_state),
               **_state_values(node_state, rate),
               'requests served': runner.served,
-              'requests refused': runner.refused}
+              'requests refused': runner.refused, **_pool_values(pool)}
     robot_name = node_state.robot.name if node_state.current_robot.exists else ''
     return _status(level, name, message, robot_name, values)
 
@@ -113,6 +118,15 @@ def _model_values(node_state: NodeState) -> dict[str, Any]:
     return {'robot': robot.name, 'model_id': current.model_id, 'joints': len(robot.joint_names),
             'total mass [kg]': f'{robot.total_mass:.6g}', 'compiled': robot.compiled,
             'payloads': ', '.join(current.payloads) or 'none'}
+
+
+def _pool_values(pool: RequestPool | None) -> dict[str, Any]:
+    if pool is None:
+        return {}
+    return {'long requests waiting': pool.waiting, 'long requests running': pool.running,
+            'long requests, longest wait [s]': f'{pool.longest_wait:.3f}',
+            'worker processes': pool.workers,
+            **{f'refused by service.{name}': pool.refused[name] for name in LIMITS}}
 
 
 def _state_values(node_state: NodeState, rate: float) -> dict[str, Any]:

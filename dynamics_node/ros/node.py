@@ -23,6 +23,8 @@ from dynamics_node.ros.diagnostics import DiagnosticArray, diagnostics
 from dynamics_node.ros.entities import Entities
 from dynamics_node.ros.identification.action import IdentificationServer
 from dynamics_node.ros.identification.jobs import Outcome
+from dynamics_node.ros.long_requests.durations import DURATIONS
+from dynamics_node.ros.long_requests.long_requests import LongRequests
 from dynamics_node.ros.markers import Markers
 from dynamics_node.ros.node_state import NodeState
 from dynamics_node.ros.outgoing import Log, guard_replies, publish
@@ -39,7 +41,8 @@ from dynamics_node.ros.torque.supervisor import TorqueSupervisor
 SECOND = 1.0
 CATCH_UP = 0.2   # [s] between two reads of waiting joint states
 MANY_REQUESTS = QoSProfile(depth=1000)  # with 10, the default, the 11th waiting request is lost
-PARTS = ('joint_states', 'node_state', 'service_runner', 'markers', 'base_state', 'identification')
+PARTS = ('joint_states', 'node_state', 'service_runner', 'long_requests', 'markers', 'base_state',
+         'identification')
 LATCHED = QoSProfile(depth=1, durability=DurabilityPolicy.TRANSIENT_LOCAL,
                      reliability=ReliabilityPolicy.RELIABLE)
 
@@ -68,6 +71,7 @@ class DynamicsNode(LifecycleNode):
     joint_states: JointStateSource
     node_state: NodeState
     service_runner: ServiceRunner
+    long_requests: LongRequests
     markers: Markers
     base_state: BaseStateSubscription
     identification: IdentificationServer
@@ -134,7 +138,7 @@ class DynamicsNode(LifecycleNode):
         self.torque.configure(parameters)
         if parameters.node.robot_description:
             self._load(parameters.node.robot_description)
-        self._configure_services()
+        self._configure_services(parameters)
         steady = Clock(clock_type=ClockType.STEADY_TIME)
         self._made.add(self.destroy_timer,
                        self.create_timer(CATCH_UP, self.node_state.catch_up, clock=steady),
@@ -147,11 +151,16 @@ class DynamicsNode(LifecycleNode):
             String, 'robot_description', lambda message: self._load(message.data.encode()),
             LATCHED, qos_overriding_options=QoSOverridingOptions.with_default_policies()))
 
-    def _configure_services(self) -> None:
+    def _configure_services(self, parameters: declared.NodeParameters) -> None:
+        long_requests = LongRequests(self, self.node_state, self.service_runner,
+                                     parameters.service)
         services = {name: self.create_service(
-            kind, f'~/{name}', self.service_runner.callback(handler), qos_profile=MANY_REQUESTS)
-            for name, (kind, handler) in SERVICES.items()}
+            kind, f'~/{name}', self.service_runner.callback(long_requests.handler(name, handler)),
+            qos_profile=MANY_REQUESTS) for name, (kind, handler) in SERVICES.items()}
         self._made.add(self.destroy_service, *services.values())
+        self.long_requests = self._add(long_requests)   # ends before the services are destroyed
+        for name in DURATIONS:
+            long_requests.defer(services[name])
         self.identification = self._add(IdentificationServer(
             self, self.node_state, self.service_runner, self._may_apply, self._apply))
         self.identification.defer(services['identify_payload'])
@@ -173,6 +182,7 @@ class DynamicsNode(LifecycleNode):
     def on_deactivate(self, state: LifecycleState) -> TransitionCallbackReturn:
         self.torque.tell('set_active', False)
         self.identification.abort('the node was deactivated')
+        self.long_requests.abort('the node was deactivated')
         self.service_runner.active = False
         self._observe(False)
         self._publish_diagnostics()
@@ -296,6 +306,7 @@ class DynamicsNode(LifecycleNode):
         self._parameters_in_use = parameters
         self.node_state.use(parameters.node, parameters.observer)
         self.torque.tell('use', parameters)
+        self.long_requests.pool.limits = parameters.service
         self._observe(self.service_runner.active)
         source = values.get('robot_description') or self._source
         if source:
@@ -316,6 +327,7 @@ class DynamicsNode(LifecycleNode):
         self._counted = now, received
         publish(self._publisher.publish, diagnostics(
             self.get_fully_qualified_name(), self.node_state, self.service_runner,
+            self.long_requests.pool if self.long_requests else None,
             max(0.0, received - before) / max(now - then, 1e-3),
             tuple(self.base_state.refusals.values()) if self.base_state else (), self.torque,
             self._parameters_in_use), self.log)

@@ -1,8 +1,8 @@
 """Declare the parameters of the robot and collect those of all sections; check and read them.
 
-Other sections: `torque.*` in torque.py, `observer.*` in observer.py, `safety.*` in
-safety/settings.py. `ros2 param describe`, the check of every change and config/dynamics_node.yaml
-are made from these declarations.
+Other sections: `torque.*` in torque.py, `observer.*` in observer.py, `service.*` in service.py,
+`safety.*` in safety/settings.py. `ros2 param describe`, the check of every change and
+config/dynamics_node.yaml are made from these declarations.
 """
 
 from collections.abc import Mapping
@@ -14,6 +14,7 @@ from dynamics_node.checks import named_numbers
 from dynamics_node.errors import DynamicsError
 from dynamics_node.parameter import check_parameter, parameter, three_numbers
 from dynamics_node.ros.parameters.observer import ObserverParameters
+from dynamics_node.ros.parameters.service import ServiceParameters
 from dynamics_node.ros.parameters.torque import TorqueParameters
 from dynamics_node.safety import SafetySettings
 
@@ -79,10 +80,11 @@ class NodeParameters(NamedTuple):
     torque: TorqueParameters        # torque.*
     safety: SafetySettings          # safety.*
     observer: ObserverParameters    # observer.*
+    service: ServiceParameters      # service.*
 
 
 SECTIONS = {'': ModelParameters, 'torque.': TorqueParameters, 'safety.': SafetySettings,
-            'observer.': ObserverParameters}
+            'observer.': ObserverParameters, 'service.': ServiceParameters}
 DECLARED = {section + f.name: f for section, kind in SECTIONS.items() for f in fields(kind)}
 NAMES = tuple(DECLARED)
 

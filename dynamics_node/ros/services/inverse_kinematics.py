@@ -18,7 +18,7 @@ from dynamics_node.ros.state.measured_state import NEVER
 from dynamics_node.srv import InverseKinematics
 from dynamics_node.task_space.target import Target, rotation_of
 
-MOST_RESTARTS = 1000  # 30 ms for a 7-axis arm; the node serves no other request meanwhile
+MOST_RESTARTS = 1000  # 30 ms for a 7-axis arm
 # kind -> the fields of a FrameTarget that it reads
 READS = {'pose': ('pose.position', 'pose.orientation', 'position_weight', 'rotation_weight'),
          'position': ('pose.position', 'position_weight'),

@@ -1,10 +1,9 @@
 """Serve ~/trajectory_torques: torques of a trajectory, margins, and the greatest payload."""
 
-import copy
 from typing import Any
 
 import numpy as np
-from trajectory_msgs.msg import JointTrajectory
+from trajectory_msgs.msg import JointTrajectory, JointTrajectoryPoint
 
 from dynamics_node.control.spline import Spline, times_between
 from dynamics_node.control.trajectory_torques import trajectory_torques as compute
@@ -101,10 +100,10 @@ def _all_joints(state: RequestState, q: np.ndarray, v: np.ndarray,
 def _filled(state: RequestState, trajectory: JointTrajectory, spline: Spline,
             effort: np.ndarray) -> JointTrajectory:
     """Return the trajectory with velocities, accelerations and effort at every point."""
-    filled = copy.deepcopy(trajectory)
-    effort = effort[:, state.selection.v]
-    for k, point in enumerate(filled.points):
-        point.velocities = convert.floats(spline.velocities[k])
-        point.accelerations = convert.floats(spline.accelerations[k])
-        point.effort = convert.floats(effort[k])
-    return filled
+    columns = spline.velocities, spline.accelerations, effort[:, state.selection.v]
+    points = [JointTrajectoryPoint(
+        positions=point.positions, velocities=v, accelerations=a, effort=tau,
+        time_from_start=point.time_from_start) for point, v, a, tau in zip(
+            trajectory.points, *([convert.floats(row) for row in x] for x in columns))]
+    return JointTrajectory(header=trajectory.header, joint_names=trajectory.joint_names,
+                           points=points)

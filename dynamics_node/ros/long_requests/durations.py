@@ -1,0 +1,182 @@
+"""Estimate how long requests take: DURATIONS, a function for each service that can take long.
+
+Measured on one core of a server of 2023 with a 7-axis arm and with TALOS (38 degrees of freedom).
+An estimate only has to tell a long request from a short one, and hours from seconds.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Any, NamedTuple
+
+from dynamics_node.errors import DynamicsError
+from dynamics_node.robot.kernel_ready import kernel_ready
+from dynamics_node.robot.robot import Robot
+from dynamics_node.robot.self_test import MOST_SAMPLES
+from dynamics_node.ros.convert import nanoseconds
+from dynamics_node.ros.node_state import NodeState
+from dynamics_node.ros.services.batch_inputs import DYNAMICS
+from dynamics_node.ros.services.inverse_kinematics import MOST_RESTARTS
+from dynamics_node.ros.services.request_fields import entry_of
+
+# [s] A request that takes longer is long. A reply by another process takes 1 ms more, and 0.05 us
+# more per number; a 7-axis arm of which no kernel is ready yet stays below this for one state.
+LONG = 0.01
+COMPILATION = 1.0     # [s] of the kernels that a request waits for: 0.3 to 70, known by nothing
+# [s] with kernels, for each number in the reply
+NUMBER = 25e-9
+DISCRETE_NUMBER = 150e-9   # of a linearization with a step: a matrix exponential
+TRAJECTORY_NUMBER = 100e-9
+RESTART = 4e-6        # [s] of inverse kinematics, for each degree of freedom
+# [s] without kernels, for each degree of freedom of one state
+INVERSE, FORWARD, TERMS, DERIVATIVES = 65e-6, 170e-6, 530e-6, 1.2e-3
+FRAME = 0.2e-3        # pose, twist, Jacobian and its rate of a frame
+CONSTRAINED = 0.6e-3
+SELF_TEST = 2e-3      # of one sample, with and without kernels
+# kind of a FrameTarget -> kinds of the parts that its kernel has
+PARTS = {'pose': ('position', 'orientation'), 'position': ('position',),
+         'orientation': ('orientation',), 'axis': ('axis',),
+         'position_and_axis': ('position', 'axis')}
+MOST_CHECKS = 1e9     # of a trajectory; its handler refuses so many
+
+
+class Duration(NamedTuple):
+    """What the limits apply to."""
+
+    states: int      # in the request: states, or points of a trajectory
+    seconds: float   # estimated
+
+
+REFUSED = Duration(0, 0.0)   # of a request that its handler refuses
+
+
+def duration_of(service: str, node_state: NodeState, request: Any) -> Duration:
+    """Return the Duration of a request."""
+    try:
+        return DURATIONS[service](node_state, request)
+    except DynamicsError:
+        return REFUSED
+
+
+def _duration(robot: Robot, states: int, numpy: float, compiled: float,
+              ready: Callable[[], bool]) -> Duration:
+    """Return the Duration of some states.
+
+    :param numpy: seconds of one state without kernels.
+    :param compiled: the same with kernels.
+    :param ready: tells whether the kernels are ready; takes 20 us, and is not always called.
+    """
+    seconds = states * numpy
+    if seconds > LONG:
+        if ready():
+            seconds = states * compiled
+        elif robot.compilation_enabled:   # many states wait for their kernel
+            seconds = min(seconds, COMPILATION)
+    return Duration(states, seconds)
+
+
+def _states(node_state: NodeState, request: Any) -> int:
+    """Return the number of states in a request."""
+    selection = node_state.current_robot.select_joints(request.joint_names)
+    places, given = max(1, len(selection.v)), max(
+        len(getattr(request, field, ())) for field in ('velocity', 'acceleration', 'effort'))
+    return max(1, given // places, len(request.position) // max(1, len(selection.q)))
+
+
+def _single(numpy: float) -> Callable:
+    """Return the estimate of a service for one state, of all kernels of a robot."""
+    def duration(node_state: NodeState, request: Any) -> Duration:
+        robot = node_state.robot
+        return _duration(robot, 1, robot.nv * numpy, 0.0, lambda: robot.compiled)
+    return duration
+
+
+def _batch(node_state: NodeState, request: Any) -> Duration:
+    robot, question = node_state.robot, request.question
+    nv, states = robot.nv, _states(node_state, request)
+    if question == 'terms':
+        return _duration(robot, states, nv * TERMS, nv * (2 * nv + 3) * NUMBER,
+                         lambda: robot.compiled)
+    kernel = entry_of(question, DYNAMICS).kernel
+    return _duration(robot, states, nv * (INVERSE if question == 'inverse' else FORWARD),
+                     2 * nv * NUMBER, lambda: kernel_ready(robot, (kernel,)))
+
+
+def _derivatives(node_state: NodeState, request: Any) -> Duration:
+    robot, kernel = node_state.robot, entry_of(request.question, DYNAMICS).kernel
+    nv = robot.nv
+    return _duration(robot, _states(node_state, request), nv * DERIVATIVES,
+                     nv * (3 * nv + 1) * NUMBER,
+                     lambda: kernel_ready(robot, (kernel,), (f'{kernel}_derivatives',)))
+
+
+def _linearization(node_state: NodeState, request: Any) -> Duration:
+    robot = node_state.robot
+    nv = robot.nv
+    return _duration(
+        robot, _states(node_state, request), nv * DERIVATIVES,
+        2 * nv * (3 * nv + 1) * (DISCRETE_NUMBER if request.step else NUMBER),
+        lambda: kernel_ready(robot, ('forward_dynamics',), ('forward_dynamics_derivatives',)))
+
+
+def _trajectory(node_state: NodeState, request: Any) -> Duration:
+    robot, points, period = node_state.robot, request.trajectory.points, request.check_period
+    states = len(points)
+    if states and period > 0.0:
+        length = max(0.0, nanoseconds(points[-1].time_from_start) * 1e-9)
+        states += int(min(length / period, MOST_CHECKS))
+    return _duration(robot, states, robot.nv * INVERSE, robot.nv * TRAJECTORY_NUMBER,
+                     lambda: kernel_ready(robot, ('inverse_dynamics',)))
+
+
+def _kinematics(node_state: NodeState, request: Any) -> Duration:
+    robot = node_state.robot
+    frames = list(request.frames) or robot.frame_names
+    for frame in frames:
+        robot.model.frame(frame)
+    names = ['frame_pose', 'frame_twist', *(['jacobian'] if request.jacobians else []),
+             *(['jacobian_rate'] if request.jacobian_rates else [])]
+    local = {'jacobian': (request.local,), 'jacobian_rate': (request.local,)}
+    seconds = _duration(
+        robot, len(frames), robot.nv * FRAME * len(names) / 4, 6 * robot.nv * NUMBER,
+        lambda: kernel_ready(robot, *((name, (frame, *local.get(name, ())))
+                                      for frame in frames for name in names))).seconds
+    return Duration(1, seconds)
+
+
+def _operational_space(node_state: NodeState, request: Any) -> Duration:
+    return Duration(1, node_state.robot.nv * FRAME * len(request.frames))
+
+
+def _constrained(node_state: NodeState, request: Any) -> Duration:
+    """Kernels exist for the loops of the robot alone; they are small mechanisms."""
+    return Duration(1, node_state.robot.nv * CONSTRAINED)
+
+
+def _inverse_kinematics(node_state: NodeState, request: Any) -> Duration:
+    robot = node_state.robot
+    for target in request.targets:
+        robot.model.frame(target.frame)
+        entry_of(target.kind, PARTS)
+    if not request.targets or request.restarts > MOST_RESTARTS:
+        return REFUSED
+    parts = tuple((target.frame, part) for target in request.targets for part in PARTS[target.kind])
+    if kernel_ready(robot, ('newton_step', (parts,))):
+        return Duration(1, (1 + max(0, request.restarts)) * robot.nv * RESTART)
+    return Duration(1, COMPILATION)
+
+
+def _self_test(node_state: NodeState, request: Any) -> Duration:
+    if request.samples > MOST_SAMPLES:
+        return REFUSED
+    return Duration(1, (request.samples or 10) * node_state.robot.nv * SELF_TEST)
+
+
+# The other services are always short, or change the node.
+DURATIONS: dict[str, Callable[[NodeState, Any], Duration]] = {
+    'forward_dynamics': _single(FORWARD), 'hybrid_dynamics': _single(FORWARD),
+    'dynamics_terms': _single(TERMS), 'kinematics': _kinematics, 'batch_dynamics': _batch,
+    'dynamics_derivatives': _derivatives, 'linearization': _linearization,
+    'constrained_dynamics': _constrained, 'contact_and_impact': _constrained,
+    'operational_space': _operational_space, 'inverse_kinematics': _inverse_kinematics,
+    'trajectory_torques': _trajectory, 'self_test': _self_test}

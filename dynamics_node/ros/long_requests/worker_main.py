@@ -1,0 +1,78 @@
+"""Run a worker process: compute one request after the other.
+
+The node starts it with one end of their connection. The process ends when the connection does: the
+node has closed it, or has ended in any other way.
+"""
+
+from __future__ import annotations
+
+import os
+import queue
+import socket
+import sys
+import threading
+import traceback
+from contextlib import suppress
+from pathlib import Path
+from typing import Any
+
+from dynamics_node.errors import DynamicsError
+from dynamics_node.kernels import other_compiler
+from dynamics_node.kernels.keys import KernelKey
+from dynamics_node.ros.identification.worker_process import NICE, WorkerMessage
+from dynamics_node.ros.long_requests.request_job import JobState, RequestJob
+from dynamics_node.ros.torque.link import Link
+from dynamics_node.ros.torque.records import KernelCached, KernelWanted
+
+READY = WorkerMessage('ready', ())
+# Where memory runs out, the kernel ends this process before the node: 0 is as others, 1000 first.
+OUT_OF_MEMORY = '500'
+
+
+class _Inbox:
+    """Records of the node: jobs, and kernels that it has compiled."""
+
+    def __init__(self) -> None:
+        self.jobs: queue.SimpleQueue[RequestJob] = queue.SimpleQueue()
+        self._cached: dict[KernelKey, threading.Event] = {}
+
+    def on_record(self, record: Any) -> None:
+        """Receive a record, in the thread of the link."""
+        if isinstance(record, KernelCached):
+            self._cached.setdefault(record.key, threading.Event()).set()
+        else:
+            self.jobs.put(record)
+
+    def wait_for_kernel(self, link: Link, key: KernelKey) -> None:
+        """Let the node compile a kernel; return when it is in the cache.
+
+        The node goes on with it after this process was stopped, because a request took too long:
+        the next request finds it.
+        """
+        cached = self._cached.setdefault(key, threading.Event())
+        if link.send(KernelWanted(key), wait=True):
+            cached.wait()
+
+
+def reply_of(state: JobState, job: RequestJob) -> WorkerMessage:
+    """Return the last message of a job."""
+    try:
+        return WorkerMessage('done', (state.run(job),))
+    except DynamicsError as error:
+        return WorkerMessage('refused', (str(error),))
+    except Exception:
+        return WorkerMessage('failed', (traceback.format_exc(),))
+
+
+def main() -> None:
+    """Run the process; argument: file descriptor of the connection."""
+    os.nice(NICE)
+    with suppress(OSError):
+        Path('/proc/self/oom_score_adj').write_text(OUT_OF_MEMORY)
+    inbox, state = _Inbox(), JobState()
+    link = Link(socket.socket(fileno=int(sys.argv[1])), inbox.on_record, lambda: os._exit(0))
+    other_compiler.use(lambda key: inbox.wait_for_kernel(link, key))
+    link.send(READY, wait=True)
+    while True:
+        if not link.send(reply_of(state, inbox.jobs.get()), wait=True):
+            os._exit(1)   # the node does not read

@@ -1,0 +1,257 @@
+"""Test long requests to a real node: others are served meanwhile, limits, ends of all kinds.
+
+Without kernels, a state of the arm takes half a millisecond: their number sets the duration.
+"""
+
+import os
+import signal
+from pathlib import Path
+
+import numpy as np
+import pytest
+from lifecycle_msgs.msg import State, Transition
+from lifecycle_msgs.srv import ChangeState, GetState
+from support.long_samples import target
+from support.remote_node import PATIENCE, assert_close, wait_until
+from support.tolerances import EXACT_MATHS
+
+from dynamics_node import Robot
+from dynamics_node.example_robots import ARM7
+from dynamics_node.ros.client import DynamicsClient
+from dynamics_node.ros.services.table import SERVICES
+
+pytestmark = pytest.mark.long
+
+ROBOT = f'robot_description:={ARM7}'
+SMALL = {'position': [0.1] * 7, 'velocity': [0.2] * 7}
+MINUTES = 'service.max_duration:=600.0'   # for a loaded machine
+
+
+def batch(states, question='inverse'):
+    """Return the fields of a batch; 1000 states take 0.5 s."""
+    numbers = np.linspace(-1.0, 1.0, 7 * states).tolist()
+    return {'question': question, 'position': numbers, 'velocity': numbers}
+
+
+ENDLESS = batch(10_000, 'terms')   # 40 s
+
+
+def send(client, **fields):
+    """Send a batch; return its future."""
+    return client.call_async(SERVICES['batch_dynamics'][0].Request(**fields))
+
+
+def new_client(node):
+    """Return one more client of batch_dynamics."""
+    made = node.new_client(SERVICES['batch_dynamics'][0], 'batch_dynamics')
+    wait_until(made.service_is_ready, 'the service')
+    return made
+
+
+def workers_of(node):
+    """Return the ids of the worker processes of a node."""
+    pid = node.process.pid
+    tasks = Path(f'/proc/{pid}/task').glob('*/children')
+    children = [int(child) for task in tasks for child in task.read_text().split()]
+    return [child for child in children if b'worker_main' in command_of(child)]
+
+
+def command_of(pid):
+    try:
+        return Path(f'/proc/{pid}/cmdline').read_bytes()
+    except OSError:   # it has ended
+        return b''
+
+
+def three_endless(node):
+    """Return the futures of three requests of one client: one runs, two wait."""
+    client = new_client(node)
+    futures = [send(client, **ENDLESS) for _ in range(3)]
+    node.wait_for_diagnostics(lambda status: (
+        values(status)['long requests running'], values(status)['long requests waiting']) == (
+        '1', '2'), 'that one runs and two wait')
+    return futures
+
+
+def values(status):
+    return {item.key: item.value for item in status.values}
+
+
+def change(node, transition):
+    return node.ask(ChangeState, 'change_state', ChangeState.Request(
+        transition=Transition(id=transition))).success
+
+
+def test_a_small_request_is_served_while_a_large_one_runs(launch):
+    """In the node, which starts no process before the first long request."""
+    node = launch(ROBOT, MINUTES)
+    assert node.call('inverse_dynamics', **SMALL).success
+    assert node.call('batch_dynamics', **batch(5)).success
+    assert workers_of(node) == []
+    large = send(new_client(node), **batch(8000))
+    for _ in range(20):
+        assert node.call('inverse_dynamics', **SMALL).success
+        assert node.call('batch_dynamics', **batch(5)).success
+    assert not large.done()
+    status = node.wait_for_diagnostics(
+        lambda status: values(status).get('long requests running') == '1', 'one running')
+    assert values(status)['worker processes'] == '1'
+    reply = node.reply(large)
+    assert (reply.success, reply.states, len(reply.effort)) == (True, 8000, 7 * 8000)
+    assert len(workers_of(node)) == 1
+    node.wait_for_diagnostics(
+        lambda status: values(status)['long requests running'] == '0', 'none running')
+
+
+def test_clients_take_turns(launch):
+    """With one process, a client waits for one request of another that has sent many."""
+    node = launch(ROBOT, MINUTES, 'service.workers:=1')
+    many, few = new_client(node), new_client(node)
+    ended = []
+
+    def note(name):
+        return lambda _: ended.append(name)
+    futures = [send(many, **batch(600)) for _ in range(8)]
+    wait_until(lambda: workers_of(node), 'the worker')
+    futures.append(send(few, **batch(100)))
+    for k, future in enumerate(futures):
+        future.add_done_callback(note(k))
+    for future in futures:
+        assert node.reply(future).success
+    assert ended.index(8) <= 2
+    assert [k for k in ended if k != 8] == list(range(8))
+    status = node.wait_for_diagnostics(
+        lambda status: values(status)['long requests waiting'] == '0', 'no more waiting')
+    assert float(values(status)['long requests, longest wait [s]']) > 0.0
+
+
+def test_a_second_process_serves_the_other_client(launch):
+    """While the first client keeps its own process busy."""
+    node = launch(ROBOT, MINUTES)
+    first, second = (send(new_client(node), **batch(n)) for n in (20_000, 100))
+    assert node.reply(second).success
+    assert not first.done()
+    assert len(workers_of(node)) == 2
+    assert change(node, Transition.TRANSITION_DEACTIVATE)
+    assert 'deactivated' in node.reply(first).message
+
+
+def test_refusals_name_the_size_and_the_limit(launch):
+    """Each parameter can be changed while the node runs; the diagnostics count refusals."""
+    node = launch(ROBOT, 'service.max_states:=1000')
+    reply = node.call('batch_dynamics', **batch(1001))
+    assert (reply.success, reply.message) == (
+        False, 'the request has 1001 states; service.max_states is 1000: send several requests')
+    assert node.set_parameters({'service.max_states': 100_000, 'service.max_duration': 2.0}) == ''
+    reply = node.call('batch_dynamics', **batch(10_000, 'terms'))
+    assert 'would take about 37.1 s; service.max_duration is 2 s' in reply.message
+    robot = Robot.from_urdf(ARM7)
+    far = target(robot, 'link_7', np.random.default_rng(0))
+    far.pose.position.x += 100.0
+    reply = node.call('inverse_kinematics', targets=[far, far], restarts=1000, tolerance=1e-9)
+    assert 'the request was stopped after 2' in reply.message, reply
+    assert 'service.max_duration is 2 s' in reply.message
+    assert node.call('batch_dynamics', **batch(100)).success   # by a new process
+    assert 'service.workers out of range' in node.set_parameters({'service.workers': 0})
+    node.wait_for_diagnostics(lambda status: (
+        values(status)['refused by service.max_states'],
+        values(status)['refused by service.max_duration']) == ('1', '2'), 'three refusals')
+    assert 'Traceback' not in node.process.log()
+
+
+def test_only_some_requests_of_a_client_may_wait(launch):
+    """The others are refused, in time for the client to send fewer."""
+    node = launch(ROBOT, MINUTES, 'service.max_waiting:=2')
+    greedy, other = new_client(node), new_client(node)
+    futures = [send(greedy, **batch(3000)) for _ in range(5)]
+    for future in futures[3:]:
+        assert '2 long requests of this client wait already; service.max_waiting is 2' in (
+            node.reply(future).message)
+    assert node.reply(send(other, **batch(100))).success
+    assert all(node.reply(future).success for future in futures[:3])
+
+
+def test_a_killed_process_is_a_refusal(launch):
+    """As when memory runs out; the next long request starts another one."""
+    node = launch(ROBOT, MINUTES)
+    future = send(new_client(node), **ENDLESS)
+    (worker,) = wait_until(lambda: workers_of(node), 'the worker')
+    os.kill(worker, signal.SIGKILL)
+    reply = node.reply(future)
+    assert (reply.success, reply.message) == (False, (
+        'the worker process was ended by SIGKILL before it replied; the next request starts a new '
+        'one'))
+    assert node.call('batch_dynamics', **batch(100)).success
+    assert worker not in workers_of(node)
+
+
+def test_a_payload_set_meanwhile_does_not_change_the_reply(launch):
+    """Torques and model_id are those of the robot when the request arrived."""
+    node, robot = launch(ROBOT, MINUTES), Robot.from_urdf(ARM7)
+    fields = batch(3000)
+    before = node.call('model_report').model_id
+    future = send(new_client(node), **fields)
+    dynamics = DynamicsClient(node.client, node.name, timeout=PATIENCE)
+    wait_until(lambda: workers_of(node), 'the worker')
+    after = dynamics.set_payload('cup', 'link_7', mass=3.0).model_id
+    reply = node.reply(future)
+    assert (reply.success, reply.model_id) == (True, before)
+    q = np.reshape(fields['position'], (-1, 7))
+    assert_close(reply.effort[:70], robot.inverse_dynamics(q, q, 0.0 * q)[:10], EXACT_MATHS)
+    later = node.call('batch_dynamics', **batch(100))
+    assert later.model_id == after != before
+
+
+def test_the_client_waits_for_a_long_request(launch):
+    """DynamicsClient needs no change; its timeout is longer than service.max_duration."""
+    node = launch(ROBOT)
+    dynamics = DynamicsClient(node.client, node.name, timeout=PATIENCE)
+    reply = dynamics.batch_dynamics('inverse', q=np.zeros((500, 7)), v=np.zeros((500, 7)))
+    assert reply.effort.shape == (500, 7)
+    assert dynamics.self_test(samples=3).passed
+
+
+def test_requests_that_wait_are_refused_by_deactivating(launch):
+    """Cleaning up ends the processes; the node can be configured again."""
+    node = launch(ROBOT, MINUTES)
+    futures = three_endless(node)
+    assert change(node, Transition.TRANSITION_DEACTIVATE)
+    for future in futures:
+        reply = node.reply(future)
+        assert (reply.success, reply.message) == (False, 'the node was deactivated')
+    assert change(node, Transition.TRANSITION_ACTIVATE)
+    assert node.call('batch_dynamics', **batch(100)).success
+    assert change(node, Transition.TRANSITION_DEACTIVATE)
+    assert change(node, Transition.TRANSITION_CLEANUP)
+    wait_until(lambda: workers_of(node) == [], 'no worker')
+    assert change(node, Transition.TRANSITION_CONFIGURE)
+    assert change(node, Transition.TRANSITION_ACTIVATE)
+    assert node.call('batch_dynamics', **batch(100)).success
+    assert 'Traceback' not in node.process.log()
+
+
+def test_shutting_down_refuses_the_requests(launch):
+    """From the active state; the process goes on."""
+    node = launch(ROBOT, MINUTES)
+    futures = three_endless(node)
+    assert change(node, Transition.TRANSITION_ACTIVE_SHUTDOWN)
+    for future in futures:
+        assert node.reply(future).message == 'the node was cleaned up, or has ended'
+    state = node.ask(GetState, 'get_state', GetState.Request()).current_state.id
+    assert state == State.PRIMARY_STATE_FINALIZED
+    wait_until(lambda: workers_of(node) == [], 'no worker')
+    assert 'Traceback' not in node.process.log()
+
+
+@pytest.mark.parametrize('how', [signal.SIGINT, signal.SIGTERM, signal.SIGKILL],
+                         ids=lambda how: how.name)
+def test_the_processes_end_with_the_node(launch, how):
+    """While requests run and wait."""
+    node = launch(ROBOT, MINUTES)
+    three_endless(node)
+    (worker,) = workers_of(node)
+    node.process.send_signal(how)
+    code = node.process.wait(PATIENCE)
+    assert code == (-how if how == signal.SIGKILL else 0), node.process.log()
+    wait_until(lambda: b'worker_main' not in command_of(worker), 'the end of the worker')
+    assert 'Traceback' not in node.process.log()
