@@ -14,8 +14,8 @@ from typing import Any
 from dynamics_node.kernels.keys import KernelKey
 from dynamics_node.robot.urgent_kernel import compile_urgently
 from dynamics_node.ros.identification.worker_process import WorkerMessage
+from dynamics_node.ros.link import Link, pair
 from dynamics_node.ros.long_requests.request_job import RequestJob
-from dynamics_node.ros.torque.link import Link, pair
 from dynamics_node.ros.torque.records import KernelCached, KernelWanted
 
 END = 5.0   # [s] for the process to end after its connection has
@@ -87,7 +87,7 @@ class RequestWorker:
     # In other threads --------------------------------------------------------------------------
 
     def _send_or_kill(self, job: RequestJob) -> None:
-        if not self._link.send(job, wait=True):
+        if not self._link.send(job):
             self._process.kill()
 
     def _on_record(self, record: Any) -> None:
@@ -99,7 +99,7 @@ class RequestWorker:
             self._on_message()
 
     def _announce(self, key: KernelKey) -> None:
-        self._link.send(KernelCached(key), wait=True)
+        self._link.send(KernelCached(key))
 
     def _on_end(self) -> None:
         try:

@@ -20,8 +20,8 @@ from dynamics_node.errors import DynamicsError
 from dynamics_node.kernels import other_compiler
 from dynamics_node.kernels.keys import KernelKey
 from dynamics_node.ros.identification.worker_process import NICE, WorkerMessage
+from dynamics_node.ros.link import Link
 from dynamics_node.ros.long_requests.request_job import JobState, RequestJob
-from dynamics_node.ros.torque.link import Link
 from dynamics_node.ros.torque.records import KernelCached, KernelWanted
 
 READY = WorkerMessage('ready', ())
@@ -50,7 +50,7 @@ class _Inbox:
         the next request finds it.
         """
         cached = self._cached.setdefault(key, threading.Event())
-        if link.send(KernelWanted(key), wait=True):
+        if link.send(KernelWanted(key)):
             cached.wait()
 
 
@@ -72,7 +72,7 @@ def main() -> None:
     inbox, state = _Inbox(), JobState()
     link = Link(socket.socket(fileno=int(sys.argv[1])), inbox.on_record, lambda: os._exit(0))
     other_compiler.use(lambda key: inbox.wait_for_kernel(link, key))
-    link.send(READY, wait=True)
+    link.send(READY)
     while True:
-        if not link.send(reply_of(state, inbox.jobs.get()), wait=True):
+        if not link.send(reply_of(state, inbox.jobs.get())):
             os._exit(1)   # the node does not read

@@ -19,11 +19,14 @@ from typing import Any
 
 from dynamics_node.errors import DynamicsError
 from dynamics_node.kernels.keys import KernelKey
+from dynamics_node.ros.link import Link, pair
 from dynamics_node.ros.state.joint_state_ring import RingReader, create_memory
-from dynamics_node.ros.torque.link import Command, Link, LogLine, Reply, pair
 from dynamics_node.ros.torque.records import (
+    Command,
     KernelCached,
     KernelWanted,
+    LogLine,
+    Reply,
     Setup,
     TorqueStatus,
     status_without_process,

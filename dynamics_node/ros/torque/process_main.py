@@ -19,10 +19,10 @@ from rclpy.task import Future
 
 from dynamics_node.kernels import other_compiler, robot_kernels
 from dynamics_node.kernels.keys import KernelKey
+from dynamics_node.ros.link import Link
 from dynamics_node.ros.spin import ignore_signals, spin, stop_requested
 from dynamics_node.ros.state.joint_state_ring import RingWriter
-from dynamics_node.ros.torque.link import Command, Link, Reply
-from dynamics_node.ros.torque.records import KernelCached, KernelWanted, Setup
+from dynamics_node.ros.torque.records import Command, KernelCached, KernelWanted, Reply, Setup
 from dynamics_node.ros.torque.torque_node import TorqueNode
 
 KERNEL = 30.0   # [s] to wait for the serving process to compile one; then it is compiled here

@@ -24,6 +24,29 @@ class Setup(NamedTuple):
     overrides: dict[str, Any]     # {parameter: value} that rclpy itself declares: qos, sim time
 
 
+class Command(NamedTuple):
+    """A request of the serving process; it is carried out between two torques."""
+
+    number: int
+    name: str
+    arguments: tuple
+
+
+class Reply(NamedTuple):
+    """The reply to a Command."""
+
+    number: int
+    result: Any
+    refusal: str = ''   # why nothing was changed
+
+
+class LogLine(NamedTuple):
+    """A line for the log of the node."""
+
+    severity: str       # a method of outgoing.Log
+    text: str
+
+
 class KernelWanted(NamedTuple):
     """A kernel that the torque process needs and that is not in the cache."""
 

@@ -35,8 +35,14 @@ from dynamics_node.ros.state.stamp_clock import StampClock
 from dynamics_node.ros.torque import realtime
 from dynamics_node.ros.torque.external_torque import ExternalTorqueTopics
 from dynamics_node.ros.torque.external_torque_estimator import ExternalTorqueEstimator
-from dynamics_node.ros.torque.link import Command, LogLine, Reply
-from dynamics_node.ros.torque.records import ContactStatus, Setup, TorqueStatus
+from dynamics_node.ros.torque.records import (
+    Command,
+    ContactStatus,
+    LogLine,
+    Reply,
+    Setup,
+    TorqueStatus,
+)
 from dynamics_node.ros.torque.topics import TorqueTopics
 
 STDERR = 2      # file descriptor

@@ -21,8 +21,13 @@ from dynamics_node.ros.state.joint_state_ring import (  # noqa: E402
     RingWriter,
     create_memory,
 )
-from dynamics_node.ros.torque.link import Command, LogLine, Reply  # noqa: E402
-from dynamics_node.ros.torque.records import Setup, TorqueStatus  # noqa: E402
+from dynamics_node.ros.torque.records import (  # noqa: E402
+    Command,
+    LogLine,
+    Reply,
+    Setup,
+    TorqueStatus,
+)
 from dynamics_node.safety import State  # noqa: E402
 
 LATE = 0.4      # [s] longer than the timer of torques waits, which is 2 LATE / 2.2

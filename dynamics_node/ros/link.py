@@ -1,4 +1,4 @@
-"""Exchange records between the serving process and the torque process.
+"""Exchange records between two processes of the node.
 
 A record is pickled and cut into packets; the first byte of a packet tells whether it is the last
 one of its record. A thread sends the packets in the order of the records, and waits while the
@@ -13,35 +13,12 @@ import threading
 from collections import deque
 from collections.abc import Callable
 from contextlib import suppress
-from typing import Any, NamedTuple
+from typing import Any
 
 PACKET = 1 << 16            # bytes
 MOST_UNSENT = 64            # packets in the queue, above which records may be dropped
 FLUSH = 1.0                 # [s] to send the queue before the connection is closed
 LAST, MORE = b'\x01', b'\x00'
-
-
-class Command(NamedTuple):
-    """A request of the serving process; it is carried out between two torques."""
-
-    number: int
-    name: str
-    arguments: tuple
-
-
-class Reply(NamedTuple):
-    """The reply to a Command."""
-
-    number: int
-    result: Any
-    refusal: str = ''   # why nothing was changed
-
-
-class LogLine(NamedTuple):
-    """A line for the log of the node."""
-
-    severity: str       # a method of outgoing.Log
-    text: str
 
 
 def pair() -> tuple[socket.socket, socket.socket]:
