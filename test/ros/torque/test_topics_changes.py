@@ -12,6 +12,7 @@ import numpy as np
 import pytest
 from builtin_interfaces.msg import Duration
 from geometry_msgs.msg import Inertia
+from std_msgs.msg import Header
 from support.remote_node import wait_until
 from support.tiny_robots import TWO_JOINTS, chain
 from support.torque_wire import EFFORT, ORDER, REST
@@ -78,7 +79,9 @@ BAD_REFERENCES = {
     'times go back': trajectory(['joint_7'], [1.0, 0.5], positions=[[0.1], [0.2]]),
     'beyond a limit': trajectory(['joint_7'], [5.0], positions=[[3.5]]),
     'too fast': trajectory(['joint_7'], [0.5], positions=[[2.9]]),
-    'far off': trajectory(['joint_7'], [0.01], positions=[[1.0]])}
+    'far off': trajectory(['joint_7'], [0.01], positions=[[1.0]]),
+    'too long': trajectory(['joint_7'], [1.0], like=Header(frame_id='x' * 1_000_000),
+                           positions=[[0.1]])}
 
 
 @pytest.mark.parametrize('name', BAD_REFERENCES)
