@@ -140,6 +140,8 @@ class Reference:
 
 
 def _time(name, value):
+    if type(value) is float and math.isfinite(value):   # in every control cycle
+        return value
     if isinstance(value, (int, float)) and -math.inf < value < math.inf:
         with suppress(OverflowError):  # an integer too large for a float
             return float(value)

@@ -110,7 +110,7 @@ class Spline:
         if not starts[0] <= t <= starts[-1]:
             return self._at_rest(t)
         k = bisect_right(starts, t) - 1
-        q, v, a = _powers(t - starts[k]) @ self._coefficients[k]
+        q, v, a = _powers(t - starts[k]).dot(self._coefficients[k])   # faster than @
         return MotionSample(q, v, a)
 
     def _at_rest(self, t):
