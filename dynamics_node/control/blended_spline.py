@@ -4,7 +4,13 @@ from collections.abc import Iterator
 
 import numpy as np
 
-from dynamics_node.control.spline import MotionSample, Spline, shifted
+from dynamics_node.control.spline import (
+    MotionSample,
+    Spline,
+    followed_by,
+    quintics_from,
+    shifted,
+)
 
 FRACTIONS = np.arange(8) / 8  # of the time between two points: where the limits are checked
 POWERS = FRACTIONS[:, None] ** np.arange(6)
@@ -104,13 +110,13 @@ class BlendedSpline:
             yield starts - now + h * FRACTIONS, POWERS @ c, (RATES @ c) / h[:, :, None]
 
     def _quintics(self, starts):
-        """Return the quintic from each start to the next knot, see Spline.quintics."""
-        c = self._spline.quintics(np.maximum(starts, self._first))
+        """Return the quintic from each start to the next knot, see quintics_from."""
+        c = quintics_from(self._spline, np.maximum(starts, self._first))
         early, fading = starts < self._first, starts < self._faded
         c[early, 3:] = 0.0
         shifted(c, np.minimum(starts - self._first, 0.0))
         if self._fade is not None:
-            c[fading] += self._fade.quintics(starts[fading])
+            c[fading] += quintics_from(self._fade, starts[fading])
         return c
 
 
@@ -125,4 +131,4 @@ def _stopped(spline, time):
     if not (v.any() or a.any()):
         return spline
     rest = MotionSample(q + v * time / 2, np.zeros_like(v), np.zeros_like(a))
-    return spline.followed_by(spline.times[-1] + time, rest)
+    return followed_by(spline, spline.times[-1] + time, rest)

@@ -66,16 +66,6 @@ class Spline:
         for array in (times, *self._points):
             array.flags.writeable = False
 
-    def followed_by(self, time: float, point: MotionSample) -> 'Spline':
-        """Return the spline with one more point, at a time after the others [s]."""
-        points = [np.vstack(pair) for pair in zip(self._points, point)]
-        times = np.append(self._times, time)
-        last = Spline(times[-2:], *(part[-2:] for part in points))
-        other = object.__new__(Spline)
-        other._store(times, MotionSample(*points),
-                     np.concatenate([self._coefficients[:-1], last._coefficients]))
-        return other
-
     @property
     def times(self) -> np.ndarray:
         """The times of the points, (N,) [s]; read-only, like the points themselves."""
@@ -127,18 +117,30 @@ class Spline:
         v[outside] = a[outside] = 0.0
         return MotionSample(q, v, a)
 
-    def quintics(self, starts: np.ndarray) -> np.ndarray:
-        """Return the quintic from each start to the next point, (T, 6, n).
 
-        It is  q = sum_j c_j s^j  with s counted from the start.
+def followed_by(spline: Spline, time: float, point: MotionSample) -> Spline:
+    """Return the spline with one more point, (1, n) each, at a time after the others [s]."""
+    points = [np.vstack(pair) for pair in zip(spline._points, point)]
+    times = np.append(spline._times, time)
+    last = Spline(times[-2:], *(part[-2:] for part in points))
+    other = object.__new__(Spline)
+    other._store(times, MotionSample(*points),
+                 np.concatenate([spline._coefficients[:-1], last._coefficients]))
+    return other
 
-        :param starts: times (T,); from the last point on the motion rests.
-        """
-        times = self._times
-        k = np.maximum(np.searchsorted(times, starts, side='right') - 1, 0)
-        c = self._coefficients[k]
-        c[(starts < times[0]) | (starts >= times[-1]), 1:] = 0.0
-        return shifted(c, starts - times[k])
+
+def quintics_from(spline: Spline, starts: np.ndarray) -> np.ndarray:
+    """Return the quintic of a spline from each start to the next point, (T, 6, n).
+
+    It is  q = sum_j c_j s^j  with s counted from the start.
+
+    :param starts: times (T,); from the last point on the motion rests.
+    """
+    times = spline._times
+    k = np.maximum(np.searchsorted(times, starts, side='right') - 1, 0)
+    c = spline._coefficients[k]
+    c[(starts < times[0]) | (starts >= times[-1]), 1:] = 0.0
+    return shifted(c, starts - times[k])
 
 
 def checked_points(times: ArrayLike, positions: ArrayLike, velocities: ArrayLike | None = None,

@@ -12,7 +12,7 @@ from support.differences import STEP, relative
 from support.tolerances import EXACT_MATHS, RATE_BY_DIFFERENCES
 
 from dynamics_node import DynamicsError
-from dynamics_node.control.spline import MotionSample, Spline
+from dynamics_node.control.spline import MotionSample, Spline, followed_by, quintics_from
 
 GIVEN = {'positions': 1, 'velocities': 2, 'accelerations': 3}  # how many of q, v, a it is given
 JOINTS = 3
@@ -104,7 +104,8 @@ def test_computation_in_blocks_changes_nothing(path, block):
 @settings(max_examples=30, deadline=None)
 def test_one_more_point_makes_the_spline_of_all_points(path):
     times, points = path
-    less = Spline(times[:-1], *points[:, :-1]).followed_by(times[-1], MotionSample(*points[:, -1:]))
+    less = followed_by(Spline(times[:-1], *points[:, :-1]), times[-1],
+                       MotionSample(*points[:, -1:]))
     t = within(times)
     assert spread(less.at(t), Spline(times, *points).at(t)) == 0.0
 
@@ -116,7 +117,7 @@ def test_quintics_from_any_time_on_are_those_of_the_motion(path):
     times, points = path
     spline = Spline(times, *points)
     starts = np.sort(np.append(within(times, 10), [times[0] - 1.0, *times, times[-1] + 1.0]))
-    for start, after, c in zip(starts, starts[1:], spline.quintics(starts)):
+    for start, after, c in zip(starts, starts[1:], quintics_from(spline, starts)):
         for u in (0.0, 0.3, 0.9):
             s = u * (after - start)
             assert relative(c.T @ s ** np.arange(6), spline.at(start + s).q) < 100 * EXACT_MATHS

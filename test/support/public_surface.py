@@ -127,10 +127,10 @@ INSIDE = {
 # Functions of the same modules that other parts of the library call, with arguments it has checked.
 HELPERS = {
     'as_dict', 'balance', 'bare', 'bound_rows', 'changed_links', 'check_one_axis', 'checked',
-    'demand', 'driver_terms', 'effort_limit', 'frame_of', 'friction_to_send', 'gravity_torque',
-    'motion_rows', 'motor_names', 'neutral', 'select_joints', 'parts_of',
-    'per_dof', 'rotation_of', 'row_names', 'selection', 'setting', 'size', 'task_rows', 'validate',
-    'write_csv', 'write_table',
+    'checked_points', 'demand', 'driver_terms', 'effort_limit', 'followed_by', 'frame_of',
+    'friction_to_send', 'gravity_torque', 'motion_rows', 'motor_names', 'neutral', 'select_joints',
+    'parts_of', 'per_dof', 'quintics_from', 'rotation_of', 'row_names', 'selection', 'setting',
+    'shifted', 'size', 'task_rows', 'validate', 'write_csv', 'write_table',
 }
 SAMPLES = {
     'q': Q, 'v': Q, 'a': Q, 'tau': Q, 'q0': Q, 'q1': Q, 'dq': Q, 'dv': Q, 'da': Q, 'weights': Q,
