@@ -219,7 +219,7 @@ class TorqueTopics:
 
     def finish(self) -> None:
         """Publish a ramp that ends in the safe torque; needs less than a second."""
-        self._refuse_waiting('the node was deactivated meanwhile')
+        self._refuse_waiting('torques were stopped meanwhile')
         period = self.pipeline.settings.exit_period
         for release in self.pipeline.shutdown_sequence():
             self._publish(release)

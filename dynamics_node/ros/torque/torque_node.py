@@ -218,8 +218,13 @@ class TorqueNode(Node):
         self._unused.reset()
 
     def set_sim_time(self, simulated: bool) -> None:
-        """Use simulated time or not, as the serving node."""
-        self.set_parameters([Parameter('use_sim_time', value=simulated)])
+        """Use simulated time or not, as the serving node.
+
+        Torques end in the safe torque first: simulated time may stand still, and a ramp with it.
+        """
+        if simulated != self.get_parameter('use_sim_time').value:
+            self.finish()
+            self.set_parameters([Parameter('use_sim_time', value=simulated)])
 
     def status(self) -> TorqueStatus | None:
         """Return the status; None before `configure`."""
