@@ -33,6 +33,7 @@ from dynamics_node.ros.torque.records import (
 )
 
 PATIENCE = 5.0    # [s] for a reply
+LOOK = 0.1        # [s] between two looks for it
 START = 60.0      # [s] for the first reply: the process has to import rclpy and NumPy
 END = 5.0         # [s] for the process to end by itself: the ramp to the safe torque
 # Modules in the current directory must not be imported; -P does that from Python 3.11 on.
@@ -105,10 +106,7 @@ class TorqueProcess:
         """
         number = next(self._numbers)
         self._link.send(Command(number, name, arguments))
-        with self._changed:
-            arrived = self._changed.wait_for(lambda: self.failure or number in self._replies,
-                                             self._patience)
-        if not arrived:
+        if not self._wait_for_reply(number):
             self._kill(f'did not reply within {self._patience:g} s')
         self._patience = PATIENCE
         if self.failure:
@@ -117,6 +115,18 @@ class TorqueProcess:
         if reply.refusal:
             raise DynamicsError(reply.refusal)
         return reply.result
+
+    def _wait_for_reply(self, number: int) -> bool:
+        """Return whether the reply, or the end of the process, came in time.
+
+        Looks are counted, not seconds: when this process has been stopped (SIGSTOP, a debugger, a
+        paused container), the reply is read after it.
+        """
+        for _ in range(round(self._patience / LOOK)):
+            with self._changed:
+                if self._changed.wait_for(lambda: self.failure or number in self._replies, LOOK):
+                    return True
+        return False
 
     def refresh(self) -> None:
         """Ask for the status."""

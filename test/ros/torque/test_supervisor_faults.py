@@ -4,9 +4,12 @@ Every message on the wire is checked, see support/torque_wire.py.
 """
 
 import os
+import resource
 import signal
 import threading
 import time
+from array import array
+from pathlib import Path
 
 import pytest
 from geometry_msgs.msg import Inertia
@@ -16,8 +19,11 @@ from support.remote_node import joint_state, wait_until
 from support.torque_wire import EFFORT, Arm, parameters
 
 from dynamics_node.ros import convert
+from dynamics_node.ros.services.table import SERVICES
 
 pytestmark = pytest.mark.long
+
+ENOUGH_FOR_A_WHILE = 20_000_000   # bytes of memory
 
 
 @pytest.fixture
@@ -163,3 +169,29 @@ def test_the_lifecycle_is_walked_under_joint_states_at_1_khz(arm):
     assert process.is_running()
     assert 'Traceback' not in arm.log()
     assert arm.node.call('model_report').success
+
+
+def test_a_serving_process_without_memory_does_not_disturb_torques(arm):
+    """Batches need more than is left. It may end: then the torque ends in the safe one."""
+    serving, process = arm.node.process, arm.torque_process()
+    pages = int(Path(f'/proc/{serving.pid}/statm').read_text().split()[0])
+    before = resource.prlimit(serving.pid, resource.RLIMIT_AS)
+    resource.prlimit(serving.pid, resource.RLIMIT_AS,
+                     (pages * resource.getpagesize() + ENOUGH_FOR_A_WHILE, before[1]))
+    arm.node.assert_alive = lambda: None
+    kind, _ = SERVICES['batch_dynamics']
+    numbers = array('d', bytes(8 * 7 * 100_000))
+    batches = arm.node.ready(kind, 'batch_dynamics')
+    for _ in range(5):
+        batches.call_async(kind.Request(question='inverse', position=numbers, velocity=numbers,
+                                        acceleration=numbers))
+        arm.run(20)
+    if serving.poll() is None:
+        resource.prlimit(serving.pid, resource.RLIMIT_AS, before)
+        arm.is_held()
+        arm.disable()
+        arm.ended_safely()
+    else:
+        until_ended(arm, process)
+        assert abs(arm.last - arm.gravity()).max() < 1e-9
+        arm.check()

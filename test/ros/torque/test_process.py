@@ -1,0 +1,64 @@
+"""Test how the serving process waits for a reply of the torque process."""
+
+import threading
+import time
+
+import pytest
+
+from dynamics_node.errors import DynamicsError
+from dynamics_node.ros.torque import process
+from dynamics_node.ros.torque.records import Setup
+
+# A torque process that replies to each command with its name, but to the command 'silence'.
+REPLIES = """
+import socket, sys, threading
+from dynamics_node.ros.torque.link import Command, Link, Reply
+ended = threading.Event()
+def on_record(record):
+    if isinstance(record, Command) and record.name != 'silence':
+        link.send(Reply(record.number, record.name))
+link = Link(socket.socket(fileno=int(sys.argv[1])), on_record, ended.set)
+ended.wait()
+"""
+
+
+class StoppedOnce(threading.Condition):
+    """A condition whose first wait is as long as every patience, as if the process was stopped.
+
+    All its threads stand still meanwhile, also the one that receives.
+    """
+
+    def __init__(self, stop):
+        super().__init__()
+        self._stop = stop   # [s]
+
+    def wait(self, timeout=None):
+        stop, self._stop = self._stop, 0.0
+        if stop:
+            time.sleep(stop)
+            return False
+        return super().wait(timeout)
+
+
+@pytest.fixture
+def started(monkeypatch):
+    monkeypatch.setattr(process, 'MAIN', REPLIES)
+    made = process.TorqueProcess(Setup('', '', {}, {}), [], lambda: None)
+    assert made.call('hello') == 'hello'
+    yield made
+    made.close()
+
+
+def test_a_reply_that_came_while_this_process_was_stopped_is_used(started):
+    """The torque process has done nothing wrong: it must not be killed."""
+    started._patience = 0.5
+    started._changed = StoppedOnce(2 * started._patience)
+    assert started.call('hello again') == 'hello again'
+    assert not started.failure
+
+
+def test_a_process_that_does_not_reply_is_killed(started):
+    started._patience = 0.5
+    with pytest.raises(DynamicsError, match='did not reply within 0.5 s and was killed'):
+        started.call('silence')
+    assert started.failure
