@@ -12,6 +12,7 @@ from pathlib import Path
 import pytest
 from processes import own_domain
 
+PATIENT = 'service.max_duration:=60.0'   # [s] a loaded machine may compile kernels for long
 _numbers = itertools.count()  # of namespaces: what one test leaves on the wire, no other one hears
 
 
@@ -140,4 +141,5 @@ def driven_arm(request, launch_once):
 def _remote(client, start, parameters, options):
     from support.remote_node import RemoteNode
     namespace = options.pop('namespace', f'/test_{next(_numbers)}')
-    return RemoteNode(client, start(*parameters, namespace=namespace, **options), namespace)
+    return RemoteNode(client, start(PATIENT, *parameters, namespace=namespace, **options),
+                      namespace)

@@ -9,6 +9,7 @@ from __future__ import annotations
 from collections.abc import Callable
 from typing import Any, NamedTuple
 
+from dynamics_node.control import spline
 from dynamics_node.errors import DynamicsError
 from dynamics_node.robot.kernel_ready import kernel_ready
 from dynamics_node.robot.robot import Robot
@@ -37,7 +38,6 @@ SELF_TEST = 2e-3      # of one sample, with and without kernels
 PARTS = {'pose': ('position', 'orientation'), 'position': ('position',),
          'orientation': ('orientation',), 'axis': ('axis',),
          'position_and_axis': ('position', 'axis')}
-MOST_CHECKS = 1e9     # of a trajectory; its handler refuses so many
 
 
 class Duration(NamedTuple):
@@ -124,7 +124,9 @@ def _trajectory(node_state: NodeState, request: Any) -> Duration:
     states = len(points)
     if states and period > 0.0:
         length = max(0.0, nanoseconds(points[-1].time_from_start) * 1e-9)
-        states += int(min(length / period, MOST_CHECKS))
+        if length > period * spline.MOST_SAMPLES:
+            return REFUSED
+        states += int(length / period)
     return _duration(robot, states, robot.nv * INVERSE, robot.nv * TRAJECTORY_NUMBER,
                      lambda: kernel_ready(robot, ('inverse_dynamics',)))
 

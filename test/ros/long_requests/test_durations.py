@@ -109,9 +109,11 @@ def test_a_bad_request_is_left_to_its_handler(in_numpy, service, fields):
     assert of(service, in_numpy, **fields) == REFUSED
 
 
-@pytest.mark.parametrize('period', [0.0, -1.0, np.nan, np.inf, 5e-324, 1e-300])
-def test_any_period_of_a_trajectory_has_a_duration(in_numpy, period):
+@pytest.mark.parametrize(('period', 'states'), [
+    (0.0, 3), (-1.0, 3), (np.nan, 3), (np.inf, 3), (5e-324, REFUSED.states),
+    (1e-300, REFUSED.states)])
+def test_any_period_of_a_trajectory_has_a_duration(in_numpy, period, states):
     """Its handler refuses those that are not valid, or too short."""
     request = request_of('trajectory_torques', in_numpy.robot, np.random.default_rng(0))
     request.check_period = period
-    assert duration_of('trajectory_torques', in_numpy, request).states in (3, 1_000_000_003)
+    assert duration_of('trajectory_torques', in_numpy, request).states == states

@@ -67,9 +67,10 @@ def three_endless(node):
     """Return the futures of three requests of one client: one runs, two wait."""
     client = new_client(node)
     futures = [send(client, **ENDLESS) for _ in range(3)]
-    node.wait_for_diagnostics(lambda status: (
-        values(status)['long requests running'], values(status)['long requests waiting']) == (
-        '1', '2'), 'that one runs and two wait')
+    node.wait_for_diagnostics(
+        lambda status: [values(status).get(f'long requests {what}')
+                        for what in ('running', 'waiting')] == ['1', '2'],
+        'that one runs and two wait')
     return futures
 
 
@@ -95,12 +96,12 @@ def test_a_small_request_is_served_while_a_large_one_runs(launch):
     assert not large.done()
     status = node.wait_for_diagnostics(
         lambda status: values(status).get('long requests running') == '1', 'one running')
-    assert values(status)['worker processes'] == '1'
+    assert values(status).get('worker processes') == '1'
     reply = node.reply(large)
     assert (reply.success, reply.states, len(reply.effort)) == (True, 8000, 7 * 8000)
     assert len(workers_of(node)) == 1
     node.wait_for_diagnostics(
-        lambda status: values(status)['long requests running'] == '0', 'none running')
+        lambda status: values(status).get('long requests running') == '0', 'none running')
 
 
 def test_clients_take_turns(launch):
@@ -121,8 +122,8 @@ def test_clients_take_turns(launch):
     assert ended.index(8) <= 2
     assert [k for k in ended if k != 8] == list(range(8))
     status = node.wait_for_diagnostics(
-        lambda status: values(status)['long requests waiting'] == '0', 'no more waiting')
-    assert float(values(status)['long requests, longest wait [s]']) > 0.0
+        lambda status: values(status).get('long requests waiting') == '0', 'no more waiting')
+    assert float(values(status).get('long requests, longest wait [s]')) > 0.0
 
 
 def test_a_second_process_serves_the_other_client(launch):
@@ -154,8 +155,8 @@ def test_refusals_name_the_size_and_the_limit(launch):
     assert node.call('batch_dynamics', **batch(100)).success   # by a new process
     assert 'service.workers out of range' in node.set_parameters({'service.workers': 0})
     node.wait_for_diagnostics(lambda status: (
-        values(status)['refused by service.max_states'],
-        values(status)['refused by service.max_duration']) == ('1', '2'), 'three refusals')
+        values(status).get('refused by service.max_states'),
+        values(status).get('refused by service.max_duration')) == ('1', '2'), 'three refusals')
     assert 'Traceback' not in node.process.log()
 
 

@@ -214,6 +214,7 @@ def test_thousands_of_states_fit_in_one_call(arm):
     q, v, a = rng.normal(size=(3, 2000, 7))
     reply = arm.node.call('batch_dynamics', question='inverse', position=convert.floats(q),
                           velocity=convert.floats(v), acceleration=convert.floats(a))
+    assert reply.success, reply.message
     assert (reply.states, reply.state_stamp) == (2000, 0)
     effort, some = np.reshape(reply.effort, (2000, 7)), slice(None, None, 40)
     assert_close(effort[some], arm.robot.inverse_dynamics(q[some], v[some], a[some]), EXACT_MATHS)

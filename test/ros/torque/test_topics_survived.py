@@ -295,8 +295,10 @@ def limited(pid, what, value):
         resource.prlimit(pid, what, old)
 
 
-def open_files(pid):
-    return len(list(Path(f'/proc/{pid}/fd').iterdir()))
+def free_descriptor(pid):
+    """Return the lowest number that no open file of a process has; the next one would get it."""
+    used = {int(path.name) for path in Path(f'/proc/{pid}/fd').iterdir()}
+    return min(set(range(len(used) + 1)) - used)
 
 
 @pytest.mark.parametrize('which', ['serving', 'torque'])
@@ -305,7 +307,7 @@ def test_a_process_without_file_descriptors_keeps_the_contract(arm, which):
     arm.enabled()
     pid = arm.node.process.pid if which == 'serving' else arm.torque_process().pid
     kind, _ = SERVICES['set_payload']
-    with limited(pid, resource.RLIMIT_NOFILE, open_files(pid)):
+    with limited(pid, resource.RLIMIT_NOFILE, free_descriptor(pid)):
         if which == 'serving':
             assert 'Too many open files' in arm.set(robot_description=str(ARM7)).reason
         assert arm.ask(kind, 'set_payload', kind.Request(
