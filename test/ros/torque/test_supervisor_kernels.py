@@ -114,6 +114,8 @@ def test_a_payload_sent_while_the_torque_process_is_replaced_is_compensated(driv
     assert payload(arm, 1.0).success
     assert change(arm, *RESTART[:2])
     arm.rest()
+    service = f'{arm.node.name}/set_payload'
+    arm.run_until(lambda: not arm.node.client.count_services(service), 'the end of the service')
     configure = arm.node.ready(ChangeState, 'change_state').call_async(ChangeState.Request(
         transition=Transition(id=Transition.TRANSITION_CONFIGURE)))
     early = payload(arm, 2.0)   # the node is inactive
