@@ -228,7 +228,8 @@ def files_and_garbage(caller, k):
     if k == 0:
         caller.identify = ActionClient(caller.node, Identify, '/dynamics_node/identify')
         assert caller.identify.wait_for_server(PATIENCE)
-        caller.states = caller.node.create_publisher(JointState, '/joint_states', SENSOR)
+        # reliable: received by every subscription, whatever it asks for
+        caller.states = caller.node.create_publisher(JointState, '/joint_states', 1)
         caller.texts = caller.node.create_publisher(String, '/robot_description', LATCHED)
     goal = caller.wait(caller.identify.send_goal_async(Identify.Goal(recording=caller.recording)))
     caller.wait(goal.get_result_async())

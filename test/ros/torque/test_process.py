@@ -12,7 +12,8 @@ from dynamics_node.ros.torque.records import Setup
 # A torque process that replies to each command with its name, but to the command 'silence'.
 REPLIES = """
 import socket, sys, threading
-from dynamics_node.ros.torque.link import Command, Link, Reply
+from dynamics_node.ros.link import Link
+from dynamics_node.ros.torque.records import Command, Reply
 ended = threading.Event()
 def on_record(record):
     if isinstance(record, Command) and record.name != 'silence':

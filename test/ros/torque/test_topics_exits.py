@@ -9,17 +9,13 @@ import numpy as np
 import pytest
 from lifecycle_msgs.msg import Transition
 from lifecycle_msgs.srv import ChangeState
-from rosgraph_msgs.msg import Clock
 from std_srvs.srv import SetBool
 from support.gate_states import change
 from support.remote_node import wait_until
-from support.torque_wire import PACE, REST, ROUNDING, Arm, parameters
-
-from dynamics_node.ros import convert
+from support.simulated_arm import SECOND, SimulatedArm
+from support.torque_wire import REST, ROUNDING, Arm, parameters
 
 pytestmark = pytest.mark.long
-
-SECOND = 1_000_000_000  # [ns]
 
 
 @pytest.fixture
@@ -165,31 +161,6 @@ def safe_and_checked(arm):
 
 
 # Another clock, another rate ---------------------------------------------------------------------
-
-class SimulatedArm(Arm):
-    """An arm whose time is on /clock. The latency of a torque is not known."""
-
-    def __init__(self, node):
-        self.time = 1000 * SECOND
-        super().__init__(node)
-
-    def now(self):
-        return self.time
-
-    def step(self):
-        self.time += int(PACE * SECOND)
-        self.node.publish(Clock(clock=convert.time(self.time)), topic='/clock')
-        super().step()
-
-    def time_of(self, info):
-        return self.time
-
-    def _check_change(self, k, slew, age, starts, where):
-        if k:
-            change = np.abs(self.heard[k].effort - self.heard[k - 1].effort)
-            lost = self.heard[k].number - self.heard[k - 1].number
-            assert (change <= slew * age * lost + ROUNDING).all(), where
-
 
 @pytest.mark.parametrize('seconds', [100.0, -100.0, -0.02])
 def test_a_jump_of_the_clock_is_a_fault(driven, seconds):
