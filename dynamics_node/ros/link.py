@@ -41,7 +41,7 @@ class Link:
         self._unsent: deque[bytes] = deque()
         self._changed = threading.Condition()   # of the two above
         for run in (self._receive, self._send_packets):
-            threading.Thread(target=run, name='torque link', daemon=True).start()
+            threading.Thread(target=run, name='link', daemon=True).start()
 
     def send(self, record: Any, keep: bool = True) -> bool:
         """Append a record to the queue; return whether it will be sent. This never waits.
@@ -89,12 +89,14 @@ class Link:
 
     def _receive(self) -> None:
         parts: list[bytes] = []
-        with suppress(OSError), self._end:
-            while packet := self._end.recv(PACKET + 1):
-                parts.append(packet[1:])
-                if packet[:1] == LAST:
-                    record = pickle.loads(b''.join(parts))
-                    parts = []
-                    self._on_record(record)
-        self._stop_sending()
-        self._on_end()
+        try:
+            with suppress(OSError), self._end:
+                while packet := self._end.recv(PACKET + 1):
+                    parts.append(packet[1:])
+                    if packet[:1] == LAST:
+                        record = pickle.loads(b''.join(parts))
+                        parts = []
+                        self._on_record(record)
+        finally:   # also after a bug in on_record: the connection is closed
+            self._stop_sending()
+            self._on_end()

@@ -111,3 +111,18 @@ def test_the_end_is_told_once(ends, connection, how):
     assert ended.wait(PATIENCE)
     assert received.empty()
     assert not link.send('anything')
+
+
+def test_a_bug_while_a_record_is_received_ends_the_connection(monkeypatch):
+    """Both ends are told: a torque process that receives nothing more must not go on."""
+    monkeypatch.setattr(threading, 'excepthook', lambda _: None)
+    ours, its = pair()
+    ended = [threading.Event(), threading.Event()]
+
+    def fail(record):
+        raise ValueError(record)
+    broken = Link(ours, fail, ended[0].set)
+    other = Link(its, lambda record: None, ended[1].set)
+    other.send('a record')
+    assert all(each.wait(PATIENCE) for each in ended)
+    assert not broken.send('a record')

@@ -11,15 +11,14 @@ from dynamics_node.ros.torque.records import Setup
 
 # A torque process that replies to each command with its name, but to the command 'silence'.
 REPLIES = """
-import socket, sys, threading
+import queue, socket, sys
 from dynamics_node.ros.link import Link
 from dynamics_node.ros.torque.records import Command, Reply
-ended = threading.Event()
-def on_record(record):
+records = queue.SimpleQueue()
+link = Link(socket.socket(fileno=int(sys.argv[1])), records.put, lambda: records.put(None))
+for record in iter(records.get, None):
     if isinstance(record, Command) and record.name != 'silence':
         link.send(Reply(record.number, record.name))
-link = Link(socket.socket(fileno=int(sys.argv[1])), on_record, ended.set)
-ended.wait()
 """
 
 

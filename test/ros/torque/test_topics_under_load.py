@@ -13,13 +13,18 @@ from pathlib import Path
 import numpy as np
 import pytest
 from support.remote_node import wait_until
+from support.simple_recordings import recorded
 from support.simulated_arm import LockstepArm
 from support.torque_wire import REST, parameters
+
+from dynamics_node import Robot
+from dynamics_node.example_robots import ARM7
+from dynamics_node.identification.csv_files import write_csv
 
 pytestmark = pytest.mark.long
 
 LOAD = Path(__file__).resolve().parents[3] / 'benchmark' / 'torque_under_load.py'
-CLIENTS = ('services', 'batches', 'new kernels', 'garbage')
+CLIENTS = ('services', 'batches', 'new kernels', 'files')
 STEPS = 1000
 SOME = 10           # requests
 PATIENCE = 180.0    # [s] for the clients to start, and for requests beside a busy machine
@@ -30,9 +35,12 @@ RELIABLE = 'qos_overrides./joint_states.subscription.reliability:=reliable'   # 
 def clients(folder):
     """Run the clients of the benchmark, each a process; yield them."""
     environment = {**os.environ, 'ROS_AUTOMATIC_DISCOVERY_RANGE': 'SUBNET'}   # as the node
+    recording = folder / 'motion.csv'
+    write_csv(recording, recorded(Robot.from_urdf(ARM7)))
     with (folder / 'clients.log').open('wb') as log:
-        started = [subprocess.Popen([sys.executable, LOAD, '--client', name], env=environment,
-                                    stdout=log, stderr=log) for name in CLIENTS]
+        started = [subprocess.Popen(
+            [sys.executable, LOAD, '--client', name, '--recording', recording], env=environment,
+            stdout=log, stderr=log) for name in CLIENTS]
         try:
             yield started
         finally:
