@@ -34,7 +34,7 @@ SETTINGS = {   # quick where nothing is at stake, patient where a loaded machine
     'safety.unknown_effort': 'refuse', 'gravity': [0.0, 0.0, -9.81], 'locked': ''}
 OTHERS = ['shoulder', 'elbow']   # joints of a robot that takes the place of this one
 PACE = 0.005       # [s] between two joint states
-PATIENCE = 20.0    # [s] a deadline, not a measurement
+PATIENCE = 60.0    # [s] a deadline for a loaded machine, not a measurement
 ROUNDING = 1e-9
 DEEP = QoSProfile(depth=20000)   # reliable: what is published is heard, all of it
 REST = np.array([0.3, 0.5, -0.4, 0.9, 0.2, -0.6, 0.1])   # a pose that needs torque
