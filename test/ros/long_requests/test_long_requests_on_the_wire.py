@@ -3,8 +3,10 @@
 Without kernels, a state of the arm takes half a millisecond: their number sets the duration.
 """
 
+import inspect
 import os
 import signal
+import time
 from pathlib import Path
 
 import numpy as np
@@ -18,6 +20,7 @@ from support.tolerances import EXACT_MATHS
 from dynamics_node import Robot
 from dynamics_node.example_robots import ARM7
 from dynamics_node.ros.client import DynamicsClient
+from dynamics_node.ros.parameters.service import ServiceParameters
 from dynamics_node.ros.services.table import SERVICES
 
 pytestmark = pytest.mark.long
@@ -203,8 +206,22 @@ def test_a_payload_set_meanwhile_does_not_change_the_reply(launch):
     assert later.model_id == after != before
 
 
+def test_the_age_of_the_state_is_that_at_the_reply(launch):
+    """The stamp is that of the measured state when the request arrived."""
+    node, robot, stamp = launch(ROBOT, MINUTES), Robot.from_urdf(ARM7), time.time_ns()
+    node.measure(robot, stamp, robot.joint_names, [0.1] * 7, [0.2] * 7)
+    sent = time.time_ns()
+    reply = node.call('batch_dynamics', question='inverse', position=batch(2000)['position'])
+    assert reply.success, reply.message
+    assert reply.state_stamp == stamp
+    # a second for the process and its work; without them it would be the age when it was sent
+    assert sent - stamp + 100_000_000 < reply.state_age * 1e9 < time.time_ns() - stamp
+
+
 def test_the_client_waits_for_a_long_request(launch):
-    """DynamicsClient needs no change; its timeout is longer than service.max_duration."""
+    """By default, longer than such a request may take."""
+    default = inspect.signature(DynamicsClient).parameters['timeout'].default
+    assert default > ServiceParameters().max_duration
     node = launch(ROBOT)
     dynamics = DynamicsClient(node.client, node.name, timeout=PATIENCE)
     reply = dynamics.batch_dynamics('inverse', q=np.zeros((500, 7)), v=np.zeros((500, 7)))
