@@ -308,6 +308,7 @@ class DynamicsClient:
             executor.add_node(self._node)
             executor.spin_until_future_complete(raw, max(0.0, deadline - time.monotonic()))
             executor.shutdown()
+            self._node.executor = None   # it stays until it is collected: nothing spins the node
         else:
             arrived = threading.Event()
             raw.add_done_callback(lambda _: arrived.set())

@@ -3,11 +3,13 @@
 import numpy as np
 import pytest
 import rclpy
+from rclpy.executors import SingleThreadedExecutor
 from support.remote_node import PATIENCE, assert_close
 from support.tolerances import EXACT_MATHS
 from trajectory_msgs.msg import JointTrajectory, JointTrajectoryPoint
 
 from dynamics_node import DynamicsError
+from dynamics_node.ros import client
 from dynamics_node.ros.client import DynamicsClient
 
 
@@ -129,6 +131,24 @@ def test_a_node_without_executor_is_spun(arm):
     finally:
         node.destroy_node()
     assert_close(tau, arm.robot.inverse_dynamics(arm.q, arm.v, np.zeros(7)), EXACT_MATHS)
+
+
+def test_a_node_without_executor_is_spun_by_every_call(arm, monkeypatch):
+    """Also while the executor of the call before is not yet collected."""
+    made = []
+
+    def kept(**options):
+        made.append(SingleThreadedExecutor(**options))
+        return made[-1]
+    monkeypatch.setattr(client, 'SingleThreadedExecutor', kept)
+    node = rclpy.create_node('script', context=arm.node.client.context)
+    dynamics = DynamicsClient(node, arm.node.name, timeout=PATIENCE)
+    try:
+        for _ in range(2):
+            assert len(dynamics.inverse_dynamics(q=arm.q, v=arm.v).effort) == 7
+    finally:
+        node.destroy_node()
+    assert len(made) == 2
 
 
 def test_a_missing_node_raises_a_timeout_with_advice(arm):
