@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import signal
 import subprocess
 import sys
 import threading
@@ -13,15 +12,13 @@ from typing import Any
 
 from dynamics_node.kernels.keys import KernelKey
 from dynamics_node.robot.urgent_kernel import compile_urgently
+from dynamics_node.ros.child_process import program_of, wait_for_end
 from dynamics_node.ros.identification.worker_process import WorkerMessage
 from dynamics_node.ros.link import Link, pair
 from dynamics_node.ros.long_requests.request_job import RequestJob
 from dynamics_node.ros.torque.records import KernelCached, KernelWanted
 
-END = 5.0   # [s] for the process to end after its connection has
-# Modules in the current directory must not be imported; -P does that from Python 3.11 on.
-MAIN = ('import sys; sys.path[:] = filter(None, sys.path); '
-        'from dynamics_node.ros.long_requests.worker_main import main; main()')
+MAIN = program_of('dynamics_node.ros.long_requests.worker_main')
 
 
 class RequestWorker:
@@ -102,11 +99,5 @@ class RequestWorker:
         self._link.send(KernelCached(key))
 
     def _on_end(self) -> None:
-        try:
-            code = self._process.wait(END)
-        except subprocess.TimeoutExpired:
-            self._process.kill()
-            code = self._process.wait(END)
-        self.failure = (f'was ended by {signal.Signals(-code).name}' if code < 0
-                        else f'exited with {code}')
+        self.failure = wait_for_end(self._process)
         self._on_message()

@@ -8,7 +8,6 @@ from __future__ import annotations
 
 import itertools
 import os
-import signal
 import subprocess
 import sys
 import threading
@@ -19,6 +18,7 @@ from typing import Any
 
 from dynamics_node.errors import DynamicsError
 from dynamics_node.kernels.keys import KernelKey
+from dynamics_node.ros.child_process import program_of, wait_for_end
 from dynamics_node.ros.link import Link, pair
 from dynamics_node.ros.state.joint_state_ring import RingReader, create_memory
 from dynamics_node.ros.torque.records import (
@@ -35,10 +35,7 @@ from dynamics_node.ros.torque.records import (
 PATIENCE = 5.0    # [s] for a reply
 LOOK = 0.1        # [s] between two looks for it
 START = 60.0      # [s] for the first reply: the process has to import rclpy and NumPy
-END = 5.0         # [s] for the process to end by itself: the ramp to the safe torque
-# Modules in the current directory must not be imported; -P does that from Python 3.11 on.
-MAIN = ('import sys; sys.path[:] = filter(None, sys.path); '
-        'from dynamics_node.ros.torque.process_main import main; main()')
+MAIN = program_of('dynamics_node.ros.torque.process_main')
 
 
 class TorqueProcess:
@@ -137,11 +134,7 @@ class TorqueProcess:
         """End the process: it publishes the ramp to the safe torque first."""
         self._closing = True
         self._link.close()
-        try:
-            self._process.wait(END)
-        except subprocess.TimeoutExpired:
-            self._process.kill()
-            self._process.wait(END)
+        wait_for_end(self._process)
 
     # In the thread of the link -----------------------------------------------------------------
 
@@ -162,13 +155,7 @@ class TorqueProcess:
     def _on_end(self) -> None:
         if self._closing:
             return
-        try:
-            code = self._process.wait(END)
-        except subprocess.TimeoutExpired:
-            self._process.kill()
-            code = self._process.wait(END)
-        how = f'was ended by {signal.Signals(-code).name}' if code < 0 else f'exited with {code}'
-        self._fail(how)
+        self._fail(wait_for_end(self._process))
 
     def _kill(self, why: str) -> None:
         self._process.kill()
