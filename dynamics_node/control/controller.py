@@ -9,6 +9,7 @@ from numpy.typing import ArrayLike
 from dynamics_node import checks
 from dynamics_node.control import laws
 from dynamics_node.control.blended_pose_spline import TaskMotionSample
+from dynamics_node.control.braking import braking_rate
 from dynamics_node.control.closed_loops import check_support
 from dynamics_node.control.driver_compensation import (
     DriverCompensation,
@@ -116,6 +117,32 @@ class Controller:
         if self._driver_terms is None and self._loops is None:
             return self._terms.gravity(position)
         return self._command(laws.gravity, laws.gravity, position, None, None)
+
+    @property
+    def can_brake(self) -> bool:
+        """Whether its torques can bring the robot to rest.
+
+        Not if the driver moves the robot by itself, and not with a floating base.
+        """
+        return self._settings[2].kind != 'payload_only' and self.robot.nq == self.robot.nv
+
+    def braking_torque(self, q: ArrayLike, v: ArrayLike, effort: ArrayLike,
+                       max_rate: float) -> np.ndarray:
+        """Return the torque that brakes the robot as fast as the effort limits permit, (nv,).
+
+        :param q, v: measured, (nq,) and (nv,).
+        :param effort: limits of the torque to send, (nv,).
+        :param max_rate: greatest share of the velocity to remove per second [1/s].
+        """
+        if not self.can_brake:
+            return self.holding_torque(q)
+        position, velocity = _floats('q', q, self._shapes[0]), _floats('v', v, self._shapes[1])
+        coasting, slowing = (
+            self._command(laws.given_acceleration, laws.gravity, position, velocity,
+                          MotionSample(position, velocity, a))
+            for a in (np.zeros_like(velocity), -velocity))
+        per_rate = slowing - coasting
+        return coasting + per_rate * braking_rate(coasting, per_rate, np.asarray(effort), max_rate)
 
     def _command(self, law, driver_law, q, v, motion):
         """Return the torque of a law less what the driver adds."""

@@ -62,6 +62,12 @@ def computed_torque(terms: TorqueTerms, q: np.ndarray, v: np.ndarray, motion: Mo
     return terms.motion_torque(q, v, a) + terms.friction(motion.v)
 
 
+def given_acceleration(terms: TorqueTerms, q: np.ndarray, v: np.ndarray, motion: MotionSample,
+                       gains: Gains) -> np.ndarray:
+    """Return the torque of the acceleration motion.a at the measured state, without friction."""
+    return terms.motion_torque(q, v, motion.a)
+
+
 def impedance(terms: TorqueTerms, q: np.ndarray, v: np.ndarray, motion: MotionSample,
               gains: Gains) -> np.ndarray:
     """Return the torque of springs and dampers plus gravity (Hutter 2017, eq. 3.74)."""

@@ -65,6 +65,7 @@ def _torque_status(name: str, torque: TorqueSupervisor, process: TorqueStatus,
               'kernels': process.kernels or 'ready', 'process': torque.failure or torque.pid,
               'real time': process.realtime,
               'references refused': process.refused_references,
+              'silences of joint states bridged': status.bridged,
               **{f'refused: {kind}': n for kind, n in status.refused.items()},
               **{f'limited by {which}: {joint}': n for (which, joint), n in status.limited.items()}}
     return _status(level, f'{name}: torque', message, '', values)

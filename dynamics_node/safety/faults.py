@@ -8,6 +8,7 @@ CLOCK = 'clock'
 STATE_MALFORMED = 'state malformed'
 STATE_NOT_FINITE = 'state not finite'
 STATE_STALE = 'state stale'
+STATE_AHEAD = 'state from the future'
 STATE_BACK_IN_TIME = 'state back in time'
 STATE_JUMP = 'state jump'
 GRAVITY_NOT_FINITE = 'gravity not finite'
@@ -18,13 +19,15 @@ REFERENCE_STALE = 'reference stale'
 TORQUE_MALFORMED = 'torque malformed'
 TORQUE_NOT_FINITE = 'torque not finite'
 MODEL_CHANGED = 'model changed'
+CONTACT = 'contact'
 OUTSIDE = 'from outside'
 GATE = 'gate'
+NO_STATE = 'no state'   # of a refusal only
 
 # After one of these the joint state is still valid, and so is the torque that balances gravity.
 STATE_IS_TRUSTED = frozenset(
     {POSITION, VELOCITY, OTHER_PUBLISHER, REFERENCE_STALE, TORQUE_MALFORMED, TORQUE_NOT_FINITE,
-     OUTSIDE})
+     CONTACT, OUTSIDE})
 
 
 class Fault(NamedTuple):

@@ -5,17 +5,24 @@ The contract, kept by every Release without exception:
  1. It is finite, of one entry per degree of freedom, and within the effort limits.
  2. It differs from the one before by no more than the slew limits allow in the time between them;
     the first after `enable` is compared with the effort that `enable` started from.
- 3. It is computed from a joint state no older than max_state_age, or from earlier releases alone.
+ 3. It is computed from a joint state no older than max_state_age, from the torque that balanced
+    gravity at the last valid joint state, or from earlier releases.
  4. Nothing is released before `enable`, nor after a disable or a fault once the ramp to the safe
     torque is done. A fault lasts until `enable`, which is refused as long as its cause lasts.
     Nothing but `enable` enables: no restart, no end of a fault, no change of model.
- 5. A disable, a fault and a shutdown end in the safe torque, exactly, and keep 1. to 4. until then.
+ 5. A disable and a fault brake moving joints to rest as long as the joint state is valid, at most
+    for brake_time; these and a shutdown end in the safe torque, exactly, and keep 1. to 4. until
+    then.
 
 The safe torque, `safe_action`: 'gravity' goes to the torque that holds the arm still where it is,
-and leaves it as the last message, so that the arm does not drop. 'zero' goes to zero. 'hold' goes
-to zero too, but after a fault it first keeps the last torque for hold_time. After a fault that
-makes the joint state invalid (stale, jumped, not finite, ... or the clock jumped) 3. forbids
-gravity: then 'gravity' acts as 'hold'.
+and leaves it as the last message, so that the arm does not drop. After a fault that makes the joint
+state invalid (stale, jumped, not finite, ... or the clock jumped) it goes to that of the last valid
+joint state, which then decays to zero within blind_gravity_time. 'zero' goes to zero. 'hold' goes
+to zero too, but after a fault it first keeps the last torque for hold_time.
+
+A silence of the joint states is no fault at once: from max_state_age on, for bridge_time, the
+torque that balanced gravity at the last valid joint state is released. When joint states return,
+the torque ramps back to the wanted one in the time that was bridged.
 
 The gate has no clock: `now` [s] comes with every call, on the clock that stamps the joint states.
 It is not thread-safe.
@@ -28,40 +35,51 @@ from collections.abc import Sequence
 from numpy.typing import ArrayLike
 
 from dynamics_node.checks import check_kind
-from dynamics_node.safety.clock import Clock
-from dynamics_node.safety.faults import GATE, MODEL_CHANGED, OUTSIDE, Fault, Refused
+from dynamics_node.safety.clock import Clock, SteadyTime
+from dynamics_node.safety.faults import (
+    GATE,
+    MODEL_CHANGED,
+    NO_STATE,
+    OTHER_PUBLISHER,
+    OUTSIDE,
+    STATE_STALE,
+    Fault,
+    Refused,
+)
 from dynamics_node.safety.gate_limits import GateLimits
-from dynamics_node.safety.limit_fade import fade_near_limits
 from dynamics_node.safety.ramp import TorqueRamp, torque_steps
 from dynamics_node.safety.records import Proposal, Release, State, Status
-from dynamics_node.safety.small_vectors import all_within, numbers
+from dynamics_node.safety.releaser import Limited, Releaser
+from dynamics_node.safety.small_vectors import numbers
 from dynamics_node.safety.state_checks import StateChecks, publisher_fault
-from dynamics_node.safety.torque_limits import limit_effort, limit_slew
+from dynamics_node.safety.stop import GRAVITY, LAST_GRAVITY, ZERO, Stop
+from dynamics_node.safety.torque_limits import limit_effort
 
 ACTIVE = (State.RAMPING_IN, State.ENABLED)   # the wanted torque is followed
-EFFORT, SLEW, POSITION, VELOCITY = 'effort', 'slew', 'position', 'velocity'
-
-Limited = Sequence[tuple[str, str]]   # pairs (which limit, which joint)
-
+LEAST_TIME = 1e-9   # [s]; a time that has begun is not zero
 
 class Gate:
     """Release the wanted torque, as far as the contract permits.
 
     Call `step` on every joint state (or at a fixed rate) and `tick` on a timer, at least twice
-    within max_state_age; publish what they return. The rest is `enable` and `disable`.
+    within max_state_age; publish what they return. The rest is `enable` and `disable`. While
+    `braking`, the torque of a proposal must be the one that brakes.
     """
 
-    def __init__(self, limits: GateLimits | None = None) -> None:
+    def __init__(self, limits: GateLimits | None = None,
+                 steady: SteadyTime = lambda: None) -> None:
         """Begin disabled.
 
         :param limits: see gate_limits_of; None: there is no model yet.
+        :param steady: see Clock.
         """
         _check_limits(limits)
+        self._steady = steady
         self._state = State.DISABLED
         self._fault: Fault | None = None
-        self._released = 0
+        self._out = Releaser()
+        self._bridged = 0
         self._refused: Counter[str] = Counter()
-        self._limited: Counter[tuple[str, str]] = Counter()
         self._apply_limits(limits)
 
     def _apply_limits(self, limits: GateLimits | None) -> None:
@@ -71,18 +89,16 @@ class Gate:
             StateChecks(limits) if limits else None)   # type: ignore[assignment]
         self._next_limits: GateLimits | None = None
         self._limits_pending = False
-        self._clock = Clock(limits.settings.max_clock_step if limits else math.inf)
+        self._clock = Clock(limits.settings.max_clock_step if limits else math.inf, self._steady)
         self._become_idle()
 
     def _become_idle(self) -> None:
         """Release nothing until `enable`."""
-        # None while idle
-        self._ramp: TorqueRamp = None           # type: ignore[assignment]
-        self._last: tuple[float, ...] = None    # type: ignore[assignment]  # last torque, or start
-        self._has_released = False     # whether anything was released since `enable`
-        self._to_gravity = False       # whether the ramp out ends in the torque of gravity
-        self._ramp_time = 0.0          # [s] since the ramp began
-        self._since_release = 0.0      # [s] since the last release
+        self._out.end()
+        self._ramp: TorqueRamp = None   # type: ignore[assignment]  # None while idle
+        self._stop: Stop | None = None   # how torques end; None while the wanted one is followed
+        self._ramp_time = 0.0          # [s] since the ramp in began
+        self._bridging = 0.0           # [s] since a silence of the joint states is bridged
         if self._state is not State.FAULT:
             self._state = State.DISABLED
         if self._limits_pending:
@@ -98,12 +114,18 @@ class Gate:
     @property
     def idle(self) -> bool:
         """Whether nothing will be released until `enable`."""
-        return self._last is None
+        return self._out.last is None
+
+    @property
+    def braking(self) -> bool:
+        """Whether the torque of the next proposal must be the one that brakes."""
+        return self._stop is not None and self._stop.braking
 
     def status(self) -> Status:
         """Return the Status, for diagnostics."""
         return Status(self._state, self.idle, self._fault.text if self._fault else '',
-                      self._released, Counter(self._refused), Counter(self._limited))
+                      self._out.count, Counter(self._refused), Counter(self._out.limited),
+                      self._bridged)
 
     # Requests --------------------------------------------------------------------------------
 
@@ -124,27 +146,28 @@ class Gate:
         except Refused as refusal:
             self._refused[f'enable: {refusal.kind}'] += 1
             raise
-        self._last = tuple(start)
+        self._out.begin(self._limits, start)
         self._ramp, self._ramp_time = TorqueRamp(start, self._limits.settings.ramp_in_time), 0.0
-        self._state, self._fault, self._to_gravity = State.RAMPING_IN, None, False
+        self._state, self._fault, self._stop, self._bridging = State.RAMPING_IN, None, None, 0.0
 
     def disable(self, now: float) -> None:
-        """Ramp out to the safe torque, then release nothing more. A fault remains one."""
+        """Brake, ramp to the safe torque, then release nothing more. A fault remains one."""
         if self._state not in ACTIVE:
             return
         fault = self._advance_clock(now)
         if fault:
             self._enter_fault(fault)
-        else:
-            self._state = State.RAMPING_OUT
-            self._start_ramp_out(to_gravity=self._limits.settings.safe_action == 'gravity')
+            return
+        self._state = State.BRAKING if self._can_brake() else State.RAMPING_OUT
+        gravity = self._limits.settings.safe_action == 'gravity'
+        self._begin_stop(GRAVITY if gravity else ZERO, braking=self._state is State.BRAKING)
 
-    def report_fault(self, now: float, text: str) -> None:
+    def report_fault(self, now: float, text: str, kind: str = OUTSIDE) -> None:
         """Enter a fault that the gate cannot detect itself, an exception for example."""
         if self.idle:
             return
         jump = self._advance_clock(now)
-        self._enter_fault(Fault(OUTSIDE, str(text)))
+        self._enter_fault(Fault(kind, str(text)))
         if jump:
             self._enter_fault(jump)
 
@@ -172,12 +195,18 @@ class Gate:
         :param now: [s]
         :param proposal: see Proposal; its torque is ignored while ramping out.
         """
-        if self._last is None:
+        if self._out.last is None:
             return None
         fault = self._advance_clock(now) or self._proposal_fault(now, proposal)
         if fault:
+            if self._can_bridge(now, fault):
+                return self._bridge()
             self._enter_fault(fault)
-        return self._follow() if self._state in ACTIVE else self._continue_ramp_out()
+            if self.idle:   # nothing was released yet
+                return None
+        elif self._bridging:
+            self._end_bridge()
+        return self._follow() if self._stop is None else self._continue_stop(self._stop)
 
     def tick(self, now: float) -> Release | None:
         """Return a Release if one is due by time alone, when joint states no longer arrive."""
@@ -185,26 +214,29 @@ class Gate:
             return None
         fault = self._advance_clock(now) or self._state_checks.age_fault(now)
         if fault:
+            if self._can_bridge(now, fault):
+                return self._bridge()
             self._enter_fault(fault)
-        needs_state = self._state in ACTIVE or self._to_gravity
-        return None if needs_state else self._continue_ramp_out()
+        if self._stop is None or self._stop.needs_state:
+            return None
+        return self._continue_stop(self._stop)
 
     def shutdown_sequence(self, now: float) -> tuple[Release, ...]:
         """Return the Releases that end in the safe torque, for a process about to end.
 
         Publish them exit_period apart; the first repeats the last release, and all take less than a
-        second. The gate is idle afterwards. Gravity is that of the last joint state, provided it is
-        no older than max_state_age now: no other will come.
+        second. The gate is idle afterwards. Gravity is that of the last valid joint state, provided
+        that a silence since then could be bridged: no other state will come.
         """
-        if not self._has_released:
+        if not self._out.has_released:
             self._become_idle()
             return ()
         limits, settings = self._limits, self._limits.settings
-        gravity = (settings.safe_action == 'gravity' and not self._state_checks.age_fault(now)
-                   and (self._state is not State.FAULT or self._to_gravity))
+        gravity = (settings.safe_action == 'gravity' and self._is_recent(now)
+                   and (self._stop is None or self._stop.safe == GRAVITY))
         safe = self._state_checks.gravity if gravity else limits.zero
-        releases = tuple(filter(None, map(self._release, torque_steps(
-            self._last, safe, settings.ramp_out_time, limits.slew, settings.exit_period))))
+        releases = tuple(filter(None, map(self._out.make, torque_steps(
+            self._out.last, safe, settings.ramp_out_time, limits.slew, settings.exit_period))))
         self._become_idle()
         return releases
 
@@ -214,17 +246,39 @@ class Gate:
         """Add the time since the last call; return the Fault of a clock that jumped."""
         passed, fault = self._clock.advance(now)
         self._ramp_time += passed
-        self._since_release += passed
+        self._out.pass_time(passed)
+        if self._stop is not None:
+            self._stop.pass_time(passed)
+        if self._bridging:
+            self._bridging += passed
         return fault
 
     def _proposal_fault(self, now: float, proposal: Proposal) -> Fault | None:
         """Return the Fault of a proposal, or None; only the parts in use are checked."""
-        if self._state is State.FAULT and not self._to_gravity:
+        stop, checks = self._stop, self._state_checks
+        if stop is not None and not stop.needs_state and self._state is State.FAULT:
             return None
-        fault = self._state_checks.state_fault(now, proposal) or publisher_fault(proposal)
-        if fault or self._state not in ACTIVE:
-            return fault
-        return self._state_checks.request_fault(proposal)
+        fault = checks.state_fault(now, proposal) or publisher_fault(proposal)
+        if stop is None:
+            return fault or checks.request_fault(proposal)
+        if stop.braking and self._out.last is not None and checks.request_fault(proposal):
+            stop.end_braking(self._out.last)   # the torque that brakes could not be computed
+        return fault
+
+    def _is_recent(self, now: float) -> bool:
+        """Return whether a silence since the last valid joint state can be bridged."""
+        stamp, settings = self._state_checks.stamp, self._limits.settings
+        return stamp is not None and abs(now - stamp) <= (
+            settings.max_state_age + settings.bridge_time)
+
+    def _can_bridge(self, now: float, fault: Fault) -> bool:
+        """Return whether a fault is a silence of the joint states that is still short."""
+        return (fault.kind == STATE_STALE and self._stop is None and self._out.has_released
+                and self._is_recent(now))
+
+    def _can_brake(self) -> bool:
+        """Return whether joints move and torques may brake them."""
+        return self._limits.settings.brake_time > 0.0 and not self._state_checks.at_rest
 
     def _permitted_start(self, now: float, proposal: Proposal | None) -> Sequence[float]:
         """Return the torque to ramp in from, or raise Refused."""
@@ -238,7 +292,7 @@ class Gate:
                           "unknown_effort to 'assume' and assumed_effort to a limit that is safe "
                           'for each of them')
         if proposal is None:
-            raise Refused('no state', 'no joint state has been measured')
+            raise Refused(NO_STATE, 'no joint state has been measured')
         if self.idle:
             self._clock.stop()
         checks = StateChecks(self._limits)
@@ -247,7 +301,7 @@ class Gate:
         if fault:
             raise Refused(fault.kind, fault.text)
         self._state_checks = checks
-        return self._start(proposal.measured.effort) if self._last is None else self._last
+        return self._start(proposal.measured.effort) if self._out.last is None else self._out.last
 
     def _start(self, measured: ArrayLike | None) -> Sequence[float]:
         """Return the measured effort within the limits, unknown_start where it is unknown."""
@@ -264,83 +318,78 @@ class Gate:
 
     def _follow(self) -> Release | None:
         """Release the wanted torque, limited, faded near limits, and ramped in."""
-        limits, checks = self._limits, self._state_checks
-        torque: Sequence[float]
-        torque, joints = limit_effort(limits, checks.torque)
-        limited = self._count_limited(EFFORT, joints) if joints else []
-        if checks.near_limits:
-            torque, by_position, by_velocity = fade_near_limits(
-                limits, torque, checks.gravity, checks.position, checks.v)
-            limited += self._count_limited(POSITION, by_position)
-            limited += self._count_limited(VELOCITY, by_velocity)
+        torque, limited = self._out.within_limits(self._state_checks)
         if self._state is State.RAMPING_IN:
             torque = self._ramp.towards(torque, self._ramp_time)
             if self._ramp.share(self._ramp_time) == 1.0:
                 self._state = State.ENABLED
-        return self._release_slew_limited(torque, limited)
+        return self._release(torque, limited)
+
+    # Silence ---------------------------------------------------------------------------------
+
+    def _bridge(self) -> Release | None:
+        """Release the torque that balanced gravity at the last valid joint state."""
+        if not self._bridging:
+            self._bridged += 1
+            self._bridging = LEAST_TIME
+        return self._release(self._state_checks.gravity)
+
+    def _end_bridge(self) -> None:
+        """Ramp back to the wanted torque; a ramp in that was interrupted takes its time."""
+        left = 0.0
+        if self._state is State.RAMPING_IN:
+            left = self._ramp.duration - (self._ramp_time - self._bridging)
+        self._ramp = TorqueRamp(self._out.last, max(self._bridging, left))
+        self._state, self._ramp_time, self._bridging = State.RAMPING_IN, 0.0, 0.0
+
+    # The end ---------------------------------------------------------------------------------
 
     def _enter_fault(self, fault: Fault) -> None:
-        """Latch a fault and ramp out; a later one counts only if it makes the state invalid."""
-        if self._state is State.FAULT and (fault.trusts_state or not self._to_gravity):
+        """Latch a fault and end torques; a later one counts only if it makes the state invalid."""
+        stop, settings = self._stop, self._limits.settings
+        if self._state is State.FAULT and (fault.trusts_state or not (stop and stop.needs_state)):
             return
         self._refused[fault.kind] += 1
         if self._state is not State.FAULT:
             self._state, self._fault = State.FAULT, fault
-        settings = self._limits.settings
-        to_gravity = settings.safe_action == 'gravity' and fault.trusts_state
-        at_once = to_gravity or settings.safe_action == 'zero'
-        self._start_ramp_out(to_gravity, 0.0 if at_once else settings.hold_time)
+        # A second publisher may command something else: braking would contend with it.
+        braking = fault.trusts_state and fault.kind != OTHER_PUBLISHER and self._can_brake()
+        if settings.safe_action == 'gravity':
+            self._begin_stop(GRAVITY if fault.trusts_state else LAST_GRAVITY, braking)
+        else:
+            hold = settings.hold_time if settings.safe_action == 'hold' else 0.0
+            self._begin_stop(ZERO, braking, hold)
 
-    def _start_ramp_out(self, to_gravity: bool, hold: float = 0.0) -> None:
-        """Begin the ramp to the safe torque, or be idle at once if nothing was released yet."""
-        if not self._has_released:
+    def _begin_stop(self, safe: str, braking: bool, hold: float = 0.0) -> None:
+        """Begin the end of torques, or be idle at once if nothing was released yet."""
+        if not self._out.has_released:
             self._become_idle()
             return
-        self._to_gravity, self._ramp_time = to_gravity, 0.0
-        self._ramp = TorqueRamp(self._last, self._limits.settings.ramp_out_time, hold)
+        self._stop = Stop(self._limits.settings, safe, self._out.last, braking, hold)
+        self._bridging = 0.0
 
-    def _continue_ramp_out(self) -> Release | None:
-        """Release the next torque of the ramp; the last one is the safe torque."""
-        if self.idle:
-            return None
-        safe = self._state_checks.gravity if self._to_gravity else self._limits.zero
-        release = self._release_slew_limited(self._ramp.towards(safe, self._ramp_time))
-        if release and release.numbers == tuple(safe) and self._ramp.share(self._ramp_time) == 1.0:
+    def _continue_stop(self, stop: Stop) -> Release | None:
+        """Release the next torque of the end; the last one is the safe torque."""
+        checks, zero = self._state_checks, self._limits.zero
+        stop.check_rest(checks.at_rest, self._out.last)
+        if stop.braking:
+            return self._release(*self._out.within_limits(checks))
+        if self._state is State.BRAKING:
+            self._state = State.RAMPING_OUT
+        release = self._release(stop.torque(checks.gravity, zero))
+        if release and stop.is_over(release.numbers, checks.gravity, zero):
             self._become_idle()
         return release
 
-    def _release_slew_limited(self, torque: Sequence[float],
-                              limited: Limited = ()) -> Release | None:
-        """Release a torque, as far as the slew limits allow."""
-        torque, joints = limit_slew(
-            self._limits, torque, self._last,
-            min(self._since_release, self._limits.settings.max_state_age))
-        if joints:
-            limited = [*limited, *self._count_limited(SLEW, joints)]
-        return self._release(torque, limited)
-
     def _release(self, torque: Sequence[float], limited: Limited = ()) -> Release | None:
-        """Return the Release of a torque; no other place makes one.
-
-        The check is redundant: every torque that arrives here is within the limits.
-        """
-        if not all_within(torque, self._limits.effort):
-            self._enter_fault(
-                Fault(GATE, 'internal error of the gate: about to release a torque beyond the '
-                      f'effort limits, {list(torque)}'))
-            if self.idle:  # nothing was released yet
-                return None
-            torque, limited = self._last, ()
-        self._last, self._has_released, self._since_release = tuple(torque), True, 0.0
-        self._released += 1
-        return Release(self._last, self._limits.joints.names, tuple(limited))
-
-    def _count_limited(self, which: str, joints: Sequence[int]) -> list[tuple[str, str]]:
-        """Count the joints that a limit changed; return the pairs (which limit, which joint)."""
-        names = self._limits.joints.names
-        pairs = [(which, names[k]) for k in joints]
-        self._limited.update(pairs)
-        return pairs
+        """Release a torque, as far as the slew limits allow."""
+        release = self._out.release(torque, limited)
+        if release is None:
+            self._enter_fault(Fault(GATE, 'internal error of the gate: about to release a torque '
+                                    f'beyond the effort limits, {list(torque)}'))
+            if not self.idle:   # else nothing was released yet
+                release = self._out.make(self._out.last)
+        return release
 
 
 def _check_limits(limits: GateLimits | None) -> None:

@@ -11,6 +11,8 @@ from dynamics_node.safety.settings import EXIT_TIME, LARGEST, SafetySettings
 
 LARGEST_SHARE = 0.1    # greatest margin and tolerance, as a share of the range of a joint
 LEAST_MARGIN = 1e-9    # lower bound of every margin, since margins are divisors
+REST_SHARE = 0.01      # of the velocity limit: slower joints are at rest
+REST_SPEED = 0.02      # [rad/s or m/s], for joints without a velocity limit
 
 
 @dataclass(frozen=True, eq=False)
@@ -34,6 +36,7 @@ class GateLimits:
     velocity: tuple[float, ...]           # [rad/s or m/s], inf = none
     velocity_margin: tuple[float, ...]    # pushes fade this far below it
     velocity_fault: tuple[float, ...]     # a fault from here on
+    rest_speed: tuple[float, ...]         # up to here a joint is at rest; inf where no motor acts
     jump_speed: tuple[float, ...]         # greatest change of a position, per second
     # Per joint: its index, the least and greatest position and the greatest speed at which no push
     # fades, all below LARGEST, and its jump_speed.
@@ -73,6 +76,8 @@ def gate_limits_of(limits: JointLimits, settings: SafetySettings | None = None) 
         'position_margin': margin,
         'position_tolerance': np.minimum(settings.position_tolerance, share),
         'velocity': velocity, 'velocity_margin': velocity_margin, 'velocity_fault': fault,
+        'rest_speed': np.where(known, REST_SHARE * velocity,
+                               np.where(driven, REST_SPEED, np.inf)),
         'jump_speed': np.where(known, fault, np.where(driven, settings.jump_speed, LARGEST))}
     return GateLimits(limits, settings,
                       () if assumed else tuple(np.array(limits.names)[unknown].tolist()),

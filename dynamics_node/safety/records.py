@@ -13,8 +13,9 @@ class State(Enum):
     DISABLED = 'disabled'        # releases nothing
     RAMPING_IN = 'ramping in'    # from the effort before enable to the wanted torque
     ENABLED = 'enabled'          # releases the wanted torque, limited
+    BRAKING = 'braking'          # disabled, braking the joints to rest
     RAMPING_OUT = 'ramping out'  # disabled, ramping to the safe torque
-    FAULT = 'fault'              # latched: ramping to the safe torque, then nothing
+    FAULT = 'fault'              # latched: braking, ramping to the safe torque, then nothing
 
 
 class Measured(NamedTuple):
@@ -31,7 +32,7 @@ class Measured(NamedTuple):
 class Proposal(NamedTuple):
     """A wanted torque, and the data that decide whether it is released."""
 
-    torque: np.ndarray               # wanted, (nv,) [N m or N]
+    torque: np.ndarray               # wanted, or of the brakes while Gate.braking, (nv,) [N m or N]
     # The command that holds the joints still where they are, (nv,): the gravity torque, less what
     # the driver adds on its own.
     gravity: np.ndarray
@@ -62,3 +63,4 @@ class Status(NamedTuple):
     released: int         # torques since the gate was made
     refused: Counter[str]   # faults and refused enables, by kind
     limited: Counter[tuple[str, str]]   # limits met, by (which limit, which joint)
+    bridged: int = 0      # silences of the joint states that were bridged

@@ -18,15 +18,19 @@ class SafetySettings:
 
     # Ages
     max_state_age: float = parameter(
-        0.05, 'A joint state older than this, or this far in the future, is a fault. After a '
-        'pause, a torque changes at most as far as the slew limit allows in this time.',
-        's', (0.001, 1.0))
+        0.05, 'No torque of the control law is computed from a joint state older than this; one '
+        'this far in the future is a fault. After a pause, a torque changes at most as far as the '
+        'slew limit allows in this time.', 's', (0.001, 1.0))
+    bridge_time: float = parameter(
+        0.4, 'A silence of the joint states is bridged for this long after max_state_age: the '
+        'torque goes to the one that balanced gravity at the last valid position. After it the '
+        'silence is a fault.', 's', (0.0, 10.0))
     max_reference_age: float = parameter(
         0.5, 'A reference older than this is a fault, in modes that follow a reference.', 's',
         (0.001, 60.0))
     max_clock_step: float = parameter(
-        0.2, 'A longer time between two steps of the gate counts as a jump of the clock, a fault.',
-        's', (0.002, 10.0))
+        0.2, 'A step of the clock longer than this, compared with a clock that is never set, is a '
+        'fault; of simulated time, any longer step.', 's', (0.002, 10.0))
 
     # Rates of change
     ramp_in_time: float = parameter(
@@ -46,12 +50,18 @@ class SafetySettings:
         0.005, 'Period of the torques of the ramp when the node is deactivated or ends.', 's',
         (0.0005, 0.05))
 
-    # The safe torque
+    # The end of torques
+    brake_time: float = parameter(
+        1.0, 'Longest time to brake moving joints to rest, before the ramp to the safe torque. 0: '
+        'joints are not braked.', 's', (0.0, 5.0))
     safe_action: str = parameter(
         'gravity', 'Last torque after a disable, a fault or the end of the node. gravity: the '
-        'torque that holds the arm still; after a fault without a valid joint state as hold. '
-        'zero: zero. hold: zero; after a fault the last torque is kept for hold_time first.',
-        one_of=SAFE_ACTIONS)
+        'torque that holds the arm still; after a fault without a valid joint state, that of the '
+        'last valid position, which decays within blind_gravity_time. zero: zero. hold: zero; '
+        'after a fault the last torque is kept for hold_time first.', one_of=SAFE_ACTIONS)
+    blind_gravity_time: float = parameter(
+        2.0, 'Time over which the torque that balanced gravity at the last valid position decays '
+        'to zero, after a fault without a valid joint state.', 's', (0.0, 60.0))
     hold_time: float = parameter(
         0.1, 'Time for which the last torque is kept, constant, after a fault before it goes to '
         'zero.', 's', (0.0, 10.0))

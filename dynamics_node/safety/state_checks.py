@@ -8,6 +8,7 @@ from dynamics_node.safety.faults import (
     OTHER_PUBLISHER,
     POSITION,
     REFERENCE_STALE,
+    STATE_AHEAD,
     STATE_BACK_IN_TIME,
     STATE_JUMP,
     STATE_MALFORMED,
@@ -21,7 +22,7 @@ from dynamics_node.safety.faults import (
 from dynamics_node.safety.gate_limits import GateLimits
 from dynamics_node.safety.records import Proposal
 from dynamics_node.safety.settings import LARGEST
-from dynamics_node.safety.small_vectors import all_below, all_finite, numbers
+from dynamics_node.safety.small_vectors import all_below, all_finite, all_within, numbers
 from dynamics_node.safety.torque_limits import limit_effort
 
 TURN = 2.0 * math.pi
@@ -51,6 +52,11 @@ class StateChecks:
     def gravity(self) -> list[float]:
         """The torque that balances gravity at that state, within the effort limits."""
         return limit_effort(self._limits, self._gravity)[0]
+
+    @property
+    def at_rest(self) -> bool:
+        """Whether no joint moved in that state."""
+        return all_within(self.v, self._limits.rest_speed)
 
     def age_fault(self, now: float) -> Fault | None:
         """Return the Fault if the last valid state is too old now, or None."""
@@ -106,8 +112,9 @@ class StateChecks:
         limit = self._limits.settings.max_state_age
         if -limit <= age <= limit:
             return None
-        when = f'{-age:.6g} s in the future' if age < 0.0 else f'{age:.6g} s old'
-        return Fault(STATE_STALE, f'the joint state is {when}; max_state_age is {limit:g} s')
+        kind, when = ((STATE_AHEAD, f'{-age:.6g} s in the future') if age < 0.0 else
+                      (STATE_STALE, f'{age:.6g} s old'))
+        return Fault(kind, f'the joint state is {when}; max_state_age is {limit:g} s')
 
     def _compare(self, position: list[float], v: list[float],
                  passed: float) -> tuple[bool, list[tuple[int, float, float]]]:

@@ -6,7 +6,7 @@ import numpy as np
 from hypothesis import settings
 from hypothesis import strategies as st
 from hypothesis.stateful import RuleBasedStateMachine, initialize, invariant, rule
-from support.gate_bench import PERIOD, QUICK, Bench
+from support.gate_bench import PERIOD, QUICK, Bench, longest_end
 from support.safe_arm import EFFORT, HOME, LIMITS, LOWER, UPPER, VELOCITY
 
 from dynamics_node.safety import Refused, SafetySettings, State, gate_limits_of
@@ -41,10 +41,13 @@ class AnyOrder(RuleBasedStateMachine):
     @initialize(action=st.sampled_from(SAFE_ACTIONS), slew_time=st.sampled_from([0.01, 0.05, 0.4]),
                 ramp_in=st.sampled_from([0.0, 0.02, 0.1]), hold=st.sampled_from([0.0, 0.02]),
                 ramp_out=st.sampled_from([0.0, 0.05, 0.3]), start=st.sampled_from([0.0, 1.7e9]),
-                unknown=st.sampled_from(UNKNOWN_STARTS))
-    def build(self, action, slew_time, ramp_in, hold, ramp_out, start, unknown):
+                unknown=st.sampled_from(UNKNOWN_STARTS), bridge=st.sampled_from([0.0, 0.05, 0.4]),
+                brake=st.sampled_from([0.0, 0.05, 1.0]), blind=st.sampled_from([0.0, 0.05, 0.5]))
+    def build(self, action, slew_time, ramp_in, hold, ramp_out, start, unknown, bridge, brake,
+              blind):
         self.bench = Bench(safe_action=action, slew_time=slew_time, ramp_in_time=ramp_in,
-                           hold_time=hold, ramp_out_time=ramp_out, unknown_start=unknown)
+                           hold_time=hold, ramp_out_time=ramp_out, unknown_start=unknown,
+                           bridge_time=bridge, brake_time=brake, blind_gravity_time=blind)
         self.bench.now = start
 
     def be_active(self):
@@ -191,10 +194,7 @@ class AnyOrder(RuleBasedStateMachine):
         bench = self.bench
         if bench.state is not State.FAULT:
             bench.disable()
-        times = bench.settings
-        longest = (times.max_state_age + times.hold_time + times.ramp_out_time
-                   + 2 * times.slew_time)
-        self.go_on(int(longest / 0.01) + 4, True, 0.01)
+        self.go_on(int(longest_end(bench.settings) / 0.01) + 4, True, 0.01)
         assert bench.gate.idle
 
     @rule()

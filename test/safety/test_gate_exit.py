@@ -41,11 +41,13 @@ def test_exit_from_a_fault_ends_in_gravity_or_zero(trusted):
     assert bench.state is State.FAULT
 
 
-def test_exit_with_a_stale_state_ends_in_zero():
-    """To zero."""
+@pytest.mark.parametrize('silence, safe', [(0.051, GRAVITY), (0.05 + QUICK['bridge_time'], GRAVITY),
+                                           (0.051 + QUICK['bridge_time'], ZERO)])
+def test_exit_with_a_stale_state_ends_in_gravity_while_that_can_be_bridged(silence, safe):
+    """Later in zero."""
     bench = in_phase('enabled')
-    bench.now += 0.051
-    assert np.array_equal(bench.exit()[-1].effort, ZERO)
+    bench.now += silence
+    assert np.array_equal(bench.exit()[-1].effort, safe)
 
 
 @pytest.mark.parametrize('now', [np.nan, np.inf, -1e9])

@@ -49,7 +49,7 @@ def test_the_fade_is_skipped_far_from_limits(monkeypatch):
     """Else the test above compares nothing."""
     def fade(*args):
         raise AssertionError('called')
-    monkeypatch.setattr('dynamics_node.safety.gate.fade_near_limits', fade)
+    monkeypatch.setattr('dynamics_node.safety.releaser.fade_near_limits', fade)
     releases, _ = run(0, calm=True)
     assert releases[-1][0] is State.ENABLED
     with pytest.raises(AssertionError, match='called'):

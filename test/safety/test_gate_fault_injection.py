@@ -8,7 +8,7 @@ from typing import NamedTuple
 
 import numpy as np
 import pytest
-from support.gate_bench import GRAVITY, PERIOD, in_phase
+from support.gate_bench import GRAVITY, PERIOD, in_phase, steps
 from support.safe_arm import HOME, LOWER, UPPER, VELOCITY
 
 from dynamics_node.safety import State
@@ -23,6 +23,7 @@ class Case(NamedTuple):
     trusted: bool = False    # whether the torque of gravity is still to be had
     on_the_way_out: bool = True   # whether it matters while ramping out
     lasts: bool = True       # whether enable is refused as long as it is there
+    bridged: bool = False    # whether it is bridged first, while torques are wanted
 
 
 def with_entry(vector, k, value):
@@ -33,10 +34,10 @@ def with_entry(vector, k, value):
 
 ENABLED_ONLY = {'trusted': True, 'on_the_way_out': False}
 CASES = {
-    'the joint states are 60 ms late': Case({'delay': 0.06}, 'state stale'),
-    'the joint states are 60 ms in the future': Case({'delay': -0.06}, 'state stale'),
-    'the joint states have no stamp': Case({'delay': 1000.0}, 'state stale'),
-    'the stamp is nan': Case({'delay': np.nan}, 'state stale'),
+    'the joint states are 60 ms late': Case({'delay': 0.06}, 'state stale', bridged=True),
+    'the joint states are 60 ms in the future': Case({'delay': -0.06}, 'state from the future'),
+    'the joint states have no stamp': Case({'delay': 1000.0}, 'state stale', bridged=True),
+    'the stamp is nan': Case({'delay': np.nan}, 'state stale', bridged=True),
     'the joint states go back in time': Case({'delay': 0.04}, 'state back in time', lasts=False),
     'a position is nan': Case({'q': with_entry(HOME, 1, np.nan)}, 'state not finite'),
     'a position is infinite': Case({'q': with_entry(HOME, 2, -np.inf)}, 'state not finite'),
@@ -86,23 +87,32 @@ def spoilt(bench, spoil):
     return good
 
 
-def check(bench, kind, trusted, lasts, spoil):
+def check(bench, case):
     """Apply the case; assert the fault, its end, that it stays, and that enable is needed."""
-    good = spoilt(bench, spoil)
-    start = bench.releases[-1]
-    bench.step()
-    assert bench.state is State.FAULT and bench.gate.status().refused[kind] == 1
+    good = spoilt(bench, case.spoil)
+    settings, before = bench.settings, bench.state
+    if case.bridged and before in (State.RAMPING_IN, State.ENABLED):
+        bench.run(steps(settings.max_state_age + settings.bridge_time) - 3)
+        assert bench.state is before and bench.gate.status().bridged == 1
+        bench.run(3)
+    else:
+        bench.step()
+    start = len(bench.releases) - 2   # released before the fault
+    assert bench.state is State.FAULT and bench.gate.status().refused[case.kind] == 1
     assert bench.gate.status().reason
     last = bench.comes_to_rest()
-    gravity = trusted and bench.settings.safe_action == 'gravity'
-    assert np.array_equal(last, GRAVITY if gravity else np.zeros(3))
-    if bench.settings.safe_action == 'hold' or (
-            bench.settings.safe_action == 'gravity' and not trusted):
-        held = round(bench.settings.hold_time / PERIOD)
-        since = next(k for k, r in enumerate(bench.releases) if r is start)
-        assert bench.releases[since + held].numbers == start.numbers
-    if lasts:
-        bench.refuses(kind)
+    by_gravity = settings.safe_action == 'gravity'
+    assert np.array_equal(last, GRAVITY if by_gravity and case.trusted else np.zeros(3))
+    braked = settings.brake_time if case.kind == 'velocity beyond limit' else 0.0
+    if by_gravity:
+        reached = start + steps(braked + settings.ramp_out_time)
+        assert bench.efforts[reached] == pytest.approx(GRAVITY, rel=0.15), 'before it decays'
+    if settings.safe_action == 'hold':
+        start += round(braked / PERIOD)
+        held = round(settings.hold_time / PERIOD)
+        assert bench.releases[start + held].numbers == bench.releases[start].numbers
+    if case.lasts:
+        bench.refuses(case.kind)
     vars(bench).update(good)
     assert not len(bench.run(50)) and bench.state is State.FAULT, 'a fault stays'
     bench.up()
@@ -114,14 +124,14 @@ def check(bench, kind, trusted, lasts, spoil):
 def test_a_fault_while_enabled_ends_in_the_safe_torque(name, action):
     """It stays until enable."""
     case = CASES[name]
-    check(in_phase('enabled', safe_action=action), case.kind, case.trusted, case.lasts, case.spoil)
+    check(in_phase('enabled', safe_action=action), case)
 
 
 @pytest.mark.parametrize('name', CASES)
 def test_a_fault_while_ramping_in_ends_in_the_safe_torque(name):
     """Before the ramp is over."""
     case = CASES[name]
-    check(in_phase('ramping in'), case.kind, case.trusted, case.lasts, case.spoil)
+    check(in_phase('ramping in'), case)
 
 
 @pytest.mark.parametrize('name', CASES)
@@ -130,7 +140,7 @@ def test_a_fault_while_ramping_out_ends_in_the_safe_torque(name):
     case = CASES[name]
     bench = in_phase('ramping out')
     if case.on_the_way_out:
-        check(bench, case.kind, case.trusted, case.lasts, case.spoil)
+        check(bench, case)
     else:
         spoilt(bench, case.spoil)
         assert np.array_equal(bench.comes_to_rest(), GRAVITY)
@@ -149,17 +159,21 @@ def test_a_position_beyond_its_limit_and_tolerance_is_a_fault(name, action):
     bench.q = with_entry(HOME, k, end - np.sign(end - HOME[k]) * 0.002)
     bench.step()
     assert bench.state is State.ENABLED
-    check(bench, 'position beyond limit', True, True, {'q': with_entry(HOME, k, end)})
+    check(bench, Case({'q': with_entry(HOME, k, end)}, 'position beyond limit', trusted=True))
 
 
 @pytest.mark.parametrize('action', SAFE_ACTIONS)
 @pytest.mark.parametrize('phase', ['ramping in', 'enabled', 'ramping out'])
 def test_joint_states_that_stop_are_a_fault(phase, action):
-    """Found by time alone; the last torque is kept, then it goes to zero, whatever gravity was."""
+    """Found by time alone, after it was bridged where torques were wanted."""
     bench = in_phase(phase, safe_action=action)
     silent = bench.run(25, tick=True)
     if bench.settings.safe_action == 'gravity' or phase != 'ramping out':
         assert not len(silent), 'a state that is fresh is waited for'
+    if phase != 'ramping out':
+        bridged = bench.run(12, tick=True)
+        assert bench.state.value == phase and len(bridged) == 12
+        assert np.abs(bridged[-1] - GRAVITY).max() < np.abs(bench.efforts[-13] - GRAVITY).max()
     bench.run(2, tick=True)
     if action == 'gravity' or phase != 'ramping out':
         assert bench.state is State.FAULT and 'old' in bench.gate.status().reason

@@ -207,7 +207,7 @@ def test_a_second_publisher_that_leaves_does_not_enable():
     assert 'another publisher' in bench.gate.status().reason
 
 
-def test_a_state_lost_during_a_ramp_to_gravity_changes_it_to_zero():
+def test_the_gravity_torque_decays_after_a_state_lost_during_a_ramp_to_gravity():
     """The reason stays the first; the second is counted."""
     bench = in_phase('enabled')
     bench.report_fault('exception in a handler')
@@ -231,7 +231,7 @@ def test_states_that_stop_during_a_ramp_to_gravity_are_found_by_time():
 def test_a_state_that_returns_does_not_restore_the_ramp_to_gravity():
     """Once lost, the ramp ends in zero."""
     bench = in_phase('enabled')
-    bench.delay = 0.1
+    bench.delay = -0.1
     bench.step()
     bench.delay = 0.0
     assert np.array_equal(bench.comes_to_rest(), ZERO)

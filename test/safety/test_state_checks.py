@@ -5,7 +5,7 @@ import pytest
 from support.gate_bench import GRAVITY, PERIOD, QUICK, WANTED, Bench, in_phase
 from support.safe_arm import EFFORT, HOME, UPPER, VELOCITY, gate_limits, robot
 
-from dynamics_node.safety import Refused, SafetySettings, State, gate, gate_limits_of, limits_of
+from dynamics_node.safety import Refused, SafetySettings, State, gate_limits_of, limits_of, releaser
 from dynamics_node.safety.clock import Clock
 from dynamics_node.safety.ramp import TorqueRamp
 
@@ -24,7 +24,7 @@ def test_a_state_older_than_the_limit_is_a_fault(delay, fault):
     bench = Bench(**QUICK)
     bench.now, bench.delay = 0.0, delay
     if fault:
-        bench.refuses('state stale')
+        bench.refuses('state stale' if delay > 0.0 else 'state from the future')
     else:
         bench.enable()
 
@@ -116,8 +116,8 @@ def test_the_final_check_stops_a_wrong_torque(wrong, monkeypatch):
     bench.gate._state_checks.position = bench.q.tolist()
     last = bench.releases[-1].effort
     with monkeypatch.context() as patch:
-        patch.setattr(gate, 'fade_near_limits', lambda *_: ([wrong] * 3, [], []))
-        patch.setattr(gate, 'limit_slew', lambda limits, torque, *_: (torque, []))
+        patch.setattr(releaser, 'fade_near_limits', lambda *_: ([wrong] * 3, [], []))
+        patch.setattr(releaser, 'limit_slew', lambda limits, torque, *_: (torque, []))
         release = bench.gate.step(bench.now + PERIOD, bench.proposal)
     assert np.array_equal(release.effort, last) and bench.state is State.FAULT
     assert 'internal error of the gate' in bench.gate.status().reason
@@ -128,7 +128,7 @@ def test_the_final_check_stops_a_wrong_first_release(monkeypatch):
     """Then there is no release at all."""
     bench = Bench(ramp_in_time=0.0)
     bench.enable()
-    monkeypatch.setattr(gate, 'limit_slew', lambda *_: ([np.nan] * 3, []))
+    monkeypatch.setattr(releaser, 'limit_slew', lambda *_: ([np.nan] * 3, []))
     assert bench.gate.step(bench.now + PERIOD, bench.proposal) is None
     assert bench.state is State.FAULT and bench.gate.idle
 
@@ -142,6 +142,18 @@ def test_an_invalid_clock_refuses_enable():
     bench.now += 1.0
     bench.refuses('clock')
     assert np.array_equal(bench.comes_to_rest(), GRAVITY)
+
+
+def test_a_late_caller_is_no_jump_of_the_clock():
+    """A clock that is never set tells the two apart; in simulated time there is none."""
+    steady = iter([0.0, 0.5, 0.5, 0.6, None, 0.9])
+    clock = Clock(0.2, lambda: next(steady))
+    assert clock.advance(7.0) == (0.0, None)
+    assert clock.advance(7.5) == (0.5, None)
+    assert clock.advance(7.75)[1].kind == 'clock'
+    assert clock.advance(7.85)[1] is None
+    assert clock.advance(8.35)[1].kind == 'clock'
+    assert clock.advance(8.85)[1].kind == 'clock'
 
 
 def test_the_clock_reports_elapsed_time_and_jumps():

@@ -6,15 +6,24 @@ import numpy as np
 import pytest
 
 from dynamics_node.safety import Gate, Measured, Proposal, Refused, SafetySettings, State
+from dynamics_node.safety.faults import STATE_IS_TRUSTED
 from support.gate_contract import Contract
 from support.safe_arm import HOME, NAMES, gate_limits
 
 PERIOD = 2.0 ** -9   # [s] of joint states; sums of it are exact
 # A gate that is soon through with everything
 QUICK = {'ramp_in_time': 20 * PERIOD, 'ramp_out_time': 25 * PERIOD, 'slew_time': 25 * PERIOD,
-         'hold_time': 10 * PERIOD}
+         'hold_time': 10 * PERIOD, 'bridge_time': 12 * PERIOD, 'brake_time': 20 * PERIOD,
+         'blind_gravity_time': 15 * PERIOD}
 GRAVITY = np.array([12.0, -4.0, 30.0])
 WANTED = np.array([15.0, -6.0, 20.0])
+
+
+def longest_end(settings):
+    """Return the longest time from the beginning of a silence until nothing is released [s]."""
+    return (settings.max_state_age + settings.bridge_time + settings.brake_time
+            + settings.hold_time + settings.ramp_out_time + settings.blind_gravity_time
+            + 2 * settings.slew_time)
 
 
 def steps(duration):
@@ -103,16 +112,21 @@ class Bench:
     def _check(self, call, release_it, proposal):
         idle, before, contract = self.gate.idle, self.state, self.contract
         contract.passes(self.now)
+        faults = self.gate.status().refused
         release = release_it()
         contract.legal(before, self.state, call)
+        fresh = proposal is not None and contract.is_fresh(self.now, proposal)
+        new = self.gate.status().refused - faults
+        contract.blind |= bool(set(new) - STATE_IS_TRUSTED)
+        if fresh and not contract.blind:
+            contract.validated(proposal.gravity)
         if release is not None:
             assert not idle
             contract.released(release)
-            fresh = proposal is not None and contract.is_fresh(self.now, proposal)
-            if not fresh:
-                contract.decayed()
+            if not fresh or contract.blind:
+                contract.followed_from_the_past()
             if self.gate.idle:
-                contract.came_to_rest(self.gravity if fresh else None,
+                contract.came_to_rest(None if contract.blind else self.gravity,
                                       self.state is State.FAULT)
             self.releases.append(release)
         elif self.gate.idle and not idle:
@@ -129,11 +143,14 @@ class Bench:
 
     def exit(self):
         """Return the last releases."""
-        before, seen = self.state, self.seen
-        fresh = seen is not None and self.contract.is_fresh(self.now, seen)
+        before, settings = self.state, self.settings
+        silent = self.now - self.contract.valid_at
+        recent = abs(silent) <= settings.max_state_age + settings.bridge_time
         releases = self.gate.shutdown_sequence(self.now)
         self.contract.legal(before, self.state, 'shutdown_sequence')
-        self.contract.exited(releases, seen.gravity if fresh else None, before is State.FAULT)
+        self.contract.exited(
+            releases, self.contract.valid_gravity if recent and not self.contract.blind else None,
+            before is State.FAULT)
         assert self.gate.idle and self.gate.shutdown_sequence(self.now) == ()
         self.releases += releases
         return releases
@@ -146,9 +163,7 @@ class Bench:
 
     def comes_to_rest(self, tick=False):
         """Assert that the ramp out ends in time, and return its last torque."""
-        settings = self.settings
-        self.run(steps(settings.max_state_age if tick else 0.0) + steps(
-            settings.hold_time + settings.ramp_out_time + 2 * settings.slew_time), tick)
+        self.run(steps(longest_end(self.settings)), tick)
         assert self.gate.idle
         return self.releases[-1].effort
 

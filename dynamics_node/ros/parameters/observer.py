@@ -9,6 +9,8 @@ from dynamics_node.observer.momentum import BANDWIDTH, MomentumObserver
 from dynamics_node.parameter import not_negative, parameter
 from dynamics_node.robot.robot import Robot
 
+CONTACT_ACTIONS = ('none', 'stop')
+
 
 @dataclass(frozen=True)
 class ObserverParameters:
@@ -34,6 +36,9 @@ class ObserverParameters:
     clear_time: float = parameter(
         CLEAR_TIME, 'A contact ends when all torques are below hysteresis x threshold for this '
         'time.', 's', bounds=(0.0, 10.0))
+    contact_action: str = parameter(
+        'none', 'When a contact begins while torques are published. none: they continue. stop: a '
+        'fault, which brakes the robot and ends in the safe torque.', one_of=CONTACT_ACTIONS)
     frame: str = parameter(
         '', 'Link at which the external wrench is estimated; empty: none.')
 

@@ -33,6 +33,10 @@ class StampClock:
         now = self._clock.now().nanoseconds
         return self._newest_stamp if 0 < self._newest_stamp - now <= AHEAD else now
 
+    def steady(self) -> float | None:
+        """Return the time of a clock that is never set [s]; None in simulated time."""
+        return None if self.simulated else time.monotonic()
+
     def close(self) -> None:
         """Remove the callback from the node's clock."""
         self._jumps.unregister()

@@ -17,6 +17,7 @@ import numpy as np
 from dynamics_node.control.blended_pose_spline import BlendedPoseSpline
 from dynamics_node.control.controller import Controller
 from dynamics_node.control.laws import TASK_SPACE, WITH_REFERENCE
+from dynamics_node.control.needed_joints import needed_joints
 from dynamics_node.control.reference import Reference
 from dynamics_node.control.task_reference import task_reference
 from dynamics_node.errors import DynamicsError
@@ -35,10 +36,23 @@ from dynamics_node.ros.parameters.torque import (
     task_frame_of,
 )
 from dynamics_node.ros.state.measured_state import NEVER, MeasuredSnapshot
-from dynamics_node.safety import Gate, Measured, Proposal, Release, SafetySettings, State
+from dynamics_node.safety import (
+    Gate,
+    Measured,
+    Proposal,
+    Refused,
+    Release,
+    SafetySettings,
+    State,
+)
+from dynamics_node.safety.faults import CONTACT, NO_STATE
 
 RUNNING = (State.RAMPING_IN, State.ENABLED)
 REFRESH = 0.01  # [s] between two controllers while a payload is in transition
+# Braking removes at most this share of the velocity per joint state, and this rate [1/s]: a torque
+# is late by a joint state or two, and joints are not quite stiff.
+BRAKED_PER_STATE, BRAKING_RATE = 0.25, 50.0
+PERIODS = 0.0005, 0.05   # [s] range of the time between two joint states, for braking
 
 StampedRelease = tuple[Release, int]   # with the stamp [ns] of the state it was computed from
 
@@ -53,19 +67,24 @@ class TorquePipeline:
 
     def __init__(self, current_robot: CurrentRobot, clock: Callable[[], int],
                  parameters: TorqueParameters, settings: SafetySettings,
-                 log_error: Callable[[str], None]) -> None:
+                 log_error: Callable[[str], None],
+                 steady: Callable[[], float | None] = lambda: None) -> None:
         """Start disabled.
 
         :param clock: returns the time of stamps [ns].
+        :param steady: returns the time of a clock that is never set [s], None in simulated time.
         """
         self._current_robot, self._clock, self._log_error = current_robot, clock, log_error
         self.parameters, self.settings = parameters, settings
         self._origin = clock()
-        self.gate = Gate()
+        self.gate = Gate(steady=steady)
         self.other_publisher = False
         self.joints: Sequence[str] = ()
         self._driven = None  # model at the last enable
         self._stamp = 0      # [ns] of the state that a torque was last computed from
+        self._period = PERIODS[-1]   # [s] between that state and the one before
+        self._effort: np.ndarray = np.zeros(0)   # limits, (nv,)
+        self._needed: np.ndarray = np.zeros(0, dtype=int)   # joints whose age counts
         self._last_q: Any = None   # of that state
         self._model: Any = None   # these four: None until there is a robot
         self._robot: Any = None
@@ -130,6 +149,8 @@ class TorquePipeline:
         self._problem, limits = '', None
         try:
             limits = gate_limits(robot, self.parameters, self.settings)
+            self._effort = np.array(limits.effort)
+            self._needed = needed_joints(robot, driven_joints(robot, self.parameters))
         except DynamicsError as error:  # the parameters do not fit this robot
             self._problem = str(error)
         self.gate.change_limits(limits)
@@ -164,6 +185,7 @@ class TorquePipeline:
         for each in variants:
             with suppress(DynamicsError):   # q may be no valid state, for instance of loops
                 each.holding_torque(q)
+                each.braking_torque(q, np.zeros(robot.nv), np.zeros(robot.nv), BRAKING_RATE)
                 if each.needs_reference:
                     each.torque(q, np.zeros(robot.nv), self._hold(0.0, q, frame).at(0.0))
 
@@ -210,12 +232,23 @@ class TorquePipeline:
             self._check_kernels(self._robot)
             if self._controller.needs_reference:
                 self._reference = self._hold(now, measured.q)
-        self.gate.enable(now, self._proposal(now, measured))
+        try:
+            self.gate.enable(now, self._proposal(now, measured))
+        except Refused as refusal:
+            if refusal.kind == NO_STATE:
+                raise DynamicsError('no joint state has been measured of: '
+                                    f'{", ".join(measured.never_measured)}') from refusal
+            raise
         self._driven, self.joints = self._model, driven_joints(self._robot, self.parameters)
 
     def disable(self) -> None:
-        """Disable torques: ramp to the safe torque."""
+        """Disable torques: brake, then ramp to the safe torque."""
         self.gate.disable(self.now())
+
+    def stop_at_contact(self, joints: Sequence[str]) -> None:
+        """Stop because of a contact: a fault that brakes first."""
+        self.gate.report_fault(self.now(), f'contact at {", ".join(joints) or "the robot"}',
+                               CONTACT)
 
     def follow(self, names: list[str], start: int | None, *points: np.ndarray | None) -> None:
         """Follow a trajectory.
@@ -315,20 +348,32 @@ class TorquePipeline:
 
     def _proposal(self, now: float, measured: MeasuredSnapshot) -> Any:
         """Return the Proposal of the wanted torque, None where a joint was never measured."""
-        _, q, v, effort, _, oldest, _ = measured
+        _, q, v, effort, stamps, oldest, _ = measured
         if oldest == NEVER:
             return None
+        if now - self._seconds(oldest) > self.settings.max_state_age:
+            oldest = int(stamps[self._needed].min())
+        if oldest != self._stamp:
+            self._period = min(max((oldest - self._stamp) * 1e-9, PERIODS[0]), PERIODS[1])
         self._stamp, self._last_q = oldest, q
         self._refresh(now)
-        controller, reference, age = self._controller, self._reference, None
-        motion = None
-        if controller.needs_reference:
-            motion = reference.at(now)
-            age = None if self.parameters.hold_reference else reference.age(now)
-        gravity = controller.holding_torque(q)
-        torque = gravity if motion is None else controller.torque(q, v, motion)
+        controller, age = self._controller, None
+        gravity = torque = controller.holding_torque(q)
+        if self.gate.braking:
+            torque = self._braking_torque(q, v)
+        elif controller.needs_reference and (self.gate.idle or self.gate.state in RUNNING):
+            age = None if self.parameters.hold_reference else self._reference.age(now)
+            torque = controller.torque(q, v, self._reference.at(now))
         state = Measured(self._seconds(oldest), q, v, effort if self._starts_measured else None)
         return Proposal(torque, gravity, state, age, self.other_publisher)
+
+    def _braking_torque(self, q: np.ndarray, v: np.ndarray) -> np.ndarray | None:
+        """Return the torque that brakes the robot, None if it cannot be computed."""
+        rate = min(BRAKING_RATE, BRAKED_PER_STATE / self._period)
+        try:
+            return self._controller.braking_torque(q, v, self._effort, rate)
+        except DynamicsError:
+            return None
 
     def _refresh(self, now: float) -> None:
         """Follow payloads in transition, and changes of gravity and friction."""

@@ -97,6 +97,8 @@ def main() -> None:
                       RingWriter(int(sys.argv[2])))
     try:
         spin(node, until=stop, first=lambda: received.serve(node))
+        braked = Future()
+        spin(node, until=braked, first=lambda: node.brake(lambda: braked.set_result(None)))
     finally:
         ignore_signals()
         node.cleanup()

@@ -32,6 +32,8 @@ from dynamics_node.ros.torque.task_message import read_task, task_of
 from dynamics_node.safety import SafetySettings, State
 
 TICKS = 2.2          # number of ticks within max_state_age, and within max_clock_step
+LONGEST_TICK = 0.01  # [s]; a silence is bridged with a torque per tick
+BRAKED = 0.5         # [s] after brake_time until braking is given up: simulated time may stand
 MANY_REQUESTS = QoSProfile(depth=1000)  # of ~/enable: a request to disable must not be lost
 KERNELS = 10.0       # [s] that a request to enable waits for its kernels
 POLL = 0.05          # [s] between two looks at them
@@ -46,17 +48,20 @@ class TorqueTopics:
     """
 
     def __init__(self, node: Node, node_state: NodeState, parameters: NodeParameters,
-                 on_change: Callable[[], None], on_awake: Callable[[bool], None]) -> None:
+                 on_change: Callable[[], None], on_awake: Callable[[bool], None],
+                 steady: Callable[[], float | None]) -> None:
         """Create publishers, subscriptions, service and timers.
 
+        :param steady: see TorquePipeline.
         :param on_change: called when the state of the gate changes.
         :param on_awake: called with whether torques need every joint state from now on.
         """
         self._node, self._node_state = node, node_state
         self._on_change, self._on_awake = on_change, on_awake
         self._log = node.log
-        self.pipeline = TorquePipeline(node_state.current_robot, node_state.clock,
-                                       parameters.torque, parameters.safety, self._log.error)
+        self.pipeline = TorquePipeline(
+            node_state.current_robot, node_state.clock, parameters.torque, parameters.safety,
+            self._log.error, steady)
         self.active, self.refused_references = False, 0
         self._gate_state: State | None = None   # last state that was reported
         self._awake = False
@@ -67,14 +72,18 @@ class TorqueTopics:
         self._names: Sequence[str] = ()         # entries of a release
         self._ordered: Callable[[Any], Any] = tuple   # puts them in the order of publication
         self._state = JointState()              # published last
-        steady = Clock(clock_type=ClockType.STEADY_TIME)
+        steady_clock = Clock(clock_type=ClockType.STEADY_TIME)
         qos = QoSProfile(depth=1)  # reliable: the last message must arrive; only the newest counts
         self._torque = node.create_publisher(JointState, '~/torque', qos)
         topic = parameters.torque.command_topic
         self._command = (node.create_publisher(Float64MultiArray, topic, qos) if topic else None)
-        self._tick = node.create_timer(_tick_period(parameters.safety), self.on_tick, clock=steady,
+        self._tick = node.create_timer(_tick_period(parameters.safety), self.on_tick,
+                                       clock=steady_clock, autostart=False)
+        self._after_braking: list[Callable[[], None]] = []
+        self._give_up = node.create_timer(parameters.safety.brake_time + BRAKED, self._braked,
+                                          clock=steady_clock, autostart=False)
+        self._poll = node.create_timer(POLL, self._check_waiting, clock=steady_clock,
                                        autostart=False)
-        self._poll = node.create_timer(POLL, self._check_waiting, clock=steady, autostart=False)
         enable = node.create_service(SetBool, '~/enable', self.on_enable,
                                      qos_profile=MANY_REQUESTS)
         wrap_send_response(enable, self._reply_later)
@@ -86,7 +95,7 @@ class TorqueTopics:
             (node.destroy_subscription, node.create_subscription(
                 TaskReference, '~/task_reference', self.on_task_reference, 10, raw=True)),
             (node.destroy_service, enable),
-            (node.destroy_timer, self._tick), (node.destroy_timer, self._poll)]
+            *((node.destroy_timer, each) for each in (self._tick, self._poll, self._give_up))]
         if self._by_rate:
             self.entities.append((node.destroy_timer, node.create_timer(
                 1.0 / parameters.torque.rate, self._on_rate)))
@@ -95,6 +104,7 @@ class TorqueTopics:
         """Use other parameters, checked."""
         self.pipeline.use(parameters.torque, parameters.safety)
         self._tick.timer_period_ns = int(_tick_period(parameters.safety) * 1e9)
+        self._give_up.timer_period_ns = int((parameters.safety.brake_time + BRAKED) * 1e9)
         self._names = ()  # their order may differ
 
     # Input -----------------------------------------------------------------------------------
@@ -217,6 +227,27 @@ class TorqueTopics:
 
     # Output ----------------------------------------------------------------------------------
 
+    def brake(self, then: Callable[[], None]) -> None:
+        """Disable torques; call a function once no joint is braked any more, perhaps at once."""
+        self.pipeline.disable()
+        if self.pipeline.gate.braking:
+            self._after_braking.append(then)
+            self._give_up.reset()
+        else:
+            then()
+
+    def _braked(self) -> None:
+        """Call the functions that wait until no joint is braked."""
+        self._give_up.cancel()
+        waiting, self._after_braking = self._after_braking, []
+        for then in waiting:
+            then()
+
+    def stop_at_contact(self, joints: Sequence[str]) -> None:
+        """End torques because of a contact: brake first."""
+        self.pipeline.stop_at_contact(joints)
+        self.report_changes()
+
     def finish(self) -> None:
         """Publish a ramp that ends in the safe torque; needs less than a second."""
         self._refuse_waiting('torques were stopped meanwhile')
@@ -266,6 +297,9 @@ class TorqueTopics:
     def report_changes(self) -> None:
         """Report a changed state of the gate; called after everything that may change it."""
         gate = self.pipeline.gate
+        if self._after_braking and not gate.braking:
+            # not here: they may destroy what the caller still uses
+            self._node.executor.create_task(self._braked)
         if gate.idle is self._awake:
             self._awake = not self._awake
             (gc.disable if self._awake else gc.enable)()   # a collection delays a torque
@@ -283,4 +317,4 @@ class TorqueTopics:
 
 def _tick_period(settings: SafetySettings) -> float:
     """Return the period of the tick [s]."""
-    return min(settings.max_state_age, settings.max_clock_step) / TICKS
+    return min(LONGEST_TICK, settings.max_state_age / TICKS, settings.max_clock_step / TICKS)

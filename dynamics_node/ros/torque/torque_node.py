@@ -97,6 +97,7 @@ class TorqueNode(Node):
         self._send, self._passed_on = send, passed_on
         self._made = Entities()
         self._realtime = ''
+        self._contact = False   # whether there was one at the last joint state
         self._clear()
 
     def _clear(self) -> None:
@@ -131,7 +132,19 @@ class TorqueNode(Node):
     # Commands --------------------------------------------------------------------------------
 
     def execute(self, command: Command) -> None:
-        """Carry out a command and send the reply."""
+        """Carry out a command and send the reply; brake first if the command ends torques."""
+        if self._ends_torques(command):
+            self._torque.brake(lambda: self._execute(command))
+        else:
+            self._execute(command)
+
+    def _ends_torques(self, command: Command) -> bool:
+        return self._torque is not None and (
+            command.name in ('cleanup', 'configure')
+            or (command.name == 'set_active' and not command.arguments[0])
+            or (command.name == 'set_sim_time' and self._changes_time(*command.arguments)))
+
+    def _execute(self, command: Command) -> None:
         try:
             reply = Reply(command.number, COMMANDS[command.name](self, *command.arguments))
         except DynamicsError as error:
@@ -152,7 +165,7 @@ class TorqueNode(Node):
                                      self._waiting)
         self._torque = self._add(TorqueTopics(
             self, self._node_state, parameters, self._report,
-            on_awake=lambda awake: self._set_awake('torque', awake)))
+            on_awake=lambda awake: self._set_awake('torque', awake), steady=clock.steady))
         self._external = self._add(ExternalTorqueTopics(
             self, self._node_state.current_robot, parameters.observer, self._report,
             on_awake=lambda awake: self._set_awake('observer', awake)))
@@ -222,9 +235,12 @@ class TorqueNode(Node):
 
         Torques end in the safe torque first: simulated time may stand still, and a ramp with it.
         """
-        if simulated != self.get_parameter('use_sim_time').value:
+        if self._changes_time(simulated):
             self.finish()
             self.set_parameters([Parameter('use_sim_time', value=simulated)])
+
+    def _changes_time(self, simulated: bool) -> bool:
+        return simulated != self.get_parameter('use_sim_time').value
 
     def status(self) -> TorqueStatus | None:
         """Return the status; None before `configure`."""
@@ -236,6 +252,13 @@ class TorqueNode(Node):
             self._torque.pipeline.missing_kernels(), self._realtime)
 
     # Flow ------------------------------------------------------------------------------------
+
+    def brake(self, then: Callable[[], None]) -> None:
+        """Disable torques; call a function once no joint is braked any more, perhaps at once."""
+        if self._torque is None:
+            then()
+        else:
+            self._torque.brake(then)
 
     def finish(self) -> None:
         """Publish the ramp to the safe torque."""
@@ -250,7 +273,18 @@ class TorqueNode(Node):
             self._torque.on_state(measured)
             if self._external.estimator.on:
                 self._external.on_state(measured)
+                self._stop_at_contact()
         self._passed_on.append(stamp, data)
+
+    def _stop_at_contact(self) -> None:
+        """End torques at the beginning of a contact, if observer.contact_action is stop."""
+        estimator = self._external.estimator
+        contact = bool(estimator.flag.contact)
+        if contact and not self._contact and self._observer.contact_action == 'stop':
+            names = estimator.observer.robot.dof_names
+            self._torque.stop_at_contact(
+                [name for name, on in zip(names, estimator.flag.joints) if on])
+        self._contact = contact
 
     def _waiting(self) -> Iterator[ReceivedJointState]:
         """Yield the waiting joint states, and pass them on."""

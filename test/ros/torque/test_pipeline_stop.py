@@ -1,0 +1,114 @@
+"""Test the end of torques in the pipeline: braking, the age of joint states, contacts."""
+
+import numpy as np
+import pytest
+from support.pipeline_rig import IMPEDANCE, STEP, Rig
+from support.tiny_robots import chain
+
+from dynamics_node import DynamicsError, Robot
+from dynamics_node.control.needed_joints import needed_joints
+from dynamics_node.example_robots import ARM7
+
+ARM_AND_FINGER = chain(('shoulder', 'revolute'), ('elbow', 'revolute'), ('finger', 'prismatic'))
+COMPUTED = {'mode': 'computed_torque', 'gains': 'frequency', 'frequency': (10.0,)}
+SUBSTEPS = 20   # of the simulation, per joint state
+
+
+def simulate(rig, effort, seconds=STEP):
+    """Move the robot of a rig without friction, by the efforts given."""
+    robot = rig.robot.with_friction(*(dict.fromkeys(rig.robot.joint_names, 0.0),) * 2)
+    dt = seconds / SUBSTEPS
+    for _ in range(SUBSTEPS):
+        rig.v = rig.v + dt * robot.forward_dynamics(rig.q, rig.v, effort)
+        rig.q = rig.q + dt * rig.v
+
+
+def moving(source, speed, period=STEP, **torque):
+    """Return a Rig with enabled torques whose robot moves."""
+    rig = Rig(source, safety={'velocity_tolerance': 10.0}, **torque).enabled()
+    rng = np.random.default_rng(4)
+    limits = np.array([joint.max_velocity for joint in rig.robot.model.joints])
+    rig.v = speed * limits * rng.choice([-1.0, 1.0], size=rig.robot.nv)
+    rig.step(period)
+    return rig
+
+
+@pytest.mark.parametrize('period', [0.001, 0.01])
+@pytest.mark.parametrize('torque', [{}, IMPEDANCE, COMPUTED],
+                         ids=['gravity', 'impedance', 'computed torque'])
+def test_a_disable_at_speed_brings_the_arm_to_rest_and_holds_it(torque, period):
+    rig = moving(ARM7, 0.2, period, **torque)
+    rig.pipeline.disable()
+    assert rig.state == 'braking'
+    energy, last = [], rig.releases[-1][0].effort
+    while not rig.gate.idle:
+        simulate(rig, last, period)
+        energy.append(rig.robot.kinetic_energy(rig.q, rig.v))
+        last = rig.step(period)
+    assert energy[-1] < 1e-4 * energy[0]
+    assert np.abs(last - rig.robot.gravity_torque(rig.q)).max() < 1e-9, 'the last one holds it'
+
+
+def test_a_fault_of_the_law_brakes(monkeypatch):
+    rig = moving(ARM7, 0.2, **COMPUTED)
+
+    def fail(*_):
+        raise DynamicsError('no torque today')
+    monkeypatch.setattr('dynamics_node.control.controller.Controller.torque', fail)
+    simulate(rig, rig.releases[-1][0].effort)
+    last = rig.step()
+    assert rig.state == 'fault' and rig.gate.braking
+    while not rig.gate.idle:
+        simulate(rig, rig.releases[-1][0].effort if last is None else last)
+        last = rig.step()
+    assert 'no torque today' in rig.reason and np.abs(rig.v).max() < 0.1
+
+
+def test_a_braking_torque_that_cannot_be_computed_leads_to_the_safe_torque(monkeypatch):
+    rig = moving(ARM7, 0.2)
+
+    def fail(*_):
+        raise DynamicsError('no brakes today')
+    monkeypatch.setattr('dynamics_node.control.controller.Controller.braking_torque', fail)
+    rig.run_out()
+    assert rig.releases[-1][0].effort == pytest.approx(rig.robot.gravity_torque(rig.q))
+
+
+def test_a_contact_stops_the_robot_and_names_its_joints():
+    rig = moving(ARM7, 0.2)
+    rig.pipeline.stop_at_contact(['joint_3'])
+    assert rig.state == 'fault' and rig.gate.braking and rig.reason == 'contact at joint_3'
+
+
+# Ages ---------------------------------------------------------------------------------------------
+
+def test_a_joint_that_carries_no_driven_one_may_be_old():
+    """A gripper at 2 Hz beside an arm at 100 Hz."""
+    rig = Rig(ARM_AND_FINGER, joints='shoulder elbow').enabled()
+    for _ in range(100):
+        rig.pass_time()
+        rig.measured(joints=('shoulder', 'elbow'))
+        rig.note(rig.pipeline.on_state(rig.node_state.snapshot()), STEP)
+    assert rig.state == 'enabled' and rig.gate.status().bridged == 0
+
+
+def test_a_joint_that_carries_a_driven_one_may_not_be_old():
+    rig = Rig(ARM_AND_FINGER, joints='elbow').enabled()
+    for _ in range(60):
+        rig.pass_time()
+        rig.measured(joints=('elbow', 'finger'))
+        rig.note(rig.pipeline.on_state(rig.node_state.snapshot()), STEP)
+    assert rig.state == 'fault' and 'old' in rig.reason
+
+
+def test_the_needed_joints_of_a_chain_are_those_up_to_the_last_driven_one():
+    robot = Robot.from_urdf(ARM7)
+    assert needed_joints(robot, ['joint_3']).tolist() == [0, 1, 2]
+    assert needed_joints(robot, robot.joint_names).tolist() == list(range(7))
+
+
+def test_enable_names_the_joints_that_were_never_measured():
+    rig = Rig(ARM_AND_FINGER)
+    rig.measured(joints=('shoulder', 'elbow'))
+    with pytest.raises(DynamicsError, match='measured of: finger'):
+        rig.pipeline.enable(rig.node_state.snapshot())
