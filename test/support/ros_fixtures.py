@@ -47,7 +47,8 @@ def _spinning_client():
     thread.start()
     yield node
     stop.set_result(None)
-    thread.join(5)
+    thread.join()
+    executor.shutdown()   # it keeps all entities of the node until then
     node.destroy_node()
     rclpy.shutdown(context=context)
 
