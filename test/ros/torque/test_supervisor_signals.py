@@ -73,8 +73,9 @@ def test_a_torque_process_killed_in_any_lifecycle_state_is_replaced_by_configure
     arm = driven_arm.prepared()
     process = arm.torque_process()
     assert change(arm, *RESTART[:walked])
+    before = arm.log().count('was ended by SIGKILL')   # diagnostics need a configured node
     process.send_signal(signal.SIGKILL)
-    wait_until(lambda: arm.step() or not process.is_running(), 'the end of the torque process')
+    arm.run_until(lambda: arm.log().count('was ended by SIGKILL') > before, 'the failure')
     assert change(arm, *RESTART[walked:])
     if walked == 3:   # activated without a torque process
         assert 'SIGKILL' in arm.enable().message
