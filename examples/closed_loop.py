@@ -97,7 +97,7 @@ class ClosedLoop(AbstractContextManager):
         self.processes.close()
         if self._thread:
             self._done.set_result(None)
-            self._thread.join(PATIENCE)
+            self._thread.join()   # nothing may be destroyed while a callback uses it
             self._node.destroy_node()
             rclpy.try_shutdown(context=self._context)
 

@@ -37,10 +37,15 @@ def spin(node: Node, until: Future | None = None,
     gc.collect()
     gc.freeze()  # otherwise each collection visits all imported modules, which delays a reply
     gc.set_threshold(RARELY)
-    while rclpy.ok(context=node.context) and not until.done():
-        # Without a finite timeout the executor of the PyPI wheels uses a whole core and processes
-        # nothing: its infinite deadline overflows.
-        executor.spin_until_future_complete(until, timeout_sec=3600.0)
+    try:
+        while rclpy.ok(context=node.context) and not until.done():
+            # Without a finite timeout the executor of the PyPI wheels uses a whole core and
+            # processes nothing: its infinite deadline overflows.
+            executor.spin_until_future_complete(until, timeout_sec=3600.0)
+    finally:
+        # It keeps all entities of the node until then. Without this they would be destroyed with
+        # the last reference to it: later after an exception, or by another thread that has one.
+        executor.shutdown()
 
 
 def stop_requested() -> Future:

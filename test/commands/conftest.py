@@ -5,6 +5,7 @@ from support.ros_fixtures import (  # noqa: F401
     client,
     launch,
     launch_once,
+    no_participant_is_left,
     ros_environment,
     start_node,
 )

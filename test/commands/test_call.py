@@ -111,11 +111,23 @@ def test_matrices_are_printed_in_shape(arm):
     (['kinematics', '--frame', 'hand'], "no frame 'hand'"),
     (['nonsense'], 'invalid choice'),
 ])
-def test_a_refusal_is_one_line_and_an_exit_code(arm, words, said):
-    """No traceback, from the node or from the command."""
-    done = call(arm, *words)
-    assert done.returncode == 2
-    assert said in done.stderr
+def test_a_refusal_is_one_line_and_an_exit_code(arm, words, said, capsys):
+    """No traceback, from the node or from the command. In this process, as above."""
+    words = ('call', *words, '--node', arm.node.name, '--timeout', str(PATIENCE))
+    try:
+        code = executable.main(words)
+    except SystemExit as end:   # of the parser of arguments
+        code = end.code
+    out, err = capsys.readouterr()
+    assert (code, out) == (2, '')
+    assert said in err
+    assert len(err.splitlines()) == 1
+
+
+def test_the_exit_code_of_the_process_is_that_of_the_command(arm):
+    done = call(arm, 'kinematics', '--frame', 'hand')
+    assert (done.returncode, done.stdout) == (2, '')
+    assert "no frame 'hand'" in done.stderr
     assert len(done.stderr.splitlines()) == 1
 
 

@@ -24,7 +24,7 @@ from dynamics_node.identification.robot_fit import IdentificationOptions, identi
 
 EXACT = 1e-8      # of the largest base parameter: rounding, times condition numbers up to 3e5
 NOISE = 0.02      # [N m]
-SAMPLES = {'stewart': 1100}   # for 136 base parameters
+SAMPLES = {'stewart': 1100, 'five_bar': 1500}   # for 136 base parameters; for noise
 
 
 pytestmark = [pytest.mark.long, pytest.mark.usefixtures('kernels')]
@@ -41,7 +41,7 @@ def looped(name, passive=None):
     """Return (robot, layout, true parameters, a motion, its torques)."""
     robot = mechanism(name, passive)
     layout, truth = other_mechanism(robot)
-    motion = moved(name, robot, SAMPLES.get(name, 1500), 3)
+    motion = moved(name, robot, SAMPLES.get(name, 600), 3)
     return robot, layout, truth, motion, torques(robot, layout, truth, motion)
 
 

@@ -6,6 +6,7 @@ from support.ros_fixtures import (  # noqa: F401
     driven_arm,
     launch,
     launch_once,
+    no_participant_is_left,
     ros_environment,
     start_node,
 )

@@ -1,12 +1,13 @@
 """Provide fixtures: a real node as a process, a client here, on a ROS domain of their own."""
 
+import gc
 import itertools
 import os
 import signal
 import subprocess
 import sys
 import threading
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from pathlib import Path
 
 import pytest
@@ -21,6 +22,28 @@ def ros_environment():
     """Set up this process and its children for ROS, before rclpy begins."""
     with own_domain():
         yield
+
+
+@pytest.fixture(scope='module', autouse=True)
+def no_participant_is_left():
+    """Fail if a DDS participant of the modules before is left: it would receive and send as ever.
+
+    rclpy destroys it with the last entity that refers to it. A lifecycle node and an action client
+    are garbage in a reference cycle then, which spin() has frozen if it was called meanwhile.
+    """
+    if _participants():
+        gc.unfreeze()
+        gc.collect()
+    assert _participants() == 0
+
+
+def _participants():
+    """Return the number of participants of Fast DDS in this process: of their event threads."""
+    names = []
+    for path in Path('/proc/self/task').glob('*/comm'):
+        with suppress(OSError):   # the thread has ended
+            names.append(path.read_text())
+    return sum(name.startswith('dds.ev') for name in names)
 
 
 @contextmanager
@@ -47,7 +70,8 @@ def _spinning_client():
     thread.start()
     yield node
     stop.set_result(None)
-    thread.join(5)
+    thread.join()
+    executor.shutdown()   # it keeps all entities of the node until then
     node.destroy_node()
     rclpy.shutdown(context=context)
 

@@ -116,9 +116,9 @@ def quiet(arm):
     assert len(arm.heard) == count
 
 
-def test_deactivation_while_enabled_ends_in_the_safe_torque(driven):
+def test_deactivation_while_enabled_ends_in_the_safe_torque(driven_arm):
     """Inactive it refuses; active again it waits for enable."""
-    arm = driven()
+    arm = driven_arm.prepared()
     arm.enabled()
     assert not change(arm, Transition.TRANSITION_CLEANUP)  # there is no such way from here
     arm.run(5)
@@ -133,8 +133,8 @@ def test_deactivation_while_enabled_ends_in_the_safe_torque(driven):
     arm.ended_safely()
 
 
-def test_a_reconfigured_node_is_disabled(driven):
-    arm = driven()
+def test_a_reconfigured_node_is_disabled(driven_arm):
+    arm = driven_arm.prepared()
     arm.enabled()
     assert change(arm, Transition.TRANSITION_DEACTIVATE)
     assert change(arm, Transition.TRANSITION_CLEANUP)

@@ -21,7 +21,7 @@ from sensor_msgs.msg import JointState
 from std_msgs.msg import Float64MultiArray, String
 from std_srvs.srv import SetBool
 from support.gate_states import GATE_STATES, bring, change
-from support.remote_node import BEST_EFFORT, LATCHED, RELIABLE, joint_state
+from support.remote_node import BEST_EFFORT, LATCHED, PATIENCE, RELIABLE, joint_state
 from support.tiny_robots import chain
 from support.torque_wire import EFFORT, ROUNDING, parameters
 from support.trajectories import trajectory
@@ -175,7 +175,7 @@ def test_a_second_node_of_the_same_name_is_a_fault(arm, launch):
     arm.run(20)
     assert len(arm.heard) == count
     other.process.send_signal(signal.SIGINT)
-    assert other.process.wait(20) == 0
+    assert other.process.wait(PATIENCE) == 0
     arm.run_until(lambda: arm.node.client.count_services(f'{arm.node.name}/enable') == 1, 'one')
 
 
