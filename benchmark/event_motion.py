@@ -33,7 +33,7 @@ def prepared(event, subject, motion, timeout, robot):
         table = float(robot.frame_pose(subject.pose, last_link(subject))[2, 3]) - 0.006
     rig = Rig(subject, timeout, event.rate, table,
               {'mode': mode, **gains(mode, subject, robot), **event.torque},
-              {**({} if motion == BRAKED else FAST), **event.safety})
+              {**({} if motion == BRAKED else FAST), **event.safety}, robot.compilation_enabled)
     if motion != BRAKED:
         moves = motion == HALF and mode != 'gravity'
         if moves:

@@ -35,9 +35,9 @@ def _line(row):
         row.stop is not None and row.stop > MOST_STOP))
     stop = '' if row.stop is None else f'{_number(row.stop)}{far or ""} ({_number(row.hard_stop)})'
     words = row.fault or (row.refused and f'refused: {row.refused}')
-    return (f'  {row.event:52}{row.motion:11}{row.driver:10}{_number(row.tool):>8}{_number(row.joint):>10}'
-            f'{late or " "}{_number(row.speed):>8}{fast or " "}{row.jump:6.2f} {stop:>14}  '
-            f'{row.state}{": " if words else ""}{words[:60]}')
+    return (f'  {row.event:52}{row.motion:11}{row.driver:10}{_number(row.tool):>8}'
+            f'{_number(row.joint):>10}{late or " "}{_number(row.speed):>8}{fast or " "}'
+            f'{row.jump:6.2f} {stop:>14}  {row.state}{": " if words else ""}{words[:60]}')
 
 
 def _number(x):

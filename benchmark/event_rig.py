@@ -83,13 +83,15 @@ class Rig:
     :ivar motion, motion_start: Spline that the arm follows, since that time [ms]; None: it rests.
     """
 
-    def __init__(self, subject, timeout=None, rate=500, table=None, torque=None, safety=None):
+    def __init__(self, subject, timeout=None, rate=500, table=None, torque=None, safety=None,
+                 compiled=True):
         """Build everything, the arm at its pose, brakes closed, torques disabled.
 
         :param timeout: after which the driver goes to zero torque [s]; None: never.
         :param rate: of joint states [Hz].
         :param table: its height [m], see SimulatedArm.
         :param torque, safety: parameters that differ from the defaults.
+        :param compiled: whether torques are computed by kernels; they are the same in NumPy.
         """
         self.subject, self.timeout, self.ms = subject, timeout, 0
         self.arm = SimulatedArm(subject.text, damping=False, dry_friction=False, stops=False,
@@ -106,10 +108,10 @@ class Rig:
         self.motion, self.motion_start = None, 0
         self.other_command = None   # of a second publisher, which comes after each of ours
         self.mark()
-        self._make_node(torque or {}, safety or {})
+        self._make_node(torque or {}, safety or {}, compiled)
 
-    def _make_node(self, torque, safety):
-        self.model_parameters = ModelParameters(friction=False)   # as the arm
+    def _make_node(self, torque, safety, compiled):
+        self.model_parameters = ModelParameters(friction=False, compile=compiled)   # as the arm
         self.torque_parameters = TorqueParameters(**torque)
         self.settings = SafetySettings(**safety)
         self._sent, self.errors = 0, []

@@ -55,9 +55,11 @@ class Row(NamedTuple):
 class Bench:
     """A robot, and the motion without any event for comparison."""
 
-    def __init__(self, subject):
+    def __init__(self, subject, compiled=True):
         self.subject = subject
-        self.robot = Robot.from_urdf(subject.text, friction=False).compile(wait=True)
+        self.robot = Robot.from_urdf(subject.text, friction=False, compile=compiled)
+        if compiled:
+            self.robot.compile(wait=True)
         limits = limits_of(self.robot)
         self.velocity, self.effort = limits.velocity, limits.effort
         self.slew = self.effort / SafetySettings().slew_time
