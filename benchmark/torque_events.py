@@ -79,22 +79,34 @@ class Bench:
         q, v = rig.arm.q, rig.arm.v
         event.happen(rig)
         trace, diverged = _recorded(rig)
-        should = self._should(event, motion, driver, trace, q)
+        stops = (event.group == 'disable' and motion == HALF) or None
+        return self.row(
+            event, motion, driver, trace, q, self._should(event, motion, driver, trace, q),
+            stops and self._stop_ratio(trace, q, v, self.slew),
+            stops and self._stop_ratio(trace, q, v, None),
+            'diverged' if diverged else rig.state, rig.pipeline.gate.status().reason,
+            rig.refused), trace.silence
+
+    def row(self, event, motion, driver, trace, q, should, *rest):
+        """Return the Row of a Trace.
+
+        :param q: at the event; should: where the arm should be, (N, n).
+        :param rest: stop, hard_stop, state, fault, refused.
+        """
         tool = np.array([self._tool(each) for each in should])
-        stop = hard_stop = None
-        travel = np.abs(trace.q - q).max(axis=0)
-        if event.group == 'disable' and motion == HALF:
-            stop, hard_stop = (float((travel / shortest_stop(
-                self.robot, q, v, self.effort, slew).distance).max()) for slew in (self.slew, None))
+        stop, hard_stop, *words = rest
         return Row(
             self.subject.name, event.group, event.name, motion, driver,
             1e3 * float(np.linalg.norm(trace.tool - tool, axis=1).max()),
-            1e3 * float(np.abs(trace.q - should).max()), 1e3 * float(travel.max()),
+            1e3 * float(np.abs(trace.q - should).max()), 1e3 * float(np.abs(trace.q - q).max()),
             float((np.abs(trace.v) / self.velocity).max()),
             float((np.abs(np.diff(trace.messages, axis=0)) / self.effort).max(initial=0.0)),
-            stop, hard_stop, bool((np.abs(trace.v[-1]) < 0.01 * self.velocity).all()),
-            'diverged' if diverged else rig.state, rig.pipeline.gate.status().reason,
-            rig.refused), trace.silence
+            stop, hard_stop, bool((np.abs(trace.v[-1]) < 0.01 * self.velocity).all()), *words)
+
+    def _stop_ratio(self, trace, q, v, slew):
+        """Return the travel over the distance of the shortest stop, of the worst joint."""
+        travel = np.abs(trace.q - q).max(axis=0)
+        return float((travel / shortest_stop(self.robot, q, v, self.effort, slew).distance).max())
 
     def _should(self, event, motion, driver, trace, q):
         """Return where the arm should be: as without the event, then the shortest stop, (N, n)."""
@@ -105,9 +117,13 @@ class Bench:
         wanted = self._without(event, motion, driver)[:n].copy()
         if ended < n:
             at, v = (trace.q[ended - 1], trace.v[ended - 1]) if ended else (q, _velocity(trace, q))
-            stop = shortest_stop(self.robot, at, v, self.effort, self.slew)
-            wanted[ended:] = stop.at(1e-3 * np.arange(1, n - ended + 1))
+            wanted[ended:] = self.stopped_path(at, v, n - ended)
         return wanted
+
+    def stopped_path(self, q, v, n):
+        """Return the positions of the shortest stop, one per millisecond, (n, joints)."""
+        stop = shortest_stop(self.robot, q, v, self.effort, self.slew)
+        return stop.at(1e-3 * np.arange(1, n + 1))
 
     def _without(self, event, motion, driver):
         """Return the positions of the same run without the event, (N, n)."""
@@ -153,11 +169,16 @@ def main(arguments=None):
     parser.add_argument('--robots', nargs='+', choices=['arm7', 'panda'],
                         default=['arm7', 'panda'])
     parser.add_argument('--only', nargs='+', default=[], help='groups of events')
+    parser.add_argument('--processes', action='store_true',
+                        help='also signal real processes, in real time: needs an idle machine')
     parser.add_argument('--save', type=Path, help='also write the figures here, for comparison')
     parser.add_argument('--out', type=Path, default=OUT, help='folder of the results')
     options = parser.parse_args(arguments)
     options.out.mkdir(parents=True, exist_ok=True)
     rows = measure(options.robots, options.only, _show)
+    if options.processes:
+        import torque_process_events
+        rows += torque_process_events.measure(Bench(subjects()['arm7']), options.out)
     write(rows, options.out, options.save)
 
 
