@@ -81,7 +81,7 @@ class Bench:
         trace, diverged = _recorded(rig)
         stops = (event.group == 'disable' and motion == HALF) or None
         return self.row(
-            event, motion, driver, trace, q, self._should(event, motion, driver, trace, q),
+            event, motion, driver, trace, q, self._should(event, motion, driver, trace, q, v),
             stops and self._stop_ratio(trace, q, v, self.slew),
             stops and self._stop_ratio(trace, q, v, None),
             'diverged' if diverged else rig.state, rig.pipeline.gate.status().reason,
@@ -108,16 +108,22 @@ class Bench:
         travel = np.abs(trace.q - q).max(axis=0)
         return float((travel / shortest_stop(self.robot, q, v, self.effort, slew).distance).max())
 
-    def _should(self, event, motion, driver, trace, q):
-        """Return where the arm should be: as without the event, then the shortest stop, (N, n)."""
+    def _should(self, event, motion, driver, trace, q, v):
+        """Return where the arm should be: as without the event, then the shortest stop, (N, n).
+
+        :param q, v: at the event.
+        """
         n = len(trace.q)
         if motion == BRAKED:
             return np.tile(q, (n, 1))
         ended = 0 if event.stops else n if trace.ended is None else trace.ended
-        wanted = self._without(event, motion, driver)[:n].copy()
+        if not ended:
+            return self.stopped_path(q, v, n)
+        undisturbed = self._without(event, motion, driver)
+        wanted = undisturbed.q[:n].copy()
         if ended < n:
-            at, v = (trace.q[ended - 1], trace.v[ended - 1]) if ended else (q, _velocity(trace, q))
-            wanted[ended:] = self.stopped_path(at, v, n - ended)
+            wanted[ended:] = self.stopped_path(undisturbed.q[ended - 1], undisturbed.v[ended - 1],
+                                               n - ended)
         return wanted
 
     def stopped_path(self, q, v, n):
@@ -126,20 +132,16 @@ class Bench:
         return stop.at(1e-3 * np.arange(1, n + 1))
 
     def _without(self, event, motion, driver):
-        """Return the positions of the same run without the event, (N, n)."""
+        """Return the Trace of the same run without the event."""
         key = motion, event.mode, event.rate, str(event.torque), str(event.safety)
         if key not in self._undisturbed:
             quiet = event._replace(happen=lambda rig: None, table=False)
             rig = prepared(quiet, self.subject, motion, DRIVERS[driver], self.robot)
-            self._undisturbed[key] = _recorded(rig)[0].q
+            self._undisturbed[key] = _recorded(rig)[0]
         return self._undisturbed[key]
 
     def _tool(self, q):
         return self.robot.frame_pose(q, self.subject.tool)[:3, 3]
-
-
-def _velocity(trace, q):
-    return (trace.q[0] - q) / 1e-3
 
 
 def _recorded(rig):
