@@ -58,6 +58,34 @@ def verdict(rows):
                             for what, met in bars.items() if met)])
 
 
+def markdown(rows, before):
+    """Return the table of docs/torque_events.md: one line per event and motion."""
+    robots = list(dict.fromkeys(row.robot for row in rows))
+    lines = ['| event | motion | ' + ' | '.join(
+        f'{robot}: joint [mrad] | speed / limit' for robot in robots) + ' | end |',
+             '|---' * (3 + 2 * len(robots)) + '|']
+    for event, motion in dict.fromkeys((row.event, row.motion) for row in rows):
+        cells = [_change(before, rows, event, motion, robot, field)
+                 for robot in robots for field in ('joint', 'speed')]
+        last = next(row for row in rows if (row.event, row.motion) == (event, motion))
+        words = last.fault or (last.refused and f'refused: {last.refused}')
+        end = f'{last.state}{": " if words else ""}{words[:60].strip()}'
+        lines.append(f'| {event} | {motion} | {" | ".join(cells)} | {end} |')
+    return '\n'.join(lines)
+
+
+def _change(before, rows, *key):
+    """Return a figure now, with the one before if that is another."""
+    old, new = _figure(before, *key), _figure(rows, *key)
+    return new if old in ('', new) else f'{old} -> {new}'
+
+
+def _figure(rows, event, motion, robot, field):
+    """Return 'x / y' of the driver that holds and the one that times out, or one for both."""
+    return ' / '.join(_number(getattr(row, field)) for row in rows
+                      if (row.event, row.motion, row.robot) == (event, motion, robot))
+
+
 def draw(rows, before, path):
     """Write the PNG: displacements for both drivers and speeds, worst of robots and motions."""
     names = list(dict.fromkeys(row.event for row in rows))

@@ -1,6 +1,7 @@
 """Measure how far an arm falls, coasts or jumps in MuJoCo when something goes wrong.
 
-python benchmark/torque_events.py [--robots arm7 panda] [--only pause disable] [--save FILE]
+python benchmark/torque_events.py [--robots arm7 panda] [--only pause disable]
+       [--processes] [--save FILE] [--page]
 
 The real torque code of the node runs in lockstep with MuJoCo, see event_rig.py; events: see
 event_list.py. Prints a table; writes torque_events.json and torque_events.png, the picture with the
@@ -26,6 +27,7 @@ from dynamics_node.safety import SafetySettings, limits_of
 
 HERE = Path(__file__).resolve().parent
 OUT = HERE.parent / 'build' / 'benchmark'
+PAGE = HERE.parent / 'docs' / 'torque_events.md'
 BEFORE = HERE / 'torque_events_before.json'
 WINDOW = 1.0                                   # [s] after the event
 DRIVERS = {'holds': None, 'times out': 0.1}    # what the driver does without a torque: timeout [s]
@@ -174,6 +176,8 @@ def main(arguments=None):
     parser.add_argument('--processes', action='store_true',
                         help='also signal real processes, in real time: needs an idle machine')
     parser.add_argument('--save', type=Path, help='also write the figures here, for comparison')
+    parser.add_argument('--page', action='store_true',
+                        help='write the table into docs/torque_events.md')
     parser.add_argument('--out', type=Path, default=OUT, help='folder of the results')
     options = parser.parse_args(arguments)
     options.out.mkdir(parents=True, exist_ok=True)
@@ -182,16 +186,27 @@ def main(arguments=None):
         import torque_process_events
         rows += torque_process_events.measure(Bench(subjects()['arm7']), options.out)
     write(rows, options.out, options.save)
+    if options.page:
+        write_page(rows)
+
+
+def write_page(rows):
+    """Replace the table at the end of docs/torque_events.md."""
+    text, heading, _ = PAGE.read_text().partition('\n## Figures\n')
+    PAGE.write_text(f'{text}{heading}\n{event_report.markdown(rows, _before())}\n')
+
+
+def _before():
+    return event_files.read(BEFORE, Row) if BEFORE.exists() else []
 
 
 def write(rows, out, save=None):
     """Print the table; write JSON and picture."""
-    before = event_files.read(BEFORE, Row) if BEFORE.exists() else []
     print(event_report.table(rows))
     print(event_report.verdict(rows))
     for path in filter(None, (out / 'torque_events.json', save)):
         event_files.write(path, rows, _commit())
-    event_report.draw(rows, before, out / 'torque_events.png')
+    event_report.draw(rows, _before(), out / 'torque_events.png')
     print(f'\nwritten: {out / "torque_events.json"}, {out / "torque_events.png"}')
 
 
