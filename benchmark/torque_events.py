@@ -48,6 +48,7 @@ class Row(NamedTuple):
     jump: float         # greatest change between two torque messages over the effort limit
     stop: float | None  # disables: travel over the shortest stop within effort and slew limits
     hard_stop: float | None   # likewise, over the shortest stop within effort limits alone
+    distances: list     # disables: (travel, shortest stop) of each joint [mrad]
     stopped: bool       # whether the arm rests in the end
     state: str          # of the gate in the end
     fault: str
@@ -81,34 +82,38 @@ class Bench:
         q, v = rig.arm.q, rig.arm.v
         event.happen(rig)
         trace, diverged = _recorded(rig)
-        stops = (event.group == 'disable' and motion == HALF) or None
-        return self.row(
-            event, motion, driver, trace, q, self._should(event, motion, driver, trace, q, v),
-            stops and self._stop_ratio(trace, q, v, self.slew),
-            stops and self._stop_ratio(trace, q, v, None),
-            'diverged' if diverged else rig.state, rig.pipeline.gate.status().reason,
-            rig.refused), trace.silence
+        should = self._should(event, motion, driver, trace, q, v)
+        row = self.row(event, motion, driver, trace, q, should,
+                       'diverged' if diverged else rig.state, rig.pipeline.gate.status().reason,
+                       rig.refused)
+        if event.group == 'disable' and motion == HALF:
+            row = self._with_stop(row, trace, q, v)
+        return row, trace.silence
 
     def row(self, event, motion, driver, trace, q, should, *rest):
         """Return the Row of a Trace.
 
         :param q: at the event; should: where the arm should be, (N, n).
-        :param rest: stop, hard_stop, state, fault, refused.
+        :param rest: state, fault, refused.
         """
         tool = np.array([self._tool(each) for each in should])
-        stop, hard_stop, *words = rest
         return Row(
             self.subject.name, event.group, event.name, motion, driver,
             1e3 * float(np.linalg.norm(trace.tool - tool, axis=1).max()),
             1e3 * float(np.abs(trace.q - should).max()), 1e3 * float(np.abs(trace.q - q).max()),
             float((np.abs(trace.v) / self.velocity).max()),
             float((np.abs(np.diff(trace.messages, axis=0)) / self.effort).max(initial=0.0)),
-            stop, hard_stop, bool((np.abs(trace.v[-1]) < 0.01 * self.velocity).all()), *words)
+            None, None, [], bool((np.abs(trace.v[-1]) < 0.01 * self.velocity).all()), *rest)
 
-    def _stop_ratio(self, trace, q, v, slew):
-        """Return the travel over the distance of the shortest stop, of the worst joint."""
+    def _with_stop(self, row, trace, q, v):
+        """Return the Row with the travel against that of the shortest stop; norms over joints."""
         travel = np.abs(trace.q - q).max(axis=0)
-        return float((travel / shortest_stop(self.robot, q, v, self.effort, slew).distance).max())
+        soft, hard = (shortest_stop(self.robot, q, v, self.effort, slew).distance
+                      for slew in (self.slew, None))
+        distances = np.round(1e3 * np.stack([travel, soft], axis=1), 1).tolist()
+        return row._replace(stop=float(np.linalg.norm(travel) / np.linalg.norm(soft)),
+                            hard_stop=float(np.linalg.norm(travel) / np.linalg.norm(hard)),
+                            distances=distances)
 
     def _should(self, event, motion, driver, trace, q, v):
         """Return where the arm should be: as without the event, then the shortest stop, (N, n).
@@ -215,9 +220,9 @@ def _show(share):
 
 
 def _commit():
-    """Return the commit that was measured, '' outside a repository."""
-    done = subprocess.run(['git', 'describe', '--always', '--dirty'], cwd=HERE, text=True,
-                          capture_output=True)
+    """Return the last commit that changed the package, '' outside a repository."""
+    done = subprocess.run(['git', 'log', '-1', '--format=%h', '--', 'dynamics_node'],
+                          cwd=HERE.parent, text=True, capture_output=True)
     return done.stdout.strip()
 
 

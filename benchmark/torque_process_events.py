@@ -48,9 +48,17 @@ EVENTS = [ProcessEvent('real process', f'{name} of the {process} process, real t
 
 
 def measure(bench, folder):
-    """Return the Rows of all events, for the robot of a Bench."""
+    """Return the Rows of all events, for the robot of a Bench.
+
+    The mode is gravity. Torques go on while the serving process is stopped, and an arm without
+    friction that moves in mode gravity is too fast after a while by itself: only at rest.
+    """
     return [_row(bench, event, motion, driver, folder) for event in EVENTS
-            for motion in (REST, HALF) for driver in TIMEOUT]
+            for motion in ((REST,) if _goes_on(event) else (REST, HALF)) for driver in TIMEOUT]
+
+
+def _goes_on(event):
+    return event.process == 'serving' and event.number == signal.SIGSTOP
 
 
 def _row(bench, event, motion, driver, folder):
@@ -69,19 +77,15 @@ def _row(bench, event, motion, driver, folder):
             words = _last_words(processes)
         finally:
             processes.close()
-    alive = event.process == 'serving' and event.number == signal.SIGSTOP
     v = SHARE * bench.subject.direction * bench.velocity if motion == HALF else np.zeros(len(q))
-    n = len(trace.q)
-    should = (q + 1e-3 * np.arange(1, n + 1)[:, None] * v if alive
-              else bench.stopped_path(q, v, n))
-    return bench.row(event, motion, driver, trace, q, should, None, None,
-                     'enabled' if alive else 'ended', words, '')
+    return bench.row(event, motion, driver, trace, q, bench.stopped_path(q, v, len(trace.q)),
+                     'enabled' if _goes_on(event) else 'ended', words, '')
 
 
 def _last_words(processes):
     """Return what the log of the node says about torques in the end."""
     lines = [line for line in processes.tail('node', 50).splitlines() if 'torque' in line]
-    return lines[-1].split(']: ')[-1] if lines else ''
+    return lines[-1].split('] ')[-1].split(']: ')[-1] if lines else ''
 
 
 class RealTimeArm:
