@@ -12,8 +12,8 @@ BOTH = (REST, HALF)
 MODES = ('gravity', 'feedforward', 'computed_torque', 'impedance', 'impedance_with_bias',
          'task_space')
 PAUSES = (20, 50, 70, 100, 200, 500)   # [ms]
-# [N, s] downwards, at the tool. In mode gravity it alone turns joint 6 of the bundled arm, which has
-# no friction here, at 1.26 times its velocity limit.
+# [N, s] downwards, at the tool. In mode gravity it alone turns joint 6 of the bundled arm, without
+# friction as here, beyond 1.2 times its velocity limit.
 PUSH, PUSH_TIME = 10.0, 0.05
 OTHER_ARM = '<robot name="other"><link name="base"/><link name="tip"><inertial><mass value="1"/>' \
     '<inertia ixx="1" iyy="1" izz="1" ixy="0" ixz="0" iyz="0"/></inertial></link>' \
