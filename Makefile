@@ -7,7 +7,7 @@
 # make demo-task       an arm that draws and presses, a quadruped that shifts its weight: bars, pictures
 # make docs            the documentation as web pages in build/docs
 # make lint            the linter and the type checker alone
-# make bench           our speed beside Pinocchio's and MuJoCo's and through ROS: table, JSON, picture
+# make bench           our speed beside Pinocchio's and MuJoCo's and through ROS, and what events do to an arm: tables, JSON, pictures
 # make soak            200,000 mixed calls to the node while its memory is watched
 # make install-check   prove the other ways to install: a colcon workspace, pip with and without ROS
 # make lock            renew requirements/constraints.txt (on Python 3.10)

@@ -2,10 +2,11 @@
 
 python benchmark/run.py [--quick] [--robots panda ur5 kinova talos] [--out build/benchmark]
 
-Prints tables; writes results.json and ratios.png.
+Prints tables; writes results.json and ratios.png, and what torque_events.py writes.
 """
 
 import argparse
+import importlib.util
 import os
 import sys
 from pathlib import Path
@@ -28,11 +29,12 @@ class Effort(NamedTuple):
     ros_seconds: int = 60
     poses: int = 1000
     links: tuple = (5, 10, 20, 40, 80)
+    events: tuple = ()      # groups of torque_events.py; empty: all
     humanoid: bool = True   # whether TALOS is compiled anew
 
 
 QUICK = Effort(single=80, batch=10, chain=30, startup=1, ros=500, ros_seconds=5,
-               poses=200, links=(5, 10, 20, 40), humanoid=False)
+               poses=200, links=(5, 10, 20, 40), events=('disable',), humanoid=False)
 
 
 def main(arguments=None):
@@ -65,7 +67,7 @@ def measure(options, effort):
     import features
 
     found = {'machine': features.machine(), 'ratios': [], 'costs': [], 'points': [], 'ros': [],
-             'solutions': [], 'steps': []}
+             'solutions': [], 'steps': [], 'events': []}
     stages = list(plan(options.robots, effort))
     progress = Progress(sum(weight for _, weight, _, _ in stages))
     for label, weight, kind, work in stages:
@@ -147,9 +149,18 @@ def plan(robots, effort):
     yield ('the node: calls, torques, torques under load',
            60.0 + effort.ros / 120 + 5.0 * effort.ros_seconds, 'ros',
            lambda tick: startup.through_ros(effort.ros, effort.ros_seconds, tick))
+    if importlib.util.find_spec('rclpy') is not None:   # requests are messages of ROS
+        yield ('torques: what events do to an arm', 30.0 if effort.events else 150.0, 'events',
+               lambda tick: torque_events(effort.events, tick))
     if effort.humanoid and 'talos' in robots:
         yield ('TALOS: compile everything', 20.0, 'costs',
                lambda tick: startup.humanoid(effort.startup, tick))
+
+
+def torque_events(groups, tick):
+    """Return the rows of torque_events.py."""
+    import torque_events
+    return torque_events.measure(groups=groups, tick=tick)
 
 
 def report(found, out):
@@ -182,6 +193,9 @@ def report(found, out):
                   'exponents': exponents}
     (out / 'results.json').write_text(results.json_text(everything))
     plot.draw(found['ratios'], out / 'ratios.png')
+    if found['events']:
+        from torque_events import write
+        write(found['events'], out)
     print(f'\nwritten: {out / "results.json"}, {out / "ratios.png"}')
 
 

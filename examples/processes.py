@@ -70,6 +70,10 @@ class Processes:
                 stdout=log, stderr=log, start_new_session=True, preexec_fn=_die_with_parent)
         self._started.append((name, process))
 
+    def pid(self, name):
+        """Return the id of a process."""
+        return dict(self._started)[name].pid
+
     def check(self):
         """Raise if one has ended."""
         for name, process in self._started:

@@ -33,7 +33,7 @@ report({'machine': {'load': 0.0, 'cores': np.int64(2)},
         'ros': [Cost('a call', one, 'us', None)],
         'solutions': [Bar('inverse kinematics', np.median([one]), 'x', two),
                       Bar('solved', 100.0 * np.int64(1), '%', None)],
-        'steps': [Cost('whole body', two, 'us', one)]}, Path(sys.argv[1]))
+        'steps': [Cost('whole body', two, 'us', one)], 'events': []}, Path(sys.argv[1]))
 """
 
 
