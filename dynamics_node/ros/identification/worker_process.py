@@ -20,6 +20,7 @@ from collections.abc import Sequence
 from typing import Any, NamedTuple
 
 from dynamics_node.errors import DynamicsError
+from dynamics_node.ros.child_process import start_python
 
 NICE = 10            # increment of the process's nice value
 PART = 500           # joint states that are pickled in one go: 0.2 ms
@@ -62,10 +63,8 @@ class WorkerProcess:
         """
         self.check_free()
         self._messages = deque()
-        self._process = subprocess.Popen(
-            [sys.executable, '-m', 'dynamics_node.ros.identification.worker_process'],
-            stdin=subprocess.PIPE,
-            stdout=subprocess.PIPE, start_new_session=True)  # Ctrl-C does not reach it
+        self._process = start_python('dynamics_node.ros.identification.worker_process',
+                                     stdin=subprocess.PIPE, stdout=subprocess.PIPE)
         threading.Thread(target=_communicate,
                          args=(self._process, job, joint_states, self._messages),
                          daemon=True).start()
@@ -129,7 +128,3 @@ def main() -> None:
         pass
     except Exception:
         send('failed', traceback.format_exc())
-
-
-if __name__ == '__main__':
-    main()
