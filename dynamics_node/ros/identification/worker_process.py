@@ -21,6 +21,7 @@ from typing import Any, NamedTuple
 
 from dynamics_node.errors import DynamicsError
 from dynamics_node.ros.child_process import start_python
+from dynamics_node.ros.identification.memory_limit import limit_memory
 
 NICE = 10            # increment of the process's nice value
 PART = 500           # joint states that are pickled in one go: 0.2 ms
@@ -109,6 +110,7 @@ def _communicate(process: Any, job: Any, joint_states: Sequence[tuple[int, bytes
 def main() -> None:
     """Run one job."""
     os.nice(NICE)
+    limit_memory()
     output = os.fdopen(os.dup(1), 'wb')
     os.dup2(2, 1)  # printed text must not disturb the messages
 
