@@ -17,7 +17,7 @@ LONGEST_MESSAGE = 300      # characters
 def load_yaml(text: str, max_values: int, first: bool = False) -> object:
     """Return the content of a text: dicts, lists, text, numbers, None.
 
-    :param max_values: greatest number of values in all.
+    :param max_values: greatest number of values in all, aliases expanded.
     :param first: read the first of several documents; else there must be one.
     :raise DynamicsError: the reason in one sentence.
     """
@@ -40,24 +40,48 @@ def load_yaml(text: str, max_values: int, first: bool = False) -> object:
 
 
 def _check(text, max_values):
-    """Refuse texts that would take too much time or memory; the event parser is iterative."""
+    """Refuse texts that would take too much time or memory; the event parser is iterative.
+
+    An alias counts as what it stands for: nine lines of ten aliases each are a billion values.
+    """
     import yaml
-    depth = count = 0
+    count = 0
+    opened = [_Opened(None, 0)]   # the document, then the open collections
+    known = {}                    # anchor: (number of values, depth)
     for event in yaml.parse(text, _loader()):
+        depth = 0
+        if isinstance(event, yaml.CollectionEndEvent):
+            ended = opened.pop()
+            opened[-1].depth = max(opened[-1].depth, ended.depth + 1)
+            known[ended.anchor] = count - ended.before, ended.depth + 1
+            continue
+        if not isinstance(event, yaml.NodeEvent):
+            continue
+        if isinstance(event, yaml.AliasEvent):
+            if event.anchor not in known:
+                raise DynamicsError('an alias stands for nothing that ends before it')
+            size, depth = known[event.anchor]
+            opened[-1].depth = max(opened[-1].depth, depth)
+        else:
+            size = 1
         if isinstance(event, yaml.CollectionStartEvent):
-            depth += 1
-        elif isinstance(event, yaml.CollectionEndEvent):
-            depth -= 1
-            continue
-        elif not isinstance(event, yaml.NodeEvent):
-            continue
-        count += 1
-        if depth > MAX_DEPTH:
+            opened.append(_Opened(event.anchor, count))
+        elif isinstance(event, yaml.ScalarEvent):
+            known[event.anchor] = 1, 0
+            _check_scalar(event)
+        count += size
+        if len(opened) - 1 + depth > MAX_DEPTH:
             raise DynamicsError(f'it is nested more than {MAX_DEPTH} deep')
         if count > max_values:
             raise DynamicsError(f'it has more than {max_values} values')
-        if isinstance(event, yaml.ScalarEvent):
-            _check_scalar(event)
+
+
+class _Opened:
+    """A list or mapping whose end has not been read."""
+
+    def __init__(self, anchor, before):
+        self.anchor, self.before = anchor, before   # `before`: values before it
+        self.depth = 0                              # of the collections in it
 
 
 def _check_scalar(event):

@@ -10,6 +10,10 @@ from dynamics_node.yaml_text import MAX_DEPTH, MAX_KEYS, MAX_NUMBER, _loader, lo
 
 MANY = 50_000
 SOON = 3.0   # [s] of this thread; they take a tenth, in pure Python one second
+# Nine lists of ten aliases each: a billion values. Lists of one alias each: a deep tower.
+BILLION = 'a0: &a0 [x]\n' + ''.join(
+    f'a{k}: &a{k} [{", ".join([f"*a{k - 1}"] * 10)}]\n' for k in range(1, 10))
+TOWER = 'a0: &a0 [x]\n' + ''.join(f'a{k}: &a{k} [*a{k - 1}]\n' for k in range(1, 200))
 
 
 @pytest.fixture(params=['C', 'Python'], autouse=True)
@@ -59,6 +63,8 @@ def test_invalid_yaml_is_refused_with_a_reason(text, words):
     ('{' + ', '.join(f'{k * (2 ** 61 - 1)}: 1' for k in range(7000)) + '}', 'keys'),
     ('1' + ':59' * 60_000, 'characters'), ('1' + ':59' * 60_000 + '.5', 'characters'),
     ('!!int "1' + ':59' * 60_000 + '"', 'characters'), ('0x' + 'f' * 190_000, 'characters'),
+    (BILLION, 'more than 50000 values'), (BILLION.replace('[x]', '{x: x}'), 'values'),
+    ('a: &a [*a]', 'alias'), ('a: *a', 'alias'), (TOWER, 'nested'),
 ], ids=lambda value: value[:12])
 def test_texts_that_would_take_long_are_refused_quickly(text, words):
     begun = time.thread_time()
@@ -72,3 +78,15 @@ def test_depth_and_size_up_to_the_limits_are_read():
     assert load_yaml('[' * MAX_DEPTH + ']' * MAX_DEPTH, MANY)
     assert len(load_yaml('{' + ', '.join(f'k{k}: 1' for k in range(MAX_KEYS)) + '}', MANY)
                ) == MAX_KEYS
+
+
+def test_aliases_count_as_what_they_stand_for():
+    """Up to the limits."""
+    text = '[&a [1, 2], *a, &b x, *b]'   # the list, 3 values twice, and 2 texts
+    assert load_yaml(text, 9) == [[1, 2], [1, 2], 'x', 'x']
+    with pytest.raises(DynamicsError, match='more than 8 values'):
+        load_yaml(text, 8)
+    tower = ''.join(f'- &a{k} [*a{k - 1}]\n' for k in range(1, MAX_DEPTH - 1))
+    assert load_yaml('- &a0 [x]\n' + tower, MANY)
+    with pytest.raises(DynamicsError, match='nested'):
+        load_yaml(f'- &a0 [x]\n{tower}- [*a{MAX_DEPTH - 2}]\n', MANY)

@@ -1,19 +1,24 @@
 """Cache object code on disk, so that each kernel is compiled once.
 
-One file per kernel: a digest, a line of JSON, the object code. A file that is truncated, altered or
-renamed fails its digest and counts as absent.
+Object code is run after loading, so only code that this user has written is read. Folder and files
+must be private, see private_folder.py. One file per kernel: a digest, a line of JSON, the object
+code. The digest is keyed with a secret that only this user can read: a file that is truncated,
+altered, renamed or made by another program fails its digest, and counts as absent.
 """
 
-import contextlib
-import hashlib
+import hmac
 import json
+import logging
 import os
-import tempfile
+import secrets
+from contextlib import suppress
+from functools import cache
 from pathlib import Path
 
-from dynamics_node.files import read_file
+from dynamics_node.compiler.private_folder import PART, NotPrivate, PrivateFolder, private_folder
 
 MAX_BYTES = 256_000_000  # of all files; the least recently used are deleted first
+SECRET, SECRET_BYTES = 'secret', 32
 
 
 def folder() -> Path:
@@ -27,45 +32,68 @@ def folder() -> Path:
 def read(name: str) -> tuple[dict, bytes] | None:
     """Return (description, object code) of a file, or None."""
     try:
-        path = folder() / name
-        digest, description, code = read_file(path, MAX_BYTES).split(b'\n', 2)
-        if digest != _digest(name, description, code):
-            return None
-        with contextlib.suppress(OSError):
-            os.utime(path)  # mark as recently used
+        with private_folder(folder()) as private:
+            digest, description, code = private.read(name, MAX_BYTES).split(b'\n', 2)
+            if not hmac.compare_digest(digest, _digest(_secret(private), name, description, code)):
+                raise NotPrivate(f'{private.path / name} is damaged, or was not written by this '
+                                 'user')
+            private.touch(name)
         return json.loads(description), code
+    except NotPrivate as error:
+        _warn(str(error))
+        return None
     except (OSError, ValueError, RuntimeError):  # absent, unreadable, invalid; no home folder
         return None
-
-
-def _digest(name, description, code):
-    """Return a digest of name and content: a file copied to another name is not valid."""
-    return hashlib.sha256(b'\n'.join([name.encode(), description, code])).hexdigest().encode()
 
 
 def write(name: str, description: dict, code: bytes) -> None:
     """Write the file of a kernel; if that fails, the kernel is not cached, and no error raised."""
     line = json.dumps(description).encode()
-    content = b'\n'.join([_digest(name, line, code), line, code])
-    with contextlib.suppress(OSError, RuntimeError):
-        folder().mkdir(parents=True, exist_ok=True, mode=0o700)
-        handle, temporary = tempfile.mkstemp(dir=folder(), suffix='.part')
-        try:
-            with os.fdopen(handle, 'wb') as file:
-                file.write(content)
-            os.replace(temporary, folder() / name)  # atomic
-        except OSError:
-            os.unlink(temporary)
-            raise
-        _prune()
+    try:
+        with private_folder(folder(), create=True) as private:
+            digest = _digest(_secret_or_new(private), name, line, code)
+            private.write(name, b'\n'.join([digest, line, code]))
+            _prune(private)
+    except NotPrivate as error:
+        _warn(str(error))
+    except (OSError, RuntimeError):
+        pass
 
 
-def _prune():
-    files = sorted(((path.stat().st_mtime, path.stat().st_size, path)
-                    for path in folder().iterdir()
-                    if path.suffix in ('.kernel', '.part')), reverse=True)
+def _digest(secret: bytes, name: str, description: bytes, code: bytes) -> bytes:
+    """Return a digest of name and content: a file copied to another name is not valid."""
+    content = b'\n'.join([name.encode(), description, code])
+    return hmac.digest(secret, content, 'sha256').hex().encode()
+
+
+def _secret(private: PrivateFolder) -> bytes:
+    secret = private.read(SECRET, SECRET_BYTES, others=0o077)
+    if len(secret) != SECRET_BYTES:
+        raise NotPrivate(f'{private.path / SECRET} is damaged; delete it')
+    return secret
+
+
+def _secret_or_new(private: PrivateFolder) -> bytes:
+    try:
+        return _secret(private)
+    except FileNotFoundError:
+        private.create(SECRET, secrets.token_bytes(SECRET_BYTES))
+        return _secret(private)
+
+
+@cache
+def _warn(reason: str) -> None:
+    """Log once why a file or the folder is not used."""
+    logging.getLogger(__name__).warning(
+        'object code in the cache is not used, and compiled anew: %s', reason)
+
+
+def _prune(private: PrivateFolder) -> None:
+    files = sorted(((found.st_mtime, found.st_size, name) for name, found in private.files()
+                    if name.endswith(('.kernel', PART))), reverse=True)
     total = 0
-    for _, size, path in files:
+    for _, size, name in files:
         total += size
         if total > MAX_BYTES:
-            path.unlink(missing_ok=True)
+            with suppress(OSError):   # a folder of such a name
+                private.remove(name)

@@ -16,6 +16,7 @@ JOINT_STATE = 'sensor_msgs/msg/JointState'
 MAX_BYTES = 10 ** 12         # of a storage file; other topics in it are not read
 MAX_METADATA, MAX_VALUES = 10_000_000, 1_000_000   # bytes, values
 MAX_MESSAGES = 10_000_000    # of joint states
+URI = {'%', '?', '#'}   # rosbags passes the path of a .db3 file to SQLite as part of a URI
 LONGEST_STEP = 3.5    # in usual steps: no interpolation across longer gaps
 EXPECTED = 'expected a ROS 2 bag, a folder with metadata.yaml or a file .mcap or .db3'
 Series = tuple[Sequence[int], Sequence[int], Sequence]
@@ -51,14 +52,16 @@ def read_bag(path: str | PathLike, topic: str = '/joint_states') -> RawRecording
             return merge_joint_states(path, _series(reader, _connections(path, reader, topic)))
     except DynamicsError:
         raise
-    except Exception as error:  # a damaged file: rosbags, SQLite and Python raise different errors
-        raise DynamicsError(f'{path} cannot be read: {error}; {EXPECTED}') from error
+    except Exception as error:
+        # A damaged file: rosbags, SQLite and Python raise different errors, some with its content.
+        raise DynamicsError(f'{path} cannot be read: it is damaged or too large '
+                            f'({type(error).__name__}); {EXPECTED}') from error
 
 
 def _check_files(path):
     """Refuse files that rosbags would block on or fail to read."""
     if not os.path.isdir(path):
-        check_file(path, MAX_BYTES)
+        _check_storage(path)
         return
     metadata = path / 'metadata.yaml'
     try:
@@ -70,9 +73,15 @@ def _check_files(path):
     except (KeyError, TypeError) as error:
         raise FileError(metadata, f'it is not the metadata of a bag: {error!r}') from error
     except DynamicsError as error:
-        raise FileError(metadata, f'it is no YAML: {error}') from error
+        raise FileError(metadata, 'it is no YAML, or too long or nested too deep') from error
     for name in names:
-        check_file(path / name, MAX_BYTES)
+        _check_storage(path / name)
+
+
+def _check_storage(path):
+    if set(str(path)) & URI:
+        raise FileError(path, f'its path has one of the characters {" ".join(sorted(URI))}')
+    check_file(path, MAX_BYTES)
 
 
 def _connections(path, reader, topic):

@@ -8,6 +8,8 @@ with optional velocities and columns in any order; passive joints need no effort
 `__time` and columns such as `/joint_states/<joint>/position`; cells may be empty.
 `ros2 topic echo --csv /joint_states` has no header: seconds, nanoseconds, frame, names, positions,
 velocities, efforts in each line.
+
+Messages of errors name the place in a file, never its content: they are sent to other nodes.
 """
 
 import csv
@@ -56,7 +58,9 @@ def _lines(path):
             yield io.TextIOWrapper(file, 'utf-8-sig')
     except FileError as error:
         raise DynamicsError(f'{error.shown} cannot be read: {error.reason}') from error
-    except (UnicodeDecodeError, csv.Error) as error:
+    except UnicodeDecodeError as error:
+        raise DynamicsError(f'{path} cannot be read: it is no UTF-8 text; {EXPECTED}') from error
+    except csv.Error as error:
         raise DynamicsError(f'{path} cannot be read: {error}; {EXPECTED}') from error
 
 
@@ -86,7 +90,7 @@ def _of_table(path, header):
             places[match['joint'], match['quantity']] = k
     joints = list(dict.fromkeys(joint for joint, _ in places))
     if time is None or not joints:
-        raise DynamicsError(f'{path} has the columns {header[:8]}; {EXPECTED}')
+        raise DynamicsError(f'{path} has no column time, or no joint, in line 1; {EXPECTED}')
     for joint in joints:
         if (joint, 'position') not in places:
             raise DynamicsError(f"{path} has no column with the position of joint '{joint}'; each "
@@ -112,16 +116,39 @@ def _numbers(path, width):
             table = np.loadtxt(lines, **rows)
     except DynamicsError:
         raise
-    except ValueError:   # an empty cell: read again, slower
+    except ValueError:   # an empty cell, or a line of another width: read again, slower
+        cells = _Cells(width)
         try:
             with _lines(path) as lines:
-                table = np.loadtxt(lines, converters=lambda cell: float(cell or 'nan'), **rows)
+                table = np.loadtxt(lines, converters=cells, **rows)
+        except DynamicsError:
+            raise
         except ValueError as error:
-            raise DynamicsError(f'{path}: {error}; {EXPECTED}') from error
+            reason = cells.refusal or 'has lines of different lengths'
+            raise DynamicsError(f'{path} {reason}; {EXPECTED}') from error
     if table.shape[1:] != (width,):
         raise DynamicsError(f'{path} has {width} columns in its header and {table.shape[1]} in its '
                             'lines')
     return table
+
+
+class _Cells:
+    """Convert the cells of a table one after the other; an empty one is NaN.
+
+    :ivar refusal: the place of a cell that is no number; '' if there is none.
+    """
+
+    def __init__(self, width):
+        self.refusal, self._width, self._count = '', width, 0
+
+    def __call__(self, cell):
+        row, column = divmod(self._count, self._width)
+        self._count += 1
+        try:
+            return float(cell or 'nan')
+        except ValueError:
+            self.refusal = f'has no number in line {row + 2}, column {column + 1}'
+            raise
 
 
 def _of_echo(path, first):
@@ -134,12 +161,12 @@ def _of_echo(path, first):
     with _lines(path) as lines:
         for number, line in enumerate(csv.reader(lines), 1):
             if line[3:3 + n] != names or len(line) != len(first):
-                raise DynamicsError(f'{path}, line {number} does not have the joints {names} of '
-                                    'line 1; record a bag instead, where messages may differ')
+                raise DynamicsError(f'{path}, line {number} does not have the joints of line 1; '
+                                    'record a bag instead, where messages may differ')
             try:
                 rows.append([float(line[0]) + 1e-9 * float(line[1]), *map(float, line[3 + n:])])
-            except ValueError as error:
-                raise DynamicsError(f'{path}, line {number}: {error}') from error
+            except ValueError:
+                raise DynamicsError(f'{path}, line {number} has a cell that is no number') from None
     table = np.array(rows)
     q, v, tau = np.split(table[:, 1:], 3, axis=1)
     return raw_recording(names, table[:, 0], q, tau, v)

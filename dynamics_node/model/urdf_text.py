@@ -33,15 +33,18 @@ def urdf_text(source: str | bytes | os.PathLike, max_bytes: int = MAX_BYTES) -> 
     return text
 
 
+def is_path(source: str | os.PathLike) -> bool:
+    """Return whether a source is the path of a file; a text is empty or begins with '<'."""
+    return not isinstance(source, str) or source.lstrip('\ufeff \t\r\n')[:1] not in ('<', '')
+
+
 def _read(source, max_bytes):
     """Return the source as str or bytes, read from a file if it is a path."""
     if isinstance(source, (bytes, bytearray)):
         return source
     if not isinstance(source, (str, os.PathLike)):
         raise ModelError(f'a URDF is a text or a path, not a {type(source).__name__}')
-    if isinstance(source, str) and source.lstrip('\ufeff \t\r\n')[:1] in ('<', ''):
-        return source
-    return _read_file(os.fsdecode(source), max_bytes)
+    return _read_file(os.fsdecode(source), max_bytes) if is_path(source) else source
 
 
 def _read_file(name, max_bytes):

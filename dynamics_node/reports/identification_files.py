@@ -19,6 +19,7 @@ from dynamics_node.robot.robot import Robot
 
 URDF, FRICTION, RECORDING = 'robot.urdf', 'friction.yaml', 'recording.csv'
 PAGE, NUMBERS = 'report.html', 'report.json'
+FILES = (URDF, FRICTION, PAGE, NUMBERS, RECORDING)
 
 
 def make_folder(path: str | os.PathLike[str]) -> None:
@@ -32,6 +33,14 @@ def make_folder(path: str | os.PathLike[str]) -> None:
                             f'{getattr(error, "strerror", None) or error}') from error
 
 
+def check_new(folder: str | os.PathLike[str]) -> None:
+    """Raise a DynamicsError if a folder has one of the files already."""
+    present = [name for name in FILES if os.path.lexists(os.path.join(folder, name))]
+    if present:
+        raise DynamicsError(f"'{shortened(str(folder), LONGEST_PATH)}' has {', '.join(present)} "
+                            'already, and files are not replaced; name another folder')
+
+
 def texts_of(urdf: Text, identification: Identification) -> tuple[Text, str]:
     """Return the texts that a node loads: (URDF, YAML of friction and armature)."""
     return (write_back(urdf, identification.robot),
@@ -40,7 +49,8 @@ def texts_of(urdf: Text, identification: Identification) -> tuple[Text, str]:
 
 def write_identification_files(folder: str | os.PathLike[str], urdf: str | bytes, robot: Robot,
                                raw: RawRecording, identified: IdentifiedRecording,
-                               about: Mapping[str, object] | None = None) -> list[str]:
+                               about: Mapping[str, object] | None = None,
+                               overwrite: bool = True) -> list[str]:
     """Write URDF, friction, recording and report; return their paths.
 
     All are written to a temporary folder and moved at the end: an interruption changes nothing.
@@ -49,12 +59,14 @@ def write_identification_files(folder: str | os.PathLike[str], urdf: str | bytes
     :param robot: before the identification.
     :param raw: the recording of `identified`.
     :param about: {key: value} for the line below the title of the report.
+    :param overwrite: whether files of an earlier identification may be replaced.
+    :raise DynamicsError: the folder is not writable, or has such files and must not.
     """
     make_folder(folder)
     html, numbers = identification_report_page(
         identified.result, robot, identified.prepared.recording, about,
         identified.prepared.warnings)
-    texts = dict(zip((URDF, FRICTION, PAGE, NUMBERS), (
+    texts = dict(zip(FILES, (
         *texts_of(urdf, identified.result), html,
         json.dumps(numbers, indent=1, allow_nan=False) + '\n')))
     beside = Path(tempfile.mkdtemp(dir=folder))
@@ -63,7 +75,9 @@ def write_identification_files(folder: str | os.PathLike[str], urdf: str | bytes
             data = text if isinstance(text, bytes) else text.encode('utf-8', 'surrogatepass')
             (beside / name).write_bytes(data)
         write_csv(beside / RECORDING, raw)
-        paths = [os.path.join(folder, name) for name in (*texts, RECORDING)]
+        paths = [os.path.join(folder, name) for name in FILES]
+        if not overwrite:
+            check_new(folder)
         for path in paths:
             os.replace(beside / os.path.basename(path), path)
         return paths

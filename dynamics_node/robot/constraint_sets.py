@@ -28,11 +28,15 @@ def loops_of(model: Model, source: str | os.PathLike | Loops | Mapping | Constra
                  arguments.check_joint_names(model, 'passive', source.passive))
 
 
+def is_path(source: object) -> bool:
+    """Return whether a source of loops is the path of a file; YAML has a colon or several lines."""
+    return isinstance(source, os.PathLike) or (isinstance(source, str) and ':' not in source
+                                               and '\n' not in source)
+
+
 def _text_of(source):
     """Return the content of a file if the source is a path, else the source."""
-    is_path = isinstance(source, os.PathLike) or (isinstance(source, str) and ':' not in source
-                                                  and '\n' not in source)
-    if not is_path:
+    if not is_path(source):
         return source
     try:
         return read_text(source, 4 * MAX_CHARACTERS)  # bytes of UTF-8 each

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import hashlib
 from collections.abc import Callable, Iterator, Mapping, Sequence
-from contextlib import contextmanager, suppress
+from contextlib import AbstractContextManager, contextmanager, nullcontext, suppress
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -24,6 +24,7 @@ from dynamics_node.robot.robot import Robot
 from dynamics_node.ros.joint_selection import JointSelection, select_joints
 from dynamics_node.ros.parameters.declared import ModelParameters
 from dynamics_node.ros.payload_ramp import PayloadRamps
+from dynamics_node.ros.shared_folders import ParameterFiles
 
 MOST_PAYLOADS = 100    # including those in transition: each one delays every torque a little
 MOST_SELECTIONS = 256  # stored selections of joints
@@ -60,14 +61,18 @@ class CurrentRobot:
     """
 
     def __init__(self, clock: Callable[[], float],
-                 share: Callable[[CurrentRobot], None] | None = None) -> None:
+                 share: Callable[[CurrentRobot], None] | None = None,
+                 files: ParameterFiles | None = None) -> None:
         """Start without a robot.
 
         :param clock: returns seconds and never goes back.
         :param share: called after a change of payloads, gravity or friction; raises a DynamicsError
             to refuse the change, which is undone then.
+        :param files: that parameters may name; None: any.
         """
         self._clock, self._share = clock, share
+        self._checked: Callable[[str | bytes, str], AbstractContextManager] = (
+            files.checked if files else lambda *values: nullcontext(values))
         self._described: Any = None   # Description, None until there is one
         self._payloads = PayloadRamps()
         self._gravity: np.ndarray | None = None   # as set
@@ -164,9 +169,9 @@ class CurrentRobot:
     def try_load(self, source: str | bytes,
                  parameters: ModelParameters) -> tuple[Description, Robot, str]:
         """Return (description, robot, model_id) that `load` would use; change nothing."""
-        described = self._describe(urdf_text(source), _options(parameters),
-                                   parameters.constraints)
-        return described, *self._with_settings(described, self._payloads.at(self._clock()))
+        with self._checked(source, parameters.constraints) as (source, constraints):
+            described = self._describe(urdf_text(source), _options(parameters), constraints)
+            return described, *self._with_settings(described, self._payloads.at(self._clock()))
 
     def set_payload(self, name: str, payload: tuple[str, float, ArrayLike, ArrayLike],
                     duration: float) -> None:
@@ -316,7 +321,8 @@ def _described_robot(text: str, options: dict[str, Any]) -> Robot:
     """Return the Robot of a URDF and the parameters of the robot."""
     options = dict(options)
     damping, dry_friction = options.pop('damping'), options.pop('dry_friction')
-    robot = Robot.from_urdf(text, **options)
+    # Bytes are always text: a text that does not begin with '<' would be read as a path.
+    robot = Robot.from_urdf(text.encode('utf-8', 'surrogatepass'), **options)
     try:
         return robot.with_friction(damping, dry_friction)
     except DynamicsError as error:

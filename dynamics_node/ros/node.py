@@ -32,6 +32,7 @@ from dynamics_node.ros.parameters import declared
 from dynamics_node.ros.rclpy_internals import tolerate_invalid_transitions
 from dynamics_node.ros.services.runner import ServiceRunner
 from dynamics_node.ros.services.table import SERVICES
+from dynamics_node.ros.shared_folders import IS_PATH, ParameterFiles, SharedFolders
 from dynamics_node.ros.state.base_state_subscription import BaseStateSubscription
 from dynamics_node.ros.state.joint_state_bytes import Reading
 from dynamics_node.ros.state.stamp_clock import StampClock
@@ -85,6 +86,8 @@ class DynamicsNode(LifecycleNode):
         self.log = Log(self.get_logger())
         self.torque = TorqueSupervisor(self, arguments, self._publish_diagnostics)
         declared.declare(self)
+        at_launch = declared.values_of(self)
+        self._files = ParameterFiles(at_launch, SharedFolders.of(at_launch['shared_folders'] or ''))
         self._clear()
         self._parameters_in_use: Any = None   # NodeParameters
         self._source: str | bytes | None = None   # the description that was loaded or refused last
@@ -129,7 +132,7 @@ class DynamicsNode(LifecycleNode):
                                                        self._on_joint_state))
         self.node_state = NodeState(clock, time.monotonic, parameters.node, parameters.observer,
                                     self.joint_states.waiting, share=self.torque.send_robot,
-                                    fetch=self.torque.fetch_joint_states)
+                                    fetch=self.torque.fetch_joint_states, files=self._files)
         self.service_runner = ServiceRunner(self.node_state, self.log.error)
         self._publisher = self.create_publisher(DiagnosticArray, '/diagnostics', 10)
         self._made.add(self.destroy_publisher, self._publisher)
@@ -286,6 +289,8 @@ class DynamicsNode(LifecycleNode):
     def _check_change(self, values: dict[str, Any]) -> None:
         """Raise a DynamicsError if parameters cannot be changed to these values."""
         parameters = declared.checked({**declared.values_of(self), **values})
+        for name in IS_PATH:
+            self._files.permitted(name, getattr(parameters.node, name))
         if self.node_state is None:
             return
         current = self.node_state.current_robot

@@ -15,6 +15,7 @@ from dynamics_node.ros.identification.payload_samples import PayloadSamples
 from dynamics_node.ros.identification.worker_process import WorkerProcess
 from dynamics_node.ros.parameters.declared import ModelParameters
 from dynamics_node.ros.parameters.observer import ObserverParameters
+from dynamics_node.ros.shared_folders import ParameterFiles
 from dynamics_node.ros.state.age_limit import AgeLimit
 from dynamics_node.ros.state.joint_state_buffer import JointStateBuffer
 from dynamics_node.ros.state.joint_state_bytes import Reading, ReceivedJointState
@@ -37,17 +38,18 @@ class NodeState:
                  observer_parameters: ObserverParameters | None = None,
                  waiting: Callable[[], Iterable[ReceivedJointState]] = tuple,
                  share: Callable[[CurrentRobot], None] | None = None,
-                 fetch: Callable[[], None] | None = None) -> None:
+                 fetch: Callable[[], None] | None = None,
+                 files: ParameterFiles | None = None) -> None:
         """Start without a robot.
 
         :param steady_clock: returns seconds and never goes back.
         :param waiting: returns the joint states received but not taken yet.
-        :param share: see CurrentRobot.
+        :param share, files: see CurrentRobot.
         :param fetch: makes `waiting` return all that have arrived; None: it always does.
         """
         self.clock, self.parameters = clock, parameters
         self.observer_parameters = observer_parameters or ObserverParameters()
-        self.current_robot = CurrentRobot(steady_clock, share)
+        self.current_robot = CurrentRobot(steady_clock, share, files)
         self.measured_state: Any = None
         self.buffer, self.payload_samples = JointStateBuffer(), PayloadSamples()
         self.worker = WorkerProcess()

@@ -1,22 +1,20 @@
 """Test recording files: tables and bags, written and read back."""
 
+import gzip
 import os
 import sys
+import tracemalloc
 
 import numpy as np
 import pytest
-from rosbags.rosbag2 import StoragePlugin, Writer
-from rosbags.typesys import Stores, get_typestore
+from rosbags.rosbag2 import StoragePlugin
+from support.recorded_bags import write_bag
 
 from dynamics_node import DynamicsError
 from dynamics_node.identification.bag_files import read_bag
 from dynamics_node.identification.csv_files import read_csv, write_csv
 from dynamics_node.identification.recording import raw_recording
 from dynamics_node.identification.recording_files import read_recording
-
-STORE = get_typestore(Stores.ROS2_JAZZY)
-EPOCH = 1_700_000_000   # [s] stamps of today: a float of them has steps of 0.2 us
-
 
 # Tables ------------------------------------------------------------------------------------------
 
@@ -62,17 +60,34 @@ def test_lines_of_ros2_topic_echo_are_read(tmp_path):
 
 @pytest.mark.parametrize('text, words', [
     ('', 'expected the header'),
-    ('a,b\n1,2\n', r"columns \['a', 'b'\]; expected the header"),
+    ('a,b\n1,2\n', 'no column time, or no joint, in line 1; expected the header'),
     ('time,position_a\n1,2\n', "no column with the effort of joint 'a'"),
-    ('time,position_a,effort_a\n1,2,x\n', 'x'),
+    ('time,position_a,effort_a\n1,2,3\n,,\n1,2,x\n', 'no number in line 4, column 3'),
+    ('time,position_a,effort_a\n1,2,3\n1,2\n', 'lines of different lengths'),
     ('time,position_a,effort_a\n1,2\n', '3 columns in its header and 2'),
     ('5,0,,a,1,2\n', 'line 1 has 1 names and 2 numbers'),
-    ('5,0,,a,1,2,3\n5,1,,b,1,2,3\n', r"line 2 does not have the joints \['a'\]")])
+    ('5,0,,a,1,2,3\n5,1,,b,1,2,3\n', 'line 2 does not have the joints of'),
+    ('5,0,,a,1,2,3\n5,1,,a,1,2,x\n', 'line 2 has a cell that is no number')])
 def test_bad_tables_are_refused(tmp_path, text, words):
     """With the reason."""
     (tmp_path / 'x.csv').write_text(text)
     with pytest.raises(DynamicsError, match=words):
         read_csv(tmp_path / 'x.csv')
+
+
+@pytest.mark.parametrize('text', [
+    '{0}', '{0}:x:0:0', 'time,{0}\n', 'time,position_a,effort_a\n1,2,{0}\n',
+    'time,position_a,effort_a\n1,{0}\n', '1,2,{0}\n', '1,2,3,{0},4\n',
+    '1,2,,a,1,2,3\n1,2,,a,1,2,{0}\n', '1,2,,{0},1,2,3\n1,2,,a,1,2,3\n', '\xff{0}', '"{0}'])
+@pytest.mark.parametrize('name', ['x.csv', 'x.mcap', 'x.db3', 'bag/metadata.yaml'])
+def test_the_content_of_a_file_is_not_in_the_message(tmp_path, name, text):
+    """A peer must not read files by the errors they cause."""
+    path = tmp_path / name
+    path.parent.mkdir(exist_ok=True)
+    path.write_bytes(text.format('root_hash').encode('latin-1'))
+    with pytest.raises(DynamicsError) as refusal:
+        read_recording(path.parent if path.suffix == '.yaml' else path)
+    assert 'root_hash' not in str(refusal.value)
 
 
 def test_a_missing_table_is_refused(tmp_path):
@@ -118,28 +133,6 @@ def test_tables_that_the_csv_module_cannot_read_are_refused(tmp_path, text):
 
 
 # Bags --------------------------------------------------------------------------------------------
-
-def write_bag(path, messages, plugin=StoragePlugin.SQLITE3, topic='/joint_states'):
-    """Write (stamp [s after EPOCH], names, position, velocity, effort) in their order."""
-    types = STORE.types
-    with Writer(path, version=9, storage_plugin=plugin) as writer:
-        connection = writer.add_connection(topic, 'sensor_msgs/msg/JointState', typestore=STORE)
-        other = writer.add_connection('/rosout', 'std_msgs/msg/String', typestore=STORE)
-        for k, (stamp, names, *values) in enumerate(messages):
-            sec, nanosec = (0, 0) if stamp is None else divmod(round(stamp * 1e9), 10 ** 9)
-            header = types['std_msgs/msg/Header'](
-                stamp=types['builtin_interfaces/msg/Time'](
-                    sec=sec if stamp is None else EPOCH + sec, nanosec=nanosec), frame_id='')
-            position, velocity, effort = (np.array(x, dtype=float) for x in values)
-            message = types['sensor_msgs/msg/JointState'](
-                header=header, name=list(names), position=position, velocity=velocity,
-                effort=effort)
-            writer.write(connection, (EPOCH + 100) * 10 ** 9 + k * 10 ** 7, STORE.serialize_cdr(
-                message, 'sensor_msgs/msg/JointState'))
-        writer.write(other, EPOCH * 10 ** 9, STORE.serialize_cdr(
-            types['std_msgs/msg/String'](data='x'), 'std_msgs/msg/String'))
-    return path
-
 
 @pytest.mark.parametrize('plugin', list(StoragePlugin))
 def test_a_bag_is_read_with_the_stamps_of_its_headers(tmp_path, plugin):
@@ -243,6 +236,28 @@ def test_damaged_bags_are_refused(tmp_path, plugin, share):
     file.write_bytes(data[:int(share * len(data))])
     with pytest.raises(DynamicsError, match='cannot be read'):
         read_bag(path)
+
+
+@pytest.mark.parametrize('name', ['a%2e%2e', 'a?mode=rwc', 'a#b'])
+def test_a_bag_whose_path_is_part_of_a_uri_is_refused(tmp_path, name):
+    """SQLite would open another file, or with other options."""
+    path = write_bag(tmp_path / 'bag', [(0.0, 'a', [1], [], [])]).rename(tmp_path / name)
+    with pytest.raises(DynamicsError, match='cannot be read: its path has one of'):
+        read_bag(path)
+
+
+@pytest.mark.parametrize('name', ['x.npz', 'x.csv.gz', 'x.gz', 'x.npy', 'x.zip'])
+def test_compressed_tables_are_not_decompressed(tmp_path, name):
+    """They are no recordings: neither by their name nor by their content."""
+    for path in (tmp_path / name, tmp_path / 'x.csv'):
+        with gzip.open(path, 'wb') as file:
+            file.write(bytes(10_000_000))
+        tracemalloc.start()
+        with pytest.raises(DynamicsError, match='cannot be read'):
+            read_recording(path)
+        _, peak = tracemalloc.get_traced_memory()
+        tracemalloc.stop()
+        assert peak < 5_000_000
 
 
 def test_without_rosbags_the_error_says_how_to_install_it(tmp_path, monkeypatch):

@@ -14,7 +14,7 @@ from support.agreement_of_paths import installed
 from support.compiled_programs import caller_of
 
 from dynamics_node import Robot
-from dynamics_node.compiler import cache, target
+from dynamics_node.compiler import cache, private_folder, target
 from dynamics_node.kernels import build, cache_name
 from dynamics_node.kernels.cache_name import name_of
 from dynamics_node.kernels.keys import KernelKey, key_of
@@ -53,13 +53,18 @@ def check_result(robot, key=KEY):
     np.testing.assert_allclose(call(q), robot.gravity_torque(q), rtol=1e-12)
 
 
+def kernels_in(folder):
+    """Return the files of kernels in the cache."""
+    return sorted(folder.glob('*.kernel'))
+
+
 def test_a_kernel_is_compiled_once(arm, compiled, folder):
     """The second time it comes from a file that only the user can read."""
     for _ in range(3):
         check_result(arm)
     assert len(compiled) == 1
-    assert [path.name for path in folder.iterdir()] == [name_of(arm.model, KEY)]
-    assert folder.stat().st_mode & 0o077 == 0
+    assert [path.name for path in kernels_in(folder)] == [name_of(arm.model, KEY)]
+    assert [path for path in (folder, *folder.iterdir()) if path.stat().st_mode & 0o077] == []
 
 
 def test_the_cache_folder_follows_the_environment(monkeypatch, tmp_path):
@@ -201,14 +206,15 @@ def test_kernels_work_without_a_writable_folder(arm, compiled, monkeypatch, tmp_
 
 def test_a_file_is_written_whole_or_not_at_all(arm, folder, monkeypatch):
     """A disk that fails at the last moment leaves no file."""
-    def full(*_):
+    def full(*_, **__):
         raise OSError('No space left on device')
     with monkeypatch.context() as patch:
-        patch.setattr(cache.os, 'replace', full)
+        patch.setattr(private_folder.os, 'replace', full)
         check_result(arm)
-    assert list(folder.iterdir()) == []
+    assert [path.name for path in folder.iterdir()] == ['secret']
     check_result(arm)
-    assert [path.suffix for path in folder.iterdir()] == ['.kernel']
+    assert len(kernels_in(folder)) == 1
+    assert not list(folder.glob('*.part'))
 
 
 def test_the_least_recently_used_files_are_removed_first(folder, monkeypatch):
@@ -217,7 +223,7 @@ def test_the_least_recently_used_files_are_removed_first(folder, monkeypatch):
     for k in range(5):
         cache.write(f'{k}.kernel', {}, bytes(900))
         os.utime(folder / f'{k}.kernel', (1000.0 + k, 1000.0 + k))
-    assert sorted(path.name for path in folder.iterdir()) == ['2.kernel', '3.kernel', '4.kernel']
+    assert [path.name for path in kernels_in(folder)] == ['2.kernel', '3.kernel', '4.kernel']
     (folder / 'README').write_bytes(bytes(9000))
     (folder / 'lost.part').touch()
     os.utime(folder / 'lost.part', (1.0, 1.0))

@@ -37,7 +37,8 @@ def node(launch_once, tmp_path_factory):
     """A node for all tests of this file."""
     urdf = tmp_path_factory.mktemp('robot') / 'arm.urdf'
     urdf.write_text(THREE_JOINTS)
-    node = launch_once(f'robot_description:={urdf}')
+    node = launch_once(f'robot_description:={urdf}',
+                       f'shared_folders:={tmp_path_factory.getbasetemp()}')
     node.identify = ActionClient(node.client, Identify, f'{node.name}/identify')
     wait_until(node.identify.server_is_ready, 'the action')
     node.first = node.call('model_report').model_id
@@ -103,10 +104,37 @@ def test_long_parameter_values_and_names_are_not_echoed(node, name):
 def test_a_parameter_that_names_no_regular_file_is_refused(node, fifo, parameter, name):
     """At once, by its path: no process ever writes into the fifo."""
     terminal = os.ttyname(os.openpty()[1])
-    path = {'fifo': str(fifo), 'terminal': terminal, 'endless': '/dev/zero',
-            'folder': str(fifo.parent), 'long name': '/' + 'x' * 100_000}[name]
+    path, why = {'fifo': (str(fifo), 'it is a fifo'), 'folder': (str(fifo.parent), 'a directory'),
+                 'terminal': (terminal, 'shared_folders'),
+                 'endless': ('/dev/zero', 'shared_folders'),
+                 'long name': (f'{fifo}/' + 'x' * 100_000, 'shared_folders')}[name]
     reason = node.set_parameters({parameter: path})
-    assert 'cannot read' in reason and path[:20] in reason and len(reason) < SHORT
+    assert why in reason and path[:20] in reason and len(reason) < SHORT
+
+
+@pytest.mark.parametrize('parameter', ['constraints', 'robot_description'])
+def test_a_file_outside_the_folders_is_refused_as_a_parameter(launch, tmp_path, parameter):
+    """The same whether it exists or not, and by any way to it; before the node is configured too.
+
+    The file that was named at launch is permitted at any time.
+    """
+    arm, shared = tmp_path / 'arm.urdf', tmp_path / 'shared'
+    arm.write_text(THREE_JOINTS)
+    (tmp_path / 'other').write_text('root_hash')
+    shared.mkdir()
+    (shared / 'link').symlink_to('../other')
+    (shared / 'file').write_text('root_hash')
+    for autostart in ('true', 'false'):
+        node = launch(f'robot_description:={arm}', f'shared_folders:={shared}',
+                      f'autostart:={autostart}')
+        for path in (tmp_path / 'other', '../other', 'link', '/etc/passwd', tmp_path / 'missing'):
+            reason = node.set_parameters({parameter: str(path)})
+            assert f'parameter {parameter} is' in reason and str(shared) in reason
+        assert node.set_parameters({'robot_description': str(arm)}) == ''
+        if autostart == 'true':
+            reason = node.set_parameters({parameter: 'file'})
+            assert 'no robot can be built with file' in reason
+        assert 'root_hash' not in reason + node.process.log()
 
 
 def refusal(node, recording):
@@ -124,6 +152,21 @@ def test_a_bag_whose_topic_is_an_invalid_character_is_refused(node, tmp_path):
     assert 'metadata.yaml cannot be read' in refusal(node, tmp_path)
 
 
+@pytest.mark.parametrize('path', ['/etc/passwd', '../' * 9 + 'etc/passwd', 'link.csv', 'links',
+                                  '/dev/zero', '/proc/self/environ', '\u00fc\n\u202e'])
+def test_a_recording_outside_the_folders_is_refused(node, tmp_path_factory, path):
+    """Nothing of it is told."""
+    base = tmp_path_factory.getbasetemp()
+    if path == 'links':
+        (base / path).mkdir()
+        (base / path / 'metadata.yaml').symlink_to('/etc/passwd')
+    elif path == 'link.csv':
+        (base / path).symlink_to('/etc/passwd')
+    message = refusal(node, path)
+    assert 'root' not in message.replace(str(base), '')
+    assert ('shared_folders' if path.isascii() else 'there is no bag') in message
+
+
 @pytest.mark.parametrize('name', ['motion.csv', 'bag', 'x.mcap'])
 def test_a_recording_that_is_a_fifo_is_refused(node, tmp_path, name):
     os.mkfifo(tmp_path / name)
@@ -136,7 +179,8 @@ def test_a_folder_that_cannot_be_made_is_refused(node, tmp_path, output):
     goal = node.reply(node.spun(lambda: node.identify.send_goal_async(
         Identify.Goal(recording='x.csv', output=output))))
     message = node.reply(node.spun(goal.get_result_async), 'a result').result.message
-    assert 'cannot write into' in message and len(message) < SHORT
+    assert ('shared_folders' if len(output) > 4000 else 'cannot write into') in message
+    assert len(message) < SHORT
 
 
 # At the start --------------------------------------------------------------------------------

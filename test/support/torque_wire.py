@@ -1,6 +1,7 @@
 """Simulate the robot in the test: send joint states, check every torque on the wire."""
 
 import os
+import tempfile
 import time
 from pathlib import Path
 from typing import NamedTuple
@@ -372,6 +373,7 @@ class Arm:
 def parameters(**changed):
     """Return the words of the command line for a node with the common settings; __ is a dot."""
     values = {**SETTINGS, 'robot_description': ARM7, 'torque.command_topic': 'commands',
+              'shared_folders': tempfile.gettempdir(),
               **{name.replace('__', '.'): value for name, value in changed.items()}}
     return [f"{name}:={value if value != '' else repr('')}" for name, value in values.items()]
 

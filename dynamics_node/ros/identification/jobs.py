@@ -10,6 +10,7 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
+from dynamics_node.errors import DynamicsError
 from dynamics_node.identification.loop_equations import has_loops
 from dynamics_node.identification.loop_recording import with_gravity
 from dynamics_node.identification.parameters import (
@@ -18,7 +19,7 @@ from dynamics_node.identification.parameters import (
     robot_with_parameters,
 )
 from dynamics_node.identification.payload_fit import identify_payload
-from dynamics_node.identification.recording import select_joints
+from dynamics_node.identification.recording import RawRecording, select_joints
 from dynamics_node.identification.recording_files import TOPIC, read_recording
 from dynamics_node.identification.recording_fit import identify_recording
 from dynamics_node.identification.robot_fit import IdentificationOptions
@@ -30,6 +31,7 @@ from dynamics_node.reports.identification_files import (
     write_identification_files,
 )
 from dynamics_node.robot.robot import Robot
+from dynamics_node.ros.shared_folders import SharedFolders
 from dynamics_node.ros.state.joint_state_buffer import recording_of
 
 DRIVE_PARAMETERS = ('armature', 'viscous', 'coulomb')
@@ -72,16 +74,19 @@ class IdentifyJob(NamedTuple):
     options: IdentificationOptions = IdentificationOptions()
     cutoff: float | None = None
     output: str = ''         # folder; empty: no files
+    folders: SharedFolders = SharedFolders(('/',))   # that no link in a recording may leave
+    overwrite: bool = True   # whether files in the output folder may be replaced
 
     def run(self, joint_states: JointStates, progress: Callable[[float, str], None],
             tell: Callable[[float, float], None]) -> Outcome:
         """Return the Outcome; called in the worker process."""
         if self.output:
+            self.folders.make()
             make_folder(self.output)
         progress(0.0, 'reading the recording')
         robot, warnings = self.robot, tuple[str, ...]()
         if self.recording:
-            raw = read_recording(self.recording, self.topic)
+            raw = self._read()
         else:
             raw = torques_of(robot, self.meaning, select_joints(robot, recording_of(joint_states)))
             if not self.meaning.motor_side:
@@ -92,8 +97,8 @@ class IdentifyJob(NamedTuple):
         done = done._replace(prepared=done.prepared._replace(
             warnings=(*warnings, *done.prepared.warnings)))
         urdf, friction = texts_of(self.urdf, done.result)
-        files = write_identification_files(self.output, self.urdf, self.robot, raw,
-                                           done) if self.output else []
+        files = write_identification_files(self.output, self.urdf, self.robot, raw, done,
+                                           overwrite=self.overwrite) if self.output else []
         found, residuals = done.result, done.result.residuals
         loops = () if found.loops is None else str(found.loops).splitlines()
         return Outcome(
@@ -102,6 +107,16 @@ class IdentifyJob(NamedTuple):
             residuals.validation_before, residuals.validation_after, residuals.gain,
             found.condition, len(done.prepared.recording.time), urdf, friction, _drive(found),
             (*loops, *done.warnings), files)
+
+
+    def _read(self) -> RawRecording:
+        """Return the recording; refuse links that leave the folders, and bombs."""
+        self.folders.check_links('recording', self.recording)
+        try:
+            return read_recording(self.recording, self.topic)
+        except MemoryError as error:
+            raise DynamicsError(f'{self.recording} needs more memory than identification may '
+                                'use; record less, or cut it') from error
 
 
 class PayloadJob(NamedTuple):

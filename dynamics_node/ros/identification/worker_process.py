@@ -20,6 +20,8 @@ from collections.abc import Sequence
 from typing import Any, NamedTuple
 
 from dynamics_node.errors import DynamicsError
+from dynamics_node.ros.child_process import start_python
+from dynamics_node.ros.identification.memory_limit import limit_memory
 
 NICE = 10            # increment of the process's nice value
 PART = 500           # joint states that are pickled in one go: 0.2 ms
@@ -62,10 +64,8 @@ class WorkerProcess:
         """
         self.check_free()
         self._messages = deque()
-        self._process = subprocess.Popen(
-            [sys.executable, '-m', 'dynamics_node.ros.identification.worker_process'],
-            stdin=subprocess.PIPE,
-            stdout=subprocess.PIPE, start_new_session=True)  # Ctrl-C does not reach it
+        self._process = start_python('dynamics_node.ros.identification.worker_process',
+                                     stdin=subprocess.PIPE, stdout=subprocess.PIPE)
         threading.Thread(target=_communicate,
                          args=(self._process, job, joint_states, self._messages),
                          daemon=True).start()
@@ -110,6 +110,7 @@ def _communicate(process: Any, job: Any, joint_states: Sequence[tuple[int, bytes
 def main() -> None:
     """Run one job."""
     os.nice(NICE)
+    limit_memory()
     output = os.fdopen(os.dup(1), 'wb')
     os.dup2(2, 1)  # printed text must not disturb the messages
 
@@ -129,7 +130,3 @@ def main() -> None:
         pass
     except Exception:
         send('failed', traceback.format_exc())
-
-
-if __name__ == '__main__':
-    main()

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import subprocess
-import sys
 import threading
 import time
 from collections import deque
@@ -12,13 +11,11 @@ from typing import Any
 
 from dynamics_node.kernels.keys import KernelKey
 from dynamics_node.robot.urgent_kernel import compile_urgently
-from dynamics_node.ros.child_process import program_of, wait_for_end
+from dynamics_node.ros.child_process import start_python, wait_for_end
 from dynamics_node.ros.identification.worker_process import WorkerMessage
 from dynamics_node.ros.link import Link, pair
 from dynamics_node.ros.long_requests.request_job import RequestJob
 from dynamics_node.ros.torque.records import KernelCached, KernelWanted
-
-MAIN = program_of('dynamics_node.ros.long_requests.worker_main')
 
 
 class RequestWorker:
@@ -43,9 +40,9 @@ class RequestWorker:
         self._robot: Any = None   # Robot as described that the process has
         ours, its = pair()
         with its:
-            self._process = subprocess.Popen(
-                [sys.executable, '-c', MAIN, str(its.fileno())], pass_fds=[its.fileno()],
-                stdin=subprocess.DEVNULL, start_new_session=True)   # Ctrl-C does not reach it
+            self._process = start_python(
+                'dynamics_node.ros.long_requests.worker_main', [str(its.fileno())],
+                pass_fds=[its.fileno()], stdin=subprocess.DEVNULL)
         self.pid = self._process.pid
         self._link = Link(ours, self._on_record, self._on_end)
 

@@ -68,6 +68,12 @@ class ModelParameters:
     velocity_filter_time: float = parameter(
         0.02, 'Time constant of the filter, with missing_velocity: difference.', 's',
         bounds=(0.0, 10.0))
+    shared_folders: str = parameter(
+        '', "Folders, separated by ':', below which other nodes may name files: the goal of "
+        '~/identify, robot_description and constraints set at run time; see docs/security.md. '
+        'Empty: ~/.ros/dynamics_node.', read_only=True)
+    overwrite_files: bool = parameter(
+        False, 'Whether ~/identify may replace files in its output folder.', read_only=True)
     max_state_age: float = parameter(
         0.0, 'Greatest age of a measured state that fills in missing values of a request; 0: '
         'unlimited.', 's', bounds=(0.0, 3600.0))

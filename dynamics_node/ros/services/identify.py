@@ -19,6 +19,7 @@ from dynamics_node.identification.robot_fit import IdentificationOptions
 from dynamics_node.identification.static_poses import StaticPoses, select_pose_joints
 from dynamics_node.model.model import WORLD
 from dynamics_node.observer.effort_meaning import Meaning, meaning_of
+from dynamics_node.reports.identification_files import check_new
 from dynamics_node.robot.robot import Robot
 from dynamics_node.ros import convert
 from dynamics_node.ros.deferred_reply import DeferredReply
@@ -26,6 +27,7 @@ from dynamics_node.ros.identification.jobs import IdentifyJob, Outcome, PayloadJ
 from dynamics_node.ros.identification.payload_samples import PayloadSamples, joined, mean_pose
 from dynamics_node.ros.node_state import NodeState
 from dynamics_node.ros.services.settings import check_payload_name, duration_of
+from dynamics_node.ros.shared_folders import SharedFolders
 from dynamics_node.ros.state.joint_state_buffer import recording_of
 from dynamics_node.srv import IdentifyPayload
 
@@ -41,7 +43,7 @@ SIGMAS = ('mass', 'cx', 'cy', 'cz', 'Ixx', 'Ixy', 'Ixz', 'Iyy', 'Iyz', 'Izz')
 def identify_job(node_state: NodeState, goal: Identify.Goal) -> IdentifyJob:
     """Return the IdentifyJob of an Identify goal; raise a DynamicsError if it is invalid."""
     node_state.worker.check_free()
-    robot = _robot(node_state)
+    robot, p = _robot(node_state), node_state.parameters
     options: dict[str, Any] = {'method': goal.method or 'weighted'}
     if options['method'] not in METHODS:
         raise DynamicsError(f"method is '{goal.method}'; expected one of {', '.join(METHODS)}")
@@ -59,8 +61,14 @@ def identify_job(node_state: NodeState, goal: Identify.Goal) -> IdentifyJob:
         if not SHORTEST <= goal.duration <= LONGEST:
             raise DynamicsError(f'duration is {goal.duration:g} s; expected {SHORTEST:g} to '
                                 f'{LONGEST:g}, or the path of a recording')
-    return IdentifyJob(robot, node_state.current_robot.text, goal.recording, goal.topic or TOPIC,
-                       meaning, IdentificationOptions(**options), goal.cutoff or None, goal.output)
+    folders, overwrite = SharedFolders.of(p.shared_folders), p.overwrite_files
+    recording, output = (path and folders.below(field, path) for field, path in (
+        ('recording', goal.recording), ('output', goal.output)))
+    if output and not overwrite:
+        check_new(output)
+    return IdentifyJob(robot, node_state.current_robot.text, recording, goal.topic or TOPIC,
+                       meaning, IdentificationOptions(**options), goal.cutoff or None, output,
+                       folders, overwrite)
 
 
 def fill_result(result: Identify.Result, outcome: Outcome) -> Identify.Result:

@@ -9,7 +9,6 @@ from __future__ import annotations
 import itertools
 import os
 import subprocess
-import sys
 import threading
 from collections import deque
 from collections.abc import Callable, Sequence
@@ -18,7 +17,7 @@ from typing import Any
 
 from dynamics_node.errors import DynamicsError
 from dynamics_node.kernels.keys import KernelKey
-from dynamics_node.ros.child_process import program_of, wait_for_end
+from dynamics_node.ros.child_process import start_python, wait_for_end
 from dynamics_node.ros.link import Link, pair
 from dynamics_node.ros.state.joint_state_ring import RingReader, create_memory
 from dynamics_node.ros.torque.records import (
@@ -35,7 +34,7 @@ from dynamics_node.ros.torque.records import (
 PATIENCE = 5.0    # [s] for a reply
 LOOK = 0.1        # [s] between two looks for it
 START = 60.0      # [s] for the first reply: the process has to import rclpy and NumPy
-MAIN = program_of('dynamics_node.ros.torque.process_main')
+MODULE = 'dynamics_node.ros.torque.process_main'
 
 
 class TorqueProcess:
@@ -65,10 +64,9 @@ class TorqueProcess:
         memory = create_memory()
         self.joint_states = RingReader(memory)
         with its, os.fdopen(memory):   # this process needs neither any more
-            self._process = subprocess.Popen(
-                [sys.executable, '-c', MAIN, str(its.fileno()), str(memory), *arguments],
-                pass_fds=[its.fileno(), memory], stdin=subprocess.DEVNULL,
-                start_new_session=True)   # Ctrl-C is for this process, which then stops that one
+            self._process = start_python(
+                MODULE, [str(its.fileno()), str(memory), *arguments],
+                pass_fds=[its.fileno(), memory], stdin=subprocess.DEVNULL)
         self._link = Link(ours, self._on_record, self._on_end)
         self._link.send(setup)
 

@@ -51,7 +51,8 @@ def remote(launch_once, tmp_path_factory):
     """A node with a declared meaning of effort."""
     urdf = tmp_path_factory.mktemp('robot') / 'arm.urdf'
     urdf.write_text(THREE_JOINTS)
-    node = launch_once(f'robot_description:={urdf}', 'observer.effort_meaning:=motor_torque')
+    node = launch_once(f'robot_description:={urdf}', 'observer.effort_meaning:=motor_torque',
+                       f'shared_folders:={tmp_path_factory.getbasetemp()}')
     node.identify = ActionClient(node.client, Identify, f'{node.name}/identify')
     wait_until(node.identify.server_is_ready, 'the action')
     return node
@@ -103,6 +104,28 @@ def test_a_recording_is_identified(remote, csv, tmp_path, truth):
     assert json.loads(files['report.json'].read_text())['gain'] == result.gain
     assert np.array_equal(read_csv(files['recording.csv']).tau, read_csv(csv).tau)
     assert result.model_id == before == remote.call('model_report').model_id
+    for fields in ({'recording': str(csv)}, {'duration': 10.0}):   # files are not replaced
+        message = refusal(remote, output=str(tmp_path / 'out'), **fields)
+        assert 'has robot.urdf, ' in message and 'name another folder' in message
+
+
+def test_files_are_replaced_where_the_operator_permits_it(launch, csv, tmp_path):
+    """By a parameter at start; a peer cannot change it."""
+    node = launch(f'robot_description:={THREE_JOINTS}', f'shared_folders:={csv.parent}',
+                  'overwrite_files:=true')
+    assert 'read-only' in node.set_parameters({'overwrite_files': False})
+    assert 'read-only' in node.set_parameters({'shared_folders': '/'})
+    node.identify = ActionClient(node.client, Identify, f'{node.name}/identify')
+    wait_until(node.identify.server_is_ready, 'the action')
+    (csv.parent / 'out').mkdir()
+    (tmp_path / 'kept').write_text('kept')
+    (csv.parent / 'out' / 'robot.urdf').symlink_to(tmp_path / 'kept')
+    (csv.parent / 'out' / 'friction.yaml').write_text('old')
+    status, result = Goal(node, recording=csv.name, output='out').result()
+    assert (status, result.success) == (GoalStatus.STATUS_SUCCEEDED, True), result.message
+    assert (csv.parent / 'out' / 'robot.urdf').read_text() == result.urdf
+    assert (csv.parent / 'out' / 'friction.yaml').read_text() == result.friction_yaml
+    assert (tmp_path / 'kept').read_text() == 'kept'   # the link was replaced, not followed
 
 
 def test_a_second_goal_is_refused_and_a_goal_can_be_cancelled(remote, csv,
@@ -123,8 +146,9 @@ def test_a_second_goal_is_refused_and_a_goal_can_be_cancelled(remote, csv,
 
 
 @pytest.mark.parametrize(('fields', 'words'), [
-    ({'recording': '/nowhere/motion.csv'}, ['/nowhere/motion.csv']),
-    ({'recording': '/nowhere/bag'}, ['there is no bag /nowhere/bag']),
+    ({'recording': '/nowhere/motion.csv'}, ['/nowhere/motion.csv', 'shared_folders']),
+    ({'recording': 'nowhere/motion.csv'}, ['/nowhere/motion.csv cannot be read']),
+    ({'recording': 'nowhere/bag'}, ['there is no bag', '/nowhere/bag']),
     ({'duration': 1.0}, ['duration', '1 s', '5']),
     ({'duration': float('nan')}, ['duration', 'nan']),
     ({'recording': 'x.csv', 'method': 'best'}, ['method', "'best'", 'weighted']),
@@ -132,7 +156,8 @@ def test_a_second_goal_is_refused_and_a_goal_can_be_cancelled(remote, csv,
     ({'recording': 'x.csv', 'validation_share': 1.0}, ['validation_share', 'below 1']),
     ({'recording': 'x.csv', 'cutoff': float('nan')}, ['cutoff', 'nan']),
     ({'recording': 'x.csv', 'stribeck_speed': float('inf')}, ['stribeck_speed', 'inf']),
-    ({'recording': 'x.csv', 'output': '/proc/here'}, ['/proc/here']),
+    ({'recording': 'x.csv', 'output': '/proc/here'}, ['/proc/here', 'shared_folders']),
+    ({'duration': 10.0, 'output': '../out'}, ['output', '../out', 'shared_folders']),
 ])
 def test_bad_goals_are_refused_by_name(remote, fields, words):
     """With the reason in the result."""
@@ -190,7 +215,8 @@ def test_a_live_recording_is_identified_and_applied(remote, truth):
 def test_a_mechanism_with_loops_is_identified_by_its_motors_and_applied(launch_once, tmp_path):
     """From a table of the shoulders alone; the node then uses it, its loops closed."""
     bundled = MECHANISMS['five_bar']
-    node = launch_once(f'robot_description:={bundled.urdf}', f'constraints:={bundled.loops}')
+    node = launch_once(f'robot_description:={bundled.urdf}', f'constraints:={bundled.loops}',
+                       f'shared_folders:={tmp_path}')
     node.identify = ActionClient(node.client, Identify, f'{node.name}/identify')
     wait_until(node.identify.server_is_ready, 'the action')
     robot = moving.mechanism('five_bar')

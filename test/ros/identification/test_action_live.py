@@ -51,6 +51,7 @@ def loop(ros_environment, tmp_path, truth):
             'robot_description': urdf, 'armature': rotors,
             'velocity_noise': VELOCITY_NOISE}, node={
             'robot_description': ARM7, 'observer.effort_meaning': 'motor_torque',
+            'shared_folders': tmp_path,
             'safety.ramp_in_time': 0.5}) as loop:
         yield loop
 

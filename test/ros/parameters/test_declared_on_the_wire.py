@@ -146,7 +146,8 @@ BAD = [
     ('velocity_filter_time', math.nan, ['velocity_filter_time']),
     ('max_state_age', -1.0, ['max_state_age', '0', '3600']),
     ('max_state_age', '1', ['double', 'string']),
-    ('robot_description', '/no/such/file.urdf', ['no file', '/no/such/file.urdf']),
+    ('robot_description', '/no/such/file.urdf', ['/no/such/file.urdf', 'shared_folders']),
+    ('robot_description', 'no/such/file.urdf', ['no file', '/no/such/file.urdf']),
     ('robot_description', '<robot name="r"/>', ['<link>']),
     ('autostart', False, ['autostart', 'read-only']),
     ('base_state', 'pose_and_twist', ['base_state', 'read-only']),
@@ -253,9 +254,9 @@ def test_measured_joints_stay_measured_when_others_are_locked(restored):
 
 def test_the_robot_can_be_changed_by_parameter(launch):
     """A path or a text, while the node runs."""
-    node = launch()
+    node = launch(f'shared_folders:={ARM7.parent}')
     assert not node.call('model_report').success
-    assert node.set_parameters({'robot_description': str(ARM7)}) == ''
+    assert node.set_parameters({'robot_description': ARM7.name}) == ''
     check(node, 'path')
     text = ARM7.read_text().replace('name="arm7"', 'name="other"')
     assert node.set_parameters({'robot_description': text}) == ''

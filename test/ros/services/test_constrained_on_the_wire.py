@@ -213,7 +213,8 @@ def test_loops_can_be_changed_while_the_node_runs(launch):
 
 def test_a_bad_list_at_start_is_a_diagnostic(launch):
     """Services refuse until the loops are valid."""
-    node = launch(f'robot_description:={FOUR_BAR.urdf}', 'constraints:=/no/such/file.yaml')
+    node = launch(f'robot_description:={FOUR_BAR.urdf}', 'constraints:=/no/such/file.yaml',
+                  f'shared_folders:={FOUR_BAR.loops.parent}')
     said = node.wait_for_diagnostics(lambda status: status.level == b'\x02', 'an error')
     assert 'parameter constraints: ' in said.message and '/no/such/file.yaml' in said.message
     reply = node.call('constrained_dynamics', question='forward', **STATE)

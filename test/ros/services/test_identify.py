@@ -81,13 +81,13 @@ def test_the_buffer_is_read_as_a_recording():
 
 def test_a_goal_sets_the_options():
     """Zero or empty is the default."""
-    node_state = knowing(THREE_JOINTS)
+    node_state = knowing(THREE_JOINTS, shared_folders='/shared')
     job = identify_job(node_state, goal(duration=10.0))
     assert (job.recording, job.cutoff, job.output) == ('', None, '')
     assert job.options == type(job.options)()
     job = identify_job(node_state, goal(recording='a.csv', method='robust', prior_weight=2.0,
                                   validation_share=0.3, cutoff=7.0, stribeck_speed=0.1))
-    assert (job.recording, job.cutoff, job.meaning) == ('a.csv', 7.0, None)
+    assert (job.recording, job.cutoff, job.meaning) == ('/shared/a.csv', 7.0, None)
     assert job.options == type(job.options)('robust', prior_weight=2.0, validation_share=0.3,
                                             stribeck_speed=0.1)
 
@@ -97,7 +97,7 @@ def test_a_live_recording_needs_the_meaning_of_effort():
     node_state = node_state_of(THREE_JOINTS)
     with pytest.raises(DynamicsError, match='effort_meaning is unknown'):
         identify_job(node_state, goal(duration=10.0))
-    assert identify_job(node_state, goal(recording='a.csv')).recording == 'a.csv'
+    assert identify_job(node_state, goal(recording='a.csv')).recording.endswith('/a.csv')
 
 
 def test_a_floating_base_is_refused():

@@ -1,5 +1,6 @@
 """Test how the serving process waits for a reply of the torque process."""
 
+import os
 import threading
 import time
 
@@ -14,11 +15,13 @@ REPLIES = """
 import queue, socket, sys
 from dynamics_node.ros.link import Link
 from dynamics_node.ros.torque.records import Command, Reply
-records = queue.SimpleQueue()
-link = Link(socket.socket(fileno=int(sys.argv[1])), records.put, lambda: records.put(None))
-for record in iter(records.get, None):
-    if isinstance(record, Command) and record.name != 'silence':
-        link.send(Reply(record.number, record.name))
+
+def main():
+    records = queue.SimpleQueue()
+    link = Link(socket.socket(fileno=int(sys.argv[1])), records.put, lambda: records.put(None))
+    for record in iter(records.get, None):
+        if isinstance(record, Command) and record.name != 'silence':
+            link.send(Reply(record.number, record.name))
 """
 
 
@@ -41,8 +44,10 @@ class StoppedOnce(threading.Condition):
 
 
 @pytest.fixture
-def started(monkeypatch):
-    monkeypatch.setattr(process, 'MAIN', REPLIES)
+def started(monkeypatch, tmp_path):
+    (tmp_path / 'replies.py').write_text(REPLIES)
+    monkeypatch.setenv('PYTHONPATH', str(tmp_path), prepend=os.pathsep)
+    monkeypatch.setattr(process, 'MODULE', 'replies')
     made = process.TorqueProcess(Setup('', '', {}, {}), [], lambda: None)
     assert made.call('hello') == 'hello'
     yield made
