@@ -1,7 +1,7 @@
 """Give memory that is not in use any more back to the system.
 
-The allocator of glibc keeps freed memory for later, up to the greatest amount ever in use: after
-one reply of 100 MB a process would keep that much for ever.
+The allocator of glibc keeps freed memory for later: after one reply of 100 MB, a process would keep
+most of that for ever.
 """
 
 import ctypes
@@ -9,8 +9,16 @@ import os
 
 from dynamics_node.files import read_file
 
-GROWN = 32_000_000   # [bytes] of growth after which memory is given back
+MUCH = 16_000_000   # [bytes] freed, that are given back
 PAGE = os.sysconf('SC_PAGE_SIZE')
+
+
+class _MallocInfo(ctypes.Structure):
+    """struct mallinfo2 of malloc.h."""
+
+    _fields_ = [(name, ctypes.c_size_t) for name in (
+        'arena', 'ordblks', 'smblks', 'hblks', 'hblkhd', 'usmblks', 'fsmblks', 'uordblks',
+        'fordblks', 'keepcost')]
 
 
 def resident() -> int:
@@ -19,17 +27,25 @@ def resident() -> int:
 
 
 class MemoryReturn:
-    """Gives memory back when the process has grown by GROWN since the last time."""
+    """Gives memory back when much was freed since the last time."""
 
     def __init__(self) -> None:
-        self._after = resident()
-        self._trim = getattr(ctypes.CDLL(None), 'malloc_trim', None)   # None: not glibc
+        library = ctypes.CDLL(None)
+        self._info = getattr(library, 'mallinfo2', None)   # None: not glibc, or older than 2.33
+        if self._info is not None:
+            self._info.restype = _MallocInfo
+            self._trim = library.malloc_trim
+        # [bytes] that are free, as the allocator counts, but not resident
+        self._given_back, self._resident = 0, resident()
 
     def check(self) -> None:
-        """Give memory back if the process has grown; takes 30 us otherwise."""
-        now = resident()
-        if now > self._after + GROWN and self._trim is not None:
+        """Give freed memory back if it is much."""
+        if self._info is None:
+            return
+        free, now = self._info().fordblks, resident()
+        used_again = max(0, now - self._resident)
+        self._given_back = max(0, min(self._given_back - used_again, free))
+        if free > self._given_back + MUCH:
             self._trim(0)
-            now = resident()
-            self._after = now   # what is left is in use
-        self._after = min(self._after, now)
+            self._given_back, now = free, resident()
+        self._resident = now

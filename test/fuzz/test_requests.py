@@ -14,6 +14,9 @@ from dynamics_node.ros.outgoing import sendable
 from dynamics_node.ros.services.runner import ServiceRunner
 from dynamics_node.ros.services.table import SERVICES
 
+# Numbers such as 1e300 overflow in NumPy: the reply has inf, and the node writes one line.
+pytestmark = pytest.mark.filterwarnings('ignore::RuntimeWarning')
+
 # questions of all services, kinds of constraints, targets, tasks and bounds, axes, methods
 WORDS = ('inverse', 'forward', 'hybrid', 'terms', 'forces', 'distribution', 'impact', 'motion',
          'unloaded', 'pose', 'poses', 'forget', 'position', 'orientation', 'axis', 'frame',
@@ -23,6 +26,7 @@ YAML = '- {name: foot, kind: point_contact, frame: elbow_link, friction: 0.5}'
 ROBOTS = {'two joints': (TWO_JOINTS, 'fixed'), 'every kind': (EVERY_KIND, 'floating'),
           'arm': (str(ARM7), 'fixed'), 'floating arm': (str(ARM7), 'floating')}
 CASES = 250          # of each robot
+WARM_UP = 50         # of them, in which caches fill
 LONGEST = 2.0        # [s] estimated: longer requests would be stopped, by the pool
 
 
@@ -37,6 +41,15 @@ class Fuzzed:
         robot = self.node_state.robot
         self.words = [*WORDS, YAML, *robot.joint_names, *robot.frame_names] * 2
         self.sizes = robot.nv, robot.nq, len(robot.joint_names), 2 * robot.nv
+
+    def check(self, seed):
+        """Check the reply of a case."""
+        with no_hang():
+            service, reply = self.reply(seed)
+        assert self.bugs == [], f'seed {seed}, {service}'
+        if reply is not None:
+            assert len(serialize_message(sendable(reply)))
+            assert reply.success or 0 < len(reply.message) < MOST_TEXT, f'seed {seed}, {service}'
 
     def reply(self, seed):
         """Return (service, reply) of a case; None for a request that the pool would stop."""
@@ -60,14 +73,10 @@ class Fuzzed:
 def test_every_request_gets_a_short_reply(robot):
     """None raises an exception, none hangs, and memory stays."""
     node = Fuzzed(*ROBOTS[robot])
-    for seed in cases(20):   # caches fill
-        node.reply(seed)
+    seeds = cases(CASES)
+    for seed in seeds[:WARM_UP]:
+        node.check(seed)
     with same_memory():
-        for seed in cases(CASES):
-            with no_hang():
-                service, reply = node.reply(seed)
-            assert node.bugs == [], f'seed {seed}, {service}'
-            if reply is not None:
-                assert len(serialize_message(sendable(reply)))
-                assert reply.success or 0 < len(reply.message) < MOST_TEXT, f'seed {seed}'
-    assert node.runner.served > 0 and node.runner.refused > 0
+        for seed in seeds[WARM_UP:]:
+            node.check(seed)
+    assert node.runner.served > 0.05 * len(seeds) and node.runner.refused > 0.2 * len(seeds)

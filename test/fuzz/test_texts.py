@@ -115,15 +115,14 @@ def recordings(tmp_path_factory):
 
 
 def test_every_recording_is_read_or_refused(recordings, tmp_path):
-    """CSV files and bags."""
+    """CSV files and bags. Memory is not compared: a process reads one of them, then it ends."""
     messages = []
-    with same_memory():
-        for seed in cases(60):
-            rng = rng_of(seed)
-            name, data = rng.choice(recordings)
-            path = tmp_path / name
-            path.write_bytes(damaged_bytes(rng, data))
-            messages.append(refusal(read_recording, path))
+    for seed in cases(60):
+        rng = rng_of(seed)
+        name, data = rng.choice(recordings)
+        path = tmp_path / name
+        path.write_bytes(damaged_bytes(rng, data))
+        messages.append(refusal(read_recording, path))
     outcome(messages)
 
 

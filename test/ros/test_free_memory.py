@@ -1,36 +1,63 @@
 """Test that memory goes back to the system."""
 
-from dynamics_node.ros.free_memory import GROWN, MemoryReturn, resident
+import pytest
+
+from dynamics_node.ros.free_memory import MUCH, MemoryReturn, resident
+
+BLOCK = 50_000   # [bytes] too small to be mapped alone
 
 
-def fragmented(size, count):
-    """Return every other one of many blocks, too small to be mapped one by one."""
-    blocks = [bytearray(size) for _ in range(count)]
-    return blocks[::2]
-
-
-def test_freed_memory_goes_back():
-    """The allocator keeps blocks below one that is in use."""
+@pytest.fixture
+def memory():
+    """A MemoryReturn after its first check; its trims are counted."""
     memory = MemoryReturn()
+    memory.check()
+    memory.trims, trim = [], memory._trim
+    memory._trim = lambda pad: memory.trims.append(trim(pad))
+    return memory
+
+
+class Used:
+    """Memory in use, with a small block behind it: without that, the allocator would trim."""
+
+    def __init__(self, size):
+        self._blocks = [bytearray(BLOCK) for _ in range(size // BLOCK)]
+        self._last = bytearray(BLOCK)
+
+    def free(self):
+        self._blocks.clear()
+
+
+def test_freed_memory_goes_back(memory):
+    """Also where a check came while it was in use."""
     before = resident()
-    kept = fragmented(50_000, 4000)
+    used = Used(200_000_000)
     grown = resident() - before
-    assert grown > 3 * GROWN   # half of 200 MB is in use
-    pinned, kept = kept[-1], None
+    assert grown > 150_000_000
+    memory.check()
+    used.free()
     memory.check()
     assert resident() - before < 0.2 * grown
-    assert pinned is not None and kept is None
+    assert len(memory.trims) == 1
 
 
-def test_memory_in_use_is_not_given_back_again_and_again():
-    """Only after further growth."""
-    memory = MemoryReturn()
-    trims = []
-    memory._trim = trims.append
-    kept = [bytearray(b'x') * 50_000_000]
+def test_nothing_is_done_without_much_free_memory(memory):
+    """Nor after it was given back."""
+    few, much = Used(MUCH // 2), Used(200_000_000)
+    few.free()
     memory.check()
-    memory.check()
-    assert len(trims) == 1
-    kept.append(bytearray(b'x') * 50_000_000)
-    memory.check()
-    assert len(trims) == 2 and len(kept) == 2
+    assert memory.trims == []
+    much.free()
+    for _ in range(5):
+        memory.check()
+    assert len(memory.trims) == 1
+
+
+def test_memory_that_was_given_back_and_used_again_is_given_back_again(memory):
+    """Even if all of it was freed between two checks."""
+    before = resident()
+    for _ in range(3):
+        Used(200_000_000).free()
+        memory.check()
+        memory.check()
+        assert resident() - before < 40_000_000

@@ -10,9 +10,10 @@ from collections import Counter
 from collections.abc import Callable
 from typing import Any, NamedTuple, Protocol
 
+from dynamics_node.errors import DynamicsError
 from dynamics_node.ros.identification.worker_process import WorkerMessage
 from dynamics_node.ros.long_requests.fair_queue import FairQueue
-from dynamics_node.ros.parameters.caps import CapExceeded
+from dynamics_node.ros.parameters.caps import refusal
 from dynamics_node.ros.parameters.service import ServiceParameters
 
 # ServiceParameters that refuse requests here
@@ -123,13 +124,13 @@ class RequestPool:
 
     def abort(self, reason: str) -> None:
         """Refuse all requests with a reason; end the workers that compute."""
-        refusal = WorkerMessage('refused', (reason,))
+        last = WorkerMessage('refused', (reason,))
         waiting = self._queue.clear()
         for worker in list(self._running):
             worker.kill()
-            self._running.pop(worker).on_end(refusal)
+            self._running.pop(worker).on_end(last)
         for work in waiting:
-            work.on_end(refusal)
+            work.on_end(last)
 
     def close(self, reason: str) -> None:
         """Refuse all requests with a reason; end all workers."""
@@ -176,8 +177,8 @@ class RequestPool:
             worker.start(work.job)
 
     def _check(self, parameter: str, count: float, what: str) -> None:
-        """Raise a CapExceeded if a count exceeds one of the limits."""
+        """Refuse a request if a count exceeds one of the limits."""
         most = getattr(self.limits, parameter)
         if count > most:
             self.refused[parameter] += 1
-            raise CapExceeded(f'service.{parameter}', what, f'{count:.9g}', f'{most:g}')
+            raise DynamicsError(refusal(what, count, most, f'service.{parameter}'))

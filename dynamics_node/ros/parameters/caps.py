@@ -23,12 +23,14 @@ class CapExceeded(DynamicsError):
     :ivar parameter: name of the cap.
     """
 
-    def __init__(self, parameter: str, what: str, count: str, most: str) -> None:
-        self.parameter, self._parts = parameter, (parameter, what, count, most)
-        super().__init__(f'{what}: {count}, at most {most} ({parameter})')
+    def __init__(self, parameter: str, message: str) -> None:
+        self.parameter = parameter
+        super().__init__(message)
 
-    def __reduce__(self) -> tuple:
-        return CapExceeded, self._parts
+
+def refusal(what: str, count: float, most: float, parameter: str) -> str:
+    """Return why something is refused."""
+    return f'{what}: {count:.9g}, at most {most:.9g} ({parameter})'
 
 
 class Caps(NamedTuple):
@@ -45,7 +47,7 @@ class Caps(NamedTuple):
         names = (parameter, parameter + WITH_TORQUES) if self.torques else (parameter,)
         for name in names:
             if name in self.most and count > self.most[name]:
-                raise CapExceeded(name, what, str(count), str(self.most[name]))
+                raise CapExceeded(name, refusal(what, count, self.most[name], name))
 
 
 def caps_of(service: ServiceParameters, model: ModelSizeParameters, torques: bool = False) -> Caps:

@@ -113,8 +113,9 @@ def fill(field: str, data: Any, selection: JointSelection, places: np.ndarray,
     if not data:
         return default
     given = np.frombuffer(data)
-    # A finite sum proves that all entries are finite; otherwise each entry is checked.
-    if not math.isfinite(sum(data) if len(data) < 32 else given.sum()) and (
+    # A finite sum proves that all entries are finite; otherwise each entry is checked. NumPy would
+    # warn of inf - inf in a sum, but not in a sum of squares.
+    if not math.isfinite(sum(data) if len(data) < 32 else given @ given) and (
             not np.isfinite(given).all()):
         k = int(np.flatnonzero(~np.isfinite(given))[0])
         raise DynamicsError(f'{field}[{k}] is {given[k]}; every entry must be finite')
