@@ -12,6 +12,7 @@ arm and node at the same instant, and results do not depend on the speed of the 
 """
 
 import threading
+import time
 from contextlib import AbstractContextManager
 from pathlib import Path
 from typing import NamedTuple
@@ -133,8 +134,14 @@ class ClosedLoop(AbstractContextManager):
         self._ask.wait(lambda: self._enable(False) == 'disabled', 'the torques to be ramped out')
 
     def _enable(self, whether):
-        """Return what the gate is at."""
-        return self._ask.call(SetBool, 'dynamics_node/enable', data=whether)
+        """Return the state of the gate."""
+        deadline = time.monotonic() + PATIENCE
+        while True:
+            try:
+                return self._ask.call(SetBool, 'dynamics_node/enable', data=whether)
+            except RuntimeError as refusal:
+                if 'being compiled' not in str(refusal) or time.monotonic() > deadline:
+                    raise
 
     def follow(self, spline, start):
         """Let the node follow a motion that starts at a given time [s]."""

@@ -24,8 +24,9 @@ ROS_ROOMS = {'parameters', 'state', 'services', 'torque', 'identification',
              'long_requests'}  # by what flows
 # compiler/ turns any traced function into machine code; it knows no robot.
 COMPILER_IMPORTS = {'compiler', 'errors', 'files'}
-# Folders of tests that are about several sources: laws of physics, other engines, pages, programs.
-CROSS_CUTTING = {'laws', 'oracles', 'docs', 'examples', 'support'}
+# Folders of tests that are about several sources: laws of physics, other engines, pages, programs,
+# random input.
+CROSS_CUTTING = {'laws', 'oracles', 'docs', 'examples', 'support', 'fuzz'}
 # Class names that may exist more than once, with a reason each.
 SHARED_CLASS_NAMES: set[str] = set()
 ROS_MODULES = re.compile(r'^(rclpy|ament_index_python|launch|launch_ros|.*_msgs|.*_srvs)(\.|$)')

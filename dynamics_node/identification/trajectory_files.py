@@ -100,7 +100,7 @@ def _of_message(path, text):
         times = np.array([_seconds(point['time_from_start']) for point in points])
         arrays = [_column(points, field, len(names))
                   for field in ('positions', 'velocities', 'accelerations')]
-    except (KeyError, TypeError, ValueError, AttributeError) as error:
+    except (KeyError, TypeError, ValueError, AttributeError, OverflowError) as error:
         raise DynamicsError(
             f'{path} is no trajectory_msgs/JointTrajectory: {type(error).__name__} {error}; '
             'expected joint_names and points with positions, velocities or none, accelerations or '

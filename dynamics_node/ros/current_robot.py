@@ -21,13 +21,15 @@ from dynamics_node.model.model import Payload
 from dynamics_node.model.urdf_text import urdf_text
 from dynamics_node.robot.constraint_sets import loops_of
 from dynamics_node.robot.robot import Robot
+from dynamics_node.ros.description_size import check_description
 from dynamics_node.ros.joint_selection import JointSelection, select_joints
+from dynamics_node.ros.parameters.caps import DEFAULT_CAPS, Caps
 from dynamics_node.ros.parameters.declared import ModelParameters
 from dynamics_node.ros.payload_ramp import PayloadRamps
 from dynamics_node.ros.shared_folders import ParameterFiles
 
 MOST_PAYLOADS = 100    # including those in transition: each one delays every torque a little
-MOST_SELECTIONS = 256  # stored selections of joints
+MOST_SELECTED = 20_000   # joints in all stored selections, about 300 bytes each
 
 
 class Description(NamedTuple):
@@ -135,21 +137,23 @@ class CurrentRobot:
         key = tuple(names)
         found = self._selections.get(key)
         if found is None:
-            if len(self._selections) >= MOST_SELECTIONS:
+            found = select_joints(self.robot.model, key)
+            if len(self._selections) * len(found.names) >= MOST_SELECTED:
                 self._selections.clear()
-            found = self._selections[key] = select_joints(self.robot.model, key)
+            self._selections[key] = found
         return found
 
     # Changes ---------------------------------------------------------------------------------
 
-    def load(self, source: str | bytes, parameters: ModelParameters) -> bool:
+    def load(self, source: str | bytes, parameters: ModelParameters,
+             caps: Caps = DEFAULT_CAPS) -> bool:
         """Load a description as the current robot; return whether the robot has changed.
 
         :param source: path or text of a URDF; bytes are always text.
         :raise DynamicsError: the description is refused, and the old robot stays.
         """
         try:
-            described, robot, model_id = self.try_load(source, parameters)
+            described, robot, model_id = self.try_load(source, parameters, caps)
         except DynamicsError as error:
             self.refusal = f'the robot description was refused: {error}'
             raise
@@ -166,11 +170,15 @@ class CurrentRobot:
             described.robot.compile(wrenches=True, payloads=True)
         return True
 
-    def try_load(self, source: str | bytes,
-                 parameters: ModelParameters) -> tuple[Description, Robot, str]:
+    def try_load(self, source: str | bytes, parameters: ModelParameters,
+                 caps: Caps = DEFAULT_CAPS) -> tuple[Description, Robot, str]:
         """Return (description, robot, model_id) that `load` would use; change nothing."""
         with self._checked(source, parameters.constraints) as (source, constraints):
-            described = self._describe(urdf_text(source), _options(parameters), constraints)
+            text = urdf_text(source)
+            check_description(caps, text)
+            described = self._describe(text, _options(parameters, caps), constraints)
+            caps.check('model.max_loops', len(described.robot.loops.constraints),
+                       'constraints of the parameter constraints')
             return described, *self._with_settings(described, self._payloads.at(self._clock()))
 
     def set_payload(self, name: str, payload: tuple[str, float, ArrayLike, ArrayLike],
@@ -321,15 +329,18 @@ def _described_robot(text: str, options: dict[str, Any]) -> Robot:
     """Return the Robot of a URDF and the parameters of the robot."""
     options = dict(options)
     damping, dry_friction = options.pop('damping'), options.pop('dry_friction')
+    most_compiled = options.pop('max_compiled')
     # Bytes are always text: a text that does not begin with '<' would be read as a path.
     robot = Robot.from_urdf(text.encode('utf-8', 'surrogatepass'), **options)
+    if robot.nv > most_compiled:
+        robot = Robot(robot.model, compile=False)
     try:
         return robot.with_friction(damping, dry_friction)
     except DynamicsError as error:
         raise DynamicsError(f'parameter damping or dry_friction: {error}') from error
 
 
-def _options(parameters: ModelParameters) -> dict[str, Any]:
+def _options(parameters: ModelParameters, caps: Caps) -> dict[str, Any]:
     """Return the parameters that a robot is built with."""
     return {'base': parameters.base, 'gravity': tuple(parameters.gravity),
             'locked': named_numbers('locked', parameters.locked),
@@ -337,4 +348,4 @@ def _options(parameters: ModelParameters) -> dict[str, Any]:
             'damping': named_numbers('damping', parameters.damping),
             'dry_friction': named_numbers('dry_friction', parameters.dry_friction),
             'friction': parameters.friction, 'friction_speed': parameters.friction_speed,
-            'compile': parameters.compile}
+            'compile': parameters.compile, 'max_compiled': caps.most['model.max_compiled']}

@@ -48,7 +48,9 @@ def _serving_status(name: str, node_state: NodeState, runner: ServiceRunner,
     values = {'active': runner.active, **_model_values(node_state),
               **_state_values(node_state, rate),
               'requests served': runner.served,
-              'requests refused': runner.refused, **_pool_values(pool)}
+              'requests refused': runner.refused,
+              **{f'refused by {cap}': n for cap, n in runner.refused_by.items()},
+              **_pool_values(pool)}
     robot_name = node_state.robot.name if node_state.current_robot.exists else ''
     return _status(level, name, message, robot_name, values)
 

@@ -94,9 +94,10 @@ class Link:
                 while packet := self._end.recv(PACKET + 1):
                     parts.append(packet[1:])
                     if packet[:1] == LAST:
-                        record = pickle.loads(b''.join(parts))
-                        parts = []
-                        self._on_record(record)
+                        data, parts = b''.join(parts), []
+                        # No variable keeps a large record until the next one arrives.
+                        self._on_record(pickle.loads(data))
+                        del data
         finally:   # also after a bug in on_record: the connection is closed
             self._stop_sending()
             self._on_end()

@@ -21,6 +21,7 @@ from std_msgs.msg import String
 from dynamics_node.errors import DynamicsError
 from dynamics_node.ros.diagnostics import DiagnosticArray, diagnostics
 from dynamics_node.ros.entities import Entities
+from dynamics_node.ros.free_memory import MemoryReturn
 from dynamics_node.ros.identification.action import IdentificationServer
 from dynamics_node.ros.identification.jobs import Outcome
 from dynamics_node.ros.long_requests.durations import DURATIONS
@@ -29,6 +30,7 @@ from dynamics_node.ros.markers import Markers
 from dynamics_node.ros.node_state import NodeState
 from dynamics_node.ros.outgoing import Log, guard_replies, publish
 from dynamics_node.ros.parameters import declared
+from dynamics_node.ros.parameters.caps import caps_of
 from dynamics_node.ros.rclpy_internals import tolerate_invalid_transitions
 from dynamics_node.ros.services.runner import ServiceRunner
 from dynamics_node.ros.services.table import SERVICES
@@ -84,7 +86,7 @@ class DynamicsNode(LifecycleNode):
         """
         super().__init__('dynamics_node', **kwargs)
         self.log = Log(self.get_logger())
-        self.torque = TorqueSupervisor(self, arguments, self._publish_diagnostics)
+        self.torque = TorqueSupervisor(self, arguments, self._on_torque_status)
         declared.declare(self)
         at_launch = declared.values_of(self)
         self._files = ParameterFiles(at_launch, SharedFolders.of(at_launch['shared_folders'] or ''))
@@ -93,6 +95,7 @@ class DynamicsNode(LifecycleNode):
         self._source: str | bytes | None = None   # the description that was loaded or refused last
         self._counted = time.monotonic(), 0   # time and joint states at the last diagnostics
         self._made = Entities()   # created by configure
+        self._memory = MemoryReturn()
         self.add_on_set_parameters_callback(self._check_parameters)
         self.add_post_set_parameters_callback(self._use_parameters)
         tolerate_invalid_transitions(self, self.log.warning)
@@ -133,6 +136,7 @@ class DynamicsNode(LifecycleNode):
         self.node_state = NodeState(clock, time.monotonic, parameters.node, parameters.observer,
                                     self.joint_states.waiting, share=self.torque.send_robot,
                                     fetch=self.torque.fetch_joint_states, files=self._files)
+        self._use_caps(parameters)
         self.service_runner = ServiceRunner(self.node_state, self.log.error)
         self._publisher = self.create_publisher(DiagnosticArray, '/diagnostics', 10)
         self._made.add(self.destroy_publisher, self._publisher)
@@ -241,7 +245,9 @@ class DynamicsNode(LifecycleNode):
         current = self.node_state.current_robot
         try:
             if self.node_state.load(source):
-                self.log.info(f'the robot is {current.robot!r}, model_id {current.model_id}')
+                compiled = '' if current.robot.compilation_enabled else ', not compiled'
+                self.log.info(f'the robot is {current.robot!r}, model_id {current.model_id}'
+                              f'{compiled}')
                 self.torque.send_robot(current)
         except DynamicsError as error:   # refused, or the torque process has ended
             self.log.error(current.refusal or str(error))
@@ -296,8 +302,17 @@ class DynamicsNode(LifecycleNode):
         current = self.node_state.current_robot
         source = values.get('robot_description') or (not current.refusal and self._source)
         if source:
-            current.try_load(source, parameters.node)
+            current.try_load(source, parameters.node,
+                             caps_of(parameters.service, parameters.model))
         self.torque.check(parameters)
+
+    def _use_caps(self, parameters: declared.NodeParameters) -> None:
+        """Use the caps of parameters; lower ones while torques are enabled."""
+        status = self.torque.status
+        caps = caps_of(parameters.service, parameters.model,
+                       status is not None and not status.gate.idle)
+        self.node_state.caps = caps
+        self.node_state.buffer.most_bytes = caps.most['service.max_recording']
 
     def _use_parameters(self, changes: Sequence[Parameter]) -> None:
         """Use changed parameters; load the robot again, as its parameters may have changed."""
@@ -309,6 +324,7 @@ class DynamicsNode(LifecycleNode):
             return
         parameters = declared.read(self)
         self._parameters_in_use = parameters
+        self._use_caps(parameters)
         self.node_state.use(parameters.node, parameters.observer)
         self.torque.tell('use', parameters)
         self.long_requests.pool.limits = parameters.service
@@ -319,7 +335,13 @@ class DynamicsNode(LifecycleNode):
 
     # Diagnostics -----------------------------------------------------------------------------
 
+    def _on_torque_status(self) -> None:
+        if self.node_state is not None:
+            self._use_caps(self._parameters_in_use)
+        self._publish_diagnostics()
+
     def _every_second(self) -> None:
+        self._memory.check()
         self.torque.refresh()
         self.torque.read_messages()
         self.markers.check_subscribers()

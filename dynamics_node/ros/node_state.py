@@ -13,6 +13,7 @@ from dynamics_node.robot.robot import Robot
 from dynamics_node.ros.current_robot import CurrentRobot, SharedRobot
 from dynamics_node.ros.identification.payload_samples import PayloadSamples
 from dynamics_node.ros.identification.worker_process import WorkerProcess
+from dynamics_node.ros.parameters.caps import DEFAULT_CAPS
 from dynamics_node.ros.parameters.declared import ModelParameters
 from dynamics_node.ros.parameters.observer import ObserverParameters
 from dynamics_node.ros.shared_folders import ParameterFiles
@@ -27,6 +28,7 @@ class NodeState:
 
     :ivar clock: returns the time of stamps [ns].
     :ivar parameters: ModelParameters in use.
+    :ivar caps: Caps in use.
     :ivar observer_parameters: meaning of measured efforts, for identification.
     :ivar measured_state: MeasuredState of the robot; None before the first description.
     :ivar received: number of joint states since the first robot was loaded.
@@ -47,7 +49,7 @@ class NodeState:
         :param share, files: see CurrentRobot.
         :param fetch: makes `waiting` return all that have arrived; None: it always does.
         """
-        self.clock, self.parameters = clock, parameters
+        self.clock, self.parameters, self.caps = clock, parameters, DEFAULT_CAPS
         self.observer_parameters = observer_parameters or ObserverParameters()
         self.current_robot = CurrentRobot(steady_clock, share, files)
         self.measured_state: Any = None
@@ -107,7 +109,7 @@ class NodeState:
     def load(self, source: str | bytes) -> bool:
         """Make the robot of a URDF text or path the current one, see CurrentRobot.load."""
         self.catch_up()
-        changed = self.current_robot.load(source, self.parameters)
+        changed = self.current_robot.load(source, self.parameters, self.caps)
         if changed:
             self._measure_current_robot()
         return changed

@@ -5,8 +5,6 @@ sending it raises an exception or ends the process. An error message would repea
 in full.
 """
 
-import importlib
-import re
 import traceback
 from collections.abc import Callable
 from contextlib import suppress
@@ -17,6 +15,7 @@ from rclpy.impl.rcutils_logger import RcutilsLogger
 from rclpy.service import Service
 
 from dynamics_node.errors import shortened
+from dynamics_node.ros.message_fields import message_fields
 from dynamics_node.ros.rclpy_internals import wrap_send_response
 
 LONGEST = 10_000  # characters of a message
@@ -62,19 +61,12 @@ def sendable(message: Any) -> Any:
 def _texts(kind: Any) -> list[tuple[str, Callable]]:
     """Return [(field, function for its value, or for each of its values)] of a message type."""
     found: list[tuple[str, Callable]] = []
-    for field, declared in kind.get_fields_and_field_types().items():
-        name = re.findall(r'(?:sequence<)?([\w/]+)', declared)[0]  # of sequence<string, 5>
-        if name in ('string', 'wstring'):
+    for field, contains in message_fields(kind).items():
+        if contains.is_text:
             found.append((field, sentence if field in SENTENCES else encodable))
-        elif '/' in name and _texts(_message_type(name)):
+        elif contains.message is not None and _texts(contains.message):
             found.append((field, sendable))
     return found
-
-
-def _message_type(name: str) -> type:
-    """Return the class of 'package/Type'."""
-    package, *_, kind = name.split('/')
-    return getattr(importlib.import_module(f'{package}.msg'), kind)
 
 
 def publish(publish_to: Callable[[Any], None], message: Any, log: 'Log') -> None:

@@ -78,9 +78,9 @@ def test_an_invalid_character_in_a_parameter_is_refused(node):
 @pytest.mark.parametrize(('service', 'fields', 'words'), [
     ('inverse_dynamics', {'joint_names': [LONG]}, ['no moving joint', 'wrist']),
     ('kinematics', {'frames': [LONG], **STATE}, ['no frame', 'wrist_link']),
-    ('batch_dynamics', {'question': LONG}, ['question', 'hybrid']),
-    ('set_payload', {'name': LONG, 'frame': 'wrist_link'}, ['name has 10000000 characters']),
-    ('set_payload', {'name': LONG, 'remove': True}, ['name has 10000000 characters']),
+    ('batch_dynamics', {'question': LONG}, ['characters of question: 10000000']),
+    ('set_payload', {'name': LONG, 'frame': 'wrist_link'}, ['characters of name: 10000000']),
+    ('set_payload', {'name': LONG, 'remove': True}, ['characters of name: 10000000']),
     ('constrained_dynamics', {'question': 'inverse', 'constraint_names': [LONG]}, []),
 ], ids=lambda value: value if isinstance(value, str) else '')
 def test_names_of_ten_megabytes_are_not_echoed(node, service, fields, words):

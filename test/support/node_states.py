@@ -10,6 +10,7 @@ from dynamics_node.errors import DynamicsError
 from dynamics_node.ros.deferred_reply import DeferredReply
 from dynamics_node.ros.identification.worker_process import WorkerMessage
 from dynamics_node.ros.node_state import NodeState
+from dynamics_node.ros.parameters.caps import DEFAULT_CAPS, Caps
 from dynamics_node.ros.parameters.declared import ModelParameters
 from support import random_trees
 
@@ -39,7 +40,7 @@ def node_state_of(source, waiting=tuple, **parameters):
     clocks = Clocks()
     node_state = NodeState(lambda: clocks.now, lambda: clocks.seconds,
                            ModelParameters(**parameters), waiting=waiting)
-    node_state.clocks = clocks
+    node_state.clocks, node_state.caps = clocks, Caps(dict(DEFAULT_CAPS.most))
     node_state.load(source)
     return node_state
 

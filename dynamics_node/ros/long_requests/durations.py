@@ -13,11 +13,9 @@ from dynamics_node.control import spline
 from dynamics_node.errors import DynamicsError
 from dynamics_node.robot.kernel_ready import kernel_ready
 from dynamics_node.robot.robot import Robot
-from dynamics_node.robot.self_test import MOST_SAMPLES
 from dynamics_node.ros.convert import nanoseconds
 from dynamics_node.ros.node_state import NodeState
 from dynamics_node.ros.services.batch_inputs import DYNAMICS
-from dynamics_node.ros.services.inverse_kinematics import MOST_RESTARTS
 from dynamics_node.ros.services.request_fields import entry_of
 
 # [s] A request that takes longer is long. A reply by another process takes 1 ms more, and 0.05 us
@@ -33,6 +31,8 @@ RESTART = 4e-6        # [s] of inverse kinematics, for each degree of freedom
 INVERSE, FORWARD, TERMS, DERIVATIVES = 65e-6, 170e-6, 530e-6, 1.2e-3
 FRAME = 0.2e-3        # pose, twist, Jacobian and its rate of a frame
 CONSTRAINED = 0.6e-3
+ROW_PAIR = 1e-6       # of the square of the number of constraint rows
+MOST_ROWS = 6         # of one constraint
 SELF_TEST = 2e-3      # of one sample, with and without kernels
 # kind of a FrameTarget -> kinds of the parts that its kernel has
 PARTS = {'pose': ('position', 'orientation'), 'position': ('position',),
@@ -151,8 +151,13 @@ def _operational_space(node_state: NodeState, request: Any) -> Duration:
 
 
 def _constrained(node_state: NodeState, request: Any) -> Duration:
-    """Kernels exist for the loops of the robot alone; they are small mechanisms."""
-    return Duration(1, node_state.robot.nv * CONSTRAINED)
+    """Kernels exist for the loops of the robot alone; they are small mechanisms.
+
+    The constraints of a YAML text are counted without reading it: each has one key `kind`.
+    """
+    text = getattr(request, 'constraints_yaml', '') or getattr(request, 'contacts_yaml', '')
+    rows = MOST_ROWS * (text.count('kind') + len(getattr(request, 'contact_frames', ())))
+    return Duration(1, node_state.robot.nv * CONSTRAINED + rows * rows * ROW_PAIR)
 
 
 def _inverse_kinematics(node_state: NodeState, request: Any) -> Duration:
@@ -160,7 +165,7 @@ def _inverse_kinematics(node_state: NodeState, request: Any) -> Duration:
     for target in request.targets:
         robot.model.frame(target.frame)
         entry_of(target.kind, PARTS)
-    if not request.targets or request.restarts > MOST_RESTARTS:
+    if not request.targets:
         return REFUSED
     parts = tuple((target.frame, part) for target in request.targets for part in PARTS[target.kind])
     if kernel_ready(robot, ('newton_step', (parts,))):
@@ -169,8 +174,6 @@ def _inverse_kinematics(node_state: NodeState, request: Any) -> Duration:
 
 
 def _self_test(node_state: NodeState, request: Any) -> Duration:
-    if request.samples > MOST_SAMPLES:
-        return REFUSED
     return Duration(1, (request.samples or 10) * node_state.robot.nv * SELF_TEST)
 
 

@@ -22,6 +22,7 @@ from dynamics_node.ros.long_requests.request_pool import RequestPool
 from dynamics_node.ros.long_requests.request_worker import RequestWorker
 from dynamics_node.ros.node_state import NodeState
 from dynamics_node.ros.parameters.service import ServiceParameters
+from dynamics_node.ros.services.request_size import request_bytes
 from dynamics_node.ros.services.runner import Handler, ServiceRunner
 
 POLL = 0.1   # [s] between two checks of durations
@@ -48,9 +49,10 @@ class LongRequests:
             return handler
 
         def serve(node_state: NodeState, request: Any, response: Any) -> Any:
-            duration = duration_of(service, node_state, request)
-            self.pool.check(*duration)
-            if duration.seconds < LONG:
+            states, seconds = duration_of(service, node_state, request)
+            node_state.caps.check('service.max_states', states, 'states')
+            self.pool.check(seconds)
+            if seconds < LONG:
                 return handler(node_state, request, response)
             job = request_job(node_state, service, request, time.monotonic())
             return DeferredReply(response, job, self._aged)
@@ -73,7 +75,7 @@ class LongRequests:
         def end(message: WorkerMessage) -> None:
             send(self._runner.finish(deferred, message))
         try:
-            self.pool.submit(client, deferred.job, end)
+            self.pool.submit(client, deferred.job, end, request_bytes(deferred.job.request))
             self._timer.reset()
         except DynamicsError as error:
             end(WorkerMessage('refused', (str(error),)))

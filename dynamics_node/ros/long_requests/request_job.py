@@ -13,6 +13,7 @@ from dynamics_node.errors import DynamicsError
 from dynamics_node.robot.robot import Robot
 from dynamics_node.ros.current_robot import CurrentRobot, SharedRobot
 from dynamics_node.ros.node_state import NodeState
+from dynamics_node.ros.parameters.caps import Caps
 from dynamics_node.ros.services.table import SERVICES
 from dynamics_node.ros.state.age_limit import AgeLimit
 from dynamics_node.ros.state.measured_state import MeasuredSnapshot
@@ -29,6 +30,7 @@ class RequestJob(NamedTuple):
     stamp: int                    # time of stamps [ns]
     steady: float                 # time of transitions of payloads [s]
     max_state_age: float          # [s]
+    caps: Caps
 
     @property
     def compiling(self) -> bool:
@@ -45,7 +47,7 @@ def request_job(node_state: NodeState, service: str, request: Any, steady: float
     without_model: Any = None   # the process has the model already
     return RequestJob(service, request, current.shared(), current.robot.compiled,
                       measured._replace(model=without_model), node_state.clock(), steady,
-                      node_state.parameters.max_state_age)
+                      node_state.parameters.max_state_age, node_state.caps)
 
 
 class JobState:
@@ -66,6 +68,11 @@ class JobState:
         """The age limit of the request, at the time of the request."""
         stamp = self._job.stamp
         return AgeLimit(lambda: stamp, self._job.max_state_age)
+
+    @property
+    def caps(self) -> Caps:
+        """The caps of the request."""
+        return self._job.caps
 
     def snapshot(self) -> MeasuredSnapshot:
         """Return the measured state of the request."""

@@ -8,14 +8,16 @@ from __future__ import annotations
 import time
 from collections import Counter
 from collections.abc import Callable
-from typing import Any, NamedTuple, NoReturn, Protocol
+from typing import Any, NamedTuple, Protocol
 
 from dynamics_node.errors import DynamicsError
 from dynamics_node.ros.identification.worker_process import WorkerMessage
 from dynamics_node.ros.long_requests.fair_queue import FairQueue
+from dynamics_node.ros.parameters.caps import refusal
 from dynamics_node.ros.parameters.service import ServiceParameters
 
-LIMITS = ('max_duration', 'max_states', 'max_waiting')   # ServiceParameters that refuse requests
+# ServiceParameters that refuse requests here
+LIMITS = ('max_duration', 'max_waiting', 'max_waiting_bytes')
 START = 60.0   # [s] for a process to start: it has to import NumPy and the messages
 
 
@@ -42,6 +44,7 @@ class _Work(NamedTuple):
     job: Any
     on_end: Callable[[WorkerMessage], None]
     since: float   # arrival; once a worker has it, that time [s]
+    size: int      # of the request [bytes]
 
 
 class RequestPool:
@@ -82,30 +85,26 @@ class RequestPool:
 
     # Requests ----------------------------------------------------------------------------------
 
-    def check(self, states: int, seconds: float) -> None:
-        """Refuse a request that is too large, or takes too long.
+    def check(self, seconds: float) -> None:
+        """Refuse a request that takes too long.
 
         :param seconds: estimated.
         """
-        p = self.limits
-        if states > p.max_states:
-            self._refuse('max_states', f'the request has {states} states; service.max_states is '
-                         f'{p.max_states}: send several requests')
-        if seconds > p.max_duration:
-            self._refuse('max_duration', f'the request would take about {seconds:.3g} s; '
-                         f'service.max_duration is {p.max_duration:g} s')
+        self._check('max_duration', seconds, 'seconds that the request would take')
 
-    def submit(self, client: bytes, job: Any, on_end: Callable[[WorkerMessage], None]) -> None:
+    def submit(self, client: bytes, job: Any, on_end: Callable[[WorkerMessage], None],
+               size: int = 0) -> None:
         """Compute a request as soon as its client is next.
 
         :param on_end: called with the last message of the job.
-        :raise DynamicsError: too many requests of this client wait.
+        :param size: of the request [bytes].
+        :raise DynamicsError: too many requests of this client wait, or all take too much memory.
         """
-        waiting = self._queue.count(client)
-        if waiting >= self.limits.max_waiting:
-            self._refuse('max_waiting', f'{waiting} long requests of this client wait already; '
-                         f'service.max_waiting is {self.limits.max_waiting}')
-        self._queue.put(client, _Work(client, job, on_end, self._clock()))
+        self._check('max_waiting', self._queue.count(client) + 1,
+                    'waiting long requests of this client')
+        self._check('max_waiting_bytes', size + sum(work.size for work in self._queue),
+                    'bytes of waiting long requests')
+        self._queue.put(client, _Work(client, job, on_end, self._clock(), size))
         self.poll()
 
     def poll(self) -> None:
@@ -125,13 +124,13 @@ class RequestPool:
 
     def abort(self, reason: str) -> None:
         """Refuse all requests with a reason; end the workers that compute."""
-        refusal = WorkerMessage('refused', (reason,))
+        last = WorkerMessage('refused', (reason,))
         waiting = self._queue.clear()
         for worker in list(self._running):
             worker.kill()
-            self._running.pop(worker).on_end(refusal)
+            self._running.pop(worker).on_end(last)
         for work in waiting:
-            work.on_end(refusal)
+            work.on_end(last)
 
     def close(self, reason: str) -> None:
         """Refuse all requests with a reason; end all workers."""
@@ -177,6 +176,9 @@ class RequestPool:
             self._running[worker] = work._replace(since=now)
             worker.start(work.job)
 
-    def _refuse(self, parameter: str, message: str) -> NoReturn:
-        self.refused[parameter] += 1
-        raise DynamicsError(message)
+    def _check(self, parameter: str, count: float, what: str) -> None:
+        """Refuse a request if a count exceeds one of the limits."""
+        most = getattr(self.limits, parameter)
+        if count > most:
+            self.refused[parameter] += 1
+            raise DynamicsError(refusal(what, count, most, f'service.{parameter}'))

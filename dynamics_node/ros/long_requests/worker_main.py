@@ -12,6 +12,7 @@ import socket
 import sys
 import threading
 import traceback
+from collections.abc import Callable
 from contextlib import suppress
 from pathlib import Path
 from typing import Any
@@ -19,11 +20,13 @@ from typing import Any
 from dynamics_node.errors import DynamicsError
 from dynamics_node.kernels import other_compiler
 from dynamics_node.kernels.keys import KernelKey
+from dynamics_node.ros.free_memory import MemoryReturn
 from dynamics_node.ros.identification.worker_process import NICE, WorkerMessage
 from dynamics_node.ros.link import Link
 from dynamics_node.ros.long_requests.request_job import JobState, RequestJob
 from dynamics_node.ros.torque.records import KernelCached, KernelWanted
 
+IDLE = 1.0   # [s] after which the last reply has been sent, and its memory is free
 READY = WorkerMessage('ready', ())
 # Where memory runs out, the kernel ends this process before the node: 0 is as others, 1000 first.
 OUT_OF_MEMORY = '500'
@@ -42,6 +45,13 @@ class _Inbox:
             self._cached.setdefault(record.key, threading.Event()).set()
         else:
             self.jobs.put(record)
+
+    def next_job(self, idle: Callable[[], None]) -> RequestJob:
+        """Wait for a job and return it; call idle() once if none comes for IDLE."""
+        with suppress(queue.Empty):
+            return self.jobs.get(timeout=IDLE)
+        idle()
+        return self.jobs.get()
 
     def wait_for_kernel(self, link: Link, key: KernelKey) -> None:
         """Let the node compile a kernel; return when it is in the cache.
@@ -73,6 +83,7 @@ def main() -> None:
     link = Link(socket.socket(fileno=int(sys.argv[1])), inbox.on_record, lambda: os._exit(0))
     other_compiler.use(lambda key: inbox.wait_for_kernel(link, key))
     link.send(READY)
+    memory = MemoryReturn()
     while True:
-        if not link.send(reply_of(state, inbox.jobs.get())):
+        if not link.send(reply_of(state, inbox.next_job(memory.check))):
             os._exit(1)   # the node does not read

@@ -1,8 +1,8 @@
 """Declare the parameters of the robot and collect those of all sections; check and read them.
 
 Other sections: `torque.*` in torque.py, `observer.*` in observer.py, `service.*` in service.py,
-`safety.*` in safety/settings.py. `ros2 param describe`, the check of every change and
-config/dynamics_node.yaml are made from these declarations.
+`model.*` in model_size.py, `safety.*` in safety/settings.py. `ros2 param describe`, the check of
+every change and config/dynamics_node.yaml are made from these declarations.
 """
 
 from collections.abc import Mapping
@@ -13,6 +13,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 from dynamics_node.checks import named_numbers
 from dynamics_node.errors import DynamicsError
 from dynamics_node.parameter import check_parameter, parameter, three_numbers
+from dynamics_node.ros.parameters.model_size import ModelSizeParameters
 from dynamics_node.ros.parameters.observer import ObserverParameters
 from dynamics_node.ros.parameters.service import ServiceParameters
 from dynamics_node.ros.parameters.torque import TorqueParameters
@@ -87,10 +88,12 @@ class NodeParameters(NamedTuple):
     safety: SafetySettings          # safety.*
     observer: ObserverParameters    # observer.*
     service: ServiceParameters      # service.*
+    model: ModelSizeParameters      # model.*
 
 
 SECTIONS = {'': ModelParameters, 'torque.': TorqueParameters, 'safety.': SafetySettings,
-            'observer.': ObserverParameters, 'service.': ServiceParameters}
+            'observer.': ObserverParameters, 'service.': ServiceParameters,
+            'model.': ModelSizeParameters}
 DECLARED = {section + f.name: f for section, kind in SECTIONS.items() for f in fields(kind)}
 NAMES = tuple(DECLARED)
 

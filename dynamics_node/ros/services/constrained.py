@@ -45,7 +45,7 @@ def constrained_dynamics(node_state: NodeState, request: ConstrainedDynamics.Req
     refuse_unread(request, request.question, READERS)
     state = single_request_state(node_state, request)
     robot = state.robot
-    constraints = constraints_of(robot, request)
+    constraints = constraints_of(state, request)
     if constraints != robot.loops.constraints:
         state = without_compilation(state)
     passive = passive_joints(robot, request.passive_joints, request.all_active)

@@ -19,12 +19,18 @@ from dynamics_node.ros.services.request_state import RequestState
 Constraints = tuple[Constraint, ...]
 
 
-def constraints_of(robot: Robot, request: Any) -> Constraints:
+def constraints_of(state: RequestState, request: Any) -> Constraints:
     """Return all constraints of a request, checked: loops of the robot, and its own YAML."""
-    loops = loops_named(robot, request.constraint_names, request.ignore_loops)
+    loops = loops_named(state.robot, request.constraint_names, request.ignore_loops)
     constraints = loops + constraints_in('constraints_yaml', request.constraints_yaml)
-    validate(robot.model, constraints)
+    check_constraints(state, constraints)
     return constraints
+
+
+def check_constraints(state: RequestState, constraints: Constraints) -> None:
+    """Refuse too many constraints, and those that do not fit the robot."""
+    state.caps.check('service.max_constraints', len(constraints), 'constraints')
+    validate(state.robot.model, constraints)
 
 
 @lru_cache(maxsize=32)

@@ -8,7 +8,7 @@ import numpy as np
 from geometry_msgs.msg import Wrench
 
 from dynamics_node.constrained.actuation import actuated_dofs
-from dynamics_node.constrained.constraint import CONTACTS, Constraint, validate
+from dynamics_node.constrained.constraint import CONTACTS, Constraint
 from dynamics_node.constrained.contact_forces import by_name
 from dynamics_node.constrained.friction_cone import check_contacts
 from dynamics_node.constrained.impact import restitution_of_rows
@@ -17,6 +17,7 @@ from dynamics_node.ros import convert
 from dynamics_node.ros.node_state import NodeState
 from dynamics_node.ros.services.constraint_request import (
     Constraints,
+    check_constraints,
     constraints_in,
     fill_report,
     refuse_unread,
@@ -47,7 +48,7 @@ def contact_and_impact(node_state: NodeState, request: ContactAndImpact.Request,
     state = without_compilation(single_request_state(node_state, request))
     contacts = contacts_of(request)
     constraints = (*state.robot.loops.constraints, *contacts)
-    validate(state.robot.model, constraints)
+    check_constraints(state, constraints)
     state, multipliers = compute(state, request, response, contacts, constraints)
     _fill_contacts(response, constraints, multipliers)
     fill_report(response, constraints, multipliers,

@@ -19,7 +19,7 @@ def dynamics_derivatives(node_state: NodeState, request: DynamicsDerivatives.Req
     quantity = entry_of(request.question, DYNAMICS)
     state, n, inputs = batch_inputs(request_state(node_state, request), request, quantity.kernel)
     nv = state.robot.nv
-    check_reply_size('derivatives', n, nv * (3 * nv + len(quantity.fields)))
+    check_reply_size(state.caps, 'derivatives', n, nv * (3 * nv + len(quantity.fields)))
     fill_dynamics(state, quantity, inputs, response)
     derivatives = getattr(state.robot, f'{quantity.kernel}_derivatives')(*inputs)
     response.by_position, response.by_velocity, response.by_input = (
@@ -35,7 +35,7 @@ def linearization(node_state: NodeState, request: Linearization.Request,
     state, n, (q, v, tau, *wrenches) = batch_inputs(request_state(node_state, request), request,
                                                     'forward_dynamics')
     nv = state.robot.nv
-    check_reply_size('linear models', n, 2 * nv * (3 * nv + 1))
+    check_reply_size(state.caps, 'linear models', n, 2 * nv * (3 * nv + 1))
     A, B, drift = state.robot.linearize(q, v, tau, step, *wrenches)
     order = np.arange(nv) if state.selection.order is None else state.selection.order
     both = np.concatenate([order, nv + order])  # positions, velocities

@@ -18,7 +18,6 @@ from dynamics_node.ros.state.measured_state import NEVER
 from dynamics_node.srv import InverseKinematics
 from dynamics_node.task_space.target import Target, rotation_of
 
-MOST_RESTARTS = 1000  # 30 ms for a 7-axis arm
 # kind -> the fields of a FrameTarget that it reads
 READS = {'pose': ('pose.position', 'pose.orientation', 'position_weight', 'rotation_weight'),
          'position': ('pose.position', 'position_weight'),
@@ -35,8 +34,6 @@ ARGUMENTS = {'pose.position': 'position', 'pose.orientation': 'orientation'}  # 
 def inverse_kinematics(node_state: NodeState, request: InverseKinematics.Request,
                        response: InverseKinematics.Response) -> InverseKinematics.Response:
     """Fill an InverseKinematics response; for an unreachable target with success and not solved."""
-    if request.restarts > MOST_RESTARTS:
-        raise DynamicsError(f'restarts is {request.restarts}; expected at most {MOST_RESTARTS}')
     state = _start(node_state, request)
     robot = state.robot
     if not request.targets:
@@ -73,7 +70,7 @@ def _start(node_state: NodeState, request: InverseKinematics.Request) -> Request
     if selection.floating and request.position:
         arguments.check_configuration(robot.model, q, 'position')
     return RequestState(robot, node_state.current_robot.model_id, selection, q,
-                        np.zeros(robot.nv), stamp, measured, age_limit)
+                        np.zeros(robot.nv), stamp, measured, age_limit, node_state.caps)
 
 
 def _moves(model: Model, k: int, message: FrameTarget) -> bool:

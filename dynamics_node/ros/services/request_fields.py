@@ -9,9 +9,9 @@ import numpy as np
 
 from dynamics_node.errors import DynamicsError
 from dynamics_node.ros import convert
+from dynamics_node.ros.parameters.caps import Caps
 from dynamics_node.ros.services.request_state import RequestState, one_row
 
-LARGEST_REPLY = 256_000_000  # [bytes] a larger reply would overload DDS
 Entry = TypeVar('Entry')
 
 
@@ -102,12 +102,9 @@ def rows(state: RequestState,
         n_rows(x) for x in inputs.values()]
 
 
-def check_reply_size(what: str, n: int, numbers: int) -> None:
+def check_reply_size(caps: Caps, what: str, n: int, numbers: int) -> None:
     """Refuse a reply that would be too large, before it is computed.
 
     :param numbers: count for each of n states.
     """
-    size = 8 * n * numbers
-    if size > LARGEST_REPLY:
-        raise DynamicsError(f'the {what} of {n} states take {size / 1e6:.0f} MB; at most '
-                            f'{LARGEST_REPLY / 1e6:.0f} MB are sent: request fewer states at once')
+    caps.check('service.max_reply', 8 * n * numbers, f'bytes of the {what} of {n} states')

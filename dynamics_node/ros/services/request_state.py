@@ -12,6 +12,7 @@ from dynamics_node.robot import arguments
 from dynamics_node.robot.robot import Robot
 from dynamics_node.ros.joint_selection import JointSelection
 from dynamics_node.ros.node_state import NodeState
+from dynamics_node.ros.parameters.caps import Caps
 from dynamics_node.ros.state.age_limit import AgeLimit
 from dynamics_node.ros.state.measured_state import MeasuredSnapshot
 
@@ -27,6 +28,7 @@ class RequestState(NamedTuple):
     stamp: int | None                    # of the oldest measurement used [ns]
     measured: Any                        # MeasuredSnapshot; None if the request is complete
     age_limit: Any                       # AgeLimit, likewise
+    caps: Caps
 
     def entries(self, field: str, data: Any, default: np.ndarray | None) -> np.ndarray:
         """Return one value per degree of freedom: of the request, and `default` elsewhere."""
@@ -77,7 +79,8 @@ def request_state(node_state: NodeState, request: Any) -> RequestState:
     if selection.floating and position:
         arguments.check_configuration(robot.model, q, 'position')
     v = fill('velocity', velocity, selection, selection.v, measured_v)
-    return RequestState(robot, model_id, selection, q, v, stamp, measured, age_limit)
+    return RequestState(robot, model_id, selection, q, v, stamp, measured, age_limit,
+                        node_state.caps)
 
 
 def single_request_state(node_state: NodeState, request: Any) -> RequestState:
@@ -110,8 +113,9 @@ def fill(field: str, data: Any, selection: JointSelection, places: np.ndarray,
     if not data:
         return default
     given = np.frombuffer(data)
-    # A finite sum proves that all entries are finite; otherwise each entry is checked.
-    if not math.isfinite(sum(data) if len(data) < 32 else given.sum()) and (
+    # A finite sum proves that all entries are finite; otherwise each entry is checked. NumPy would
+    # warn of inf - inf in a sum, but not in a sum of squares.
+    if not math.isfinite(sum(data) if len(data) < 32 else given @ given) and (
             not np.isfinite(given).all()):
         k = int(np.flatnonzero(~np.isfinite(given))[0])
         raise DynamicsError(f'{field}[{k}] is {given[k]}; every entry must be finite')

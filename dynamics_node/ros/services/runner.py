@@ -1,6 +1,7 @@
 """Run the handlers of services; turn exceptions into replies."""
 
 import traceback
+from collections import Counter
 from collections.abc import Callable
 from typing import Any
 
@@ -8,6 +9,8 @@ from dynamics_node.errors import DynamicsError
 from dynamics_node.ros.deferred_reply import DeferredReply
 from dynamics_node.ros.identification.worker_process import WorkerMessage
 from dynamics_node.ros.node_state import NodeState
+from dynamics_node.ros.parameters.caps import CapExceeded
+from dynamics_node.ros.services.request_size import check_request
 
 Handler = Callable[[NodeState, Any, Any], Any]
 
@@ -17,11 +20,13 @@ class ServiceRunner:
 
     :ivar active: whether the node is active; an inactive node refuses every request.
     :ivar served, refused: number of requests so far.
+    :ivar refused_by: {cap: number of requests refused by it}.
     """
 
     def __init__(self, node_state: NodeState, log_error: Callable[[str], None]) -> None:
         self.active = False
         self.served = self.refused = 0
+        self.refused_by = Counter[str]()
         self._node_state, self._log_error = node_state, log_error
 
     def check_active(self) -> None:
@@ -37,9 +42,13 @@ class ServiceRunner:
             try:
                 if not self.active:
                     self.check_active()
+                check_request(node_state.caps, request)
                 response = handler(node_state, request, response)
                 self.served += not isinstance(response, DeferredReply)   # see finish
                 return response
+            except CapExceeded as error:
+                self.refused_by[error.parameter] += 1
+                return self._refuse(response, str(error))
             except DynamicsError as error:
                 return self._refuse(response, str(error))
             except Exception as error:  # a bug must not end the node

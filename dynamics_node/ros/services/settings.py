@@ -3,7 +3,7 @@
 import numpy as np
 from builtin_interfaces.msg import Duration
 
-from dynamics_node.errors import LONGEST_NAME, DynamicsError
+from dynamics_node.errors import DynamicsError
 from dynamics_node.model.model import WORLD
 from dynamics_node.robot.robot import Robot
 from dynamics_node.ros import convert
@@ -33,11 +33,9 @@ def set_payload(node_state: NodeState, request: SetPayload.Request,
 
 
 def check_payload_name(name: str) -> None:
-    """Refuse a name that is empty or too long."""
+    """Refuse an empty name."""
     if not name:
         raise DynamicsError('name is empty; expected the name of the payload')
-    if len(name) > LONGEST_NAME:
-        raise DynamicsError(f'name has {len(name)} characters; expected at most {LONGEST_NAME}')
 
 
 def duration_of(message: Duration) -> float:

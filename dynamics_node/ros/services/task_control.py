@@ -31,7 +31,7 @@ def task_control(node_state: NodeState, request: TaskControl.Request,
     """
     state = single_request_state(node_state, request)
     robot = state.robot
-    constraints = constraints_of(robot, request)
+    constraints = constraints_of(state, request)
     passive = passive_joints(robot, request.passive_joints, request.all_active)
     tasks = tasks_of(state, request)
     found: Any = robot.whole_body(

@@ -22,7 +22,7 @@ def trajectory_torques(node_state: NodeState, request: TrajectoryTorques.Request
     selection = node_state.current_robot.select_joints(request.trajectory.joint_names)
     stamp = age_limit.stamp_of(measured, selection.others, 'position')
     state = RequestState(robot, node_state.current_robot.model_id, selection, measured.q,
-                         measured.v, stamp, measured, age_limit)
+                         measured.v, stamp, measured, age_limit, node_state.caps)
     spline = _spline(state, request.trajectory)
     limits = _limits(state, request.effort_limits)
 

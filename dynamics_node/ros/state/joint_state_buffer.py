@@ -13,7 +13,8 @@ from dynamics_node.identification.bag_files import field_or_nan, merge_joint_sta
 from dynamics_node.ros.state.measured_state import RESTART
 
 KEPT = 60.0          # [s] that are stored by default
-MOST = 1_000_000     # stored joint states, for any stamps
+MOST_BYTES = 200_000_000   # of stored joint states, default
+RECORD = 150         # [bytes] that storing a joint state takes in addition to its own
 BILLION = 1e9
 
 
@@ -21,17 +22,19 @@ class JointStateBuffer:
     """The joint states of the last seconds by their stamps, in the order of arrival.
 
     :ivar on: whether joint states are stored.
+    :ivar most_bytes: memory that they may take; the oldest are deleted first.
     """
 
     def __init__(self) -> None:
-        self.on, self._span = False, int(KEPT * BILLION)
-        self._kept: deque[tuple[int, bytes]] = deque(maxlen=MOST)   # (stamp [ns], bytes)
+        self.on, self._span, self.most_bytes = False, int(KEPT * BILLION), MOST_BYTES
+        self._kept: deque[tuple[int, bytes]] = deque()   # (stamp [ns], bytes)
+        self._bytes = 0   # that they take
 
     def run(self, on: bool) -> None:
         """Store joint states from now on; False: delete all and store none."""
         self.on = on
         if not on:
-            self._kept.clear()
+            self._clear()
 
     def keep(self, seconds: float = KEPT) -> None:
         """Set the time that is stored [s]."""
@@ -41,11 +44,16 @@ class JointStateBuffer:
         """Store the bytes of a joint state with this stamp [ns]."""
         kept = self._kept
         if kept and stamp < kept[-1][0] - RESTART:  # the clock was set back
-            kept.clear()
+            self._clear()
         kept.append((stamp, data))
+        self._bytes += RECORD + len(data)
         first = stamp - self._span
-        while kept[0][0] < first:
-            kept.popleft()
+        while kept[0][0] < first or self._bytes > self.most_bytes and len(kept) > 1:
+            self._bytes -= RECORD + len(kept.popleft()[1])
+
+    def _clear(self) -> None:
+        self._kept.clear()
+        self._bytes = 0
 
     @property
     def newest(self) -> int | None:

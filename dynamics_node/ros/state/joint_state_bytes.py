@@ -22,7 +22,7 @@ HEAD = 12               # where frame_id begins
 UINT = struct.Struct('<I')
 STAMP = struct.Struct('<iI')
 BILLION = 1_000_000_000
-MOST_LAYOUTS = 64
+MOST_LAYOUT_BYTES = 1_000_000   # of the messages whose layouts are stored; 64 drivers have less
 LARGEST = 200_000   # bytes of a message, some thousand joints: reading more would delay a torque
 
 
@@ -91,7 +91,7 @@ class JointStateReader:
             layout = layout_of(data)
         except (struct.error, ValueError):  # another encoding, which rclpy may be able to read
             return _by_rclpy(data)
-        if len(self._layouts) >= MOST_LAYOUTS:
+        if sum(self._layouts) + len(data) > MOST_LAYOUT_BYTES:
             self._layouts.clear()
         self._layouts[len(data)] = layout
         return layout.read(data) or _by_rclpy(data)

@@ -166,10 +166,10 @@ def test_refusals_name_the_size_and_the_limit(launch):
     node = launch(ROBOT, 'service.max_states:=1000')
     reply = node.call('batch_dynamics', **batch(1001))
     assert (reply.success, reply.message) == (
-        False, 'the request has 1001 states; service.max_states is 1000: send several requests')
+        False, 'states: 1001, at most 1000 (service.max_states)')
     assert node.set_parameters({'service.max_states': 100_000, 'service.max_duration': 2.0}) == ''
     reply = node.call('batch_dynamics', **batch(10_000, 'terms'))
-    assert 'would take about 37.1 s; service.max_duration is 2 s' in reply.message
+    assert 'would take: 37.1, at most 2 (service.max_duration)' in reply.message
     robot = Robot.from_urdf(ARM7)
     far = target(robot, 'link_7', np.random.default_rng(0))
     far.pose.position.x += 100.0
@@ -191,8 +191,8 @@ def test_only_some_requests_of_a_client_may_wait(shared):
     with parameters(node, max_waiting=2):
         futures = [send(greedy, **batch(1000)) for _ in range(5)]
         for future in futures[3:]:
-            assert '2 long requests of this client wait already; service.max_waiting is 2' in (
-                node.reply(future).message)
+            assert node.reply(future).message == (
+                'waiting long requests of this client: 3, at most 2 (service.max_waiting)')
         assert node.reply(send(other, **batch(100))).success
         assert all(node.reply(future).success for future in futures[:3])
 

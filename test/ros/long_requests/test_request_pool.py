@@ -29,10 +29,10 @@ class Bench:
         self.started.append(worker)
         return worker
 
-    def submit(self, client, name, compiling=False):
+    def submit(self, client, name, compiling=False, size=0):
         job = SimpleNamespace(name=name, compiling=compiling)
         self.pool.submit(client, job, lambda message: self.ended.append(
-            (name, message.kind, message.content[0])))
+            (name, message.kind, message.content[0])), size)
 
     @property
     def running(self):
@@ -106,15 +106,27 @@ def test_with_one_worker_a_client_waits_for_one_request_of_another():
     assert bench.running == ['a2']
 
 
-def test_a_large_request_is_refused_with_size_and_limit():
-    """Before any work; and so is one that would take too long."""
-    bench = Bench(max_states=1000, max_duration=2.0)
-    bench.pool.check(1000, 2.0)
-    with pytest.raises(DynamicsError, match=r'has 1001 states; service\.max_states is 1000'):
-        bench.pool.check(1001, 0.0)
-    with pytest.raises(DynamicsError, match=r'about 2\.5 s; service\.max_duration is 2 s'):
-        bench.pool.check(1, 2.5)
-    assert bench.pool.refused == {'max_states': 1, 'max_duration': 1}
+def test_a_request_that_would_take_too_long_is_refused():
+    """Before any work, with the estimate and the limit."""
+    bench = Bench(max_duration=2.0)
+    bench.pool.check(2.0)
+    with pytest.raises(DynamicsError, match=r'take: 2\.5, at most 2 \(service\.max_duration\)'):
+        bench.pool.check(2.5)
+    assert bench.pool.refused == {'max_duration': 1}
+
+
+def test_waiting_requests_of_all_clients_take_limited_memory():
+    """One that runs is not counted, nor one that has ended."""
+    bench = Bench(max_waiting_bytes=1000, workers=1)
+    bench.submit(b'a', 'runs', size=900)
+    bench.submit(b'a', 'waits', size=600)
+    with pytest.raises(DynamicsError, match=r'bytes of waiting long requests: 1001, at most 1000 '
+                                            r'\(service\.max_waiting_bytes\)'):
+        bench.submit(b'b', 'too large', size=401)
+    bench.submit(b'b', 'fits', size=400)
+    bench.finish('runs')
+    bench.submit(b'c', 'fits now', size=400)
+    assert bench.pool.refused == {'max_waiting_bytes': 1}
 
 
 def test_too_many_waiting_requests_of_a_client_are_refused():
@@ -122,8 +134,8 @@ def test_too_many_waiting_requests_of_a_client_are_refused():
     bench = Bench(max_waiting=3, workers=1)
     for k in range(4):   # one runs, three wait
         bench.submit(b'a', f'a{k}')
-    with pytest.raises(DynamicsError, match=r'3 long requests of this client wait already; '
-                                            r'service\.max_waiting is 3'):
+    with pytest.raises(DynamicsError, match=r'waiting long requests of this client: 4, at most 3 '
+                                            r'\(service\.max_waiting\)'):
         bench.submit(b'a', 'a4')
     bench.submit(b'b', 'b0')
     assert (bench.pool.waiting, bench.pool.refused) == (4, {'max_waiting': 1})

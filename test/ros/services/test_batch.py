@@ -120,12 +120,10 @@ def test_a_state_that_is_not_finite_is_refused_with_its_index():
     assert message == 'position[7] is nan; every entry must be finite'
 
 
-def test_replies_that_are_too_large_are_refused_before_they_are_computed(monkeypatch):
-    """The message has the size, and what to do."""
-    from dynamics_node.ros.services import request_fields
+def test_replies_that_are_too_large_are_refused_before_they_are_computed():
+    """The message has the size and the limit."""
     s = scene(TWO_JOINTS)
-    monkeypatch.setattr(request_fields, 'LARGEST_REPLY', 8 * 2 * 7 * 10)  # [bytes] ten states
+    s.node_state.caps.most['service.max_reply'] = 8 * 2 * 7 * 10   # ten states
     assert ask(s.node_state, 'batch_dynamics', question='terms', position=[0.1] * 20).states == 10
     message = refused(s.node_state, 'batch_dynamics', question='terms', position=[0.1] * 22)
-    assert message.startswith('the terms of 11 states take')
-    assert message.endswith('request fewer states at once')
+    assert message == 'bytes of the terms of 11 states: 1232, at most 1120 (service.max_reply)'

@@ -19,8 +19,6 @@ from support.random_trees import one_of_each_sort
 from support.tiny_robots import EVERY_KIND, TWO_JOINTS
 from support.tolerances import EXACT_MATHS, RATE_BY_DIFFERENCES
 
-from dynamics_node.ros.services import request_fields
-
 N = 3
 QUESTIONS = 'inverse', 'forward', 'hybrid'
 MATRICES = 'by_position', 'by_velocity', 'by_input'
@@ -292,11 +290,11 @@ def test_a_joint_without_inertia_is_named_by_forward_dynamics(service, more):
 
 
 @pytest.mark.parametrize(('service', 'more'), BOTH)
-def test_replies_that_are_too_large_are_refused(monkeypatch, service, more):
+def test_replies_that_are_too_large_are_refused(service, more):
     """By the limit of all batches."""
     s = scene(TWO_JOINTS)
     numbers = {'hybrid': 12 + 4, None: 16 + 8 + 4}.get(more.get('question'), 12 + 2)
-    monkeypatch.setattr(request_fields, 'LARGEST_REPLY', 8 * 10 * numbers)  # [bytes] ten states
+    s.node_state.caps.most['service.max_reply'] = 8 * 10 * numbers   # ten states
     assert ask(s.node_state, service, position=[0.1] * 20, **more).states == 10
     message = refused(s.node_state, service, position=[0.1] * 22, **more)
-    assert 'of 11 states take' in message and message.endswith('request fewer states at once')
+    assert f'of 11 states: {8 * 11 * numbers}, at most {8 * 10 * numbers} ' in message

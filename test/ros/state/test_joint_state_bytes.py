@@ -96,3 +96,18 @@ def test_a_message_that_is_too_long_is_refused_before_it_is_read():
     data = serialize_message(JointState(name=['joint'] * LARGEST))
     with pytest.raises(ValueError, match=f'at most {LARGEST} are read'):
         JointStateReader().read(data)
+
+
+def test_stored_layouts_take_limited_memory(monkeypatch):
+    """A publisher that never sends the same names makes the reader forget, not grow."""
+    from rclpy.serialization import serialize_message
+    from sensor_msgs.msg import JointState
+
+    from dynamics_node.ros.state import joint_state_bytes
+    monkeypatch.setattr(joint_state_bytes, 'MOST_LAYOUT_BYTES', 10_000)
+    reader = joint_state_bytes.JointStateReader()
+    for k in range(100):
+        message = JointState(name=['x' * k], position=[0.5])
+        assert reader.read(serialize_message(message)).names == ('x' * k,)
+        assert sum(reader._layouts) <= 10_000
+    assert len(reader._layouts) > 1

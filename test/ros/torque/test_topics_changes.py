@@ -199,6 +199,22 @@ def test_a_payload_set_while_enabled_is_compensated(arm, milliseconds):
     arm.check()
 
 
+def test_large_requests_are_refused_while_enabled(arm):
+    """By their own parameter; after the torques they are computed again."""
+    kind, _ = SERVICES['batch_dynamics']
+    request = kind.Request(question='inverse', position=[0.0] * 7 * 20_001,
+                           velocity=[0.0] * 7 * 20_001)
+
+    def reply():
+        return arm.ask(kind, 'batch_dynamics', request)
+    arm.enabled()
+    arm.run_until(lambda: reply().message == (
+        'states: 20001, at most 20000 (service.max_states_with_torques)'), 'the refusal')
+    arm.disable()
+    arm.ended_safely()
+    arm.run_until(lambda: reply().success, 'the reply')
+
+
 def test_payloads_set_faster_than_their_transitions_are_compensated(arm):
     """Few are active, and a second after the last call it is complete."""
     arm.enabled()

@@ -1,0 +1,51 @@
+"""Give memory that is not in use any more back to the system.
+
+The allocator of glibc keeps freed memory for later: after one reply of 100 MB, a process would keep
+most of that for ever.
+"""
+
+import ctypes
+import os
+
+from dynamics_node.files import read_file
+
+MUCH = 16_000_000   # [bytes] freed, that are given back
+PAGE = os.sysconf('SC_PAGE_SIZE')
+
+
+class _MallocInfo(ctypes.Structure):
+    """struct mallinfo2 of malloc.h."""
+
+    _fields_ = [(name, ctypes.c_size_t) for name in (
+        'arena', 'ordblks', 'smblks', 'hblks', 'hblkhd', 'usmblks', 'fsmblks', 'uordblks',
+        'fordblks', 'keepcost')]
+
+
+def resident() -> int:
+    """Return the resident memory of this process [bytes]."""
+    return int(read_file('/proc/self/statm', 1000).split()[1]) * PAGE
+
+
+class MemoryReturn:
+    """Gives memory back when much was freed since the last time."""
+
+    def __init__(self) -> None:
+        library = ctypes.CDLL(None)
+        self._info = getattr(library, 'mallinfo2', None)   # None: not glibc, or older than 2.33
+        if self._info is not None:
+            self._info.restype = _MallocInfo
+            self._trim = library.malloc_trim
+        # [bytes] that are free, as the allocator counts, but not resident
+        self._given_back, self._resident = 0, resident()
+
+    def check(self) -> None:
+        """Give freed memory back if it is much."""
+        if self._info is None:
+            return
+        free, now = self._info().fordblks, resident()
+        used_again = max(0, now - self._resident)
+        self._given_back = max(0, min(self._given_back - used_again, free))
+        if free > self._given_back + MUCH:
+            self._trim(0)
+            self._given_back, now = free, resident()
+        self._resident = now
