@@ -32,9 +32,15 @@ class Asking:
         if not result.successful:
             raise RuntimeError(f'{name}: {result.reason}')
 
-    def call(self, kind, name, **fields):
-        """Return the message of a service that has success and message, or raise its refusal."""
+    def call(self, kind, name, again_if=None, **fields):
+        """Return the message of a service that has success and message, or raise its refusal.
+
+        :param again_if: a refusal that contains this text is followed by another call.
+        """
+        deadline = time.monotonic() + PATIENCE
         reply = self._reply(kind, name, **fields)
+        while again_if and again_if in reply.message and time.monotonic() < deadline:
+            reply = self._reply(kind, name, **fields)
         if not reply.success:
             raise RuntimeError(f'{name}: {reply.message}')
         return reply.message

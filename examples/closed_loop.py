@@ -12,7 +12,6 @@ arm and node at the same instant, and results do not depend on the speed of the 
 """
 
 import threading
-import time
 from contextlib import AbstractContextManager
 from pathlib import Path
 from typing import NamedTuple
@@ -135,13 +134,8 @@ class ClosedLoop(AbstractContextManager):
 
     def _enable(self, whether):
         """Return the state of the gate."""
-        deadline = time.monotonic() + PATIENCE
-        while True:
-            try:
-                return self._ask.call(SetBool, 'dynamics_node/enable', data=whether)
-            except RuntimeError as refusal:
-                if 'being compiled' not in str(refusal) or time.monotonic() > deadline:
-                    raise
+        return self._ask.call(SetBool, 'dynamics_node/enable', again_if='being compiled',
+                              data=whether)
 
     def follow(self, spline, start):
         """Let the node follow a motion that starts at a given time [s]."""

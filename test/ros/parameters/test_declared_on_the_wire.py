@@ -254,7 +254,7 @@ def test_measured_joints_stay_measured_when_others_are_locked(restored):
 
 def test_the_robot_can_be_changed_by_parameter(launch):
     """A path or a text, while the node runs."""
-    node = launch(f'shared_folders:={ARM7.parent}')
+    node = launch(f'shared_folders:={ARM7.resolve().parent}')
     assert not node.call('model_report').success
     assert node.set_parameters({'robot_description': ARM7.name}) == ''
     check(node, 'path')

@@ -214,12 +214,12 @@ def test_loops_can_be_changed_while_the_node_runs(launch):
 def test_a_bad_list_at_start_is_a_diagnostic(launch):
     """Services refuse until the loops are valid."""
     node = launch(f'robot_description:={FOUR_BAR.urdf}', 'constraints:=/no/such/file.yaml',
-                  f'shared_folders:={FOUR_BAR.loops.parent}')
+                  f'shared_folders:={FOUR_BAR.loops.resolve().parent}')
     said = node.wait_for_diagnostics(lambda status: status.level == b'\x02', 'an error')
     assert 'parameter constraints: ' in said.message and '/no/such/file.yaml' in said.message
     reply = node.call('constrained_dynamics', question='forward', **STATE)
     assert not reply.success and 'no such file' in reply.message.lower()
-    assert node.set_parameters({'constraints': str(FOUR_BAR.loops)}) == ''
+    assert node.set_parameters({'constraints': str(FOUR_BAR.loops.resolve())}) == ''
     assert node.call('constrained_dynamics', question='forward', effort=[0.0] * 3,
                      **STATE).row_names == TIP
 
