@@ -17,6 +17,7 @@ TASK_SHARE = 0.25
 STREAM = 10              # [ms] between two task references
 FREQUENCY = 10.0         # [rad/s] of the springs of impedance, critically damped
 FAST = {'ramp_in_time': 0.05}   # of events that happen when the arm is enabled long since
+MEASURED = 0.02   # [s] until the node has measured a motion that begins at once
 
 
 def prepared(event, subject, motion, timeout, robot):
@@ -46,6 +47,7 @@ def prepared(event, subject, motion, timeout, robot):
             _accelerate(rig, mode, velocity)
         elif motion == HALF:   # as if a hand had moved it
             rig.arm.set(subject.pose, velocity)
+            rig.run(MEASURED)
     rig.mark()
     return rig
 

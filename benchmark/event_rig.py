@@ -30,7 +30,7 @@ from dynamics_node.ros.parameters.torque import TorqueParameters  # noqa: E402
 from dynamics_node.ros.services.runner import ServiceRunner  # noqa: E402
 from dynamics_node.ros.services.table import SERVICES  # noqa: E402
 from dynamics_node.ros.torque.pipeline import TorquePipeline  # noqa: E402
-from dynamics_node.ros.torque.topics import TICKS  # noqa: E402
+from dynamics_node.ros.torque.topics import LONGEST_TICK, TICKS  # noqa: E402
 from dynamics_node.safety import SafetySettings  # noqa: E402
 
 MS = 1_000_000                   # [ns]; one step of MuJoCo
@@ -101,7 +101,7 @@ class Rig:
         self._period = round(1000 / rate)
         self.clock_offset = self.stamp_offset = 0
         self.silent, self.running, self.refused = False, True, ''
-        self._alive, self._silence = True, 0
+        self._alive, self._silence, self._ending = True, 0, False
         self.spoil = lambda q, v, effort: (q, v, effort)
         self._held, self._waiting, self._later, self._published = [], [], [], []
         self._command, self._command_at = np.zeros(self.arm.n), 0
@@ -117,7 +117,8 @@ class Rig:
         self._sent, self.errors = 0, []
         self.torque_state = NodeState(self.clock, self.steady, self.model_parameters)
         self.pipeline = TorquePipeline(self.torque_state.current_robot, self.clock,
-                                       self.torque_parameters, self.settings, self.errors.append)
+                                       self.torque_parameters, self.settings, self.errors.append,
+                                       self.steady)
         self.serving = NodeState(self.clock, self.steady, self.model_parameters,
                                  share=self._send_robot)
         self.load(self.subject.text)
@@ -211,7 +212,13 @@ class Rig:
         self._ended = len(self._rows)
 
     def end(self):
-        """End the torque process by the ramp to the safe torque, as TorqueTopics.finish does."""
+        """End the torque process, as process_main does: brake, then ramp to the safe torque."""
+        self.pipeline.disable()
+        self._ending = True
+
+    def _finish(self):
+        """End in the safe torque, as TorqueTopics.finish does."""
+        self._ending = False
         period = max(1, round(self.settings.exit_period * 1e3))
         self._held = [(self.ms + k * period, release.effort)
                       for k, (release, _) in enumerate(self.pipeline.shutdown_sequence())]
@@ -242,6 +249,8 @@ class Rig:
             if self.running and self.ms >= self._next_tick and not self.pipeline.gate.idle:
                 self._tick()
                 self._next_tick += self._tick_period()
+            if self._ending and not self.pipeline.gate.braking:
+                self._finish()
             while self._held and self.ms >= self._held[0][0]:
                 self._publish(self._held.pop(0)[1])
             if self.other_command is not None:
@@ -254,7 +263,8 @@ class Rig:
 
     def _tick_period(self):
         # as topics.py sets its timer
-        return round(1e3 * min(self.settings.max_state_age, self.settings.max_clock_step) / TICKS)
+        shortest = min(self.settings.max_state_age, self.settings.max_clock_step)
+        return round(1e3 * min(LONGEST_TICK, shortest / TICKS))
 
     def _send_state(self):
         arm = self.arm

@@ -373,7 +373,7 @@ class Gate:
         checks, zero = self._state_checks, self._limits.zero
         stop.check_rest(checks.at_rest, self._out.last)
         if stop.braking:
-            return self._release(*self._out.within_limits(checks))
+            return self._release(*self._out.within_limits(checks), together=True)
         if self._state is State.BRAKING:
             self._state = State.RAMPING_OUT
         release = self._release(stop.torque(checks.gravity, zero))
@@ -381,9 +381,10 @@ class Gate:
             self._become_idle()
         return release
 
-    def _release(self, torque: Sequence[float], limited: Limited = ()) -> Release | None:
+    def _release(self, torque: Sequence[float], limited: Limited = (),
+                 together: bool = False) -> Release | None:
         """Release a torque, as far as the slew limits allow."""
-        release = self._out.release(torque, limited)
+        release = self._out.release(torque, limited, together)
         if release is None:
             self._enter_fault(Fault(GATE, 'internal error of the gate: about to release a torque '
                                     f'beyond the effort limits, {list(torque)}'))

@@ -8,7 +8,7 @@ from dynamics_node.safety.limit_fade import fade_near_limits
 from dynamics_node.safety.records import Release
 from dynamics_node.safety.small_vectors import all_within
 from dynamics_node.safety.state_checks import StateChecks
-from dynamics_node.safety.torque_limits import limit_effort, limit_slew
+from dynamics_node.safety.torque_limits import limit_effort, limit_slew, limit_slew_together
 
 EFFORT, SLEW, POSITION, VELOCITY = 'effort', 'slew', 'position', 'velocity'
 
@@ -59,10 +59,15 @@ class Releaser:
             limited += self._counted(VELOCITY, by_velocity)
         return torque, limited
 
-    def release(self, torque: Sequence[float], limited: Limited = ()) -> Release | None:
-        """Return the Release of a torque, as far as the slew limits allow; see `make`."""
-        torque, joints = limit_slew(self._limits, torque, self.last,
-                                    min(self._since, self._limits.settings.max_state_age))
+    def release(self, torque: Sequence[float], limited: Limited = (),
+                together: bool = False) -> Release | None:
+        """Return the Release of a torque, as far as the slew limits allow; see `make`.
+
+        :param together: whether all joints change in proportion, see limit_slew_together.
+        """
+        limit = limit_slew_together if together else limit_slew
+        torque, joints = limit(self._limits, torque, self.last,
+                               min(self._since, self._limits.settings.max_state_age))
         if joints:
             limited = [*limited, *self._counted(SLEW, joints)]
         return self.make(torque, limited)

@@ -1,6 +1,6 @@
 """Limit a torque: to the effort limits, and to what the slew limits allow since the last one.
 
-Both functions return the torque, nv entries [N m or N], and the entries that the limit changed.
+All functions return the torque, nv entries [N m or N], and the entries that the limit changed.
 """
 
 from collections.abc import Sequence
@@ -38,3 +38,21 @@ def limit_slew(limits: GateLimits, torque: Sequence[float], last: Sequence[float
             x = before - reach
         result.append(x)
     return result, changed
+
+
+def limit_slew_together(limits: GateLimits, torque: Sequence[float], last: Sequence[float],
+                        time: float) -> tuple[list[float], list[int]]:
+    """Return the torque on the line from the last one that the slew limits allow in that time.
+
+    The change of every joint is scaled by the same share. The accelerations then lie between those
+    of both torques, which joint by joint they need not: the late torque of a heavy joint would
+    throw a light one.
+    """
+    share, joint = 1.0, -1
+    for k, (x, before, slew) in enumerate(zip(torque, last, limits.slew)):
+        if abs(x - before) * share > slew * time:
+            share, joint = slew * time / abs(x - before), k
+    if joint < 0:
+        return list(torque), []
+    scaled = [before + share * (x - before) for x, before in zip(torque, last)]
+    return limit_slew(limits, scaled, last, time)[0], [joint]   # rounding

@@ -45,6 +45,18 @@ def test_disable_brakes_until_rest_then_ramps_to_the_safe_torque(phase, action):
     assert bench.state is State.DISABLED
 
 
+def test_the_slew_limit_of_one_joint_slows_all_while_braking():
+    """So that accelerations stay between those of the two torques."""
+    bench = moving(brake_time=5.0, slew_time=0.4)
+    start = bench.releases[-1].effort
+    bench.disable()
+    way = brake(bench, 10) - start
+    share = way[:, 2] / (BRAKING - start)[2]
+    assert 0.0 < share[-1] < 1.0
+    assert way == pytest.approx(share[:, None] * (BRAKING - start))
+    assert bench.releases[-1].limited == (('slew', 'shoulder'),)   # the furthest to go
+
+
 def test_braking_ends_after_brake_time():
     bench = moving()
     bench.disable()
