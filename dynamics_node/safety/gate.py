@@ -58,6 +58,7 @@ from dynamics_node.safety.torque_limits import limit_effort
 ACTIVE = (State.RAMPING_IN, State.ENABLED)   # the wanted torque is followed
 LEAST_TIME = 1e-9   # [s]; a time that has begun is not zero
 
+
 class Gate:
     """Release the wanted torque, as far as the contract permits.
 
@@ -366,6 +367,7 @@ class Gate:
             self._become_idle()
             return
         self._stop = Stop(self._limits.settings, safe, self._out.last, braking, hold)
+        self._state_checks.torque = list(self._out.last)   # until a proposal has one that brakes
         self._bridging = 0.0
 
     def _continue_stop(self, stop: Stop) -> Release | None:
