@@ -25,8 +25,6 @@ import math
 from collections import Counter
 from collections.abc import Sequence
 
-from numpy.typing import ArrayLike
-
 from dynamics_node.checks import check_kind
 from dynamics_node.safety.clock import Clock
 from dynamics_node.safety.faults import GATE, MODEL_CHANGED, OUTSIDE, Fault, Refused
@@ -34,7 +32,8 @@ from dynamics_node.safety.gate_limits import GateLimits
 from dynamics_node.safety.limit_fade import fade_near_limits
 from dynamics_node.safety.ramp import TorqueRamp, torque_steps
 from dynamics_node.safety.records import Proposal, Release, State, Status
-from dynamics_node.safety.small_vectors import all_within, numbers
+from dynamics_node.safety.small_vectors import all_within
+from dynamics_node.safety.start_torque import start_torque
 from dynamics_node.safety.state_checks import StateChecks, publisher_fault
 from dynamics_node.safety.torque_limits import limit_effort, limit_slew
 
@@ -111,8 +110,7 @@ class Gate:
         """Begin to release torques, ramping in; this ends a fault.
 
         The ramp begins at the last release if the ramp to the safe torque is still under way, else
-        at the measured effort, or at unknown_start where that is unknown. No effect when enabled
-        already.
+        as start_torque.py says. No effect when enabled already.
 
         :param proposal: as for `step`, of this moment; None if nothing is measured yet.
         :raise Refused: why not; the gate is then unchanged.
@@ -247,18 +245,9 @@ class Gate:
         if fault:
             raise Refused(fault.kind, fault.text)
         self._state_checks = checks
-        return self._start(proposal.measured.effort) if self._last is None else self._last
-
-    def _start(self, measured: ArrayLike | None) -> Sequence[float]:
-        """Return the measured effort within the limits, unknown_start where it is unknown."""
-        limits = self._limits
-        unknown = (self._state_checks.gravity if limits.settings.unknown_start == 'gravity'
-                   else limits.zero)
-        effort = None if measured is None else numbers(measured, limits.joints.nv)
-        if effort is None:
-            return unknown
-        return limit_effort(limits, [x if math.isfinite(x) else other
-                                     for x, other in zip(effort, unknown)])[0]
+        if self._last is not None:
+            return self._last
+        return start_torque(self._limits, checks.gravity, proposal.measured.effort)
 
     # Torques ---------------------------------------------------------------------------------
 

@@ -25,7 +25,6 @@ from dynamics_node.robot.robot import Robot
 from dynamics_node.safety import GateLimits, SafetySettings, gate_limits_of, limits_of
 
 GAINS = ('frequency', 'kp_kd')
-STARTS = ('auto', 'measured', 'zero')
 LIVE = ('kp', 'kd', 'frequency', 'damping_ratio', 'gravity_scale', 'friction_scale',
         'task_stiffness', 'task_damping_ratio', 'task_posture_kp', 'task_posture_kd')
 
@@ -102,10 +101,6 @@ class TorqueParameters:
     slew_limits: str = parameter(
         '', 'Slew limits instead of those of safety.slew_time; example: joint_1=500.',
         'N m/s or N/s', check=named_numbers)
-    ramp_from: str = parameter(
-        'auto', 'Torque at which the ramp on enable starts. measured: the measured effort. zero: '
-        'safety.unknown_start, zero by default. auto: measured if driver is full, else zero, since '
-        'the effort of other drivers contains their compensation.', one_of=STARTS)
     task_frame: str = parameter(
         '', 'Mode task_space: link that keeps its pose on enable, and frame of references that '
         'name none.')
@@ -229,11 +224,6 @@ def posture_of(robot: Robot, p: TorqueParameters, q: np.ndarray) -> np.ndarray:
                                 f'{joint.lower:g} to {joint.upper:g}, its limits')
         posture[joint.q] = value
     return posture
-
-
-def starts_measured(p: TorqueParameters) -> bool:
-    """Return whether torques begin at the measured effort."""
-    return p.ramp_from == 'measured' or (p.ramp_from == 'auto' and p.driver == 'full')
 
 
 def _each(values: Sequence[float]) -> float | list[float]:

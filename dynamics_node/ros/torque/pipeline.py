@@ -22,6 +22,7 @@ from dynamics_node.control.task_reference import task_reference
 from dynamics_node.errors import DynamicsError
 from dynamics_node.robot.robot import Robot
 from dynamics_node.ros.current_robot import CurrentRobot
+from dynamics_node.ros.parameters.observer import UNDECLARED, ObserverParameters
 from dynamics_node.ros.parameters.torque import (
     LIVE,
     TorqueParameters,
@@ -31,10 +32,10 @@ from dynamics_node.ros.parameters.torque import (
     pose_limits,
     posture_of,
     reference_limits,
-    starts_measured,
     task_frame_of,
 )
 from dynamics_node.ros.state.measured_state import NEVER, MeasuredSnapshot
+from dynamics_node.ros.torque.measured_command import with_measured_command
 from dynamics_node.safety import Gate, Measured, Proposal, Release, SafetySettings, State
 
 RUNNING = (State.RAMPING_IN, State.ENABLED)
@@ -137,7 +138,6 @@ class TorquePipeline:
     def _use_robot(self, robot: Robot) -> None:
         """Create the controller of a robot; called often while a payload is in transition."""
         self._robot, self._refreshed, self._controller = robot, self.now(), None
-        self._starts_measured = starts_measured(self.parameters)
         try:
             self._controller = controller_of(robot, self.parameters)
         except DynamicsError as error:
@@ -194,10 +194,11 @@ class TorquePipeline:
 
     # Requests --------------------------------------------------------------------------------
 
-    def enable(self, measured: Any) -> None:
+    def enable(self, measured: Any, effort: ObserverParameters = UNDECLARED) -> None:
         """Enable torques, starting at a measured state.
 
         :param measured: MeasuredSnapshot, None while there is no robot.
+        :param effort: declare the meaning of the measured effort.
         :raise DynamicsError: the reason of a refusal.
         """
         if self.gate.state in RUNNING:
@@ -210,7 +211,8 @@ class TorquePipeline:
             self._check_kernels(self._robot)
             if self._controller.needs_reference:
                 self._reference = self._hold(now, measured.q)
-        self.gate.enable(now, self._proposal(now, measured))
+        self.gate.enable(now, with_measured_command(
+            self._proposal(now, measured), self._controller, measured.effort, effort))
         self._driven, self.joints = self._model, driven_joints(self._robot, self.parameters)
 
     def disable(self) -> None:
@@ -315,7 +317,7 @@ class TorquePipeline:
 
     def _proposal(self, now: float, measured: MeasuredSnapshot) -> Any:
         """Return the Proposal of the wanted torque, None where a joint was never measured."""
-        _, q, v, effort, _, oldest, _ = measured
+        _, q, v, _, _, oldest, _ = measured
         if oldest == NEVER:
             return None
         self._stamp, self._last_q = oldest, q
@@ -327,7 +329,7 @@ class TorquePipeline:
             age = None if self.parameters.hold_reference else reference.age(now)
         gravity = controller.holding_torque(q)
         torque = gravity if motion is None else controller.torque(q, v, motion)
-        state = Measured(self._seconds(oldest), q, v, effort if self._starts_measured else None)
+        state = Measured(self._seconds(oldest), q, v)
         return Proposal(torque, gravity, state, age, self.other_publisher)
 
     def _refresh(self, now: float) -> None:

@@ -179,7 +179,7 @@ class TorqueTopics:
         if time.monotonic() < self._refused_until:
             raise DynamicsError('parameters are being changed: try again')
         self._count_publishers()
-        self.pipeline.enable(self._measured())
+        self.pipeline.enable(self._measured(), self._node_state.observer_parameters)
         if self._tick.is_canceled():  # frequent requests must not postpone the tick for ever
             self._tick.reset()
 

@@ -10,7 +10,7 @@ from typing import NamedTuple
 import numpy as np
 import pytest
 from std_msgs.msg import Float64MultiArray
-from support.torque_wire import EFFORT, PACE, Arm, parameters
+from support.torque_wire import EFFORT, PACE, ROUNDING, Arm, parameters
 
 pytestmark = pytest.mark.long
 
@@ -176,19 +176,38 @@ def _keep(message, places):
 # Enable and disable ------------------------------------------------------------------------------
 
 def test_the_ramp_begins_at_the_measured_effort(arm):
-    """The arm does not drop: no message differs from gravity."""
-    arm.effort = arm.robot.gravity_torque(arm.q)
+    """Where its meaning is declared; the effort pushes a little."""
+    arm.prepared(observer__effort_meaning='motor_torque', safety__ramp_in_time=2.0)
+    arm.effort = arm.robot.gravity_torque(arm.q) + 2.0
+    arm.enabled()
+    first = arm.heard[0].effort - arm.gravity()
+    assert ((first > 0.0) & (first <= 2.0)).all()
+    arm.is_held()
+    arm.check()
+
+
+def test_the_ramp_begins_at_gravity_if_the_meaning_of_effort_is_not_declared(arm):
+    """No message differs from gravity, whatever the driver publishes: here milliampere."""
+    arm.effort = np.full(7, 3400.0)
     arm.enabled()
     assert arm.check() >= 10
     for one in arm.heard:
-        np.testing.assert_allclose(one.effort, arm.gravity(), atol=1e-9)
+        np.testing.assert_allclose(one.effort, arm.gravity(), atol=ROUNDING)
 
 
-def test_without_a_measured_effort_the_ramp_begins_at_zero(arm):
-    arm.enabled()
-    first = arm.heard[0].effort
-    assert np.abs(first).max() < 0.5 * np.abs(arm.gravity()).max()
-    arm.check()
+def test_an_effort_in_another_unit_than_declared_is_refused(arm):
+    """With the numbers, and no message is published."""
+    arm.prepared(observer__effort_meaning='motor_torque')
+    arm.effort = np.full(7, 3400.0)
+    arm.arrive()
+    reply = arm.run_until(lambda: 'compiled' not in (reply := arm.enable()).message and reply,
+                          'the kernels')
+    assert not reply.success and "joint 'joint_1' 3400, expected -24 to 24" in reply.message
+    arm.until_silent()
+    assert not arm.heard
+    arm.effort = ()
+    arm.enabled().disable()
+    arm.ended_safely()
 
 
 @pytest.mark.parametrize('action', ['gravity', 'zero', 'hold'])

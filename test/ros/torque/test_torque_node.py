@@ -37,9 +37,9 @@ def parameters(**changed):
     """Return the NodeParameters with some changed; __ is a dot."""
     defaults = {name: field.default for name, field in declared.DECLARED.items()}
     return declared.checked({
-        **defaults, 'compile': False, 'torque.ramp_from': 'zero', 'torque.realtime_priority': 0,
-        'torque.command_topic': 'commands', 'safety.max_state_age': 2 * LATE,
-        'safety.max_clock_step': 2 * LATE,
+        **defaults, 'compile': False, 'safety.unknown_start': 'zero',
+        'torque.realtime_priority': 0, 'torque.command_topic': 'commands',
+        'safety.max_state_age': 2 * LATE, 'safety.max_clock_step': 2 * LATE,
         **{name.replace('__', '.'): value for name, value in changed.items()}})
 
 
