@@ -137,12 +137,12 @@ class Gate:
             self._state = State.RAMPING_OUT
             self._start_ramp_out(to_gravity=self._limits.settings.safe_action == 'gravity')
 
-    def report_fault(self, now: float, text: str) -> None:
+    def report_fault(self, now: float, text: str, kind: str = OUTSIDE) -> None:
         """Enter a fault that the gate cannot detect itself, an exception for example."""
         if self.idle:
             return
         jump = self._advance_clock(now)
-        self._enter_fault(Fault(OUTSIDE, str(text)))
+        self._enter_fault(Fault(kind, str(text)))
         if jump:
             self._enter_fault(jump)
 

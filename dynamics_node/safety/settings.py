@@ -47,6 +47,11 @@ class SafetySettings:
     slew_time: float = parameter(
         0.1, 'Shortest time from zero to the effort limit: gives the slew limit of joints that '
         'torque.slew_limits does not name.', 's', (0.001, EXIT_TIME / 2))
+    change_rate: float = parameter(
+        1.5, 'Greatest rate at which a change of payload, gravity, friction, gains or scales may '
+        'change the torque while it is published, as a share of the effort limit; a faster one is '
+        'refused. A change without a transition counts as one that takes torque.blend_time.',
+        '1/s', (0.01, 100.0))
     exit_period: float = parameter(
         0.005, 'Period of the torques of the ramp when the node is deactivated or ends.', 's',
         (0.0005, 0.05))

@@ -32,7 +32,7 @@ SETTINGS = {   # quick where nothing is at stake, patient where a loaded machine
     'safety.slew_time': 0.1, 'safety.max_state_age': 1.0, 'safety.max_clock_step': 3.0,
     'safety.max_reference_age': 0.5, 'safety.safe_action': 'gravity',
     'safety.unknown_effort': 'refuse', 'observer.effort_meaning': 'unknown',
-    'gravity': [0.0, 0.0, -9.81], 'locked': ''}
+    'missing_velocity': 'difference', 'gravity': [0.0, 0.0, -9.81], 'locked': ''}
 OTHERS = ['shoulder', 'elbow']   # joints of a robot that takes the place of this one
 PACE = 0.005       # [s] between two joint states
 PATIENCE = 60.0    # [s] a deadline for a loaded machine, not a measurement
@@ -367,6 +367,11 @@ class Arm:
             reach = slew * min((one.sent - when) * 1e-9, age)
             possible.append((np.abs(one.effort - start) <= reach + ROUNDING).all())
         assert any(possible), where
+
+
+def moved(joint, by):
+    """Return the pose at rest with one joint moved."""
+    return REST + by * (np.arange(1, 8) == joint)
 
 
 def parameters(**changed):

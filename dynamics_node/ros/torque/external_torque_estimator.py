@@ -118,11 +118,9 @@ class ExternalTorqueEstimator:
 
     def _missing(self, measured: MeasuredSnapshot) -> str:
         """Return a message about quantities that the state lacks; '' if it is complete."""
-        if np.isnan(measured.effort).any():
-            names = self.observer.robot.dof_names
-            missing = [name for name, effort in zip(names, measured.effort) if np.isnan(effort)]
-            return f'joint_states has no effort of {", ".join(missing)}'
-        if measured.velocity_assumed:
-            return ('joint_states has no velocity, and missing_velocity is zero; set it to '
-                    'difference')
+        names = self.observer.robot.dof_names
+        for what, values in (('effort', measured.effort), ('velocity', measured.v)):
+            if np.isnan(values).any():
+                missing = [name for name, value in zip(names, values) if np.isnan(value)]
+                return f'joint_states has no {what} of {", ".join(missing)}'
         return ''

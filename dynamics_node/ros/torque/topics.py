@@ -30,6 +30,7 @@ from dynamics_node.ros.torque.joint_trajectory_bytes import read_trajectory
 from dynamics_node.ros.torque.pipeline import StampedRelease, TorquePipeline
 from dynamics_node.ros.torque.task_message import read_task, task_of
 from dynamics_node.safety import SafetySettings, State
+from dynamics_node.safety.faults import STATE_DISPUTED
 
 TICKS = 2.2          # number of ticks within max_state_age, and within max_clock_step
 MANY_REQUESTS = QoSProfile(depth=1000)  # of ~/enable: a request to disable must not be lost
@@ -46,14 +47,16 @@ class TorqueTopics:
     """
 
     def __init__(self, node: Node, node_state: NodeState, parameters: NodeParameters,
-                 on_change: Callable[[], None], on_awake: Callable[[bool], None]) -> None:
+                 on_change: Callable[[], None], on_awake: Callable[[bool], None],
+                 disputed: Callable[[], str]) -> None:
         """Create publishers, subscriptions, service and timers.
 
         :param on_change: called when the state of the gate changes.
         :param on_awake: called with whether torques need every joint state from now on.
+        :param disputed: returns which joints have two publishers of joint states, and which.
         """
         self._node, self._node_state = node, node_state
-        self._on_change, self._on_awake = on_change, on_awake
+        self._on_change, self._on_awake, self._disputed = on_change, on_awake, disputed
         self._log = node.log
         self.pipeline = TorquePipeline(node_state.current_robot, node_state.clock,
                                        parameters.torque, parameters.safety, self._log.error)
@@ -115,6 +118,11 @@ class TorqueTopics:
         else:
             self._count_publishers()
             self._publish(self.pipeline.tick())
+
+    def check_disputed(self) -> None:
+        """Enter a fault if two publishers have the same joint: its state is not known."""
+        if not self.pipeline.gate.idle and (text := self._disputed()):
+            self._publish(self.pipeline.report_fault(text, STATE_DISPUTED))
 
     def on_enable(self, request: SetBool.Request, response: SetBool.Response) -> Any:
         """Enable or disable torques; return None if the request has to wait for kernels."""
@@ -179,6 +187,8 @@ class TorqueTopics:
         if time.monotonic() < self._refused_until:
             raise DynamicsError('parameters are being changed: try again')
         self._count_publishers()
+        if text := self._disputed():
+            raise DynamicsError(text)
         self.pipeline.enable(self._measured(), self._node_state.observer_parameters)
         if self._tick.is_canceled():  # frequent requests must not postpone the tick for ever
             self._tick.reset()

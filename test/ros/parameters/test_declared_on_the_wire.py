@@ -128,7 +128,7 @@ def test_a_node_with_invalid_parameters_exits_with_an_error(start_node, paramete
 BAD = [
     ('base', 'swinging', ['base', "'swinging'", 'fixed', 'floating']),
     ('base', 3, ['string', 'integer']),
-    ('missing_velocity', 'guess', ['missing_velocity', "'guess'", 'zero', 'difference']),
+    ('missing_velocity', 'guess', ['missing_velocity', "'guess'", 'difference', 'fault']),
     ('gravity', [0.0, -9.81], ['gravity', '[0.0, -9.81]', 'three']),
     ('gravity', [0.0, math.nan, -9.81], ['gravity', 'nan', 'finite']),
     ('gravity', [0.0, math.inf, -9.81], ['gravity', 'inf', 'finite']),

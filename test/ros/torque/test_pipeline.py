@@ -216,7 +216,7 @@ def test_only_the_driven_joints_get_torque():
 
 def test_joints_of_other_kinds_are_not_driven():
     """A planar joint cannot be driven, and is measured otherwise."""
-    rig = Rig(EVERY_KIND)
+    rig = Rig(EVERY_KIND, effort_limits='lift=200 turn=200 elbow=200')
     state = rig.node_state.measured_state
     names = ['lift', 'turn', 'elbow']
 
@@ -230,7 +230,7 @@ def test_joints_of_other_kinds_are_not_driven():
         measured()
         release, _ = rig.pipeline.on_state(rig.node_state.snapshot())
     assert rig.pipeline.joints == names
-    expected = np.clip(rig.robot.gravity_torque(state.q), -50.0, 50.0)
+    expected = rig.robot.gravity_torque(state.q)
     for name, wanted, effort in zip(release.names, expected, release.effort):
         assert effort == (pytest.approx(wanted) if name in names else 0.0)
 
@@ -368,7 +368,7 @@ def test_only_gains_can_change_while_enabled():
     rig.pipeline.check(TorqueParameters(**stiffer), rig.settings)
     rig.pipeline.use(TorqueParameters(**stiffer), rig.settings)
     gravity = rig.robot.gravity_torque(rig.q)
-    assert rig.run(0.1) == pytest.approx(gravity + 60.0 * np.array([0.05, -0.05]))
+    assert rig.run(0.3) == pytest.approx(gravity + 60.0 * np.array([0.05, -0.05]))
     for other in ({'mode': 'gravity'}, {'joints': 'elbow'}, {'effort_limits': 'elbow=3'},
                   {'driver': 'without_gravity'}, {'max_start_error': 0.4}, {'gains': 'frequency'}):
         with pytest.raises(DynamicsError, match='disable first'):

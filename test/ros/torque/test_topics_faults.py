@@ -12,6 +12,8 @@ import pytest
 from std_msgs.msg import Float64MultiArray
 from support.torque_wire import EFFORT, PACE, ROUNDING, Arm, parameters
 
+from dynamics_node.ros import convert
+
 pytestmark = pytest.mark.long
 
 MILLISECOND = 1_000_000  # [ns]
@@ -128,7 +130,7 @@ def test_bad_joint_states_are_a_fault(arm, name):
 
 
 GOOD_STATES = {
-    'velocities are nan': spoiled(velocity=lambda v: [math.nan] * 7),
+    'velocities are nan': spoiled(velocity=lambda v: [math.nan] * 7),   # they are estimated
     'there are no velocities': spoiled(velocity=lambda v: []),
     'efforts are nan': spoiled(effort=lambda x: [math.nan] * 7),
     'they are 200 ms late': stamps(-200),
@@ -147,6 +149,28 @@ def test_tolerable_joint_states_are_no_fault(arm, name):
     arm.run(60)
     arm.is_held()
     assert arm.said('enabled')
+    arm.check()
+
+
+@pytest.mark.parametrize('velocity', [[], [math.nan] * 7, [0.0] * 6 + [math.inf]],
+                         ids=['none', 'nan', 'one is infinite'])
+def test_missing_velocities_are_a_fault_on_request(arm, velocity):
+    arm.prepared(missing_velocity='fault').enabled()
+    spoiled(velocity=lambda v: velocity)(arm)
+    arm.until_fault('the joint state is not finite')
+    arm.ended_safely('zero')
+
+
+def test_a_joint_that_is_too_fast_is_seen_without_velocities(arm):
+    """Joint 7 turns at 5 rad/s; its limit is 3.8 and a fifth more."""
+    arm.q[6] = -2.5
+    arm.enabled()
+
+    def turn(message):
+        message.velocity = []
+        message.position[6] += 5.0 * (convert.nanoseconds(message.header.stamp) - begin) * 1e-9
+    begin, arm.spoil = arm.now(), turn
+    arm.until_fault("joint 'joint_7' mov")   # moves at 5, or moved too far between two messages
     arm.check()
 
 

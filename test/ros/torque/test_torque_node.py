@@ -269,7 +269,7 @@ def compiling(served, monkeypatch):
     def check(robot):
         if not served.kernels_ready:
             raise DynamicsError('2 kernels of the torque are being compiled: try again')
-    monkeypatch.setattr(pipeline, '_check_kernels', check)
+    monkeypatch.setattr('dynamics_node.ros.torque.pipeline.check_kernels', check)
     monkeypatch.setattr(type(pipeline), 'compiling', property(lambda _: not served.kernels_ready))
     send = topics._reply_later(lambda reply, header: served.replies.append(reply))
 
