@@ -9,8 +9,9 @@ from typing import NamedTuple
 
 import numpy as np
 import pytest
-from std_msgs.msg import Float64MultiArray
-from support.torque_wire import EFFORT, PACE, ROUNDING, Arm, parameters
+import rclpy
+from std_msgs.msg import Float64MultiArray, MultiArrayLayout
+from support.torque_wire import DEEP, EFFORT, PACE, ROUNDING, Arm, parameters
 
 from dynamics_node.ros import convert
 
@@ -311,6 +312,24 @@ def test_a_second_publisher_is_found_under_a_remapped_name(launch):
     arm.ended_safely()
     arm.node.client.destroy_publisher(other)
     arm.close()
+
+
+def test_a_driver_can_time_out_by_the_information_about_a_command(arm):
+    """A number, one more with each message, and the time of publication; the layout is empty."""
+    driver = rclpy.create_node('driver', context=arm.node.client.context)
+    commands = driver.create_subscription(
+        Float64MultiArray, f'{arm.node.namespace}/commands', lambda *_: None, DEEP)
+    arm.run_until(commands.get_publisher_count, 'the publisher')
+    arm.enabled().run(20)
+    arm.disable()
+    arm.ended_safely()
+    infos = list(iter(lambda: commands.handle.take_message(Float64MultiArray, False), None))
+    driver.destroy_node()
+    numbers = [info['publication_sequence_number'] for _, info in infos]
+    times = [info['source_timestamp'] for _, info in infos]
+    assert len(numbers) > 20 and numbers == list(range(numbers[0], numbers[0] + len(numbers)))
+    assert times == sorted(times) and abs(times[-1] - arm.heard[-1].sent) < 1_000_000_000
+    assert all(command.layout == MultiArrayLayout() for command, _ in infos)
 
 
 def test_only_some_joints_are_driven(arm):
