@@ -142,7 +142,7 @@ BAD = [
     ('dry_friction', 'joint_1=-0.1', ['dry_friction', 'joint_1', '-0.1']),
     ('friction_speed', 0.0, ['friction_speed', '1e-06', '10']),
     ('friction_speed', 11.0, ['friction_speed', '1e-06', '10']),
-    ('velocity_filter_time', -1.0, ['velocity_filter_time', '0', '10']),
+    ('velocity_filter_time', -1.0, ['velocity_filter_time', '0', '0.1']),
     ('velocity_filter_time', math.nan, ['velocity_filter_time']),
     ('max_state_age', -1.0, ['max_state_age', '0', '3600']),
     ('max_state_age', '1', ['double', 'string']),
