@@ -93,9 +93,10 @@ class Bench:
         self._ask('change_limits', limits)
 
     def _ask(self, call, *args):
-        before = self.state
+        before, faults = self.state, self.gate.status().refused
         getattr(self.gate, call)(*args)
         self.contract.legal(before, self.state, call)
+        self._note_faults(faults)
         if self.gate.idle and not self.contract.heard:
             self.contract.open = False
 
@@ -116,8 +117,7 @@ class Bench:
         release = release_it()
         contract.legal(before, self.state, call)
         fresh = proposal is not None and contract.is_fresh(self.now, proposal)
-        new = self.gate.status().refused - faults
-        contract.blind |= bool(set(new) - STATE_IS_TRUSTED)
+        self._note_faults(faults)
         if fresh and not contract.blind:
             contract.validated(proposal.gravity)
         if release is not None:
@@ -133,6 +133,11 @@ class Bench:
             assert not contract.heard, '5: went to rest without the safe torque'
             contract.open = False
         return release
+
+    def _note_faults(self, before):
+        """Note whether a fault has made the state invalid since the gate had counted `before`."""
+        new = self.gate.status().refused - before
+        self.contract.blind |= bool(set(new) - STATE_IS_TRUSTED)
 
     def run(self, count, tick=False):
         """Step, or tick, so many times; return what was released, (N, nv)."""

@@ -32,7 +32,8 @@ SETTINGS = {   # quick where nothing is at stake, patient where a loaded machine
     'safety.ramp_in_time': 0.1, 'safety.ramp_out_time': 0.1, 'safety.hold_time': 0.05,
     'safety.slew_time': 0.1, 'safety.max_state_age': 1.0, 'safety.max_clock_step': 3.0,
     'safety.max_reference_age': 0.5, 'safety.safe_action': 'gravity',
-    'safety.unknown_effort': 'refuse', 'gravity': [0.0, 0.0, -9.81], 'locked': ''}
+    'safety.unknown_effort': 'refuse', 'observer.effort_meaning': 'unknown',
+    'missing_velocity': 'difference', 'gravity': [0.0, 0.0, -9.81], 'locked': ''}
 OTHERS = ['shoulder', 'elbow']   # joints of a robot that takes the place of this one
 PACE = 0.005       # [s] between two joint states
 PATIENCE = 60.0    # [s] a deadline for a loaded machine, not a measurement
@@ -158,9 +159,8 @@ class Arm:
 
     def enable(self):
         """Return the reply to ~/enable."""
-        start = np.asarray(self.effort, dtype=float) if len(self.effort) else np.zeros(7)
-        limits = np.array(list(EFFORT.values()))
-        asked, start = time.time_ns(), self.in_order(np.clip(start, -limits, limits))
+        measured = len(self.effort) and self.settings['observer.effort_meaning'] != 'unknown'
+        asked, start = time.time_ns(), self.in_order(self.effort) if measured else self.gravity()
         reply = self.ask(SetBool, 'enable', SetBool.Request(data=True))
         if reply.success:
             self.enables.append((asked, time.time_ns(), start))
@@ -176,7 +176,7 @@ class Arm:
         self.run_until(service.service_is_ready, 'enable')
         futures = [service.call_async(SetBool.Request(data=k % 2 == 0)) for k in range(count)]
         self.run_until(lambda: all(future.done() for future in futures), 'all answers')
-        self.enables.append((asked, time.time_ns(), np.zeros(7)))
+        self.enables.append((asked, time.time_ns(), self.gravity()))
         self.node.client.destroy_client(service)
 
     def enabled(self):
@@ -368,6 +368,11 @@ class Arm:
             reach = slew * min((one.sent - when) * 1e-9, age)
             possible.append((np.abs(one.effort - start) <= reach + ROUNDING).all())
         assert any(possible), where
+
+
+def moved(joint, by):
+    """Return the pose at rest with one joint moved."""
+    return REST + by * (np.arange(1, 8) == joint)
 
 
 def parameters(**changed):

@@ -30,6 +30,7 @@ from dynamics_node.ros.torque.joint_trajectory_bytes import read_trajectory
 from dynamics_node.ros.torque.pipeline import StampedRelease, TorquePipeline
 from dynamics_node.ros.torque.task_message import read_task, task_of
 from dynamics_node.safety import SafetySettings, State
+from dynamics_node.safety.faults import CONTACT, STATE_DISPUTED
 
 TICKS = 2.2          # number of ticks within max_state_age, and within max_clock_step
 LONGEST_TICK = 0.01  # [s]; a silence is bridged with a torque per tick
@@ -49,15 +50,16 @@ class TorqueTopics:
 
     def __init__(self, node: Node, node_state: NodeState, parameters: NodeParameters,
                  on_change: Callable[[], None], on_awake: Callable[[bool], None],
-                 steady: Callable[[], float | None]) -> None:
+                 steady: Callable[[], float | None], disputed: Callable[[], str]) -> None:
         """Create publishers, subscriptions, service and timers.
 
         :param steady: see TorquePipeline.
         :param on_change: called when the state of the gate changes.
         :param on_awake: called with whether torques need every joint state from now on.
+        :param disputed: returns which joints have two publishers of joint states, and which.
         """
         self._node, self._node_state = node, node_state
-        self._on_change, self._on_awake = on_change, on_awake
+        self._on_change, self._on_awake, self._disputed = on_change, on_awake, disputed
         self._log = node.log
         self.pipeline = TorquePipeline(
             node_state.current_robot, node_state.clock, parameters.torque, parameters.safety,
@@ -126,6 +128,11 @@ class TorqueTopics:
             self._count_publishers()
             self._publish(self.pipeline.tick())
 
+    def check_disputed(self) -> None:
+        """Enter a fault if two publishers have the same joint: its state is not known."""
+        if not self.pipeline.gate.idle and (text := self._disputed()):
+            self._publish(self.pipeline.report_fault(text, STATE_DISPUTED))
+
     def on_enable(self, request: SetBool.Request, response: SetBool.Response) -> Any:
         """Enable or disable torques; return None if the request has to wait for kernels."""
         try:
@@ -189,7 +196,9 @@ class TorqueTopics:
         if time.monotonic() < self._refused_until:
             raise DynamicsError('parameters are being changed: try again')
         self._count_publishers()
-        self.pipeline.enable(self._measured())
+        if text := self._disputed():
+            raise DynamicsError(text)
+        self.pipeline.enable(self._measured(), self._node_state.observer_parameters)
         if self._tick.is_canceled():  # frequent requests must not postpone the tick for ever
             self._tick.reset()
 
@@ -245,8 +254,8 @@ class TorqueTopics:
 
     def stop_at_contact(self, joints: Sequence[str]) -> None:
         """End torques because of a contact: brake first."""
-        self.pipeline.stop_at_contact(joints)
-        self.report_changes()
+        self._publish(self.pipeline.report_fault(
+            f'contact at {", ".join(joints) or "the robot"}', CONTACT))
 
     def finish(self) -> None:
         """Publish a ramp that ends in the safe torque; needs less than a second."""

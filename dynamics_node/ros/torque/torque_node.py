@@ -33,6 +33,7 @@ from dynamics_node.ros.state.joint_state_ring import RingWriter
 from dynamics_node.ros.state.joint_state_subscription import JointStateSubscription
 from dynamics_node.ros.state.stamp_clock import StampClock
 from dynamics_node.ros.torque import realtime
+from dynamics_node.ros.torque.change_checks import CHANGE_TIMES
 from dynamics_node.ros.torque.external_torque import ExternalTorqueTopics
 from dynamics_node.ros.torque.external_torque_estimator import ExternalTorqueEstimator
 from dynamics_node.ros.torque.records import (
@@ -160,12 +161,14 @@ class TorqueNode(Node):
         self.cleanup()
         clock = StampClock(self.get_clock())
         self._made.add(StampClock.close, clock)
-        self._joint_states = self._add(JointStateSubscription(self, clock, self._on_joint_state))
+        self._joint_states = self._add(JointStateSubscription(
+            self, clock, self._on_joint_state, lambda: self._torque.check_disputed()))
         self._node_state = NodeState(clock, time.monotonic, parameters.node, parameters.observer,
                                      self._waiting)
         self._torque = self._add(TorqueTopics(
             self, self._node_state, parameters, self._report,
-            on_awake=lambda awake: self._set_awake('torque', awake), steady=clock.steady))
+            on_awake=lambda awake: self._set_awake('torque', awake), steady=clock.steady,
+            disputed=self._joint_states.disputed))
         self._external = self._add(ExternalTorqueTopics(
             self, self._node_state.current_robot, parameters.observer, self._report,
             on_awake=lambda awake: self._set_awake('observer', awake)))
@@ -193,8 +196,9 @@ class TorqueNode(Node):
         """Use a robot, or raise a DynamicsError and keep the old one."""
         node_state, pipeline = self._node_state, self._torque.pipeline
         if state.described is None:
-            pipeline.check_robot(node_state.current_robot.robot_of(state))
+            pipeline.check_robot(*node_state.current_robot.robots_of(state, *CHANGE_TIMES))
         if node_state.adopt(state):
+            self._joint_states.publishers.watch(node_state.robot.joint_names)
             pipeline.robot_changed()
             self._external.robot_changed()
             self._torque.report_changes()

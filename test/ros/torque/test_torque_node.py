@@ -37,9 +37,9 @@ def parameters(**changed):
     """Return the NodeParameters with some changed; __ is a dot."""
     defaults = {name: field.default for name, field in declared.DECLARED.items()}
     return declared.checked({
-        **defaults, 'compile': False, 'torque.ramp_from': 'zero', 'torque.realtime_priority': 0,
-        'torque.command_topic': 'commands', 'safety.max_state_age': 2 * LATE,
-        'safety.max_clock_step': 2 * LATE,
+        **defaults, 'compile': False, 'safety.unknown_start': 'zero',
+        'torque.realtime_priority': 0, 'torque.command_topic': 'commands',
+        'safety.max_state_age': 2 * LATE, 'safety.max_clock_step': 2 * LATE,
         **{name.replace('__', '.'): value for name, value in changed.items()}})
 
 
@@ -269,7 +269,7 @@ def compiling(served, monkeypatch):
     def check(robot):
         if not served.kernels_ready:
             raise DynamicsError('2 kernels of the torque are being compiled: try again')
-    monkeypatch.setattr(pipeline, '_check_kernels', check)
+    monkeypatch.setattr('dynamics_node.ros.torque.pipeline.check_kernels', check)
     monkeypatch.setattr(type(pipeline), 'compiling', property(lambda _: not served.kernels_ready))
     send = topics._reply_later(lambda reply, header: served.replies.append(reply))
 
