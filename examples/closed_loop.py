@@ -194,7 +194,7 @@ class ClosedLoop(AbstractContextManager):
         if self._until is not None:
             if self._zero is None:   # the one that opens the brakes; from here on time can stand
                 self._zero = stamp
-            elif stamp - self._zero >= self._until:
+            elif stamp > self._zero and stamp - self._zero >= self._until:
                 self._until = stamp - self._zero   # the brakes take a while to open
                 self._stopped.set()
                 return
