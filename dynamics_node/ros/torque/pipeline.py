@@ -35,7 +35,15 @@ from dynamics_node.ros.parameters.torque import (
     task_frame_of,
 )
 from dynamics_node.ros.state.measured_state import NEVER, MeasuredSnapshot
-from dynamics_node.safety import Gate, Measured, Proposal, Release, SafetySettings, State
+from dynamics_node.safety import (
+    Gate,
+    GateLimits,
+    Measured,
+    Proposal,
+    Release,
+    SafetySettings,
+    State,
+)
 
 RUNNING = (State.RAMPING_IN, State.ENABLED)
 REFRESH = 0.01  # [s] between two controllers while a payload is in transition
@@ -49,6 +57,8 @@ class TorquePipeline:
     :ivar parameters, settings: TorqueParameters and SafetySettings.
     :ivar other_publisher: whether another node publishes on these topics; set by the caller.
     :ivar joints: driven joints since the last enable, in the order of publication.
+    :ivar limits: GateLimits since then.
+    :ivar gravity: (nv,) torque that balances gravity at the last valid state.
     """
 
     def __init__(self, current_robot: CurrentRobot, clock: Callable[[], int],
@@ -64,6 +74,9 @@ class TorquePipeline:
         self.gate = Gate()
         self.other_publisher = False
         self.joints: Sequence[str] = ()
+        self.limits: Any = None    # these two: None until the first enable
+        self.gravity: Any = None
+        self._next_limits: GateLimits | None = None   # of the next enable
         self._driven = None  # model at the last enable
         self._stamp = 0      # [ns] of the state that a torque was last computed from
         self._last_q: Any = None   # of that state
@@ -132,6 +145,7 @@ class TorquePipeline:
             limits = gate_limits(robot, self.parameters, self.settings)
         except DynamicsError as error:  # the parameters do not fit this robot
             self._problem = str(error)
+        self._next_limits = limits
         self.gate.change_limits(limits)
 
     def _use_robot(self, robot: Robot) -> None:
@@ -210,7 +224,9 @@ class TorquePipeline:
             self._check_kernels(self._robot)
             if self._controller.needs_reference:
                 self._reference = self._hold(now, measured.q)
-        self.gate.enable(now, self._proposal(now, measured))
+        proposal = self._proposal(now, measured)
+        self.gate.enable(now, proposal)
+        self.limits, self.gravity = self._next_limits, proposal.gravity
         self._driven, self.joints = self._model, driven_joints(self._robot, self.parameters)
 
     def disable(self) -> None:
@@ -283,7 +299,10 @@ class TorquePipeline:
         if self._driven is not self._model:  # the gate is in a fault and ramps out by itself
             return self._stamped(self.gate.tick(now))
         try:
-            release = self.gate.step(now, self._proposal(now, measured))
+            proposal = self._proposal(now, measured)
+            release = self.gate.step(now, proposal)
+            if self.gate.state is not State.FAULT:   # the joint state is valid
+                self.gravity = proposal.gravity
         except Exception as error:  # the arm must not keep the last torque
             release = self._trip(now, error)
         return self._stamped(release)

@@ -27,15 +27,19 @@ from dynamics_node.ros.rclpy_internals import wrap_send_response
 from dynamics_node.ros.state.measured_state import MeasuredSnapshot
 from dynamics_node.ros.torque.joint_trajectory import checked_points
 from dynamics_node.ros.torque.joint_trajectory_bytes import read_trajectory
-from dynamics_node.ros.torque.pipeline import StampedRelease, TorquePipeline
+from dynamics_node.ros.torque.last_torque import ExitRules
+from dynamics_node.ros.torque.pipeline import RUNNING, StampedRelease, TorquePipeline
 from dynamics_node.ros.torque.task_message import read_task, task_of
+from dynamics_node.ros.torque.watched_loop import WatchedLoop
 from dynamics_node.safety import SafetySettings, State
+from dynamics_node.safety.torque_limits import limit_effort
 
 TICKS = 2.2          # number of ticks within max_state_age, and within max_clock_step
 MANY_REQUESTS = QoSProfile(depth=1000)  # of ~/enable: a request to disable must not be lost
 KERNELS = 10.0       # [s] that a request to enable waits for its kernels
 POLL = 0.05          # [s] between two looks at them
 ALL_RECEIVED = 0.1   # [s] to wait until the last message is acknowledged
+SIGNS = 5            # number of signs of life within watchdog_time
 
 
 class TorqueTopics:
@@ -46,20 +50,22 @@ class TorqueTopics:
     """
 
     def __init__(self, node: Node, node_state: NodeState, parameters: NodeParameters,
-                 on_change: Callable[[], None], on_awake: Callable[[bool], None]) -> None:
+                 watched: WatchedLoop, on_change: Callable[[], None],
+                 on_awake: Callable[[bool], None]) -> None:
         """Create publishers, subscriptions, service and timers.
 
+        :param watched: shows the watchdog the last torque, and that the loop runs.
         :param on_change: called when the state of the gate changes.
         :param on_awake: called with whether torques need every joint state from now on.
         """
-        self._node, self._node_state = node, node_state
+        self._node, self._node_state, self._watched = node, node_state, watched
         self._on_change, self._on_awake = on_change, on_awake
         self._log = node.log
         self.pipeline = TorquePipeline(node_state.current_robot, node_state.clock,
                                        parameters.torque, parameters.safety, self._log.error)
         self.active, self.refused_references = False, 0
         self._gate_state: State | None = None   # last state that was reported
-        self._awake = False
+        self._awake, self._finishing = False, False
         self._effort: Sequence[float] = ()      # published last
         self._refused_until = 0.0               # [s], steady clock: parameters are being changed
         self._waiting: list[tuple[float, Callable]] = []   # (deadline, send) of ~/enable
@@ -74,6 +80,8 @@ class TorqueTopics:
         self._command = (node.create_publisher(Float64MultiArray, topic, qos) if topic else None)
         self._tick = node.create_timer(_tick_period(parameters.safety), self.on_tick, clock=steady,
                                        autostart=False)
+        self._sign = node.create_timer(_sign_period(parameters.safety), watched.renew,
+                                       clock=steady, autostart=False)
         self._poll = node.create_timer(POLL, self._check_waiting, clock=steady, autostart=False)
         enable = node.create_service(SetBool, '~/enable', self.on_enable,
                                      qos_profile=MANY_REQUESTS)
@@ -86,7 +94,7 @@ class TorqueTopics:
             (node.destroy_subscription, node.create_subscription(
                 TaskReference, '~/task_reference', self.on_task_reference, 10, raw=True)),
             (node.destroy_service, enable),
-            (node.destroy_timer, self._tick), (node.destroy_timer, self._poll)]
+            *((node.destroy_timer, each) for each in (self._tick, self._sign, self._poll))]
         if self._by_rate:
             self.entities.append((node.destroy_timer, node.create_timer(
                 1.0 / parameters.torque.rate, self._on_rate)))
@@ -95,6 +103,7 @@ class TorqueTopics:
         """Use other parameters, checked."""
         self.pipeline.use(parameters.torque, parameters.safety)
         self._tick.timer_period_ns = int(_tick_period(parameters.safety) * 1e9)
+        self._sign.timer_period_ns = int(_sign_period(parameters.safety) * 1e9)
         self._names = ()  # their order may differ
 
     # Input -----------------------------------------------------------------------------------
@@ -178,10 +187,24 @@ class TorqueTopics:
             raise DynamicsError('the node is inactive: ros2 lifecycle set <node> activate')
         if time.monotonic() < self._refused_until:
             raise DynamicsError('parameters are being changed: try again')
+        if self.pipeline.gate.state in RUNNING:
+            return
         self._count_publishers()
         self.pipeline.enable(self._measured())
+        self._let_watch()
         if self._tick.is_canceled():  # frequent requests must not postpone the tick for ever
             self._tick.reset()
+
+    def _let_watch(self) -> None:
+        """Let the watchdog watch the torques just enabled; without it, disable them again."""
+        limits = self.pipeline.limits
+        self._arrange(limits.joints.names)
+        try:
+            self._watched.use(ExitRules(list(self.pipeline.joints), self._ordered(limits.effort),
+                                        self._ordered(limits.slew), limits.settings))
+        except DynamicsError:
+            self.pipeline.disable()
+            raise
 
     def on_reference(self, data: bytes) -> None:
         """Follow the trajectory in a message, or log why not and keep the current reference."""
@@ -221,9 +244,12 @@ class TorqueTopics:
         """Publish a ramp that ends in the safe torque; needs less than a second."""
         self._refuse_waiting('torques were stopped meanwhile')
         period = self.pipeline.settings.exit_period
+        self._finishing = True   # the gate is idle at once, but torques are published
         for release in self.pipeline.shutdown_sequence():
             self._publish(release)
             time.sleep(period)
+        self._finishing = False
+        self._watched.rest()
         for publisher in filter(None, (self._command, self._torque)):
             publisher.wait_for_all_acked(Duration(seconds=ALL_RECEIVED))
 
@@ -233,6 +259,8 @@ class TorqueTopics:
             if release.names is not self._names:
                 self._arrange(release.names)
             effort = array('d', self._ordered(release.numbers))
+            gravity, _ = limit_effort(self.pipeline.limits, self.pipeline.gravity.tolist())
+            self._watched.show(stamp, effort, array('d', self._ordered(gravity)))
             if self._command is not None:
                 self._data.data = effort
                 self._command.publish(self._data)
@@ -260,8 +288,16 @@ class TorqueTopics:
 
     def _count_publishers(self) -> None:
         self.pipeline.other_publisher = any(
-            self._node.count_publishers(each.topic_name) > 1
+            self._has_other_publisher(each.topic_name)
             for each in (self._command, self._torque) if each)
+
+    def _has_other_publisher(self, topic: str) -> bool:
+        """Return whether a topic has a publisher that is neither ours nor the watchdog's."""
+        if self._node.count_publishers(topic) == 1:   # takes a ninth of the time of the rest
+            return False
+        watchdog = self._watched.publishers()
+        found = self._node.get_publishers_info_by_topic(topic)
+        return sum(bytes(each.endpoint_gid) not in watchdog for each in found) > 1
 
     def report_changes(self) -> None:
         """Report a changed state of the gate; called after everything that may change it."""
@@ -269,6 +305,9 @@ class TorqueTopics:
         if gate.idle is self._awake:
             self._awake = not self._awake
             (gc.disable if self._awake else gc.enable)()   # a collection delays a torque
+            (self._sign.reset if self._awake else self._sign.cancel)()
+            if not self._awake and not self._finishing:
+                self._watched.rest()
             self._on_awake(self._awake)
         state = gate.state
         if state is not self._gate_state:
@@ -284,3 +323,8 @@ class TorqueTopics:
 def _tick_period(settings: SafetySettings) -> float:
     """Return the period of the tick [s]."""
     return min(settings.max_state_age, settings.max_clock_step) / TICKS
+
+
+def _sign_period(settings: SafetySettings) -> float:
+    """Return the period of the sign of life [s]; any if there is no watchdog."""
+    return (settings.watchdog_time or 1.0) / SIGNS

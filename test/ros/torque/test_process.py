@@ -6,8 +6,9 @@ import time
 import pytest
 
 from dynamics_node.errors import DynamicsError
-from dynamics_node.ros.torque import process
+from dynamics_node.ros.torque import process, watchdog_process
 from dynamics_node.ros.torque.records import Setup
+from dynamics_node.ros.torque.watchdog_process import WatchdogSetup
 
 # A torque process that replies to each command with its name, but to the command 'silence'.
 REPLIES = """
@@ -20,6 +21,8 @@ for record in iter(records.get, None):
     if isinstance(record, Command) and record.name != 'silence':
         link.send(Reply(record.number, record.name))
 """
+# A watchdog that ends with the connection to the serving process.
+SLEEPS = 'import socket, sys; socket.socket(fileno=int(sys.argv[1])).recv(1)'
 
 
 class StoppedOnce(threading.Condition):
@@ -43,7 +46,9 @@ class StoppedOnce(threading.Condition):
 @pytest.fixture
 def started(monkeypatch):
     monkeypatch.setattr(process, 'MAIN', REPLIES)
-    made = process.TorqueProcess(Setup('', '', {}, {}), [], lambda: None)
+    monkeypatch.setattr(watchdog_process, 'MAIN', SLEEPS)
+    made = process.TorqueProcess(Setup('', '', {}, {}), WatchdogSetup('', '', '', '', 0, []), [],
+                                 lambda: None)
     assert made.call('hello') == 'hello'
     yield made
     made.close()
