@@ -107,11 +107,18 @@ class WatchedProcess:
                 return 0.0
             if watchdog.stands_still(time.monotonic()) or time.monotonic() > self._kill_at:
                 return watchdog.silence
-            if self._connection.fileno() in ready and not self._connection.recv(1):
-                self._poll.unregister(self._connection)   # about to end
+            if self._connection.fileno() in ready and not self._read():
+                self._poll.unregister(self._connection)
             if self._serving_ended in ready:
                 self._poll.unregister(self._serving_ended)
                 self._kill_at = time.monotonic() + END   # it ends by itself before
+
+    def _read(self) -> bool:
+        """Read what woke this process; return whether the connection is still open."""
+        try:
+            return bool(self._connection.recv(1))
+        except ConnectionResetError:   # closed before our message was read
+            return False
 
     def _timeout(self) -> float | None:
         """Return the time until the next look [ms], None while no torques are published."""
