@@ -86,6 +86,11 @@ class TorqueProcess:
         return self._process.pid
 
     @property
+    def has_ended(self) -> bool:
+        """Whether the process has ended; `failure` follows, with what the watchdog did."""
+        return self._process.poll() is not None
+
+    @property
     def status(self) -> TorqueStatus | None:
         """The status received last; None before the first one."""
         return status_without_process(self.failure) if self.failure else self._status

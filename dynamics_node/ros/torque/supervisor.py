@@ -77,7 +77,7 @@ class TorqueSupervisor:
 
         :raise DynamicsError: it cannot be started.
         """
-        if self.failure or self.watchdog_failure:
+        if self.failure or self.watchdog_failure or self._process.has_ended:
             self._stop_refusing()
             if self._process is not None:
                 self._process.close()   # it has ended, or its watchdog has
