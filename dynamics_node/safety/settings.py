@@ -70,8 +70,9 @@ class SafetySettings:
         'to zero, after a fault without a valid joint state.', 's', (0.0, 10.0))
     watchdog_time: float = parameter(
         0.15, 'Time for which the loop of the torque process may stand still while torques are '
-        'published; then the watchdog ends the process and publishes the last torques. 0: there '
-        'is no watchdog.', 's', (0.0, 10.0), check=check_watchdog_time)
+        'published; then the watchdog ends the process and publishes the last torques. At least 2 '
+        's with use_sim_time. 0: there is no watchdog.', 's', (0.0, 10.0),
+        check=check_watchdog_time)
 
     # Limits
     unknown_effort: str = parameter(

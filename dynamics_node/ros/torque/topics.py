@@ -7,6 +7,7 @@ import time
 import traceback
 from array import array
 from collections.abc import Callable, Sequence
+from dataclasses import replace
 from typing import Any
 
 from rclpy.clock import Clock, ClockType
@@ -40,6 +41,7 @@ KERNELS = 10.0       # [s] that a request to enable waits for its kernels
 POLL = 0.05          # [s] between two looks at them
 ALL_RECEIVED = 0.1   # [s] to wait until the last message is acknowledged
 SIGNS = 5            # number of signs of life within watchdog_time
+SIMULATED = 2.0      # [s] least watchdog_time with simulated time
 
 
 class TorqueTopics:
@@ -200,11 +202,21 @@ class TorqueTopics:
         limits = self.pipeline.limits
         self._arrange(limits.joints.names)
         try:
-            self._watched.use(ExitRules(list(self.pipeline.joints), self._ordered(limits.effort),
-                                        self._ordered(limits.slew), limits.settings))
+            self._watched.use(ExitRules(
+                list(self.pipeline.joints), self._ordered(limits.effort),
+                self._ordered(limits.slew), self._watchdog_settings(limits.settings)))
         except DynamicsError:
             self.pipeline.disable()
             raise
+
+    def _watchdog_settings(self, settings: SafetySettings) -> SafetySettings:
+        """Return the settings, with a longer watchdog_time for a simulation.
+
+        It competes with this process for the processor, and no arm can fall meanwhile.
+        """
+        if not settings.watchdog_time or not self._node.get_parameter('use_sim_time').value:
+            return settings
+        return replace(settings, watchdog_time=max(settings.watchdog_time, SIMULATED))
 
     def on_reference(self, data: bytes) -> None:
         """Follow the trajectory in a message, or log why not and keep the current reference."""

@@ -177,6 +177,8 @@ def test_the_lifecycle_is_walked_under_joint_states_at_1_khz(arm):
 def test_a_serving_process_without_memory_does_not_disturb_torques(arm):
     """Batches need more than is left. It may end: then the torque ends in the safe one."""
     serving, process = arm.node.process, arm.torque_process()
+    report, _ = SERVICES['model_report']
+    reports = arm.node.ready(report, 'model_report')
     pages = int(Path(f'/proc/{serving.pid}/statm').read_text().split()[0])
     before = resource.prlimit(serving.pid, resource.RLIMIT_AS)
     resource.prlimit(serving.pid, resource.RLIMIT_AS,
@@ -189,8 +191,7 @@ def test_a_serving_process_without_memory_does_not_disturb_torques(arm):
         batches.call_async(kind.Request(question='inverse', position=numbers, velocity=numbers,
                                         acceleration=numbers))
         arm.run(20)
-    report, _ = SERVICES['model_report']   # served after the batches, if the process survives them
-    reply = arm.node.ready(report, 'model_report').call_async(report.Request())
+    reply = reports.call_async(report.Request())   # after the batches, if the process survives
     arm.run_until(lambda: reply.done() or serving.poll() is not None, 'a reply or the end')
     if serving.poll() is None:
         resource.prlimit(serving.pid, resource.RLIMIT_AS, before)
