@@ -2,6 +2,7 @@
 
 from dataclasses import dataclass, fields
 
+from dynamics_node.errors import DynamicsError, shown
 from dynamics_node.parameter import check_parameter, parameter
 
 SAFE_ACTIONS = ('gravity', 'zero', 'hold')
@@ -10,6 +11,14 @@ UNKNOWN_STARTS = ('gravity', 'zero')
 # A process that is asked to end has a second; this much of it is for the ramp to the safe torque.
 EXIT_TIME = 0.8  # [s]
 LARGEST = 1e9    # bound of every position, velocity and limit; products of two stay finite
+LEAST_WATCHDOG_TIME = 0.05   # [s] several looks of the watchdog
+
+
+def check_watchdog_time(name: str, value: float) -> None:
+    """Check a time of the watchdog: 0 for none, otherwise not too short."""
+    if 0.0 < value < LEAST_WATCHDOG_TIME:
+        raise DynamicsError(f'{name} is {shown(value)}; expected 0 for no watchdog, or at least '
+                            f'{LEAST_WATCHDOG_TIME:g}')
 
 
 @dataclass(frozen=True)
@@ -71,10 +80,15 @@ class SafetySettings:
         'after a fault the last torque is kept for hold_time first.', one_of=SAFE_ACTIONS)
     blind_gravity_time: float = parameter(
         2.0, 'Time over which the torque that balanced gravity at the last valid position decays '
-        'to zero, after a fault without a valid joint state.', 's', (0.0, 60.0))
+        'to zero, after a fault without a valid joint state.', 's', (0.0, 10.0))
     hold_time: float = parameter(
         0.1, 'Time for which the last torque is kept, constant, after a fault before it goes to '
         'zero.', 's', (0.0, 10.0))
+    watchdog_time: float = parameter(
+        0.4, 'Time for which the loop of the torque process may stand still while torques are '
+        'published; then the watchdog ends the process and publishes the last torques. At least 2 '
+        's with use_sim_time. 0: there is no watchdog.', 's', (0.0, 10.0),
+        check=check_watchdog_time)
 
     # Limits
     unknown_effort: str = parameter(

@@ -34,13 +34,21 @@ def request_kernels(controller: Controller, q: np.ndarray, motion: Callable[[], 
                 each.torque(q, np.zeros(robot.nv), motion())
 
 
+def missing_kernels(robot: Robot) -> str:
+    """Return why kernels are missing; '' if none are."""
+    if not robot.compilation_enabled:
+        return ''
+    if robot.compiling:
+        return (f'{robot.compiling} kernels of the torque are being compiled: try again in a '
+                'moment')
+    for reason in robot.compile_failures:
+        return (f'a kernel of the torque could not be made: {reason}. With compile: false torques '
+                'are computed in NumPy')
+    return ''
+
+
 def check_kernels(robot: Robot) -> None:
     """Raise a DynamicsError while kernels are missing."""
-    if not robot.compilation_enabled:
-        return
-    if robot.compiling:
-        raise DynamicsError(f'{robot.compiling} kernels of the torque are being compiled: try '
-                            'again in a moment')
-    for reason in robot.compile_failures:
-        raise DynamicsError(f'a kernel of the torque could not be made: {reason}. With '
-                            'compile: false torques are computed in NumPy')
+    reason = missing_kernels(robot)
+    if reason:
+        raise DynamicsError(reason)

@@ -37,12 +37,8 @@ from dynamics_node.ros.parameters.torque import (
     task_frame_of,
 )
 from dynamics_node.ros.state.measured_state import NEVER, MeasuredSnapshot
-from dynamics_node.ros.torque.change_checks import (
-    Present,
-    check_change,
-    check_held,
-)
-from dynamics_node.ros.torque.law_kernels import check_kernels, request_kernels
+from dynamics_node.ros.torque.change_checks import Present, check_change, check_held
+from dynamics_node.ros.torque.law_kernels import check_kernels, missing_kernels, request_kernels
 from dynamics_node.ros.torque.measured_command import with_measured_command
 from dynamics_node.safety import (
     Gate,
@@ -67,6 +63,8 @@ class TorquePipeline:
     :ivar parameters, settings: TorqueParameters and SafetySettings.
     :ivar other_publisher: whether another node publishes on these topics; set by the caller.
     :ivar joints: driven joints since the last enable, in the order of publication.
+    :ivar limits: GateLimits since then.
+    :ivar gravity: (nv,) torque that balances gravity at the last valid state.
     """
 
     def __init__(self, current_robot: CurrentRobot, clock: Callable[[], int],
@@ -84,6 +82,8 @@ class TorquePipeline:
         self.gate = Gate(steady=steady)
         self.other_publisher = False
         self.joints: Sequence[str] = ()
+        self.limits: Any = None    # these two: None until the first enable
+        self.gravity: Any = None
         self._driven = None  # model at the last enable
         self._stamp = 0      # [ns] of the state that a torque was last computed from
         self._period = 0.0   # [s] between that state and the one before
@@ -214,12 +214,7 @@ class TorquePipeline:
 
     def missing_kernels(self) -> str:
         """Return why torques cannot be enabled yet; '' once the kernels are ready."""
-        try:
-            if self._robot is not None:
-                check_kernels(self._robot)
-            return ''
-        except DynamicsError as error:
-            return str(error)
+        return '' if self._robot is None else missing_kernels(self._robot)
 
     # Requests --------------------------------------------------------------------------------
 
@@ -242,14 +237,16 @@ class TorquePipeline:
                 self._reference = self._hold(now, measured.q)
             settled, _ = self._current_robot.settled_robot()
             check_held(self._controller.for_robot(settled), measured.q, self._limits)
+        proposal = self._proposal(now, measured)
         try:
             self.gate.enable(now, with_measured_command(
-                self._proposal(now, measured), self._controller, measured.effort, effort))
+                proposal, self._controller, measured.effort, effort))
         except Refused as refusal:
             if refusal.kind == NO_STATE:
                 raise DynamicsError('no joint state has been measured of: '
                                     f'{", ".join(measured.never_measured)}') from refusal
             raise
+        self.limits, self.gravity = self._limits, proposal.gravity
         self._driven, self.joints = self._model, driven_joints(self._robot, self.parameters)
 
     def disable(self) -> None:
@@ -322,7 +319,10 @@ class TorquePipeline:
         if self._driven is not self._model:  # the gate is in a fault and ramps out by itself
             return self._stamped(self.gate.tick(now))
         try:
-            release = self.gate.step(now, self._proposal(now, measured))
+            proposal = self._proposal(now, measured)
+            release = self.gate.step(now, proposal)
+            if self.gate.state is not State.FAULT:   # the joint state is valid
+                self.gravity = proposal.gravity
         except Exception as error:  # the arm must not keep the last torque
             release = self._trip(now, error)
         return self._stamped(release)

@@ -45,6 +45,7 @@ from dynamics_node.ros.torque.records import (
     TorqueStatus,
 )
 from dynamics_node.ros.torque.topics import TorqueTopics
+from dynamics_node.ros.torque.watched_loop import WatchedLoop
 
 STDERR = 2      # file descriptor
 CATCH_UP = 0.1  # [s] between two reads of waiting joint states
@@ -83,11 +84,12 @@ class TorqueNode(Node):
     """The node of the torque process. Its name is hidden: users see the serving node alone."""
 
     def __init__(self, setup: Setup, send: Callable[[Any], bool], passed_on: RingWriter,
-                 **options: Any) -> None:
+                 watched: WatchedLoop, **options: Any) -> None:
         """Create the node without entities.
 
         :param send: sends a record to the serving process without waiting.
         :param passed_on: takes the joint states for the serving process.
+        :param watched: shows the watchdog the last torque, and that the loop runs.
         """
         self._names = setup.names
         super().__init__(
@@ -95,7 +97,7 @@ class TorqueNode(Node):
             enable_rosout=False, start_parameter_services=False, parameter_overrides=[
                 Parameter(name, value=value) for name, value in setup.overrides.items()], **options)
         self.log = LinkLog(send)
-        self._send, self._passed_on = send, passed_on
+        self._send, self._passed_on, self._watched = send, passed_on, watched
         self._made = Entities()
         self._realtime = ''
         self._contact = False   # whether there was one at the last joint state
@@ -166,7 +168,7 @@ class TorqueNode(Node):
         self._node_state = NodeState(clock, time.monotonic, parameters.node, parameters.observer,
                                      self._waiting)
         self._torque = self._add(TorqueTopics(
-            self, self._node_state, parameters, self._report,
+            self, self._node_state, parameters, self._watched, self._report,
             on_awake=lambda awake: self._set_awake('torque', awake), steady=clock.steady,
             disputed=self._joint_states.disputed))
         self._external = self._add(ExternalTorqueTopics(

@@ -13,9 +13,10 @@ import pytest
 from builtin_interfaces.msg import Duration
 from geometry_msgs.msg import Inertia
 from std_msgs.msg import Header
+from support.gate_states import moved
 from support.remote_node import wait_until
 from support.tiny_robots import TWO_JOINTS, chain
-from support.torque_wire import EFFORT, ORDER, REST, moved
+from support.torque_wire import EFFORT, ORDER, REST
 from support.trajectories import trajectory
 from trajectory_msgs.msg import JointTrajectory
 

@@ -6,7 +6,8 @@ Each case ends in Arm.check, which looks at every message since it began.
 import pytest
 from builtin_interfaces.msg import Duration
 from geometry_msgs.msg import Inertia
-from support.torque_wire import REST, moved
+from support.gate_states import moved
+from support.torque_wire import REST
 
 from dynamics_node.ros.services.table import SERVICES
 
