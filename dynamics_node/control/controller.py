@@ -136,13 +136,16 @@ class Controller:
         """
         if not self.can_brake:
             return self.holding_torque(q)
-        position, velocity = _floats('q', q, self._shapes[0]), _floats('v', v, self._shapes[1])
+        nq, nv = self._shapes
+        position, velocity = _floats('q', q, nq), _floats('v', v, nv)
+        limits = checks.finite('effort', effort, nv)
+        rate = checks.positive('max_rate', max_rate)
         coasting, slowing = (
             self._command(laws.given_acceleration, laws.gravity, position, velocity,
                           MotionSample(position, velocity, a))
             for a in (np.zeros_like(velocity), -velocity))
         per_rate = slowing - coasting
-        return coasting + per_rate * braking_rate(coasting, per_rate, np.asarray(effort), max_rate)
+        return coasting + per_rate * braking_rate(coasting, per_rate, limits, rate)
 
     def added_by_driver(self, q: ArrayLike) -> np.ndarray:
         """Return the torque that the driver adds to a command while the arm is at rest, (nv,)."""

@@ -6,7 +6,10 @@ most of that for ever.
 
 import ctypes
 import os
+from contextlib import suppress
+from typing import Any
 
+from dynamics_node.errors import FileError
 from dynamics_node.files import read_file
 
 MUCH = 16_000_000   # [bytes] freed, that are given back
@@ -31,17 +34,23 @@ class MemoryReturn:
 
     def __init__(self) -> None:
         library = ctypes.CDLL(None)
-        self._info = getattr(library, 'mallinfo2', None)   # None: not glibc, or older than 2.33
+        # None: not glibc, or older than 2.33
+        self._info: Any = getattr(library, 'mallinfo2', None)
         if self._info is not None:
             self._info.restype = _MallocInfo
             self._trim = library.malloc_trim
         # [bytes] that are free, as the allocator counts, but not resident
-        self._given_back, self._resident = 0, resident()
+        self._given_back = self._resident = 0
+        with suppress(FileError):
+            self._resident = resident()
 
     def check(self) -> None:
-        """Give freed memory back if it is much."""
-        if self._info is None:
-            return
+        """Give freed memory back if it is much; nothing if memory cannot be measured now."""
+        if self._info is not None:
+            with suppress(FileError):   # the process has no file descriptor left, for example
+                self._check()
+
+    def _check(self) -> None:
         free, now = self._info().fordblks, resident()
         used_again = max(0, now - self._resident)
         self._given_back = max(0, min(self._given_back - used_again, free))

@@ -186,7 +186,8 @@ def test_a_file_that_cannot_be_read_is_refused_with_the_reason(files, inside, ma
     make(inside / 'it')
     for source, constraints in (('it', ''), (ARM7, 'it')):
         said = load(files, source, constraints)
-        assert str(inside / 'it') in said and 'dynamics_node inspect' not in said
+        # a long path is shortened
+        assert f'{inside.name}/it' in said and 'dynamics_node inspect' not in said
 
 
 LAUGHS = ''.join(f'<!ENTITY l{k} "{f"&l{k - 1};" * 10}">' for k in range(1, 10))

@@ -163,6 +163,7 @@ OTHERS = {
     'meaning_of': {'name': 'current',
                    'torque_constants': {f'joint_{k}': 0.5 for k in range(1, 8)}},
     'Controller.torque': {'motion': MotionSample(Q, Q, Q), 'v': Q},
+    'Controller.braking_torque': {'v': Q, 'effort': np.full(7, 100.0), 'max_rate': 5.0},
     'raw_recording': {'q': np.outer(TIMES, [1.0, 2.0]), 'tau': np.ones((3, 2))},
     'external_torques': {name: np.outer(np.ones(3), Q) for name in ('q', 'v', 'effort')},
     'excitation': {'settings': ExcitationSettings(iterations=0, harmonics=2, seconds=0.0)},

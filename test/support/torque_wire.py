@@ -39,6 +39,7 @@ SETTINGS = {   # quick where nothing is at stake, patient where a loaded machine
 OTHERS = ['shoulder', 'elbow']   # joints of a robot that takes the place of this one
 PACE = 0.005       # [s] between two joint states
 PATIENCE = 60.0    # [s] a deadline for a loaded machine, not a measurement
+AGAIN = 15.0       # [s] without a reply until a request is sent again
 ROUNDING = 1e-9
 DEEP = QoSProfile(depth=20000)   # reliable: what is published is heard, all of it
 REST = np.array([0.3, 0.5, -0.4, 0.9, 0.2, -0.6, 0.1])   # a pose that needs torque
@@ -155,10 +156,18 @@ class Arm:
     # What the user asks ----------------------------------------------------------------------
 
     def ask(self, kind, service, request):
-        """Return the reply of a service; joint states are sent meanwhile."""
-        future = self.node.ready(kind, service).call_async(request)
-        self.run_until(future.done, service)
-        return future.result()
+        """Return the reply of a service; joint states are sent meanwhile.
+
+        The middleware drops the reply to a client that the server has not discovered yet: without
+        a reply the request is sent again. All requests here may be repeated.
+        """
+        client, sent = self.node.ready(kind, service), []
+
+        def replied():
+            if not sent or time.monotonic() - sent[-1][0] > AGAIN:
+                sent.append((time.monotonic(), client.call_async(request)))
+            return next((future for _, future in sent if future.done()), None)
+        return self.run_until(replied, service).result()
 
     def enable(self):
         """Return the reply to ~/enable."""

@@ -189,7 +189,7 @@ def test_only_some_requests_of_a_client_may_wait(shared):
     node = shared
     greedy, other = new_client(node), new_client(node)
     with parameters(node, max_waiting=2):
-        futures = [send(greedy, **batch(1000)) for _ in range(5)]
+        futures = [send(greedy, **batch(5000)) for _ in range(5)]
         for future in futures[3:]:
             assert node.reply(future).message == (
                 'waiting long requests of this client: 3, at most 2 (service.max_waiting)')
