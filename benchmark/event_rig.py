@@ -29,6 +29,7 @@ from dynamics_node.ros.parameters.declared import ModelParameters  # noqa: E402
 from dynamics_node.ros.parameters.torque import TorqueParameters  # noqa: E402
 from dynamics_node.ros.services.runner import ServiceRunner  # noqa: E402
 from dynamics_node.ros.services.table import SERVICES  # noqa: E402
+from dynamics_node.ros.torque.change_checks import CHANGE_TIMES  # noqa: E402
 from dynamics_node.ros.torque.pipeline import TorquePipeline  # noqa: E402
 from dynamics_node.ros.torque.topics import LONGEST_TICK, TICKS  # noqa: E402
 from dynamics_node.safety import SafetySettings  # noqa: E402
@@ -158,7 +159,8 @@ class Rig:
         """Give the torque process a robot, as TorqueNode.set_robot does."""
         shared = current.shared(self._sent)
         if shared.described is None:
-            self.pipeline.check_robot(self.torque_state.current_robot.robot_of(shared))
+            self.pipeline.check_robot(
+                *self.torque_state.current_robot.robots_of(shared, *CHANGE_TIMES))
         if self.torque_state.adopt(shared):
             self.pipeline.robot_changed()
         self._sent = shared.serial

@@ -1,14 +1,19 @@
 """Dynamics of any robot in a URDF: as a Python library, and served to ROS 2."""
 
-from dynamics_node.constrained.constraint import Constraint
-from dynamics_node.constrained.friction_cone import check_contacts
-from dynamics_node.errors import DynamicsError, ModelError, SingularModel, UnknownName
-from dynamics_node.model.report import ModelReport, model_report
-from dynamics_node.robot.robot import Robot
-from dynamics_node.task_space.bounds import Bound
-from dynamics_node.task_space.motion import FrameMotion, Tracking
-from dynamics_node.task_space.target import Target
-from dynamics_node.task_space.tasks import Task
+from typing import TYPE_CHECKING
+
+from dynamics_node.lazy_names import lazy_names
+
+if TYPE_CHECKING:   # editors and type checkers; at run time see lazy_names
+    from dynamics_node.constrained.constraint import Constraint
+    from dynamics_node.constrained.friction_cone import check_contacts
+    from dynamics_node.errors import DynamicsError, ModelError, SingularModel, UnknownName
+    from dynamics_node.model.report import ModelReport, model_report
+    from dynamics_node.robot.robot import Robot
+    from dynamics_node.task_space.bounds import Bound
+    from dynamics_node.task_space.motion import FrameMotion, Tracking
+    from dynamics_node.task_space.target import Target
+    from dynamics_node.task_space.tasks import Task
 
 __version__ = '0.1.0'
 
@@ -28,3 +33,16 @@ __all__ = [
     'check_contacts',
     'model_report',
 ]
+
+if not TYPE_CHECKING:   # a type checker would believe that every name exists
+    __getattr__, __dir__ = lazy_names(__name__, {
+        'constrained.constraint': ('Constraint',),
+        'constrained.friction_cone': ('check_contacts',),
+        'errors': ('DynamicsError', 'ModelError', 'SingularModel', 'UnknownName'),
+        'model.report': ('ModelReport', 'model_report'),
+        'robot.robot': ('Robot',),
+        'task_space.bounds': ('Bound',),
+        'task_space.motion': ('FrameMotion', 'Tracking'),
+        'task_space.target': ('Target',),
+        'task_space.tasks': ('Task',),
+    })

@@ -59,6 +59,15 @@ def not_negative(name: str, values: Sequence[float]) -> None:
                             'zero or positive')
 
 
+def up_to(greatest: float) -> Callable[[str, Sequence[float]], None]:
+    """Return a check of one number or more, from zero to the greatest."""
+    def check(name: str, values: Sequence[float]) -> None:
+        not_negative(name, values)
+        if max(values) > greatest:
+            raise DynamicsError(f'{name} is {list(values)}; expected at most {greatest:g}')
+    return check
+
+
 def _is_number(value: Any) -> bool:
     try:
         return not isinstance(value, (bool, str, np.ndarray)) and math.isfinite(value)

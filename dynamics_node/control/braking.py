@@ -12,6 +12,15 @@ line. Friction is left out of the torque: it brakes too.
 import numpy as np
 
 LEAST_RATE = 2.0   # [1/s]; where the limits allow less, the gate cuts the torque of single joints
+# At most this share of the velocity is removed per joint state, and at most this rate [1/s]: a
+# torque is late by a joint state or two, and joints are not quite stiff.
+SHARE_PER_STATE, GREATEST_RATE = 0.25, 50.0
+SHORTEST, LONGEST = 0.0005, 0.05   # [s] range of the time between two joint states
+
+
+def greatest_rate(period: float) -> float:
+    """Return the greatest rate r [1/s] for joint states that are `period` seconds apart."""
+    return min(GREATEST_RATE, SHARE_PER_STATE / min(max(period, SHORTEST), LONGEST))
 
 
 def braking_rate(coasting: np.ndarray, per_rate: np.ndarray, effort: np.ndarray,

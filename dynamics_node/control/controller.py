@@ -147,6 +147,15 @@ class Controller:
         per_rate = slowing - coasting
         return coasting + per_rate * braking_rate(coasting, per_rate, limits, rate)
 
+    def added_by_driver(self, q: ArrayLike) -> np.ndarray:
+        """Return the torque that the driver adds to a command while the arm is at rest, (nv,)."""
+        if self._driver_terms is None:
+            return np.zeros(self.robot.nv)
+        if not self._supported:
+            check_support(self.robot)
+        position = _floats('q', q, self._shapes[0])
+        return self._law_torque(laws.gravity, self._driver_terms, position, None, None)
+
     def _command(self, law, driver_law, q, v, motion):
         """Return the torque of a law less what the driver adds."""
         if self._loops is not None and motion is not None:

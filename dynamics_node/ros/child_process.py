@@ -40,10 +40,10 @@ def _environment() -> dict[str, str]:
     return environment
 
 
-def wait_for_end(process: subprocess.Popen) -> str:
-    """Wait until a process has ended, kill it after END; return how it ended."""
+def wait_for_end(process: subprocess.Popen, patience: float = END) -> str:
+    """Wait until a process has ended, kill it after `patience` seconds; return how it ended."""
     try:
-        code = process.wait(END)
+        code = process.wait(patience)
     except subprocess.TimeoutExpired:
         process.kill()
         code = process.wait(END)

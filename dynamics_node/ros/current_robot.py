@@ -242,12 +242,18 @@ class CurrentRobot:
         self._change()
         return state.described is not None
 
-    def robot_of(self, state: SharedRobot) -> Robot:
-        """Return the robot that `adopt` would use, with the current description; change nothing."""
-        other = CurrentRobot(self._clock)
-        other._described = self._described
-        other.adopt(state)
-        return other.robot
+    def robots_of(self, state: SharedRobot, *after: float) -> list[Robot]:
+        """Return the robots that `adopt` would lead to, with the current description.
+
+        :param after: for each, a time from now on [s]; infinite: after all transitions.
+        """
+        now, robots = self._clock(), []
+        for time in after:
+            other = CurrentRobot(lambda time=time: now + time)   # type: ignore[misc]
+            other._described = self._described
+            other.adopt(state._replace(payloads=state.payloads.copy()))
+            robots.append(other.robot)
+        return robots
 
     # Assembly --------------------------------------------------------------------------------
 

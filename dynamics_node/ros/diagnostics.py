@@ -60,11 +60,13 @@ def _torque_status(name: str, torque: TorqueSupervisor, process: TorqueStatus,
     """Return the state of the gate, with counts of all refusals and limits."""
     status = process.gate
     wrong = torque.failure or status.state is State.FAULT
-    level = DiagnosticStatus.ERROR if wrong else DiagnosticStatus.OK
+    level = (DiagnosticStatus.ERROR if wrong else
+             DiagnosticStatus.WARN if torque.watchdog_failure else DiagnosticStatus.OK)
     message = f'{status.state.value}: {status.reason}' if status.reason else status.state.value
     values = {'mode': parameters.mode, 'driver': parameters.driver,
               'command topic': parameters.command_topic or 'none', 'released': status.released,
               'kernels': process.kernels or 'ready', 'process': torque.failure or torque.pid,
+              'watchdog': torque.watchdog_failure or torque.watchdog_pid,
               'real time': process.realtime,
               'references refused': process.refused_references,
               'silences of joint states bridged': status.bridged,

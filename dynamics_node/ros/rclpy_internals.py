@@ -8,6 +8,8 @@ where an attribute is missing or behaves differently. rclpy has no public way to
 * `LifecycleNode._service_change_state.callback`, wrapped: rclpy raises RCLError for a transition
   that is invalid in the current state, which ends the node.
 * `Subscription.handle.take_message`: reads a message without an executor that wakes for each one.
+* `Subscription._callback_type`: EventsExecutor fails where rclpy finds that a callback takes the
+  information about a message.
 * `_declare_qos_parameters`: the parameters of a subscription that another process makes.
 * `callback` and `send_response` of a destroyed entity: the events executor calls back for events
   that it queued before the entity was destroyed.
@@ -36,8 +38,8 @@ from rclpy.service import Service
 from rclpy.subscription import Subscription
 
 __all__ = ('RCLError', 'UnknownROSArgsError', 'BackgroundActionServer', 'client_of',
-           'declare_qos_parameters', 'silence', 'take_waiting', 'tolerate_invalid_transitions',
-           'wrap_send_response')
+           'declare_qos_parameters', 'receive_info', 'silence', 'take_waiting',
+           'tolerate_invalid_transitions', 'wrap_send_response')
 
 POINTER = struct.Struct('P')
 REQUEST_ID = struct.Struct('16sq')   # rmw_request_id_t: GUID of the client, number of the request
@@ -85,16 +87,25 @@ def tolerate_invalid_transitions(node: LifecycleNode, warn: Callable[[str], None
     service.callback = callback
 
 
-def take_waiting(subscription: Subscription, kind: type, limit: int) -> Iterator[tuple[bytes, int]]:
-    """Yield (bytes, time of arrival [ns]) of up to `limit` messages in the queue."""
+def receive_info(subscription: Subscription) -> None:
+    """Let a subscription call callback(message, info), or callback((message, info)).
+
+    The latter is what EventsExecutor does; it fails for a callback of two parameters. Give one with
+    any number of parameters.
+    """
+    subscription._callback_type = Subscription.CallbackType.WithMessageInfo
+
+
+def take_waiting(subscription: Subscription, kind: type,
+                 limit: int) -> Iterator[tuple[bytes, dict[str, Any]]]:
+    """Yield (bytes, info) of up to `limit` messages in the queue."""
     handle = subscription.handle
     with handle:
         for _ in range(limit):
             found = handle.take_message(kind, True)
             if found is None:
                 return
-            data, info = found
-            yield data, info['received_timestamp']
+            yield found
 
 
 def declare_qos_parameters(node: Node, topic: str, qos: QoSProfile) -> None:

@@ -32,8 +32,6 @@ import math
 from collections import Counter
 from collections.abc import Sequence
 
-from numpy.typing import ArrayLike
-
 from dynamics_node.checks import check_kind
 from dynamics_node.safety.clock import Clock, SteadyTime
 from dynamics_node.safety.faults import (
@@ -50,10 +48,9 @@ from dynamics_node.safety.gate_limits import GateLimits
 from dynamics_node.safety.ramp import TorqueRamp, torque_steps
 from dynamics_node.safety.records import Proposal, Release, State, Status
 from dynamics_node.safety.releaser import Limited, Releaser
-from dynamics_node.safety.small_vectors import numbers
+from dynamics_node.safety.start_torque import start_torque
 from dynamics_node.safety.state_checks import StateChecks, publisher_fault
 from dynamics_node.safety.stop import GRAVITY, LAST_GRAVITY, ZERO, Stop
-from dynamics_node.safety.torque_limits import limit_effort
 
 ACTIVE = (State.RAMPING_IN, State.ENABLED)   # the wanted torque is followed
 LEAST_TIME = 1e-9   # [s]; a time that has begun is not zero
@@ -134,8 +131,7 @@ class Gate:
         """Begin to release torques, ramping in; this ends a fault.
 
         The ramp begins at the last release if the ramp to the safe torque is still under way, else
-        at the measured effort, or at unknown_start where that is unknown. No effect when enabled
-        already.
+        as start_torque.py says. No effect when enabled already.
 
         :param proposal: as for `step`, of this moment; None if nothing is measured yet.
         :raise Refused: why not; the gate is then unchanged.
@@ -302,18 +298,9 @@ class Gate:
         if fault:
             raise Refused(fault.kind, fault.text)
         self._state_checks = checks
-        return self._start(proposal.measured.effort) if self._out.last is None else self._out.last
-
-    def _start(self, measured: ArrayLike | None) -> Sequence[float]:
-        """Return the measured effort within the limits, unknown_start where it is unknown."""
-        limits = self._limits
-        unknown = (self._state_checks.gravity if limits.settings.unknown_start == 'gravity'
-                   else limits.zero)
-        effort = None if measured is None else numbers(measured, limits.joints.nv)
-        if effort is None:
-            return unknown
-        return limit_effort(limits, [x if math.isfinite(x) else other
-                                     for x, other in zip(effort, unknown)])[0]
+        if self._out.last is not None:
+            return self._out.last
+        return start_torque(self._limits, checks.gravity, proposal.measured.effort)
 
     # Torques ---------------------------------------------------------------------------------
 

@@ -24,8 +24,8 @@ class Measured(NamedTuple):
     stamp: float      # of the oldest entry [s], on the clock of the gate's `now`
     q: np.ndarray     # (nq,)
     v: np.ndarray     # (nv,)
-    # The command that would change nothing, (nv,); nan where unknown. None if the efforts that the
-    # driver measures differ in meaning from its commands (currents; gravity in only one of them).
+    # The command that would change nothing, (nv,); nan where unknown. None if the meaning of the
+    # efforts that the driver measures is not declared. Used by enable only.
     effort: np.ndarray | None = None
 
 

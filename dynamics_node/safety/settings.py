@@ -2,14 +2,23 @@
 
 from dataclasses import dataclass, fields
 
+from dynamics_node.errors import DynamicsError, shown
 from dynamics_node.parameter import check_parameter, parameter
 
 SAFE_ACTIONS = ('gravity', 'zero', 'hold')
 UNKNOWN_EFFORTS = ('refuse', 'assume')
-UNKNOWN_STARTS = ('zero', 'gravity')
+UNKNOWN_STARTS = ('gravity', 'zero')
 # A process that is asked to end has a second; this much of it is for the ramp to the safe torque.
 EXIT_TIME = 0.8  # [s]
 LARGEST = 1e9    # bound of every position, velocity and limit; products of two stay finite
+LEAST_WATCHDOG_TIME = 0.05   # [s] several looks of the watchdog
+
+
+def check_watchdog_time(name: str, value: float) -> None:
+    """Check a time of the watchdog: 0 for none, otherwise not too short."""
+    if 0.0 < value < LEAST_WATCHDOG_TIME:
+        raise DynamicsError(f'{name} is {shown(value)}; expected 0 for no watchdog, or at least '
+                            f'{LEAST_WATCHDOG_TIME:g}')
 
 
 @dataclass(frozen=True)
@@ -37,15 +46,25 @@ class SafetySettings:
         1.0, 'Duration of the ramp on enable, from the effort before it to the wanted torque.', 's',
         (0.0, 60.0))
     unknown_start: str = parameter(
-        'zero', 'Start of the ramp on enable for a joint whose effort is not measured. zero: for a '
-        'drive that is idle or braked. gravity: for a drive that holds the arm.',
+        'gravity', 'Start of the ramp on enable for a joint whose torque is not known: '
+        'observer.effort_meaning is unknown, or joint_states has no effort. gravity: the torque '
+        'that holds the arm still. zero: for a drive that is idle while brakes hold the arm.',
         one_of=UNKNOWN_STARTS)
+    start_tolerance: float = parameter(
+        0.2, 'Share of the effort limit by which a measured effort at which the ramp on enable '
+        'would start may be outside of zero to the torque that balances gravity. A greater one '
+        'is refused: it would fling the arm.', '', (0.0, 1.0))
     ramp_out_time: float = parameter(
         0.3, 'Duration of the ramp from the last torque to the safe torque.', 's',
         (0.0, EXIT_TIME))
     slew_time: float = parameter(
         0.1, 'Shortest time from zero to the effort limit: gives the slew limit of joints that '
         'torque.slew_limits does not name.', 's', (0.001, EXIT_TIME / 2))
+    change_rate: float = parameter(
+        1.5, 'Greatest rate at which a change of payload, gravity, friction, gains or scales may '
+        'change the torque while it is published, as a share of the effort limit; a faster one is '
+        'refused. A change without a transition counts as one that takes torque.blend_time.',
+        '1/s', (0.01, 100.0))
     exit_period: float = parameter(
         0.005, 'Period of the torques of the ramp when the node is deactivated or ends.', 's',
         (0.0005, 0.05))
@@ -61,10 +80,15 @@ class SafetySettings:
         'after a fault the last torque is kept for hold_time first.', one_of=SAFE_ACTIONS)
     blind_gravity_time: float = parameter(
         2.0, 'Time over which the torque that balanced gravity at the last valid position decays '
-        'to zero, after a fault without a valid joint state.', 's', (0.0, 60.0))
+        'to zero, after a fault without a valid joint state.', 's', (0.0, 10.0))
     hold_time: float = parameter(
         0.1, 'Time for which the last torque is kept, constant, after a fault before it goes to '
         'zero.', 's', (0.0, 10.0))
+    watchdog_time: float = parameter(
+        0.4, 'Time for which the loop of the torque process may stand still while torques are '
+        'published; then the watchdog ends the process and publishes the last torques. At least 2 '
+        's with use_sim_time. 0: there is no watchdog.', 's', (0.0, 10.0),
+        check=check_watchdog_time)
 
     # Limits
     unknown_effort: str = parameter(

@@ -11,8 +11,10 @@ rclpy = pytest.importorskip('rclpy')
 from rclpy._rclpy_pybind11 import RCLError  # noqa: E402
 from rclpy.action import ActionServer  # noqa: E402
 from rclpy.executors import SingleThreadedExecutor  # noqa: E402
+from rclpy.experimental import EventsExecutor  # noqa: E402
 from rclpy.lifecycle import LifecycleNode  # noqa: E402
 from rclpy.serialization import deserialize_message  # noqa: E402
+from rclpy.task import Future  # noqa: E402
 from std_msgs.msg import String  # noqa: E402
 from std_srvs.srv import SetBool  # noqa: E402
 
@@ -93,9 +95,34 @@ def test_waiting_messages_are_read_without_an_executor(node):
         publisher.publish(String(data='hello'))
         time.sleep(0.02)
         found = list(rclpy_internals.take_waiting(subscription, String, 10))
-    data, arrived = found[0]
+    data, info = found[0]
     assert deserialize_message(data, String).data == 'hello'
-    assert before <= arrived <= time.time_ns()
+    assert before <= info['received_timestamp'] <= time.time_ns()
+    assert info['publication_sequence_number'] >= 1
+
+
+@pytest.mark.parametrize('executor', [SingleThreadedExecutor, EventsExecutor])
+def test_a_callback_receives_the_information_about_a_message(node, executor):
+    """The numbers of two publishers are independent."""
+    received = []
+    subscription = node.create_subscription(String, 'text', lambda *taken: received.append(taken),
+                                            10, raw=True)
+    rclpy_internals.receive_info(subscription)
+    publishers = [node.create_publisher(String, 'text', 10) for _ in range(2)]
+    executor = executor(context=node.context)
+    executor.add_node(node)
+    deadline = time.monotonic() + 20.0
+    while len(received) < 6 and time.monotonic() < deadline:
+        for number, publisher in enumerate(publishers):
+            publisher.publish(String(data=str(number)))
+        executor.spin_until_future_complete(Future(), timeout_sec=0.05)
+    executor.shutdown()
+    numbers = {'0': [], '1': []}
+    for taken in received:
+        data, info = taken if len(taken) == 2 else taken[0]
+        numbers[deserialize_message(data, String).data].append(info['publication_sequence_number'])
+    for each in numbers.values():
+        assert each == list(range(each[0], each[0] + len(each)))
 
 
 def test_a_silenced_entity_calls_and_sends_nothing(node):

@@ -1,9 +1,11 @@
 """Bring the arm of torque_wire.py into a state of the gate; walk the lifecycle of its node."""
 
+import numpy as np
 from lifecycle_msgs.msg import Transition
 from lifecycle_msgs.srv import ChangeState
 
 from dynamics_node.safety.settings import EXIT_TIME
+from support.torque_wire import REST
 
 GATE_STATES = ('ramping in', 'enabled', 'ramping out', 'fault')
 SLOW_IN, SLOW_OUT = {'safety__ramp_in_time': 30.0}, {'safety__ramp_out_time': EXIT_TIME}
@@ -31,3 +33,8 @@ def change(arm, *transitions):
     """Ask for lifecycle transitions; return whether all succeeded."""
     return all(arm.ask(ChangeState, 'change_state', ChangeState.Request(
         transition=Transition(id=each))).success for each in transitions)
+
+
+def moved(joint, by):
+    """Return the pose at rest with one joint moved."""
+    return REST + by * (np.arange(1, 8) == joint)

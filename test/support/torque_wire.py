@@ -3,6 +3,7 @@
 import os
 import tempfile
 import time
+from itertools import accumulate
 from pathlib import Path
 from typing import NamedTuple
 
@@ -32,7 +33,9 @@ SETTINGS = {   # quick where nothing is at stake, patient where a loaded machine
     'safety.ramp_in_time': 0.1, 'safety.ramp_out_time': 0.1, 'safety.hold_time': 0.05,
     'safety.slew_time': 0.1, 'safety.max_state_age': 1.0, 'safety.max_clock_step': 3.0,
     'safety.max_reference_age': 0.5, 'safety.safe_action': 'gravity',
-    'safety.unknown_effort': 'refuse', 'gravity': [0.0, 0.0, -9.81], 'locked': ''}
+    'safety.watchdog_time': 3.0, 'safety.exit_period': 0.005, 'safety.blind_gravity_time': 0.5,
+    'safety.unknown_effort': 'refuse', 'observer.effort_meaning': 'unknown',
+    'missing_velocity': 'difference', 'gravity': [0.0, 0.0, -9.81], 'locked': ''}
 OTHERS = ['shoulder', 'elbow']   # joints of a robot that takes the place of this one
 PACE = 0.005       # [s] between two joint states
 PATIENCE = 60.0    # [s] a deadline for a loaded machine, not a measurement
@@ -53,7 +56,7 @@ class Heard(NamedTuple):
 
 
 class TorqueProcessId(NamedTuple):
-    """The torque process of a node, which is no child of this process."""
+    """The torque process of a node, or its watchdog, which is no child of this process."""
 
     pid: int
 
@@ -77,6 +80,7 @@ class Arm:
     :ivar order, limit, slew: of the torques that may come: names; {joint: effort}, {joint: slew}.
     :ivar heard: every message on ~/torque so far, and commands: on the command topic, (number,
         data).
+    :ivar takeovers: how often the watchdog took over; the test sets what it expects.
     """
 
     def __init__(self, node, topic='commands', **settings):
@@ -102,7 +106,7 @@ class Arm:
 
     def rest(self):
         """Set the measured state: at rest, all joints, now."""
-        self.ahead, self.spoil = 0, lambda message: None
+        self.ahead, self.spoil, self.takeovers = 0, lambda message: None, 0
         self.robot = Robot.from_urdf(ARM7, compile=False)
         self.order, self.limit, self.slew = ORDER, dict(EFFORT), {}
         self.q, self.v, self.effort = REST.copy(), np.zeros(7), ()
@@ -167,9 +171,8 @@ class Arm:
 
     def enable(self):
         """Return the reply to ~/enable."""
-        start = np.asarray(self.effort, dtype=float) if len(self.effort) else np.zeros(7)
-        limits = np.array(list(EFFORT.values()))
-        asked, start = time.time_ns(), self.in_order(np.clip(start, -limits, limits))
+        measured = len(self.effort) and self.settings['observer.effort_meaning'] != 'unknown'
+        asked, start = time.time_ns(), self.in_order(self.effort) if measured else self.gravity()
         reply = self.ask(SetBool, 'enable', SetBool.Request(data=True))
         if reply.success:
             self.enables.append((asked, time.time_ns(), start))
@@ -185,7 +188,7 @@ class Arm:
         self.run_until(service.service_is_ready, 'enable')
         futures = [service.call_async(SetBool.Request(data=k % 2 == 0)) for k in range(count)]
         self.run_until(lambda: all(future.done() for future in futures), 'all answers')
-        self.enables.append((asked, time.time_ns(), np.zeros(7)))
+        self.enables.append((asked, time.time_ns(), self.gravity()))
         self.node.client.destroy_client(service)
 
     def enabled(self):
@@ -260,9 +263,16 @@ class Arm:
 
     def torque_process(self):
         """Return the TorqueProcessId of the node."""
+        return self._process_id('process')
+
+    def watchdog(self):
+        """Return the TorqueProcessId of the watchdog."""
+        return self._process_id('watchdog')
+
+    def _process_id(self, key):
         self.run_until(lambda: self.statuses, 'diagnostics')
         return TorqueProcessId(next(int(item.value) for item in self.statuses[-1].values
-                                    if item.key == 'process'))
+                                    if item.key == key))
 
     def refused_references(self):
         """Wait for a reference to be refused; return how many were since the case began."""
@@ -342,21 +352,24 @@ class Arm:
         slew = np.array([self.slew.get(name, self.limit[name] / self.settings['safety.slew_time'])
                          for name in self.order])
         age = self.settings['safety.max_state_age']
-        commands = dict(self.commands)
+        sources = _sources([one.number for one in self.heard])
+        assert max(sources, default=0) <= self.takeovers, 'two publishers'
+        commands = {(source, number): data for source, (number, data) in zip(
+            _sources([number for number, _ in self.commands]), self.commands)}
         for k, one in enumerate(self.heard):
             where = f'message {k}: {one}'
             assert one.names == self.order and one.effort.shape == limit.shape, where
             assert np.isfinite(one.effort).all(), where
             assert (np.abs(one.effort) <= limit).all(), where
-            assert commands.get(one.number, one.effort.tolist()) == one.effort.tolist(), where
+            expected = commands.get((sources[k], one.number), one.effort.tolist())
+            assert one.effort.tolist() == expected, where
             assert one.stamp in self.sent, where
-            assert not k or one.number > self.heard[k - 1].number, f'two publishers, {where}'
             starts = [(asked, start) for asked, answered, start in self.enables
                       if asked <= one.sent and not (k and answered < self.heard[k - 1].sent)]
-            self._check_change(k, slew, age, starts, where)
+            self._check_change(k, slew, age, starts, sources[k], where)
         return len(self.heard)
 
-    def _check_change(self, k, slew, age, starts, where):
+    def _check_change(self, k, slew, age, starts, source, where):
         """Slew, from what may have been before; and what comes of an old state can only decay.
 
         When a torque was computed is not on the wire, but it was after its state was measured and
@@ -367,16 +380,21 @@ class Arm:
             before = self.heard[k - 1]
             earliest = max(before.stamp if before.stamp < before.sent else 0,
                            self.heard[k - 2].sent if k > 1 else 0)
-            lost = one.number - before.number
+            lost = max(one.number - before.number, 1)   # the watchdog begins anew at 1
             reach = slew * min((one.sent - earliest) * 1e-9, lost * age)
             possible.append((np.abs(one.effort - before.effort) <= reach + ROUNDING).all())
-            if (before.sent - one.stamp) * 1e-9 > age and not starts:
+            if (before.sent - one.stamp) * 1e-9 > age and not starts and not source:
                 assert (one.effort * before.effort >= 0.0).all(), where
                 assert (np.abs(one.effort) <= np.abs(before.effort)).all(), where
         for when, start in starts:
             reach = slew * min((one.sent - when) * 1e-9, age)
             possible.append((np.abs(one.effort - start) <= reach + ROUNDING).all())
         assert any(possible), where
+
+
+def _sources(numbers):
+    """Return for each message how often the publisher has changed: its numbers begin anew."""
+    return list(accumulate(number <= before for before, number in zip([0, *numbers], numbers)))
 
 
 def parameters(**changed):

@@ -24,7 +24,7 @@ if TYPE_CHECKING:
 
 BASES = ('fixed', 'floating')
 BASE_STATES = ('odometry', 'pose_and_twist')
-MISSING_VELOCITIES = ('zero', 'difference')
+MISSING_VELOCITIES = ('difference', 'fault')
 
 
 @dataclass(frozen=True)
@@ -64,11 +64,12 @@ class ModelParameters:
     compile: bool = parameter(
         True, 'Compile the robot to machine code in the background; false: use NumPy.')
     missing_velocity: str = parameter(
-        'zero', 'Velocity of joints without a velocity in joint_states: zero, or the filtered '
-        'difference of positions.', one_of=MISSING_VELOCITIES)
+        'difference', 'Velocity of joints without a finite velocity in joint_states. difference: '
+        'the filtered difference of positions. fault: unknown, which is a fault while torques are '
+        'enabled, and refuses requests that need it.', one_of=MISSING_VELOCITIES)
     velocity_filter_time: float = parameter(
         0.02, 'Time constant of the filter, with missing_velocity: difference.', 's',
-        bounds=(0.0, 10.0))
+        bounds=(0.0, 0.1))
     shared_folders: str = parameter(
         '', "Folders, separated by ':', below which other nodes may name files: the goal of "
         '~/identify, robot_description and constraints set at run time; see docs/security.md. '

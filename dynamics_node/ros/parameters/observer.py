@@ -4,12 +4,13 @@ from dataclasses import dataclass
 
 from dynamics_node.checks import named_numbers
 from dynamics_node.observer.contact import CLEAR_TIME, HYSTERESIS, SET_TIME, ContactFlag
-from dynamics_node.observer.effort_meaning import MEANINGS, meaning_of
+from dynamics_node.observer.effort_meaning import MEANINGS, Meaning, meaning_of
 from dynamics_node.observer.momentum import BANDWIDTH, MomentumObserver
 from dynamics_node.parameter import not_negative, parameter
 from dynamics_node.robot.robot import Robot
 
 CONTACT_ACTIONS = ('none', 'stop')
+UNKNOWN = 'unknown'   # effort_meaning that declares nothing
 
 
 @dataclass(frozen=True)
@@ -17,8 +18,9 @@ class ObserverParameters:
     """Estimation of external torques."""
 
     effort_meaning: str = parameter(
-        'unknown', 'Meaning of effort in joint_states, see docs/observer.md; unknown: the observer '
-        'is off.', one_of=MEANINGS)
+        'unknown', 'Meaning of effort in joint_states, see docs/observer.md; unknown: effort is '
+        'not used, the observer is off, and torques start at safety.unknown_start.',
+        one_of=MEANINGS)
     torque_constants: str = parameter(
         '', 'Joint torque per ampere, gear included, if effort is a current; example: '
         'joint_1=8.5.', 'N m/A or N/A', check=named_numbers)
@@ -43,15 +45,26 @@ class ObserverParameters:
         '', 'Link at which the external wrench is estimated; empty: none.')
 
 
+UNDECLARED = ObserverParameters()
+
+
 def observer_of(robot: Robot, p: ObserverParameters) -> MomentumObserver:
     """Return the MomentumObserver of a robot.
 
     :raise DynamicsError: the parameters do not fit the robot, or effort_meaning is unknown.
     """
-    constants = named_numbers('observer.torque_constants', p.torque_constants)
     if p.frame:
         robot.model.frame(p.frame)
-    return MomentumObserver(robot, meaning_of(robot, p.effort_meaning, constants), p.bandwidth)
+    return MomentumObserver(robot, declared_meaning(robot, p), p.bandwidth)
+
+
+def declared_meaning(robot: Robot, p: ObserverParameters) -> Meaning:
+    """Return the declared meaning of effort in joint_states.
+
+    :raise DynamicsError: as meaning_of.
+    """
+    return meaning_of(robot, p.effort_meaning,
+                      named_numbers('observer.torque_constants', p.torque_constants))
 
 
 def flag_of(robot: Robot, p: ObserverParameters) -> ContactFlag:

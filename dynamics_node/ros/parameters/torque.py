@@ -20,12 +20,11 @@ from dynamics_node.control.reference_limits import (
 )
 from dynamics_node.errors import DynamicsError, shown
 from dynamics_node.model.model import WORLD
-from dynamics_node.parameter import not_negative, parameter, three_numbers
+from dynamics_node.parameter import parameter, three_numbers, up_to
 from dynamics_node.robot.robot import Robot
 from dynamics_node.safety import GateLimits, SafetySettings, gate_limits_of, limits_of
 
 GAINS = ('frequency', 'kp_kd')
-STARTS = ('auto', 'measured', 'zero')
 LIVE = ('kp', 'kd', 'frequency', 'damping_ratio', 'gravity_scale', 'friction_scale',
         'task_stiffness', 'task_damping_ratio', 'task_posture_kp', 'task_posture_kd')
 
@@ -71,25 +70,25 @@ class TorqueParameters:
         'or kp and kd.', one_of=GAINS)
     frequency: tuple = parameter(
         (10.0,), 'Natural frequency of the error, one for all joints or one per joint.', 'rad/s',
-        check=not_negative)
+        check=up_to(200.0))
     damping_ratio: tuple = parameter(
         (1.0,), 'Damping ratio of the error, one for all joints or one per joint.', '1',
-        check=not_negative)
+        check=up_to(10.0))
     kp: tuple = parameter(
         (50.0,), 'Gain of the position error, one for all joints or one per joint.',
-        '1/s^2 in computed_torque, N m/rad or N/m in impedance', check=not_negative)
+        '1/s^2 in computed_torque, N m/rad or N/m in impedance', check=up_to(1e5))
     kd: tuple = parameter(
         (10.0,), 'Gain of the velocity error, one for all joints or one per joint.',
-        '1/s in computed_torque, N m s/rad or N s/m in impedance', check=not_negative)
+        '1/s in computed_torque, N m s/rad or N s/m in impedance', check=up_to(1e4))
     gravity_scale: tuple = parameter(
         (1.0,), 'Factor of the gravity torque, one for all joints or one per joint.', '1',
-        check=not_negative)
+        check=up_to(2.0))
     friction_scale: tuple = parameter(
         (1.0,), 'Factor of the friction torque, one for all joints or one per joint.', '1',
-        check=not_negative)
+        check=up_to(2.0))
     blend_time: float = parameter(
-        BLEND_TIME, 'Time over which a new reference is blended with the old one.', 's',
-        bounds=(0.001, 10.0))
+        BLEND_TIME, 'Time over which a new reference, or new gains and scales, are blended with '
+        'the old ones.', 's', bounds=(0.001, 10.0))
     max_start_error: float = parameter(
         MAX_START_ERROR, 'A reference that starts further from the current one is refused.',
         'rad or m', bounds=(0.0, 10.0))
@@ -102,10 +101,6 @@ class TorqueParameters:
     slew_limits: str = parameter(
         '', 'Slew limits instead of those of safety.slew_time; example: joint_1=500.',
         'N m/s or N/s', check=named_numbers)
-    ramp_from: str = parameter(
-        'auto', 'Torque at which the ramp on enable starts. measured: the measured effort. zero: '
-        'safety.unknown_start, zero by default. auto: measured if driver is full, else zero, since '
-        'the effort of other drivers contains their compensation.', one_of=STARTS)
     task_frame: str = parameter(
         '', 'Mode task_space: link that keeps its pose on enable, and frame of references that '
         'name none.')
@@ -115,7 +110,7 @@ class TorqueParameters:
         one_of=TASK_LAWS)
     task_stiffness: tuple = parameter(
         (500.0, 30.0), 'Stiffness along the axes of the contact frame: one number, two (linear, '
-        'angular) or six.', 'N/m and N m/rad in impedance, 1/s^2 in motion', check=not_negative)
+        'angular) or six.', 'N/m and N m/rad in impedance, 1/s^2 in motion', check=up_to(1e5))
     task_damping_ratio: float = parameter(
         1.0, 'Damping ratio of references without damping; 1: critical.', '1', bounds=(0.0, 10.0))
     task_timeout: float = parameter(
@@ -132,11 +127,11 @@ class TorqueParameters:
         'not named: their position on enable.', 'rad or m', check=named_numbers)
     task_posture_kp: tuple = parameter(
         (25.0,), 'Stiffness of the posture per unit of inertia, one for all joints or one per '
-        'joint.', '1/s^2', check=not_negative)
+        'joint.', '1/s^2', check=up_to(1e5))
     task_posture_kd: tuple = parameter(
         (10.0,), 'Damping of the posture per unit of inertia, one for all joints or one per joint; '
         '2 sqrt(kp) is critical.',
-        '1/s', check=not_negative)
+        '1/s', check=up_to(1e4))
 
 
 def controller_of(robot: Robot, p: TorqueParameters) -> Controller:
@@ -231,9 +226,9 @@ def posture_of(robot: Robot, p: TorqueParameters, q: np.ndarray) -> np.ndarray:
     return posture
 
 
-def starts_measured(p: TorqueParameters) -> bool:
-    """Return whether torques begin at the measured effort."""
-    return p.ramp_from == 'measured' or (p.ramp_from == 'auto' and p.driver == 'full')
+def only_live_differ(old: TorqueParameters, new: TorqueParameters) -> bool:
+    """Return whether only parameters differ that may change while torques are published."""
+    return all(getattr(old, name) == getattr(new, name) for name in vars(old) if name not in LIVE)
 
 
 def _each(values: Sequence[float]) -> float | list[float]:

@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+import time
 from collections.abc import Callable, Iterator
+from typing import Any
 
 from rclpy.node import Node
 from rclpy.qos import QoSProfile, ReliabilityPolicy
@@ -10,7 +12,12 @@ from rclpy.qos_overriding_options import QoSOverridingOptions
 from rclpy.subscription import Subscription
 from sensor_msgs.msg import JointState
 
-from dynamics_node.ros.rclpy_internals import declare_qos_parameters, take_waiting
+from dynamics_node.ros.rclpy_internals import (
+    declare_qos_parameters,
+    receive_info,
+    take_waiting,
+)
+from dynamics_node.ros.state.joint_publishers import JointPublishers
 from dynamics_node.ros.state.joint_state_bytes import (
     JointStateReader,
     Reading,
@@ -23,6 +30,7 @@ from dynamics_node.ros.state.stamp_clock import StampClock
 STATES = QoSProfile(depth=100, reliability=ReliabilityPolicy.BEST_EFFORT)
 MOST_WAITING = 1000   # messages read in one call
 TOPIC = 'joint_states'
+NUMBER = 'publication_sequence_number'
 
 
 def declare_qos(node: Node) -> None:
@@ -38,21 +46,26 @@ class JointStateSubscription:
     are read with `waiting`.
 
     :ivar awake: whether `on_joint_state` is called for every joint state.
+    :ivar publishers: JointPublishers; give it the joints that count.
     """
 
     def __init__(self, node: Node, clock: StampClock,
-                 on_joint_state: Callable[[int, Reading | None, bytes], None]) -> None:
+                 on_joint_state: Callable[[int, Reading | None, bytes], None],
+                 on_set_back: Callable[[], None] = lambda: None) -> None:
         """Subscribe, not awake.
 
         :param clock: stamps messages that have no stamp.
         :param on_joint_state: called with the fields of ReceivedJointState while awake.
+        :param on_set_back: called before it if a second publisher may have the same joint.
         """
-        self._node, self._on_joint_state = node, on_joint_state
+        self._node, self._on_joint_state, self._on_set_back = node, on_joint_state, on_set_back
+        self.publishers = JointPublishers(time.monotonic)
         self.awake, self._users = False, set[str]()
         self._read = StampedReader(clock).read
         self._subscription: Subscription | None = node.create_subscription(
             JointState, TOPIC, self._on_message, STATES, raw=True,
             qos_overriding_options=QoSOverridingOptions.with_default_policies())
+        receive_info(self._subscription)
         self.entities = [(node.destroy_subscription, self._subscription),
                          (JointStateSubscription.close, self)]
 
@@ -79,14 +92,33 @@ class JointStateSubscription:
     def waiting(self) -> Iterator[ReceivedJointState]:
         """Yield the joint states in the queue; none while awake."""
         if not self.awake and self._subscription is not None:
-            for data, arrived in take_waiting(self._subscription, JointState, MOST_WAITING):
-                yield ReceivedJointState(*self._read(data, arrived), data)
+            for data, info in take_waiting(self._subscription, JointState, MOST_WAITING):
+                stamp, reading = self._read(data, info['received_timestamp'])
+                if reading is not None:
+                    self.publishers.note(reading.names, info[NUMBER])
+                yield ReceivedJointState(stamp, reading, data)
 
-    def _on_message(self, data: bytes) -> None:
+    def disputed(self) -> str:
+        """Return which joints two publishers have, and the publishers; '' if there are none.
+
+        While one publisher alone is in the graph, one step back of its numbers is a restart.
+        """
+        topic = self._subscription.topic_name if self._subscription is not None else TOPIC
+        joints = self.publishers.disputed(1 if self._node.count_publishers(topic) > 1 else 2)
+        if not joints:
+            return ''
+        names = {f"{each.node_namespace.rstrip('/')}/{each.node_name}"
+                 for each in self._node.get_publishers_info_by_topic(topic)}
+        return (f'two publishers of {topic} have the same joints: {", ".join(joints)}; publishers '
+                f'are {", ".join(sorted(names))}')
+
+    def _on_message(self, *received: Any) -> None:
+        data, info = received if len(received) == 2 else received[0]
         if self._subscription is not None:
             stamp, reading = self._read(data)
+            if reading is not None and not self.publishers.note(reading.names, info[NUMBER]):
+                self._on_set_back()
             self._on_joint_state(stamp, reading, data)
-
 
 
 class StampedReader:

@@ -28,11 +28,10 @@ class MeasuredSnapshot(NamedTuple):
 
     model: Model
     q: np.ndarray            # (nq,), nan where never measured
-    v: np.ndarray            # (nv,), likewise
+    v: np.ndarray            # (nv,), likewise, and where missing_velocity says so
     effort: np.ndarray       # (nv,), likewise; 0 at planar and floating joints
     stamps: np.ndarray       # (joints,) [ns], NEVER where never measured
     oldest: int              # smallest stamp [ns]
-    velocity_assumed: bool   # the velocity of some joint was missing and set to zero
 
     @property
     def never_measured(self) -> list[str]:
@@ -58,15 +57,14 @@ class MeasuredState:
     :ivar q: (nq,), v: (nv,), effort: (nv,), nan where never measured.
     :ivar stamps: (joints,) [ns], NEVER where never measured.
     :ivar oldest: smallest stamp [ns].
-    :ivar velocity_assumed: the velocity of some joint was missing and set to zero.
     :ivar counts: number of dropped entries or messages, by reason.
     """
 
-    def __init__(self, model: Model, missing_velocity: str = 'zero',
+    def __init__(self, model: Model, missing_velocity: str = 'difference',
                  filter_time: float = 0.02) -> None:
         """Start with nothing measured.
 
-        :param missing_velocity: 'zero' or 'difference', for joint states without velocity.
+        :param missing_velocity: 'difference' or 'fault', for joint states without velocity.
         :param filter_time: time constant of the low pass on that difference [s].
         """
         self.model = model
@@ -81,7 +79,6 @@ class MeasuredState:
         self._pack = struct.Struct(f'={len(self._numbers)}d').pack_into
         self.stamps = np.full(len(model.joints), NEVER, dtype=np.int64)
         self.counts: Counter[str] = Counter()
-        self._assumed, self.velocity_assumed = np.zeros(model.nv, dtype=bool), False
         self.oldest = self._newest = int(NEVER)
         self._names: tuple[str, ...] | None = None
         self._placement: _Placement | None = None
@@ -96,7 +93,7 @@ class MeasuredState:
             first, second = self._ends
             self._snapshot = MeasuredSnapshot(
                 self.model, numbers[:first], numbers[first:second], numbers[second:], stamps,
-                self.oldest, self.velocity_assumed)
+                self.oldest)
         return self._snapshot
 
     def moved_to(self, model: Model, missing_velocity: str,
@@ -142,8 +139,6 @@ class MeasuredState:
         # A finite sum proves that all values are finite.
         if stamp < self._newest or not math.isfinite(sum(values)):
             placement, values = self._completed(stamp, placement, np.array(values))
-        elif self.velocity_assumed:
-            self._note_velocities(placement.v, False)
         self._store(stamp, placement, values)
 
     def _store(self, stamp: int, placement: _Placement,
@@ -183,7 +178,6 @@ class MeasuredState:
         missing = ~np.isfinite(v)
         if missing.any():
             v = np.where(missing, self._estimated_velocities(stamp, placement, q), v)
-        self._note_velocities(placement.v, missing & (self.missing_velocity == 'zero'))
         return placement, np.concatenate([q, v, np.where(np.isfinite(effort), effort, np.nan)])
 
     def _in_time(self, stamp: int, joint: np.ndarray) -> np.ndarray:
@@ -199,22 +193,19 @@ class MeasuredState:
     def _estimated_velocities(self, stamp: int, placement: _Placement,
                               q: np.ndarray) -> np.ndarray:
         """Return velocities for joints that were measured without one."""
-        if self.missing_velocity == 'zero':
-            return np.zeros(len(q))
+        if self.missing_velocity == 'fault':
+            return np.full(len(q), np.nan)
         last = self.stamps[placement.joint]
         follows = (last != NEVER) & (last < stamp)
         dt = np.where(follows, (stamp - np.where(follows, last, stamp)) * 1e-9, np.inf)
         moved = q - self.q[placement.q]
         turns = np.array([self.model.joints[k].kind == 'continuous' for k in placement.joint])
         moved = np.where(turns, moved - TURN * np.round(moved / TURN), moved)
-        # A repeated stamp keeps the velocity; after the first stamp, or a reset, it is zero.
-        before = np.where(follows | (last == stamp), self.v[placement.v], 0.0)
+        # A repeated stamp keeps the velocity; after the first stamp, or a reset, it is zero, as
+        # after a velocity that was unknown.
+        before = np.where(follows | (last == stamp), np.nan_to_num(self.v[placement.v]), 0.0)
         rate = np.where(follows, moved, 0.0) / dt
         return before + np.where(follows, rate - before, 0.0) / (1.0 + self.filter_time / dt)
-
-    def _note_velocities(self, at_v: np.ndarray, assumed: np.ndarray | bool) -> None:
-        self._assumed[at_v] = assumed
-        self.velocity_assumed = bool(self._assumed.any())
 
     def _note_stamps(self) -> None:
         self.oldest = int(min(self.stamps, default=NEVER))

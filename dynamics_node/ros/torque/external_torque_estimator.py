@@ -12,10 +12,9 @@ import numpy as np
 from dynamics_node.errors import DynamicsError
 from dynamics_node.observer.wrench import WrenchEstimate, wrench_at
 from dynamics_node.ros.current_robot import CurrentRobot
-from dynamics_node.ros.parameters.observer import ObserverParameters, flag_of, observer_of
+from dynamics_node.ros.parameters.observer import UNKNOWN, ObserverParameters, flag_of, observer_of
 from dynamics_node.ros.state.measured_state import NEVER, MeasuredSnapshot
 
-OFF = 'unknown'
 GAPS = 3   # after more gaps one after another, joint states are too slow
 
 
@@ -47,7 +46,7 @@ class ExternalTorqueEstimator:
 
     def check(self, parameters: ObserverParameters) -> None:
         """Raise a DynamicsError if other parameters do not fit the current robot."""
-        if parameters.effort_meaning != OFF and self._current_robot.exists:
+        if parameters.effort_meaning != UNKNOWN and self._current_robot.exists:
             robot = self._current_robot.robot
             observer_of(robot, parameters)
             flag_of(robot, parameters)
@@ -119,11 +118,9 @@ class ExternalTorqueEstimator:
 
     def _missing(self, measured: MeasuredSnapshot) -> str:
         """Return a message about quantities that the state lacks; '' if it is complete."""
-        if np.isnan(measured.effort).any():
-            names = self.observer.robot.dof_names
-            missing = [name for name, effort in zip(names, measured.effort) if np.isnan(effort)]
-            return f'joint_states has no effort of {", ".join(missing)}'
-        if measured.velocity_assumed:
-            return ('joint_states has no velocity, and missing_velocity is zero; set it to '
-                    'difference')
+        names = self.observer.robot.dof_names
+        for what, values in (('effort', measured.effort), ('velocity', measured.v)):
+            if np.isnan(values).any():
+                missing = [name for name, value in zip(names, values) if np.isnan(value)]
+                return f'joint_states has no {what} of {", ".join(missing)}'
         return ''

@@ -9,12 +9,13 @@ from __future__ import annotations
 
 import traceback
 from collections.abc import Callable, Sequence
-from contextlib import suppress
 from typing import Any
 
 import numpy as np
 
+from dynamics_node.control.blended_controller import BlendedController
 from dynamics_node.control.blended_pose_spline import BlendedPoseSpline
+from dynamics_node.control.braking import greatest_rate
 from dynamics_node.control.controller import Controller
 from dynamics_node.control.laws import TASK_SPACE, WITH_REFERENCE
 from dynamics_node.control.needed_joints import needed_joints
@@ -23,19 +24,22 @@ from dynamics_node.control.task_reference import task_reference
 from dynamics_node.errors import DynamicsError
 from dynamics_node.robot.robot import Robot
 from dynamics_node.ros.current_robot import CurrentRobot
+from dynamics_node.ros.parameters.observer import UNDECLARED, ObserverParameters
 from dynamics_node.ros.parameters.torque import (
-    LIVE,
     TorqueParameters,
     controller_of,
     driven_joints,
     gate_limits,
+    only_live_differ,
     pose_limits,
     posture_of,
     reference_limits,
-    starts_measured,
     task_frame_of,
 )
 from dynamics_node.ros.state.measured_state import NEVER, MeasuredSnapshot
+from dynamics_node.ros.torque.change_checks import Present, check_change, check_held
+from dynamics_node.ros.torque.law_kernels import check_kernels, missing_kernels, request_kernels
+from dynamics_node.ros.torque.measured_command import with_measured_command
 from dynamics_node.safety import (
     Gate,
     Measured,
@@ -45,14 +49,10 @@ from dynamics_node.safety import (
     SafetySettings,
     State,
 )
-from dynamics_node.safety.faults import CONTACT, NO_STATE
+from dynamics_node.safety.faults import NO_STATE
 
 RUNNING = (State.RAMPING_IN, State.ENABLED)
 REFRESH = 0.01  # [s] between two controllers while a payload is in transition
-# Braking removes at most this share of the velocity per joint state, and this rate [1/s]: a torque
-# is late by a joint state or two, and joints are not quite stiff.
-BRAKED_PER_STATE, BRAKING_RATE = 0.25, 50.0
-PERIODS = 0.0005, 0.05   # [s] range of the time between two joint states, for braking
 
 StampedRelease = tuple[Release, int]   # with the stamp [ns] of the state it was computed from
 
@@ -63,6 +63,8 @@ class TorquePipeline:
     :ivar parameters, settings: TorqueParameters and SafetySettings.
     :ivar other_publisher: whether another node publishes on these topics; set by the caller.
     :ivar joints: driven joints since the last enable, in the order of publication.
+    :ivar limits: GateLimits since then.
+    :ivar gravity: (nv,) torque that balances gravity at the last valid state.
     """
 
     def __init__(self, current_robot: CurrentRobot, clock: Callable[[], int],
@@ -80,15 +82,19 @@ class TorquePipeline:
         self.gate = Gate(steady=steady)
         self.other_publisher = False
         self.joints: Sequence[str] = ()
+        self.limits: Any = None    # these two: None until the first enable
+        self.gravity: Any = None
         self._driven = None  # model at the last enable
         self._stamp = 0      # [ns] of the state that a torque was last computed from
-        self._period = PERIODS[-1]   # [s] between that state and the one before
-        self._effort: np.ndarray = np.zeros(0)   # limits, (nv,)
+        self._period = 0.0   # [s] between that state and the one before
         self._needed: np.ndarray = np.zeros(0, dtype=int)   # joints whose age counts
         self._last_q: Any = None   # of that state
+        self._last_v: Any = None
         self._model: Any = None   # these four: None until there is a robot
         self._robot: Any = None
         self._controller: Any = None
+        self._blend: Any = None    # BlendedController on the way to it; None: it alone is in effect
+        self._limits: Any = None   # GateLimits; None: the parameters do not fit the robot
         self._reference: Any = None
         self._problem = ''   # why torques cannot be enabled for the robot
         self._refreshed = -np.inf
@@ -108,27 +114,30 @@ class TorquePipeline:
         self._use_robot(robot)
         self.request_kernels(robot.neutral())
 
-    def check_robot(self, robot: Robot) -> None:
+    def check_robot(self, robot: Robot, *later: Robot) -> None:
         """Raise a DynamicsError if torques are published and cannot go on with another robot.
 
         :param robot: the same robot with other payloads, gravity or friction.
+        :param later: payloads may be in transition: the same at the later CHANGE_TIMES.
         """
-        if self.gate.idle or self._model is None or self._model.joints is not robot.model.joints:
+        if not self._drives or self._model.joints is not robot.model.joints:
             return
         controller = controller_of(robot, self.parameters)
-        if self._controller is not None:
-            self._request_kernels(controller, self._last_q)
-            self._check_kernels(robot)
+        self._request_kernels(controller, self._last_q)
+        check_kernels(robot)
+        check_change(self._present(), controller, *map(controller.for_robot, later))
 
     def check(self, parameters: TorqueParameters, settings: SafetySettings) -> None:
         """Raise a DynamicsError if other parameters do not fit the current robot."""
-        if not self.gate.idle and not _only_live(self.parameters, parameters,
-                                                 self.settings, settings):
+        if not self.gate.idle and not (only_live_differ(self.parameters, parameters)
+                                       and settings == self.settings):
             raise DynamicsError('torques are being published: disable first (~/enable, data: '
                                 'false); only gains and scales can be changed meanwhile')
         if self._current_robot.exists:
             robot = self._current_robot.robot
-            controller_of(robot, parameters)
+            controller = controller_of(robot, parameters)
+            if self._drives:
+                check_change(self._present(), controller, controller, controller)
             gate_limits(robot, parameters, settings)
             if parameters.mode in WITH_REFERENCE:
                 reference_limits(robot, parameters)
@@ -136,58 +145,67 @@ class TorquePipeline:
 
     def use(self, parameters: TorqueParameters, settings: SafetySettings) -> None:
         """Use other parameters, checked."""
+        changed = parameters != self.parameters
         self.parameters, self.settings = parameters, settings
         if self._current_robot.exists:
             robot = self._current_robot.robot
             if self.gate.idle:
                 self._renew_limits(robot)
-            self._use_robot(robot)
+            self._use_robot(robot, blend=changed and self._drives)
             self.request_kernels(robot.neutral())
+
+    @property
+    def _drives(self) -> bool:
+        """Whether the torques of the controller are published."""
+        return not self.gate.idle and self._driven is self._model and self._controller is not None
+
+    def _present(self) -> Present:
+        """Return the state of the last torque."""
+        motion = self._reference.at(self.now()) if self._controller.needs_reference else None
+        return Present(self._last_q, self._last_v, motion, self._limits,
+                       self._controller, self._blend, self.parameters.blend_time)
 
     def _renew_limits(self, robot: Robot) -> None:
         """Give the gate the limits of a robot; without them it cannot be enabled."""
         self._problem, limits = '', None
         try:
             limits = gate_limits(robot, self.parameters, self.settings)
-            self._effort = np.array(limits.effort)
             self._needed = needed_joints(robot, driven_joints(robot, self.parameters))
         except DynamicsError as error:  # the parameters do not fit this robot
             self._problem = str(error)
+        self._limits = limits
         self.gate.change_limits(limits)
 
-    def _use_robot(self, robot: Robot) -> None:
-        """Create the controller of a robot; called often while a payload is in transition."""
+    def _use_robot(self, robot: Robot, blend: bool = False) -> None:
+        """Create the controller of a robot; called often while a payload is in transition.
+
+        :param blend: whether the published torque goes over to that of the new controller in
+            blend_time; otherwise the slew limits alone limit its change.
+        """
+        old = self._controller
         self._robot, self._refreshed, self._controller = robot, self.now(), None
-        self._starts_measured = starts_measured(self.parameters)
         try:
             self._controller = controller_of(robot, self.parameters)
         except DynamicsError as error:
             self._problem = str(error)
+            return
+        if self._blend is not None:
+            (self._blend.then if blend else self._blend.replace_newest)(self._controller)
+        elif blend:
+            self._blend = BlendedController(old, self._controller, self.now(),
+                                            self.parameters.blend_time)
 
     # Kernels ---------------------------------------------------------------------------------
 
     def request_kernels(self, q: np.ndarray) -> int:
-        """Request the kernels of the law, with and without payload; return how many are missing.
-
-        They are requested by computing a torque at q, at rest. NumPy is too slow for a torque.
-        """
+        """Request the kernels of the law, see law_kernels.py; return how many are missing."""
         if self._controller is None or not self._robot.compilation_enabled:
             return 0
         self._request_kernels(self._controller, q)
         return self._robot.compiling
 
     def _request_kernels(self, controller: Controller, q: np.ndarray, frame: str = '') -> None:
-        robot = controller.robot
-        variants = [controller]
-        if not robot.payloads:
-            link = robot.model.bodies[-1].name
-            variants.append(controller.for_robot(robot.with_payload('', link, 0.0)))
-        for each in variants:
-            with suppress(DynamicsError):   # q may be no valid state, for instance of loops
-                each.holding_torque(q)
-                each.braking_torque(q, np.zeros(robot.nv), np.zeros(robot.nv), BRAKING_RATE)
-                if each.needs_reference:
-                    each.torque(q, np.zeros(robot.nv), self._hold(0.0, q, frame).at(0.0))
+        request_kernels(controller, q, lambda: self._hold(0.0, q, frame).at(0.0))
 
     @property
     def compiling(self) -> bool:
@@ -196,59 +214,44 @@ class TorquePipeline:
 
     def missing_kernels(self) -> str:
         """Return why torques cannot be enabled yet; '' once the kernels are ready."""
-        try:
-            if self._robot is not None:
-                self._check_kernels(self._robot)
-            return ''
-        except DynamicsError as error:
-            return str(error)
-
-    def _check_kernels(self, robot: Robot) -> None:
-        """Raise a DynamicsError while kernels are missing."""
-        if not robot.compilation_enabled:
-            return
-        if robot.compiling:
-            raise DynamicsError(f'{robot.compiling} kernels of the torque are being compiled: try '
-                                'again in a moment')
-        for reason in robot.compile_failures:
-            raise DynamicsError(f'a kernel of the torque could not be made: {reason}. With '
-                                'compile: false torques are computed in NumPy')
+        return '' if self._robot is None else missing_kernels(self._robot)
 
     # Requests --------------------------------------------------------------------------------
 
-    def enable(self, measured: Any) -> None:
+    def enable(self, measured: Any, effort: ObserverParameters = UNDECLARED) -> None:
         """Enable torques, starting at a measured state.
 
         :param measured: MeasuredSnapshot, None while there is no robot.
+        :param effort: declare the meaning of the measured effort.
         :raise DynamicsError: the reason of a refusal.
         """
         if self.gate.state in RUNNING:
             return
-        now = self.now()
+        now, self._blend = self.now(), None
         if self._problem or self._controller is None:
             raise DynamicsError(self._problem or 'there is no robot')
         if measured.oldest != NEVER:
             self.request_kernels(measured.q)
-            self._check_kernels(self._robot)
+            check_kernels(self._robot)
             if self._controller.needs_reference:
                 self._reference = self._hold(now, measured.q)
+            settled, _ = self._current_robot.settled_robot()
+            check_held(self._controller.for_robot(settled), measured.q, self._limits)
+        proposal = self._proposal(now, measured)
         try:
-            self.gate.enable(now, self._proposal(now, measured))
+            self.gate.enable(now, with_measured_command(
+                proposal, self._controller, measured.effort, effort))
         except Refused as refusal:
             if refusal.kind == NO_STATE:
                 raise DynamicsError('no joint state has been measured of: '
                                     f'{", ".join(measured.never_measured)}') from refusal
             raise
+        self.limits, self.gravity = self._limits, proposal.gravity
         self._driven, self.joints = self._model, driven_joints(self._robot, self.parameters)
 
     def disable(self) -> None:
         """Disable torques: brake, then ramp to the safe torque."""
         self.gate.disable(self.now())
-
-    def stop_at_contact(self, joints: Sequence[str]) -> None:
-        """Stop because of a contact: a fault that brakes first."""
-        self.gate.report_fault(self.now(), f'contact at {", ".join(joints) or "the robot"}',
-                               CONTACT)
 
     def follow(self, names: list[str], start: int | None, *points: np.ndarray | None) -> None:
         """Follow a trajectory.
@@ -279,7 +282,7 @@ class TorquePipeline:
             self._robot, measured.q, task_frame_of(self._robot, self.parameters, frame), **values)
         if frame not in self._frames:
             self._request_kernels(self._controller, measured.q, frame)
-            self._check_kernels(self._robot)
+            check_kernels(self._robot)
             self._frames.add(frame)
         self._reference = self._reference.replaced_by(
             reference, now if start is None else self._seconds(start), now,
@@ -316,10 +319,19 @@ class TorquePipeline:
         if self._driven is not self._model:  # the gate is in a fault and ramps out by itself
             return self._stamped(self.gate.tick(now))
         try:
-            release = self.gate.step(now, self._proposal(now, measured))
+            proposal = self._proposal(now, measured)
+            release = self.gate.step(now, proposal)
+            if self.gate.state is not State.FAULT:   # the joint state is valid
+                self.gravity = proposal.gravity
         except Exception as error:  # the arm must not keep the last torque
             release = self._trip(now, error)
         return self._stamped(release)
+
+    def report_fault(self, text: str, kind: str) -> StampedRelease | None:
+        """Enter a fault that was found elsewhere; return the release that follows, or None."""
+        now = self.now()
+        self.gate.report_fault(now, text, kind)
+        return self._stamped(self.gate.tick(now))
 
     def tick(self) -> StampedRelease | None:
         """Return the release that is due by time alone, or None."""
@@ -348,45 +360,39 @@ class TorquePipeline:
 
     def _proposal(self, now: float, measured: MeasuredSnapshot) -> Any:
         """Return the Proposal of the wanted torque, None where a joint was never measured."""
-        _, q, v, effort, stamps, oldest, _ = measured
+        _, q, v, _, stamps, oldest = measured
         if oldest == NEVER:
             return None
         if now - self._seconds(oldest) > self.settings.max_state_age:
             oldest = int(stamps[self._needed].min())
         if oldest != self._stamp:
-            self._period = min(max((oldest - self._stamp) * 1e-9, PERIODS[0]), PERIODS[1])
-        self._stamp, self._last_q = oldest, q
+            self._period = (oldest - self._stamp) * 1e-9
+        self._stamp, self._last_q, self._last_v = oldest, q, v
         self._refresh(now)
-        controller, age = self._controller, None
+        controller, age = self._blend or self._controller, None
         gravity = torque = controller.holding_torque(q)
         if self.gate.braking:
             torque = self._braking_torque(q, v)
         elif controller.needs_reference and (self.gate.idle or self.gate.state in RUNNING):
             age = None if self.parameters.hold_reference else self._reference.age(now)
             torque = controller.torque(q, v, self._reference.at(now))
-        state = Measured(self._seconds(oldest), q, v, effort if self._starts_measured else None)
+        state = Measured(self._seconds(oldest), q, v)
         return Proposal(torque, gravity, state, age, self.other_publisher)
 
     def _braking_torque(self, q: np.ndarray, v: np.ndarray) -> np.ndarray | None:
         """Return the torque that brakes the robot, None if it cannot be computed."""
-        rate = min(BRAKING_RATE, BRAKED_PER_STATE / self._period)
         try:
-            return self._controller.braking_torque(q, v, self._effort, rate)
+            return self._controller.braking_torque(q, v, self._limits.effort,
+                                                   greatest_rate(self._period))
         except DynamicsError:
             return None
 
     def _refresh(self, now: float) -> None:
-        """Follow payloads in transition, and changes of gravity and friction."""
+        """Follow payloads in transition, changes of gravity and friction, and blends of gains."""
+        if self._blend is not None and not self._blend.advance(now):
+            self._blend = None
         if self._current_robot.changing and 0.0 <= now - self._refreshed < REFRESH:
             return
         robot = self._current_robot.robot
         if robot is not self._robot:
             self._use_robot(robot)
-
-
-def _only_live(old: TorqueParameters, new: TorqueParameters, old_settings: SafetySettings,
-               new_settings: SafetySettings) -> bool:
-    """Return whether only parameters differ that may change while torques are published."""
-    same = [name for name in vars(old) if name not in LIVE]
-    return old_settings == new_settings and all(getattr(old, name) == getattr(new, name)
-                                                for name in same)

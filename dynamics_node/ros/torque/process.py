@@ -20,7 +20,9 @@ from dynamics_node.kernels.keys import KernelKey
 from dynamics_node.ros.child_process import start_python, wait_for_end
 from dynamics_node.ros.link import Link, pair
 from dynamics_node.ros.state.joint_state_ring import RingReader, create_memory
+from dynamics_node.ros.torque.last_torque import create_memory as create_last_torque
 from dynamics_node.ros.torque.records import (
+    START_AGAIN,
     Command,
     KernelCached,
     KernelWanted,
@@ -30,6 +32,7 @@ from dynamics_node.ros.torque.records import (
     TorqueStatus,
     status_without_process,
 )
+from dynamics_node.ros.torque.watchdog_process import WatchdogProcess, WatchdogSetup
 
 PATIENCE = 5.0    # [s] for a reply
 LOOK = 0.1        # [s] between two looks for it
@@ -42,11 +45,12 @@ class TorqueProcess:
 
     :ivar failure: why there is no torque process; '' while there is one.
     :ivar joint_states: RingReader of the joint states that the process receives.
+    :ivar watchdog: WatchdogProcess.
     """
 
-    def __init__(self, setup: Setup, arguments: Sequence[str],
+    def __init__(self, setup: Setup, watchdog: WatchdogSetup, arguments: Sequence[str],
                  on_message: Callable[[], None]) -> None:
-        """Start the process.
+        """Start the process, and its watchdog.
 
         :param arguments: of the command line, for rclpy: log levels.
         :param on_message: called in a thread when a message has arrived, or the process has ended.
@@ -61,12 +65,15 @@ class TorqueProcess:
         self._patience = START
         self._closing = False
         ours, its = pair()
-        memory = create_memory()
+        memory, last_torque = create_memory(), create_last_torque()
         self.joint_states = RingReader(memory)
-        with its, os.fdopen(memory):   # this process needs neither any more
-            self._process = start_python(
-                MODULE, [str(its.fileno()), str(memory), *arguments],
-                pass_fds=[its.fileno(), memory], stdin=subprocess.DEVNULL)
+        watched, watching = pair()
+        with its, watched, watching, os.fdopen(memory), os.fdopen(last_torque):   # not needed here
+            given = [its.fileno(), memory, last_torque, watched.fileno()]
+            self._process = start_python(MODULE, [*map(str, given), *arguments], pass_fds=given,
+                                         stdin=subprocess.DEVNULL)
+            self.watchdog = WatchdogProcess(watchdog, arguments, on_message, self._process.pid,
+                                            last_torque, watching.fileno())
         self._link = Link(ours, self._on_record, self._on_end)
         self._link.send(setup)
 
@@ -74,6 +81,11 @@ class TorqueProcess:
     def pid(self) -> int:
         """The id of the process."""
         return self._process.pid
+
+    @property
+    def has_ended(self) -> bool:
+        """Whether the process has ended; `failure` follows, with what the watchdog did."""
+        return self._process.poll() is not None
 
     @property
     def status(self) -> TorqueStatus | None:
@@ -133,6 +145,7 @@ class TorqueProcess:
         self._closing = True
         self._link.close()
         wait_for_end(self._process)
+        self.watchdog.close()
 
     # In the thread of the link -----------------------------------------------------------------
 
@@ -153,16 +166,16 @@ class TorqueProcess:
     def _on_end(self) -> None:
         if self._closing:
             return
-        self._fail(wait_for_end(self._process))
+        how = wait_for_end(self._process)
+        self._fail(self.watchdog.end_of_torques(how))
 
     def _kill(self, why: str) -> None:
         self._process.kill()
-        self._fail(f'{why} and was killed')
+        self._fail(f'{why} and was killed; no torque is published')
 
     def _fail(self, how: str) -> None:
         with self._changed:
             self.failure = self.failure or (
-                f'the torque process {how}; no torque is published. To start it again: ros2 '
-                'lifecycle set <node> deactivate, cleanup, configure, activate')
+                f'the torque process {how}. {START_AGAIN}')
             self._changed.notify_all()
         self._on_message()

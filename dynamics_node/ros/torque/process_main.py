@@ -24,6 +24,7 @@ from dynamics_node.ros.spin import ignore_signals, spin, stop_requested
 from dynamics_node.ros.state.joint_state_ring import RingWriter
 from dynamics_node.ros.torque.records import Command, KernelCached, KernelWanted, Reply, Setup
 from dynamics_node.ros.torque.torque_node import TorqueNode
+from dynamics_node.ros.torque.watched_loop import WatchedLoop
 
 KERNEL = 30.0   # [s] to wait for the serving process to compile one; then it is compiled here
 
@@ -81,20 +82,22 @@ class _Received:
 def main() -> None:
     """Run the process.
 
-    Arguments: file descriptors of the connection and of the memory for joint states, arguments for
-    rclpy.
+    Arguments: file descriptors of the connection, of the memory for joint states, of the memory for
+    the last torque, of the connection to the watchdog; arguments for rclpy.
     """
+    connection, joint_states, last_torque, watchdog = map(int, sys.argv[1:5])
     stop = stop_requested()
     received = _Received(stop)
-    link = Link(socket.socket(fileno=int(sys.argv[1])), received.on_record, received.on_end)
+    link = Link(socket.socket(fileno=connection), received.on_record, received.on_end)
     other_compiler.use(lambda key: received.wait_for_kernel(link, key))
     setup = received.setup()
     if setup is None:
         return
-    rclpy.init(args=sys.argv[3:], signal_handler_options=SignalHandlerOptions.NO)
+    rclpy.init(args=sys.argv[5:], signal_handler_options=SignalHandlerOptions.NO)
     # The serving process waits for a Reply; it can do without a status or a line of the log.
     node = TorqueNode(setup, lambda record: link.send(record, keep=isinstance(record, Reply)),
-                      RingWriter(int(sys.argv[2])))
+                      RingWriter(joint_states),
+                      WatchedLoop(last_torque, socket.socket(fileno=watchdog)))
     try:
         spin(node, until=stop, first=lambda: received.serve(node))
         braked = Future()

@@ -13,6 +13,8 @@ TOPICS = ('joint_states', 'odom', 'base_pose', 'base_twist', '~/torque', '~/refe
           '~/task_reference', '~/external_torque', '~/external_wrench_estimate', '~/contact',
           '/clock')
 SERVICES = ('~/enable',)
+START_AGAIN = ('To start it again: ros2 lifecycle set <node> deactivate, cleanup, configure, '
+               'activate')
 
 
 class Setup(NamedTuple):

@@ -1,4 +1,4 @@
-"""Connect the serving node to its torque process: start it, inform it, report its end."""
+"""Connect the serving node to its torque process and watchdog: start, inform, report the end."""
 
 from __future__ import annotations
 
@@ -12,10 +12,13 @@ from dynamics_node.kernels.keys import KernelKey
 from dynamics_node.robot.urgent_kernel import compile_urgently
 from dynamics_node.ros.current_robot import CurrentRobot
 from dynamics_node.ros.parameters.declared import NodeParameters
+from dynamics_node.ros.parameters.torque import TorqueParameters, core_numbers
 from dynamics_node.ros.torque.process import TorqueProcess
-from dynamics_node.ros.torque.records import SERVICES, TOPICS, Setup, TorqueStatus
+from dynamics_node.ros.torque.records import SERVICES, START_AGAIN, TOPICS, Setup, TorqueStatus
+from dynamics_node.ros.torque.watchdog_process import WatchdogSetup
 
 NONE = 'there is no torque process'
+HIGHEST_PRIORITY = 99   # of SCHED_FIFO
 
 
 class TorqueSupervisor:
@@ -45,6 +48,19 @@ class TorqueSupervisor:
         return 0 if self._process is None else self._process.pid
 
     @property
+    def watchdog_failure(self) -> str:
+        """Why there is no watchdog although there is a torque process; '' otherwise."""
+        if self.failure or not self._process.watchdog.failure:
+            return ''
+        return (f'the watchdog process {self._process.watchdog.failure}; torques go on without it, '
+                f'but are not enabled again. {START_AGAIN}')
+
+    @property
+    def watchdog_pid(self) -> int:
+        """Id of the watchdog process, 0 if none was started."""
+        return 0 if self._process is None else self._process.watchdog.pid
+
+    @property
     def status(self) -> TorqueStatus | None:
         """The status received last; None before the first one."""
         return None if self._process is None else self._process.status
@@ -61,13 +77,19 @@ class TorqueSupervisor:
 
         :raise DynamicsError: it cannot be started.
         """
-        if self._process is None or self._process.failure:
+        if self.failure or self.watchdog_failure or self._process.has_ended:
             self._stop_refusing()
+            if self._process is not None:
+                self._process.close()   # it has ended, or its watchdog has
             self._reported = ''   # the new process may end as the one before
-            self._process = TorqueProcess(self._setup(parameters), self._arguments, self._wake)
+            setup = self._setup(parameters)
+            self._process = TorqueProcess(setup, _watchdog_setup(setup, parameters.torque),
+                                          self._arguments, self._wake)
         self._sent = 0
         granted = self._process.call('configure', parameters)
         self._node.log.info(f'torque process {self.pid}: real time: {granted}')
+        granted = self._process.watchdog.wait_until_ready()
+        self._node.log.info(f'watchdog process {self.watchdog_pid}: real time: {granted}')
 
     def _setup(self, parameters: NodeParameters) -> Setup:
         """Return names and QoS as the user has set them for the serving node."""
@@ -161,6 +183,9 @@ class TorqueSupervisor:
             self._reported = self.failure
             self._node.log.error(self.failure)
             self._refusing = self._node.create_service(SetBool, '~/enable', self._refuse)
+        if self.watchdog_failure and self.watchdog_failure != self._reported:
+            self._reported = self.watchdog_failure
+            self._node.log.error(self.watchdog_failure)
         self._on_change()
 
     def _write_log(self) -> None:
@@ -184,3 +209,11 @@ class TorqueSupervisor:
     def _refuse(self, request: SetBool.Request, response: SetBool.Response) -> SetBool.Response:
         response.success, response.message = False, self.failure
         return response
+
+
+def _watchdog_setup(setup: Setup, p: TorqueParameters) -> WatchdogSetup:
+    """Return what the watchdog needs; its priority is one above that of the torque process."""
+    return WatchdogSetup(setup.name, setup.namespace, setup.names['~/torque'],
+                         setup.names.get(p.command_topic, ''),
+                         p.realtime_priority and min(p.realtime_priority + 1, HIGHEST_PRIORITY),
+                         core_numbers('torque.cpu', p.cpu))

@@ -7,6 +7,7 @@ import time
 import traceback
 from array import array
 from collections.abc import Callable, Sequence
+from dataclasses import replace
 from typing import Any
 
 from rclpy.clock import Clock, ClockType
@@ -27,9 +28,13 @@ from dynamics_node.ros.rclpy_internals import wrap_send_response
 from dynamics_node.ros.state.measured_state import MeasuredSnapshot
 from dynamics_node.ros.torque.joint_trajectory import checked_points
 from dynamics_node.ros.torque.joint_trajectory_bytes import read_trajectory
-from dynamics_node.ros.torque.pipeline import StampedRelease, TorquePipeline
+from dynamics_node.ros.torque.last_torque import ExitRules
+from dynamics_node.ros.torque.pipeline import RUNNING, StampedRelease, TorquePipeline
 from dynamics_node.ros.torque.task_message import read_task, task_of
+from dynamics_node.ros.torque.watched_loop import WatchedLoop
 from dynamics_node.safety import SafetySettings, State
+from dynamics_node.safety.faults import CONTACT, STATE_DISPUTED
+from dynamics_node.safety.torque_limits import limit_effort
 
 TICKS = 2.2          # number of ticks within max_state_age, and within max_clock_step
 LONGEST_TICK = 0.01  # [s]; a silence is bridged with a torque per tick
@@ -38,6 +43,8 @@ MANY_REQUESTS = QoSProfile(depth=1000)  # of ~/enable: a request to disable must
 KERNELS = 10.0       # [s] that a request to enable waits for its kernels
 POLL = 0.05          # [s] between two looks at them
 ALL_RECEIVED = 0.1   # [s] to wait until the last message is acknowledged
+SIGNS = 5            # number of signs of life within watchdog_time
+SIMULATED = 2.0      # [s] least watchdog_time with simulated time
 
 
 class TorqueTopics:
@@ -48,23 +55,26 @@ class TorqueTopics:
     """
 
     def __init__(self, node: Node, node_state: NodeState, parameters: NodeParameters,
-                 on_change: Callable[[], None], on_awake: Callable[[bool], None],
-                 steady: Callable[[], float | None]) -> None:
+                 watched: WatchedLoop, on_change: Callable[[], None],
+                 on_awake: Callable[[bool], None], steady: Callable[[], float | None],
+                 disputed: Callable[[], str]) -> None:
         """Create publishers, subscriptions, service and timers.
 
+        :param watched: shows the watchdog the last torque, and that the loop runs.
         :param steady: see TorquePipeline.
         :param on_change: called when the state of the gate changes.
         :param on_awake: called with whether torques need every joint state from now on.
+        :param disputed: returns which joints have two publishers of joint states, and which.
         """
-        self._node, self._node_state = node, node_state
-        self._on_change, self._on_awake = on_change, on_awake
+        self._node, self._node_state, self._watched = node, node_state, watched
+        self._on_change, self._on_awake, self._disputed = on_change, on_awake, disputed
         self._log = node.log
         self.pipeline = TorquePipeline(
             node_state.current_robot, node_state.clock, parameters.torque, parameters.safety,
             self._log.error, steady)
         self.active, self.refused_references = False, 0
         self._gate_state: State | None = None   # last state that was reported
-        self._awake = False
+        self._awake, self._finishing = False, False
         self._effort: Sequence[float] = ()      # published last
         self._refused_until = 0.0               # [s], steady clock: parameters are being changed
         self._waiting: list[tuple[float, Callable]] = []   # (deadline, send) of ~/enable
@@ -84,6 +94,8 @@ class TorqueTopics:
                                           clock=steady_clock, autostart=False)
         self._poll = node.create_timer(POLL, self._check_waiting, clock=steady_clock,
                                        autostart=False)
+        self._sign = node.create_timer(_sign_period(parameters.safety), watched.renew,
+                                       clock=steady_clock, autostart=False)
         enable = node.create_service(SetBool, '~/enable', self.on_enable,
                                      qos_profile=MANY_REQUESTS)
         wrap_send_response(enable, self._reply_later)
@@ -95,7 +107,8 @@ class TorqueTopics:
             (node.destroy_subscription, node.create_subscription(
                 TaskReference, '~/task_reference', self.on_task_reference, 10, raw=True)),
             (node.destroy_service, enable),
-            *((node.destroy_timer, each) for each in (self._tick, self._poll, self._give_up))]
+            *((node.destroy_timer, each)
+              for each in (self._tick, self._sign, self._poll, self._give_up))]
         if self._by_rate:
             self.entities.append((node.destroy_timer, node.create_timer(
                 1.0 / parameters.torque.rate, self._on_rate)))
@@ -105,6 +118,7 @@ class TorqueTopics:
         self.pipeline.use(parameters.torque, parameters.safety)
         self._tick.timer_period_ns = int(_tick_period(parameters.safety) * 1e9)
         self._give_up.timer_period_ns = int((parameters.safety.brake_time + BRAKED) * 1e9)
+        self._sign.timer_period_ns = int(_sign_period(parameters.safety) * 1e9)
         self._names = ()  # their order may differ
 
     # Input -----------------------------------------------------------------------------------
@@ -125,6 +139,11 @@ class TorqueTopics:
         else:
             self._count_publishers()
             self._publish(self.pipeline.tick())
+
+    def check_disputed(self) -> None:
+        """Enter a fault if two publishers have the same joint: its state is not known."""
+        if not self.pipeline.gate.idle and (text := self._disputed()):
+            self._publish(self.pipeline.report_fault(text, STATE_DISPUTED))
 
     def on_enable(self, request: SetBool.Request, response: SetBool.Response) -> Any:
         """Enable or disable torques; return None if the request has to wait for kernels."""
@@ -188,10 +207,36 @@ class TorqueTopics:
             raise DynamicsError('the node is inactive: ros2 lifecycle set <node> activate')
         if time.monotonic() < self._refused_until:
             raise DynamicsError('parameters are being changed: try again')
+        if self.pipeline.gate.state in RUNNING:
+            return
         self._count_publishers()
-        self.pipeline.enable(self._measured())
+        if text := self._disputed():
+            raise DynamicsError(text)
+        self.pipeline.enable(self._measured(), self._node_state.observer_parameters)
+        self._let_watch()
         if self._tick.is_canceled():  # frequent requests must not postpone the tick for ever
             self._tick.reset()
+
+    def _let_watch(self) -> None:
+        """Let the watchdog watch the torques just enabled; without it, disable them again."""
+        limits = self.pipeline.limits
+        self._arrange(limits.joints.names)
+        try:
+            self._watched.use(ExitRules(
+                list(self.pipeline.joints), self._ordered(limits.effort),
+                self._ordered(limits.slew), self._watchdog_settings(limits.settings)))
+        except DynamicsError:
+            self.pipeline.disable()
+            raise
+
+    def _watchdog_settings(self, settings: SafetySettings) -> SafetySettings:
+        """Return the settings, with a longer watchdog_time for a simulation.
+
+        It competes with this process for the processor, and no arm can fall meanwhile.
+        """
+        if not settings.watchdog_time or not self._node.get_parameter('use_sim_time').value:
+            return settings
+        return replace(settings, watchdog_time=max(settings.watchdog_time, SIMULATED))
 
     def on_reference(self, data: bytes) -> None:
         """Follow the trajectory in a message, or log why not and keep the current reference."""
@@ -245,16 +290,19 @@ class TorqueTopics:
 
     def stop_at_contact(self, joints: Sequence[str]) -> None:
         """End torques because of a contact: brake first."""
-        self.pipeline.stop_at_contact(joints)
-        self.report_changes()
+        self._publish(self.pipeline.report_fault(
+            f'contact at {", ".join(joints) or "the robot"}', CONTACT))
 
     def finish(self) -> None:
         """Publish a ramp that ends in the safe torque; needs less than a second."""
         self._refuse_waiting('torques were stopped meanwhile')
         period = self.pipeline.settings.exit_period
+        self._finishing = True   # the gate is idle at once, but torques are published
         for release in self.pipeline.shutdown_sequence():
             self._publish(release)
             time.sleep(period)
+        self._finishing = False
+        self._watched.rest()
         for publisher in filter(None, (self._command, self._torque)):
             publisher.wait_for_all_acked(Duration(seconds=ALL_RECEIVED))
 
@@ -264,6 +312,8 @@ class TorqueTopics:
             if release.names is not self._names:
                 self._arrange(release.names)
             effort = array('d', self._ordered(release.numbers))
+            gravity, _ = limit_effort(self.pipeline.limits, self.pipeline.gravity.tolist())
+            self._watched.show(stamp, effort, array('d', self._ordered(gravity)))
             if self._command is not None:
                 self._data.data = effort
                 self._command.publish(self._data)
@@ -291,8 +341,16 @@ class TorqueTopics:
 
     def _count_publishers(self) -> None:
         self.pipeline.other_publisher = any(
-            self._node.count_publishers(each.topic_name) > 1
+            self._has_other_publisher(each.topic_name)
             for each in (self._command, self._torque) if each)
+
+    def _has_other_publisher(self, topic: str) -> bool:
+        """Return whether a topic has a publisher that is neither ours nor the watchdog's."""
+        if self._node.count_publishers(topic) == 1:   # takes a ninth of the time of the rest
+            return False
+        watchdog = self._watched.publishers()
+        found = self._node.get_publishers_info_by_topic(topic)
+        return sum(bytes(each.endpoint_gid) not in watchdog for each in found) > 1
 
     def report_changes(self) -> None:
         """Report a changed state of the gate; called after everything that may change it."""
@@ -303,6 +361,9 @@ class TorqueTopics:
         if gate.idle is self._awake:
             self._awake = not self._awake
             (gc.disable if self._awake else gc.enable)()   # a collection delays a torque
+            (self._sign.reset if self._awake else self._sign.cancel)()
+            if not self._awake and not self._finishing:
+                self._watched.rest()
             self._on_awake(self._awake)
         state = gate.state
         if state is not self._gate_state:
@@ -318,3 +379,8 @@ class TorqueTopics:
 def _tick_period(settings: SafetySettings) -> float:
     """Return the period of the tick [s]."""
     return min(LONGEST_TICK, settings.max_state_age / TICKS, settings.max_clock_step / TICKS)
+
+
+def _sign_period(settings: SafetySettings) -> float:
+    """Return the period of the sign of life [s]; any if there is no watchdog."""
+    return (settings.watchdog_time or 1.0) / SIGNS

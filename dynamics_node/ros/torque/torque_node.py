@@ -33,6 +33,7 @@ from dynamics_node.ros.state.joint_state_ring import RingWriter
 from dynamics_node.ros.state.joint_state_subscription import JointStateSubscription
 from dynamics_node.ros.state.stamp_clock import StampClock
 from dynamics_node.ros.torque import realtime
+from dynamics_node.ros.torque.change_checks import CHANGE_TIMES
 from dynamics_node.ros.torque.external_torque import ExternalTorqueTopics
 from dynamics_node.ros.torque.external_torque_estimator import ExternalTorqueEstimator
 from dynamics_node.ros.torque.records import (
@@ -44,6 +45,7 @@ from dynamics_node.ros.torque.records import (
     TorqueStatus,
 )
 from dynamics_node.ros.torque.topics import TorqueTopics
+from dynamics_node.ros.torque.watched_loop import WatchedLoop
 
 STDERR = 2      # file descriptor
 CATCH_UP = 0.1  # [s] between two reads of waiting joint states
@@ -82,11 +84,12 @@ class TorqueNode(Node):
     """The node of the torque process. Its name is hidden: users see the serving node alone."""
 
     def __init__(self, setup: Setup, send: Callable[[Any], bool], passed_on: RingWriter,
-                 **options: Any) -> None:
+                 watched: WatchedLoop, **options: Any) -> None:
         """Create the node without entities.
 
         :param send: sends a record to the serving process without waiting.
         :param passed_on: takes the joint states for the serving process.
+        :param watched: shows the watchdog the last torque, and that the loop runs.
         """
         self._names = setup.names
         super().__init__(
@@ -94,7 +97,7 @@ class TorqueNode(Node):
             enable_rosout=False, start_parameter_services=False, parameter_overrides=[
                 Parameter(name, value=value) for name, value in setup.overrides.items()], **options)
         self.log = LinkLog(send)
-        self._send, self._passed_on = send, passed_on
+        self._send, self._passed_on, self._watched = send, passed_on, watched
         self._made = Entities()
         self._realtime = ''
         self._contact = False   # whether there was one at the last joint state
@@ -160,12 +163,14 @@ class TorqueNode(Node):
         self.cleanup()
         clock = StampClock(self.get_clock())
         self._made.add(StampClock.close, clock)
-        self._joint_states = self._add(JointStateSubscription(self, clock, self._on_joint_state))
+        self._joint_states = self._add(JointStateSubscription(
+            self, clock, self._on_joint_state, lambda: self._torque.check_disputed()))
         self._node_state = NodeState(clock, time.monotonic, parameters.node, parameters.observer,
                                      self._waiting)
         self._torque = self._add(TorqueTopics(
-            self, self._node_state, parameters, self._report,
-            on_awake=lambda awake: self._set_awake('torque', awake), steady=clock.steady))
+            self, self._node_state, parameters, self._watched, self._report,
+            on_awake=lambda awake: self._set_awake('torque', awake), steady=clock.steady,
+            disputed=self._joint_states.disputed))
         self._external = self._add(ExternalTorqueTopics(
             self, self._node_state.current_robot, parameters.observer, self._report,
             on_awake=lambda awake: self._set_awake('observer', awake)))
@@ -193,8 +198,9 @@ class TorqueNode(Node):
         """Use a robot, or raise a DynamicsError and keep the old one."""
         node_state, pipeline = self._node_state, self._torque.pipeline
         if state.described is None:
-            pipeline.check_robot(node_state.current_robot.robot_of(state))
+            pipeline.check_robot(*node_state.current_robot.robots_of(state, *CHANGE_TIMES))
         if node_state.adopt(state):
+            self._joint_states.publishers.watch(node_state.robot.joint_names)
             pipeline.robot_changed()
             self._external.robot_changed()
             self._torque.report_changes()

@@ -128,7 +128,7 @@ def test_a_node_with_invalid_parameters_exits_with_an_error(start_node, paramete
 BAD = [
     ('base', 'swinging', ['base', "'swinging'", 'fixed', 'floating']),
     ('base', 3, ['string', 'integer']),
-    ('missing_velocity', 'guess', ['missing_velocity', "'guess'", 'zero', 'difference']),
+    ('missing_velocity', 'guess', ['missing_velocity', "'guess'", 'difference', 'fault']),
     ('gravity', [0.0, -9.81], ['gravity', '[0.0, -9.81]', 'three']),
     ('gravity', [0.0, math.nan, -9.81], ['gravity', 'nan', 'finite']),
     ('gravity', [0.0, math.inf, -9.81], ['gravity', 'inf', 'finite']),
@@ -142,7 +142,7 @@ BAD = [
     ('dry_friction', 'joint_1=-0.1', ['dry_friction', 'joint_1', '-0.1']),
     ('friction_speed', 0.0, ['friction_speed', '1e-06', '10']),
     ('friction_speed', 11.0, ['friction_speed', '1e-06', '10']),
-    ('velocity_filter_time', -1.0, ['velocity_filter_time', '0', '10']),
+    ('velocity_filter_time', -1.0, ['velocity_filter_time', '0', '0.1']),
     ('velocity_filter_time', math.nan, ['velocity_filter_time']),
     ('max_state_age', -1.0, ['max_state_age', '0', '3600']),
     ('max_state_age', '1', ['double', 'string']),

@@ -230,7 +230,7 @@ def test_torques_of_a_mechanism_go_to_its_motors_alone(launch):
     from std_srvs.srv import SetBool
     robot = mechanism('four_bar')
     node = launch(f'robot_description:={FOUR_BAR.urdf}', f'constraints:={FOUR_BAR.loops}',
-                  'torque.ramp_from:=zero', 'safety.max_state_age:=1.0')
+                  'safety.unknown_start:=zero', 'safety.max_state_age:=1.0')
     heard = []
     node.client.create_subscription(JointState, f'{node.name}/torque', heard.append, 10)
     assert "'rocker_joint'" in node.set_parameters({'torque.joints': 'crank_joint rocker_joint'})

@@ -30,7 +30,7 @@ class Node:
         self.executor = SimpleNamespace(wake=self._wake)
 
     def create_subscription(self, kind, topic, *rest, **options):
-        return SimpleNamespace(kind=kind, handle=self.handle)
+        return SimpleNamespace(kind=kind, handle=self.handle, topic_name='/joint_states')
 
     def destroy_subscription(self, subscription):
         pass

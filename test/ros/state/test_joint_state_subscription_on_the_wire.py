@@ -70,20 +70,18 @@ def test_nan_efforts_are_not_measured(arm, begun):
 
 
 @pytest.mark.parametrize('velocity', [(), [NAN] * 7], ids=['empty', 'nan'])
-def test_a_velocity_that_is_left_out_is_zero(arm, begun, velocity):
-    """As the parameter missing_velocity declares."""
-    q, _, stamp = begun
-    arm.node.measure(arm.robot, stamp + 1, JOINTS, q, velocity)
-    assert_measured(arm, q, np.zeros(7))
-
-
-def test_each_missing_velocity_is_zero(arm, begun):
-    """Entry by entry."""
+def test_a_velocity_that_is_left_out_refuses_what_needs_it_on_request(arm, begun, velocity):
+    """With missing_velocity: fault; a request with velocities of its own is served."""
     q, v, stamp = begun
-    v = v.copy()
-    v[[2, 5]] = NAN
-    arm.node.measure(arm.robot, stamp + 1, JOINTS, q, v)
-    assert_measured(arm, q, np.nan_to_num(v))
+    assert arm.node.set_parameters({'missing_velocity': 'fault'}) == ''
+    try:
+        arm.node.publish_until(lambda: not arm.node.call('inverse_dynamics').success,
+                               joint_state(stamp + 1, JOINTS, q, velocity))
+        assert 'finite' in arm.node.call('inverse_dynamics').message
+        assert arm.node.call('inverse_dynamics', joint_names=JOINTS, velocity=list(v),
+                             acceleration=[0.0] * 7).success
+    finally:
+        assert arm.node.set_parameters({'missing_velocity': 'difference'}) == ''
 
 
 def test_a_missing_position_keeps_the_last_one(arm, begun):
@@ -98,20 +96,12 @@ def test_a_missing_position_keeps_the_last_one(arm, begun):
     assert arm.node.call('kinematics').state_stamp == stamp
 
 
-@pytest.fixture
-def differences(arm):
-    """The node computes missing velocities from differences, with a filter of 20 ms."""
-    assert arm.node.set_parameters({'missing_velocity': 'difference'}) == ''
-    yield 0.02
-    assert arm.node.set_parameters({'missing_velocity': 'zero'}) == ''
-
-
-def test_missing_velocities_are_filtered_differences(arm, differences, begun):
-    """As the parameter declares: v += (difference / dt - v) / (1 + filter time / dt)."""
+def test_missing_velocities_are_filtered_differences(arm, begun):
+    """With a filter of 20 ms, v += (difference / dt - v) / (1 + filter time / dt)."""
     (q, v, stamp), rng = begun, np.random.default_rng(0)
     for ms in (10, 5, 40):
         step, dt = rng.normal(size=7) * 0.01, ms * 1e-3
-        q, v = q + step, v + (step / dt - v) / (1.0 + differences / dt)
+        q, v = q + step, v + (step / dt - v) / (1.0 + 0.02 / dt)
         stamp += ms * MILLISECOND
         arm.node.measure(arm.robot, stamp, JOINTS, q)
         assert_measured(arm, q, v)

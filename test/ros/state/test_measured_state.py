@@ -76,7 +76,7 @@ def test_a_position_that_is_not_finite_keeps_the_last_one(state, unknown):
 
 @pytest.mark.parametrize('unknown', [NAN, INF, -INF])
 def test_a_velocity_that_is_not_finite_is_missing(state, unknown):
-    """Zero, as declared, for that joint only."""
+    """Estimated for that joint only: there is no earlier position, so at rest."""
     state.take(1, ['shoulder', 'elbow'], [0.1, 0.2], [unknown, 2.0])
     assert state.v.tolist() == [0.0, 2.0]
 

@@ -80,7 +80,7 @@ def test_an_arm_without_gravity_compensation_falls(free_arm):
     """Control of the test above."""
     q = np.array([0.0, 0.8, 0.0, -0.8, 0.0, 0.5, 0.0])
     free_arm.place(q)
-    free_arm.enable({'torque.mode': 'gravity', 'torque.gravity_scale': [0.9]})
+    free_arm.enable({'torque.mode': 'gravity', 'torque.gravity_scale': [0.98]})
     assert np.abs(free_arm.run(1.0).q - q).max() > 10 * MAX_DRIFT
 
 

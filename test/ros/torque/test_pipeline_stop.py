@@ -8,6 +8,7 @@ from support.tiny_robots import chain
 from dynamics_node import DynamicsError, Robot
 from dynamics_node.control.needed_joints import needed_joints
 from dynamics_node.example_robots import ARM7
+from dynamics_node.safety.faults import CONTACT
 
 ARM_AND_FINGER = chain(('shoulder', 'revolute'), ('elbow', 'revolute'), ('finger', 'prismatic'))
 COMPUTED = {'mode': 'computed_torque', 'gains': 'frequency', 'frequency': (10.0,)}
@@ -74,9 +75,9 @@ def test_a_braking_torque_that_cannot_be_computed_leads_to_the_safe_torque(monke
     assert rig.releases[-1][0].effort == pytest.approx(rig.robot.gravity_torque(rig.q))
 
 
-def test_a_contact_stops_the_robot_and_names_its_joints():
+def test_a_contact_brakes():
     rig = moving(ARM7, 0.2)
-    rig.pipeline.stop_at_contact(['joint_3'])
+    rig.pipeline.report_fault('contact at joint_3', CONTACT)
     assert rig.state == 'fault' and rig.gate.braking and rig.reason == 'contact at joint_3'
 
 

@@ -7,8 +7,9 @@ import time
 import pytest
 
 from dynamics_node.errors import DynamicsError
-from dynamics_node.ros.torque import process
+from dynamics_node.ros.torque import process, watchdog_process
 from dynamics_node.ros.torque.records import Setup
+from dynamics_node.ros.torque.watchdog_process import WatchdogSetup
 
 # A torque process that replies to each command with its name, but to the command 'silence'.
 REPLIES = """
@@ -22,6 +23,13 @@ def main():
     for record in iter(records.get, None):
         if isinstance(record, Command) and record.name != 'silence':
             link.send(Reply(record.number, record.name))
+"""
+# A watchdog that ends with the connection to the serving process.
+SLEEPS = """
+import socket, sys
+
+def main():
+    socket.socket(fileno=int(sys.argv[1])).recv(1)
 """
 
 
@@ -46,9 +54,12 @@ class StoppedOnce(threading.Condition):
 @pytest.fixture
 def started(monkeypatch, tmp_path):
     (tmp_path / 'replies.py').write_text(REPLIES)
+    (tmp_path / 'sleeps.py').write_text(SLEEPS)
     monkeypatch.setenv('PYTHONPATH', str(tmp_path), prepend=os.pathsep)
     monkeypatch.setattr(process, 'MODULE', 'replies')
-    made = process.TorqueProcess(Setup('', '', {}, {}), [], lambda: None)
+    monkeypatch.setattr(watchdog_process, 'MODULE', 'sleeps')
+    made = process.TorqueProcess(Setup('', '', {}, {}), WatchdogSetup('', '', '', '', 0, []), [],
+                                 lambda: None)
     assert made.call('hello') == 'hello'
     yield made
     made.close()

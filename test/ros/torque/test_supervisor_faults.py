@@ -53,8 +53,10 @@ def test_an_ended_torque_process_is_reported_and_not_started_again(arm, name):
     """At once; ~/enable is refused with the reason; services go on."""
     process = arm.torque_process()
     process.send_signal(getattr(signal, name))
-    until_ended(arm, process)
+    watchdog = arm.watchdog()
     message = until_failed(arm, name)
+    until_ended(arm, watchdog)
+    arm.takeovers = 1
     arm.check()
     count = len(arm.heard)
     reply = arm.ask(SetBool, 'enable', SetBool.Request(data=True))
@@ -82,10 +84,11 @@ def test_an_ended_torque_process_is_started_again_by_configure_alone(arm):
 
 
 def test_a_stopped_torque_process_is_killed_and_reported(arm):
-    """SIGSTOP: it does not reply, and must not continue later as a second source."""
+    """SIGSTOP: it does not reply, and must not continue later. This is without the watchdog."""
+    arm.prepared(safety__watchdog_time=0.0).enabled()
     process = arm.torque_process()
     process.send_signal(signal.SIGSTOP)
-    until_failed(arm, 'and was killed')
+    until_failed(arm, 'did not reply within 5 s and was killed')
     assert not process.is_running()
     arm.check()
 
@@ -174,6 +177,8 @@ def test_the_lifecycle_is_walked_under_joint_states_at_1_khz(arm):
 def test_a_serving_process_without_memory_does_not_disturb_torques(arm):
     """Batches need more than is left. It may end: then the torque ends in the safe one."""
     serving, process = arm.node.process, arm.torque_process()
+    report, _ = SERVICES['model_report']
+    reports = arm.node.ready(report, 'model_report')
     pages = int(Path(f'/proc/{serving.pid}/statm').read_text().split()[0])
     before = resource.prlimit(serving.pid, resource.RLIMIT_AS)
     resource.prlimit(serving.pid, resource.RLIMIT_AS,
@@ -186,6 +191,8 @@ def test_a_serving_process_without_memory_does_not_disturb_torques(arm):
         batches.call_async(kind.Request(question='inverse', position=numbers, velocity=numbers,
                                         acceleration=numbers))
         arm.run(20)
+    reply = reports.call_async(report.Request())   # after the batches, if the process survives
+    arm.run_until(lambda: reply.done() or serving.poll() is not None, 'a reply or the end')
     if serving.poll() is None:
         resource.prlimit(serving.pid, resource.RLIMIT_AS, before)
         arm.is_held()

@@ -91,9 +91,9 @@ def test_a_torque_process_killed_in_any_lifecycle_state_is_replaced_by_configure
 def test_a_signal_to_the_serving_process_ends_in_the_safe_torque(started, state, name):
     arm = started()
     bring(arm, state)
-    process = arm.torque_process()
+    processes = arm.torque_process(), arm.watchdog()
     arm.node.process.send_signal(getattr(signal, name))
-    ends_safely(arm, [process])
+    ends_safely(arm, processes)
     assert arm.node.process.wait(PATIENCE) == 0
     assert 'Traceback' not in arm.log()
 
@@ -106,9 +106,9 @@ def test_a_closed_terminal_ends_in_the_safe_torque(started):
     arm = started(through=['setsid', '--ctty'], stdin=its, stdout=its, stderr=its)
     os.close(its)
     bring(arm, 'ramping in')   # far from the safe torque
-    process = arm.torque_process()
+    processes = arm.torque_process(), arm.watchdog()
     os.close(ours)
-    ends_safely(arm, [process])
+    ends_safely(arm, processes)
     assert arm.node.process.wait(PATIENCE) == 0
 
 
@@ -116,12 +116,13 @@ def test_a_closed_terminal_ends_in_the_safe_torque(started):
 def orphan(started):
     """An arm ramping in whose launcher was killed; it read the log by a pipe.
 
-    :ivar serving, process: TorqueProcessIds of the node; orphan.pipe(): the two ends.
+    :ivar serving, process, watched_by: TorqueProcessIds of the node; pipe: the two ends.
     """
     reader, writer = os.pipe()
     arm = started(through=['sh', '-c', '"$@"; exit', 'sh'], stdout=writer, stderr=writer)
     bring(arm, 'ramping in')   # far from the safe torque
     launcher, arm.process, arm.pipe = arm.node.process, arm.torque_process(), (reader, writer)
+    arm.watched_by = arm.watchdog()
     children = Path(f'/proc/{launcher.pid}/task/{launcher.pid}/children').read_text()
     arm.serving = TorqueProcessId(int(children))
     launcher.kill()
@@ -144,7 +145,7 @@ def test_a_killed_launcher_does_not_end_torques(orphan, end):
         assert orphan.disable().success
         orphan.ended_safely()
     orphan.serving.send_signal(signal.SIGTERM if end == 'disable' else getattr(signal, end))
-    ends_safely(orphan, [orphan.serving, orphan.process])
+    ends_safely(orphan, [orphan.serving, orphan.process, orphan.watched_by])
 
 
 def test_a_full_pipe_for_the_log_does_not_stop_the_torque_process(orphan):

@@ -13,6 +13,7 @@ import pytest
 from builtin_interfaces.msg import Duration
 from geometry_msgs.msg import Inertia
 from std_msgs.msg import Header
+from support.gate_states import moved
 from support.remote_node import wait_until
 from support.tiny_robots import TWO_JOINTS, chain
 from support.torque_wire import EFFORT, ORDER, REST
@@ -33,11 +34,6 @@ HEAVIER = re.sub(r'<mass value="([^"]*)"', lambda m: f'<mass value="{2 * float(m
 def arm(driven_arm):
     """An arm at rest, its torques disabled."""
     return driven_arm.prepared()
-
-
-def moved(joint, by):
-    """Return the pose at rest with one joint moved."""
-    return REST + by * (np.arange(1, 8) == joint)
 
 
 # References --------------------------------------------------------------------------------------
@@ -121,11 +117,17 @@ def test_a_wanted_torque_beyond_the_effort_limit_is_clamped(arm):
 
 
 def test_an_effort_limit_of_the_user_replaces_that_of_the_description(arm):
+    """An arm that it cannot hold is not enabled."""
     arm.prepared(torque__effort_limits='joint_2=3 joint_4=2')
-    arm.limit = {**EFFORT, 'joint_2': 3.0, 'joint_4': 2.0}
+    arm.arrive()
+    reply = arm.run_until(lambda: 'compiled' not in (reply := arm.enable()).message and reply,
+                          'the kernels')
+    assert not reply.success and "joint 'joint_2' " in reply.message and ' of 3;' in reply.message
+    arm.prepared(**{**SPRINGS, 'torque__kp': [2000.0]}, torque__effort_limits='joint_7=5')
+    arm.limit = {**EFFORT, 'joint_7': 5.0}
     arm.enabled()
-    assert abs(arm.last[ORDER.index('joint_2')]) == 3.0
-    assert abs(arm.last[ORDER.index('joint_4')]) == 2.0
+    arm.follow(moved(7, -0.4))
+    arm.run_until(lambda: arm.heard[-1].effort[ORDER.index('joint_7')] == -5.0, 'the limit')
     arm.check()
 
 

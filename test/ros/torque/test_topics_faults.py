@@ -9,8 +9,11 @@ from typing import NamedTuple
 
 import numpy as np
 import pytest
-from std_msgs.msg import Float64MultiArray
-from support.torque_wire import EFFORT, PACE, Arm, parameters
+import rclpy
+from std_msgs.msg import Float64MultiArray, MultiArrayLayout
+from support.torque_wire import DEEP, EFFORT, PACE, ROUNDING, Arm, parameters
+
+from dynamics_node.ros import convert
 
 pytestmark = pytest.mark.long
 
@@ -128,7 +131,7 @@ def test_bad_joint_states_are_a_fault(arm, name):
 
 
 GOOD_STATES = {
-    'velocities are nan': spoiled(velocity=lambda v: [math.nan] * 7),
+    'velocities are nan': spoiled(velocity=lambda v: [math.nan] * 7),   # they are estimated
     'there are no velocities': spoiled(velocity=lambda v: []),
     'efforts are nan': spoiled(effort=lambda x: [math.nan] * 7),
     'they are 200 ms late': stamps(-200),
@@ -147,6 +150,28 @@ def test_tolerable_joint_states_are_no_fault(arm, name):
     arm.run(60)
     arm.is_held()
     assert arm.said('enabled')
+    arm.check()
+
+
+@pytest.mark.parametrize('velocity', [[], [math.nan] * 7, [0.0] * 6 + [math.inf]],
+                         ids=['none', 'nan', 'one is infinite'])
+def test_missing_velocities_are_a_fault_on_request(arm, velocity):
+    arm.prepared(missing_velocity='fault').enabled()
+    spoiled(velocity=lambda v: velocity)(arm)
+    arm.until_fault('the joint state is not finite')
+    arm.ended_safely('zero')
+
+
+def test_a_joint_that_is_too_fast_is_seen_without_velocities(arm):
+    """Joint 7 turns at 5 rad/s; its limit is 3.8 and a fifth more."""
+    arm.q[6] = -2.5
+    arm.enabled()
+
+    def turn(message):
+        message.velocity = []
+        message.position[6] += 5.0 * (convert.nanoseconds(message.header.stamp) - begin) * 1e-9
+    begin, arm.spoil = arm.now(), turn
+    arm.until_fault("joint 'joint_7' mov")   # moves at 5, or moved too far between two messages
     arm.check()
 
 
@@ -176,19 +201,38 @@ def _keep(message, places):
 # Enable and disable ------------------------------------------------------------------------------
 
 def test_the_ramp_begins_at_the_measured_effort(arm):
-    """The arm does not drop: no message differs from gravity."""
-    arm.effort = arm.robot.gravity_torque(arm.q)
+    """Where its meaning is declared; the effort pushes a little."""
+    arm.prepared(observer__effort_meaning='motor_torque', safety__ramp_in_time=2.0)
+    arm.effort = arm.robot.gravity_torque(arm.q) + 2.0
+    arm.enabled()
+    first = arm.heard[0].effort - arm.gravity()
+    assert ((first > 0.0) & (first <= 2.0)).all()
+    arm.is_held()
+    arm.check()
+
+
+def test_the_ramp_begins_at_gravity_if_the_meaning_of_effort_is_not_declared(arm):
+    """No message differs from gravity, whatever the driver publishes: here milliampere."""
+    arm.effort = np.full(7, 3400.0)
     arm.enabled()
     assert arm.check() >= 10
     for one in arm.heard:
-        np.testing.assert_allclose(one.effort, arm.gravity(), atol=1e-9)
+        np.testing.assert_allclose(one.effort, arm.gravity(), atol=ROUNDING)
 
 
-def test_without_a_measured_effort_the_ramp_begins_at_zero(arm):
-    arm.enabled()
-    first = arm.heard[0].effort
-    assert np.abs(first).max() < 0.5 * np.abs(arm.gravity()).max()
-    arm.check()
+def test_an_effort_in_another_unit_than_declared_is_refused(arm):
+    """With the numbers, and no message is published."""
+    arm.prepared(observer__effort_meaning='motor_torque')
+    arm.effort = np.full(7, 3400.0)
+    arm.arrive()
+    reply = arm.run_until(lambda: 'compiled' not in (reply := arm.enable()).message and reply,
+                          'the kernels')
+    assert not reply.success and "joint 'joint_1' 3400, expected -24 to 24" in reply.message
+    arm.until_silent()
+    assert not arm.heard
+    arm.effort = ()
+    arm.enabled().disable()
+    arm.ended_safely()
 
 
 @pytest.mark.parametrize('action', ['gravity', 'zero', 'hold'])
@@ -268,6 +312,24 @@ def test_a_second_publisher_is_found_under_a_remapped_name(launch):
     arm.ended_safely()
     arm.node.client.destroy_publisher(other)
     arm.close()
+
+
+def test_a_driver_can_time_out_by_the_information_about_a_command(arm):
+    """A number, one more with each message, and the time of publication; the layout is empty."""
+    driver = rclpy.create_node('driver', context=arm.node.client.context)
+    commands = driver.create_subscription(
+        Float64MultiArray, f'{arm.node.namespace}/commands', lambda *_: None, DEEP)
+    arm.run_until(commands.get_publisher_count, 'the publisher')
+    arm.enabled().run(20)
+    arm.disable()
+    arm.ended_safely()
+    infos = list(iter(lambda: commands.handle.take_message(Float64MultiArray, False), None))
+    driver.destroy_node()
+    numbers = [info['publication_sequence_number'] for _, info in infos]
+    times = [info['source_timestamp'] for _, info in infos]
+    assert len(numbers) > 20 and numbers == list(range(numbers[0], numbers[0] + len(numbers)))
+    assert times == sorted(times) and abs(times[-1] - arm.heard[-1].sent) < 1_000_000_000
+    assert all(command.layout == MultiArrayLayout() for command, _ in infos)
 
 
 def test_only_some_joints_are_driven(arm):

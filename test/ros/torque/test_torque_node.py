@@ -14,6 +14,7 @@ from support.late_callbacks import call_back  # noqa: E402
 from dynamics_node.errors import DynamicsError  # noqa: E402
 from dynamics_node.example_robots import ARM7  # noqa: E402
 from dynamics_node.ros.current_robot import CurrentRobot  # noqa: E402
+from dynamics_node.ros.link import pair  # noqa: E402
 from dynamics_node.ros.parameters import declared  # noqa: E402
 from dynamics_node.ros.state.joint_state_bytes import ReceivedJointState  # noqa: E402
 from dynamics_node.ros.state.joint_state_ring import (  # noqa: E402
@@ -21,6 +22,8 @@ from dynamics_node.ros.state.joint_state_ring import (  # noqa: E402
     RingWriter,
     create_memory,
 )
+from dynamics_node.ros.torque.last_torque import LastTorqueReader  # noqa: E402
+from dynamics_node.ros.torque.last_torque import create_memory as create_last_torque  # noqa: E402
 from dynamics_node.ros.torque.records import (  # noqa: E402
     Command,
     LogLine,
@@ -28,6 +31,7 @@ from dynamics_node.ros.torque.records import (  # noqa: E402
     Setup,
     TorqueStatus,
 )
+from dynamics_node.ros.torque.watched_loop import WatchedLoop  # noqa: E402
 from dynamics_node.safety import State  # noqa: E402
 
 LATE = 0.4      # [s] longer than the timer of torques waits, which is 2 LATE / 2.2
@@ -37,9 +41,9 @@ def parameters(**changed):
     """Return the NodeParameters with some changed; __ is a dot."""
     defaults = {name: field.default for name, field in declared.DECLARED.items()}
     return declared.checked({
-        **defaults, 'compile': False, 'torque.ramp_from': 'zero', 'torque.realtime_priority': 0,
-        'torque.command_topic': 'commands', 'safety.max_state_age': 2 * LATE,
-        'safety.max_clock_step': 2 * LATE,
+        **defaults, 'compile': False, 'safety.unknown_start': 'zero',
+        'torque.realtime_priority': 0, 'torque.command_topic': 'commands',
+        'safety.max_state_age': 2 * LATE, 'safety.max_clock_step': 2 * LATE,
         **{name.replace('__', '.'): value for name, value in changed.items()}})
 
 
@@ -51,11 +55,15 @@ class Served:
         self.sent, self.number = [], 0
         memory = create_memory()
         self.passed_on = RingReader(memory)
+        last_torque = create_last_torque()
+        self.last_torque = LastTorqueReader(last_torque)
+        self.watchdog, self.watched = pair()
         names = {name: f'/dynamics_node/{name[2:]}' for name in ('~/torque', '~/enable')}
         self.node = TorqueNode(Setup('dynamics_node', '/', names, {'use_sim_time': False}),
                                lambda record: self.sent.append(record) or True, RingWriter(memory),
-                               context=context)
+                               WatchedLoop(last_torque, self.watched), context=context)
         os.close(memory)
+        os.close(last_torque)
         self.current = CurrentRobot(time.monotonic)
 
     def call(self, name, *arguments):
@@ -101,6 +109,8 @@ def served(ros_environment):
     yield made
     made.node.cleanup()
     made.node.destroy_node()
+    made.watchdog.close()
+    made.watched.close()
     rclpy.shutdown(context=context)
 
 
@@ -269,7 +279,7 @@ def compiling(served, monkeypatch):
     def check(robot):
         if not served.kernels_ready:
             raise DynamicsError('2 kernels of the torque are being compiled: try again')
-    monkeypatch.setattr(pipeline, '_check_kernels', check)
+    monkeypatch.setattr('dynamics_node.ros.torque.pipeline.check_kernels', check)
     monkeypatch.setattr(type(pipeline), 'compiling', property(lambda _: not served.kernels_ready))
     send = topics._reply_later(lambda reply, header: served.replies.append(reply))
 
@@ -326,3 +336,40 @@ def test_a_kernel_that_cannot_be_made_prevents_enabling(served, monkeypatch):
     reply = served.node._torque.on_enable(SetBool.Request(data=True), SetBool.Response())
     assert not reply.success
     assert 'could not be made: no memory. With compile: false' in reply.message
+
+
+def test_the_watchdog_watches_until_the_last_torque_of_the_exit(served, monkeypatch):
+    """The gate is idle before; if the process is killed then, the arm must not be left alone."""
+    from dynamics_node.ros.torque import topics
+    served.ready(torque__mode='gravity').enable()
+    served.node._torque.on_state(served.node._node_state.snapshot())
+    assert served.last_torque.active
+    watched = []
+    monkeypatch.setattr(topics.time, 'sleep', lambda _: watched.append(served.last_torque.active))
+    served.node.finish()
+    assert len(watched) > 10 and all(watched)
+    assert not served.last_torque.active
+
+
+def test_the_watchdog_gets_the_last_torque_and_the_gravity_torque(served):
+    served.ready(torque__joints='joint_4 joint_2', safety__ramp_in_time=0.0).enable()
+    served.node._torque.on_state(served.node._node_state.snapshot())
+    last, robot = served.last_torque.last(), served.current.robot
+    gravity = dict(zip(robot.joint_names, robot.gravity_torque([0.1] * 7)))
+    assert last.rules.names == ['joint_4', 'joint_2']
+    assert dict(zip(last.rules.names, last.torque)) == served.node._torque.published()
+    np.testing.assert_allclose(last.gravity, [gravity[name] for name in last.rules.names],
+                               rtol=1e-9)
+    assert list(last.rules.effort) == [80.0, 120.0]
+
+
+def test_torques_are_not_enabled_without_a_watchdog(served):
+    """Nothing is published; with watchdog_time 0 it is not needed."""
+    served.ready()
+    served.watchdog.close()
+    served.measure()
+    reply = served.node._torque.on_enable(SetBool.Request(data=True), SetBool.Response())
+    assert not reply.success and 'the watchdog process has ended' in reply.message
+    assert served.node._torque.pipeline.gate.idle
+    served.call('use', parameters(safety__watchdog_time=0.0))
+    served.enable()

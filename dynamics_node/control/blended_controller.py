@@ -1,0 +1,68 @@
+"""Go over from the torque of one controller to that of another, linearly in time.
+
+Both see the same state and reference, so that at any time the torque is that of gains, scales,
+gravity and payloads in between.
+"""
+
+from __future__ import annotations
+
+import numpy as np
+from numpy.typing import ArrayLike
+
+from dynamics_node.control.blended_pose_spline import TaskMotionSample
+from dynamics_node.control.controller import Controller
+from dynamics_node.control.spline import MotionSample
+
+
+class BlendedController:
+    """The torque on the way from one controller to another of the same mode.
+
+    A change during a blend waits for its end: only two torques are computed at any time. Of several
+    that wait, the newest counts.
+
+    :ivar needs_reference: as of Controller.
+    """
+
+    def __init__(self, old: Controller, new: Controller, start: float, duration: float) -> None:
+        """Begin with the old controller.
+
+        :param start: [s], and duration: [s], above zero.
+        """
+        self._old, self._new = old, new
+        self._next: Controller | None = None
+        self._start, self._duration, self._share = start, duration, 0.0
+        self.needs_reference = new.needs_reference
+
+    def replace_newest(self, controller: Controller) -> None:
+        """Go over to another controller instead of the newest one, from which it hardly differs."""
+        if self._next is None:
+            self._new = controller
+        else:
+            self._next = controller
+
+    def then(self, controller: Controller) -> None:
+        """Go over to another controller once this blend is complete."""
+        self._next = controller
+
+    def advance(self, now: float) -> bool:
+        """Continue to a time [s]; return False once the newest controller alone is in effect."""
+        self._share = min(max((now - self._start) / self._duration, 0.0), 1.0)
+        if self._share < 1.0:
+            return True
+        if self._next is None:
+            return False
+        self._old, self._new, self._next = self._new, self._next, None
+        self._start, self._share = now, 0.0
+        return True
+
+    def torque(self, q: ArrayLike, v: ArrayLike | None = None,
+               motion: MotionSample | TaskMotionSample | None = None) -> np.ndarray:
+        """Return the torque to send, (nv,), see Controller.torque."""
+        return self._between(self._old.torque(q, v, motion), self._new.torque(q, v, motion))
+
+    def holding_torque(self, q: ArrayLike) -> np.ndarray:
+        """Return the torque that holds the arm where it is, see Controller.holding_torque."""
+        return self._between(self._old.holding_torque(q), self._new.holding_torque(q))
+
+    def _between(self, old: np.ndarray, new: np.ndarray) -> np.ndarray:
+        return old + self._share * (new - old)
