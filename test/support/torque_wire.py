@@ -3,7 +3,6 @@
 import os
 import tempfile
 import time
-from itertools import accumulate
 from pathlib import Path
 from typing import NamedTuple
 
@@ -21,6 +20,7 @@ from dynamics_node import Robot
 from dynamics_node.example_robots import ARM7
 from dynamics_node.ros import convert
 from support.remote_node import joint_state, wait_until
+from support.torque_contract import ROUNDING, check_contract
 from support.trajectories import trajectory
 
 EFFORT = {'joint_1': 120.0, 'joint_2': 120.0, 'joint_3': 80.0, 'joint_4': 80.0, 'joint_5': 40.0,
@@ -40,7 +40,6 @@ OTHERS = ['shoulder', 'elbow']   # joints of a robot that takes the place of thi
 PACE = 0.005       # [s] between two joint states
 PATIENCE = 60.0    # [s] a deadline for a loaded machine, not a measurement
 AGAIN = 15.0       # [s] without a reply until a request is sent again
-ROUNDING = 1e-9
 DEEP = QoSProfile(depth=20000)   # reliable: what is published is heard, all of it
 REST = np.array([0.3, 0.5, -0.4, 0.9, 0.2, -0.6, 0.1])   # a pose that needs torque
 
@@ -343,58 +342,11 @@ class Arm:
         assert self.commands[-1][0] == self.heard[-1].number
         self.check()
 
-    # The contract ----------------------------------------------------------------------------
-
     def check(self):
         """Check every message since the case began against the contract; return how many."""
         self.listen()
-        limit = np.array([self.limit[name] for name in self.order])
-        slew = np.array([self.slew.get(name, self.limit[name] / self.settings['safety.slew_time'])
-                         for name in self.order])
-        age = self.settings['safety.max_state_age']
-        sources = _sources([one.number for one in self.heard])
-        assert max(sources, default=0) <= self.takeovers, 'two publishers'
-        commands = {(source, number): data for source, (number, data) in zip(
-            _sources([number for number, _ in self.commands]), self.commands)}
-        for k, one in enumerate(self.heard):
-            where = f'message {k}: {one}'
-            assert one.names == self.order and one.effort.shape == limit.shape, where
-            assert np.isfinite(one.effort).all(), where
-            assert (np.abs(one.effort) <= limit).all(), where
-            expected = commands.get((sources[k], one.number), one.effort.tolist())
-            assert one.effort.tolist() == expected, where
-            assert one.stamp in self.sent, where
-            starts = [(asked, start) for asked, answered, start in self.enables
-                      if asked <= one.sent and not (k and answered < self.heard[k - 1].sent)]
-            self._check_change(k, slew, age, starts, sources[k], where)
+        check_contract(self)
         return len(self.heard)
-
-    def _check_change(self, k, slew, age, starts, source, where):
-        """Slew, from what may have been before; and what comes of an old state can only decay.
-
-        When a torque was computed is not on the wire, but it was after its state was measured and
-        after the message before it was sent, and before it was sent itself.
-        """
-        one, possible = self.heard[k], []
-        if k:
-            before = self.heard[k - 1]
-            earliest = max(before.stamp if before.stamp < before.sent else 0,
-                           self.heard[k - 2].sent if k > 1 else 0)
-            lost = max(one.number - before.number, 1)   # the watchdog begins anew at 1
-            reach = slew * min((one.sent - earliest) * 1e-9, lost * age)
-            possible.append((np.abs(one.effort - before.effort) <= reach + ROUNDING).all())
-            if (before.sent - one.stamp) * 1e-9 > age and not starts and not source:
-                assert (one.effort * before.effort >= 0.0).all(), where
-                assert (np.abs(one.effort) <= np.abs(before.effort)).all(), where
-        for when, start in starts:
-            reach = slew * min((one.sent - when) * 1e-9, age)
-            possible.append((np.abs(one.effort - start) <= reach + ROUNDING).all())
-        assert any(possible), where
-
-
-def _sources(numbers):
-    """Return for each message how often the publisher has changed: its numbers begin anew."""
-    return list(accumulate(number <= before for before, number in zip([0, *numbers], numbers)))
 
 
 def parameters(**changed):

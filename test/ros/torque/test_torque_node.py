@@ -11,7 +11,6 @@ pytest.importorskip('rclpy')
 from std_srvs.srv import SetBool  # noqa: E402
 from support.late_callbacks import call_back  # noqa: E402
 
-from dynamics_node.errors import DynamicsError  # noqa: E402
 from dynamics_node.example_robots import ARM7  # noqa: E402
 from dynamics_node.ros.current_robot import CurrentRobot  # noqa: E402
 from dynamics_node.ros.link import pair  # noqa: E402
@@ -276,10 +275,10 @@ def compiling(served, monkeypatch):
     pipeline, topics = served.node._torque.pipeline, served.node._torque
     served.kernels_ready, served.replies = False, []
 
-    def check(robot):
-        if not served.kernels_ready:
-            raise DynamicsError('2 kernels of the torque are being compiled: try again')
-    monkeypatch.setattr('dynamics_node.ros.torque.pipeline.check_kernels', check)
+    def missing(robot):
+        return '' if served.kernels_ready else '2 kernels of the torque are being compiled'
+    for module in ('law_kernels', 'pipeline'):
+        monkeypatch.setattr(f'dynamics_node.ros.torque.{module}.missing_kernels', missing)
     monkeypatch.setattr(type(pipeline), 'compiling', property(lambda _: not served.kernels_ready))
     send = topics._reply_later(lambda reply, header: served.replies.append(reply))
 

@@ -1,0 +1,58 @@
+"""Check torques on the wire against the contract of the gate."""
+
+from itertools import accumulate
+
+import numpy as np
+
+ROUNDING = 1e-9
+
+
+def check_contract(arm):
+    """Check every message that a torque_wire.Arm has heard since its case began."""
+    limit = np.array([arm.limit[name] for name in arm.order])
+    slew = np.array([arm.slew.get(name, arm.limit[name] / arm.settings['safety.slew_time'])
+                     for name in arm.order])
+    age = arm.settings['safety.max_state_age']
+    sources = _sources([one.number for one in arm.heard])
+    assert max(sources, default=0) <= arm.takeovers, 'two publishers'
+    commands = {(source, number): data for source, (number, data) in zip(
+        _sources([number for number, _ in arm.commands]), arm.commands)}
+    for k, one in enumerate(arm.heard):
+        where = f'message {k}: {one}'
+        assert one.names == arm.order and one.effort.shape == limit.shape, where
+        assert np.isfinite(one.effort).all(), where
+        assert (np.abs(one.effort) <= limit).all(), where
+        expected = commands.get((sources[k], one.number), one.effort.tolist())
+        assert one.effort.tolist() == expected, where
+        assert one.stamp in arm.sent, where
+        starts = [(asked, start) for asked, answered, start in arm.enables
+                  if asked <= one.sent and not (k and answered < arm.heard[k - 1].sent)]
+        _check_change(arm.heard, k, slew, age, starts, sources[k], where)
+
+
+def _check_change(heard, k, slew, age, starts, source, where):
+    """Slew, from what may have been before; and what comes of an old state can only decay.
+
+    When a torque was computed is not on the wire, but it was after its state was measured and
+    after the message before it was sent, and before it was sent itself.
+    """
+    one, possible = heard[k], []
+    if k:
+        before = heard[k - 1]
+        earliest = max(before.stamp if before.stamp < before.sent else 0,
+                       heard[k - 2].sent if k > 1 else 0)
+        lost = max(one.number - before.number, 1)   # the watchdog begins anew at 1
+        reach = slew * min((one.sent - earliest) * 1e-9, lost * age)
+        possible.append((np.abs(one.effort - before.effort) <= reach + ROUNDING).all())
+        if (before.sent - one.stamp) * 1e-9 > age and not starts and not source:
+            assert (one.effort * before.effort >= 0.0).all(), where
+            assert (np.abs(one.effort) <= np.abs(before.effort)).all(), where
+    for when, start in starts:
+        reach = slew * min((one.sent - when) * 1e-9, age)
+        possible.append((np.abs(one.effort - start) <= reach + ROUNDING).all())
+    assert any(possible), where
+
+
+def _sources(numbers):
+    """Return for each message how often the publisher has changed: its numbers begin anew."""
+    return list(accumulate(number <= before for before, number in zip([0, *numbers], numbers)))
