@@ -31,7 +31,7 @@ class SimulatedArm(Arm):
     def time_of(self, info):
         return self.time
 
-    def _check_change(self, k, slew, age, starts, source, where):
+    def check_change(self, k, slew, age, starts, source, where):
         if k:
             change = np.abs(self.heard[k].effort - self.heard[k - 1].effort)
             lost = self.heard[k].number - self.heard[k - 1].number
@@ -59,7 +59,7 @@ class LockstepArm(SimulatedArm):
             time.sleep(PACE)
             self.listen()
 
-    def _check_change(self, k, slew, age, starts, source, where):
+    def check_change(self, k, slew, age, starts, source, where):
         """Slew, by the time between two joint states."""
         if k:
             passed = (self.heard[k].stamp - self.heard[k - 1].stamp) / SECOND

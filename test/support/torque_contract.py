@@ -27,10 +27,10 @@ def check_contract(arm):
         assert one.stamp in arm.sent, where
         starts = [(asked, start) for asked, answered, start in arm.enables
                   if asked <= one.sent and not (k and answered < arm.heard[k - 1].sent)]
-        _check_change(arm.heard, k, slew, age, starts, sources[k], where)
+        arm.check_change(k, slew, age, starts, sources[k], where)
 
 
-def _check_change(heard, k, slew, age, starts, source, where):
+def check_change(heard, k, slew, age, starts, source, where):
     """Slew, from what may have been before; and what comes of an old state can only decay.
 
     When a torque was computed is not on the wire, but it was after its state was measured and

@@ -20,7 +20,7 @@ from dynamics_node import Robot
 from dynamics_node.example_robots import ARM7
 from dynamics_node.ros import convert
 from support.remote_node import joint_state, wait_until
-from support.torque_contract import ROUNDING, check_contract
+from support.torque_contract import ROUNDING, check_change, check_contract
 from support.trajectories import trajectory
 
 EFFORT = {'joint_1': 120.0, 'joint_2': 120.0, 'joint_3': 80.0, 'joint_4': 80.0, 'joint_5': 40.0,
@@ -347,6 +347,10 @@ class Arm:
         self.listen()
         check_contract(self)
         return len(self.heard)
+
+    def check_change(self, k, slew, age, starts, source, where):
+        """Check how far message k is from the one before."""
+        check_change(self.heard, k, slew, age, starts, source, where)
 
 
 def parameters(**changed):
