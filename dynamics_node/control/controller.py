@@ -140,12 +140,29 @@ class Controller:
         position, velocity = _floats('q', q, nq), _floats('v', v, nv)
         limits = checks.finite('effort', effort, nv)
         rate = checks.positive('max_rate', max_rate)
-        coasting, slowing = (
-            self._command(laws.given_acceleration, laws.gravity, position, velocity,
-                          MotionSample(position, velocity, a))
-            for a in (np.zeros_like(velocity), -velocity))
-        per_rate = slowing - coasting
+        coasting = self.coasting_torque(position, velocity)
+        per_rate = self._acceleration_torque(position, velocity, -velocity) - coasting
         return coasting + per_rate * braking_rate(coasting, per_rate, limits, rate)
+
+    @property
+    def can_predict(self) -> bool:
+        """Whether the model's motion under a torque can be computed, see prediction.py.
+
+        Not if the driver moves the robot by itself, with a floating base, or with loops.
+        """
+        return self.can_brake and self._loops is None
+
+    def coasting_torque(self, q: np.ndarray, v: np.ndarray) -> np.ndarray:
+        """Return the torque at which joints without friction keep their velocity, (nv,)."""
+        return self._acceleration_torque(q, v, np.zeros_like(v))
+
+    def friction_torque(self, v: np.ndarray) -> np.ndarray:
+        """Return the torque of the friction that the driver does not compensate, (nv,)."""
+        return np.zeros_like(v) + self._terms.friction(v)
+
+    def _acceleration_torque(self, q, v, a):
+        """Return the torque to send for an acceleration, without friction."""
+        return self._command(laws.given_acceleration, laws.gravity, q, v, MotionSample(q, v, a))
 
     def added_by_driver(self, q: ArrayLike) -> np.ndarray:
         """Return the torque that the driver adds to a command while the arm is at rest, (nv,)."""

@@ -25,10 +25,11 @@ OUTSIDE = 'from outside'
 GATE = 'gate'
 NO_STATE = 'no state'   # of a refusal only
 
-# After one of these the joint state is still valid, and so is the torque that balances gravity.
+# After one of these the joint state is still valid, and so is the torque that balances gravity. A
+# clock that was set has been set for the stamps too; if not, the next joint state is a fault.
 STATE_IS_TRUSTED = frozenset(
-    {POSITION, VELOCITY, OTHER_PUBLISHER, REFERENCE_STALE, TORQUE_MALFORMED, TORQUE_NOT_FINITE,
-     CONTACT, OUTSIDE})
+    {CLOCK, POSITION, VELOCITY, OTHER_PUBLISHER, REFERENCE_STALE, TORQUE_MALFORMED,
+     TORQUE_NOT_FINITE, CONTACT, OUTSIDE})
 
 
 class Fault(NamedTuple):

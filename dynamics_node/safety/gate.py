@@ -5,24 +5,24 @@ The contract, kept by every Release without exception:
  1. It is finite, of one entry per degree of freedom, and within the effort limits.
  2. It differs from the one before by no more than the slew limits allow in the time between them;
     the first after `enable` is compared with the effort that `enable` started from.
- 3. It is computed from a joint state no older than max_state_age, from the torque that balanced
-    gravity at the last valid joint state, or from earlier releases.
+ 3. It is computed from a joint state no older than max_state_age, from the state that the model
+    predicts from the last valid one for at most prediction_time and the braking after it, from the
+    torque that balances gravity at one of these states, or from earlier releases.
  4. Nothing is released before `enable`, nor after a disable or a fault once the ramp to the safe
     torque is done. A fault lasts until `enable`, which is refused as long as its cause lasts.
     Nothing but `enable` enables: no restart, no end of a fault, no change of model.
- 5. A disable and a fault brake moving joints to rest as long as the joint state is valid, at most
-    for brake_time; these and a shutdown end in the safe torque, exactly, and keep 1. to 4. until
-    then.
+ 5. A disable and a fault brake moving joints to rest, at most for brake_time: by the joint state
+    as long as it is valid, else by the predicted one. These and a shutdown end in the safe torque,
+    exactly, and keep 1. to 4. until then.
 
-The safe torque, `safe_action`: 'gravity' goes to the torque that holds the arm still where it is,
-and leaves it as the last message, so that the arm does not drop. After a fault that makes the joint
-state invalid (stale, jumped, not finite, ... or the clock jumped) it goes to that of the last valid
-joint state, which then decays to zero within blind_gravity_time. 'zero' goes to zero. 'hold' goes
-to zero too, but after a fault it first keeps the last torque for hold_time.
+For the safe torque see stop.py. After a fault that makes the joint state invalid (stale, jumped,
+not finite, ...) no joint state is used any more.
 
-A silence of the joint states is no fault at once: from max_state_age on, for bridge_time, the
-torque that balanced gravity at the last valid joint state is released. When joint states return,
-the torque ramps back to the wanted one in the time that was bridged.
+A silence of the joint states is no fault at once. If joints move, the wanted torque at the
+predicted state is released, until prediction_time after max_state_age. If they rest, the torque
+that balanced gravity at the last valid joint state is released, from max_state_age on, for
+bridge_time. When joint states return, the torque ramps back from there to the wanted one in the
+time that was bridged.
 
 The gate has no clock: `now` [s] comes with every call, on the clock that stamps the joint states.
 It is not thread-safe.
@@ -46,11 +46,11 @@ from dynamics_node.safety.faults import (
 )
 from dynamics_node.safety.gate_limits import GateLimits
 from dynamics_node.safety.ramp import TorqueRamp, torque_steps
-from dynamics_node.safety.records import Proposal, Release, State, Status
+from dynamics_node.safety.records import LastValid, Predict, Proposal, Release, State, Status
 from dynamics_node.safety.releaser import Limited, Releaser
-from dynamics_node.safety.start_torque import start_torque
+from dynamics_node.safety.start_torque import check_limits_known, start_torque
 from dynamics_node.safety.state_checks import StateChecks, publisher_fault
-from dynamics_node.safety.stop import GRAVITY, LAST_GRAVITY, ZERO, Stop
+from dynamics_node.safety.stop import GRAVITY, Stop
 
 ACTIVE = (State.RAMPING_IN, State.ENABLED)   # the wanted torque is followed
 LEAST_TIME = 1e-9   # [s]; a time that has begun is not zero
@@ -65,14 +65,16 @@ class Gate:
     """
 
     def __init__(self, limits: GateLimits | None = None,
-                 steady: SteadyTime = lambda: None) -> None:
+                 steady: SteadyTime = lambda: None,
+                 predict: Predict = lambda last_valid: None) -> None:
         """Begin disabled.
 
         :param limits: see gate_limits_of; None: there is no model yet.
         :param steady: see Clock.
+        :param predict: returns the Proposal at the predicted state.
         """
         _check_limits(limits)
-        self._steady = steady
+        self._steady, self._predict = steady, predict
         self._state = State.DISABLED
         self._fault: Fault | None = None
         self._out = Releaser()
@@ -96,7 +98,8 @@ class Gate:
         self._ramp: TorqueRamp = None   # type: ignore[assignment]  # None while idle
         self._stop: Stop | None = None   # how torques end; None while the wanted one is followed
         self._ramp_time = 0.0          # [s] since the ramp in began
-        self._bridging = 0.0           # [s] since a silence of the joint states is bridged
+        self._silent = False           # whether a silence of the joint states is bridged
+        self._bridging = 0.0           # [s] since it is bridged by the torque of gravity
         if self._state is not State.FAULT:
             self._state = State.DISABLED
         if self._limits_pending:
@@ -117,7 +120,7 @@ class Gate:
     @property
     def braking(self) -> bool:
         """Whether the torque of the next proposal must be the one that brakes."""
-        return self._stop is not None and self._stop.braking
+        return self._stop is not None and self._stop.braking and not self._stop.blind
 
     def status(self) -> Status:
         """Return the Status, for diagnostics."""
@@ -156,25 +159,21 @@ class Gate:
             self._enter_fault(fault)
             return
         self._state = State.BRAKING if self._can_brake() else State.RAMPING_OUT
-        gravity = self._limits.settings.safe_action == 'gravity'
-        self._begin_stop(GRAVITY if gravity else ZERO, braking=self._state is State.BRAKING)
+        self._begin_stop(Stop.after_disable(self._limits.settings, self._out.last,
+                                            braking=self._state is State.BRAKING))
 
     def report_fault(self, now: float, text: str, kind: str = OUTSIDE) -> None:
         """Enter a fault that the gate cannot detect itself, an exception for example."""
         if self.idle:
             return
-        jump = self._advance_clock(now)
+        self._advance_clock(now)
         self._enter_fault(Fault(kind, str(text)))
-        if jump:
-            self._enter_fault(jump)
 
     def change_limits(self, limits: GateLimits | None) -> None:
         """Enforce other limits from now on: the model, a limit or a setting has changed.
 
         While torques are released this is a fault. They decay under the limits and the joint names
-        that they began with; until that is done `enable` is refused.
-
-        :param limits: None: there is no model until the next change.
+        that they began with; until that is done `enable` is refused. None: there is no model.
         """
         _check_limits(limits)
         if not self.idle:
@@ -187,21 +186,17 @@ class Gate:
     # Releases --------------------------------------------------------------------------------
 
     def step(self, now: float, proposal: Proposal) -> Release | None:
-        """Return the Release of a proposal, or None: publish nothing.
-
-        :param now: [s]
-        :param proposal: see Proposal; its torque is ignored while ramping out.
-        """
+        """Return the Release of a proposal, whose torque is ignored while ramping out, or None."""
         if self._out.last is None:
             return None
         fault = self._advance_clock(now) or self._proposal_fault(now, proposal)
         if fault:
-            if self._can_bridge(now, fault):
+            if self._can_bridge(fault):
                 return self._bridge()
             self._enter_fault(fault)
             if self.idle:   # nothing was released yet
                 return None
-        elif self._bridging:
+        elif self._silent:
             self._end_bridge()
         return self._follow() if self._stop is None else self._continue_stop(self._stop)
 
@@ -209,11 +204,14 @@ class Gate:
         """Return a Release if one is due by time alone, when joint states no longer arrive."""
         if self.idle:
             return None
-        fault = self._advance_clock(now) or self._state_checks.age_fault(now)
+        fault = self._advance_clock(now) or self._state_checks.age_fault()
         if fault:
-            if self._can_bridge(now, fault):
+            if self._can_bridge(fault):
                 return self._bridge()
             self._enter_fault(fault)
+        elif (self._stop is None and self._out.has_released and self._state_checks.is_overdue
+              and self._use_prediction(braking=False)):
+            return self._follow()
         if self._stop is None or self._stop.needs_state:
             return None
         return self._continue_stop(self._stop)
@@ -228,8 +226,9 @@ class Gate:
         if not self._out.has_released:
             self._become_idle()
             return ()
+        self._advance_clock(now)
         limits, settings = self._limits, self._limits.settings
-        gravity = (settings.safe_action == 'gravity' and self._is_recent(now)
+        gravity = (settings.safe_action == 'gravity' and self._is_recent()
                    and (self._stop is None or self._stop.safe == GRAVITY))
         safe = self._state_checks.gravity if gravity else limits.zero
         releases = tuple(filter(None, map(self._out.make, torque_steps(
@@ -244,6 +243,10 @@ class Gate:
         passed, fault = self._clock.advance(now)
         self._ramp_time += passed
         self._out.pass_time(passed)
+        if self._limits is not None:
+            self._state_checks.pass_time(passed)
+            if fault:
+                self._state_checks.forget_stamp()
         if self._stop is not None:
             self._stop.pass_time(passed)
         if self._bridging:
@@ -262,16 +265,16 @@ class Gate:
             stop.end_braking(self._out.last)   # the torque that brakes could not be computed
         return fault
 
-    def _is_recent(self, now: float) -> bool:
+    def _is_recent(self) -> bool:
         """Return whether a silence since the last valid joint state can be bridged."""
-        stamp, settings = self._state_checks.stamp, self._limits.settings
-        return stamp is not None and abs(now - stamp) <= (
-            settings.max_state_age + settings.bridge_time)
+        checks, settings = self._state_checks, self._limits.settings
+        longest = settings.bridge_time if checks.measured_at_rest else settings.prediction_time
+        return checks.age <= settings.max_state_age + longest
 
-    def _can_bridge(self, now: float, fault: Fault) -> bool:
+    def _can_bridge(self, fault: Fault) -> bool:
         """Return whether a fault is a silence of the joint states that is still short."""
         return (fault.kind == STATE_STALE and self._stop is None and self._out.has_released
-                and self._is_recent(now))
+                and self._is_recent())
 
     def _can_brake(self) -> bool:
         """Return whether joints move and torques may brake them."""
@@ -281,13 +284,7 @@ class Gate:
         """Return the torque to ramp in from, or raise Refused."""
         if self._limits_pending:
             raise Refused('decaying', 'the torque of the former model is still decaying')
-        if self._limits is None or not self._limits.joints.driven.any():
-            raise Refused('no model', 'there is no robot model with a joint to drive')
-        if self._limits.unknown_effort:
-            raise Refused('limits unknown', 'the effort limit is unknown: '
-                          f"{', '.join(self._limits.unknown_effort)}; give one, or set "
-                          "unknown_effort to 'assume' and assumed_effort to a limit that is safe "
-                          'for each of them')
+        check_limits_known(self._limits)
         if proposal is None:
             raise Refused(NO_STATE, 'no joint state has been measured')
         if self.idle:
@@ -316,15 +313,26 @@ class Gate:
     # Silence ---------------------------------------------------------------------------------
 
     def _bridge(self) -> Release | None:
-        """Release the torque that balanced gravity at the last valid joint state."""
-        if not self._bridging:
-            self._bridged += 1
-            self._bridging = LEAST_TIME
-        return self._release(self._state_checks.gravity)
+        """Release the wanted torque at the predicted state; at rest, that of gravity."""
+        checks = self._state_checks
+        self._bridged += not self._silent
+        self._silent = True
+        if not checks.measured_at_rest and self._use_prediction(braking=False):
+            return self._follow()
+        self._bridging = self._bridging or LEAST_TIME
+        return self._release(checks.gravity)
+
+    def _use_prediction(self, braking: bool) -> bool:
+        """Predict the joint state; return False if that is impossible."""
+        checks = self._state_checks
+        proposal = self._predict(LastValid(checks.age, *checks.measured, self._out.last, braking))
+        return proposal is not None and checks.use_prediction(proposal)
 
     def _end_bridge(self) -> None:
         """Ramp back to the wanted torque; a ramp in that was interrupted takes its time."""
-        left = 0.0
+        self._silent, left = False, 0.0
+        if not self._bridging:   # the wanted torque was released all the time
+            return
         if self._state is State.RAMPING_IN:
             left = self._ramp.duration - (self._ramp_time - self._bridging)
         self._ramp = TorqueRamp(self._out.last, max(self._bridging, left))
@@ -334,32 +342,31 @@ class Gate:
 
     def _enter_fault(self, fault: Fault) -> None:
         """Latch a fault and end torques; a later one counts only if it makes the state invalid."""
-        stop, settings = self._stop, self._limits.settings
+        stop = self._stop
         if self._state is State.FAULT and (fault.trusts_state or not (stop and stop.needs_state)):
             return
         self._refused[fault.kind] += 1
         if self._state is not State.FAULT:
             self._state, self._fault = State.FAULT, fault
         # A second publisher may command something else: braking would contend with it.
-        braking = fault.trusts_state and fault.kind != OTHER_PUBLISHER and self._can_brake()
-        if settings.safe_action == 'gravity':
-            self._begin_stop(GRAVITY if fault.trusts_state else LAST_GRAVITY, braking)
-        else:
-            hold = settings.hold_time if settings.safe_action == 'hold' else 0.0
-            self._begin_stop(ZERO, braking, hold)
+        braking = fault.kind != OTHER_PUBLISHER and self._can_brake()
+        self._begin_stop(Stop.after_fault(self._limits.settings, self._out.last, braking,
+                                          blind=not fault.trusts_state))
 
-    def _begin_stop(self, safe: str, braking: bool, hold: float = 0.0) -> None:
+    def _begin_stop(self, stop: Stop) -> None:
         """Begin the end of torques, or be idle at once if nothing was released yet."""
         if not self._out.has_released:
             self._become_idle()
             return
-        self._stop = Stop(self._limits.settings, safe, self._out.last, braking, hold)
+        self._stop = stop
         self._state_checks.torque = list(self._out.last)   # until a proposal has one that brakes
-        self._bridging = 0.0
+        self._silent, self._bridging = False, 0.0
 
     def _continue_stop(self, stop: Stop) -> Release | None:
         """Release the next torque of the end; the last one is the safe torque."""
         checks, zero = self._state_checks, self._limits.zero
+        if stop.braking and stop.blind and not self._use_prediction(braking=True):
+            stop.end_braking(self._out.last)
         stop.check_rest(checks.at_rest, self._out.last)
         if stop.braking:
             return self._release(*self._out.within_limits(checks), together=True)

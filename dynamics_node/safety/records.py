@@ -1,6 +1,7 @@
 """Records that enter and leave the gate: Measured, Proposal, Release, State, Status."""
 
 from collections import Counter
+from collections.abc import Callable, Sequence
 from enum import Enum
 from typing import NamedTuple
 
@@ -32,13 +33,28 @@ class Measured(NamedTuple):
 class Proposal(NamedTuple):
     """A wanted torque, and the data that decide whether it is released."""
 
-    torque: np.ndarray               # wanted, or of the brakes while Gate.braking, (nv,) [N m or N]
+    # Wanted, or of the brakes while Gate.braking, (nv,) [N m or N]; None if it is not computable.
+    torque: np.ndarray | None
     # The command that holds the joints still where they are, (nv,): the gravity torque, less what
     # the driver adds on its own.
     gravity: np.ndarray
     measured: Measured               # that both were computed from
     reference_age: float | None = None# [s]; None if the mode follows none
     other_publisher: bool = False    # of the command topic or of ~/torque
+
+
+class LastValid(NamedTuple):
+    """What is known while there is no valid joint state."""
+
+    seconds: float               # since the last valid one
+    position: Sequence[float]    # of that one, nv entries
+    v: Sequence[float]
+    torque: Sequence[float]      # released last, nv entries [N m or N]
+    braking: bool                # whether the torque of the prediction must be the one that brakes
+
+
+# Returns the Proposal at the state that the model predicts, None if it cannot predict one.
+Predict = Callable[[LastValid], Proposal | None]
 
 
 class Release(NamedTuple):

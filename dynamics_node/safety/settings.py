@@ -31,9 +31,13 @@ class SafetySettings:
         'this far in the future is a fault. After a pause, a torque changes at most as far as the '
         'slew limit allows in this time.', 's', (0.001, 1.0))
     bridge_time: float = parameter(
-        0.4, 'A silence of the joint states is bridged for this long after max_state_age: the '
-        'torque goes to the one that balanced gravity at the last valid position. After it the '
-        'silence is a fault.', 's', (0.0, 10.0))
+        0.4, 'If the joints rest, a silence of the joint states is bridged for this long after '
+        'max_state_age: the torque goes to the one that balanced gravity at the last valid '
+        'position. After it the silence is a fault.', 's', (0.0, 10.0))
+    prediction_time: float = parameter(
+        0.1, 'If joints move, a silence of the joint states is bridged for this long after '
+        'max_state_age: the torque is computed from the state that the model predicts. After it '
+        'the silence is a fault, and the predicted joints are braked.', 's', (0.0, 1.0))
     max_reference_age: float = parameter(
         0.5, 'A reference older than this is a fault, in modes that follow a reference.', 's',
         (0.001, 60.0))

@@ -18,6 +18,16 @@ from dynamics_node.safety.torque_limits import limit_effort
 START = 'start'
 
 
+def check_limits_known(limits: GateLimits | None) -> None:
+    """Raise Refused without a driven joint, or if the effort limit of one is unknown."""
+    if limits is None or not limits.joints.driven.any():
+        raise Refused('no model', 'there is no robot model with a joint to drive')
+    if limits.unknown_effort:
+        raise Refused('limits unknown', 'the effort limit is unknown: '
+                      f"{', '.join(limits.unknown_effort)}; give one, or set unknown_effort to "
+                      "'assume' and assumed_effort to a limit that is safe for each of them")
+
+
 def start_torque(limits: GateLimits, gravity: Sequence[float],
                  measured: ArrayLike | None) -> Sequence[float]:
     """Return the measured effort within the limits, unknown_start where it is unknown.

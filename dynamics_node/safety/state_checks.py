@@ -26,13 +26,16 @@ from dynamics_node.safety.small_vectors import all_below, all_finite, all_within
 from dynamics_node.safety.torque_limits import limit_effort
 
 TURN = 2.0 * math.pi
+# A state is overdue after this many of the periods between states, and this time [s].
+OVERDUE_PERIODS, LEAST_OVERDUE = 2.5, 0.005
 
 
 class StateChecks:
     """Find the fault of a proposal, compared with the last one that had none.
 
-    :ivar stamp: of the last valid joint state [s].
-    :ivar position, v: of that state, nv entries each.
+    :ivar stamp: of the last valid joint state [s]; age: time since then [s].
+    :ivar measured: its position and v, nv entries each.
+    :ivar position, v: of that state, or of the one that was predicted since, nv entries each.
     :ivar near_limits: whether a joint was within the margin of a limit then.
     :ivar torque: wanted last without a fault, nv entries [N m or N].
     """
@@ -41,7 +44,9 @@ class StateChecks:
         self._limits = limits
         self._nq, self._nv = limits.joints.nq, limits.joints.nv
         self.stamp: float | None = None
+        self.age = self._period = 0.0
         self._seen = 0.0    # when that state came [s]
+        self.measured: tuple[list[float], list[float]] = [], []
         self.position: list[float] = []
         self.v: list[float] = []
         self.torque: list[float] = []
@@ -55,12 +60,31 @@ class StateChecks:
 
     @property
     def at_rest(self) -> bool:
-        """Whether no joint moved in that state."""
+        """Whether no joint moves in that state."""
         return all_within(self.v, self._limits.rest_speed)
 
-    def age_fault(self, now: float) -> Fault | None:
+    @property
+    def measured_at_rest(self) -> bool:
+        """Whether no joint moved in the last valid state."""
+        return all_within(self.measured[1], self._limits.rest_speed)
+
+    def pass_time(self, seconds: float) -> None:
+        """Let time pass."""
+        self.age += seconds
+
+    @property
+    def is_overdue(self) -> bool:
+        """Whether joints move and their next state should have come by now."""
+        return (self.age > max(OVERDUE_PERIODS * self._period, LEAST_OVERDUE)
+                and not self.measured_at_rest)
+
+    def age_fault(self) -> Fault | None:
         """Return the Fault if the last valid state is too old now, or None."""
-        return None if self.stamp is None else self._age_fault(now - self.stamp)
+        return self._age_fault(self.age)
+
+    def forget_stamp(self) -> None:
+        """Accept the next state at whatever time before or after the last valid one."""
+        self.stamp = None
 
     def state_fault(self, now: float, proposal: Proposal) -> Fault | None:
         """Return the Fault of the measured state and of gravity; None: valid, and kept."""
@@ -89,9 +113,24 @@ class StateChecks:
                 return fault
         if not all_finite(gravity):
             return Fault(GRAVITY_NOT_FINITE, f'the torque that balances gravity is {gravity}')
+        if self.stamp is not None and stamp > self.stamp:
+            self._period = stamp - self.stamp
         self.stamp, self._seen, self.near_limits = stamp, now, near
         self.position, self.v, self._gravity = position, v, gravity
+        self.measured, self.age = (position, v), now - stamp
         return self._limit_fault() if near else None
+
+    def use_prediction(self, proposal: Proposal) -> bool:
+        """Use a proposal at a predicted state; return False if it is not valid."""
+        q, v = numbers(proposal.measured.q, self._nq), numbers(proposal.measured.v, self._nv)
+        gravity = numbers(proposal.gravity, self._nv)
+        if q is None or v is None or gravity is None or not all(
+                map(all_finite, (q, v, gravity))) or self.request_fault(proposal):
+            return False
+        position = self._limits.position(q)
+        self.near_limits = self._compare(position, v, 0.0)[0]
+        self.position, self.v, self._gravity = position, v, gravity
+        return True
 
     def request_fault(self, proposal: Proposal) -> Fault | None:
         """Return the Fault of the wanted torque and its reference; None: valid, and kept."""
@@ -99,7 +138,8 @@ class StateChecks:
         if age is not None and not -limit <= age <= limit:
             return Fault(REFERENCE_STALE, f'the reference is {age:.6g} s old, more than '
                          f'max_reference_age, {limit:g} s')
-        torque = numbers(proposal.torque, self._nv)
+        wanted = proposal.torque
+        torque = None if wanted is None else numbers(wanted, self._nv)
         if torque is None:
             return Fault(TORQUE_MALFORMED, f'the wanted torque must be {self._nv} '
                          f'numbers, got {shown(proposal.torque, 200)}')
@@ -122,7 +162,7 @@ class StateChecks:
         near, jumps = False, []
         tolerance = self._limits.settings.jump_tolerance
         for p, before, velocity, (k, lower, upper, speed, jump_speed) in zip(
-                position, self.position or position, v, self._limits.zones):
+                position, self.measured[0] or position, v, self._limits.zones):
             if not (lower <= p <= upper and -speed <= velocity <= speed):
                 near = True
             allowed = jump_speed * passed + tolerance

@@ -1,4 +1,13 @@
-"""Bring torques to their end: brake the joints to rest, then go to the safe torque."""
+"""Bring torques to their end: brake the joints to rest, then go to the safe torque.
+
+The safe torque, `safe_action`: 'gravity' goes to the torque that holds the arm still where it is,
+and leaves it as the last message, so that the arm does not drop. Without a valid joint state it
+goes to that of the last valid or predicted one, which then decays to zero within
+blind_gravity_time. 'zero' goes to zero. 'hold' goes to zero too, but after a fault it first keeps
+the last torque for hold_time.
+"""
+
+from __future__ import annotations
 
 from collections.abc import Sequence
 
@@ -21,24 +30,39 @@ class Stop:
 
     :ivar safe: GRAVITY, LAST_GRAVITY or ZERO.
     :ivar braking: whether it is in phase 1.
+    :ivar blind: whether no joint state is valid; joints are braked by predicted states.
     """
 
     def __init__(self, settings: SafetySettings, safe: str, last: Sequence[float],
-                 braking: bool = False, hold: float = 0.0) -> None:
+                 braking: bool = False, hold: float = 0.0, blind: bool = False) -> None:
         """Begin.
 
         :param last: torque released last, nv entries.
         """
-        self.safe, self.braking = safe, braking
+        self.safe, self.braking, self.blind = safe, braking, blind
         self._settings, self._hold = settings, hold
         self._start = last
         self._time = 0.0   # [s] in phase 1, or since its end
         self._at_rest = 0.0   # [s] since the joints are at rest
 
+    @classmethod
+    def after_disable(cls, settings: SafetySettings, last: Sequence[float], braking: bool) -> Stop:
+        """Return the Stop after a disable; for the arguments see Stop."""
+        return cls(settings, GRAVITY if settings.safe_action == 'gravity' else ZERO, last, braking)
+
+    @classmethod
+    def after_fault(cls, settings: SafetySettings, last: Sequence[float], braking: bool,
+                    blind: bool) -> Stop:
+        """Return the Stop after a fault; for the arguments see Stop."""
+        if settings.safe_action == 'gravity':
+            return cls(settings, LAST_GRAVITY if blind else GRAVITY, last, braking, blind=blind)
+        hold = settings.hold_time if settings.safe_action == 'hold' else 0.0
+        return cls(settings, ZERO, last, braking, hold, blind)
+
     @property
     def needs_state(self) -> bool:
         """Whether the next torque is computed from a joint state."""
-        return self.braking or self.safe == GRAVITY
+        return not self.blind and (self.braking or self.safe == GRAVITY)
 
     def pass_time(self, seconds: float) -> None:
         """Let time pass."""

@@ -113,7 +113,7 @@ def test_the_final_check_stops_a_wrong_torque(wrong, monkeypatch):
     """Whatever error the gate itself might have."""
     bench = in_phase('enabled')
     bench.q = np.array([UPPER[0], *HOME[1:]])
-    bench.gate._state_checks.position = bench.q.tolist()
+    bench.gate._state_checks.measured = bench.q.tolist(), bench.v.tolist()
     last = bench.releases[-1].effort
     with monkeypatch.context() as patch:
         patch.setattr(releaser, 'fade_near_limits', lambda *_: ([wrong] * 3, [], []))

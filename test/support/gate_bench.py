@@ -72,7 +72,7 @@ class Bench:
         self.contract.legal(before, self.state, 'enable')
         if self.state is not before:
             self.seen = self.proposal
-        self.contract.enabled(self.effort, self.gravity)
+            self.contract.enabled(self.proposal)
 
     def refuses(self, kind):
         """Assert that enable is refused for that reason."""
@@ -119,7 +119,7 @@ class Bench:
         fresh = proposal is not None and contract.is_fresh(self.now, proposal)
         self._note_faults(faults)
         if fresh and not contract.blind:
-            contract.validated(proposal.gravity)
+            contract.validated(proposal)
         if release is not None:
             assert not idle
             contract.released(release)
@@ -148,14 +148,13 @@ class Bench:
 
     def exit(self):
         """Return the last releases."""
-        before, settings = self.state, self.settings
-        silent = self.now - self.contract.valid_at
-        recent = abs(silent) <= settings.max_state_age + settings.bridge_time
+        before, contract = self.state, self.contract
+        contract.passes(self.now)
+        recent = contract.recent
         releases = self.gate.shutdown_sequence(self.now)
-        self.contract.legal(before, self.state, 'shutdown_sequence')
-        self.contract.exited(
-            releases, self.contract.valid_gravity if recent and not self.contract.blind else None,
-            before is State.FAULT)
+        contract.legal(before, self.state, 'shutdown_sequence')
+        contract.exited(releases, contract.valid_gravity if recent and not contract.blind else None,
+                        before is State.FAULT)
         assert self.gate.idle and self.gate.shutdown_sequence(self.now) == ()
         self.releases += releases
         return releases

@@ -7,7 +7,7 @@ asks the gate only whether it is idle and in which state.
 import numpy as np
 
 from dynamics_node.safety import State
-from support.safe_arm import EFFORT, NAMES
+from support.safe_arm import EFFORT, NAMES, VELOCITY
 
 ROUNDING = 1e-9
 LONGEST_EXIT = 1.0  # [s]
@@ -24,7 +24,8 @@ class Contract:
         self.open = False      # between a successful enable and the safe torque
         self.now, self.passed = None, 0.0
         self.valid_gravity = np.zeros(len(effort))   # of the last valid state, within the limits
-        self.valid_at = -np.inf                      # [s]
+        self.silence = np.inf                        # [s] since then
+        self.moving = False                          # whether joints moved then
         self.blind = False     # whether a fault since enable has made the state invalid
 
     def passes(self, now):
@@ -32,12 +33,14 @@ class Contract:
         step = 0.0 if self.now is None else now - self.now
         if 0.0 <= step <= self.settings.max_clock_step:
             self.passed += step
+            self.silence += step
         self.now = now if np.isfinite(now) else None
 
-    def enabled(self, measured_effort, gravity):
+    def enabled(self, proposal):
         """Record an accepted call of enable."""
+        measured_effort, gravity = proposal.measured.effort, proposal.gravity
         self.blind = False
-        self.validated(gravity)
+        self.validated(proposal)
         if not self.open:
             self.open, self.heard, self.passed = True, False, 0.0
             effort = gravity if self.settings.unknown_start == 'gravity' else 0.0 * self.effort
@@ -45,11 +48,19 @@ class Contract:
                 effort = np.where(np.isfinite(measured_effort), measured_effort, effort)
             self.last = np.clip(effort, -self.effort, self.effort)
 
-    def validated(self, gravity):
-        """Record the gravity torque of a valid state."""
-        if not self.is_vector(gravity):
-            return
-        self.valid_gravity, self.valid_at = np.clip(gravity, -self.effort, self.effort), self.now
+    def validated(self, proposal):
+        """Record a valid state and its gravity torque."""
+        if self.is_vector(proposal.gravity):
+            self.valid_gravity = np.clip(proposal.gravity, -self.effort, self.effort)
+            self.silence = self.now - proposal.measured.stamp
+            self.moving = bool((np.abs(proposal.measured.v) > 0.01 * VELOCITY).any())
+
+    @property
+    def recent(self):
+        """Whether the silence since the last valid state can be bridged."""
+        settings = self.settings
+        return self.silence <= settings.max_state_age + (
+            settings.prediction_time if self.moving else settings.bridge_time)
 
     def released(self, release, passed=None):
         """Check 1, 2 and 4 of a release."""

@@ -12,6 +12,7 @@ from typing import Any
 import numpy as np
 
 from dynamics_node.control.controller import Controller
+from dynamics_node.control.prediction import STEP, StatePredictor
 from dynamics_node.errors import DynamicsError
 from dynamics_node.robot.robot import Robot
 
@@ -30,6 +31,9 @@ def request_kernels(controller: Controller, q: np.ndarray, motion: Callable[[], 
         with suppress(DynamicsError):   # q may be no valid state, for instance of loops
             each.holding_torque(q)
             each.braking_torque(q, np.zeros(robot.nv), np.zeros(robot.nv), 1.0)
+            if each.can_predict:
+                StatePredictor(each, np.ones(robot.nv, dtype=bool), q, np.zeros(robot.nv)).advance(
+                    STEP, np.zeros(robot.nv))
             if each.needs_reference:
                 each.torque(q, np.zeros(robot.nv), motion())
 

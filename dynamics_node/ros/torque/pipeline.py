@@ -15,7 +15,6 @@ import numpy as np
 
 from dynamics_node.control.blended_controller import BlendedController
 from dynamics_node.control.blended_pose_spline import BlendedPoseSpline
-from dynamics_node.control.braking import greatest_rate
 from dynamics_node.control.controller import Controller
 from dynamics_node.control.laws import TASK_SPACE, WITH_REFERENCE
 from dynamics_node.control.needed_joints import needed_joints
@@ -40,16 +39,10 @@ from dynamics_node.ros.state.measured_state import NEVER, MeasuredSnapshot
 from dynamics_node.ros.torque.change_checks import Present, check_change, check_held
 from dynamics_node.ros.torque.law_kernels import check_kernels, missing_kernels, request_kernels
 from dynamics_node.ros.torque.measured_command import with_measured_command
-from dynamics_node.safety import (
-    Gate,
-    Measured,
-    Proposal,
-    Refused,
-    Release,
-    SafetySettings,
-    State,
-)
+from dynamics_node.ros.torque.predicted_state import Prediction, braking_torque
+from dynamics_node.safety import Gate, Refused, SafetySettings
 from dynamics_node.safety.faults import NO_STATE
+from dynamics_node.safety.records import LastValid, Measured, Proposal, Release, State
 
 RUNNING = (State.RAMPING_IN, State.ENABLED)
 REFRESH = 0.01  # [s] between two controllers while a payload is in transition
@@ -79,7 +72,7 @@ class TorquePipeline:
         self._current_robot, self._clock, self._log_error = current_robot, clock, log_error
         self.parameters, self.settings = parameters, settings
         self._origin = clock()
-        self.gate = Gate(steady=steady)
+        self.gate = Gate(steady=steady, predict=self._predicted)
         self.other_publisher = False
         self.joints: Sequence[str] = ()
         self.limits: Any = None    # these two: None until the first enable
@@ -87,9 +80,12 @@ class TorquePipeline:
         self._driven = None  # model at the last enable
         self._stamp = 0      # [ns] of the state that a torque was last computed from
         self._period = 0.0   # [s] between that state and the one before
+        self._stepped = NEVER   # stamp of the state that the gate has seen last since enable
         self._needed: np.ndarray = np.zeros(0, dtype=int)   # joints whose age counts
         self._last_q: Any = None   # of that state
         self._last_v: Any = None
+        self._prediction = Prediction()
+        self._former: Any = None   # Controller of the driven robot, if there is another one now
         self._model: Any = None   # these four: None until there is a robot
         self._robot: Any = None
         self._controller: Any = None
@@ -109,6 +105,7 @@ class TorquePipeline:
             return
         robot = self._current_robot.robot
         if self._model is None or self._model.joints is not robot.model.joints:
+            self._former = self._controller if self._drives else self._former
             self._model, self._reference, self._frames = robot.model, None, {''}
             self._renew_limits(robot)
         self._use_robot(robot)
@@ -246,7 +243,7 @@ class TorquePipeline:
                 raise DynamicsError('no joint state has been measured of: '
                                     f'{", ".join(measured.never_measured)}') from refusal
             raise
-        self.limits, self.gravity = self._limits, proposal.gravity
+        self.limits, self.gravity, self._stepped = self._limits, proposal.gravity, NEVER
         self._driven, self.joints = self._model, driven_joints(self._robot, self.parameters)
 
     def disable(self) -> None:
@@ -316,8 +313,12 @@ class TorquePipeline:
         if self.gate.idle:
             return None
         now = self.now()
-        if self._driven is not self._model:  # the gate is in a fault and ramps out by itself
+        # Another robot: the gate is in a fault and ramps out by itself. Nothing new of the joints
+        # that count: an old state must not be taken for a present one.
+        stamp = self._stamp_of(measured)
+        if self._driven is not self._model or stamp == self._stepped:
             return self._stamped(self.gate.tick(now))
+        self._stepped = stamp
         try:
             proposal = self._proposal(now, measured)
             release = self.gate.step(now, proposal)
@@ -335,7 +336,7 @@ class TorquePipeline:
 
     def tick(self) -> StampedRelease | None:
         """Return the release that is due by time alone, or None."""
-        return None if self.gate.idle else self._stamped(self.gate.tick(self.now()))
+        return self._stamped(self.gate.tick(self.now()))
 
     def shutdown_sequence(self) -> list[StampedRelease]:
         """Return the releases that end in the safe torque, see Gate.shutdown_sequence."""
@@ -360,30 +361,43 @@ class TorquePipeline:
 
     def _proposal(self, now: float, measured: MeasuredSnapshot) -> Any:
         """Return the Proposal of the wanted torque, None where a joint was never measured."""
-        _, q, v, _, stamps, oldest = measured
-        if oldest == NEVER:
+        if measured.oldest == NEVER:
             return None
-        if now - self._seconds(oldest) > self.settings.max_state_age:
-            oldest = int(stamps[self._needed].min())
-        if oldest != self._stamp:
-            self._period = (oldest - self._stamp) * 1e-9
-        self._stamp, self._last_q, self._last_v = oldest, q, v
+        stamp, q, v = self._stamp_of(measured), measured.q, measured.v
+        if stamp != self._stamp:
+            self._period = (stamp - self._stamp) * 1e-9
+        self._stamp, self._last_q, self._last_v = stamp, q, v
         self._refresh(now)
+        return self._proposal_at(now, Measured(self._seconds(stamp), q, v), self._period,
+                                 self.gate.braking)
+
+    def _stamp_of(self, measured: MeasuredSnapshot) -> int:
+        """Return the oldest stamp of the joints whose age counts [ns]."""
+        if len(self._needed) == len(measured.stamps):
+            return measured.oldest
+        return int(measured.stamps[self._needed].min())
+
+    def _proposal_at(self, now: float, state: Measured, period: float, braking: bool) -> Proposal:
+        """Return the Proposal at a measured or predicted state; period: [s] since the last."""
         controller, age = self._blend or self._controller, None
-        gravity = torque = controller.holding_torque(q)
-        if self.gate.braking:
-            torque = self._braking_torque(q, v)
+        gravity = torque = controller.holding_torque(state.q)
+        if braking:
+            torque = braking_torque(self._controller, state, self._limits.effort, period)
         elif controller.needs_reference and (self.gate.idle or self.gate.state in RUNNING):
             age = None if self.parameters.hold_reference else self._reference.age(now)
-            torque = controller.torque(q, v, self._reference.at(now))
-        state = Measured(self._seconds(oldest), q, v)
+            torque = controller.torque(state.q, state.v, self._reference.at(now))
         return Proposal(torque, gravity, state, age, self.other_publisher)
 
-    def _braking_torque(self, q: np.ndarray, v: np.ndarray) -> np.ndarray | None:
-        """Return the torque that brakes the robot, None if it cannot be computed."""
+    def _predicted(self, last_valid: LastValid) -> Proposal | None:
+        """Return the Proposal at the state that the model predicts, see Gate; None: impossible."""
+        other = self._driven is not self._model   # another robot since enable
+        controller = self._former if other else self._controller
         try:
-            return self._controller.braking_torque(q, v, self._limits.effort,
-                                                   greatest_rate(self._period))
+            state, period = self._prediction.at(last_valid, controller, self.limits.joints.driven)
+            if other:
+                torque = braking_torque(controller, state, self.limits.effort, period)
+                return Proposal(torque, controller.holding_torque(state.q), state)
+            return self._proposal_at(self.now(), state, period, last_valid.braking)
         except DynamicsError:
             return None
 

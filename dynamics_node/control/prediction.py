@@ -1,0 +1,58 @@
+"""Predict the joint state from the last measured one and the torques that were sent since."""
+
+from __future__ import annotations
+
+import numpy as np
+
+from dynamics_node.control.controller import Controller
+
+STEP = 0.001   # [s] of the integration
+
+
+class StatePredictor:
+    """Integrate the model's motion from a measured state, for as long as none comes.
+
+        M(q) v' = tau - tau_coast(q, v) - friction(v)
+
+    tau_coast is the command at which the joints keep their velocity without friction: what the
+    driver adds is included. Joints that are not driven keep their velocity. Contacts are unknown.
+
+    :ivar q, v: predicted state, (nq,) and (nv,), nq = nv.
+    :ivar time: [s] since the measured state.
+    """
+
+    def __init__(self, controller: Controller, driven: np.ndarray, q: np.ndarray,
+                 v: np.ndarray) -> None:
+        """Begin at a measured state.
+
+        :param controller: one that can_predict.
+        :param driven: whether the commands drive the joint, (nv,).
+        """
+        self._controller, self._driven = controller, np.flatnonzero(driven)
+        self.q, self.v, self.time = np.array(q, float), np.array(v, float), 0.0
+
+    def advance(self, time: float, torque: np.ndarray) -> None:
+        """Continue to a time [s] since the measured state.
+
+        :param torque: command of the meantime, (nv,) [N m or N].
+        """
+        missing = time - self.time
+        if missing > 0.0:
+            steps = int(np.ceil(missing / STEP))
+            for _ in range(steps):
+                self._step(missing / steps, torque)
+            self.time = time
+
+    def _step(self, h: float, torque: np.ndarray) -> None:
+        controller, driven, before = self._controller, self._driven, self.v
+        inertia = controller.robot.mass_matrix(self.q)[np.ix_(driven, driven)]
+        forces = np.stack([torque - controller.coasting_torque(self.q, before),
+                           controller.friction_torque(before)], axis=1)[driven]
+        driving, slowing = h * np.linalg.solve(inertia, forces).T
+        after = before.copy()
+        after[driven] += driving
+        # Friction stops a joint, but it does not reverse it.
+        slowed = after[driven] - slowing
+        after[driven] = np.where(slowed * after[driven] < 0.0, 0.0, slowed)
+        self.q = self.q + 0.5 * h * (before + after)
+        self.v = after

@@ -1,0 +1,52 @@
+"""Predict the joint state from the last valid one, and compute the torque that brakes."""
+
+from __future__ import annotations
+
+from math import nan
+from typing import Any
+
+import numpy as np
+
+from dynamics_node.control.braking import greatest_rate
+from dynamics_node.control.controller import Controller
+from dynamics_node.control.prediction import StatePredictor
+from dynamics_node.errors import DynamicsError
+from dynamics_node.safety.records import LastValid, Measured
+
+
+class Prediction:
+    """The joint state since the last valid one, predicted by the model."""
+
+    def __init__(self) -> None:
+        self._start: Any = None   # position of the last valid state, which was predicted from
+        self._predictor: Any = None
+
+    def at(self, last_valid: LastValid, controller: Controller,
+           driven: np.ndarray) -> tuple[Measured, float]:
+        """Return the predicted state, and the time [s] since the one predicted before.
+
+        :param driven: whether the commands drive the joint, (nv,).
+        :raise DynamicsError: the motion of this robot cannot be predicted.
+        """
+        if not controller.can_predict:
+            raise DynamicsError('the motion of this robot cannot be predicted')
+        if self._start is not last_valid.position:
+            self._start = last_valid.position
+            self._predictor = StatePredictor(controller, driven, np.array(last_valid.position),
+                                             np.array(last_valid.v))
+        predictor, before = self._predictor, self._predictor.time
+        predictor.advance(last_valid.seconds, np.array(last_valid.torque))
+        return Measured(nan, predictor.q, predictor.v), predictor.time - before
+
+
+def braking_torque(controller: Controller, state: Measured, effort: np.ndarray,
+                   period: float) -> np.ndarray | None:
+    """Return the torque that brakes the robot, None if it cannot be computed.
+
+    :param effort: limits, (nv,).
+    :param period: [s] between two torques.
+    """
+    try:
+        return controller.braking_torque(state.q, state.v, effort, greatest_rate(period))
+    except DynamicsError:
+        return None
