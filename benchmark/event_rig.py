@@ -33,6 +33,7 @@ from dynamics_node.ros.torque.change_checks import CHANGE_TIMES  # noqa: E402
 from dynamics_node.ros.torque.pipeline import TorquePipeline  # noqa: E402
 from dynamics_node.ros.torque.topics import LONGEST_TICK, TICKS  # noqa: E402
 from dynamics_node.safety import SafetySettings  # noqa: E402
+from dynamics_node.safety.faults import OUTSIDE  # noqa: E402
 
 MS = 1_000_000                   # [ns]; one step of MuJoCo
 START = 1_700_000_000_000 * MS   # [ns] on the clock of the stamps
@@ -115,7 +116,7 @@ class Rig:
         self.model_parameters = ModelParameters(friction=False, compile=compiled)   # as the arm
         self.torque_parameters = TorqueParameters(**torque)
         self.settings = SafetySettings(**safety)
-        self._sent, self.errors = 0, []
+        self._sent, self._next_robot, self.errors = 0, None, []
         self.torque_state = NodeState(self.clock, self.steady, self.model_parameters)
         self.pipeline = TorquePipeline(self.torque_state.current_robot, self.clock,
                                        self.torque_parameters, self.settings, self.errors.append,
@@ -150,20 +151,34 @@ class Rig:
     def load(self, text):
         """Send a robot description, as DynamicsNode._load does; a refusal is kept."""
         try:
-            if self.serving.load(text):
-                self._send_robot(self.serving.current_robot)
+            self.serving.load(text)
+            self._send_robot(self.serving.current_robot, checked=True)
         except DynamicsError as error:
             self.refused = str(error)
 
-    def _send_robot(self, current):
-        """Give the torque process a robot, as TorqueNode.set_robot does."""
+    def _send_robot(self, current, checked=False):
+        """Give the torque process a robot, as TorqueNode.set_robot does.
+
+        Another robot ends torques by a fault, and is used afterwards.
+        """
         shared = current.shared(self._sent)
-        if shared.described is None:
-            self.pipeline.check_robot(
-                *self.torque_state.current_robot.robots_of(shared, *CHANGE_TIMES))
+        if shared.described is None and not checked:
+            self.pipeline.check(self.torque_parameters, self.settings, self._robots_of(shared))
+        self._sent = shared.serial
+        if shared.described is not None and not self.pipeline.gate.idle:
+            self._next_robot = shared
+            self._publish_release(self.pipeline.report_fault('the model or its limits changed',
+                                                             OUTSIDE))
+        else:
+            self._use_robot(shared)
+
+    def _use_robot(self, shared):
+        self._next_robot = None
         if self.torque_state.adopt(shared):
             self.pipeline.robot_changed()
-        self._sent = shared.serial
+
+    def _robots_of(self, shared):
+        return self.torque_state.current_robot.robots_of(shared, *CHANGE_TIMES)
 
     def set_parameters(self, node=None, torque=None, safety=None):
         """Change parameters, as DynamicsNode does; a refusal is kept."""
@@ -171,8 +186,10 @@ class Rig:
         torque = replace(self.torque_parameters, **(torque or {}))
         safety = replace(self.settings, **(safety or {}))
         try:
-            self.serving.current_robot.try_load(self.subject.text, node)
-            self.pipeline.check(torque, safety)
+            current = self.serving.current_robot
+            shared = current.shared_after(current.try_load(self.subject.text, node))
+            self.pipeline.check(torque, safety, self._robots_of(shared),
+                                shared.described is not None)
         except DynamicsError as error:
             self.refused = str(error)
             return
@@ -287,6 +304,8 @@ class Rig:
     def _publish_release(self, stamped):
         if stamped is not None:
             self._publish(stamped[0].effort)
+        if self._next_robot is not None and self.pipeline.gate.idle:
+            self._use_robot(self._next_robot)
         if self._ended is None and self.pipeline.gate.state.value not in ('ramping in', 'enabled'):
             self._ended = len(self._rows)
 

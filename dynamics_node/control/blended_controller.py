@@ -1,7 +1,7 @@
 """Go over from the torque of one controller to that of another, linearly in time.
 
 Both see the same state and reference, so that at any time the torque is that of gains, scales,
-gravity and payloads in between.
+gravity and payloads in between. If the mode changes, the old one follows its own reference.
 """
 
 from __future__ import annotations
@@ -11,27 +11,33 @@ from numpy.typing import ArrayLike
 
 from dynamics_node.control.blended_pose_spline import TaskMotionSample
 from dynamics_node.control.controller import Controller
+from dynamics_node.control.controller_with_reference import ControllerWithReference
 from dynamics_node.control.spline import MotionSample
 
 
 class BlendedController:
-    """The torque on the way from one controller to another of the same mode.
+    """The torque on the way from one controller to another.
 
     A change during a blend waits for its end: only two torques are computed at any time. Of several
     that wait, the newest counts.
-
-    :ivar needs_reference: as of Controller.
     """
 
-    def __init__(self, old: Controller, new: Controller, start: float, duration: float) -> None:
+    def __init__(self, old: Controller | ControllerWithReference, new: Controller, start: float,
+                 duration: float) -> None:
         """Begin with the old controller.
 
+        :param old: of another mode: with its own reference, if it needs one.
         :param start: [s], and duration: [s], above zero.
         """
-        self._old, self._new = old, new
+        self._old: Controller | ControllerWithReference = old
+        self._new = new
         self._next: Controller | None = None
         self._start, self._duration, self._share = start, duration, 0.0
-        self.needs_reference = new.needs_reference
+
+    @property
+    def needs_reference(self) -> bool:
+        """Whether torque() needs a motion, and v."""
+        return self._old.needs_reference or self._new.needs_reference
 
     def replace_newest(self, controller: Controller) -> None:
         """Go over to another controller instead of the newest one, from which it hardly differs."""

@@ -65,10 +65,21 @@ class BlendedPoseSpline:
     def hold(cls, frame: str, pose: np.ndarray, now: float, limits: PoseLimits,
              posture: np.ndarray) -> 'BlendedPoseSpline':
         """Return the motion that rests at a pose, usually the measured one."""
-        none = np.zeros(6)
-        reference = TaskReference(frame, pose, none, none, none,
-                                  selection(np.eye(3), np.zeros(6, dtype=bool)), None, None)
-        return cls(reference, BlendedSpline.hold(none, now), limits, posture, -np.inf)
+        return cls(_resting(frame, pose), BlendedSpline.hold(np.zeros(6), now), limits, posture,
+                   -np.inf)
+
+    @classmethod
+    def stop(cls, frame: str, pose: np.ndarray, twist: np.ndarray, now: float, limits: PoseLimits,
+             posture: np.ndarray) -> 'BlendedPoseSpline':
+        """Return the motion that begins with a pose and a twist and rests after the blend time.
+
+        :param twist: in world axes at the origin of the frame, linear first, (6,).
+        """
+        rest = stepped(pose, 0.5 * limits.blend_time * twist)
+        x, dx, _ = to_coordinates(rest, PoseMotion(pose, twist, np.zeros(6)))
+        return cls(_resting(frame, rest), BlendedSpline.stop(x, dx, np.zeros(6), now,
+                                                             limits.blend_time),
+                   limits, posture, -np.inf)
 
     def replaced_by(self, reference: TaskReference, start: float, now: float,
                     measured: np.ndarray) -> 'BlendedPoseSpline':
@@ -131,6 +142,13 @@ class BlendedPoseSpline:
         stop = self._limits.blend_time
         return Spline([0.0, T, T + stop], [still, end, end + speed * stop / 2],
                       [v, speed, still], [a, a, still])
+
+
+def _resting(frame, pose):
+    """Return the TaskReference that rests at a pose, all axes controlled by motion."""
+    none = np.zeros(6)
+    return TaskReference(frame, pose, none, none, none,
+                         selection(np.eye(3), np.zeros(6, dtype=bool)), None, None)
 
 
 def _check_speed(reference, limits):

@@ -48,6 +48,15 @@ class BlendedSpline:
         return cls(np.arange(len(q)), Spline([0.0], q[None]), now, now, np.inf)
 
     @classmethod
+    def stop(cls, q: np.ndarray, v: np.ndarray, rest: np.ndarray, now: float,
+             time: float) -> 'BlendedSpline':
+        """Return the spline that begins with q and v, rests after a time, and has no end."""
+        result = cls.blend(np.arange(len(q)), Spline([0.0], rest[None]), now, now,
+                           MotionSample(q, v, np.zeros_like(v)), time)
+        result.end = np.inf
+        return result
+
+    @classmethod
     def blend(cls, joints: np.ndarray, spline: Spline, start: float, now: float,
               before: MotionSample, blend_time: float) -> 'BlendedSpline':
         """Return the spline that continues the motion `before` from now on."""

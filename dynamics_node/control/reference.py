@@ -42,6 +42,20 @@ class Reference:
         q = check_reals('q', q, (len(limits.names),))
         return cls(limits, (BlendedSpline.hold(q, now),))
 
+    @classmethod
+    def stop(cls, q: ArrayLike, v: ArrayLike, now: float, limits: ReferenceLimits) -> 'Reference':
+        """Return the reference that begins with q and v and rests after the blend time.
+
+        :param q, v: (n,), usually measured. It rests within the limits of position.
+        """
+        now = _time('now', now)
+        check_kind('limits', limits, ReferenceLimits)
+        n = len(limits.names)
+        q, v = check_reals('q', q, (n,)), check_reals('v', v, (n,))
+        rest = q + 0.5 * limits.blend_time * v
+        rest = np.clip(rest, np.minimum(limits.lower, q), np.maximum(limits.upper, q))
+        return cls(limits, (BlendedSpline.stop(q, v, rest, now, limits.blend_time),))
+
     def replaced_by(self, times: ArrayLike, positions: ArrayLike,
                     velocities: ArrayLike | None = None, accelerations: ArrayLike | None = None, *,
                     start: float, now: float, joints: ArrayLike | None = None) -> 'Reference':

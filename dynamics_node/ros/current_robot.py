@@ -6,39 +6,28 @@ whole: a request that began with the old Robot ends with it. A refused change ch
 
 from __future__ import annotations
 
-import hashlib
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import AbstractContextManager, contextmanager, nullcontext, suppress
 from typing import Any, NamedTuple
 
-import numpy as np
 from numpy.typing import ArrayLike
 
-from dynamics_node.checks import named_numbers
-from dynamics_node.constrained.read_loops import Loops
 from dynamics_node.errors import DynamicsError
+from dynamics_node.model.fingerprint import digest
 from dynamics_node.model.model import Payload
 from dynamics_node.model.urdf_text import urdf_text
-from dynamics_node.robot.constraint_sets import loops_of
 from dynamics_node.robot.robot import Robot
 from dynamics_node.ros.description_size import check_description
 from dynamics_node.ros.joint_selection import JointSelection, select_joints
 from dynamics_node.ros.parameters.caps import DEFAULT_CAPS, Caps
 from dynamics_node.ros.parameters.declared import ModelParameters
 from dynamics_node.ros.payload_ramp import PayloadRamps
+from dynamics_node.ros.robot_description import Description, describe
+from dynamics_node.ros.robot_settings import ParameterSettings, RobotSettings
 from dynamics_node.ros.shared_folders import ParameterFiles
 
 MOST_PAYLOADS = 100    # including those in transition: each one delays every torque a little
 MOST_SELECTED = 20_000   # joints in all stored selections, about 300 bytes each
-
-
-class Description(NamedTuple):
-    """A loaded description, and the robot built from it."""
-
-    text: str                  # URDF
-    options: dict[str, Any]    # parameters of the robot
-    robot: Robot               # as described: no payload, no settings
-    digest: str                # of everything that settings cannot change
 
 
 class SharedRobot(NamedTuple):
@@ -51,9 +40,18 @@ class SharedRobot(NamedTuple):
     described: Robot | None        # as described; None: the one with this serial, sent before
     digest: str                    # of the description, for model_id
     payloads: PayloadRamps
-    gravity: np.ndarray | None     # as set
-    damping: dict[str, float]      # {joint: as set}
-    friction: dict[str, float]
+    settings: RobotSettings        # of parameters and services
+
+
+class Plan(NamedTuple):
+    """What a load leads to."""
+
+    described: Description
+    by_parameter: ParameterSettings
+    by_service: RobotSettings
+    settings: RobotSettings        # both
+    robot: Robot
+    model_id: str
 
 
 class CurrentRobot:
@@ -77,9 +75,8 @@ class CurrentRobot:
             files.checked if files else lambda *values: nullcontext(values))
         self._described: Any = None   # Description, None until there is one
         self._payloads = PayloadRamps()
-        self._gravity: np.ndarray | None = None   # as set
-        self._damping: dict[str, float] = {}      # {joint: as set}
-        self._friction: dict[str, float] = {}
+        self._by_parameter: Any = None   # ParameterSettings, None until there is a description
+        self._by_service = RobotSettings()
         self._serial = 0              # of the description
         self._robot: Any = None       # Robot
         self._model_id, self._settled = '', True
@@ -147,39 +144,47 @@ class CurrentRobot:
 
     def load(self, source: str | bytes, parameters: ModelParameters,
              caps: Caps = DEFAULT_CAPS) -> bool:
-        """Load a description as the current robot; return whether the robot has changed.
+        """Load a description as the current robot; return whether it is another robot.
+
+        With other settings alone it is the same robot.
 
         :param source: path or text of a URDF; bytes are always text.
         :raise DynamicsError: the description is refused, and the old robot stays.
         """
         try:
-            described, robot, model_id = self.try_load(source, parameters, caps)
+            plan = self.try_load(source, parameters, caps)
         except DynamicsError as error:
             self.refusal = f'the robot description was refused: {error}'
             raise
         self.refusal = ''
-        if described is self._described:
+        old, self._described = self._described, plan.described
+        self._by_parameter, self._by_service = plan.by_parameter, plan.by_service
+        if old is not None and old.robot is plan.described.robot:
+            self._change()
             return False
-        if self.exists and described.options['gravity'] != self._described.options['gravity']:
-            self._gravity = None  # a new parameter `gravity` replaces the value of ~/set_gravity
-            robot, model_id = self._with_settings(described, self._payloads.at(self._clock()))
-        self._described, self._robot, self._model_id = described, robot, model_id
+        self._robot, self._model_id = plan.robot, plan.model_id
         self._serial += 1
         self._selections = {}
         with suppress(DynamicsError):  # compilation may be switched off
-            described.robot.compile(wrenches=True, payloads=True)
+            plan.described.robot.compile(wrenches=True, payloads=True)
         return True
 
     def try_load(self, source: str | bytes, parameters: ModelParameters,
-                 caps: Caps = DEFAULT_CAPS) -> tuple[Description, Robot, str]:
-        """Return (description, robot, model_id) that `load` would use; change nothing."""
+                 caps: Caps = DEFAULT_CAPS) -> Plan:
+        """Return what `load` would use; change nothing."""
         with self._checked(source, parameters.constraints) as (source, constraints):
             text = urdf_text(source)
             check_description(caps, text)
-            described = self._describe(text, _options(parameters, caps), constraints)
+            described = describe(self._described, text, parameters, caps, constraints)
             caps.check('model.max_loops', len(described.robot.loops.constraints),
                        'constraints of the parameter constraints')
-            return described, *self._with_settings(described, self._payloads.at(self._clock()))
+        by_parameter, by_service = ParameterSettings.of(parameters), self._by_service
+        by_parameter.check(described.robot)
+        if self._by_parameter is not None:
+            by_service = by_parameter.outdated(self._by_parameter, by_service)
+        settings = by_parameter.settings(described.robot).under(by_service)
+        return Plan(described, by_parameter, by_service, settings,
+                    *self._assembled(described, settings, self._payloads.at(self._clock())))
 
     def set_payload(self, name: str, payload: tuple[str, float, ArrayLike, ArrayLike],
                     duration: float) -> None:
@@ -202,7 +207,7 @@ class CurrentRobot:
         """Set the gravity vector in the root frame, (3,) [m/s^2]."""
         gravity = self.robot.with_gravity(gravity).gravity
         with self._changing():
-            self._gravity = gravity
+            self._by_service = self._by_service._replace(gravity=gravity)
 
     def set_friction(self, damping: Mapping[str, float], friction: Mapping[str, float],
                      reset: Sequence[str] = ()) -> None:
@@ -211,14 +216,16 @@ class CurrentRobot:
         :param reset: joints whose earlier settings are dropped first.
         """
         self.robot.with_friction(damping, friction)  # raises a DynamicsError if a value is invalid
-        kept = [{name: value for name, value in old.items() if name not in reset}
-                for old in (self._damping, self._friction)]
+        gravity, *old = self._by_service
+        kept = [{name: value for name, value in values.items() if name not in reset}
+                for values in old]
         with self._changing():
-            self._damping, self._friction = {**kept[0], **damping}, {**kept[1], **friction}
+            self._by_service = RobotSettings(gravity, {**kept[0], **damping},
+                                             {**kept[1], **friction})
 
     def settled_robot(self) -> tuple[Robot, str]:
         """Return the robot after all transitions, and its model_id."""
-        return self._with_settings(self._described, self._payloads.attached)
+        return self._assembled(self._described, self._settings, self._payloads.attached)
 
     # The same robot in another process -------------------------------------------------------
 
@@ -229,16 +236,23 @@ class CurrentRobot:
         """
         described = self._described
         return SharedRobot(self._serial, None if self._serial == known else described.robot,
-                           described.digest, self._payloads.copy(), self._gravity, self._damping,
-                           self._friction)
+                           described.digest, self._payloads.copy(), self._settings)
+
+    def shared_after(self, plan: Plan) -> SharedRobot:
+        """Return the robot as another process that has the current one would adopt it after a load.
+
+        It is for checks only: it has no serial.
+        """
+        known = self.exists and plan.described.robot is self._described.robot
+        return SharedRobot(0, None if known else plan.described.robot, plan.described.digest,
+                           self._payloads.copy(), plan.settings)
 
     def adopt(self, state: SharedRobot) -> bool:
         """Use the current robot of another process; return whether it has another description."""
         if state.described is not None:
             self._described = Description('', {}, state.described, state.digest)
             self._selections = {}
-        self._serial, self._payloads, self._gravity = state.serial, state.payloads, state.gravity
-        self._damping, self._friction = state.damping, state.friction
+        self._serial, self._payloads, self._by_service = state[0], state.payloads, state.settings
         self._change()
         return state.described is not None
 
@@ -257,17 +271,24 @@ class CurrentRobot:
 
     # Assembly --------------------------------------------------------------------------------
 
+    @property
+    def _settings(self) -> RobotSettings:
+        """The settings in use; an adopted robot has those of its parameters already."""
+        if self._by_parameter is None:
+            return self._by_service
+        return self._by_parameter.settings(self._described.robot).under(self._by_service)
+
     @contextmanager
     def _changing(self) -> Iterator[None]:
         """Use the settings changed within; undo the change if it is refused."""
-        old = self._payloads.copy(), self._gravity, self._damping, self._friction
+        old = self._payloads.copy(), self._by_service
         try:
             yield
             self._change()
             if self._share is not None:
                 self._share(self)
         except BaseException:
-            self._payloads, self._gravity, self._damping, self._friction = old
+            self._payloads, self._by_service = old
             self._change()
             raise
 
@@ -277,40 +298,13 @@ class CurrentRobot:
 
     def _assemble(self) -> None:
         """Replace the robot by one with the current settings."""
-        self._robot, self._model_id = self._with_settings(
-            self._described, self._payloads.at(self._clock()))
+        self._robot, self._model_id = self._assembled(
+            self._described, self._settings, self._payloads.at(self._clock()))
 
-    def _describe(self, text: str, options: dict[str, Any], constraints: str) -> Description:
-        """Return the Description; the old object if nothing has changed.
-
-        :param constraints: path or text of the YAML; the content of a file is compared.
-        """
-        old = self._described
-        same = old is not None and (text, options) == (old.text, old.options)
-        robot = old.robot if same else _described_robot(text, options)
-        try:
-            loops: Loops = loops_of(robot.model, constraints or None)
-        except DynamicsError as error:
-            raise DynamicsError(f'parameter constraints: {error}') from error
-        if same and loops == robot.loops:
-            return old
-        if same:  # new joint objects tell the torque pipeline that the robot has changed
-            robot = _described_robot(text, options)
-        return Description(text, options, robot.with_loops(loops), _digest(
-            text, options['base'], sorted(options['locked'].items()),
-            sorted(options['armature'].items()), options['friction_speed'], loops))
-
-    def _with_settings(self, described: Description,
-                       payloads: Mapping[str, Payload]) -> tuple[Robot, str]:
-        """Return the robot with all settings, and its model_id."""
-        robot = described.robot
-        if self._gravity is not None:
-            robot = robot.with_gravity(self._gravity)
-        known = set(robot.joint_names)  # settings of joints that the robot lacks are kept
-        damping = {name: value for name, value in self._damping.items() if name in known}
-        friction = {name: value for name, value in self._friction.items() if name in known}
-        if damping or friction:
-            robot = robot.with_friction(damping, friction)
+    def _assembled(self, described: Description, settings: RobotSettings,
+                   payloads: Mapping[str, Payload]) -> tuple[Robot, str]:
+        """Return the robot with settings and payloads, and its model_id."""
+        robot = settings.applied(described.robot)
         lost = {name: payload for name, payload in payloads.items()
                 if payload.frame not in robot.model.frames}
         for name, payload in lost.items():
@@ -322,36 +316,6 @@ class CurrentRobot:
         payloads = {name: payload for name, payload in payloads.items() if name not in lost}
         if payloads:
             robot = robot.with_payloads(payloads)
-        return robot, _digest(described.digest, (robot.gravity + 0.0).tolist(),  # no negative zero
-                              robot.model.damping.tolist(), robot.model.friction.tolist(),
-                              sorted(payloads.items()))
-
-
-def _digest(*values: Any) -> str:
-    return hashlib.sha256(repr(values).encode()).hexdigest()[:16]
-
-
-def _described_robot(text: str, options: dict[str, Any]) -> Robot:
-    """Return the Robot of a URDF and the parameters of the robot."""
-    options = dict(options)
-    damping, dry_friction = options.pop('damping'), options.pop('dry_friction')
-    most_compiled = options.pop('max_compiled')
-    # Bytes are always text: a text that does not begin with '<' would be read as a path.
-    robot = Robot.from_urdf(text.encode('utf-8', 'surrogatepass'), **options)
-    if robot.nv > most_compiled:
-        robot = Robot(robot.model, compile=False)
-    try:
-        return robot.with_friction(damping, dry_friction)
-    except DynamicsError as error:
-        raise DynamicsError(f'parameter damping or dry_friction: {error}') from error
-
-
-def _options(parameters: ModelParameters, caps: Caps) -> dict[str, Any]:
-    """Return the parameters that a robot is built with."""
-    return {'base': parameters.base, 'gravity': tuple(parameters.gravity),
-            'locked': named_numbers('locked', parameters.locked),
-            'armature': named_numbers('armature', parameters.armature),
-            'damping': named_numbers('damping', parameters.damping),
-            'dry_friction': named_numbers('dry_friction', parameters.dry_friction),
-            'friction': parameters.friction, 'friction_speed': parameters.friction_speed,
-            'compile': parameters.compile, 'max_compiled': caps.most['model.max_compiled']}
+        return robot, digest(described.digest, (robot.gravity + 0.0).tolist(),  # no negative zero
+                             robot.model.damping.tolist(), robot.model.friction.tolist(),
+                             sorted(payloads.items()))

@@ -23,19 +23,22 @@ from dynamics_node.safety import State
 def diagnostics(name: str, node_state: NodeState, runner: ServiceRunner,
                 pool: RequestPool | None, rate: float,
                 refusals: Sequence[str] = (), torque: TorqueSupervisor | None = None,
-                parameters: NodeParameters | None = None) -> DiagnosticArray:
+                parameters: NodeParameters | None = None,
+                misfits: Sequence[str] = ()) -> DiagnosticArray:
     """Return the diagnostics of a node: serving, torques, contact.
 
     :param pool: of long requests; None while the node is being configured.
     :param rate: of joint states since the last diagnostics [Hz].
     :param refusals: why messages with the state of the base were refused.
+    :param misfits: why some parameters do not fit the robot.
     """
     node_state.catch_up()
     array = DiagnosticArray(status=[_serving_status(name, node_state, runner, pool, rate,
                                                     refusals)])
     status = torque.status if torque is not None else None
     if torque is not None and status is not None and parameters is not None:
-        array.status.append(_torque_status(name, torque, status, parameters.torque))
+        array.status.append(_torque_status(name, torque, status, parameters.torque,
+                                            misfits))
         array.status.append(_contact_status(name, status.contact, parameters.observer, rate))
     array.header.stamp = convert.time(node_state.clock())
     return array
@@ -56,13 +59,13 @@ def _serving_status(name: str, node_state: NodeState, runner: ServiceRunner,
 
 
 def _torque_status(name: str, torque: TorqueSupervisor, process: TorqueStatus,
-                   parameters: TorqueParameters) -> DiagnosticStatus:
+                   parameters: TorqueParameters, misfits: Sequence[str]) -> DiagnosticStatus:
     """Return the state of the gate, with counts of all refusals and limits."""
     status = process.gate
     wrong = torque.failure or status.state is State.FAULT
     level = (DiagnosticStatus.ERROR if wrong else
-             DiagnosticStatus.WARN if torque.watchdog_failure else DiagnosticStatus.OK)
-    message = f'{status.state.value}: {status.reason}' if status.reason else status.state.value
+             DiagnosticStatus.WARN if torque.watchdog_failure or misfits else DiagnosticStatus.OK)
+    message = ': '.join(filter(None, [status.state.value, status.reason or '; '.join(misfits)]))
     values = {'mode': parameters.mode, 'driver': parameters.driver,
               'command topic': parameters.command_topic or 'none', 'released': status.released,
               'kernels': process.kernels or 'ready', 'process': torque.failure or torque.pid,

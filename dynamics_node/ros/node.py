@@ -19,6 +19,7 @@ from rclpy.subscription import Subscription
 from std_msgs.msg import String
 
 from dynamics_node.errors import DynamicsError
+from dynamics_node.ros.current_robot import Plan
 from dynamics_node.ros.diagnostics import DiagnosticArray, diagnostics
 from dynamics_node.ros.entities import Entities
 from dynamics_node.ros.free_memory import MemoryReturn
@@ -31,6 +32,7 @@ from dynamics_node.ros.node_state import NodeState
 from dynamics_node.ros.outgoing import Log, guard_replies, publish
 from dynamics_node.ros.parameters import declared
 from dynamics_node.ros.parameters.caps import caps_of
+from dynamics_node.ros.parameters.fit import check_fit, misfits
 from dynamics_node.ros.rclpy_internals import tolerate_invalid_transitions
 from dynamics_node.ros.services.runner import ServiceRunner
 from dynamics_node.ros.services.table import SERVICES
@@ -92,6 +94,7 @@ class DynamicsNode(LifecycleNode):
         self._files = ParameterFiles(at_launch, SharedFolders.of(at_launch['shared_folders'] or ''))
         self._clear()
         self._parameters_in_use: Any = None   # NodeParameters
+        self._misfits: tuple[str, ...] = ()   # why some of them do not fit the robot
         self._source: str | bytes | None = None   # the description that was loaded or refused last
         self._counted = time.monotonic(), 0   # time and joint states at the last diagnostics
         self._made = Entities()   # created by configure
@@ -248,13 +251,23 @@ class DynamicsNode(LifecycleNode):
                 compiled = '' if current.robot.compilation_enabled else ', not compiled'
                 self.log.info(f'the robot is {current.robot!r}, model_id {current.model_id}'
                               f'{compiled}')
-                self.torque.send_robot(current)
+            self.torque.send_robot(current, checked=True)
+            self._report_misfits()
         except DynamicsError as error:   # refused, or the torque process has ended
             self.log.error(current.refusal or str(error))
         except Exception:  # a bug: the old robot stays, and the node goes on
             current.refusal = 'the robot description could not be read; see the log'
             self.log.error(f'please report this:\n{traceback.format_exc()}')
         self._publish_diagnostics()
+
+    def _report_misfits(self) -> None:
+        """Find the parameters that do not fit the robot; log a change."""
+        found = tuple(each.reason for each in misfits(self.node_state.robot,
+                                                      self._parameters_in_use))
+        if found and found != self._misfits:
+            self.log.warning('torques cannot be enabled until these parameters fit the robot: '
+                             + '; '.join(found))
+        self._misfits = found
 
     def _may_apply(self) -> None:
         """Raise a DynamicsError while torques are published: the robot must not be replaced."""
@@ -299,12 +312,26 @@ class DynamicsNode(LifecycleNode):
             self._files.permitted(name, getattr(parameters.node, name))
         if self.node_state is None:
             return
-        current = self.node_state.current_robot
-        source = values.get('robot_description') or (not current.refusal and self._source)
-        if source:
-            current.try_load(source, parameters.node,
-                             caps_of(parameters.service, parameters.model))
-        self.torque.check(parameters)
+        current, plan = self.node_state.current_robot, self._planned(values, parameters)
+        if plan is not None or current.exists:
+            check_fit(plan.robot if plan else current.robot, parameters, values)
+        self.torque.check(parameters, plan and current.shared_after(plan))
+
+    def _planned(self, values: dict[str, Any], parameters: declared.NodeParameters) -> Plan | None:
+        """Return the robot that changed parameters lead to; None if there is no description.
+
+        :raise DynamicsError: the robot cannot be built. While the newest description is refused,
+            parameters may change step by step, until it can be.
+        """
+        current, given = self.node_state.current_robot, values.get('robot_description')
+        source = given or self._source
+        try:
+            return current.try_load(source, parameters.node, caps_of(
+                parameters.service, parameters.model)) if source else None
+        except DynamicsError:
+            if given or not current.refusal:
+                raise
+            return None
 
     def _use_caps(self, parameters: declared.NodeParameters) -> None:
         """Use the caps of parameters; lower ones while torques are enabled."""
@@ -357,4 +384,4 @@ class DynamicsNode(LifecycleNode):
             self.long_requests.pool if self.long_requests else None,
             max(0.0, received - before) / max(now - then, 1e-3),
             tuple(self.base_state.refusals.values()) if self.base_state else (), self.torque,
-            self._parameters_in_use), self.log)
+            self._parameters_in_use, self._misfits), self.log)

@@ -134,9 +134,9 @@ def test_a_payload_being_removed_does_not_refuse_a_new_robot(current, clock):
 def test_trying_a_description_changes_nothing(current):
     """As the check of a parameter change does."""
     before = torque(current), current.model_id
-    described, robot, model_id = current.try_load(WITH_WRIST, ModelParameters())
-    assert robot.joint_names == ('shoulder', 'elbow', 'wrist')
-    assert model_id != current.model_id
+    plan = current.try_load(WITH_WRIST, ModelParameters())
+    assert plan.robot.joint_names == ('shoulder', 'elbow', 'wrist')
+    assert plan.model_id != current.model_id
     with pytest.raises(DynamicsError):
         current.try_load('<robot name="r"/>', ModelParameters())
     assert (torque(current), current.model_id, current.refusal) == (*before, '')

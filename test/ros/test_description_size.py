@@ -73,7 +73,7 @@ def test_the_longest_name_of_a_robot_is_accepted():
 def test_a_robot_with_many_degrees_of_freedom_is_not_compiled(monkeypatch, most, compiled):
     """It is accepted, and computed by NumPy."""
     monkeypatch.delenv('DYNAMICS_NODE_COMPILE', raising=False)
-    _, robot, _ = CurrentRobot(lambda: 0.0).try_load(
+    plan = CurrentRobot(lambda: 0.0).try_load(
         TWO_JOINTS, ModelParameters(),
         caps_of(ServiceParameters(), ModelSizeParameters(max_compiled=most)))
-    assert robot.compilation_enabled is compiled
+    assert plan.robot.compilation_enabled is compiled

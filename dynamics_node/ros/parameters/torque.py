@@ -25,8 +25,9 @@ from dynamics_node.robot.robot import Robot
 from dynamics_node.safety import GateLimits, SafetySettings, gate_limits_of, limits_of
 
 GAINS = ('frequency', 'kp_kd')
-LIVE = ('kp', 'kd', 'frequency', 'damping_ratio', 'gravity_scale', 'friction_scale',
-        'task_stiffness', 'task_damping_ratio', 'task_posture_kp', 'task_posture_kd')
+LIVE = ('mode', 'gains', 'kp', 'kd', 'frequency', 'damping_ratio', 'gravity_scale',
+        'friction_scale', 'task_stiffness', 'task_damping_ratio', 'task_posture_kp',
+        'task_posture_kd')
 
 
 def core_numbers(name: str, text: str) -> list[int]:
@@ -138,8 +139,7 @@ def controller_of(robot: Robot, p: TorqueParameters) -> Controller:
     """Return the Controller of a robot."""
     gains: Gains | TaskGains | None = None
     if p.mode in WITH_GAINS:
-        if p.gains == 'frequency' and p.mode != 'computed_torque':
-            raise DynamicsError(f'torque.mode {p.mode} needs kp and kd; set torque.gains to kp_kd')
+        check_gain_source(p)
         gains = (Gains.from_frequency(robot.nv, _each(p.frequency), _each(p.damping_ratio))
                  if p.gains == 'frequency' else
                  Gains.per_joint(robot.nv, _each(p.kp), _each(p.kd)))
@@ -152,6 +152,12 @@ def controller_of(robot: Robot, p: TorqueParameters) -> Controller:
     if p.mode == TASK_SPACE:
         task_frame_of(robot, p, '')
     return controller
+
+
+def check_gain_source(p: TorqueParameters) -> None:
+    """Raise a DynamicsError if the mode cannot use gains of this source."""
+    if p.mode in WITH_GAINS and p.gains == 'frequency' and p.mode != 'computed_torque':
+        raise DynamicsError(f'torque.mode {p.mode} needs kp and kd; set torque.gains to kp_kd')
 
 
 def driven_joints(robot: Robot, p: TorqueParameters) -> list[str]:
@@ -226,9 +232,20 @@ def posture_of(robot: Robot, p: TorqueParameters, q: np.ndarray) -> np.ndarray:
     return posture
 
 
+def live_differ(old: TorqueParameters, new: TorqueParameters) -> bool:
+    """Return whether a parameter differs to which the published torque goes over."""
+    return any(getattr(old, name) != getattr(new, name) for name in LIVE)
+
+
 def only_live_differ(old: TorqueParameters, new: TorqueParameters) -> bool:
-    """Return whether only parameters differ that may change while torques are published."""
-    return all(getattr(old, name) == getattr(new, name) for name in vars(old) if name not in LIVE)
+    """Return whether only parameters differ that may change while torques are published.
+
+    Those of mode task_space may change before it is used.
+    """
+    idle = () if old.mode == TASK_SPACE else [name for name in vars(old)
+                                              if name.startswith('task_')]
+    return all(getattr(old, name) == getattr(new, name) for name in vars(old)
+               if name not in (*LIVE, *idle))
 
 
 def _each(values: Sequence[float]) -> float | list[float]:

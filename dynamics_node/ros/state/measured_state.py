@@ -33,6 +33,12 @@ class MeasuredSnapshot(NamedTuple):
     stamps: np.ndarray       # (joints,) [ns], NEVER where never measured
     oldest: int              # smallest stamp [ns]
 
+    def oldest_of(self, joints: np.ndarray) -> int:
+        """Return the smallest stamp of some joints [ns], given by their indices."""
+        if len(joints) == len(self.stamps):
+            return self.oldest
+        return int(self.stamps[joints].min())
+
     @property
     def never_measured(self) -> list[str]:
         """Names of the joints that no joint state has contained yet."""

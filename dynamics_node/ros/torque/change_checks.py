@@ -1,9 +1,9 @@
-"""Refuse a change of payload, gravity, friction, gains or scales that would fling the arm.
+"""Refuse a change of payload, gravity, friction, gains, scales or mode that would fling the arm.
 
 A change is refused, with the numbers, if the effort limits cannot hold the arm afterwards, or if
 it changes the torque at the present state faster than safety.change_rate. A change at once counts
-as one that takes torque.blend_time: gains and scales are blended in that time. Independent of
-rclpy.
+as one that takes torque.blend_time: gains, scales and modes are blended in that time. Independent
+of rclpy.
 """
 
 from __future__ import annotations
@@ -16,6 +16,7 @@ import numpy as np
 
 from dynamics_node.control.blended_controller import BlendedController
 from dynamics_node.control.controller import Controller
+from dynamics_node.control.controller_with_reference import ControllerWithReference
 from dynamics_node.errors import DynamicsError
 from dynamics_node.safety import GateLimits
 
@@ -26,7 +27,7 @@ NEARBY = 0.1
 SOON = 1e-3   # [s] in which the rate of a transition is measured
 CHANGE_TIMES = (0.0, SOON, math.inf)   # [s] after a change at which it is checked
 
-AnyController = Controller | BlendedController
+AnyController = Controller | ControllerWithReference | BlendedController
 
 
 class Present(NamedTuple):
@@ -34,9 +35,9 @@ class Present(NamedTuple):
 
     q: np.ndarray         # measured, (nq,)
     v: np.ndarray         # measured, (nv,)
-    motion: Any           # sample of the reference; None if the mode follows none
+    motion: Any           # sample of the reference after the change; None if there is none
     limits: GateLimits
-    controller: Controller      # in effect, or that of the end of a blend
+    controller: Controller | ControllerWithReference   # in effect, or at the end of a blend
     blend: BlendedController | None   # that is under way
     blend_time: float     # [s] that a change at once counts as
 

@@ -12,7 +12,7 @@ import numpy as np
 from dynamics_node.errors import DynamicsError
 from dynamics_node.observer.wrench import WrenchEstimate, wrench_at
 from dynamics_node.ros.current_robot import CurrentRobot
-from dynamics_node.ros.parameters.observer import UNKNOWN, ObserverParameters, flag_of, observer_of
+from dynamics_node.ros.parameters.observer import ObserverParameters, flag_of, observer_of
 from dynamics_node.ros.state.measured_state import NEVER, MeasuredSnapshot
 
 GAPS = 3   # after more gaps one after another, joint states are too slow
@@ -43,13 +43,6 @@ class ExternalTorqueEstimator:
     def on(self) -> bool:
         """Whether the observer is on."""
         return self.observer is not None
-
-    def check(self, parameters: ObserverParameters) -> None:
-        """Raise a DynamicsError if other parameters do not fit the current robot."""
-        if parameters.effort_meaning != UNKNOWN and self._current_robot.exists:
-            robot = self._current_robot.robot
-            observer_of(robot, parameters)
-            flag_of(robot, parameters)
 
     def use(self, parameters: ObserverParameters) -> None:
         """Use other parameters, checked; start again."""

@@ -14,31 +14,37 @@ from typing import Any
 import numpy as np
 
 from dynamics_node.control.blended_controller import BlendedController
-from dynamics_node.control.blended_pose_spline import BlendedPoseSpline
 from dynamics_node.control.controller import Controller
+from dynamics_node.control.controller_with_reference import (
+    ControllerWithReference,
+    with_own_reference,
+)
 from dynamics_node.control.laws import TASK_SPACE, WITH_REFERENCE
 from dynamics_node.control.needed_joints import needed_joints
-from dynamics_node.control.reference import Reference
 from dynamics_node.control.task_reference import task_reference
 from dynamics_node.errors import DynamicsError
 from dynamics_node.robot.robot import Robot
 from dynamics_node.ros.current_robot import CurrentRobot
+from dynamics_node.ros.parameters.fit import torque_misfits
 from dynamics_node.ros.parameters.observer import UNDECLARED, ObserverParameters
 from dynamics_node.ros.parameters.torque import (
     TorqueParameters,
     controller_of,
     driven_joints,
     gate_limits,
+    live_differ,
     only_live_differ,
-    pose_limits,
-    posture_of,
-    reference_limits,
     task_frame_of,
 )
 from dynamics_node.ros.state.measured_state import NEVER, MeasuredSnapshot
 from dynamics_node.ros.torque.change_checks import Present, check_change, check_held
 from dynamics_node.ros.torque.law_kernels import check_kernels, missing_kernels, request_kernels
 from dynamics_node.ros.torque.measured_command import with_measured_command
+from dynamics_node.ros.torque.mode_reference import (
+    check_follows,
+    holding_reference,
+    next_reference,
+)
 from dynamics_node.ros.torque.predicted_state import Prediction, braking_torque
 from dynamics_node.safety import Gate, Refused, SafetySettings
 from dynamics_node.safety.faults import NO_STATE
@@ -85,7 +91,6 @@ class TorquePipeline:
         self._last_q: Any = None   # of that state
         self._last_v: Any = None
         self._prediction = Prediction()
-        self._former: Any = None   # Controller of the driven robot, if there is another one now
         self._model: Any = None   # these four: None until there is a robot
         self._robot: Any = None
         self._controller: Any = None
@@ -105,50 +110,54 @@ class TorquePipeline:
             return
         robot = self._current_robot.robot
         if self._model is None or self._model.joints is not robot.model.joints:
-            self._former = self._controller if self._drives else self._former
             self._model, self._reference, self._frames = robot.model, None, {''}
             self._renew_limits(robot)
         self._use_robot(robot)
         self.request_kernels(robot.neutral())
 
-    def check_robot(self, robot: Robot, *later: Robot) -> None:
-        """Raise a DynamicsError if torques are published and cannot go on with another robot.
+    def check(self, parameters: TorqueParameters, settings: SafetySettings,
+              robots: Sequence[Robot] = (), another: bool = False) -> None:
+        """Raise a DynamicsError if torques are published and cannot go on with a change.
 
-        :param robot: the same robot with other payloads, gravity or friction.
-        :param later: payloads may be in transition: the same at the later CHANGE_TIMES.
+        :param robots: the robot after it, at the CHANGE_TIMES: payloads may be in transition. Empty
+            if it does not change.
+        :param another: whether that is another robot, not the same with other settings.
         """
-        if not self._drives or self._model.joints is not robot.model.joints:
+        if self.gate.idle:
             return
-        controller = controller_of(robot, self.parameters)
-        self._request_kernels(controller, self._last_q)
-        check_kernels(robot)
-        check_change(self._present(), controller, *map(controller.for_robot, later))
-
-    def check(self, parameters: TorqueParameters, settings: SafetySettings) -> None:
-        """Raise a DynamicsError if other parameters do not fit the current robot."""
-        if not self.gate.idle and not (only_live_differ(self.parameters, parameters)
-                                       and settings == self.settings):
+        if another or settings != self.settings or not only_live_differ(self.parameters,
+                                                                        parameters):
             raise DynamicsError('torques are being published: disable first (~/enable, data: '
-                                'false); only gains and scales can be changed meanwhile')
-        if self._current_robot.exists:
-            robot = self._current_robot.robot
-            controller = controller_of(robot, parameters)
-            if self._drives:
-                check_change(self._present(), controller, controller, controller)
-            gate_limits(robot, parameters, settings)
-            if parameters.mode in WITH_REFERENCE:
-                reference_limits(robot, parameters)
-            posture_of(robot, parameters, robot.neutral())
+                                'false); only mode, gains, scales, gravity, friction and payloads '
+                                'can be changed meanwhile')
+        if self._drives:
+            self._check_goes_on(parameters, robots or [self._current_robot.robot] * 3)
+
+    def _check_goes_on(self, parameters: TorqueParameters, robots: Sequence[Robot]) -> None:
+        """Raise a DynamicsError if a change would fling the arm, or is not possible yet."""
+        if parameters.mode != self.parameters.mode and (
+                self.gate.state is not State.ENABLED or self._blend is not None):
+            raise DynamicsError('torque.mode cannot change while torques ramp or go over to other '
+                                'gains or another mode: try again in a moment')
+        controllers = [controller_of(each, parameters) for each in robots]
+        self._request_kernels(controllers[0], self._last_q, parameters)
+        check_kernels(robots[0])
+        check_change(self._present(parameters), *controllers)
 
     def use(self, parameters: TorqueParameters, settings: SafetySettings) -> None:
         """Use other parameters, checked."""
-        changed = parameters != self.parameters
+        drives, old = self._drives, None
+        if drives:
+            after = self._reference_after(parameters)
+            if live_differ(self.parameters, parameters):
+                old = with_own_reference(self._controller, self._reference, after, self.now)
+            self._reference = after
         self.parameters, self.settings = parameters, settings
         if self._current_robot.exists:
             robot = self._current_robot.robot
-            if self.gate.idle:
+            if not drives:
                 self._renew_limits(robot)
-            self._use_robot(robot, blend=changed and self._drives)
+            self._use_robot(robot, old)
             self.request_kernels(robot.neutral())
 
     @property
@@ -156,39 +165,43 @@ class TorquePipeline:
         """Whether the torques of the controller are published."""
         return not self.gate.idle and self._driven is self._model and self._controller is not None
 
-    def _present(self) -> Present:
-        """Return the state of the last torque."""
-        motion = self._reference.at(self.now()) if self._controller.needs_reference else None
-        return Present(self._last_q, self._last_v, motion, self._limits,
-                       self._controller, self._blend, self.parameters.blend_time)
+    def _reference_after(self, parameters: TorqueParameters) -> Any:
+        """Return the reference with other parameters: a new one if another mode needs it."""
+        return next_reference(self._reference, self.parameters.mode, self._robot, parameters,
+                              self._last_q, self._last_v, self.now())
+
+    def _present(self, parameters: TorqueParameters) -> Present:
+        """Return the state of the last torque, in which parameters change."""
+        after = self._reference_after(parameters)
+        return Present(self._last_q, self._last_v, after and after.at(self.now()), self._limits,
+                       with_own_reference(self._controller, self._reference, after, self.now),
+                       self._blend, self.parameters.blend_time)
 
     def _renew_limits(self, robot: Robot) -> None:
         """Give the gate the limits of a robot; without them it cannot be enabled."""
         self._problem, limits = '', None
-        try:
+        for misfit in torque_misfits(robot, self.parameters, self.settings)[:1]:
+            self._problem = misfit.reason
+        if not self._problem:
             limits = gate_limits(robot, self.parameters, self.settings)
             self._needed = needed_joints(robot, driven_joints(robot, self.parameters))
-        except DynamicsError as error:  # the parameters do not fit this robot
-            self._problem = str(error)
         self._limits = limits
         self.gate.change_limits(limits)
 
-    def _use_robot(self, robot: Robot, blend: bool = False) -> None:
+    def _use_robot(self, robot: Robot,
+                   old: Controller | ControllerWithReference | None = None) -> None:
         """Create the controller of a robot; called often while a payload is in transition.
 
-        :param blend: whether the published torque goes over to that of the new controller in
-            blend_time; otherwise the slew limits alone limit its change.
+        :param old: the published torque goes over from this controller to the new one in
+            blend_time; None: the slew limits alone limit its change.
         """
-        old = self._controller
         self._robot, self._refreshed, self._controller = robot, self.now(), None
-        try:
-            self._controller = controller_of(robot, self.parameters)
-        except DynamicsError as error:
-            self._problem = str(error)
+        if self._problem:
             return
+        self._controller = controller_of(robot, self.parameters)
         if self._blend is not None:
-            (self._blend.then if blend else self._blend.replace_newest)(self._controller)
-        elif blend:
+            (self._blend.then if old else self._blend.replace_newest)(self._controller)
+        elif old is not None:
             self._blend = BlendedController(old, self._controller, self.now(),
                                             self.parameters.blend_time)
 
@@ -198,11 +211,13 @@ class TorquePipeline:
         """Request the kernels of the law, see law_kernels.py; return how many are missing."""
         if self._controller is None or not self._robot.compilation_enabled:
             return 0
-        self._request_kernels(self._controller, q)
+        self._request_kernels(self._controller, q, self.parameters)
         return self._robot.compiling
 
-    def _request_kernels(self, controller: Controller, q: np.ndarray, frame: str = '') -> None:
-        request_kernels(controller, q, lambda: self._hold(0.0, q, frame).at(0.0))
+    def _request_kernels(self, controller: Controller, q: np.ndarray, p: TorqueParameters,
+                         frame: str = '') -> None:
+        request_kernels(controller, q, lambda: holding_reference(
+            controller.robot, p, q, 0.0, frame).at(0.0))
 
     @property
     def compiling(self) -> bool:
@@ -231,7 +246,7 @@ class TorquePipeline:
             self.request_kernels(measured.q)
             check_kernels(self._robot)
             if self._controller.needs_reference:
-                self._reference = self._hold(now, measured.q)
+                self._reference = holding_reference(self._robot, self.parameters, measured.q, now)
             settled, _ = self._current_robot.settled_robot()
             check_held(self._controller.for_robot(settled), measured.q, self._limits)
         proposal = self._proposal(now, measured)
@@ -257,7 +272,7 @@ class TorquePipeline:
         :param points: times (N,) [s], positions, velocities, accelerations (N, names) or None.
         :raise DynamicsError: the trajectory is refused; the current reference continues.
         """
-        self._check_follows(WITH_REFERENCE, 'reference')
+        check_follows(self.parameters, WITH_REFERENCE, 'reference', self.gate.state in RUNNING)
         selection = self._current_robot.select_joints(names)
         now = self.now()
         self._reference = self._reference.replaced_by(
@@ -273,38 +288,17 @@ class TorquePipeline:
         :param values: the other arguments of task_reference.
         :raise DynamicsError: the reference is refused; the current one continues.
         """
-        self._check_follows({TASK_SPACE}, 'task reference')
+        check_follows(self.parameters, {TASK_SPACE}, 'task reference', self.gate.state in RUNNING)
         now = self.now()
         reference = task_reference(
             self._robot, measured.q, task_frame_of(self._robot, self.parameters, frame), **values)
         if frame not in self._frames:
-            self._request_kernels(self._controller, measured.q, frame)
+            self._request_kernels(self._controller, measured.q, self.parameters, frame)
             check_kernels(self._robot)
             self._frames.add(frame)
         self._reference = self._reference.replaced_by(
             reference, now if start is None else self._seconds(start), now,
             self._robot.frame_pose(measured.q, reference.frame))
-
-    def _check_follows(self, modes: Any, what: str) -> None:
-        """Refuse a reference that the mode does not follow, or while disabled."""
-        if self._controller is None or self._controller.mode not in modes:
-            raise DynamicsError(f"torque.mode is '{self.parameters.mode}', which follows no "
-                                f'{what}; modes that do: {", ".join(sorted(modes))}')
-        if self.gate.state not in RUNNING:
-            raise DynamicsError('torques are disabled: enable them first (~/enable, data: true), '
-                                'then send the reference')
-
-    def _hold(self, now: float, q: np.ndarray, frame: str = '') -> Reference | BlendedPoseSpline:
-        """Return the reference that stays at the configuration q.
-
-        :param frame: of mode task_space; '' is torque.task_frame.
-        """
-        p, robot = self.parameters, self._robot
-        if p.mode != TASK_SPACE:
-            return Reference.hold(q, now, reference_limits(robot, p))
-        frame = task_frame_of(robot, p, frame)
-        return BlendedPoseSpline.hold(frame, robot.frame_pose(q, frame), now, pose_limits(p),
-                                      posture_of(robot, p, q))
 
     # Torques ---------------------------------------------------------------------------------
 
@@ -315,7 +309,7 @@ class TorquePipeline:
         now = self.now()
         # Another robot: the gate is in a fault and ramps out by itself. Nothing new of the joints
         # that count: an old state must not be taken for a present one.
-        stamp = self._stamp_of(measured)
+        stamp = measured.oldest_of(self._needed)
         if self._driven is not self._model or stamp == self._stepped:
             return self._stamped(self.gate.tick(now))
         self._stepped = stamp
@@ -363,19 +357,13 @@ class TorquePipeline:
         """Return the Proposal of the wanted torque, None where a joint was never measured."""
         if measured.oldest == NEVER:
             return None
-        stamp, q, v = self._stamp_of(measured), measured.q, measured.v
+        stamp, q, v = measured.oldest_of(self._needed), measured.q, measured.v
         if stamp != self._stamp:
             self._period = (stamp - self._stamp) * 1e-9
         self._stamp, self._last_q, self._last_v = stamp, q, v
         self._refresh(now)
         return self._proposal_at(now, Measured(self._seconds(stamp), q, v), self._period,
                                  self.gate.braking)
-
-    def _stamp_of(self, measured: MeasuredSnapshot) -> int:
-        """Return the oldest stamp of the joints whose age counts [ns]."""
-        if len(self._needed) == len(measured.stamps):
-            return measured.oldest
-        return int(measured.stamps[self._needed].min())
 
     def _proposal_at(self, now: float, state: Measured, period: float, braking: bool) -> Proposal:
         """Return the Proposal at a measured or predicted state; period: [s] since the last."""
@@ -390,13 +378,11 @@ class TorquePipeline:
 
     def _predicted(self, last_valid: LastValid) -> Proposal | None:
         """Return the Proposal at the state that the model predicts, see Gate; None: impossible."""
-        other = self._driven is not self._model   # another robot since enable
-        controller = self._former if other else self._controller
+        if not self._drives:   # the robot of the gate is no longer here
+            return None
         try:
-            state, period = self._prediction.at(last_valid, controller, self.limits.joints.driven)
-            if other:
-                torque = braking_torque(controller, state, self.limits.effort, period)
-                return Proposal(torque, controller.holding_torque(state.q), state)
+            state, period = self._prediction.at(last_valid, self._controller,
+                                                self._limits.joints.driven)
             return self._proposal_at(self.now(), state, period, last_valid.braking)
         except DynamicsError:
             return None

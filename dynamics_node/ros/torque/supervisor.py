@@ -10,7 +10,7 @@ from std_srvs.srv import SetBool
 from dynamics_node.errors import DynamicsError
 from dynamics_node.kernels.keys import KernelKey
 from dynamics_node.robot.urgent_kernel import compile_urgently
-from dynamics_node.ros.current_robot import CurrentRobot
+from dynamics_node.ros.current_robot import CurrentRobot, SharedRobot
 from dynamics_node.ros.parameters.declared import NodeParameters
 from dynamics_node.ros.parameters.torque import TorqueParameters, core_numbers
 from dynamics_node.ros.torque.process import TorqueProcess
@@ -123,20 +123,24 @@ class TorqueSupervisor:
 
     # Changes ---------------------------------------------------------------------------------
 
-    def send_robot(self, current: CurrentRobot) -> None:
+    def send_robot(self, current: CurrentRobot, checked: bool = False) -> None:
         """Let the process use the current robot.
 
+        :param checked: whether `check` has accepted it already.
         :raise DynamicsError: it cannot now, for instance while torques are enabled.
         """
         if not self.failure:
             shared = current.shared(self._sent)
-            self._call('set_robot', shared)
+            self._call('set_robot', shared, checked)
             self._sent = shared.serial
 
-    def check(self, parameters: NodeParameters) -> None:
-        """Raise a DynamicsError if other parameters cannot be used now."""
+    def check(self, parameters: NodeParameters, robot: SharedRobot | None) -> None:
+        """Raise a DynamicsError if other parameters cannot be used now.
+
+        :param robot: that they lead to; None if there is none.
+        """
         if not self.failure:
-            self._call('check', parameters)
+            self._call('check', parameters, robot)
 
     def check_idle(self) -> None:
         """Raise a DynamicsError while torques are published."""

@@ -33,7 +33,7 @@ from dynamics_node.ros.torque.pipeline import RUNNING, StampedRelease, TorquePip
 from dynamics_node.ros.torque.task_message import read_task, task_of
 from dynamics_node.ros.torque.watched_loop import WatchedLoop
 from dynamics_node.safety import SafetySettings, State
-from dynamics_node.safety.faults import CONTACT, STATE_DISPUTED
+from dynamics_node.safety.faults import CONTACT, OUTSIDE, STATE_DISPUTED
 from dynamics_node.safety.torque_limits import limit_effort
 
 TICKS = 2.2          # number of ticks within max_state_age, and within max_clock_step
@@ -290,8 +290,11 @@ class TorqueTopics:
 
     def stop_at_contact(self, joints: Sequence[str]) -> None:
         """End torques because of a contact: brake first."""
-        self._publish(self.pipeline.report_fault(
-            f'contact at {", ".join(joints) or "the robot"}', CONTACT))
+        self.stop(f'contact at {", ".join(joints) or "the robot"}', CONTACT)
+
+    def stop(self, reason: str, kind: str = OUTSIDE) -> None:
+        """End torques by a fault after which joint states are still valid: brake first."""
+        self._publish(self.pipeline.report_fault(reason, kind))
 
     def finish(self) -> None:
         """Publish a ramp that ends in the safe torque; needs less than a second."""

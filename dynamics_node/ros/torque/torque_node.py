@@ -21,6 +21,7 @@ from rclpy.parameter import Parameter
 from rclpy.subscription import Subscription
 
 from dynamics_node.errors import DynamicsError
+from dynamics_node.robot.robot import Robot
 from dynamics_node.ros.current_robot import SharedRobot
 from dynamics_node.ros.entities import Entities
 from dynamics_node.ros.node_state import NodeState
@@ -50,6 +51,7 @@ from dynamics_node.ros.torque.watched_loop import WatchedLoop
 STDERR = 2      # file descriptor
 CATCH_UP = 0.1  # [s] between two reads of waiting joint states
 UNUSED = 1.0    # [s] after a request for joint states until they wait again
+MEASURING = ('missing_velocity', 'velocity_filter_time')   # fixed while torques are published
 CHANGE = 1.0    # [s] after a check within which the checked parameters must be used
 
 
@@ -135,8 +137,14 @@ class TorqueNode(Node):
     # Commands --------------------------------------------------------------------------------
 
     def execute(self, command: Command) -> None:
-        """Carry out a command and send the reply; brake first if the command ends torques."""
-        if self._ends_torques(command):
+        """Carry out a command and send the reply; brake first if the command ends torques.
+
+        Another robot ends them by a fault: the arm that is there is braked and held as the old one.
+        """
+        if self._replaces_robot(command):
+            self._torque.stop('the model or its limits changed')
+            self._torque.brake(lambda: self._execute(command))
+        elif self._ends_torques(command):
             self._torque.brake(lambda: self._execute(command))
         else:
             self._execute(command)
@@ -146,6 +154,11 @@ class TorqueNode(Node):
             command.name in ('cleanup', 'configure')
             or (command.name == 'set_active' and not command.arguments[0])
             or (command.name == 'set_sim_time' and self._changes_time(*command.arguments)))
+
+    def _replaces_robot(self, command: Command) -> bool:
+        return (self._torque is not None and command.name == 'set_robot'
+                and command.arguments[0].described is not None
+                and not self._torque.pipeline.gate.idle)
 
     def _execute(self, command: Command) -> None:
         try:
@@ -194,24 +207,37 @@ class TorqueNode(Node):
         self._passed_on.set_awake(False)
         self._clear()
 
-    def set_robot(self, state: SharedRobot) -> None:
-        """Use a robot, or raise a DynamicsError and keep the old one."""
+    def set_robot(self, state: SharedRobot, checked: bool = False) -> None:
+        """Use a robot, or raise a DynamicsError and keep the old one.
+
+        :param checked: whether `check` has accepted the robot already.
+        """
         node_state, pipeline = self._node_state, self._torque.pipeline
-        if state.described is None:
-            pipeline.check_robot(*node_state.current_robot.robots_of(state, *CHANGE_TIMES))
+        if state.described is None and not checked:
+            pipeline.check(pipeline.parameters, pipeline.settings, self._robots_of(state))
+        if state.described is not None and not pipeline.gate.idle:
+            self._torque.finish()   # in the safe torque of the old robot
         if node_state.adopt(state):
             self._joint_states.publishers.watch(node_state.robot.joint_names)
             pipeline.robot_changed()
             self._external.robot_changed()
             self._torque.report_changes()
 
-    def check(self, parameters: NodeParameters) -> None:
+    def _robots_of(self, state: SharedRobot) -> list[Robot]:
+        return self._node_state.current_robot.robots_of(state, *CHANGE_TIMES)
+
+    def check(self, parameters: NodeParameters, state: SharedRobot | None = None) -> None:
         """Raise a DynamicsError if other parameters cannot be used now.
 
         Torques cannot be enabled until the parameters are used, or a second is over.
+
+        :param state: the robot that they lead to; None if there is none.
         """
-        self._torque.pipeline.check(parameters.torque, parameters.safety)
-        self._external.estimator.check(parameters.observer)
+        pipeline, old = self._torque.pipeline, self._node_state.parameters
+        another = (state is not None and state.described is not None) or any(
+            getattr(parameters.node, name) != getattr(old, name) for name in MEASURING)
+        pipeline.check(parameters.torque, parameters.safety,
+                       self._robots_of(state) if state and not pipeline.gate.idle else (), another)
         self._torque.refuse_until(time.monotonic() + CHANGE)
 
     def use(self, parameters: NodeParameters) -> None:

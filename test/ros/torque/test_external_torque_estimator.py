@@ -1,10 +1,11 @@
 """Test the external-torque estimator on joint states, without ROS and with simulated time."""
 
+import re
+
 import numpy as np
 import pytest
 from support.node_states import NOW, node_state_of
 
-from dynamics_node import DynamicsError
 from dynamics_node.example_robots import ARM7
 from dynamics_node.ros.parameters.observer import ObserverParameters
 from dynamics_node.ros.torque.external_torque_estimator import ExternalTorqueEstimator
@@ -156,8 +157,9 @@ def test_a_new_robot_restarts_the_estimator():
     ({'effort_meaning': 'current'}, 'torque_constants lack joint_1'),
     ({'torque_constants': 'joint_1=2'}, "torque_constants are for effort_meaning 'current'"),
 ])
-def test_parameters_that_do_not_fit_are_refused(change, message):
+def test_parameters_that_do_not_fit_switch_it_off(change, message):
+    """With the reason; fit.py refuses them when they are set."""
     rig = EstimatorRig()
-    with pytest.raises(DynamicsError, match=message):
-        rig.estimator.check(ObserverParameters(
-            **{'effort_meaning': 'motor_torque', 'bandwidth': (50.0,), **change}))
+    rig.estimator.use(ObserverParameters(
+        **{'effort_meaning': 'motor_torque', 'bandwidth': (50.0,), **change}))
+    assert not rig.estimator.on and re.search(message, rig.estimator.reason)

@@ -21,7 +21,8 @@ def rig_of(**torque):
 
     def share(changed):
         state = changed.shared(known)
-        rig.pipeline.check_robot(*current.robots_of(state, *CHANGE_TIMES))
+        rig.pipeline.check(rig.pipeline.parameters, rig.settings,
+                           current.robots_of(state, *CHANGE_TIMES))
     current._share = share
     return rig
 
@@ -125,7 +126,7 @@ def test_a_change_after_another_description_does_not_concern_the_decaying_torque
     rig.node_state.load(ARM7.read_text().replace('"arm7"', '"other"').encode())
     rig.pipeline.robot_changed()
     rig.node_state.current_robot._share = None
-    rig.pipeline.check_robot(*[rig.node_state.robot] * 3)
+    rig.pipeline.check(rig.pipeline.parameters, rig.settings, [rig.node_state.robot] * 3)
     rig.node_state.current_robot.set_payload('box', ('tool0', 2.0), 0.0)
     while not rig.gate.idle:
         rig.step()

@@ -130,7 +130,7 @@ def test_the_posture_is_the_measured_or_the_given_one():
     (ARM7, {'task_posture': 'joint_9=0.1'}, "no joint 'joint_9'"),
     (ARM7, {'task_posture': 'joint_4=-9.0'},
      r'torque.task_posture: joint_4 is -9; expected -'),
-    (ARM7, {'task_stiffness': (1.0, 2.0, 3.0)}, 'stiffness must have shape')])
+    (ARM7, {'task_stiffness': (1.0, 2.0, 3.0)}, 'torque.task_stiffness has 3 values')])
 def test_robots_that_cannot_be_driven_are_refused_on_enable(source, torque, expected):
     rig = Rig(source, **{**TASK, **torque})
     with pytest.raises(DynamicsError, match=expected):

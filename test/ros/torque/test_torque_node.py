@@ -186,8 +186,10 @@ def test_another_description_ends_torques_in_a_fault(served):
 
 def test_other_parameters_are_refused_while_torques_are_published(served):
     served.ready().enable()
-    refusal = served.call('check', parameters(torque__mode='impedance',
-                                              torque__gains='kp_kd')).refusal
+    for values in ({'torque__joints': 'joint_1'}, {'missing_velocity': 'fault'}):
+        assert 'disable first' in served.call('check', parameters(**values)).refusal
+    other = served.current.try_load(ARM7.read_text().replace('joint_7', 'wrist'), parameters().node)
+    refusal = served.call('check', parameters(), served.current.shared_after(other)).refusal
     assert 'disable first' in refusal
     assert not served.call('check', parameters(torque__gravity_scale=[0.9])).refusal
 

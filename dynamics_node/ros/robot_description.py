@@ -1,0 +1,64 @@
+"""Build the robot of a URDF and of the parameters that need a new robot."""
+
+from __future__ import annotations
+
+from typing import Any, NamedTuple
+
+from dynamics_node.checks import named_numbers
+from dynamics_node.constrained.read_loops import Loops
+from dynamics_node.errors import DynamicsError
+from dynamics_node.model.fingerprint import fingerprint
+from dynamics_node.robot.constraint_sets import loops_of
+from dynamics_node.robot.robot import Robot
+from dynamics_node.ros.parameters.caps import Caps
+from dynamics_node.ros.parameters.declared import ModelParameters
+
+
+class Description(NamedTuple):
+    """A loaded description, and the robot built from it."""
+
+    text: str                  # URDF
+    options: dict[str, Any]    # parameters that the robot was built with
+    robot: Robot               # without the settings of robot_settings.py, without payload
+    digest: str                # of everything that settings and payloads cannot change
+
+
+def describe(old: Description | None, text: str, parameters: ModelParameters, caps: Caps,
+             constraints: str) -> Description:
+    """Return the Description of a text; with the old robot if it is the same one.
+
+    It is the same if what was read from text and parameters is the same: another comment or visual
+    does not end torques.
+
+    :param constraints: path or text of the YAML; the content of a file is compared.
+    """
+    options = _options(parameters, caps)
+    unread = old is not None and (text, options) == (old.text, old.options)
+    robot = old.robot if unread and old is not None else _built(text, options)
+    try:
+        loops: Loops = loops_of(robot.model, constraints or None)
+    except DynamicsError as error:
+        raise DynamicsError(f'parameter constraints: {error}') from error
+    if loops != robot.loops:
+        # built again: new joint objects tell the torque pipeline that the robot is another one
+        robot = (_built(text, options) if unread else robot).with_loops(loops)
+    digest = fingerprint(robot.model)
+    if old is not None and digest == old.digest and (
+            robot.compilation_enabled == old.robot.compilation_enabled):
+        robot = old.robot
+    return Description(text, options, robot, digest)
+
+
+def _built(text: str, options: dict[str, Any]) -> Robot:
+    options = dict(options)
+    most_compiled = options.pop('max_compiled')
+    # Bytes are always text: a text that does not begin with '<' would be read as a path.
+    robot = Robot.from_urdf(text.encode('utf-8', 'surrogatepass'), **options)
+    return robot if robot.nv <= most_compiled else Robot(robot.model, compile=False)
+
+
+def _options(parameters: ModelParameters, caps: Caps) -> dict[str, Any]:
+    return {'base': parameters.base, 'locked': named_numbers('locked', parameters.locked),
+            'armature': named_numbers('armature', parameters.armature),
+            'friction_speed': parameters.friction_speed, 'compile': parameters.compile,
+            'max_compiled': caps.most['model.max_compiled']}

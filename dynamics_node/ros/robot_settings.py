@@ -1,0 +1,74 @@
+"""Define the settings of a robot that change without a new one: gravity and friction.
+
+They come from parameters and from services, and take effect alike while torques are enabled. Where
+both set the same quantity, the newest value counts.
+"""
+
+from __future__ import annotations
+
+from typing import NamedTuple
+
+import numpy as np
+
+from dynamics_node.checks import named_numbers
+from dynamics_node.errors import DynamicsError
+from dynamics_node.robot.robot import Robot
+from dynamics_node.ros.parameters.declared import ModelParameters
+
+
+class RobotSettings(NamedTuple):
+    """Values that replace those of the description."""
+
+    gravity: np.ndarray | None = None     # (3,) [m/s^2]; None: that of the robot
+    damping: dict[str, float] = {}        # {joint: viscous [N m s/rad or N s/m]}
+    friction: dict[str, float] = {}       # {joint: Coulomb [N m or N]}
+
+    def under(self, other: RobotSettings) -> RobotSettings:
+        """Return these settings, replaced by others where those have a value."""
+        return RobotSettings(self.gravity if other.gravity is None else other.gravity,
+                             {**self.damping, **other.damping},
+                             {**self.friction, **other.friction})
+
+    def applied(self, robot: Robot) -> Robot:
+        """Return a robot with these settings; those of joints that it lacks have no effect."""
+        if self.gravity is not None:
+            robot = robot.with_gravity(self.gravity)
+        known = set(robot.joint_names)
+        damping, friction = ({name: value for name, value in values.items() if name in known}
+                             for values in (self.damping, self.friction))
+        return robot.with_friction(damping, friction) if damping or friction else robot
+
+
+class ParameterSettings(NamedTuple):
+    """The same as parameters give them."""
+
+    gravity: tuple
+    of_urdf: bool               # whether friction and damping of the URDF are used
+    damping: dict[str, float]
+    friction: dict[str, float]
+
+    @classmethod
+    def of(cls, p: ModelParameters) -> ParameterSettings:
+        """Return the settings of parameters."""
+        return cls(tuple(p.gravity), p.friction, named_numbers('damping', p.damping),
+                   named_numbers('dry_friction', p.dry_friction))
+
+    def check(self, robot: Robot) -> None:
+        """Raise a DynamicsError if a joint does not exist, or a value is invalid."""
+        try:
+            robot.with_friction(self.damping, self.friction)
+        except DynamicsError as error:
+            raise DynamicsError(f'parameter damping or dry_friction: {error}') from error
+
+    def settings(self, robot: Robot) -> RobotSettings:
+        """Return the settings of a robot."""
+        none = {} if self.of_urdf else dict.fromkeys(robot.joint_names, 0.0)
+        return RobotSettings(np.array(self.gravity), {**none, **self.damping},
+                             {**none, **self.friction})
+
+    def outdated(self, old: ParameterSettings, by_service: RobotSettings) -> RobotSettings:
+        """Return the settings of services without those that a changed parameter replaces."""
+        friction = self[1:] == old[1:]
+        return RobotSettings(by_service.gravity if self.gravity == old.gravity else None,
+                             by_service.damping if friction else {},
+                             by_service.friction if friction else {})

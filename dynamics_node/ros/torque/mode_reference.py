@@ -1,0 +1,70 @@
+"""Make the reference that a mode begins with: at rest, or in the motion that is measured.
+
+Refuse references that the mode does not follow. Independent of rclpy.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Set
+from typing import Any
+
+import numpy as np
+
+from dynamics_node.control.blended_pose_spline import BlendedPoseSpline
+from dynamics_node.control.laws import TASK_SPACE, WITH_REFERENCE
+from dynamics_node.control.reference import Reference
+from dynamics_node.errors import DynamicsError
+from dynamics_node.robot.robot import Robot
+from dynamics_node.ros.parameters.torque import (
+    TorqueParameters,
+    pose_limits,
+    posture_of,
+    reference_limits,
+    task_frame_of,
+)
+
+
+def holding_reference(robot: Robot, p: TorqueParameters, q: np.ndarray, now: float,
+                      frame: str = '') -> Reference | BlendedPoseSpline:
+    """Return the reference that stays at the configuration q.
+
+    :param frame: of mode task_space; '' is torque.task_frame.
+    """
+    if p.mode != TASK_SPACE:
+        return Reference.hold(q, now, reference_limits(robot, p))
+    frame = task_frame_of(robot, p, frame)
+    return BlendedPoseSpline.hold(frame, robot.frame_pose(q, frame), now, pose_limits(p),
+                                  posture_of(robot, p, q))
+
+
+def next_reference(reference: Any, before: str, robot: Robot, p: TorqueParameters, q: np.ndarray,
+                   v: np.ndarray, now: float) -> Any:
+    """Return the reference with which mode p.mode takes over from another one, without a jump.
+
+    Modes with a reference of joints continue that of each other. Otherwise the new reference
+    begins with the measured motion and comes to rest within blend_time.
+
+    :param reference: of the mode before; None if it has none.
+    :param before: the mode before.
+    """
+    if p.mode == before or p.mode == 'gravity' or {p.mode, before} <= WITH_REFERENCE:
+        return reference
+    if p.mode != TASK_SPACE:
+        return Reference.stop(q, v, now, reference_limits(robot, p))
+    frame = task_frame_of(robot, p, '')
+    return BlendedPoseSpline.stop(frame, robot.frame_pose(q, frame), robot.jacobian(q, frame) @ v,
+                                  now, pose_limits(p), posture_of(robot, p, q))
+
+
+def check_follows(p: TorqueParameters, modes: Set[str], what: str, running: bool) -> None:
+    """Refuse a reference that the mode does not follow, or while torques are disabled.
+
+    :param modes: that follow such a reference.
+    :param what: the kind of reference.
+    """
+    if p.mode not in modes:
+        raise DynamicsError(f"torque.mode is '{p.mode}', which follows no {what}; modes that do: "
+                            f'{", ".join(sorted(modes))}')
+    if not running:
+        raise DynamicsError('torques are disabled: enable them first (~/enable, data: true), then '
+                            'send the reference')
