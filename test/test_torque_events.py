@@ -103,3 +103,18 @@ def test_the_shortest_stop_within_the_slew_limit_ramps_the_torque_up_and_down(
     assert INERTIA * SPEED * np.sqrt(rate) < EFFORT[0]   # the effort limit is not reached
     stop = shortest_stop(turntable, [0.0], [SPEED], EFFORT, slew)
     assert stop.distance[0] == pytest.approx(SPEED / np.sqrt(rate), rel=5.0 * EULER)
+
+
+def test_a_pause_of_100_ms_at_half_speed_moves_the_arm_by_less_than_5_mrad(bench):
+    """The state is predicted meanwhile."""
+    from event_list import HALF, events
+    pause = next(event for event in events() if event.name == 'no joint states for 100 ms, 500 Hz')
+    row, = bench.measure(pause, HALF)
+    assert row.state == 'enabled' and 0.0 < row.joint < 5.0
+
+
+def test_a_pause_of_500_ms_at_half_speed_brakes_the_arm_by_the_model(bench):
+    from event_list import HALF, events
+    pause = next(event for event in events() if event.name == 'no joint states for 500 ms, 500 Hz')
+    row, = bench.measure(pause, HALF)
+    assert row.state == 'fault' and row.joint < 300.0 and row.speed < 1.2

@@ -6,13 +6,14 @@ import numpy as np
 
 from dynamics_node.control.controller import Controller
 
-STEP = 0.001   # [s] of the integration
+STEP = 0.001     # [s] of the integration
+SLOWEST = 1e-6   # [rad/s or m/s] the damping of a joint at rest is that at this velocity
 
 
 class StatePredictor:
     """Integrate the model's motion from a measured state, for as long as none comes.
 
-        M(q) v' = tau - tau_coast(q, v) - friction(v)
+        M(q) v' = tau - tau_coast(q, v) - D v,   D = diag(friction(v) / v)
 
     tau_coast is the command at which the joints keep their velocity without friction: what the
     driver adds is included. Joints that are not driven keep their velocity. Contacts are unknown.
@@ -44,15 +45,14 @@ class StatePredictor:
             self.time = time
 
     def _step(self, h: float, torque: np.ndarray) -> None:
+        """Continue by h [s]: friction is implicit in v, so that it stops joints at any step."""
         controller, driven, before = self._controller, self._driven, self.v
+        force = (torque - controller.coasting_torque(self.q, before))[driven]
+        moving = np.where(np.abs(before) < SLOWEST, SLOWEST, before)
+        damping = (controller.friction_torque(moving) / moving)[driven]
         inertia = controller.robot.mass_matrix(self.q)[np.ix_(driven, driven)]
-        forces = np.stack([torque - controller.coasting_torque(self.q, before),
-                           controller.friction_torque(before)], axis=1)[driven]
-        driving, slowing = h * np.linalg.solve(inertia, forces).T
         after = before.copy()
-        after[driven] += driving
-        # Friction stops a joint, but it does not reverse it.
-        slowed = after[driven] - slowing
-        after[driven] = np.where(slowed * after[driven] < 0.0, 0.0, slowed)
+        after[driven] += np.linalg.solve(inertia + h * np.diag(damping),
+                                         h * (force - damping * before[driven]))
         self.q = self.q + 0.5 * h * (before + after)
         self.v = after

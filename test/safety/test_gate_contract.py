@@ -9,7 +9,14 @@ from hypothesis.stateful import RuleBasedStateMachine, initialize, invariant, ru
 from support.gate_bench import PERIOD, QUICK, Bench, longest_end
 from support.safe_arm import EFFORT, HOME, LIMITS, LOWER, UPPER, VELOCITY
 
-from dynamics_node.safety import Refused, SafetySettings, State, gate_limits_of
+from dynamics_node.safety import (
+    Measured,
+    Proposal,
+    Refused,
+    SafetySettings,
+    State,
+    gate_limits_of,
+)
 from dynamics_node.safety.settings import SAFE_ACTIONS, UNKNOWN_STARTS
 
 # DYNAMICS_NODE_EXAMPLES=2000 looks for longer
@@ -42,12 +49,14 @@ class AnyOrder(RuleBasedStateMachine):
                 ramp_in=st.sampled_from([0.0, 0.02, 0.1]), hold=st.sampled_from([0.0, 0.02]),
                 ramp_out=st.sampled_from([0.0, 0.05, 0.3]), start=st.sampled_from([0.0, 1.7e9]),
                 unknown=st.sampled_from(UNKNOWN_STARTS), bridge=st.sampled_from([0.0, 0.05, 0.4]),
-                brake=st.sampled_from([0.0, 0.05, 1.0]), blind=st.sampled_from([0.0, 0.05, 0.5]))
+                brake=st.sampled_from([0.0, 0.05, 1.0]), blind=st.sampled_from([0.0, 0.05, 0.5]),
+                prediction=st.sampled_from([0.0, 0.1]))
     def build(self, action, slew_time, ramp_in, hold, ramp_out, start, unknown, bridge, brake,
-              blind):
+              blind, prediction):
         self.bench = Bench(safe_action=action, slew_time=slew_time, ramp_in_time=ramp_in,
                            hold_time=hold, ramp_out_time=ramp_out, unknown_start=unknown,
-                           bridge_time=bridge, brake_time=brake, blind_gravity_time=blind)
+                           bridge_time=bridge, brake_time=brake, blind_gravity_time=blind,
+                           prediction_time=prediction)
         self.bench.now = start
 
     def be_active(self):
@@ -159,6 +168,19 @@ class AnyOrder(RuleBasedStateMachine):
         self.bench.delay = 1.0 if stale else 0.0
         self.go_on(count, False)
         self.bench.delay = 0.0
+
+    @rule(torque=st.one_of(vectors(EFFORT), spoilt(EFFORT)), gravity=st.one_of(
+        vectors(EFFORT), spoilt(EFFORT)), speed=st.floats(-1.3, 1.3), count=st.integers(1, 30),
+          known=st.booleans())
+    def lose_states(self, torque, gravity, speed, count, known):
+        """Move, then lose the joint states; the model predicts others, or cannot."""
+        self.be_active()
+        bench = self.bench
+        bench.v = np.array([0.0, 0.0, 0.5]) * VELOCITY
+        bench.step()
+        bench.predict = lambda last_valid: Proposal(
+            torque, gravity, Measured(np.nan, bench.q, speed * VELOCITY)) if known else None
+        self.go_on(count, True, 0.01)
 
     @rule()
     def change_settings(self):

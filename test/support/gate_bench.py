@@ -35,7 +35,7 @@ class Bench:
 
     def __init__(self, limits=None, effort=None, **settings):
         self.settings = SafetySettings(**settings)
-        self.gate = Gate(limits or gate_limits(**settings))
+        self.gate = Gate(limits or gate_limits(**settings), predict=self._predict)
         self.contract = Contract(self.settings) if effort is None else Contract(
             self.settings, effort)
         self.now, self.delay = 1000.0, 0.0       # delay of the joint states [s]
@@ -44,6 +44,14 @@ class Bench:
         self.effort = None
         self.reference_age, self.other_publisher = None, False
         self.releases, self.seen = [], None
+        # What the model predicts: a function of LastValid that returns a Proposal or None.
+        self.predict, self.predicted = lambda last_valid: None, []   # its valid proposals
+
+    def _predict(self, last_valid):
+        proposal = self.predict(last_valid)
+        if proposal is not None:
+            self.predicted.append(proposal)
+        return proposal
 
     @property
     def state(self):
@@ -113,17 +121,19 @@ class Bench:
     def _check(self, call, release_it, proposal):
         idle, before, contract = self.gate.idle, self.state, self.contract
         contract.passes(self.now)
-        faults = self.gate.status().refused
+        faults, predictions = self.gate.status().refused, len(self.predicted)
         release = release_it()
         contract.legal(before, self.state, call)
         fresh = proposal is not None and contract.is_fresh(self.now, proposal)
         self._note_faults(faults)
         if fresh and not contract.blind:
             contract.validated(proposal)
+        if len(self.predicted) > predictions:
+            contract.predicted(self.predicted[-1])
         if release is not None:
             assert not idle
             contract.released(release)
-            if not fresh or contract.blind:
+            if (not fresh or contract.blind) and len(self.predicted) == predictions:
                 contract.followed_from_the_past()
             if self.gate.idle:
                 contract.came_to_rest(None if contract.blind else self.gravity,

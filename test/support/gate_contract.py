@@ -55,6 +55,12 @@ class Contract:
             self.silence = self.now - proposal.measured.stamp
             self.moving = bool((np.abs(proposal.measured.v) > 0.01 * VELOCITY).any())
 
+    def predicted(self, proposal):
+        """Record the gravity torque of a predicted state, if the gate may use it."""
+        measured = proposal.measured
+        if all(map(self.is_vector, (proposal.gravity, proposal.torque, measured.q, measured.v))):
+            self.valid_gravity = np.clip(proposal.gravity, -self.effort, self.effort)
+
     @property
     def recent(self):
         """Whether the silence since the last valid state can be bridged."""

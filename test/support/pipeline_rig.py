@@ -24,7 +24,7 @@ class Rig:
         self.parameters = TorqueParameters(**torque)
         self.settings = SafetySettings(**{'ramp_in_time': 0.1, 'ramp_out_time': 0.1,
                                           **(safety or {})})
-        self.errors, self.releases = [], []
+        self.errors, self.releases, self._since = [], [], 0.0
         self.pipeline = TorquePipeline(self.node_state.current_robot, self.node_state.clock,
                                        self.parameters, self.settings, self.errors.append)
         self.robot = self.node_state.robot if self.node_state.current_robot.exists else None
@@ -98,6 +98,7 @@ class Rig:
 
     def note(self, stamped, passed):
         """Check a release against its limits and the one before it."""
+        self._since += passed
         if stamped is None:
             return None
         release, stamp = stamped
@@ -107,7 +108,9 @@ class Rig:
         assert stamp <= self.node_state.clocks.now
         if self.releases:
             change = np.abs(effort - self.releases[-1][0].effort)
+            passed = min(self._since, self.settings.max_state_age)
             assert (change <= limit / self.settings.slew_time * passed + ROUNDING).all()
+        self._since = 0.0
         self.releases.append(stamped)
         return effort
 

@@ -24,9 +24,10 @@ def simulate(rig, effort, seconds=STEP):
         rig.q = rig.q + dt * rig.v
 
 
-def moving(source, speed, period=STEP, **torque):
+def moving(source, speed, period=STEP, node=None, **torque):
     """Return a Rig with enabled torques whose robot moves."""
-    rig = Rig(source, safety={'velocity_tolerance': 10.0}, **torque).enabled()
+    safety = {'velocity_tolerance': 10.0, 'blind_gravity_time': 10.0}
+    rig = Rig(source, safety=safety, node=node, **torque).enabled()
     rng = np.random.default_rng(4)
     limits = np.array([joint.max_velocity for joint in rig.robot.model.joints])
     rig.v = speed * limits * rng.choice([-1.0, 1.0], size=rig.robot.nv)
@@ -73,6 +74,44 @@ def test_a_braking_torque_that_cannot_be_computed_leads_to_the_safe_torque(monke
     monkeypatch.setattr('dynamics_node.control.controller.Controller.braking_torque', fail)
     rig.run_out()
     assert rig.releases[-1][0].effort == pytest.approx(rig.robot.gravity_torque(rig.q))
+
+
+@pytest.mark.parametrize('torque', [{}, IMPEDANCE, COMPUTED],
+                         ids=['gravity', 'impedance', 'computed torque'])
+def test_a_silence_at_speed_is_bridged_then_braked_by_the_predicted_state(torque):
+    """The simulation goes on; the pipeline sees nothing of it."""
+    rig = moving(ARM7, 0.2, node={'friction': False}, **torque)
+    energy, last = [rig.robot.kinetic_energy(rig.q, rig.v)], rig.releases[-1][0].effort
+    states = []
+    while states.count('fault') < 40:   # braked for 0.1 s to 0.3 s, ramped for 0.1 s
+        simulate(rig, last)
+        released = rig.tick()
+        last = last if released is None else released
+        states.append(rig.state)
+        energy.append(rig.robot.kinetic_energy(rig.q, rig.v))
+    bridged = rig.settings.max_state_age + rig.settings.prediction_time
+    assert states.index('fault') == pytest.approx(bridged / STEP, abs=1)
+    assert min(energy) < 1e-3 * max(energy) and energy[-1] < 0.2 * max(energy)
+
+
+def test_a_state_that_was_seen_before_is_not_taken_for_a_present_one():
+    """Messages without the joints that count, or late ones, leave the old state in place."""
+    rig = moving(ARM7, 0.2, **COMPUTED)
+    count = len(rig.releases)
+    rig.pass_time(0.001)
+    assert rig.pipeline.on_state(rig.node_state.snapshot()) is None
+    rig.pass_time(0.04)
+    stamped = rig.pipeline.on_state(rig.node_state.snapshot())
+    assert stamped is not None and len(rig.releases) == count, 'overdue: predicted'
+    assert rig.state == 'enabled'
+
+
+def test_a_robot_with_loops_is_not_predicted(monkeypatch):
+    """Its torque goes to that of gravity."""
+    rig = moving(ARM7, 0.2)
+    monkeypatch.setattr('dynamics_node.control.controller.Controller.can_predict', False)
+    last = [rig.tick() for _ in range(14)][-1]
+    assert rig.state == 'enabled' and last == pytest.approx(rig.robot.gravity_torque(rig.q))
 
 
 def test_a_contact_brakes():
