@@ -39,6 +39,11 @@ class MeasuredSnapshot(NamedTuple):
             return self.oldest
         return int(self.stamps[joints].min())
 
+    def repeats(self, other: MeasuredSnapshot | None, joints: np.ndarray) -> bool:
+        """Return whether some joints, given by their indices, were not measured since another."""
+        return other is not None and self.oldest_of(joints) == other.oldest_of(joints) and (
+            np.array_equal(self.stamps[joints], other.stamps[joints]))
+
     @property
     def never_measured(self) -> list[str]:
         """Names of the joints that no joint state has contained yet."""

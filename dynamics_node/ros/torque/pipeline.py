@@ -86,7 +86,7 @@ class TorquePipeline:
         self._driven = None  # model at the last enable
         self._stamp = 0      # [ns] of the state that a torque was last computed from
         self._period = 0.0   # [s] between that state and the one before
-        self._stepped = NEVER   # stamp of the state that the gate has seen last since enable
+        self._stepped: MeasuredSnapshot | None = None   # that the gate has seen last since enable
         self._needed: np.ndarray = np.zeros(0, dtype=int)   # joints whose age counts
         self._last_q: Any = None   # of that state
         self._last_v: Any = None
@@ -258,7 +258,7 @@ class TorquePipeline:
                 raise DynamicsError('no joint state has been measured of: '
                                     f'{", ".join(measured.never_measured)}') from refusal
             raise
-        self.limits, self.gravity, self._stepped = self._limits, proposal.gravity, NEVER
+        self.limits, self.gravity, self._stepped = self._limits, proposal.gravity, None
         self._driven, self.joints = self._model, driven_joints(self._robot, self.parameters)
 
     def disable(self) -> None:
@@ -309,10 +309,9 @@ class TorquePipeline:
         now = self.now()
         # Another robot: the gate is in a fault and ramps out by itself. Nothing new of the joints
         # that count: an old state must not be taken for a present one.
-        stamp = measured.oldest_of(self._needed)
-        if self._driven is not self._model or stamp == self._stepped:
+        if self._driven is not self._model or measured.repeats(self._stepped, self._needed):
             return self._stamped(self.gate.tick(now))
-        self._stepped = stamp
+        self._stepped = measured
         try:
             proposal = self._proposal(now, measured)
             release = self.gate.step(now, proposal)

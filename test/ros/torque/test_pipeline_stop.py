@@ -106,6 +106,16 @@ def test_a_state_that_was_seen_before_is_not_taken_for_a_present_one():
     assert rig.state == 'enabled'
 
 
+def test_a_joint_that_is_measured_less_often_does_not_slow_the_torque():
+    """A torso at 50 Hz below an arm at 1 kHz: each state of the arm causes a torque."""
+    rig = moving(ARM7, 0.0)
+    arm = rig.robot.joint_names[1:]
+    for _ in range(4):
+        rig.pass_time(0.001)
+        rig.measured(arm)
+        assert rig.pipeline.on_state(rig.node_state.snapshot()) is not None
+
+
 def test_a_robot_with_loops_is_not_predicted(monkeypatch):
     """Its torque goes to that of gravity."""
     rig = moving(ARM7, 0.2)
