@@ -38,7 +38,6 @@ from dynamics_node.safety.faults import (
     GATE,
     MODEL_CHANGED,
     NO_STATE,
-    OTHER_PUBLISHER,
     OUTSIDE,
     STATE_STALE,
     Fault,
@@ -348,10 +347,8 @@ class Gate:
         self._refused[fault.kind] += 1
         if self._state is not State.FAULT:
             self._state, self._fault = State.FAULT, fault
-        # A second publisher may command something else: braking would contend with it.
-        braking = fault.kind != OTHER_PUBLISHER and self._can_brake()
-        self._begin_stop(Stop.after_fault(self._limits.settings, self._out.last, braking,
-                                          blind=not fault.trusts_state))
+        self._begin_stop(Stop.after_fault(self._limits.settings, self._out.last,
+                                          self._can_brake(), blind=not fault.trusts_state))
 
     def _begin_stop(self, stop: Stop) -> None:
         """Begin the end of torques, or be idle at once if nothing was released yet."""
