@@ -9,6 +9,7 @@ from typing import Any
 
 import numpy as np
 
+from dynamics_node import msg
 from dynamics_node.constrained.constraint import Constraint, row_names, validate
 from dynamics_node.constrained.read_loops import read_loops
 from dynamics_node.errors import DynamicsError, UnknownName
@@ -140,12 +141,9 @@ def fill_report(response: Any, constraints: Constraints, multipliers: np.ndarray
     """Fill rows, multipliers and the ConstraintReport."""
     response.row_names = row_names(constraints)
     response.multipliers = convert.floats(np.asarray(multipliers, dtype=float))
-    response.rank = report.rank
-    response.redundant_rows = list(report.redundant)
-    response.freedom = report.freedom
-    response.kind, response.driven_kind = report.passive.kind, report.driven.kind
-    response.actuated = report.actuated
-    response.redundant_motors = report.redundant_actuation
-    response.loose_joints = list(report.loose)
-    response.clearance, response.singular = float(report.clearance), bool(report.singular)
-    response.failure, response.report = report.failure, str(report)
+    response.report = msg.ConstraintReport(
+        rank=report.rank, redundant_rows=list(report.redundant), freedom=report.freedom,
+        kind=report.passive.kind, driven_kind=report.driven.kind, actuated=report.actuated,
+        redundant_motors=report.redundant_actuation, loose_joints=list(report.loose),
+        clearance=float(report.clearance), singular=bool(report.singular),
+        failure=report.failure, text=str(report))

@@ -20,7 +20,7 @@ def operational_space(node_state: NodeState, request: OperationalSpace.Request,
         robot.model.frame(frame)  # before anything is computed
     axes = list(request.axes) or list(AXES)
     found = robot.operational_space(q, v, frames, axes)
-    response.frames, response.axes = frames, axes
+    response.frames, response.axes, response.rows = frames, axes, len(found.bias)
     response.poses = [convert.pose(robot.frame_pose(q, frame)) for frame in frames]
     response.twists = [convert.twist(robot.jacobian(q, frame) @ v) for frame in frames]
     for name in ('inertia', 'bias', 'gravity', 'bias_acceleration', 'singular_values', 'damping',

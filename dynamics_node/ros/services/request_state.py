@@ -10,6 +10,7 @@ import numpy as np
 from dynamics_node.errors import DynamicsError
 from dynamics_node.robot import arguments
 from dynamics_node.robot.robot import Robot
+from dynamics_node.ros import convert
 from dynamics_node.ros.joint_selection import JointSelection
 from dynamics_node.ros.node_state import NodeState
 from dynamics_node.ros.parameters.caps import Caps
@@ -52,10 +53,12 @@ class RequestState(NamedTuple):
     def fill_head(self, response: Any) -> Any:
         """Fill the first fields of a reply, and return it."""
         response.success = True
-        response.joint_names = self.selection.names
+        selection = self.selection
+        response.joint_names, response.nq, response.nv = (selection.names, selection.nq,
+                                                          selection.nv)
         response.model_id = self.model_id
         if self.stamp is not None:
-            response.state_stamp = self.stamp
+            response.state_stamp = convert.time(self.stamp)
             response.state_age = self.age_limit.age(self.stamp)
         return response
 

@@ -15,6 +15,7 @@ from support.node_states import (
     whole_state,
 )
 from support.random_trees import one_of_each_sort
+from support.reply_stamps import stamp_of
 from support.tiny_robots import EVERY_KIND, TWO_JOINTS
 
 from dynamics_node.example_robots import ARM7
@@ -65,10 +66,6 @@ def test_a_request_does_not_change_the_measured_state():
 
 
 # Stamps --------------------------------------------------------------------------------------
-
-def stamp_of(reply):
-    return reply.state_stamp
-
 
 @pytest.fixture
 def aged():

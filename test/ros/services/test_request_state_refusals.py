@@ -16,6 +16,7 @@ from support.node_states import (
     scene,
     whole_state,
 )
+from support.reply_stamps import stamp_of
 from support.tiny_robots import EVERY_KIND, NOTHING_MOVES, TWO_JOINTS
 
 from dynamics_node.ros.node_state import NodeState
@@ -164,7 +165,7 @@ def test_a_robot_without_joints_has_empty_replies(service):
     """Without a measurement."""
     reply = ask(node_state_of(NOTHING_MOVES), service, **MORE.get(service, {}))
     assert reply.joint_names == []
-    assert (reply.state_stamp, reply.state_age) == (0, 0.0)
+    assert (stamp_of(reply), reply.state_age) == (0, 0.0)
     assert 'position has 1 entries' in refused(node_state_of(NOTHING_MOVES), service,
                                                position=[0.1],
                                                **MORE.get(service, {}))

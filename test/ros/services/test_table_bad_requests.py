@@ -220,8 +220,8 @@ TABLE = [
 def holds(node):
     """Return all that a request could have changed, to the bit."""
     reply, report = node.call('inverse_dynamics'), node.call('model_report')
-    return (list(reply.effort), reply.state_stamp, reply.model_id, report.model_id, report.gravity,
-            report.report, report.never_measured, node.call('list_payloads'))
+    return (list(reply.effort), reply.state_stamp, reply.model_id, report.model_id,
+            report.gravity, report.report, report.never_measured, node.call('list_payloads'))
 
 
 @pytest.mark.parametrize(('service', 'fields', 'words'), TABLE, ids=[
