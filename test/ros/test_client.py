@@ -62,6 +62,7 @@ def test_matrices_come_in_their_shape(arm, dynamics):
     space = dynamics.operational_space(frames, arm.q, arm.v, axes=('x', 'y'))
     assert (space.rows, space.jacobian.shape) == (4, (4, 7))
     assert space.consistent_inverse.shape == (7, 4)
+    assert dynamics.kinematics(frames, arm.q).twists == []   # without velocities
     q = np.linspace(arm.q, arm.q + 0.1, 5)
     batch = dynamics.batch_dynamics('terms', q=q, v=arm.v)
     assert batch.mass_matrix.shape == (5, 7, 7)

@@ -241,7 +241,7 @@ FOUR = {'position': [0.0] * 3, 'velocity': [0.0] * 3}
     ({'question': 'inverse', 'effort_weights': [1.0]}, ['effort_weights has 1 entries', '3']),
     ({'question': 'inverse', 'effort_weights': [1.0, -1.0, 1.0]}, ['effort_weights is', 'zero']),
     ({'question': 'inverse', 'effort_weights': [1.0, math.nan, 1.0]}, ['effort_weights[1] is nan']),
-    ({'question': 'inverse', 'effort_weights': [1.0] * 6}, ['effort_weights is', 'one row']),
+    ({'question': 'inverse', 'effort_weights': [1.0] * 6}, ['effort_weights has 6', 'expected 3']),
     ({'question': 'inverse', 'force_weights': [1.0]}, ['force_weights has 1 entries', '2']),
     ({'question': 'inverse', 'force_weights': [-1.0, 1.0]}, ['force_weights is', 'zero']),
     ({'question': 'inverse', 'force_weights': [math.inf, 1.0]}, ['force_weights is', 'finite']),

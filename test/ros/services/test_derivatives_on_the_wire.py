@@ -133,15 +133,16 @@ def test_one_state_gives_matrices_and_rows_give_stacks(arm, dynamics, question, 
     rng = np.random.default_rng(1)
     for shape in ((7,), (1, 7), (4, 7)):
         q, v, a, tau = rng.normal(size=(4, *shape))
-        reply = dynamics.dynamics_derivatives(question, q, v, a, tau, given)
-        inputs = {'inverse': (a,), 'forward': (tau,), 'hybrid': (a, tau, given)}[question]
-        want = getattr(arm.robot, f'{question}_dynamics_derivatives')(q, v, *inputs)
+        inputs = {'inverse': {'a': a}, 'forward': {'tau': tau},
+                  'hybrid': {'a': a, 'tau': tau, 'given': given}}[question]
+        reply = dynamics.dynamics_derivatives(question, q, v, **inputs)
+        want = getattr(arm.robot, f'{question}_dynamics_derivatives')(q, v, *inputs.values())
         for name, matrix in zip(MATRICES, want):
             assert getattr(reply, name).shape == (*shape, 7)
             assert_close(getattr(reply, name), matrix, SOLVED)
         value = reply.effort if question == 'inverse' else reply.acceleration
         assert value.shape == shape
-    mixed = dynamics.dynamics_derivatives(question, q[0], v[0], a, tau, given)  # rows of an input
+    mixed = dynamics.dynamics_derivatives(question, q[0], v[0], **inputs)  # rows of an input
     assert mixed.by_input.shape == (4, 7, 7)
     measured = dynamics.dynamics_derivatives(question)
     assert measured.by_position.shape == (7, 7)

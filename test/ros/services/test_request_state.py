@@ -87,6 +87,8 @@ def aged():
 def test_the_stamp_is_that_of_the_oldest_measurement_that_was_used(aged, service, fields, age):
     """And the age is its age; both are zero where none was used."""
     more = MORE.get(service, {})
+    if service == 'kinematics' and 'position' in fields and 'velocity' not in fields:
+        fields = {**fields, 'jacobian_rates': True}   # reads velocities, unlike poses
     if 'effort' in FIELDS[service]:
         more = {**more, 'effort': [1.0] * len(fields.get('joint_names', [1, 2]))}
     reply = ask(aged, service, **fields, **more)

@@ -165,8 +165,9 @@ TASKS = [  # more of them: test_handlers_task_refusals.py
 LOADS = [  # of a node that does not know what efforts mean
     ('guess', {}, ['question', "'guess'", 'motion', 'poses']),
     ('motion', {}, ['effort_meaning is unknown', 'motor_torque']),
-    ('unloaded', {}, ['effort_meaning is unknown']),
-    ('pose', {}, ['effort_meaning is unknown']),
+    ('unloaded', {'frame': ''}, ['effort_meaning is unknown']),
+    ('pose', {'frame': ''}, ['effort_meaning is unknown']),
+    ('pose', {}, ['frame is given', 'only motion and poses']),
     ('poses', {}, ['no poses']),
     ('poses', {'frame': 'hand'}, ["'hand'", *LINKS]),
     ('poses', {'frame': 'base_link'}, ["'base_link'", 'does not move']),
