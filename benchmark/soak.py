@@ -135,8 +135,9 @@ class Mix:
         n = self.rng.choice([1, 10, 100])
         request = srv.BatchDynamics.Request(
             question=self.rng.choice(['inverse', 'forward', 'hybrid', 'terms']),
-            position=self.numbers(n * self.robot.nv), velocity=self.numbers(),
-            effort=self.numbers())
+            position=self.numbers(n * self.robot.nv), velocity=self.numbers())
+        if request.question in ('forward', 'hybrid'):
+            request.effort = self.numbers()
         return srv.BatchDynamics, 'batch_dynamics', request, lambda r: setattr(r, 'question', '?')
 
     def trajectory(self):

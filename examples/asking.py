@@ -79,7 +79,7 @@ class Asking:
 def stamp_known_to(client):
     """Return the stamp of the state that the node of a DynamicsClient has [ns], -1: none."""
     try:
-        return client.inverse_dynamics().state_stamp
+        return convert.nanoseconds(client.inverse_dynamics().state_stamp)
     except (DynamicsError, TimeoutError):
         return -1
 

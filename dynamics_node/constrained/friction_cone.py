@@ -5,7 +5,7 @@ Float only: the verdicts depend on values.
 
 import math
 from collections.abc import Mapping, Sequence
-from typing import NamedTuple
+from typing import Literal, NamedTuple
 
 import numpy as np
 from numpy.typing import ArrayLike
@@ -18,6 +18,8 @@ from dynamics_node.errors import DynamicsError, shown
 # Forces below this share of the largest of all contacts are rounding and count as zero.
 ROUNDING = 1e-9
 
+Verdict = Literal['sticking', 'sliding', 'pulling', 'unknown']
+
 
 class ContactCheck(NamedTuple):
     """One contact's force, in the axes of `to`, whose z is the normal, and its verdicts."""
@@ -27,7 +29,7 @@ class ContactCheck(NamedTuple):
     tangential: float     # sqrt(f_x^2 + f_y^2) [N]
     ratio: float          # tangential / normal, the friction needed; inf if the normal force is 0
     margin: float         # mu normal - tangential; nan: friction unknown [N]
-    verdict: str          # 'sticking', 'sliding', 'pulling', or 'unknown': friction unknown
+    verdict: Verdict      # unknown: friction unknown
     pressure: tuple       # centre of pressure (x, y) from the contact's origin; () if none [m]
     support: str          # centre of pressure 'inside' or 'outside' the sole, 'unknown': no size
 
@@ -92,7 +94,7 @@ def _ratio(normal, tangential, tiny):
     return math.inf if tangential > tiny else 0.0
 
 
-def _verdict(normal, margin, tiny):
+def _verdict(normal: float, margin: float, tiny: float) -> Verdict:
     if normal < -tiny:
         return 'pulling'
     if math.isnan(margin):

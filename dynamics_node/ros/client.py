@@ -146,7 +146,7 @@ class DynamicsClient:
                              given: Sequence[bool] = (), joints: Sequence[str] = (),
                              wrenches: Wrenches = None, constraints: Constraints = (),
                              wait: bool = True, **options: Any) -> Reply:
-        """Return .acceleration, .effort, .multipliers of .row_names, .report and its numbers.
+        """Return .acceleration, .effort, .multipliers of .row_names, and .report, a message.
 
         :param question: 'inverse', 'forward' or 'hybrid', with the loops of the node closed.
         :param constraints: additional ones.

@@ -1,6 +1,5 @@
 """Convert replies to arrays in the shape of their matrices, for a client."""
 
-import math
 from types import SimpleNamespace
 from typing import Any
 
@@ -10,8 +9,8 @@ from dynamics_node.errors import DynamicsError
 from dynamics_node.kernels.spec import MATRIX, VECTOR, Shape
 from dynamics_node.kernels.table import ALL_KERNELS
 
-# Field of a reply -> shape for one state: that of the kernel where there is one. Sizes: nv degrees
-# of freedom in the reply, nx = 2 nv, frames, m axes of all frames. Any other field: one axis.
+# Field of a reply -> shape for one state: that of the kernel where there is one. Sizes: nv of the
+# reply, nx = 2 nv, number of frames, m = rows. Any other field: one axis.
 SHAPES: dict[str, Shape] = {
     **{name: ALL_KERNELS[name].shapes[0] for name in (
         'mass_matrix', 'coriolis_matrix', 'kinetic_energy', 'potential_energy')},
@@ -19,7 +18,7 @@ SHAPES: dict[str, Shape] = {
                ALL_KERNELS['inverse_dynamics_derivatives'].shapes)),
     'jacobians': ('frames', *ALL_KERNELS['jacobian'].shapes[0]),
     'jacobian_rates': ('frames', *ALL_KERNELS['jacobian_rate'].shapes[0]),
-    'state_matrix': ('nx', 'nx'), 'input_matrix': ('nx', 'nv'),
+    'state_matrix': ('nx', 'nx'), 'input_matrix': ('nx', 'nv'), 'drift': ('nx',),
     'inertia': ('m', 'm'), 'directions': ('m', 'm'), 'jacobian': ('m', 'nv'),
     'consistent_inverse': ('nv', 'm'), 'null_space': MATRIX,
 }
@@ -34,30 +33,18 @@ def result_of(response: Any, single: bool = False) -> SimpleNamespace:
     if not response.success:
         raise DynamicsError(response.message)
     fields = {name: getattr(response, name) for name in response.get_fields_and_field_types()}
-    n = fields.get('states')
+    n, nv = fields.get('states'), fields.get('nv', 0)
     states = () if n is None or (single and n == 1) else (n,)
-    frames = len(fields.get('frames', ()))
-    sizes = {'nv': 1, 'nx': 2, 'frames': frames, 'm': frames * len(fields.get('axes', ()))}
+    sizes = {'nv': nv, 'nx': 2 * nv, 'frames': len(fields.get('frames', ())),
+             'm': fields.get('rows', 0)}
     for name, value in fields.items():
         if hasattr(value, 'typecode'):
-            fields[name] = _in_shape(np.array(value), (*states, *SHAPES.get(name, VECTOR)), sizes)
+            x = fields[name] = np.array(value)
+            if x.size and (name in SHAPES or n is not None):
+                shape = (*states, *SHAPES.get(name, VECTOR))
+                fields[name] = x.reshape([sizes[k] if isinstance(k, str) else k for k in shape])
     if 'lost' in fields:
         fields['lost'] = np.array(fields['lost'], dtype=bool)
     if 'errors' in fields:
         fields['errors'] = {each.name: np.array(each.error) for each in fields['errors']}
     return SimpleNamespace(**fields)
-
-
-def _in_shape(x: np.ndarray, shape: Shape, sizes: dict[str, int]) -> np.ndarray:
-    """Return the entries of a field in their shape; nv follows from their number.
-
-    :param sizes: by name, for nv = 1.
-    """
-    if not x.size or len(shape) == 1:
-        return x
-    lengths = [sizes[n] if isinstance(n, str) else n for n in shape]
-    axes = [k for k, n in enumerate(shape) if n in ('nv', 'nx')]
-    nv = round((x.size / math.prod(lengths)) ** (1 / max(len(axes), 1)))
-    for k in axes:
-        lengths[k] *= nv
-    return x.reshape(lengths)

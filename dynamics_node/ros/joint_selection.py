@@ -22,6 +22,8 @@ class JointSelection(NamedTuple):
     order: np.ndarray | None    # degrees of freedom of `names`; None: the order of the model
     whole: bool                 # all joints are named in the order of the model: no copy is needed
     floating: bool              # a named joint is floating: a position contains a quaternion
+    nq: int                     # entries of position of all joints
+    nv: int                     # entries of velocity of all joints
 
 
 def select_joints(model: Model, names: Sequence[str]) -> JointSelection:
@@ -42,7 +44,7 @@ def select_joints(model: Model, names: Sequence[str]) -> JointSelection:
         [joints[k].name for k in (*named, *others)], named, np.array(others, dtype=int),
         _entries([joints[k].q for k in named]), _entries([joints[k].v for k in named]),
         None if in_order else order, in_order and not others,
-        any(joints[k].kind == 'floating' for k in named))
+        any(joints[k].kind == 'floating' for k in named), model.nq, model.nv)
 
 
 def _entries(places: list[slice]) -> np.ndarray:

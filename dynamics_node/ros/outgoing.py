@@ -48,6 +48,8 @@ def sendable(message: Any) -> Any:
             new = clean(old)
             if new is not old:
                 setattr(message, field, new)
+        elif clean is encodable and all(map(str.isascii, old)):
+            continue   # names, in most robots
         elif isinstance(old, (list, tuple)):
             new = [clean(each) for each in old]
             if any(a is not b for a, b in zip(new, old)):

@@ -9,7 +9,7 @@ from typing import NamedTuple
 import numpy as np
 
 from dynamics_node.task_space.hierarchy import UNFELT, factors, identity, norm
-from dynamics_node.task_space.qp import TOLERANCE, solve_qp
+from dynamics_node.task_space.qp import TOLERANCE, Status, solve_qp
 
 # Weight of a proximal term on the directions without effect on a level: it makes the QP strictly
 # convex, and vanishes after a few iterations.
@@ -33,7 +33,7 @@ class HierarchySolution(NamedTuple):
     """The solution; x is undefined unless the status is 'solved'."""
 
     x: np.ndarray    # (n,)
-    status: str      # 'solved', 'infeasible' (the strict level), or 'failed'
+    status: Status   # infeasible: the strict level
 
 
 def hierarchical_qp(levels: Sequence[Level], must: Level | None = None) -> HierarchySolution:

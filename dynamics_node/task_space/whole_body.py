@@ -17,7 +17,7 @@ from dynamics_node.constrained.stabilisation import stabilised_gamma
 from dynamics_node.errors import DynamicsError, shown
 from dynamics_node.task_space.bounds import Bound, BoundRows, bound_rows
 from dynamics_node.task_space.conflicts import RowGroup, conflicting
-from dynamics_node.task_space.qp import solve_qp
+from dynamics_node.task_space.qp import Status, solve_qp
 from dynamics_node.task_space.qp_hierarchy import Level, hierarchical_qp
 from dynamics_node.task_space.setting import Setting
 from dynamics_node.task_space.tasks import Task, TaskEquations, task_rows
@@ -30,7 +30,7 @@ TOUCHED = 1e-7  # distance at which a bound is active, relative to 1 + |value|
 class WholeBody(NamedTuple):
     """The solution of the whole-body problem; the arrays are None unless 'solved'."""
 
-    status: str                      # 'solved', 'infeasible' (see conflict), or 'failed'
+    status: Status                   # infeasible: see conflict
     acceleration: np.ndarray | None  # (nv,)
     torque: np.ndarray | None        # (nv,) zero where not actuated [N m or N]
     forces: dict[str, np.ndarray]    # constraint -> (m,) on the robot, row by row [N, N m]

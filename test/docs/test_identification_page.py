@@ -68,7 +68,7 @@ def test_its_fields_exist():
         assert re.search(rf'^\S+ {field}\b', action, flags=re.M), field
     for question in ('motion', 'unloaded', 'pose', 'poses'):
         assert f'* `{question}`' in PAGE or f'`{question}` fits' in PAGE
-        assert re.search(rf'^#   {question} ', service, flags=re.M)
+        assert f'QUESTION_{question.upper()}="{question}"' in service
     for name in ('armature', 'damping', 'dry_friction'):
         assert f'`{name}`' in PAGE
         assert f'    {name}: ' in shipped

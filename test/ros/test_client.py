@@ -9,7 +9,7 @@ from support.tolerances import EXACT_MATHS
 from trajectory_msgs.msg import JointTrajectory, JointTrajectoryPoint
 
 from dynamics_node import DynamicsError
-from dynamics_node.ros import client
+from dynamics_node.ros import client, convert
 from dynamics_node.ros.client import DynamicsClient
 
 
@@ -41,6 +41,8 @@ def test_joints_may_be_named_in_a_dict(arm, dynamics):
     q[[4, 1]], v[[4, 1]] = 0.1, 0.0
     expected = arm.robot.inverse_dynamics(q, v, np.zeros(arm.robot.nv))
     assert reply.joint_names[:2] == names
+    assert (reply.nq, reply.nv) == (arm.robot.nq, arm.robot.nv)
+    assert convert.nanoseconds(reply.state_stamp) == arm.stamp
     assert_close(reply.effort[:2], expected[[4, 1]], EXACT_MATHS)
     with pytest.raises(DynamicsError, match='name the same joints in all'):
         dynamics.inverse_dynamics(q={names[0]: 0.1}, v={names[1]: 0.1})
@@ -57,6 +59,10 @@ def test_matrices_come_in_their_shape(arm, dynamics):
         assert_close(motion.jacobians[k], arm.robot.jacobian(arm.q, frame), EXACT_MATHS)
         assert_close(motion.jacobian_rates[k], arm.robot.jacobian_rate(arm.q, arm.v, frame),
                      EXACT_MATHS)
+    space = dynamics.operational_space(frames, arm.q, arm.v, axes=('x', 'y'))
+    assert (space.rows, space.jacobian.shape) == (4, (4, 7))
+    assert space.consistent_inverse.shape == (7, 4)
+    assert dynamics.kinematics(frames, arm.q).twists == []   # without velocities
     q = np.linspace(arm.q, arm.q + 0.1, 5)
     batch = dynamics.batch_dynamics('terms', q=q, v=arm.v)
     assert batch.mass_matrix.shape == (5, 7, 7)

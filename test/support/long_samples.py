@@ -21,7 +21,8 @@ def request_of(service, robot, rng, states=3):
     if 'position' in allowed:
         fields['position'] = flat([robot.random_configuration(rng) for _ in range(rows)])
     for name in ('velocity', 'acceleration'):
-        if name in allowed and not (service == 'contact_and_impact' and name == 'acceleration'):
+        if name in allowed and (name == 'velocity' or fields.get('question', 'hybrid') in (
+                'inverse', 'hybrid')):
             fields[name] = flat(rng.normal(size=(rows, robot.nv)))
     return SERVICES[service][0].Request(**fields)
 

@@ -137,7 +137,7 @@ class RemoteNode:
         others = [name for name in robot.joint_names if name not in joints]
         zeros = [0.0] * len(others)
         reply = self.call('inverse_dynamics', joint_names=others, position=zeros, velocity=zeros)
-        return reply.state_stamp if reply.success else None
+        return convert.nanoseconds(reply.state_stamp) if reply.success else None
 
     def wait_for_diagnostics(self, condition, what, meanwhile=lambda: None, since=None):
         """Return the first DiagnosticStatus of this node that meets the condition.

@@ -8,11 +8,13 @@ from __future__ import annotations
 import time
 from typing import Any
 
+from builtin_interfaces.msg import Time
 from rclpy.clock import Clock, ClockType
 from rclpy.node import Node
 from rclpy.service import Service
 
 from dynamics_node.errors import DynamicsError
+from dynamics_node.ros import convert
 from dynamics_node.ros.defer_replies import Send, defer_replies
 from dynamics_node.ros.deferred_reply import DeferredReply
 from dynamics_node.ros.identification.worker_process import WorkerMessage
@@ -25,6 +27,7 @@ from dynamics_node.ros.parameters.service import ServiceParameters
 from dynamics_node.ros.services.request_size import request_bytes
 from dynamics_node.ros.services.runner import Handler, ServiceRunner
 
+NEVER = Time()   # no joint state was used
 POLL = 0.1   # [s] between two checks of durations
 
 
@@ -82,8 +85,9 @@ class LongRequests:
 
     def _aged(self, response: Any) -> Any:
         """Return a response with the age of the measured state at the time of the reply."""
-        if getattr(response, 'state_stamp', 0):
-            response.state_age = self._node_state.age_limit.age(response.state_stamp)
+        stamp = getattr(response, 'state_stamp', NEVER)
+        if stamp != NEVER:
+            response.state_age = self._node_state.age_limit.age(convert.nanoseconds(stamp))
         return response
 
     def _wake(self) -> None:

@@ -4,10 +4,11 @@ from typing import Any
 
 from dynamics_node.ros import convert
 from dynamics_node.ros.node_state import NodeState
-from dynamics_node.ros.services.batch_inputs import DYNAMICS, batch_inputs, fill_dynamics
+from dynamics_node.ros.services.batch_inputs import DYNAMICS, READERS, batch_inputs, fill_dynamics
 from dynamics_node.ros.services.request_fields import check_reply_size, entry_of, rows
 from dynamics_node.ros.services.request_state import RequestState, request_state
 from dynamics_node.ros.services.terms import fill_terms
+from dynamics_node.ros.services.unread_fields import refuse_unread
 from dynamics_node.srv import BatchDynamics
 
 
@@ -15,7 +16,9 @@ def batch_dynamics(node_state: NodeState, request: BatchDynamics.Request,
                    response: BatchDynamics.Response) -> BatchDynamics.Response:
     """Fill a BatchDynamics response."""
     compute = entry_of(request.question, QUANTITIES)
-    state, response.states = compute(request_state(node_state, request), request, response)
+    refuse_unread(request, READERS)
+    state = request_state(node_state, request, many=True)
+    state, response.states = compute(state, request, response)
     return state.fill_head(response)
 
 

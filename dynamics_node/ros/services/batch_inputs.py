@@ -24,6 +24,12 @@ class DynamicsQuantity(NamedTuple):
 DYNAMICS = {'inverse': DynamicsQuantity('inverse_dynamics', ('effort',)),
             'forward': DynamicsQuantity('forward_dynamics', ('acceleration',)),
             'hybrid': DynamicsQuantity('hybrid_dynamics', ('acceleration', 'effort'))}
+# input of a kernel -> field of a request
+FIELDS = {'a': 'acceleration', 'tau': 'effort', 'given': 'acceleration_given',
+          'wrenches': 'external_wrenches'}
+# field of a request -> the questions that read it
+READERS = {field: tuple(question for question, (kernel, _) in DYNAMICS.items() if name in (
+    *ALL_KERNELS[kernel].inputs, *ALL_KERNELS[kernel].wrenches)) for name, field in FIELDS.items()}
 
 
 def batch_inputs(state: RequestState, request: Any,

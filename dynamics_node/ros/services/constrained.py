@@ -16,19 +16,19 @@ from dynamics_node.ros.services.constraint_request import (
     constraints_of,
     fill_report,
     passive_joints,
-    refuse_unread,
     stabilisation,
     weights,
     without_compilation,
 )
 from dynamics_node.ros.services.request_fields import (
-    acceleration_row,
-    effort_row,
+    accelerations,
+    efforts,
     entry_of,
     given_accelerations,
     wrenches,
 )
-from dynamics_node.ros.services.request_state import RequestState, one_row, single_request_state
+from dynamics_node.ros.services.request_state import RequestState, request_state
+from dynamics_node.ros.services.unread_fields import refuse_unread
 from dynamics_node.srv import ConstrainedDynamics
 
 # A smaller residual of a constraint, relative to the terms that cancel, is a rounding error.
@@ -42,8 +42,8 @@ def constrained_dynamics(node_state: NodeState, request: ConstrainedDynamics.Req
                          response: ConstrainedDynamics.Response) -> ConstrainedDynamics.Response:
     """Fill a ConstrainedDynamics response."""
     compute = entry_of(request.question, QUANTITIES)
-    refuse_unread(request, request.question, READERS)
-    state = single_request_state(node_state, request)
+    refuse_unread(request, READERS)
+    state = request_state(node_state, request)
     robot = state.robot
     constraints = constraints_of(state, request)
     if constraints != robot.loops.constraints:
@@ -65,12 +65,11 @@ def constrained_dynamics(node_state: NodeState, request: ConstrainedDynamics.Req
 def _inverse(state: RequestState, request: Any, constraints: Constraints,
              passive: tuple[str, ...]) -> tuple[RequestState, Any]:
     robot = state.robot
-    a = acceleration_row(state, request)
+    a = accelerations(state, request)
     if request.project:
         found = robot.constraint_rows(state.q, state.v, constraints)
         a = _nearest('acceleration', found.A, a, found.gamma, _fixed(state, request), constraints)
     resting = state.entries('effort', request.effort, np.zeros(robot.nv))
-    one_row('effort', resting, state.selection)
     rows = len(row_names(constraints))
     return state, robot.constrained_inverse_dynamics(
         state.q, state.v, a, constraints, passive, resting, request.choice or 'least_force',
@@ -79,7 +78,7 @@ def _inverse(state: RequestState, request: Any, constraints: Constraints,
 
 def _forward(state: RequestState, request: Any, constraints: Constraints,
              passive: tuple[str, ...]) -> tuple[RequestState, Any]:
-    state, tau = effort_row(state, request, needed=actuated_dofs(state.robot.model, passive))
+    state, tau = efforts(state, request, needed=actuated_dofs(state.robot.model, passive))
     rates = stabilisation(request)
     return state, state.robot.constrained_forward_dynamics(
         state.q, state.v, tau, constraints, (wrenches(request) or (None,))[0], rates,
@@ -93,8 +92,8 @@ def _hybrid(state: RequestState, request: Any, constraints: Constraints,
     for k in state.selection.others:  # of joints that are not named, passive ones have effort zero
         place = state.robot.model.joints[k].v
         given[place] = actuated[place]
-    a = acceleration_row(state, request)
-    state, tau = effort_row(state, request, needed=~given & actuated)
+    a = accelerations(state, request)
+    state, tau = efforts(state, request, needed=~given & actuated)
     return state, state.robot.constrained_hybrid_dynamics(
         state.q, state.v, a, tau, given, constraints, (wrenches(request) or (None,))[0],
         stabilisation(request))

@@ -3,12 +3,13 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 from functools import lru_cache
 from typing import Any
 
 import numpy as np
 
+from dynamics_node import msg
 from dynamics_node.constrained.constraint import Constraint, row_names, validate
 from dynamics_node.constrained.read_loops import read_loops
 from dynamics_node.errors import DynamicsError, UnknownName
@@ -105,18 +106,6 @@ def without_compilation(state: RequestState) -> RequestState:
     return state._replace(robot=type(robot)(robot.model, compile=False))
 
 
-def refuse_unread(request: Any, question: str, readers: Mapping[str, Sequence[str]]) -> None:
-    """Refuse a field that is given but not read for the requested quantity.
-
-    :param readers: {field: the quantities that read it}.
-    """
-    for field, questions in readers.items():
-        value = getattr(request, field)
-        if question not in questions and (len(value) if hasattr(value, '__len__') else value):
-            raise DynamicsError(f"{field} is given, but question '{question}' does not read it, "
-                                f"only {' and '.join(questions)}")
-
-
 def weights(state: RequestState, request: Any,
             rows: int) -> tuple[np.ndarray | None, np.ndarray | None]:
     """Return weights of efforts (nv,) and of multipliers (m,), each None where not given.
@@ -129,9 +118,9 @@ def weights(state: RequestState, request: Any,
                             'constraint row, or none')
     effort = state.entries('effort_weights', request.effort_weights, np.ones(state.robot.nv))
     for field, values in (('effort_weights', effort), ('force_weights', force)):
-        if values.ndim != 1 or not (np.isfinite(values).all() and (values >= 0.0).all()):
-            raise DynamicsError(f'{field} is {values.tolist()}; expected one row of finite '
-                                'numbers, none below zero')
+        if not (np.isfinite(values).all() and (values >= 0.0).all()):
+            raise DynamicsError(f'{field} is {values.tolist()}; expected finite numbers, none '
+                                'below zero')
     return effort if len(request.effort_weights) else None, force if force.size else None
 
 
@@ -140,12 +129,9 @@ def fill_report(response: Any, constraints: Constraints, multipliers: np.ndarray
     """Fill rows, multipliers and the ConstraintReport."""
     response.row_names = row_names(constraints)
     response.multipliers = convert.floats(np.asarray(multipliers, dtype=float))
-    response.rank = report.rank
-    response.redundant_rows = list(report.redundant)
-    response.freedom = report.freedom
-    response.kind, response.driven_kind = report.passive.kind, report.driven.kind
-    response.actuated = report.actuated
-    response.redundant_motors = report.redundant_actuation
-    response.loose_joints = list(report.loose)
-    response.clearance, response.singular = float(report.clearance), bool(report.singular)
-    response.failure, response.report = report.failure, str(report)
+    response.report = msg.ConstraintReport(
+        rank=report.rank, redundant_rows=list(report.redundant), freedom=report.freedom,
+        kind=report.passive.kind, driven_kind=report.driven.kind, actuated=report.actuated,
+        redundant_motors=report.redundant_actuation, loose_joints=list(report.loose),
+        clearance=float(report.clearance), singular=bool(report.singular),
+        failure=report.failure, text=str(report))

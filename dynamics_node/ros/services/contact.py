@@ -20,17 +20,17 @@ from dynamics_node.ros.services.constraint_request import (
     check_constraints,
     constraints_in,
     fill_report,
-    refuse_unread,
     weights,
     without_compilation,
 )
 from dynamics_node.ros.services.request_fields import (
-    acceleration_row,
-    effort_row,
+    accelerations,
+    efforts,
     entry_of,
     wrenches,
 )
-from dynamics_node.ros.services.request_state import RequestState, single_request_state
+from dynamics_node.ros.services.request_state import RequestState, request_state
+from dynamics_node.ros.services.unread_fields import refuse_given, refuse_unread
 from dynamics_node.srv import ContactAndImpact
 
 READERS = {'acceleration': ('distribution',), 'effort': ('forces',),
@@ -44,9 +44,9 @@ def contact_and_impact(node_state: NodeState, request: ContactAndImpact.Request,
                        response: ContactAndImpact.Response) -> ContactAndImpact.Response:
     """Fill a ContactAndImpact response."""
     compute = entry_of(request.question, QUANTITIES)
-    refuse_unread(request, request.question, READERS)
-    state = without_compilation(single_request_state(node_state, request))
+    refuse_unread(request, READERS)
     contacts = contacts_of(request)
+    state = without_compilation(request_state(node_state, request))
     constraints = (*state.robot.loops.constraints, *contacts)
     check_constraints(state, constraints)
     state, multipliers = compute(state, request, response, contacts, constraints)
@@ -59,6 +59,9 @@ def contact_and_impact(node_state: NodeState, request: ContactAndImpact.Request,
 def contacts_of(request: Any) -> Constraints:
     """Return the contacts of a request, those of its YAML first."""
     frames = list(request.contact_frames)
+    if not frames:
+        for field in ('contact_kinds', 'friction'):
+            refuse_given(request, field, 'it is read only with contact_frames')
     kinds = _each('contact_kinds', request.contact_kinds, frames, 'point_contact')
     friction = _each('friction', request.friction, frames, math.nan)
     for kind in kinds:
@@ -75,8 +78,7 @@ def contacts_of(request: Any) -> Constraints:
 def _forces(state: RequestState, request: Any, response: Any, contacts: Constraints,
             constraints: Constraints) -> tuple[RequestState, np.ndarray]:
     robot = state.robot
-    state, tau = effort_row(state, request,
-                            needed=actuated_dofs(robot.model, robot.loops.passive))
+    state, tau = efforts(state, request, needed=actuated_dofs(robot.model, robot.loops.passive))
     found = robot.contact_forces(state.q, state.v, tau, contacts, *wrenches(request))
     _fill_motion(state, response, found.a, tau, found.violation)
     return state, found.force
@@ -84,7 +86,7 @@ def _forces(state: RequestState, request: Any, response: Any, contacts: Constrai
 
 def _distribution(state: RequestState, request: Any, response: Any, contacts: Constraints,
                   constraints: Constraints) -> tuple[RequestState, np.ndarray]:
-    a = acceleration_row(state, request)
+    a = accelerations(state, request)
     rows = len(restitution_of_rows(constraints, 0.0))
     found = state.robot.floating_base_torques(
         state.q, state.v, a, contacts, request.choice or 'least_torque',

@@ -7,9 +7,10 @@ import numpy as np
 from dynamics_node.errors import DynamicsError
 from dynamics_node.ros import convert
 from dynamics_node.ros.node_state import NodeState
-from dynamics_node.ros.services.batch_inputs import DYNAMICS, batch_inputs, fill_dynamics
+from dynamics_node.ros.services.batch_inputs import DYNAMICS, READERS, batch_inputs, fill_dynamics
 from dynamics_node.ros.services.request_fields import check_reply_size, entry_of
 from dynamics_node.ros.services.request_state import request_state
+from dynamics_node.ros.services.unread_fields import refuse_unread
 from dynamics_node.srv import DynamicsDerivatives, Linearization
 
 
@@ -17,7 +18,9 @@ def dynamics_derivatives(node_state: NodeState, request: DynamicsDerivatives.Req
                          response: DynamicsDerivatives.Response) -> DynamicsDerivatives.Response:
     """Fill a DynamicsDerivatives response."""
     quantity = entry_of(request.question, DYNAMICS)
-    state, n, inputs = batch_inputs(request_state(node_state, request), request, quantity.kernel)
+    refuse_unread(request, READERS)
+    state, n, inputs = batch_inputs(request_state(node_state, request, many=True), request,
+                                    quantity.kernel)
     nv = state.robot.nv
     check_reply_size(state.caps, 'derivatives', n, nv * (3 * nv + len(quantity.fields)))
     fill_dynamics(state, quantity, inputs, response)
@@ -32,8 +35,8 @@ def linearization(node_state: NodeState, request: Linearization.Request,
                   response: Linearization.Response) -> Linearization.Response:
     """Fill a Linearization response."""
     step = _step(request.step)
-    state, n, (q, v, tau, *wrenches) = batch_inputs(request_state(node_state, request), request,
-                                                    'forward_dynamics')
+    state, n, (q, v, tau, *wrenches) = batch_inputs(
+        request_state(node_state, request, many=True), request, 'forward_dynamics')
     nv = state.robot.nv
     check_reply_size(state.caps, 'linear models', n, 2 * nv * (3 * nv + 1))
     A, B, drift = state.robot.linearize(q, v, tau, step, *wrenches)

@@ -27,12 +27,18 @@ from dynamics_node.ros.identification.jobs import IdentifyJob, Outcome, PayloadJ
 from dynamics_node.ros.identification.payload_samples import PayloadSamples, joined, mean_pose
 from dynamics_node.ros.node_state import NodeState
 from dynamics_node.ros.services.settings import check_payload_name, duration_of
+from dynamics_node.ros.services.unread_fields import refuse_unread
 from dynamics_node.ros.shared_folders import SharedFolders
 from dynamics_node.ros.state.joint_state_buffer import recording_of
 from dynamics_node.srv import IdentifyPayload
 
 SHORTEST, LONGEST = 5.0, 3600.0   # [s] of a live recording
 QUESTIONS = ('motion', 'unloaded', 'pose', 'poses', 'forget')
+# field of a request -> the questions that read it
+READERS = {'frame': ('motion', 'poses'), 'duration': ('motion', 'unloaded', 'pose'),
+           'joint_names': ('pose', 'poses'), 'position': ('poses',), 'effort': ('poses',),
+           'approach': ('pose', 'poses'),
+           **dict.fromkeys(('set', 'name', 'transition_time'), ('motion', 'poses'))}
 DEFAULT_DURATION = {'motion': 10.0, 'unloaded': 10.0, 'pose': 1.0}   # [s]
 # names of a PayloadEstimate's values, in the order of geometry_msgs/Inertia
 SIGMAS = ('mass', 'cx', 'cy', 'cz', 'Ixx', 'Ixy', 'Ixz', 'Iyy', 'Iyz', 'Izz')
@@ -95,6 +101,7 @@ def identify_payload(node_state: NodeState, request: IdentifyPayload.Request,
     if request.question not in QUESTIONS:
         raise DynamicsError(f"question is '{request.question}'; expected one of "
                             f'{", ".join(QUESTIONS)}')
+    refuse_unread(request, READERS)
     meaning = node_state.observer_parameters
     samples = node_state.payload_samples.of(robot, meaning.effort_meaning,
                                             meaning.torque_constants)

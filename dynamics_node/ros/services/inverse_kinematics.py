@@ -13,7 +13,7 @@ from dynamics_node.msg import FrameTarget
 from dynamics_node.robot import arguments
 from dynamics_node.ros import convert
 from dynamics_node.ros.node_state import NodeState
-from dynamics_node.ros.services.request_state import RequestState, fill, one_row
+from dynamics_node.ros.services.request_state import RequestState, fill
 from dynamics_node.ros.state.measured_state import NEVER
 from dynamics_node.srv import InverseKinematics
 from dynamics_node.task_space.target import Target, rotation_of
@@ -65,8 +65,7 @@ def _start(node_state: NodeState, request: InverseKinematics.Request) -> Request
         used = used[measured.stamps[used] != NEVER]
     stamp = age_limit.stamp_of(measured, used, 'position')
     default = np.where(np.isnan(measured.q), robot.neutral(), measured.q)
-    q = one_row('position', fill('position', request.position, selection, selection.q, default),
-                selection)
+    q = fill('position', request.position, selection, selection.q, default)
     if selection.floating and request.position:
         arguments.check_configuration(robot.model, q, 'position')
     return RequestState(robot, node_state.current_robot.model_id, selection, q,

@@ -6,21 +6,26 @@ import numpy as np
 
 from dynamics_node.ros import convert
 from dynamics_node.ros.node_state import NodeState
-from dynamics_node.ros.services.request_state import RequestState, single_request_state
+from dynamics_node.ros.services.request_state import RequestState, request_state
+from dynamics_node.ros.services.unread_fields import refuse_given
 from dynamics_node.srv import Kinematics
 
 
 def kinematics(node_state: NodeState, request: Kinematics.Request,
                response: Kinematics.Response) -> Kinematics.Response:
     """Fill a Kinematics response."""
-    state = single_request_state(node_state, request)
+    if not (request.jacobians or request.jacobian_rates):
+        refuse_given(request, 'local', 'it is read only with Jacobians or their rates')
+    moving = bool(request.velocity or not request.position or request.jacobian_rates)
+    state = request_state(node_state, request, moving=moving)
     robot, q, v, local = state.robot, state.q, state.v, request.local
     frames = list(request.frames) or list(robot.frame_names)
     for frame in frames:
         robot.model.frame(frame)  # before anything is computed
     response.frames = frames
     response.poses = [convert.pose(robot.frame_pose(q, frame)) for frame in frames]
-    response.twists = [convert.twist(robot.frame_twist(q, v, frame)) for frame in frames]
+    if moving:
+        response.twists = [convert.twist(robot.frame_twist(q, v, frame)) for frame in frames]
     if request.jacobians:
         response.jacobians = _flat(state, [robot.jacobian(q, frame, local) for frame in frames])
     if request.jacobian_rates:

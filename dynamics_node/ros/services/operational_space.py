@@ -3,7 +3,7 @@
 from dynamics_node.errors import DynamicsError
 from dynamics_node.ros import convert
 from dynamics_node.ros.node_state import NodeState
-from dynamics_node.ros.services.request_state import single_request_state
+from dynamics_node.ros.services.request_state import request_state
 from dynamics_node.srv import OperationalSpace
 from dynamics_node.task_space.tasks import AXES
 
@@ -11,7 +11,7 @@ from dynamics_node.task_space.tasks import AXES
 def operational_space(node_state: NodeState, request: OperationalSpace.Request,
                       response: OperationalSpace.Response) -> OperationalSpace.Response:
     """Fill an OperationalSpace response."""
-    state = single_request_state(node_state, request)
+    state = request_state(node_state, request)
     robot, q, v, frames = state.robot, state.q, state.v, list(request.frames)
     if not frames:
         raise DynamicsError('frames is empty; expected at least one of: '
@@ -20,7 +20,7 @@ def operational_space(node_state: NodeState, request: OperationalSpace.Request,
         robot.model.frame(frame)  # before anything is computed
     axes = list(request.axes) or list(AXES)
     found = robot.operational_space(q, v, frames, axes)
-    response.frames, response.axes = frames, axes
+    response.frames, response.axes, response.rows = frames, axes, len(found.bias)
     response.poses = [convert.pose(robot.frame_pose(q, frame)) for frame in frames]
     response.twists = [convert.twist(robot.jacobian(q, frame) @ v) for frame in frames]
     for name in ('inertia', 'bias', 'gravity', 'bias_acceleration', 'singular_values', 'damping',

@@ -10,7 +10,7 @@ import numpy as np
 from dynamics_node.errors import DynamicsError
 from dynamics_node.ros import convert
 from dynamics_node.ros.parameters.caps import Caps
-from dynamics_node.ros.services.request_state import RequestState, one_row
+from dynamics_node.ros.services.request_state import RequestState
 
 Entry = TypeVar('Entry')
 
@@ -37,11 +37,6 @@ def accelerations(state: RequestState, request: Any) -> np.ndarray:
     return state.entries('acceleration', data, None if complete else np.zeros(state.robot.nv))
 
 
-def acceleration_row(state: RequestState, request: Any) -> np.ndarray:
-    """Return the accelerations of a request, zero where it has none; refuse several rows."""
-    return one_row('acceleration', accelerations(state, request), state.selection)
-
-
 def efforts(state: RequestState, request: Any,
             needed: Any = True) -> tuple[RequestState, np.ndarray]:
     """Return the state and the efforts of a request, as measured where it has none.
@@ -64,13 +59,6 @@ def efforts(state: RequestState, request: Any,
     stamps = [stamp for stamp in (state.stamp, state.age_limit.stamp_of(measured, used, 'effort'))
               if stamp is not None]
     return state._replace(stamp=min(stamps, default=None)), tau
-
-
-def effort_row(state: RequestState, request: Any,
-               needed: np.ndarray | bool = True) -> tuple[RequestState, np.ndarray]:
-    """Return the state and the efforts of a request, see `efforts`; refuse several rows."""
-    state, tau = efforts(state, request, needed)
-    return state, one_row('effort', tau, state.selection)
 
 
 def given_accelerations(state: RequestState, request: Any) -> np.ndarray:

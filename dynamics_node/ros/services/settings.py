@@ -8,6 +8,7 @@ from dynamics_node.model.model import WORLD
 from dynamics_node.robot.robot import Robot
 from dynamics_node.ros import convert
 from dynamics_node.ros.node_state import NodeState
+from dynamics_node.ros.services.unread_fields import refuse_given
 from dynamics_node.srv import ListPayloads, SetFriction, SetGravity, SetPayload
 
 
@@ -17,6 +18,8 @@ def set_payload(node_state: NodeState, request: SetPayload.Request,
     robot, duration = node_state.robot, duration_of(request.transition_time)
     check_payload_name(request.name)
     if request.remove:
+        for field in ('frame', 'payload'):
+            refuse_given(request, field, 'remove: true does not read it')
         node_state.current_robot.remove_payload(request.name, duration)
     else:
         mass, com, tensor = convert.inertia(request.payload)

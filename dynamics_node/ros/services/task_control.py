@@ -16,7 +16,7 @@ from dynamics_node.ros.services.constraint_request import (
     stabilisation,
 )
 from dynamics_node.ros.services.request_fields import wrenches
-from dynamics_node.ros.services.request_state import RequestState, single_request_state
+from dynamics_node.ros.services.request_state import RequestState, request_state
 from dynamics_node.ros.services.task_request import bounds_of, tasks_of
 from dynamics_node.srv import TaskControl
 from dynamics_node.task_space.tasks import Task
@@ -29,7 +29,7 @@ def task_control(node_state: NodeState, request: TaskControl.Request,
     A controller usually sends the same contacts in each request: kernels are compiled for them, for
     a limited number of sets (robot_kernels.MOST_SETS).
     """
-    state = single_request_state(node_state, request)
+    state = request_state(node_state, request)
     robot = state.robot
     constraints = constraints_of(state, request)
     passive = passive_joints(robot, request.passive_joints, request.all_active)

@@ -6,14 +6,14 @@ import numpy as np
 
 from dynamics_node.ros import convert
 from dynamics_node.ros.node_state import NodeState
-from dynamics_node.ros.services.request_state import RequestState, single_request_state
+from dynamics_node.ros.services.request_state import RequestState, request_state
 from dynamics_node.srv import DynamicsTerms
 
 
 def dynamics_terms(node_state: NodeState, request: DynamicsTerms.Request,
                    response: DynamicsTerms.Response) -> DynamicsTerms.Response:
     """Fill a DynamicsTerms response."""
-    state = single_request_state(node_state, request)
+    state = request_state(node_state, request)
     fill_terms(state, response)
     robot, q, v = state.robot, state.q, state.v
     response.kinetic_energy = float(robot.kinetic_energy(q, v))

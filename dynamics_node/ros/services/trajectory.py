@@ -11,6 +11,7 @@ from dynamics_node.errors import DynamicsError
 from dynamics_node.ros import convert
 from dynamics_node.ros.node_state import NodeState
 from dynamics_node.ros.services.request_state import RequestState
+from dynamics_node.ros.services.unread_fields import refuse_given
 from dynamics_node.ros.torque.joint_trajectory import points_of
 from dynamics_node.srv import TrajectoryTorques
 
@@ -18,6 +19,8 @@ from dynamics_node.srv import TrajectoryTorques
 def trajectory_torques(node_state: NodeState, request: TrajectoryTorques.Request,
                        response: TrajectoryTorques.Response) -> TrajectoryTorques.Response:
     """Fill a TrajectoryTorques response."""
+    if not request.payload_frame:
+        refuse_given(request, 'payload_com', 'it is read only with payload_frame')
     robot, measured, age_limit = node_state.robot, node_state.snapshot(), node_state.age_limit
     selection = node_state.current_robot.select_joints(request.trajectory.joint_names)
     stamp = age_limit.stamp_of(measured, selection.others, 'position')

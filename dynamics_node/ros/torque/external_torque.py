@@ -4,12 +4,13 @@ from __future__ import annotations
 
 from collections.abc import Callable
 
+from builtin_interfaces.msg import Time
 from geometry_msgs.msg import Wrench, WrenchStamped
 from rclpy.node import Node
 from rclpy.qos import DurabilityPolicy, QoSProfile, ReliabilityPolicy
 from sensor_msgs.msg import JointState
-from std_msgs.msg import Bool
 
+from dynamics_node.msg import ContactStamped
 from dynamics_node.ros import convert
 from dynamics_node.ros.current_robot import CurrentRobot
 from dynamics_node.ros.parameters.observer import ObserverParameters
@@ -40,7 +41,7 @@ class ExternalTorqueTopics:
         self._published: bool | None = None   # contact
         self._torque = node.create_publisher(JointState, '~/external_torque', SENSOR)
         self._wrench = node.create_publisher(WrenchStamped, '~/external_wrench_estimate', SENSOR)
-        self._contact = node.create_publisher(Bool, '~/contact', LATCHED)
+        self._contact = node.create_publisher(ContactStamped, '~/contact', LATCHED)
         self.entities = [(node.destroy_publisher, each)
                          for each in (self._torque, self._wrench, self._contact)]
 
@@ -78,11 +79,11 @@ class ExternalTorqueTopics:
         self._on_awake(self._active and self.estimator.on)
 
     def _publish(self, estimate: ExternalTorqueEstimate, measured: MeasuredSnapshot) -> None:
+        stamp = convert.time(estimate.stamp)
         if estimate.contact is not self._published:
             self._published = estimate.contact
-            self._contact.publish(Bool(data=estimate.contact))
+            self._publish_contact(estimate.contact, stamp)
             self._on_change()
-        stamp = convert.time(estimate.stamp)
         if self._torque.get_subscription_count():
             self._message.header.stamp = stamp
             self._message.effort = convert.floats(estimate.torque)
@@ -94,3 +95,12 @@ class ExternalTorqueTopics:
             message.header.stamp = stamp
             message.header.frame_id = self.estimator.parameters.frame
             self._wrench.publish(message)
+
+    def _publish_contact(self, contact: bool, stamp: Time) -> None:
+        message = ContactStamped(contact=contact)
+        message.header.stamp = stamp
+        if contact:
+            names = self.estimator.observer.robot.dof_names
+            message.joint_names = [name for name, beyond in zip(names, self.estimator.flag.joints)
+                                   if beyond]
+        self._contact.publish(message)

@@ -12,6 +12,7 @@ from rcl_interfaces.srv import DescribeParameters, GetParameters, ListParameters
 from rclpy.parameter import parameter_value_to_python
 from support import shipped_config
 from support.remote_node import PATIENCE, assert_close, floats, joint_state
+from support.reply_stamps import stamp_of
 from support.tolerances import EXACT_MATHS
 
 from dynamics_node import Robot
@@ -249,7 +250,7 @@ def test_measured_joints_stay_measured_when_others_are_locked(restored):
     robot = Robot.from_urdf(ARM7, locked={'joint_7': 0.5})
     assert_close(reply.effort, robot.inverse_dynamics([0.1] * 6, [0.2] * 6, [0.0] * 6),
                  EXACT_MATHS)
-    assert reply.state_stamp % 1_000_000_000 == 3
+    assert stamp_of(reply) % 1_000_000_000 == 3
 
 
 def test_the_robot_can_be_changed_by_parameter(launch):

@@ -16,6 +16,7 @@ from support.current_robots import (
     state_of,
 )
 from support.remote_node import PATIENCE, floats, joint_state, stamped_wrench
+from support.reply_stamps import stamp_of
 
 from dynamics_node import DynamicsError
 from dynamics_node.constrained.constraint import Constraint
@@ -70,9 +71,10 @@ def test_named_joints_may_be_in_any_order(four_bar, question):
     reply = four_bar.call('constrained_dynamics', question=question, **fields)
     assert (reply.success, reply.message) == (True, '')
     assert reply.model_id == four_bar.call('model_report').model_id
-    assert (reply.row_names, reply.rank, reply.freedom, reply.actuated) == (TIP, 2, 1, 1)
-    assert (reply.kind, reply.driven_kind) == ('under-constrained', 'exactly constrained')
-    assert '2 constraint rows of rank 2' in reply.report
+    report = reply.report
+    assert (reply.row_names, report.rank, report.freedom, report.actuated) == (TIP, 2, 1, 1)
+    assert (report.kind, report.driven_kind) == ('under-constrained', 'exactly constrained')
+    assert '2 constraint rows of rank 2' in report.text
     close(reply.acceleration, want.a[order])
     close(reply.effort, want.tau[order])
     close(reply.multipliers, want.multipliers)
@@ -82,7 +84,7 @@ def test_fields_that_are_left_out_are_measured(four_bar):
     """An empty request: the present motion of the mechanism."""
     robot = mechanism('four_bar')
     reply = four_bar.call('constrained_dynamics', question='forward')
-    assert reply.state_stamp == 1_000_000_000
+    assert stamp_of(reply) == 1_000_000_000
     want = robot.constrained_forward_dynamics(np.zeros(3), np.zeros(3), [0.3, 0.0, 0.0])
     close(reply.acceleration, want.a)
     reply = four_bar.call('constrained_dynamics', question='inverse', project=True,
@@ -100,7 +102,7 @@ def test_contact_and_impact_of_a_block_are_those_of_physics(block):
         assert (reply.success, reply.message, reply.contact_names) == (True, '', FEET)
         assert sum(each.force.z for each in reply.contact_wrenches) == pytest.approx(MASS * GRAVITY)
         assert reply.verdicts == ['sticking'] * 4
-        assert (reply.rank, len(reply.multipliers)) == (6, 12)
+        assert (reply.report.rank, len(reply.multipliers)) == (6, 12)
     state['velocity'] = [0.0, 0.0, -1.0, 0.0, 0.0, 0.0]
     reply = block.call('contact_and_impact', question='impact', restitution=[0.5], **state)
     close(reply.velocity, [0.0, 0.0, 0.5, 0.0, 0.0, 0.0])
@@ -125,7 +127,7 @@ def test_the_client_accepts_arrays_dicts_and_constraints(four_bar, block):
     lock = Constraint('lock', 'weld', 'crank')
     reply = dynamics.constrained_dynamics('forward', np.zeros(3), np.zeros(3), tau=np.ones(3),
                                           constraints=[lock])
-    assert (reply.freedom, len(reply.row_names)) == (0, 8)
+    assert (reply.report.freedom, len(reply.row_names)) == (0, 8)
     close(reply.acceleration, np.zeros(3))
     with pytest.raises(DynamicsError, match="choice is 'any'"):
         dynamics.constrained_dynamics('inverse', q, v, a, choice='any')
@@ -198,10 +200,10 @@ def test_loops_can_be_changed_while_the_node_runs(launch):
     node = launch(f'robot_description:={FOUR_BAR.urdf}')
     request = {'question': 'forward', **STATE, 'effort': [0.0] * 3}
     tree = node.call('constrained_dynamics', **request)
-    assert (tree.row_names, tree.freedom) == ([], 3)
+    assert (tree.row_names, tree.report.freedom) == ([], 3)
     assert node.set_parameters({'constraints': FOUR_BAR.loops.read_text()}) == ''
     closed = node.call('constrained_dynamics', **request)
-    assert (closed.row_names, closed.freedom) == (TIP, 1)
+    assert (closed.row_names, closed.report.freedom) == (TIP, 1)
     assert closed.model_id != tree.model_id
     assert 'tip_x: point_on_plane of coupler to rocker' in node.call('model_report').report
     reason = node.set_parameters({'constraints': 'constraints: [{name: a, kind: weld, frame: b}]'})

@@ -38,8 +38,8 @@ def test_the_feet_of_a_block_carry_its_weight():
     assert set(reply.verdicts) == {'sticking'}
     close(reply.margins, [0.5 * MASS * GRAVITY / 4] * 4)
     close(reply.acceleration, np.zeros(6))
-    assert (reply.rank, len(reply.row_names)) == (6, 12)
-    assert len(reply.redundant_rows) == 6
+    assert (reply.report.rank, len(reply.row_names)) == (6, 12)
+    assert len(reply.report.redundant_rows) == 6
     close(reply.violations, np.zeros(12))
 
 

@@ -5,6 +5,7 @@ import time
 import numpy as np
 import pytest
 from support.remote_node import PATIENCE, assert_close, floats, joint_state, stamped_wrench
+from support.reply_stamps import stamp_of
 from support.tolerances import EXACT_MATHS, SOLVED
 
 from dynamics_node import DynamicsError, Robot
@@ -38,13 +39,15 @@ def test_named_joints_are_given_and_the_others_measured(arm, question, n):
     q, v, a, tau = states.values()
     if question == 'hybrid':
         fields['acceleration_given'] = GIVEN[NAMED].tolist()
+    else:
+        del fields[{'inverse': 'effort', 'forward': 'acceleration'}[question]]
     before = time.time_ns()
     reply = arm.node.call('dynamics_derivatives', question=question, **fields,
                           external_wrenches=[stamped_wrench('link_6', PUSH)])
     assert (reply.success, reply.message, reply.states) == (True, '', n)
     assert reply.joint_names == [arm.robot.joint_names[k] for k in ORDER]
     assert reply.model_id == arm.node.call('model_report').model_id
-    assert reply.state_stamp == arm.stamp
+    assert stamp_of(reply) == arm.stamp
     assert (before - arm.stamp) * 1e-9 <= reply.state_age
     state = {'inverse': (q, v, a), 'forward': (q, v, tau),
              'hybrid': (q, v, a, tau, GIVEN)}[question]
@@ -68,7 +71,7 @@ def test_linear_models_are_those_of_the_library(arm, n, step):
                           external_wrenches=[stamped_wrench('link_6', PUSH)])
     assert (reply.success, reply.message, reply.states) == (True, '', n)
     assert reply.joint_names == [arm.robot.joint_names[k] for k in ORDER]
-    assert reply.state_stamp == arm.stamp
+    assert stamp_of(reply) == arm.stamp
     A, B, drift = arm.robot.linearize(states['position'], states['velocity'], states['effort'],
                                       step or None, {'link_6': PUSH})
     both = np.concatenate([ORDER, 7 + ORDER])
@@ -130,15 +133,16 @@ def test_one_state_gives_matrices_and_rows_give_stacks(arm, dynamics, question, 
     rng = np.random.default_rng(1)
     for shape in ((7,), (1, 7), (4, 7)):
         q, v, a, tau = rng.normal(size=(4, *shape))
-        reply = dynamics.dynamics_derivatives(question, q, v, a, tau, given)
-        inputs = {'inverse': (a,), 'forward': (tau,), 'hybrid': (a, tau, given)}[question]
-        want = getattr(arm.robot, f'{question}_dynamics_derivatives')(q, v, *inputs)
+        inputs = {'inverse': {'a': a}, 'forward': {'tau': tau},
+                  'hybrid': {'a': a, 'tau': tau, 'given': given}}[question]
+        reply = dynamics.dynamics_derivatives(question, q, v, **inputs)
+        want = getattr(arm.robot, f'{question}_dynamics_derivatives')(q, v, *inputs.values())
         for name, matrix in zip(MATRICES, want):
             assert getattr(reply, name).shape == (*shape, 7)
             assert_close(getattr(reply, name), matrix, SOLVED)
         value = reply.effort if question == 'inverse' else reply.acceleration
         assert value.shape == shape
-    mixed = dynamics.dynamics_derivatives(question, q[0], v[0], a, tau, given)  # rows of an input
+    mixed = dynamics.dynamics_derivatives(question, q[0], v[0], **inputs)  # rows of an input
     assert mixed.by_input.shape == (4, 7, 7)
     measured = dynamics.dynamics_derivatives(question)
     assert measured.by_position.shape == (7, 7)

@@ -165,8 +165,9 @@ TASKS = [  # more of them: test_handlers_task_refusals.py
 LOADS = [  # of a node that does not know what efforts mean
     ('guess', {}, ['question', "'guess'", 'motion', 'poses']),
     ('motion', {}, ['effort_meaning is unknown', 'motor_torque']),
-    ('unloaded', {}, ['effort_meaning is unknown']),
-    ('pose', {}, ['effort_meaning is unknown']),
+    ('unloaded', {'frame': ''}, ['effort_meaning is unknown']),
+    ('pose', {'frame': ''}, ['effort_meaning is unknown']),
+    ('pose', {}, ['frame is given', 'only motion and poses']),
     ('poses', {}, ['no poses']),
     ('poses', {'frame': 'hand'}, ["'hand'", *LINKS]),
     ('poses', {'frame': 'base_link'}, ["'base_link'", 'does not move']),
@@ -220,8 +221,8 @@ TABLE = [
 def holds(node):
     """Return all that a request could have changed, to the bit."""
     reply, report = node.call('inverse_dynamics'), node.call('model_report')
-    return (list(reply.effort), reply.state_stamp, reply.model_id, report.model_id, report.gravity,
-            report.report, report.never_measured, node.call('list_payloads'))
+    return (list(reply.effort), reply.state_stamp, reply.model_id, report.model_id,
+            report.gravity, report.report, report.never_measured, node.call('list_payloads'))
 
 
 @pytest.mark.parametrize(('service', 'fields', 'words'), TABLE, ids=[

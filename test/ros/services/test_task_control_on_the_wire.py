@@ -13,6 +13,7 @@ from ament_index_python import get_package_prefix
 from support.current_robots import close
 from support.paths import DOCS
 from support.remote_node import PATIENCE
+from support.reply_stamps import stamp_of
 from support.tiny_robots import TWO_JOINTS
 
 from dynamics_node import Constraint, DynamicsError, Robot, Target
@@ -48,7 +49,7 @@ def test_operational_space_follows_the_order_of_the_request(arm):
     reply = arm.node.call('operational_space', joint_names=['joint_5', 'joint_2'],
                           position=[0.4, 0.7], frames=['link_7', 'link_3'])
     assert (reply.success, reply.message, reply.frames) == (True, '', ['link_7', 'link_3'])
-    assert reply.state_stamp == arm.stamp
+    assert stamp_of(reply) == arm.stamp
     q = arm.q.copy()
     q[[4, 1]] = 0.4, 0.7
     found = arm.robot.operational_space(q, arm.v, ['link_7', 'link_3'])

@@ -4,8 +4,9 @@ import numpy as np
 import pytest
 from scipy.spatial.transform import Rotation
 from support.differences import STEP, along, relative
-from support.node_states import ask, node_state_of, refused, scene, tree_scene
+from support.node_states import NOW, ask, node_state_of, refused, scene, tree_scene
 from support.random_trees import one_of_each_sort
+from support.reply_stamps import stamp_of
 from support.tiny_robots import TWO_JOINTS
 from support.tolerances import EXACT_MATHS, RATE_BY_DIFFERENCES
 
@@ -153,6 +154,31 @@ def test_an_empty_frame_list_means_all_frames():
     assert len(reply.jacobians) == len(reply.jacobian_rates) == 0
     assert len(ask(s.node_state, 'kinematics', jacobians=True).jacobian_rates) == 0
     assert len(ask(s.node_state, 'kinematics', jacobian_rates=True).jacobians) == 0
+
+
+def test_positions_alone_are_enough_for_poses_and_jacobians():
+    """Of all joints, without any joint state; twists and rates need velocities."""
+    node_state, q = node_state_of(TWO_JOINTS), [0.3, -0.4]
+    reply = ask(node_state, 'kinematics', position=q, jacobians=True)
+    robot = node_state.robot
+    for pose, J, frame in zip(reply.poses, matrices(reply.jacobians, 3, 2), reply.frames):
+        assert relative(homogeneous(pose), robot.frame_pose(q, frame)) < EXACT_MATHS
+        assert J.tolist() == robot.jacobian(q, frame).tolist()
+    assert (len(reply.poses), reply.twists, stamp_of(reply)) == (3, [], 0)
+    assert refused(node_state, 'kinematics', position=q, jacobian_rates=True).startswith(
+        'no velocity of shoulder, elbow:')
+    assert refused(node_state, 'kinematics', joint_names=['elbow'], position=[0.1]).startswith(
+        'no position of shoulder:')
+
+
+def test_positions_of_some_joints_are_completed_by_measured_positions():
+    """Velocities that were never measured do not matter."""
+    node_state = node_state_of(TWO_JOINTS, missing_velocity='fault')
+    node_state.measured_state.take(NOW, ['shoulder'], [0.3], [])
+    reply = ask(node_state, 'kinematics', joint_names=['elbow'], position=[-0.4])
+    want = node_state.robot.frame_pose([0.3, -0.4], 'elbow_link')
+    assert relative(homogeneous(reply.poses[2]), want) < EXACT_MATHS
+    assert (reply.twists, stamp_of(reply)) == ([], NOW)
 
 
 def test_an_unknown_frame_is_refused_with_the_known_ones():

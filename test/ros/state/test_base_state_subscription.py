@@ -7,6 +7,7 @@ from geometry_msgs.msg import PoseStamped, TwistStamped
 from nav_msgs.msg import Odometry
 from scipy.spatial.transform import Rotation
 from support.remote_node import BEST_EFFORT, RELIABLE, assert_close, joint_state
+from support.reply_stamps import stamp_of
 from support.tolerances import EXACT_MATHS
 
 from dynamics_node import Robot
@@ -76,7 +77,7 @@ def test_odometry_may_be_of_the_base_or_of_a_link_on_it(launch, robot, qos):
     for k, frame in enumerate(('', 'imu', 'base_link')):
         message.header.stamp, message.child_frame_id = convert.time(STAMP + k), frame
         node.publish_until(
-            lambda: node.call('kinematics', **arms).state_stamp == convert.nanoseconds(
+            lambda: stamp_of(node.call('kinematics', **arms)) == convert.nanoseconds(
                 message.header.stamp),
             message, topic='odom', qos=qos)
         assert_base(node, robot, frame or 'base_link')

@@ -7,11 +7,12 @@ import pytest
 from diagnostic_msgs.msg import DiagnosticArray, DiagnosticStatus
 from geometry_msgs.msg import WrenchStamped
 from sensor_msgs.msg import JointState
-from std_msgs.msg import Bool
 from support.remote_node import BEST_EFFORT, LATCHED, joint_state, wait_until
 
 from dynamics_node import Robot
 from dynamics_node.example_robots import ARM7
+from dynamics_node.msg import ContactStamped
+from dynamics_node.ros import convert
 
 Q = np.array([0.3, 0.5, -0.4, 0.9, 0.2, -0.6, 0.1])
 STILL = np.zeros(7)
@@ -32,7 +33,7 @@ class Listening:
         for kind, topic, box, qos in (
                 (JointState, f'{name}/external_torque', self.torques, BEST_EFFORT),
                 (WrenchStamped, f'{name}/external_wrench_estimate', self.wrenches, BEST_EFFORT),
-                (Bool, f'{name}/contact', self.contacts, LATCHED)):
+                (ContactStamped, f'{name}/contact', self.contacts, LATCHED)):
             node.client.create_subscription(kind, topic, box.append, qos)
         node.client.create_subscription(DiagnosticArray, '/diagnostics', self._hear, 10)
 
@@ -53,6 +54,11 @@ class Listening:
                 time.sleep(0.001)
             return until()
         wait_until(sent, 'what joint states should have brought')
+
+    def has_sent(self, stamp):
+        """Return whether a joint state had this stamp."""
+        ago = self._stamp - convert.nanoseconds(stamp)
+        return ago >= 0 and ago % STEP == 0
 
     def status(self, condition, what):
         begin = len(self.said)
@@ -82,23 +88,31 @@ def test_off_until_the_meaning_of_effort_is_declared(listening):
 def test_a_push_comes_out_on_all_topics(listening):
     assert listening.node.set_parameters(ON) == ''
     listening.send(until=lambda: len(listening.torques) > 3 and len(listening.contacts) == 1)
-    assert not listening.contacts[0].data
+    assert not listening.contacts[0].contact
+    assert listening.contacts[0].joint_names == []
     external =  listening.robot.jacobian(Q, 'tool0', local=True).T @ PUSH
 
     def settled():
         return np.abs(np.array(listening.torques[-1].effort) - external).max() < 0.01
     listening.send(PUSH, until=settled)
     assert list(listening.torques[-1].name) == list(listening.robot.dof_names)
-    wait_until(lambda: listening.contacts[-1].data, 'a contact')
+    wait_until(lambda: listening.contacts[-1].contact, 'a contact')
+    begun = listening.contacts[-1]
+    assert listening.has_sent(begun.header.stamp)
+    assert set(begun.joint_names) <= set(np.array(listening.robot.dof_names)[
+        np.abs(external) > ON['observer.thresholds'][0]])
+    assert begun.joint_names
     wait_until(lambda: abs(listening.wrenches[-1].wrench.force.x - 20.0) < 0.1, 'the wrench')
     assert listening.wrenches[-1].header.frame_id == 'tool0'
     status = listening.status_while_sending(lambda each: each.message.startswith('contact: '), PUSH)
     values = {item.key: item.value for item in status.values}
     assert values['contacts'] == '1'
     assert abs(float(values['external: joint_2']) - external[1]) < 0.1
-    listening.send(until=lambda: not listening.contacts[-1].data)
+    listening.send(until=lambda: not listening.contacts[-1].contact)
     listening.status_while_sending(lambda each: each.message == 'no contact')
-    assert [each.data for each in listening.contacts] == [False, True, False]
+    assert [each.contact for each in listening.contacts] == [False, True, False]
+    stamps = [convert.nanoseconds(each.header.stamp) for each in listening.contacts]
+    assert stamps == sorted(stamps) and listening.contacts[-1].joint_names == []
 
 
 def test_missing_joint_states_are_reported(listening):

@@ -5,6 +5,7 @@ import signal
 import numpy as np
 import pytest
 from support.remote_node import wait_until
+from support.reply_stamps import stamp_of
 from support.torque_wire import Arm, parameters
 
 pytestmark = pytest.mark.long
@@ -22,7 +23,7 @@ def arm(launch_once, request):
 def measured(arm):
     """Return the stamp of the measured state that a service uses."""
     reply = arm.node.call('inverse_dynamics')
-    return reply.state_stamp if reply.success else None
+    return stamp_of(reply) if reply.success else None
 
 
 def newest(arm):
