@@ -39,6 +39,7 @@ from dynamics_node.ros.parameters.torque import (
 )
 from dynamics_node.ros.state.measured_state import NEVER, MeasuredSnapshot
 from dynamics_node.ros.torque.change_checks import Present, check_change, check_held
+from dynamics_node.ros.torque.enable_refusal import check_velocities, explained
 from dynamics_node.ros.torque.law_kernels import check_kernels, missing_kernels, request_kernels
 from dynamics_node.ros.torque.measured_command import with_measured_command
 from dynamics_node.ros.torque.mode_reference import (
@@ -55,7 +56,6 @@ from dynamics_node.safety import (
     SafetySettings,
     State,
 )
-from dynamics_node.safety.faults import NO_STATE
 
 RUNNING = (State.RAMPING_IN, State.ENABLED)
 REFRESH = 0.01  # [s] between two controllers while a payload is in transition
@@ -248,6 +248,7 @@ class TorquePipeline:
         if self._problem or self._controller is None:
             raise DynamicsError(self._problem or 'there is no robot')
         if measured.oldest != NEVER:
+            check_velocities(measured)
             self.request_kernels(measured.q)
             check_kernels(self._robot)
             if self._controller.needs_reference:
@@ -259,10 +260,8 @@ class TorquePipeline:
             self.gate.enable(now, with_measured_command(
                 proposal, self._controller, measured.effort, effort))
         except Refused as refusal:
-            if refusal.kind == NO_STATE:
-                raise DynamicsError('no joint state has been measured of: '
-                                    f'{", ".join(measured.never_measured)}') from refusal
-            raise
+            raise explained(refusal, measured, self._needed, self._clock(),
+                            self.settings.max_state_age) from None
         self.limits, self.gravity = self._limits, proposal.gravity
         self._driven, self.joints = self._model, driven_joints(self._robot, self.parameters)
 
