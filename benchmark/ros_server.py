@@ -15,7 +15,7 @@ from std_srvs.srv import Trigger
 from dynamics_node.ros.node import DynamicsNode
 from dynamics_node.ros.spin import spin
 from dynamics_node.ros.state.joint_state_bytes import JointStateReader
-from dynamics_node.ros.state.joint_state_subscription import STATES
+from dynamics_node.ros.topic_qos import STATES
 
 
 def main():

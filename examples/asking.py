@@ -23,12 +23,17 @@ class Asking:
         """Take the node to ask from, and the Processes that must not end meanwhile."""
         self._node, self._processes, self._clients = node, processes, {}
 
-    def set(self, node, parameters):
-        """Set parameters of a node, all or none; raise its refusal."""
-        name = f'{node}/set_parameters_atomically'
-        result = self._reply(SetParametersAtomically, name, parameters=[
-            Parameter(key, value=value).to_parameter_msg() for key, value in parameters.items()
-        ]).result
+    def set(self, node, parameters, again_if=None):
+        """Set parameters of a node, all or none; raise its refusal.
+
+        :param again_if: a refusal that contains this text is followed by another call.
+        """
+        name, deadline = f'{node}/set_parameters_atomically', time.monotonic() + PATIENCE
+        messages = [Parameter(key, value=value).to_parameter_msg()
+                    for key, value in parameters.items()]
+        result = self._reply(SetParametersAtomically, name, parameters=messages).result
+        while again_if and again_if in result.reason and time.monotonic() < deadline:
+            result = self._reply(SetParametersAtomically, name, parameters=messages).result
         if not result.successful:
             raise RuntimeError(f'{name}: {result.reason}')
 

@@ -125,6 +125,10 @@ class ClosedLoop(AbstractContextManager):
         self._enable(True)
         self._ask.wait(self._stopped.is_set, 'the first torque')
 
+    def change(self, parameters):
+        """Change parameters of the node while it drives the arm; time stands meanwhile."""
+        self._ask.set('dynamics_node', parameters, again_if='being compiled')
+
     def disable(self):
         """Let the node ramp out; the arm stands or falls meanwhile."""
         with self._lock:

@@ -8,6 +8,7 @@ from typing import Any
 from diagnostic_msgs.msg import DiagnosticArray, DiagnosticStatus, KeyValue
 
 from dynamics_node.ros import convert
+from dynamics_node.ros.health import health
 from dynamics_node.ros.long_requests.request_pool import LIMITS, RequestPool
 from dynamics_node.ros.node_state import NodeState
 from dynamics_node.ros.parameters.declared import NodeParameters
@@ -47,7 +48,7 @@ def diagnostics(name: str, node_state: NodeState, runner: ServiceRunner,
 def _serving_status(name: str, node_state: NodeState, runner: ServiceRunner,
                     pool: RequestPool | None, rate: float,
                     refusals: Sequence[str]) -> DiagnosticStatus:
-    level, message = _judged(node_state, refusals)
+    found = health(node_state, refusals)
     values = {'active': runner.active, **_model_values(node_state),
               **_state_values(node_state, rate),
               'requests served': runner.served,
@@ -55,7 +56,7 @@ def _serving_status(name: str, node_state: NodeState, runner: ServiceRunner,
               **{f'refused by {cap}': n for cap, n in runner.refused_by.items()},
               **_pool_values(pool)}
     robot_name = node_state.robot.name if node_state.current_robot.exists else ''
-    return _status(level, name, message, robot_name, values)
+    return _status(bytes([found.level]), name, found.message, robot_name, values)
 
 
 def _torque_status(name: str, torque: TorqueSupervisor, process: TorqueStatus,
@@ -101,21 +102,6 @@ def _status(level: bytes, name: str, message: str, hardware_id: str,
     return DiagnosticStatus(
         level=level, name=name, message=message, hardware_id=hardware_id,
         values=[KeyValue(key=key, value=str(value)) for key, value in values.items()])
-
-
-def _judged(node_state: NodeState, refusals: Sequence[str]) -> tuple[bytes, str]:
-    """Return the level and message of the node's status."""
-    current = node_state.current_robot
-    if not current.exists:
-        return DiagnosticStatus.ERROR, current.refusal or 'no robot description yet'
-    if current.refusal:
-        return DiagnosticStatus.ERROR, f'{current.refusal}; the robot before it is still used'
-    if refusals:
-        return DiagnosticStatus.WARN, '; '.join(refusals)
-    missing = node_state.measured_state.snapshot().never_measured
-    if missing:
-        return DiagnosticStatus.WARN, f'never measured: {", ".join(missing)}'
-    return DiagnosticStatus.OK, 'serving'
 
 
 def _model_values(node_state: NodeState) -> dict[str, Any]:

@@ -6,8 +6,7 @@ import numpy as np
 from geometry_msgs.msg import Point, Pose, Quaternion, Vector3, WrenchStamped
 from rclpy.clock import Clock, ClockType
 from rclpy.node import Node
-from rclpy.qos import QoSProfile, ReliabilityPolicy
-from rclpy.qos_overriding_options import QoSOverridingOptions
+from rclpy.qos import QoSProfile
 from std_msgs.msg import ColorRGBA
 from visualization_msgs.msg import Marker, MarkerArray
 
@@ -17,13 +16,13 @@ from dynamics_node.model.model import JointInfo, Model
 from dynamics_node.robot.robot import Robot
 from dynamics_node.ros import convert
 from dynamics_node.ros.node_state import NodeState
+from dynamics_node.ros.topic_qos import SENSOR, overridable
 from dynamics_node.spatial import so3
 from dynamics_node.spatial.ellipsoid import equivalent_ellipsoid
 
 PERIOD = 0.1              # [s] between two messages
 SHOWN = 1_000_000_000     # [ns] that a wrench is shown after its arrival
 DENSITY = 1000.0          # [kg/m^3] of the spheres that represent masses
-SENSOR = QoSProfile(depth=10, reliability=ReliabilityPolicy.BEST_EFFORT)
 METRES_PER_NEWTON = 0.01
 MASS, INERTIA = (0.9, 0.75, 0.1, 0.9), (0.2, 0.5, 0.9, 0.35)
 FORCE, TORQUE, UNKNOWN = (0.9, 0.1, 0.6, 0.9), (0.5, 0.1, 0.9, 0.9), (0.6, 0.6, 0.6, 0.8)
@@ -40,14 +39,14 @@ class Markers:
         """
         self._node_state, self._efforts = node_state, efforts
         self._wrenches: dict[str, tuple] = {}   # {frame: (arrival [ns], force, torque)}
-        self._publisher = node.create_publisher(MarkerArray, '~/markers', QoSProfile(depth=1))
+        self._publisher = node.create_publisher(MarkerArray, '~/markers',
+                                                **overridable(QoSProfile(depth=1)))
         self._timer = node.create_timer(PERIOD, self._draw, autostart=False,
                                         clock=Clock(clock_type=ClockType.STEADY_TIME))
         self.entities = [
             (node.destroy_publisher, self._publisher), (node.destroy_timer, self._timer),
             (node.destroy_subscription, node.create_subscription(
-                WrenchStamped, '~/external_wrench', self.on_wrench, SENSOR,
-                qos_overriding_options=QoSOverridingOptions.with_default_policies()))]
+                WrenchStamped, '~/external_wrench', self.on_wrench, **overridable(SENSOR)))]
 
     def check_subscribers(self) -> None:
         """Run the timer only while there are subscribers; call this every second or so."""

@@ -4,16 +4,14 @@ from __future__ import annotations
 
 import time
 import traceback
-from collections.abc import Callable, Iterator, Sequence
-from functools import wraps
+from collections.abc import Iterator, Sequence
 from typing import Any
 
 from rcl_interfaces.msg import SetParametersResult
 from rclpy.clock import Clock, ClockType
 from rclpy.lifecycle import LifecycleNode, LifecycleState, TransitionCallbackReturn
 from rclpy.parameter import Parameter
-from rclpy.qos import DurabilityPolicy, QoSProfile, ReliabilityPolicy
-from rclpy.qos_overriding_options import QoSOverridingOptions
+from rclpy.qos import QoSProfile
 from rclpy.service import Service
 from rclpy.subscription import Subscription
 from std_msgs.msg import String
@@ -23,8 +21,10 @@ from dynamics_node.ros.current_robot import Plan
 from dynamics_node.ros.diagnostics import DiagnosticArray, diagnostics
 from dynamics_node.ros.entities import Entities
 from dynamics_node.ros.free_memory import MemoryReturn
+from dynamics_node.ros.health import Reminder, health
 from dynamics_node.ros.identification.action import IdentificationServer
 from dynamics_node.ros.identification.jobs import Outcome
+from dynamics_node.ros.logged_transition import logged
 from dynamics_node.ros.long_requests.durations import DURATIONS
 from dynamics_node.ros.long_requests.long_requests import LongRequests
 from dynamics_node.ros.markers import Markers
@@ -32,7 +32,7 @@ from dynamics_node.ros.node_state import NodeState
 from dynamics_node.ros.outgoing import Log, guard_replies, publish
 from dynamics_node.ros.parameters import declared
 from dynamics_node.ros.parameters.caps import caps_of
-from dynamics_node.ros.parameters.fit import check_fit, misfits
+from dynamics_node.ros.parameters.fit import check_fit, torque_misfits
 from dynamics_node.ros.rclpy_internals import tolerate_invalid_transitions
 from dynamics_node.ros.services.runner import ServiceRunner
 from dynamics_node.ros.services.table import SERVICES
@@ -40,6 +40,7 @@ from dynamics_node.ros.shared_folders import IS_PATH, ParameterFiles, SharedFold
 from dynamics_node.ros.state.base_state_subscription import BaseStateSubscription
 from dynamics_node.ros.state.joint_state_bytes import Reading
 from dynamics_node.ros.state.stamp_clock import StampClock
+from dynamics_node.ros.topic_qos import LATCHED, declare_topic_qos, overridable
 from dynamics_node.ros.torque.joint_state_source import JointStateSource
 from dynamics_node.ros.torque.supervisor import TorqueSupervisor
 
@@ -48,21 +49,6 @@ CATCH_UP = 0.2   # [s] between two reads of waiting joint states
 MANY_REQUESTS = QoSProfile(depth=1000)  # with 10, the default, the 11th waiting request is lost
 PARTS = ('joint_states', 'node_state', 'service_runner', 'long_requests', 'markers', 'base_state',
          'identification')
-LATCHED = QoSProfile(depth=1, durability=DurabilityPolicy.TRANSIENT_LOCAL,
-                     reliability=ReliabilityPolicy.RELIABLE)
-
-
-def logged(transition: Callable) -> Callable:
-    """Return a lifecycle transition whose exceptions are logged; rclpy ignores them."""
-    @wraps(transition)
-    def run(self: DynamicsNode, state: LifecycleState) -> TransitionCallbackReturn:
-        try:
-            return transition(self, state)
-        except Exception:
-            self.log.error(f'{transition.__name__} failed, please report this:\n'
-                           f'{traceback.format_exc()}')
-            return TransitionCallbackReturn.ERROR
-    return run
 
 
 class DynamicsNode(LifecycleNode):
@@ -98,7 +84,7 @@ class DynamicsNode(LifecycleNode):
         self._source: str | bytes | None = None   # the description that was loaded or refused last
         self._counted = time.monotonic(), 0   # time and joint states at the last diagnostics
         self._made = Entities()   # created by configure
-        self._memory = MemoryReturn()
+        self._memory, self._reminder = MemoryReturn(), Reminder()
         self.add_on_set_parameters_callback(self._check_parameters)
         self.add_post_set_parameters_callback(self._use_parameters)
         tolerate_invalid_transitions(self, self.log.warning)
@@ -126,12 +112,15 @@ class DynamicsNode(LifecycleNode):
             self._configure(declared.read(self))
             return TransitionCallbackReturn.SUCCESS
         except DynamicsError as error:
-            self.log.error(f'cannot be configured: {error}')
+            self.log.error(f'cannot be configured: {error}. The node stays unconfigured: correct '
+                           f'the parameters, then: ros2 lifecycle set '
+                           f'{self.get_fully_qualified_name()} configure, then activate')
             self.take_down()
             return TransitionCallbackReturn.FAILURE
 
     def _configure(self, parameters: declared.NodeParameters) -> None:
         """Create all parts and their topics, services and timers."""
+        declare_topic_qos(self, parameters.torque.command_topic)
         clock = StampClock(self.get_clock())
         self._made.add(StampClock.close, clock)
         self.joint_states = self._add(JointStateSource(self, clock, self.torque,
@@ -141,7 +130,8 @@ class DynamicsNode(LifecycleNode):
                                     fetch=self.torque.fetch_joint_states, files=self._files)
         self._use_caps(parameters)
         self.service_runner = ServiceRunner(self.node_state, self.log.error)
-        self._publisher = self.create_publisher(DiagnosticArray, '/diagnostics', 10)
+        self._publisher = self.create_publisher(DiagnosticArray, '/diagnostics',
+                                                **overridable(QoSProfile(depth=10)))
         self._made.add(self.destroy_publisher, self._publisher)
         self._configure_topics(parameters)
         self._parameters_in_use = parameters
@@ -159,7 +149,7 @@ class DynamicsNode(LifecycleNode):
         self.base_state = self._add(BaseStateSubscription(self, self.node_state))
         self._made.add(self.destroy_subscription, self.create_subscription(
             String, 'robot_description', lambda message: self._load(message.data.encode()),
-            LATCHED, qos_overriding_options=QoSOverridingOptions.with_default_policies()))
+            **overridable(LATCHED)))
 
     def _configure_services(self, parameters: declared.NodeParameters) -> None:
         long_requests = LongRequests(self, self.node_state, self.service_runner,
@@ -248,6 +238,7 @@ class DynamicsNode(LifecycleNode):
         current = self.node_state.current_robot
         try:
             if self.node_state.load(source):
+                self.base_state.robot_changed()
                 compiled = '' if current.robot.compilation_enabled else ', not compiled'
                 self.log.info(f'the robot is {current.robot!r}, model_id {current.model_id}'
                               f'{compiled}')
@@ -261,9 +252,10 @@ class DynamicsNode(LifecycleNode):
         self._publish_diagnostics()
 
     def _report_misfits(self) -> None:
-        """Find the parameters that do not fit the robot; log a change."""
-        found = tuple(each.reason for each in misfits(self.node_state.robot,
-                                                      self._parameters_in_use))
+        """Find the parameters of torques that do not fit the robot; log a change."""
+        p = self._parameters_in_use
+        found = tuple(each.reason
+                      for each in torque_misfits(self.node_state.robot, p.torque, p.safety))
         if found and found != self._misfits:
             self.log.warning('torques cannot be enabled until these parameters fit the robot: '
                              + '; '.join(found))
@@ -372,6 +364,18 @@ class DynamicsNode(LifecycleNode):
         self.torque.refresh()
         self.torque.read_messages()
         self.markers.check_subscribers()
+        self._remind()
+
+    def _remind(self) -> None:
+        """Log what the node waits for, rarely, while it is active."""
+        found = health(self.node_state, self._base_refusals)
+        text = self._reminder.check(found, time.monotonic()) if self.service_runner.active else ''
+        if text:
+            (self.log.warning if found.kind else self.log.info)(text)
+
+    @property
+    def _base_refusals(self) -> tuple[str, ...]:
+        return tuple(self.base_state.refusals.values()) if self.base_state else ()
 
     def _publish_diagnostics(self) -> None:
         if self.service_runner is None:
@@ -383,5 +387,4 @@ class DynamicsNode(LifecycleNode):
             self.get_fully_qualified_name(), self.node_state, self.service_runner,
             self.long_requests.pool if self.long_requests else None,
             max(0.0, received - before) / max(now - then, 1e-3),
-            tuple(self.base_state.refusals.values()) if self.base_state else (), self.torque,
-            self._parameters_in_use, self._misfits), self.log)
+            self._base_refusals, self.torque, self._parameters_in_use, self._misfits), self.log)

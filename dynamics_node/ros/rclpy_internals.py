@@ -108,9 +108,12 @@ def take_waiting(subscription: Subscription, kind: type,
             yield found
 
 
-def declare_qos_parameters(node: Node, topic: str, qos: QoSProfile) -> None:
-    """Declare the parameters qos_overrides.<topic>.subscription.*, as create_subscription does."""
-    _declare_qos_parameters(Subscription, node, node.resolve_topic_name(topic), copy(qos),
+def declare_qos_parameters(kind: Any, node: Node, topic: str, qos: QoSProfile) -> None:
+    """Declare the parameters qos_overrides.<topic>.*, as creating the entity does.
+
+    :param kind: Publisher or Subscription.
+    """
+    _declare_qos_parameters(kind, node, node.resolve_topic_name(topic), copy(qos),
                             QoSOverridingOptions.with_default_policies())
 
 

@@ -33,15 +33,17 @@ def describe(old: Description | None, text: str, parameters: ModelParameters, ca
     :param constraints: path or text of the YAML; the content of a file is compared.
     """
     options = _options(parameters, caps)
-    unread = old is not None and (text, options) == (old.text, old.options)
-    robot = old.robot if unread and old is not None else _built(text, options)
+    robot = (old.robot if old is not None and (text, options) == (old.text, old.options)
+             else _built(text, options))
     try:
         loops: Loops = loops_of(robot.model, constraints or None)
     except DynamicsError as error:
         raise DynamicsError(f'parameter constraints: {error}') from error
     if loops != robot.loops:
         # built again: new joint objects tell the torque pipeline that the robot is another one
-        robot = (_built(text, options) if unread else robot).with_loops(loops)
+        robot = _built(text, options).with_loops(loops)
+    if old is not None and robot is old.robot:
+        return old
     digest = fingerprint(robot.model)
     if old is not None and digest == old.digest and (
             robot.compilation_enabled == old.robot.compilation_enabled):

@@ -205,3 +205,15 @@ def test_the_posture_is_part_of_the_sample():
     track = holding().replaced_by(reference(np.eye(4)), 0.0, 0.0, np.eye(4))
     assert track.at(0.0).posture is POSTURE
     assert np.abs(so3.log(track.at(0.0).pose_motion.pose[:3, :3])).max() == 0.0
+
+
+def test_a_motion_that_stops_begins_with_pose_and_twist_and_rests():
+    pose, twist = pose_at([0.1, 0.2, 0.3, 0.4, -0.5, 0.6]), np.array([0.2, 0.0, -0.1, 0.3, 0.5, 0])
+    track = BlendedPoseSpline.stop('tool0', pose, twist, 1.0, RULES, POSTURE)
+    first, last = sampled(track, [1.0, 1.01 + RULES.blend_time])
+    np.testing.assert_allclose(first.pose, pose, atol=1e-12)
+    np.testing.assert_allclose(first.twist, twist, atol=1e-12)
+    np.testing.assert_allclose(pose_error(pose, last.pose), RULES.blend_time / 2 * twist,
+                               atol=1e-12)
+    assert not last.twist.any() and not last.acceleration.any()
+    assert track.age(100.0) == 0.0   # no reference was given yet

@@ -47,6 +47,16 @@ def histories(draw):
     return history
 
 
+def test_a_reference_that_stops_begins_with_the_motion_and_rests_within_the_limits():
+    q, v = np.array([0.1, -0.2, 0.95]), np.array([0.4, -0.3, 2.0])
+    stopping = Reference.stop(q, v, 1.0, close_to(lower=np.full(N, -1.0), upper=np.full(N, 1.0)))
+    first, last = stopping.at(1.0), stopping.at(1.01 + BLEND)
+    np.testing.assert_allclose([first.q, first.v, first.a], [q, v, np.zeros(N)], atol=1e-12)
+    np.testing.assert_allclose(last.q, [*(q + BLEND / 2 * v)[:2], 1.0], atol=1e-12)
+    assert not last.v.any() and stopping.done(1.01 + BLEND)
+    assert stopping.age(100.0) == 0.0   # it has no end
+
+
 def spread(one, other):
     return max(relative(a, b) for a, b in zip(one, other))
 

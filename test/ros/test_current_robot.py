@@ -276,6 +276,24 @@ def test_a_new_gravity_parameter_replaces_that_of_the_service(current):
     assert current.robot.gravity.tolist() == [0.0, 0.0, -3.7]
 
 
+def test_gravity_and_friction_by_parameter_change_the_same_robot(current):
+    assert not current.load(TWO_JOINTS, ModelParameters(
+        gravity=(0.0, 0.0, -1.0), friction=False, damping='elbow=1', dry_friction='elbow=2'))
+    assert current.robot.gravity.tolist() == [0.0, 0.0, -1.0]
+    assert current.robot.model.damping.tolist() == [0.0, 1.0]
+    assert current.robot.model.friction.tolist() == [0.0, 2.0]
+
+
+def test_a_new_friction_parameter_replaces_that_of_the_service(current):
+    """A parameter that stays the same does not."""
+    current.set_friction({'shoulder': 7.0}, {})
+    current.load(WITH_WRIST, ModelParameters())
+    current.load(TWO_JOINTS, ModelParameters(gravity=(0.0, 0.0, -1.0)))
+    assert current.robot.model.damping.tolist() == [7.0, 0.5]
+    current.load(TWO_JOINTS, ModelParameters(damping='elbow=2'))
+    assert current.robot.model.damping.tolist() == [0.5, 2.0]
+
+
 def test_friction_of_a_missing_joint_is_kept_for_its_return(current):
     """A robot without the joint is accepted."""
     current.set_friction({'elbow': 7.0, 'shoulder': 6.0}, {'elbow': 5.0})

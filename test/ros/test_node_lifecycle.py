@@ -137,6 +137,7 @@ def test_invalid_parameters_keep_the_node_unconfigured(launch):
     node = launch(ROBOT, 'base:=swinging')
     assert state(node) == State.PRIMARY_STATE_UNCONFIGURED
     assert "base is 'swinging'; valid choices are fixed, floating" in node.process.log()
+    assert f'then: ros2 lifecycle set {node.name} configure, then activate' in node.process.log()
     assert not change(node, Transition.TRANSITION_CONFIGURE)
     assert "'swinging'" in node.set_parameters({'max_state_age': 1.0})
     assert node.set_parameters({'base': 'floating'}) == ''

@@ -287,7 +287,7 @@ def test_a_restarted_node_serves_a_client_that_retries(client, start_node):
 
 def test_two_robots_can_run_in_two_namespaces(client, start_node):
     """All names are relative: each node has its own topics and services."""
-    left = RemoteNode(client, start_node(namespace='/left'), '/left')
+    left = RemoteNode(client, start_node('max_state_age:=0.0', namespace='/left'), '/left')
     right = RemoteNode(client, start_node(namespace='/right'), '/right')
     left.describe(TEXT)
     right.describe(OTHER)

@@ -38,8 +38,8 @@ class Clocks:
 def node_state_of(source, waiting=tuple, **parameters):
     """Return a NodeState with the robot of a URDF; its clocks are node_state.clocks."""
     clocks = Clocks()
-    node_state = NodeState(lambda: clocks.now, lambda: clocks.seconds,
-                           ModelParameters(**parameters), waiting=waiting)
+    parameters = ModelParameters(**{'max_state_age': 0.0, **parameters})
+    node_state = NodeState(lambda: clocks.now, lambda: clocks.seconds, parameters, waiting=waiting)
     node_state.clocks, node_state.caps = clocks, Caps(dict(DEFAULT_CAPS.most))
     node_state.load(source)
     return node_state

@@ -173,6 +173,7 @@ GATE_LIMITS = {'limits': lambda: gate_limits_of(limits_of(arm()))}
 OTHERS_MADE = {
     'Gate': GATE_LIMITS, 'Gate.change_limits': GATE_LIMITS,
     'Reference.hold': {'limits': lambda: ReferenceLimits.of(arm())},
+    'Reference.stop': {'limits': lambda: ReferenceLimits.of(arm())},
     'StaticPoses': {'joint_names': lambda: arm().joint_names, 'q': lambda: static_poses().q,
                     'tau': lambda: static_poses().tau},
     'identify_payload': {'recording': static_poses},

@@ -13,7 +13,8 @@ from pathlib import Path
 import pytest
 from processes import own_domain
 
-PATIENT = 'service.max_duration:=60.0'   # [s] a loaded machine may compile kernels for long
+# [s] A loaded machine may compile kernels for long; most tests send a joint state once.
+PATIENT = 'service.max_duration:=60.0', 'max_state_age:=0.0'
 _numbers = itertools.count()  # of namespaces: what one test leaves on the wire, no other one hears
 
 
@@ -165,5 +166,5 @@ def driven_arm(request, launch_once):
 def _remote(client, start, parameters, options):
     from support.remote_node import RemoteNode
     namespace = options.pop('namespace', f'/test_{next(_numbers)}')
-    return RemoteNode(client, start(PATIENT, *parameters, namespace=namespace, **options),
+    return RemoteNode(client, start(*PATIENT, *parameters, namespace=namespace, **options),
                       namespace)

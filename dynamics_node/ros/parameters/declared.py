@@ -77,8 +77,8 @@ class ModelParameters:
     overwrite_files: bool = parameter(
         False, 'Whether ~/identify may replace files in its output folder.', read_only=True)
     max_state_age: float = parameter(
-        0.0, 'Greatest age of a measured state that fills in missing values of a request; 0: '
-        'unlimited.', 's', bounds=(0.0, 3600.0))
+        5.0, 'Greatest age of a measured state that fills in missing values of a request; an older '
+        'one is refused, and a warning on /diagnostics. 0: no limit.', 's', bounds=(0.0, 3600.0))
 
 
 class NodeParameters(NamedTuple):

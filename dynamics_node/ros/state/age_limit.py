@@ -42,5 +42,5 @@ class AgeLimit(NamedTuple):
             joint = measured.model.joints[joints[int(stamps.argmin())]]
             raise DynamicsError(f"{quantity} of '{joint.name}' was measured "
                                 f'{self.age(oldest):.3f} s ago, and max_state_age is '
-                                f'{self.max_age:g} s')
+                                f'{self.max_age:g} s (a parameter; 0: no limit)')
         return oldest

@@ -7,35 +7,51 @@ import numpy as np
 from geometry_msgs.msg import PoseStamped, TwistStamped
 from nav_msgs.msg import Odometry
 from rclpy.node import Node
-from rclpy.qos import QoSProfile, ReliabilityPolicy
-from rclpy.qos_overriding_options import QoSOverridingOptions
+from rclpy.subscription import Subscription
 
 from dynamics_node.errors import DynamicsError
 from dynamics_node.model.model import Model
 from dynamics_node.ros import convert
 from dynamics_node.ros.node_state import NodeState
+from dynamics_node.ros.rclpy_internals import silence
 from dynamics_node.ros.state.base_state import base_configuration, base_joint, base_velocity
-
-SENSOR = QoSProfile(depth=10, reliability=ReliabilityPolicy.BEST_EFFORT)
+from dynamics_node.ros.topic_qos import SENSOR, overridable
 
 
 class BaseStateSubscription:
-    """Subscriptions to `odom`, or to `base_pose` and `base_twist`.
+    """Subscriptions to `odom`, or to `base_pose` and `base_twist`, if the base floats.
 
     :ivar refusals: {message type: why its newest message was refused}.
     """
 
     def __init__(self, node: Node, node_state: NodeState) -> None:
-        self._node_state = node_state
+        """Subscribe to nothing until there is a robot."""
+        self._node, self._node_state = node, node_state
+        self._subscriptions: list[Subscription] = []
         self.refusals: dict[str, str] = {}
-        topics = ([(Odometry, 'odom', self.on_odometry)]
-                  if node_state.parameters.base_state == 'odometry' else
-                  [(PoseStamped, 'base_pose', self.on_pose),
-                   (TwistStamped, 'base_twist', self.on_twist)])
-        self.entities = [(node.destroy_subscription, node.create_subscription(
-            kind, topic, callback, SENSOR,
-            qos_overriding_options=QoSOverridingOptions.with_default_policies()))
-            for kind, topic, callback in topics]
+        self.entities = [(BaseStateSubscription.close, self)]
+
+    def robot_changed(self) -> None:
+        """Subscribe if the current robot has a floating base, otherwise to nothing."""
+        state = self._node_state.measured_state
+        if state is None or base_joint(state.model) is None:
+            self.close()
+        elif not self._subscriptions:
+            topics = ([(Odometry, 'odom', self.on_odometry)]
+                      if self._node_state.parameters.base_state == 'odometry' else
+                      [(PoseStamped, 'base_pose', self.on_pose),
+                       (TwistStamped, 'base_twist', self.on_twist)])
+            self._subscriptions = [
+                self._node.create_subscription(kind, topic, callback, **overridable(SENSOR))
+                for kind, topic, callback in topics]
+
+    def close(self) -> None:
+        """Subscribe to nothing from now on."""
+        subscriptions, self._subscriptions = self._subscriptions, []
+        for each in subscriptions:
+            silence(each)   # the executor may still call it
+            self._node.destroy_subscription(each)
+        self.refusals.clear()
 
     def on_odometry(self, message: Odometry) -> None:
         """Store pose and twist of the base, both of child_frame_id."""

@@ -7,16 +7,10 @@ from collections.abc import Callable, Iterator
 from typing import Any
 
 from rclpy.node import Node
-from rclpy.qos import QoSProfile, ReliabilityPolicy
-from rclpy.qos_overriding_options import QoSOverridingOptions
 from rclpy.subscription import Subscription
 from sensor_msgs.msg import JointState
 
-from dynamics_node.ros.rclpy_internals import (
-    declare_qos_parameters,
-    receive_info,
-    take_waiting,
-)
+from dynamics_node.ros.rclpy_internals import receive_info, take_waiting
 from dynamics_node.ros.state.joint_publishers import JointPublishers
 from dynamics_node.ros.state.joint_state_bytes import (
     JointStateReader,
@@ -24,18 +18,11 @@ from dynamics_node.ros.state.joint_state_bytes import (
     ReceivedJointState,
 )
 from dynamics_node.ros.state.stamp_clock import StampClock
+from dynamics_node.ros.topic_qos import STATES, overridable
 
-# A publisher that was delayed sends its states in a burst, and messages beyond the depth are lost:
-# delays of 30 ms, 30 states at 1 kHz, are not rare.
-STATES = QoSProfile(depth=100, reliability=ReliabilityPolicy.BEST_EFFORT)
 MOST_WAITING = 1000   # messages read in one call
 TOPIC = 'joint_states'
 NUMBER = 'publication_sequence_number'
-
-
-def declare_qos(node: Node) -> None:
-    """Declare the parameters of the QoS without a subscription: another process subscribes."""
-    declare_qos_parameters(node, TOPIC, STATES)
 
 
 class JointStateSubscription:
@@ -63,8 +50,7 @@ class JointStateSubscription:
         self.awake, self._users = False, set[str]()
         self._read = StampedReader(clock).read
         self._subscription: Subscription | None = node.create_subscription(
-            JointState, TOPIC, self._on_message, STATES, raw=True,
-            qos_overriding_options=QoSOverridingOptions.with_default_policies())
+            JointState, TOPIC, self._on_message, raw=True, **overridable(STATES))
         receive_info(self._subscription)
         self.entities = [(node.destroy_subscription, self._subscription),
                          (JointStateSubscription.close, self)]

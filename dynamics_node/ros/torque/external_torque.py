@@ -7,7 +7,6 @@ from collections.abc import Callable
 from builtin_interfaces.msg import Time
 from geometry_msgs.msg import Wrench, WrenchStamped
 from rclpy.node import Node
-from rclpy.qos import DurabilityPolicy, QoSProfile, ReliabilityPolicy
 from sensor_msgs.msg import JointState
 
 from dynamics_node.msg import ContactStamped
@@ -15,14 +14,11 @@ from dynamics_node.ros import convert
 from dynamics_node.ros.current_robot import CurrentRobot
 from dynamics_node.ros.parameters.observer import ObserverParameters
 from dynamics_node.ros.state.measured_state import MeasuredSnapshot
+from dynamics_node.ros.topic_qos import LATCHED, SENSOR, overridable
 from dynamics_node.ros.torque.external_torque_estimator import (
     ExternalTorqueEstimate,
     ExternalTorqueEstimator,
 )
-
-SENSOR = QoSProfile(depth=10, reliability=ReliabilityPolicy.BEST_EFFORT)
-LATCHED = QoSProfile(depth=1, durability=DurabilityPolicy.TRANSIENT_LOCAL,
-                     reliability=ReliabilityPolicy.RELIABLE)
 
 
 class ExternalTorqueTopics:
@@ -39,9 +35,12 @@ class ExternalTorqueTopics:
         self._on_change, self._on_awake, self._log = on_change, on_awake, node.log
         self._active, self._reason = False, ''
         self._published: bool | None = None   # contact
-        self._torque = node.create_publisher(JointState, '~/external_torque', SENSOR)
-        self._wrench = node.create_publisher(WrenchStamped, '~/external_wrench_estimate', SENSOR)
-        self._contact = node.create_publisher(ContactStamped, '~/contact', LATCHED)
+        self._torque = node.create_publisher(JointState, '~/external_torque',
+                                             **overridable(SENSOR))
+        self._wrench = node.create_publisher(WrenchStamped, '~/external_wrench_estimate',
+                                             **overridable(SENSOR))
+        self._contact = node.create_publisher(ContactStamped, '~/contact',
+                                              **overridable(LATCHED))
         self.entities = [(node.destroy_publisher, each)
                          for each in (self._torque, self._wrench, self._contact)]
 

@@ -11,7 +11,6 @@ from dynamics_node.ros.state.joint_state_bytes import Reading, ReceivedJointStat
 from dynamics_node.ros.state.joint_state_subscription import (
     JointStateSubscription,
     StampedReader,
-    declare_qos,
 )
 from dynamics_node.ros.state.stamp_clock import StampClock
 from dynamics_node.ros.torque.supervisor import TorqueSupervisor
@@ -37,7 +36,6 @@ class JointStateSource:
         self._every = False
         self._own: JointStateSubscription | None = None
         self._closed = False
-        declare_qos(node)
         self.entities = [(JointStateSource.close, self)]
 
     @property

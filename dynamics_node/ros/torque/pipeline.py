@@ -38,6 +38,7 @@ from dynamics_node.ros.parameters.torque import (
 )
 from dynamics_node.ros.state.measured_state import NEVER, MeasuredSnapshot
 from dynamics_node.ros.torque.change_checks import Present, check_change, check_held
+from dynamics_node.ros.torque.enable_refusal import check_velocities, explained
 from dynamics_node.ros.torque.law_kernels import check_kernels, missing_kernels, request_kernels
 from dynamics_node.ros.torque.measured_command import with_measured_command
 from dynamics_node.ros.torque.mode_reference import (
@@ -47,7 +48,6 @@ from dynamics_node.ros.torque.mode_reference import (
 )
 from dynamics_node.ros.torque.predicted_state import Prediction, braking_torque
 from dynamics_node.safety import Gate, Refused, SafetySettings
-from dynamics_node.safety.faults import NO_STATE
 from dynamics_node.safety.records import LastValid, Measured, Proposal, Release, State
 
 RUNNING = (State.RAMPING_IN, State.ENABLED)
@@ -243,6 +243,7 @@ class TorquePipeline:
         if self._problem or self._controller is None:
             raise DynamicsError(self._problem or 'there is no robot')
         if measured.oldest != NEVER:
+            check_velocities(measured)
             self.request_kernels(measured.q)
             check_kernels(self._robot)
             if self._controller.needs_reference:
@@ -254,10 +255,8 @@ class TorquePipeline:
             self.gate.enable(now, with_measured_command(
                 proposal, self._controller, measured.effort, effort))
         except Refused as refusal:
-            if refusal.kind == NO_STATE:
-                raise DynamicsError('no joint state has been measured of: '
-                                    f'{", ".join(measured.never_measured)}') from refusal
-            raise
+            raise explained(refusal, measured, self._needed, self._clock(),
+                            self.settings.max_state_age) from None
         self.limits, self.gravity, self._stepped = self._limits, proposal.gravity, None
         self._driven, self.joints = self._model, driven_joints(self._robot, self.parameters)
 

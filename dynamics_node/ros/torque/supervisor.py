@@ -220,4 +220,6 @@ def _watchdog_setup(setup: Setup, p: TorqueParameters) -> WatchdogSetup:
     return WatchdogSetup(setup.name, setup.namespace, setup.names['~/torque'],
                          setup.names.get(p.command_topic, ''),
                          p.realtime_priority and min(p.realtime_priority + 1, HIGHEST_PRIORITY),
-                         core_numbers('torque.cpu', p.cpu))
+                         core_numbers('torque.cpu', p.cpu),
+                         {name: value for name, value in setup.overrides.items()
+                          if name.startswith('qos_overrides')})

@@ -26,6 +26,7 @@ from dynamics_node.ros.node_state import NodeState
 from dynamics_node.ros.parameters.declared import NodeParameters
 from dynamics_node.ros.rclpy_internals import wrap_send_response
 from dynamics_node.ros.state.measured_state import MeasuredSnapshot
+from dynamics_node.ros.topic_qos import REFERENCE, TORQUE, overridable
 from dynamics_node.ros.torque.joint_trajectory import checked_points
 from dynamics_node.ros.torque.joint_trajectory_bytes import read_trajectory
 from dynamics_node.ros.torque.last_torque import ExitRules
@@ -83,10 +84,10 @@ class TorqueTopics:
         self._ordered: Callable[[Any], Any] = tuple   # puts them in the order of publication
         self._state = JointState()              # published last
         steady_clock = Clock(clock_type=ClockType.STEADY_TIME)
-        qos = QoSProfile(depth=1)  # reliable: the last message must arrive; only the newest counts
-        self._torque = node.create_publisher(JointState, '~/torque', qos)
+        self._torque = node.create_publisher(JointState, '~/torque', **overridable(TORQUE))
         topic = parameters.torque.command_topic
-        self._command = (node.create_publisher(Float64MultiArray, topic, qos) if topic else None)
+        self._command = (node.create_publisher(Float64MultiArray, topic, **overridable(TORQUE))
+                         if topic else None)
         self._tick = node.create_timer(_tick_period(parameters.safety), self.on_tick,
                                        clock=steady_clock, autostart=False)
         self._after_braking: list[Callable[[], None]] = []
@@ -103,9 +104,11 @@ class TorqueTopics:
             (node.destroy_publisher, self._torque),
             *([(node.destroy_publisher, self._command)] if self._command else []),
             (node.destroy_subscription, node.create_subscription(
-                JointTrajectory, '~/reference', self.on_reference, 10, raw=True)),
+                JointTrajectory, '~/reference', self.on_reference, raw=True,
+                **overridable(REFERENCE))),
             (node.destroy_subscription, node.create_subscription(
-                TaskReference, '~/task_reference', self.on_task_reference, 10, raw=True)),
+                TaskReference, '~/task_reference', self.on_task_reference, raw=True,
+                **overridable(REFERENCE))),
             (node.destroy_service, enable),
             *((node.destroy_timer, each)
               for each in (self._tick, self._sign, self._poll, self._give_up))]
@@ -171,6 +174,7 @@ class TorqueTopics:
             if response is not None:
                 send(response, header)
                 return
+            self._log.info(f'~/enable waits up to {KERNELS:g} s: {self.pipeline.missing_kernels()}')
             self._waiting.append((time.monotonic() + KERNELS, lambda reply: send(reply, header)))
             self._poll.reset()
         return send_or_wait

@@ -111,6 +111,7 @@ class TorqueNode(Node):
         self._node_state: Any = None
         self._torque: Any = None
         self._external: Any = None
+        self._base_state: Any = None
 
     # Names: those of the serving node ----------------------------------------------------------
 
@@ -187,7 +188,7 @@ class TorqueNode(Node):
         self._external = self._add(ExternalTorqueTopics(
             self, self._node_state.current_robot, parameters.observer, self._report,
             on_awake=lambda awake: self._set_awake('observer', awake)))
-        self._add(BaseStateSubscription(self, self._node_state))
+        self._base_state = self._add(BaseStateSubscription(self, self._node_state))
         self._observer = parameters.observer
         steady = Clock(clock_type=ClockType.STEADY_TIME)
         self._unused = self.create_timer(UNUSED, self._on_unused, clock=steady, autostart=False)
@@ -219,6 +220,7 @@ class TorqueNode(Node):
             self._torque.finish()   # in the safe torque of the old robot
         if node_state.adopt(state):
             self._joint_states.publishers.watch(node_state.robot.joint_names)
+            self._base_state.robot_changed()
             pipeline.robot_changed()
             self._external.robot_changed()
             self._torque.report_changes()

@@ -22,7 +22,7 @@ from contextlib import suppress
 import rclpy
 from rclpy.duration import Duration
 from rclpy.node import Node
-from rclpy.qos import QoSProfile
+from rclpy.parameter import Parameter
 from rclpy.signals import SignalHandlerOptions
 from rclpy.time import Time
 from sensor_msgs.msg import JointState
@@ -31,6 +31,7 @@ from std_msgs.msg import Float64MultiArray
 from dynamics_node.ros.child_process import END
 from dynamics_node.ros.link import Link
 from dynamics_node.ros.spin import ignore_signals
+from dynamics_node.ros.topic_qos import TORQUE, overridable
 from dynamics_node.ros.torque import realtime
 from dynamics_node.ros.torque.last_torque import LastTorque, LastTorqueReader
 from dynamics_node.ros.torque.watchdog import LOOK, Ready, Takeover, Watchdog, last_torques
@@ -48,11 +49,12 @@ class WatchdogNode(Node):
         """Create the publishers, long before they are needed: they have to be discovered."""
         super().__init__(f'_{setup.name}_watchdog', namespace=setup.namespace,
                          use_global_arguments=False, enable_rosout=False,
-                         start_parameter_services=False)
-        qos = QoSProfile(depth=1)   # as in topics.py
-        self._torque = self.create_publisher(JointState, setup.torque, qos)
-        self._command = (self.create_publisher(Float64MultiArray, setup.command, qos)
-                         if setup.command else None)
+                         start_parameter_services=False, parameter_overrides=[
+                             Parameter(name, value=value)
+                             for name, value in setup.overrides.items()])
+        self._torque = self.create_publisher(JointState, setup.torque, **overridable(TORQUE))
+        self._command = (self.create_publisher(Float64MultiArray, setup.command,
+                                               **overridable(TORQUE)) if setup.command else None)
         self._both = [each for each in (self._command, self._torque) if each]
 
     def gids(self) -> set[bytes]:

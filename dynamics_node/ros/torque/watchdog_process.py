@@ -32,6 +32,7 @@ class WatchdogSetup(NamedTuple):
     command: str          # of the command topic, '' if there is none
     priority: int         # of SCHED_FIFO, 0: none
     cores: Sequence[int]
+    overrides: dict[str, Any]   # {parameter: value} of QoS
 
 
 class WatchdogProcess:

@@ -49,7 +49,7 @@ def test_the_defaults_are_those_of_the_library():
     for name in ('base', 'gravity', 'friction', 'friction_speed', 'compile'):
         assert getattr(DEFAULT.node, name) == library[name].default
     assert DEFAULT.node.autostart
-    assert (DEFAULT.node.missing_velocity, DEFAULT.node.max_state_age) == ('difference', 0.0)
+    assert (DEFAULT.node.missing_velocity, DEFAULT.node.max_state_age) == ('difference', 5.0)
 
 
 def test_only_parameters_of_the_start_are_read_only():

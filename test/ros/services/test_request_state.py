@@ -121,7 +121,7 @@ def test_a_state_that_is_too_old_is_refused_by_joint():
     measure(node_state, np.zeros(2), np.zeros(2), np.zeros(2), 5 * SECOND, ['elbow'])
     message = refused(node_state, 'inverse_dynamics')
     assert message == ("position and velocity of 'elbow' was measured 5.000 s ago, and "
-                       'max_state_age is 4 s')
+                       'max_state_age is 4 s (a parameter; 0: no limit)')
     assert "effort of 'elbow'" in refused(node_state, 'forward_dynamics', **whole_state())
     assert ask(node_state, 'inverse_dynamics', joint_names=['elbow'], **whole_state(1)).success
     assert ask(node_state, 'inverse_dynamics', **whole_state()).success

@@ -104,7 +104,7 @@ def test_enable_is_refused_without_joints():
 def test_a_stale_state_is_a_refusal():
     rig = Rig(TWO_JOINTS)
     rig.measured(age=0.06)
-    with pytest.raises(DynamicsError, match='0.06 s old; max_state_age is 0.05 s'):
+    with pytest.raises(DynamicsError, match="'shoulder' 0.06 s ago.* at most 0.05 s"):
         rig.pipeline.enable(rig.node_state.snapshot())
 
 

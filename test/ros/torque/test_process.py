@@ -58,8 +58,8 @@ def started(monkeypatch, tmp_path):
     monkeypatch.setenv('PYTHONPATH', str(tmp_path), prepend=os.pathsep)
     monkeypatch.setattr(process, 'MODULE', 'replies')
     monkeypatch.setattr(watchdog_process, 'MODULE', 'sleeps')
-    made = process.TorqueProcess(Setup('', '', {}, {}), WatchdogSetup('', '', '', '', 0, []), [],
-                                 lambda: None)
+    made = process.TorqueProcess(Setup('', '', {}, {}),
+                                 WatchdogSetup('', '', '', '', 0, [], {}), [], lambda: None)
     assert made.call('hello') == 'hello'
     yield made
     made.close()

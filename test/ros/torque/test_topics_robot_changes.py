@@ -19,7 +19,7 @@ TEXT = Path(ARM7).read_text()
 SAME = TEXT.replace('<link name="link_3">', '<!-- the elbow -->\n<link name="link_3"><visual>'
                     '<geometry><sphere radius="0.1"/></geometry></visual>')
 SETTINGS = {'friction': True, 'damping': '', 'dry_friction': '', 'armature': '', 'compile': True,
-            'friction_speed': 0.01, 'torque.gravity_scale': [1.0]}
+            'friction_speed': 0.01, 'torque.gravity_scale': [1.0], 'torque.task_frame': ''}
 TILTED = [0.5, 0.0, -9.7]   # [m/s^2]
 
 
@@ -43,7 +43,6 @@ def test_another_robot_by_parameter_is_refused_while_enabled(arm):
     before = arm.model_id()
     for name, value in (('locked', 'joint_7=0.1'), ('armature', 'joint_1=0.1'),
                         ('base', 'floating'), ('friction_speed', 0.5),
-                        ('compile', False), ('model.max_compiled', 1),
                         ('robot_description', TEXT.replace('mass value="4.2"', 'mass value="5"')),
                         ('missing_velocity', 'fault'), ('velocity_filter_time', 0.0)):
         result = arm.set(**{name.replace('.', '__'): value})

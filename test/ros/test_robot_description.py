@@ -1,0 +1,37 @@
+"""Test when a text and parameters describe the same robot, and when another one."""
+
+import pytest
+from support.tiny_robots import TWO_JOINTS
+
+from dynamics_node.ros.parameters.caps import DEFAULT_CAPS
+from dynamics_node.ros.parameters.declared import ModelParameters
+from dynamics_node.ros.robot_description import describe
+
+
+def described(old, text=TWO_JOINTS, **parameters):
+    return describe(old, text, ModelParameters(**parameters), DEFAULT_CAPS, '')
+
+
+@pytest.fixture
+def old(monkeypatch):
+    """The Description of a robot that may be compiled."""
+    monkeypatch.delenv('DYNAMICS_NODE_COMPILE', raising=False)
+    return described(None)
+
+
+@pytest.mark.parametrize('change', [
+    {'compile': False}, {'armature': 'elbow=0.1'}, {'locked': 'elbow=0.1'}, {'base': 'floating'},
+    {'friction_speed': 0.5}, {'text': TWO_JOINTS.replace('mass value="2"', 'mass value="3"')}])
+def test_another_robot(old, change):
+    assert described(old, **change).robot is not old.robot
+
+
+@pytest.mark.parametrize('change', [
+    {}, {'text': TWO_JOINTS.replace('<link', '<!-- a link --><link')}, {'armature': 'elbow=0'},
+    {'gravity': (0.0, 0.0, -1.0)}, {'friction': False}, {'damping': 'elbow=1'},
+    {'dry_friction': 'elbow=2'}])
+def test_the_same_robot(old, change):
+    """Its text is the new one."""
+    new = described(old, **change)
+    assert new.robot is old.robot and new.digest == old.digest
+    assert new.text == change.get('text', TWO_JOINTS)
