@@ -56,10 +56,11 @@ demo-identify: build
 demo-task: build
 	@$(OVERLAY); python examples/demo_task.py
 
+# Four workers also where there are two cores: tests of the node wait two thirds of their time.
 # A worker that has ended (a test hung, see pyproject.toml) is not replaced: pytest-xdist can wait
 # for ever for the tests of a worker that ends last.
 test: build lint
-	@$(OVERLAY); pytest -n 2 --dist loadfile --no-loadscope-reorder --max-worker-restart 0 test
+	@$(OVERLAY); pytest -n 4 --dist loadfile --no-loadscope-reorder --max-worker-restart 0 test
 
 bench: build
 	@$(OVERLAY); python benchmark/run.py $(BENCH)
