@@ -33,6 +33,10 @@ unexport _ROS_WHEELS_BOOTSTRAP_COMPLETE
 # A sourced ROS must not mix with the one in the virtualenv.
 unexport PYTHONPATH AMENT_PREFIX_PATH CMAKE_PREFIX_PATH COLCON_PREFIX_PATH LD_LIBRARY_PATH
 
+# Without bytecode every process of a node would parse the package again, half a second for each
+# start: tests start 200 nodes. `make clean` removes it.
+unexport PYTHONDONTWRITEBYTECODE
+
 # Compiled kernels of what is run here stay inside this folder too.
 export DYNAMICS_NODE_CACHE ?= $(CURDIR)/build/kernels
 # As scripts/dynamics_node says why.
@@ -52,10 +56,11 @@ demo-identify: build
 demo-task: build
 	@$(OVERLAY); python examples/demo_task.py
 
+# Four workers also where there are two cores: tests of the node wait two thirds of their time.
 # A worker that has ended (a test hung, see pyproject.toml) is not replaced: pytest-xdist can wait
 # for ever for the tests of a worker that ends last.
 test: build lint
-	@$(OVERLAY); pytest -n 2 --dist loadfile --no-loadscope-reorder --max-worker-restart 0 test
+	@$(OVERLAY); pytest -n 4 --dist loadfile --no-loadscope-reorder --max-worker-restart 0 test
 
 bench: build
 	@$(OVERLAY); python benchmark/run.py $(BENCH)

@@ -2,6 +2,8 @@
 
 import os
 import zlib
+from itertools import zip_longest
+from pathlib import Path
 
 import numpy as np
 import pytest
@@ -15,10 +17,20 @@ from dynamics_node.example_robots import ARM7
 # agree with it. Kernels swapped in halfway through a test would leave open which of the two passed.
 os.environ['DYNAMICS_NODE_COMPILE'] = '0'
 
+ROS = Path(__file__).parent / 'ros'
+
 
 def pytest_collection_modifyitems(items):
-    """Start the long modules first, so that no worker is left with one of them at the end."""
-    items.sort(key=lambda item: item.get_closest_marker('long') is None)
+    """Start the long modules first, so that no worker is left with one of them at the end.
+
+    Those of test/ros wait most of their time, the others compute: they take turns.
+    """
+    long = list(dict.fromkeys(item.path for item in items if item.get_closest_marker('long')))
+    waiting = [path for path in long if ROS in path.parents]
+    computing = [path for path in long if ROS not in path.parents]
+    turns = [path for pair in zip_longest(waiting, computing) for path in pair if path]
+    places = {path: place for place, path in enumerate(turns)}
+    items.sort(key=lambda item: places.get(item.path, len(turns)))
 
 
 def pytest_generate_tests(metafunc):

@@ -6,9 +6,9 @@ from typing import NamedTuple
 
 import numpy as np
 from numpy.typing import ArrayLike
-from scipy.interpolate import CubicSpline
 
 from dynamics_node.checks import at_least_zero, check_reals, check_times
+from dynamics_node.control.cubic_slopes import clamped_slopes, free_slopes, second_derivatives
 from dynamics_node.errors import DynamicsError, ModelError, shown
 
 MOST_SAMPLES = 200_000  # of one trajectory
@@ -186,16 +186,11 @@ def _completed(times, p, v=None, a=None):
         return np.zeros_like(p) if v is None else v, np.zeros_like(p)
     try:
         if v is not None:
-            return v, _derivative(CubicSpline(times, v), 1)
-        spline = CubicSpline(times, p, bc_type='clamped')
-        return _derivative(spline, 1), _derivative(spline, 2)
-    except ValueError:  # LinAlgError is one: the numbers overflow
+            return v, free_slopes(times, v)
+        slopes = clamped_slopes(times, p)
+        return slopes, second_derivatives(times, p, slopes)
+    except np.linalg.LinAlgError:  # the numbers overflow
         return np.full_like(p, np.nan), np.full_like(p, np.nan)
-
-
-def _derivative(spline, order):
-    """Return the first or second derivative of a CubicSpline at its points, (N, n)."""
-    return np.vstack([order * spline.c[3 - order], spline(spline.x[-1:], order)])
 
 
 def _checked_quintics(times, p, v, a):

@@ -15,7 +15,6 @@ from collections.abc import Callable
 from typing import NamedTuple
 
 import numpy as np
-from scipy.optimize import least_squares
 
 from dynamics_node.identification import log_cholesky
 from dynamics_node.identification.identifiable_parameters import BaseParameters
@@ -96,6 +95,8 @@ def consistent_fit(base: BaseParameters, problem: TriangularProblem, prior: Prio
 
     :param tick: called at each iteration; may raise to stop.
     """
+    from scipy.optimize import least_squares
+
     layout = base.layout
     rows = np.vstack([np.column_stack([problem.R @ base.grouping, problem.z]),
                       np.column_stack([prior.A, prior.A @ prior.values])])

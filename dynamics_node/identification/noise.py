@@ -8,7 +8,6 @@ compared with t, so that sigma sqrt(t) in place of sigma gives correct standard 
 from typing import NamedTuple
 
 import numpy as np
-from scipy import fft
 
 TO_SIGMA = 1.4826  # of a normal distribution: standard deviation / median of |x|
 
@@ -53,6 +52,8 @@ def correlation_time(x: np.ndarray) -> float:
     The sum ends at the first pair r_2k + r_2k+1 that is not positive, and pairs are made
     decreasing (initial monotone sequence, Geyer 1992): later terms are noise.
     """
+    from scipy import fft
+
     x = x - x.mean()
     spectrum = fft.rfft(x, fft.next_fast_len(2 * len(x), real=True))
     covariance = fft.irfft(np.abs(spectrum) ** 2)[:len(x)]

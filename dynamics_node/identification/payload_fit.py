@@ -17,7 +17,6 @@ from typing import NamedTuple
 
 import numpy as np
 from scipy.linalg import solve_triangular
-from scipy.optimize import least_squares
 
 from dynamics_node.algorithms.inertial_parameters import TEN, inertia_of, ten_numbers
 from dynamics_node.checks import positive
@@ -188,6 +187,8 @@ def _ten(x):
 
 def _consistent(x, R, z):
     """Return the x of the consistent body that fits the torques best."""
+    from scipy.optimize import least_squares
+
     order = np.r_[4:10, 0:4]   # of ten, as x has them
     start = np.clip(log_cholesky.log_cholesky(log_cholesky.nearest_consistent(_ten(x))),
                     *log_cholesky.bounds())

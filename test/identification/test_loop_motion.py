@@ -10,6 +10,8 @@ from dynamics_node.constrained.read_loops import Loops
 from dynamics_node.example_robots import ARM7, MECHANISMS
 from dynamics_node.identification.loop_motion import LoopMotion
 
+pytestmark = pytest.mark.long
+
 COUNT = 8
 ROCKER = ('crank_joint', 'coupler_joint')   # passive where the rocker is driven
 

@@ -17,6 +17,9 @@ from dynamics_node.spatial.solve import factor, solve_factored
 pytestmark = pytest.mark.long
 
 
+STRETCHES = (7, 60, 500)   # instructions between two spills
+
+
 def forward_derivatives(target):
     return kernel_of_arm('forward_dynamics_derivatives', target)
 
@@ -38,14 +41,19 @@ def agree(kernel, size=7):
             assert relative(one, value) < AGREEMENT
 
 
-def test_spilled_values_stay_unchanged(target, monkeypatch):
-    """In stretches shorter than a basic block, as long as one, and longer."""
-    for stretch in (7, 60, 500):
-        monkeypatch.setattr(lower, 'LONG', 0)
-        monkeypatch.setattr(lower, 'REGION', stretch)
-        kernel = forward_derivatives(target)
-        assert 'alloca' in kernel.text
-        agree(kernel)
+@pytest.mark.parametrize('stretch', STRETCHES)
+@pytest.mark.parametrize('lanes', LANES)
+def test_spilled_values_stay_unchanged(lanes, stretch, monkeypatch):
+    """In stretches shorter than a basic block, as long as one, and longer.
+
+    Every stretch meets every width, and code with and without fma: every second case has it.
+    """
+    monkeypatch.setattr(lower, 'LONG', 0)
+    monkeypatch.setattr(lower, 'REGION', stretch)
+    turn = LANES.index(lanes) + STRETCHES.index(stretch)
+    kernel = forward_derivatives((lanes, FMA[turn % len(FMA)]))
+    assert 'alloca' in kernel.text
+    agree(kernel)
 
 
 def test_spill_slots_are_reused(monkeypatch):

@@ -16,6 +16,8 @@ from dynamics_node.kernels.constrained_specs import CONSTRAINED
 from dynamics_node.kernels.keys import all_keys, key_of
 from dynamics_node.robot.dispatch import Dispatcher
 
+pytestmark = pytest.mark.long
+
 N = 11             # states of a batch: a whole register and a rest, at any width
 AGREEMENT = 1e-9   # solves of condition numbers up to 1e4 squared, in another order of additions
 FOOT = Constraint('foot', 'point_contact', 'coupler')

@@ -10,6 +10,8 @@ from support.pinocchio_oracle import PinocchioOracle
 from support.real_robots import ROBOTS
 from support.tolerances import PINOCCHIO
 
+pytestmark = pytest.mark.long
+
 TILTED = np.array([3.0, -4.0, -8.0])  # gravity of a robot on a wall, in a vehicle, on a slope
 NOT_READ = 1e3                        # where hybrid dynamics finds the value itself
 # Pinocchio has mimic joints of its own where the leader comes first in its order, and a subset of

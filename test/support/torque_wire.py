@@ -39,7 +39,7 @@ SETTINGS = {   # quick where nothing is at stake, patient where a loaded machine
 OTHERS = ['shoulder', 'elbow']   # joints of a robot that takes the place of this one
 PACE = 0.005       # [s] between two joint states
 PATIENCE = 60.0    # [s] a deadline for a loaded machine, not a measurement
-AGAIN = 15.0       # [s] without a reply until a request is sent again
+AGAIN = 5.0        # [s] without a reply until a request is sent again
 DEEP = QoSProfile(depth=20000)   # reliable: what is published is heard, all of it
 REST = np.array([0.3, 0.5, -0.4, 0.9, 0.2, -0.6, 0.1])   # a pose that needs torque
 

@@ -27,7 +27,14 @@ ENOUGH_FOR_A_WHILE = 20_000_000   # bytes of memory
 
 
 @pytest.fixture
-def arm(launch):
+def arm(driven_arm):
+    """An arm whose torques are enabled; a case may end the torque process of its node."""
+    yield driven_arm.prepared().enabled()
+    assert change(driven_arm, *RESTART)
+
+
+@pytest.fixture
+def own_arm(launch):
     """An arm whose torques are enabled, driven by a node of its own."""
     made = Arm(launch(*parameters()))
     yield made.enabled()
@@ -93,40 +100,40 @@ def test_a_stopped_torque_process_is_killed_and_reported(arm):
     arm.check()
 
 
-def test_a_stopped_serving_process_does_not_disturb_torques(arm):
+def test_a_stopped_serving_process_does_not_disturb_torques(own_arm):
     """SIGSTOP, longer than every limit; ~/enable is served by the torque process."""
-    serving = arm.node.process.pid
+    serving = own_arm.node.process.pid
     os.kill(serving, signal.SIGSTOP)
     try:
-        arm.run(400)
-        arm.is_held()
-        before = len(arm.heard)
-        arm.run(50)
-        assert len(arm.heard) > before + 25
-        assert arm.disable().success
-        arm.run(60)
+        own_arm.run(400)
+        own_arm.is_held()
+        before = len(own_arm.heard)
+        own_arm.run(50)
+        assert len(own_arm.heard) > before + 25
+        assert own_arm.disable().success
+        own_arm.run(60)
     finally:
         os.kill(serving, signal.SIGCONT)
-    arm.ended_safely()
+    own_arm.ended_safely()
 
 
-def test_a_killed_serving_process_ends_in_the_safe_torque(arm):
-    process = arm.torque_process()
-    arm.node.process.kill()
-    arm.node.process.wait()
-    until_ended(arm, process)
-    arm.node.assert_alive = lambda: None
-    assert abs(arm.last - arm.gravity()).max() < 1e-9
-    arm.check()
+def test_a_killed_serving_process_ends_in_the_safe_torque(own_arm):
+    process = own_arm.torque_process()
+    own_arm.node.process.kill()
+    own_arm.node.process.wait()
+    until_ended(own_arm, process)
+    own_arm.node.assert_alive = lambda: None
+    assert abs(own_arm.last - own_arm.gravity()).max() < 1e-9
+    own_arm.check()
 
 
-def test_payloads_can_be_set_while_there_is_no_torque_process(arm):
+def test_payloads_can_be_set_while_there_is_no_torque_process(own_arm):
     """Services go on without torques."""
-    arm.torque_process().send_signal(signal.SIGKILL)
-    until_failed(arm, 'SIGKILL')
-    reply = arm.node.call('set_payload', name='box', frame='tool0', payload=Inertia(m=0.5))
+    own_arm.torque_process().send_signal(signal.SIGKILL)
+    until_failed(own_arm, 'SIGKILL')
+    reply = own_arm.node.call('set_payload', name='box', frame='tool0', payload=Inertia(m=0.5))
     assert reply.success, reply.message
-    assert list(arm.node.call('list_payloads').names) == ['box']
+    assert list(own_arm.node.call('list_payloads').names) == ['box']
 
 
 @pytest.mark.parametrize('pause', [0.02, 0.2])
@@ -174,31 +181,31 @@ def test_the_lifecycle_is_walked_under_joint_states_at_1_khz(arm):
     assert arm.node.call('model_report').success
 
 
-def test_a_serving_process_without_memory_does_not_disturb_torques(arm):
+def test_a_serving_process_without_memory_does_not_disturb_torques(own_arm):
     """Batches need more than is left. It may end: then the torque ends in the safe one."""
-    serving, process = arm.node.process, arm.torque_process()
+    serving, process = own_arm.node.process, own_arm.torque_process()
     report, _ = SERVICES['model_report']
-    reports = arm.node.ready(report, 'model_report')
+    reports = own_arm.node.ready(report, 'model_report')
     pages = int(Path(f'/proc/{serving.pid}/statm').read_text().split()[0])
     before = resource.prlimit(serving.pid, resource.RLIMIT_AS)
     resource.prlimit(serving.pid, resource.RLIMIT_AS,
                      (pages * resource.getpagesize() + ENOUGH_FOR_A_WHILE, before[1]))
-    arm.node.assert_alive = lambda: None
+    own_arm.node.assert_alive = lambda: None
     kind, _ = SERVICES['batch_dynamics']
     numbers = array('d', bytes(8 * 7 * 100_000))
-    batches = arm.node.ready(kind, 'batch_dynamics')
+    batches = own_arm.node.ready(kind, 'batch_dynamics')
     for _ in range(5):
         batches.call_async(kind.Request(question='inverse', position=numbers, velocity=numbers,
                                         acceleration=numbers))
-        arm.run(20)
+        own_arm.run(20)
     reply = reports.call_async(report.Request())   # after the batches, if the process survives
-    arm.run_until(lambda: reply.done() or serving.poll() is not None, 'a reply or the end')
+    own_arm.run_until(lambda: reply.done() or serving.poll() is not None, 'a reply or the end')
     if serving.poll() is None:
         resource.prlimit(serving.pid, resource.RLIMIT_AS, before)
-        arm.is_held()
-        arm.disable()
-        arm.ended_safely()
+        own_arm.is_held()
+        own_arm.disable()
+        own_arm.ended_safely()
     else:
-        until_ended(arm, process)
-        assert abs(arm.last - arm.gravity()).max() < 1e-9
-        arm.check()
+        until_ended(own_arm, process)
+        assert abs(own_arm.last - own_arm.gravity()).max() < 1e-9
+        own_arm.check()

@@ -41,6 +41,13 @@ if 'torque.process_main' in ' '.join(sys.orig_argv):
 
 
 @pytest.fixture
+def arm(driven_arm):
+    """The arm of a node that serves the module; a case may end all its processes but the first."""
+    yield driven_arm
+    assert change(driven_arm, *RESTART)
+
+
+@pytest.fixture
 def started(launch):
     """Return a function that starts a node of its own and returns its Arm."""
     arms = []
@@ -56,7 +63,6 @@ def started(launch):
 
 def until_ended(arm, *processes):
     """Send joint states until processes have ended."""
-    arm.node.assert_alive = lambda: None
     wait_until(lambda: arm.step() or not any(each.is_running() for each in processes), 'the end')
     arm.listen()
 
@@ -81,10 +87,10 @@ def assert_taken_over(arm, safe='gravity'):
 
 @pytest.mark.parametrize('name', ['SIGKILL', 'SIGSTOP'])
 @pytest.mark.parametrize('state', GATE_STATES)
-def test_the_watchdog_publishes_the_last_torques_of_a_torque_process(started, state, name):
+def test_the_watchdog_publishes_the_last_torques_of_a_torque_process(arm, state, name):
     """A stopped one cannot continue: it is killed first. ~/enable is refused with the reason."""
-    arm = started()
     bring(arm, state)
+    before = arm.log().count('the watchdog publishes the last torques')
     process, watchdog = arm.torque_process(), arm.watchdog()
     process.send_signal(getattr(signal, name))
     until_ended(arm, process, watchdog)
@@ -94,15 +100,14 @@ def test_the_watchdog_publishes_the_last_torques_of_a_torque_process(started, st
     assert reason in message
     reply = arm.ask(SetBool, 'enable', SetBool.Request(data=True))
     assert not reply.success and reply.message in message
-    assert arm.log().count('the watchdog publishes the last torques') == 1
+    assert arm.log().count('the watchdog publishes the last torques') == before + 1
     count = len(arm.heard)
     arm.run(20)
     assert len(arm.heard) == count
 
 
 @pytest.mark.parametrize('action', ['zero', 'hold'])
-def test_other_safe_actions(started, action):
-    arm = started()
+def test_other_safe_actions(arm, action):
     bring(arm, 'enabled', safety__safe_action=action)
     process, watchdog = arm.torque_process(), arm.watchdog()
     process.send_signal(signal.SIGKILL)
@@ -123,9 +128,8 @@ def test_a_blocked_loop_is_noticed(started, tmp_path, what):
     assert_taken_over(arm)
 
 
-def test_a_torque_process_that_is_idle_may_be_killed_or_stopped(started):
+def test_a_torque_process_that_is_idle_may_be_killed_or_stopped(arm):
     """No torque is published; the watchdog ends with the process."""
-    arm = started()
     bring(arm, 'enabled')
     arm.disable()
     arm.ended_safely()
@@ -139,8 +143,7 @@ def test_a_torque_process_that_is_idle_may_be_killed_or_stopped(started):
     assert 'the watchdog' not in arm.run_until(lambda: arm.said('SIGKILL'), 'the end').message
 
 
-def test_without_a_watchdog_nothing_follows_the_last_torque(started):
-    arm = started()
+def test_without_a_watchdog_nothing_follows_the_last_torque(arm):
     bring(arm, 'enabled', safety__watchdog_time=0.0)
     process = arm.torque_process()
     process.send_signal(signal.SIGKILL)
@@ -175,9 +178,8 @@ def test_no_process_is_left_of_an_idle_node(started):
     assert not arm.heard
 
 
-def test_signals_that_end_a_node_do_not_end_its_watchdog(started):
+def test_signals_that_end_a_node_do_not_end_its_watchdog(arm):
     """As a service manager sends them, to all processes: it has to see how the others end."""
-    arm = started()
     bring(arm, 'enabled')
     watchdog = arm.watchdog()
     for each in (signal.SIGINT, signal.SIGTERM, signal.SIGHUP):
@@ -190,13 +192,14 @@ def test_signals_that_end_a_node_do_not_end_its_watchdog(started):
     assert_taken_over(arm)
 
 
-def test_a_killed_watchdog_is_reported_and_torques_go_on(started):
+def test_a_killed_watchdog_is_reported_and_torques_go_on(arm):
     """A healthy arm has no fault; the next ~/enable is refused until a new watchdog runs."""
-    arm = started()
     bring(arm, 'enabled')
     first = arm.watchdog()
+    before = arm.log().count('the watchdog process was ended by SIGKILL')
     first.send_signal(signal.SIGKILL)
-    arm.run_until(lambda: 'the watchdog process was ended by SIGKILL' in arm.log(), 'the report')
+    arm.run_until(lambda: arm.log().count('the watchdog process was ended by SIGKILL') > before,
+                  'the report')
     arm.run_until(lambda: any('SIGKILL' in item.value for item in arm.statuses[-1].values
                               if item.key == 'watchdog'), 'diagnostics')
     assert arm.statuses[-1].level == b'\x01' and arm.said('enabled')
@@ -212,8 +215,7 @@ def test_a_killed_watchdog_is_reported_and_torques_go_on(started):
 
 
 @pytest.mark.parametrize('killed', [False, True])
-def test_another_publisher_is_found_beside_the_watchdog(started, killed):
-    arm = started()
+def test_another_publisher_is_found_beside_the_watchdog(arm, killed):
     bring(arm, 'enabled')
     if killed:
         watchdog = arm.watchdog()
