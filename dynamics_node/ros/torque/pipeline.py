@@ -14,7 +14,6 @@ from typing import Any
 import numpy as np
 
 from dynamics_node.control.blended_controller import BlendedController
-from dynamics_node.control.blended_pose_spline import BlendedPoseSpline
 from dynamics_node.control.braking import greatest_rate
 from dynamics_node.control.controller import Controller
 from dynamics_node.control.laws import TASK_SPACE, WITH_REFERENCE
@@ -31,7 +30,6 @@ from dynamics_node.ros.parameters.torque import (
     driven_joints,
     gate_limits,
     only_live_differ,
-    pose_limits,
     posture_of,
     reference_limits,
     task_frame_of,
@@ -40,6 +38,7 @@ from dynamics_node.ros.state.measured_state import NEVER, MeasuredSnapshot
 from dynamics_node.ros.torque.change_checks import Present, check_change, check_held
 from dynamics_node.ros.torque.law_kernels import check_kernels, missing_kernels, request_kernels
 from dynamics_node.ros.torque.measured_command import with_measured_command
+from dynamics_node.ros.torque.references import RUNNING, check_follows, resting_reference
 from dynamics_node.safety import (
     Gate,
     Measured,
@@ -51,7 +50,6 @@ from dynamics_node.safety import (
 )
 from dynamics_node.safety.faults import NO_STATE
 
-RUNNING = (State.RAMPING_IN, State.ENABLED)
 REFRESH = 0.01  # [s] between two controllers while a payload is in transition
 
 StampedRelease = tuple[Release, int]   # with the stamp [ns] of the state it was computed from
@@ -65,6 +63,7 @@ class TorquePipeline:
     :ivar joints: driven joints since the last enable, in the order of publication.
     :ivar limits: GateLimits since then.
     :ivar gravity: (nv,) torque that balances gravity at the last valid state.
+    :ivar proposal: Proposal of the last measured state; None where it had none.
     """
 
     def __init__(self, current_robot: CurrentRobot, clock: Callable[[], int],
@@ -84,6 +83,7 @@ class TorquePipeline:
         self.joints: Sequence[str] = ()
         self.limits: Any = None    # these two: None until the first enable
         self.gravity: Any = None
+        self.proposal: Any = None
         self._driven = None  # model at the last enable
         self._stamp = 0      # [ns] of the state that a torque was last computed from
         self._period = 0.0   # [s] between that state and the one before
@@ -205,7 +205,8 @@ class TorquePipeline:
         return self._robot.compiling
 
     def _request_kernels(self, controller: Controller, q: np.ndarray, frame: str = '') -> None:
-        request_kernels(controller, q, lambda: self._hold(0.0, q, frame).at(0.0))
+        request_kernels(controller, q, lambda: resting_reference(
+            self._robot, self.parameters, 0.0, q, frame).at(0.0))
 
     @property
     def compiling(self) -> bool:
@@ -234,7 +235,7 @@ class TorquePipeline:
             self.request_kernels(measured.q)
             check_kernels(self._robot)
             if self._controller.needs_reference:
-                self._reference = self._hold(now, measured.q)
+                self._reference = resting_reference(self._robot, self.parameters, now, measured.q)
             settled, _ = self._current_robot.settled_robot()
             check_held(self._controller.for_robot(settled), measured.q, self._limits)
         proposal = self._proposal(now, measured)
@@ -253,19 +254,34 @@ class TorquePipeline:
         """Disable torques: brake, then ramp to the safe torque."""
         self.gate.disable(self.now())
 
-    def follow(self, names: list[str], start: int | None, *points: np.ndarray | None) -> None:
+    @property
+    def reference(self) -> Reference | None:
+        """The reference of the joints; None while disabled, and where the mode follows none."""
+        follows = self.gate.state in RUNNING and self.parameters.mode in WITH_REFERENCE
+        return self._reference if follows else None
+
+    def change_reference(self, change: Callable[[Reference, float], Reference]) -> None:
+        """Follow change(reference, now) instead of the current reference.
+
+        :raise DynamicsError: torques are disabled, or the mode follows none.
+        """
+        self._check_follows(WITH_REFERENCE, 'reference')
+        self._reference = change(self._reference, self.now())
+
+    def follow(self, names: list[str], start: int | None, *points: np.ndarray | None,
+               held: bool = False) -> None:
         """Follow a trajectory.
 
         :param start: time of its origin [ns], None for now.
         :param points: times (N,) [s], positions, velocities, accelerations (N, names) or None.
+        :param held: whether its end is held whatever torque.hold_reference is.
         :raise DynamicsError: the trajectory is refused; the current reference continues.
         """
         self._check_follows(WITH_REFERENCE, 'reference')
-        selection = self._current_robot.select_joints(names)
-        now = self.now()
+        joints, now = self._current_robot.select_joints(names).v, self.now()
         self._reference = self._reference.replaced_by(
             *points, start=now if start is None else self._seconds(start), now=now,
-            joints=selection.v)
+            joints=joints, held=held)
 
     def follow_task(self, measured: Any, start: int | None, frame: str, **values: Any) -> None:
         """Follow a task reference.
@@ -289,25 +305,7 @@ class TorquePipeline:
             self._robot.frame_pose(measured.q, reference.frame))
 
     def _check_follows(self, modes: Any, what: str) -> None:
-        """Refuse a reference that the mode does not follow, or while disabled."""
-        if self._controller is None or self._controller.mode not in modes:
-            raise DynamicsError(f"torque.mode is '{self.parameters.mode}', which follows no "
-                                f'{what}; modes that do: {", ".join(sorted(modes))}')
-        if self.gate.state not in RUNNING:
-            raise DynamicsError('torques are disabled: enable them first (~/enable, data: true), '
-                                'then send the reference')
-
-    def _hold(self, now: float, q: np.ndarray, frame: str = '') -> Reference | BlendedPoseSpline:
-        """Return the reference that stays at the configuration q.
-
-        :param frame: of mode task_space; '' is torque.task_frame.
-        """
-        p, robot = self.parameters, self._robot
-        if p.mode != TASK_SPACE:
-            return Reference.hold(q, now, reference_limits(robot, p))
-        frame = task_frame_of(robot, p, frame)
-        return BlendedPoseSpline.hold(frame, robot.frame_pose(q, frame), now, pose_limits(p),
-                                      posture_of(robot, p, q))
+        check_follows(self.parameters.mode, modes, what, self.gate.state)
 
     # Torques ---------------------------------------------------------------------------------
 
@@ -319,7 +317,7 @@ class TorquePipeline:
         if self._driven is not self._model:  # the gate is in a fault and ramps out by itself
             return self._stamped(self.gate.tick(now))
         try:
-            proposal = self._proposal(now, measured)
+            self.proposal = proposal = self._proposal(now, measured)
             release = self.gate.step(now, proposal)
             if self.gate.state is not State.FAULT:   # the joint state is valid
                 self.gravity = proposal.gravity

@@ -10,8 +10,8 @@ from dynamics_node.safety import State, Status
 
 # Names that the serving node resolves, with its namespace and remappings, for the torque process.
 TOPICS = ('joint_states', 'odom', 'base_pose', 'base_twist', '~/torque', '~/reference',
-          '~/task_reference', '~/external_torque', '~/external_wrench_estimate', '~/contact',
-          '/clock')
+          '~/task_reference', '~/state', '~/external_torque', '~/external_wrench_estimate',
+          '~/contact', '/clock')
 SERVICES = ('~/enable',)
 START_AGAIN = ('To start it again: ros2 lifecycle set <node> deactivate, cleanup, configure, '
                'activate')
@@ -78,6 +78,7 @@ class TorqueStatus(NamedTuple):
 
     gate: Status
     refused_references: int
+    last_refusal: str                # why the last of them was refused
     effort: dict[str, float]         # {joint: torque published last}
     contact: ContactStatus
     kernels: str                     # why torques cannot be enabled yet; '' if they can
@@ -86,5 +87,5 @@ class TorqueStatus(NamedTuple):
 
 def status_without_process(reason: str) -> TorqueStatus:
     """Return the status while no torque process runs."""
-    return TorqueStatus(Status(State.DISABLED, True, reason, 0, Counter(), Counter()), 0, {},
+    return TorqueStatus(Status(State.DISABLED, True, reason, 0, Counter(), Counter()), 0, '', {},
                         ContactStatus(False, reason, 0, False, (), {}, {}), reason, '')

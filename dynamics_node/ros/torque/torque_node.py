@@ -44,6 +44,7 @@ from dynamics_node.ros.torque.records import (
     Setup,
     TorqueStatus,
 )
+from dynamics_node.ros.torque.state_topic import StateTopic
 from dynamics_node.ros.torque.topics import TorqueTopics
 from dynamics_node.ros.torque.watched_loop import WatchedLoop
 
@@ -109,6 +110,7 @@ class TorqueNode(Node):
         self._node_state: Any = None
         self._torque: Any = None
         self._external: Any = None
+        self._state_topic: Any = None
 
     # Names: those of the serving node ----------------------------------------------------------
 
@@ -171,6 +173,8 @@ class TorqueNode(Node):
             self, self._node_state, parameters, self._watched, self._report,
             on_awake=lambda awake: self._set_awake('torque', awake), steady=clock.steady,
             disputed=self._joint_states.disputed))
+        self._state_topic = self._add(StateTopic(
+            self, self._node_state.current_robot, self._torque, parameters.torque.state_rate))
         self._external = self._add(ExternalTorqueTopics(
             self, self._node_state.current_robot, parameters.observer, self._report,
             on_awake=lambda awake: self._set_awake('observer', awake)))
@@ -179,7 +183,7 @@ class TorqueNode(Node):
         steady = Clock(clock_type=ClockType.STEADY_TIME)
         self._unused = self.create_timer(UNUSED, self._on_unused, clock=steady, autostart=False)
         self._made.add(self.destroy_timer, self._unused, self.create_timer(
-            CATCH_UP, self._node_state.catch_up, clock=steady))
+            CATCH_UP, self._catch_up, clock=steady))
         p = parameters.torque
         self._realtime = realtime.request(p.realtime_priority, core_numbers('torque.cpu', p.cpu))
         gc.collect()
@@ -253,9 +257,10 @@ class TorqueNode(Node):
         if self._torque is None:
             return None
         return TorqueStatus(
-            self._torque.pipeline.gate.status(), self._torque.refused_references,
-            self._torque.published(), _contact_status(self._external.estimator),
-            self._torque.pipeline.missing_kernels(), self._realtime)
+            self._torque.pipeline.gate.status(), self._torque.references.refused,
+            self._torque.references.last_refusal, self._torque.published(),
+            _contact_status(self._external.estimator), self._torque.pipeline.missing_kernels(),
+            self._realtime)
 
     # Flow ------------------------------------------------------------------------------------
 
@@ -272,7 +277,7 @@ class TorqueNode(Node):
             self._torque.finish()
 
     def _on_joint_state(self, stamp: int, reading: Reading | None, data: bytes) -> None:
-        """Compute the torque first, then the external torque."""
+        """Compute the torque first, then all that may come later."""
         self._node_state.take(stamp, reading, data)
         if self._node_state.measured_state is not None:
             measured = self._node_state.measured_state.snapshot()
@@ -280,6 +285,7 @@ class TorqueNode(Node):
             if self._external.estimator.on:
                 self._external.on_state(measured)
                 self._stop_at_contact()
+            self._state_topic.show(measured)
         self._passed_on.append(stamp, data)
 
     def _stop_at_contact(self) -> None:
@@ -291,6 +297,12 @@ class TorqueNode(Node):
             self._torque.stop_at_contact(
                 [name for name, on in zip(names, estimator.flag.joints) if on])
         self._contact = contact
+
+    def _catch_up(self) -> None:
+        """Read the waiting joint states; show the state while no torque is published."""
+        self._node_state.catch_up()
+        measured = self._node_state.measured_state
+        self._state_topic.show_idle(None if measured is None else measured.snapshot())
 
     def _waiting(self) -> Iterator[ReceivedJointState]:
         """Yield the waiting joint states, and pass them on."""
