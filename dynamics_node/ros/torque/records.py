@@ -5,6 +5,9 @@ from __future__ import annotations
 from collections import Counter
 from typing import Any, NamedTuple
 
+import numpy as np
+
+from dynamics_node.control.trajectory_goal import GoalOutcome, GoalProgress, Tolerances
 from dynamics_node.kernels.keys import KernelKey
 from dynamics_node.safety import State, Status
 
@@ -59,6 +62,33 @@ class KernelCached(NamedTuple):
     """The reply to KernelWanted: the kernel is in the cache, or cannot be compiled."""
 
     key: KernelKey
+
+
+class GoalRequest(NamedTuple):
+    """A goal of ~/follow_joint_trajectory, argument of the command follow_goal."""
+
+    number: int
+    names: list[str]                         # of its joints
+    start: int | None                        # [ns], None for now
+    points: tuple[np.ndarray | None, ...]    # see joint_trajectory.points_of
+    tolerances: Tolerances
+    feedback_period: float                   # [s]
+
+
+class GoalFeedback(NamedTuple):
+    """The progress of a goal."""
+
+    number: int
+    stamp: int          # [ns] of the newest joint state
+    progress: GoalProgress
+
+
+class GoalEnd(NamedTuple):
+    """The end of a goal."""
+
+    number: int
+    outcome: GoalOutcome
+    cancelled: bool     # at the request of its client
 
 
 class ContactStatus(NamedTuple):

@@ -36,9 +36,11 @@ from dynamics_node.ros.torque import realtime
 from dynamics_node.ros.torque.change_checks import CHANGE_TIMES
 from dynamics_node.ros.torque.external_torque import ExternalTorqueTopics
 from dynamics_node.ros.torque.external_torque_estimator import ExternalTorqueEstimator
+from dynamics_node.ros.torque.goal_execution import GoalExecution
 from dynamics_node.ros.torque.records import (
     Command,
     ContactStatus,
+    GoalRequest,
     LogLine,
     Reply,
     Setup,
@@ -111,6 +113,7 @@ class TorqueNode(Node):
         self._torque: Any = None
         self._external: Any = None
         self._state_topic: Any = None
+        self._goals: Any = None
 
     # Names: those of the serving node ----------------------------------------------------------
 
@@ -173,6 +176,7 @@ class TorqueNode(Node):
             self, self._node_state, parameters, self._watched, self._report,
             on_awake=lambda awake: self._set_awake('torque', awake), steady=clock.steady,
             disputed=self._joint_states.disputed))
+        self._goals = GoalExecution(self._torque.pipeline, self._send)
         self._state_topic = self._add(StateTopic(
             self, self._node_state.current_robot, self._torque, parameters.torque.state_rate))
         self._external = self._add(ExternalTorqueTopics(
@@ -252,6 +256,14 @@ class TorqueNode(Node):
     def _changes_time(self, simulated: bool) -> bool:
         return simulated != self.get_parameter('use_sim_time').value
 
+    def follow_goal(self, request: GoalRequest) -> None:
+        """Follow a trajectory, and report on it; or raise a DynamicsError and change nothing."""
+        self._goals.follow(request)
+
+    def cancel_goal(self, number: int) -> None:
+        """Stop and hold the joints of a goal."""
+        self._goals.cancel(number)
+
     def status(self) -> TorqueStatus | None:
         """Return the status; None before `configure`."""
         if self._torque is None:
@@ -285,6 +297,7 @@ class TorqueNode(Node):
             if self._external.estimator.on:
                 self._external.on_state(measured)
                 self._stop_at_contact()
+            self._goals.on_state(measured)
             self._state_topic.show(measured)
         self._passed_on.append(stamp, data)
 
@@ -326,7 +339,9 @@ class TorqueNode(Node):
         self._set_awake('services', False)
 
     def _report(self) -> None:
-        """Send the status: it has changed."""
+        """Send the status: it has changed. A goal ends with the torques."""
+        if self._goals is not None:
+            self._goals.check_gate()
         if self._external is not None:
             self._send(self.status())
 
@@ -338,7 +353,7 @@ class TorqueNode(Node):
 COMMANDS: dict[str, Callable] = {each.__name__: each for each in (
     TorqueNode.configure, TorqueNode.cleanup, TorqueNode.set_robot, TorqueNode.check,
     TorqueNode.use, TorqueNode.set_active, TorqueNode.set_sim_time, TorqueNode.status,
-    TorqueNode.fetch_joint_states)}
+    TorqueNode.fetch_joint_states, TorqueNode.follow_goal, TorqueNode.cancel_goal)}
 
 
 def _contact_status(estimator: ExternalTorqueEstimator) -> ContactStatus:
