@@ -23,8 +23,10 @@ PYTHON ?= $(shell for p in python3 python3.12 python3.11 python3.13 python3.10; 
 VENV := $(CURDIR)/.venv
 PIP := $(VENV)/bin/pip --disable-pip-version-check
 REQUIREMENTS := $(wildcard requirements/*.txt)
+# Message packages that have no wheel, for the tests alone.
+TEST_INTERFACES := test/interfaces/control_msgs
 SOURCES := package.xml CMakeLists.txt $(shell find $(wildcard msg srv action) dynamics_node launch \
-  config scripts examples -type f -not -path '*/__pycache__/*' -not -path 'dynamics_node/srv/*' \
+  config scripts examples $(TEST_INTERFACES) -type f -not -path '*/__pycache__/*' -not -path 'dynamics_node/srv/*' \
   -not -path 'dynamics_node/msg/*' -not -path 'dynamics_node/action/*' -not -name '*.so')
 
 # The wheels re-execute Python once per process tree to set the library path; a Python started by
@@ -89,8 +91,9 @@ $(VENV)/.installed: $(REQUIREMENTS)
 install/.built: $(VENV)/.installed $(SOURCES)
 	@echo 'building the package with colcon (the first time about a minute)'
 	@$(ROS) CMAKE_GENERATOR=Ninja; mkdir -p build; \
-	colcon --log-base build/log build --symlink-install --packages-select dynamics_node \
-	  --cmake-args -DPython3_EXECUTABLE='$(VENV)/bin/python' -DBUILD_TESTING=OFF \
+	colcon --log-base build/log build --symlink-install --base-paths . $(TEST_INTERFACES) \
+	  --packages-select dynamics_node $(notdir $(TEST_INTERFACES)) --cmake-args \
+	  -DPython3_EXECUTABLE='$(VENV)/bin/python' -DBUILD_TESTING=OFF \
 	  > build/colcon.log 2>&1 || { cat build/colcon.log; exit 1; }
 	@touch $@
 

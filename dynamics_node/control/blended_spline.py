@@ -58,9 +58,12 @@ class BlendedSpline:
 
     @classmethod
     def blend(cls, joints: np.ndarray, spline: Spline, start: float, now: float,
-              before: MotionSample, blend_time: float) -> 'BlendedSpline':
-        """Return the spline that continues the motion `before` from now on."""
-        end = start + spline.times[-1]
+              before: MotionSample, blend_time: float, held: bool = False) -> 'BlendedSpline':
+        """Return the spline that continues the motion `before` from now on.
+
+        :param held: whether it rests after its last point without an end.
+        """
+        end = np.inf if held else start + spline.times[-1]
         result = cls(joints, _stopped(spline, blend_time), start, now, end)
         s = now - start
         difference = [one - other for one, other in zip(before, result._requested(s))]
@@ -72,6 +75,8 @@ class BlendedSpline:
 
     def select(self, mask: np.ndarray) -> 'BlendedSpline | None':
         """Return the spline of the columns in a mask, None if there are none."""
+        if mask.all():
+            return self
         if not mask.any():
             return None
         other = object.__new__(BlendedSpline)

@@ -8,7 +8,8 @@ from numpy.typing import ArrayLike
 
 from dynamics_node.checks import check_kind, check_reals
 from dynamics_node.control.blended_spline import BlendedSpline
-from dynamics_node.control.reference_limits import ReferenceLimits
+from dynamics_node.control.reference_limits import MAX_START_ERROR, ReferenceLimits
+from dynamics_node.control.slowed_spline import SlowedSpline
 from dynamics_node.control.spline import MotionSample, Spline, checked_points
 from dynamics_node.errors import DynamicsError, shown
 
@@ -24,7 +25,8 @@ class Reference:
     has a resolution of only 0.24 microseconds.
     """
 
-    def __init__(self, limits: ReferenceLimits, splines: tuple[BlendedSpline, ...]) -> None:
+    def __init__(self, limits: ReferenceLimits,
+                 splines: tuple[BlendedSpline | SlowedSpline, ...]) -> None:
         """Store the parts. Use `hold` to create the first reference."""
         self._limits, self._splines = limits, splines
         self._in_order = (len(splines) == 1
@@ -58,7 +60,8 @@ class Reference:
 
     def replaced_by(self, times: ArrayLike, positions: ArrayLike,
                     velocities: ArrayLike | None = None, accelerations: ArrayLike | None = None, *,
-                    start: float, now: float, joints: ArrayLike | None = None) -> 'Reference':
+                    start: float, now: float, joints: ArrayLike | None = None,
+                    held: bool = False) -> 'Reference':
         """Return the reference that follows a trajectory from now on.
 
         The part before now is skipped: the motion joins the trajectory at its present point. If the
@@ -74,6 +77,7 @@ class Reference:
         :param positions, velocities, accelerations: (N, k), see Spline for what may be left out.
         :param start: time zero of the trajectory [s].
         :param joints: joints of the columns, (k,) integers; the others go on as before.
+        :param held: whether its last point is held for ever: it has age 0 then.
         :raise DynamicsError: the trajectory is malformed, over already, starts too far off, or
             exceeds a limit; which joint, when, and what is valid.
         """
@@ -86,10 +90,57 @@ class Reference:
         if start + times[-1] < now:
             raise DynamicsError(f'the trajectory was over {now - start - times[-1]:.3g} s '
                                 'ago; expected one that ends later than now')
-        spline = self._blended(columns, times, parts, start, now)
+        spline = self._blended(columns, times, parts, start, now, held)
         self._limits.check_limits(columns, spline.sampled())
         others = (old.select(~np.isin(old.joints, columns)) for old in self._splines)
-        return Reference(self._limits, (*filter(None, others), spline))
+        return Reference(self._limits, (*(each for each in others if each is not None), spline))
+
+    def stopped(self, now: float, joints: ArrayLike | None = None) -> 'Reference':
+        """Return the reference that slows down along its path, and rests after the blend time.
+
+        :param joints: that stop, (k,) integers; None for all. The others go on as before.
+        """
+        now, columns = _time('now', now), self._checked_joints(joints)
+        splines: list[BlendedSpline | SlowedSpline | None] = []
+        for spline in self._splines:
+            stops = np.isin(spline.joints, columns)
+            stopping = spline.select(stops)
+            if isinstance(stopping, BlendedSpline):   # else it is slowed down already, or None
+                stopping = SlowedSpline(stopping, now, self._limits.blend_time)
+            splines += [spline.select(~stops), stopping]
+        return Reference(self._limits, tuple(each for each in splines if each is not None))
+
+    def resting_at(self, q: ArrayLike, now: float) -> 'Reference':
+        """Return the reference that stops, then goes to q and rests there.
+
+        The way to q takes the blend time, or as much longer as it is longer than MAX_START_ERROR.
+
+        :param q: (n,), usually the measured position, where the joints could not follow.
+        """
+        now, limits = _time('now', now), self._limits
+        T, every, present = limits.blend_time, np.arange(len(limits.names)), self.at(now)
+        stop = np.clip(present.q + present.v * T / 2, np.minimum(limits.lower, present.q),
+                       np.maximum(limits.upper, present.q))
+        end = check_reals('q', q, (len(limits.names),))
+        end = end + limits.whole_turns(every, stop - end)
+        way, zero = T * max(1.0, float(np.abs(end - stop).max()) / MAX_START_ERROR), 0.0 * end
+        spline = Spline([0.0, T, T + way], np.array([present.q, stop, end]),
+                        np.array([present.v, zero, zero]), np.array([present.a, zero, zero]))
+        return Reference(limits, (BlendedSpline(every, spline, now, now, np.inf),))
+
+    @property
+    def newest(self) -> BlendedSpline | SlowedSpline:
+        """The motion of the joints that replaced others last."""
+        return self._splines[-1]
+
+    def has(self, spline: BlendedSpline) -> bool:
+        """Return whether a motion is still followed by all its joints."""
+        return any(each is spline for each in self._splines)
+
+    def error(self, joints: np.ndarray, wanted: np.ndarray, q: np.ndarray) -> np.ndarray:
+        """Return wanted - q of some joints, (k,); the shorter way round where they turn freely."""
+        difference = wanted - q
+        return difference - self._limits.whole_turns(joints, difference)
 
     def at(self, now: float) -> MotionSample:
         """Return the MotionSample at a time, (n,) each."""
@@ -118,7 +169,7 @@ class Reference:
         now = _time('now', now)
         return max(0.0, *(now - spline.end for spline in self._splines))
 
-    def _blended(self, joints, times, parts, start, now):
+    def _blended(self, joints, times, parts, start, now, held):
         """Return the BlendedSpline of a trajectory that replaces the reference now.
 
         :param parts: positions, velocities, accelerations, as far as they are given.
@@ -138,7 +189,7 @@ class Reference:
             limits.check_start(joints, error - turns)
             if turns.any():
                 points = Spline(times, parts[0] - turns, *parts[1:])
-        return BlendedSpline.blend(joints, points, start, now, present, limits.blend_time)
+        return BlendedSpline.blend(joints, points, start, now, present, limits.blend_time, held)
 
     def _checked_joints(self, joints):
         n = len(self._limits.names)

@@ -73,6 +73,7 @@ def _torque_status(name: str, torque: TorqueSupervisor, process: TorqueStatus,
               'watchdog': torque.watchdog_failure or torque.watchdog_pid,
               'real time': process.realtime,
               'references refused': process.refused_references,
+              'last refused reference': process.last_refusal or 'none',
               'silences of joint states bridged': status.bridged,
               **{f'refused: {kind}': n for kind, n in status.refused.items()},
               **{f'limited by {which}: {joint}': n for (which, joint), n in status.limited.items()}}

@@ -43,12 +43,13 @@ from dynamics_node.ros.state.stamp_clock import StampClock
 from dynamics_node.ros.topic_qos import LATCHED, declare_topic_qos, overridable
 from dynamics_node.ros.torque.joint_state_source import JointStateSource
 from dynamics_node.ros.torque.supervisor import TorqueSupervisor
+from dynamics_node.ros.trajectory_action import TrajectoryServer
 
 SECOND = 1.0
 CATCH_UP = 0.2   # [s] between two reads of waiting joint states
 MANY_REQUESTS = QoSProfile(depth=1000)  # with 10, the default, the 11th waiting request is lost
 PARTS = ('joint_states', 'node_state', 'service_runner', 'long_requests', 'markers', 'base_state',
-         'identification')
+         'identification', 'trajectories')
 
 
 class DynamicsNode(LifecycleNode):
@@ -66,6 +67,7 @@ class DynamicsNode(LifecycleNode):
     markers: Markers
     base_state: BaseStateSubscription
     identification: IdentificationServer
+    trajectories: TrajectoryServer
 
     def __init__(self, arguments: Sequence[str] = (), **kwargs: Any) -> None:
         """Create the node, unconfigured.
@@ -74,7 +76,7 @@ class DynamicsNode(LifecycleNode):
         """
         super().__init__('dynamics_node', **kwargs)
         self.log = Log(self.get_logger())
-        self.torque = TorqueSupervisor(self, arguments, self._on_torque_status)
+        self.torque = TorqueSupervisor(self, arguments, self._on_torque_status, self._on_goal)
         declared.declare(self)
         at_launch = declared.values_of(self)
         self._files = ParameterFiles(at_launch, SharedFolders.of(at_launch['shared_folders'] or ''))
@@ -164,6 +166,8 @@ class DynamicsNode(LifecycleNode):
         self.identification = self._add(IdentificationServer(
             self, self.node_state, self.service_runner, self._may_apply, self._apply))
         self.identification.defer(services['identify_payload'])
+        self.trajectories = self._add(TrajectoryServer(
+            self, self.node_state, self.torque, lambda: self._parameters_in_use.trajectory))
 
     def _add(self, part: Any) -> Any:
         """Return a part of the node; its entities are destroyed on cleanup."""
@@ -358,6 +362,10 @@ class DynamicsNode(LifecycleNode):
         if self.node_state is not None:
             self._use_caps(self._parameters_in_use)
         self._publish_diagnostics()
+
+    def _on_goal(self) -> None:
+        if self.trajectories is not None:
+            self.trajectories.read_records()
 
     def _every_second(self) -> None:
         self._memory.check()

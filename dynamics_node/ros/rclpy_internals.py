@@ -131,11 +131,11 @@ def _nothing(*_: Any) -> None:
 class BackgroundActionServer(ActionServer):
     """An action server whose goals run outside the executor and end with `finish`."""
 
-    def __init__(self, node: Any, *arguments: Any, log_error: Callable[[str], None],
-                 **options: Any) -> None:
+    def __init__(self, node: Any, kind: Any, name: str, *arguments: Any,
+                 log_error: Callable[[str], None], **options: Any) -> None:
         """Create the server; log_error(text) logs failures."""
-        self._destroyed, self._log_error = False, log_error
-        super().__init__(node, *arguments, **options)
+        self._destroyed, self._log_error, self._name = False, log_error, name
+        super().__init__(node, kind, name, *arguments, **options)
 
     def notify_execute(self, goal_handle: Any, execute_callback: Callable | None) -> None:
         """Run nothing when a goal begins: it has no execute_callback."""
@@ -156,7 +156,7 @@ class BackgroundActionServer(ActionServer):
         try:
             await super().execute(taken_data)
         except Exception:
-            self._log_error(f'~/identify could not reply:\n{traceback.format_exc()}')
+            self._log_error(f'{self._name} could not reply:\n{traceback.format_exc()}')
 
     def _send_result_response(self, request_header: Any, future: Any) -> None:
         try:

@@ -26,7 +26,7 @@ REFERENCE = QoSProfile(depth=10)
 # delays of 30 ms, 30 states at 1 kHz, are not rare.
 STATES = QoSProfile(depth=100, reliability=ReliabilityPolicy.BEST_EFFORT)
 
-PUBLISHED = {'~/torque': TORQUE, '~/external_torque': SENSOR,
+PUBLISHED = {'~/torque': TORQUE, '~/state': TORQUE, '~/external_torque': SENSOR,
              '~/external_wrench_estimate': SENSOR, '~/contact': LATCHED}
 SUBSCRIBED = {'joint_states': STATES, '~/reference': REFERENCE, '~/task_reference': REFERENCE,
               'odom': SENSOR, 'base_pose': SENSOR, 'base_twist': SENSOR}

@@ -3,18 +3,14 @@
 import numpy as np
 import pytest
 from hypothesis import given, settings
-from hypothesis import strategies as st
 from support.differences import STEP, relative
+from support.reference_histories import BLEND, FREE, N, histories, spread
 from support.tolerances import EXACT_MATHS, RATE_BY_DIFFERENCES
 
 from dynamics_node import DynamicsError
 from dynamics_node.control.reference import Reference
-from dynamics_node.control.reference_limits import ReferenceLimits
 from dynamics_node.control.spline import Spline
 
-N, BLEND = 3, 0.2
-FREE = ReferenceLimits(('a', 'b', 'c'), np.full(N, -np.inf), np.full(N, np.inf), np.full(N, np.nan),
-             np.array([], dtype=int), BLEND, np.inf)
 GIVEN = {'positions': 1, 'velocities': 2, 'accelerations': 3}
 NAN = float('nan')
 SETTLED = 1e-6  # what is left of the start after five blends
@@ -22,29 +18,6 @@ SETTLED = 1e-6  # what is left of the start after five blends
 
 def close_to(rules=FREE, **changes):
     return rules._replace(**changes)
-
-
-def trajectory(rng, given=3, joints=N, begin=0.0):
-    """Return times and the positions, velocities, accelerations that are given, at random."""
-    n = rng.integers(1, 5)
-    times = begin + np.append(0.0, np.cumsum(rng.uniform(0.15, 0.6, n - 1)))
-    return times, *rng.normal(size=(given, n, joints))
-
-
-@st.composite
-def histories(draw):
-    """Return [(now, Reference)], one replaced after the other: early, late, of some joints."""
-    rng = np.random.default_rng(draw(st.integers(0, 2**32)))
-    now = rng.uniform(-5, 5)
-    history = [(now, Reference.hold(rng.normal(size=N), now, FREE))]
-    for _ in range(draw(st.integers(1, 4))):
-        now += rng.uniform(0.01, 1.0)
-        joints = rng.permutation(N)[:rng.integers(1, N + 1)]
-        points = trajectory(rng, draw(st.integers(1, 3)), len(joints))
-        start = now + rng.uniform(-points[0][-1], 0.6)
-        history.append((now, history[-1][1].replaced_by(*points, start=start, now=now,
-                                                        joints=joints)))
-    return history
 
 
 def test_a_reference_that_stops_begins_with_the_motion_and_rests_within_the_limits():
@@ -55,10 +28,6 @@ def test_a_reference_that_stops_begins_with_the_motion_and_rests_within_the_limi
     np.testing.assert_allclose(last.q, [*(q + BLEND / 2 * v)[:2], 1.0], atol=1e-12)
     assert not last.v.any() and stopping.done(1.01 + BLEND)
     assert stopping.age(100.0) == 0.0   # it has no end
-
-
-def spread(one, other):
-    return max(relative(a, b) for a, b in zip(one, other))
 
 
 # Nothing jumps -----------------------------------------------------------------------------------

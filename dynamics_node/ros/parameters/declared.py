@@ -1,8 +1,9 @@
 """Declare the parameters of the robot and collect those of all sections; check and read them.
 
-Other sections: `torque.*` in torque.py, `observer.*` in observer.py, `service.*` in service.py,
-`model.*` in model_size.py, `safety.*` in safety/settings.py. `ros2 param describe`, the check of
-every change and config/dynamics_node.yaml are made from these declarations.
+Other sections: `torque.*` in torque.py, `trajectory.*` in trajectory.py, `observer.*` in
+observer.py, `service.*` in service.py, `model.*` in model_size.py, `safety.*` in
+safety/settings.py. `ros2 param describe`, the check of every change and config/dynamics_node.yaml
+are made from these declarations.
 """
 
 from collections.abc import Mapping
@@ -17,6 +18,7 @@ from dynamics_node.ros.parameters.model_size import ModelSizeParameters
 from dynamics_node.ros.parameters.observer import ObserverParameters
 from dynamics_node.ros.parameters.service import ServiceParameters
 from dynamics_node.ros.parameters.torque import TorqueParameters
+from dynamics_node.ros.parameters.trajectory import TrajectoryParameters
 from dynamics_node.safety import SafetySettings
 
 if TYPE_CHECKING:
@@ -86,13 +88,15 @@ class NodeParameters(NamedTuple):
 
     node: ModelParameters
     torque: TorqueParameters        # torque.*
+    trajectory: TrajectoryParameters   # trajectory.*
     safety: SafetySettings          # safety.*
     observer: ObserverParameters    # observer.*
     service: ServiceParameters      # service.*
     model: ModelSizeParameters      # model.*
 
 
-SECTIONS = {'': ModelParameters, 'torque.': TorqueParameters, 'safety.': SafetySettings,
+SECTIONS = {'': ModelParameters, 'torque.': TorqueParameters,
+            'trajectory.': TrajectoryParameters, 'safety.': SafetySettings,
             'observer.': ObserverParameters, 'service.': ServiceParameters,
             'model.': ModelSizeParameters}
 DECLARED = {section + f.name: f for section, kind in SECTIONS.items() for f in fields(kind)}

@@ -50,6 +50,9 @@ class TorqueParameters:
         '', 'Topic of effort commands (std_msgs/Float64MultiArray) of the controller, e.g. '
         'effort_controller/commands; empty: none, torques are on ~/torque only.',
         read_only=True)
+    state_rate: float = parameter(
+        50.0, 'Greatest rate of messages on ~/state; 0: the topic does not exist.', 'Hz',
+        bounds=(0.0, 1000.0), read_only=True)
     realtime_priority: int = parameter(
         50, 'Priority of the torque process, SCHED_FIFO, and its memory locked; 0: as any other '
         'process. Needs a permission, see docs/torque.md; without it all works, at normal '

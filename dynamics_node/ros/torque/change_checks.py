@@ -111,3 +111,13 @@ def _nearby(controller: Controller, q: np.ndarray) -> Iterator[np.ndarray]:
 def _torque(controller: AnyController, present: Present) -> np.ndarray:
     return (controller.torque(present.q, present.v, present.motion)
             if controller.needs_reference else controller.holding_torque(present.q))
+
+
+def check_mode_change(before: str, after: str, steady: bool) -> None:
+    """Raise a DynamicsError if the mode would change during a ramp or another change.
+
+    :param steady: whether the torque is that of one controller, without a ramp.
+    """
+    if before != after and not steady:
+        raise DynamicsError('torque.mode cannot change while torques ramp or go over to other '
+                            'gains or another mode: try again in a moment')

@@ -22,6 +22,9 @@ from dynamics_node.ros.parameters.torque import (
     reference_limits,
     task_frame_of,
 )
+from dynamics_node.safety import State
+
+RUNNING = (State.RAMPING_IN, State.ENABLED)
 
 
 def holding_reference(robot: Robot, p: TorqueParameters, q: np.ndarray, now: float,
@@ -56,15 +59,16 @@ def next_reference(reference: Any, before: str, robot: Robot, p: TorqueParameter
                                   now, pose_limits(p), posture_of(robot, p, q))
 
 
-def check_follows(p: TorqueParameters, modes: Set[str], what: str, running: bool) -> None:
+def check_follows(p: TorqueParameters, modes: Set[str], what: str, state: State) -> None:
     """Refuse a reference that the mode does not follow, or while torques are disabled.
 
     :param modes: that follow such a reference.
     :param what: the kind of reference.
+    :param state: of the gate.
     """
     if p.mode not in modes:
         raise DynamicsError(f"torque.mode is '{p.mode}', which follows no {what}; modes that do: "
                             f'{", ".join(sorted(modes))}')
-    if not running:
+    if state not in RUNNING:
         raise DynamicsError('torques are disabled: enable them first (~/enable, data: true), then '
                             'send the reference')

@@ -1,8 +1,7 @@
 """Compute the permitted torque of a measured state: reference, control law, safety gate.
 
 Every published torque passes the gate of this pipeline. Independent of rclpy. Times in arguments
-are nanoseconds; inside they are seconds from construction on: a double of seconds since 1970 is
-too coarse.
+are nanoseconds; inside, seconds from construction on: for those since 1970 a double is too coarse.
 """
 
 from __future__ import annotations
@@ -21,6 +20,7 @@ from dynamics_node.control.controller_with_reference import (
 )
 from dynamics_node.control.laws import TASK_SPACE, WITH_REFERENCE
 from dynamics_node.control.needed_joints import needed_joints
+from dynamics_node.control.reference import Reference
 from dynamics_node.control.task_reference import task_reference
 from dynamics_node.errors import DynamicsError
 from dynamics_node.robot.robot import Robot
@@ -37,20 +37,15 @@ from dynamics_node.ros.parameters.torque import (
     task_frame_of,
 )
 from dynamics_node.ros.state.measured_state import NEVER, MeasuredSnapshot
-from dynamics_node.ros.torque.change_checks import Present, check_change, check_held
+from dynamics_node.ros.torque import change_checks, mode_reference
 from dynamics_node.ros.torque.enable_refusal import check_velocities, explained
 from dynamics_node.ros.torque.law_kernels import check_kernels, missing_kernels, request_kernels
 from dynamics_node.ros.torque.measured_command import with_measured_command
-from dynamics_node.ros.torque.mode_reference import (
-    check_follows,
-    holding_reference,
-    next_reference,
-)
+from dynamics_node.ros.torque.mode_reference import RUNNING, check_follows, holding_reference
 from dynamics_node.ros.torque.predicted_state import Prediction, braking_torque
 from dynamics_node.safety import Gate, Refused, SafetySettings
 from dynamics_node.safety.records import LastValid, Measured, Proposal, Release, State
 
-RUNNING = (State.RAMPING_IN, State.ENABLED)
 REFRESH = 0.01  # [s] between two controllers while a payload is in transition
 
 StampedRelease = tuple[Release, int]   # with the stamp [ns] of the state it was computed from
@@ -64,6 +59,7 @@ class TorquePipeline:
     :ivar joints: driven joints since the last enable, in the order of publication.
     :ivar limits: GateLimits since then.
     :ivar gravity: (nv,) torque that balances gravity at the last valid state.
+    :ivar proposal: Proposal of the last measured state; None where it had none.
     """
 
     def __init__(self, current_robot: CurrentRobot, clock: Callable[[], int],
@@ -83,6 +79,7 @@ class TorquePipeline:
         self.joints: Sequence[str] = ()
         self.limits: Any = None    # these two: None until the first enable
         self.gravity: Any = None
+        self.proposal: Any = None
         self._driven = None  # model at the last enable
         self._stamp = 0      # [ns] of the state that a torque was last computed from
         self._period = 0.0   # [s] between that state and the one before
@@ -135,14 +132,12 @@ class TorquePipeline:
 
     def _check_goes_on(self, parameters: TorqueParameters, robots: Sequence[Robot]) -> None:
         """Raise a DynamicsError if a change would fling the arm, or is not possible yet."""
-        if parameters.mode != self.parameters.mode and (
-                self.gate.state is not State.ENABLED or self._blend is not None):
-            raise DynamicsError('torque.mode cannot change while torques ramp or go over to other '
-                                'gains or another mode: try again in a moment')
+        steady = self.gate.state is State.ENABLED and self._blend is None
+        change_checks.check_mode_change(self.parameters.mode, parameters.mode, steady)
         controllers = [controller_of(each, parameters) for each in robots]
         self._request_kernels(controllers[0], self._last_q, parameters)
         check_kernels(robots[0])
-        check_change(self._present(parameters), *controllers)
+        change_checks.check_change(self._present(parameters), *controllers)
 
     def use(self, parameters: TorqueParameters, settings: SafetySettings) -> None:
         """Use other parameters, checked."""
@@ -167,15 +162,16 @@ class TorquePipeline:
 
     def _reference_after(self, parameters: TorqueParameters) -> Any:
         """Return the reference with other parameters: a new one if another mode needs it."""
-        return next_reference(self._reference, self.parameters.mode, self._robot, parameters,
-                              self._last_q, self._last_v, self.now())
+        return mode_reference.next_reference(
+            self._reference, self.parameters.mode, self._robot, parameters, self._last_q,
+            self._last_v, self.now())
 
-    def _present(self, parameters: TorqueParameters) -> Present:
+    def _present(self, parameters: TorqueParameters) -> change_checks.Present:
         """Return the state of the last torque, in which parameters change."""
         after = self._reference_after(parameters)
-        return Present(self._last_q, self._last_v, after and after.at(self.now()), self._limits,
-                       with_own_reference(self._controller, self._reference, after, self.now),
-                       self._blend, self.parameters.blend_time)
+        old = with_own_reference(self._controller, self._reference, after, self.now)
+        return change_checks.Present(self._last_q, self._last_v, after and after.at(self.now()),
+                                     self._limits, old, self._blend, self.parameters.blend_time)
 
     def _renew_limits(self, robot: Robot) -> None:
         """Give the gate the limits of a robot; without them it cannot be enabled."""
@@ -249,7 +245,7 @@ class TorquePipeline:
             if self._controller.needs_reference:
                 self._reference = holding_reference(self._robot, self.parameters, measured.q, now)
             settled, _ = self._current_robot.settled_robot()
-            check_held(self._controller.for_robot(settled), measured.q, self._limits)
+            change_checks.check_held(self._controller.for_robot(settled), measured.q, self._limits)
         proposal = self._proposal(now, measured)
         try:
             self.gate.enable(now, with_measured_command(
@@ -264,30 +260,41 @@ class TorquePipeline:
         """Disable torques: brake, then ramp to the safe torque."""
         self.gate.disable(self.now())
 
-    def follow(self, names: list[str], start: int | None, *points: np.ndarray | None) -> None:
+    @property
+    def reference(self) -> Reference | None:
+        """The reference of the joints; None while disabled, and where the mode follows none."""
+        follows = self.gate.state in RUNNING and self.parameters.mode in WITH_REFERENCE
+        return self._reference if follows else None
+
+    def change_reference(self, change: Callable[[Reference, float], Reference]) -> None:
+        """Follow change(reference, now) instead of the current reference, or refuse to."""
+        check_follows(self.parameters, WITH_REFERENCE, 'reference', self.gate.state)
+        self._reference = change(self._reference, self.now())
+
+    def follow(self, names: list[str], start: int | None, *points: np.ndarray | None,
+               held: bool = False) -> None:
         """Follow a trajectory.
 
         :param start: time of its origin [ns], None for now.
         :param points: times (N,) [s], positions, velocities, accelerations (N, names) or None.
+        :param held: whether its end is held whatever torque.hold_reference is.
         :raise DynamicsError: the trajectory is refused; the current reference continues.
         """
-        check_follows(self.parameters, WITH_REFERENCE, 'reference', self.gate.state in RUNNING)
-        selection = self._current_robot.select_joints(names)
-        now = self.now()
+        check_follows(self.parameters, WITH_REFERENCE, 'reference', self.gate.state)
+        joints, now = self._current_robot.select_joints(names).v, self.now()
         self._reference = self._reference.replaced_by(
             *points, start=now if start is None else self._seconds(start), now=now,
-            joints=selection.v)
+            joints=joints, held=held)
 
     def follow_task(self, measured: Any, start: int | None, frame: str, **values: Any) -> None:
         """Follow a task reference.
 
         :param measured: MeasuredSnapshot, None while there is no robot.
-        :param start: its stamp [ns], None for now.
-        :param frame: '' is torque.task_frame.
+        :param start, frame: its stamp [ns], None for now; '' is torque.task_frame.
         :param values: the other arguments of task_reference.
         :raise DynamicsError: the reference is refused; the current one continues.
         """
-        check_follows(self.parameters, {TASK_SPACE}, 'task reference', self.gate.state in RUNNING)
+        check_follows(self.parameters, {TASK_SPACE}, 'task reference', self.gate.state)
         now = self.now()
         reference = task_reference(
             self._robot, measured.q, task_frame_of(self._robot, self.parameters, frame), **values)
@@ -312,7 +319,7 @@ class TorquePipeline:
             return self._stamped(self.gate.tick(now))
         self._stepped = measured
         try:
-            proposal = self._proposal(now, measured)
+            self.proposal = proposal = self._proposal(now, measured)
             release = self.gate.step(now, proposal)
             if self.gate.state is not State.FAULT:   # the joint state is valid
                 self.gravity = proposal.gravity
@@ -322,9 +329,8 @@ class TorquePipeline:
 
     def report_fault(self, text: str, kind: str) -> StampedRelease | None:
         """Enter a fault that was found elsewhere; return the release that follows, or None."""
-        now = self.now()
-        self.gate.report_fault(now, text, kind)
-        return self._stamped(self.gate.tick(now))
+        self.gate.report_fault(self.now(), text, kind)
+        return self.tick()
 
     def tick(self) -> StampedRelease | None:
         """Return the release that is due by time alone, or None."""
@@ -345,10 +351,10 @@ class TorquePipeline:
         return None if release is None else (release, self._stamp)
 
     def _trip(self, now: float, error: Exception) -> Release | None:
+        failed = 'the torque could not be computed'
         if not isinstance(error, DynamicsError):
-            self._log_error(f'the torque could not be computed, please report this:\n'
-                            f'{traceback.format_exc()}')
-        self.gate.report_fault(now, f'the torque could not be computed: {error}')
+            self._log_error(f'{failed}, please report this:\n{traceback.format_exc()}')
+        self.gate.report_fault(now, f'{failed}: {error}')
         return self.gate.tick(now)
 
     def _proposal(self, now: float, measured: MeasuredSnapshot) -> Any:
@@ -376,11 +382,9 @@ class TorquePipeline:
 
     def _predicted(self, last_valid: LastValid) -> Proposal | None:
         """Return the Proposal at the state that the model predicts, see Gate; None: impossible."""
-        if not self._drives:   # the robot of the gate is no longer here
-            return None
+        driven = self._limits.joints.driven if self._drives else None
         try:
-            state, period = self._prediction.at(last_valid, self._controller,
-                                                self._limits.joints.driven)
+            state, period = self._prediction.at(last_valid, self._controller, driven)
             return self._proposal_at(self.now(), state, period, last_valid.braking)
         except DynamicsError:
             return None

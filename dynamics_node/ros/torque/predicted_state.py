@@ -22,13 +22,13 @@ class Prediction:
         self._predictor: Any = None
 
     def at(self, last_valid: LastValid, controller: Controller,
-           driven: np.ndarray) -> tuple[Measured, float]:
+           driven: np.ndarray | None) -> tuple[Measured, float]:
         """Return the predicted state, and the time [s] since the one predicted before.
 
-        :param driven: whether the commands drive the joint, (nv,).
+        :param driven: whether the commands drive the joint, (nv,); None: another robot is driven.
         :raise DynamicsError: the motion of this robot cannot be predicted.
         """
-        if not controller.can_predict:
+        if driven is None or not controller.can_predict:
             raise DynamicsError('the motion of this robot cannot be predicted')
         if self._start is not last_valid.position:
             self._start = last_valid.position

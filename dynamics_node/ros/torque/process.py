@@ -24,6 +24,8 @@ from dynamics_node.ros.torque.last_torque import create_memory as create_last_to
 from dynamics_node.ros.torque.records import (
     START_AGAIN,
     Command,
+    GoalEnd,
+    GoalFeedback,
     KernelCached,
     KernelWanted,
     LogLine,
@@ -49,18 +51,21 @@ class TorqueProcess:
     """
 
     def __init__(self, setup: Setup, watchdog: WatchdogSetup, arguments: Sequence[str],
-                 on_message: Callable[[], None]) -> None:
+                 on_message: Callable[[], None],
+                 on_goal: Callable[[], None] = lambda: None) -> None:
         """Start the process, and its watchdog.
 
         :param arguments: of the command line, for rclpy: log levels.
         :param on_message: called in a thread when a message has arrived, or the process has ended.
+        :param on_goal: likewise for a message about a goal.
         """
-        self.failure, self._on_message = '', on_message
+        self.failure, self._on_message, self._on_goal = '', on_message, on_goal
         self._numbers = itertools.count()
         self._replies: dict[int, Reply] = {}
         self._changed = threading.Condition()   # a reply has arrived, or the process has ended
         self._log: deque[LogLine] = deque()
         self._wanted: deque[KernelKey] = deque()
+        self._goals: deque[GoalFeedback | GoalEnd] = deque()
         self._status: TorqueStatus | None = None
         self._patience = START
         self._closing = False
@@ -99,6 +104,10 @@ class TorqueProcess:
     def wanted_kernels(self) -> list[KernelKey]:
         """Return the kernels that the process needs, since the last call."""
         return [self._wanted.popleft() for _ in range(len(self._wanted))]
+
+    def goal_records(self) -> list[GoalFeedback | GoalEnd]:
+        """Return the messages about goals since the last call."""
+        return [self._goals.popleft() for _ in range(len(self._goals))]
 
     def announce_kernel(self, key: KernelKey) -> None:
         """Tell the process that a kernel is in the cache; may be called in any thread."""
@@ -154,6 +163,10 @@ class TorqueProcess:
             with self._changed:
                 self._replies[record.number] = record
                 self._changed.notify_all()
+            return
+        if isinstance(record, (GoalFeedback, GoalEnd)):
+            self._goals.append(record)
+            self._on_goal()
             return
         if isinstance(record, LogLine):
             self._log.append(record)

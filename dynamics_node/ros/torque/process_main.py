@@ -22,7 +22,14 @@ from dynamics_node.kernels.keys import KernelKey
 from dynamics_node.ros.link import Link
 from dynamics_node.ros.spin import ignore_signals, spin, stop_requested
 from dynamics_node.ros.state.joint_state_ring import RingWriter
-from dynamics_node.ros.torque.records import Command, KernelCached, KernelWanted, Reply, Setup
+from dynamics_node.ros.torque.records import (
+    Command,
+    GoalEnd,
+    KernelCached,
+    KernelWanted,
+    Reply,
+    Setup,
+)
 from dynamics_node.ros.torque.torque_node import TorqueNode
 from dynamics_node.ros.torque.watched_loop import WatchedLoop
 
@@ -94,8 +101,10 @@ def main() -> None:
     if setup is None:
         return
     rclpy.init(args=sys.argv[5:], signal_handler_options=SignalHandlerOptions.NO)
-    # The serving process waits for a Reply; it can do without a status or a line of the log.
-    node = TorqueNode(setup, lambda record: link.send(record, keep=isinstance(record, Reply)),
+    # The serving process waits for a Reply, and a client for the end of its goal; they can do
+    # without a status or a line of the log.
+    node = TorqueNode(setup,
+                      lambda record: link.send(record, keep=isinstance(record, (Reply, GoalEnd))),
                       RingWriter(joint_states),
                       WatchedLoop(last_torque, socket.socket(fileno=watchdog)))
     try:

@@ -5,13 +5,16 @@ from __future__ import annotations
 from collections import Counter
 from typing import Any, NamedTuple
 
+import numpy as np
+
+from dynamics_node.control.trajectory_goal import GoalOutcome, GoalProgress, Tolerances
 from dynamics_node.kernels.keys import KernelKey
 from dynamics_node.safety import State, Status
 
 # Names that the serving node resolves, with its namespace and remappings, for the torque process.
 TOPICS = ('joint_states', 'odom', 'base_pose', 'base_twist', '~/torque', '~/reference',
-          '~/task_reference', '~/external_torque', '~/external_wrench_estimate', '~/contact',
-          '/clock')
+          '~/task_reference', '~/state', '~/external_torque', '~/external_wrench_estimate',
+          '~/contact', '/clock')
 SERVICES = ('~/enable',)
 START_AGAIN = ('To start it again: ros2 lifecycle set <node> deactivate, cleanup, configure, '
                'activate')
@@ -61,6 +64,33 @@ class KernelCached(NamedTuple):
     key: KernelKey
 
 
+class GoalRequest(NamedTuple):
+    """A goal of ~/follow_joint_trajectory, argument of the command follow_goal."""
+
+    number: int
+    names: list[str]                         # of its joints
+    start: int | None                        # [ns], None for now
+    points: tuple[np.ndarray | None, ...]    # see joint_trajectory.points_of
+    tolerances: Tolerances
+    feedback_period: float                   # [s]
+
+
+class GoalFeedback(NamedTuple):
+    """The progress of a goal."""
+
+    number: int
+    stamp: int          # [ns] of the newest joint state
+    progress: GoalProgress
+
+
+class GoalEnd(NamedTuple):
+    """The end of a goal."""
+
+    number: int
+    outcome: GoalOutcome
+    cancelled: bool     # at the request of its client
+
+
 class ContactStatus(NamedTuple):
     """Status of the external torque estimator."""
 
@@ -78,6 +108,7 @@ class TorqueStatus(NamedTuple):
 
     gate: Status
     refused_references: int
+    last_refusal: str                # why the last of them was refused
     effort: dict[str, float]         # {joint: torque published last}
     contact: ContactStatus
     kernels: str                     # why torques cannot be enabled yet; '' if they can
@@ -86,5 +117,5 @@ class TorqueStatus(NamedTuple):
 
 def status_without_process(reason: str) -> TorqueStatus:
     """Return the status while no torque process runs."""
-    return TorqueStatus(Status(State.DISABLED, True, reason, 0, Counter(), Counter()), 0, {},
+    return TorqueStatus(Status(State.DISABLED, True, reason, 0, Counter(), Counter()), 0, '', {},
                         ContactStatus(False, reason, 0, False, (), {}, {}), reason, '')

@@ -14,7 +14,16 @@ from dynamics_node.ros.current_robot import CurrentRobot, SharedRobot
 from dynamics_node.ros.parameters.declared import NodeParameters
 from dynamics_node.ros.parameters.torque import TorqueParameters, core_numbers
 from dynamics_node.ros.torque.process import TorqueProcess
-from dynamics_node.ros.torque.records import SERVICES, START_AGAIN, TOPICS, Setup, TorqueStatus
+from dynamics_node.ros.torque.records import (
+    SERVICES,
+    START_AGAIN,
+    TOPICS,
+    GoalEnd,
+    GoalFeedback,
+    GoalRequest,
+    Setup,
+    TorqueStatus,
+)
 from dynamics_node.ros.torque.watchdog_process import WatchdogSetup
 
 NONE = 'there is no torque process'
@@ -24,14 +33,17 @@ HIGHEST_PRIORITY = 99   # of SCHED_FIFO
 class TorqueSupervisor:
     """The torque process of a node. It is started by `configure` and survives `cleanup`."""
 
-    def __init__(self, node: Any, arguments: Sequence[str], on_change: Callable[[], None]) -> None:
+    def __init__(self, node: Any, arguments: Sequence[str], on_change: Callable[[], None],
+                 on_goal: Callable[[], None] = lambda: None) -> None:
         """Start nothing yet.
 
         :param node: the serving node.
         :param arguments: of the command line, for rclpy in the torque process.
         :param on_change: called when the status has changed.
+        :param on_goal: called when there is news of a goal, see goal_records.
         """
         self._node, self._arguments, self._on_change = node, list(arguments), on_change
+        self._on_goal = on_goal
         self._process: Any = None    # TorqueProcess, None until configured once
         self._sent = 0          # serial of the robot that the process has
         self._reported = ''     # failure in the log
@@ -84,7 +96,7 @@ class TorqueSupervisor:
             self._reported = ''   # the new process may end as the one before
             setup = self._setup(parameters)
             self._process = TorqueProcess(setup, _watchdog_setup(setup, parameters.torque),
-                                          self._arguments, self._wake)
+                                          self._arguments, self._wake, self._wake_for_goal)
         self._sent = 0
         granted = self._process.call('configure', parameters)
         self._node.log.info(f'torque process {self.pid}: real time: {granted}')
@@ -147,6 +159,21 @@ class TorqueSupervisor:
         if not self.failure and not self._call('status').gate.idle:
             raise DynamicsError('torque is enabled: disable it first, by ~/enable')
 
+    # Goals -----------------------------------------------------------------------------------
+
+    def follow_goal(self, request: GoalRequest) -> None:
+        """Let the process follow a trajectory; its news are in goal_records.
+
+        :raise DynamicsError: the trajectory is refused; what was followed before goes on.
+        """
+        if self.failure:
+            raise DynamicsError(self.failure)
+        self._call('follow_goal', request)
+
+    def goal_records(self) -> list[GoalFeedback | GoalEnd]:
+        """Return feedback and ends of goals since the last call."""
+        return [] if self._process is None else self._process.goal_records()
+
     def _call(self, name: str, *arguments: Any) -> Any:
         return self._process.call(name, *arguments)
 
@@ -171,10 +198,13 @@ class TorqueSupervisor:
         if not self.failure and not self._process.joint_states.awake:
             self.tell('fetch_joint_states')
 
-    def _wake(self) -> None:
+    def _wake(self, read: Callable[[], None] | None = None) -> None:
         """Let the executor read the messages; called in another thread."""
         if self._node.executor is not None:
-            self._node.executor.create_task(self.read_messages)
+            self._node.executor.create_task(read or self.read_messages)
+
+    def _wake_for_goal(self) -> None:
+        self._wake(self._on_goal)
 
     def read_messages(self) -> None:
         """Write the log of the process; compile its kernels; report its end."""
@@ -186,6 +216,7 @@ class TorqueSupervisor:
         if self.failure and self.failure != self._reported:
             self._reported = self.failure
             self._node.log.error(self.failure)
+            self._on_goal()
             self._refusing = self._node.create_service(SetBool, '~/enable', self._refuse)
         if self.watchdog_failure and self.watchdog_failure != self._reported:
             self._reported = self.watchdog_failure

@@ -1,4 +1,4 @@
-"""Publish torques on `~/torque` and the command topic; receive references and `~/enable`."""
+"""Publish torques on `~/torque` and the command topic; receive `~/enable`."""
 
 from __future__ import annotations
 
@@ -17,23 +17,20 @@ from rclpy.qos import QoSProfile
 from sensor_msgs.msg import JointState
 from std_msgs.msg import Float64MultiArray
 from std_srvs.srv import SetBool
-from trajectory_msgs.msg import JointTrajectory
 
 from dynamics_node.errors import DynamicsError
-from dynamics_node.msg import TaskReference
 from dynamics_node.ros import convert
 from dynamics_node.ros.node_state import NodeState
 from dynamics_node.ros.parameters.declared import NodeParameters
 from dynamics_node.ros.rclpy_internals import wrap_send_response
 from dynamics_node.ros.state.measured_state import MeasuredSnapshot
-from dynamics_node.ros.topic_qos import REFERENCE, TORQUE, overridable
-from dynamics_node.ros.torque.joint_trajectory import checked_points
-from dynamics_node.ros.torque.joint_trajectory_bytes import read_trajectory
+from dynamics_node.ros.topic_qos import TORQUE, overridable
 from dynamics_node.ros.torque.last_torque import ExitRules
-from dynamics_node.ros.torque.pipeline import RUNNING, StampedRelease, TorquePipeline
-from dynamics_node.ros.torque.task_message import read_task, task_of
+from dynamics_node.ros.torque.mode_reference import RUNNING
+from dynamics_node.ros.torque.pipeline import StampedRelease, TorquePipeline
+from dynamics_node.ros.torque.reference_topics import ReferenceTopics
 from dynamics_node.ros.torque.watched_loop import WatchedLoop
-from dynamics_node.safety import SafetySettings, State
+from dynamics_node.safety import Release, SafetySettings, State
 from dynamics_node.safety.faults import CONTACT, OUTSIDE, STATE_DISPUTED
 from dynamics_node.safety.torque_limits import limit_effort
 
@@ -49,10 +46,11 @@ SIMULATED = 2.0      # [s] least watchdog_time with simulated time
 
 
 class TorqueTopics:
-    """Publishers of `~/torque` and the command topic; subscriptions to references; `~/enable`.
+    """Publishers of `~/torque` and the command topic; references; the service `~/enable`.
 
     :ivar active: whether the node is active; otherwise torques cannot be enabled.
-    :ivar refused_references: number of references refused so far.
+    :ivar references: ReferenceTopics.
+    :ivar release: Release that was published last; None before the first one.
     """
 
     def __init__(self, node: Node, node_state: NodeState, parameters: NodeParameters,
@@ -73,7 +71,9 @@ class TorqueTopics:
         self.pipeline = TorquePipeline(
             node_state.current_robot, node_state.clock, parameters.torque, parameters.safety,
             self._log.error, steady)
-        self.active, self.refused_references = False, 0
+        self.references = ReferenceTopics(node, self.pipeline, self._measured)
+        self.active = False
+        self.release: Release | None = None
         self._gate_state: State | None = None   # last state that was reported
         self._awake, self._finishing = False, False
         self._effort: Sequence[float] = ()      # published last
@@ -103,12 +103,7 @@ class TorqueTopics:
         self.entities = [
             (node.destroy_publisher, self._torque),
             *([(node.destroy_publisher, self._command)] if self._command else []),
-            (node.destroy_subscription, node.create_subscription(
-                JointTrajectory, '~/reference', self.on_reference, raw=True,
-                **overridable(REFERENCE))),
-            (node.destroy_subscription, node.create_subscription(
-                TaskReference, '~/task_reference', self.on_task_reference, raw=True,
-                **overridable(REFERENCE))),
+            *self.references.entities,
             (node.destroy_service, enable),
             *((node.destroy_timer, each)
               for each in (self._tick, self._sign, self._poll, self._give_up))]
@@ -242,37 +237,9 @@ class TorqueTopics:
             return settings
         return replace(settings, watchdog_time=max(settings.watchdog_time, SIMULATED))
 
-    def on_reference(self, data: bytes) -> None:
-        """Follow the trajectory in a message, or log why not and keep the current reference."""
-        def follow() -> None:
-            trajectory = read_trajectory(data)
-            self.pipeline.follow(trajectory.names, trajectory.stamp or None,
-                                 *checked_points(trajectory))
-        self._follow('reference', follow)
-
-    def on_task_reference(self, data: bytes) -> None:
-        """Follow the task reference in a message, or log why not and keep the current one."""
-        def follow() -> None:
-            message = read_task(data)
-            self.pipeline.follow_task(self._measured(),
-                                      convert.nanoseconds(message.header.stamp) or None,
-                                      **task_of(message))
-        self._follow('task reference', follow)
-
     def _measured(self) -> MeasuredSnapshot | None:
         """Return the measured state, None while there is no robot: the pipeline refuses then."""
         return self._node_state.snapshot() if self._node_state.current_robot.exists else None
-
-    def _follow(self, what: str, follow: Callable[[], None]) -> None:
-        try:
-            follow()
-        except DynamicsError as error:
-            self._log.warning(f'the {what} was refused: {error}')
-            self.refused_references += 1
-        except Exception:
-            self._log.error(f'the {what} could not be read, please report this:\n'
-                            f'{traceback.format_exc()}')
-            self.refused_references += 1
 
     # Output ----------------------------------------------------------------------------------
 
@@ -328,7 +295,7 @@ class TorqueTopics:
                 self._state.header.stamp = convert.time(stamp)
                 self._state.effort = effort
                 self._torque.publish(self._state)
-            self._effort = effort
+            self._effort, self.release = effort, release
         self.report_changes()
 
     def published(self) -> dict[str, float]:

@@ -37,14 +37,17 @@ from dynamics_node.ros.torque import realtime
 from dynamics_node.ros.torque.change_checks import CHANGE_TIMES
 from dynamics_node.ros.torque.external_torque import ExternalTorqueTopics
 from dynamics_node.ros.torque.external_torque_estimator import ExternalTorqueEstimator
+from dynamics_node.ros.torque.goal_execution import GoalExecution
 from dynamics_node.ros.torque.records import (
     Command,
     ContactStatus,
+    GoalRequest,
     LogLine,
     Reply,
     Setup,
     TorqueStatus,
 )
+from dynamics_node.ros.torque.state_topic import StateTopic
 from dynamics_node.ros.torque.topics import TorqueTopics
 from dynamics_node.ros.torque.watched_loop import WatchedLoop
 
@@ -112,6 +115,8 @@ class TorqueNode(Node):
         self._torque: Any = None
         self._external: Any = None
         self._base_state: Any = None
+        self._state_topic: Any = None
+        self._goals: Any = None
 
     # Names: those of the serving node ----------------------------------------------------------
 
@@ -185,6 +190,9 @@ class TorqueNode(Node):
             self, self._node_state, parameters, self._watched, self._report,
             on_awake=lambda awake: self._set_awake('torque', awake), steady=clock.steady,
             disputed=self._joint_states.disputed))
+        self._goals = GoalExecution(self._torque.pipeline, self._send)
+        self._state_topic = self._add(StateTopic(
+            self, self._node_state.current_robot, self._torque, parameters.torque.state_rate))
         self._external = self._add(ExternalTorqueTopics(
             self, self._node_state.current_robot, parameters.observer, self._report,
             on_awake=lambda awake: self._set_awake('observer', awake)))
@@ -193,7 +201,7 @@ class TorqueNode(Node):
         steady = Clock(clock_type=ClockType.STEADY_TIME)
         self._unused = self.create_timer(UNUSED, self._on_unused, clock=steady, autostart=False)
         self._made.add(self.destroy_timer, self._unused, self.create_timer(
-            CATCH_UP, self._node_state.catch_up, clock=steady))
+            CATCH_UP, self._catch_up, clock=steady))
         p = parameters.torque
         self._realtime = realtime.request(p.realtime_priority, core_numbers('torque.cpu', p.cpu))
         gc.collect()
@@ -276,14 +284,23 @@ class TorqueNode(Node):
     def _changes_time(self, simulated: bool) -> bool:
         return simulated != self.get_parameter('use_sim_time').value
 
+    def follow_goal(self, request: GoalRequest) -> None:
+        """Follow a trajectory, and report on it; or raise a DynamicsError and change nothing."""
+        self._goals.follow(request)
+
+    def cancel_goal(self, number: int) -> None:
+        """Stop and hold the joints of a goal."""
+        self._goals.cancel(number)
+
     def status(self) -> TorqueStatus | None:
         """Return the status; None before `configure`."""
         if self._torque is None:
             return None
         return TorqueStatus(
-            self._torque.pipeline.gate.status(), self._torque.refused_references,
-            self._torque.published(), _contact_status(self._external.estimator),
-            self._torque.pipeline.missing_kernels(), self._realtime)
+            self._torque.pipeline.gate.status(), self._torque.references.refused,
+            self._torque.references.last_refusal, self._torque.published(),
+            _contact_status(self._external.estimator), self._torque.pipeline.missing_kernels(),
+            self._realtime)
 
     # Flow ------------------------------------------------------------------------------------
 
@@ -300,7 +317,7 @@ class TorqueNode(Node):
             self._torque.finish()
 
     def _on_joint_state(self, stamp: int, reading: Reading | None, data: bytes) -> None:
-        """Compute the torque first, then the external torque."""
+        """Compute the torque first, then all that may come later."""
         self._node_state.take(stamp, reading, data)
         if self._node_state.measured_state is not None:
             measured = self._node_state.measured_state.snapshot()
@@ -308,6 +325,8 @@ class TorqueNode(Node):
             if self._external.estimator.on:
                 self._external.on_state(measured)
                 self._stop_at_contact()
+            self._goals.on_state(measured)
+            self._state_topic.show(measured)
         self._passed_on.append(stamp, data)
 
     def _stop_at_contact(self) -> None:
@@ -319,6 +338,12 @@ class TorqueNode(Node):
             self._torque.stop_at_contact(
                 [name for name, on in zip(names, estimator.flag.joints) if on])
         self._contact = contact
+
+    def _catch_up(self) -> None:
+        """Read the waiting joint states; show the state while no torque is published."""
+        self._node_state.catch_up()
+        measured = self._node_state.measured_state
+        self._state_topic.show_idle(None if measured is None else measured.snapshot())
 
     def _waiting(self) -> Iterator[ReceivedJointState]:
         """Yield the waiting joint states, and pass them on."""
@@ -342,7 +367,9 @@ class TorqueNode(Node):
         self._set_awake('services', False)
 
     def _report(self) -> None:
-        """Send the status: it has changed."""
+        """Send the status: it has changed. A goal ends with the torques."""
+        if self._goals is not None:
+            self._goals.check_gate()
         if self._external is not None:
             self._send(self.status())
 
@@ -354,7 +381,7 @@ class TorqueNode(Node):
 COMMANDS: dict[str, Callable] = {each.__name__: each for each in (
     TorqueNode.configure, TorqueNode.cleanup, TorqueNode.set_robot, TorqueNode.check,
     TorqueNode.use, TorqueNode.set_active, TorqueNode.set_sim_time, TorqueNode.status,
-    TorqueNode.fetch_joint_states)}
+    TorqueNode.fetch_joint_states, TorqueNode.follow_goal, TorqueNode.cancel_goal)}
 
 
 def _contact_status(estimator: ExternalTorqueEstimator) -> ContactStatus:

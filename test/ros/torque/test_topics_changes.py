@@ -66,7 +66,6 @@ def test_a_stream_of_references_is_followed(arm):
 
 BAD_REFERENCES = {
     'no joints': trajectory([], [1.0], positions=[[]]),
-    'no points': trajectory(EFFORT, []),
     'unknown joint': trajectory(['knee'], [1.0], positions=[[0.1]]),
     'joint twice': trajectory(['joint_1', 'joint_1'], [1.0], positions=[[0.3, 0.3]]),
     'nan': trajectory(['joint_7'], [1.0], positions=[[math.nan]]),

@@ -1,0 +1,82 @@
+"""Receive the references of the torque modes: `~/reference` and `~/task_reference`."""
+
+from __future__ import annotations
+
+import traceback
+from collections.abc import Callable
+
+from rclpy.node import Node
+from trajectory_msgs.msg import JointTrajectory
+
+from dynamics_node.control.reference import Reference
+from dynamics_node.errors import DynamicsError
+from dynamics_node.msg import TaskReference
+from dynamics_node.ros import convert
+from dynamics_node.ros.state.measured_state import MeasuredSnapshot
+from dynamics_node.ros.topic_qos import REFERENCE, overridable
+from dynamics_node.ros.torque.joint_trajectory import checked_points
+from dynamics_node.ros.torque.joint_trajectory_bytes import read_trajectory
+from dynamics_node.ros.torque.pipeline import TorquePipeline
+from dynamics_node.ros.torque.task_message import read_task, task_of
+
+
+class ReferenceTopics:
+    """Subscriptions to the references.
+
+    :ivar refused: number of references refused so far.
+    :ivar last_refusal: why the last one was refused.
+    """
+
+    def __init__(self, node: Node, pipeline: TorquePipeline,
+                 measured: Callable[[], MeasuredSnapshot | None]) -> None:
+        """Create the subscriptions.
+
+        :param measured: returns the measured state, None while there is no robot.
+        """
+        self._pipeline, self._measured, self._log = pipeline, measured, node.log
+        self.refused, self.last_refusal = 0, ''
+        self.entities = [
+            (node.destroy_subscription, node.create_subscription(
+                JointTrajectory, '~/reference', self.on_reference, raw=True,
+                **overridable(REFERENCE))),
+            (node.destroy_subscription, node.create_subscription(
+                TaskReference, '~/task_reference', self.on_task_reference, raw=True,
+                **overridable(REFERENCE)))]
+
+    def on_reference(self, data: bytes) -> None:
+        """Follow the trajectory in a message, or log why not and keep the current reference.
+
+        One without points stops all joints, and holds them where they stop.
+        """
+        def follow() -> None:
+            trajectory = read_trajectory(data)
+            if len(trajectory.times):
+                self._pipeline.follow(trajectory.names, trajectory.stamp or None,
+                                      *checked_points(trajectory))
+            else:
+                self._pipeline.change_reference(Reference.stopped)
+        self._follow('reference', follow)
+
+    def on_task_reference(self, data: bytes) -> None:
+        """Follow the task reference in a message, or log why not and keep the current one."""
+        def follow() -> None:
+            message = read_task(data)
+            self._pipeline.follow_task(self._measured(),
+                                       convert.nanoseconds(message.header.stamp) or None,
+                                       **task_of(message))
+        self._follow('task reference', follow)
+
+    def _follow(self, what: str, follow: Callable[[], None]) -> None:
+        try:
+            follow()
+        except DynamicsError as error:
+            self._log.warning(f'the {what} was refused: {error}')
+            self._refuse(str(error))
+        except Exception:
+            self._log.error(f'the {what} could not be read, please report this:\n'
+                            f'{traceback.format_exc()}')
+            self._refuse(f'the {what} could not be read; see the log')
+
+    def _refuse(self, reason: str) -> None:
+        self.refused += 1
+        self.last_refusal = reason
