@@ -22,6 +22,7 @@ from trajectory_msgs.msg import JointTrajectory
 from dynamics_node.errors import DynamicsError
 from dynamics_node.msg import TaskReference
 from dynamics_node.ros import convert
+from dynamics_node.ros.frame_prefix import remove_prefix
 from dynamics_node.ros.node_state import NodeState
 from dynamics_node.ros.parameters.declared import NodeParameters
 from dynamics_node.ros.rclpy_internals import wrap_send_response
@@ -250,6 +251,7 @@ class TorqueTopics:
         """Follow the task reference in a message, or log why not and keep the current one."""
         def follow() -> None:
             message = read_task(data)
+            remove_prefix(self._node_state.parameters.frame_prefix, message)
             self.pipeline.follow_task(self._measured(),
                                       convert.nanoseconds(message.header.stamp) or None,
                                       **task_of(message))
