@@ -151,7 +151,7 @@ def test_task_references_and_estimated_wrenches_have_the_prefix(arm):
     arm.effort = arm.robot.gravity_torque(arm.q)
     arm.enabled()
     publisher = arm.node.publisher(TaskReference, 'dynamics_node/task_reference')
-    wait_until(publisher.get_subscription_count, 'the subscription')
+    arm.run_until(publisher.get_subscription_count, 'the subscription')
     message = TaskReference(frame='left/tool0',
                             force_axes=[False, False, True, False, False, False])
     message.header.frame_id, message.wrench.force.z = 'left/tool0', 12.0

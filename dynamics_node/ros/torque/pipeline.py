@@ -101,6 +101,8 @@ class TorquePipeline:
         self._frames = {''}  # of references so far; '' is torque.task_frame, compiled before
         self.robot_changed()
 
+    reference = property(lambda self: self._reference, doc='The current reference; None: none yet.')
+
     # Robot and parameters --------------------------------------------------------------------
 
     def robot_changed(self) -> None:

@@ -27,6 +27,7 @@ from dynamics_node.ros.node_state import NodeState
 from dynamics_node.ros.parameters.declared import NodeParameters
 from dynamics_node.ros.rclpy_internals import wrap_send_response
 from dynamics_node.ros.state.measured_state import MeasuredSnapshot
+from dynamics_node.ros.torque.cartesian_references import CartesianReferences
 from dynamics_node.ros.torque.joint_trajectory import checked_points
 from dynamics_node.ros.torque.joint_trajectory_bytes import read_trajectory
 from dynamics_node.ros.torque.last_torque import ExitRules
@@ -107,6 +108,8 @@ class TorqueTopics:
                 JointTrajectory, '~/reference', self.on_reference, 10, raw=True)),
             (node.destroy_subscription, node.create_subscription(
                 TaskReference, '~/task_reference', self.on_task_reference, 10, raw=True)),
+            *CartesianReferences(node, node_state, self.pipeline, self._measured,
+                                 self._follow).entities,
             (node.destroy_service, enable),
             *((node.destroy_timer, each)
               for each in (self._tick, self._sign, self._poll, self._give_up))]
