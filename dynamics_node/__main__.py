@@ -1,8 +1,8 @@
-"""Run the commands that need no ROS: `python -m dynamics_node inspect robot.urdf`."""
+"""Run the program `dynamics_node` as `python -m dynamics_node`."""
 
 import sys
 
-from dynamics_node.commands.main import main
+from dynamics_node.commands.executable import main
 
 if __name__ == '__main__':
     sys.exit(main())

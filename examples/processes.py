@@ -18,8 +18,10 @@ DIE_WITH_PARENT = 1   # PR_SET_PDEATHSIG of <linux/prctl.h>
 def own_domain():
     """Let this process and its children talk on the loopback only, on a free ROS domain."""
     domain, lock = _claim_domain()
+    profile = str(HERE / 'sim' / 'loopback.xml')
     settings = {'ROS_DOMAIN_ID': str(domain), 'PYTHONUNBUFFERED': '1',
-                'FASTRTPS_DEFAULT_PROFILES_FILE': str(HERE / 'sim' / 'loopback.xml')}
+                'FASTRTPS_DEFAULT_PROFILES_FILE': profile,   # of Jazzy
+                'FASTDDS_DEFAULT_PROFILES_FILE': profile}    # since Kilted
     # either would make rmw_fastrtps replace our transport by its own
     unwanted = ('ROS_AUTOMATIC_DISCOVERY_RANGE', 'ROS_LOCALHOST_ONLY')
     saved = {key: os.environ.get(key) for key in (*settings, *unwanted)}

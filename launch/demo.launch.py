@@ -17,6 +17,7 @@ from launch_ros.parameter_descriptions import ParameterValue
 
 HERE = Path(__file__).parent
 ARM_NODE = HERE.parent / 'examples' / 'sim' / 'arm_node.py'
+BENT = [0.0, 0.5, 0.0, -1.2, 0.0, 0.8, 0.0]   # [rad] a pose in which gravity needs torques
 
 
 def generate_launch_description():
@@ -42,4 +43,4 @@ def start_arm(context):
     command_topic = ParameterValue(LaunchConfiguration('command_topic'), value_type=str)
     return [Node(executable=str(ARM_NODE), prefix=shlex.quote(sys.executable), name='simulated_arm',
                  namespace=LaunchConfiguration('namespace'), output='screen', on_exit=Shutdown(),
-                 parameters=[{'command_topic': command_topic}])]
+                 parameters=[{'command_topic': command_topic, 'initial_position': BENT}])]

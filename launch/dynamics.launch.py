@@ -14,6 +14,11 @@ from dynamics_node.files import check_file
 
 MAX_BYTES = 50_000_000
 CONFIG = Path(__file__).parent.parent / 'config' / 'dynamics_node.yaml'
+# launch argument -> (parameter, type)
+PARAMETERS = {'frame_prefix': ('frame_prefix', str), 'locked': ('locked', str),
+              'mode': ('torque.mode', str), 'joints': ('torque.joints', str),
+              'driver': ('torque.driver', str), 'command_topic': ('torque.command_topic', str),
+              'use_sim_time': ('use_sim_time', bool)}
 
 
 def generate_launch_description():
@@ -25,11 +30,34 @@ def generate_launch_description():
                         'installed. Empty: the robot of the topic robot_description, which '
                         'robot_state_publisher publishes.'),
         DeclareLaunchArgument(
+            'xacro_arguments', default_value='',
+            description="Arguments of the .xacro file, such as 'hand:=true arm_id:=left'."),
+        DeclareLaunchArgument(
             'namespace', default_value='',
             description='Namespace of the node, its topics and its services.'),
         DeclareLaunchArgument(
+            'frame_prefix', default_value='',
+            description='Prefix of the names of frames, as of robot_state_publisher, such as '
+                        'left/. Empty: as in the parameters file.'),
+        DeclareLaunchArgument(
             'params_file', default_value=str(CONFIG),
             description="Path of the YAML file with the node's parameters."),
+        DeclareLaunchArgument(
+            'locked', default_value='',
+            description="Joints locked at a position, such as 'finger_1=0.02 finger_2=0.02'. "
+                        'Empty: as in the parameters file.'),
+        DeclareLaunchArgument(
+            'mode', default_value='',
+            description='Torque mode: gravity, feedforward, computed_torque, impedance or '
+                        'task_space. Empty: as in the parameters file.'),
+        DeclareLaunchArgument(
+            'joints', default_value='',
+            description='Driven joints, separated by spaces, in the order of the controller. '
+                        'Empty: as in the parameters file.'),
+        DeclareLaunchArgument(
+            'driver', default_value='',
+            description='Preset of what the driver of the arm adds to a command, see '
+                        'docs/torque.md. Empty: as in the parameters file.'),
         DeclareLaunchArgument(
             'command_topic', default_value='',
             description='Topic of the effort commands of the controller, such as '
@@ -49,11 +77,10 @@ def start_node(context):
     """Start the node: it configures and activates itself, unless autostart is false."""
     value = context.launch_configurations
     parameters = {parameter: ParameterValue(LaunchConfiguration(name), value_type=kind)
-                  for name, parameter, kind in (('command_topic', 'torque.command_topic', str),
-                                                ('use_sim_time', 'use_sim_time', bool))
-                  if value[name]}
+                  for name, (parameter, kind) in PARAMETERS.items() if value[name]}
     if value['robot_description_file']:
-        parameters['robot_description'] = description(file_of('robot_description_file', value))
+        parameters['robot_description'] = description(
+            file_of('robot_description_file', value), value['xacro_arguments'])
     return [Node(
         package='dynamics_node', executable='dynamics_node', name='dynamics_node',
         namespace=LaunchConfiguration('namespace'), output='screen',
@@ -72,8 +99,10 @@ def file_of(argument, value):
     return str(path)
 
 
-def description(path):
+def description(path, xacro_arguments):
     """Return the parameter robot_description: the path of a URDF, or the output of xacro."""
     if path.endswith('.xacro'):
-        path = Command(['xacro ', shlex.quote(path)], on_stderr='warn')
+        path = Command(['xacro ', shlex.quote(path), ' ', xacro_arguments], on_stderr='warn')
+    elif xacro_arguments:
+        raise RuntimeError(f"argument xacro_arguments: '{path}' is no .xacro file")
     return ParameterValue(path, value_type=str)

@@ -9,6 +9,7 @@ from typing import Any
 import numpy as np
 
 from dynamics_node.checks import named_numbers
+from dynamics_node.commands.ros_import import import_ros
 from dynamics_node.errors import DynamicsError
 from dynamics_node.kernels.spec import FRAME
 from dynamics_node.kernels.table import ALL_KERNELS
@@ -66,9 +67,8 @@ def add_parser(subparsers: Any) -> None:
 def call(arguments: argparse.Namespace) -> int:
     """Call the service, and write the reply to the standard output; return the exit code."""
     fields = _fields(arguments)
+    DynamicsClient = import_ros('dynamics_node.ros.client', "the command 'call'").DynamicsClient
     import rclpy
-
-    from dynamics_node.ros.client import DynamicsClient
     rclpy.init(args=[])
     try:
         node = rclpy.create_node('dynamics_node_call')

@@ -18,8 +18,7 @@ examples:
   %(prog)s robot.urdf --out excitation.yaml
   %(prog)s robot.urdf --out excitation.yaml --period 20 --range elbow=0.2,1.5
   %(prog)s robot.urdf --out excitation.yaml --box tool0=-0.5,-0.5,0.2,0.8,0.5,1.2
-  ros2 topic pub --once --yaml-file excitation.yaml \\
-    /dynamics_node/reference trajectory_msgs/msg/JointTrajectory
+  dynamics_node follow excitation.yaml
 
 The YAML is a trajectory_msgs/JointTrajectory; the same motion is written as a table, .csv. It
 starts and ends at rest, in the same configuration: move the robot there first. Collisions are not

@@ -1,33 +1,35 @@
-"""Run the executable `dynamics_node`: a command, or the node if none is given."""
+"""Run the program `dynamics_node`: a command, or the node if none is given."""
 
 import os
 import signal
 import sys
 from collections.abc import Sequence
 
-from dynamics_node.commands import call
-from dynamics_node.commands.main import COMMANDS as COMMANDS_WITHOUT_ROS
-from dynamics_node.commands.main import main as run_command
+# Before NumPy is loaded. Our matrices are small: a second thread of OpenBLAS wins little, and waits
+# by spinning where the other core is busy: an identification took 20 times as long.
+os.environ.setdefault('OPENBLAS_NUM_THREADS', '1')
 
-COMMANDS = (*COMMANDS_WITHOUT_ROS, call.add_parser)
-NAMES = ('inspect', 'report', 'excitation', 'identify', 'call')
-WITHOUT_COMMAND = """\
-Without a command, run the node:
-  dynamics_node --ros-args -p robot_description:=robot.urdf
-  dynamics_node --ros-args --params-file config/dynamics_node.yaml
-"""
+from dynamics_node.commands.main import main as run_command  # noqa: E402
+from dynamics_node.commands.ros_import import import_ros  # noqa: E402
+from dynamics_node.errors import DynamicsError  # noqa: E402
+
+REFUSED = 2  # exit code
 
 
 def main(argv: Sequence[str] | None = None) -> int:
     """Run a command, or the node if there is none; return the exit code."""
     words = sys.argv[1:] if argv is None else argv
-    if words and words[0] in (*NAMES, '-h', '--help'):
-        return run_command(words, COMMANDS, 'dynamics_node', WITHOUT_COMMAND)
+    if words and (words[0] in ('-h', '--help') or not words[0].startswith('-')):
+        return run_command(words)
     # Until the node runs, a signal ends the process: its exception could be lost in an import.
     for each in (signal.SIGINT, signal.SIGTERM):
         signal.signal(each, lambda *_: os._exit(0))
-    from dynamics_node.ros.main import main as run_node
-    return run_node(argv)
+    try:
+        node = import_ros('dynamics_node.ros.main', 'the node')
+    except DynamicsError as error:
+        sys.stderr.write(f'dynamics_node: {error}\n')
+        return REFUSED
+    return node.main(argv)
 
 
 if __name__ == '__main__':

@@ -1,4 +1,4 @@
-"""Parse the command line and run one command: `python -m dynamics_node`, without ROS."""
+"""Parse the command line and run one command: `dynamics_node inspect robot.urdf`."""
 
 import argparse
 import io
@@ -7,14 +7,21 @@ import sys
 from collections.abc import Callable, Sequence
 from typing import NoReturn
 
-from dynamics_node.commands import excitation, identify, inspect, report
+from dynamics_node.commands import call, excitation, follow, identify, inspect, report
 from dynamics_node.commands.subparsers import Subparsers
 from dynamics_node.errors import DynamicsError
 
 REFUSED, INTERRUPTED, BROKEN_PIPE = 2, 130, 141  # exit codes; the latter two: 128 + signal
 AddParser = Callable[[Subparsers], None]
 COMMANDS: tuple[AddParser, ...] = (inspect.add_parser, report.add_parser, excitation.add_parser,
-                                   identify.add_parser)
+                                   identify.add_parser, call.add_parser, follow.add_parser)
+WITHOUT_COMMAND = """\
+Without a command, run the node:
+  dynamics_node --ros-args -p robot_description:=robot.urdf
+  dynamics_node --ros-args --params-file config/dynamics_node.yaml
+
+The node and the commands `call` and `follow` need ROS 2, the other commands do not.
+"""
 
 
 class OneLineParser(argparse.ArgumentParser):
@@ -26,17 +33,16 @@ class OneLineParser(argparse.ArgumentParser):
 
 
 def main(argv: Sequence[str] | None = None, commands: Sequence[AddParser] = COMMANDS,
-         prog: str = 'python -m dynamics_node', more: str = '') -> int:
+         prog: str = 'dynamics_node') -> int:
     """Run a command and return its exit code; user errors are one line, not a traceback.
 
     :param argv: command-line arguments; None: those of the process.
     :param commands: functions f(subparsers) that add one command each, and set its function
-        run(arguments) -> exit code. `executable.py` adds `call`, which needs ROS.
-    :param more: text at the end of --help.
+        run(arguments) -> exit code.
     """
     _open_streams()
     try:
-        arguments = parser_of(commands, prog, more).parse_args(argv)
+        arguments = parser_of(commands, prog).parse_args(argv)
         code = arguments.run(arguments)
         sys.stdout.flush()
         return code
@@ -52,10 +58,10 @@ def main(argv: Sequence[str] | None = None, commands: Sequence[AddParser] = COMM
         return _refuse(prog, error.strerror)
 
 
-def parser_of(commands: Sequence[AddParser], prog: str, more: str = '') -> argparse.ArgumentParser:
+def parser_of(commands: Sequence[AddParser], prog: str) -> argparse.ArgumentParser:
     """Return the argument parser of some commands."""
     parser: argparse.ArgumentParser = OneLineParser(
-        prog=prog, description='The dynamics of any robot in a URDF.', epilog=more,
+        prog=prog, description='The dynamics of any robot in a URDF.', epilog=WITHOUT_COMMAND,
         formatter_class=argparse.RawDescriptionHelpFormatter)
     subparsers = parser.add_subparsers(dest='command', metavar='command', required=True)
     for add in commands:

@@ -72,9 +72,9 @@ class TrajectoryGoal:
         self._reference, self._spline = reference, spline
         self._names, self._tolerances = names, tolerances
 
-    def is_followed_by(self, reference: Reference | None) -> bool:
+    def is_followed_by(self, reference: object) -> bool:
         """Return whether a reference still has the trajectory, in all its joints."""
-        return reference is not None and reference.has(self._spline)
+        return isinstance(reference, Reference) and reference.has(self._spline)
 
     def progress(self, now: float, q: np.ndarray, v: np.ndarray) -> GoalProgress:
         """Return motion and errors at a measured state.

@@ -2,7 +2,7 @@
 
 Tables have the header `time,position_<joint>,...` and optional columns `velocity_<joint>` and
 `acceleration_<joint>`, in any order; other columns are ignored. The YAML is what `ros2 topic echo`
-prints and what `ros2 topic pub --once --yaml-file` and the topic `~/reference` of the node take.
+prints; `dynamics_node follow` sends such a file to the topic `~/reference` of the node.
 """
 
 import csv

@@ -15,6 +15,7 @@ from dynamics_node.algorithms.tree_recursions import joints_at
 from dynamics_node.model.model import JointInfo, Model
 from dynamics_node.robot.robot import Robot
 from dynamics_node.ros import convert
+from dynamics_node.ros.frame_prefix import add_prefix, remove_prefix
 from dynamics_node.ros.node_state import NodeState
 from dynamics_node.ros.topic_qos import SENSOR, overridable
 from dynamics_node.spatial import so3
@@ -57,6 +58,7 @@ class Markers:
 
     def on_wrench(self, message: WrenchStamped) -> None:
         """Show a wrench at a link of the robot for the time SHOWN."""
+        remove_prefix(self._node_state.parameters.frame_prefix, message)
         current = self._node_state.current_robot
         if not current.exists or message.header.frame_id not in current.robot.model.frames:
             return
@@ -74,7 +76,9 @@ class Markers:
         recent = {frame: wrench for frame, (arrived, *wrench) in self._wrenches.items()
                   if 0 <= now - arrived < SHOWN}
         efforts = self._efforts() or dict(zip(robot.dof_names, measured.effort))
-        self._publisher.publish(markers_of(robot, measured.q, efforts, recent, now))
+        markers = markers_of(robot, measured.q, efforts, recent, now)
+        add_prefix(self._node_state.parameters.frame_prefix, markers)
+        self._publisher.publish(markers)
 
 
 def markers_of(robot: Robot, q: np.ndarray, efforts: Mapping[str, float],

@@ -1,12 +1,12 @@
 """Use the parts of rclpy that are not public API; no other module does.
 
-Written for and tested with rclpy 7.1 (ROS 2 Jazzy); `test/ros/test_rclpy_internals.py` fails
+Tested with rclpy 7.1 (ROS 2 Jazzy) and 9.1 (Kilted); `test/ros/test_rclpy_internals.py` fails
 where an attribute is missing or behaves differently. rclpy has no public way to do this:
 
 * `Service.send_response`, wrapped: otherwise a reply that cannot be encoded raises an exception in
   the executor and ends the node; and a reply that needs seconds could not be sent later.
 * `LifecycleNode._service_change_state.callback`, wrapped: rclpy raises RCLError for a transition
-  that is invalid in the current state, which ends the node.
+  that is invalid in the current state, which ends the node (Jazzy; Kilted replies).
 * `Subscription.handle.take_message`: reads a message without an executor that wakes for each one.
 * `Subscription._callback_type`: EventsExecutor fails where rclpy finds that a callback takes the
   information about a message.

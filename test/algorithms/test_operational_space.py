@@ -1,4 +1,4 @@
-"""Test operational-space dynamics: identities, forward dynamics, energy, and Pinocchio."""
+"""Test operational-space dynamics: identities, forward dynamics and energy."""
 
 from functools import cache
 
@@ -6,16 +6,10 @@ import numpy as np
 import pytest
 from support import random_trees
 from support.differences import relative
-from support.oracle_agreement import Case, relative_error
-from support.pinocchio_oracle import PinocchioOracle
-from support.real_robots import ROBOTS
-from support.tolerances import EXACT_MATHS, PINOCCHIO, SOLVED
+from support.tolerances import EXACT_MATHS, SOLVED
 
 from dynamics_node.algorithms.operational_space import consistent, reference_inertia
 from dynamics_node.errors import DynamicsError, UnknownName
-
-REAL = {'panda': 'panda_hand', 'ur5': 'tool0', 'xarm7': 'link7', 'solo12': 'FL_FOOT',
-        'talos': 'gripper_left_base_link'}
 
 
 @cache
@@ -113,28 +107,6 @@ def test_a_square_jacobian_gives_the_transformed_mass_matrix(arm, states):
     assert not ours.damping.any()
     assert relative(ours.inertia, reduced) < SOLVED
     np.testing.assert_allclose(ours.null_space, 0.0, atol=1e-9)
-
-
-@pytest.mark.parametrize('name', REAL)
-def test_pinocchio_agrees(name):
-    """Its M, J, dJ/dt and forces, put together by the equations."""
-    case = Case(next(robot for robot in ROBOTS if robot.name == name), PinocchioOracle, seed=3)
-    q, v, frame = case.states.q, case.states.v, REAL[name]
-    ours = case.robot.operational_space(q, v, frame)
-    J = case.oracle.jacobians(q, frames=[frame])[:, 0]
-    drift = np.einsum('nij,nj->ni', case.oracle.jacobian_rates(q, v, frames=[frame])[:, 0], v)
-    inverse = np.linalg.inv(case.oracle.mass_matrix(q))
-    gravity = case.oracle.gravity_torque(q)
-    coriolis = case.oracle.bias_torque(q, v) - gravity
-    regular = ~(ours.damping > 0.0).any(axis=1)
-    assert regular.sum() >= 2
-    for k in np.flatnonzero(regular):
-        inertia = np.linalg.inv(J[k] @ inverse[k] @ J[k].T)
-        back = inverse[k] @ J[k].T @ inertia
-        theirs = (inertia, back.T @ coriolis[k] - inertia @ drift[k], back.T @ gravity[k], J[k],
-                  drift[k], back)
-        for part, mine, its in zip(ours._fields, ours, theirs):
-            assert relative_error(mine[k:k + 1], its[None]) < PINOCCHIO, part
 
 
 def test_a_batch_gives_the_results_of_single_states(arm, states):

@@ -47,7 +47,7 @@ def test_inspect_needs_no_node():
 
 
 def test_report_needs_no_node(tmp_path):
-    """The same command as of `python -m dynamics_node`."""
+    """The same command as in an installation without ROS."""
     done = run('report', 'model', str(ARM7), '--out', str(tmp_path / 'a.html'))
     assert (done.returncode, done.stderr) == (0, '')
     assert done.stdout == f'{tmp_path}/a.html\n{tmp_path}/a.json\n'

@@ -1,4 +1,4 @@
-"""Test `python -m dynamics_node inspect`: the report as text and JSON, without ROS."""
+"""Test `dynamics_node inspect`: the report as text and JSON, without ROS."""
 
 import argparse
 import json
@@ -31,7 +31,7 @@ def refused(result):
     """Return the one line that says why."""
     assert (result.returncode, result.stdout) == (2, '')
     line, = result.stderr.splitlines()
-    assert line.startswith('python -m dynamics_node')
+    assert line.startswith('dynamics_node')
     return line
 
 
@@ -70,7 +70,7 @@ def test_a_file_is_inspected():
 
 
 def test_standard_input_is_read_with_options():
-    """As in `xacro robot.urdf.xacro | python -m dynamics_node inspect -`."""
+    """As in `xacro robot.urdf.xacro | dynamics_node inspect -`."""
     result = run('inspect', '-', '--json', '--floating', '--lock', 'joint_3=0.5', '--lock',
                  'joint_4=-1e-1', input=ARM7.read_text())
     assert result.returncode == 0
@@ -86,12 +86,33 @@ def test_an_error_in_the_report_is_the_exit_code():
         assert 'not positive definite' in result.stdout and result.stderr == ''
 
 
-def test_inspect_works_without_ros(tmp_path):
-    """In a Python without ROS."""
+@pytest.fixture
+def without_ros(tmp_path):
+    """The environment of a Python without ROS."""
     (tmp_path / 'rclpy.py').write_text('raise ImportError("no ROS here")')
     path = os.pathsep.join([str(tmp_path), *filter(None, sys.path)])
-    result = run('inspect', str(ARM7), env={**os.environ, 'PYTHONPATH': path})
+    return {**os.environ, 'PYTHONPATH': path}
+
+
+def test_inspect_works_without_ros(without_ros):
+    """In a Python without ROS."""
+    result = run('inspect', str(ARM7), env=without_ros)
     assert (result.returncode, result.stderr) == (0, '')
+
+
+@pytest.mark.parametrize(('words', 'subject'), [
+    (('call', 'report'), "the command 'call'"), ((), 'the node'),
+    (('--ros-args', '-p', 'robot_description:=robot.urdf'), 'the node')], ids=str)
+def test_what_needs_ros_says_so_where_there_is_none(without_ros, words, subject):
+    """And how to install it."""
+    line = refused(run(*words, env=without_ros))
+    assert line.startswith(f'dynamics_node: {subject} needs ROS 2, and this installation has none')
+    assert 'no ROS here' in line and 'README.md' in line
+
+
+def test_a_word_that_is_no_command_does_not_start_the_node():
+    """A command that was mistyped."""
+    assert "invalid choice: 'inspct'" in refused(run('inspct', str(ARM7)))
 
 
 @pytest.mark.parametrize(('words', 'reason'), [
@@ -152,7 +173,7 @@ def test_a_full_disk_is_reported():
         result = subprocess.run([*COMMAND, 'inspect', str(ARM7)], stdout=full, text=True,
                                 stderr=subprocess.PIPE, timeout=PATIENCE)
     assert result.returncode == 2
-    assert result.stderr == 'python -m dynamics_node: No space left on device\n'
+    assert result.stderr == 'dynamics_node: No space left on device\n'
 
 
 @pytest.mark.parametrize('closed', ['>&-', '2>&-', '<&-'])
@@ -189,7 +210,7 @@ def test_an_interrupt_exits_without_traceback(capsys):
 
 
 def test_another_package_may_add_commands(capsys):
-    """As dynamics_node.ros does: the same parser, the same refusals."""
+    """The same parser, the same refusals."""
     def add_echo(subparsers):
         parser = subparsers.add_parser('echo')
         parser.add_argument('word')

@@ -1,4 +1,4 @@
-"""Test `python -m dynamics_node report`: files in the given folder, refusals in one line."""
+"""Test `dynamics_node report`: files in the given folder, refusals in one line."""
 
 import json
 import os
@@ -164,7 +164,7 @@ def test_refusals_are_one_line(words, reason, folder, capsys):
     code, out, err = run(capsys, *words)
     assert (code, out) == (2, '')
     line, = err.splitlines()
-    assert line.startswith('python -m dynamics_node') and reason in line
+    assert line.startswith('dynamics_node') and reason in line
     assert set(folder.iterdir()) == before
 
 

@@ -14,6 +14,7 @@ from pathlib import Path
 import pytest
 from support.paths import ROOT
 
+from dynamics_node import Robot
 from dynamics_node.example_robots import ARM7
 
 LAUNCH = ROOT / 'launch'
@@ -65,6 +66,34 @@ def test_the_readme_has_the_file_and_a_row_for_every_argument(name):
     text = (ROOT / 'README.md').read_text()
     assert path_of(name).name in text
     assert [argument for argument in declared(name) if f'| `{argument}` |' not in text] == []
+
+
+def assigned(name, variable):
+    """Return the syntax tree of the value of a variable of a launch file."""
+    return next(node.value for node in ast.parse(path_of(name).read_text()).body
+                if isinstance(node, ast.Assign) and node.targets[0].id == variable)
+
+
+def test_every_argument_of_a_parameter_names_a_parameter_of_the_node():
+    """With its type."""
+    from dynamics_node.ros.parameters.declared import DECLARED
+    table = assigned('dynamics', 'PARAMETERS')
+    arguments = {key.value: [each.value if isinstance(each, ast.Constant) else each.id
+                             for each in value.elts]
+                 for key, value in zip(table.keys, table.values)}
+    assert set(arguments) <= set(declared('dynamics'))
+    assert arguments.pop('use_sim_time') == ['use_sim_time', 'bool']
+    assert {name: type(DECLARED[parameter].default).__name__
+            for name, (parameter, _) in arguments.items()} == {
+        name: kind for name, (_, kind) in arguments.items()}
+
+
+def test_the_demo_starts_in_a_pose_that_needs_torques():
+    """Within the limits of the joints, and not upright, where gravity needs none."""
+    robot = Robot.from_urdf(ARM7)
+    q = ast.literal_eval(assigned('demo', 'BENT'))
+    assert all(joint.lower < angle < joint.upper for joint, angle in zip(robot.model.joints, q))
+    assert abs(robot.gravity_torque(q)).max() > 10.0   # [N m]
 
 
 # With launch_ros ---------------------------------------------------------------------------------
@@ -143,22 +172,28 @@ def test_every_argument_has_a_description_and_a_default_that_resolves(load, name
 
 
 def test_the_node_starts_with_its_arguments_and_stops_on_request(client, start_launch, tmp_path):
-    """Namespace, parameters file, description and command topic arrive; Ctrl-C: exit code 0."""
+    """Namespace, parameters file, description and parameters arrive; Ctrl-C: exit code 0."""
     from rcl_interfaces.srv import GetParameters
     params = tmp_path / 'params.yaml'
     params.write_text('/**/dynamics_node:\n  ros__parameters:\n'
                       '    robot_description: ""\n    gravity: [0.0, 0.0, -1.62]\n')
     process = start_launch('dynamics', f'robot_description_file:={ARM7}', 'namespace:=left',
-                           f'params_file:={params}', 'command_topic:=on', 'use_sim_time:=True')
+                           f'params_file:={params}', 'command_topic:=on', 'use_sim_time:=True',
+                           'frame_prefix:=left/', 'mode:=feedforward', 'driver:=without_gravity',
+                           'locked:=joint_6=0.1 joint_7=0.2', 'joints:=joint_2 joint_1')
     reply = ask(client, process, '/left/dynamics_node')
     assert (reply.success, reply.message, reply.robot) == (True, '', 'arm7')
     assert reply.gravity.z == -1.62
+    assert 'left/tool0' in reply.frame_names and len(reply.joint_names) == 5
     parameters = client.create_client(GetParameters, '/left/dynamics_node/get_parameters')
     assert parameters.wait_for_service(PATIENCE)
-    sim_time, topic = parameters.call(
-        GetParameters.Request(names=['use_sim_time', 'torque.command_topic']), PATIENCE).values
+    names = ['torque.command_topic', 'torque.mode', 'torque.driver', 'torque.joints', 'locked',
+             'use_sim_time']
+    *texts, sim_time = parameters.call(GetParameters.Request(names=names), PATIENCE).values
     assert sim_time.bool_value
-    assert topic.string_value == 'on'  # a word that YAML would take for true
+    assert [each.string_value for each in texts] == [
+        'on',   # a word that YAML would take for true
+        'feedforward', 'without_gravity', 'joint_2 joint_1', 'joint_6=0.1 joint_7=0.2']
     process.send_signal(signal.SIGINT)
     assert process.wait(PATIENCE) == 0, process.log()
     assert 'process has finished cleanly' in process.log()
@@ -183,10 +218,12 @@ def test_without_a_file_the_description_comes_from_its_topic(client, start_launc
     ('params_file:=/no/such.yaml', "argument params_file: no file '/no/such.yaml'"),
     ('robot_description_file:=/no/such.urdf', 'argument robot_description_file: no file'),
     ('use_sim_time:=perhaps', "'perhaps'"),
+    (f'robot_description_file:={ARM7} xacro_arguments:=hand:=true',
+     f"argument xacro_arguments: '{ARM7}' is no .xacro file"),
 ])
 def test_a_wrong_argument_ends_the_launch_with_the_reason(start_launch, argument, reason):
     """No node starts with other parameters."""
-    process = start_launch('dynamics', argument)
+    process = start_launch('dynamics', *argument.split())
     assert process.wait(PATIENCE) == 1
     assert reason in process.log()
     assert 'process started' not in process.log()
@@ -198,14 +235,15 @@ def test_a_xacro_file_is_expanded_if_xacro_is_installed(
     """The description is what the program prints; without it, its name is in the message."""
     description = tmp_path / 'my arm.urdf.xacro'
     description.write_bytes(ARM7.read_bytes())
-    if installed:  # stands in for it: prints the file it is given
+    if installed:  # stands in for it: prints the file it is given, with these arguments
         program = tmp_path / 'xacro'
-        program.write_text('#!/bin/sh\nexec cat "$@"\n')
+        program.write_text('#!/bin/sh\n[ "$2 $3" = "hand:=true arm_id:=left" ] && exec cat "$1"\n')
         program.chmod(0o755)
         monkeypatch.setenv('PATH', str(tmp_path), prepend=os.pathsep)
     else:
         monkeypatch.setenv('PATH', str(tmp_path))
-    process = start_launch('dynamics', f'robot_description_file:={description}')
+    process = start_launch('dynamics', f'robot_description_file:={description}',
+                           'xacro_arguments:=hand:=true arm_id:=left')
     if installed:
         assert ask(client, process, '/dynamics_node').robot == 'arm7'
     else:
@@ -222,12 +260,16 @@ def test_the_demo_says_that_it_needs_mujoco(load, monkeypatch):
 
 
 def test_the_demo_starts_an_arm_that_the_node_measures(client, start_launch):
-    """Every joint of the bundled arm is measured."""
+    """Every joint of the bundled arm is measured, in a pose that needs torques."""
+    from dynamics_node.srv import InverseDynamics
     pytest.importorskip('mujoco', reason='the arm of the demo is simulated by mujoco')
     process = start_launch('demo', 'namespace:=demo')
     reply = ask(client, process, '/demo/dynamics_node',
                 lambda reply: reply.success and not reply.never_measured)
     assert reply.robot == 'arm7'
+    inverse = client.create_client(InverseDynamics, '/demo/dynamics_node/inverse_dynamics')
+    assert inverse.wait_for_service(PATIENCE)
+    assert max(map(abs, inverse.call(InverseDynamics.Request(), PATIENCE).effort)) > 10.0   # [N m]
     process.send_signal(signal.SIGINT)
     assert process.wait(PATIENCE) == 0, process.log()
     assert process.log().count('process has finished cleanly') == 2, process.log()

@@ -38,6 +38,9 @@ class ModelParameters:
     robot_description: str = parameter(
         '', 'URDF text or path of a URDF file, used until a message on the topic '
         'robot_description.')
+    frame_prefix: str = parameter(
+        '', 'Prefix of the names of all frames in messages, as of robot_state_publisher; example: '
+        'left/. Names that the node receives may have it, names that it sends do.', read_only=True)
     base: str = parameter('fixed', 'How the root link is connected to the world.', one_of=BASES)
     base_state: str = parameter(
         'odometry', 'Source of the state of a floating base: topic odom, or topics base_pose and '

@@ -7,6 +7,7 @@ from typing import Any
 
 from dynamics_node.errors import DynamicsError
 from dynamics_node.ros.deferred_reply import DeferredReply
+from dynamics_node.ros.frame_prefix import add_prefix, remove_prefix
 from dynamics_node.ros.identification.worker_process import WorkerMessage
 from dynamics_node.ros.node_state import NodeState
 from dynamics_node.ros.parameters.caps import CapExceeded
@@ -43,9 +44,11 @@ class ServiceRunner:
                 if not self.active:
                     self.check_active()
                 check_request(node_state.caps, request)
+                remove_prefix(node_state.parameters.frame_prefix, request)
                 response = handler(node_state, request, response)
-                self.served += not isinstance(response, DeferredReply)   # see finish
-                return response
+                if isinstance(response, DeferredReply):   # see finish
+                    return response
+                return self._served(response)
             except CapExceeded as error:
                 self.refused_by[error.parameter] += 1
                 return self._refuse(response, str(error))
@@ -61,9 +64,7 @@ class ServiceRunner:
             if message.kind == 'refused':
                 raise DynamicsError(*message.content)
             if message.kind == 'done':
-                response = deferred.fill(*message.content)
-                self.served += 1
-                return response
+                return self._served(deferred.fill(*message.content))
             self._log_error('\n'.join(['the worker process failed, please report this:',
                                        *message.content]))
             raise DynamicsError('internal error; see the log of the node')
@@ -71,6 +72,11 @@ class ServiceRunner:
             return self._refuse(deferred.response, str(error))
         except Exception as error:
             return self._fail(deferred.response, 'the last step of the reply', error)
+
+    def _served(self, response: Any) -> Any:
+        self.served += 1
+        add_prefix(self._node_state.parameters.frame_prefix, response)
+        return response
 
     def _fail(self, response: Any, what: str, error: Exception) -> Any:
         self._log_error(f'{what} failed, please report this:\n{traceback.format_exc()}')

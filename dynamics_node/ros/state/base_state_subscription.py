@@ -12,6 +12,7 @@ from rclpy.subscription import Subscription
 from dynamics_node.errors import DynamicsError
 from dynamics_node.model.model import Model
 from dynamics_node.ros import convert
+from dynamics_node.ros.frame_prefix import remove_prefix
 from dynamics_node.ros.node_state import NodeState
 from dynamics_node.ros.rclpy_internals import silence
 from dynamics_node.ros.state.base_state import base_configuration, base_joint, base_velocity
@@ -82,6 +83,7 @@ class BaseStateSubscription:
 
     def _take(self, message: Any, state_of: Callable[[Model], tuple]) -> None:
         """Store state_of(model), (q or None, v) of the base; count refused messages."""
+        remove_prefix(self._node_state.parameters.frame_prefix, message)
         self._node_state.catch_up()
         state = self._node_state.measured_state
         joint = base_joint(state.model) if state is not None else None

@@ -25,7 +25,8 @@ class ExternalTorqueTopics:
     """Publishers of the estimates of an ExternalTorqueEstimator, one for each joint state."""
 
     def __init__(self, node: Node, current_robot: CurrentRobot, parameters: ObserverParameters,
-                 on_change: Callable[[], None], on_awake: Callable[[bool], None]) -> None:
+                 on_change: Callable[[], None], on_awake: Callable[[bool], None],
+                 frame_prefix: str = '') -> None:
         """Create the publishers.
 
         :param on_change: called when the contact, or the reason of a pause, changes.
@@ -33,6 +34,7 @@ class ExternalTorqueTopics:
         """
         self.estimator = ExternalTorqueEstimator(current_robot, parameters)
         self._on_change, self._on_awake, self._log = on_change, on_awake, node.log
+        self._frame_prefix = frame_prefix
         self._active, self._reason = False, ''
         self._published: bool | None = None   # contact
         self._torque = node.create_publisher(JointState, '~/external_torque',
@@ -92,7 +94,7 @@ class ExternalTorqueTopics:
             message = WrenchStamped(wrench=Wrench(force=convert.vector3(found[:3]),
                                                   torque=convert.vector3(found[3:])))
             message.header.stamp = stamp
-            message.header.frame_id = self.estimator.parameters.frame
+            message.header.frame_id = self._frame_prefix + self.estimator.parameters.frame
             self._wrench.publish(message)
 
     def _publish_contact(self, contact: bool, stamp: Time) -> None:

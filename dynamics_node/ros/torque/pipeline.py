@@ -261,9 +261,9 @@ class TorquePipeline:
         self.gate.disable(self.now())
 
     @property
-    def reference(self) -> Reference | None:
-        """The reference of the joints; None while disabled, and where the mode follows none."""
-        follows = self.gate.state in RUNNING and self.parameters.mode in WITH_REFERENCE
+    def reference(self) -> Any:
+        """The current reference; None while disabled, and where the mode follows none."""
+        follows = self.gate.state in RUNNING and self._controller.needs_reference
         return self._reference if follows else None
 
     def change_reference(self, change: Callable[[Reference, float], Reference]) -> None:

@@ -1,4 +1,4 @@
-"""Receive the references of the torque modes: `~/reference` and `~/task_reference`."""
+"""Receive the references of the torque modes: `~/reference`, `~/task_reference`, ...."""
 
 from __future__ import annotations
 
@@ -12,8 +12,11 @@ from dynamics_node.control.reference import Reference
 from dynamics_node.errors import DynamicsError
 from dynamics_node.msg import TaskReference
 from dynamics_node.ros import convert
+from dynamics_node.ros.frame_prefix import remove_prefix
+from dynamics_node.ros.node_state import NodeState
 from dynamics_node.ros.state.measured_state import MeasuredSnapshot
 from dynamics_node.ros.topic_qos import REFERENCE, overridable
+from dynamics_node.ros.torque.cartesian_references import CartesianReferences
 from dynamics_node.ros.torque.joint_trajectory import checked_points
 from dynamics_node.ros.torque.joint_trajectory_bytes import read_trajectory
 from dynamics_node.ros.torque.pipeline import TorquePipeline
@@ -27,12 +30,13 @@ class ReferenceTopics:
     :ivar last_refusal: why the last one was refused.
     """
 
-    def __init__(self, node: Node, pipeline: TorquePipeline,
+    def __init__(self, node: Node, node_state: NodeState, pipeline: TorquePipeline,
                  measured: Callable[[], MeasuredSnapshot | None]) -> None:
         """Create the subscriptions.
 
         :param measured: returns the measured state, None while there is no robot.
         """
+        self._node_state = node_state
         self._pipeline, self._measured, self._log = pipeline, measured, node.log
         self.refused, self.last_refusal = 0, ''
         self.entities = [
@@ -41,7 +45,8 @@ class ReferenceTopics:
                 **overridable(REFERENCE))),
             (node.destroy_subscription, node.create_subscription(
                 TaskReference, '~/task_reference', self.on_task_reference, raw=True,
-                **overridable(REFERENCE)))]
+                **overridable(REFERENCE))),
+            *CartesianReferences(node, node_state, pipeline, measured, self._follow).entities]
 
     def on_reference(self, data: bytes) -> None:
         """Follow the trajectory in a message, or log why not and keep the current reference.
@@ -61,6 +66,7 @@ class ReferenceTopics:
         """Follow the task reference in a message, or log why not and keep the current one."""
         def follow() -> None:
             message = read_task(data)
+            remove_prefix(self._node_state.parameters.frame_prefix, message)
             self._pipeline.follow_task(self._measured(),
                                        convert.nanoseconds(message.header.stamp) or None,
                                        **task_of(message))

@@ -13,6 +13,7 @@ import numpy as np
 from rclpy.node import Node
 from trajectory_msgs.msg import JointTrajectoryPoint
 
+from dynamics_node.control.reference import Reference
 from dynamics_node.control.spline import MotionSample
 from dynamics_node.errors import DynamicsError
 from dynamics_node.msg import TorqueState
@@ -95,7 +96,7 @@ class StateTopic:
         message.header.stamp = convert.time(stamp)
         message.feedback = _point(q, v)
         reference, pipeline = self._torque.pipeline.reference, self._torque.pipeline
-        if reference is not None:
+        if isinstance(reference, Reference):
             wanted = MotionSample(*(part[joints.v] for part in reference.at(pipeline.now())))
             message.reference = _point(*wanted)
             message.error = _point(reference.error(joints.v, wanted.q, q), wanted.v - v)

@@ -1,4 +1,4 @@
-"""Read a TaskReference message, and convert it to the arguments of TorquePipeline.follow_task."""
+"""Read task references from bytes, and convert them to arguments of TorquePipeline.follow_task."""
 
 from typing import Any
 
@@ -14,16 +14,21 @@ from dynamics_node.ros.torque.joint_trajectory_bytes import check_size
 LARGEST = 10_000   # bytes of a message: one has about 500
 
 
-def read_task(data: bytes) -> TaskReference:
+def read_message(data: bytes, kind: type) -> Any:
     """Return the message of serialised bytes.
 
     :raise DynamicsError: the message is too large, or the bytes are no such message.
     """
     check_size(data, LARGEST)
     try:
-        return deserialize_message(data, TaskReference)
+        return deserialize_message(data, kind)
     except Exception as error:  # rclpy documents no exception for bytes that are no such message
-        raise DynamicsError(f'the bytes are no TaskReference: {error}') from error
+        raise DynamicsError(f'the bytes are no {kind.__name__}: {error}') from error
+
+
+def read_task(data: bytes) -> TaskReference:
+    """Return the TaskReference of serialised bytes, see read_message."""
+    return read_message(data, TaskReference)
 
 
 def task_of(message: TaskReference) -> dict[str, Any]:
@@ -32,9 +37,9 @@ def task_of(message: TaskReference) -> dict[str, Any]:
         'frame': message.frame,
         'position': xyz(message.pose.position),
         'orientation': xyzw(message.pose.orientation),
-        'twist': _six(message.twist.linear, message.twist.angular),
-        'acceleration': _six(message.acceleration.linear, message.acceleration.angular),
-        'wrench': _six(message.wrench.force, message.wrench.torque),
+        'twist': six(message.twist.linear, message.twist.angular),
+        'acceleration': six(message.acceleration.linear, message.acceleration.angular),
+        'wrench': six(message.wrench.force, message.wrench.torque),
         'force_axes': np.array(message.force_axes, dtype=bool),
         'free_axes': np.array(message.free_axes, dtype=bool),
         'axes': xyzw(message.axes),
@@ -44,5 +49,6 @@ def task_of(message: TaskReference) -> dict[str, Any]:
     }
 
 
-def _six(linear: Vector3, angular: Vector3) -> np.ndarray:
+def six(linear: Vector3, angular: Vector3) -> np.ndarray:
+    """Return (linear, angular), or (force, torque), (6,)."""
     return np.concatenate([xyz(linear), xyz(angular)])

@@ -71,7 +71,7 @@ class TorqueTopics:
         self.pipeline = TorquePipeline(
             node_state.current_robot, node_state.clock, parameters.torque, parameters.safety,
             self._log.error, steady)
-        self.references = ReferenceTopics(node, self.pipeline, self._measured)
+        self.references = ReferenceTopics(node, node_state, self.pipeline, self._measured)
         self.active = False
         self.release: Release | None = None
         self._gate_state: State | None = None   # last state that was reported

@@ -195,7 +195,8 @@ class TorqueNode(Node):
             self, self._node_state.current_robot, self._torque, parameters.torque.state_rate))
         self._external = self._add(ExternalTorqueTopics(
             self, self._node_state.current_robot, parameters.observer, self._report,
-            on_awake=lambda awake: self._set_awake('observer', awake)))
+            on_awake=lambda awake: self._set_awake('observer', awake),
+            frame_prefix=parameters.node.frame_prefix))
         self._base_state = self._add(BaseStateSubscription(self, self._node_state))
         self._observer = parameters.observer
         steady = Clock(clock_type=ClockType.STEADY_TIME)

@@ -55,8 +55,9 @@ def test_the_defaults_are_those_of_the_library():
 def test_only_parameters_of_the_start_are_read_only():
     """All others may change while the node runs."""
     assert [name for name, field in DECLARED.items() if field.metadata['read_only']] == [
-        'autostart', 'base_state', 'shared_folders', 'overwrite_files', 'torque.rate',
-        'torque.command_topic', 'torque.state_rate', 'torque.realtime_priority', 'torque.cpu']
+        'autostart', 'frame_prefix', 'base_state', 'shared_folders', 'overwrite_files',
+        'torque.rate', 'torque.command_topic', 'torque.state_rate', 'torque.realtime_priority',
+        'torque.cpu']
 
 
 def test_the_names_are_the_fields():

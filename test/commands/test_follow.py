@@ -1,0 +1,55 @@
+"""Test `dynamics_node follow`: the points of a file arrive at the node; refusals in one line."""
+
+import numpy as np
+import pytest
+from support.remote_node import PATIENCE, wait_until
+
+from dynamics_node.commands import executable
+from dynamics_node.identification.trajectory_files import TimedPoints
+
+JOINTS = ('joint_1', 'joint_2')
+TIMES = np.array([0.0, 0.5, 2.000000001])
+Q = np.array([[0.1, 0.2], [0.2, 0.3], [0.4, 0.5]])
+TABLE = 'time,position_joint_1,position_joint_2\n' + ''.join(
+    f'{t!r},{q[0]!r},{q[1]!r}\n' for t, q in zip(TIMES.tolist(), Q.tolist()))
+
+
+def follow(*words):
+    return executable.main(('follow', *map(str, words), '--timeout', str(PATIENCE)))
+
+
+@pytest.mark.parametrize('rates', [0, 1, 2])
+def test_a_message_has_all_that_the_file_has(rates):
+    """Velocities and accelerations only where it has them."""
+    from dynamics_node.ros import convert
+    from dynamics_node.ros.send_reference import trajectory_of
+    given = [Q + k for k in range(rates)] + [None] * (2 - rates)
+    message = trajectory_of(TimedPoints(JOINTS, TIMES, Q, *given))
+    assert tuple(message.joint_names) == JOINTS
+    assert [convert.nanoseconds(point.time_from_start) for point in message.points] == [
+        0, 500_000_000, 2_000_000_001]
+    for name, values in zip(('positions', 'velocities', 'accelerations'), (Q, *given)):
+        assert [list(getattr(point, name)) for point in message.points] == (
+            [[]] * 3 if values is None else values.tolist())
+
+
+def test_the_node_receives_the_trajectory(arm, tmp_path, capsys):
+    """Its mode follows no reference, which its log says."""
+    (tmp_path / 'motion.csv').write_text(TABLE)
+    assert follow(tmp_path / 'motion.csv', '--node', arm.node.name) == 0
+    assert capsys.readouterr().out == f'3 points were sent to {arm.node.name}/reference\n'
+    wait_until(lambda: "the reference was refused: torque.mode is 'gravity'" in
+               arm.node.process.log(), 'the refusal')
+
+
+def test_a_file_that_cannot_be_read_is_refused_before_the_node_is_looked_for(tmp_path, capsys):
+    assert follow(tmp_path / 'nowhere.yaml') == 2
+    assert 'nowhere.yaml' in capsys.readouterr().err
+
+
+def test_a_missing_node_is_reported(ros_environment, tmp_path, capsys):
+    """The message says what to check."""
+    (tmp_path / 'motion.csv').write_text(TABLE)
+    words = ('follow', str(tmp_path / 'motion.csv'), '--node', '/absent', '--timeout', '0.2')
+    assert executable.main(words) == 2
+    assert 'no node subscribes to /absent/reference after 0.2 s' in capsys.readouterr().err
