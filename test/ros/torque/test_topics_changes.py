@@ -21,11 +21,13 @@ from support.trajectories import trajectory
 from trajectory_msgs.msg import JointTrajectory
 
 from dynamics_node.example_robots import ARM7
+from dynamics_node.ros.parameters.service import ServiceParameters
 from dynamics_node.ros.services.table import SERVICES
 
 pytestmark = pytest.mark.long
 
 SPRINGS = {'torque__mode': 'impedance', 'torque__kp': [50.0], 'torque__kd': [5.0]}
+USUAL_STATES = ServiceParameters().max_states_with_torques
 TEXT = Path(ARM7).read_text()
 HEAVIER = re.sub(r'<mass value="([^"]*)"', lambda m: f'<mass value="{2 * float(m[1])}"', TEXT)
 
@@ -83,11 +85,17 @@ def test_malformed_references_are_refused(arm):
     """One after the other: each is counted, and the torque does not change."""
     arm.prepared(**SPRINGS).enabled()
     references = arm.node.publisher(JointTrajectory, 'dynamics_node/reference')
+
+    def in_log():
+        return arm.log().count('the reference was refused')
     for refused, (name, bad) in enumerate(BAD_REFERENCES.items(), arm.refused + 1):
         references.publish(bad)
-        arm.run_until(lambda so_far=refused: arm.counted('references refused') >= so_far, name)
+        arm.run_until(lambda so_far=refused: in_log() >= so_far, name)
         arm.is_held()
-        assert arm.counted('references refused') == refused and arm.said('enabled'), name
+        assert in_log() == refused and arm.said('enabled'), name
+    total = arm.refused + len(BAD_REFERENCES)
+    arm.run_until(lambda: arm.counted('references refused') >= total, 'the count')
+    assert arm.counted('references refused') == total and arm.said('enabled')
     arm.check()
 
 
@@ -203,17 +211,19 @@ def test_a_payload_set_while_enabled_is_compensated(arm, milliseconds):
 def test_large_requests_are_refused_while_enabled(arm):
     """By their own parameter; after the torques they are computed again."""
     kind, _ = SERVICES['batch_dynamics']
-    request = kind.Request(question='inverse', position=[0.0] * 7 * 20_001,
-                           velocity=[0.0] * 7 * 20_001)
+    request = kind.Request(question='inverse', position=[0.0] * 7 * 1001,
+                           velocity=[0.0] * 7 * 1001)
 
     def reply():
         return arm.ask(kind, 'batch_dynamics', request)
+    assert arm.set(service__max_states_with_torques=1000).successful
     arm.enabled()
     arm.run_until(lambda: reply().message == (
-        'states: 20001, at most 20000 (service.max_states_with_torques)'), 'the refusal')
+        'states: 1001, at most 1000 (service.max_states_with_torques)'), 'the refusal')
     arm.disable()
     arm.ended_safely()
     arm.run_until(lambda: reply().success, 'the reply')
+    assert arm.set(service__max_states_with_torques=USUAL_STATES).successful
 
 
 def test_payloads_set_faster_than_their_transitions_are_compensated(arm):
