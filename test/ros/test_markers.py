@@ -194,7 +194,7 @@ class Easel:
     def __init__(self):
         self.watchers, self.arrays, self.runs = 1, [], None
 
-    def create_publisher(self, *_):
+    def create_publisher(self, *_, **options):
         return self
 
     def create_subscription(self, *_, **options):
