@@ -73,6 +73,11 @@ class TorqueSupervisor:
         return 0 if self._process is None else self._process.watchdog.pid
 
     @property
+    def lost_joint_states(self) -> int:
+        """Number of joint states that were overwritten before this process has read them."""
+        return 0 if self._process is None else self._process.joint_states.lost
+
+    @property
     def status(self) -> TorqueStatus | None:
         """The status received last; None before the first one."""
         return None if self._process is None else self._process.status

@@ -356,3 +356,5 @@ def test_diagnostics_count_faults_refusals_and_releases(arm):
     arm.run_until(lambda: arm.counted('refused: enable: velocity beyond limit') >= 1, 'the refusal')
     arm.run_until(lambda: arm.counted('released') >= before + arm.check(), 'all torques')
     assert arm.counted('refused: velocity beyond limit') == faults
+    lost, = (item for item in arm.statuses[-1].values if item.key.startswith('joint states lost'))
+    assert lost.value == '0'
