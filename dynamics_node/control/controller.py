@@ -25,6 +25,7 @@ from dynamics_node.robot import arguments
 from dynamics_node.robot.robot import Robot
 
 FLOAT = np.dtype(float)
+MOST_PREDICTED = 60   # degrees of freedom; humanoids have 30 to 50
 
 
 class Controller:
@@ -148,17 +149,22 @@ class Controller:
     def can_predict(self) -> bool:
         """Whether the model's motion under a torque can be computed, see prediction.py.
 
-        Not if the driver moves the robot by itself, with a floating base, or with loops.
+        Not if the driver moves the robot by itself, with a floating base, with loops, or with so
+        many joints that it would take too long.
         """
-        return self.can_brake and self._loops is None
+        return self.can_brake and self._loops is None and self.robot.nv <= MOST_PREDICTED
 
-    def coasting_torque(self, q: np.ndarray, v: np.ndarray) -> np.ndarray:
+    def coasting_torque(self, q: ArrayLike, v: ArrayLike) -> np.ndarray:
         """Return the torque at which joints without friction keep their velocity, (nv,)."""
-        return self._acceleration_torque(q, v, np.zeros_like(v))
+        if not self._supported:
+            check_support(self.robot)
+        position, velocity = _floats('q', q, self._shapes[0]), _floats('v', v, self._shapes[1])
+        return self._acceleration_torque(position, velocity, np.zeros_like(velocity))
 
-    def friction_torque(self, v: np.ndarray) -> np.ndarray:
+    def friction_torque(self, v: ArrayLike) -> np.ndarray:
         """Return the torque of the friction that the driver does not compensate, (nv,)."""
-        return np.zeros_like(v) + self._terms.friction(v)
+        velocity = _floats('v', v, self._shapes[1])
+        return np.zeros_like(velocity) + self._terms.friction(velocity)
 
     def _acceleration_torque(self, q, v, a):
         """Return the torque to send for an acceleration, without friction."""

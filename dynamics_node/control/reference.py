@@ -6,7 +6,7 @@ from contextlib import suppress
 import numpy as np
 from numpy.typing import ArrayLike
 
-from dynamics_node.checks import check_kind, check_reals
+from dynamics_node.checks import check_kind, check_reals, flag
 from dynamics_node.control.blended_spline import BlendedSpline
 from dynamics_node.control.reference_limits import MAX_START_ERROR, ReferenceLimits
 from dynamics_node.control.slowed_spline import SlowedSpline
@@ -81,7 +81,7 @@ class Reference:
         :raise DynamicsError: the trajectory is malformed, over already, starts too far off, or
             exceeds a limit; which joint, when, and what is valid.
         """
-        start, now = _time('start', start), _time('now', now)
+        start, now, held = _time('start', start), _time('now', now), flag('held', held)
         columns = self._checked_joints(joints)
         times, *parts = checked_points(times, positions, velocities, accelerations)
         if parts[0].shape[1] != len(columns):

@@ -47,8 +47,8 @@ class MoveItLike:
         self.action = ActionClient(self.node.client, Action,
                                    f'{self.node.name}/follow_joint_trajectory')
         wait_until(self.action.server_is_ready, 'the action')
-        self.node.client.create_subscription(TorqueState, f'{self.node.name}/state',
-                                             self.states.append, 100)
+        self._subscription = self.node.client.create_subscription(
+            TorqueState, f'{self.node.name}/state', self.states.append, 100)
         self.follows, self.feedback = False, []
 
     def step(self):
@@ -102,7 +102,9 @@ class MoveItLike:
 
 @pytest.fixture(scope='module')
 def moveit_of_arm(driven_arm):
-    return MoveItLike(driven_arm)
+    moveit = MoveItLike(driven_arm)
+    yield moveit
+    moveit.action.destroy()   # else its participant outlives the module
 
 
 @pytest.fixture

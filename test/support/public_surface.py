@@ -122,12 +122,13 @@ INSIDE = {
     'Reference',
     # A thousand times a second, by the node, with its own clock and records.
     'Gate.enable', 'Gate.disable', 'Gate.step', 'Gate.tick', 'Gate.report_fault',
-    'Gate.shutdown_sequence',
+    'Gate.shutdown_sequence', 'Reference.error', 'Reference.has',
 }
 # Functions of the same modules that other parts of the library call, with arguments it has checked.
 HELPERS = {
-    'as_dict', 'balance', 'bare', 'bound_rows', 'changed_links', 'check_one_axis', 'checked',
-    'checked_points', 'demand', 'driver_terms', 'effort_limit', 'followed_by', 'frame_of',
+    'as_dict', 'balance', 'bare', 'bound_rows', 'changed_links', 'check_one_axis',
+    'check_watchdog_time', 'checked', 'checked_points', 'demand', 'driver_terms', 'effort_limit',
+    'followed_by', 'frame_of',
     'friction_to_send', 'gravity_torque', 'motion_rows', 'motor_names', 'neutral', 'select_joints',
     'parts_of', 'per_dof', 'quintics_from', 'rotation_of', 'row_names', 'selection', 'setting',
     'shifted', 'size', 'task_rows', 'validate', 'write_csv', 'write_table',

@@ -24,6 +24,7 @@ from dynamics_node.ros.services import (  # noqa: E402
     identify,
     inverse_kinematics,
 )
+from dynamics_node.ros.torque.state_topic import FLAGS  # noqa: E402
 from dynamics_node.task_space import bounds, tasks  # noqa: E402
 from dynamics_node.task_space.inverse_kinematics import REASONS  # noqa: E402
 from dynamics_node.task_space.qp import Status  # noqa: E402
@@ -82,7 +83,13 @@ def test_every_constant_is_tested():
                 for name in re.findall(r'^\w+ ([A-Z][A-Z0-9_]*)=', path.read_text(), re.M)}
     tested = {(kind.__name__.partition('_')[0], name) for kind, begin in VALUES
               for name in constants(kind) if name.startswith(f'{begin}_')}
-    assert declared == tested and len(declared) > 60
+    flags = {('TorqueState', name.upper()) for name in FLAGS}
+    assert declared == tested | flags and len(declared) > 60
+
+
+def test_the_flags_of_limits_are_bits_of_their_own():
+    assert sorted(FLAGS.values()) == [1, 2, 4, 8]
+    assert {name.lower(): value for name, value in constants(msg.TorqueState).items()} == FLAGS
 
 
 @pytest.mark.parametrize('folder', ['msg', 'srv', 'action'])
