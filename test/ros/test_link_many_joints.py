@@ -59,7 +59,8 @@ def test_a_robot_of_400_joints_is_driven(launch, tmp_path):
     (tmp_path / 'chain.urdf').write_text(chain(*[(name, 'continuous') for name in JOINTS]))
     robot = Chain(launch(f'robot_description:={tmp_path / "chain.urdf"}', 'safety.slew_time:=0.1',
                          'safety.max_state_age:=1.0', 'safety.max_clock_step:=3.0',
-                         'safety.ramp_in_time:=0.1', 'safety.ramp_out_time:=0.1'))
+                         'safety.ramp_in_time:=0.1', 'safety.ramp_out_time:=0.1',
+                         'gravity:=[0.0, 0.0, 0.0]'))   # else no limit could hold it
     robot.run_until(lambda: robot.ask(True).success, 'enable')
     robot.run_until(lambda: robot.torques and robot.statuses, 'torques')
     process = robot.value('process')

@@ -9,7 +9,7 @@ of rclpy.
 from __future__ import annotations
 
 import math
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -24,6 +24,8 @@ GREATEST_GRAVITY = 30.0   # [m/s^2], three times that of the earth
 GRAVITY_STEP = 2.0        # [m/s^2] at once: the root is tilted by 12 degrees
 # [rad or m] An arm that stands upright needs no torque, whatever it carries; a little off it does.
 NEARBY = 0.1
+MOST_NEARBY = 60   # joints of a robot whose nearby poses are checked: it takes time
+MOST_NAMED = 10    # joints in a message
 SOON = 1e-3   # [s] in which the rate of a transition is measured
 CHANGE_TIMES = (0.0, SOON, math.inf)   # [s] after a change at which it is checked
 
@@ -62,7 +64,7 @@ def check_change(present: Present, at_once: Controller, soon: Controller,
                if most > 0.0 and x > share * most]
     if refused:
         raise DynamicsError(
-            f'this would change the torque too fast: {"; ".join(refused)}, that is change_rate, '
+            f'this would change the torque too fast: {_listed(refused)}, that is change_rate, '
             f'{share:g} per second, of the effort limit. Change gains in smaller steps, and '
             'payloads with a longer transition_time')
 
@@ -87,7 +89,7 @@ def check_held(controller: Controller, q: np.ndarray, limits: GateLimits,
                for name, x, limit in zip(limits.joints.names, needed, most) if 0.0 < limit < x]
     if refused:
         raise DynamicsError(f'the effort limits cannot hold the arm in this pose, or {NEARBY} rad '
-                            f'from it: {"; ".join(refused)}')
+                            f'from it: {_listed(refused)}')
 
 
 def _check_gravity_step(before: np.ndarray, after: np.ndarray) -> None:
@@ -98,14 +100,23 @@ def _check_gravity_step(before: np.ndarray, after: np.ndarray) -> None:
 
 
 def _nearby(controller: Controller, q: np.ndarray) -> Iterator[np.ndarray]:
-    """Yield q, and q with one joint moved; q alone where joints do not move independently."""
+    """Yield q, and q with one joint moved.
+
+    Only q of robots whose joints do not move independently, or with more than MOST_NEARBY joints.
+    """
     yield q
-    if controller.robot.nq == controller.robot.nv and not controller.robot.loops.constraints:
+    robot = controller.robot
+    if robot.nq == robot.nv <= MOST_NEARBY and not robot.loops.constraints:
         for k in range(len(q)):
             for step in (NEARBY, -NEARBY):
                 near = q.copy()
                 near[k] += step
                 yield near
+
+
+def _listed(joints: Sequence[str]) -> str:
+    more = f'; and {len(joints) - MOST_NAMED} more' if len(joints) > MOST_NAMED else ''
+    return '; '.join(joints[:MOST_NAMED]) + more
 
 
 def _torque(controller: AnyController, present: Present) -> np.ndarray:

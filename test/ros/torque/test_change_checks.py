@@ -109,3 +109,9 @@ def test_a_change_is_compared_with_the_blend_that_is_under_way():
     change(carrying(8.0), blend=blend)
     with pytest.raises(DynamicsError, match='too fast'):
         change(carrying(8.0))
+
+
+def test_a_message_names_at_most_ten_joints():
+    from dynamics_node.ros.torque.change_checks import _listed
+    assert _listed(['a', 'b']) == 'a; b'
+    assert _listed(['x'] * 12).endswith('x; and 2 more') and _listed(['x'] * 12).count('x') == 10

@@ -171,6 +171,7 @@ def test_a_jump_of_the_clock_is_a_fault(driven, seconds):
     arm.is_held()
     arm.time += int(seconds * SECOND)
     arm.until_fault('')
+    arm.run(60)   # until the ramp to the safe torque is over
     arm.is_held()
     quiet(arm)
     arm.check()
