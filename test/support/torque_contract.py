@@ -30,8 +30,8 @@ def check_contract(arm):
         arm.check_change(k, slew, age, starts, sources[k], where)
 
 
-def check_change(heard, k, slew, age, starts, source, where):
-    """Slew, from what may have been before; and what comes of an old state can only decay.
+def check_change(heard, k, slew, age, starts, source, where, gravity):
+    """Slew, from what may have been before; what comes of an old state goes to gravity or zero.
 
     When a torque was computed is not on the wire, but it was after its state was measured and
     after the message before it was sent, and before it was sent itself.
@@ -45,8 +45,9 @@ def check_change(heard, k, slew, age, starts, source, where):
         reach = slew * min((one.sent - earliest) * 1e-9, lost * age)
         possible.append((np.abs(one.effort - before.effort) <= reach + ROUNDING).all())
         if (before.sent - one.stamp) * 1e-9 > age and not starts and not source:
-            assert (one.effort * before.effort >= 0.0).all(), where
-            assert (np.abs(one.effort) <= np.abs(before.effort)).all(), where
+            known = np.array([before.effort, gravity(), 0.0 * before.effort])
+            assert (known.min(axis=0) - ROUNDING <= one.effort).all(), where
+            assert (one.effort <= known.max(axis=0) + ROUNDING).all(), where
     for when, start in starts:
         reach = slew * min((one.sent - when) * 1e-9, age)
         possible.append((np.abs(one.effort - start) <= reach + ROUNDING).all())

@@ -350,7 +350,7 @@ class Arm:
 
     def check_change(self, k, slew, age, starts, source, where):
         """Check how far message k is from the one before."""
-        check_change(self.heard, k, slew, age, starts, source, where)
+        check_change(self.heard, k, slew, age, starts, source, where, self.gravity)
 
 
 def parameters(**changed):

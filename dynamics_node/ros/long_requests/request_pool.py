@@ -27,6 +27,10 @@ class PoolWorker(Protocol):
     begun: float | None
     failure: str
 
+    @property
+    def ended(self) -> bool:
+        """Whether the process has ended."""
+
     def start(self, job: Any) -> None:
         """Compute a request."""
 
@@ -117,7 +121,7 @@ class RequestPool:
             elif reason := self._why_stopped(worker):
                 worker.kill()
                 self._running.pop(worker).on_end(WorkerMessage('refused', (reason,)))
-        self._idle = [worker for worker in self._idle if not worker.failure]
+        self._idle = [worker for worker in self._idle if not worker.ended]
         while self.workers > self.limits.workers and self._idle:
             self._idle.pop().kill()
         self._start_next()

@@ -62,6 +62,11 @@ class RequestWorker:
             self._send()
         return None
 
+    @property
+    def ended(self) -> bool:
+        """Whether the process has ended; `failure` follows when all its messages are read."""
+        return self._process.poll() is not None
+
     def kill(self) -> None:
         """End the process."""
         self._process.kill()

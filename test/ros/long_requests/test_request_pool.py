@@ -53,6 +53,10 @@ class FakeWorker:
         self.job = self.reply = None
         self.killed = False
 
+    @property
+    def ended(self):
+        return self.failure != ''
+
     def start(self, job):
         assert self.job is None and not self.killed
         self.job, self.begun = job, self._bench.now

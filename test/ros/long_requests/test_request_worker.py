@@ -155,7 +155,7 @@ def test_the_end_of_a_worker_is_noticed():
         19, os.getpriority(os.PRIO_PROCESS, 0) + 10)
     os.kill(worker.pid, signal.SIGKILL)
     wait_until(lambda: worker.failure, 'the end')
-    assert worker.failure == 'was ended by SIGKILL'
+    assert worker.failure == 'was ended by SIGKILL' and worker.ended
     wait_until(lambda: worker.failure in told, 'the message')
 
 
