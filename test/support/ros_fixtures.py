@@ -7,6 +7,7 @@ import signal
 import subprocess
 import sys
 import threading
+import time
 from contextlib import contextmanager, suppress
 from pathlib import Path
 
@@ -15,6 +16,7 @@ from processes import own_domain
 
 # [s] A loaded machine may compile kernels for long; most tests send a joint state once.
 PATIENT = 'service.max_duration:=60.0', 'max_state_age:=0.0'
+LEFT = 20.0   # [s] for threads of the module before to end
 _numbers = itertools.count()  # of namespaces: what one test leaves on the wire, no other one hears
 
 
@@ -30,12 +32,15 @@ def no_participant_is_left():
     """Fail if a DDS participant of the modules before is left: it would receive and send as ever.
 
     rclpy destroys it with the last entity that refers to it. A lifecycle node and an action client
-    are garbage in a reference cycle then, which spin() has frozen if it was called meanwhile.
+    are garbage in a reference cycle then, which spin() has frozen if it was called meanwhile. A
+    thread that is about to end may refer to one a moment longer.
     """
-    if _participants():
+    deadline = time.monotonic() + LEFT
+    while _participants() and time.monotonic() < deadline:
         gc.unfreeze()
         gc.collect()
-    assert _participants() == 0
+        time.sleep(0.05)
+    assert _participants() == 0, sys._current_frames()
 
 
 def _participants():
