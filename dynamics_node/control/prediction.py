@@ -5,6 +5,7 @@ from __future__ import annotations
 import numpy as np
 
 from dynamics_node.control.controller import Controller
+from dynamics_node.errors import DynamicsError
 
 STEP = 0.001     # [s] of the integration
 SLOWEST = 1e-6   # [rad/s or m/s] the damping of a joint at rest is that at this velocity
@@ -36,6 +37,7 @@ class StatePredictor:
         """Continue to a time [s] since the measured state.
 
         :param torque: command of the meantime, (nv,) [N m or N].
+        :raise DynamicsError: the mass matrix is singular, for instance by a link without inertia.
         """
         missing = time - self.time
         if missing > 0.0:
@@ -52,7 +54,11 @@ class StatePredictor:
         damping = (controller.friction_torque(moving) / moving)[driven]
         inertia = controller.robot.mass_matrix(self.q)[np.ix_(driven, driven)]
         after = before.copy()
-        after[driven] += np.linalg.solve(inertia + h * np.diag(damping),
-                                         h * (force - damping * before[driven]))
+        try:
+            after[driven] += np.linalg.solve(inertia + h * np.diag(damping),
+                                             h * (force - damping * before[driven]))
+        except np.linalg.LinAlgError as error:
+            raise DynamicsError('the motion of this robot cannot be predicted: its mass matrix is '
+                                'singular') from error
         self.q = self.q + 0.5 * h * (before + after)
         self.v = after

@@ -83,7 +83,7 @@ class TrajectoryGoal:
         """
         desired, q, v = self._spline.at(now), q[self.joints], v[self.joints]
         return GoalProgress(desired, q, v, self._reference.error(self.joints, desired.q, q),
-                        desired.v - v)
+                            desired.v - v)
 
     def outcome(self, now: float, progress: GoalProgress) -> GoalOutcome | None:
         """Return how the goal ends now, None while it goes on.
@@ -101,7 +101,7 @@ class TrajectoryGoal:
         if late <= limits.goal_time:
             return None
         return GoalOutcome(GoalCode.GOAL_TOLERANCE_VIOLATED,
-                       f'{text}, {late:.3g} s after the end of the trajectory')
+                           f'{text}, {late:.3g} s after the end of the trajectory')
 
     def _violation(self, which: str, progress: GoalProgress, position: np.ndarray,
                    velocity: np.ndarray) -> str:

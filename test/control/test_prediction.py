@@ -4,8 +4,9 @@ import numpy as np
 import pytest
 from scipy.integrate import solve_ivp
 from support.real_robots import ROBOTS
+from support.tiny_robots import EVERY_KIND, MASSLESS
 
-from dynamics_node import Robot
+from dynamics_node import DynamicsError, Robot
 from dynamics_node.control.controller import Controller
 from dynamics_node.control.prediction import STEP, StatePredictor
 
@@ -110,3 +111,26 @@ def test_a_time_that_has_passed_changes_nothing(arm):
 
 def test_a_robot_that_its_driver_moves_cannot_be_predicted(arm):
     assert not Controller(arm, driver_compensation='payload_only').can_predict
+
+
+def test_joints_of_every_kind_are_predicted():
+    """Prismatic, continuous, planar, mimic: the prediction is that of a fine integration."""
+    robot = without_friction(Robot.from_urdf(EVERY_KIND, compile=False))
+    controller = Controller(robot)
+    assert robot.nq == robot.nv and controller.can_predict
+    q, v, tau = state_of(robot)
+    fine_q, fine_v = q, v
+    for _ in range(2000):
+        fine_v = fine_v + TIME / 2000 * robot.forward_dynamics(fine_q, fine_v, tau)
+        fine_q = robot.integrate(fine_q, fine_v, TIME / 2000)
+    q1, v1 = predicted(controller, q, v, tau)
+    assert q1 == pytest.approx(fine_q, abs=0.05 * np.abs(fine_q - q).max())
+    assert v1 == pytest.approx(fine_v, abs=0.15 * np.abs(fine_v - v).max())
+
+
+def test_a_singular_mass_matrix_is_an_error_of_its_own():
+    """By a link without inertia."""
+    robot = without_friction(Robot.from_urdf(MASSLESS, compile=False))
+    predictor = StatePredictor(Controller(robot), np.ones(2, bool), np.zeros(2), np.ones(2))
+    with pytest.raises(DynamicsError, match='mass matrix is singular'):
+        predictor.advance(STEP, np.zeros(2))

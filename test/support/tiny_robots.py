@@ -24,6 +24,9 @@ def chain(*joints, name='chain'):
 
 
 TWO_JOINTS = chain(('shoulder', 'revolute'), ('elbow', 'revolute'))
+# its last link has no inertia: the mass matrix is singular
+MASSLESS = TWO_JOINTS.replace(f'<link name="elbow_link">{INERTIAL}</link>',
+                              '<link name="elbow_link"/>')
 # a coordinate of each kind that a JointState can hold, and what it cannot
 EVERY_KIND = chain(('lift', 'prismatic'), ('turn', 'continuous'), ('drift', 'planar'),
                    ('elbow', 'revolute'), ('flange', 'fixed'),

@@ -31,11 +31,11 @@ def request_kernels(controller: Controller, q: np.ndarray, motion: Callable[[], 
         with suppress(DynamicsError):   # q may be no valid state, for instance of loops
             each.holding_torque(q)
             each.braking_torque(q, np.zeros(robot.nv), np.zeros(robot.nv), 1.0)
-            if each.can_predict:
-                StatePredictor(each, np.ones(robot.nv, dtype=bool), q, np.zeros(robot.nv)).advance(
-                    STEP, np.zeros(robot.nv))
             if each.needs_reference:
                 each.torque(q, np.zeros(robot.nv), motion())
+            if each.can_predict:   # last: it fails where the mass matrix is singular
+                StatePredictor(each, np.ones(robot.nv, dtype=bool), q, np.zeros(robot.nv)).advance(
+                    STEP, np.zeros(robot.nv))
 
 
 def missing_kernels(robot: Robot) -> str:

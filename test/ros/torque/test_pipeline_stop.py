@@ -3,7 +3,7 @@
 import numpy as np
 import pytest
 from support.pipeline_rig import IMPEDANCE, STEP, Rig
-from support.tiny_robots import chain
+from support.tiny_robots import MASSLESS, chain
 
 from dynamics_node import DynamicsError, Robot
 from dynamics_node.control.needed_joints import needed_joints
@@ -114,6 +114,16 @@ def test_a_joint_that_is_measured_less_often_does_not_slow_the_torque():
         rig.pass_time(0.001)
         rig.measured(arm)
         assert rig.pipeline.on_state(rig.node_state.snapshot()) is not None
+
+
+def test_a_robot_with_a_singular_mass_matrix_is_not_predicted():
+    """It can be enabled; in a silence its torque goes to that of gravity."""
+    rig = moving(MASSLESS, 0.2, node={'friction': False})
+    last = [rig.tick() for _ in range(14)][-1]
+    assert rig.state == 'enabled' and last == pytest.approx(rig.robot.gravity_torque(rig.q))
+    for _ in range(10):
+        rig.tick()
+    assert rig.state == 'fault' and not rig.errors
 
 
 def test_a_robot_with_loops_is_not_predicted(monkeypatch):
