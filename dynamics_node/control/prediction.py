@@ -8,6 +8,7 @@ from dynamics_node.control.controller import Controller
 from dynamics_node.errors import DynamicsError
 
 STEP = 0.001     # [s] of the integration
+MOST_STEPS = 200
 SLOWEST = 1e-6   # [rad/s or m/s] the damping of a joint at rest is that at this velocity
 
 
@@ -24,12 +25,14 @@ class StatePredictor:
     """
 
     def __init__(self, controller: Controller, driven: np.ndarray, q: np.ndarray,
-                 v: np.ndarray) -> None:
+                 v: np.ndarray, most_steps: int = MOST_STEPS) -> None:
         """Begin at a measured state.
 
         :param controller: one that can_predict.
         :param driven: whether the commands drive the joint, (nv,).
+        :param most_steps: per call of `advance`; they are longer then.
         """
+        self._most_steps = most_steps
         self._controller, self._driven = controller, np.flatnonzero(driven)
         self.q, self.v, self.time = np.array(q, float), np.array(v, float), 0.0
 
@@ -41,7 +44,7 @@ class StatePredictor:
         """
         missing = time - self.time
         if missing > 0.0:
-            steps = int(np.ceil(missing / STEP))
+            steps = min(int(np.ceil(missing / STEP)), self._most_steps)
             for _ in range(steps):
                 self._step(missing / steps, torque)
             self.time = time

@@ -50,6 +50,7 @@ from dynamics_node.safety.releaser import Limited, Releaser
 from dynamics_node.safety.start_torque import check_limits_known, start_torque
 from dynamics_node.safety.state_checks import StateChecks, publisher_fault
 from dynamics_node.safety.stop import GRAVITY, Stop
+from dynamics_node.safety.stopping import stop_release, use_prediction
 
 ACTIVE = (State.RAMPING_IN, State.ENABLED)   # the wanted torque is followed
 LEAST_TIME = 1e-9   # [s]; a time that has begun is not zero
@@ -120,6 +121,11 @@ class Gate:
     def braking(self) -> bool:
         """Whether the torque of the next proposal must be the one that brakes."""
         return self._stop is not None and self._stop.braking and not self._stop.blind
+
+    def last_valid(self) -> LastValid:
+        """Return the last valid joint state and the last release; while not idle."""
+        checks = self._state_checks
+        return LastValid(checks.age, *checks.measured, self._out.last, self.braking)
 
     def status(self) -> Status:
         """Return the Status, for diagnostics."""
@@ -209,7 +215,7 @@ class Gate:
                 return self._bridge()
             self._enter_fault(fault)
         elif (self._stop is None and self._out.has_released and self._state_checks.is_overdue
-              and self._use_prediction(braking=False)):
+              and self._use_prediction()):
             return self._follow()
         if self._stop is None or self._stop.needs_state:
             return None
@@ -316,16 +322,14 @@ class Gate:
         checks = self._state_checks
         self._bridged += not self._silent
         self._silent = True
-        if not checks.measured_at_rest and self._use_prediction(braking=False):
+        if not checks.measured_at_rest and self._use_prediction():
             return self._follow()
         self._bridging = self._bridging or LEAST_TIME
         return self._release(checks.gravity)
 
-    def _use_prediction(self, braking: bool) -> bool:
-        """Predict the joint state; return False if that is impossible."""
-        checks = self._state_checks
-        proposal = self._predict(LastValid(checks.age, *checks.measured, self._out.last, braking))
-        return proposal is not None and checks.use_prediction(proposal)
+    def _use_prediction(self) -> bool:
+        """Predict the joint state and the wanted torque there; return False if impossible."""
+        return use_prediction(self._state_checks, self._out, self._predict, braking=False)
 
     def _end_bridge(self) -> None:
         """Ramp back to the wanted torque; a ramp in that was interrupted takes its time."""
@@ -362,25 +366,22 @@ class Gate:
     def _continue_stop(self, stop: Stop) -> Release | None:
         """Release the next torque of the end; the last one is the safe torque."""
         checks, zero = self._state_checks, self._limits.zero
-        if stop.braking and stop.blind and not self._use_prediction(braking=True):
-            stop.end_braking(self._out.last)
-        stop.check_rest(checks.at_rest, self._out.last)
-        if stop.braking:
-            return self._release(*self._out.within_limits(checks), together=True)
-        if self._state is State.BRAKING:
+        release = self._checked(stop_release(stop, checks, self._out, self._predict, zero))
+        if self._state is State.BRAKING and not stop.braking:
             self._state = State.RAMPING_OUT
-        release = self._release(stop.torque(checks.gravity, zero))
-        if release and stop.is_over(release.numbers, checks.gravity, zero):
+        if release and not stop.braking and stop.is_over(release.numbers, checks.gravity, zero):
             self._become_idle()
         return release
 
-    def _release(self, torque: Sequence[float], limited: Limited = (),
-                 together: bool = False) -> Release | None:
+    def _release(self, torque: Sequence[float], limited: Limited = ()) -> Release | None:
         """Release a torque, as far as the slew limits allow."""
-        release = self._out.release(torque, limited, together)
+        return self._checked(self._out.release(torque, limited))
+
+    def _checked(self, release: Release | None) -> Release | None:
+        """Return a release; None is an internal error: a fault, and the last release again."""
         if release is None:
             self._enter_fault(Fault(GATE, 'internal error of the gate: about to release a torque '
-                                    f'beyond the effort limits, {list(torque)}'))
+                                    'beyond the effort limits'))
             if not self.idle:   # else nothing was released yet
                 release = self._out.make(self._out.last)
         return release

@@ -1,6 +1,7 @@
 """Check joint state, gravity torque and wanted torque: find the fault of a proposal."""
 
 import math
+from collections.abc import Sequence
 
 from dynamics_node.errors import shown
 from dynamics_node.safety.faults import (
@@ -20,7 +21,7 @@ from dynamics_node.safety.faults import (
     Fault,
 )
 from dynamics_node.safety.gate_limits import GateLimits
-from dynamics_node.safety.records import Proposal
+from dynamics_node.safety.records import LastValid, Proposal
 from dynamics_node.safety.settings import LARGEST
 from dynamics_node.safety.small_vectors import all_below, all_finite, all_within, numbers
 from dynamics_node.safety.torque_limits import limit_effort
@@ -67,6 +68,11 @@ class StateChecks:
     def measured_at_rest(self) -> bool:
         """Whether no joint moved in the last valid state."""
         return all_within(self.measured[1], self._limits.rest_speed)
+
+    def resume(self, last_valid: LastValid, gravity: Sequence[float]) -> None:
+        """Continue after a valid joint state that was checked elsewhere."""
+        self.position, self.v = self.measured = list(last_valid.position), list(last_valid.v)
+        self._gravity, self.age = list(gravity), last_valid.seconds
 
     def pass_time(self, seconds: float) -> None:
         """Let time pass."""

@@ -2,12 +2,15 @@
 
 The torque process writes into shared memory, the watchdog reads; neither waits.
 
-    head:   sign of life (a counter), whether torques are published, safety.watchdog_time [ns]
-    2 slots, written by turns: number, size, checksum of a record; the record
+    head:     sign of life (a counter), whether torques are published, safety.watchdog_time [ns]
+    2 slots for rules, 2 slots for torques, written by turns: number, number of the rules, size and
+              checksum of a record; the record
 
-A record has all that the watchdog needs to go on. It is written before its torque is published: if
-the process is killed in between, the torque that was published is still within the slew limits of
-the one in the record. If it is killed while it writes a record, the other slot has the one before.
+The rules change rarely and are long: they have the model, with which the watchdog brakes the arm.
+Rules and torque together have all that the watchdog needs to go on. A torque is written before it
+is published: if the process is killed in between, the torque that was published is still within the
+slew limits of the one in the record. If it is killed while it writes a record, the other slot has
+the one before.
 """
 
 from __future__ import annotations
@@ -21,38 +24,42 @@ from collections.abc import Sequence
 from typing import NamedTuple
 from zlib import crc32
 
+from dynamics_node.control.controller import Controller
 from dynamics_node.errors import DynamicsError
-from dynamics_node.safety.settings import SafetySettings
+from dynamics_node.safety.gate_limits import GateLimits
+from dynamics_node.safety.records import LastValid
 
 HEAD = 64                        # bytes
 LIFE, ACTIVE, TIME = range(3)    # words of 8 bytes in the head
 SLOT = 1 << 20                   # bytes; memory that is not written does not exist
-RECORD = struct.Struct('=QIII')  # number, sizes of the rules and of the numbers, checksum
-STAMP = struct.Struct('=q')
+RULES, TORQUES = 0, 2            # first slots of each kind
+SIZE = HEAD + 4 * SLOT
+RECORD = struct.Struct('=QQII')  # number, number of the rules, size, checksum
+FIRST = struct.Struct('=qd')     # stamp [ns], age of the state [s]
 
 
 class ExitRules(NamedTuple):
-    """What the last torques must comply with; vectors have one entry per joint."""
+    """What the last torques must comply with, and the model that they are computed with."""
 
-    names: Sequence[str]      # of the joints, in the order of publication
-    effort: Sequence[float]   # limits [N m or N]
-    slew: Sequence[float]     # [N m/s or N/s]
-    settings: SafetySettings
+    names: Sequence[str]      # of the published joints, in the order of publication
+    places: Sequence[int]     # of these joints in v
+    limits: GateLimits
+    controller: Controller | None   # without kernels; None: its motion cannot be predicted
 
 
 class LastTorque(NamedTuple):
     """The torque released last."""
 
     rules: ExitRules
-    stamp: int                 # [ns] of the state that it was computed from
-    torque: tuple[float, ...]
-    gravity: tuple[float, ...]   # that balances gravity at the last valid state
+    stamp: int                   # [ns] of the state that it was computed from
+    last_valid: LastValid        # the last valid joint state, and the torque
+    gravity: tuple[float, ...]   # that balances gravity there, nv entries, within the limits
 
 
 def create_memory() -> int:
     """Return the file descriptor of new shared memory; it ends with the last process."""
     memory = os.memfd_create('last torque')
-    os.ftruncate(memory, HEAD + 2 * SLOT)
+    os.ftruncate(memory, SIZE)
     return memory
 
 
@@ -64,36 +71,36 @@ class LastTorqueWriter:
 
     def __init__(self, memory: int) -> None:
         """Take the file descriptor of create_memory."""
-        self._memory = mmap.mmap(memory, HEAD + 2 * SLOT)
+        self._memory = mmap.mmap(memory, SIZE)
         self._head = _words(self._memory)
-        self.active, self._life, self._number = False, 0, 0
-        self._rules, self._time = b'', 0
+        self.active, self._life, self._number, self._rules = False, 0, 0, 0
+        self._time = 0
 
     def use(self, rules: ExitRules) -> None:
-        """Write other rules with the next torques.
+        """Write other rules; they count from the next torque on.
 
         :raise DynamicsError: they are too long.
         """
         data = pickle.dumps(rules, pickle.HIGHEST_PROTOCOL)
-        if RECORD.size + len(data) + STAMP.size + 16 * len(rules.names) > SLOT:
-            raise DynamicsError('the names of the joints are too long for the watchdog; expected '
-                                'less than a megabyte, or set safety.watchdog_time to 0')
-        self._rules, self._time = data, round(rules.settings.watchdog_time * 1e9)
+        if RECORD.size + len(data) > SLOT:
+            raise DynamicsError(f'the model has {len(data)} bytes, too long for the watchdog; '
+                                f'expected at most {SLOT - RECORD.size}, or set '
+                                'safety.watchdog_time to 0')
+        self._rules += 1
+        self._put(RULES, self._rules, self._rules, data)
+        self._time = round(rules.limits.settings.watchdog_time * 1e9)
 
-    def write(self, stamp: int, torque: array[float], gravity: array[float]) -> None:
+    def write(self, stamp: int, last_valid: LastValid, gravity: Sequence[float]) -> None:
         """Write a torque; the watchdog watches from now on.
 
         :param stamp: [ns] of the state that it was computed from.
         """
-        numbers = STAMP.pack(stamp) + torque.tobytes() + gravity.tobytes()
+        numbers = array('d', last_valid.position)
+        for part in (last_valid.v, last_valid.torque, gravity):
+            numbers.extend(part)
         self._number += 1
-        at = HEAD + self._number % 2 * SLOT
-        RECORD.pack_into(self._memory, at, self._number, len(self._rules), len(numbers),
-                         _checksum(self._number, self._rules, numbers))
-        at += RECORD.size
-        self._memory[at:at + len(self._rules)] = self._rules
-        at += len(self._rules)
-        self._memory[at:at + len(numbers)] = numbers
+        self._put(TORQUES, self._number, self._rules,
+                  FIRST.pack(stamp, last_valid.seconds) + numbers.tobytes())
         self.renew()
         if not self.active:
             self._head[TIME] = self._time
@@ -108,13 +115,19 @@ class LastTorqueWriter:
         """End the watch: no torque will be published."""
         self._head[ACTIVE] = self.active = False
 
+    def _put(self, kind: int, number: int, rules: int, data: bytes) -> None:
+        at = _place(kind, number)
+        RECORD.pack_into(self._memory, at, number, rules, len(data),
+                         _checksum(number, rules, data))
+        self._memory[at + RECORD.size:at + RECORD.size + len(data)] = data
+
 
 class LastTorqueReader:
     """Read the sign of life and the last torque from shared memory."""
 
     def __init__(self, memory: int) -> None:
         """Take the file descriptor of create_memory."""
-        self._memory = mmap.mmap(memory, HEAD + 2 * SLOT, access=mmap.ACCESS_READ)
+        self._memory = mmap.mmap(memory, SIZE, access=mmap.ACCESS_READ)
         self._head = _words(self._memory)
 
     @property
@@ -134,19 +147,27 @@ class LastTorqueReader:
 
     def last(self) -> LastTorque:
         """Return the torque released last; there is one as soon as the watch has begun."""
-        _, rules, numbers = max(filter(None, map(self._record, range(2))))
-        values = array('d', numbers[STAMP.size:])
-        half = len(values) // 2
-        stamp, = STAMP.unpack_from(numbers)
-        return LastTorque(pickle.loads(rules), stamp, tuple(values[:half]), tuple(values[half:]))
+        _, used, data = max(filter(None, (self._get(TORQUES, slot) for slot in range(2))))
+        rules = next(found for slot in range(2)
+                     if (found := self._get(RULES, slot)) and found[0] == used)
+        stamp, age = FIRST.unpack_from(data)
+        values = array('d', data[FIRST.size:])
+        n = len(values) // 4
+        q, v, torque, gravity = (tuple(values[k * n:(k + 1) * n]) for k in range(4))
+        return LastTorque(pickle.loads(rules[2]), stamp, LastValid(age, q, v, torque, True),
+                          gravity)
 
-    def _record(self, slot: int) -> tuple[int, bytes, bytes] | None:
-        """Return number, rules and numbers of the record in a slot, None if it is incomplete."""
-        at = HEAD + slot * SLOT
-        number, rules, numbers, checksum = RECORD.unpack_from(self._memory, at)
-        middle = at + RECORD.size + rules
-        parts = self._memory[at + RECORD.size:middle], self._memory[middle:middle + numbers]
-        return (number, *parts) if number and _checksum(number, *parts) == checksum else None
+    def _get(self, kind: int, slot: int) -> tuple[int, int, bytes] | None:
+        """Return number, number of the rules and data of a slot, None if it is incomplete."""
+        at = _place(kind, slot)
+        number, rules, size, checksum = RECORD.unpack_from(self._memory, at)
+        data = self._memory[at + RECORD.size:at + RECORD.size + size]
+        return (number, rules, data) if number and (
+            _checksum(number, rules, data) == checksum) else None
+
+
+def _place(kind: int, number: int) -> int:
+    return HEAD + (kind + number % 2) * SLOT
 
 
 def _words(memory: mmap.mmap) -> memoryview:
@@ -154,8 +175,5 @@ def _words(memory: mmap.mmap) -> memoryview:
     return memoryview(memory)[:HEAD].cast('q')
 
 
-def _checksum(number: int, *parts: bytes) -> int:
-    checksum = number & 0xFFFFFFFF
-    for part in parts:
-        checksum = crc32(part, checksum)
-    return checksum
+def _checksum(number: int, rules: int, data: bytes) -> int:
+    return crc32(data, (number ^ rules << 16) & 0xFFFFFFFF)

@@ -56,9 +56,9 @@ class TorquePipeline:
 
     :ivar parameters, settings: TorqueParameters and SafetySettings.
     :ivar other_publisher: whether another node publishes on these topics; set by the caller.
-    :ivar joints: driven joints since the last enable, in the order of publication.
-    :ivar limits: GateLimits since then.
+    :ivar joints, limits: driven joints, in the order of publication, and GateLimits since enable.
     :ivar gravity: (nv,) torque that balances gravity at the last valid state.
+    :ivar controller: of the current robot; None: there is none, or the parameters do not fit it.
     :ivar proposal: Proposal of the last measured state; None where it had none.
     """
 
@@ -90,7 +90,7 @@ class TorquePipeline:
         self._prediction = Prediction()
         self._model: Any = None   # these four: None until there is a robot
         self._robot: Any = None
-        self._controller: Any = None
+        self.controller: Any = None
         self._blend: Any = None    # BlendedController on the way to it; None: it alone is in effect
         self._limits: Any = None   # GateLimits; None: the parameters do not fit the robot
         self._reference: Any = None
@@ -145,7 +145,7 @@ class TorquePipeline:
         if drives:
             after = self._reference_after(parameters)
             if live_differ(self.parameters, parameters):
-                old = with_own_reference(self._controller, self._reference, after, self.now)
+                old = with_own_reference(self.controller, self._reference, after, self.now)
             self._reference = after
         self.parameters, self.settings = parameters, settings
         if self._current_robot.exists:
@@ -158,7 +158,7 @@ class TorquePipeline:
     @property
     def _drives(self) -> bool:
         """Whether the torques of the controller are published."""
-        return not self.gate.idle and self._driven is self._model and self._controller is not None
+        return not self.gate.idle and self._driven is self._model and self.controller is not None
 
     def _reference_after(self, parameters: TorqueParameters) -> Any:
         """Return the reference with other parameters: a new one if another mode needs it."""
@@ -169,7 +169,7 @@ class TorquePipeline:
     def _present(self, parameters: TorqueParameters) -> change_checks.Present:
         """Return the state of the last torque, in which parameters change."""
         after = self._reference_after(parameters)
-        old = with_own_reference(self._controller, self._reference, after, self.now)
+        old = with_own_reference(self.controller, self._reference, after, self.now)
         return change_checks.Present(self._last_q, self._last_v, after and after.at(self.now()),
                                      self._limits, old, self._blend, self.parameters.blend_time)
 
@@ -191,23 +191,23 @@ class TorquePipeline:
         :param old: the published torque goes over from this controller to the new one in
             blend_time; None: the slew limits alone limit its change.
         """
-        self._robot, self._refreshed, self._controller = robot, self.now(), None
+        self._robot, self._refreshed, self.controller = robot, self.now(), None
         if self._problem:
             return
-        self._controller = controller_of(robot, self.parameters)
+        self.controller = controller_of(robot, self.parameters)
         if self._blend is not None:
-            (self._blend.then if old else self._blend.replace_newest)(self._controller)
+            (self._blend.then if old else self._blend.replace_newest)(self.controller)
         elif old is not None:
-            self._blend = BlendedController(old, self._controller, self.now(),
+            self._blend = BlendedController(old, self.controller, self.now(),
                                             self.parameters.blend_time)
 
     # Kernels ---------------------------------------------------------------------------------
 
     def request_kernels(self, q: np.ndarray) -> int:
         """Request the kernels of the law, see law_kernels.py; return how many are missing."""
-        if self._controller is None or not self._robot.compilation_enabled:
+        if self.controller is None or not self._robot.compilation_enabled:
             return 0
-        self._request_kernels(self._controller, q, self.parameters)
+        self._request_kernels(self.controller, q, self.parameters)
         return self._robot.compiling
 
     def _request_kernels(self, controller: Controller, q: np.ndarray, p: TorqueParameters,
@@ -236,20 +236,20 @@ class TorquePipeline:
         if self.gate.state in RUNNING:
             return
         now, self._blend = self.now(), None
-        if self._problem or self._controller is None:
+        if self._problem or self.controller is None:
             raise DynamicsError(self._problem or 'there is no robot')
         if measured.oldest != NEVER:
             check_velocities(measured)
             self.request_kernels(measured.q)
             check_kernels(self._robot)
-            if self._controller.needs_reference:
+            if self.controller.needs_reference:
                 self._reference = holding_reference(self._robot, self.parameters, measured.q, now)
             settled, _ = self._current_robot.settled_robot()
-            change_checks.check_held(self._controller.for_robot(settled), measured.q, self._limits)
+            change_checks.check_held(self.controller.for_robot(settled), measured.q, self._limits)
         proposal = self._proposal(now, measured)
         try:
             self.gate.enable(now, with_measured_command(
-                proposal, self._controller, measured.effort, effort))
+                proposal, self.controller, measured.effort, effort))
         except Refused as refusal:
             raise explained(refusal, measured, self._needed, self._clock(),
                             self.settings.max_state_age) from None
@@ -263,7 +263,7 @@ class TorquePipeline:
     @property
     def reference(self) -> Any:
         """The current reference; None while disabled, and where the mode follows none."""
-        follows = self.gate.state in RUNNING and self._controller.needs_reference
+        follows = self.gate.state in RUNNING and self.controller.needs_reference
         return self._reference if follows else None
 
     def change_reference(self, change: Callable[[Reference, float], Reference]) -> None:
@@ -299,7 +299,7 @@ class TorquePipeline:
         reference = task_reference(
             self._robot, measured.q, task_frame_of(self._robot, self.parameters, frame), **values)
         if frame not in self._frames:
-            self._request_kernels(self._controller, measured.q, self.parameters, frame)
+            self._request_kernels(self.controller, measured.q, self.parameters, frame)
             check_kernels(self._robot)
             self._frames.add(frame)
         self._reference = self._reference.replaced_by(
@@ -371,10 +371,10 @@ class TorquePipeline:
 
     def _proposal_at(self, now: float, state: Measured, period: float, braking: bool) -> Proposal:
         """Return the Proposal at a measured or predicted state; period: [s] since the last."""
-        controller, age = self._blend or self._controller, None
+        controller, age = self._blend or self.controller, None
         gravity = torque = controller.holding_torque(state.q)
         if braking:
-            torque = braking_torque(self._controller, state, self._limits.effort, period)
+            torque = braking_torque(self.controller, state, self._limits.effort, period)
         elif controller.needs_reference and (self.gate.idle or self.gate.state in RUNNING):
             age = None if self.parameters.hold_reference else self._reference.age(now)
             torque = controller.torque(state.q, state.v, self._reference.at(now))
@@ -384,7 +384,7 @@ class TorquePipeline:
         """Return the Proposal at the state that the model predicts, see Gate; None: impossible."""
         driven = self._limits.joints.driven if self._drives else None
         try:
-            state, period = self._prediction.at(last_valid, self._controller, driven)
+            state, period = self._prediction.at(last_valid, self.controller, driven)
             return self._proposal_at(self.now(), state, period, last_valid.braking)
         except DynamicsError:
             return None

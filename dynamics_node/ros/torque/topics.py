@@ -7,6 +7,7 @@ import time
 import traceback
 from array import array
 from collections.abc import Callable, Sequence
+from contextlib import suppress
 from dataclasses import replace
 from typing import Any
 
@@ -28,6 +29,7 @@ from dynamics_node.ros.topic_qos import TORQUE, overridable
 from dynamics_node.ros.torque.last_torque import ExitRules
 from dynamics_node.ros.torque.mode_reference import RUNNING
 from dynamics_node.ros.torque.pipeline import StampedRelease, TorquePipeline
+from dynamics_node.ros.torque.predicted_state import without_kernels
 from dynamics_node.ros.torque.reference_topics import ReferenceTopics
 from dynamics_node.ros.torque.watched_loop import WatchedLoop
 from dynamics_node.safety import Release, SafetySettings, State
@@ -91,11 +93,13 @@ class TorqueTopics:
         self._tick = node.create_timer(_tick_period(parameters.safety), self.on_tick,
                                        clock=steady_clock, autostart=False)
         self._after_braking: list[Callable[[], None]] = []
+        self._shown: Any = None        # Controller that the watchdog knows
+        self._last_valid: Any = None   # LastValid of the last torque
         self._give_up = node.create_timer(parameters.safety.brake_time + BRAKED, self._braked,
                                           clock=steady_clock, autostart=False)
         self._poll = node.create_timer(POLL, self._check_waiting, clock=steady_clock,
                                        autostart=False)
-        self._sign = node.create_timer(_sign_period(parameters.safety), watched.renew,
+        self._sign = node.create_timer(_sign_period(parameters.safety), self._give_sign,
                                        clock=steady_clock, autostart=False)
         enable = node.create_service(SetBool, '~/enable', self.on_enable,
                                      qos_profile=MANY_REQUESTS)
@@ -218,15 +222,28 @@ class TorqueTopics:
 
     def _let_watch(self) -> None:
         """Let the watchdog watch the torques just enabled; without it, disable them again."""
-        limits = self.pipeline.limits
-        self._arrange(limits.joints.names)
+        self._arrange(self.pipeline.limits.joints.names)
         try:
-            self._watched.use(ExitRules(
-                list(self.pipeline.joints), self._ordered(limits.effort),
-                self._ordered(limits.slew), self._watchdog_settings(limits.settings)))
+            self._show_rules()
         except DynamicsError:
             self.pipeline.disable()
             raise
+
+    def _show_rules(self) -> None:
+        """Show the watchdog limits and model."""
+        limits, self._shown = self.pipeline.limits, self.pipeline.controller
+        self._watched.use(ExitRules(
+            list(self.pipeline.joints), self._ordered(range(len(limits.effort))),
+            replace(limits, settings=self._watchdog_settings(limits.settings)),
+            without_kernels(self._shown)))
+
+    def _give_sign(self) -> None:
+        """Show the watchdog that the loop runs, and a model that has changed."""
+        self._watched.renew()
+        controller = self.pipeline.controller
+        if controller not in (self._shown, None) and not self._node_state.current_robot.changing:
+            with suppress(DynamicsError):   # it has ended: a healthy arm goes on
+                self._show_rules()
 
     def _watchdog_settings(self, settings: SafetySettings) -> SafetySettings:
         """Return the settings, with a longer watchdog_time for a simulation.
@@ -287,7 +304,9 @@ class TorqueTopics:
                 self._arrange(release.names)
             effort = array('d', self._ordered(release.numbers))
             gravity, _ = limit_effort(self.pipeline.limits, self.pipeline.gravity.tolist())
-            self._watched.show(stamp, effort, array('d', self._ordered(gravity)))
+            if not self.pipeline.gate.idle:   # otherwise this is the end of the last torques
+                self._last_valid = self.pipeline.gate.last_valid()
+            self._watched.show(stamp, self._last_valid._replace(torque=release.numbers), gravity)
             if self._command is not None:
                 self._data.data = effort
                 self._command.publish(self._data)

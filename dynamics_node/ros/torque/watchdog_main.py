@@ -1,8 +1,8 @@
 """Run the watchdog process: publish the last torques where the torque process cannot.
 
-It has as few parts as possible, no model and no joint states. It sleeps while no torques are
-published. It ends with the torque process, and not by SIGINT, SIGTERM or SIGHUP: whatever stops the
-node stops the torque process, and this one has to see how that ends.
+It has as few parts as possible and no joint states: it brakes the arm by the model. It sleeps while
+no torques are published. It ends with the torque process, and not by SIGINT, SIGTERM or SIGHUP:
+whatever stops the node stops the torque process, and this one has to see how that ends.
 """
 
 from __future__ import annotations
@@ -68,16 +68,16 @@ class WatchdogNode(Node):
                                                                   self.get_namespace())}
         return found
 
-    def publish(self, last: LastTorque) -> None:
-        """Publish the torques that follow the last one."""
+    def publish(self, last: LastTorque, silence: float) -> None:
+        """Publish the torques that follow the last one, which was published silence [s] ago."""
         state = JointState(name=list(last.rules.names))
         state.header.stamp = Time(nanoseconds=last.stamp).to_msg()
-        for torque in last_torques(last):
+        for torque in last_torques(last, silence, time.monotonic):
             state.effort = array('d', torque)
             if self._command is not None:
                 self._command.publish(Float64MultiArray(data=state.effort))
             self._torque.publish(state)
-            time.sleep(last.rules.settings.exit_period)
+            time.sleep(last.rules.limits.settings.exit_period)
         for each in self._both:
             each.wait_for_all_acked(Duration(seconds=ALL_RECEIVED))
 
@@ -167,7 +167,7 @@ def main() -> None:
     process.kill()
     if shared.active:
         link.send(Takeover(silence))
-        node.publish(shared.last())
+        node.publish(shared.last(), silence)
     node.destroy_node()
     rclpy.try_shutdown()
     link.close()

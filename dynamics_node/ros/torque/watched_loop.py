@@ -5,12 +5,13 @@ from __future__ import annotations
 import pickle
 import select
 import socket
-from array import array
+from collections.abc import Sequence
 from contextlib import suppress
 
 from dynamics_node.errors import DynamicsError
 from dynamics_node.ros.torque.last_torque import ExitRules, LastTorqueWriter
 from dynamics_node.ros.torque.records import START_AGAIN
+from dynamics_node.safety.records import LastValid
 
 WAKE = b'\x01'
 MOST = 1 << 16   # bytes of a message of the watchdog
@@ -36,17 +37,17 @@ class WatchedLoop:
 
         :raise DynamicsError: the watchdog has ended, or the rules are too long for it.
         """
-        self._on = rules.settings.watchdog_time > 0.0
+        self._on = rules.limits.settings.watchdog_time > 0.0
         if self._on:
             if self._ended():
                 raise DynamicsError(f'the watchdog process has ended. {START_AGAIN}')
             self._writer.use(rules)
 
-    def show(self, stamp: int, torque: array[float], gravity: array[float]) -> None:
+    def show(self, stamp: int, last_valid: LastValid, gravity: Sequence[float]) -> None:
         """Show the watchdog a torque that is about to be published; see LastTorqueWriter.write."""
         if self._on:
             asleep = not self._writer.active
-            self._writer.write(stamp, torque, gravity)
+            self._writer.write(stamp, last_valid, gravity)
             if asleep:
                 with suppress(OSError):   # it has ended: a healthy arm goes on
                     self._watchdog.send(WAKE)

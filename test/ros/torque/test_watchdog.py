@@ -2,10 +2,11 @@
 
 import numpy as np
 import pytest
+from support.watched_arm import ARM, ORDER, RULES, rules
 
-from dynamics_node.ros.torque.last_torque import ExitRules, LastTorque
+from dynamics_node.ros.torque.last_torque import LastTorque
 from dynamics_node.ros.torque.watchdog import LOOK, Watchdog, last_torques
-from dynamics_node.safety import SafetySettings
+from dynamics_node.safety.records import LastValid
 from dynamics_node.safety.settings import SAFE_ACTIONS
 
 TIME = 0.15   # [s] of the watchdog
@@ -64,22 +65,77 @@ def test_a_pause_of_the_watchdog_itself_is_no_silence():
     assert not watchdog.stands_still(3600.0 + LOOK)
 
 
+# The last torques --------------------------------------------------------------------------------
+
+class SimulatedTime:
+    """A clock that advances by exit_period per call, and an arm that moves meanwhile.
+
+    :ivar q, v: of the arm, without friction; torque: that it gets, in the order of the model.
+    """
+
+    def __init__(self, q, v, torque, moves):
+        self.now, self.q, self.v, self.torque, self._moves = 0.0, q, v, torque, moves
+        self.energies = []
+
+    def __call__(self):
+        self.now += 0.005
+        for _ in range(5 if self._moves else 0):
+            self.v = self.v + 0.001 * ARM.forward_dynamics(self.q, self.v, self.torque)
+            self.q = self.q + 0.001 * self.v
+        self.energies.append(float(ARM.kinetic_energy(self.q, self.v)))
+        return self.now
+
+
+def run(v, last=None, silence=0.0, seconds=10.0, moves=True, **settings):
+    """Let the watchdog take over; return the torques in the order of the model, and the arm."""
+    given = rules(exit_period=0.005, **settings)
+    q = np.array([0.0, 1.0, 0.0, -0.6, 0.0, 0.5, 0.0])
+    gravity = ARM.gravity_torque(q)
+    last = gravity if last is None else last
+    arm, torques = SimulatedTime(q, v, last, moves), []
+    shown = LastTorque(given, 7, LastValid(0.0, tuple(q), tuple(v), tuple(last), True),
+                       tuple(gravity))
+    for published in last_torques(shown, silence, arm):
+        torque = np.zeros(7)
+        torque[ORDER] = published
+        torques.append(torque)
+        arm.torque = torque
+        if arm.now > seconds:
+            break
+    return np.array(torques), arm
+
+
+@pytest.mark.parametrize('speed', [0.0, 0.2])
 @pytest.mark.parametrize('action', SAFE_ACTIONS)
-def test_the_last_torques_go_from_the_last_one_to_zero_within_the_limits(action):
-    settings = SafetySettings(safe_action=action)
-    effort, slew = np.array([50.0, 20.0]), np.array([500.0, 200.0])
-    last = LastTorque(ExitRules(['a', 'b'], tuple(effort), tuple(slew), settings), 7,
-                      (-50.0, 3.0), (40.0, -20.0))
-    torques = np.array(last_torques(last))
-    assert tuple(torques[0]) == last.torque and not torques[-1].any()
+def test_the_last_torques_go_from_the_last_one_to_zero_within_the_limits(action, speed):
+    rng = np.random.default_rng(1)
+    effort = np.array(RULES.limits.effort)
+    last = rng.uniform(-0.5, 0.5, 7) * effort
+    torques, _ = run(speed * rng.choice([-1.0, 1.0], 7), last, safe_action=action,
+                     blind_gravity_time=0.5, moves=False)
+    assert np.array_equal(torques[0], last) and not torques[-1].any()
     assert (np.abs(torques) <= effort).all()
-    reach = slew * settings.exit_period * (1.0 + 1e-9)
-    assert (np.abs(np.diff(torques, axis=0)) <= reach).all()
+    reach = np.array(RULES.limits.slew) * 0.005 * (1.0 + 1e-9)
+    assert (np.abs(np.diff(torques, axis=0)) <= reach + 1e-9).all()
 
 
-def test_a_torque_beyond_the_effort_limits_is_not_published():
-    """A bug in another place: limits are checked once more."""
-    rules = ExitRules(['a'], (10.0,), (1e3,), SafetySettings(safe_action='zero'))
-    torques = last_torques(LastTorque(rules, 7, (11.0,), (float('nan'),)))
-    assert len(torques) > 10
-    assert max(abs(x) for torque in torques for x in torque) <= 10.0
+def test_a_moving_arm_is_braked_by_the_model():
+    """With steps of 5 ms, as NumPy can compute them in time."""
+    moving = np.array([0.8, -0.6, 0.9, 0.7, -0.9, 0.8, 1.0])
+    _, arm = run(moving, seconds=0.5, blind_gravity_time=10.0)
+    assert arm.energies[-1] < 0.02 * arm.energies[0]
+    assert np.abs(arm.v).max() < 0.3
+
+
+def test_an_arm_that_cannot_be_predicted_goes_to_gravity(monkeypatch):
+    monkeypatch.setattr('dynamics_node.control.controller.Controller.can_predict', False)
+    torques, _ = run(np.full(7, 0.5), seconds=1.0, blind_gravity_time=10.0)
+    assert np.array_equal(torques, np.clip(torques, np.minimum(torques[0], 0.0),
+                                           np.maximum(torques[0], 0.0)))
+
+
+def test_the_time_of_the_silence_is_predicted_too():
+    """The torque was held meanwhile."""
+    moving = np.array([0.4, -0.3, 0.4, 0.3, -0.4, 0.4, 0.5])
+    near, far = (run(moving, silence=silence, seconds=0.02)[0] for silence in (0.0, 0.1))
+    assert np.abs(near[-1] - far[-1]).max() > 0.1

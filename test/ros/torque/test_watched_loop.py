@@ -2,17 +2,18 @@
 
 import os
 import pickle
-from array import array
 
 import pytest
+from support.watched_arm import rules
 
 from dynamics_node.errors import DynamicsError
 from dynamics_node.ros.link import pair
-from dynamics_node.ros.torque.last_torque import ExitRules, LastTorqueReader, create_memory
+from dynamics_node.ros.torque.last_torque import LastTorqueReader, create_memory
 from dynamics_node.ros.torque.watched_loop import WAKE, WatchedLoop
-from dynamics_node.safety import SafetySettings
+from dynamics_node.safety.records import LastValid
 
-ONE = array('d', [1.0])
+ZERO = (0.0,) * 7
+STATE = LastValid(0.0, ZERO, ZERO, ZERO, False)
 
 
 @pytest.fixture
@@ -27,16 +28,12 @@ def watched():
     its.close()
 
 
-def rules(**settings):
-    return ExitRules(['a'], (2.0,), (10.0,), SafetySettings(**settings))
-
-
 def test_the_watchdog_is_woken_once_for_each_watch(watched):
     loop, watchdog, shared = watched
     loop.use(rules())
     for _ in range(2):
-        loop.show(1, ONE, ONE)
-        loop.show(2, ONE, ONE)
+        loop.show(1, STATE, ZERO)
+        loop.show(2, STATE, ZERO)
         assert watchdog.recv(10) == WAKE and shared.active
         loop.rest()
         assert not shared.active
@@ -49,7 +46,7 @@ def test_without_a_watchdog_time_nothing_is_watched(watched):
     loop, watchdog, shared = watched
     watchdog.close()
     loop.use(rules(watchdog_time=0.0))
-    loop.show(1, ONE, ONE)
+    loop.show(1, STATE, ZERO)
     assert not shared.active
 
 
@@ -57,7 +54,7 @@ def test_an_ended_watchdog_is_a_refusal_and_no_error_later(watched):
     loop, watchdog, shared = watched
     loop.use(rules())
     watchdog.close()
-    loop.show(1, ONE, ONE)
+    loop.show(1, STATE, ZERO)
     assert shared.active
     with pytest.raises(DynamicsError, match='the watchdog process has ended'):
         loop.use(rules())
