@@ -205,7 +205,10 @@ def _enable(effort):
 
 def processes():
     """Ends and stops of the two processes, as the torque code sees them."""
-    yield Event('process', 'SIGKILL of the torque process', lambda rig: rig.kill())
+    yield Event('process', 'SIGKILL of the torque process',
+                lambda rig: rig.kill(watchdog=True))
+    yield Event('process', 'SIGKILL of the torque process and the watchdog',
+                lambda rig: rig.kill())
     for ms in (30, 100, 400):
         yield Event('process', f'SIGSTOP of the torque process for {ms} ms', _stop(ms))
     yield Event('process', 'SIGKILL of the serving process, SIGTERM, deactivate',

@@ -9,6 +9,7 @@ but torques slow it. Its driver keeps the last torque for ever, as a forward_com
 does, or goes to zero torque when none has come for a time.
 """
 
+import itertools
 import sys
 import time
 from dataclasses import replace
@@ -30,15 +31,20 @@ from dynamics_node.ros.parameters.torque import TorqueParameters  # noqa: E402
 from dynamics_node.ros.services.runner import ServiceRunner  # noqa: E402
 from dynamics_node.ros.services.table import SERVICES  # noqa: E402
 from dynamics_node.ros.torque.change_checks import CHANGE_TIMES  # noqa: E402
+from dynamics_node.ros.torque.last_torque import ExitRules, LastTorque  # noqa: E402
 from dynamics_node.ros.torque.pipeline import TorquePipeline  # noqa: E402
+from dynamics_node.ros.torque.predicted_state import without_kernels  # noqa: E402
 from dynamics_node.ros.torque.topics import LONGEST_TICK, TICKS  # noqa: E402
+from dynamics_node.ros.torque.watchdog import last_torques  # noqa: E402
 from dynamics_node.safety import SafetySettings  # noqa: E402
 from dynamics_node.safety.faults import OUTSIDE  # noqa: E402
+from dynamics_node.safety.torque_limits import limit_effort  # noqa: E402
 
 MS = 1_000_000                   # [ns]; one step of MuJoCo
 START = 1_700_000_000_000 * MS   # [ns] on the clock of the stamps
 QUEUE = 100                      # joint states that wait for a stopped process, by their QoS
 PATIENCE = 120.0                 # [s] of wall time for the kernels
+NOTICED = 15                     # [ms] until the watchdog publishes, after the end of the process
 
 
 class Subject(NamedTuple):
@@ -104,6 +110,7 @@ class Rig:
         self.clock_offset = self.stamp_offset = 0
         self.silent, self.running, self.refused = False, True, ''
         self._alive, self._silence, self._ending = True, 0, False
+        self._shown = None   # LastValid and gravity that the watchdog knows
         self.spoil = lambda q, v, effort: (q, v, effort)
         self._held, self._waiting, self._later, self._published = [], [], [], []
         self._command, self._command_at = np.zeros(self.arm.n), 0
@@ -225,10 +232,27 @@ class Rig:
         """State of the gate; 'no process' once the torque process has ended."""
         return self.pipeline.gate.state.value if self._alive else 'no process'
 
-    def kill(self):
-        """End the torque process without a last torque."""
+    def kill(self, watchdog=False):
+        """End the torque process without a last torque.
+
+        :param watchdog: whether the watchdog takes over.
+        """
         self.running = self._alive = False
         self._ended = len(self._rows)
+        if watchdog and self._shown is not None:
+            self._take_over()
+
+    def _take_over(self):
+        """Publish what the watchdog does; it gets no joint states, so all of it is known now."""
+        period = max(1, round(self.settings.exit_period * 1e3))
+        clock, limits, (last_valid, gravity) = (itertools.count(0.0, 1e-3 * period),
+                                                self.pipeline.limits, self._shown)
+        rules = ExitRules(limits.joints.names, range(self.arm.n), limits,
+                          without_kernels(self.pipeline.controller))
+        torques = last_torques(LastTorque(rules, 0, last_valid, limit_effort(limits, gravity)[0]),
+                               1e-3 * NOTICED, lambda: next(clock))
+        self._held = [(self.ms + NOTICED + k * period, np.array(torque))
+                      for k, torque in enumerate(torques)]
 
     def end(self):
         """End the torque process, as process_main does: brake, then ramp to the safe torque."""
@@ -303,6 +327,8 @@ class Rig:
 
     def _publish_release(self, stamped):
         if stamped is not None:
+            if not self.pipeline.gate.idle:
+                self._shown = self.pipeline.gate.last_valid(), self.pipeline.gravity.tolist()
             self._publish(stamped[0].effort)
         if self._next_robot is not None and self.pipeline.gate.idle:
             self._use_robot(self._next_robot)

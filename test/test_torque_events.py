@@ -61,7 +61,7 @@ def test_after_a_killed_process_the_arm_is_held_until_the_driver_times_out(bench
     """Then it falls as MuJoCo's arm does by itself; the other driver holds it."""
     from arm import SimulatedArm
     from event_list import REST, processes
-    kill = next(event for event in processes() if event.name == 'SIGKILL of the torque process')
+    kill = next(event for event in processes() if event.name.endswith('and the watchdog'))
     holds, times_out = bench.measure(kill, REST)
     arm = SimulatedArm(bench.subject.text, damping=False, dry_friction=False, stops=False)
     arm.set(bench.subject.pose)
@@ -118,3 +118,10 @@ def test_a_pause_of_500_ms_at_half_speed_brakes_the_arm_by_the_model(bench):
     pause = next(event for event in events() if event.name == 'no joint states for 500 ms, 500 Hz')
     row, = bench.measure(pause, HALF)
     assert row.state == 'fault' and row.joint < 300.0 and row.speed < 1.2
+
+
+def test_the_watchdog_brakes_an_arm_whose_torque_process_was_killed(bench):
+    from event_list import HALF, processes
+    kill = next(event for event in processes() if event.name == 'SIGKILL of the torque process')
+    row, = bench.measure(kill, HALF)
+    assert row.tool < 50.0 and row.speed < 2.0   # without it: 1358 mm, 23 times the limit
