@@ -50,6 +50,7 @@ class Torques(NamedTuple):
 
     delays: np.ndarray    # of each joint state with a torque [s]
     gap: float            # greatest time between two torques [s]
+    sent_gap: float       # the same of joint states: the delay of the machine and of the driver
     missed: int           # joint states without a torque
     faults: int
 
@@ -98,6 +99,8 @@ def rows(rate, idle, busy, granted):
             found[f'{rate}, {name}: joint state to torque, p{percent:g}'] = [value, 'us', bar]
         found[f'{rate}, {name}: greatest gap between torques'] = [
             each.gap * 1e3, 'ms', 20.0 if granted else None]
+        found[f'{rate}, {name}: greatest gap between joint states'] = [
+            each.sent_gap * 1e3, 'ms', None]
         found[f'{rate}, {name}: joint states without a torque'] = [
             each.missed, '', 0.5 if granted else None]
         found[f'{rate}, {name}: faults'] = [each.faults, '', 0.5]
@@ -155,7 +158,9 @@ class Driver:
         faults = int(len(answered) == 0 or answered[-1] < sent[-1] - 1_000_000_000)
         times = np.array([when for _, when in self.heard]) * 1e-9
         found = Torques(np.array([arrived[stamp] - stamp for stamp in answered]) * 1e-9,
-                        float(np.diff(times).max(initial=0.0)), len(sent) - len(answered), faults)
+                        float(np.diff(times).max(initial=0.0)),
+                        float(np.diff(sent).max(initial=0)) * 1e-9, len(sent) - len(answered),
+                        faults)
         self.enable(False)
         return found
 

@@ -20,6 +20,9 @@ NEVER = np.iinfo(np.int64).min
 # A message this much older than the newest one of its joint is not late: the clock was set back (a
 # simulation was reset, a bag starts again), and time continues from there.
 RESTART = 1_000_000_000  # [ns]
+# The clock was also set back, by less, if so many messages in a row are late, each newer than the one
+# before: messages that overtake each other do not arrive like that.
+LATE_IN_A_ROW = 3
 TURN = 2.0 * np.pi
 
 
@@ -91,6 +94,10 @@ class MeasuredState:
         self.stamps = np.full(len(model.joints), NEVER, dtype=np.int64)
         self.counts: Counter[str] = Counter()
         self.oldest = self._newest = int(NEVER)
+        # Of the last late message of each joint: its stamp, the stored stamp that is newer, and how
+        # many have come in a row.
+        self._late, self._late_after = self.stamps.copy(), self.stamps.copy()
+        self._in_a_row = np.zeros(len(model.joints), dtype=int)
         self._names: tuple[str, ...] | None = None
         self._placement: _Placement | None = None
         self._snapshot: MeasuredSnapshot | None = None   # of the current values
@@ -194,12 +201,23 @@ class MeasuredState:
     def _in_time(self, stamp: int, joint: np.ndarray) -> np.ndarray:
         """Return for each joint whether the stamp is not late, as booleans."""
         last = self.stamps[joint]
-        late = (last > stamp) & (last <= stamp + RESTART)
+        restart = last > stamp + RESTART
+        late = (last > stamp) & ~restart
         if late.any():
+            restart[late] = self._count_late(stamp, joint[late]) >= LATE_IN_A_ROW
+            late &= ~restart
             self.counts['out of order'] += int(late.sum())
-        if (last > stamp + RESTART).any():
+        if restart.any():
             self.counts['clock set back'] += 1
         return ~late
+
+    def _count_late(self, stamp: int, joint: np.ndarray) -> np.ndarray:
+        """Return for each joint how many late stamps have come in a row, this one included."""
+        last = self.stamps[joint]
+        in_a_row = (self._late_after[joint] == last) & (self._late[joint] < stamp)
+        self._in_a_row[joint] = np.where(in_a_row, self._in_a_row[joint] + 1, 1)
+        self._late[joint], self._late_after[joint] = stamp, last
+        return self._in_a_row[joint]
 
     def _estimated_velocities(self, stamp: int, placement: _Placement,
                               q: np.ndarray) -> np.ndarray:

@@ -146,6 +146,28 @@ def test_a_clock_set_back_by_more_than_a_second_restarts_the_state(state, back, 
     assert state.q[0] == (0.5 if taken else 0.1)  # time goes on from there
 
 
+def test_a_clock_set_back_by_less_is_seen_at_the_third_message_in_a_row(state):
+    """Each message is newer than the one before, and all are older than the state."""
+    state.take(1000, ['shoulder', 'elbow'], [0.0, 0.0], [0.0, 0.0])
+    for k in range(1, 6):
+        state.take(500 + k, ['shoulder'], [0.1 * k], [float(k)])
+        assert state.stamps.tolist() == [1000 if k < 3 else 500 + k, 1000]
+    assert state.q.tolist() == [0.5, 0.0]
+    assert state.counts == {'out of order': 2, 'clock set back': 1}
+
+
+@pytest.mark.parametrize('stamps', [
+    [500, 500, 500, 500], [501, 502, 1001, 503, 504, 1002], [503, 502, 501, 500],
+    [501, 502, 501, 502, 501, 502]])
+def test_late_messages_that_do_not_rise_in_a_row_stay_late(state, stamps):
+    """Repeated ones, those of another publisher, and those that overtake each other."""
+    state.take(1000, ['shoulder', 'elbow'], [0.0, 0.0])
+    for stamp in stamps:
+        state.take(stamp, ['shoulder'], [0.1])
+    assert state.stamps.tolist() == [max(1000, *stamps), 1000]
+    assert set(state.counts) == {'out of order'}
+
+
 def test_planar_mimic_and_unknown_joints_in_a_message_are_ignored():
     """A JointState has one number per joint, and a follower is where its master puts it."""
     state = MeasuredState(Robot.from_urdf(EVERY_KIND).model)
