@@ -127,7 +127,7 @@ class NodeState:
         p = self.parameters
         options = self.robot.model, p.missing_velocity, p.velocity_filter_time
         self.measured_state = (self.measured_state.moved_to(*options) if self.measured_state
-                               else MeasuredState(*options))
+                               else MeasuredState(*options, clock=self.clock))
 
     def use(self, parameters: ModelParameters,
             observer_parameters: ObserverParameters | None = None) -> None:

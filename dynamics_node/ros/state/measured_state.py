@@ -20,9 +20,8 @@ NEVER = np.iinfo(np.int64).min
 # A message this much older than the newest one of its joint is not late: the clock was set back (a
 # simulation was reset, a bag starts again), and time continues from there.
 RESTART = 1_000_000_000  # [ns]
-# The clock was also set back, by less, if so many messages in a row are late, each newer than the one
-# before: messages that overtake each other do not arrive like that.
-LATE_IN_A_ROW = 3
+# Nor is one that is older by less, while the newest one is this far ahead of the clock.
+AHEAD = 50_000_000       # [ns]
 TURN = 2.0 * np.pi
 
 
@@ -75,13 +74,14 @@ class MeasuredState:
     """
 
     def __init__(self, model: Model, missing_velocity: str = 'difference',
-                 filter_time: float = 0.02) -> None:
+                 filter_time: float = 0.02, clock: Callable[[], int] | None = None) -> None:
         """Start with nothing measured.
 
         :param missing_velocity: 'difference' or 'fault', for joint states without velocity.
         :param filter_time: time constant of the low pass on that difference [s].
+        :param clock: returns the time of the stamps [ns]; None: it is not known.
         """
-        self.model = model
+        self.model, self._clock = model, clock
         self.missing_velocity, self.filter_time = missing_velocity, filter_time
         self._numbers = np.full(model.nq + 2 * model.nv, np.nan)  # (q, v, effort)
         self._ends = model.nq, model.nq + model.nv
@@ -94,10 +94,6 @@ class MeasuredState:
         self.stamps = np.full(len(model.joints), NEVER, dtype=np.int64)
         self.counts: Counter[str] = Counter()
         self.oldest = self._newest = int(NEVER)
-        # Of the last late message of each joint: its stamp, the stored stamp that is newer, and how
-        # many have come in a row.
-        self._late, self._late_after = self.stamps.copy(), self.stamps.copy()
-        self._in_a_row = np.zeros(len(model.joints), dtype=int)
         self._names: tuple[str, ...] | None = None
         self._placement: _Placement | None = None
         self._snapshot: MeasuredSnapshot | None = None   # of the current values
@@ -117,7 +113,7 @@ class MeasuredState:
     def moved_to(self, model: Model, missing_velocity: str,
                  filter_time: float) -> MeasuredState:
         """Return the state of another model; joints of the same name and type keep their values."""
-        other = MeasuredState(model, missing_velocity, filter_time)
+        other = MeasuredState(model, missing_velocity, filter_time, self._clock)
         other.counts = self.counts
         place = {joint.name: k for k, joint in enumerate(self.model.joints)}
         for k, joint in enumerate(model.joints):
@@ -201,23 +197,16 @@ class MeasuredState:
     def _in_time(self, stamp: int, joint: np.ndarray) -> np.ndarray:
         """Return for each joint whether the stamp is not late, as booleans."""
         last = self.stamps[joint]
-        restart = last > stamp + RESTART
-        late = (last > stamp) & ~restart
+        older = last > stamp
+        set_back = last > stamp + RESTART
+        if self._clock is not None:
+            set_back |= older & (last > self._clock() + AHEAD)
+        late = older & ~set_back
         if late.any():
-            restart[late] = self._count_late(stamp, joint[late]) >= LATE_IN_A_ROW
-            late &= ~restart
             self.counts['out of order'] += int(late.sum())
-        if restart.any():
+        if set_back.any():
             self.counts['clock set back'] += 1
         return ~late
-
-    def _count_late(self, stamp: int, joint: np.ndarray) -> np.ndarray:
-        """Return for each joint how many late stamps have come in a row, this one included."""
-        last = self.stamps[joint]
-        in_a_row = (self._late_after[joint] == last) & (self._late[joint] < stamp)
-        self._in_a_row[joint] = np.where(in_a_row, self._in_a_row[joint] + 1, 1)
-        self._late[joint], self._late_after[joint] = stamp, last
-        return self._in_a_row[joint]
 
     def _estimated_velocities(self, stamp: int, placement: _Placement,
                               q: np.ndarray) -> np.ndarray:

@@ -131,7 +131,6 @@ class Slow:
         self.known = {name: {} for name, kind in self.kinds.items()
                       if kind not in ('planar', 'floating')}
         self.late = self.back = 0
-        self.rows = {}   # (stored stamp, stamps of the late messages that came in a row)
 
     def take(self, stamp, names, *quantities):
         if any(len(values) not in (0, len(names)) for values in quantities):
@@ -142,22 +141,14 @@ class Slow:
                 continue
             old = self.known[name]
             age = old.get('stamp', stamp) - stamp
-            restart = age > SECOND or 0 < age and self.third_in_a_row(name, old['stamp'], stamp)
-            set_back |= restart
-            if 0 < age and not restart:
+            set_back |= age > SECOND
+            if 0 < age <= SECOND:
                 self.late += 1
             else:
                 self.take_joint(name, stamp, *(
                     values[i] if len(values) and math.isfinite(values[i]) else None
                     for values in quantities))
         self.back += set_back
-
-    def third_in_a_row(self, name, stored, stamp):
-        after, late = self.rows.get(name, (stored, []))
-        if after != stored or late and stamp <= late[-1]:
-            late = []
-        self.rows[name] = stored, [*late, stamp]
-        return len(late) >= 2
 
     def take_joint(self, name, stamp, q, v, effort):
         old = self.known[name]

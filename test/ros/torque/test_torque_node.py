@@ -356,12 +356,16 @@ def test_the_watchdog_gets_the_last_torque_and_the_gravity_torque(served):
     served.ready(torque__joints='joint_4 joint_2', safety__ramp_in_time=0.0).enable()
     served.node._torque.on_state(served.node._node_state.snapshot())
     last, robot = served.last_torque.last(), served.current.robot
-    gravity = dict(zip(robot.joint_names, robot.gravity_torque([0.1] * 7)))
-    assert last.rules.names == ['joint_4', 'joint_2']
-    assert dict(zip(last.rules.names, last.torque)) == served.node._torque.published()
-    np.testing.assert_allclose(last.gravity, [gravity[name] for name in last.rules.names],
-                               rtol=1e-9)
-    assert list(last.rules.effort) == [80.0, 120.0]
+    rules, places = last.rules, [3, 1]
+    assert (rules.names, list(rules.places)) == (['joint_4', 'joint_2'], places)
+    assert [last.last_valid.torque[k] for k in places] == (
+        list(served.node._torque.published().values()))
+    assert list(last.last_valid.position) == [0.1] * 7
+    np.testing.assert_allclose(np.take(last.gravity, places),
+                               robot.gravity_torque([0.1] * 7)[places], rtol=1e-9)
+    assert [rules.limits.effort[k] for k in places] == [80.0, 120.0]
+    np.testing.assert_allclose(rules.controller.holding_torque(np.array([0.1] * 7))[places],
+                               np.take(last.gravity, places), rtol=1e-9)
 
 
 def test_torques_are_not_enabled_without_a_watchdog(served):
