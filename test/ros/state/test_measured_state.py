@@ -154,7 +154,7 @@ def test_a_stamp_ahead_of_the_clock_shows_that_it_was_set_back(ahead, taken):
     state.take(9 * SECOND, ['shoulder', 'elbow'], [0.2, 0.3])
     assert state.q.tolist() == [0.2 if taken else 0.1, 0.3]
     assert state.counts == {'clock set back' if taken else 'out of order': 1}
-    state.take(9 * SECOND - 1, ['elbow'], [0.4])   # late: the clock shows the time of the one before
+    state.take(9 * SECOND - 1, ['elbow'], [0.4])   # late by the clock
     assert state.q[1] == 0.3
 
 
