@@ -25,13 +25,17 @@ def inverse_dynamics_derivatives(model: Model, q: np.ndarray, v: np.ndarray, a: 
             mass_matrix(model, q))
 
 
-def joint_reactions_derivatives(model: Model, q: np.ndarray, v: np.ndarray, a: np.ndarray
+def joint_reactions_derivatives(model: Model, q: np.ndarray, v: np.ndarray, a: np.ndarray,
+                                wrenches: np.ndarray | None = None
                                 ) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
-    """Return the derivatives of the wrenches of the joints by q, v and a, (bodies, 6, nv) each."""
-    wrenches = joint_reactions(model, q, v, a).wrenches.ravel()
+    """Return the derivatives of the wrenches of the joints by q, v and a, (bodies, 6, nv) each.
+
+    External wrenches are constant in the axes of their bodies.
+    """
+    reactions = joint_reactions(model, q, v, a, wrenches).wrenches.ravel()
     directions = (unit_moves(model, q), [{symbol: 1.0} for symbol in v],
                   [{symbol: 1.0} for symbol in a])
-    dq, dv, da = (_columns(wrenches, moves).reshape(-1, 6, model.nv) for moves in directions)
+    dq, dv, da = (_columns(reactions, moves).reshape(-1, 6, model.nv) for moves in directions)
     return dq, dv, da
 
 

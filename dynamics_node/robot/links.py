@@ -48,10 +48,13 @@ class LinkQuantities:
         names = [body.name for body in self._model.bodies]
         return JointReactions(*(self._in_world_axes(q, names, rows) for rows in found))
 
-    def joint_reactions_derivatives(self, q: ArrayLike, v: ArrayLike, a: ArrayLike
-                                    ) -> JointReactionsDerivatives:
-        """Return (dq, dv, da) of the wrenches of joint_reactions, (bodies, 6, nv) each."""
-        return self._dispatcher.call('joint_reactions_derivatives', q=q, v=v, a=a)
+    def joint_reactions_derivatives(self, q: ArrayLike, v: ArrayLike, a: ArrayLike,
+                                    wrenches: Wrenches = None) -> JointReactionsDerivatives:
+        """Return (dq, dv, da) of the wrenches of joint_reactions, (bodies, 6, nv) each.
+
+        In the axes of the links. External wrenches are constant in their frames.
+        """
+        return self._dispatcher.call('joint_reactions_derivatives', wrenches, q=q, v=v, a=a)
 
     def sensor_wrench(self, q: ArrayLike, v: ArrayLike, a: ArrayLike, link: str,
                       frame: str | None = None, wrenches: Wrenches = None,

@@ -7,6 +7,7 @@ from support.tolerances import EXACT_MATHS
 
 from dynamics_node.algorithms.joint_reactions import joint_reactions
 from dynamics_node.algorithms.tree_recursions import joints_at
+from dynamics_node.algorithms.wrenches import body_wrenches
 
 
 def linear_last(wrench):
@@ -59,14 +60,17 @@ def test_all_joints_at_the_root_carry_the_weight_and_the_inertia_forces(tree):
 
 
 def test_derivatives_are_those_by_complex_steps(tree):
-    """By q, v and a."""
-    robot, _, q, v, a, *_ = tree
+    """By q, v and a, without wrenches and with them."""
+    robot, _, q, v, a, _, wrenches = tree
     model = robot.model
-    found = robot.joint_reactions_derivatives(q, v, a)
+    for external, on_bodies in ((None, None), (wrenches, body_wrenches(model, wrenches))):
+        found = robot.joint_reactions_derivatives(q, v, a, external)
 
-    def wrenches(*state):
-        return joint_reactions(model, *state).wrenches
-    assert relative(found.dq, complex_steps.by_q(
-        model, lambda x: wrenches(x, v, a), q)) < EXACT_MATHS
-    assert relative(found.dv, complex_steps.by(lambda x: wrenches(q, x, a), v)) < EXACT_MATHS
-    assert relative(found.da, complex_steps.by(lambda x: wrenches(q, v, x), a)) < EXACT_MATHS
+        def reactions(*state, on_bodies=on_bodies):
+            return joint_reactions(model, *state, on_bodies).wrenches
+        assert relative(found.dq, complex_steps.by_q(
+            model, lambda x, f=reactions: f(x, v, a), q)) < EXACT_MATHS
+        assert relative(found.dv, complex_steps.by(
+            lambda x, f=reactions: f(q, x, a), v)) < EXACT_MATHS
+        assert relative(found.da, complex_steps.by(
+            lambda x, f=reactions: f(q, v, x), a)) < EXACT_MATHS
