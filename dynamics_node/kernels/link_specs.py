@@ -1,10 +1,11 @@
-"""Declare the kernels of quantities of each link: reactions, accelerations, energies.
+"""Declare the kernels of quantities of each link: poses, reactions, accelerations, energies.
 
 `derivative=True`: they are compiled at their first use, not with every robot.
 """
 
 from dynamics_node.algorithms.frame_acceleration import frame_acceleration
 from dynamics_node.algorithms.joint_reactions import JointReactions, joint_reactions
+from dynamics_node.algorithms.kinematics import body_pose_matrices
 from dynamics_node.algorithms.link_energies import LinkEnergies, link_energies
 from dynamics_node.kernels import autodiff
 from dynamics_node.kernels.interpret import interpreted
@@ -29,6 +30,8 @@ LINKS = (
                interpreted(autodiff.joint_reactions_derivatives, (*MOTION, *WITH_WRENCHES)),
                wrenches=WITH_WRENCHES, derivative=True, regroup=False, fits=_is_small,
                result=JointReactionsDerivatives),
+    KernelSpec('body_poses', 'Homogeneous matrix of each moving link in the world.',
+               ('q',), (('bodies', 4, 4),), (body_pose_matrices,), payload=False, derivative=True),
     KernelSpec('link_energies', 'Kinetic and potential energy of each link [J].',
                ('q', 'v'), (('bodies',),) * 2, (link_energies,), derivative=True, regroup=False,
                result=LinkEnergies),

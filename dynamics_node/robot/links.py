@@ -45,8 +45,8 @@ class LinkQuantities:
         found = self._dispatcher.call('joint_reactions', wrenches, q=q, v=v, a=a)
         if flag('local', local):
             return found
-        names = [body.name for body in self._model.bodies]
-        return JointReactions(*(self._in_world_axes(q, names, rows) for rows in found))
+        R = self.body_poses(q)[..., :3, :3]
+        return JointReactions(*(_turned(R, rows) for rows in found))
 
     def joint_reactions_derivatives(self, q: ArrayLike, v: ArrayLike, a: ArrayLike,
                                     wrenches: Wrenches = None) -> JointReactionsDerivatives:
@@ -79,16 +79,7 @@ class LinkQuantities:
         if local:
             return wrench
         name = link if frame is None else frame
-        return self._in_world_axes(q, [name], wrench[..., None, :])[..., 0, :]
-
-    def _in_world_axes(self, q, frames, vectors):
-        """Return pairs of vectors (.., k, 6), given in the axes of k frames, in world axes."""
-        if not frames:
-            return vectors
-        R = np.stack([self._dispatcher.positional('frame_pose', (frame,))(q)[..., :3, :3]
-                      for frame in frames], axis=-3)
-        pairs = vectors.reshape(*vectors.shape[:-1], 2, 3)
-        return (pairs @ R.swapaxes(-1, -2)).reshape(vectors.shape)
+        return _turned(self._dispatcher.positional('frame_pose', (name,))(q)[..., :3, :3], wrench)
 
     def _carried_by(self, link):
         """Return the Dispatcher of the robot in which only a link and those beyond have mass."""
@@ -110,7 +101,11 @@ class LinkQuantities:
                                 'link that is fixed to it')
         return where
 
-    # Motion and energy -----------------------------------------------------------------------
+    # Poses, motion, energy --------------------------------------------------------------------
+
+    def body_poses(self, q: ArrayLike) -> np.ndarray:
+        """Return the homogeneous matrix of each moving link in the world, (bodies, 4, 4)."""
+        return self._dispatcher.call('body_poses', q=q)
 
     def frame_acceleration(self, q: ArrayLike, v: ArrayLike, a: ArrayLike, frame: str,
                            local: bool = False) -> np.ndarray:
@@ -163,8 +158,7 @@ class LinkQuantities:
         result = {}
         for frame, F in known.items():
             R = self._dispatcher.positional('frame_pose', (frame,))(q)[..., :3, :3]
-            pair = F.reshape(*F.shape[:-1], 2, 3) @ R
-            result[frame] = pair.reshape(*pair.shape[:-2], 6)
+            result[frame] = _turned(R.swapaxes(-1, -2), F)
         return result
 
     def base_velocity(self, q: ArrayLike, v: ArrayLike) -> BaseVelocity:
@@ -174,3 +168,9 @@ class LinkQuantities:
         """
         return BaseVelocity(*self._dispatcher.call_numpy(
             lambda *state: tuple(base_velocity(*state)), q=q, v=v))
+
+
+def _turned(R, vectors):
+    """Return pairs of vectors, (.., 6), each of the two multiplied by a rotation, (.., 3, 3)."""
+    pairs = vectors.reshape(*vectors.shape[:-1], 2, 3) @ R.swapaxes(-1, -2)
+    return pairs.reshape(*pairs.shape[:-2], 6)

@@ -325,6 +325,7 @@ class Robot:
 
     # Links and joints one by one ---------------------------------------------------------------
 
+    body_poses = Delegate('_links', LinkQuantities.body_poses)
     joint_reactions = Delegate('_links', LinkQuantities.joint_reactions)
     joint_reactions_derivatives = Delegate('_links', LinkQuantities.joint_reactions_derivatives)
     sensor_wrench = Delegate('_links', LinkQuantities.sensor_wrench)

@@ -116,6 +116,7 @@ ALGORITHMS = {
     'energy_regressor': (lambda *args: np.concatenate(energy_regressor(*args)), 'qv'),
     'generalised_momentum': (lambda *args: np.concatenate(generalised_momentum(*args)), 'qv'),
     'center_of_mass_motion': (together(center_of_mass_motion), 'qv'),
+    'body_poses': (kinematics.body_pose_matrices, 'q'),
     'joint_reactions': (together(joint_reactions), 'qvaw'),
     'link_energies': (together(link_energies), 'qv'),
     'frame_acceleration': (partial(frame_acceleration, frame='l5'), 'qva'),

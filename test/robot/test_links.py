@@ -106,6 +106,12 @@ def test_wrenches_in_world_axes_act_by_the_jacobian(tree):
     assert relative(both, [robot.link_wrenches(q, world)['l5']] * 2) < EXACT_MATHS
 
 
+def test_poses_of_all_bodies_are_those_of_the_frames(tree):
+    robot, _, q, *_ = tree
+    expected = [robot.frame_pose(q, name) for name in robot.body_names]
+    assert relative(robot.body_poses(q), expected) < EXACT_MATHS
+
+
 def test_batches_of_other_sizes_are_refused(arm):
     q = arm.neutral()
     with pytest.raises(DynamicsError, match='batches must be of one size'):
@@ -117,6 +123,7 @@ def test_batches_give_the_results_of_single_states(arm, states):
     q, v, a, _ = states
     push = {'tool0': np.random.default_rng(1).normal(size=(4, 6))}
     calls = {
+        'body_poses': ((q,), {}),
         'joint_reactions': ((q, v, a, push), {'local': False}),
         'joint_reactions_derivatives': ((q, v, a), {}),
         'sensor_wrench': ((q, v, a, 'tool0', 'link_7', push), {'local': False}),

@@ -30,8 +30,7 @@ RESTART = 4e-6        # [s] of inverse kinematics, for each degree of freedom
 # [s] without kernels, for each degree of freedom of one state
 INVERSE, FORWARD, TERMS, DERIVATIVES = 65e-6, 170e-6, 530e-6, 1.2e-3
 FRAME = 0.2e-3        # pose, twist, Jacobian and its rate of a frame; an acceleration as each
-REACTIONS = 0.1e-3    # wrenches and accelerations of all joints, or of one sensor
-POSE = 15e-6          # of a frame, for each degree of freedom
+REACTIONS = 70e-6     # wrenches and accelerations of all joints, or of a sensor; poses of all links
 CONSTRAINED = 0.6e-3
 ROW_PAIR = 1e-6       # of the square of the number of constraint rows
 MOST_ROWS = 6         # of one constraint
@@ -151,8 +150,7 @@ def _kinematics(node_state: NodeState, request: Any) -> Duration:
 
 def _joint_reactions(node_state: NodeState, request: Any) -> Duration:
     robot = node_state.robot
-    seconds = robot.nv * REACTIONS * (1 + len(request.sensor_links))
-    return Duration(1, seconds + (0.0 if request.local else robot.nv * robot.nv * POSE))
+    return Duration(1, robot.nv * REACTIONS * (2 + len(request.sensor_links)))
 
 
 def _operational_space(node_state: NodeState, request: Any) -> Duration:
