@@ -37,7 +37,8 @@ class LinkQuantities:
 
         Rows as in body_names, at the link's origin. The wrench is that of the joint on the link,
         which carries all links beyond it: at rest it points against gravity. The accelerations do
-        not include gravity.
+        not include gravity. Of a robot with loops it is that of the open tree, without the forces
+        that close the loops.
 
         :param wrenches: external ones, {frame: (fx, fy, fz, tx, ty, tz)} as for inverse_dynamics.
         :param local: in the axes of each link; else in the world's.
@@ -63,6 +64,7 @@ class LinkQuantities:
 
         It acts on `link`, which it carries with all links and payloads beyond, (6,) [N, N m]. The
         joint between the two may be fixed. Many sensors show the opposite, the load on the parent.
+        Loops are open, as for joint_reactions.
 
         :param link: first link beyond the sensor.
         :param frame: link at whose origin the wrench is given, fixed to `link`; None for `link`.
