@@ -99,6 +99,8 @@ class TaskSpace:
                        ) -> Manipulability:
         """Return the Manipulability of a frame, or of a list of frames: ellipsoids, measures, mass.
 
+        Of a robot with loops it is that of the open tree, as mass_matrix is.
+
         :param frame: name of a link, or a list of names.
         :param axes: which rows, as for operational_space; metres and radians should not be mixed.
         """
