@@ -16,6 +16,12 @@ def body_poses(model: Model, T: list[Pose]) -> list[Pose]:
     return poses
 
 
+def body_pose_matrices(model: Model, q: np.ndarray) -> np.ndarray:
+    """Return the homogeneous matrix of every body in the world, (bodies, 4, 4)."""
+    poses = body_poses(model, joints_at(model, q)[0])[:-1]
+    return np.array([pose.matrix() for pose in poses]).reshape(-1, 4, 4)
+
+
 def path_to(model: Model, body: int) -> list[int]:
     """Return the bodies from the root to `body`, both included; [] for the world."""
     return [] if body == WORLD else [*reversed([*model.ancestors(body)]), body]

@@ -1,11 +1,11 @@
-"""Convert external wrenches at named frames to wrenches on bodies."""
+"""Convert wrenches at frames to wrenches on bodies, and back."""
 
 from collections.abc import Mapping
 
 import numpy as np
 
 from dynamics_node.model.model import WORLD, Model
-from dynamics_node.spatial.se3 import Ad_inv_dual
+from dynamics_node.spatial.se3 import Ad_inv_dual, Pose
 
 
 def body_wrenches(model: Model, wrenches: Mapping[str, np.ndarray],
@@ -23,3 +23,13 @@ def body_wrenches(model: Model, wrenches: Mapping[str, np.ndarray],
             angular_first = np.concatenate([wrench[3:], wrench[:3]])
             total[frame.body] = total[frame.body] + Ad_inv_dual(frame.pose, angular_first)
     return np.array(total).reshape(len(model.bodies), *shape)
+
+
+def wrench_at_frame(wrench: np.ndarray, pose: Pose) -> np.ndarray:
+    """Return a wrench on a body at a frame of the body, in the frame's axes, (.., 6).
+
+    :param wrench: (force, torque) at the body's origin, in the body's axes, (.., 6).
+    :param pose: of the frame in the body.
+    """
+    force, torque = wrench[..., :3], wrench[..., 3:]
+    return np.concatenate([force @ pose.R, (torque - np.cross(pose.p, force)) @ pose.R], axis=-1)

@@ -16,7 +16,7 @@ from dynamics_node.kernels.table import ALL_KERNELS
 from dynamics_node.task_space.target import Target
 
 METHODS = {'inverse': 'inverse_dynamics', 'forward': 'forward_dynamics',
-           'terms': 'dynamics_terms', 'kinematics': 'kinematics',
+           'terms': 'dynamics_terms', 'reactions': 'joint_reactions', 'kinematics': 'kinematics',
            'operational_space': 'operational_space', 'inverse_kinematics': 'inverse_kinematics',
            'inverse_derivatives': 'dynamics_derivatives',
            'forward_derivatives': 'dynamics_derivatives', 'linearization': 'linearization',
@@ -87,7 +87,8 @@ def call(arguments: argparse.Namespace) -> int:
 
 # question -> the kernel whose inputs are the options; where it calls several, the one with most.
 KERNELS = {'inverse': 'inverse_dynamics', 'forward': 'forward_dynamics',
-           'terms': 'coriolis_matrix', 'kinematics': 'jacobian_rate',
+           'terms': 'coriolis_matrix', 'reactions': 'joint_reactions',
+           'kinematics': 'jacobian_rate',
            'operational_space': 'jacobian_rate',
            'inverse_derivatives': 'inverse_dynamics_derivatives',
            'forward_derivatives': 'forward_dynamics_derivatives',

@@ -43,6 +43,8 @@ def _add_model(kinds):
     parser = _parser(kinds, 'model', model, 'tree, masses, inertias, limits, findings, gravity')
     parser.add_argument('--at', metavar='JOINT=POSITION', type=joint_position, action='append',
                         default=[], help='position of a joint in the figures; default: neutral')
+    parser.add_argument('--frame', metavar='LINK',
+                        help='also draw the manipulability of this link')
     add_loops_argument(parser)
     parser.add_argument('--floating', action='store_true',
                         help='the root link is free; default: fixed to the world')
@@ -91,7 +93,8 @@ def model(arguments: argparse.Namespace) -> int:
         q[joint.q] = position
     if arguments.at and robot.loops.constraints:
         q = robot.project_configuration(q, fixed=[name for name, _ in arguments.at])
-    return _write(arguments, arguments.urdf, *model_report_page(robot, q, about(arguments.urdf)))
+    return _write(arguments, arguments.urdf, *model_report_page(
+        robot, q, about(arguments.urdf), arguments.frame))
 
 
 def trajectory(arguments: argparse.Namespace) -> int:

@@ -1,8 +1,9 @@
-"""Differentiate inverse dynamics on its expression graph: automatic differentiation."""
+"""Differentiate dynamics on the expression graph: automatic differentiation."""
 
 import numpy as np
 
 from dynamics_node.algorithms.inverse_dynamics import inverse_dynamics
+from dynamics_node.algorithms.joint_reactions import joint_reactions
 from dynamics_node.algorithms.mass_matrix import mass_matrix
 from dynamics_node.compiler.differentiate import gradient, tangents
 from dynamics_node.compiler.graph import Number, Symbol
@@ -22,6 +23,20 @@ def inverse_dynamics_derivatives(model: Model, q: np.ndarray, v: np.ndarray, a: 
     moves = [{**constant, **move} for move in unit_moves(model, q)]
     return (_columns(tau, moves), _columns(tau, [{**constant, symbol: 1.0} for symbol in v]),
             mass_matrix(model, q))
+
+
+def joint_reactions_derivatives(model: Model, q: np.ndarray, v: np.ndarray, a: np.ndarray,
+                                wrenches: np.ndarray | None = None
+                                ) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
+    """Return the derivatives of the wrenches of the joints by q, v and a, (bodies, 6, nv) each.
+
+    External wrenches are constant in the axes of their bodies.
+    """
+    reactions = joint_reactions(model, q, v, a, wrenches).wrenches.ravel()
+    directions = (unit_moves(model, q), [{symbol: 1.0} for symbol in v],
+                  [{symbol: 1.0} for symbol in a])
+    dq, dv, da = (_columns(reactions, moves).reshape(-1, 6, model.nv) for moves in directions)
+    return dq, dv, da
 
 
 def _columns(results, directions):

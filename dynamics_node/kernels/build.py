@@ -91,10 +91,11 @@ def program_of(model: Model, key: KernelKey) -> Program:
     """
     shapes = _shapes(model, key)
     bare = model.with_(inertias=model.bare_inertias)
-    candidates = [functions(form, key) for form in (bare, regrouped(bare))]
+    forms = (bare, regrouped(bare)) if key.spec.regroup else (bare,)
+    candidates = [functions(form, key) for form in forms]
     with np.errstate(all='ignore'):  # values that are not finite are refused at run time
         programs = [trace(first, shapes) for first, *_ in candidates]
-        best = min((0, 1), key=lambda form: instructions(programs[form]))
+        best = min(range(len(forms)), key=lambda form: instructions(programs[form]))
         programs = [programs[best], *(trace(other, shapes) for other in candidates[best][1:])]
     return min(programs, key=instructions)
 

@@ -13,11 +13,11 @@ def interpreted(algorithm: Callable, inputs: tuple[str, ...]) -> Callable:
     """Return f(model, *inputs) that evaluates the program of an algorithm for a single state.
 
     :param algorithm: works on symbols only, f(model, *inputs).
-    :param inputs: names of its arrays.
+    :param inputs: names of its arrays; the last ones may be left out, as wrenches are.
     """
     def evaluated(model, *states):
         flat = np.concatenate([np.ravel(state) for state in states])
-        return tuple(evaluate(_program(algorithm, inputs, model), flat))
+        return tuple(evaluate(_program(algorithm, inputs[:len(states)], model), flat))
     return evaluated
 
 

@@ -38,3 +38,11 @@ class HessianProduct(NamedTuple):
     dq: np.ndarray  # (nv,) along unit velocities
     dv: np.ndarray  # (nv,)
     da: np.ndarray  # (nv,)
+
+
+class JointReactionsDerivatives(NamedTuple):
+    """Derivatives of the wrenches of joint_reactions; the last axis is the change of entry k."""
+
+    dq: np.ndarray  # (bodies, 6, nv) along unit velocities
+    dv: np.ndarray  # (bodies, 6, nv)
+    da: np.ndarray  # (bodies, 6, nv)

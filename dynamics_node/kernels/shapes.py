@@ -49,8 +49,9 @@ def state_shapes(model: Model, key: KernelKey) -> dict[str, Shape]:
 def result_shapes(model: Model, key: KernelKey) -> list[Shape]:
     """Return the shapes of the results of one state."""
     targets = len(key.arguments[0]) if key.spec.subject == TARGETS else 0
-    sizes = {'nq': model.nq, 'nv': model.nv, 'parameters': 10 * len(model.bodies),
-             'rows': sum(map(size, key.constraints)), 'targets': targets}
+    sizes = {'nq': model.nq, 'nv': model.nv, 'bodies': len(model.bodies),
+             'parameters': 10 * len(model.bodies), 'rows': sum(map(size, key.constraints)),
+             'targets': targets}
     return [tuple(n if isinstance(n, int) else sizes[n] for n in shape)
             for shape in key.spec.shapes]
 

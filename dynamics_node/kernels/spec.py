@@ -7,7 +7,7 @@ from dynamics_node.model.model import Model
 
 ROBOT, FRAME, CONSTRAINTS, TARGETS = 'robot', 'frame', 'constraints', 'targets'
 WITH_WRENCHES = ('wrenches',)
-# Names of sizes: nq, nv; rows of the constraints; parameters, 10 per body.
+# Names of sizes: nq, nv; bodies; rows of the constraints; parameters, 10 per body.
 Shape = tuple[str | int, ...]
 NUMBER, VECTOR, MATRIX = (), ('nv',), ('nv', 'nv')
 
@@ -42,6 +42,7 @@ class KernelSpec:
     derivative: bool = False      # compiled only where derivatives are wanted
     direct: bool = True           # the Robot method has the inputs as arguments: a compiled
     #                               kernel can take its place
+    regroup: bool = True          # the same for regrouped inertias: a torque or a sum of all bodies
     fits: Callable = always       # f(model, constraints): whether the program is not too large
 
     @property

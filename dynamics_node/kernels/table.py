@@ -3,10 +3,12 @@
 from dynamics_node.kernels.constrained_specs import CONSTRAINED
 from dynamics_node.kernels.derivative_specs import DERIVATIVES, FRAME_DERIVATIVES
 from dynamics_node.kernels.dynamics_specs import DYNAMICS, FRAMES
+from dynamics_node.kernels.link_specs import FRAME_MOTIONS, LINKS
 from dynamics_node.kernels.spec import KernelSpec
 from dynamics_node.kernels.task_specs import TASK_SPACE
 
-SPECS = (*DYNAMICS, *FRAMES, *DERIVATIVES, *FRAME_DERIVATIVES, *CONSTRAINED, *TASK_SPACE)
+SPECS = (*DYNAMICS, *FRAMES, *DERIVATIVES, *FRAME_DERIVATIVES, *LINKS, *FRAME_MOTIONS,
+         *CONSTRAINED, *TASK_SPACE)
 ALL_KERNELS: dict[str, KernelSpec] = {spec.name: spec for spec in SPECS}
 
 

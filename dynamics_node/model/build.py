@@ -48,8 +48,9 @@ def build_model(record: RobotRecord, base: str = 'fixed', gravity: ArrayLike = (
     constants = _joint_constants(order, joints, locked_at, follows, armature,
                                  flag('friction', friction))
     own = (*(body.inertia for body in bodies), base_inertia)
-    return Model(record.name, bodies, joints, frames, root, base_inertia, gravity, **constants,
-                 friction_speed=positive('friction_speed', friction_speed),
+    parents = {joint.child: joint.parent for joint in order if joint.parent is not None}
+    return Model(record.name, bodies, joints, frames, root, parents, base_inertia, gravity,
+                 **constants, friction_speed=positive('friction_speed', friction_speed),
                  inertia_scale=_inertia_scale(bodies, joints), links=record.links,
                  warnings=(*record.warnings, *chains(order)), inertias=own)
 

@@ -80,6 +80,7 @@ class Model:
     joints: tuple[JointInfo, ...]    # in the order of q and v
     frames: dict[str, Frame]         # link name -> Frame
     root: str                        # name of the root link
+    parents: dict[str, str]          # link name -> its parent link; the root has none
     base_inertia: Inertia            # of all links fixed to the world, no payload
     gravity: np.ndarray              # (3,) acceleration of gravity in the root frame [m/s^2]
     damping: np.ndarray              # (nv,) [N m s/rad or N s/m]

@@ -28,8 +28,8 @@ def with_payload(model: Model, name: str, frame: str, mass: float, com: ArrayLik
     :param inertia: 3 x 3 about the load's centre of mass, in the frame's axes [kg m^2];
         None is a point mass.
     """
-    return _with_carried(model, {**model.payloads,
-                           **dict([_checked(model, name, frame, mass, com, inertia)])})
+    return with_carried(model, {**model.payloads,
+                          **dict([_checked(model, name, frame, mass, com, inertia)])})
 
 
 def with_payloads(model: Model, loads: Mapping[str, tuple]) -> Model:
@@ -38,8 +38,8 @@ def with_payloads(model: Model, loads: Mapping[str, tuple]) -> Model:
             isinstance(load, (tuple, list)) and len(load) == 4 for load in loads.values()):
         raise ModelError(f'loads is {shown(loads)}; expected a dict {{name: (frame, mass, com, '
                          'inertia)}')
-    return _with_carried(model, {**model.payloads,
-                           **dict(_checked(model, name, *load) for name, load in loads.items())})
+    return with_carried(model, {**model.payloads,
+                          **dict(_checked(model, name, *load) for name, load in loads.items())})
 
 
 def _checked(model, name, frame, mass, com, inertia):
@@ -60,7 +60,7 @@ def without_payload(model: Model, name: str) -> Model:
     """Return the model without that payload."""
     if not isinstance(name, str) or name not in list(model.payloads):
         raise UnknownName('payload', name, model.payloads)
-    return _with_carried(model, {key: load for key, load in model.payloads.items() if key != name})
+    return with_carried(model, {key: load for key, load in model.payloads.items() if key != name})
 
 
 def _check_tensor(where, tensor):
@@ -75,8 +75,9 @@ def _check_tensor(where, tensor):
                          f'has it: principal moments {low:.6g}, {middle:.6g}, {high:.6g}')
 
 
-def _with_carried(model, payloads):
-    model = model.with_(payloads=payloads)
+def with_carried(model: Model, payloads: Mapping[str, Payload]) -> Model:
+    """Return the model with these payloads, and no others."""
+    model = model.with_(payloads=dict(payloads))
     return model.with_(inertias=tuple(
         own + load for own, load in zip(model.bare_inertias, carried_inertias(model))))
 

@@ -13,6 +13,7 @@ from dynamics_node.control.closed_loops import ClosedLoops, check_support
 from dynamics_node.errors import DynamicsError
 from dynamics_node.reports.body_views import body_views
 from dynamics_node.reports.digits import column, plain, shown
+from dynamics_node.reports.manipulability_views import manipulability_views
 from dynamics_node.reports.markup import tag
 from dynamics_node.reports.page import facts, figure, grid, note, page, section, several, table
 from dynamics_node.reports.plots import limit_bars
@@ -27,13 +28,15 @@ LEVELS = {'error': 'bad', 'warning': 'warn', 'note': 'soft'}
 
 
 def model_report_page(robot: Robot, q: ArrayLike | None = None,
-                      about: Mapping[str, object] | None = None) -> tuple[str, dict[str, Any]]:
+                      about: Mapping[str, object] | None = None,
+                      frame: str | None = None) -> tuple[str, dict[str, Any]]:
     """Return (html, numbers for JSON) of a robot; the numbers are complete.
 
     :param q: (nq,) configuration of views, centre of mass and gravity; None: neutral, with closed
         loops.
     :param about: {key: value} for the line below the title.
-    :raise DynamicsError: q is not a configuration of this robot.
+    :param frame: link whose manipulability is drawn; None for none.
+    :raise DynamicsError: q is not a configuration of this robot, or it has no such link.
     """
     arguments.check_robot(robot)
     q = neutral(robot) if q is None else arguments.check_configuration(
@@ -45,6 +48,11 @@ def model_report_page(robot: Robot, q: ArrayLike | None = None,
     numbers = {'report': report.as_dict(), 'configuration': q, 'center_of_mass': whole,
                'gravity': robot.gravity, 'dof_names': robot.dof_names, 'gravity_torque': torque,
                'effort_limit': limit, 'loops': _loops(robot)}
+    moved = None
+    if frame is not None:
+        robot.model.frame(frame)  # one link
+        moved = robot.manipulability(q, frame)
+        numbers['manipulability'] = {'frame': frame, **moved._asdict()}
     html = page(
         f'Robot {robot.name}', checks.check_facts(about),
         facts(_figures(robot, report, whole, torque, limit)),
@@ -55,7 +63,8 @@ def model_report_page(robot: Robot, q: ArrayLike | None = None,
                      'are centres of mass, the cross is that of the robot. Joints are at ',
                      _configuration(robot, q), '.'), _masses(report), *_payloads(robot)),
         section('Limits and losses', _limits(report) or note('Nothing moves.')),
-        *_loop_section(robot), section('Gravity', *_gravity(robot, torque, limit, odd)))
+        *_loop_section(robot), section('Gravity', *_gravity(robot, torque, limit, odd)),
+        None if moved is None else _manipulability(frame, moved))
     return html, plain(numbers)
 
 
@@ -182,6 +191,21 @@ def _loop_section(robot):
         'to': [constraint.to if constraint.frame else '' for constraint in constraints]})
     return (section('Closed loops', rows,
                     note('Joints without a motor: ', ', '.join(passive) or 'none', '.')),)
+
+
+def _manipulability(frame, found):
+    radii = {'velocity': found.velocity_radii, 'force': found.force_radii,
+             'acceleration': found.dynamic_radii}
+    return section(
+        'Manipulability', grid(map(figure, manipulability_views(found))),
+        note(f'What {frame} reaches along x, y and z with joint velocities of norm 1, and with '
+             'joint torques of norm 1. Each ellipsoid is scaled to the same size: its shape and '
+             f'direction count. Measure {shown(found.velocity_measure)}, condition number '
+             f'{shown(found.condition_number)}.'),
+        table('Radii, the greatest first; those of force belong to the axes of velocity.', {
+            'ellipsoid': list(radii),
+            **{f'radius {k + 1}': np.array([each[k] for each in radii.values()])
+               for k in range(3)}}))
 
 
 def _gravity(robot, torque, limit, odd):

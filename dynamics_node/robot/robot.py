@@ -30,6 +30,7 @@ from dynamics_node.robot.delegate import Delegate
 from dynamics_node.robot.derivatives import Derivatives
 from dynamics_node.robot.dispatch import Dispatcher
 from dynamics_node.robot.dynamics import Dynamics
+from dynamics_node.robot.links import LinkQuantities
 from dynamics_node.robot.task_space import TaskSpace
 from dynamics_node.task_space.target import Target
 
@@ -46,6 +47,7 @@ class Robot:
     _dispatcher: Dispatcher
     _sets: ConstraintSets
     _dynamics: Dynamics
+    _links: LinkQuantities
     _derivatives: Derivatives
     _constrained: ConstrainedDynamics
     _task_space: TaskSpace
@@ -60,7 +62,7 @@ class Robot:
         sets, dynamics = ConstraintSets(model), Dynamics(dispatcher)
         vars(self).update(
             model=model, _dispatcher=dispatcher, _sets=sets, _dynamics=dynamics,
-            _derivatives=Derivatives(dispatcher, dynamics),
+            _links=LinkQuantities(dispatcher), _derivatives=Derivatives(dispatcher, dynamics),
             _constrained=ConstrainedDynamics(dispatcher, sets),
             _task_space=TaskSpace(self, dispatcher, sets))
 
@@ -125,6 +127,11 @@ class Robot:
     def frame_names(self) -> tuple[str, ...]:
         """Names of all links; each is a frame, also those lumped into another."""
         return tuple(self.model.frames)
+
+    @property
+    def body_names(self) -> tuple[str, ...]:
+        """Names of the links that a joint moves, mimic joints too: rows of results per body."""
+        return tuple(body.name for body in self.model.bodies)
 
     @property
     def nq(self) -> int:
@@ -316,6 +323,18 @@ class Robot:
     jacobian = Delegate('_dynamics', Dynamics.jacobian)
     jacobian_rate = Delegate('_dynamics', Dynamics.jacobian_rate)
 
+    # Links and joints one by one ---------------------------------------------------------------
+
+    body_poses = Delegate('_links', LinkQuantities.body_poses)
+    joint_reactions = Delegate('_links', LinkQuantities.joint_reactions)
+    joint_reactions_derivatives = Delegate('_links', LinkQuantities.joint_reactions_derivatives)
+    sensor_wrench = Delegate('_links', LinkQuantities.sensor_wrench)
+    frame_acceleration = Delegate('_links', LinkQuantities.frame_acceleration)
+    link_energies = Delegate('_links', LinkQuantities.link_energies)
+    point_jacobian = Delegate('_links', LinkQuantities.point_jacobian)
+    link_wrenches = Delegate('_links', LinkQuantities.link_wrenches)
+    base_velocity = Delegate('_links', LinkQuantities.base_velocity)
+
     # Derivatives -------------------------------------------------------------------------------
 
     inverse_dynamics_derivatives = Delegate(
@@ -366,6 +385,7 @@ class Robot:
 
     analytic_jacobian = Delegate('_task_space', TaskSpace.analytic_jacobian)
     operational_space = Delegate('_task_space', TaskSpace.operational_space)
+    manipulability = Delegate('_task_space', TaskSpace.manipulability)
     inverse_kinematics = Delegate('_task_space', TaskSpace.inverse_kinematics)
     joint_velocities = Delegate('_task_space', TaskSpace.joint_velocities)
     whole_body = Delegate('_task_space', TaskSpace.whole_body)

@@ -10,6 +10,7 @@ from numpy.typing import ArrayLike
 
 from dynamics_node import checks
 from dynamics_node.algorithms.analytic_jacobian import analytic_jacobian
+from dynamics_node.algorithms.manipulability import Manipulability, manipulability
 from dynamics_node.algorithms.operational_space import (
     OperationalSpace,
     operational_space,
@@ -92,6 +93,21 @@ class TaskSpace:
         coriolis = robot.bias_torque(q_rows, v_rows) - gravity
         return operational_space(J, (rate @ v_rows[..., None])[..., 0],
                                  robot.mass_matrix_inverse(q_rows), coriolis, gravity, reference)
+
+    def manipulability(self, q: ArrayLike, frame: str | Sequence[str],
+                       axes: Sequence[str] | Sequence[Sequence[str]] | None = ('x', 'y', 'z')
+                       ) -> Manipulability:
+        """Return the Manipulability of a frame, or of a list of frames: ellipsoids, measures, mass.
+
+        Of a robot with loops it is that of the open tree, as mass_matrix is.
+
+        :param frame: name of a link, or a list of names.
+        :param axes: which rows, as for operational_space; metres and radians should not be mixed.
+        """
+        frames, rows, _ = self._stack(frame, axes)
+        J = np.concatenate([self._robot.jacobian(q, name) for name in frames], axis=-2)
+        return manipulability(J if rows is None else J[..., rows, :],
+                              self._robot.mass_matrix_inverse(q))
 
     # Inverse kinematics ----------------------------------------------------------------------
 

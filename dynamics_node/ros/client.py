@@ -96,11 +96,22 @@ class DynamicsClient:
 
     def kinematics(self, frames: Sequence[str] = (), q: Quantity = None, v: Quantity = None,
                    joints: Sequence[str] = (), jacobians: bool = True, rates: bool = False,
-                   local: bool = False, wait: bool = True) -> Reply:
-        """Return .poses, .twists, .jacobians (frames, 6, n) and .jacobian_rates of links."""
-        return self._ask('kinematics', wait, **_named(joints, position=q, velocity=v),
-                         frames=list(frames), jacobians=jacobians, jacobian_rates=rates,
-                         local=local)
+                   local: bool = False, wait: bool = True, a: Quantity = None,
+                   accelerations: bool = False) -> Reply:
+        """Return .poses, .twists, .jacobians (frames, 6, n), .jacobian_rates, .accelerations."""
+        return self._ask('kinematics', wait, **_named(joints, position=q, velocity=v,
+                         acceleration=a), frames=list(frames), jacobians=jacobians,
+                         jacobian_rates=rates, local=local, accelerations=accelerations)
+
+    def joint_reactions(self, q: Quantity = None, v: Quantity = None, a: Quantity = None,
+                        joints: Sequence[str] = (), wrenches: Wrenches = None,
+                        wait: bool = True, **options: Any) -> Reply:
+        """Return .wrenches of .joints, .accelerations of .frames, and .sensor_wrenches.
+
+        :param options: other fields of the service: local, sensor_links, sensor_frames.
+        """
+        return self._ask('joint_reactions', wait, **_named(joints, position=q, velocity=v,
+                         acceleration=a), external_wrenches=_wrenches(wrenches), **options)
 
     def batch_dynamics(self, question: str, q: Quantity = None, v: Quantity = None,
                        a: Quantity = None, tau: Quantity = None, given: Sequence[bool] = (),
@@ -176,15 +187,16 @@ class DynamicsClient:
 
     def operational_space(self, frames: str | Sequence[str], q: Quantity = None,
                           v: Quantity = None, joints: Sequence[str] = (), wait: bool = True,
-                          axes: Sequence[str] = ()) -> Reply:
+                          axes: Sequence[str] = (), manipulability: bool = False) -> Reply:
         """Return .inertia, .bias, .gravity, .jacobian, .consistent_inverse, .null_space of links.
 
         :param frames: the name of a link, or several.
         :param axes: rows of each link, some of x, y, z, rx, ry, rz; () for all six.
+        :param manipulability: return .mobility, .velocity_radii and the like too.
         """
         return self._ask('operational_space', wait, **_named(joints, position=q, velocity=v),
                          frames=[frames] if isinstance(frames, str) else list(frames),
-                         axes=list(axes))
+                         axes=list(axes), manipulability=manipulability)
 
     def inverse_kinematics(self, targets: Target | Sequence[Target], start: Quantity = None,
                            joints: Sequence[str] = (), wait: bool = True,

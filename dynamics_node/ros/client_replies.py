@@ -21,6 +21,7 @@ SHAPES: dict[str, Shape] = {
     'state_matrix': ('nx', 'nx'), 'input_matrix': ('nx', 'nv'), 'drift': ('nx',),
     'inertia': ('m', 'm'), 'directions': ('m', 'm'), 'jacobian': ('m', 'nv'),
     'consistent_inverse': ('nv', 'm'), 'null_space': MATRIX,
+    **dict.fromkeys(('mobility', 'velocity_axes', 'dynamic_axes'), ('m', 'm')),
 }
 
 

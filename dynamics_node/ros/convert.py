@@ -9,12 +9,14 @@ from typing import Any
 import numpy as np
 from builtin_interfaces.msg import Duration, Time
 from geometry_msgs.msg import (
+    Accel,
     Inertia,
     Point,
     Pose,
     Quaternion,
     Twist,
     Vector3,
+    Wrench,
     WrenchStamped,
 )
 
@@ -69,6 +71,16 @@ def pose(T: np.ndarray) -> Pose:
 def twist(V: np.ndarray) -> Twist:
     """Return the Twist message of (linear, angular), (6,)."""
     return Twist(linear=vector3(V[:3]), angular=vector3(V[3:]))
+
+
+def accel(x: np.ndarray) -> Accel:
+    """Return the Accel message of (linear, angular), (6,)."""
+    return Accel(linear=vector3(x[:3]), angular=vector3(x[3:]))
+
+
+def wrench(F: np.ndarray) -> Wrench:
+    """Return the Wrench message of (force, torque), (6,)."""
+    return Wrench(force=vector3(F[:3]), torque=vector3(F[3:]))
 
 
 def wrenches(stamped: Iterable[WrenchStamped]) -> dict[str, np.ndarray]:

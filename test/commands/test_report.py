@@ -59,14 +59,15 @@ def test_options_of_a_model_report_are_those_of_the_library(folder, capsys):
     code, out, err = run(
         capsys, 'model', ARM7, '--out', 'a.html', '--json', 'b.txt', '--at', 'joint_2=0.5',
         '--payload', 'tool0=2.5,0,0,0.1', '--payload', 'link_3=1', '--gravity=-9.81,0,0',
-        '--lock', 'joint_7=0.2', '--floating')
+        '--lock', 'joint_7=0.2', '--floating', '--frame', 'tool0')
     assert (code, out, err) == (0, 'a.html\nb.txt\n', '')
     robot = Robot.from_urdf(ARM7, base='floating', gravity=(-9.81, 0.0, 0.0),
                             locked={'joint_7': 0.2}).with_payload(
         'payload 1', 'tool0', 2.5, (0.0, 0.0, 0.1)).with_payload('payload 2', 'link_3', 1.0)
     q = robot.neutral()
     q[robot.model.joint('joint_2').q] = 0.5
-    assert json.loads((folder / 'b.txt').read_text()) == model_report_page(robot, q)[1]
+    expected = model_report_page(robot, q, frame='tool0')[1]
+    assert json.loads((folder / 'b.txt').read_text()) == expected
 
 
 def test_a_mechanism_is_drawn_with_closed_loops(folder, capsys):
@@ -125,6 +126,7 @@ def test_a_model_of_markup_names_is_read_from_standard_input(folder):
     (('model',), 'required: urdf'),
     (('model', 'nowhere.urdf'), "no file 'nowhere.urdf'"),
     (('model', ARM7, '--at', 'elbow=1'), "'elbow'"),
+    (('model', ARM7, '--frame', 'hand'), "'hand'"),
     (('model', ARM7, '--at', 'joint_1=nan'), 'finite'),
     (('model', ARM7, '--at', 'joint_1'), 'not of the form'),
     (('model', ARM7, '--floating', '--at', 'floating_base=1'), 'one coordinate'),

@@ -18,11 +18,11 @@ from dynamics_node.kernels.keys import key_of
 FILES = {str(example): example for example in ROBOTS}
 KERNELS = ('inverse_dynamics', 'mass_matrix', 'forward_dynamics', 'gravity_torque',
              'mass_matrix_inverse', 'coriolis_matrix', 'inverse_dynamics_derivatives',
-             'forward_dynamics_derivatives', 'regressor')
+             'forward_dynamics_derivatives', 'regressor', 'joint_reactions', 'link_energies')
 PINNED = {
-    'panda': (479, 289, 885, 82, 497, 1049, 2060, 3142, 1193),
-    'ur5': (265, 134, 459, 33, 258, 485, 999, 1622, 940),
-    'arm7': (328, 173, 605, 44, 354, 644, 1386, 2375, 1147),
+    'panda': (479, 289, 885, 82, 497, 1049, 2060, 3142, 1193, 605, 410),
+    'ur5': (265, 134, 459, 33, 258, 485, 999, 1622, 940, 320, 201),
+    'arm7': (328, 173, 605, 44, 354, 644, 1386, 2375, 1147, 390, 256),
 }
 WAITING = {'panda': 57, 'talos_fixed': 174}   # values at once, at most, of inverse dynamics
 # The best that is known (hash-consed, regrouped, the robot's numbers all constants).

@@ -19,6 +19,7 @@ from dynamics_node.algorithms.forward_dynamics_derivatives import forward_dynami
 from dynamics_node.algorithms.forward_dynamics_directional_derivative import (
     forward_dynamics_directional_derivative,
 )
+from dynamics_node.algorithms.frame_acceleration import frame_acceleration
 from dynamics_node.algorithms.friction import friction_slope, friction_torque
 from dynamics_node.algorithms.generalised_momentum import generalised_momentum
 from dynamics_node.algorithms.gravity_stiffness import gravity_stiffness
@@ -33,10 +34,12 @@ from dynamics_node.algorithms.inverse_dynamics_derivatives import inverse_dynami
 from dynamics_node.algorithms.inverse_dynamics_directional_derivative import (
     inverse_dynamics_directional_derivative,
 )
+from dynamics_node.algorithms.joint_reactions import joint_reactions
 from dynamics_node.algorithms.kinematics_derivatives import (
     frame_pose_derivatives,
     frame_twist_derivatives,
 )
+from dynamics_node.algorithms.link_energies import link_energies
 from dynamics_node.algorithms.mass_matrix import mass_matrix, mass_matrix_inverse
 from dynamics_node.algorithms.mass_matrix_derivatives import mass_matrix_derivatives
 from dynamics_node.algorithms.parameter_direction import ParameterDirection, complete
@@ -113,6 +116,10 @@ ALGORITHMS = {
     'energy_regressor': (lambda *args: np.concatenate(energy_regressor(*args)), 'qv'),
     'generalised_momentum': (lambda *args: np.concatenate(generalised_momentum(*args)), 'qv'),
     'center_of_mass_motion': (together(center_of_mass_motion), 'qv'),
+    'body_poses': (kinematics.body_pose_matrices, 'q'),
+    'joint_reactions': (together(joint_reactions), 'qvaw'),
+    'link_energies': (together(link_energies), 'qv'),
+    'frame_acceleration': (partial(frame_acceleration, frame='l5'), 'qva'),
     'constraint_rows': (together(partial(constraint_rows, constraints=LOOPS)), 'qv'),
     'mass_matrix': (mass_matrix, 'q'),
     'mass_matrix_inverse': (lambda *args: mass_matrix_inverse(*args).matrix, 'q'),

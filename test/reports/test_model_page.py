@@ -126,6 +126,22 @@ def test_robots_without_joints_or_mass_have_a_page():
     assert answers['center_of_mass'] == [None] * 3 and answers['gravity_torque'] == []
 
 
+def test_the_manipulability_of_a_link_is_drawn_on_request(arm):
+    """Three ellipses in three views, and the numbers of the library; inf at a singularity."""
+    plain, answers = model_report_page(arm)
+    assert 'manipulability' not in answers and 'Manipulability' not in plain
+    for q in (arm.random_configuration(4), arm.neutral()):   # the neutral arm is stretched
+        html, answers = model_report_page(arm, q, frame='tool0')
+        page, found = checked(html), arm.manipulability(q, 'tool0')
+        assert html.count('<ellipse ') == plain.count('<ellipse ') + 9
+        numbers = answers['manipulability']
+        assert numbers['velocity_radii'] == found.velocity_radii.tolist()
+        assert numbers['frame'] == 'tool0' and 'What tool0 reaches' in page.text
+    assert numbers['condition_number'] is None and np.isinf(found.condition_number)
+    with pytest.raises(DynamicsError, match="no frame 'hand'"):
+        model_report_page(arm, frame='hand')
+
+
 def test_a_wrong_configuration_is_refused(arm):
     for q in (np.zeros(3), np.zeros((2, 7)), np.full(7, np.nan)):
         with pytest.raises(DynamicsError, match='q'):

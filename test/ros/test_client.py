@@ -63,6 +63,18 @@ def test_matrices_come_in_their_shape(arm, dynamics):
     assert (space.rows, space.jacobian.shape) == (4, (4, 7))
     assert space.consistent_inverse.shape == (7, 4)
     assert dynamics.kinematics(frames, arm.q).twists == []   # without velocities
+    moved = dynamics.operational_space('tool0', arm.q, arm.v, axes='xyz', manipulability=True)
+    assert moved.mobility.shape == moved.velocity_axes.shape == (3, 3)
+    assert_close(moved.mobility, arm.robot.manipulability(arm.q, 'tool0').mobility, EXACT_MATHS)
+    loads = dynamics.joint_reactions(arm.q, arm.v, arm.q, wrenches={'tool0': np.ones(6)},
+                                     sensor_links=['tool0'], local=True)
+    weight = arm.robot.joint_reactions(arm.q, arm.v, arm.q, {'tool0': np.ones(6)}).wrenches
+    assert_close([convert.xyz(F.force) for F in loads.wrenches], weight[:, :3], EXACT_MATHS)
+    assert len(loads.sensor_wrenches) == 1
+    fast = dynamics.kinematics(frames, arm.q, arm.v, a=arm.q, accelerations=True).accelerations
+    assert_close([convert.xyz(each.linear) for each in fast],
+                 [arm.robot.frame_acceleration(arm.q, arm.v, arm.q, frame)[:3]
+                  for frame in frames], EXACT_MATHS)
     q = np.linspace(arm.q, arm.q + 0.1, 5)
     batch = dynamics.batch_dynamics('terms', q=q, v=arm.v)
     assert batch.mass_matrix.shape == (5, 7, 7)

@@ -23,8 +23,8 @@ COMPILER = {'balanceinertia': 'false', 'boundmass': '0', 'boundinertia': '0',
 class MujocoOracle:
     """Results for a batch of states, in the order of `joint_names`."""
 
-    def __init__(self, example, joint_names, damping=False):
-        self.model = _compile(example, damping)
+    def __init__(self, example, joint_names, damping=False, edit=lambda spec: None):
+        self.model = _compile(example, damping, edit)
         self.model.opt.disableflags |= mujoco.mjtDisableBit.mjDSBL_CONSTRAINT
         self.model.opt.enableflags |= mujoco.mjtEnableBit.mjENBL_ENERGY
         self.data = mujoco.MjData(self.model)
@@ -172,8 +172,11 @@ class MujocoOracle:
         return results
 
 
-def _compile(example, damping):
-    """Return the MjModel of a URDF: no shapes, no limits, damping and friction on request."""
+def _compile(example, damping, edit):
+    """Return the MjModel of a URDF: no shapes, no limits, damping and friction on request.
+
+    :param edit: called with the MjSpec before it is compiled.
+    """
     root = example.xml()
     for tag, parts in IRRELEVANT.items():
         for element in root.iter(tag):
@@ -185,6 +188,7 @@ def _compile(example, damping):
         base = next(link.get('name') for link in root.findall('link')
                     if link.get('name') not in children)
         spec.body(base).add_freejoint()
+    edit(spec)
     return spec.compile()
 
 

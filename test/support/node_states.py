@@ -18,6 +18,7 @@ NOW = 1_700_000_000_123_456_789  # [ns]
 # service -> the fields that must have a value per joint, beside position and velocity
 FIELDS = {'inverse_dynamics': ('acceleration',), 'forward_dynamics': ('effort',),
           'hybrid_dynamics': ('acceleration', 'effort'), 'dynamics_terms': (), 'kinematics': (),
+          'joint_reactions': ('acceleration',),
           'batch_dynamics': ('acceleration',), 'dynamics_derivatives': ('acceleration',),
           'linearization': ('effort',), 'constrained_dynamics': ('acceleration', 'effort'),
           'contact_and_impact': ('effort',), 'operational_space': (), 'task_control': ()}

@@ -135,7 +135,7 @@ HELPERS = {
 }
 SAMPLES = {
     'q': Q, 'v': Q, 'a': Q, 'tau': Q, 'q0': Q, 'q1': Q, 'dq': Q, 'dv': Q, 'da': Q, 'weights': Q,
-    'torque': Q, 'effort': Q, 'frame': 'tool0', 'given': np.ones(7, dtype=bool),
+    'torque': Q, 'effort': Q, 'frame': 'tool0', 'link': 'tool0', 'given': np.ones(7, dtype=bool),
     'contacts': (CONTACT,), 'constraints': (CONTACT,), 'gravity': (0.0, 0.0, -9.81),
     'loops': None, 'name': 'it', 'mass': 1.0, 'source': ARM7,
     'targets': Target('tool0', position=(0.3, 0.1, 0.5)), 'now': 0.01, 'start': 0.0, 'dt': 0.001,
@@ -156,6 +156,8 @@ MADE = {   # anew for each call, or not before they are needed
 }
 # Where a parameter means something else than elsewhere, or an optional one is needed.
 OTHERS = {
+    'Robot.link_wrenches': {'wrenches': {'tool0': np.ones(6)}},
+    'Robot.point_jacobian': {'point': (0.1, 0.2, 0.3), 'relative_to': 'link_3'},
     'Robot.whole_body': {'tasks': [Task('rest', 'torque')]},
     'Constraint': {'kind': 'point_contact', 'frame': 'tool0'},
     'FrameMotion': {'linear': (0.1, 0.0, 0.0)}, 'Target': {'position': (0.3, 0.1, 0.5)},

@@ -29,7 +29,8 @@ TRAJECTORY_NUMBER = 100e-9
 RESTART = 4e-6        # [s] of inverse kinematics, for each degree of freedom
 # [s] without kernels, for each degree of freedom of one state
 INVERSE, FORWARD, TERMS, DERIVATIVES = 65e-6, 170e-6, 530e-6, 1.2e-3
-FRAME = 0.2e-3        # pose, twist, Jacobian and its rate of a frame
+FRAME = 0.2e-3        # pose, twist, Jacobian and its rate of a frame; an acceleration as each
+REACTIONS = 70e-6     # wrenches and accelerations of all joints, or of a sensor; poses of all links
 CONSTRAINED = 0.6e-3
 ROW_PAIR = 1e-6       # of the square of the number of constraint rows
 MOST_ROWS = 6         # of one constraint
@@ -136,14 +137,20 @@ def _kinematics(node_state: NodeState, request: Any) -> Duration:
     frames = list(request.frames) or robot.frame_names
     for frame in frames:
         robot.model.frame(frame)
-    names = ['frame_pose', 'frame_twist', *(['jacobian'] if request.jacobians else []),
-             *(['jacobian_rate'] if request.jacobian_rates else [])]
-    local = {'jacobian': (request.local,), 'jacobian_rate': (request.local,)}
+    wanted = {'jacobian': request.jacobians, 'jacobian_rate': request.jacobian_rates,
+              'frame_acceleration': request.accelerations}
+    names = ['frame_pose', 'frame_twist', *(name for name in wanted if wanted[name])]
+    local = dict.fromkeys(wanted, (request.local,))
     seconds = _duration(
         robot, len(frames), robot.nv * FRAME * len(names) / 4, 6 * robot.nv * NUMBER,
         lambda: kernel_ready(robot, *((name, (frame, *local.get(name, ())))
                                       for frame in frames for name in names))).seconds
     return Duration(1, seconds)
+
+
+def _joint_reactions(node_state: NodeState, request: Any) -> Duration:
+    robot = node_state.robot
+    return Duration(1, robot.nv * REACTIONS * (2 + len(request.sensor_links)))
 
 
 def _operational_space(node_state: NodeState, request: Any) -> Duration:
@@ -183,5 +190,6 @@ DURATIONS: dict[str, Callable[[NodeState, Any], Duration]] = {
     'dynamics_terms': _single(TERMS), 'kinematics': _kinematics, 'batch_dynamics': _batch,
     'dynamics_derivatives': _derivatives, 'linearization': _linearization,
     'constrained_dynamics': _constrained, 'contact_and_impact': _constrained,
-    'operational_space': _operational_space, 'inverse_kinematics': _inverse_kinematics,
+    'joint_reactions': _joint_reactions, 'operational_space': _operational_space,
+    'inverse_kinematics': _inverse_kinematics,
     'trajectory_torques': _trajectory, 'self_test': _self_test}

@@ -29,8 +29,8 @@ class ServiceParameters:
         1000, 'Greatest number of frames of ~/kinematics, and of external wrenches.',
         bounds=(1, 100_000))
     max_targets: int = parameter(
-        20, 'Greatest number of targets of ~/inverse_kinematics, and of frames of '
-        '~/operational_space.', bounds=(1, 1000))
+        20, 'Greatest number of targets of ~/inverse_kinematics, of frames of '
+        '~/operational_space, and of sensors of ~/joint_reactions.', bounds=(1, 1000))
     max_tasks: int = parameter(
         50, 'Greatest number of tasks, and of bounds, of ~/task_control.', bounds=(1, 1000))
     max_sides: int = parameter(

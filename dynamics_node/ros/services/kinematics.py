@@ -1,4 +1,4 @@
-"""Serve ~/kinematics: poses, twists and Jacobians of links."""
+"""Serve ~/kinematics: poses, twists, accelerations and Jacobians of links."""
 
 from array import array
 
@@ -6,6 +6,7 @@ import numpy as np
 
 from dynamics_node.ros import convert
 from dynamics_node.ros.node_state import NodeState
+from dynamics_node.ros.services.request_fields import accelerations
 from dynamics_node.ros.services.request_state import RequestState, request_state
 from dynamics_node.ros.services.unread_fields import refuse_given
 from dynamics_node.srv import Kinematics
@@ -14,9 +15,13 @@ from dynamics_node.srv import Kinematics
 def kinematics(node_state: NodeState, request: Kinematics.Request,
                response: Kinematics.Response) -> Kinematics.Response:
     """Fill a Kinematics response."""
-    if not (request.jacobians or request.jacobian_rates):
-        refuse_given(request, 'local', 'it is read only with Jacobians or their rates')
-    moving = bool(request.velocity or not request.position or request.jacobian_rates)
+    if not (request.jacobians or request.jacobian_rates or request.accelerations):
+        refuse_given(request, 'local', 'it is read only with Jacobians, their rates or '
+                                       'accelerations')
+    if not request.accelerations:
+        refuse_given(request, 'acceleration', 'it is read only with accelerations')
+    moving = bool(request.velocity or not request.position or request.jacobian_rates
+                  or request.accelerations)
     state = request_state(node_state, request, moving=moving)
     robot, q, v, local = state.robot, state.q, state.v, request.local
     frames = list(request.frames) or list(robot.frame_names)
@@ -31,6 +36,10 @@ def kinematics(node_state: NodeState, request: Kinematics.Request,
     if request.jacobian_rates:
         response.jacobian_rates = _flat(state, [robot.jacobian_rate(q, v, frame, local)
                                                for frame in frames])
+    if request.accelerations:
+        a = accelerations(state, request)
+        response.accelerations = [convert.accel(robot.frame_acceleration(q, v, a, frame, local))
+                                  for frame in frames]
     return state.fill_head(response)
 
 

@@ -1,5 +1,6 @@
 """Serve ~/operational_space: inertia, bias and gravity in the coordinates of links."""
 
+from dynamics_node.algorithms.manipulability import Manipulability
 from dynamics_node.errors import DynamicsError
 from dynamics_node.ros import convert
 from dynamics_node.ros.node_state import NodeState
@@ -27,7 +28,16 @@ def operational_space(node_state: NodeState, request: OperationalSpace.Request,
                  'directions'):
         setattr(response, name, convert.floats(getattr(found, name)))
     response.lost = found.lost.tolist()
+    if request.manipulability:
+        _fill_manipulability(robot.manipulability(q, frames, axes), response)
     response.jacobian = convert.floats(state.ordered(found.jacobian))
     response.consistent_inverse = convert.floats(state.ordered(found.consistent_inverse.T).T)
     response.null_space = convert.floats(state.ordered_matrix(found.null_space))
     return state.fill_head(response)
+
+
+def _fill_manipulability(found: Manipulability, response: OperationalSpace.Response) -> None:
+    for name in ('mobility', 'velocity_axes', 'velocity_radii', 'dynamic_axes', 'dynamic_radii'):
+        setattr(response, name, convert.floats(getattr(found, name)))
+    for name in ('velocity_measure', 'dynamic_measure', 'condition_number'):
+        setattr(response, name, float(getattr(found, name)))

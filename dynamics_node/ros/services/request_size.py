@@ -17,6 +17,7 @@ NUMBERS = {'restarts': 'service.max_restarts', 'samples': 'service.max_samples',
            'sides': 'service.max_sides'}
 TEXTS = {'constraints_yaml': 'service.max_yaml', 'contacts_yaml': 'service.max_yaml'}
 LISTS = {'targets': 'service.max_targets', 'tasks': 'service.max_tasks',
+         'sensor_links': 'service.max_targets', 'sensor_frames': 'service.max_targets',
          'bounds': 'service.max_tasks', 'frames': 'service.max_frames',
          'external_wrenches': 'service.max_frames'}
 # Lists of one type of message whose cap is another one, or None: their entries are states.

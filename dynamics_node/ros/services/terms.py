@@ -22,6 +22,10 @@ def dynamics_terms(node_state: NodeState, request: DynamicsTerms.Request,
     if robot.total_mass > 0.0:  # else there is no centre of mass
         response.momentum = robot.momentum(q, v)
         response.center_of_mass = convert.point(robot.center_of_mass(q))
+    energies = robot.link_energies(q, v)
+    response.frames = list(robot.body_names)
+    response.link_kinetic_energy = convert.floats(energies.kinetic)
+    response.link_potential_energy = convert.floats(energies.potential)
     return state.fill_head(response)
 
 

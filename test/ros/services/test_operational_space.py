@@ -88,3 +88,16 @@ def test_unknown_and_missing_links_are_named():
         'frames is empty; expected at least one of: base, shoulder_link, elbow_link')
     message = refused(s.node_state, 'operational_space', frames=['elbow_link', 'hand'])
     assert "'hand'" in message and 'shoulder_link' in message
+
+
+def test_manipulability_on_request_is_that_of_the_robot():
+    """To the last digit; without the request the fields are empty."""
+    s, axes = scene(ARM7.read_text()), ['x', 'y', 'z']
+    reply = ask(s.node_state, 'operational_space', frames=['tool0'], axes=axes, manipulability=True)
+    found = s.robot.manipulability(s.q, 'tool0', axes)
+    for field in ('mobility', 'velocity_axes', 'velocity_radii', 'dynamic_axes', 'dynamic_radii'):
+        assert list(getattr(reply, field)) == getattr(found, field).ravel().tolist()
+    for field in ('velocity_measure', 'dynamic_measure', 'condition_number'):
+        assert getattr(reply, field) == getattr(found, field) > 0.0
+    plain = ask(s.node_state, 'operational_space', frames=['tool0'], axes=axes)
+    assert not plain.mobility and plain.velocity_measure == 0.0

@@ -19,7 +19,8 @@ LINKS = ['base_link', *(f'link_{k}' for k in range(1, 8))]
 TWO = ['joint_5', 'joint_2']
 # the services that take a state, and what else belongs to a request
 STATES = {'inverse_dynamics': {}, 'forward_dynamics': {}, 'hybrid_dynamics': {},
-          'dynamics_terms': {}, 'kinematics': {}, 'batch_dynamics': {'question': 'inverse'},
+          'dynamics_terms': {}, 'kinematics': {}, 'joint_reactions': {},
+          'batch_dynamics': {'question': 'inverse'},
           'dynamics_derivatives': {'question': 'inverse'}, 'linearization': {},
           'constrained_dynamics': {'question': 'inverse'},
           'contact_and_impact': {'question': 'distribution', 'contact_frames': ['link_7']},
@@ -30,7 +31,7 @@ ACCELERATIONS = [('inverse_dynamics', {}), ('hybrid_dynamics', {}),
                  ('dynamics_derivatives', {'question': 'inverse'}),
                  ('dynamics_derivatives', {'question': 'hybrid'}),
                  ('constrained_dynamics', {'question': 'inverse'}),
-                 ('constrained_dynamics', {'question': 'hybrid'})]
+                 ('constrained_dynamics', {'question': 'hybrid'}), ('joint_reactions', {})]
 HYBRID = [('hybrid_dynamics', {}), ('batch_dynamics', {'question': 'hybrid'}),
           ('dynamics_derivatives', {'question': 'hybrid'}),
           ('constrained_dynamics', {'question': 'hybrid'})]
@@ -190,8 +191,17 @@ TABLE = [
     *((service, {**more, 'joint_names': TWO, 'acceleration_given': [True]},
        ['acceleration_given', '1 entries', '2']) for service, more in HYBRID),
     *((service, {field: [0.1] * 14}, [field, '14 entries', '7', *JOINTS])  # two states
-      for service in list(STATES)[:5] for field in ('position', 'velocity')),
+      for service in list(STATES)[:6] for field in ('position', 'velocity')),
     ('kinematics', {'frames': ['link_1', 'hand']}, ["'hand'", *LINKS]),
+    ('kinematics', {'acceleration': [0.1] * 7}, ['acceleration', 'accelerations']),
+    *(('kinematics', {'accelerations': True, **bad}, words)
+      for bad, words in bad_numbers('acceleration')),
+    ('joint_reactions', {'sensor_links': ['link_1', 'hand']}, ["'hand'", *LINKS]),
+    ('joint_reactions', {'sensor_links': ['base_link']}, ["'base_link'", 'does not move']),
+    ('joint_reactions', {'sensor_links': ['link_2'], 'sensor_frames': ['link_5']},
+     ["'link_5'", "'link_2'", 'fixed']),
+    ('joint_reactions', {'sensor_links': ['link_2'], 'sensor_frames': ['link_2'] * 2},
+     ['sensor_frames', '2 entries', '1']),
     *(('operational_space', {'frames': frames}, LINKS) for frames in ([], ['link_1', 'hand'])),
     *(('inverse_kinematics', fields, words) for fields, words in TARGETS),
     *(('task_control', fields, words) for fields, words in TASKS),

@@ -92,7 +92,7 @@ ANSWERS = {
 
 def test_the_node_has_these_services(arm):
     """All of srv/, and the standard ones of a lifecycle node."""
-    assert len(SERVICES) == 21
+    assert len(SERVICES) == 22
     wanted = {f'{arm.node.name}/{name}': [f'dynamics_node/srv/{kind.__name__}']
               for name, (kind, _) in SERVICES.items()}
     wanted |= {f'{arm.node.name}/{name}': [f'lifecycle_msgs/srv/{kind}']
@@ -175,6 +175,28 @@ def test_kinematics_of_any_frames_are_those_of_the_library(arm, local):
     rate = [arm.robot.jacobian_rate(s.q, s.v, frame, local)[:, s.order] for frame in FRAMES]
     assert_close(reply.jacobians, J, EXACT_MATHS)
     assert_close(reply.jacobian_rates, rate, EXACT_MATHS)
+
+
+@pytest.mark.parametrize('local', [False, True])
+def test_reactions_are_those_of_the_library(arm, local):
+    """Wrenches of joints and of a sensor, accelerations by both services, under a push."""
+    s, push = some_joints(arm, 3, seed=13), np.random.default_rng(2).normal(size=6)
+    fields = s.fields('position', 'velocity', 'acceleration')
+    reply = arm.node.call('joint_reactions', **fields, local=local, sensor_links=['tool0'],
+                          sensor_frames=['link_7'],
+                          external_wrenches=[stamped_wrench('tool0', push)])
+    found = arm.robot.joint_reactions(s.q, s.v, s.a, {'tool0': push}, local)
+    sensor = arm.robot.sensor_wrench(s.q, s.v, s.a, 'tool0', 'link_7', {'tool0': push}, local)
+    assert tuple(reply.frames) == arm.robot.body_names
+    for wrenches, expected in ((reply.wrenches, found.wrenches),
+                               (reply.sensor_wrenches, [sensor])):
+        assert_close([[*convert.xyz(F.force), *convert.xyz(F.torque)] for F in wrenches],
+                     expected, EXACT_MATHS)
+    accelerations = arm.node.call('kinematics', **fields, frames=list(arm.robot.body_names),
+                                  accelerations=True, local=local).accelerations
+    for messages in (reply.accelerations, accelerations):
+        assert_close([[*convert.xyz(each.linear), *convert.xyz(each.angular)] for each in messages],
+                     found.accelerations, EXACT_MATHS)
 
 
 def test_kinematics_without_frames_are_those_of_all(arm):

@@ -1,0 +1,43 @@
+"""Select what a link carries: itself and all links beyond it."""
+
+from dataclasses import replace
+
+from dynamics_node.model.model import WORLD, Model
+from dynamics_node.model.payload import with_carried
+from dynamics_node.spatial import inertia as inertias
+
+
+def links_beyond(model: Model, link: str) -> set[str]:
+    """Return the names of a link and of all its descendants, through fixed joints too."""
+    found = {link}
+    for child, parent in model.parents.items():  # a parent comes before its children
+        if parent in found:
+            found.add(child)
+    return found
+
+
+def only_beyond(model: Model, link: str) -> Model:
+    """Return the robot in which only a link and what is beyond it have mass, payloads included.
+
+    Its joints move as before, so each joint of it transmits the wrench that those links need. Where
+    a fixed joint divides a body, the part beyond it has the inertias of the URDF.
+    """
+    beyond = links_beyond(model, link)
+    bodies = tuple(body if body.name in beyond else replace(body, inertia=inertias.ZERO)
+                   for body in model.bodies)
+    place = model.frame(link).body
+    if place != WORLD and bodies[place].name not in beyond:
+        bodies = (*bodies[:place], replace(bodies[place], inertia=_part(model, place, beyond)),
+                  *bodies[place + 1:])
+    payloads = {name: load for name, load in model.payloads.items() if load.frame in beyond}
+    return with_carried(model.with_(bodies=bodies, base_inertia=inertias.ZERO), payloads)
+
+
+def _part(model, body, names):
+    """Return the inertia of those links of a body that have these names, in the body's frame."""
+    total = inertias.ZERO
+    for record in model.links:
+        frame = model.frames[record.name]
+        if frame.body == body and record.name in names:
+            total = total + record.inertia.seen_from(frame.pose)
+    return total
