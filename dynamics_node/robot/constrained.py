@@ -11,6 +11,7 @@ from numpy.typing import ArrayLike
 from dynamics_node import checks
 from dynamics_node.constrained import regular_or_fallback
 from dynamics_node.constrained.actuation import actuated_dofs
+from dynamics_node.constrained.closed_dynamics import ClosedDynamics
 from dynamics_node.constrained.constraint import size
 from dynamics_node.constrained.proximal import Proximal
 from dynamics_node.constrained.regular_or_fallback import (
@@ -137,6 +138,23 @@ class ConstrainedDynamics:
         v = checks.check_single('v', v, self._model.nv)
         with regular_or_fallback.linear_algebra_errors():
             return report(self._model, q, v, valid, actuated)
+
+    def closed_dynamics(self, q: ArrayLike, v: ArrayLike, constraints: Constraints = None,
+                        coordinates: Sequence[str] | None = None) -> ClosedDynamics:
+        """Return the ClosedDynamics of the mechanism in independent coordinates u.
+
+        mass_matrix du/dt + coriolis + gravity + friction = transmission' tau, with v =
+        transmission u and a = transmission du/dt + transmission_rate u; energies [J].
+
+        :param v: (nv,) of which the entries of the coordinates are read; the others follow.
+        :param coordinates: names of joints that have as many degrees of freedom as the mechanism;
+            None for the joints with a motor. Then transmission' tau are their torques.
+        :raise DynamicsError: the loops are open at q, or the coordinates are too many, or do not
+            determine the motion of the mechanism there.
+        """
+        independent = arguments.check_coordinates(self._model, coordinates, self._actuated(None))
+        return self._dispatcher.positional('closed_dynamics', (independent,),
+                                           self._sets.of(constraints))(q, v)
 
     # Derivatives -----------------------------------------------------------------------------
 
