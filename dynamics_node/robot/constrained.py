@@ -106,15 +106,27 @@ class ConstrainedDynamics:
     def constrained_hybrid_dynamics(self, q: ArrayLike, v: ArrayLike, a: ArrayLike, tau: ArrayLike,
                                     given: ArrayLike, constraints: Constraints = None,
                                     wrenches: Wrenches = None,
-                                    stabilisation: ArrayLike | None = None) -> ConstrainedMotion:
+                                    stabilisation: ArrayLike | None = None,
+                                    choice: str = 'least_force', weights: Weights = None
+                                    ) -> ConstrainedMotion:
         """Return the ConstrainedMotion from a where `given` is True and tau where it is not.
 
+        :param choice, weights: which torques of the given joints, if there are many, as of
+            constrained_inverse_dynamics; other than the least forces in NumPy.
         :raise DynamicsError: the given accelerations contradict the constraints.
         """
         valid = self._sets.of(constraints)
-        mask = arguments.check_given(given, self._model.nv).astype(float)
-        return self._motion('hybrid', valid, wrenches, stabilisation, q=q, v=v, a=a, tau=tau,
-                            given=mask)
+        mask = arguments.check_given(given, self._model.nv)
+        settings = self._inverse_settings(valid, mask, choice, weights)
+        if choice == 'least_force' and weights is None:
+            return self._motion('hybrid', valid, wrenches, stabilisation, q=q, v=v, a=a, tau=tau,
+                                given=mask.astype(float))
+        rates = arguments.check_stabilisation(stabilisation)
+
+        def hybrid(model, q, v, a, tau, *wrenches):
+            return regular_or_fallback.hybrid(model, valid, q, v, a, tau, mask, *wrenches,
+                                              stabilisation=rates, **settings)
+        return self._in_numpy(hybrid, valid, ConstrainedMotion, wrenches, q=q, v=v, a=a, tau=tau)
 
     def constraint_rows(self, q: ArrayLike, v: ArrayLike, constraints: Constraints = None
                         ) -> ConstraintRows:
