@@ -30,6 +30,7 @@ if TYPE_CHECKING:
     from dynamics_node.constrained.contact_forces import ContactForces
     from dynamics_node.constrained.derivatives import ConstrainedInverseDerivatives
     from dynamics_node.constrained.force_distribution import Distribution
+    from dynamics_node.constrained.universal_form import UniversalForm
 
 CHOICES = ('least_force', 'least_torque', 'weighted', 'unique')
 Weights = tuple[ArrayLike | None, ArrayLike | None] | None
@@ -127,6 +128,24 @@ class ConstrainedDynamics:
             return regular_or_fallback.hybrid(model, valid, q, v, a, tau, mask, *wrenches,
                                               stabilisation=rates, **settings)
         return self._in_numpy(hybrid, valid, ConstrainedMotion, wrenches, q=q, v=v, a=a, tau=tau)
+
+    def universal_form(self, q: ArrayLike, v: ArrayLike, a: ArrayLike, tau: ArrayLike,
+                       given: ArrayLike, constraints: Constraints = None,
+                       wrenches: Wrenches = None) -> UniversalForm:
+        """Return the UniversalForm: motion of all bodies, forces of all joints, loops and motors.
+
+        From a where `given` is True and tau where it is not, as constrained_hybrid_dynamics; in
+        NumPy.
+        """
+        from dynamics_node.constrained.universal_form import UniversalForm, universal_form
+
+        valid, mask = self._sets.of(constraints), arguments.check_given(given, self._model.nv)
+
+        def solve(model, q, v, a, tau, *wrenches):
+            return tuple(universal_form(model, valid, q, v, a, tau, mask, *wrenches))
+        return UniversalForm(*self._dispatcher.call_numpy(
+            regular_or_fallback.with_state_number(solve, q, v, a, tau), wrenches,
+            q=q, v=v, a=a, tau=tau))
 
     def constraint_rows(self, q: ArrayLike, v: ArrayLike, constraints: Constraints = None
                         ) -> ConstraintRows:
