@@ -90,9 +90,15 @@ class DynamicsClient:
                          acceleration_given=[bool(x) for x in given])
 
     def dynamics_terms(self, q: Quantity = None, v: Quantity = None, joints: Sequence[str] = (),
-                       wait: bool = True) -> Reply:
-        """Return .mass_matrix, .coriolis_matrix, .gravity and the other terms of the equation."""
-        return self._ask('dynamics_terms', wait, **_named(joints, position=q, velocity=v))
+                       wait: bool = True, closed: bool = False,
+                       coordinates: Sequence[str] = ()) -> Reply:
+        """Return .mass_matrix, .coriolis_matrix, .gravity and the other terms of the equation.
+
+        :param closed: of the closed mechanism, for a robot with loops.
+        :param coordinates: its independent joints; () for those with a motor.
+        """
+        return self._ask('dynamics_terms', wait, **_named(joints, position=q, velocity=v),
+                         closed=closed, coordinates=list(coordinates))
 
     def kinematics(self, frames: Sequence[str] = (), q: Quantity = None, v: Quantity = None,
                    joints: Sequence[str] = (), jacobians: bool = True, rates: bool = False,
