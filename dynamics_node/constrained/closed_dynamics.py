@@ -15,7 +15,7 @@ With Pan's M(theta) and h(theta, theta'): M = G' M G, and h is the sum of the ot
 joints with a motor are independent, G' tau are the torques of the motors.
 """
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from typing import NamedTuple
 
 import numpy as np
@@ -28,7 +28,7 @@ from dynamics_node.algorithms.mass_matrix import mass_matrix
 from dynamics_node.constrained.constraint import Constraint, row_names
 from dynamics_node.constrained.hybrid import DEPENDENT
 from dynamics_node.constrained.regular_or_fallback import linear_algebra_errors
-from dynamics_node.constrained.row_derivatives import matrix_rate
+from dynamics_node.constrained.row_derivatives import matrix_rates
 from dynamics_node.constrained.rows import rows
 from dynamics_node.errors import DynamicsError
 from dynamics_node.model.model import Model
@@ -68,10 +68,10 @@ def closed_dynamics(model: Model, q: np.ndarray, v: np.ndarray, constraints: Seq
     u = v[independent]
     residual, A, _ = rows(model, q, np.zeros(model.nv), constraints)
     dependent = [j for j in range(model.nv) if j not in independent]
-    solve, margin = _least_squares(A[:, dependent])
+    solve, margin = least_squares(A[:, dependent])
     G = _all_rows(np.eye(len(u)), solve(-A[:, independent]), independent, dependent)
     v = G @ u
-    slope = solve(-(matrix_rate(model, q, v, constraints) @ G))
+    slope = solve(-(matrix_rates(model, q, v[:, None], constraints)[..., 0] @ G))
     G_rate = _all_rows(np.zeros((len(u), len(u))), slope, independent, dependent)
 
     M, C = mass_matrix(model, q), coriolis_matrix(model, q, v)
@@ -100,7 +100,7 @@ def closed_dynamics_or_error(model: Model, constraints: Sequence[Constraint], q:
         raise DynamicsError(_why_not(model, q, constraints, list(independent)))
 
 
-def _least_squares(A):
+def least_squares(A: np.ndarray) -> tuple[Callable[[np.ndarray], np.ndarray], np.ndarray]:
     """Return (f with f(B) = X of least |A X - B|, margin), for independent columns.
 
     By the normal equations, which run on symbols and take redundant rows. They square the condition

@@ -42,8 +42,11 @@ def row_derivatives(model: Model, q: np.ndarray, v: np.ndarray, a: np.ndarray,
     return RowDerivatives(force, error[:, :n], error[:, n:], matrix)
 
 
-def matrix_rate(model: Model, q: np.ndarray, v: np.ndarray,
-                constraints: Sequence[Constraint]) -> np.ndarray:
-    """Return dA/dt along the velocity v, (m, nv), from one run of `constraint_matrix` on duals."""
-    moving = dual_vector(q, (configuration_rates(model, q) @ v)[:, None])
-    return slopes_of(constraint_matrix(model, moving, constraints), 1)[..., 0]
+def matrix_rates(model: Model, q: np.ndarray, velocities: np.ndarray,
+                 constraints: Sequence[Constraint]) -> np.ndarray:
+    """Return dA/dt along each of some velocities (nv, k), (m, nv, k).
+
+    From one run of `constraint_matrix` on dual numbers.
+    """
+    moving = dual_vector(q, configuration_rates(model, q) @ velocities)
+    return slopes_of(constraint_matrix(model, moving, constraints), velocities.shape[1])

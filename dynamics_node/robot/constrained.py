@@ -26,6 +26,7 @@ from dynamics_node.robot.constraint_sets import ConstraintSets
 from dynamics_node.robot.dispatch import Dispatcher
 
 if TYPE_CHECKING:
+    from dynamics_node.algorithms.linearization import Linear
     from dynamics_node.constrained.constraint_report import ConstraintReport
     from dynamics_node.constrained.contact_forces import ContactForces
     from dynamics_node.constrained.derivatives import ConstrainedInverseDerivatives
@@ -128,6 +129,30 @@ class ConstrainedDynamics:
             return regular_or_fallback.hybrid(model, valid, q, v, a, tau, mask, *wrenches,
                                               stabilisation=rates, **settings)
         return self._in_numpy(hybrid, valid, ConstrainedMotion, wrenches, q=q, v=v, a=a, tau=tau)
+
+    def closed_linearization(self, q: ArrayLike, v: ArrayLike, tau: ArrayLike,
+                             step: float | None = None, constraints: Constraints = None,
+                             coordinates: Sequence[str] | None = None) -> Linear:
+        """Return the Linear (A, B, drift) of small deviations of a closed mechanism, for LQR.
+
+        d/dt dx = A dx + B dtau for dx = (deviation of the coordinates, of their velocities u),
+        (2 k,), and dtau of all joints, (nv,); in NumPy.
+
+        :param v, coordinates: as of closed_dynamics.
+        :param step: as of linearize.
+        :raise DynamicsError: as closed_dynamics; also where constraint rows are redundant.
+        """
+        from dynamics_node.algorithms.linearization import Linear
+        from dynamics_node.constrained.closed_linearization import closed_linearization
+
+        step = None if step is None else checks.positive('step', step)
+        independent = arguments.check_coordinates(self._model, coordinates, self._actuated(None))
+        valid = self._sets.of(constraints)
+
+        def linearization(model, q, v, tau):
+            return tuple(closed_linearization(model, valid, q, v, tau, independent, step))
+        return Linear(*self._dispatcher.call_numpy(
+            regular_or_fallback.with_state_number(linearization, q, v, tau), q=q, v=v, tau=tau))
 
     def universal_form(self, q: ArrayLike, v: ArrayLike, a: ArrayLike, tau: ArrayLike,
                        given: ArrayLike, constraints: Constraints = None,

@@ -351,6 +351,7 @@ class Robot:
     constrained_hybrid_dynamics = Delegate(
         '_constrained', ConstrainedDynamics.constrained_hybrid_dynamics)
     closed_dynamics = Delegate('_constrained', ConstrainedDynamics.closed_dynamics)
+    closed_linearization = Delegate('_constrained', ConstrainedDynamics.closed_linearization)
     universal_form = Delegate('_constrained', ConstrainedDynamics.universal_form)
     constraint_rows = Delegate('_constrained', ConstrainedDynamics.constraint_rows)
     constraint_report = Delegate('_constrained', ConstrainedDynamics.constraint_report)
