@@ -138,14 +138,17 @@ class DynamicsClient:
 
     def linearization(self, q: Quantity = None, v: Quantity = None, tau: Quantity = None,
                       step: float = 0.0, joints: Sequence[str] = (), wrenches: Wrenches = None,
-                      wait: bool = True) -> Reply:
-        """Return .state_matrix A (2n, 2n), .input_matrix B (2n, n), .drift (2n,) for LQR.
+                      wait: bool = True, closed: bool = False,
+                      coordinates: Sequence[str] = ()) -> Reply:
+        """Return .state_matrix A (2n, 2n), .input_matrix B (2n, nv), .drift (2n,) for LQR.
 
         :param step: [s]; zero is continuous time.
+        :param closed, coordinates: as of dynamics_terms.
         """
         return self._ask('linearization', wait, _read(q, v, tau), step=float(step),
                          **_named(joints, position=q, velocity=v, effort=tau),
-                         external_wrenches=_wrenches(wrenches))
+                         external_wrenches=_wrenches(wrenches), closed=closed,
+                         coordinates=list(coordinates))
 
     def constrained_dynamics(self, question: str, q: Quantity = None, v: Quantity = None,
                              a: Quantity = None, tau: Quantity = None,

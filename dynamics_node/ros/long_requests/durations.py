@@ -32,6 +32,7 @@ INVERSE, FORWARD, TERMS, DERIVATIVES = 65e-6, 170e-6, 530e-6, 1.2e-3
 FRAME = 0.2e-3        # pose, twist, Jacobian and its rate of a frame
 CONSTRAINED = 0.6e-3
 CLOSED_TERMS = 1.6e-3   # of a closed mechanism
+CLOSED_LINEARIZATION = 4.5e-3
 CLOSED_SAMPLE = 1.5e-3  # of a trajectory with loops closed; with kernels:
 CLOSED_SAMPLE_COMPILED = 0.1e-3
 ROW_PAIR = 1e-6       # of the square of the number of constraint rows
@@ -122,6 +123,9 @@ def _derivatives(node_state: NodeState, request: Any) -> Duration:
 def _linearization(node_state: NodeState, request: Any) -> Duration:
     robot = node_state.robot
     nv = robot.nv
+    if request.closed:
+        states = _states(node_state, request)
+        return Duration(states, states * nv * CLOSED_LINEARIZATION)
     return _duration(
         robot, _states(node_state, request), nv * DERIVATIVES,
         2 * nv * (3 * nv + 1) * (DISCRETE_NUMBER if request.step else NUMBER),

@@ -13,15 +13,11 @@ from dynamics_node.ros.services.request_state import RequestState
 
 def fill_closed_terms(state: RequestState, request: Any, response: Any) -> RequestState:
     """Fill matrices, torques and transmission; return the state with v of the closed mechanism."""
-    refuse_open_tree(state.robot)
+    response.coordinates = closed_coordinates(state.robot, request)
     names = list(request.coordinates) or None
     if names is not None:  # clients that choose others each time would keep the compiler busy
         state = without_compilation(state)
-    robot = state.robot
-    entries = list(arguments.check_coordinates(
-        robot.model, names, actuated_dofs(robot.model, robot.loops.passive)))
-    found = robot.closed_dynamics(state.q, state.v, coordinates=names)
-    response.coordinates = [robot.dof_names[k] for k in entries]
+    found = state.robot.closed_dynamics(state.q, state.v, coordinates=names)
     response.mass_matrix = convert.floats(found.mass_matrix)
     response.coriolis_matrix = convert.floats(found.coriolis_matrix)
     response.coriolis = convert.floats(found.coriolis)
@@ -29,7 +25,16 @@ def fill_closed_terms(state: RequestState, request: Any, response: Any) -> Reque
     response.friction = convert.floats(found.friction)
     response.transmission = convert.floats(state.ordered(found.transmission.T).T)
     response.transmission_rate = convert.floats(state.ordered(found.transmission_rate.T).T)
+    entries = [state.robot.dof_names.index(name) for name in response.coordinates]
     return state._replace(v=found.transmission @ state.v[entries])
+
+
+def closed_coordinates(robot: Robot, request: Any) -> list[str]:
+    """Return the names of the coordinates of a request, checked: joints, or joint.axis."""
+    refuse_open_tree(robot)
+    entries = arguments.check_coordinates(robot.model, list(request.coordinates) or None,
+                                          actuated_dofs(robot.model, robot.loops.passive))
+    return [robot.dof_names[k] for k in entries]
 
 
 def refuse_open_tree(robot: Robot) -> None:

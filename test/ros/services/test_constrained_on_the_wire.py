@@ -269,6 +269,11 @@ def test_a_client_gets_the_terms_of_the_closed_mechanism_in_their_shapes(four_ba
         for field in want._fields:
             close(getattr(reply, field), getattr(want, field))
     assert dynamics.dynamics_terms(q, v).mass_matrix.shape == (3, 3)
+    tau = np.array([0.4, 0.0, 0.0])
+    reply, want = dynamics.linearization(q, v, tau, closed=True), robot.closed_linearization(
+        q, v, tau)
+    close(reply.state_matrix, want.A)
+    close(reply.input_matrix, want.B)
 
 
 def test_a_trajectory_of_the_crank_has_the_torques_of_the_closed_mechanism(four_bar):
