@@ -30,7 +30,7 @@ from dynamics_node.constrained.hybrid import DEPENDENT
 from dynamics_node.constrained.regular_or_fallback import linear_algebra_errors
 from dynamics_node.constrained.row_derivatives import matrix_rates
 from dynamics_node.constrained.rows import rows
-from dynamics_node.errors import DynamicsError
+from dynamics_node.errors import DynamicsError, shortened
 from dynamics_node.model.model import Model
 from dynamics_node.spatial.solve import factor, solve_factored, symmetric
 
@@ -39,6 +39,7 @@ from dynamics_node.spatial.solve import factor, solve_factored, symmetric
 LARGEST_GAP = 0.02
 # Greatest |A G|^2, relative to 1 + |A|^2: rounding leaves 1e-20, one coordinate too many about 1.
 CONSISTENT = 1e-12
+LONGEST_LIST = 200  # characters of joint names in a message
 MOVES = 0.1  # a joint takes part in a motion if it moves by more than this share of the largest
 
 
@@ -133,7 +134,7 @@ def _why_not(model, q, constraints, independent):
                 f"'{row_names(constraints)[worst]}'; expected at most {LARGEST_GAP:g}: "
                 'project_configuration closes them')
     names = [joint.name for joint in model.joints for _ in range(joint.v.start, joint.v.stop)]
-    given = ', '.join(dict.fromkeys(names[k] for k in independent))
+    given = _listed(names[k] for k in independent)
     length = np.linalg.norm(A, axis=1, keepdims=True)
     _, s, Vt = np.linalg.svd(A / np.where(length > 0.0, length, 1.0))
     free = Vt[int(np.sum(s > np.sqrt(DEPENDENT) * s.max(initial=0.0))):].T
@@ -141,7 +142,12 @@ def _why_not(model, q, constraints, independent):
         return (f'coordinates: {given} have {len(independent)} degrees of freedom, the mechanism '
                 f'has {free.shape[1]} here; name joints with as many')
     motion = np.abs(free @ np.linalg.svd(free[independent])[2][-1])
-    loose = dict.fromkeys(name for k, name in enumerate(names)
-                          if motion[k] > MOVES * motion.max() and k not in independent)
-    return (f'coordinates: {given} do not determine the motion here: {", ".join(loose)} can move '
-            'while they are at rest; name other joints, or more')
+    loose = _listed(name for k, name in enumerate(names)
+                    if motion[k] > MOVES * motion.max() and k not in independent)
+    return (f'coordinates: {given} do not determine the motion here: {loose} can move while they '
+            'are at rest; name other joints, or more')
+
+
+def _listed(names):
+    """Return the names, each once, in a text of limited length."""
+    return shortened(', '.join(dict.fromkeys(names)), LONGEST_LIST)

@@ -7,6 +7,7 @@ import pytest
 from scipy.linalg import qr
 from support.bundled_mechanisms import standing
 from support.differences import along, relative
+from support.legged_robots import load_legged
 from support.linkage_closed_forms import FourBar, SliderCrank
 from support.opaque_numbers import hide, show
 from support.tolerances import EXACT_MATHS, RATE_BY_DIFFERENCES, SOLVED
@@ -215,6 +216,27 @@ def test_open_loops_are_refused():
     robot = robot_of('four_bar')
     with pytest.raises(DynamicsError, match="open by .* at row 'tip_.*project_configuration"):
         robot.closed_dynamics(np.array([0.4, 0.0, 0.0]), np.zeros(3))
+
+
+def test_a_robot_of_many_joints_has_a_short_message():
+    """TALOS on its feet, with every joint as a coordinate."""
+    model, contacts = load_legged('talos')
+    robot = Robot(model, compile=False)
+    q, v, _ = standing(model, contacts, 0)
+    with pytest.raises(DynamicsError, match='degrees of freedom, the mechanism has') as caught:
+        robot.closed_dynamics(q, v, contacts, robot.joint_names)
+    assert len(str(caught.value)) < 400
+
+
+def test_a_legged_robot_on_its_feet_has_the_dynamics_of_its_base():
+    """Solo12: four feet leave six degrees of freedom."""
+    model, contacts = load_legged('solo12')
+    robot = Robot(model, compile=False)
+    q, v, tau = standing(model, contacts, 1)
+    base = [joint for joint in model.joints if joint.kind == 'floating']
+    found = robot.closed_dynamics(q, v, contacts, [base[0].name])
+    expected = robot.constrained_forward_dynamics(q, v, tau, contacts)
+    assert relative(accelerations(found, v[base[0].v], tau), expected.a) < SOLVED
 
 
 def test_a_robot_without_motors_needs_names():
