@@ -67,7 +67,8 @@ class ConstraintReport:
         lines = [
             f'{len(self.rows)} constraint rows of rank {self.rank}{repeated}',
             f'{self.freedom} of {self.passive.coordinates} degrees of freedom are left: '
-            f'{self.passive.kind}; with every active joint fixed {self.driven.kind}',
+            f'{self.passive.kind}; with every active joint fixed {self.driven.kind}'
+            + ('' if self.driven.grounded else ', groundless: six motions or more are free'),
             f'the active joints drive {self.actuated} of them'
             + (f', {self.redundant_actuation} active joint(s) are redundant'
                if self.redundant_actuation else '')

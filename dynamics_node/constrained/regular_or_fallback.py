@@ -78,8 +78,13 @@ def proximal_forward(model: Model, constraints: Sequence[Constraint], settings: 
 
 def hybrid(model: Model, constraints: Sequence[Constraint], q: np.ndarray, v: np.ndarray,
            a: np.ndarray, tau: np.ndarray, given: np.ndarray, wrenches: np.ndarray | None = None,
-           stabilisation: Sequence[float] | None = None) -> ConstrainedMotion:
-    """Return the ConstrainedMotion from a where given (nv,) is 1 and tau where it is 0."""
+           stabilisation: Sequence[float] | None = None,
+           **choice: Any) -> ConstrainedMotion:
+    """Return the ConstrainedMotion from a where given (nv,) is 1 and tau where it is 0.
+
+    :param choice: choice, torque_weights and force_weights of `rank_deficient_hybrid`; without
+        redundancy, on the regular path, the torques are unique.
+    """
     given = given > 0.5
     with np.errstate(all='ignore'):
         found = constrained_hybrid_dynamics(model, q, v, a, tau, given, constraints, wrenches,
@@ -89,7 +94,7 @@ def hybrid(model: Model, constraints: Sequence[Constraint], q: np.ndarray, v: np
     from dynamics_node.constrained.rank_deficient import rank_deficient_hybrid
     with linear_algebra_errors():
         fallback = rank_deficient_hybrid(model, q, v, a, tau, given, constraints, wrenches,
-                                         stabilisation)
+                                         stabilisation, **choice)
     return ConstrainedMotion(fallback.a, fallback.tau, fallback.multipliers)
 
 

@@ -5,9 +5,14 @@ from typing import NamedTuple
 
 import numpy as np
 
-from dynamics_node.algorithms.dual import dual_state, slopes_of
+from dynamics_node.algorithms.dual import (
+    configuration_rates,
+    dual_state,
+    dual_vector,
+    slopes_of,
+)
 from dynamics_node.constrained.constraint import Constraint
-from dynamics_node.constrained.rows import rows
+from dynamics_node.constrained.rows import constraint_matrix, rows
 from dynamics_node.constrained.stabilisation import stabilised_gamma
 from dynamics_node.model.model import Model
 
@@ -35,3 +40,13 @@ def row_derivatives(model: Model, q: np.ndarray, v: np.ndarray, a: np.ndarray,
     matrix = slopes_of(found.A, 2 * n)[..., :n]
     force = np.sum(matrix * multipliers[:, None, None], axis=0)
     return RowDerivatives(force, error[:, :n], error[:, n:], matrix)
+
+
+def matrix_rates(model: Model, q: np.ndarray, velocities: np.ndarray,
+                 constraints: Sequence[Constraint]) -> np.ndarray:
+    """Return dA/dt along each of some velocities (nv, k), (m, nv, k).
+
+    From one run of `constraint_matrix` on dual numbers.
+    """
+    moving = dual_vector(q, configuration_rates(model, q) @ velocities)
+    return slopes_of(constraint_matrix(model, moving, constraints), velocities.shape[1])

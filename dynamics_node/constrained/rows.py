@@ -71,6 +71,29 @@ def constraint_matrix(model: Model, q: np.ndarray, constraints: Sequence[Constra
     return _matrix(model, placements, pairs)
 
 
+def constraint_wrenches(model: Model, q: np.ndarray, constraints: Sequence[Constraint],
+                        multipliers: np.ndarray) -> np.ndarray:
+    """Return the wrench of the multipliers on each body, the world's last, (bodies + 1, 6).
+
+    (moment, force) at the body's origin in its axes. A coupling acts on joints, not on bodies.
+    """
+    placements = world_placements(model, q)
+    wrenches, first = [np.zeros(6) for _ in placements.poses], 0
+    for constraint in constraints:
+        pair = _pair(model, placements, constraint)
+        part = multipliers[first:first + size(constraint)]
+        first += size(constraint)
+        if constraint.kind == 'coupling':
+            continue
+        force = pair.along.T @ part[:len(pair.along)]
+        moment = pair.about.T @ part[len(pair.along):]
+        for sign, body, arm in zip((-1.0, 1.0), pair.bodies, pair.arms):
+            R = placements.poses[body].R
+            wrenches[body] = wrenches[body] + sign * np.concatenate([
+                R.T @ (moment + cross(arm, force)), R.T @ force])
+    return np.array(wrenches)
+
+
 class _Pair(NamedTuple):
     """The two closures of a constraint in the world; for a coupling only the constraint."""
 

@@ -16,6 +16,7 @@ eq. 58 and 62-64 (`constrained/inverse.py`), with lambda eliminated. Float only:
 import numpy as np
 
 from dynamics_node.constrained.actuation import actuated_dofs
+from dynamics_node.constrained.closed_dynamics import LARGEST_GAP
 from dynamics_node.control.spline import MotionSample
 from dynamics_node.errors import DynamicsError
 from dynamics_node.robot.robot import Robot
@@ -25,9 +26,6 @@ DEPENDENT = 1e-6
 # A free motion of length 1 that moves the actuated joints by less than this [rad or m] counts as
 # not controlled: the motor torques would be a thousand times the load.
 SINGULAR = 1e-3
-# Measured positions that leave a loop open by more than this [m or rad] are wrong, or belong to
-# another mechanism.
-LARGEST_GAP = 0.02
 
 CONTACTS_NEEDED = ('List the contacts that carry the robot, its feet for example, as constraints '
                    '(parameter constraints of the node, argument loops of Robot.from_urdf)')

@@ -6,7 +6,8 @@ import numpy as np
 from numpy.typing import ArrayLike
 
 from dynamics_node import checks
-from dynamics_node.checks import check_times, finite
+from dynamics_node.checks import check_times, finite, flag
+from dynamics_node.control.closed_trajectory import motor_efforts
 from dynamics_node.errors import DynamicsError
 from dynamics_node.robot import arguments
 from dynamics_node.robot.robot import Robot
@@ -18,7 +19,7 @@ LEAST_EFFECT = 1e-9      # [N m/kg] a smaller effect of a payload on a joint is 
 class TrajectoryTorques(NamedTuple):
     """Torques along a trajectory of N samples, against the effort limits."""
 
-    effort: np.ndarray             # inverse dynamics at each sample, (N, nv) [N m or N]
+    effort: np.ndarray             # of each sample, (N, nv) [N m or N]
     effort_limit: np.ndarray       # of |effort|, nan = unknown, (nv,)
     peak: np.ndarray               # greatest |effort|, (nv,)
     margin: np.ndarray             # limit - peak: negative = exceeded, nan = unknown, (nv,)
@@ -29,7 +30,8 @@ class TrajectoryTorques(NamedTuple):
 
 def trajectory_torques(robot: Robot, times: ArrayLike, q: ArrayLike, v: ArrayLike, a: ArrayLike,
                        effort_limits: ArrayLike | None = None, payload_frame: str = '',
-                       payload_com: ArrayLike = (0.0, 0.0, 0.0)) -> TrajectoryTorques:
+                       payload_com: ArrayLike = (0.0, 0.0, 0.0),
+                       closed: bool = False) -> TrajectoryTorques:
     """Return the TrajectoryTorques of a motion: at its samples, not between them.
 
     The effort is  tau = M a + C v + g + friction.  With an additional point mass m it is
@@ -43,19 +45,23 @@ def trajectory_torques(robot: Robot, times: ArrayLike, q: ArrayLike, v: ArrayLik
         one per joint, hence the same for each dof of a planar or floating one.
     :param payload_frame: frame of an additional payload; '': none.
     :param payload_com: position of the point mass in that frame, (3,) [m].
+    :param closed: True: efforts of the motors of a robot with loops, for a motion that keeps
+        them, as of `closed_trajectory.closed_motion`; False: efforts of the open tree.
     :raise DynamicsError: which argument is wrong, where, and what is valid.
     """
     arguments.check_robot(robot)
     times = check_times(times)
     states = _states(robot, times, q, v, a)
     limit = _effort_limit(robot, effort_limits)
-    effort = robot.inverse_dynamics(*states)
+    closed = flag('closed', closed)
+    effort = _efforts(robot, states, closed)
     peak = np.abs(effort).max(axis=0)
     dof, time = _first_saturation(times, effort, limit)
     payload = np.nan
     if not (isinstance(payload_frame, str) and payload_frame == ''):
         payload = _greatest_payload(
-            effort, limit, _per_kilogram(robot, states, effort, payload_frame, payload_com))
+            effort, limit,
+            _per_kilogram(robot, states, closed, effort, payload_frame, payload_com))
     return TrajectoryTorques(effort, limit, peak, limit - peak, dof, time, payload)
 
 
@@ -90,11 +96,16 @@ def _first_saturation(times, effort, limit):
     return int(ratio.argmax()), float(times[first])
 
 
-def _per_kilogram(robot, states, effort, frame, com):
+def _efforts(robot, states, closed):
+    return motor_efforts(robot, *states) if closed else robot.inverse_dynamics(*states)
+
+
+def _per_kilogram(robot, states, closed, effort, frame, com):
     """Return d, the additional effort per kilogram at the payload's point, (N, nv)."""
     com = finite('payload_com', com, (3,))
     name = 'probe' + ''.join(robot.payloads)  # longer than any other name: replaces none
-    return (robot.with_payload(name, frame, PROBE, com).inverse_dynamics(*states) - effort) / PROBE
+    loaded = robot.with_payload(name, frame, PROBE, com)
+    return (_efforts(loaded, states, closed) - effort) / PROBE
 
 
 def _greatest_payload(effort, limit, d):

@@ -5,10 +5,12 @@ of the inertia. Where one is not positive, the NumPy path is taken, which accept
 (constrained/regular_or_fallback.py).
 """
 
+from collections.abc import Sequence
+
 import numpy as np
 
 from dynamics_node.constrained import forward, hybrid, regular_or_fallback
-from dynamics_node.constrained.constraint import size
+from dynamics_node.constrained.constraint import Constraint, size
 from dynamics_node.constrained.impact import impact
 from dynamics_node.constrained.regular_or_fallback import (
     AfterImpact,
@@ -25,6 +27,7 @@ from dynamics_node.kernels.spec import (
     WITH_WRENCHES,
     KernelSpec,
 )
+from dynamics_node.model.model import Model
 
 FORWARD, HYBRID = ('q', 'v', 'tau'), ('q', 'v', 'a', 'tau', 'given')
 ROWS = ('rows',)
@@ -84,7 +87,8 @@ def _margins(found):
     return np.concatenate([found.margin, found.inertia_margin])
 
 
-def _is_small(model, constraints):
+def is_small(model: Model, constraints: Sequence[Constraint]) -> bool:
+    """Return whether a program with the rates of A is small enough to be compiled."""
     return sum(map(size, constraints)) * model.nv ** 2 <= MOST_ROW_DERIVATIVES
 
 
@@ -126,5 +130,5 @@ CONSTRAINED = (
                FORWARD, (MATRIX,) * 3 + (('rows', 'nv'),) * 3,
                (_derivatives,), regular_or_fallback.forward_derivatives, ConstrainedDerivatives,
                margins=True, subject=CONSTRAINTS, wrenches=WITH_WRENCHES, friction=True,
-               derivative=True, direct=False, fits=_is_small),
+               derivative=True, direct=False, fits=is_small),
 )

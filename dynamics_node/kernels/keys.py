@@ -4,7 +4,7 @@ from collections.abc import Sequence
 from typing import NamedTuple
 
 from dynamics_node.constrained.constraint import Constraint
-from dynamics_node.kernels.spec import CONSTRAINTS, FRAME, ROBOT, TARGETS, KernelSpec
+from dynamics_node.kernels.spec import CONSTRAINTS, COORDINATES, FRAME, ROBOT, TARGETS, KernelSpec
 from dynamics_node.kernels.table import ALL_KERNELS, specs_of
 from dynamics_node.model.model import Model
 
@@ -13,7 +13,8 @@ class KernelKey(NamedTuple):
     """Identifies a kernel of a robot."""
 
     kernel: str                  # name of its spec
-    arguments: tuple = ()        # (frame,) or (frame, local), or (((frame, kind), ...),) of targets
+    arguments: tuple = ()        # (frame,) or (frame, local), (((frame, kind), ...),) of targets,
+    #                              or (entries of v,) of coordinates
     with_friction: bool = False  # damping and friction are inputs, else zero
     with_payload: bool = False   # payloads are inputs, else none
     with_wrenches: bool = False  # external wrenches are inputs, else none
@@ -38,7 +39,7 @@ def key_of(model: Model, kernel: str, arguments: tuple = (), with_wrenches: bool
 def has_kernel(model: Model, kernel: str, constraints: tuple[Constraint, ...] = ()) -> bool:
     """Return whether a kernel is compiled for the model; not where its program is too large."""
     spec = ALL_KERNELS[kernel]
-    if spec.subject == CONSTRAINTS and not constraints:
+    if spec.constrained and not constraints:
         return False  # the kernel without constraints is used instead
     return spec.fits(model, constraints)
 
@@ -69,4 +70,4 @@ def frames_of(key: KernelKey) -> list[str]:
     """Return the names of the frames of a key."""
     if key.spec.subject == TARGETS:
         return [frame for frame, _ in key.arguments[0]]
-    return list(key.arguments[:1])
+    return [] if key.spec.subject == COORDINATES else list(key.arguments[:1])

@@ -13,7 +13,7 @@ import numpy as np
 
 from dynamics_node.algorithms.inertial_parameters import inertia_of, ten_numbers
 from dynamics_node.constrained.constraint import Constraint, size
-from dynamics_node.kernels.spec import TARGETS
+from dynamics_node.kernels.spec import COORDINATES, TARGETS
 from dynamics_node.model.model import Model
 from dynamics_node.model.payload import carried_inertias
 from dynamics_node.task_space.newton_step import goal_size
@@ -48,10 +48,10 @@ def state_shapes(model: Model, key: KernelKey) -> dict[str, Shape]:
 
 def result_shapes(model: Model, key: KernelKey) -> list[Shape]:
     """Return the shapes of the results of one state."""
-    targets = len(key.arguments[0]) if key.spec.subject == TARGETS else 0
+    listed = len(key.arguments[0]) if key.spec.subject in (TARGETS, COORDINATES) else 0
     sizes = {'nq': model.nq, 'nv': model.nv, 'bodies': len(model.bodies),
              'parameters': 10 * len(model.bodies), 'rows': sum(map(size, key.constraints)),
-             'targets': targets}
+             'targets': listed, 'coordinates': listed}
     return [tuple(n if isinstance(n, int) else sizes[n] for n in shape)
             for shape in key.spec.shapes]
 

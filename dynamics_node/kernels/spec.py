@@ -6,8 +6,9 @@ from dataclasses import dataclass
 from dynamics_node.model.model import Model
 
 ROBOT, FRAME, CONSTRAINTS, TARGETS = 'robot', 'frame', 'constraints', 'targets'
+COORDINATES = 'coordinates'  # and constraints: one kernel per pair of both
 WITH_WRENCHES = ('wrenches',)
-# Names of sizes: nq, nv; bodies; rows of the constraints; parameters, 10 per body.
+# Names of sizes: nq, nv; bodies; rows of the constraints; coordinates; parameters, 10 per body.
 Shape = tuple[str | int, ...]
 NUMBER, VECTOR, MATRIX = (), ('nv',), ('nv', 'nv')
 
@@ -23,7 +24,7 @@ class KernelSpec:
 
     An algorithm is f(model, [constraints,] *inputs, [wrenches,] *arguments) -> array or tuple of
     arrays, of a single state, on numbers of any kind. `arguments` are constants of the program:
-    (frame,), (frame, local) or ((frame, kind), ...) by subject.
+    (frame,), (frame, local), ((frame, kind), ...) or (entries of v,) by subject.
     """
 
     name: str                     # of the kernel, and of the Robot method that calls it
@@ -34,7 +35,8 @@ class KernelSpec:
     numpy: Callable | None = None        # the NumPy path, where it is not the first algorithm
     result: type = tuple          # NamedTuple of several results; a single one is an array
     margins: bool = False         # the last result must be positive, else the NumPy path is taken
-    subject: str = ROBOT          # ROBOT, or one kernel per FRAME, CONSTRAINTS or TARGETS
+    subject: str = ROBOT          # ROBOT, or one kernel per FRAME, CONSTRAINTS, TARGETS or
+    #                               COORDINATES
     local: bool = False           # may be expressed in the axes of the frame
     wrenches: tuple[str, ...] = ()       # further inputs where external wrenches act
     friction: bool = False        # depends on damping and dry friction
@@ -44,6 +46,11 @@ class KernelSpec:
     #                               kernel can take its place
     regroup: bool = True          # the same for regrouped inertias: a torque or a sum of all bodies
     fits: Callable = always       # f(model, constraints): whether the program is not too large
+
+    @property
+    def constrained(self) -> bool:
+        """Whether the algorithm takes constraints."""
+        return self.subject in (CONSTRAINTS, COORDINATES)
 
     @property
     def numpy_algorithm(self) -> Callable:

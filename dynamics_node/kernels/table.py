@@ -1,5 +1,6 @@
 """List all kernels by name. A new KernelSpec belongs in a *_specs.py, in one of these tuples."""
 
+from dynamics_node.kernels.closed_specs import CLOSED
 from dynamics_node.kernels.constrained_specs import CONSTRAINED
 from dynamics_node.kernels.derivative_specs import DERIVATIVES, FRAME_DERIVATIVES
 from dynamics_node.kernels.dynamics_specs import DYNAMICS, FRAMES
@@ -8,7 +9,7 @@ from dynamics_node.kernels.spec import KernelSpec
 from dynamics_node.kernels.task_specs import TASK_SPACE
 
 SPECS = (*DYNAMICS, *FRAMES, *DERIVATIVES, *FRAME_DERIVATIVES, *LINKS, *FRAME_MOTIONS,
-         *CONSTRAINED, *TASK_SPACE)
+         *CONSTRAINED, *CLOSED, *TASK_SPACE)
 ALL_KERNELS: dict[str, KernelSpec] = {spec.name: spec for spec in SPECS}
 
 

@@ -6,7 +6,6 @@ import numpy as np
 
 from dynamics_node.kernels.keys import KernelKey
 from dynamics_node.kernels.shapes import state_shapes, symbolic_model, uniform_shapes
-from dynamics_node.kernels.spec import CONSTRAINTS
 from dynamics_node.model.configuration import UNIT_QUATERNION
 from dynamics_node.model.model import Model
 
@@ -28,7 +27,7 @@ def functions(model: Model, key: KernelKey) -> list[Callable]:
             margin = []
             if 'q' in states:
                 states['q'], margin = _normalised(model, states['q'])
-            constraints = (key.constraints,) if spec.subject == CONSTRAINTS else ()
+            constraints = (key.constraints,) if spec.constrained else ()
             result = algorithm(symbolic_model(model, key, given), *constraints, *states.values(),
                                *key.arguments)
             result = result if isinstance(result, tuple) else (result,)

@@ -113,6 +113,27 @@ def check_joint_names(model: Model, name: str, joints: Sequence[str] | Set[str]
     return tuple(joints)
 
 
+def check_coordinates(model: Model, joints: Sequence[str] | None, actuated: np.ndarray
+                      ) -> tuple[int, ...]:
+    """Return the entries of v of independent coordinates, each once, at least one.
+
+    :param joints: names of joints; None for the actuated entries.
+    :param actuated: (nv,) booleans.
+    """
+    if joints is None:
+        places = np.flatnonzero(actuated).tolist()
+    else:
+        names = check_joint_names(model, 'coordinates', joints)
+        places = [k for name in names for k in range(model.nv)[model.joint(name).v]]
+    if not places:
+        raise DynamicsError('coordinates are empty' + (
+            ': no joint has a motor; name other joints' if joints is None else
+            '; name at least one joint, or None for the joints with a motor'))
+    if len(set(places)) < len(places):
+        raise DynamicsError(f'coordinates: {", ".join(names)}; name each joint once')
+    return tuple(places)
+
+
 def check_proximal(proximal: Proximal | bool) -> Proximal:
     """Return the Proximal settings; True for the default ones."""
     if proximal is True:

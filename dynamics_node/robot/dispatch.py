@@ -17,7 +17,7 @@ from dynamics_node.errors import DynamicsError
 from dynamics_node.kernels.keys import KernelKey, has_kernel, key_of
 from dynamics_node.kernels.robot_kernels import RobotKernels, enabled
 from dynamics_node.kernels.shapes import input_shape, result_shapes, state_shapes, uniform_values
-from dynamics_node.kernels.spec import CONSTRAINTS, FRAME
+from dynamics_node.kernels.spec import FRAME
 from dynamics_node.kernels.table import ALL_KERNELS
 from dynamics_node.model import configuration
 from dynamics_node.model.model import Model
@@ -142,7 +142,7 @@ class Dispatcher:
 
         :param name: of the kernel.
         :param wrenches: {frame: wrench}, for kernels that take external wrenches.
-        :param arguments: (frame,) or (frame, local), or (parts,) of targets.
+        :param arguments: (frame,) or (frame, local), (parts,) of targets, or (entries of v,).
         :param dwrenches: rates of the wrenches, for kernels that take them.
         :param constraints: the valid set of the kernel.
         :param inputs: the arrays by name, in the order of the spec.
@@ -207,7 +207,7 @@ class Dispatcher:
             empty = tuple(np.empty((0, *shape)) for shape in result_shapes(self.model, key))
             return empty[0] if len(empty) == 1 else tuple.__new__(spec.result, empty)
         algorithm = spec.numpy_algorithm
-        if spec.subject == CONSTRAINTS:
+        if spec.constrained:
             def constrained(model, *state):
                 return spec.numpy_algorithm(model, key.constraints, *state)
             algorithm = constrained

@@ -369,6 +369,9 @@ class Robot:
         '_constrained', ConstrainedDynamics.constrained_inverse_dynamics)
     constrained_hybrid_dynamics = Delegate(
         '_constrained', ConstrainedDynamics.constrained_hybrid_dynamics)
+    closed_dynamics = Delegate('_constrained', ConstrainedDynamics.closed_dynamics)
+    closed_linearization = Delegate('_constrained', ConstrainedDynamics.closed_linearization)
+    universal_form = Delegate('_constrained', ConstrainedDynamics.universal_form)
     constraint_rows = Delegate('_constrained', ConstrainedDynamics.constraint_rows)
     constraint_report = Delegate('_constrained', ConstrainedDynamics.constraint_report)
     constrained_forward_dynamics_derivatives = Delegate(

@@ -90,9 +90,15 @@ class DynamicsClient:
                          acceleration_given=[bool(x) for x in given])
 
     def dynamics_terms(self, q: Quantity = None, v: Quantity = None, joints: Sequence[str] = (),
-                       wait: bool = True) -> Reply:
-        """Return .mass_matrix, .coriolis_matrix, .gravity and the other terms of the equation."""
-        return self._ask('dynamics_terms', wait, **_named(joints, position=q, velocity=v))
+                       wait: bool = True, closed: bool = False,
+                       coordinates: Sequence[str] = ()) -> Reply:
+        """Return .mass_matrix, .coriolis_matrix, .gravity and the other terms of the equation.
+
+        :param closed: of the closed mechanism, for a robot with loops.
+        :param coordinates: its independent joints; () for those with a motor.
+        """
+        return self._ask('dynamics_terms', wait, **_named(joints, position=q, velocity=v),
+                         closed=closed, coordinates=list(coordinates))
 
     def kinematics(self, frames: Sequence[str] = (), q: Quantity = None, v: Quantity = None,
                    joints: Sequence[str] = (), jacobians: bool = True, rates: bool = False,
@@ -143,14 +149,17 @@ class DynamicsClient:
 
     def linearization(self, q: Quantity = None, v: Quantity = None, tau: Quantity = None,
                       step: float = 0.0, joints: Sequence[str] = (), wrenches: Wrenches = None,
-                      wait: bool = True) -> Reply:
-        """Return .state_matrix A (2n, 2n), .input_matrix B (2n, n), .drift (2n,) for LQR.
+                      wait: bool = True, closed: bool = False,
+                      coordinates: Sequence[str] = ()) -> Reply:
+        """Return .state_matrix A (2n, 2n), .input_matrix B (2n, nv), .drift (2n,) for LQR.
 
         :param step: [s]; zero is continuous time.
+        :param closed, coordinates: as of dynamics_terms.
         """
         return self._ask('linearization', wait, _read(q, v, tau), step=float(step),
                          **_named(joints, position=q, velocity=v, effort=tau),
-                         external_wrenches=_wrenches(wrenches))
+                         external_wrenches=_wrenches(wrenches), closed=closed,
+                         coordinates=list(coordinates))
 
     def constrained_dynamics(self, question: str, q: Quantity = None, v: Quantity = None,
                              a: Quantity = None, tau: Quantity = None,

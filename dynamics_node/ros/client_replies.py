@@ -10,7 +10,7 @@ from dynamics_node.kernels.spec import MATRIX, VECTOR, Shape
 from dynamics_node.kernels.table import ALL_KERNELS
 
 # Field of a reply -> shape for one state: that of the kernel where there is one. Sizes: nv of the
-# reply, nx = 2 nv, number of frames, m = rows. Any other field: one axis.
+# reply, nx = 2 nv or 2 k, number of frames, m = rows, k = coordinates. Any other field: one axis.
 SHAPES: dict[str, Shape] = {
     **{name: ALL_KERNELS[name].shapes[0] for name in (
         'mass_matrix', 'coriolis_matrix', 'kinetic_energy', 'potential_energy')},
@@ -22,7 +22,11 @@ SHAPES: dict[str, Shape] = {
     'inertia': ('m', 'm'), 'directions': ('m', 'm'), 'jacobian': ('m', 'nv'),
     'consistent_inverse': ('nv', 'm'), 'null_space': MATRIX,
     **dict.fromkeys(('mobility', 'velocity_axes', 'dynamic_axes'), ('m', 'm')),
+    'transmission': ('nv', 'k'), 'transmission_rate': ('nv', 'k'),
 }
+# Of a closed mechanism, in independent coordinates.
+CLOSED_SHAPES: dict[str, Shape] = {**SHAPES, 'mass_matrix': ('k', 'k'),
+                                   'coriolis_matrix': ('k', 'k')}
 
 
 def result_of(response: Any, single: bool = False) -> SimpleNamespace:
@@ -36,13 +40,15 @@ def result_of(response: Any, single: bool = False) -> SimpleNamespace:
     fields = {name: getattr(response, name) for name in response.get_fields_and_field_types()}
     n, nv = fields.get('states'), fields.get('nv', 0)
     states = () if n is None or (single and n == 1) else (n,)
-    sizes = {'nv': nv, 'nx': 2 * nv, 'frames': len(fields.get('frames', ())),
-             'm': fields.get('rows', 0)}
+    k = len(fields.get('coordinates', ()))
+    sizes = {'nv': nv, 'nx': 2 * (k or nv), 'frames': len(fields.get('frames', ())),
+             'm': fields.get('rows', 0), 'k': k}
+    shapes = CLOSED_SHAPES if k else SHAPES
     for name, value in fields.items():
         if hasattr(value, 'typecode'):
             x = fields[name] = np.array(value)
-            if x.size and (name in SHAPES or n is not None):
-                shape = (*states, *SHAPES.get(name, VECTOR))
+            if x.size and (name in shapes or n is not None):
+                shape = (*states, *shapes.get(name, VECTOR))
                 fields[name] = x.reshape([sizes[k] if isinstance(k, str) else k for k in shape])
     if 'lost' in fields:
         fields['lost'] = np.array(fields['lost'], dtype=bool)

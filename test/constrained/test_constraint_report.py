@@ -152,3 +152,11 @@ def test_decompositions_span_the_named_spaces(looped):
     multipliers = found.multipliers(x)
     assert relative(np.linalg.solve(found.L, A.T @ multipliers), x) < SOLVED
     assert np.abs(internal.T @ multipliers).max() < SOLVED * np.abs(multipliers).max()
+
+
+def test_a_robot_in_the_air_is_groundless():
+    """Six motions are free with every motor locked; three points on the ground leave none."""
+    zero = np.zeros(6)
+    assert 'groundless' in str(report(body().model, still(), zero, ()))
+    feet = tuple(point(f'foot{k}', where) for k, where in enumerate(np.eye(3)))
+    assert 'groundless' not in str(report(body().model, still(), zero, feet))

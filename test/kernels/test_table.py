@@ -10,7 +10,7 @@ from dynamics_node import Robot
 from dynamics_node.example_robots import ARM7
 from dynamics_node.kernels.keys import all_keys, key_of
 from dynamics_node.kernels.shapes import input_shape, result_shapes
-from dynamics_node.kernels.spec import CONSTRAINTS, FRAME, ROBOT, TARGETS
+from dynamics_node.kernels.spec import CONSTRAINTS, COORDINATES, FRAME, ROBOT, TARGETS
 from dynamics_node.kernels.table import ALL_KERNELS, SPECS, specs_of
 
 # Called by methods of another name: constrained_*(stabilisation=...) and inverse_kinematics.
@@ -28,7 +28,7 @@ def test_a_declaration_is_complete(spec):
     """It has a sentence, a subject, inputs of known shape and a Robot method."""
     model = Robot.from_urdf(ARM7, compile=False).model
     assert spec.doc.endswith('.') and len(spec.doc) < 120
-    assert spec.subject in (ROBOT, FRAME, CONSTRAINTS, TARGETS)
+    assert spec.subject in (ROBOT, FRAME, CONSTRAINTS, TARGETS, COORDINATES)
     assert spec.algorithms and all(map(callable, (*spec.algorithms, spec.numpy_algorithm)))
     for name in (*spec.inputs, *spec.wrenches):
         if name != 'goal':  # its size follows from the targets

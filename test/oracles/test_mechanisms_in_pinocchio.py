@@ -12,6 +12,7 @@ from support.legged_robots import CONTACTS, example, load_legged
 from support.pinocchio_loops import PinocchioLoops
 from support.tolerances import PINOCCHIO
 
+from dynamics_node import Robot
 from dynamics_node.constrained.forward import constrained_forward_dynamics
 from dynamics_node.example_robots import MECHANISMS
 
@@ -81,6 +82,21 @@ def test_legged_robots_stand_as_in_pinocchio(name, seed):
     ours = constrained_forward_dynamics(model, *state, contacts)
     agree(ours.a, a, PINOCCHIO)
     agree(ours.multipliers, forces, PINOCCHIO)
+
+
+@pytest.mark.parametrize('seed', SEEDS)
+@pytest.mark.parametrize('coordinates', [None, ['platform_joint']])
+def test_the_closed_form_of_the_stewart_platform_moves_as_in_pinocchio(coordinates, seed):
+    """M du/dt + h = G' tau of six legs or of the platform: all 24 accelerations."""
+    urdf, loops = MECHANISMS['stewart']
+    robot = Robot.from_urdf(urdf, loops=loops, friction=False, compile=False)
+    q, v, tau = standing(robot.model, robot.loops.constraints, seed)
+    a, _ = PinocchioLoops(urdf, robot.model).forward(q, v, tau, robot.loops.constraints)
+    found = robot.closed_dynamics(q, v, coordinates=coordinates)
+    G = found.transmission
+    force = G.T @ tau - found.coriolis - found.gravity
+    u = np.linalg.lstsq(G, v, rcond=None)[0]
+    agree(G @ np.linalg.solve(found.mass_matrix, force) + found.transmission_rate @ u, a, PINOCCHIO)
 
 
 # MuJoCo ------------------------------------------------------------------------------------------

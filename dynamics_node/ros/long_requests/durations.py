@@ -32,6 +32,10 @@ INVERSE, FORWARD, TERMS, DERIVATIVES = 65e-6, 170e-6, 530e-6, 1.2e-3
 FRAME = 0.2e-3        # pose, twist, Jacobian and its rate of a frame; an acceleration as each
 REACTIONS = 70e-6     # wrenches and accelerations of all joints, or of a sensor; poses of all links
 CONSTRAINED = 0.6e-3
+CLOSED_TERMS = 1.6e-3   # of a closed mechanism
+CLOSED_LINEARIZATION = 4.5e-3
+CLOSED_SAMPLE = 1.5e-3  # of a trajectory with loops closed
+CLOSED_SAMPLE_COMPILED = 0.1e-3   # the same with kernels
 ROW_PAIR = 1e-6       # of the square of the number of constraint rows
 MOST_ROWS = 6         # of one constraint
 SELF_TEST = 2e-3      # of one sample, with and without kernels
@@ -92,6 +96,12 @@ def _single(numpy: float) -> Callable:
     return duration
 
 
+def _terms(node_state: NodeState, request: Any) -> Duration:
+    if request.closed:  # a kernel exists for the motors as coordinates alone
+        return Duration(1, node_state.robot.nv * CLOSED_TERMS)
+    return _single(TERMS)(node_state, request)
+
+
 def _batch(node_state: NodeState, request: Any) -> Duration:
     robot, question = node_state.robot, request.question
     nv, states = robot.nv, _states(node_state, request)
@@ -114,6 +124,9 @@ def _derivatives(node_state: NodeState, request: Any) -> Duration:
 def _linearization(node_state: NodeState, request: Any) -> Duration:
     robot = node_state.robot
     nv = robot.nv
+    if request.closed:
+        states = _states(node_state, request)
+        return Duration(states, states * nv * CLOSED_LINEARIZATION)
     return _duration(
         robot, _states(node_state, request), nv * DERIVATIVES,
         2 * nv * (3 * nv + 1) * (DISCRETE_NUMBER if request.step else NUMBER),
@@ -128,6 +141,11 @@ def _trajectory(node_state: NodeState, request: Any) -> Duration:
         if length > period * spline.MOST_SAMPLES:
             return REFUSED
         states += int(length / period)
+    if request.closed:
+        rows = 'constraint_rows', (), False, robot.loops.constraints
+        return _duration(robot, states, robot.nv * CLOSED_SAMPLE,
+                         robot.nv * CLOSED_SAMPLE_COMPILED,
+                         lambda: kernel_ready(robot, ('inverse_dynamics',), rows))
     return _duration(robot, states, robot.nv * INVERSE, robot.nv * TRAJECTORY_NUMBER,
                      lambda: kernel_ready(robot, ('inverse_dynamics',)))
 
@@ -187,7 +205,7 @@ def _self_test(node_state: NodeState, request: Any) -> Duration:
 # The other services are always short, or change the node.
 DURATIONS: dict[str, Callable[[NodeState, Any], Duration]] = {
     'forward_dynamics': _single(FORWARD), 'hybrid_dynamics': _single(FORWARD),
-    'dynamics_terms': _single(TERMS), 'kinematics': _kinematics, 'batch_dynamics': _batch,
+    'dynamics_terms': _terms, 'kinematics': _kinematics, 'batch_dynamics': _batch,
     'dynamics_derivatives': _derivatives, 'linearization': _linearization,
     'constrained_dynamics': _constrained, 'contact_and_impact': _constrained,
     'joint_reactions': _joint_reactions, 'operational_space': _operational_space,

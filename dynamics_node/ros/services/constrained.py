@@ -34,7 +34,7 @@ from dynamics_node.srv import ConstrainedDynamics
 # A smaller residual of a constraint, relative to the terms that cancel, is a rounding error.
 TOLERANCE = 1e-6
 READERS = {'acceleration_given': ('hybrid',), 'acceleration': ('inverse', 'hybrid'),
-           'choice': ('inverse',), 'effort_weights': ('inverse',), 'force_weights': ('inverse',),
+           **dict.fromkeys(('choice', 'effort_weights', 'force_weights'), ('inverse', 'hybrid')),
            'stabilisation': ('forward', 'hybrid'), 'proximal': ('forward',)}
 
 
@@ -70,10 +70,9 @@ def _inverse(state: RequestState, request: Any, constraints: Constraints,
         found = robot.constraint_rows(state.q, state.v, constraints)
         a = _nearest('acceleration', found.A, a, found.gamma, _fixed(state, request), constraints)
     resting = state.entries('effort', request.effort, np.zeros(robot.nv))
-    rows = len(row_names(constraints))
     return state, robot.constrained_inverse_dynamics(
-        state.q, state.v, a, constraints, passive, resting, request.choice or 'least_force',
-        weights(state, request, rows), *wrenches(request))
+        state.q, state.v, a, constraints, passive, resting,
+        *_choice(state, request, constraints), *wrenches(request))
 
 
 def _forward(state: RequestState, request: Any, constraints: Constraints,
@@ -96,7 +95,14 @@ def _hybrid(state: RequestState, request: Any, constraints: Constraints,
     state, tau = efforts(state, request, needed=~given & actuated)
     return state, state.robot.constrained_hybrid_dynamics(
         state.q, state.v, a, tau, given, constraints, (wrenches(request) or (None,))[0],
-        stabilisation(request))
+        stabilisation(request), *_choice(state, request, constraints))
+
+
+def _choice(state: RequestState, request: Any, constraints: Constraints) -> tuple[str, Any]:
+    """Return (choice, weights) of a request."""
+    pair = weights(state, request, len(row_names(constraints)))
+    given = any(each is not None for each in pair)
+    return request.choice or 'least_force', pair if given else None
 
 
 QUANTITIES = {'inverse': _inverse, 'forward': _forward, 'hybrid': _hybrid}

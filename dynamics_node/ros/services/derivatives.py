@@ -8,9 +8,10 @@ from dynamics_node.errors import DynamicsError
 from dynamics_node.ros import convert
 from dynamics_node.ros.node_state import NodeState
 from dynamics_node.ros.services.batch_inputs import DYNAMICS, READERS, batch_inputs, fill_dynamics
+from dynamics_node.ros.services.closed_linearization import fill_closed_linearization
 from dynamics_node.ros.services.request_fields import check_reply_size, entry_of
 from dynamics_node.ros.services.request_state import request_state
-from dynamics_node.ros.services.unread_fields import refuse_unread
+from dynamics_node.ros.services.unread_fields import refuse_given, refuse_unread
 from dynamics_node.srv import DynamicsDerivatives, Linearization
 
 
@@ -35,8 +36,13 @@ def linearization(node_state: NodeState, request: Linearization.Request,
                   response: Linearization.Response) -> Linearization.Response:
     """Fill a Linearization response."""
     step = _step(request.step)
-    state, n, (q, v, tau, *wrenches) = batch_inputs(
-        request_state(node_state, request, many=True), request, 'forward_dynamics')
+    closed = request.closed
+    refuse_given(request, 'external_wrenches' if closed else 'coordinates',
+                 f'it is read only with closed: {str(not closed).lower()}')
+    state = request_state(node_state, request, many=True)
+    if closed:
+        return fill_closed_linearization(state, request, response, step).fill_head(response)
+    state, n, (q, v, tau, *wrenches) = batch_inputs(state, request, 'forward_dynamics')
     nv = state.robot.nv
     check_reply_size(state.caps, 'linear models', n, 2 * nv * (3 * nv + 1))
     A, B, drift = state.robot.linearize(q, v, tau, step, *wrenches)

@@ -6,15 +6,22 @@ import numpy as np
 
 from dynamics_node.ros import convert
 from dynamics_node.ros.node_state import NodeState
+from dynamics_node.ros.services.closed_terms import fill_closed_terms
 from dynamics_node.ros.services.request_state import RequestState, request_state
+from dynamics_node.ros.services.unread_fields import refuse_given
 from dynamics_node.srv import DynamicsTerms
 
 
 def dynamics_terms(node_state: NodeState, request: DynamicsTerms.Request,
                    response: DynamicsTerms.Response) -> DynamicsTerms.Response:
     """Fill a DynamicsTerms response."""
+    if not request.closed:
+        refuse_given(request, 'coordinates', 'it is read only with closed: true')
     state = request_state(node_state, request)
-    fill_terms(state, response)
+    if request.closed:
+        state = fill_closed_terms(state, request, response)
+    else:
+        fill_terms(state, response)
     robot, q, v = state.robot, state.q, state.v
     response.kinetic_energy = float(robot.kinetic_energy(q, v))
     response.potential_energy = float(robot.potential_energy(q))

@@ -5,11 +5,13 @@ from typing import Any
 import numpy as np
 from trajectory_msgs.msg import JointTrajectory, JointTrajectoryPoint
 
+from dynamics_node.control.closed_trajectory import closed_motion
 from dynamics_node.control.spline import Spline, times_between
 from dynamics_node.control.trajectory_torques import trajectory_torques as compute
 from dynamics_node.errors import DynamicsError
 from dynamics_node.ros import convert
 from dynamics_node.ros.node_state import NodeState
+from dynamics_node.ros.services.closed_terms import refuse_open_tree
 from dynamics_node.ros.services.request_state import RequestState
 from dynamics_node.ros.services.unread_fields import refuse_given
 from dynamics_node.ros.torque.joint_trajectory import points_of
@@ -23,9 +25,12 @@ def trajectory_torques(node_state: NodeState, request: TrajectoryTorques.Request
         refuse_given(request, 'payload_com', 'it is read only with payload_frame')
     robot, measured, age_limit = node_state.robot, node_state.snapshot(), node_state.age_limit
     selection = node_state.current_robot.select_joints(request.trajectory.joint_names)
-    stamp = age_limit.stamp_of(measured, selection.others, 'position')
+    used = np.arange(len(robot.joint_names)) if request.closed else selection.others
+    stamp = age_limit.stamp_of(measured, used, 'position')
     state = RequestState(robot, node_state.current_robot.model_id, selection, measured.q,
                          measured.v, stamp, measured, age_limit, node_state.caps)
+    if request.closed:
+        _refuse_passive_joints(state)
     spline = _spline(state, request.trajectory)
     limits = _limits(state, request.effort_limits)
 
@@ -36,8 +41,8 @@ def trajectory_torques(node_state: NodeState, request: TrajectoryTorques.Request
     times = np.concatenate([spline.times, extra])
     order = np.argsort(times, kind='stable')
     states = [np.concatenate(pair)[order] for pair in zip(at_points, between)]
-    q, v, a = states
-    result = compute(robot, times[order], q, v, a, effort_limits=limits,
+    q, v, a = closed_motion(robot, state.q, *states) if request.closed else states
+    result = compute(robot, times[order], q, v, a, effort_limits=limits, closed=request.closed,
                      payload_frame=request.payload_frame,
                      payload_com=convert.xyz(request.payload_com))
 
@@ -53,6 +58,16 @@ def trajectory_torques(node_state: NodeState, request: TrajectoryTorques.Request
     response.first_saturation_time = float(result.first_saturation_time)
     response.greatest_payload = float(result.greatest_payload)
     return state.fill_head(response)
+
+
+def _refuse_passive_joints(state: RequestState) -> None:
+    """Refuse a trajectory of joints that follow the loops."""
+    refuse_open_tree(state.robot)
+    passive = state.robot.loops.passive
+    named = [name for name in state.selection.names[:len(state.selection.named)] if name in passive]
+    if named:
+        raise DynamicsError(f'trajectory.joint_names has {", ".join(named)}, which have no motor '
+                            'and follow the loops; name motors only')
 
 
 def _spline(state: RequestState, trajectory: JointTrajectory) -> Spline:

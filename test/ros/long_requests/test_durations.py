@@ -5,9 +5,11 @@ import pytest
 
 pytest.importorskip('rclpy')
 
+from support.current_robots import node_state_at  # noqa: E402
 from support.long_samples import long_services, request_of  # noqa: E402
 from support.node_states import node_state_of  # noqa: E402
 from support.tiny_robots import TWO_JOINTS  # noqa: E402
+from trajectory_msgs.msg import JointTrajectory, JointTrajectoryPoint  # noqa: E402
 
 from dynamics_node.example_robots import ARM7  # noqa: E402
 from dynamics_node.ros.long_requests.durations import (  # noqa: E402
@@ -127,3 +129,15 @@ def test_any_period_of_a_trajectory_has_a_duration(in_numpy, period, states):
     request = request_of('trajectory_torques', in_numpy.robot, np.random.default_rng(0))
     request.check_period = period
     assert duration_of('trajectory_torques', in_numpy, request).states == states
+
+
+def test_a_closed_mechanism_takes_longer_than_its_open_tree():
+    """Terms of one state, and samples of a trajectory; a Stewart platform without kernels."""
+    node_state, _ = node_state_at('stewart')
+    opened, closed = (of('dynamics_terms', node_state, closed=closed) for closed in (False, True))
+    assert opened.seconds < closed.seconds and closed.seconds > LONG
+    path = JointTrajectory(joint_names=['leg_1_slide'], points=[JointTrajectoryPoint()] * 50)
+    opened, closed = (of('trajectory_torques', node_state, trajectory=path, closed=closed)
+                      for closed in (False, True))
+    assert opened.states == closed.states == 50
+    assert opened.seconds < closed.seconds

@@ -67,6 +67,27 @@ def test_the_three_kernels_give_the_results_of_the_library(name):
             report.passive.kind, report.driven.kind)
 
 
+@pytest.mark.parametrize('weighted', [False, True])
+@pytest.mark.parametrize('choice', ['least_force', 'least_torque', 'weighted'])
+def test_redundant_torques_of_hybrid_dynamics_are_chosen_by_the_request(choice, weighted):
+    """Three joints of a five-bar are prescribed, their efforts are not unique."""
+    node_state, robot = node_state_at('five_bar')
+    q, v = state_of(robot)
+    a, tau = acceleration_of(robot, q, v), np.array([0.0, 0.0, 0.0, 0.3])
+    given = [True, True, True, False]
+    weights = (np.array([1.0, 2.0, 0.5, 3.0]), np.array([0.1, 0.4])) if weighted else None
+    fields = dict(zip(('effort_weights', 'force_weights'), weights or ([], [])))
+    reply = ask(node_state, 'constrained_dynamics', question='hybrid', position=q, velocity=v,
+                acceleration=a, effort=tau, acceleration_given=given, choice=choice, **fields)
+    want = robot.constrained_hybrid_dynamics(q, v, a, tau, np.array(given), choice=choice,
+                                             weights=weights)
+    close(reply.effort, want.tau)
+    close(reply.multipliers, want.multipliers)
+    assert 'not unique' in refused(node_state, 'constrained_dynamics', question='hybrid',
+                                   position=q, velocity=v, acceleration=a, effort=tau,
+                                   acceleration_given=given, choice='unique')
+
+
 def test_a_passive_joint_that_is_left_out_follows():
     """Hybrid dynamics of the crank alone: the other joints follow the loop, without effort."""
     node_state, robot = node_state_at('four_bar')

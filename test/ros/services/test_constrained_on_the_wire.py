@@ -4,6 +4,7 @@ import math
 
 import numpy as np
 import pytest
+from builtin_interfaces.msg import Duration
 from support.current_robots import (
     BLOCK,
     FEET,
@@ -17,6 +18,7 @@ from support.current_robots import (
 )
 from support.remote_node import PATIENCE, floats, joint_state, stamped_wrench
 from support.reply_stamps import stamp_of
+from trajectory_msgs.msg import JointTrajectory, JointTrajectoryPoint
 
 from dynamics_node import DynamicsError
 from dynamics_node.constrained.constraint import Constraint
@@ -251,3 +253,41 @@ def test_torques_of_a_mechanism_go_to_its_motors_alone(launch):
         return bool(heard) and abs(heard[-1].effort[0] - want) < 1e-9
     node.publish_until(arrived, state())
     assert all(list(each.name) == ['crank_joint'] for each in heard)
+
+
+# The closed mechanism --------------------------------------------------------------------------
+
+def test_a_client_gets_the_terms_of_the_closed_mechanism_in_their_shapes(four_bar):
+    """The same numbers as the library's, to the last digits; coordinates by name."""
+    dynamics = DynamicsClient(four_bar.client, four_bar.name, timeout=PATIENCE)
+    robot = mechanism('four_bar')
+    q, v = state_of(robot)
+    for coordinates in ((), ('rocker_joint',)):
+        reply = dynamics.dynamics_terms(q, v, closed=True, coordinates=coordinates)
+        want = robot.closed_dynamics(q, v, coordinates=coordinates or None)
+        assert reply.coordinates == list(coordinates or ('crank_joint',))
+        for field in want._fields:
+            close(getattr(reply, field), getattr(want, field))
+    assert dynamics.dynamics_terms(q, v).mass_matrix.shape == (3, 3)
+    tau = np.array([0.4, 0.0, 0.0])
+    reply, want = dynamics.linearization(q, v, tau, closed=True), robot.closed_linearization(
+        q, v, tau)
+    close(reply.state_matrix, want.A)
+    close(reply.input_matrix, want.B)
+
+
+def test_a_trajectory_of_the_crank_has_the_torques_of_the_closed_mechanism(four_bar):
+    """The coupler and the rocker are not named; of the open tree they would rest."""
+    dynamics = DynamicsClient(four_bar.client, four_bar.name, timeout=PATIENCE)
+    robot = mechanism('four_bar')
+    points = [JointTrajectoryPoint(positions=[x], velocities=[w], accelerations=[alpha],
+                                   time_from_start=Duration(sec=k))
+              for k, (x, w, alpha) in enumerate(((0.0, 1.0, 2.0), (0.7, 1.5, -1.0)))]
+    path = JointTrajectory(joint_names=['crank_joint'], points=points)
+    reply = dynamics.trajectory_torques(path, closed=True)
+    for point in reply.trajectory.points:
+        q = robot.project_configuration([point.positions[0], 0.0, 0.0], fixed=['crank_joint'])
+        found = robot.closed_dynamics(q, [point.velocities[0], 0.0, 0.0])
+        torque = (found.mass_matrix @ point.accelerations + found.coriolis + found.gravity
+                  + found.friction)
+        close(point.effort, torque)

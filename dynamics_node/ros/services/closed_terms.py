@@ -1,0 +1,44 @@
+"""Fill the terms of ~/dynamics_terms of a closed mechanism, in independent coordinates."""
+
+from typing import Any
+
+from dynamics_node.constrained.actuation import actuated_dofs
+from dynamics_node.errors import DynamicsError
+from dynamics_node.robot import arguments
+from dynamics_node.robot.robot import Robot
+from dynamics_node.ros import convert
+from dynamics_node.ros.services.constraint_request import without_compilation
+from dynamics_node.ros.services.request_state import RequestState
+
+
+def fill_closed_terms(state: RequestState, request: Any, response: Any) -> RequestState:
+    """Fill matrices, torques and transmission; return the state with v of the closed mechanism."""
+    response.coordinates = closed_coordinates(state.robot, request)
+    names = list(request.coordinates) or None
+    if names is not None:  # clients that choose others each time would keep the compiler busy
+        state = without_compilation(state)
+    found = state.robot.closed_dynamics(state.q, state.v, coordinates=names)
+    response.mass_matrix = convert.floats(found.mass_matrix)
+    response.coriolis_matrix = convert.floats(found.coriolis_matrix)
+    response.coriolis = convert.floats(found.coriolis)
+    response.gravity = convert.floats(found.gravity)
+    response.friction = convert.floats(found.friction)
+    response.transmission = convert.floats(state.ordered(found.transmission.T).T)
+    response.transmission_rate = convert.floats(state.ordered(found.transmission_rate.T).T)
+    entries = [state.robot.dof_names.index(name) for name in response.coordinates]
+    return state._replace(v=found.transmission @ state.v[entries])
+
+
+def closed_coordinates(robot: Robot, request: Any) -> list[str]:
+    """Return the names of the coordinates of a request, checked: joints, or joint.axis."""
+    refuse_open_tree(robot)
+    entries = arguments.check_coordinates(robot.model, list(request.coordinates) or None,
+                                          actuated_dofs(robot.model, robot.loops.passive))
+    return [robot.dof_names[k] for k in entries]
+
+
+def refuse_open_tree(robot: Robot) -> None:
+    """Refuse a request about the closed mechanism if the robot has no loops."""
+    if not robot.loops.constraints:
+        raise DynamicsError('closed is true, but the robot has no loops: the parameter '
+                            'constraints is empty')
