@@ -12,9 +12,9 @@ OUT, BACK = 1.6, 2.7      # [s] the motion, up to 3/4 of the speed limits
 FOLLOWED = 0.02           # [rad] greatest error at changes of mode; 0.008 was measured
 SMOOTH = 0.5              # of the slew limit, likewise; 0.22 was measured
 ROTORS = 'joint_1=0.3 joint_2=0.3 joint_3=0.2 joint_4=0.2 joint_5=0.1 joint_6=0.1 joint_7=0.1'
-COMPUTED = {'torque.gains': 'kp_kd', 'torque.kp': [225.0], 'torque.kd': [30.0],
-            'torque.mode': 'computed_torque', 'torque.gravity_scale': [1.0],
-            'torque.friction_scale': [1.0]}
+COMPUTED = {'torque.gains': 'kp_kd', 'torque.kp.default': 225.0, 'torque.kd.default': 30.0,
+            'torque.mode': 'computed_torque', 'torque.gravity_scale.default': 1.0,
+            'torque.friction_scale.default': 1.0}
 
 
 def test_modes_change_while_the_arm_moves(ros_environment, tmp_path):

@@ -8,10 +8,11 @@ from support.tiny_robots import MASSLESS, chain
 from dynamics_node import DynamicsError, Robot
 from dynamics_node.control.needed_joints import needed_joints
 from dynamics_node.example_robots import ARM7
+from dynamics_node.parameter import PerJoint
 from dynamics_node.safety.faults import CONTACT
 
 ARM_AND_FINGER = chain(('shoulder', 'revolute'), ('elbow', 'revolute'), ('finger', 'prismatic'))
-COMPUTED = {'mode': 'computed_torque', 'gains': 'frequency', 'frequency': (10.0,)}
+COMPUTED = {'mode': 'computed_torque', 'gains': 'frequency', 'frequency': PerJoint(10.0)}
 SUBSTEPS = 20   # of the simulation, per joint state
 
 
@@ -144,7 +145,7 @@ def test_a_contact_brakes():
 
 def test_a_joint_that_carries_no_driven_one_may_be_old():
     """A gripper at 2 Hz beside an arm at 100 Hz."""
-    rig = Rig(ARM_AND_FINGER, joints='shoulder elbow').enabled()
+    rig = Rig(ARM_AND_FINGER, joints=('shoulder', 'elbow')).enabled()
     for _ in range(100):
         rig.pass_time()
         rig.measured(joints=('shoulder', 'elbow'))
@@ -153,7 +154,7 @@ def test_a_joint_that_carries_no_driven_one_may_be_old():
 
 
 def test_a_joint_that_carries_a_driven_one_may_not_be_old():
-    rig = Rig(ARM_AND_FINGER, joints='elbow').enabled()
+    rig = Rig(ARM_AND_FINGER, joints=('elbow',)).enabled()
     for _ in range(60):
         rig.pass_time()
         rig.measured(joints=('elbow', 'finger'))

@@ -334,7 +334,7 @@ def test_a_driver_can_time_out_by_the_information_about_a_command(arm):
 
 def test_only_some_joints_are_driven(arm):
     """The message has as many entries as the controller has joints."""
-    arm.prepared(torque__joints='joint_2 joint_1')
+    arm.prepared(torque__joints=['joint_2', 'joint_1'])
     arm.order = ['joint_2', 'joint_1']
     arm.enabled()
     arm.is_held()
