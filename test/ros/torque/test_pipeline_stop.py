@@ -1,5 +1,7 @@
 """Test the end of torques in the pipeline: braking, the age of joint states, contacts."""
 
+import re
+
 import numpy as np
 import pytest
 from support.pipeline_rig import IMPEDANCE, STEP, Rig
@@ -159,7 +161,23 @@ def test_a_joint_that_carries_a_driven_one_may_not_be_old():
         rig.pass_time()
         rig.measured(joints=('elbow', 'finger'))
         rig.note(rig.pipeline.on_state(rig.node_state.snapshot()), STEP)
-    assert rig.state == 'fault' and 'old' in rig.reason
+    assert rig.state == 'fault'
+    assert re.match(r"the state of joint 'shoulder' is 0\.\d+ s old; max_state_age", rig.reason)
+
+
+def test_a_silence_of_all_joints_names_none_and_that_of_one_names_it():
+    """Also by time alone, when no joint state arrives any more."""
+    silent = Rig(ARM_AND_FINGER).enabled()
+    while silent.state == 'enabled':
+        silent.tick()
+    assert silent.reason.startswith('the joint state is 0.')
+    one = Rig(ARM_AND_FINGER).enabled()
+    one.pass_time()
+    one.measured(joints=('shoulder', 'finger'))
+    one.pipeline.on_state(one.node_state.snapshot())
+    while one.state == 'enabled':
+        one.tick()
+    assert one.reason.startswith("the state of joint 'elbow' is 0.")
 
 
 def test_the_needed_joints_of_a_chain_are_those_up_to_the_last_driven_one():
