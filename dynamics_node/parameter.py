@@ -53,8 +53,6 @@ def check_parameter(name: str, value: Any, declared: Field) -> None:
     :raise DynamicsError: names the parameter, the value and the valid values.
     """
     meta = declared.metadata
-    if isinstance(declared.default, PerJoint) and not _is_number(value):
-        raise DynamicsError(f'{name} is {shown(value)}; expected a finite number')
     if meta['one_of'] and not (isinstance(value, str) and value in meta['one_of']):
         raise DynamicsError(f'{name} is {shown(value)}; valid choices are '
                             f'{", ".join(meta["one_of"])}')
@@ -63,6 +61,8 @@ def check_parameter(name: str, value: Any, declared: Field) -> None:
         if not (_is_number(value) and least <= value <= greatest):
             raise DynamicsError(f'{name} is {shown(value)}; expected a number from {least:g} to '
                                 f'{greatest:g}')
+    elif isinstance(declared.default, PerJoint) and not _is_number(value):
+        raise DynamicsError(f'{name} is {shown(value)}; expected a finite number')
     if meta['check']:
         meta['check'](name, value)
 

@@ -60,8 +60,8 @@ class TorqueParameters:
         'process. Needs a permission, see docs/torque.md; without it all works, at normal '
         'priority.', '1', bounds=(0, 99), read_only=True)
     cpu: tuple = parameter(
-        (-1,), 'Numbers of the cores that the torque process runs on; [-1]: any.', '1',
-        read_only=True, check=core_numbers)
+        (-1,), 'Numbers of the cores that the torque process runs on; [-1]: any.', read_only=True,
+        check=core_numbers)
     joints: tuple = parameter(
         ('',), "Driven joints, in the order of the parameter joints of the controller; ['']: all "
         'except passive joints of loops, in the order of the model.', check=names_of)

@@ -45,7 +45,9 @@ def test_every_parameter_is_described(name):
     """In a sentence, and with its unit where it is a number that is no share of something."""
     text = DECLARED[name].metadata['text']
     assert re.match(r'[A-Z].*[.\]]$', text), text
-    if isinstance(DECLARED[name].default, (float, PerJoint)):
+    default = DECLARED[name].default
+    if isinstance(default, (float, PerJoint)) or isinstance(default, tuple) and isinstance(
+            default[0], float):
         assert re.search(r'\[.+\]$|^Share ', text), f'{name} has no unit'
 
 
@@ -85,7 +87,7 @@ def test_a_number_out_of_its_bounds_is_refused(name):
     for value in (least, greatest, (least + greatest) / 2):
         assert value_of(checked({**DEFAULTS, name: value}), name) == value
     for value in (least - 1.0, math.nextafter(greatest, math.inf), math.nan, math.inf, -math.inf):
-        with pytest.raises(DynamicsError, match=f'{name} is .*a (finite )?number'):
+        with pytest.raises(DynamicsError, match=f'{name} is .*a number from {least:g} to '):
             checked({**DEFAULTS, name: value})
 
 

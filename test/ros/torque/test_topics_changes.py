@@ -278,6 +278,20 @@ def test_limits_cannot_be_set_while_enabled(arm):
     arm.check()
 
 
+def test_the_gain_of_one_joint_is_tuned_while_enabled(arm):
+    """Set and deleted, without a jump; a gain of another joint changes nothing here."""
+    arm.prepared(**SPRINGS).enabled()
+    arm.follow(moved(7, 0.1), 0.3)
+    arm.run(160)
+    for values, spring in (({'torque__kp__joint_7': 70.0}, 70.0),
+                           ({'torque__kp__joint_6': 20.0}, 70.0),
+                           ({'torque__kp__joint_7': None}, 50.0)):
+        assert arm.set(**values).successful
+        arm.is_held(spring * (moved(7, 0.1) - REST))
+    assert arm.said('enabled')
+    arm.check()
+
+
 def test_absurd_requests_do_not_change_the_torque(arm):
     """Every service, empty and invalid requests."""
     arm.enabled()
