@@ -125,7 +125,7 @@ def test_a_file_outside_the_folders_is_refused_as_a_parameter(launch, tmp_path, 
     (shared / 'link').symlink_to('../other')
     (shared / 'file').write_text('root_hash')
     for autostart in ('true', 'false'):
-        node = launch(f'robot_description:={arm}', f'shared_folders:={shared}',
+        node = launch(f'robot_description:={arm}', f'shared_folders:=[{shared}]',
                       f'autostart:={autostart}')
         for path in (tmp_path / 'other', '../other', 'link', '/etc/passwd', tmp_path / 'missing'):
             reason = node.set_parameters({parameter: str(path)})
