@@ -7,6 +7,8 @@ from xml.etree import ElementTree
 import numpy as np
 from event_rig import MS, Rig
 
+from dynamics_node.parameter import PerJoint
+
 REST, HALF, BRAKED = 'at rest', 'half speed', 'enable'
 BOTH = (REST, HALF)
 MODES = ('gravity', 'feedforward', 'computed_torque', 'impedance', 'impedance_with_bias',
@@ -124,10 +126,11 @@ def changes():
     for name, value in (('gravity_scale', 0.0), ('gravity_scale', 2.0), ('frequency', 1000.0),
                         ('frequency', 0.0)):
         yield Event('parameter', f'torque.{name}: {value:g}',
-                    lambda rig, name=name, value=value: rig.set_parameters(torque={name: (value,)}),
+                    lambda rig, name=name, value=value: rig.set_parameters(
+                        torque={name: PerJoint(value)}),
                     (REST, HALF) if name == 'gravity_scale' else (HALF,))
     yield Event('parameter', 'torque.kd: 1e5 in mode impedance', lambda rig: rig.set_parameters(
-        torque={'kd': (1e5,)}), (HALF,), 'impedance')
+        torque={'kd': PerJoint(1e5)}), (HALF,), 'impedance')
     yield Event('parameter', 'torque.mode: impedance', lambda rig: rig.set_parameters(
         torque={'mode': 'impedance', 'gains': 'kp_kd'}))
     yield Event('parameter', 'safety.safe_action: zero', lambda rig: rig.set_parameters(

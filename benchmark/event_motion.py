@@ -5,6 +5,7 @@ from event_list import BRAKED, HALF
 from event_rig import Rig
 
 from dynamics_node.control.spline import Spline
+from dynamics_node.parameter import PerJoint
 from dynamics_node.safety import limits_of
 from dynamics_node.spatial import so3
 
@@ -61,11 +62,16 @@ def gains(mode, subject, robot):
     """Return the parameters of the gains of a mode."""
     if mode.startswith('impedance'):
         inertia = np.diag(robot.mass_matrix(subject.pose))
-        return {'gains': 'kp_kd', 'kp': tuple((FREQUENCY ** 2 * inertia).tolist()),
-                'kd': tuple((2.0 * FREQUENCY * inertia).tolist())}
+        return {'gains': 'kp_kd',
+                'kp': PerJoint(named=_by_name(robot, FREQUENCY ** 2 * inertia)),
+                'kd': PerJoint(named=_by_name(robot, 2.0 * FREQUENCY * inertia))}
     if mode == 'task_space':
         return {'task_frame': subject.tool, 'task_max_speed': 5.0, 'task_max_turn': 10.0}
     return {}
+
+
+def _by_name(robot, values):
+    return dict(zip(robot.dof_names, values.tolist()))
 
 
 def _accelerate(rig, mode, velocity):

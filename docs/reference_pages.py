@@ -10,6 +10,7 @@ import re
 from pathlib import Path
 
 import dynamics_node
+from dynamics_node.parameter import PerJoint
 from dynamics_node.ros.parameters.declared import DECLARED
 
 ROOT = Path(__file__).resolve().parent.parent
@@ -131,6 +132,8 @@ def parameter_row(name, field):
     """Return the row of one parameter."""
     meta = field.metadata
     default = list(field.default) if isinstance(field.default, tuple) else field.default
+    if isinstance(default, PerJoint):
+        name, default = f'{name}.<joint>', '' if default.default is None else default.default
     shown = {'': 'empty', True: '`true`', False: '`false`'}.get(default) if not isinstance(
         default, (list, float)) else None
     valid = ''

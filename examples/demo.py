@@ -23,15 +23,15 @@ MISSING = 2      # exit code: something is not installed
 NEEDED = {'rclpy': 'ROS 2', 'dynamics_node': 'this package', 'mujoco': 'mujoco',
           'matplotlib': 'matplotlib', 'PIL': 'pillow'}
 
-ROTORS = ' '.join(f'joint_{k}={armature}' for k, armature in enumerate(
-    (0.3, 0.3, 0.2, 0.2, 0.1, 0.1, 0.1), start=1))   # [kg m^2]
+ROTORS = {f'armature.joint_{k}': armature for k, armature in enumerate(
+    (0.3, 0.3, 0.2, 0.2, 0.1, 0.1, 0.1), start=1)}   # [kg m^2]
 GRAVITY = {'torque.mode': 'gravity'}
 # The same two numbers in both: a spring and a damper per joint.
-GAINS = {'torque.gains': 'kp_kd', 'torque.kp': [225.0], 'torque.kd': [30.0]}
-PD = {**GAINS, 'torque.mode': 'impedance', 'torque.gravity_scale': [0.0],
-      'torque.friction_scale': [0.0]}
-COMPUTED = {**GAINS, 'torque.mode': 'computed_torque', 'torque.gravity_scale': [1.0],
-            'torque.friction_scale': [1.0]}
+GAINS = {'torque.gains': 'kp_kd', 'torque.kp.default': 225.0, 'torque.kd.default': 30.0}
+PD = {**GAINS, 'torque.mode': 'impedance', 'torque.gravity_scale.default': 0.0,
+      'torque.friction_scale.default': 0.0}
+COMPUTED = {**GAINS, 'torque.mode': 'computed_torque', 'torque.gravity_scale.default': 1.0,
+            'torque.friction_scale.default': 1.0}
 LOAD = 'tool0', 1.5                # frame, mass [kg]
 OUT, BACK = 1.8, 3.0               # [s] the motion; the load comes between
 RAMP_IN = 0.5                      # [s] of the torques, from what the brakes held
@@ -105,8 +105,8 @@ def play(out, progress):
     from closed_loop import ClosedLoop
     from fast_motion import fast_motion
     motion, phases = fast_motion(OUT, BACK), []
-    with ClosedLoop(out, arm={'armature': ROTORS},
-                    node={'armature': ROTORS, 'safety.ramp_in_time': RAMP_IN}) as loop:
+    with ClosedLoop(out, arm=ROTORS,
+                    node={**ROTORS, 'safety.ramp_in_time': RAMP_IN}) as loop:
         for act in ACTS:
             progress.begin(act.name, LEAD + OUT + BACK if act.moves else HOLD)
             phases.append(perform(loop, act, motion, progress.at))

@@ -30,7 +30,8 @@ RATE = 500.0                               # [Hz]
 ROTORS = (0.3, 0.3, 0.2, 0.2, 0.1, 0.1, 0.1)   # [kg m^2]
 MODE = {'torque.mode': 'task_space', 'torque.task_frame': TOOL, 'torque.task_law': 'motion',
         'torque.task_stiffness': [1600.0],           # [1/s^2]
-        'torque.task_posture_kp': [25.0], 'torque.task_posture_kd': [10.0],   # [1/s^2, 1/s]
+        'torque.task_posture_kp.default': 25.0,      # [1/s^2]
+        'torque.task_posture_kd.default': 10.0,      # [1/s]
         # the track of a streamed reference lags by its jerk x blend_time^3 / 60
         'torque.blend_time': 0.04, 'torque.task_max_speed': 1.0}
 RAMP = {'safety.ramp_in_time': 0.4}   # [s]
@@ -82,11 +83,11 @@ def draw(folder, seconds=8.0, glance=lambda t: None, axes=7, rate=RATE):
     places = [int(name.removeprefix('joint_')) - 1 for name in robot.joint_names]
     start = robot.inverse_kinematics(_target(plan.begin, free), start=np.take(near, places)).q
     with TaskLoop(folder, rate=rate,
-                  arm={'robot_description': str(path), 'armature': named(ROTORS, places),
+                  arm={'robot_description': str(path), **named('armature', ROTORS, places),
                        'table': TABLE},
-                  node={'armature': named(ROTORS, places), **RAMP}) as loop:
+                  node={**named('armature', ROTORS, places), **RAMP}) as loop:
         loop.place(start)
-        loop.enable({**MODE, 'torque.task_posture': named(UP, places)})
+        loop.enable({**MODE, **named('torque.task_posture', UP, places)})
         loop.stream(plan)
         run, force = loop.run_pushing(plan.end, glance)
     shoulder, elbow, wrist, tip = (robot.frame_pose(run.q, frame)[:, :3, 3]
@@ -113,9 +114,9 @@ def _target(position, free):
     return Target(TOOL, position, DOWN)
 
 
-def named(values, places=range(7)):
-    """Return joint_1=... joint_2=... of some of seven values."""
-    return ' '.join(f'joint_{k + 1}={values[k]}' for k in places)
+def named(parameter, values, places=range(7)):
+    """Return {parameter.joint_1: value, ...} of some of seven values."""
+    return {f'{parameter}.joint_{k + 1}': float(values[k]) for k in places}
 
 
 def sunk(shoulder, elbow, wrist):

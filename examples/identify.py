@@ -32,7 +32,6 @@ from fast_motion import fast_motion  # noqa: E402
 from unknown_arm import PERIOD, Run, UnknownArm  # noqa: E402
 
 from dynamics_node import Robot  # noqa: E402
-from dynamics_node.checks import named_numbers  # noqa: E402
 from dynamics_node.control.spline import MotionSample  # noqa: E402
 from dynamics_node.example_robots import ARM7  # noqa: E402
 from dynamics_node.identification import (  # noqa: E402
@@ -149,11 +148,9 @@ def write_files(out, found):
 def read_files(urdf, parameters):
     """Return the robot of these files, as the node reads them."""
     values = yaml.safe_load(parameters.read_text())['/**/dynamics_node']['ros__parameters']
-    friction = {key: named_numbers(key, values[key])
-                for key in ('armature', 'damping', 'dry_friction')}
-    robot = Robot.from_urdf(urdf, armature=friction['armature'],
+    robot = Robot.from_urdf(urdf, armature=values['armature'],
                             friction_speed=values['friction_speed'])
-    return robot.with_friction(friction['damping'], friction['dry_friction'])
+    return robot.with_friction(values['damping'], values['dry_friction'])
 
 
 def torques(robot, model, raw):

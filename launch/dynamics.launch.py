@@ -11,14 +11,16 @@ from launch_ros.parameter_descriptions import ParameterValue
 
 from dynamics_node.errors import FileError
 from dynamics_node.files import check_file
+from dynamics_node.ros.launch_arguments import joint_names, joint_numbers
 
 MAX_BYTES = 50_000_000
 CONFIG = Path(__file__).parent.parent / 'config' / 'dynamics_node.yaml'
 # launch argument -> (parameter, type)
-PARAMETERS = {'frame_prefix': ('frame_prefix', str), 'locked': ('locked', str),
-              'mode': ('torque.mode', str), 'joints': ('torque.joints', str),
+PARAMETERS = {'frame_prefix': ('frame_prefix', str), 'mode': ('torque.mode', str),
               'driver': ('torque.driver', str), 'command_topic': ('torque.command_topic', str),
               'use_sim_time': ('use_sim_time', bool)}
+# launch argument -> (parameter, how its text is read)
+OF_JOINTS = {'joints': ('torque.joints', joint_names), 'locked': ('locked', joint_numbers)}
 
 
 def generate_launch_description():
@@ -44,16 +46,17 @@ def generate_launch_description():
             description="Path of the YAML file with the node's parameters."),
         DeclareLaunchArgument(
             'locked', default_value='',
-            description="Joints locked at a position, such as 'finger_1=0.02 finger_2=0.02'. "
-                        'Empty: as in the parameters file.'),
+            description="Joints locked at a position, such as 'finger_1=0.02 finger_2=0.02' or "
+                        "'{finger_1: 0.02, finger_2: 0.02}'. Empty: as in the parameters file."),
         DeclareLaunchArgument(
             'mode', default_value='',
             description='Torque mode: gravity, feedforward, computed_torque, impedance or '
                         'task_space. Empty: as in the parameters file.'),
         DeclareLaunchArgument(
             'joints', default_value='',
-            description='Driven joints, separated by spaces, in the order of the controller. '
-                        'Empty: as in the parameters file.'),
+            description='Driven joints in the order of the controller, separated by spaces or '
+                        "commas, or a list such as '[joint_1, joint_2]'. Empty: as in the "
+                        'parameters file.'),
         DeclareLaunchArgument(
             'driver', default_value='',
             description='Preset of what the driver of the arm adds to a command, see '
@@ -78,6 +81,8 @@ def start_node(context):
     value = context.launch_configurations
     parameters = {parameter: ParameterValue(LaunchConfiguration(name), value_type=kind)
                   for name, (parameter, kind) in PARAMETERS.items() if value[name]}
+    parameters |= {parameter: read(name, value[name])
+                   for name, (parameter, read) in OF_JOINTS.items() if value[name]}
     if value['robot_description_file']:
         parameters['robot_description'] = description(
             file_of('robot_description_file', value), value['xacro_arguments'])

@@ -67,7 +67,8 @@ def task_reference(robot: Robot, q: ArrayLike, frame: str, position: ArrayLike,
                    orientation: ArrayLike, twist: ArrayLike = (0.0,) * 6,
                    acceleration: ArrayLike = (0.0,) * 6, wrench: ArrayLike = (0.0,) * 6,
                    force_axes: ArrayLike = (False,) * 6, axes: ArrayLike = (0.0, 0.0, 0.0, 1.0),
-                   stiffness: ArrayLike = (), damping: ArrayLike = (), seen_from: str = '',
+                   stiffness: ArrayLike = (), damping: ArrayLike = (),
+                   seen_from: str | np.ndarray = '',
                    free_axes: ArrayLike = (False,) * 6) -> TaskReference:
     """Return the checked TaskReference of numbers given in the axes of any frame.
 
@@ -78,14 +79,15 @@ def task_reference(robot: Robot, q: ArrayLike, frame: str, position: ArrayLike,
     :param force_axes: which of the contact frame's axes are controlled by force, six booleans.
     :param axes: orientation of the contact frame, a unit quaternion x y z w.
     :param stiffness, damping: along the contact axes: none, one, two or six numbers.
-    :param seen_from: frame whose origin and axes the numbers are given in; '' is the root.
+    :param seen_from: frame whose origin and axes the numbers are given in, or its pose in the
+        root, (4, 4); '' is the root.
     :param free_axes: which of the contact frame's axes are not controlled, six booleans.
     :raise DynamicsError: which argument is wrong, and what is valid.
     """
     model = arguments.check_robot(robot).model
     _check_frame('frame', model, frame)
     seen = not (isinstance(seen_from, str) and seen_from == '')
-    if seen:
+    if seen and not isinstance(seen_from, np.ndarray):
         _check_frame('header.frame_id', model, seen_from)
     force_axes, free_axes = _six_booleans(force_axes=force_axes, free_axes=free_axes)
     _check_controlled(force_axes, free_axes)
@@ -97,7 +99,8 @@ def task_reference(robot: Robot, q: ArrayLike, frame: str, position: ArrayLike,
     C = _rotation('axes', axes)
     _refuse_contradiction(C, force_axes, free_axes, *vectors)
     if seen:
-        base = robot.frame_pose(q, seen_from)
+        base = (finite('seen_from', seen_from, (4, 4)) if isinstance(seen_from, np.ndarray)
+                else robot.frame_pose(q, seen_from))
         R = base[:3, :3]
         pose, C = base @ pose, R @ C
         vectors = [np.concatenate([R @ each[:3], R @ each[3:]]) for each in vectors]

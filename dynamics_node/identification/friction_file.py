@@ -1,9 +1,11 @@
 """Write identified armature and friction as a ROS parameter file of the node.
 
-Armature, damping and dry friction of every joint, each as `joint=value joint=value ...`, and the
-speed over which the fitted friction changes its sign. Torque offsets are written as a comment:
-they may be sensor errors, and the node must not command them.
+Armature, damping and dry friction of every joint, each as a map `joint: value`, and the speed over
+which the fitted friction changes its sign. Torque offsets are written as a comment: they may be
+sensor errors, and the node must not command them.
 """
+
+import json
 
 import numpy as np
 
@@ -25,12 +27,18 @@ def friction_yaml(layout: ParameterLayout, values: np.ndarray) -> str:
     lines = ['/**/dynamics_node:', '  ros__parameters:', '    friction: true',
              f'    friction_speed: {float(layout.friction_speed)!r}']
     for key, (kind, meaning) in KEYS.items():
-        lines += [f'    # {meaning}', f'    {key}: "{_named(layout, values, kind)}"']
+        lines += [f'    # {meaning}', f'    {key}:', *_map('      ', layout, values, kind)]
     lines += ['    # Constant torque of each joint [N m or N], which the node does not use:',
-              f'    # {_named(layout, values, "offset")}']
+              *_map('    # ', layout, values, 'offset')]
     return HEAD + '\n'.join(lines) + '\n'
 
 
-def _named(layout, values, kind):
-    return ' '.join(f'{joint}={value:.{DIGITS}g}'
-                    for joint, value in zip(layout.joints, values[layout.each(kind)]))
+def _map(indent, layout, values, kind):
+    """Return the lines of a map from joint to number."""
+    return [f'{indent}{json.dumps(joint)}: {_number(value)}'
+            for joint, value in zip(layout.joints, values[layout.each(kind)])]
+
+
+def _number(value):
+    text = repr(float(f'{value:.{DIGITS}g}'))
+    return text if '.' in text else text.replace('e', '.0e')   # YAML 1.1: 1e-05 is a text

@@ -53,7 +53,7 @@ def goal_request(number: int, goal: Any, current_robot: CurrentRobot, now: int,
         raise RefusedGoal(GoalCode.INVALID_GOAL, str(error)) from error
     names = list(trajectory.names)
     try:
-        joints = current_robot.select_joints(names).v
+        current_robot.select_joints(names)
     except DynamicsError as error:
         raise RefusedGoal(GoalCode.INVALID_JOINTS, str(error)) from error
     late = (now - trajectory.stamp - int(trajectory.times[-1])) * 1e-9
@@ -61,7 +61,7 @@ def goal_request(number: int, goal: Any, current_robot: CurrentRobot, now: int,
         raise RefusedGoal(GoalCode.OLD_HEADER_TIMESTAMP,
                           f'the trajectory was over {late:.3g} s ago; expected a stamp of zero, '
                           'for now, or one with which it ends later than now')
-    tolerances = _tolerances(goal, names, joints, current_robot.robot.nv, p)
+    tolerances = _tolerances(goal, names, p)
     return GoalRequest(number, names, trajectory.stamp or None, points, tolerances,
                        1.0 / p.feedback_rate)
 
@@ -74,17 +74,14 @@ def _check_size(points: Sequence[np.ndarray | None]) -> None:
                             f'{LARGEST}')
 
 
-def _tolerances(goal: Any, names: list[str], joints: np.ndarray, nv: int,
-                p: TrajectoryParameters) -> Tolerances:
+def _tolerances(goal: Any, names: list[str], p: TrajectoryParameters) -> Tolerances:
     path = _given('path_tolerance', goal.path_tolerance, names)
     end = _given('goal_tolerance', goal.goal_tolerance, names)
-    defaults = {name: _defaults(f'trajectory.{name}', getattr(p, name), nv)[joints]
-                for name in ('path_tolerance', 'goal_tolerance')}
     stopped = np.full(len(names), p.stopped_velocity_tolerance)
     return Tolerances(
-        _merged('path_tolerance', 'position', names, path, defaults['path_tolerance']),
+        _merged('path_tolerance', 'position', names, path, p.path_tolerance.each(names)),
         _merged('path_tolerance', 'velocity', names, path, np.zeros(len(names))),
-        _merged('goal_tolerance', 'position', names, end, defaults['goal_tolerance']),
+        _merged('goal_tolerance', 'position', names, end, p.goal_tolerance.each(names)),
         _merged('goal_tolerance', 'velocity', names, end, stopped),
         _goal_time(goal, p))
 
@@ -109,14 +106,6 @@ def _merged(field: str, quantity: str, names: list[str], given: dict[str, Any],
                               'expected a positive number, 0 for the default, or -1 for none')
     chosen = np.where(np.equal(values, DEFAULT), defaults, values)
     return np.where(chosen > 0.0, chosen, np.inf)
-
-
-def _defaults(name: str, values: Sequence[float], nv: int) -> np.ndarray:
-    """Return a parameter as one number per joint."""
-    if len(values) not in (1, nv):
-        raise RefusedGoal(GoalCode.INVALID_GOAL, f'{name} has {len(values)} numbers; expected 1, '
-                          f'or {nv}, one per joint')
-    return np.broadcast_to(np.asarray(values, dtype=float), nv)
 
 
 def _goal_time(goal: Any, p: TrajectoryParameters) -> float:

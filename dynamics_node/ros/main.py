@@ -16,7 +16,7 @@ from dynamics_node.files import check_file
 from dynamics_node.kernels import robot_kernels
 from dynamics_node.ros.node import DynamicsNode
 from dynamics_node.ros.outgoing import Log
-from dynamics_node.ros.parameters import declared
+from dynamics_node.ros.parameters import on_node
 from dynamics_node.ros.rclpy_internals import RCLError, UnknownROSArgsError
 from dynamics_node.ros.spin import ignore_signals, spin, stop_requested
 
@@ -35,7 +35,7 @@ def main(args: Sequence[str] | None = None) -> int:
             check_file(path, MAX_PARAMS)
         rclpy.init(args=args, signal_handler_options=SignalHandlerOptions.NO)
         node = DynamicsNode(sys.argv[1:] if args is None else args)
-        if declared.values_of(node)['autostart'] is not False:
+        if on_node.values_of(node)['autostart'] is not False:
             node.bring_up()
         spin(node, until=stop)
     except REFUSALS as error:

@@ -30,10 +30,11 @@ from dynamics_node.ros.long_requests.long_requests import LongRequests
 from dynamics_node.ros.markers import Markers
 from dynamics_node.ros.node_state import NodeState
 from dynamics_node.ros.outgoing import Log, guard_replies, publish
-from dynamics_node.ros.parameters import declared
+from dynamics_node.ros.parameters import on_node
 from dynamics_node.ros.parameters.caps import caps_of
+from dynamics_node.ros.parameters.declared import NodeParameters, checked, declared_name
 from dynamics_node.ros.parameters.fit import check_fit, torque_misfits
-from dynamics_node.ros.rclpy_internals import tolerate_invalid_transitions
+from dynamics_node.ros.rclpy_internals import parameter_overrides, tolerate_invalid_transitions
 from dynamics_node.ros.services.runner import ServiceRunner
 from dynamics_node.ros.services.table import SERVICES
 from dynamics_node.ros.shared_folders import IS_PATH, ParameterFiles, SharedFolders
@@ -74,12 +75,12 @@ class DynamicsNode(LifecycleNode):
 
         :param arguments: of the command line, for rclpy in the torque process.
         """
-        super().__init__('dynamics_node', **kwargs)
+        super().__init__('dynamics_node', allow_undeclared_parameters=True, **kwargs)
         self.log = Log(self.get_logger())
         self.torque = TorqueSupervisor(self, arguments, self._on_torque_status, self._on_goal)
-        declared.declare(self)
-        at_launch = declared.values_of(self)
-        self._files = ParameterFiles(at_launch, SharedFolders.of(at_launch['shared_folders'] or ''))
+        on_node.declare(self, parameter_overrides(self))
+        at_launch = on_node.values_of(self)
+        self._files = ParameterFiles(at_launch, SharedFolders.of(at_launch['shared_folders']))
         self._clear()
         self._parameters_in_use: Any = None   # NodeParameters
         self._misfits: tuple[str, ...] = ()   # why some of them do not fit the robot
@@ -111,7 +112,7 @@ class DynamicsNode(LifecycleNode):
     @logged
     def on_configure(self, state: LifecycleState) -> TransitionCallbackReturn:
         try:
-            self._configure(declared.read(self))
+            self._configure(on_node.read(self))
             return TransitionCallbackReturn.SUCCESS
         except DynamicsError as error:
             self.log.error(f'cannot be configured: {error}. The node stays unconfigured: correct '
@@ -120,7 +121,7 @@ class DynamicsNode(LifecycleNode):
             self.take_down()
             return TransitionCallbackReturn.FAILURE
 
-    def _configure(self, parameters: declared.NodeParameters) -> None:
+    def _configure(self, parameters: NodeParameters) -> None:
         """Create all parts and their topics, services and timers."""
         declare_topic_qos(self, parameters.torque.command_topic)
         clock = StampClock(self.get_clock())
@@ -146,14 +147,14 @@ class DynamicsNode(LifecycleNode):
                        self.create_timer(CATCH_UP, self.node_state.catch_up, clock=steady),
                        self.create_timer(SECOND, self._every_second, clock=steady))
 
-    def _configure_topics(self, parameters: declared.NodeParameters) -> None:
+    def _configure_topics(self, parameters: NodeParameters) -> None:
         self.markers = self._add(Markers(self, self.node_state, self.torque.efforts))
         self.base_state = self._add(BaseStateSubscription(self, self.node_state))
         self._made.add(self.destroy_subscription, self.create_subscription(
             String, 'robot_description', lambda message: self._load(message.data.encode()),
             **overridable(LATCHED)))
 
-    def _configure_services(self, parameters: declared.NodeParameters) -> None:
+    def _configure_services(self, parameters: NodeParameters) -> None:
         long_requests = LongRequests(self, self.node_state, self.service_runner,
                                      parameters.service)
         services = {name: self.create_service(
@@ -271,8 +272,8 @@ class DynamicsNode(LifecycleNode):
 
     def _apply(self, outcome: Outcome) -> None:
         """Use an identified robot: description, rotors and friction at once, by parameters."""
-        drive = {name: ' '.join(f'{joint}={value:.9g}' for joint, value in values.items())
-                 for name, values in outcome.drive.items()}
+        drive = {f'{name}.{joint}': float(value) for name, values in outcome.drive.items()
+                 for joint, value in values.items()}
         result = self.set_parameters_atomically([
             Parameter(name, value=value) for name, value in
             {'robot_description': outcome.urdf, 'friction': True, **drive}.items()])
@@ -284,15 +285,11 @@ class DynamicsNode(LifecycleNode):
     # Parameters ------------------------------------------------------------------------------
 
     def _check_parameters(self, changes: Sequence[Parameter]) -> SetParametersResult:
-        """Refuse a change that is invalid, or with which the robot cannot be built.
-
-        While the node is configured, rclpy declares its own parameters, the QoS overrides of
-        subscriptions: they are always accepted.
-        """
-        if not any(p.name in declared.NAMES for p in changes):
-            return SetParametersResult(successful=True)
+        """Refuse a change that is invalid, or with which the robot cannot be built."""
         try:
-            self._check_change({p.name: p.value for p in changes if p.name in declared.NAMES})
+            values = on_node.changed_values(self, changes)
+            if values:
+                self._check_change(values)
         except DynamicsError as error:
             return SetParametersResult(successful=False, reason=str(error))
         except Exception as error:  # a bug: nothing changes, and the node goes on
@@ -303,7 +300,7 @@ class DynamicsNode(LifecycleNode):
 
     def _check_change(self, values: dict[str, Any]) -> None:
         """Raise a DynamicsError if parameters cannot be changed to these values."""
-        parameters = declared.checked({**declared.values_of(self), **values})
+        parameters = checked({**on_node.values_of(self), **values})
         for name in IS_PATH:
             self._files.permitted(name, getattr(parameters.node, name))
         if self.node_state is None:
@@ -313,7 +310,7 @@ class DynamicsNode(LifecycleNode):
             check_fit(plan.robot if plan else current.robot, parameters, values)
         self.torque.check(parameters, plan and current.shared_after(plan))
 
-    def _planned(self, values: dict[str, Any], parameters: declared.NodeParameters) -> Plan | None:
+    def _planned(self, values: dict[str, Any], parameters: NodeParameters) -> Plan | None:
         """Return the robot that changed parameters lead to; None if there is no description.
 
         :raise DynamicsError: the robot cannot be built. While the newest description is refused,
@@ -329,7 +326,7 @@ class DynamicsNode(LifecycleNode):
                 raise
             return None
 
-    def _use_caps(self, parameters: declared.NodeParameters) -> None:
+    def _use_caps(self, parameters: NodeParameters) -> None:
         """Use the caps of parameters; lower ones while torques are enabled."""
         status = self.torque.status
         caps = caps_of(parameters.service, parameters.model,
@@ -342,10 +339,10 @@ class DynamicsNode(LifecycleNode):
         for p in changes:
             if p.name == 'use_sim_time':
                 self.torque.tell('set_sim_time', p.value)
-        values = {p.name: p.value for p in changes if p.name in declared.NAMES}
+        values = {p.name: p.value for p in changes if declared_name(p.name)}
         if self.node_state is None or not values:
             return
-        parameters = declared.read(self)
+        parameters = on_node.read(self)
         self._parameters_in_use = parameters
         self._use_caps(parameters)
         self.node_state.use(parameters.node, parameters.observer)

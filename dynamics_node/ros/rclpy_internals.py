@@ -13,6 +13,7 @@ where an attribute is missing or behaves differently. rclpy has no public way to
 * `_declare_qos_parameters`: the parameters of a subscription that another process makes.
 * `callback` and `send_response` of a destroyed entity: the events executor calls back for events
   that it queued before the entity was destroyed.
+* `Node._parameter_overrides`: the parameters given at start whose names are not known before.
 * The memory of a request's header: rclpy does not pass on the GUID of the client.
 * `ActionServer.execute`, `notify_execute` and `_send_result_response`: rclpy runs a goal in the
   thread of the executor, and an exception while sending ends the node.
@@ -38,8 +39,8 @@ from rclpy.service import Service
 from rclpy.subscription import Subscription
 
 __all__ = ('RCLError', 'UnknownROSArgsError', 'BackgroundActionServer', 'client_of',
-           'declare_qos_parameters', 'receive_info', 'silence', 'take_waiting',
-           'tolerate_invalid_transitions', 'wrap_send_response')
+           'declare_qos_parameters', 'parameter_overrides', 'receive_info', 'silence',
+           'take_waiting', 'tolerate_invalid_transitions', 'wrap_send_response')
 
 POINTER = struct.Struct('P')
 REQUEST_ID = struct.Struct('16sq')   # rmw_request_id_t: GUID of the client, number of the request
@@ -115,6 +116,11 @@ def declare_qos_parameters(kind: Any, node: Node, topic: str, qos: QoSProfile) -
     """
     _declare_qos_parameters(kind, node, node.resolve_topic_name(topic), copy(qos),
                             QoSOverridingOptions.with_default_policies())
+
+
+def parameter_overrides(node: Node) -> dict[str, Any]:
+    """Return {name: value} of the parameters that files and the command line give the node."""
+    return {name: parameter.value for name, parameter in node._parameter_overrides.items()}
 
 
 def silence(entity: Any) -> None:

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from typing import Any, NamedTuple
 
-from dynamics_node.checks import named_numbers
 from dynamics_node.constrained.read_loops import Loops
 from dynamics_node.errors import DynamicsError
 from dynamics_node.model.fingerprint import fingerprint
@@ -60,7 +59,7 @@ def _built(text: str, options: dict[str, Any]) -> Robot:
 
 
 def _options(parameters: ModelParameters, caps: Caps) -> dict[str, Any]:
-    return {'base': parameters.base, 'locked': named_numbers('locked', parameters.locked),
-            'armature': named_numbers('armature', parameters.armature),
+    return {'base': parameters.base, 'locked': parameters.locked.named,
+            'armature': parameters.armature.named,
             'friction_speed': parameters.friction_speed, 'compile': parameters.compile,
             'max_compiled': caps.most['model.max_compiled']}

@@ -10,7 +10,6 @@ from typing import NamedTuple
 
 import numpy as np
 
-from dynamics_node.checks import named_numbers
 from dynamics_node.errors import DynamicsError
 from dynamics_node.robot.robot import Robot
 from dynamics_node.ros.parameters.declared import ModelParameters
@@ -50,8 +49,7 @@ class ParameterSettings(NamedTuple):
     @classmethod
     def of(cls, p: ModelParameters) -> ParameterSettings:
         """Return the settings of parameters."""
-        return cls(tuple(p.gravity), p.friction, named_numbers('damping', p.damping),
-                   named_numbers('dry_friction', p.dry_friction))
+        return cls(tuple(p.gravity), p.friction, p.damping.named, p.dry_friction.named)
 
     def check(self, robot: Robot) -> None:
         """Raise a DynamicsError if a joint does not exist, or a value is invalid."""

@@ -11,13 +11,14 @@ for a link between check and use.
 from __future__ import annotations
 
 import os
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from pathlib import Path
 from typing import NamedTuple
 
 from dynamics_node.errors import LONGEST_PATH, DynamicsError, FileError, shortened
 from dynamics_node.model import urdf_text
+from dynamics_node.parameter import names_of
 from dynamics_node.robot import constraint_sets
 
 LONGEST = 4000   # characters of a path: the kernel takes 4096 bytes
@@ -30,9 +31,9 @@ class SharedFolders(NamedTuple):
     paths: tuple[str, ...]
 
     @classmethod
-    def of(cls, parameter: str) -> SharedFolders:
-        """Return the folders of the parameter: separated by ':', or the default if it is empty."""
-        named = [os.path.expanduser(part) for part in parameter.split(os.pathsep) if part]
+    def of(cls, parameter: Sequence[str]) -> SharedFolders:
+        """Return the folders of the parameter, or the default if it has none."""
+        named = [os.path.expanduser(part) for part in names_of('shared_folders', parameter)]
         return cls(tuple(named or [default_folder()]))
 
     def below(self, what: str, path: str) -> str:

@@ -28,6 +28,8 @@ class Measured(NamedTuple):
     # The command that would change nothing, (nv,); nan where unknown. None if the meaning of the
     # efforts that the driver measures is not declared. Used by enable only.
     effort: np.ndarray | None = None
+    # Returns the joint of the oldest entry, for messages; '' if all are of one time. None: unknown.
+    oldest: Callable[[], str] | None = None
 
 
 class Proposal(NamedTuple):

@@ -1,7 +1,7 @@
 """Check joint state, gravity torque and wanted torque: find the fault of a proposal."""
 
 import math
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 
 from dynamics_node.errors import shown
 from dynamics_node.safety.faults import (
@@ -47,6 +47,7 @@ class StateChecks:
         self.stamp: float | None = None
         self.age = self._period = 0.0
         self._seen = 0.0    # when that state came [s]
+        self._oldest: Callable[[], str] | None = None   # of that state
         self.measured: tuple[list[float], list[float]] = [], []
         self.position: list[float] = []
         self.v: list[float] = []
@@ -86,7 +87,7 @@ class StateChecks:
 
     def age_fault(self) -> Fault | None:
         """Return the Fault if the last valid state is too old now, or None."""
-        return self._age_fault(self.age)
+        return self._age_fault(self.age, self._oldest)
 
     def forget_stamp(self) -> None:
         """Accept the next state at whatever time before or after the last valid one."""
@@ -107,7 +108,7 @@ class StateChecks:
         # A zone ends at LARGEST at most: joints that are not near a limit are finite.
         if (near or self._nq > self._nv) and not (all_below(q, LARGEST) and all_below(v, LARGEST)):
             return Fault(STATE_NOT_FINITE, f'the joint state is not finite: q {q}, v {v}')
-        fault = self._age_fault(now - stamp)
+        fault = self._age_fault(now - stamp, measured.oldest)
         if fault:
             return fault
         if self.stamp is not None and stamp < self.stamp:
@@ -123,7 +124,7 @@ class StateChecks:
             self._period = stamp - self.stamp
         self.stamp, self._seen, self.near_limits = stamp, now, near
         self.position, self.v, self._gravity = position, v, gravity
-        self.measured, self.age = (position, v), now - stamp
+        self.measured, self.age, self._oldest = (position, v), now - stamp, measured.oldest
         return self._limit_fault() if near else None
 
     def use_prediction(self, proposal: Proposal) -> bool:
@@ -154,13 +155,15 @@ class StateChecks:
         self.torque = torque
         return None
 
-    def _age_fault(self, age: float) -> Fault | None:
+    def _age_fault(self, age: float, oldest: Callable[[], str] | None) -> Fault | None:
         limit = self._limits.settings.max_state_age
         if -limit <= age <= limit:
             return None
         kind, when = ((STATE_AHEAD, f'{-age:.6g} s in the future') if age < 0.0 else
                       (STATE_STALE, f'{age:.6g} s old'))
-        return Fault(kind, f'the joint state is {when}; max_state_age is {limit:g} s')
+        joint = oldest() if oldest else ''
+        state = f"the state of joint '{joint}'" if joint else 'the joint state'
+        return Fault(kind, f'{state} is {when}; max_state_age is {limit:g} s')
 
     def _compare(self, position: list[float], v: list[float],
                  passed: float) -> tuple[bool, list[tuple[int, float, float]]]:

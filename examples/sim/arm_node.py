@@ -31,10 +31,10 @@ from sensor_msgs.msg import JointState
 from std_msgs.msg import Float64MultiArray, String
 from std_srvs.srv import Trigger
 
-from dynamics_node.checks import named_numbers
 from dynamics_node.example_robots import ARM7
 from dynamics_node.model.urdf_text import urdf_text
 from dynamics_node.ros import convert
+from dynamics_node.ros.rclpy_internals import parameter_overrides
 from dynamics_node.ros.spin import spin
 
 LATCHED = QoSProfile(depth=1, durability=DurabilityPolicy.TRANSIENT_LOCAL,
@@ -66,7 +66,6 @@ PARAMETERS = {
     'gravity': ([0.0, 0.0, -9.81], 'Vector towards the earth in the root frame [m/s^2].', False),
     'damping': (True, 'Whether joints have the damping of the URDF.', False),
     'dry_friction': (True, 'Whether joints have the friction of the URDF.', False),
-    'armature': ('', 'Rotor inertia x gear ratio^2: joint_1=0.1 joint_2=0.1.', False),
     'table': (math.nan, 'Height of a table that the last link can touch [m]; nan: none.', False),
     'position_noise': (0.0, 'Standard deviation [rad or m].', False),
     'velocity_noise': (0.0, 'Standard deviation [rad/s or m/s].', False),
@@ -139,13 +138,19 @@ class ArmNode(Node):
         arm = SimulatedArm(
             urdf, gravity=self._get('gravity'), damping=self._get('damping'),
             dry_friction=self._get('dry_friction'),
-            armature=named_numbers('armature', self._get('armature')),
+            armature=self._armature(),
             timestep=self._get('timestep'), integrator=self._one_of('integrator', INTEGRATORS),
             table=None if math.isnan(self._get('table')) else self._get('table'))
         arm.set(self._initial(arm))
         return Driver(arm, Sensor(self._get('position_noise'), self._get('velocity_noise'),
                                   self._get('delay'), self._get('drop'), self._get('seed')),
                       self._get('joints'), self._get('command_timeout'), self._get('brake'))
+
+    def _armature(self):
+        """Return {joint: rotor inertia x gear ratio^2} of the parameters armature.<joint>."""
+        return {name.removeprefix('armature.'): value
+                for name, value in parameter_overrides(self).items()
+                if name.startswith('armature.')}
 
     def _initial(self, arm):
         return list(self._get('initial_position')) or np.zeros(arm.n)

@@ -52,8 +52,7 @@ def test_identify_writes_files_that_the_node_loads(tmp_path, capsys, recording):
     np.testing.assert_allclose([body.inertia.mass for body in robot.model.bodies], masses,
                                rtol=1e-12)
     said = yaml.safe_load((out / 'friction.yaml').read_text())['/**/dynamics_node']
-    assert [part.partition('=')[0] for part in said['ros__parameters']['armature'].split()
-            ] == list(robot.joint_names)
+    assert tuple(said['ros__parameters']['armature']) == robot.joint_names
     assert np.array_equal(read_csv(out / 'recording.csv').q, read_csv(recording).q)
 
 

@@ -22,6 +22,8 @@ def asked(arm, **changes):
     ({'frame': 'tool1'}, "frame: no frame 'tool1'; the robot has: .*tool0"),
     ({'frame': ''}, "frame: no frame ''"),
     ({'seen_from': 'table'}, "header.frame_id: no frame 'table'"),
+    ({'seen_from': np.eye(3)}, '(?s)seen_from is .*; expected 4 x 4 finite numbers'),
+    ({'seen_from': np.full((4, 4), NAN)}, '(?s)seen_from is .*; expected 4 x 4 finite numbers'),
     ({'position': (0.0, 0.0)}, 'pose.position is .*; expected 3 finite numbers'),
     ({'position': (0.0, 0.0, NAN)}, 'pose.position is .*finite'),
     ({'position': (0.0, 0.0, 1e300)}, 'pose.position is .*finite'),
@@ -59,13 +61,14 @@ def test_invalid_references_are_refused_by_name(arm, changes, message):
         asked(arm, **changes)
 
 
-def test_numbers_may_be_in_the_axes_of_any_frame(arm):
+@pytest.mark.parametrize('by_pose', [False, True])
+def test_numbers_may_be_in_the_axes_of_any_frame(arm, by_pose):
     """Against poses and vectors rotated by hand; a moving frame counts at its present pose."""
     rng = np.random.default_rng(0)
     X = arm.frame_pose(Q, 'link_3')
     C = so3.quaternion_exp(rng.normal(size=3))
     twist, wrench = rng.normal(size=(2, 3))
-    found = asked(arm, seen_from='link_3', axes=C, twist=(*twist, 0, 0, 0),
+    found = asked(arm, seen_from=X if by_pose else 'link_3', axes=C, twist=(*twist, 0, 0, 0),
                   wrench=(0, 0, 0, *wrench), force_axes=(False,) * 3 + (True,) * 3)
     np.testing.assert_allclose(found.pose[:3, :3], X[:3, :3], atol=EXACT_MATHS)
     np.testing.assert_allclose(found.pose[:3, 3], X[:3, :3] @ GOOD['position'] + X[:3, 3],

@@ -71,4 +71,4 @@ def test_its_fields_exist():
         assert f'QUESTION_{question.upper()}="{question}"' in service
     for name in ('armature', 'damping', 'dry_friction'):
         assert f'`{name}`' in PAGE
-        assert f'    {name}: ' in shipped
+        assert f'    # {name}: ' in shipped

@@ -24,7 +24,7 @@ from dynamics_node import Robot
 from dynamics_node.commands import executable
 from dynamics_node.commands.main import COMMANDS, parser_of
 from dynamics_node.example_robots import ARM7
-from dynamics_node.ros.parameters.declared import DECLARED
+from dynamics_node.ros.parameters.declared import declared_name
 
 BLOCKS = shell_blocks()
 # Commands that take long: their words are parsed here, and test/commands executes them.
@@ -114,7 +114,7 @@ def check(words):
     elif program == 'dynamics_node' and rest[0] == '--ros-args':
         for value in rest:
             name = value.partition(':=')[0]
-            assert ':=' not in value or name in DECLARED, f'no parameter {name}'
+            assert ':=' not in value or declared_name(name), f'no parameter {name}'
     elif program == 'dynamics_node':
         parser_of(COMMANDS, 'dynamics_node').parse_args(rest)
     elif program == 'ros2':
@@ -129,8 +129,8 @@ def check_ros2(words):
         message_of(verb, *names)
     elif verb == 'interface show':
         interface(names[0])
-    elif verb == 'param set':
-        assert names[0] == '/dynamics_node' and names[1] in DECLARED
+    elif verb in ('param set', 'param delete'):
+        assert names[0] == '/dynamics_node' and declared_name(names[1])
     elif words[0] == 'launch':
         package, file, *arguments = words[1:]
         source = (ROOT / 'launch' / file).read_text()
@@ -188,8 +188,9 @@ def execute_ros2(words, node):
         publisher.publish(message_of(verb, *names))
     elif verb == 'topic echo':
         wait_until(lambda: node.client.count_publishers(names[0]), names[0])
-    elif verb == 'param set':
-        assert node.set_parameters({names[1]: yaml.safe_load(names[2])}) == ''
+    elif verb in ('param set', 'param delete'):
+        value = yaml.safe_load(names[2]) if verb == 'param set' else None
+        assert node.set_parameters({names[1]: value}) == ''
     elif verb == 'action send_goal':
         from rclpy.action import get_action_names_and_types
         wait_until(lambda: (names[0], [names[1]]) in get_action_names_and_types(node.client),

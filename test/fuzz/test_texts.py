@@ -16,10 +16,8 @@ from dynamics_node.identification.recording_files import read_recording
 from dynamics_node.identification.trajectory_files import read_trajectory
 from dynamics_node.ros.current_robot import CurrentRobot
 from dynamics_node.ros.outgoing import sentence
-from dynamics_node.ros.parameters.declared import DECLARED, ModelParameters, checked
+from dynamics_node.ros.parameters.declared import DEFAULTS, ModelParameters, checked
 from dynamics_node.ros.services.constraint_request import constraints_in
-
-DEFAULTS = {name: field.default for name, field in DECLARED.items()}
 
 
 def refusal(call, *arguments):
@@ -71,7 +69,7 @@ def test_every_text_of_constraints_is_read_or_refused():
 
 def test_every_parameter_value_is_used_or_refused():
     """Values of a wrong type are refused by rclpy before."""
-    words = ['', 'x', 'a=1', 'a=1 b=2', 'a=', '=', 'a=nan', 'full', 'fixed', 'nan']
+    words = ['', 'x', 'a=1', 'full', 'fixed', 'nan']
     messages = []
     for seed in cases(500):
         rng = rng_of(seed)
@@ -82,7 +80,7 @@ def test_every_parameter_value_is_used_or_refused():
                  else rng.random() < 0.5 if isinstance(default, bool)
                  else number if isinstance(default, int)
                  else [rng.choice([0.0, 1.0, -1.0, 1e308, np.nan, np.inf])] * rng.choice(
-                     [0, 1, 3, 7, 10_000]) if isinstance(default, tuple)
+                     [0, 1, 3, 7, 10_000]) if isinstance(default, list)
                  else rng.choice([float(number), np.nan, np.inf, -np.inf, 1e-320]))
         messages.append(refusal(checked, {**DEFAULTS, name: value}))
     outcome(messages)

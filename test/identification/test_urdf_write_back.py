@@ -12,7 +12,6 @@ from support.tolerances import SOLVED
 
 from dynamics_node import Robot
 from dynamics_node.algorithms.inertial_parameters import ten_numbers
-from dynamics_node.checks import named_numbers
 from dynamics_node.errors import DynamicsError
 from dynamics_node.example_robots import ARM7
 from dynamics_node.identification.friction_file import friction_yaml
@@ -145,14 +144,16 @@ def test_the_node_can_read_the_parameter_file():
     robot = Robot.from_urdf(ARM7)
     layout = parameter_layout(robot)
     values = np.random.default_rng(1).normal(size=layout.size)
+    values[layout.each('armature')] = [0.0, 1e-5, *range(1, 6)]   # whole and small numbers too
     text = friction_yaml(layout, values)
     chosen = yaml.safe_load(text)['/**/dynamics_node']['ros__parameters']
-    said = text.splitlines()[-1].removeprefix('    # ')  # offsets, to be read by people
+    said = yaml.safe_load('\n'.join(line.removeprefix('    # ')   # offsets, to be read by people
+                                    for line in text.splitlines()[-robot.nv:]))
     for key, kind, written in (('armature', 'armature', chosen['armature']),
                                ('damping', 'viscous', chosen['damping']),
                                ('dry_friction', 'coulomb', chosen['dry_friction']),
                                ('offset', 'offset', said)):
-        read = named_numbers(key, written)
-        assert tuple(read) == robot.joint_names
-        np.testing.assert_allclose(list(read.values()), values[layout.each(kind)], rtol=1e-8)
+        assert tuple(written) == robot.joint_names, key
+        assert {type(value) for value in written.values()} == {float}
+        np.testing.assert_allclose(list(written.values()), values[layout.each(kind)], rtol=1e-8)
     assert chosen['friction'] is True and chosen['friction_speed'] == layout.friction_speed

@@ -5,11 +5,13 @@ import pytest
 from support.tiny_robots import TWO_JOINTS, chain
 
 from dynamics_node import DynamicsError, Robot
+from dynamics_node.parameter import PerJoint
 from dynamics_node.ros.current_robot import MOST_PAYLOADS, CurrentRobot
 from dynamics_node.ros.parameters.declared import ModelParameters
 
 WITH_WRIST = chain(('shoulder', 'revolute'), ('elbow', 'revolute'), ('wrist', 'revolute'))
 ONE_JOINT = chain(('shoulder', 'revolute'))
+ELBOW = PerJoint(named={'elbow': 0.1})
 LOAD = ('elbow_link', 2.0, (0.1, 0.2, 0.3), np.diag([0.03, 0.04, 0.05]))
 STATE = np.array([0.3, -0.7]), np.array([1.1, -0.4]), np.array([0.2, 0.9])
 
@@ -57,8 +59,10 @@ def test_without_a_description_the_error_names_topic_and_parameter():
 
 def test_the_robot_is_that_of_the_description(current):
     """The parameters are those of Robot.from_urdf."""
-    parameters = ModelParameters(base='floating', gravity=(1.0, 2.0, 3.0), locked='elbow=0.25',
-                            armature='shoulder=0.5', friction=False, friction_speed=0.5)
+    parameters = ModelParameters(base='floating', gravity=(1.0, 2.0, 3.0),
+                                 locked=PerJoint(named={'elbow': 0.25}),
+                                 armature=PerJoint(named={'shoulder': 0.5}), friction=False,
+                                 friction_speed=0.5)
     current.load(TWO_JOINTS, parameters)
     want = Robot.from_urdf(TWO_JOINTS, base='floating', gravity=(1.0, 2.0, 3.0),
                            locked={'elbow': 0.25}, armature={'shoulder': 0.5}, friction=False,
@@ -105,8 +109,8 @@ def test_a_bad_first_description_is_the_reason_of_later_refusals():
 def test_parameters_that_name_an_unknown_joint_are_refused(current, name):
     """As a bad text is."""
     before = torque(current), current.model_id
-    with pytest.raises(DynamicsError, match='nobody.*shoulder, elbow'):
-        current.load(TWO_JOINTS, ModelParameters(**{name: 'nobody=0.1'}))
+    with pytest.raises(DynamicsError, match='knee.*shoulder, elbow'):
+        current.load(TWO_JOINTS, ModelParameters(**{name: PerJoint(named={'knee': 0.1})}))
     assert (torque(current), current.model_id) == before
 
 
@@ -228,8 +232,8 @@ def test_a_new_description_does_not_stop_a_transition(current, clock):
     lambda current: current.load(WITH_WRIST, ModelParameters()),
     lambda current: current.load(TWO_JOINTS, ModelParameters(base='floating')),
     lambda current: current.load(TWO_JOINTS, ModelParameters(gravity=(0.0, 0.0, -1.62))),
-    lambda current: current.load(TWO_JOINTS, ModelParameters(locked='elbow=0.1')),
-    lambda current: current.load(TWO_JOINTS, ModelParameters(armature='elbow=0.1')),
+    lambda current: current.load(TWO_JOINTS, ModelParameters(locked=ELBOW)),
+    lambda current: current.load(TWO_JOINTS, ModelParameters(armature=ELBOW)),
     lambda current: current.load(TWO_JOINTS, ModelParameters(friction=False)),
     lambda current: current.load(TWO_JOINTS, ModelParameters(friction_speed=0.5)),
 ])
@@ -278,7 +282,8 @@ def test_a_new_gravity_parameter_replaces_that_of_the_service(current):
 
 def test_gravity_and_friction_by_parameter_change_the_same_robot(current):
     assert not current.load(TWO_JOINTS, ModelParameters(
-        gravity=(0.0, 0.0, -1.0), friction=False, damping='elbow=1', dry_friction='elbow=2'))
+        gravity=(0.0, 0.0, -1.0), friction=False, damping=PerJoint(named={'elbow': 1.0}),
+        dry_friction=PerJoint(named={'elbow': 2.0})))
     assert current.robot.gravity.tolist() == [0.0, 0.0, -1.0]
     assert current.robot.model.damping.tolist() == [0.0, 1.0]
     assert current.robot.model.friction.tolist() == [0.0, 2.0]
@@ -290,7 +295,7 @@ def test_a_new_friction_parameter_replaces_that_of_the_service(current):
     current.load(WITH_WRIST, ModelParameters())
     current.load(TWO_JOINTS, ModelParameters(gravity=(0.0, 0.0, -1.0)))
     assert current.robot.model.damping.tolist() == [7.0, 0.5]
-    current.load(TWO_JOINTS, ModelParameters(damping='elbow=2'))
+    current.load(TWO_JOINTS, ModelParameters(damping=PerJoint(named={'elbow': 2.0})))
     assert current.robot.model.damping.tolist() == [0.5, 2.0]
 
 

@@ -38,7 +38,7 @@ def node(launch_once, tmp_path_factory):
     urdf = tmp_path_factory.mktemp('robot') / 'arm.urdf'
     urdf.write_text(THREE_JOINTS)
     node = launch_once(f'robot_description:={urdf}',
-                       f'shared_folders:={tmp_path_factory.getbasetemp()}')
+                       f'shared_folders:=[{tmp_path_factory.getbasetemp()}]')
     node.identify = ActionClient(node.client, Identify, f'{node.name}/identify')
     wait_until(node.identify.server_is_ready, 'the action')
     node.first = node.call('model_report').model_id
@@ -91,7 +91,7 @@ def test_names_of_ten_megabytes_are_not_echoed(node, service, fields, words):
 
 
 @pytest.mark.parametrize('name', ['base', 'robot_description', 'constraints', 'torque.joints',
-                                  'gravity', LONG])
+                                  'gravity', LONG, f'torque.kp.{LONG}'])
 def test_long_parameter_values_and_names_are_not_echoed(node, name):
     """Neither by this package nor by rclpy."""
     assert 0 < len(node.set_parameters({name: LONG})) < SHORT
@@ -125,7 +125,7 @@ def test_a_file_outside_the_folders_is_refused_as_a_parameter(launch, tmp_path, 
     (shared / 'link').symlink_to('../other')
     (shared / 'file').write_text('root_hash')
     for autostart in ('true', 'false'):
-        node = launch(f'robot_description:={arm}', f'shared_folders:={shared}',
+        node = launch(f'robot_description:={arm}', f'shared_folders:=[{shared}]',
                       f'autostart:={autostart}')
         for path in (tmp_path / 'other', '../other', 'link', '/etc/passwd', tmp_path / 'missing'):
             reason = node.set_parameters({parameter: str(path)})

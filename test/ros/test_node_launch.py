@@ -86,6 +86,9 @@ def test_every_argument_of_a_parameter_names_a_parameter_of_the_node():
     assert {name: type(DECLARED[parameter].default).__name__
             for name, (parameter, _) in arguments.items()} == {
         name: kind for name, (_, kind) in arguments.items()}
+    of_joints = {ast.literal_eval(key): ast.literal_eval(value.elts[0]) for key, value in zip(
+        *(lambda table: (table.keys, table.values))(assigned('dynamics', 'OF_JOINTS')))}
+    assert set(of_joints) <= set(declared('dynamics')) and set(of_joints.values()) <= set(DECLARED)
 
 
 def test_the_demo_starts_in_a_pose_that_needs_torques():
@@ -187,13 +190,15 @@ def test_the_node_starts_with_its_arguments_and_stops_on_request(client, start_l
     assert 'left/tool0' in reply.frame_names and len(reply.joint_names) == 5
     parameters = client.create_client(GetParameters, '/left/dynamics_node/get_parameters')
     assert parameters.wait_for_service(PATIENCE)
-    names = ['torque.command_topic', 'torque.mode', 'torque.driver', 'torque.joints', 'locked',
-             'use_sim_time']
-    *texts, sim_time = parameters.call(GetParameters.Request(names=names), PATIENCE).values
+    names = ['torque.command_topic', 'torque.mode', 'torque.driver', 'torque.joints',
+             'locked.joint_6', 'use_sim_time']
+    *texts, joints, locked, sim_time = parameters.call(
+        GetParameters.Request(names=names), PATIENCE).values
     assert sim_time.bool_value
+    assert joints.string_array_value == ['joint_2', 'joint_1'] and locked.double_value == 0.1
     assert [each.string_value for each in texts] == [
         'on',   # a word that YAML would take for true
-        'feedforward', 'without_gravity', 'joint_2 joint_1', 'joint_6=0.1 joint_7=0.2']
+        'feedforward', 'without_gravity']
     process.send_signal(signal.SIGINT)
     assert process.wait(PATIENCE) == 0, process.log()
     assert 'process has finished cleanly' in process.log()

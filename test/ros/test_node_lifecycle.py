@@ -147,7 +147,7 @@ def test_invalid_parameters_keep_the_node_unconfigured(launch):
     assert 'Traceback' not in node.process.log()
 
 
-@pytest.mark.parametrize('line', ['torque: {kp: []}', 'torque: {mode: []}', 'autostart: []'])
+@pytest.mark.parametrize('line', ['gravity: []', 'torque: {mode: []}', 'autostart: []'])
 def test_a_parameter_without_a_value_keeps_the_node_unconfigured(launch, tmp_path, line):
     """ROS gives [] no type, hence no value."""
     file = tmp_path / 'params.yaml'

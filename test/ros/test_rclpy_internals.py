@@ -46,6 +46,17 @@ def test_the_reply_of_a_service_can_be_wrapped(node):
     assert sent == [('response', 'header')]
 
 
+def test_the_parameters_given_at_start_are_found(ros_environment):
+    """Those of the command line too, whether they are declared or not; [] has no value."""
+    context = rclpy.Context()
+    rclpy.init(context=context, args=['--ros-args', '-p', 'a.b:=1.5', '-p', 'c:=[]'])
+    node = LifecycleNode('internals', context=context, allow_undeclared_parameters=True)
+    assert rclpy_internals.parameter_overrides(node) == {'a.b': 1.5, 'c': None}
+    assert not node.has_parameter('a.b')
+    node.destroy_node()
+    rclpy.shutdown(context=context)
+
+
 def test_the_client_of_a_request_is_found(node):
     """Each client has another GUID, the same in all its requests."""
     clients = []

@@ -3,6 +3,7 @@
 import pytest
 from support.tiny_robots import TWO_JOINTS
 
+from dynamics_node.parameter import PerJoint
 from dynamics_node.ros.parameters.caps import DEFAULT_CAPS
 from dynamics_node.ros.parameters.declared import ModelParameters
 from dynamics_node.ros.robot_description import describe
@@ -20,16 +21,18 @@ def old(monkeypatch):
 
 
 @pytest.mark.parametrize('change', [
-    {'compile': False}, {'armature': 'elbow=0.1'}, {'locked': 'elbow=0.1'}, {'base': 'floating'},
-    {'friction_speed': 0.5}, {'text': TWO_JOINTS.replace('mass value="2"', 'mass value="3"')}])
+    {'compile': False}, {'armature': PerJoint(named={'elbow': 0.1})},
+    {'locked': PerJoint(named={'elbow': 0.1})}, {'base': 'floating'}, {'friction_speed': 0.5},
+    {'text': TWO_JOINTS.replace('mass value="2"', 'mass value="3"')}])
 def test_another_robot(old, change):
     assert described(old, **change).robot is not old.robot
 
 
 @pytest.mark.parametrize('change', [
-    {}, {'text': TWO_JOINTS.replace('<link', '<!-- a link --><link')}, {'armature': 'elbow=0'},
-    {'gravity': (0.0, 0.0, -1.0)}, {'friction': False}, {'damping': 'elbow=1'},
-    {'dry_friction': 'elbow=2'}])
+    {}, {'text': TWO_JOINTS.replace('<link', '<!-- a link --><link')},
+    {'armature': PerJoint(named={'elbow': 0.0})},
+    {'gravity': (0.0, 0.0, -1.0)}, {'friction': False}, {'damping': PerJoint(named={'elbow': 1.0})},
+    {'dry_friction': PerJoint(named={'elbow': 2.0})}])
 def test_the_same_robot(old, change):
     """Its text is the new one."""
     new = described(old, **change)

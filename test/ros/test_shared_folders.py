@@ -25,7 +25,7 @@ def inside(tmp_path):
 
 @pytest.fixture
 def folders(inside):
-    return SharedFolders.of(str(inside))
+    return SharedFolders.of([str(inside)])
 
 
 def refusal(folders, path):
@@ -74,7 +74,7 @@ def test_links_within_the_folder_are_followed(folders, inside):
 def test_a_shared_folder_may_be_a_link_itself(inside, tmp_path):
     """The operator names it."""
     (tmp_path / 'link').symlink_to(inside)
-    assert SharedFolders.of(str(tmp_path / 'link')).below('output', 'a') == str(inside / 'a')
+    assert SharedFolders.of([str(tmp_path / 'link')]).below('output', 'a') == str(inside / 'a')
 
 
 def test_links_in_a_bag_are_refused_where_they_lead_out(folders, inside):
@@ -91,7 +91,7 @@ def test_links_in_a_bag_are_refused_where_they_lead_out(folders, inside):
 
 def test_several_folders_may_be_named(inside, tmp_path):
     """As PATH does."""
-    folders = SharedFolders.of(f'{inside}:{tmp_path / "shared_too"}')
+    folders = SharedFolders.of([str(inside), str(tmp_path / 'shared_too')])
     assert folders.below('recording', str(tmp_path / 'shared_too' / 'x')).endswith('too/x')
     assert folders.below('recording', 'x') == str(inside / 'x')
     assert 'shared_too' in refusal(folders, str(tmp_path / 'outside.txt'))
@@ -101,7 +101,7 @@ def test_several_folders_may_be_named(inside, tmp_path):
 def test_the_default_is_a_folder_of_the_user_made_on_demand(monkeypatch, tmp_path):
     monkeypatch.setenv('HOME', str(tmp_path))
     monkeypatch.delenv('ROS_HOME', raising=False)
-    folders = SharedFolders.of('')
+    folders = SharedFolders.of([''])
     assert folders.paths == (str(tmp_path / '.ros' / 'dynamics_node'),) == (default_folder(),)
     assert not (tmp_path / '.ros').exists()
     folders.make()
@@ -109,11 +109,11 @@ def test_the_default_is_a_folder_of_the_user_made_on_demand(monkeypatch, tmp_pat
     monkeypatch.setenv('ROS_HOME', str(tmp_path / 'file'))
     (tmp_path / 'file').write_text('')
     with pytest.raises(DynamicsError, match='shared_folders'):
-        SharedFolders.of('').make()
+        SharedFolders.of(['']).make()
 
 
 def test_named_folders_are_not_made(inside, tmp_path):
-    SharedFolders.of(str(tmp_path / 'new')).make()
+    SharedFolders.of([str(tmp_path / 'new')]).make()
     assert not (tmp_path / 'new').exists()
 
 
@@ -122,7 +122,7 @@ def test_named_folders_are_not_made(inside, tmp_path):
 @pytest.fixture
 def files(inside):
     return ParameterFiles({'robot_description': str(ARM7), 'constraints': ''},
-                          SharedFolders.of(str(inside)))
+                          SharedFolders.of([str(inside)]))
 
 
 def load(files, source, constraints=''):
@@ -176,7 +176,7 @@ def test_the_content_of_a_file_is_not_in_the_message(files, inside, content):
     for source, constraints in (('file', ''), (ARM7, 'file')):
         said = load(files, source, constraints)
         assert 'no robot can be built with file' in said and SECRET not in said
-    assert load(ParameterFiles({'robot_description': 'file'}, SharedFolders.of(str(inside))),
+    assert load(ParameterFiles({'robot_description': 'file'}, SharedFolders.of([str(inside)])),
                 'file') != said   # of the operator's own file the reason is given
 
 

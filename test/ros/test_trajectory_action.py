@@ -26,8 +26,8 @@ Action = control_msgs.FollowJointTrajectory
 
 pytestmark = pytest.mark.long
 
-SETTINGS = {'torque.mode': 'impedance', 'trajectory.path_tolerance': [0.0],
-            'trajectory.goal_tolerance': [0.0], 'trajectory.stopped_velocity_tolerance': 0.01,
+SETTINGS = {'torque.mode': 'impedance', 'trajectory.path_tolerance.default': 0.0,
+            'trajectory.goal_tolerance.default': 0.0, 'trajectory.stopped_velocity_tolerance': 0.01,
             'trajectory.goal_time': 0.0}
 STEP = 0.001           # [rad] that the arm moves at most between two joint states: 0.2 rad/s
 FAR = moved(7, 0.3)
@@ -235,13 +235,13 @@ def test_a_violated_goal_tolerance_ends_a_goal_where_the_arm_is(moveit):
 
 
 def test_defaults_of_tolerances_are_parameters(moveit):
-    assert moveit.arm.set(trajectory__path_tolerance=[0.05]).successful
+    assert moveit.arm.set(trajectory__path_tolerance__joint_7=0.05).successful
     assert moveit.ended(moveit.send(FAR, 1.0))[1] == Action.Result.PATH_TOLERANCE_VIOLATED
     moveit.until(lambda: np.allclose(moveit.reference_at_rest(), REST), 'the measured position')
     allowed = moveit.send(moved(7, 0.1), 0.3, path_tolerance=tolerances(-1.0))
     assert moveit.ended(allowed)[0] == SUCCEEDED
-    assert moveit.arm.set(trajectory__path_tolerance=[0.1, 0.2]).successful
-    assert 'trajectory.path_tolerance has 2 numbers' in moveit.ended(moveit.send(REST))[2]
+    refused = moveit.arm.set(trajectory__path_tolerance__elbow=0.1)
+    assert not refused.successful and "no joint 'elbow'" in refused.reason
     goes_on(moveit)
 
 

@@ -2,6 +2,7 @@
 
 import numpy as np
 
+from dynamics_node.parameter import PerJoint
 from dynamics_node.ros.parameters.torque import TorqueParameters
 from dynamics_node.ros.torque.pipeline import TorquePipeline
 from dynamics_node.safety import SafetySettings
@@ -9,7 +10,7 @@ from support.node_states import node_state_of
 
 STEP = 0.01   # [s]
 ROUNDING = 1e-9
-IMPEDANCE = {'mode': 'impedance', 'gains': 'kp_kd', 'kp': (30.0,), 'kd': (4.0,)}
+IMPEDANCE = {'mode': 'impedance', 'gains': 'kp_kd', 'kp': PerJoint(30.0), 'kd': PerJoint(4.0)}
 
 
 class Rig:

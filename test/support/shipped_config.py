@@ -7,6 +7,7 @@ import json
 import textwrap
 from dataclasses import fields
 
+from dynamics_node.parameter import PerJoint
 from dynamics_node.ros.parameters.declared import SECTIONS
 from support.paths import ROOT
 
@@ -14,6 +15,9 @@ FILE = ROOT / 'config' / 'dynamics_node.yaml'
 HEAD = """\
 # Parameters of dynamics_node: every one that the node declares, with its default.
 # Copy what you change; `ros2 param describe` shows the same texts.
+# A map has one number per joint; `default` is that of all joints without one of their own:
+# `kp: {default: 50.0, joint_4: 80.0}`. Maps without a default are comments here, since ROS cannot
+# read an empty map.
 /**/dynamics_node:  # in any namespace
   ros__parameters:
 """
@@ -37,7 +41,15 @@ def _lines(field, indent):
     said = ' '.join([field.metadata['text'], *_valid(field.metadata)])
     comment = textwrap.fill(said, COLUMNS, initial_indent=f'{indent}# ',
                             subsequent_indent=f'{indent}# ', break_on_hyphens=False)
-    return f'{comment}\n{indent}{field.name}: {json.dumps(field.default)}\n'
+    return f'{comment}\n{indent}{_yaml(field.name, field.default)}\n'
+
+
+def _yaml(name, value):
+    if not isinstance(value, PerJoint):
+        return f'{name}: {json.dumps(value)}'
+    if value.default is None:
+        return f'# {name}: {{joint_1: ...}}'
+    return f'{name}: {{default: {value.default}}}'
 
 
 def _valid(meta):

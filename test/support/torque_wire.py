@@ -19,6 +19,7 @@ from std_srvs.srv import SetBool
 from dynamics_node import Robot
 from dynamics_node.example_robots import ARM7
 from dynamics_node.ros import convert
+from dynamics_node.ros.parameters.declared import DEFAULTS, declared_name
 from support.remote_node import joint_state, wait_until
 from support.torque_contract import ROUNDING, check_change, check_contract
 from support.trajectories import trajectory
@@ -27,15 +28,15 @@ EFFORT = {'joint_1': 120.0, 'joint_2': 120.0, 'joint_3': 80.0, 'joint_4': 80.0, 
           'joint_6': 20.0, 'joint_7': 20.0}   # as the URDF has it
 ORDER = ['joint_4', 'joint_1', 'joint_7', 'joint_2', 'joint_6', 'joint_3', 'joint_5']
 SETTINGS = {   # quick where nothing is at stake, patient where a loaded machine could stumble
-    'torque.mode': 'gravity', 'torque.joints': ' '.join(ORDER), 'torque.gains': 'kp_kd',
-    'torque.kp': [50.0], 'torque.kd': [5.0], 'torque.hold_reference': True,
-    'torque.effort_limits': '', 'torque.slew_limits': '', 'torque.max_start_error': 0.1,
+    'torque.mode': 'gravity', 'torque.joints': ORDER, 'torque.gains': 'kp_kd',
+    'torque.kp.default': 50.0, 'torque.kd.default': 5.0, 'torque.hold_reference': True,
+    'torque.max_start_error': 0.1,
     'safety.ramp_in_time': 0.1, 'safety.ramp_out_time': 0.1, 'safety.hold_time': 0.05,
     'safety.slew_time': 0.1, 'safety.max_state_age': 1.0, 'safety.max_clock_step': 3.0,
     'safety.max_reference_age': 0.5, 'safety.safe_action': 'gravity',
     'safety.watchdog_time': 3.0, 'safety.exit_period': 0.005, 'safety.blind_gravity_time': 0.5,
     'safety.unknown_effort': 'refuse', 'observer.effort_meaning': 'unknown',
-    'missing_velocity': 'difference', 'gravity': [0.0, 0.0, -9.81], 'locked': ''}
+    'missing_velocity': 'difference', 'gravity': [0.0, 0.0, -9.81]}
 OTHERS = ['shoulder', 'elbow']   # joints of a robot that takes the place of this one
 PACE = 0.005       # [s] between two joint states
 PATIENCE = 60.0    # [s] a deadline for a loaded machine, not a measurement
@@ -241,7 +242,8 @@ class Arm:
         self.disable()
         self.until_silent()
         self.described_first = self.described_first or self.model_id()
-        result = self._set({**self.common, **{
+        of_joints = [name for name in self.settings if declared_name(name) and name not in DEFAULTS]
+        result = self._set({**dict.fromkeys(of_joints), **self.common, **{
             name.replace('__', '.'): value for name, value in values.items()}})
         assert result.successful, result.reason
         self.refused = self.log().count('the reference was refused')
@@ -356,7 +358,7 @@ class Arm:
 def parameters(**changed):
     """Return the words of the command line for a node with the common settings; __ is a dot."""
     values = {**SETTINGS, 'robot_description': ARM7, 'torque.command_topic': 'commands',
-              'shared_folders': tempfile.gettempdir(),
+              'shared_folders': [tempfile.gettempdir()],
               **{name.replace('__', '.'): value for name, value in changed.items()}}
     return [f"{name}:={value if value != '' else repr('')}" for name, value in values.items()]
 

@@ -8,6 +8,7 @@ import numpy as np
 
 from dynamics_node.errors import DynamicsError
 from dynamics_node.identification.static_poses import StaticPoses
+from dynamics_node.parameter import PerJoint
 from dynamics_node.robot.robot import Robot
 
 AT_REST = 0.005   # [rad or m] greatest motion of a joint at rest
@@ -30,7 +31,7 @@ class PayloadSamples:
         self.poses: StaticPoses | None = None
         self.unloaded: list[tuple[int, bytes]] = []
 
-    def of(self, robot: Robot, *effort: str) -> PayloadSamples:
+    def of(self, robot: Robot, *effort: str | PerJoint) -> PayloadSamples:
         """Return the samples of a robot: these, emptied if joints or efforts have changed.
 
         :param effort: parameters that define the meaning of an effort.

@@ -1,28 +1,26 @@
-"""Declare the parameters of the robot and collect those of all sections; check and read them.
+"""Declare the parameters of the robot and collect those of all sections; check their values.
 
 Other sections: `torque.*` in torque.py, `trajectory.*` in trajectory.py, `observer.*` in
 observer.py, `service.*` in service.py, `model.*` in model_size.py, `safety.*` in
 safety/settings.py. `ros2 param describe`, the check of every change and config/dynamics_node.yaml
 are made from these declarations.
+
+A PerJoint is a map in YAML, several parameters in ROS: `torque.kp.default` of all joints without
+one of their own, `torque.kp.<joint>` of one joint. The latter exist while they have a value.
 """
 
 from collections.abc import Mapping
-from contextlib import suppress
 from dataclasses import dataclass, fields
-from typing import TYPE_CHECKING, Any, NamedTuple
+from typing import Any, NamedTuple
 
-from dynamics_node.checks import named_numbers
 from dynamics_node.errors import DynamicsError
-from dynamics_node.parameter import check_parameter, parameter, three_numbers
+from dynamics_node.parameter import PerJoint, check_parameter, names_of, parameter, three_numbers
 from dynamics_node.ros.parameters.model_size import ModelSizeParameters
 from dynamics_node.ros.parameters.observer import ObserverParameters
 from dynamics_node.ros.parameters.service import ServiceParameters
 from dynamics_node.ros.parameters.torque import TorqueParameters
 from dynamics_node.ros.parameters.trajectory import TrajectoryParameters
 from dynamics_node.safety import SafetySettings
-
-if TYPE_CHECKING:
-    from rclpy.node import Node
 
 BASES = ('fixed', 'floating')
 BASE_STATES = ('odometry', 'pose_and_twist')
@@ -47,18 +45,14 @@ class ModelParameters:
         'base_twist.', one_of=BASE_STATES, read_only=True)
     gravity: tuple = parameter((0.0, 0.0, -9.81), 'Gravity vector in the root frame.',
                                'm/s^2', check=three_numbers)
-    locked: str = parameter(
-        '', 'Joints locked at a position, no degrees of freedom; example: finger_1=0.02 '
-        'finger_2=0.02.', 'rad or m', check=named_numbers)
-    armature: str = parameter(
-        '', 'Rotor inertia x gear ratio^2; example: joint_1=0.1 joint_2=0.1.', 'kg m^2 or kg',
-        check=named_numbers)
-    damping: str = parameter(
-        '', 'Viscous friction instead of that in the URDF; example: joint_1=0.5.',
-        'N m s/rad or N s/m', check=named_numbers)
-    dry_friction: str = parameter(
-        '', 'Coulomb friction instead of that in the URDF; example: joint_1=0.3.', 'N m or N',
-        check=named_numbers)
+    locked: PerJoint = parameter(
+        PerJoint(), 'Positions at which joints are locked: they are no degrees of freedom.',
+        'rad or m')
+    armature: PerJoint = parameter(PerJoint(), 'Rotor inertia x gear ratio^2.', 'kg m^2 or kg')
+    damping: PerJoint = parameter(
+        PerJoint(), 'Viscous friction instead of that in the URDF.', 'N m s/rad or N s/m')
+    dry_friction: PerJoint = parameter(
+        PerJoint(), 'Coulomb friction instead of that in the URDF.', 'N m or N')
     constraints: str = parameter(
         '', 'Closed loops of the robot: YAML text or path of a YAML file with the lists '
         'constraints and passive, see docs/constraints.md; empty: none.')
@@ -75,10 +69,10 @@ class ModelParameters:
     velocity_filter_time: float = parameter(
         0.02, 'Time constant of the filter, with missing_velocity: difference.', 's',
         bounds=(0.0, 0.1))
-    shared_folders: str = parameter(
-        '', "Folders, separated by ':', below which other nodes may name files: the goal of "
-        '~/identify, robot_description and constraints set at run time; see docs/security.md. '
-        'Empty: ~/.ros/dynamics_node.', read_only=True)
+    shared_folders: tuple = parameter(
+        ('',), 'Folders below which other nodes may name files: the goal of ~/identify, '
+        'robot_description and constraints set at run time; see docs/security.md. '
+        "['']: ~/.ros/dynamics_node.", read_only=True, check=names_of)
     overwrite_files: bool = parameter(
         False, 'Whether ~/identify may replace files in its output folder.', read_only=True)
     max_state_age: float = parameter(
@@ -103,55 +97,58 @@ SECTIONS = {'': ModelParameters, 'torque.': TorqueParameters,
             'observer.': ObserverParameters, 'service.': ServiceParameters,
             'model.': ModelSizeParameters}
 DECLARED = {section + f.name: f for section, kind in SECTIONS.items() for f in fields(kind)}
-NAMES = tuple(DECLARED)
+MAPS = tuple(name for name, f in DECLARED.items() if isinstance(f.default, PerJoint))
+DEFAULT = 'default'   # last part of the name of the number for joints without one of their own
+
+
+def ros_values(name: str, value: Any) -> dict[str, Any]:
+    """Return {ROS parameter: value} of a declared parameter: several of a PerJoint."""
+    if isinstance(value, PerJoint):
+        default = {} if value.default is None else {DEFAULT: value.default}
+        return {f'{name}.{joint}': each for joint, each in {**default, **value.named}.items()}
+    return {name: list(value) if isinstance(value, tuple) else value}
+
+
+DEFAULTS = {name: value for declared, f in DECLARED.items()
+            for name, value in ros_values(declared, f.default).items()}
+
+
+def declared_name(name: str) -> str:
+    """Return the declared parameter that a ROS parameter belongs to; '': none.
+
+    That of `torque.kp.joint_1` is `torque.kp`.
+    """
+    return name if name in DECLARED else next(
+        (each for each in MAPS if name.startswith(f'{each}.')), '')
 
 
 def checked(values: Mapping[str, Any]) -> NodeParameters:
-    """Return the parameters of a dict {name: value}.
+    """Return the parameters of a dict {ROS parameter: value}.
 
     :raise DynamicsError: names the parameter that is wrong, and the valid values.
     """
-    for name, f in DECLARED.items():
-        value = values[name]
-        if value is None:  # rclpy gives no value for [] in a parameters file: its type is unknown
-            default = list(f.default) if isinstance(f.default, tuple) else f.default
+    for name, value in values.items():
+        if value is not None:
+            check_parameter(name, value, DECLARED[declared_name(name)])
+        elif name in DEFAULTS:   # rclpy gives no value for [] in a file: its type is unknown
             raise DynamicsError(f'{name} has no value, as [] in a parameters file; expected one '
-                                f'such as {default!r}')
-        check_parameter(name, value, f)
-    return NodeParameters(*(kind(**{f.name: _plain(values[section + f.name]) for f in fields(kind)})
+                                f'such as {DEFAULTS[name]!r}')
+    return NodeParameters(*(kind(**{f.name: _value(section + f.name, values) for f in fields(kind)})
                     for section, kind in SECTIONS.items()))
 
 
-def _plain(value: Any) -> Any:
-    """Return a sequence as a tuple, so that two values can be compared; others unchanged."""
+def may_be_empty(name: str) -> bool:
+    """Return whether a parameter is a list of texts or whole numbers, which may be empty."""
+    default = DEFAULTS.get(name)
+    return isinstance(default, list) and not isinstance(default[0], float)
+
+
+def _value(declared: str, values: Mapping[str, Any]) -> Any:
+    """Return the value of a declared parameter: PerJoint, tuple, or as it is."""
+    if declared in MAPS:
+        named = {name.removeprefix(f'{declared}.'): float(value) for name, value in values.items()
+                 if name.startswith(f'{declared}.') and value is not None}
+        has_default = f'{declared}.{DEFAULT}' in DEFAULTS
+        return PerJoint(named.pop(DEFAULT) if has_default else None, named)
+    value = values[declared]   # sequences as tuples, so that two can be compared
     return tuple(value) if isinstance(value, (list, tuple)) or hasattr(value, 'typecode') else value
-
-
-def declare(node: 'Node') -> None:
-    """Declare every parameter on the node, with its description."""
-    from rcl_interfaces.msg import FloatingPointRange, IntegerRange, ParameterDescriptor
-    for name, f in DECLARED.items():
-        meta = f.metadata
-        choices = f' Choices: {", ".join(meta["one_of"])}.' if meta['one_of'] else ''
-        whole = isinstance(f.default, int)
-        span = [(IntegerRange if whole else FloatingPointRange)(
-            from_value=meta['bounds'][0], to_value=meta['bounds'][1])] if meta['bounds'] else []
-        default = list(f.default) if isinstance(f.default, tuple) else f.default
-        node.declare_parameter(name, default, ParameterDescriptor(
-            description=meta['text'] + choices, read_only=meta['read_only'],
-            **{'integer_range' if whole else 'floating_point_range': span}))
-
-
-def read(node: 'Node') -> NodeParameters:
-    """Return the parameters of the node, checked."""
-    return checked(values_of(node))
-
-
-def values_of(node: 'Node') -> dict[str, Any]:
-    """Return {name: value}; None for a parameter without a value, see checked."""
-    from rclpy.exceptions import ParameterUninitializedException
-    values: dict[str, Any] = dict.fromkeys(NAMES)
-    for name in NAMES:
-        with suppress(ParameterUninitializedException):
-            values[name] = node.get_parameter(name).value
-    return values

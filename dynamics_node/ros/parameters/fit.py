@@ -1,20 +1,22 @@
 """Find the parameters that do not fit a robot, and say in words what would.
 
 A parameter is refused if it does not fit the robot that its set leads to. Parameters of the same
-node that no longer fit afterwards, because the robot has another number of joints for instance,
-are kept and reported: torques cannot be enabled until they are set, in any order.
+node that no longer fit afterwards, because the robot has other joints for instance, are kept and
+reported: torques cannot be enabled until they are set or deleted, in any order.
 """
 
 from __future__ import annotations
 
 from collections.abc import Callable, Collection, Iterator
+from dataclasses import fields, replace
+from functools import partial
 from typing import Any, NamedTuple
 
-from dynamics_node.checks import named_numbers
 from dynamics_node.control.laws import TASK_SPACE, WITH_REFERENCE
-from dynamics_node.errors import DynamicsError
+from dynamics_node.errors import DynamicsError, UnknownName
+from dynamics_node.parameter import PerJoint
 from dynamics_node.robot.robot import Robot
-from dynamics_node.ros.parameters.declared import NodeParameters
+from dynamics_node.ros.parameters.declared import NodeParameters, declared_name
 from dynamics_node.ros.parameters.observer import (
     UNKNOWN,
     ObserverParameters,
@@ -24,16 +26,14 @@ from dynamics_node.ros.parameters.observer import (
 from dynamics_node.ros.parameters.torque import (
     TorqueParameters,
     check_gain_source,
+    check_posture,
     controller_of,
     driven_joints,
     gate_limits,
-    posture_of,
     reference_limits,
 )
 from dynamics_node.safety import SafetySettings, limits_of
 
-PER_JOINT = ('frequency', 'damping_ratio', 'kp', 'kd', 'gravity_scale', 'friction_scale',
-             'task_posture_kp', 'task_posture_kd')
 TASK_SIZES = (1, 2, 6)
 
 
@@ -46,38 +46,44 @@ class Misfit(NamedTuple):
 
 def check_fit(robot: Robot, parameters: NodeParameters, changed: Collection[str]) -> None:
     """Raise a DynamicsError if a changed parameter does not fit a robot."""
+    names = {*changed, *map(declared_name, changed)}
     for misfit in misfits(robot, parameters):
-        if not set(misfit.names).isdisjoint(changed):
+        if not names.isdisjoint(misfit.names):
             raise DynamicsError(misfit.reason)
 
 
 def misfits(robot: Robot, parameters: NodeParameters) -> list[Misfit]:
     """Return what does not fit a robot."""
     return [*torque_misfits(robot, parameters.torque, parameters.safety),
+            *_unknown_joints(robot, 'trajectory.', parameters.trajectory),
             *_observer_misfits(robot, parameters.observer)]
 
 
 def torque_misfits(robot: Robot, p: TorqueParameters, settings: SafetySettings) -> list[Misfit]:
     """Return what of `torque.*` and `safety.*` does not fit a robot."""
-    found = [*_sizes(robot, 'torque.', p, PER_JOINT), *_joint_misfits(robot, p),
+    found = [*_unknown_joints(robot, 'torque.', p), *_joint_misfits(robot, p),
              *_refused(lambda: _check_stiffness(p), 'torque.task_stiffness')]
-    if not found:
-        found = [*_mode_misfits(robot, p), *_refused(
-            lambda: gate_limits(robot, p, settings), 'torque.effort_limits', 'torque.slew_limits',
-            'torque.joints', 'safety.slew_time')]
-    return found
+    return found or [*_mode_misfits(robot, p), *_limit_misfits(robot, p, settings)]
 
 
 def _joint_misfits(robot: Robot, p: TorqueParameters) -> Iterator[Misfit]:
-    """Yield the parameters that name joints or links which the robot lacks."""
+    """Yield what else of `torque.*` names joints or links which the robot lacks."""
     yield from _refused(lambda: limits_of(robot, driven_joints(robot, p)), 'torque.joints')
-    yield from _refused(lambda: limits_of(robot, effort=named_numbers(
-        'torque.effort_limits', p.effort_limits)), 'torque.effort_limits')
-    yield from _refused(lambda: limits_of(robot, slew=named_numbers(
-        'torque.slew_limits', p.slew_limits)), 'torque.slew_limits')
-    yield from _refused(lambda: posture_of(robot, p, robot.neutral()), 'torque.task_posture')
     yield from _refused(lambda: p.task_frame and robot.model.frame(p.task_frame),
                         'torque.task_frame')
+
+
+def _limit_misfits(robot: Robot, p: TorqueParameters, settings: SafetySettings) -> Iterator[Misfit]:
+    """Yield invalid limits and positions, joint by joint: each can then be set alone."""
+    for joint, value in p.task_posture.named.items():
+        yield from _refused(partial(check_posture, robot, joint, value),
+                            f'torque.task_posture.{joint}')
+    for joint in {**p.effort_limits.named, **p.slew_limits.named}:
+        alone = replace(p, effort_limits=p.effort_limits.only(joint),
+                        slew_limits=p.slew_limits.only(joint))
+        yield from _refused(partial(gate_limits, robot, alone, settings),
+                            f'torque.slew_limits.{joint}', f'torque.effort_limits.{joint}',
+                            'torque.joints')
 
 
 def _mode_misfits(robot: Robot, p: TorqueParameters) -> Iterator[Misfit]:
@@ -91,7 +97,7 @@ def _mode_misfits(robot: Robot, p: TorqueParameters) -> Iterator[Misfit]:
 
 
 def _observer_misfits(robot: Robot, p: ObserverParameters) -> Iterator[Misfit]:
-    found = [*_sizes(robot, 'observer.', p, ('bandwidth', 'thresholds')),
+    found = [*_unknown_joints(robot, 'observer.', p),
              *_refused(lambda: p.frame and robot.model.frame(p.frame), 'observer.frame')]
     if not found and p.effort_meaning != UNKNOWN:
         found += _refused(lambda: (observer_of(robot, p), flag_of(robot, p)),
@@ -100,14 +106,16 @@ def _observer_misfits(robot: Robot, p: ObserverParameters) -> Iterator[Misfit]:
     yield from found
 
 
-def _sizes(robot: Robot, section: str, p: Any, names: Collection[str]) -> Iterator[Misfit]:
-    """Yield the parameters with one value per joint that have another number of values."""
-    for name in names:
-        count = len(getattr(p, name))
-        if count not in (1, robot.nv):
-            yield Misfit((section + name,), (
-                f'{section}{name} has {count} values; expected 1, or {robot.nv}, one per degree of '
-                f'freedom of the robot: {", ".join(robot.dof_names)}'))
+def _unknown_joints(robot: Robot, section: str, p: Any) -> Iterator[Misfit]:
+    """Yield the numbers of joints which the robot lacks, one by one: each can be deleted alone."""
+    known = set(robot.dof_names)
+    for f in fields(p):
+        value = getattr(p, f.name)
+        for joint in value.named if isinstance(value, PerJoint) else ():
+            if joint not in known:
+                name = f'{section}{f.name}.{joint}'
+                yield Misfit((name,), f'{name}: {UnknownName("joint", joint, robot.dof_names)}. '
+                             'ros2 param delete removes a parameter')
 
 
 def _check_stiffness(p: TorqueParameters) -> None:

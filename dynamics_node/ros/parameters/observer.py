@@ -2,11 +2,10 @@
 
 from dataclasses import dataclass
 
-from dynamics_node.checks import named_numbers
 from dynamics_node.observer.contact import CLEAR_TIME, HYSTERESIS, SET_TIME, ContactFlag
 from dynamics_node.observer.effort_meaning import MEANINGS, Meaning, meaning_of
 from dynamics_node.observer.momentum import BANDWIDTH, MomentumObserver
-from dynamics_node.parameter import not_negative, parameter
+from dynamics_node.parameter import PerJoint, parameter
 from dynamics_node.robot.robot import Robot
 
 CONTACT_ACTIONS = ('none', 'stop')
@@ -21,15 +20,14 @@ class ObserverParameters:
         'unknown', 'Meaning of effort in joint_states, see docs/observer.md; unknown: effort is '
         'not used, the observer is off, and torques start at safety.unknown_start.',
         one_of=MEANINGS)
-    torque_constants: str = parameter(
-        '', 'Joint torque per ampere, gear included, if effort is a current; example: '
-        'joint_1=8.5.', 'N m/A or N/A', check=named_numbers)
-    bandwidth: tuple = parameter(
-        (BANDWIDTH,), 'Bandwidth of the estimate, one for all or one per degree of freedom.', '1/s',
-        check=not_negative)
-    thresholds: tuple = parameter(
-        (5.0,), 'External torque above which there is a contact, one for all or one per degree of '
-        'freedom; 0: never.', 'N m or N', check=not_negative)
+    torque_constants: PerJoint = parameter(
+        PerJoint(), 'Joint torque per ampere, gear included, if effort is a current.',
+        'N m/A or N/A')
+    bandwidth: PerJoint = parameter(
+        PerJoint(BANDWIDTH), 'Bandwidth of the estimate.', '1/s', bounds=(0.0, 1e6))
+    thresholds: PerJoint = parameter(
+        PerJoint(5.0), 'External torque above which there is a contact; 0: never.', 'N m or N',
+        bounds=(0.0, 1e6))
     hysteresis: float = parameter(
         HYSTERESIS, 'Share of the threshold below which a contact ends.', '1', bounds=(0.0, 1.0))
     set_time: float = parameter(
@@ -55,7 +53,8 @@ def observer_of(robot: Robot, p: ObserverParameters) -> MomentumObserver:
     """
     if p.frame:
         robot.model.frame(p.frame)
-    return MomentumObserver(robot, declared_meaning(robot, p), p.bandwidth)
+    return MomentumObserver(robot, declared_meaning(robot, p),
+                            p.bandwidth.each(robot.dof_names))
 
 
 def declared_meaning(robot: Robot, p: ObserverParameters) -> Meaning:
@@ -63,10 +62,10 @@ def declared_meaning(robot: Robot, p: ObserverParameters) -> Meaning:
 
     :raise DynamicsError: as meaning_of.
     """
-    return meaning_of(robot, p.effort_meaning,
-                      named_numbers('observer.torque_constants', p.torque_constants))
+    return meaning_of(robot, p.effort_meaning, p.torque_constants.named)
 
 
 def flag_of(robot: Robot, p: ObserverParameters) -> ContactFlag:
     """Return the ContactFlag of a robot."""
-    return ContactFlag(robot.nv, p.thresholds, p.hysteresis, p.set_time, p.clear_time)
+    return ContactFlag(robot.nv, p.thresholds.each(robot.dof_names), p.hysteresis, p.set_time,
+                       p.clear_time)

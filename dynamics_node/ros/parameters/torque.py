@@ -2,12 +2,11 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
 from dataclasses import dataclass
+from typing import Any
 
 import numpy as np
 
-from dynamics_node.checks import named_numbers
 from dynamics_node.control.blended_pose_spline import PoseLimits
 from dynamics_node.control.controller import Controller
 from dynamics_node.control.driver_compensation import PRESETS, preset
@@ -20,22 +19,25 @@ from dynamics_node.control.reference_limits import (
 )
 from dynamics_node.errors import DynamicsError, shown
 from dynamics_node.model.model import WORLD
-from dynamics_node.parameter import parameter, three_numbers, up_to
+from dynamics_node.parameter import PerJoint, names_of, parameter, three_numbers, up_to
 from dynamics_node.robot.robot import Robot
 from dynamics_node.safety import GateLimits, SafetySettings, gate_limits_of, limits_of
+from dynamics_node.safety.settings import LARGEST
 
 GAINS = ('frequency', 'kp_kd')
+MOST_CORES = 10_000
 LIVE = ('mode', 'gains', 'kp', 'kd', 'frequency', 'damping_ratio', 'gravity_scale',
         'friction_scale', 'task_stiffness', 'task_damping_ratio', 'task_posture_kp',
         'task_posture_kd')
 
 
-def core_numbers(name: str, text: str) -> list[int]:
-    """Return the numbers of cores in a text, separated by spaces."""
-    if not all(word.isdecimal() and len(word) < 5 for word in text.split()):
-        raise DynamicsError(f"{name} is {shown(text)}; expected the numbers of cores, e.g. '2 3', "
-                            'or nothing')
-    return [int(word) for word in text.split()]
+def core_numbers(name: str, value: Any) -> list[int]:
+    """Return the numbers of cores in a list; -1, as in ros2_control, is no number."""
+    if isinstance(value, str) or not all(type(each) is int and -1 <= each < MOST_CORES
+                                         for each in value):
+        raise DynamicsError(f'{name} is {shown(value)}; expected the numbers of cores, such as '
+                            '[2, 3]; [-1]: any')
+    return [each for each in value if each >= 0]
 
 
 @dataclass(frozen=True)
@@ -57,12 +59,12 @@ class TorqueParameters:
         50, 'Priority of the torque process, SCHED_FIFO, and its memory locked; 0: as any other '
         'process. Needs a permission, see docs/torque.md; without it all works, at normal '
         'priority.', '1', bounds=(0, 99), read_only=True)
-    cpu: str = parameter(
-        '', 'Cores that the torque process runs on, separated by spaces; empty: any.',
-        read_only=True, check=core_numbers)
-    joints: str = parameter(
-        '', 'Driven joints, separated by spaces, in the order of the parameter joints of the '
-        'controller; empty: all except passive joints of loops, in the order of the model.')
+    cpu: tuple = parameter(
+        (-1,), 'Numbers of the cores that the torque process runs on; [-1]: any.', read_only=True,
+        check=core_numbers)
+    joints: tuple = parameter(
+        ('',), "Driven joints, in the order of the parameter joints of the controller; ['']: all "
+        'except passive joints of loops, in the order of the model.', check=names_of)
     driver: str = parameter(
         'full', 'Compensation that the driver of the arm adds to a command, see docs/torque.md.',
         one_of=tuple(PRESETS))
@@ -72,24 +74,20 @@ class TorqueParameters:
     gains: str = parameter(
         'frequency', 'Source of the gains: frequency and damping_ratio (computed_torque only), '
         'or kp and kd.', one_of=GAINS)
-    frequency: tuple = parameter(
-        (10.0,), 'Natural frequency of the error, one for all joints or one per joint.', 'rad/s',
-        check=up_to(200.0))
-    damping_ratio: tuple = parameter(
-        (1.0,), 'Damping ratio of the error, one for all joints or one per joint.', '1',
-        check=up_to(10.0))
-    kp: tuple = parameter(
-        (50.0,), 'Gain of the position error, one for all joints or one per joint.',
-        '1/s^2 in computed_torque, N m/rad or N/m in impedance', check=up_to(1e5))
-    kd: tuple = parameter(
-        (10.0,), 'Gain of the velocity error, one for all joints or one per joint.',
-        '1/s in computed_torque, N m s/rad or N s/m in impedance', check=up_to(1e4))
-    gravity_scale: tuple = parameter(
-        (1.0,), 'Factor of the gravity torque, one for all joints or one per joint.', '1',
-        check=up_to(2.0))
-    friction_scale: tuple = parameter(
-        (1.0,), 'Factor of the friction torque, one for all joints or one per joint.', '1',
-        check=up_to(2.0))
+    frequency: PerJoint = parameter(
+        PerJoint(10.0), 'Natural frequency of the error.', 'rad/s', bounds=(0.0, 200.0))
+    damping_ratio: PerJoint = parameter(
+        PerJoint(1.0), 'Damping ratio of the error.', '1', bounds=(0.0, 10.0))
+    kp: PerJoint = parameter(
+        PerJoint(50.0), 'Gain of the position error.',
+        '1/s^2 in computed_torque, N m/rad or N/m in impedance', bounds=(0.0, 1e5))
+    kd: PerJoint = parameter(
+        PerJoint(10.0), 'Gain of the velocity error.',
+        '1/s in computed_torque, N m s/rad or N s/m in impedance', bounds=(0.0, 1e4))
+    gravity_scale: PerJoint = parameter(
+        PerJoint(1.0), 'Factor of the gravity torque.', '1', bounds=(0.0, 2.0))
+    friction_scale: PerJoint = parameter(
+        PerJoint(1.0), 'Factor of the friction torque.', '1', bounds=(0.0, 2.0))
     blend_time: float = parameter(
         BLEND_TIME, 'Time over which a new reference, or new gains and scales, are blended with '
         'the old ones.', 's', bounds=(0.001, 10.0))
@@ -99,12 +97,12 @@ class TorqueParameters:
     hold_reference: bool = parameter(
         True, 'Hold the last position after the end of a reference. false, for streamed '
         'references: safety.max_reference_age after the end is a fault.')
-    effort_limits: str = parameter(
-        '', 'Effort limits instead of those in the URDF; example: joint_1=50 joint_2=50.',
-        'N m or N', check=named_numbers)
-    slew_limits: str = parameter(
-        '', 'Slew limits instead of those of safety.slew_time; example: joint_1=500.',
-        'N m/s or N/s', check=named_numbers)
+    effort_limits: PerJoint = parameter(
+        PerJoint(), 'Effort limits instead of those in the URDF.', 'N m or N',
+        bounds=(1e-6, LARGEST))
+    slew_limits: PerJoint = parameter(
+        PerJoint(), 'Slew limits instead of those of safety.slew_time.', 'N m/s or N/s',
+        bounds=(1e-6, LARGEST))
     task_frame: str = parameter(
         '', 'Mode task_space: link that keeps its pose on enable, and frame of references that '
         'name none.')
@@ -126,32 +124,33 @@ class TorqueParameters:
     task_max_turn: float = parameter(
         1.0, 'Greatest angular speed of a task reference, and of the motion to a distant one.',
         'rad/s', bounds=(0.001, 20.0))
-    task_posture: str = parameter(
-        '', 'Posture of the joints in the null space of the frame; example: joint_1=0.3. Joints '
-        'not named: their position on enable.', 'rad or m', check=named_numbers)
-    task_posture_kp: tuple = parameter(
-        (25.0,), 'Stiffness of the posture per unit of inertia, one for all joints or one per '
-        'joint.', '1/s^2', check=up_to(1e5))
-    task_posture_kd: tuple = parameter(
-        (10.0,), 'Damping of the posture per unit of inertia, one for all joints or one per joint; '
-        '2 sqrt(kp) is critical.',
-        '1/s', check=up_to(1e4))
+    task_posture: PerJoint = parameter(
+        PerJoint(), 'Posture of the joints in the null space of the frame. Joints not named: '
+        'their position on enable.', 'rad or m')
+    task_posture_kp: PerJoint = parameter(
+        PerJoint(25.0), 'Stiffness of the posture per unit of inertia.', '1/s^2',
+        bounds=(0.0, 1e5))
+    task_posture_kd: PerJoint = parameter(
+        PerJoint(10.0), 'Damping of the posture per unit of inertia; 2 sqrt(kp) is critical.',
+        '1/s', bounds=(0.0, 1e4))
 
 
 def controller_of(robot: Robot, p: TorqueParameters) -> Controller:
     """Return the Controller of a robot."""
     gains: Gains | TaskGains | None = None
+    joints = robot.dof_names
     if p.mode in WITH_GAINS:
         check_gain_source(p)
-        gains = (Gains.from_frequency(robot.nv, _each(p.frequency), _each(p.damping_ratio))
+        gains = (Gains.from_frequency(robot.nv, p.frequency.each(joints),
+                                      p.damping_ratio.each(joints))
                  if p.gains == 'frequency' else
-                 Gains.per_joint(robot.nv, _each(p.kp), _each(p.kd)))
+                 Gains.per_joint(robot.nv, p.kp.each(joints), p.kd.each(joints)))
     if p.mode == TASK_SPACE:
         gains = TaskGains.of(robot.nv, p.task_law, p.task_stiffness, p.task_damping_ratio,
-                             _each(p.task_posture_kp), _each(p.task_posture_kd))
+                             p.task_posture_kp.each(joints), p.task_posture_kd.each(joints))
     driver_gravity = p.driver_gravity if any(p.driver_gravity) else None
     controller = Controller(robot, p.mode, gains, preset(p.driver, driver_gravity=driver_gravity),
-                            _each(p.gravity_scale), _each(p.friction_scale))
+                            p.gravity_scale.each(joints), p.friction_scale.each(joints))
     if p.mode == TASK_SPACE:
         task_frame_of(robot, p, '')
     return controller
@@ -169,8 +168,9 @@ def driven_joints(robot: Robot, p: TorqueParameters) -> list[str]:
     :raise DynamicsError: a joint is named twice, or is passive.
     """
     passive = robot.loops.passive
-    names = p.joints.split() or [joint.name for joint in robot.model.joints if joint.kind not in (
-        'planar', 'floating') and joint.name not in passive]
+    names = names_of('torque.joints', p.joints) or [
+        joint.name for joint in robot.model.joints
+        if joint.kind not in ('planar', 'floating') and joint.name not in passive]
     for name in names:
         if names.count(name) > 1:
             raise DynamicsError(f"torque.joints has '{name}' twice; name each joint once")
@@ -183,8 +183,7 @@ def driven_joints(robot: Robot, p: TorqueParameters) -> list[str]:
 def gate_limits(robot: Robot, p: TorqueParameters, settings: SafetySettings) -> GateLimits:
     """Return the limits of the safety gate for a robot."""
     limits = limits_of(robot, driven_joints(robot, p),
-                       effort=named_numbers('torque.effort_limits', p.effort_limits),
-                       slew=named_numbers('torque.slew_limits', p.slew_limits))
+                       effort=p.effort_limits.named, slew=p.slew_limits.named)
     return gate_limits_of(limits, settings)
 
 
@@ -226,13 +225,18 @@ def posture_of(robot: Robot, p: TorqueParameters, q: np.ndarray) -> np.ndarray:
     :raise DynamicsError: a joint does not exist, or its position is beyond its limits.
     """
     posture = q.copy()
-    for name, value in named_numbers('torque.task_posture', p.task_posture).items():
-        joint = robot.model.joint(name)
-        if not joint.lower <= value <= joint.upper:
-            raise DynamicsError(f'torque.task_posture: {name} is {value:g}; expected '
-                                f'{joint.lower:g} to {joint.upper:g}, its limits')
-        posture[joint.q] = value
+    for name, value in p.task_posture.named.items():
+        check_posture(robot, name, value)
+        posture[robot.model.joint(name).q] = value
     return posture
+
+
+def check_posture(robot: Robot, name: str, value: float) -> None:
+    """Raise a DynamicsError if a joint does not exist, or a position is beyond its limits."""
+    joint = robot.model.joint(name)
+    if not joint.lower <= value <= joint.upper:
+        raise DynamicsError(f'torque.task_posture.{name} is {value:g}; expected '
+                            f'{joint.lower:g} to {joint.upper:g}, its limits')
 
 
 def live_differ(old: TorqueParameters, new: TorqueParameters) -> bool:
@@ -249,8 +253,3 @@ def only_live_differ(old: TorqueParameters, new: TorqueParameters) -> bool:
                                               if name.startswith('task_')]
     return all(getattr(old, name) == getattr(new, name) for name in vars(old)
                if name not in (*LIVE, *idle))
-
-
-def _each(values: Sequence[float]) -> float | list[float]:
-    """Return one number for all joints, or one per joint."""
-    return values[0] if len(values) == 1 else list(values)

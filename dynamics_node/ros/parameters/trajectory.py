@@ -2,19 +2,19 @@
 
 from dataclasses import dataclass
 
-from dynamics_node.parameter import parameter, up_to
+from dynamics_node.parameter import PerJoint, parameter
 
 
 @dataclass(frozen=True)
 class TrajectoryParameters:
     """Goals of ~/follow_joint_trajectory."""
 
-    path_tolerance: tuple = parameter(
-        (0.0,), 'Greatest position error on the way, where the goal gives none: one for all joints '
-        'or one per joint; 0: any.', 'rad or m', check=up_to(100.0))
-    goal_tolerance: tuple = parameter(
-        (0.0,), 'Greatest position error at the end, where the goal gives none: one for all joints '
-        'or one per joint; 0: any.', 'rad or m', check=up_to(100.0))
+    path_tolerance: PerJoint = parameter(
+        PerJoint(0.0), 'Greatest position error on the way, where the goal gives none; 0: any.',
+        'rad or m', bounds=(0.0, 100.0))
+    goal_tolerance: PerJoint = parameter(
+        PerJoint(0.0), 'Greatest position error at the end, where the goal gives none; 0: any.',
+        'rad or m', bounds=(0.0, 100.0))
     stopped_velocity_tolerance: float = parameter(
         0.01, 'Greatest speed at the end, where the goal gives none; 0: any.', 'rad/s or m/s',
         bounds=(0.0, 100.0))

@@ -10,7 +10,6 @@ from typing import Any
 import numpy as np
 
 from dynamics_node.action import Identify
-from dynamics_node.checks import named_numbers
 from dynamics_node.errors import DynamicsError
 from dynamics_node.identification.linear_fit import METHODS
 from dynamics_node.identification.recording import check_one_axis, select_joints
@@ -185,8 +184,7 @@ def _robot(node_state: NodeState) -> Robot:
 def _meaning(node_state: NodeState, robot: Robot) -> Meaning:
     """Return the meaning of efforts in joint_states; refuse an unknown one."""
     p = node_state.observer_parameters
-    return meaning_of(robot, p.effort_meaning,
-                      named_numbers('observer.torque_constants', p.torque_constants))
+    return meaning_of(robot, p.effort_meaning, p.torque_constants.named)
 
 
 def _last(node_state: NodeState, request: IdentifyPayload.Request) -> list[tuple[int, bytes]]:

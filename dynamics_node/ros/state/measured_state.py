@@ -41,6 +41,17 @@ class MeasuredSnapshot(NamedTuple):
             return self.oldest
         return int(self.stamps[joints].min())
 
+    def naming_oldest(self, joints: np.ndarray) -> Callable[[], str]:
+        """Return a function that names the joint with the smallest stamp of some, for messages.
+
+        It returns '' if all have the same stamp.
+        """
+        def name() -> str:
+            stamps = self.stamps[joints]
+            same = (stamps == stamps[0]).all()
+            return '' if same else self.model.joints[int(joints[stamps.argmin()])].name
+        return name
+
     def repeats(self, other: MeasuredSnapshot | None, joints: np.ndarray) -> bool:
         """Return whether some joints, given by their indices, were not measured since another."""
         return other is not None and self.oldest_of(joints) == other.oldest_of(joints) and (

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable
+from functools import partial
 from typing import Any
 
 import numpy as np
@@ -17,6 +18,7 @@ from dynamics_node.ros.node_state import NodeState
 from dynamics_node.ros.state.measured_state import MeasuredSnapshot
 from dynamics_node.ros.topic_qos import REFERENCE, overridable
 from dynamics_node.ros.torque.pipeline import TorquePipeline
+from dynamics_node.ros.torque.seen_from import SeenFrom
 from dynamics_node.ros.torque.task_message import read_message, six
 from dynamics_node.spatial import so3
 
@@ -35,49 +37,55 @@ class CartesianReferences:
 
     def __init__(self, node: Node, node_state: NodeState, pipeline: TorquePipeline,
                  measured: Callable[[], MeasuredSnapshot | None],
-                 follow: Callable[[str, Callable[[], None]], None]) -> None:
+                 follow: Callable[[str, Callable[[], None]], None], seen_from: SeenFrom) -> None:
         """Create the subscriptions.
 
         :param measured: returns the measured state, None while there is no robot.
         :param follow: f(name, function) calls a function; logs and counts what it refuses.
         """
         self._node_state, self._pipeline = node_state, pipeline
-        self._measured, self._follow = measured, follow
+        self._measured, self._seen_from = measured, seen_from
+        kinds = {'pose': (PoseStamped, self._pose), 'twist': (TwistStamped, self._twist),
+                 'wrench': (WrenchStamped, self._wrench)}
+        self.readers = {name: partial(self._read, name, *kinds[name]) for name in kinds}
         self.entities = [
             (node.destroy_subscription, node.create_subscription(
-                kind, f'~/reference_{name}', self._callback(name, kind, values_of), raw=True,
+                kind, f'~/reference_{name}', partial(self._on_message, name, follow), raw=True,
                 **overridable(REFERENCE)))
-            for name, kind, values_of in (('pose', PoseStamped, self._pose),
-                                          ('twist', TwistStamped, self._twist),
-                                          ('wrench', WrenchStamped, self._wrench))]
+            for name, (kind, _) in kinds.items()]
 
-    def _callback(self, name: str, kind: Any,
-                  values_of: Callable[[Any, Any], dict[str, Any]]) -> Callable[[bytes], None]:
-        def follow(data: bytes) -> None:
-            message = read_message(data, kind)
-            remove_prefix(self._node_state.parameters.frame_prefix, message)
-            measured = self._measured()
-            self._pipeline.follow_task(
-                measured, convert.nanoseconds(message.header.stamp) or None, '',
-                seen_from=message.header.frame_id, **values_of(message, measured))
-        return lambda data: self._follow(f'reference {name}', lambda: follow(data))
+    def _on_message(self, name: str, follow: Callable[[str, Callable[[], None]], None],
+                    data: bytes) -> None:
+        follow(f'reference {name}', lambda: self.readers[name](data))
 
-    def _pose(self, message: PoseStamped, measured: Any) -> dict[str, Any]:
+    def _read(self, name: str, kind: Any, values_of: Callable[..., dict[str, Any]], data: bytes,
+              pose: np.ndarray | None = None) -> None:
+        """Follow a message; pose is that of its frame, if the frame is no link."""
+        message = read_message(data, kind)
+        remove_prefix(self._node_state.parameters.frame_prefix, message)
+        if self._seen_from.is_asked(name, message.header, data, pose):
+            return
+        measured, seen_from = self._measured(), message.header.frame_id if pose is None else pose
+        self._pipeline.follow_task(
+            measured, convert.nanoseconds(message.header.stamp) or None, '', seen_from=seen_from,
+            **values_of(message, measured, seen_from))
+
+    def _pose(self, message: PoseStamped, measured: Any, seen_from: Any) -> dict[str, Any]:
         return {'position': convert.xyz(message.pose.position),
                 'orientation': convert.xyzw(message.pose.orientation)}
 
-    def _twist(self, message: TwistStamped, measured: Any) -> dict[str, Any]:
+    def _twist(self, message: TwistStamped, measured: Any, seen_from: Any) -> dict[str, Any]:
         return {'twist': six(message.twist.linear, message.twist.angular),
-                **self._present_pose(message.header.frame_id, measured)}
+                **self._present_pose(seen_from, measured)}
 
-    def _wrench(self, message: WrenchStamped, measured: Any) -> dict[str, Any]:
+    def _wrench(self, message: WrenchStamped, measured: Any, seen_from: Any) -> dict[str, Any]:
         """Return the arguments of a wrench: axes with a component are controlled by force."""
         wrench = six(message.wrench.force, message.wrench.torque)
         return {'wrench': wrench, 'force_axes': wrench != 0.0,
-                **self._present_pose(message.header.frame_id, measured)}
+                **self._present_pose(seen_from, measured)}
 
-    def _present_pose(self, seen_from: str, measured: Any) -> dict[str, Any]:
-        """Return the wanted pose of now, in the axes of a frame.
+    def _present_pose(self, seen_from: str | np.ndarray, measured: Any) -> dict[str, Any]:
+        """Return the wanted pose of now, in the axes of a frame, given by its name or its pose.
 
         Any pose will do while no task reference is followed: the pipeline refuses the message then.
         """
@@ -89,7 +97,9 @@ class CartesianReferences:
             if now.reference.frame != self._pipeline.parameters.task_frame:
                 ahead = np.zeros(6)
             pose = stepped(actual, ahead * _share(ahead))
-            if seen_from:
+            if isinstance(seen_from, np.ndarray):
+                pose = np.linalg.solve(seen_from, pose)
+            elif seen_from:
                 pose = np.linalg.solve(robot.frame_pose(measured.q, seen_from), pose)
         return {'position': pose[:3, 3], 'orientation': so3.to_quaternion(pose[:3, :3])}
 

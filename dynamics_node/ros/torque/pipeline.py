@@ -366,8 +366,8 @@ class TorquePipeline:
             self._period = (stamp - self._stamp) * 1e-9
         self._stamp, self._last_q, self._last_v = stamp, q, v
         self._refresh(now)
-        return self._proposal_at(now, Measured(self._seconds(stamp), q, v), self._period,
-                                 self.gate.braking)
+        state = Measured(self._seconds(stamp), q, v, oldest=measured.naming_oldest(self._needed))
+        return self._proposal_at(now, state, self._period, self.gate.braking)
 
     def _proposal_at(self, now: float, state: Measured, period: float, braking: bool) -> Proposal:
         """Return the Proposal at a measured or predicted state; period: [s] since the last."""

@@ -24,6 +24,7 @@ from dynamics_node.ros.torque.last_torque import create_memory as create_last_to
 from dynamics_node.ros.torque.records import (
     START_AGAIN,
     Command,
+    FrameWanted,
     GoalEnd,
     GoalFeedback,
     KernelCached,
@@ -65,6 +66,7 @@ class TorqueProcess:
         self._changed = threading.Condition()   # a reply has arrived, or the process has ended
         self._log: deque[LogLine] = deque()
         self._wanted: deque[KernelKey] = deque()
+        self._frames: dict[str, FrameWanted] = {}   # the newest of each topic
         self._goals: deque[GoalFeedback | GoalEnd] = deque()
         self._status: TorqueStatus | None = None
         self._patience = START
@@ -104,6 +106,10 @@ class TorqueProcess:
     def wanted_kernels(self) -> list[KernelKey]:
         """Return the kernels that the process needs, since the last call."""
         return [self._wanted.popleft() for _ in range(len(self._wanted))]
+
+    def wanted_frames(self) -> list[FrameWanted]:
+        """Return the references in frames that are no links, the newest of each topic."""
+        return [self._frames.pop(topic) for topic in list(self._frames)]
 
     def goal_records(self) -> list[GoalFeedback | GoalEnd]:
         """Return the messages about goals since the last call."""
@@ -172,6 +178,8 @@ class TorqueProcess:
             self._log.append(record)
         elif isinstance(record, KernelWanted):
             self._wanted.append(record.key)
+        elif isinstance(record, FrameWanted):
+            self._frames[record.topic] = record
         else:
             self._status = record
         self._on_message()

@@ -64,6 +64,18 @@ class KernelCached(NamedTuple):
     key: KernelKey
 
 
+class FrameWanted(NamedTuple):
+    """A reference in a frame that is no link: its pose in the root is needed to follow it.
+
+    The serving process sends it back with the pose, by the command follow_seen_from.
+    """
+
+    topic: str      # 'pose', 'twist', 'wrench' or 'task'
+    frame: str      # header.frame_id
+    stamp: int      # [ns], 0: now
+    data: bytes     # the serialised message
+
+
 class GoalRequest(NamedTuple):
     """A goal of ~/follow_joint_trajectory, argument of the command follow_goal."""
 

@@ -5,6 +5,7 @@ from __future__ import annotations
 import traceback
 from collections.abc import Callable
 
+import numpy as np
 from rclpy.node import Node
 from trajectory_msgs.msg import JointTrajectory
 
@@ -20,6 +21,8 @@ from dynamics_node.ros.torque.cartesian_references import CartesianReferences
 from dynamics_node.ros.torque.joint_trajectory import checked_points
 from dynamics_node.ros.torque.joint_trajectory_bytes import read_trajectory
 from dynamics_node.ros.torque.pipeline import TorquePipeline
+from dynamics_node.ros.torque.records import FrameWanted
+from dynamics_node.ros.torque.seen_from import SeenFrom
 from dynamics_node.ros.torque.task_message import read_task, task_of
 
 
@@ -39,6 +42,9 @@ class ReferenceTopics:
         self._node_state = node_state
         self._pipeline, self._measured, self._log = pipeline, measured, node.log
         self.refused, self.last_refusal = 0, ''
+        self._seen_from = SeenFrom(node_state, node.send)
+        cartesian = CartesianReferences(node, node_state, pipeline, measured, self._follow,
+                                        self._seen_from)
         self.entities = [
             (node.destroy_subscription, node.create_subscription(
                 JointTrajectory, '~/reference', self.on_reference, raw=True,
@@ -46,7 +52,9 @@ class ReferenceTopics:
             (node.destroy_subscription, node.create_subscription(
                 TaskReference, '~/task_reference', self.on_task_reference, raw=True,
                 **overridable(REFERENCE))),
-            *CartesianReferences(node, node_state, pipeline, measured, self._follow).entities]
+            *cartesian.entities]
+        self._readers: dict[str, Callable[..., None]] = {
+            'task': self._follow_task, **cartesian.readers}
 
     def on_reference(self, data: bytes) -> None:
         """Follow the trajectory in a message, or log why not and keep the current reference.
@@ -64,13 +72,26 @@ class ReferenceTopics:
 
     def on_task_reference(self, data: bytes) -> None:
         """Follow the task reference in a message, or log why not and keep the current one."""
+        self._follow('task reference', lambda: self._follow_task(data))
+
+    def _follow_task(self, data: bytes, pose: np.ndarray | None = None) -> None:
+        """Follow a task reference; pose is that of its frame, if the frame is no link."""
+        message = read_task(data)
+        remove_prefix(self._node_state.parameters.frame_prefix, message)
+        if self._seen_from.is_asked('task', message.header, data, pose):
+            return
+        self._pipeline.follow_task(
+            self._measured(), convert.nanoseconds(message.header.stamp) or None,
+            **{**task_of(message), **({} if pose is None else {'seen_from': pose})})
+
+    def follow_seen_from(self, wanted: FrameWanted, pose: np.ndarray | None, refusal: str) -> None:
+        """Follow a reference whose frame has this pose in the root, or refuse it."""
         def follow() -> None:
-            message = read_task(data)
-            remove_prefix(self._node_state.parameters.frame_prefix, message)
-            self._pipeline.follow_task(self._measured(),
-                                       convert.nanoseconds(message.header.stamp) or None,
-                                       **task_of(message))
-        self._follow('task reference', follow)
+            if refusal:
+                raise DynamicsError(refusal)
+            self._readers[wanted.topic](wanted.data, pose)
+        self._follow('task reference' if wanted.topic == 'task' else f'reference {wanted.topic}',
+                     follow)
 
     def _follow(self, what: str, follow: Callable[[], None]) -> None:
         try:

@@ -7,17 +7,19 @@ from typing import Any
 
 from std_srvs.srv import SetBool
 
-from dynamics_node.errors import DynamicsError
+from dynamics_node.errors import DynamicsError, UnknownName
 from dynamics_node.kernels.keys import KernelKey
 from dynamics_node.robot.urgent_kernel import compile_urgently
 from dynamics_node.ros.current_robot import CurrentRobot, SharedRobot
 from dynamics_node.ros.parameters.declared import NodeParameters
 from dynamics_node.ros.parameters.torque import TorqueParameters, core_numbers
+from dynamics_node.ros.tf_frames import TfFrames
 from dynamics_node.ros.torque.process import TorqueProcess
 from dynamics_node.ros.torque.records import (
     SERVICES,
     START_AGAIN,
     TOPICS,
+    FrameWanted,
     GoalEnd,
     GoalFeedback,
     GoalRequest,
@@ -48,6 +50,7 @@ class TorqueSupervisor:
         self._sent = 0          # serial of the robot that the process has
         self._reported = ''     # failure in the log
         self._refusing: Any = None   # the service ~/enable while there is no process
+        self._tf_frames = TfFrames(node)
 
     @property
     def failure(self) -> str:
@@ -130,6 +133,7 @@ class TorqueSupervisor:
     def cleanup(self) -> None:
         """Publish the ramp to the safe torque; destroy the topics of the process."""
         self.tell('cleanup')
+        self._tf_frames.close()
         self._stop_refusing()
 
     def close(self) -> None:
@@ -218,6 +222,8 @@ class TorqueSupervisor:
         self._write_log()
         for key in self._process.wanted_kernels():
             self._compile(key)
+        for wanted in self._process.wanted_frames():
+            self._locate(wanted)
         if self.failure and self.failure != self._reported:
             self._reported = self.failure
             self._node.log.error(self.failure)
@@ -239,6 +245,17 @@ class TorqueSupervisor:
             compile_urgently(state.robot, key, lambda: process.announce_kernel(key))
         else:
             process.announce_kernel(key)
+
+    def _locate(self, wanted: FrameWanted) -> None:
+        """Send a reference back with the pose of its frame, or with why that is not known."""
+        state = self._node.node_state
+        if state is not None and state.current_robot.exists:
+            model = state.robot.model
+            pose, refusal = self._tf_frames.pose(
+                wanted.frame, state.parameters.frame_prefix + model.root, wanted.stamp)
+            unknown = UnknownName('frame', wanted.frame, model.frames)
+            self.tell('follow_seen_from', wanted, pose,
+                      refusal and f'header.frame_id: {unknown}; {refusal}')
 
     def _stop_refusing(self) -> None:
         """Leave ~/enable to the torque process."""

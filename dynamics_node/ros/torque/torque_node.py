@@ -102,9 +102,8 @@ class TorqueNode(Node):
             enable_rosout=False, start_parameter_services=False, parameter_overrides=[
                 Parameter(name, value=value) for name, value in setup.overrides.items()], **options)
         self.log = LinkLog(send)
-        self._send, self._passed_on, self._watched = send, passed_on, watched
-        self._made = Entities()
-        self._realtime = ''
+        self.send, self._passed_on, self._watched = send, passed_on, watched
+        self._made, self._realtime = Entities(), ''
         self._contact = False   # whether there was one at the last joint state
         self._clear()
 
@@ -175,7 +174,7 @@ class TorqueNode(Node):
             self.log.error(f'{command.name} failed in the torque process, please report this:\n'
                            f'{traceback.format_exc()}')
             reply = Reply(command.number, None, f'internal error: {error!r}')
-        self._send(reply)
+        self.send(reply)
 
     def configure(self, parameters: NodeParameters) -> str:
         """Create topics, service and timers; return what real-time scheduling was granted."""
@@ -190,7 +189,7 @@ class TorqueNode(Node):
             self, self._node_state, parameters, self._watched, self._report,
             on_awake=lambda awake: self._set_awake('torque', awake), steady=clock.steady,
             disputed=self._joint_states.disputed))
-        self._goals = GoalExecution(self._torque.pipeline, self._send)
+        self._goals = GoalExecution(self._torque.pipeline, self.send)
         self._state_topic = self._add(StateTopic(
             self, self._node_state.current_robot, self._torque, parameters.torque.state_rate))
         self._external = self._add(ExternalTorqueTopics(
@@ -293,6 +292,10 @@ class TorqueNode(Node):
         """Stop and hold the joints of a goal."""
         self._goals.cancel(number)
 
+    def follow_seen_from(self, wanted: Any, pose: Any, refusal: str) -> None:
+        """Follow a reference whose frame has this pose in the root, or refuse it; FrameWanted."""
+        self._torque.references.follow_seen_from(wanted, pose, refusal)
+
     def status(self) -> TorqueStatus | None:
         """Return the status; None before `configure`."""
         if self._torque is None:
@@ -372,7 +375,7 @@ class TorqueNode(Node):
         if self._goals is not None:
             self._goals.check_gate()
         if self._external is not None:
-            self._send(self.status())
+            self.send(self.status())
 
     def _add(self, part: Any) -> Any:
         self._made.extend(part.entities)
@@ -382,7 +385,8 @@ class TorqueNode(Node):
 COMMANDS: dict[str, Callable] = {each.__name__: each for each in (
     TorqueNode.configure, TorqueNode.cleanup, TorqueNode.set_robot, TorqueNode.check,
     TorqueNode.use, TorqueNode.set_active, TorqueNode.set_sim_time, TorqueNode.status,
-    TorqueNode.fetch_joint_states, TorqueNode.follow_goal, TorqueNode.cancel_goal)}
+    TorqueNode.fetch_joint_states, TorqueNode.follow_goal, TorqueNode.cancel_goal,
+    TorqueNode.follow_seen_from)}
 
 
 def _contact_status(estimator: ExternalTorqueEstimator) -> ContactStatus:

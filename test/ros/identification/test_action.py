@@ -52,7 +52,7 @@ def remote(launch_once, tmp_path_factory):
     urdf = tmp_path_factory.mktemp('robot') / 'arm.urdf'
     urdf.write_text(THREE_JOINTS)
     node = launch_once(f'robot_description:={urdf}', 'observer.effort_meaning:=motor_torque',
-                       f'shared_folders:={tmp_path_factory.getbasetemp()}')
+                       f'shared_folders:=[{tmp_path_factory.getbasetemp()}]')
     node.identify = ActionClient(node.client, Identify, f'{node.name}/identify')
     wait_until(node.identify.server_is_ready, 'the action')
     return node
@@ -111,10 +111,10 @@ def test_a_recording_is_identified(remote, csv, tmp_path, truth):
 
 def test_files_are_replaced_where_the_operator_permits_it(launch, csv, tmp_path):
     """By a parameter at start; a peer cannot change it."""
-    node = launch(f'robot_description:={THREE_JOINTS}', f'shared_folders:={csv.parent}',
+    node = launch(f'robot_description:={THREE_JOINTS}', f'shared_folders:=[{csv.parent}]',
                   'overwrite_files:=true')
     assert 'read-only' in node.set_parameters({'overwrite_files': False})
-    assert 'read-only' in node.set_parameters({'shared_folders': '/'})
+    assert 'read-only' in node.set_parameters({'shared_folders': ['/']})
     node.identify = ActionClient(node.client, Identify, f'{node.name}/identify')
     wait_until(node.identify.server_is_ready, 'the action')
     (csv.parent / 'out').mkdir()
@@ -216,7 +216,7 @@ def test_a_mechanism_with_loops_is_identified_by_its_motors_and_applied(launch_o
     """From a table of the shoulders alone; the node then uses it, its loops closed."""
     bundled = MECHANISMS['five_bar']
     node = launch_once(f'robot_description:={bundled.urdf}', f'constraints:={bundled.loops}',
-                       f'shared_folders:={tmp_path}')
+                       f'shared_folders:=[{tmp_path}]')
     node.identify = ActionClient(node.client, Identify, f'{node.name}/identify')
     wait_until(node.identify.server_is_ready, 'the action')
     robot = moving.mechanism('five_bar')

@@ -19,10 +19,11 @@ LEAD = 0.8                 # [s] from enable to the motion
 BETTER = 10.0              # times smaller errors of the torque that another motion needs
 TRACKS_BETTER = 5.0        # times smaller tracking error
 STIFF = [480.0, 480.0, 320.0, 320.0, 160.0, 80.0, 80.0]   # [N m/rad] the model is not to be trusted
-SPRINGS = {'torque.gains': 'kp_kd', 'torque.mode': 'impedance', 'torque.kp': STIFF,
-           'torque.kd': [0.1 * k for k in STIFF]}
-COMPUTED = {'torque.gains': 'kp_kd', 'torque.mode': 'computed_torque', 'torque.kp': [225.0],
-            'torque.kd': [30.0]}
+SPRINGS = {'torque.gains': 'kp_kd', 'torque.mode': 'impedance',
+           **{f'torque.kp.joint_{k}': x for k, x in enumerate(STIFF, 1)},
+           **{f'torque.kd.joint_{k}': 0.1 * x for k, x in enumerate(STIFF, 1)}}
+COMPUTED = {'torque.gains': 'kp_kd', 'torque.mode': 'computed_torque', 'torque.kp.default': 225.0,
+            'torque.kd.default': 30.0}
 
 
 @pytest.fixture
@@ -46,12 +47,12 @@ def loop(ros_environment, tmp_path, truth):
     from dynamics_node.example_robots import ARM7
     urdf = tmp_path / 'truth.urdf'
     urdf.write_text(truth.urdf)
-    rotors = ' '.join(f'{joint}={value}' for joint, value in truth.armature.items())
+    rotors = {f'armature.{joint}': value for joint, value in truth.armature.items()}
     with ClosedLoop(tmp_path, rate=RATE, remap={'robot_description': 'kept_to_itself'}, arm={
-            'robot_description': urdf, 'armature': rotors,
+            'robot_description': urdf, **rotors,
             'velocity_noise': VELOCITY_NOISE}, node={
             'robot_description': ARM7, 'observer.effort_meaning': 'motor_torque',
-            'shared_folders': tmp_path,
+            'shared_folders': f'[{tmp_path}]',
             'safety.ramp_in_time': 0.5}) as loop:
         yield loop
 

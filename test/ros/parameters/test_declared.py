@@ -4,37 +4,50 @@ import inspect
 import math
 import re
 from array import array
-from types import SimpleNamespace
 
 import pytest
 
 from dynamics_node import DynamicsError, Robot
-from dynamics_node.checks import named_numbers
-from dynamics_node.ros.parameters import declared
-from dynamics_node.ros.parameters.declared import DECLARED, SECTIONS, NodeParameters, checked
+from dynamics_node.parameter import PerJoint
+from dynamics_node.ros.parameters.declared import (
+    DECLARED,
+    DEFAULTS,
+    MAPS,
+    SECTIONS,
+    NodeParameters,
+    checked,
+    declared_name,
+)
 
-DEFAULTS = {name: field.default for name, field in DECLARED.items()}
 DEFAULT = NodeParameters(*(kind() for kind in SECTIONS.values()))
 
 
 def value_of(chosen, name):
-    """Return one parameter of what was chosen."""
-    section, _, field = name.rpartition('.')
-    return getattr(getattr(chosen, section or 'node'), field)
+    """Return one parameter of what was chosen, by its name in ROS."""
+    section, _, field = declared_name(name).rpartition('.')
+    value = getattr(getattr(chosen, section or 'node'), field)
+    return value.default if isinstance(value, PerJoint) else value
+
+
+def field_of(name):
+    """Return the declaration of a ROS parameter."""
+    return DECLARED[declared_name(name)]
 
 
 def some(wanted):
-    """Parametrize over the parameters that have something in their metadata."""
-    return pytest.mark.parametrize('name', [name for name, field in DECLARED.items()
-                                            if not wanted or field.metadata.get(wanted)])
+    """Parametrize over the ROS parameters that have something in their metadata."""
+    return pytest.mark.parametrize('name', [name for name in DEFAULTS
+                                            if field_of(name).metadata.get(wanted)])
 
 
-@some('text')
+@pytest.mark.parametrize('name', DECLARED)
 def test_every_parameter_is_described(name):
     """In a sentence, and with its unit where it is a number that is no share of something."""
     text = DECLARED[name].metadata['text']
     assert re.match(r'[A-Z].*[.\]]$', text), text
-    if isinstance(DECLARED[name].default, (float, tuple)):
+    default = DECLARED[name].default
+    if isinstance(default, (float, PerJoint)) or isinstance(default, tuple) and isinstance(
+            default[0], float):
         assert re.search(r'\[.+\]$|^Share ', text), f'{name} has no unit'
 
 
@@ -60,13 +73,8 @@ def test_only_parameters_of_the_start_are_read_only():
         'torque.cpu']
 
 
-def test_the_names_are_the_fields():
-    """In the order of their declaration."""
-    assert list(declared.NAMES) == list(DEFAULTS)
-
-
 @some('text')
-def test_an_empty_parameter_is_no_value(name):
+def test_a_parameter_without_a_value_is_refused(name):
     """As [] in a parameters file is, which ROS gives no type."""
     with pytest.raises(DynamicsError, match=rf'^{name} has no value, as \[\] .* expected one such'):
         checked({**DEFAULTS, name: None})
@@ -75,7 +83,7 @@ def test_an_empty_parameter_is_no_value(name):
 @some('bounds')
 def test_a_number_out_of_its_bounds_is_refused(name):
     """The bounds themselves are valid; NaN is not."""
-    least, greatest = DECLARED[name].metadata['bounds']
+    least, greatest = field_of(name).metadata['bounds']
     for value in (least, greatest, (least + greatest) / 2):
         assert value_of(checked({**DEFAULTS, name: value}), name) == value
     for value in (least - 1.0, math.nextafter(greatest, math.inf), math.nan, math.inf, -math.inf):
@@ -86,7 +94,7 @@ def test_a_number_out_of_its_bounds_is_refused(name):
 @some('one_of')
 def test_invalid_values_are_refused_with_the_valid_ones(name):
     """Each valid one is accepted."""
-    choices = DECLARED[name].metadata['one_of']
+    choices = field_of(name).metadata['one_of']
     for value in choices:
         assert value_of(checked({**DEFAULTS, name: value}), name) == value
     for value in ('', choices[0].upper(), 'other'):
@@ -109,67 +117,63 @@ def test_gravity_may_be_any_sequence_and_can_be_compared(sequence):
     assert chosen.node.gravity == (0.0, 0.0, 0.0)
 
 
-@pytest.mark.parametrize(('text', 'numbers'), [
-    ('', {}), ('  \n', {}), ('a=1', {'a': 1.0}), ('a=0.02 b=-1e-3', {'a': 0.02, 'b': -0.001}),
-    ('a=1,b=2', {'a': 1.0, 'b': 2.0}), (' a=1 ,\t b=2\n', {'a': 1.0, 'b': 2.0}),
-    ('arm/j=1=2', {'arm/j=1': 2.0})])
-def test_named_numbers_are_read(text, numbers):
-    """With spaces or commas between them; a joint's name may hold anything else."""
-    assert named_numbers('locked', text) == numbers
+# Maps and lists --------------------------------------------------------------------------------
+
+@pytest.mark.parametrize('name', MAPS)
+def test_numbers_of_joints_are_collected_by_name(name):
+    """A whole number is a number; one that was deleted is none; others keep the default."""
+    chosen = checked({**DEFAULTS, f'{name}.arm/j.x': 1.5, f'{name}.elbow': 1, f'{name}.knee': None})
+    section, _, field = name.rpartition('.')
+    assert getattr(getattr(chosen, section or 'node'), field) == PerJoint(
+        DECLARED[name].default.default, {'arm/j.x': 1.5, 'elbow': 1.0})
 
 
-@pytest.mark.parametrize(('text', 'part'), [
-    ('a', 'a'), ('a=', 'a='), ('=1', '=1'), ('a=1 b', 'b'), ('a=x', 'a=x'), ('a=nan', 'a=nan'),
-    ('a=inf', 'a=inf'), ('a = 1', 'a')])
-@pytest.mark.parametrize('name', ['locked', 'armature'])
-def test_named_numbers_that_cannot_be_read_are_refused(name, text, part):
-    """With the wrong part and a valid example."""
-    said = re.escape(f"{name} has '{part}'; expected joint=number")
-    with pytest.raises(DynamicsError, match=said):
-        checked({**DEFAULTS, name: text})
+@pytest.mark.parametrize('value', [math.nan, math.inf, 'x', '1.0', True, [1.0], -1e12])
+@pytest.mark.parametrize('name', ['locked', 'torque.kp', 'torque.effort_limits'])
+def test_the_number_of_a_joint_is_checked_as_that_of_all(name, value):
+    """The message has the whole name; locked has no bounds."""
+    if (name, value) != ('locked', -1e12):
+        with pytest.raises(DynamicsError, match=rf'^{name}\.elbow is .*expected a .*number'):
+            checked({**DEFAULTS, f'{name}.elbow': value})
 
 
-def test_a_joint_named_twice_is_refused():
-    """Its value would be ambiguous."""
-    with pytest.raises(DynamicsError, match="locked names joint 'a' twice"):
-        named_numbers('locked', 'a=1 b=2 a=1')
+@pytest.mark.parametrize(('name', 'declared'), [
+    ('torque.kp', 'torque.kp'), ('torque.kp.default', 'torque.kp'), ('locked.a.b', 'locked'),
+    ('damping_ratio', ''), ('torque.damping_ratio.a', 'torque.damping_ratio'), ('kp.a', ''),
+    ('gravity.a', ''), ('gravity', 'gravity'), ('', '')])
+def test_a_ros_parameter_belongs_to_a_declared_one(name, declared):
+    assert declared_name(name) == declared
 
 
-class Node:
-    """Remembers what was declared."""
-
-    def __init__(self):
-        self.declared = {}
-
-    def declare_parameter(self, name, value, descriptor):
-        self.declared[name] = value, descriptor
-
-    def get_parameter(self, name):
-        return SimpleNamespace(value=self.declared[name][0])
+def test_the_default_of_a_map_is_no_joint():
+    """A map without one may have a joint of that name."""
+    chosen = checked({**DEFAULTS, 'torque.kp.default': 7.0, 'locked.default': 0.5})
+    assert chosen.torque.kp == PerJoint(7.0)
+    assert chosen.node.locked == PerJoint(None, {'default': 0.5})
 
 
-def test_all_are_declared_with_their_range_and_flag_and_read_back():
-    """What `ros2 param describe` shows."""
-    node = Node()
-    declared.declare(node)
-    assert list(node.declared) == list(declared.NAMES)
-    assert declared.read(node) == DEFAULT
-    for name, field in DECLARED.items():
-        _, descriptor = node.declared[name]
-        meta = field.metadata
-        assert descriptor.description.startswith(meta['text'])
-        assert descriptor.read_only == meta['read_only']
-        spans = [*descriptor.floating_point_range, *descriptor.integer_range]
-        assert [(span.from_value, span.to_value) for span in spans] == (
-            [meta['bounds']] if meta['bounds'] else [])
-        for choice in meta['one_of'] or ():
-            assert choice in descriptor.description
+def test_numbers_in_the_order_of_names():
+    numbers = PerJoint(2.0, {'b': 5.0})
+    assert numbers.each(['a', 'b', 'c']).tolist() == [2.0, 5.0, 2.0]
+    assert numbers.only('b') == numbers and numbers.only('a') == PerJoint(2.0)
 
 
-def test_values_from_a_file_are_checked():
-    """A wrong value is found when the node is configured."""
-    node = Node()
-    declared.declare(node)
-    node.declared['base'] = 'flying', None
+@pytest.mark.parametrize('value', [[], [''], (), array('d')])
+def test_a_list_of_names_may_be_empty(value):
+    """ROS gives an empty list any type."""
+    for name in ('torque.joints', 'shared_folders'):
+        assert not any(value_of(checked({**DEFAULTS, name: value}), name))
+
+
+@pytest.mark.parametrize(('value', 'hint'), [
+    ('joint_1 joint_2', "['joint_1', 'joint_2']"), ('joint_1,joint_2', "['joint_1', 'joint_2']"),
+    ('', "['first', 'second']"), ([1.0], "['first', 'second']")])
+def test_a_text_in_place_of_a_list_of_names_is_refused_with_the_list(value, hint):
+    with pytest.raises(DynamicsError, match='^torque.joints is .*; expected a list of names, such '
+                       f'as {re.escape(hint)}'):
+        checked({**DEFAULTS, 'torque.joints': value})
+
+
+def test_values_are_checked():
     with pytest.raises(DynamicsError, match="base is 'flying'; valid choices are fixed, floating"):
-        declared.read(node)
+        checked({**DEFAULTS, 'base': 'flying'})

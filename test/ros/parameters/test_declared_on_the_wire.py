@@ -13,11 +13,12 @@ from rclpy.parameter import parameter_value_to_python
 from support import shipped_config
 from support.remote_node import PATIENCE, assert_close, floats, joint_state
 from support.reply_stamps import stamp_of
+from support.tiny_robots import TWO_JOINTS
 from support.tolerances import EXACT_MATHS
 
 from dynamics_node import Robot
 from dynamics_node.example_robots import ARM7
-from dynamics_node.ros.parameters.declared import DECLARED
+from dynamics_node.ros.parameters.declared import DECLARED, DEFAULTS, declared_name
 
 JOINTS = [f'joint_{k}' for k in range(1, 8)]
 CONFIG = Path(get_package_share_directory('dynamics_node'), 'config/dynamics_node.yaml')
@@ -44,10 +45,17 @@ def plain(value):
 @pytest.fixture
 def restored(node):
     """Return the node; the parameters are restored after the test."""
-    names = ('locked', 'base', 'gravity', 'friction', 'friction_speed', 'armature')
+    names = ('base', 'gravity', 'friction', 'friction_speed')
     before = get(node, *names)
     yield node
-    assert node.set_parameters(dict(zip(names, before))) == ''
+    of_joints = [name for name in listed(node) if name not in DEFAULTS]
+    assert node.set_parameters({**dict(zip(names, before)), **dict.fromkeys(of_joints)}) == ''
+
+
+def listed(node):
+    """Return the names of the parameters that the node has beside those of rclpy."""
+    reply = node.ask(ListParameters, 'list_parameters', ListParameters.Request())
+    return [name for name in reply.result.names if not name.startswith(STANDARD)]
 
 
 # The file --------------------------------------------------------------------------------------
@@ -59,18 +67,14 @@ def flat(tree, prefix=''):
         else {f'{prefix}{key}': branch}).items()}
 
 
-def defaults():
-    return {name: plain(field.default) for name, field in DECLARED.items()}
-
-
 def test_the_shipped_file_has_every_parameter_with_its_default():
     """No more and no less, and above each is what it means."""
     (node_name, content), = yaml.safe_load(CONFIG.read_text()).items()
     assert node_name == '/**/dynamics_node'
     found = flat(content['ros__parameters'])
-    assert found == defaults()
+    assert found == DEFAULTS
     assert [type(value) for value in found.values()] == [
-        type(defaults()[name]) for name in found]  # ROS would not take 0 for 0.0
+        type(DEFAULTS[name]) for name in found]  # ROS would not take 0 for 0.0
     assert CONFIG.read_text() == shipped_config.text(), (
         'the file differs from the declared parameters; `PYTHONPATH=.:test python -m '
         'support.shipped_config` writes it')
@@ -84,25 +88,24 @@ def test_the_node_reads_the_shipped_file(launch, tmp_path, namespace):
     assert 'friction_speed: 0.01' in text
     copy.write_text(text.replace('friction_speed: 0.01', 'friction_speed: 0.75'))
     node = launch(namespace=namespace, arguments=('--params-file', str(copy)))
-    names = list(DECLARED)
-    assert dict(zip(names, get(node, *names))) == {**defaults(), 'friction_speed': 0.75}
+    names = list(DEFAULTS)
+    assert dict(zip(names, get(node, *names))) == {**DEFAULTS, 'friction_speed': 0.75}
     assert 'Traceback' not in node.process.log()
 
 
 def test_the_node_declares_every_parameter(node):
     """And those that rclpy adds to every node."""
-    reply = node.ask(ListParameters, 'list_parameters', ListParameters.Request())
-    assert {name for name in reply.result.names if not name.startswith(STANDARD)} == set(DECLARED)
+    assert set(listed(node)) == set(DEFAULTS)
 
 
 def test_every_parameter_is_described(node):
     """Meaning and unit, choices or range, and whether it may change."""
-    names = list(DECLARED)
+    names = list(DEFAULTS)
     reply = node.ask(DescribeParameters, 'describe_parameters',
                      DescribeParameters.Request(names=names))
     assert [found.name for found in reply.descriptors] == names
     for found in reply.descriptors:
-        meta = DECLARED[found.name].metadata
+        meta = DECLARED[declared_name(found.name)].metadata
         assert found.description.startswith(meta['text'])
         assert all(choice in found.description for choice in meta['one_of'] or ())
         spans = [(span.from_value, span.to_value) for span in (
@@ -114,6 +117,8 @@ def test_every_parameter_is_described(node):
 @pytest.mark.parametrize(('parameter', 'words'), [
     ('friction_speed:=-1.0', ['friction_speed', '-1.0', '1e-06', '10.0']),
     ('gravity:=down', ['gravity', "'down'", 'DOUBLE_ARRAY']),
+    ('locked:=finger=0.02', ['finger=0.02', 'a map', 'locked.joint_1']),
+    ('torque.kp:=[50.0]', ['[50.0]', 'a map', 'torque.kp.joint_1', 'torque.kp.default']),
 ])
 def test_a_node_with_invalid_parameters_exits_with_an_error(start_node, parameter, words):
     """In one line, without a traceback."""
@@ -133,14 +138,20 @@ BAD = [
     ('gravity', [0.0, -9.81], ['gravity', '[0.0, -9.81]', 'three']),
     ('gravity', [0.0, math.nan, -9.81], ['gravity', 'nan', 'finite']),
     ('gravity', [0.0, math.inf, -9.81], ['gravity', 'inf', 'finite']),
-    ('locked', 'elbow', ['locked', "'elbow'", 'joint=number']),
-    ('locked', 'elbow=0.1', ["'elbow'", *JOINTS]),
-    ('locked', 'joint_1=0.1 joint_1=0.2', ['locked', "'joint_1'", 'twice']),
-    ('locked', 'joint_1=nan', ['locked', "'joint_1=nan'", 'joint=number']),
-    ('armature', 'elbow=0.1', ["'elbow'", *JOINTS]),
-    ('armature', 'joint_1=-0.1', ['armature', 'joint_1', '-0.1']),
-    ('damping', 'elbow=0.1', ["'elbow'", *JOINTS]),
-    ('dry_friction', 'joint_1=-0.1', ['dry_friction', 'joint_1', '-0.1']),
+    ('locked', 'joint_1=0.1', ['locked', "'joint_1=0.1'", 'a map', 'locked.joint_1']),
+    ('locked.elbow', 0.1, ["'elbow'", *JOINTS]),
+    ('locked.joint_1', math.nan, ['locked.joint_1', 'nan', 'finite']),
+    ('locked.joint_1', '0.1', ['locked.joint_1', "'0.1'", 'finite number']),
+    ('armature.elbow', 0.1, ["'elbow'", *JOINTS]),
+    ('armature.joint_1', -0.1, ['armature', 'joint_1', '-0.1']),
+    ('damping.elbow', 0.1, ["'elbow'", *JOINTS]),
+    ('dry_friction.joint_1', -0.1, ['dry_friction', 'joint_1', '-0.1']),
+    ('torque.kp', [50.0], ['torque.kp', '50.0', 'a map', 'torque.kp.default']),
+    ('torque.kp.elbow', 50.0, ["'elbow'", *JOINTS]),
+    ('torque.kp.joint_1', 2e5, ['torque.kp.joint_1', '200000', '100000']),
+    ('torque.joints', 'joint_1 joint_2', ['torque.joints', "['joint_1', 'joint_2']"]),
+    ('torque.joints', None, ['torque.joints', 'cannot be deleted']),
+    ('no.such', 1.0, ["'no.such'", 'ros2 param list']),
     ('friction_speed', 0.0, ['friction_speed', '1e-06', '10']),
     ('friction_speed', 11.0, ['friction_speed', '1e-06', '10']),
     ('velocity_filter_time', -1.0, ['velocity_filter_time', '0', '0.1']),
@@ -158,7 +169,9 @@ BAD = [
 def holds(node):
     """Return all that a parameter could have changed."""
     state = {'position': [0.3] * 7, 'velocity': [0.2] * 7}
-    return get(node, *DECLARED), node.call('model_report'), node.call('inverse_dynamics', **state)
+    names = sorted(listed(node))
+    return (names, get(node, *names), node.call('model_report'),
+            node.call('inverse_dynamics', **state))
 
 
 @pytest.mark.parametrize(('name', 'value', 'words'), BAD, ids=[
@@ -178,7 +191,7 @@ def test_one_bad_value_refuses_all_that_are_set_together(node):
     """They are set together or not at all."""
     before = holds(node)
     assert "'elbow'" in node.set_parameters({'gravity': [0.0, 0.0, -1.62],
-                                           'locked': 'elbow=0.1'})
+                                           'locked.elbow': 0.1})
     assert repr(holds(node)) == repr(before)
 
 
@@ -189,8 +202,8 @@ def test_a_change_that_would_remove_the_frame_of_a_payload_is_refused(restored):
     try:
         text = ARM7.read_text().replace('link_7', 'hand')
         assert "payload 'tool'" in node.set_parameters({'robot_description': text})
-        assert node.set_parameters({'locked': 'joint_7=0.5'}) == ''
-        check(node, 'joint_7=0.5', locked={'joint_7': 0.5}, payload=('tool', 'link_7', 1.0))
+        assert node.set_parameters({'locked.joint_7': 0.5}) == ''
+        check(node, 'joint_7: 0.5', locked={'joint_7': 0.5}, payload=('tool', 'link_7', 1.0))
     finally:
         assert node.call('set_payload', name='tool', remove=True).success
 
@@ -212,12 +225,12 @@ def check(node, what, payload=None, **options):
 
 
 @pytest.mark.parametrize(('name', 'value', 'options'), [
-    ('locked', 'joint_2=0.3 joint_6=-0.2', {'locked': {'joint_2': 0.3, 'joint_6': -0.2}}),
-    ('locked', 'joint_1=0.1, joint_2=0.2', {'locked': {'joint_1': 0.1, 'joint_2': 0.2}}),
+    ('locked.joint_2', 0.3, {'locked': {'joint_2': 0.3}}),
+    ('locked.joint_1', 1, {'locked': {'joint_1': 1.0}}),
     ('base', 'floating', {'base': 'floating'}),
     ('gravity', [1.0, 2.0, -3.0], {'gravity': (1.0, 2.0, -3.0)}),
     ('gravity', [0.0, 0.0, 0.0], {'gravity': (0.0, 0.0, 0.0)}),
-    ('armature', 'joint_4=0.7', {'armature': {'joint_4': 0.7}}),
+    ('armature.joint_4', 0.7, {'armature': {'joint_4': 0.7}}),
     ('friction', False, {'friction': False}),
     ('friction_speed', 1.5, {'friction_speed': 1.5}),
 ])
@@ -226,9 +239,46 @@ def test_a_change_takes_effect_at_once(restored, name, value, options):
     before = check(restored, 'before')
     assert restored.set_parameters({name: value}) == ''
     assert check(restored, name, **options) != before
-    default = plain(DECLARED[name].default)
-    assert restored.set_parameters({name: default}) == ''
+    assert restored.set_parameters({name: DEFAULTS.get(name)}) == ''
     assert check(restored, 'after') == before
+
+
+def test_numbers_of_joints_are_listed_while_they_exist(restored):
+    """As `ros2 param list` and `ros2 param dump` show them; no name has a value and parts."""
+    assert restored.set_parameters({'torque.kp.joint_1': 80.0, 'torque.joints': JOINTS[:2]}) == ''
+    assert set(listed(restored)) == {*DEFAULTS, 'torque.kp.joint_1'}
+    assert get(restored, 'torque.kp.joint_1', 'torque.kp.default', 'torque.joints') == [
+        80.0, 50.0, JOINTS[:2]]
+    assert not {f'{name}.' for name in listed(restored)} & {
+        f'{name.rpartition(".")[0]}.' for name in listed(restored)}
+    assert restored.set_parameters({'torque.kp.joint_1': None, 'torque.joints': []}) == ''
+    assert set(listed(restored)) == set(DEFAULTS)
+    assert restored.set_parameters({'torque.joints': ['']}) == ''
+
+
+def test_maps_and_lists_of_a_file_are_used(launch, tmp_path):
+    """Nested, whole numbers too; and another robot than they are for does not block the node."""
+    file = tmp_path / 'maps.yaml'
+    file.write_text("""\
+/**/dynamics_node:
+  ros__parameters:
+    locked: {joint_6: 0.1, joint_7: 1}
+    torque:
+      joints: [joint_2, joint_1]
+      kp: {default: 20.0, joint_1: 80.0}
+      cpu: []
+""")
+    node = launch(f'robot_description:={ARM7}', arguments=('--params-file', str(file)))
+    check(node, 'file', locked={'joint_6': 0.1, 'joint_7': 1.0})
+    assert get(node, 'torque.joints', 'torque.kp.joint_1', 'torque.cpu') == [
+        ['joint_2', 'joint_1'], 80.0, [-1]]
+    assert 'elbow' in node.set_parameters({'robot_description': TWO_JOINTS})   # joints to lock
+    assert node.set_parameters({'robot_description': TWO_JOINTS, 'locked.joint_6': None,
+                                'locked.joint_7': None}) == ''
+    assert node.call('model_report').robot != 'arm7'
+    for change in ({'torque.kp.joint_1': None}, {'torque.joints': ['']}):
+        assert node.set_parameters(change) == ''
+    assert node.set_parameters({'torque.kp.elbow': 30.0}) == ''
 
 
 def test_the_newer_gravity_of_parameter_and_service_is_used(restored):
@@ -245,7 +295,7 @@ def test_measured_joints_stay_measured_when_others_are_locked(restored):
     names = JOINTS[:6]
     restored.publish_until(lambda: restored.call('model_report').never_measured == ['joint_7'],
                            joint_state(3, names, [0.1] * 6, [0.2] * 6))
-    assert restored.set_parameters({'locked': 'joint_7=0.5'}) == ''
+    assert restored.set_parameters({'locked.joint_7': 0.5}) == ''
     reply = restored.call('inverse_dynamics')
     robot = Robot.from_urdf(ARM7, locked={'joint_7': 0.5})
     assert_close(reply.effort, robot.inverse_dynamics([0.1] * 6, [0.2] * 6, [0.0] * 6),
@@ -255,7 +305,7 @@ def test_measured_joints_stay_measured_when_others_are_locked(restored):
 
 def test_the_robot_can_be_changed_by_parameter(launch):
     """A path or a text, while the node runs."""
-    node = launch(f'shared_folders:={ARM7.resolve().parent}')
+    node = launch(f'shared_folders:=[{ARM7.resolve().parent}]')
     assert not node.call('model_report').success
     assert node.set_parameters({'robot_description': ARM7.name}) == ''
     check(node, 'path')

@@ -218,7 +218,7 @@ def test_loops_can_be_changed_while_the_node_runs(launch):
 def test_a_bad_list_at_start_is_a_diagnostic(launch):
     """Services refuse until the loops are valid."""
     node = launch(f'robot_description:={FOUR_BAR.urdf}', 'constraints:=/no/such/file.yaml',
-                  f'shared_folders:={FOUR_BAR.loops.resolve().parent}')
+                  f'shared_folders:=[{FOUR_BAR.loops.resolve().parent}]')
     said = node.wait_for_diagnostics(lambda status: status.level == b'\x02', 'an error')
     assert 'parameter constraints: ' in said.message and '/no/such/file.yaml' in said.message
     reply = node.call('constrained_dynamics', question='forward', **STATE)
@@ -237,7 +237,8 @@ def test_torques_of_a_mechanism_go_to_its_motors_alone(launch):
                   'safety.unknown_start:=zero', 'safety.max_state_age:=1.0')
     heard = []
     node.client.create_subscription(JointState, f'{node.name}/torque', heard.append, 10)
-    assert "'rocker_joint'" in node.set_parameters({'torque.joints': 'crank_joint rocker_joint'})
+    assert "'rocker_joint'" in node.set_parameters(
+        {'torque.joints': ['crank_joint', 'rocker_joint']})
     stamp = node.client.get_clock().now().nanoseconds
     node.measure(robot, stamp, robot.joint_names, np.zeros(3), np.zeros(3))
     reply = node.ask(SetBool, 'enable', SetBool.Request(data=True))

@@ -10,6 +10,7 @@ from support.remote_node import joint_state
 from dynamics_node import DynamicsError, Robot
 from dynamics_node.action import Identify
 from dynamics_node.example_robots import ARM7
+from dynamics_node.parameter import PerJoint
 from dynamics_node.ros.identification.jobs import without_drives
 from dynamics_node.ros.parameters.observer import ObserverParameters
 from dynamics_node.ros.services.identify import identify_job
@@ -81,7 +82,7 @@ def test_the_buffer_is_read_as_a_recording():
 
 def test_a_goal_sets_the_options():
     """Zero or empty is the default."""
-    node_state = knowing(THREE_JOINTS, shared_folders='/shared')
+    node_state = knowing(THREE_JOINTS, shared_folders=('/shared',))
     job = identify_job(node_state, goal(duration=10.0))
     assert (job.recording, job.cutoff, job.output) == ('', None, '')
     assert job.options == type(job.options)()
@@ -108,7 +109,7 @@ def test_a_floating_base_is_refused():
 
 def test_link_side_sensors_keep_friction_and_armature(compiled):
     """The links are identified; friction and rotors cannot be measured, which is reported."""
-    node_state = knowing(THREE_JOINTS, 'output_torque', armature='elbow=0.2')
+    node_state = knowing(THREE_JOINTS, 'output_torque', armature=PerJoint(named={'elbow': 0.2}))
     truth = without_drives(heavier(Robot.from_urdf(THREE_JOINTS))[0])
     tell(node_state, recorded(truth, 20.0))
     job = identify_job(node_state, goal(duration=10.0))
@@ -170,8 +171,8 @@ def test_stored_efforts_are_converted_once(load_torques):
     """Currents of 2 N m/A: the load is that of the torques."""
     node_state, (q, tau, approach) = knowing(ARM7), load_torques
     node_state.observer_parameters = ObserverParameters(effort_meaning='current',
-                                                        torque_constants=' '.join(
-        f'joint_{k}=2.0' for k in range(1, 8)))
+                                                        torque_constants=PerJoint(
+        named={f'joint_{k}': 2.0 for k in range(1, 8)}))
     for k in range(len(q)):
         tell(node_state, _at_rest(q[k], tau[k] / 2.0), k * 10_000_000_000)
         ask(node_state, 'identify_payload', question='pose', approach=approach[k].tolist())

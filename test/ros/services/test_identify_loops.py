@@ -12,6 +12,7 @@ from dynamics_node.action import Identify
 from dynamics_node.example_robots import MECHANISMS
 from dynamics_node.identification.loop_equations import project
 from dynamics_node.identification.loop_motion import LoopMotion
+from dynamics_node.parameter import PerJoint
 from dynamics_node.ros.parameters.observer import ObserverParameters
 from dynamics_node.ros.services.identify import identify_job
 
@@ -21,12 +22,13 @@ SAMPLES = 1200
 LOAD = {'mass': 3.0, 'com': (0.05, -0.04, 0.12)}
 
 
-def looped(name, meaning='motor_torque', constants=''):
+def looped(name, meaning='motor_torque', constants=None):
     """Return a node_state with a bundled mechanism and a declared meaning of effort."""
     bundled = MECHANISMS[name]
     node_state = node_state_of(bundled.urdf.read_text(), constraints=bundled.loops.read_text())
     node_state.observer_parameters = ObserverParameters(effort_meaning=meaning,
-                                                        torque_constants=constants)
+                                                        torque_constants=PerJoint(
+                                                            named=constants or {}))
     return node_state
 
 
@@ -59,7 +61,7 @@ def test_a_goal_identifies_a_mechanism_by_its_motors(driven, meaning):
     names, motion, tau, weight = driven
     efforts = {'motor_torque': tau, 'current': tau / [2.0, 1.0, -3.0, 1.0],
                'without_gravity': tau - weight}[meaning]
-    constants = 'left_shoulder=2.0 right_shoulder=-3.0' if meaning == 'current' else ''
+    constants = {'left_shoulder': 2.0, 'right_shoulder': -3.0} if meaning == 'current' else {}
     node_state = looped('five_bar', meaning, constants)
     tell(node_state, names, motion.time, motion.q, efforts)
     job = identify_job(node_state, Identify.Goal(duration=10.0))

@@ -1,11 +1,19 @@
-"""Test poses, twists and wrenches as references of mode task_space, on the wire."""
+"""Test poses, twists and wrenches as references of mode task_space, on the wire.
+
+The node can import a stand-in for tf2_ros, which has no wheel.
+"""
+
+import os
+import shutil
 
 import numpy as np
 import pytest
-from support import torque_wire
+from support import tf2_stand_in, torque_wire
 
+from dynamics_node.msg import TaskReference
 from dynamics_node.ros import convert
 from dynamics_node.ros.torque.cartesian_references import LEAD, LEAD_TURN, _share
+from dynamics_node.spatial import so3
 
 STIFFNESS, TIMEOUT, BLEND = 300.0, 0.1, 0.1
 TASK = {'torque__mode': 'task_space', 'torque__task_frame': 'tool0',
@@ -14,11 +22,23 @@ TASK = {'torque__mode': 'task_space', 'torque__task_frame': 'tool0',
         'safety__max_state_age': 1.0}   # the law runs in NumPy here, which is slow
 
 
+@pytest.fixture(scope='module')
+def arm_with_tf2(launch_once, tmp_path_factory):
+    """An arm whose frames have a prefix in tf."""
+    folder = tmp_path_factory.mktemp('tf2')
+    shutil.copy(tf2_stand_in.__file__, folder / 'tf2_ros.py')
+    path = os.pathsep.join([str(folder), os.environ.get('PYTHONPATH', '')])
+    arm = torque_wire.Arm(launch_once(*torque_wire.parameters(frame_prefix='left/'),
+                                      environment={'PYTHONPATH': path}))
+    yield arm
+    arm.close()
+
+
 @pytest.fixture
-def arm(driven_arm, monkeypatch):
+def arm(arm_with_tf2, monkeypatch):
     """An arm at rest that holds its tool; at a pace that the node can keep in NumPy."""
     monkeypatch.setattr(torque_wire, 'PACE', 0.025)
-    return driven_arm.prepared(**TASK).enabled()
+    return arm_with_tf2.prepared(**TASK).enabled()
 
 
 def send(arm, kind, frame='', **fields):
@@ -93,12 +113,57 @@ def test_a_wrench_is_exerted_along_its_own_axes(arm):
     ended(arm)
 
 
+# Frames of other trees --------------------------------------------------------------------------
+
+def frame_pose(frame):
+    """Return the pose of a frame in the root, as the stand-in has it."""
+    (x, y, z), angle = tf2_stand_in.FRAMES[frame]
+    pose = np.eye(4)
+    pose[:3, :3] = so3.from_quaternion([0.0, 0.0, np.sin(angle / 2), np.cos(angle / 2)])
+    pose[:3, 3] = x, y, z
+    return pose
+
+
+def tool_in(arm, frame, by):
+    """Return the pose of the tool, moved in root axes, as it is seen from a frame."""
+    pose = arm.robot.frame_pose(arm.q, 'tool0')
+    pose[:3, 3] += by
+    return convert.pose(np.linalg.solve(frame_pose(frame), pose))
+
+
+def test_a_pose_in_the_map_is_followed(arm):
+    pose = tool_in(arm, 'map', [0.0, 0.02, 0.0])
+    send(arm, 'pose', 'map', position=pose.position, orientation=pose.orientation)
+    is_pulled(arm, [0, 0.02 * STIFFNESS, 0, 0, 0, 0])
+    ended(arm)
+
+
+def test_a_wrench_acts_along_the_axis_of_the_map(arm):
+    """One axis of the map is controlled by force, the others keep the pose."""
+    send(arm, 'wrench', 'map', force=vector(8.0, 0.0, 0.0))
+    is_pulled(arm, [*(8.0 * frame_pose('map')[:3, 0]), 0, 0, 0])
+    ended(arm)
+
+
+def test_a_task_reference_seen_from_a_camera_is_followed(arm):
+    message = TaskReference(pose=tool_in(arm, 'camera', [0.0, 0.0, 0.02]))
+    message.header.frame_id = 'camera'
+    publisher = arm.node.publisher(TaskReference, 'dynamics_node/task_reference')
+    arm.run_until(publisher.get_subscription_count, 'the subscription')
+    publisher.publish(message)
+    is_pulled(arm, [0, 0, 0.02 * STIFFNESS, 0, 0, 0])
+    ended(arm)
+
+
 def test_refusals_name_the_reason(arm):
-    """A frame of another robot, a twist that is too fast; the reference before continues."""
-    before = arm.log()
-    send(arm, 'twist', 'map', linear=vector(0.1, 0.0, 0.0))
-    arm.run_until(lambda: "the reference twist was refused: no frame 'map'" in
+    """A frame that tf2 does not know, a twist that is too fast; the one before continues."""
+    before, count = arm.log(), arm.counted('references refused')
+    send(arm, 'twist', 'nowhere', linear=vector(0.1, 0.0, 0.0))
+    arm.run_until(lambda: "tf2 has no transform from 'nowhere' to 'left/base_link'" in
                   arm.log()[len(before):], 'the refusal')
+    assert ("the reference twist was refused: header.frame_id: no frame 'nowhere'; the robot has: "
+            'base_link') in arm.log()[len(before):]
+    arm.run_until(lambda: arm.counted('references refused') > count, 'a refusal that is counted')
     send(arm, 'twist', linear=vector(2.0, 0.0, 0.0))
     arm.run_until(lambda: 'the reference twist was refused: twist.linear reaches 2' in
                   arm.log()[len(before):], 'the refusal')

@@ -18,8 +18,8 @@ Q = np.array([0.3, 0.5, -0.4, 0.9, 0.2, -0.6, 0.1])
 STILL = np.zeros(7)
 PUSH = np.array([20.0, 0.0, 0.0, 0.0, 0.0, 0.0])
 STEP = 2_000_000   # [ns] between two stamps
-ON = {'observer.effort_meaning': 'motor_torque', 'observer.bandwidth': [50.0],
-      'observer.thresholds': [2.0], 'observer.frame': 'tool0'}
+ON = {'observer.effort_meaning': 'motor_torque', 'observer.bandwidth.default': 50.0,
+      'observer.thresholds.default': 2.0, 'observer.frame': 'tool0'}
 OFF = {'observer.effort_meaning': 'unknown', 'observer.frame': ''}
 
 
@@ -100,7 +100,7 @@ def test_a_push_comes_out_on_all_topics(listening):
     begun = listening.contacts[-1]
     assert listening.has_sent(begun.header.stamp)
     assert set(begun.joint_names) <= set(np.array(listening.robot.dof_names)[
-        np.abs(external) > ON['observer.thresholds'][0]])
+        np.abs(external) > ON['observer.thresholds.default']])
     assert begun.joint_names
     wait_until(lambda: abs(listening.wrenches[-1].wrench.force.x - 20.0) < 0.1, 'the wrench')
     assert listening.wrenches[-1].header.frame_id == 'tool0'

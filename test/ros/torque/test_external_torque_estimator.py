@@ -7,6 +7,7 @@ import pytest
 from support.node_states import NOW, node_state_of
 
 from dynamics_node.example_robots import ARM7
+from dynamics_node.parameter import PerJoint
 from dynamics_node.ros.parameters.observer import ObserverParameters
 from dynamics_node.ros.torque.external_torque_estimator import ExternalTorqueEstimator
 
@@ -22,8 +23,8 @@ class EstimatorRig:
         self.node_state = node_state_of(ARM7, **(node or {}))
         self.robot, self.stamp = self.node_state.robot, NOW
         self.estimator = ExternalTorqueEstimator(self.node_state.current_robot, ObserverParameters(
-            **{'effort_meaning': 'motor_torque', 'bandwidth': (50.0,), 'thresholds': (2.0,),
-               **parameters}))
+            **{'effort_meaning': 'motor_torque', 'bandwidth': PerJoint(50.0),
+               'thresholds': PerJoint(2.0), **parameters}))
 
     def state(self, effort=None, v=STILL, robot=None, push=None, steps=1):
         """Let a state be measured; return the Sight."""
@@ -151,15 +152,15 @@ def test_a_new_robot_restarts_the_estimator():
 
 
 @pytest.mark.parametrize(('change', 'message'), [
-    ({'thresholds': (1.0, 2.0)}, 'thresholds is .* expected 7 finite numbers'),
-    ({'bandwidth': (0.0,)}, 'bandwidth is 0'),
+    ({'bandwidth': PerJoint(0.0)}, 'bandwidth is 0'),
     ({'frame': 'hand'}, "no frame 'hand'"),
     ({'effort_meaning': 'current'}, 'torque_constants lack joint_1'),
-    ({'torque_constants': 'joint_1=2'}, "torque_constants are for effort_meaning 'current'"),
+    ({'torque_constants': PerJoint(named={'joint_1': 2.0})},
+     "torque_constants are for effort_meaning 'current'"),
 ])
 def test_parameters_that_do_not_fit_switch_it_off(change, message):
     """With the reason; fit.py refuses them when they are set."""
     rig = EstimatorRig()
     rig.estimator.use(ObserverParameters(
-        **{'effort_meaning': 'motor_torque', 'bandwidth': (50.0,), **change}))
+        **{'effort_meaning': 'motor_torque', 'bandwidth': PerJoint(50.0), **change}))
     assert not rig.estimator.on and re.search(message, rig.estimator.reason)

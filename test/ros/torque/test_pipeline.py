@@ -11,6 +11,7 @@ from dynamics_node import DynamicsError
 from dynamics_node.control.controller import Controller
 from dynamics_node.control.driver_compensation import PRESETS
 from dynamics_node.example_robots import ARM7
+from dynamics_node.parameter import PerJoint
 from dynamics_node.ros.node_state import NodeState
 from dynamics_node.ros.parameters.declared import ModelParameters
 from dynamics_node.ros.parameters.observer import ObserverParameters
@@ -60,20 +61,22 @@ def test_unknown_effort_limits_are_a_refusal_that_names_them():
     """Unknown is not zero, and not infinite."""
     with pytest.raises(DynamicsError, match='unknown: shoulder, elbow; give one'):
         Rig(UNLIMITED).enable()
-    Rig(UNLIMITED, effort_limits='shoulder=20 elbow=20').enable()
+    Rig(UNLIMITED, effort_limits=PerJoint(named={'shoulder': 20.0, 'elbow': 20.0})).enable()
     Rig(UNLIMITED, {'unknown_effort': 'assume'}).enable()
-    Rig(UNLIMITED, joints='wrist').enable()
+    Rig(UNLIMITED, joints=('wrist',)).enable()
 
 
 @pytest.mark.parametrize('torque, expected', [
-    ({**IMPEDANCE, 'kp': (1.0, 2.0, 3.0)}, 'torque.kp has 3 values; expected 1, or 2'),
-    ({'gravity_scale': (1.0, 1.0, 1.0)}, 'torque.gravity_scale has 3'),
+    ({**IMPEDANCE, 'kp': PerJoint(1.0, {'wrist': 2.0})},
+     "torque.kp.wrist: no joint 'wrist'; the robot has: shoulder, elbow"),
+    ({'gravity_scale': PerJoint(1.0, {'wrist': 1.0})}, 'torque.gravity_scale.wrist: no joint'),
     ({'mode': 'impedance'}, 'set torque.gains to kp_kd'),
-    ({'joints': 'elbow wrist'}, "'wrist'.*shoulder, elbow"),
-    ({'joints': 'elbow elbow'}, "torque.joints has 'elbow' twice"),
-    ({'effort_limits': 'wrist=3'}, "'wrist'"),
-    ({'effort_limits': 'elbow=-3'}, "effort limit of joint 'elbow' is -3"),
-    ({'slew_limits': 'elbow=1'}, "slew limit of joint 'elbow' is 1 per second")],
+    ({'joints': ('elbow', 'wrist')}, "'wrist'.*shoulder, elbow"),
+    ({'joints': ('elbow', 'elbow')}, "torque.joints has 'elbow' twice"),
+    ({'effort_limits': PerJoint(named={'wrist': 3.0})}, "'wrist'"),
+    ({'effort_limits': PerJoint(named={'elbow': -3.0})}, "effort limit of joint 'elbow' is -3"),
+    ({'slew_limits': PerJoint(named={'elbow': 1.0})},
+     "slew limit of joint 'elbow' is 1 per second")],
     ids=lambda value: next(iter(value)) if isinstance(value, dict) else '')
 def test_parameters_that_do_not_fit_the_robot_are_refused(torque, expected):
     """On enable; fit.py refuses them when they are set."""
@@ -85,7 +88,7 @@ def test_parameters_that_do_not_fit_the_robot_are_refused(torque, expected):
 
 
 def test_parameters_for_another_robot_are_refused_until_it_comes():
-    rig = Rig(TWO_JOINTS, joints='wrist')
+    rig = Rig(TWO_JOINTS, joints=('wrist',))
     with pytest.raises(DynamicsError, match="'wrist'"):
         rig.enable()
     rig.node_state.load(chain(('wrist', 'revolute')))
@@ -174,9 +177,8 @@ def test_the_ramp_begins_at_the_command_of_the_measured_effort(meaning, driver):
         rig.effort = push
     if meaning == 'current':
         rig.effort = rig.effort / np.array(list(constants.values()))
-    text = ' '.join(f'{name}={value}' for name, value in constants.items())
-    found = first_torque(rig, effort_meaning=meaning,
-                         torque_constants=text if meaning == 'current' else '')
+    found = first_torque(rig, effort_meaning=meaning, torque_constants=PerJoint(
+        named=constants if meaning == 'current' else {}))
     # without a payload, every driver that adds something adds the gravity of this robot
     assert found == pytest.approx(push + (gravity if driver == 'full' else 0.0))
 
@@ -204,7 +206,7 @@ def test_a_joint_without_an_effort_begins_at_gravity():
 
 
 def test_only_the_driven_joints_get_torque():
-    rig = Rig(TWO_JOINTS, joints='elbow').enabled()
+    rig = Rig(TWO_JOINTS, joints=('elbow',)).enabled()
     effort = rig.step()
     assert effort[0] == 0.0 and effort[1] != 0.0
     assert rig.pipeline.joints == ['elbow']
@@ -212,7 +214,8 @@ def test_only_the_driven_joints_get_torque():
 
 def test_joints_of_other_kinds_are_not_driven():
     """A planar joint cannot be driven, and is measured otherwise."""
-    rig = Rig(EVERY_KIND, effort_limits='lift=200 turn=200 elbow=200')
+    rig = Rig(EVERY_KIND, effort_limits=PerJoint(
+        named={'lift': 200.0, 'turn': 200.0, 'elbow': 200.0}))
     state = rig.node_state.measured_state
     names = ['lift', 'turn', 'elbow']
 
@@ -314,7 +317,7 @@ def test_a_payload_with_a_transition_is_no_fault():
 
 
 def test_a_payload_without_transition_is_slew_limited():
-    rig = Rig(ARM7, slew_limits='').enabled()
+    rig = Rig(ARM7, slew_limits=PerJoint()).enabled()
     rig.node_state.current_robot.set_payload('box', ('tool0', 2.0), 0.0)
     loaded = rig.robot.with_payload('box', 'tool0', 2.0).gravity_torque(rig.q)
     assert rig.run(0.2) == pytest.approx(loaded) and rig.state == 'enabled'
@@ -362,12 +365,12 @@ def test_limits_and_robot_cannot_change_while_enabled():
     rig = Rig(TWO_JOINTS, **{**IMPEDANCE, 'max_start_error': 0.3}).enabled()
     rig.pipeline.follow(*to([0.25, 0.15], 0.5))
     rig.run(1.0)
-    stiffer = {**IMPEDANCE, 'max_start_error': 0.3, 'kp': (60.0,)}
+    stiffer = {**IMPEDANCE, 'max_start_error': 0.3, 'kp': PerJoint(60.0)}
     rig.pipeline.check(TorqueParameters(**stiffer), rig.settings)
     rig.pipeline.use(TorqueParameters(**stiffer), rig.settings)
     gravity = rig.robot.gravity_torque(rig.q)
     assert rig.run(0.3) == pytest.approx(gravity + 60.0 * np.array([0.05, -0.05]))
-    for other in ({'joints': 'elbow'}, {'effort_limits': 'elbow=3'},
+    for other in ({'joints': ('elbow',)}, {'effort_limits': PerJoint(named={'elbow': 3.0})},
                   {'driver': 'without_gravity'}, {'max_start_error': 0.4}):
         with pytest.raises(DynamicsError, match='disable first'):
             rig.pipeline.check(TorqueParameters(**{**stiffer, **other}), rig.settings)

@@ -6,10 +6,11 @@ from support.pipeline_rig import STEP, Rig
 
 from dynamics_node import DynamicsError
 from dynamics_node.example_robots import ARM7
+from dynamics_node.parameter import PerJoint
 from dynamics_node.ros.parameters.torque import TorqueParameters
 from dynamics_node.ros.torque.change_checks import CHANGE_TIMES
 
-SPRINGS = {'mode': 'impedance', 'gains': 'kp_kd', 'kp': (50.0,), 'kd': (5.0,)}
+SPRINGS = {'mode': 'impedance', 'gains': 'kp_kd', 'kp': PerJoint(50.0), 'kd': PerJoint(5.0)}
 POSE = np.array([0.3, 0.5, -0.4, 0.9, 0.2, -0.6, 0.1])
 
 
@@ -81,12 +82,12 @@ def test_gains_are_blended():
     rig.q = POSE - 0.02
     gravity, before = rig.robot.gravity_torque(rig.q), rig.run(0.2)
     assert before - gravity == pytest.approx(50.0 * 0.02)
-    tune(rig, kp=(80.0,))
+    tune(rig, kp=PerJoint(80.0))
     for k in range(1, 20):
         kp = 50.0 + 30.0 * k * STEP / 0.2
         assert rig.step() - gravity == pytest.approx(kp * 0.02)
         if k in (5, 7):
-            tune(rig, kp=(60.0 + k,))
+            tune(rig, kp=PerJoint(60.0 + k))
     assert rig.run(0.11) - gravity == pytest.approx((80.0 - 13.0 / 2) * 0.02)
     assert rig.run(0.2) - gravity == pytest.approx(67.0 * 0.02)
 
@@ -99,16 +100,16 @@ def test_gains_that_would_fling_the_arm_are_refused():
     rig.q = rig.q - 0.02
     before = rig.run(0.2)
     with pytest.raises(DynamicsError, match="too fast: joint 'joint_1'"):
-        tune(rig, kp=(5e4,))
+        tune(rig, kp=PerJoint(5e4))
     with pytest.raises(DynamicsError, match="too fast: joint 'joint_2'"):
-        tune(rig, gravity_scale=(2.0,))
+        tune(rig, gravity_scale=PerJoint(2.0))
     assert rig.run(0.3) == pytest.approx(before)
 
 
 def test_a_scale_is_blended():
     rig = rig_of().enabled()
     before = rig.step()
-    tune(rig, gravity_scale=(1.1,))
+    tune(rig, gravity_scale=PerJoint(1.1))
     assert rig.run(0.1) == pytest.approx(1.05 * before)
     assert rig.run(0.2) == pytest.approx(1.1 * before)
 

@@ -16,12 +16,12 @@ AS_GOOD = 1.5             # times the RMS error without any load
 LEAD = 0.8                # [s] from enable to the motion
 OUT, BACK = 1.6, 2.7      # [s] the motion, up to 3/4 of the speed limits; load in between
 LOAD = 'tool0', 1.5       # [kg]
-ROTORS = 'joint_1=0.3 joint_2=0.3 joint_3=0.2 joint_4=0.2 joint_5=0.1 joint_6=0.1 joint_7=0.1'
-GAINS = {'torque.gains': 'kp_kd', 'torque.kp': [225.0], 'torque.kd': [30.0]}
-PD = {**GAINS, 'torque.mode': 'impedance', 'torque.gravity_scale': [0.0],
-      'torque.friction_scale': [0.0]}
-COMPUTED = {**GAINS, 'torque.mode': 'computed_torque', 'torque.gravity_scale': [1.0],
-            'torque.friction_scale': [1.0]}
+ROTORS = {f'armature.joint_{k}': x for k, x in enumerate((0.3, 0.3, 0.2, 0.2, 0.1, 0.1, 0.1), 1)}
+GAINS = {'torque.gains': 'kp_kd', 'torque.kp.default': 225.0, 'torque.kd.default': 30.0}
+PD = {**GAINS, 'torque.mode': 'impedance', 'torque.gravity_scale.default': 0.0,
+      'torque.friction_scale.default': 0.0}
+COMPUTED = {**GAINS, 'torque.mode': 'computed_torque', 'torque.gravity_scale.default': 1.0,
+            'torque.friction_scale.default': 1.0}
 
 
 @pytest.fixture
@@ -39,8 +39,8 @@ def tracked(ros_environment, tmp_path_factory):
     from closed_loop import ClosedLoop
     from fast_motion import fast_motion
     motion, known = fast_motion(OUT, BACK), {}
-    with ClosedLoop(tmp_path_factory.mktemp('loop'), rate=250.0, arm={'armature': ROTORS},
-                    node={'armature': ROTORS, 'safety.ramp_in_time': 0.5}) as loop:
+    with ClosedLoop(tmp_path_factory.mktemp('loop'), rate=250.0, arm=ROTORS,
+                    node={**ROTORS, 'safety.ramp_in_time': 0.5}) as loop:
         def track(parameters, load=None):
             key = parameters['torque.mode'], load
             if key not in known:
@@ -80,7 +80,7 @@ def test_an_arm_without_gravity_compensation_falls(free_arm):
     """Control of the test above."""
     q = np.array([0.0, 0.8, 0.0, -0.8, 0.0, 0.5, 0.0])
     free_arm.place(q)
-    free_arm.enable({'torque.mode': 'gravity', 'torque.gravity_scale': [0.98]})
+    free_arm.enable({'torque.mode': 'gravity', 'torque.gravity_scale.default': 0.98})
     assert np.abs(free_arm.run(1.0).q - q).max() > 10 * MAX_DRIFT
 
 

@@ -8,12 +8,13 @@ from support.pipeline_rig import IMPEDANCE, Rig, to
 from dynamics_node import DynamicsError
 from dynamics_node.constrained.read_loops import to_yaml
 from dynamics_node.example_robots import MECHANISMS
+from dynamics_node.parameter import PerJoint
 
 FOUR_BAR, FIVE_BAR = MECHANISMS['four_bar'], MECHANISMS['five_bar']
 LIMIT = 9.0  # [N m] of every motor
-LIMITS = {FOUR_BAR: f'crank_joint={LIMIT}',
-          FIVE_BAR: f'left_shoulder={LIMIT} right_shoulder={LIMIT}'}
-DEAD = {'effort_limits': f'rocker_joint={LIMIT}'}
+LIMITS = {FOUR_BAR: PerJoint(named={'crank_joint': LIMIT}),
+          FIVE_BAR: PerJoint(named={'left_shoulder': LIMIT, 'right_shoulder': LIMIT})}
+DEAD = {'effort_limits': PerJoint(named={'rocker_joint': LIMIT})}
 
 
 class Mechanism(Rig):
@@ -44,7 +45,7 @@ def test_only_motors_are_commanded_and_they_carry_all():
 
 def test_a_passive_joint_cannot_be_named():
     """Neither at start, when nothing can be enabled, nor by a change."""
-    made = rig(FOUR_BAR, joints='crank_joint rocker_joint')
+    made = rig(FOUR_BAR, joints=('crank_joint', 'rocker_joint'))
     with pytest.raises(DynamicsError, match="'rocker_joint', which is passive"):
         made.enable()
 

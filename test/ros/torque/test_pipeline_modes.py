@@ -9,6 +9,7 @@ from support.tiny_robots import TWO_JOINTS
 
 from dynamics_node import DynamicsError
 from dynamics_node.control.laws import MODES, TASK_SPACE, WITH_REFERENCE
+from dynamics_node.parameter import PerJoint
 from dynamics_node.ros.parameters.torque import TorqueParameters
 from dynamics_node.ros.torque import pipeline
 
@@ -17,7 +18,7 @@ FEEDBACK = (WITH_REFERENCE | {TASK_SPACE}) - {'feedforward'}
 SETTLED = 0.1                # [rad/s] 0.6 s after the change, with feedback
 AWAY = 0.25                  # [rad] greatest way meanwhile; the reference goes 0.2
 WAY = np.array([0.2, -0.2])  # [rad]
-COMMON = {'gains': 'kp_kd', 'kp': (30.0,), 'kd': (12.0,), 'task_frame': 'elbow_link',
+COMMON = {'gains': 'kp_kd', 'kp': PerJoint(30.0), 'kd': PerJoint(12.0), 'task_frame': 'elbow_link',
           'task_stiffness': (40.0, 5.0)}
 
 
@@ -99,7 +100,7 @@ def test_the_torque_after_a_change_is_that_of_the_new_mode():
 
 def test_a_mode_that_would_fling_the_arm_is_refused():
     """The spring of the old mode would be lost too fast."""
-    rig = enabled('impedance', kp=(400.0,), max_start_error=1.0)
+    rig = enabled('impedance', kp=PerJoint(400.0), max_start_error=1.0)
     rig.pipeline.follow(list(rig.robot.joint_names), None, np.array([0.4]), (rig.q + 0.1)[None],
                         None, None)
     rig.run(1.0)   # something holds the robot
@@ -114,7 +115,7 @@ def test_a_second_change_waits_for_the_end_of_the_first():
     rig.move(2)
     with pytest.raises(DynamicsError, match='try again in a moment'):
         rig.change(mode='computed_torque')
-    rig.change(kp=(20.0,))   # gains of the new mode wait by themselves
+    rig.change(kp=PerJoint(20.0))   # gains of the new mode wait by themselves
     rig.move(150)
     rig.change(mode='computed_torque')
     rig.move(10)

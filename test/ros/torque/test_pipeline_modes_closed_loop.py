@@ -11,10 +11,10 @@ LEAD = 0.8                # [s] from enable to the motion
 OUT, BACK = 1.6, 2.7      # [s] the motion, up to 3/4 of the speed limits
 FOLLOWED = 0.02           # [rad] greatest error at changes of mode; 0.008 was measured
 SMOOTH = 0.5              # of the slew limit, likewise; 0.22 was measured
-ROTORS = 'joint_1=0.3 joint_2=0.3 joint_3=0.2 joint_4=0.2 joint_5=0.1 joint_6=0.1 joint_7=0.1'
-COMPUTED = {'torque.gains': 'kp_kd', 'torque.kp': [225.0], 'torque.kd': [30.0],
-            'torque.mode': 'computed_torque', 'torque.gravity_scale': [1.0],
-            'torque.friction_scale': [1.0]}
+ROTORS = {f'armature.joint_{k}': x for k, x in enumerate((0.3, 0.3, 0.2, 0.2, 0.1, 0.1, 0.1), 1)}
+COMPUTED = {'torque.gains': 'kp_kd', 'torque.kp.default': 225.0, 'torque.kd.default': 30.0,
+            'torque.mode': 'computed_torque', 'torque.gravity_scale.default': 1.0,
+            'torque.friction_scale.default': 1.0}
 
 
 def test_modes_change_while_the_arm_moves(ros_environment, tmp_path):
@@ -27,8 +27,8 @@ def test_modes_change_while_the_arm_moves(ros_environment, tmp_path):
     from dynamics_node.safety import SafetySettings
     motion, rate = fast_motion(2.5 * OUT, 2.5 * BACK), 250.0
     effort = np.array([joint.max_effort for joint in Robot.from_urdf(ARM7).model.joints])
-    with ClosedLoop(tmp_path, rate=rate, arm={'armature': ROTORS},
-                    node={'armature': ROTORS, 'safety.ramp_in_time': 0.5}) as loop:
+    with ClosedLoop(tmp_path, rate=rate, arm=ROTORS,
+                    node={**ROTORS, 'safety.ramp_in_time': 0.5}) as loop:
         loop.place(motion.positions[0])
         loop.enable({**COMPUTED, 'torque.task_frame': 'tool0'})
         loop.follow(motion, start=LEAD)

@@ -1,5 +1,7 @@
 """Test the end of torques in the pipeline: braking, the age of joint states, contacts."""
 
+import re
+
 import numpy as np
 import pytest
 from support.pipeline_rig import IMPEDANCE, STEP, Rig
@@ -8,10 +10,11 @@ from support.tiny_robots import MASSLESS, chain
 from dynamics_node import DynamicsError, Robot
 from dynamics_node.control.needed_joints import needed_joints
 from dynamics_node.example_robots import ARM7
+from dynamics_node.parameter import PerJoint
 from dynamics_node.safety.faults import CONTACT
 
 ARM_AND_FINGER = chain(('shoulder', 'revolute'), ('elbow', 'revolute'), ('finger', 'prismatic'))
-COMPUTED = {'mode': 'computed_torque', 'gains': 'frequency', 'frequency': (10.0,)}
+COMPUTED = {'mode': 'computed_torque', 'gains': 'frequency', 'frequency': PerJoint(10.0)}
 SUBSTEPS = 20   # of the simulation, per joint state
 
 
@@ -144,7 +147,7 @@ def test_a_contact_brakes():
 
 def test_a_joint_that_carries_no_driven_one_may_be_old():
     """A gripper at 2 Hz beside an arm at 100 Hz."""
-    rig = Rig(ARM_AND_FINGER, joints='shoulder elbow').enabled()
+    rig = Rig(ARM_AND_FINGER, joints=('shoulder', 'elbow')).enabled()
     for _ in range(100):
         rig.pass_time()
         rig.measured(joints=('shoulder', 'elbow'))
@@ -153,12 +156,28 @@ def test_a_joint_that_carries_no_driven_one_may_be_old():
 
 
 def test_a_joint_that_carries_a_driven_one_may_not_be_old():
-    rig = Rig(ARM_AND_FINGER, joints='elbow').enabled()
+    rig = Rig(ARM_AND_FINGER, joints=('elbow',)).enabled()
     for _ in range(60):
         rig.pass_time()
         rig.measured(joints=('elbow', 'finger'))
         rig.note(rig.pipeline.on_state(rig.node_state.snapshot()), STEP)
-    assert rig.state == 'fault' and 'old' in rig.reason
+    assert rig.state == 'fault'
+    assert re.match(r"the state of joint 'shoulder' is 0\.\d+ s old; max_state_age", rig.reason)
+
+
+def test_a_silence_of_all_joints_names_none_and_that_of_one_names_it():
+    """Also by time alone, when no joint state arrives any more."""
+    silent = Rig(ARM_AND_FINGER).enabled()
+    while silent.state == 'enabled':
+        silent.tick()
+    assert silent.reason.startswith('the joint state is 0.')
+    one = Rig(ARM_AND_FINGER).enabled()
+    one.pass_time()
+    one.measured(joints=('shoulder', 'finger'))
+    one.pipeline.on_state(one.node_state.snapshot())
+    while one.state == 'enabled':
+        one.tick()
+    assert one.reason.startswith("the state of joint 'elbow' is 0.")
 
 
 def test_the_needed_joints_of_a_chain_are_those_up_to_the_last_driven_one():

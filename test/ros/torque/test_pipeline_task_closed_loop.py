@@ -61,7 +61,7 @@ def test_a_stretched_arm_stays_within_torque_and_speed_bounds(ros_environment, t
     from dynamics_node.example_robots import ARM7
     from dynamics_node.safety import SafetySettings
     from dynamics_node.task_space.target import Target
-    robot, rate = Robot.from_urdf(ARM7), 500.0
+    robot, rate, rotors = Robot.from_urdf(ARM7), 500.0, named('armature', ROTORS)
 
     def plan(t):
         out = progress((t - LEAD) / WAY, WAY)
@@ -71,8 +71,8 @@ def test_a_stretched_arm_stays_within_torque_and_speed_bounds(ros_environment, t
         return Aim((NEAR + way * s, 0.0, 0.45), AHEAD, (way * ds, 0.0, 0.0), (way * dds, 0.0, 0.0))
     start = robot.inverse_kinematics(Target('tool0', plan(0.0).position, AHEAD),
                                      start=(0.0, 0.9, 0.0, -1.2, 0.0, -0.5, 0.0)).q
-    with TaskLoop(tmp_path, rate=rate, arm={'table': -1.0, 'armature': named(ROTORS)},
-                  node={'armature': named(ROTORS), **RAMP}) as loop:
+    with TaskLoop(tmp_path, rate=rate, arm={'table': -1.0, **rotors},
+                  node={**rotors, **RAMP}) as loop:
         loop.place(start)
         loop.enable({'torque.mode': 'task_space', 'torque.task_frame': 'tool0',
                      'torque.task_stiffness': [400.0, 30.0], 'torque.task_max_speed': 0.6})

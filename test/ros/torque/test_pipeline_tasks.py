@@ -10,6 +10,7 @@ from support.tiny_robots import TWO_JOINTS
 from dynamics_node import DynamicsError
 from dynamics_node.control.pose_coordinates import pose_error
 from dynamics_node.example_robots import ARM7
+from dynamics_node.parameter import PerJoint
 from dynamics_node.spatial import so3
 
 TASK = {'mode': 'task_space', 'task_frame': 'tool0'}
@@ -117,7 +118,7 @@ def test_a_stream_that_stops_is_held_or_a_fault():
 
 
 def test_the_posture_is_the_measured_or_the_given_one():
-    rig = rig_of(task_posture='joint_3=0.7').enabled()
+    rig = rig_of(task_posture=PerJoint(named={'joint_3': 0.7})).enabled()
     np.testing.assert_allclose(rig.pipeline._reference.at(rig.pipeline.now()).posture,
                                [*BENT[:2], 0.7, *BENT[3:]])
 
@@ -125,11 +126,11 @@ def test_the_posture_is_the_measured_or_the_given_one():
 @pytest.mark.parametrize('source, torque, expected', [
     (ARM7, {'task_frame': ''}, 'torque.task_frame is empty; expected .*tool0'),
     (ARM7, {'task_frame': 'hand'}, "no frame 'hand'"),
-    (ARM7, {'joints': 'joint_1 joint_2 joint_3 joint_4 joint_5 joint_6'},
+    (ARM7, {'joints': tuple(f'joint_{k}' for k in range(1, 7))},
      "'tool0' is moved by joint_7, not in torque.joints"),
-    (ARM7, {'task_posture': 'joint_9=0.1'}, "no joint 'joint_9'"),
-    (ARM7, {'task_posture': 'joint_4=-9.0'},
-     r'torque.task_posture: joint_4 is -9; expected -'),
+    (ARM7, {'task_posture': PerJoint(named={'joint_9': 0.1})}, "no joint 'joint_9'"),
+    (ARM7, {'task_posture': PerJoint(named={'joint_4': -9.0})},
+     r'torque.task_posture.joint_4 is -9; expected -'),
     (ARM7, {'task_stiffness': (1.0, 2.0, 3.0)}, 'torque.task_stiffness has 3 values')])
 def test_robots_that_cannot_be_driven_are_refused_on_enable(source, torque, expected):
     rig = Rig(source, **{**TASK, **torque})

@@ -61,10 +61,15 @@ def test_cores_are_chosen_and_wrong_ones_refused():
     assert asked(0, (4000,))[0].startswith('no cores 4000: ')
 
 
-@pytest.mark.parametrize('text', ['one', '-1', '1,2', '1.5', '99999'])
-def test_core_numbers_that_are_none_are_refused(text):
+@pytest.mark.parametrize('value', ['one', '2 3', [-2], [1.5], [99999], ['2'], [True]])
+def test_core_numbers_that_are_none_are_refused(value):
     from dynamics_node.errors import DynamicsError
     from dynamics_node.ros.parameters.torque import core_numbers
     with pytest.raises(DynamicsError, match='torque.cpu'):
-        core_numbers('torque.cpu', text)
-    assert core_numbers('torque.cpu', ' 2  3 ') == [2, 3]
+        core_numbers('torque.cpu', value)
+
+
+def test_core_numbers_are_read_and_any_core_is_none():
+    from dynamics_node.ros.parameters.torque import core_numbers
+    assert core_numbers('torque.cpu', [2, 3]) == [2, 3]
+    assert core_numbers('torque.cpu', [-1]) == core_numbers('torque.cpu', []) == []

@@ -74,7 +74,7 @@ def test_the_state_has_the_motion_and_the_torques_in_the_order_of_the_command(wa
 
 def test_the_state_says_which_limit_changed_which_torque(watched):
     arm = watched.arm
-    arm.prepared(torque__kp=[2000.0]).enabled()
+    arm.prepared(torque__kp__default=2000.0).enabled()
     arm.follow(moved(7, -0.4))
     k = ORDER.index('joint_7')
     state = watched.until(lambda state: state.limited and state.limited[k] & TorqueState.EFFORT

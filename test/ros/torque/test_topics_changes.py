@@ -26,7 +26,7 @@ from dynamics_node.ros.services.table import SERVICES
 
 pytestmark = pytest.mark.long
 
-SPRINGS = {'torque__mode': 'impedance', 'torque__kp': [50.0], 'torque__kd': [5.0]}
+SPRINGS = {'torque__mode': 'impedance', 'torque__kp__default': 50.0, 'torque__kd__default': 5.0}
 USUAL_STATES = ServiceParameters().max_states_with_torques
 TEXT = Path(ARM7).read_text()
 HEAVIER = re.sub(r'<mass value="([^"]*)"', lambda m: f'<mass value="{2 * float(m[1])}"', TEXT)
@@ -114,7 +114,7 @@ def test_a_reference_is_refused_in_modes_that_follow_none(arm):
 
 def test_a_wanted_torque_beyond_the_effort_limit_is_clamped(arm):
     """The status reports it."""
-    arm.prepared(**{**SPRINGS, 'torque__kp': [2000.0]}).enabled()
+    arm.prepared(**{**SPRINGS, 'torque__kp__default': 2000.0}).enabled()
     arm.follow(moved(7, -0.4))
     arm.run_until(lambda: arm.heard[-1].effort[ORDER.index('joint_7')] == -20.0, 'the limit')
     arm.run(20)
@@ -125,12 +125,12 @@ def test_a_wanted_torque_beyond_the_effort_limit_is_clamped(arm):
 
 def test_an_effort_limit_of_the_user_replaces_that_of_the_description(arm):
     """An arm that it cannot hold is not enabled."""
-    arm.prepared(torque__effort_limits='joint_2=3 joint_4=2')
+    arm.prepared(torque__effort_limits__joint_2=3.0, torque__effort_limits__joint_4=2.0)
     arm.arrive()
     reply = arm.run_until(lambda: 'compiled' not in (reply := arm.enable()).message and reply,
                           'the kernels')
     assert not reply.success and "joint 'joint_2' " in reply.message and ' of 3;' in reply.message
-    arm.prepared(**{**SPRINGS, 'torque__kp': [2000.0]}, torque__effort_limits='joint_7=5')
+    arm.prepared(**{**SPRINGS, 'torque__kp__default': 2000.0}, torque__effort_limits__joint_7=5.0)
     arm.limit = {**EFFORT, 'joint_7': 5.0}
     arm.enabled()
     arm.follow(moved(7, -0.4))
@@ -139,7 +139,7 @@ def test_an_effort_limit_of_the_user_replaces_that_of_the_description(arm):
 
 
 def test_a_fast_change_of_the_wanted_torque_is_slew_limited(arm):
-    arm.prepared(**{**SPRINGS, 'torque__kp': [2000.0]}, torque__slew_limits='joint_7=50')
+    arm.prepared(**{**SPRINGS, 'torque__kp__default': 2000.0}, torque__slew_limits__joint_7=50.0)
     arm.slew = {'joint_7': 50.0}
     arm.enabled()
     arm.follow(moved(7, -0.4), 0.3)
@@ -165,7 +165,7 @@ def test_a_torque_towards_a_position_limit_fades(arm):
 
 
 def test_a_torque_along_a_fast_motion_fades(arm):
-    arm.prepared(**{**SPRINGS, 'torque__kd': [0.0]}).enabled()
+    arm.prepared(**{**SPRINGS, 'torque__kd__default': 0.0}).enabled()
     arm.v[0] = 2.0
     arm.follow(moved(1, 0.2), 0.3)
     arm.run(160)
@@ -266,15 +266,29 @@ def test_a_fifo_does_not_stop_the_torque(arm, tmp_path, parameter):
 def test_limits_cannot_be_set_while_enabled(arm):
     """Gains can."""
     arm.prepared(**SPRINGS).enabled()
-    for name, value in (('torque.joints', 'joint_1'),
-                        ('torque.effort_limits', 'joint_1=1000.0'),
+    for name, value in (('torque.joints', ['joint_1']),
+                        ('torque.effort_limits.joint_1', 1000.0),
                         ('safety.max_state_age', 0.9), ('safety.safe_action', 'zero')):
         result = arm.set(**{name.replace('.', '__'): value})
         assert not result.successful and 'disable first' in result.reason, name
-    assert arm.set(torque__kp=[80.0], torque__kd=[0.0]).successful
+    assert arm.set(torque__kp__default=80.0, torque__kd__default=0.0).successful
     arm.follow(moved(7, 0.1), 0.3)
     arm.run(160)
     arm.is_held(80.0 * (moved(7, 0.1) - REST))
+    arm.check()
+
+
+def test_the_gain_of_one_joint_is_tuned_while_enabled(arm):
+    """Set and deleted, without a jump; a gain of another joint changes nothing here."""
+    arm.prepared(**SPRINGS).enabled()
+    arm.follow(moved(7, 0.1), 0.3)
+    arm.run(160)
+    for values, spring in (({'torque__kp__joint_7': 70.0}, 70.0),
+                           ({'torque__kp__joint_6': 20.0}, 70.0),
+                           ({'torque__kp__joint_7': None}, 50.0)):
+        assert arm.set(**values).successful
+        arm.is_held(spring * (moved(7, 0.1) - REST))
+    assert arm.said('enabled')
     arm.check()
 
 
@@ -350,7 +364,7 @@ def test_a_bad_description_does_not_change_the_torque(arm, text):
 
 def test_a_robot_of_other_joints_is_driven_after_enable(arm):
     """In the order of its model, where the parameter names none."""
-    arm.prepared(torque__joints='')
+    arm.prepared(torque__joints=[''])
     arm.order = list(EFFORT)
     arm.enabled()
     arm.describe(TWO_JOINTS)

@@ -97,8 +97,8 @@ BAD_STATES = {
     'all positions are nan': Bad(spoiled(position=lambda q: [math.nan] * 7), OLD),
     'there are no positions': Bad(spoiled(position=lambda q: []), OLD),
     'a joint is lost': Bad(spoiled(name=lambda x: x[:6], position=lambda x: x[:6],
-                                   velocity=lambda x: x[:6]), OLD),
-    'a joint has another name': Bad(spoiled(name=entry(3, 'joint_x')), OLD),
+                                   velocity=lambda x: x[:6]), "the state of joint 'joint_7' is "),
+    'a joint has another name': Bad(spoiled(name=entry(3, 'joint_x')), "joint 'joint_4' is "),
     'a position is lost': Bad(spoiled(position=lambda q: q[:6]), OLD),
     'there is a velocity too much': Bad(spoiled(velocity=lambda v: [*v, 0.0]), OLD),
     'there is one effort of seven': Bad(spoiled(effort=lambda x: [1.0]), OLD),
@@ -334,7 +334,7 @@ def test_a_driver_can_time_out_by_the_information_about_a_command(arm):
 
 def test_only_some_joints_are_driven(arm):
     """The message has as many entries as the controller has joints."""
-    arm.prepared(torque__joints='joint_2 joint_1')
+    arm.prepared(torque__joints=['joint_2', 'joint_1'])
     arm.order = ['joint_2', 'joint_1']
     arm.enabled()
     arm.is_held()

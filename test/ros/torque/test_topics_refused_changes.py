@@ -13,7 +13,7 @@ from dynamics_node.ros.services.table import SERVICES
 
 pytestmark = pytest.mark.long
 
-SPRINGS = {'torque__mode': 'impedance', 'torque__kp': [50.0], 'torque__kd': [5.0]}
+SPRINGS = {'torque__mode': 'impedance', 'torque__kp__default': 50.0, 'torque__kd__default': 5.0}
 
 
 @pytest.fixture
@@ -89,9 +89,10 @@ def test_gains_that_would_fling_the_arm_are_refused_while_enabled(arm):
     arm.prepared(**SPRINGS).enabled()
     arm.follow(moved(7, 0.1), 0.3)
     arm.run(160)
-    for name, value, reason in (('kp', 1e6, 'at most 100000'), ('kp', 9e4, 'too fast'),
-                                ('gravity_scale', 3.0, 'at most 2')):
-        result = arm.set(**{f'torque__{name}': [value]})
+    for name, value, reason in (('kp.default', 1e6, '100000'), ('kp.joint_1', 1e6, '100000'),
+                                ('kp.default', 9e4, 'too fast'), ('kp.joint_7', 9e4, 'too fast'),
+                                ('gravity_scale.default', 3.0, '2')):
+        result = arm.set(**{f'torque.{name}': value})
         assert not result.successful and reason in result.reason, result.reason
     arm.is_held(50.0 * (moved(7, 0.1) - REST))
     arm.check()

@@ -18,8 +18,8 @@ pytestmark = pytest.mark.long
 TEXT = Path(ARM7).read_text()
 SAME = TEXT.replace('<link name="link_3">', '<!-- the elbow -->\n<link name="link_3"><visual>'
                     '<geometry><sphere radius="0.1"/></geometry></visual>')
-SETTINGS = {'friction': True, 'damping': '', 'dry_friction': '', 'armature': '', 'compile': True,
-            'friction_speed': 0.01, 'torque.gravity_scale': [1.0], 'torque.task_frame': ''}
+SETTINGS = {'friction': True, 'compile': True, 'friction_speed': 0.01,
+            'torque.gravity_scale.default': 1.0, 'torque.task_frame': ''}
 TILTED = [0.5, 0.0, -9.7]   # [m/s^2]
 
 
@@ -41,7 +41,7 @@ def test_another_robot_by_parameter_is_refused_while_enabled(arm):
     """It needs a new robot: whatever of it changes, the torque goes on."""
     arm.enabled()
     before = arm.model_id()
-    for name, value in (('locked', 'joint_7=0.1'), ('armature', 'joint_1=0.1'),
+    for name, value in (('locked.joint_7', 0.1), ('armature.joint_1', 0.1),
                         ('base', 'floating'), ('friction_speed', 0.5),
                         ('robot_description', TEXT.replace('mass value="4.2"', 'mass value="5"')),
                         ('missing_velocity', 'fault'), ('velocity_filter_time', 0.0)):
@@ -72,16 +72,16 @@ def test_friction_by_parameter_is_applied_as_by_service(arm):
     arm.enabled()
     kind, _ = SERVICES['set_friction']
     first = arm.model_id()
-    for values in ({'friction': False}, {'damping': 'joint_1=0.7'},
-                   {'dry_friction': 'joint_2=0.4'}):
+    for values in ({'friction': False}, {'damping__joint_1': 0.7},
+                   {'dry_friction__joint_2': 0.4}):
         assert arm.set(**values).successful
     assert arm.ask(kind, 'set_friction', kind.Request(
         joint_names=['joint_1'], damping=[0.9], friction=[0.0])).success
     by_service = arm.model_id()
-    assert arm.set(damping='joint_1=0.8').successful
+    assert arm.set(damping__joint_1=0.8).successful
     assert len({first, by_service, arm.model_id()}) == 3
     goes_on(arm)
-    assert arm.set(friction=True, damping='', dry_friction='').successful
+    assert arm.set(friction=True, damping__joint_1=None, dry_friction__joint_2=None).successful
     assert arm.model_id() == first
 
 
@@ -112,26 +112,27 @@ def test_every_change_of_mode_while_enabled(arm):
 
 
 def test_gains_that_do_not_fit_are_refused_in_any_mode(arm):
-    result = arm.set(torque__kp=[1.0, 2.0])
+    result = arm.set(torque__kp__elbow=1.0)
     assert not result.successful
-    assert result.reason.startswith('torque.kp has 2 values; expected 1, or 7, one per degree of '
-                                    'freedom of the robot: joint_1, joint_2')
+    assert result.reason.startswith("torque.kp.elbow: no joint 'elbow'; the robot has: joint_1, ")
 
 
 def test_parameters_that_a_robot_outgrows_are_reported_and_set_one_by_one(arm):
     """Until then torques are refused, and every other parameter can change."""
-    assert arm.set(locked='joint_7=0.1', torque__joints='').successful
-    assert arm.set(torque__kp=[50.0] * 6, torque__gravity_scale=[1.0] * 6).successful
-    assert arm.set(locked='').successful
-    arm.run_until(lambda: arm.said('torque.kp has 6 values; expected 1, or 7'), 'diagnostics')
+    assert arm.set(torque__kp__joint_7=40.0, torque__kd__joint_7=4.0,
+                   torque__gravity_scale__joint_7=1.0, torque__joints=['']).successful
+    assert arm.set(locked__joint_7=0.1).successful
+    arm.run_until(lambda: arm.said("torque.kp.joint_7: no joint 'joint_7'"), 'diagnostics')
     arm.arrive()
     reply = arm.enable()
-    assert not reply.success and 'torque.kp has 6 values' in reply.message
-    assert 'torques cannot be enabled until these parameters fit the robot: torque.kp' in arm.log()
+    assert not reply.success and "torque.kp.joint_7: no joint 'joint_7'" in reply.message
+    assert 'torques cannot be enabled until these parameters fit the robot: torque.' in arm.log()
     assert arm.set(max_state_age=2.0).successful and arm.set(max_state_age=0.0).successful
-    assert not arm.set(torque__kp=[50.0] * 5).successful
-    assert arm.set(torque__gravity_scale=[1.0]).successful
-    assert arm.set(torque__kp=[50.0] * 7).successful
+    assert not arm.set(torque__kp__joint_7=50.0).successful
+    for name in ('kd', 'gravity_scale', 'kp'):
+        assert arm.set(**{f'torque__{name}__joint_7': None}).successful
+    arm.run_until(lambda: not arm.said('no joint'), 'diagnostics')
+    assert arm.set(locked__joint_7=None).successful
     arm.order = list(EFFORT)
     arm.enabled()
     goes_on(arm)

@@ -195,8 +195,8 @@ def test_simulated_time_switched_on_while_enabled_ends_in_the_safe_torque(arm):
 def test_parameters_changed_in_any_state_of_the_gate_keep_the_contract(arm, state):
     """Gains are used at once, the rest is refused while torques are published."""
     bring(arm, state, torque__mode='impedance')
-    assert arm.set(torque__kp=[80.0]).successful
-    for values in ({'torque__joints': 'joint_1'}, {'safety__ramp_in_time': 0.0},
+    assert arm.set(torque__kp__default=80.0).successful
+    for values in ({'torque__joints': ['joint_1']}, {'safety__ramp_in_time': 0.0},
                    {'safety__ramp_out_time': 0.0}):
         result = arm.set(**values)
         if state in ('ramping in', 'enabled'):   # the others may be over by now

@@ -38,9 +38,8 @@ LATE = 0.4      # [s] longer than the timer of torques waits, which is 2 LATE / 
 
 def parameters(**changed):
     """Return the NodeParameters with some changed; __ is a dot."""
-    defaults = {name: field.default for name, field in declared.DECLARED.items()}
     return declared.checked({
-        **defaults, 'compile': False, 'safety.unknown_start': 'zero',
+        **declared.DEFAULTS, 'compile': False, 'safety.unknown_start': 'zero',
         'torque.realtime_priority': 0, 'torque.command_topic': 'commands',
         'safety.max_state_age': 2 * LATE, 'safety.max_clock_step': 2 * LATE,
         **{name.replace('__', '.'): value for name, value in changed.items()}})
@@ -186,12 +185,12 @@ def test_another_description_ends_torques_in_a_fault(served):
 
 def test_other_parameters_are_refused_while_torques_are_published(served):
     served.ready().enable()
-    for values in ({'torque__joints': 'joint_1'}, {'missing_velocity': 'fault'}):
+    for values in ({'torque__joints': ['joint_1']}, {'missing_velocity': 'fault'}):
         assert 'disable first' in served.call('check', parameters(**values)).refusal
     other = served.current.try_load(ARM7.read_text().replace('joint_7', 'wrist'), parameters().node)
     refusal = served.call('check', parameters(), served.current.shared_after(other)).refusal
     assert 'disable first' in refusal
-    assert not served.call('check', parameters(torque__gravity_scale=[0.9])).refusal
+    assert not served.call('check', parameters(torque__gravity_scale__default=0.9)).refusal
 
 
 def test_torques_cannot_be_enabled_between_check_and_use(served):
@@ -353,7 +352,7 @@ def test_the_watchdog_watches_until_the_last_torque_of_the_exit(served, monkeypa
 
 
 def test_the_watchdog_gets_the_last_torque_and_the_gravity_torque(served):
-    served.ready(torque__joints='joint_4 joint_2', safety__ramp_in_time=0.0).enable()
+    served.ready(torque__joints=['joint_4', 'joint_2'], safety__ramp_in_time=0.0).enable()
     served.node._torque.on_state(served.node._node_state.snapshot())
     last, robot = served.last_torque.last(), served.current.robot
     rules, places = last.rules, [3, 1]
