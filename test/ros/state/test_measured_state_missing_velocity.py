@@ -142,9 +142,9 @@ class Slow:
                 continue
             old = self.known[name]
             age = old.get('stamp', stamp) - stamp
-            restart = age > SECOND or age > 0 and self.third_in_a_row(name, old['stamp'], stamp)
+            restart = age > SECOND or 0 < age and self.third_in_a_row(name, old['stamp'], stamp)
             set_back |= restart
-            if age > 0 and not restart:
+            if 0 < age and not restart:
                 self.late += 1
             else:
                 self.take_joint(name, stamp, *(

@@ -25,7 +25,7 @@ pytestmark = pytest.mark.long
 
 LOAD = Path(__file__).resolve().parents[3] / 'benchmark' / 'torque_under_load.py'
 CLIENTS = ('services', 'batches', 'new kernels', 'files')
-STEPS = 400
+STEPS = 1000
 SOME = 10           # requests
 PATIENCE = 180.0    # [s] for the clients to start, and for requests beside a busy machine
 RELIABLE = 'qos_overrides./joint_states.subscription.reliability:=reliable'   # none may get lost
@@ -79,7 +79,7 @@ def test_every_joint_state_is_answered_under_load(launch, tmp_path):
         before, count = served(arm), len(arm.heard)
         for k in range(STEPS):
             phase = 2.0 * np.pi * k / STEPS
-            arm.q, arm.v = REST + 0.08 * np.sin(phase), np.zeros(7)
+            arm.q, arm.v = REST + 0.2 * np.sin(phase), np.zeros(7)
             arm.step()
         step_until(arm, lambda: served(arm) > before, 'more requests')
         assert [process.poll() for process in started] == [None] * len(CLIENTS)
