@@ -7,8 +7,8 @@ from typing import NamedTuple, Protocol
 
 import numpy as np
 from numpy.typing import ArrayLike
-from scipy.linalg import expm
 
+from dynamics_node import linalg
 from dynamics_node.model.joints import Floating
 from dynamics_node.model.model import Model
 from dynamics_node.spatial.so3 import skew
@@ -68,7 +68,7 @@ def discretized(linear: Linear, step: float) -> Linear:
     n, m = B.shape[-2:]
     rates = np.concatenate([A, B, drift[..., None]], axis=-1)
     rest = np.zeros((*A.shape[:-2], m + 1, n + m + 1))
-    moved = expm(step * np.concatenate([rates, rest], axis=-2))[..., :n, :]
+    moved = linalg.expm(step * np.concatenate([rates, rest], axis=-2))[..., :n, :]
     return Linear(moved[..., :n], moved[..., n:n + m], moved[..., n + m])
 
 

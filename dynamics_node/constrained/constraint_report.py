@@ -7,8 +7,8 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 
 import numpy as np
-from scipy.linalg import solve_triangular
 
+from dynamics_node import linalg
 from dynamics_node.algorithms.mass_matrix import mass_matrix
 from dynamics_node.constrained.actuation import actuated_dofs
 from dynamics_node.constrained.classification import FAILURES, Classification
@@ -135,7 +135,7 @@ def _is_singular(model, q, constraints, decomposition, free):
     mixed = free @ np.cos(1.0 + np.arange(free.shape[1]))  # all of them, with irregular weights
     there = integrate(model, q, mixed, STEP / np.abs(mixed).max())
     A = constraint_matrix(model, there, constraints)
-    unit = solve_triangular(decomposition.L, A.T, lower=True).T
+    unit = linalg.solve_triangular(decomposition.L, A.T, lower=True).T
     length = np.linalg.norm(unit, axis=1, keepdims=True)
     unit = unit / np.where(length > NEARBY * length.max(initial=0.0), length, np.inf)
     s = np.linalg.svd(unit, compute_uv=False)

@@ -4,8 +4,8 @@ from collections.abc import Sequence
 from typing import NamedTuple
 
 import numpy as np
-from scipy.linalg import solve_triangular
 
+from dynamics_node import linalg
 from dynamics_node.algorithms.inverse_dynamics import inverse_dynamics
 from dynamics_node.algorithms.mass_matrix import mass_matrix
 from dynamics_node.constrained.constraint import Constraint, row_names
@@ -70,7 +70,7 @@ def constrained_inverse_dynamics(model: Model, q: np.ndarray, v: np.ndarray, a: 
     decomposition = decompose(M[np.ix_(passive, passive)], A_p)
     if decomposition.rank < A_p.shape[1]:
         raise DynamicsError(_underactuated(model, A_p, passive, decomposition.rank))
-    x = solve_triangular(decomposition.L, (needed - given)[passive], lower=True)
+    x = linalg.solve_triangular(decomposition.L, (needed - given)[passive], lower=True)
     particular, internal = decomposition.multipliers(x), decomposition.internal()
     weights = RedundancyWeights(choice, int(active.sum()), len(found.A), torque_weights,
                                 force_weights)

@@ -4,8 +4,8 @@ from collections.abc import Sequence
 from typing import NamedTuple
 
 import numpy as np
-from scipy.linalg import cho_solve, solve_triangular
 
+from dynamics_node import linalg
 from dynamics_node.algorithms.inverse_dynamics import inverse_dynamics
 from dynamics_node.algorithms.mass_matrix import mass_matrix
 from dynamics_node.constrained.constraint import Constraint
@@ -112,11 +112,11 @@ def _solve(model, q, v, a, tau, given, constraints, wrenches, stabilisation):
     error = target + A @ prescribed
     L = decomposition.L
     drive = tau[driven] - known[driven] - decomposition.added * (A_v.T @ error)
-    free = cho_solve((L, True), drive)
+    free = linalg.cho_solve((L, True), drive)
     x = -decomposition.step(A_v @ free + error)
     multipliers = decomposition.multipliers(x)
     full = prescribed.copy()
-    full[driven] = free + solve_triangular(L, x, lower=True, trans=1)
+    full[driven] = free + linalg.solve_triangular(L, x, lower=True, trans=1)
     torque = np.where(given, known + M[:, driven] @ full[driven] - A.T @ multipliers, tau)
     motion = RankDeficientMotion(full, torque, multipliers, decomposition.rank, A @ full + target)
     return _Solved(A, target, decomposition, motion)

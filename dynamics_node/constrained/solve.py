@@ -3,8 +3,8 @@
 from typing import NamedTuple
 
 import numpy as np
-from scipy.linalg import solve_triangular
 
+from dynamics_node import linalg
 from dynamics_node.algorithms.mass_matrix import SINGULAR
 from dynamics_node.errors import SingularModel
 
@@ -45,7 +45,7 @@ class Decomposition(NamedTuple):
 
     def free(self) -> np.ndarray:
         """Return a basis of the free accelerations, A z = 0, z' M z = 1."""
-        return solve_triangular(self.L.T, null_space(self.V.T), lower=False)
+        return linalg.solve_triangular(self.L.T, null_space(self.V.T), lower=False)
 
 
 def decompose(M: np.ndarray, A: np.ndarray) -> Decomposition:
@@ -58,7 +58,7 @@ def decompose(M: np.ndarray, A: np.ndarray) -> Decomposition:
         classification.py).
     """
     L, added = _root(M, A)
-    rows = solve_triangular(L, A.T, lower=True).T
+    rows = linalg.solve_triangular(L, A.T, lower=True).T
     length = np.linalg.norm(rows, axis=1)
     is_zero = length <= RANK * length.max(initial=0.0)
     length = np.where(is_zero, 1.0, length)
@@ -97,7 +97,7 @@ def dependent_rows(A: np.ndarray, M: np.ndarray | None = None) -> list[int]:
 
     :param M: the metric, as for `decompose`; the identity if None.
     """
-    rows = A if M is None else solve_triangular(_root(M, A)[0], A.T, lower=True).T
+    rows = A if M is None else linalg.solve_triangular(_root(M, A)[0], A.T, lower=True).T
     length = np.linalg.norm(rows, axis=1)
     longest = length.max(initial=0.0)
     basis, dependent = np.zeros((0, rows.shape[1])), []

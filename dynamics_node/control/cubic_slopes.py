@@ -1,11 +1,12 @@
 """Compute the slopes of the cubic spline through timed points.
 
-scipy.interpolate.CubicSpline gives the same numbers; to import it takes a tenth of a second, at the
-start of each process of the node.
+scipy.interpolate.CubicSpline gives the same numbers; to import it takes a tenth of a second more
+than scipy.linalg.
 """
 
 import numpy as np
-from scipy.linalg import solve_banded
+
+from dynamics_node import linalg
 
 
 def clamped_slopes(times: np.ndarray, values: np.ndarray) -> np.ndarray:
@@ -17,7 +18,7 @@ def clamped_slopes(times: np.ndarray, values: np.ndarray) -> np.ndarray:
     h, d = _steps(times, values)
     bands, right = _inner_rows(h, d)
     bands[1, 0] = bands[1, -1] = 1.0
-    return solve_banded((1, 1), bands, right, check_finite=False)
+    return linalg.solve_banded((1, 1), bands, right, check_finite=False)
 
 
 def free_slopes(times: np.ndarray, values: np.ndarray) -> np.ndarray:
@@ -40,7 +41,7 @@ def free_slopes(times: np.ndarray, values: np.ndarray) -> np.ndarray:
     right[0] = _free_end(h[0], h[1], d[0], d[1])
     bands[1, -1], bands[2, -2] = h[-2], h[-2] + h[-1]
     right[-1] = _free_end(h[-1], h[-2], d[-1], d[-2])
-    return solve_banded((1, 1), bands, right, check_finite=False)
+    return linalg.solve_banded((1, 1), bands, right, check_finite=False)
 
 
 def second_derivatives(times: np.ndarray, values: np.ndarray, slopes: np.ndarray) -> np.ndarray:

@@ -46,8 +46,8 @@ Hutter 2017, eq. 3.89, 3.90, 3.94 and 3.96 to 3.98, where Lambda_M of 3.96 is La
 from typing import NamedTuple
 
 import numpy as np
-from scipy.linalg.lapack import dsygvd
 
+from dynamics_node import linalg
 from dynamics_node.algorithms.operational_space import DAMPED_BELOW, Consistent, consistent
 from dynamics_node.control.blended_pose_spline import TaskMotionSample
 from dynamics_node.control.gains import TaskGains
@@ -185,7 +185,7 @@ def critical_damping(inertia: np.ndarray, stiffness: np.ndarray) -> np.ndarray:
     them in U,  D = 2 Lambda U diag(sqrt k) U' Lambda.
     """
     # LAPACK itself: NumPy has no generalised eigenproblem, and SciPy's checks take 40 us
-    k, U, failed = dsygvd(stiffness, inertia)
+    k, U, failed = linalg.lapack.dsygvd(stiffness, inertia)
     if failed:
         raise DynamicsError('the frame has no inertia in some direction, hence no damping')
     modes = inertia @ U

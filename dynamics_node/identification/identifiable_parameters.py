@@ -15,8 +15,8 @@ a combination is named after the body nearest to the base, as in Khalil and Domb
 from typing import NamedTuple
 
 import numpy as np
-from scipy.linalg import solve_triangular
 
+from dynamics_node import linalg
 from dynamics_node.algorithms.inertial_parameters import TEN
 from dynamics_node.identification.loop_equations import loop_motion_of, row_regressor
 from dynamics_node.identification.loop_motion import LoopMotion
@@ -150,7 +150,7 @@ def _independent(R):
 
 def _grouping(R, kept, Q):
     """Return G with R = R[:, kept] G, with exact zeros and ones."""
-    G = solve_triangular(Q.T @ R[:, kept], Q.T @ R)
+    G = linalg.solve_triangular(Q.T @ R[:, kept], Q.T @ R)
     G[np.abs(G) < ZERO_COEFFICIENT] = 0.0
     G[:, kept] = np.eye(len(kept))
     return G

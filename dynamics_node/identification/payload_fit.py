@@ -16,8 +16,8 @@ with `approach` it is fitted, else large residuals get small weights (Huber).
 from typing import NamedTuple
 
 import numpy as np
-from scipy.linalg import solve_triangular
 
+from dynamics_node import linalg
 from dynamics_node.algorithms.inertial_parameters import TEN, inertia_of, ten_numbers
 from dynamics_node.checks import positive
 from dynamics_node.errors import DynamicsError
@@ -160,7 +160,7 @@ def _reciprocal_condition(R):
 
 
 def _covariance(R):
-    inverse = solve_triangular(r_factor(R), np.eye(len(R)))
+    inverse = linalg.solve_triangular(r_factor(R), np.eye(len(R)))
     return inverse @ inverse.T
 
 

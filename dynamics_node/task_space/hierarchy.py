@@ -9,8 +9,8 @@ from functools import lru_cache
 from typing import NamedTuple
 
 import numpy as np
-from scipy.linalg.lapack import dgeqrf, dorgqr, dtrtri
 
+from dynamics_node import linalg
 from dynamics_node.constrained.solve import RANK, rank_of
 
 # A task controls directions with singular values above solve.RANK (a share of the task's norm);
@@ -91,14 +91,14 @@ def _of_full_rank(A):
     """
     m, n = A.shape
     r = min(m, n)
-    R, reflectors, *_ = dgeqrf(A.T if m <= n else A)
-    inverse, singular = dtrtri(R[:r])  # dtrtrs was slower on busy cores
+    R, reflectors, *_ = linalg.lapack.dgeqrf(A.T if m <= n else A)
+    inverse, singular = linalg.lapack.dtrtri(R[:r])  # dtrtrs was slower on busy cores
     if singular:
         return None
     inverse *= _upper(r)
     Q = np.empty((len(R), n if m <= n else r), order='F')
     Q[:, :r] = R
-    Q, *_ = dorgqr(Q, reflectors, overwrite_a=1)
+    Q, *_ = linalg.lapack.dorgqr(Q, reflectors, overwrite_a=1)
     if m <= n:
         return LevelFactors(identity(m), Q[:, :r] @ inverse.T, Q[:, r:], 0)
     return LevelFactors(Q, inverse, np.zeros((n, 0)), 0)

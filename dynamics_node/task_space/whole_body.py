@@ -11,8 +11,8 @@ from typing import NamedTuple
 
 import numpy as np
 from numpy.typing import ArrayLike
-from scipy.linalg.lapack import dpotrf
 
+from dynamics_node import linalg
 from dynamics_node.constrained.stabilisation import stabilised_gamma
 from dynamics_node.errors import DynamicsError, shown
 from dynamics_node.task_space.bounds import Bound, BoundRows, bound_rows
@@ -166,7 +166,7 @@ def _best(levels, must):
 
 
 def _is_definite(P):
-    L, failed = dpotrf(P)
+    L, failed = linalg.lapack.dpotrf(P)
     return not failed and bool((L.diagonal() ** 2 > DEFINITE * P.diagonal().max(initial=0.0)).all())
 
 

@@ -34,7 +34,7 @@ def loaded(robot):
 def test_a_motion_of_the_motors_gives_the_whole_payload(stewart):
     """On a Stewart platform: exactly, and with noise within the stated deviations."""
     robot, _, _ = stewart
-    motion = moved('stewart', robot, 600, 3, 0.033)
+    motion = moved('stewart', robot, 400, 3, 0.033)
     layout = parameter_layout(robot)
     tau = torques(loaded(robot), layout, parameter_values(robot, layout), motion)
     found = identify_payload(robot, recorded(robot, motion, tau), 'platform')

@@ -14,6 +14,7 @@ from collections import deque
 from typing import Any
 
 import rclpy
+import scipy.linalg  # noqa: F401 - see linalg.py: no torque waits for it
 from rclpy.signals import SignalHandlerOptions
 from rclpy.task import Future
 

@@ -18,7 +18,8 @@ from dynamics_node.example_robots import MECHANISMS
 from dynamics_node.identification.csv_files import read_csv, write_csv
 from dynamics_node.identification.recording import raw_recording
 
-pytestmark = pytest.mark.long
+# Compiled, as by default: identification evaluates the regressors of thousands of samples.
+pytestmark = [pytest.mark.long, pytest.mark.usefixtures('kernels')]
 
 FASTER = 5.0    # than life do stamps run: what counts is what they say
 BETTER = 5.0    # times smaller must the torque error be: masses were off by up to 30 %

@@ -27,10 +27,11 @@ COMPUTED = {'torque.gains': 'kp_kd', 'torque.mode': 'computed_torque', 'torque.k
 
 
 @pytest.fixture
-def truth(monkeypatch, tmp_path):
-    """The arm, for its description; it is simulated in another process."""
-    monkeypatch.setenv('DYNAMICS_NODE_COMPILE', '1')   # of the node's regressors there are many
-    monkeypatch.setenv('DYNAMICS_NODE_CACHE', str(tmp_path / 'kernels'))
+def truth(monkeypatch, compiler_on):
+    """The arm, for its description; it is simulated in another process.
+
+    The node compiles: it evaluates many regressors.
+    """
     monkeypatch.syspath_prepend(SIM)
     from unknown_arm import UnknownArm
 

@@ -8,8 +8,9 @@ pytest.importorskip('mujoco', reason='the arm is simulated by mujoco (requiremen
 pytestmark = pytest.mark.long
 
 POSES = 5
-HOLD = 10.0               # [s]
-MAX_DRIFT = 1e-3          # [rad]
+HOLD = 5.0                # [s]
+MAX_DRIFT = 1e-6          # [rad] it grows by rounding alone, up to 4e-9 in this time
+FALLEN = 1e-2             # [rad]
 BETTER = 20.0             # times less RMS error than the same PD alone
 # Known, a load costs no more than what it takes to notice it: the slew limit, for some 10 ms.
 AS_GOOD = 1.5             # times the RMS error without any load
@@ -39,7 +40,7 @@ def tracked(ros_environment, tmp_path_factory):
     from closed_loop import ClosedLoop
     from fast_motion import fast_motion
     motion, known = fast_motion(OUT, BACK), {}
-    with ClosedLoop(tmp_path_factory.mktemp('loop'), rate=250.0, arm=ROTORS,
+    with ClosedLoop(tmp_path_factory.mktemp('loop'), rate=125.0, arm=ROTORS,
                     node={**ROTORS, 'safety.ramp_in_time': 0.5}) as loop:
         def track(parameters, load=None):
             key = parameters['torque.mode'], load
@@ -81,7 +82,7 @@ def test_an_arm_without_gravity_compensation_falls(free_arm):
     q = np.array([0.0, 0.8, 0.0, -0.8, 0.0, 0.5, 0.0])
     free_arm.place(q)
     free_arm.enable({'torque.mode': 'gravity', 'torque.gravity_scale.default': 0.98})
-    assert np.abs(free_arm.run(1.0).q - q).max() > 10 * MAX_DRIFT
+    assert np.abs(free_arm.run(1.0).q - q).max() > FALLEN
 
 
 def test_computed_torque_tracks_twenty_times_better_than_the_same_pd_alone(tracked):

@@ -15,16 +15,15 @@ from dynamics_node.safety.faults import CONTACT
 
 ARM_AND_FINGER = chain(('shoulder', 'revolute'), ('elbow', 'revolute'), ('finger', 'prismatic'))
 COMPUTED = {'mode': 'computed_torque', 'gains': 'frequency', 'frequency': PerJoint(10.0)}
-SUBSTEPS = 20   # of the simulation, per joint state
+SUBSTEP = 1e-3   # [s] of the simulation
 
 
 def simulate(rig, effort, seconds=STEP):
     """Move the robot of a rig without friction, by the efforts given."""
     robot = rig.robot.with_friction(*(dict.fromkeys(rig.robot.joint_names, 0.0),) * 2)
-    dt = seconds / SUBSTEPS
-    for _ in range(SUBSTEPS):
-        rig.v = rig.v + dt * robot.forward_dynamics(rig.q, rig.v, effort)
-        rig.q = rig.q + dt * rig.v
+    for _ in range(round(seconds / SUBSTEP)):
+        rig.v = rig.v + SUBSTEP * robot.forward_dynamics(rig.q, rig.v, effort)
+        rig.q = rig.q + SUBSTEP * rig.v
 
 
 def moving(source, speed, period=STEP, node=None, **torque):

@@ -27,7 +27,7 @@ def examples_path():
 
 def test_the_arm_draws_and_presses_as_in_the_demo(ros_environment, tmp_path):
     from drawing import draw, drawing_bars
-    run = draw(tmp_path, STAR)
+    run = draw(tmp_path, STAR, rate=250.0)
     bars = drawing_bars(run)
     assert [bar for bar in bars if not bar.met] == []
     assert run.sunk[0] > 0.1                                   # the posture had something to do
@@ -42,7 +42,7 @@ def test_the_arm_draws_and_presses_as_in_the_demo(ros_environment, tmp_path):
 def test_an_arm_of_fewer_axes_draws_too(ros_environment, tmp_path, axes):
     """All limits of the demo but that of the elbow; axes it cannot control are free."""
     from drawing import draw, drawing_bars
-    run = draw(tmp_path, STAR, axes=axes, rate=250.0)
+    run = draw(tmp_path, STAR, axes=axes, rate=125.0)
     assert run.q.shape[1] == axes
     assert [bar for bar in drawing_bars(run) if not bar.met] == []
     assert np.ptp(run.tip[run.drawing, :2], axis=0).min() > 0.2
