@@ -29,7 +29,7 @@ def test_a_driven_joint_of_a_slow_publisher_is_named_with_its_age():
     with pytest.raises(DynamicsError, match=r"too long ago: 'finger' 0\.5 s ago; at most 0\.05 s "
                                             r'\(safety.max_state_age\).*torque.joints'):
         enable(rig)
-    arm = Rig(GRIPPER, joints='shoulder elbow')
+    arm = Rig(GRIPPER, joints=('shoulder', 'elbow'))
     arm.measured(['finger'], age=0.5)
     arm.measured(['shoulder', 'elbow'])
     enable(arm)
