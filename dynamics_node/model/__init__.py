@@ -2,4 +2,5 @@
 
 urdf_text (checked text) -> read_urdf (records) -> build (lump fixed links, number joints) -> Model
 links (a description in Python) -> records; screw_axes, denavit_hartenberg set its geometry
+Model -> model_record (records) -> write_urdf (text)
 """

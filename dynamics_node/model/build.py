@@ -17,6 +17,7 @@ from dynamics_node.spatial import inertia as inertias
 from dynamics_node.spatial import se3
 
 FLOATING_BASE = 'floating_base'  # name of the joint that base='floating' adds
+BASE_PREFIX = 'root_'             # before that name where another joint has it
 BASES = ('fixed', 'floating')
 FRICTION_SPEED = 0.01            # [rad/s or m/s]
 
@@ -60,7 +61,7 @@ def _with_base(base, root, order):
         return order
     name, taken = FLOATING_BASE, {joint.name for joint in order}
     while name in taken:  # hyq and a1 have a fixed joint of that name
-        name = f'root_{name}'
+        name = f'{BASE_PREFIX}{name}'
     free = JointRecord(name, 'floating', None, root, se3.IDENTITY, np.zeros(3))
     return [free, *order]
 

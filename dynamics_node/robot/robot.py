@@ -24,6 +24,7 @@ from dynamics_node.model.payload import Payload
 from dynamics_node.model.read_urdf import read_urdf
 from dynamics_node.model.report import ModelReport, model_report
 from dynamics_node.model.urdf_text import MAX_BYTES, urdf_text
+from dynamics_node.model.write_urdf import urdf_of_model
 from dynamics_node.robot import arguments
 from dynamics_node.robot.argument_types import Constraints
 from dynamics_node.robot.constrained import ConstrainedDynamics
@@ -177,6 +178,10 @@ class Robot:
     def report(self) -> ModelReport:
         """Return the ModelReport: masses, limits, and implausible values; str() prints it."""
         return model_report(self.model)
+
+    def to_urdf(self) -> str:
+        """Return the robot as a URDF text, payloads as links; a comment says what it lacks."""
+        return urdf_of_model(self.model)
 
     # Copies with changes ---------------------------------------------------------------------
 

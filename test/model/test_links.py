@@ -9,6 +9,7 @@ from support.differences import relative
 from support.random_trees import TREES
 from support.rebuilt_links import rebuilt
 from support.same_model import assert_same_model
+from support.tiny_robots import EVERY_KIND
 from support.tolerances import EXACT_MATHS
 
 from dynamics_node import DynamicsError, Robot, RobotLink
@@ -138,3 +139,9 @@ def test_an_invalid_link_is_refused(changes, message):
 def test_links_that_form_no_robot_are_refused(links, message):
     with pytest.raises(DynamicsError, match=message):
         robot_of(links)
+
+
+def test_a_urdf_of_every_kind_goes_there_and_back():
+    links = rebuilt(EVERY_KIND)
+    again = Robot.from_urdf(robot_of(links, name='chain').to_urdf(), compile=False)
+    assert_same_model(again.model, Robot.from_urdf(EVERY_KIND, compile=False).model, EXACT_MATHS)
