@@ -10,6 +10,7 @@ if TYPE_CHECKING:   # editors and type checkers; at run time see lazy_names
     from dynamics_node.errors import DynamicsError, ModelError, SingularModel, UnknownName
     from dynamics_node.model.denavit_hartenberg import links_from_dh
     from dynamics_node.model.links import RobotLink
+    from dynamics_node.model.read_mjcf import read_mjcf
     from dynamics_node.model.report import ModelReport, model_report
     from dynamics_node.model.screw_axes import links_from_screws
     from dynamics_node.robot.robot import Robot
@@ -38,6 +39,7 @@ __all__ = [
     'links_from_dh',
     'links_from_screws',
     'model_report',
+    'read_mjcf',
 ]
 
 if not TYPE_CHECKING:   # a type checker would believe that every name exists
@@ -47,6 +49,7 @@ if not TYPE_CHECKING:   # a type checker would believe that every name exists
         'errors': ('DynamicsError', 'ModelError', 'SingularModel', 'UnknownName'),
         'model.denavit_hartenberg': ('links_from_dh',),
         'model.links': ('RobotLink',),
+        'model.read_mjcf': ('read_mjcf',),
         'model.report': ('ModelReport', 'model_report'),
         'model.screw_axes': ('links_from_screws',),
         'robot.robot': ('Robot',),

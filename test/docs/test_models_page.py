@@ -21,6 +21,7 @@ def test_the_examples_run_one_after_the_other():
     c = np.cos(0.7)
     M = [[1.5 + c, 0.25 + 0.5 * c], [0.25 + 0.5 * c, 0.25]]
     assert relative(names['planar'].mass_matrix([0.2, 0.7]), M) < EXACT_MATHS
+    assert names['pendulum'].joint_names == ('hinge',) and len(names['found'].notes) == 2
     assert names['panda'].nv == 7 and names['again'].name == 'crane'
 
 

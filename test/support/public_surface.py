@@ -165,6 +165,7 @@ LINK_FIELDS = {   # all fields, though they have defaults
 }
 # Where a parameter means something else than elsewhere, or an optional one is needed.
 OTHERS = {
+    'read_mjcf': {'source': '<mujoco><worldbody/></mujoco>'},
     'RobotLink': {**LINK_FIELDS, 'name': 'link', 'inertia': np.eye(3)},
     'Robot.from_links': {'links': [ROOT_LINK, *LINKS], 'name': 'it', 'notes': ['a note']},
     'links_from_screws': {'home': [np.eye(4)], 'angular': [(0, 0, 1)], 'linear': [(0, 0, 0)],
