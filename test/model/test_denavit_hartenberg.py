@@ -1,17 +1,14 @@
-"""Test robots from Denavit-Hartenberg parameters: the matrices, and tables of real robots."""
+"""Test robots from Denavit-Hartenberg parameters: the matrices, and screw axes."""
 
 import numpy as np
 import pytest
 from support.differences import relative
-from support.real_robots import ROBOTS
 from support.tolerances import EXACT_MATHS
 
 from dynamics_node import DynamicsError, Robot, RobotLink, links_from_dh, links_from_screws
 
 BASE = RobotLink('base')
 KINDS = ('revolute', 'prismatic', 'continuous', 'fixed', 'revolute')
-ROUNDED = 1e-9   # the URDF of the UR5 has right angles of ten digits
-ARM = {str(robot): robot for robot in ROBOTS}
 
 
 def chain(kinds):
@@ -47,32 +44,6 @@ def test_poses_are_the_product_of_the_textbook_matrices(convention, seed):
                        moves.get(k, 0.0) * (kind != 'prismatic'))
         T = T @ textbook(convention, a[k], alpha[k], d[k] + slide, theta[k] + turn)
         assert relative(robot.frame_pose(q, f'l{k}'), T) < EXACT_MATHS
-
-
-def test_panda_by_the_table_of_its_maker():
-    """Franka's table, modified convention, against the URDF of the arm."""
-    right = 0.5 * np.pi
-    robot = robot_of(['revolute'] * 7, [0, 0, 0, 0.0825, -0.0825, 0, 0.088],
-                     [0, -right, right, right, -right, right, right],
-                     [0.333, 0, 0.316, 0, 0.384, 0, 0], np.zeros(7), convention='modified')
-    panda = Robot.from_urdf(ARM['panda'].urdf, compile=False)
-    q = np.random.default_rng(0).normal(size=7)
-    for k in range(7):
-        expected = panda.frame_pose([*q, 0.0], f'panda_link{k + 1}')
-        assert relative(robot.frame_pose(q, f'l{k}'), expected) < EXACT_MATHS
-
-
-def test_ur5_by_the_table_of_its_maker():
-    """Universal Robots' table, standard convention; its base is turned by half a turn."""
-    right = 0.5 * np.pi
-    robot = robot_of(['revolute'] * 6, [0, -0.425, -0.39225, 0, 0, 0],
-                     [right, 0, 0, right, -right, 0],
-                     [0.089159, 0, 0, 0.10915, 0.09465, 0.0823], np.zeros(6),
-                     convention='standard')
-    ur5 = Robot.from_urdf(ARM['ur5'].urdf, compile=False)
-    q = np.random.default_rng(0).normal(size=6)
-    expected = np.diag([-1.0, -1.0, 1.0, 1.0]) @ ur5.frame_pose(q, 'tool0')
-    assert relative(robot.frame_pose(q, 'l5'), expected) < ROUNDED
 
 
 @pytest.mark.parametrize('convention', ['standard', 'modified'])
