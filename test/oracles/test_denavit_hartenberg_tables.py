@@ -7,7 +7,7 @@ from support.tolerances import EXACT_MATHS
 
 from dynamics_node import Robot, RobotLink, links_from_dh
 
-ROUNDED = 1e-9   # the URDF of the UR5 has right angles of ten digits
+ROUNDED = 1e-10   # the URDF of the UR5 has right angles of twelve digits
 ARM = {str(robot): robot for robot in ROBOTS}
 
 
