@@ -8,7 +8,11 @@ if TYPE_CHECKING:   # editors and type checkers; at run time see lazy_names
     from dynamics_node.constrained.constraint import Constraint
     from dynamics_node.constrained.friction_cone import check_contacts
     from dynamics_node.errors import DynamicsError, ModelError, SingularModel, UnknownName
+    from dynamics_node.model.denavit_hartenberg import links_from_dh
+    from dynamics_node.model.links import RobotLink
+    from dynamics_node.model.read_mjcf import read_mjcf
     from dynamics_node.model.report import ModelReport, model_report
+    from dynamics_node.model.screw_axes import links_from_screws
     from dynamics_node.robot.robot import Robot
     from dynamics_node.task_space.bounds import Bound
     from dynamics_node.task_space.motion import FrameMotion, Tracking
@@ -25,13 +29,17 @@ __all__ = [
     'ModelError',
     'ModelReport',
     'Robot',
+    'RobotLink',
     'SingularModel',
     'Target',
     'Task',
     'Tracking',
     'UnknownName',
     'check_contacts',
+    'links_from_dh',
+    'links_from_screws',
     'model_report',
+    'read_mjcf',
 ]
 
 if not TYPE_CHECKING:   # a type checker would believe that every name exists
@@ -39,7 +47,11 @@ if not TYPE_CHECKING:   # a type checker would believe that every name exists
         'constrained.constraint': ('Constraint',),
         'constrained.friction_cone': ('check_contacts',),
         'errors': ('DynamicsError', 'ModelError', 'SingularModel', 'UnknownName'),
+        'model.denavit_hartenberg': ('links_from_dh',),
+        'model.links': ('RobotLink',),
+        'model.read_mjcf': ('read_mjcf',),
         'model.report': ('ModelReport', 'model_report'),
+        'model.screw_axes': ('links_from_screws',),
         'robot.robot': ('Robot',),
         'task_space.bounds': ('Bound',),
         'task_space.motion': ('FrameMotion', 'Tracking'),

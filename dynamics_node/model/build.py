@@ -17,6 +17,7 @@ from dynamics_node.spatial import inertia as inertias
 from dynamics_node.spatial import se3
 
 FLOATING_BASE = 'floating_base'  # name of the joint that base='floating' adds
+BASE_PREFIX = 'root_'             # before that name where another joint has it
 BASES = ('fixed', 'floating')
 FRICTION_SPEED = 0.01            # [rad/s or m/s]
 
@@ -30,7 +31,8 @@ def build_model(record: RobotRecord, base: str = 'fixed', gravity: ArrayLike = (
     :param base: 'fixed' to the world, or 'floating'.
     :param gravity: acceleration of gravity in the root frame [m/s^2].
     :param locked: joint name -> position at which it is locked; the joint is then no coordinate.
-    :param armature: joint name -> rotor inertia x gear ratio^2 [kg m^2 or kg].
+    :param armature: joint name -> rotor inertia x gear ratio^2 [kg m^2 or kg]; instead of that of
+        the record.
     :param friction: False ignores the damping and friction of the URDF.
     :param friction_speed: speed over which friction changes its sign, see algorithms/friction.py.
     """
@@ -60,7 +62,7 @@ def _with_base(base, root, order):
         return order
     name, taken = FLOATING_BASE, {joint.name for joint in order}
     while name in taken:  # hyq and a1 have a fixed joint of that name
-        name = f'root_{name}'
+        name = f'{BASE_PREFIX}{name}'
     free = JointRecord(name, 'floating', None, root, se3.IDENTITY, np.zeros(3))
     return [free, *order]
 
@@ -156,7 +158,7 @@ def _joint_constants(order, joints, locked_at, follows, armature, friction):
     place = {info.name: info.v for info in joints}
     for name, joint in moving.items():
         master, ratio, _ = follows.get(name, (name, 1.0, 0.0))
-        rotor = at_least_zero(f"armature['{name}']", armature.get(name, 0.0))
+        rotor = at_least_zero(f"armature['{name}']", armature.get(name, joint.armature))
         constants['armature'][place[master]] += ratio ** 2 * rotor
         if friction:
             constants['damping'][place[master]] += ratio ** 2 * joint.damping

@@ -12,6 +12,7 @@ from typing import TypeAlias
 
 import numpy as np
 
+from dynamics_node.errors import ModelError
 from dynamics_node.spatial import so3
 from dynamics_node.spatial.se3 import Pose
 
@@ -138,3 +139,13 @@ KINDS = {
     'planar': Planar,
     'floating': lambda axis: Floating(),
 }
+JOINT_TYPES = (*KINDS, 'fixed')
+
+
+def unit_axis(where: str, axis: np.ndarray) -> np.ndarray:
+    """Return the unit vector along an axis, (3,); `where` names the joint in an error."""
+    largest = np.abs(axis).max()
+    if largest == 0.0:
+        raise ModelError(f'{where} has a zero axis; expected a direction such as 0 0 1')
+    axis = axis / largest  # so that no square overflows or vanishes
+    return axis / np.linalg.norm(axis)

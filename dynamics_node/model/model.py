@@ -89,7 +89,7 @@ class Model:
     friction_speed: float            # speed at which friction is 71 % of its full value
     inertia_scale: np.ndarray        # (nv,) order of magnitude of the inertia, see build.py
     links: tuple = ()                # LinkRecords of the URDF, for the report
-    warnings: tuple[str, ...] = ()   # of the URDF reader
+    warnings: tuple[str, ...] = ()   # of the reader of the description
     payloads: dict[str, Payload] = field(default_factory=dict)  # by name
     inertias: tuple[Inertia, ...] = ()  # with payloads: the bodies', then the world's
     loops: tuple = ((), ())          # (constraints, passive joints): see constrained/read_loops.py

@@ -52,7 +52,7 @@ def _checked(model, name, frame, mass, com, inertia):
     mass = at_least_zero(where + 'mass', mass)
     com = finite(where + 'com', com, (3,))
     tensor = np.zeros((3, 3)) if inertia is None else finite(where + 'inertia', inertia, (3, 3))
-    _check_tensor(where, tensor)
+    check_tensor(where, tensor)
     return name, Payload(frame, mass, tuple(com.tolist()), tuple(map(tuple, tensor.tolist())))
 
 
@@ -63,7 +63,8 @@ def without_payload(model: Model, name: str) -> Model:
     return with_carried(model, {key: load for key, load in model.payloads.items() if key != name})
 
 
-def _check_tensor(where, tensor):
+def check_tensor(where: str, tensor: np.ndarray) -> None:
+    """Raise a ModelError unless some body has this inertia about its centre of mass, (3, 3)."""
     scale = np.abs(tensor).max()
     if np.abs(tensor - tensor.T).max() > 1e-9 * scale:
         raise ModelError(f'{where}inertia must be symmetric, got {tensor.tolist()}')

@@ -13,13 +13,13 @@ from urdf_parser_py import urdf, xml_reflection
 
 from dynamics_node.checks import LARGEST
 from dynamics_node.errors import ModelError
-from dynamics_node.model.joints import KINDS
+from dynamics_node.model.joints import JOINT_TYPES, unit_axis
 from dynamics_node.model.records import JointRecord, LinkRecord, Mimic, RobotRecord
+from dynamics_node.model.tree import refuse_duplicates
 from dynamics_node.model.urdf_xml import IRRELEVANT, irrelevant, parse_xml
 from dynamics_node.spatial import inertia as inertias
 from dynamics_node.spatial import se3
 
-JOINT_TYPES = (*KINDS, 'fixed')
 # Numeric attributes: element -> attribute -> count of numbers.
 NUMBERS = {
     'origin': {'xyz': 3, 'rpy': 3},
@@ -46,8 +46,8 @@ def read_urdf(text: str) -> RobotRecord:
     joints = tuple(_joint(part, warnings) for part in parts if isinstance(part, urdf.Joint))
     if not links:
         raise ModelError('the URDF has no <link>; a robot needs at least one')
-    _refuse_duplicates('link', links)
-    _refuse_duplicates('joint', joints)
+    refuse_duplicates('link', links)
+    refuse_duplicates('joint', joints)
     return RobotRecord(root.get('name') or 'robot', links, joints, tuple(warnings))
 
 
@@ -147,14 +147,6 @@ def _holds(count, text, any_number):
 
 # Records --------------------------------------------------------------------------------------
 
-def _refuse_duplicates(kind, records):
-    seen = set()
-    for record in records:
-        if record.name in seen:
-            raise ModelError(f"two {kind}s are named '{record.name}'; names must be unique")
-        seen.add(record.name)
-
-
 def _link(link):
     if link.inertial is None:
         return LinkRecord(link.name, inertias.ZERO)
@@ -180,12 +172,7 @@ def _pose(origin):
 def _axis(where, joint):
     if joint.axis is None:
         return np.array([1.0, 0.0, 0.0])
-    axis = np.array(joint.axis)
-    largest = np.abs(axis).max()
-    if largest == 0.0:
-        raise ModelError(f'{where} has a zero axis; expected a direction such as 0 0 1')
-    axis = axis / largest  # so that no square overflows or vanishes
-    return axis / np.linalg.norm(axis)
+    return unit_axis(where, np.array(joint.axis))
 
 
 def _mimic(where, joint):

@@ -1,4 +1,8 @@
-"""Define the records of a URDF: its content, checked but not interpreted."""
+"""Define the records of a robot description: its content, checked but not interpreted.
+
+Every source of a model (a URDF, links in Python, an MJCF) produces a RobotRecord; build.py makes
+the Model of it.
+"""
 
 from typing import NamedTuple
 
@@ -39,10 +43,11 @@ class JointRecord(NamedTuple):
     max_effort: float = np.nan     # nan = not given, or given as 0
     damping: float = 0.0
     friction: float = 0.0
+    armature: float = 0.0          # a URDF has none
 
 
 class RobotRecord(NamedTuple):
-    """A whole URDF."""
+    """A whole robot description."""
 
     name: str
     links: tuple         # of LinkRecord, in the order of the text

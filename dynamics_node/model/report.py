@@ -131,7 +131,7 @@ def _findings(model, links, joints):
         yield Finding('note', 'robot', 'damping or friction is part of the dynamics of '
                       f'{", ".join(with_friction)}')
     for text in model.warnings:
-        yield Finding('note', 'urdf', text)
+        yield Finding('note', 'description', text)
 
 
 def _mass_findings(model):

@@ -70,6 +70,15 @@ def _cycle(link, parent_joint):
     return [*list(seen)[seen[link]:], link]
 
 
+def refuse_duplicates(kind: str, records: Sequence[LinkRecord] | Sequence[JointRecord]) -> None:
+    """Raise a ModelError if two links or two joints have one name."""
+    seen = set()
+    for record in records:
+        if record.name in seen:
+            raise ModelError(f"two {kind}s are named '{record.name}'; names must be unique")
+        seen.add(record.name)
+
+
 def some(names: Iterable[str], separator: str = ', ', most: int = 12) -> str:
     """Return the first names, and their number if there are more, for an error message."""
     names = list(names)

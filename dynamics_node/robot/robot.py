@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import os
 from collections.abc import Callable, Mapping, Sequence
+from typing import Any
 
 import numpy as np
 from numpy.typing import ArrayLike
@@ -17,11 +18,13 @@ from dynamics_node.kernels.keys import all_keys
 from dynamics_node.kernels.robot_kernels import RobotKernels
 from dynamics_node.model import configuration, friction_override, payload
 from dynamics_node.model.build import FRICTION_SPEED, build_model
+from dynamics_node.model.links import RobotLink, record_of_links
 from dynamics_node.model.model import Model
 from dynamics_node.model.payload import Payload
 from dynamics_node.model.read_urdf import read_urdf
 from dynamics_node.model.report import ModelReport, model_report
 from dynamics_node.model.urdf_text import MAX_BYTES, urdf_text
+from dynamics_node.model.write_urdf import urdf_of_model
 from dynamics_node.robot import arguments
 from dynamics_node.robot.argument_types import Constraints
 from dynamics_node.robot.constrained import ConstrainedDynamics
@@ -53,7 +56,7 @@ class Robot:
     _task_space: TaskSpace
 
     def __init__(self, model: Model, compile: bool = True, kernels: RobotKernels | None = None):
-        """Take a model; from_urdf makes one.
+        """Take a model; from_urdf and from_links make one.
 
         :param kernels: of a robot of the same structure, to be shared.
         """
@@ -88,8 +91,24 @@ class Robot:
             of dicts, or Loops, which name the joints without a motor too (docs/constraints.md).
         :raise ModelError: names the link or joint that is wrong, and what would be valid.
         """
-        record = read_urdf(urdf_text(source, max_bytes))
-        model = build_model(record, base, gravity, locked, armature, friction, friction_speed)
+        return cls._from_record(read_urdf(urdf_text(source, max_bytes)), compile, loops, base=base,
+                                gravity=gravity, locked=locked, armature=armature,
+                                friction=friction, friction_speed=friction_speed)
+
+    @classmethod
+    def from_links(cls, links: Sequence[RobotLink], name: str = 'robot',
+                   notes: Sequence[str] = (), **options: Any) -> Robot:
+        """Return the robot of links that are described in Python (docs/models.md).
+
+        :param notes: sentences on the origin of the links, for the model report.
+        :param options: base, gravity, locked, armature, friction, friction_speed, compile and
+            loops, as of from_urdf.
+        """
+        return cls._from_record(record_of_links(links, name, notes), **options)
+
+    @classmethod
+    def _from_record(cls, record, compile=True, loops=None, **options):
+        model = build_model(record, **options)
         return cls(model.with_(loops=tuple(loops_of(model, loops))), compile)
 
     def __setattr__(self, name, value):
@@ -166,6 +185,10 @@ class Robot:
     def report(self) -> ModelReport:
         """Return the ModelReport: masses, limits, and implausible values; str() prints it."""
         return model_report(self.model)
+
+    def to_urdf(self) -> str:
+        """Return the robot as a URDF text, payloads as links; a comment says what it lacks."""
+        return urdf_of_model(self.model)
 
     # Copies with changes ---------------------------------------------------------------------
 

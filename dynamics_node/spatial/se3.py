@@ -43,10 +43,13 @@ ROUNDING = 1e-15
 
 def from_xyz_rpy(xyz: ArrayLike, rpy: Sequence[float] | np.ndarray) -> Pose:
     """Return the pose of a URDF origin, right angles exact."""
-    R = so3.from_rpy(rpy)
+    return Pose(right_angles_exact(so3.from_rpy(rpy)), np.array(xyz, dtype=float))
+
+
+def right_angles_exact(R: np.ndarray) -> np.ndarray:
+    """Return a constant rotation with entries within ROUNDING of 0 or +-1 made exact, (3, 3)."""
     nearest = np.round(R)
-    R = np.where(np.abs(R - nearest) <= ROUNDING, nearest, R) + 0.0  # + 0.0: no negative zeros
-    return Pose(R, np.array(xyz, dtype=float))
+    return np.where(np.abs(R - nearest) <= ROUNDING, nearest, R) + 0.0  # + 0.0: no negative zeros
 
 
 def Ad(T: Pose, V: np.ndarray) -> np.ndarray:

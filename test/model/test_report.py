@@ -266,7 +266,7 @@ def test_damping_and_friction_are_noted():
 
 def test_warnings_of_the_reader_are_noted():
     """With its message."""
-    (level, found), = findings(arm('<loudspeaker/>'), 'urdf')
+    (level, found), = findings(arm('<loudspeaker/>'), 'description')
     assert level == 'note' and 'loudspeaker' in found
 
 
@@ -276,4 +276,4 @@ def test_a_chain_of_mimics_is_noted():
         link('f1', 1.0, BALL), joint('j1', 'hand', 'f1', inside=LIMIT + mimic('wrist')),
         link('f2', 1.0, BALL), joint('j2', 'hand', 'f2', inside=LIMIT + mimic('j1')), '</robot>']))
     sentence = "joint 'j2' mimics 'j1', which mimics 'wrist': the chain is folded"
-    assert ('note', sentence) in findings(text, 'urdf')
+    assert ('note', sentence) in findings(text, 'description')

@@ -52,7 +52,7 @@ def added(text, declaration=''):
 
 def notes(text):
     return [finding.text for finding in Robot.from_urdf(text).report().findings
-            if (finding.level, finding.where) == ('note', 'urdf')]
+            if (finding.level, finding.where) == ('note', 'description')]
 
 
 def same_dynamics(text):

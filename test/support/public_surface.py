@@ -8,7 +8,7 @@ import sys
 import numpy as np
 
 import dynamics_node
-from dynamics_node import Constraint, FrameMotion, Robot, Target, Tracking
+from dynamics_node import Constraint, FrameMotion, Robot, RobotLink, Target, Tracking
 from dynamics_node.constrained.read_loops import read_constraints, read_loops, to_yaml
 from dynamics_node.control.controller import Controller
 from dynamics_node.control.driver_compensation import DriverCompensation, preset
@@ -40,6 +40,8 @@ from dynamics_node.task_space.bounds import Bound
 from dynamics_node.task_space.tasks import Task
 
 Q, TIMES = np.full(7, 0.1), np.array([0.0, 0.5, 1.0])
+ROOT_LINK = RobotLink('base')
+LINKS = [RobotLink('link', 'base', 'revolute', mass=1.0)]
 CONTACT = Constraint('grip', 'point_contact', 'tool0', friction=0.5)
 
 
@@ -100,8 +102,8 @@ OBJECTS = {
     'MomentumObserver': lambda: MomentumObserver(arm(), meaning_of(arm(), 'motor_torque')),
     'ContactFlag': lambda: ContactFlag(7, 5.0), 'Gate': _gate,
 }
-CLASSES = {Constraint, Target, FrameMotion, Tracking, Task, Bound, Controller, Robot, Spline,
-           MomentumObserver, ContactFlag, Gate, SafetySettings}
+CLASSES = {Constraint, Target, FrameMotion, Tracking, Task, Bound, Controller, Robot, RobotLink,
+           Spline, MomentumObserver, ContactFlag, Gate, SafetySettings}
 FUNCTIONS = [
     read_constraints, read_loops, to_yaml, preset, times_between, task_reference,
     trajectory_torques, identify, identify_recording, identify_payload, prepare, read_csv,
@@ -130,8 +132,9 @@ HELPERS = {
     'check_watchdog_time', 'checked', 'checked_points', 'demand', 'driver_terms', 'effort_limit',
     'followed_by', 'frame_of',
     'friction_to_send', 'gravity_torque', 'motion_rows', 'motor_names', 'neutral', 'select_joints',
-    'parts_of', 'per_dof', 'quintics_from', 'rotation_of', 'row_names', 'selection', 'setting',
-    'shifted', 'size', 'task_rows', 'validate', 'write_csv', 'write_table',
+    'parts_of', 'per_dof', 'pose_of', 'quintics_from', 'record_of_links', 'rotation_of',
+    'row_names', 'selection', 'setting', 'shifted', 'size', 'task_rows', 'validate',
+    'with_joints', 'write_csv', 'write_table',
 }
 SAMPLES = {
     'q': Q, 'v': Q, 'a': Q, 'tau': Q, 'q0': Q, 'q1': Q, 'dq': Q, 'dv': Q, 'da': Q, 'weights': Q,
@@ -146,7 +149,7 @@ SAMPLES = {
                                                                                       'joint_2'),
     'text': 'a reason', 'kind': 'torque', 'path': '/no/such/file.csv',
     'loads': {'it': ('tool0', 1.0, (0.0, 0.0, 0.0), None)}, 'matrix': np.eye(4),
-    'target': Target('tool0', position=(0.3, 0.1, 0.5)),
+    'target': Target('tool0', position=(0.3, 0.1, 0.5)), 'links': LINKS,
 }
 MADE = {   # anew for each call, or not before they are needed
     'robot': arm, 'model': lambda: arm().model,
@@ -154,10 +157,23 @@ MADE = {   # anew for each call, or not before they are needed
     'meaning': lambda: meaning_of(arm(), 'motor_torque'),
     'raw': lambda: recordings()[0], 'recording': lambda: recordings()[1],
 }
+LINK_FIELDS = {   # all fields, though they have defaults
+    'parent': 'base', 'joint': 'revolute', 'placement': np.eye(4), 'axis': (0, 0, 1),
+    'anchor': (0.1, 0, 0), 'mass': 1.0, 'com': (0, 0, 0), 'lower': -1.0, 'upper': 1.0,
+    'max_velocity': 1.0, 'max_effort': 1.0, 'damping': 0.1, 'friction': 0.1, 'armature': 0.1,
+    'mimic': ('other', 1.0, 0.0), 'joint_name': 'joint',
+}
 # Where a parameter means something else than elsewhere, or an optional one is needed.
 OTHERS = {
     'Robot.link_wrenches': {'wrenches': {'tool0': np.ones(6)}},
     'Robot.point_jacobian': {'point': (0.1, 0.2, 0.3), 'relative_to': 'link_3'},
+    'read_mjcf': {'source': '<mujoco><worldbody/></mujoco>'},
+    'RobotLink': {**LINK_FIELDS, 'name': 'link', 'inertia': np.eye(3)},
+    'Robot.from_links': {'links': [ROOT_LINK, *LINKS], 'name': 'it', 'notes': ['a note']},
+    'links_from_screws': {'home': [np.eye(4)], 'angular': [(0, 0, 1)], 'linear': [(0, 0, 0)],
+                          'form': 'space'},
+    'links_from_dh': {**dict.fromkeys(('a', 'alpha', 'd', 'theta'), [0.1]),
+                      'convention': 'standard'},
     'Robot.whole_body': {'tasks': [Task('rest', 'torque')]},
     'Constraint': {'kind': 'point_contact', 'frame': 'tool0'},
     'FrameMotion': {'linear': (0.1, 0.0, 0.0)}, 'Target': {'position': (0.3, 0.1, 0.5)},
