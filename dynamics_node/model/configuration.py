@@ -11,6 +11,14 @@ from dynamics_node.model.model import Model
 from dynamics_node.spatial import se3, so3
 
 UNIT_QUATERNION = 1e-3  # greatest deviation from unit norm; quaternions within are normalised
+AXES = {'planar': ('x', 'y', 'theta'), 'floating': ('vx', 'vy', 'vz', 'wx', 'wy', 'wz')}
+
+
+def dof_names(model: Model) -> tuple[str, ...]:
+    """Return the names of the entries of v: the joint's, or 'joint.axis' where it has several."""
+    return tuple(name for joint in model.joints for name in (
+        [f'{joint.name}.{axis}' for axis in AXES[joint.kind]] if joint.kind in AXES
+        else [joint.name]))
 
 
 def neutral(model: Model) -> np.ndarray:

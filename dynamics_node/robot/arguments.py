@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 from numpy.typing import ArrayLike
 
-from dynamics_node.checks import check_array, check_single, entry, floats
+from dynamics_node.checks import check_array, check_names, check_single, entry, floats
 from dynamics_node.constrained.constraint import Constraint, size
 from dynamics_node.constrained.impact import restitution_of_rows
 from dynamics_node.constrained.proximal import Proximal
@@ -111,6 +111,14 @@ def check_joint_names(model: Model, name: str, joints: Sequence[str] | Set[str]
         if not isinstance(joint, str) or joint not in known:
             raise DynamicsError(f'{name}: {UnknownName("joint", joint, known)}')
     return tuple(joints)
+
+
+def check_frame_names(model: Model, name: str, frames: Sequence[str]) -> tuple[str, ...]:
+    """Return the names of links as a tuple, every one known."""
+    frames = check_names(name, frames)
+    for frame in frames:
+        model.frame(frame)
+    return frames
 
 
 def check_coordinates(model: Model, joints: Sequence[str] | None, actuated: np.ndarray

@@ -27,6 +27,7 @@ from dynamics_node.model.urdf_text import MAX_BYTES, urdf_text
 from dynamics_node.model.write_urdf import urdf_of_model
 from dynamics_node.robot import arguments
 from dynamics_node.robot.argument_types import Constraints
+from dynamics_node.robot.configurations import Configurations
 from dynamics_node.robot.constrained import ConstrainedDynamics
 from dynamics_node.robot.constraint_sets import ConstraintSets, loops_of
 from dynamics_node.robot.delegate import Delegate
@@ -49,6 +50,7 @@ class Robot:
     model: Model
     _dispatcher: Dispatcher
     _sets: ConstraintSets
+    _configurations: Configurations
     _dynamics: Dynamics
     _links: LinkQuantities
     _derivatives: Derivatives
@@ -65,6 +67,7 @@ class Robot:
         sets, dynamics = ConstraintSets(model), Dynamics(dispatcher)
         vars(self).update(
             model=model, _dispatcher=dispatcher, _sets=sets, _dynamics=dynamics,
+            _configurations=Configurations(dispatcher),
             _links=LinkQuantities(dispatcher), _derivatives=Derivatives(dispatcher, dynamics),
             _constrained=ConstrainedDynamics(dispatcher, sets),
             _task_space=TaskSpace(self, dispatcher, sets))
@@ -136,11 +139,7 @@ class Robot:
     @property
     def dof_names(self) -> tuple[str, ...]:
         """Names of the entries of v, a and tau: the joint's, or 'joint.axis' where it has more."""
-        axes = {'planar': ('x', 'y', 'theta'),
-                'floating': ('vx', 'vy', 'vz', 'wx', 'wy', 'wz')}
-        return tuple(name for joint in self.model.joints for name in (
-            [f'{joint.name}.{axis}' for axis in axes[joint.kind]] if joint.kind in axes
-            else [joint.name]))
+        return configuration.dof_names(self.model)
 
     @property
     def frame_names(self) -> tuple[str, ...]:
@@ -252,9 +251,7 @@ class Robot:
         :param targets: also inverse kinematics of such Targets: their frames and kinds count.
         :raise DynamicsError: compilation is switched off, or a kernel could not be made.
         """
-        frames = checks.check_names('frames', frames)
-        for frame in frames:
-            self.model.frame(frame)
+        frames = arguments.check_frame_names(self.model, 'frames', frames)
         wait, wrenches, payloads, derivatives = (flag(name, value) for name, value in (
             ('wait', wait), ('wrenches', wrenches), ('payloads', payloads),
             ('derivatives', derivatives)))
@@ -289,29 +286,10 @@ class Robot:
 
     # Configurations --------------------------------------------------------------------------
 
-    def neutral(self) -> np.ndarray:
-        """Return q = 0 within the limits, quaternions (0, 0, 0, 1), (nq,)."""
-        return configuration.neutral(self.model)
-
-    def random_configuration(self, rng: np.random.Generator | int | None = None) -> np.ndarray:
-        """Return a configuration within the limits, (nq,).
-
-        :param rng: a numpy Generator, or a seed.
-        """
-        return configuration.random_configuration(self.model, checks.check_generator(rng))
-
-    def integrate(self, q: ArrayLike, v: ArrayLike, step: float = 1.0) -> np.ndarray:
-        """Return the configuration reached from q with the constant velocity v after `step` [s]."""
-        step = float(finite('step', step, ()))
-        return self._dispatcher.rows(
-            lambda model, q, v: configuration.integrate(model, q, v, step),
-            q=arguments.check_configuration(self.model, q), v=checks.check_array('v', v, self.nv))
-
-    def difference(self, q0: ArrayLike, q1: ArrayLike) -> np.ndarray:
-        """Return v with integrate(q0, v) = q1, (nv,)."""
-        return self._dispatcher.rows(configuration.difference,
-                                     q0=arguments.check_configuration(self.model, q0, name='q0'),
-                                     q1=arguments.check_configuration(self.model, q1, name='q1'))
+    neutral = Delegate('_configurations', Configurations.neutral)
+    random_configuration = Delegate('_configurations', Configurations.random_configuration)
+    integrate = Delegate('_configurations', Configurations.integrate)
+    difference = Delegate('_configurations', Configurations.difference)
 
     def _install(self, name: str, bind: Callable) -> None:
         """Replace a method of this object by its kernel: a call goes directly to C.
