@@ -30,6 +30,7 @@ from dynamics_node.robot.delegate import Delegate
 from dynamics_node.robot.derivatives import Derivatives
 from dynamics_node.robot.dispatch import Dispatcher
 from dynamics_node.robot.dynamics import Dynamics
+from dynamics_node.robot.simulation import Simulation
 from dynamics_node.robot.task_space import TaskSpace
 from dynamics_node.task_space.target import Target
 
@@ -48,6 +49,7 @@ class Robot:
     _dynamics: Dynamics
     _derivatives: Derivatives
     _constrained: ConstrainedDynamics
+    _simulation: Simulation
     _task_space: TaskSpace
 
     def __init__(self, model: Model, compile: bool = True, kernels: RobotKernels | None = None):
@@ -62,6 +64,7 @@ class Robot:
             model=model, _dispatcher=dispatcher, _sets=sets, _dynamics=dynamics,
             _derivatives=Derivatives(dispatcher, dynamics),
             _constrained=ConstrainedDynamics(dispatcher, sets),
+            _simulation=Simulation(dispatcher, sets),
             _task_space=TaskSpace(self, dispatcher, sets))
 
     @classmethod
@@ -361,6 +364,10 @@ class Robot:
     contact_forces = Delegate('_constrained', ConstrainedDynamics.contact_forces)
     floating_base_torques = Delegate('_constrained', ConstrainedDynamics.floating_base_torques)
     impact = Delegate('_constrained', ConstrainedDynamics.impact)
+
+    # Simulation --------------------------------------------------------------------------------
+
+    simulate = Delegate('_simulation', Simulation.simulate)
 
     # Task space --------------------------------------------------------------------------------
 

@@ -157,6 +157,7 @@ MADE = {   # anew for each call, or not before they are needed
 # Where a parameter means something else than elsewhere, or an optional one is needed.
 OTHERS = {
     'Robot.whole_body': {'tasks': [Task('rest', 'torque')]},
+    'Robot.simulate': {'time': (0.0, 1e-5), 'step': 1e-5},
     'Constraint': {'kind': 'point_contact', 'frame': 'tool0'},
     'FrameMotion': {'linear': (0.1, 0.0, 0.0)}, 'Target': {'position': (0.3, 0.1, 0.5)},
     'read_constraints': {'source': '{constraints: []}'},
