@@ -15,7 +15,7 @@ from dynamics_node.ros.parameters.declared import DECLARED
 
 ROOT = Path(__file__).resolve().parent.parent
 ROOT_NAMES = ['Robot', 'Constraint', 'Target', 'Task', 'Bound', 'FrameMotion', 'Tracking']
-RESULT_ROOMS = ('algorithms', 'constrained', 'kernels', 'model', 'task_space')
+RESULT_ROOMS = ('algorithms', 'constrained', 'kernels', 'model', 'simulation', 'task_space')
 
 
 def python_api():

@@ -173,16 +173,16 @@ def _fits(shape, wanted):
         isinstance(size, str) or size == actual for size, actual in zip(wanted, shape))
 
 
-def check_times(times: ArrayLike) -> np.ndarray:
+def check_times(times: ArrayLike, name: str = 'times') -> np.ndarray:
     """Return times as finite floats (N,), at least one, strictly increasing."""
-    times = check_reals('times', times, ('N',))
+    times = check_reals(name, times, ('N',))
     if len(times) == 0:
-        raise DynamicsError('times is empty; expected at least one time [s]')
+        raise DynamicsError(f'{name} is empty; expected at least one time [s]')
     late = np.flatnonzero(times[1:] <= times[:-1])
     if late.size:
         k = int(late[0]) + 1
-        raise DynamicsError(f'times[{k}] is {times[k]}, not after times[{k - 1}] = {times[k - 1]}; '
-                            'expected strictly increasing times [s]')
+        raise DynamicsError(f'{name}[{k}] is {times[k]}, not after {name}[{k - 1}] = '
+                            f'{times[k - 1]}; expected strictly increasing times [s]')
     return times
 
 

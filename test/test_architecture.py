@@ -18,7 +18,8 @@ PACKAGE = ROOT / 'dynamics_node'
 # In the order data passes through them; a room imports only from itself and rooms above it.
 ROOMS = ('errors', 'checks', 'parameter', 'files', 'yaml_text', 'lazy_names', 'linalg', 'spatial',
          'model', 'example_robots', 'algorithms',
-         'constrained', 'task_space', 'compiler', 'kernels', 'robot', 'identification', 'observer',
+         'constrained', 'task_space', 'compiler', 'kernels', 'simulation', 'robot',
+         'identification', 'observer',
          'control', 'safety', 'reports', 'commands', '__main__', 'ros')
 ROS_ROOMS = {'parameters', 'state', 'services', 'torque', 'identification',
              'long_requests'}  # by what flows

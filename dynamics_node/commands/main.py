@@ -7,14 +7,23 @@ import sys
 from collections.abc import Callable, Sequence
 from typing import NoReturn
 
-from dynamics_node.commands import call, excitation, follow, identify, inspect, report
+from dynamics_node.commands import (
+    call,
+    excitation,
+    follow,
+    identify,
+    inspect,
+    report,
+    simulate,
+)
 from dynamics_node.commands.subparsers import Subparsers
 from dynamics_node.errors import DynamicsError
 
 REFUSED, INTERRUPTED, BROKEN_PIPE = 2, 130, 141  # exit codes; the latter two: 128 + signal
 AddParser = Callable[[Subparsers], None]
 COMMANDS: tuple[AddParser, ...] = (inspect.add_parser, report.add_parser, excitation.add_parser,
-                                   identify.add_parser, call.add_parser, follow.add_parser)
+                                   identify.add_parser, simulate.add_parser, call.add_parser,
+                                   follow.add_parser)
 WITHOUT_COMMAND = """\
 Without a command, run the node:
   dynamics_node --ros-args -p robot_description:=robot.urdf

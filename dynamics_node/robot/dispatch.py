@@ -78,6 +78,12 @@ class Dispatcher:
         """Return whether all these kernels are ready."""
         return self.kernels is not None and all(self.kernels.is_ready(key) for key in keys)
 
+    def await_kernel(self, name: str, with_wrenches: bool = False,
+                     constraints: tuple[Constraint, ...] = ()) -> None:
+        """Wait for a kernel before many calls; where it cannot be made they are in NumPy."""
+        if has_kernel(self.model, name, constraints):
+            self._awaited(key_of(self.model, name, (), with_wrenches, constraints))
+
     def _caller(self, key):
         """Return the Caller of a key if its kernel is ready."""
         if self.kernels is None:

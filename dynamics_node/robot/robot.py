@@ -35,6 +35,7 @@ from dynamics_node.robot.derivatives import Derivatives
 from dynamics_node.robot.dispatch import Dispatcher
 from dynamics_node.robot.dynamics import Dynamics
 from dynamics_node.robot.links import LinkQuantities
+from dynamics_node.robot.simulation import Simulation
 from dynamics_node.robot.task_space import TaskSpace
 from dynamics_node.task_space.target import Target
 
@@ -55,6 +56,7 @@ class Robot:
     _links: LinkQuantities
     _derivatives: Derivatives
     _constrained: ConstrainedDynamics
+    _simulation: Simulation
     _task_space: TaskSpace
 
     def __init__(self, model: Model, compile: bool = True, kernels: RobotKernels | None = None):
@@ -67,9 +69,10 @@ class Robot:
         sets, dynamics = ConstraintSets(model), Dynamics(dispatcher)
         vars(self).update(
             model=model, _dispatcher=dispatcher, _sets=sets, _dynamics=dynamics,
-            _configurations=Configurations(dispatcher),
-            _links=LinkQuantities(dispatcher), _derivatives=Derivatives(dispatcher, dynamics),
+            _configurations=Configurations(dispatcher), _links=LinkQuantities(dispatcher),
+            _derivatives=Derivatives(dispatcher, dynamics),
             _constrained=ConstrainedDynamics(dispatcher, sets),
+            _simulation=Simulation(dispatcher, sets),
             _task_space=TaskSpace(self, dispatcher, sets))
 
     @classmethod
@@ -335,6 +338,8 @@ class Robot:
     point_jacobian = Delegate('_links', LinkQuantities.point_jacobian)
     link_wrenches = Delegate('_links', LinkQuantities.link_wrenches)
     base_velocity = Delegate('_links', LinkQuantities.base_velocity)
+
+    simulate = Delegate('_simulation', Simulation.simulate)
 
     # Derivatives -------------------------------------------------------------------------------
 

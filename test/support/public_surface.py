@@ -175,6 +175,7 @@ OTHERS = {
     'links_from_dh': {**dict.fromkeys(('a', 'alpha', 'd', 'theta'), [0.1]),
                       'convention': 'standard'},
     'Robot.whole_body': {'tasks': [Task('rest', 'torque')]},
+    'Robot.simulate': {'time': (0.0, 1e-5), 'step': 1e-5},
     'Constraint': {'kind': 'point_contact', 'frame': 'tool0'},
     'FrameMotion': {'linear': (0.1, 0.0, 0.0)}, 'Target': {'position': (0.3, 0.1, 0.5)},
     'read_constraints': {'source': '{constraints: []}'},
