@@ -212,6 +212,8 @@ def processes():
                 lambda rig: rig.kill(watchdog=True))
     yield Event('process', 'SIGKILL of the torque process and the watchdog',
                 lambda rig: rig.kill())
+    yield Event('process', 'SIGSTOP of the torque process for ever',
+                lambda rig: rig.stand_still())
     for ms in (30, 100, 400):
         yield Event('process', f'SIGSTOP of the torque process for {ms} ms', _stop(ms))
     yield Event('process', 'SIGKILL of the serving process, SIGTERM, deactivate',

@@ -9,7 +9,6 @@ but torques slow it. Its driver keeps the last torque for ever, as a forward_com
 does, or goes to zero torque when none has come for a time.
 """
 
-import itertools
 import sys
 import time
 from dataclasses import replace
@@ -35,7 +34,7 @@ from dynamics_node.ros.torque.last_torque import ExitRules, LastTorque  # noqa: 
 from dynamics_node.ros.torque.pipeline import TorquePipeline  # noqa: E402
 from dynamics_node.ros.torque.predicted_state import without_kernels  # noqa: E402
 from dynamics_node.ros.torque.topics import LONGEST_TICK, TICKS  # noqa: E402
-from dynamics_node.ros.torque.watchdog import last_torques  # noqa: E402
+from dynamics_node.ros.torque.watchdog import LOOK, LastTorques  # noqa: E402
 from dynamics_node.safety import SafetySettings  # noqa: E402
 from dynamics_node.safety.faults import OUTSIDE  # noqa: E402
 from dynamics_node.safety.torque_limits import limit_effort  # noqa: E402
@@ -240,19 +239,33 @@ class Rig:
         self.running = self._alive = False
         self._ended = len(self._rows)
         if watchdog and self._shown is not None:
-            self._take_over()
+            self._take_over(NOTICED)
 
-    def _take_over(self):
-        """Publish what the watchdog does; it gets no joint states, so all of it is known now."""
-        period = max(1, round(self.settings.exit_period * 1e3))
-        clock, limits, (last_valid, gravity) = (itertools.count(0.0, 1e-3 * period),
-                                                self.pipeline.limits, self._shown)
+    def stand_still(self):
+        """Stop the torque process for ever; the watchdog takes over after watchdog_time."""
+        self.running = self._alive = False
+        self._ended = len(self._rows)
+        self._take_over(NOTICED + round(self.settings.watchdog_time * 1e3))
+
+    def _take_over(self, ms):
+        """Publish what the watchdog does, from ms after now on.
+
+        It gets no joint states, so all of it is known now.
+        """
+        period, limits = max(1, round(self.settings.exit_period * 1e3)), self.pipeline.limits
+        last_valid, gravity = self._shown
         rules = ExitRules(limits.joints.names, range(self.arm.n), limits,
                           without_kernels(self.pipeline.controller))
-        torques = last_torques(LastTorque(rules, 0, last_valid, limit_effort(limits, gravity)[0]),
-                               1e-3 * NOTICED, lambda: next(clock))
-        self._held = [(self.ms + NOTICED + k * period, np.array(torque))
-                      for k, torque in enumerate(torques)]
+        time = [0.0]
+        watchdog = LastTorques(LastTorque(rules, 0, last_valid, limit_effort(limits, gravity)[0],
+                                          0.0), lambda: time[0])
+        for time[0] in np.arange(0.0, 1e-3 * ms, LOOK):
+            watchdog.predict()
+        time[0] = 1e-3 * ms
+        self._held = []
+        for torque in watchdog.torques():
+            self._held.append((self.ms + round(1e3 * time[0]), np.array(torque)))
+            time[0] += 1e-3 * period
 
     def end(self):
         """End the torque process, as process_main does: brake, then ramp to the safe torque."""

@@ -8,7 +8,7 @@ from dynamics_node.control.controller import Controller
 from dynamics_node.errors import DynamicsError
 
 STEP = 0.001     # [s] of the integration
-MOST_STEPS = 200
+MOST_STEPS = 200  # of one prediction
 SLOWEST = 1e-6   # [rad/s or m/s] the damping of a joint at rest is that at this velocity
 
 
@@ -30,7 +30,7 @@ class StatePredictor:
 
         :param controller: one that can_predict.
         :param driven: whether the commands drive the joint, (nv,).
-        :param most_steps: per call of `advance`; they are longer then.
+        :param most_steps: per call of `advance`; a long time is divided into longer steps.
         """
         self._most_steps = most_steps
         self._controller, self._driven = controller, np.flatnonzero(driven)

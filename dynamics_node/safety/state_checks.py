@@ -48,9 +48,9 @@ class StateChecks:
         self.age = self._period = 0.0
         self._seen = 0.0    # when that state came [s]
         self._oldest: Callable[[], str] | None = None   # of that state
-        self.measured: tuple[list[float], list[float]] = [], []
-        self.position: list[float] = []
-        self.v: list[float] = []
+        self.measured: tuple[Sequence[float], Sequence[float]] = [], []
+        self.position: Sequence[float] = []
+        self.v: Sequence[float] = []
         self.torque: list[float] = []
         self._gravity: list[float] = []
         self.near_limits = False
@@ -72,7 +72,7 @@ class StateChecks:
 
     def resume(self, last_valid: LastValid, gravity: Sequence[float]) -> None:
         """Continue after a valid joint state that was checked elsewhere."""
-        self.position, self.v = self.measured = list(last_valid.position), list(last_valid.v)
+        self.position, self.v = self.measured = last_valid.position, last_valid.v
         self._gravity, self.age = list(gravity), last_valid.seconds
 
     def pass_time(self, seconds: float) -> None:

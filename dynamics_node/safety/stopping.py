@@ -20,7 +20,7 @@ def use_prediction(checks: StateChecks, out: Releaser, predict: Predict, braking
 
 def stop_release(stop: Stop, checks: StateChecks, out: Releaser, predict: Predict,
                  zero: Sequence[float]) -> Release | None:
-    """Return the next Release of a Stop; None, an internal error: it is beyond the limits."""
+    """Return the next Release of a Stop; None if it would exceed the limits, an internal error."""
     if stop.braking and stop.blind and not use_prediction(checks, out, predict, braking=True):
         stop.end_braking(out.last)
     stop.check_rest(checks.at_rest, out.last)
@@ -44,8 +44,9 @@ def blind_stop(limits: GateLimits, last_valid: LastValid, gravity: Sequence[floa
     checks.resume(last_valid, gravity)
     out.begin(limits, last_valid.torque)
     before, release = clock(), out.make(last_valid.torque)
-    stop = Stop.after_fault(settings, out.last, blind=True,
-                            braking=settings.brake_time > 0.0 and not checks.at_rest)
+    # Joints at rest are braked too: the last torque may have moved them since. It ends when the
+    # predicted joints rest.
+    stop = Stop.after_fault(settings, out.last, blind=True, braking=settings.brake_time > 0.0)
     while release is not None:
         yield release
         if not stop.braking and stop.is_over(out.last, checks.gravity, limits.zero):

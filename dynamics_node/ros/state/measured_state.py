@@ -20,7 +20,8 @@ NEVER = np.iinfo(np.int64).min
 # A message this much older than the newest one of its joint is not late: the clock was set back (a
 # simulation was reset, a bag starts again), and time continues from there.
 RESTART = 1_000_000_000  # [ns]
-# Nor is one that is older by less, while the newest one is this far ahead of the clock.
+# The clock was also set back if the newest message is this far ahead of the clock, and this one is
+# not: a driver whose own clock is ahead sends both.
 AHEAD = 50_000_000       # [ns]
 TURN = 2.0 * np.pi
 
@@ -211,7 +212,8 @@ class MeasuredState:
         older = last > stamp
         set_back = last > stamp + RESTART
         if self._clock is not None:
-            set_back |= older & (last > self._clock() + AHEAD)
+            latest = self._clock() + AHEAD
+            set_back |= older & (last > latest) & (stamp <= latest)
         late = older & ~set_back
         if late.any():
             self.counts['out of order'] += int(late.sum())

@@ -3,14 +3,14 @@
 The torque process writes into shared memory, the watchdog reads; neither waits.
 
     head:     sign of life (a counter), whether torques are published, safety.watchdog_time [ns]
-    2 slots for rules, 2 slots for torques, written by turns: number, number of the rules, size and
-              checksum of a record; the record
+    2 slots for rules, 2 slots for torques: number, number of the rules, size and checksum of a
+              record; the record
 
 The rules change rarely and are long: they have the model, with which the watchdog brakes the arm.
 Rules and torque together have all that the watchdog needs to go on. A torque is written before it
 is published: if the process is killed in between, the torque that was published is still within the
 slew limits of the one in the record. If it is killed while it writes a record, the other slot has
-the one before.
+the one before: torques are written by turns, rules never into the slot that the last torque uses.
 """
 
 from __future__ import annotations
@@ -19,6 +19,7 @@ import mmap
 import os
 import pickle
 import struct
+import time
 from array import array
 from collections.abc import Sequence
 from typing import NamedTuple
@@ -35,7 +36,7 @@ SLOT = 1 << 20                   # bytes; memory that is not written does not ex
 RULES, TORQUES = 0, 2            # first slots of each kind
 SIZE = HEAD + 4 * SLOT
 RECORD = struct.Struct('=QQII')  # number, number of the rules, size, checksum
-FIRST = struct.Struct('=qd')     # stamp [ns], age of the state [s]
+FIRST = struct.Struct('=qdd')    # stamp [ns], age of the state [s], time of writing [s]
 
 
 class ExitRules(NamedTuple):
@@ -53,7 +54,8 @@ class LastTorque(NamedTuple):
     rules: ExitRules
     stamp: int                   # [ns] of the state that it was computed from
     last_valid: LastValid        # the last valid joint state, and the torque
-    gravity: tuple[float, ...]   # that balances gravity there, nv entries, within the limits
+    gravity: Sequence[float]     # that balances gravity there, nv entries, within the limits
+    written: float               # [s] of the steady clock of the machine
 
 
 def create_memory() -> int:
@@ -75,6 +77,7 @@ class LastTorqueWriter:
         self._head = _words(self._memory)
         self.active, self._life, self._number, self._rules = False, 0, 0, 0
         self._time = 0
+        self._slot = self._used = 0   # slots of the newest rules, and of those of the last torque
 
     def use(self, rules: ExitRules) -> None:
         """Write other rules; they count from the next torque on.
@@ -87,7 +90,8 @@ class LastTorqueWriter:
                                 f'expected at most {SLOT - RECORD.size}, or set '
                                 'safety.watchdog_time to 0')
         self._rules += 1
-        self._put(RULES, self._rules, self._rules, data)
+        self._slot = 1 - self._used
+        self._put(RULES + self._slot, self._rules, self._rules, data)
         self._time = round(rules.limits.settings.watchdog_time * 1e9)
 
     def write(self, stamp: int, last_valid: LastValid, gravity: Sequence[float]) -> None:
@@ -99,8 +103,9 @@ class LastTorqueWriter:
         for part in (last_valid.v, last_valid.torque, gravity):
             numbers.extend(part)
         self._number += 1
-        self._put(TORQUES, self._number, self._rules,
-                  FIRST.pack(stamp, last_valid.seconds) + numbers.tobytes())
+        self._used = self._slot
+        self._put(TORQUES + self._number % 2, self._number, self._rules,
+                  FIRST.pack(stamp, last_valid.seconds, time.monotonic()) + numbers.tobytes())
         self.renew()
         if not self.active:
             self._head[TIME] = self._time
@@ -115,8 +120,8 @@ class LastTorqueWriter:
         """End the watch: no torque will be published."""
         self._head[ACTIVE] = self.active = False
 
-    def _put(self, kind: int, number: int, rules: int, data: bytes) -> None:
-        at = _place(kind, number)
+    def _put(self, slot: int, number: int, rules: int, data: bytes) -> None:
+        at = _place(slot)
         RECORD.pack_into(self._memory, at, number, rules, len(data),
                          _checksum(number, rules, data))
         self._memory[at + RECORD.size:at + RECORD.size + len(data)] = data
@@ -147,27 +152,27 @@ class LastTorqueReader:
 
     def last(self) -> LastTorque:
         """Return the torque released last; there is one as soon as the watch has begun."""
-        _, used, data = max(filter(None, (self._get(TORQUES, slot) for slot in range(2))))
-        rules = next(found for slot in range(2)
-                     if (found := self._get(RULES, slot)) and found[0] == used)
-        stamp, age = FIRST.unpack_from(data)
+        _, used, data = max(filter(None, (self._get(TORQUES + k) for k in range(2))))
+        rules = next(found for k in range(2) if (found := self._get(RULES + k)) and
+                     found[0] == used)
+        stamp, age, written = FIRST.unpack_from(data)
         values = array('d', data[FIRST.size:])
         n = len(values) // 4
-        q, v, torque, gravity = (tuple(values[k * n:(k + 1) * n]) for k in range(4))
+        q, v, torque, gravity = (values[k * n:(k + 1) * n].tolist() for k in range(4))
         return LastTorque(pickle.loads(rules[2]), stamp, LastValid(age, q, v, torque, True),
-                          gravity)
+                          gravity, written)
 
-    def _get(self, kind: int, slot: int) -> tuple[int, int, bytes] | None:
+    def _get(self, slot: int) -> tuple[int, int, bytes] | None:
         """Return number, number of the rules and data of a slot, None if it is incomplete."""
-        at = _place(kind, slot)
+        at = _place(slot)
         number, rules, size, checksum = RECORD.unpack_from(self._memory, at)
         data = self._memory[at + RECORD.size:at + RECORD.size + size]
         return (number, rules, data) if number and (
             _checksum(number, rules, data) == checksum) else None
 
 
-def _place(kind: int, number: int) -> int:
-    return HEAD + (kind + number % 2) * SLOT
+def _place(slot: int) -> int:
+    return HEAD + slot * SLOT
 
 
 def _words(memory: mmap.mmap) -> memoryview:

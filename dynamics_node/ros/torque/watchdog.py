@@ -6,16 +6,19 @@ Independent of rclpy.
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Sequence
+from contextlib import suppress
 from typing import NamedTuple
 
+from dynamics_node.control.controller import Controller
 from dynamics_node.errors import DynamicsError
-from dynamics_node.ros.torque.last_torque import LastTorque, LastTorqueReader
+from dynamics_node.ros.torque.last_torque import ExitRules, LastTorque, LastTorqueReader
 from dynamics_node.ros.torque.predicted_state import Prediction, braking_torque
-from dynamics_node.safety.records import LastValid, Proposal
+from dynamics_node.safety.records import LastValid, Measured, Proposal
 from dynamics_node.safety.stopping import blind_stop
 
 LOOK = 0.01      # [s] between two looks at the sign of life
-MOST_STEPS = 4   # of a prediction: it is computed in NumPy, 2 ms per step of an arm of 7 axes
+MOST_STEPS = 4   # of a prediction: it is computed in NumPy, 1 to 2 ms per step of an arm of 7 axes
+PREDICTED_FROM = 0.25   # share of watchdog_time after which the joint state is predicted
 
 
 class Ready(NamedTuple):
@@ -56,25 +59,74 @@ class Watchdog:
         self.silence += min(passed, 2.0 * LOOK)
         return self.silence > self._shared.time
 
+    @property
+    def is_near(self) -> bool:
+        """Whether the loop has stood still for so long that a takeover is to be prepared."""
+        return self.silence > PREDICTED_FROM * self._shared.time
 
-def last_torques(last: LastTorque, silence: float,
-                 clock: Callable[[], float]) -> Iterator[Sequence[float]]:
-    """Yield the torques to publish, in the order of publication: as the gate ends without states.
 
-    :param silence: time since the torque was published, as far as it is known [s].
-    :param clock: returns a steady time [s].
+class LastTorques:
+    """The torques that follow the last one of the torque process, as the gate ends without states.
+
+    The joint state is predicted in small steps while the loop stands still, as the last torque
+    acts on: when the watchdog takes over, it is known.
     """
-    rules, prediction = last.rules, Prediction(MOST_STEPS)
 
-    def predict(last_valid: LastValid) -> Proposal | None:
-        if rules.controller is None:
-            return None
+    def __init__(self, last: LastTorque, clock: Callable[[], float]) -> None:
+        """Begin.
+
+        :param clock: returns the steady time of the machine [s], as in `last`.
+        """
+        self._last, self._clock = last, clock
+        self._prediction = Prediction(MOST_STEPS)
+
+    @property
+    def rules(self) -> ExitRules:
+        """The rules that the torques comply with."""
+        return self._last.rules
+
+    @property
+    def stamp(self) -> int:
+        """Stamp of the torques [ns]."""
+        return self._last.stamp
+
+    def is_older(self, last: LastTorque) -> bool:
+        """Return whether another torque was written later."""
+        return self._last.written < last.written
+
+    def predict(self) -> None:
+        """Predict the joint state of this moment; call this often until the takeover."""
+        with suppress(DynamicsError):   # it cannot be predicted
+            self._state(self._last_valid())
+
+    def torques(self) -> Iterator[Sequence[float]]:
+        """Yield the torques to publish, in the order of publication."""
+        rules = self.rules
+        for release in blind_stop(rules.limits, self._last_valid(), self._last.gravity,
+                                  self._proposal, self._clock):
+            yield [release.numbers[place] for place in rules.places]
+
+    def _last_valid(self) -> LastValid:
+        """Return the last valid state, with its age at this moment."""
+        last_valid = self._last.last_valid
+        return last_valid._replace(
+            seconds=last_valid.seconds + max(0.0, self._clock() - self._last.written))
+
+    def _state(self, last_valid: LastValid) -> tuple[Controller, Measured, float]:
+        """Return the controller, the predicted state and the time since the one before [s].
+
+        :raise DynamicsError: the motion of this robot cannot be predicted.
+        """
+        controller = self.rules.controller
+        if controller is None:
+            raise DynamicsError('the motion of this robot cannot be predicted')
+        return controller, *self._prediction.at(last_valid, controller,
+                                                self.rules.limits.joints.driven)
+
+    def _proposal(self, last_valid: LastValid) -> Proposal | None:
         try:
-            state, period = prediction.at(last_valid, rules.controller, rules.limits.joints.driven)
-            torque = braking_torque(rules.controller, state, rules.limits.effort, period)
-            return Proposal(torque, rules.controller.holding_torque(state.q), state)
+            controller, state, period = self._state(last_valid)
+            torque = braking_torque(controller, state, self.rules.limits.effort, period)
+            return Proposal(torque, controller.holding_torque(state.q), state)
         except DynamicsError:
             return None
-    last_valid = last.last_valid._replace(seconds=last.last_valid.seconds + silence)
-    for release in blind_stop(rules.limits, last_valid, last.gravity, predict, clock):
-        yield [release.numbers[place] for place in rules.places]

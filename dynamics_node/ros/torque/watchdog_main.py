@@ -33,8 +33,8 @@ from dynamics_node.ros.link import Link
 from dynamics_node.ros.spin import ignore_signals
 from dynamics_node.ros.topic_qos import TORQUE, overridable
 from dynamics_node.ros.torque import realtime
-from dynamics_node.ros.torque.last_torque import LastTorque, LastTorqueReader
-from dynamics_node.ros.torque.watchdog import LOOK, Ready, Takeover, Watchdog, last_torques
+from dynamics_node.ros.torque.last_torque import LastTorqueReader
+from dynamics_node.ros.torque.watchdog import LOOK, LastTorques, Ready, Takeover, Watchdog
 from dynamics_node.ros.torque.watchdog_process import WatchdogSetup
 
 KILLED = 1.0         # [s] to wait for the end of a killed process
@@ -68,16 +68,19 @@ class WatchdogNode(Node):
                                                                   self.get_namespace())}
         return found
 
-    def publish(self, last: LastTorque, silence: float) -> None:
-        """Publish the torques that follow the last one, which was published silence [s] ago."""
+    def publish(self, last: LastTorques) -> None:
+        """Publish the torques that follow the last one, exit_period apart where there is time."""
+        period = last.rules.limits.settings.exit_period
         state = JointState(name=list(last.rules.names))
         state.header.stamp = Time(nanoseconds=last.stamp).to_msg()
-        for torque in last_torques(last, silence, time.monotonic):
+        due = time.monotonic()
+        for torque in last.torques():
             state.effort = array('d', torque)
             if self._command is not None:
                 self._command.publish(Float64MultiArray(data=state.effort))
             self._torque.publish(state)
-            time.sleep(last.rules.limits.settings.exit_period)
+            due = max(due + period, time.monotonic())
+            time.sleep(max(0.0, due - time.monotonic()))
         for each in self._both:
             each.wait_for_all_acked(Duration(seconds=ALL_RECEIVED))
 
@@ -96,6 +99,7 @@ class WatchedProcess:
         self._pidfd, self._shared = pidfd, shared
         self._connection, self._serving_ended = connection, serving_ended
         self._kill_at = float('inf')
+        self._last: LastTorques | None = None   # that are prepared
         self._poll = select.poll()
         for each in (pidfd, connection, serving_ended):
             self._poll.register(each, select.POLLIN)
@@ -109,11 +113,28 @@ class WatchedProcess:
                 return 0.0
             if watchdog.stands_still(time.monotonic()) or time.monotonic() > self._kill_at:
                 return watchdog.silence
+            self._prepare(watchdog.is_near)
             if self._connection.fileno() in ready and not self._read():
                 self._poll.unregister(self._connection)
             if self._serving_ended in ready:
                 self._poll.unregister(self._serving_ended)
                 self._kill_at = time.monotonic() + END   # it ends by itself before
+
+    def _prepare(self, near: bool) -> None:
+        """Predict the joint state while a takeover is near."""
+        if not near:
+            self._last = None
+        else:
+            with suppress(StopIteration, ValueError):   # the loop runs again, and writes
+                self._last = self._last or LastTorques(self._shared.last(), time.monotonic)
+                self._last.predict()
+
+    def last_torques(self) -> LastTorques:
+        """Return the torques to publish, once the process has ended."""
+        newest = self._shared.last()
+        if self._last is None or self._last.is_older(newest):
+            return LastTorques(newest, time.monotonic)
+        return self._last
 
     def _read(self) -> bool:
         """Read what woke this process; return whether the connection is still open."""
@@ -167,7 +188,7 @@ def main() -> None:
     process.kill()
     if shared.active:
         link.send(Takeover(silence))
-        node.publish(shared.last(), silence)
+        node.publish(process.last_torques())
     node.destroy_node()
     rclpy.try_shutdown()
     link.close()

@@ -158,6 +158,15 @@ def test_a_stamp_ahead_of_the_clock_shows_that_it_was_set_back(ahead, taken):
     assert state.q[1] == 0.3
 
 
+def test_a_late_message_of_a_driver_whose_clock_is_ahead_is_dropped():
+    """Both stamps are ahead of the clock: it was not set back."""
+    state = of(('shoulder', 'revolute'), clock=lambda: 9 * SECOND)
+    state.take(9 * SECOND + 2 * AHEAD, ['shoulder'], [0.1])
+    state.take(9 * SECOND + 2 * AHEAD - 1, ['shoulder'], [0.2])
+    assert state.q.tolist() == [0.1]
+    assert state.counts == {'out of order': 1}
+
+
 def test_planar_mimic_and_unknown_joints_in_a_message_are_ignored():
     """A JointState has one number per joint, and a follower is where its master puts it."""
     state = MeasuredState(Robot.from_urdf(EVERY_KIND).model)

@@ -1,6 +1,7 @@
 """Test the memory between torque process and watchdog: the last complete record is read."""
 
 import os
+import time
 from dataclasses import replace
 
 import pytest
@@ -8,6 +9,7 @@ from support.watched_arm import RULES
 
 from dynamics_node.errors import DynamicsError
 from dynamics_node.ros.torque.last_torque import (
+    FIRST,
     HEAD,
     RECORD,
     SLOT,
@@ -32,16 +34,17 @@ def shared():
 
 def write(writer, k):
     """Write the k-th torque; return what is to be read."""
-    q, v, torque, gravity = (tuple(k * x for x in range(1 + j, 8 + j)) for j in range(4))
+    q, v, torque, gravity = ([k * x for x in range(1 + j, 8 + j)] for j in range(4))
     writer.write(1000 + k, LastValid(0.01 * k, q, v, torque, False), gravity)
-    return LastTorque(None, 1000 + k, LastValid(0.01 * k, q, v, torque, True), gravity)
+    return LastTorque(None, 1000 + k, LastValid(0.01 * k, q, v, torque, True), gravity, None)
 
 
 def read(reader):
-    """Return what is read, without the rules, which have no equality."""
+    """Return what is read, without the rules, which have no equality, and the time."""
     last = reader.last()
+    assert 0.0 <= time.monotonic() - last.written < 60.0
     assert last.rules.names == RULES.names and last.rules.limits.effort == RULES.limits.effort
-    return last._replace(rules=None)
+    return last._replace(rules=None, written=None)
 
 
 def test_the_newest_torque_is_read(shared):
@@ -77,7 +80,7 @@ def test_an_incomplete_record_is_not_read(shared, size):
     write(writer, 1)
     before = write(writer, 2)
     at = HEAD + (TORQUES + 1) * SLOT   # of odd records
-    slot = slice(at, at + RECORD.size + 16 + 4 * 7 * 8)
+    slot = slice(at, at + RECORD.size + FIRST.size + 4 * 7 * 8)
     old = writer._memory[slot]
     newest = write(writer, 3)
     new = writer._memory[slot]
@@ -90,6 +93,18 @@ def test_other_rules_count_from_the_next_torque_on(shared):
     first = write(writer, 1)
     writer.use(RULES._replace(controller=None))
     assert reader.last().rules.controller is not None and read(reader) == first
+    write(writer, 2)
+    assert reader.last().rules.controller is None
+
+
+@pytest.mark.parametrize('changes', [1, 2, 3, 4])
+def test_the_rules_of_the_last_torque_are_kept_whatever_is_written_later(shared, changes):
+    """Also if they change several times before the next torque."""
+    writer, reader = shared
+    last = write(writer, 1)
+    for _ in range(changes):
+        writer.use(RULES._replace(controller=None))
+    assert reader.last().rules.controller is not None and read(reader) == last
     write(writer, 2)
     assert reader.last().rules.controller is None
 

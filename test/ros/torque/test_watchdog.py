@@ -5,7 +5,7 @@ import pytest
 from support.watched_arm import ARM, ORDER, RULES, rules
 
 from dynamics_node.ros.torque.last_torque import LastTorque
-from dynamics_node.ros.torque.watchdog import LOOK, Watchdog, last_torques
+from dynamics_node.ros.torque.watchdog import LOOK, LastTorques, Watchdog
 from dynamics_node.safety.records import LastValid
 from dynamics_node.safety.settings import SAFE_ACTIONS
 
@@ -68,41 +68,54 @@ def test_a_pause_of_the_watchdog_itself_is_no_silence():
 # The last torques --------------------------------------------------------------------------------
 
 class SimulatedTime:
-    """A clock that advances by exit_period per call, and an arm that moves meanwhile.
+    """A clock that advances with each torque, and an arm that moves meanwhile.
 
     :ivar q, v: of the arm, without friction; torque: that it gets, in the order of the model.
     """
 
     def __init__(self, q, v, torque, moves):
-        self.now, self.q, self.v, self.torque, self._moves = 0.0, q, v, torque, moves
+        self.now, self.q, self.v, self.torque, self._moves = 100.0, q, v, torque, moves
         self.energies = []
 
     def __call__(self):
-        self.now += 0.005
-        for _ in range(5 if self._moves else 0):
+        return self.now
+
+    def advance(self, seconds):
+        """Let time pass."""
+        self.now += seconds
+        for _ in range(round(1e3 * seconds) if self._moves else 0):
             self.v = self.v + 0.001 * ARM.forward_dynamics(self.q, self.v, self.torque)
             self.q = self.q + 0.001 * self.v
         self.energies.append(float(ARM.kinetic_energy(self.q, self.v)))
-        return self.now
 
 
 def run(v, last=None, silence=0.0, seconds=10.0, moves=True, **settings):
-    """Let the watchdog take over; return the torques in the order of the model, and the arm."""
+    """Let the watchdog take over; return the torques in the order of the model, and the arm.
+
+    :param silence: [s] before; the last torque is kept, and the watchdog looks.
+    :param seconds: that are simulated afterwards.
+    """
     given = rules(exit_period=0.005, **settings)
     q = np.array([0.0, 1.0, 0.0, -0.6, 0.0, 0.5, 0.0])
     gravity = ARM.gravity_torque(q)
     last = gravity if last is None else last
-    arm, torques = SimulatedTime(q, v, last, moves), []
-    shown = LastTorque(given, 7, LastValid(0.0, tuple(q), tuple(v), tuple(last), True),
-                       tuple(gravity))
-    for published in last_torques(shown, silence, arm):
+    arm, published = SimulatedTime(q, v, last, moves), []
+    watchdog = LastTorques(LastTorque(
+        given, 7, LastValid(0.0, q.tolist(), v.tolist(), last.tolist(), True), gravity.tolist(),
+        arm.now), arm)
+    for _ in range(round(silence / LOOK)):
+        arm.advance(LOOK)
+        watchdog.predict()
+    end = arm.now + seconds
+    for torques in watchdog.torques():
         torque = np.zeros(7)
-        torque[ORDER] = published
-        torques.append(torque)
+        torque[ORDER] = torques
+        published.append(torque)
         arm.torque = torque
-        if arm.now > seconds:
+        arm.advance(0.005)
+        if arm.now > end:
             break
-    return np.array(torques), arm
+    return np.array(published), arm
 
 
 @pytest.mark.parametrize('speed', [0.0, 0.2])
@@ -134,8 +147,29 @@ def test_an_arm_that_cannot_be_predicted_goes_to_gravity(monkeypatch):
                                            np.maximum(torques[0], 0.0)))
 
 
-def test_the_time_of_the_silence_is_predicted_too():
-    """The torque was held meanwhile."""
-    moving = np.array([0.4, -0.3, 0.4, 0.3, -0.4, 0.4, 0.5])
-    near, far = (run(moving, silence=silence, seconds=0.02)[0] for silence in (0.0, 0.1))
-    assert np.abs(near[-1] - far[-1]).max() > 0.1
+@pytest.mark.parametrize('speed', [0.0, 0.4, 0.8])
+def test_an_arm_whose_loop_has_stood_still_is_braked(speed):
+    """The last torque has accelerated it for 0.4 s, also if it was at rest before."""
+    v = speed * np.array([0.5, -0.4, 0.5, 0.4, -0.5, 0.5, 0.6])
+    q = np.array([0.0, 1.0, 0.0, -0.6, 0.0, 0.5, 0.0])
+    last = ARM.inverse_dynamics(q, v, np.array([1.5, 0.0, 1.0, 0.0, -1.0, 0.0, 0.0]))
+    _, arm = run(v, last, silence=0.4, seconds=0.6, blind_gravity_time=10.0)
+    taken_over = arm.energies[round(0.4 / LOOK) - 1]
+    assert taken_over > 0.1
+    assert arm.energies[-1] < 0.05 * taken_over
+
+
+def test_the_prediction_during_the_silence_agrees_with_the_arm():
+    """In steps of 2.5 ms."""
+    q, v = np.array([0.0, 1.0, 0.0, -0.6, 0.0, 0.5, 0.0]), np.full(7, 0.4)
+    gravity = ARM.gravity_torque(q)
+    arm = SimulatedTime(q, v, gravity, moves=True)
+    watchdog = LastTorques(LastTorque(
+        RULES, 7, LastValid(0.0, q.tolist(), v.tolist(), gravity.tolist(), True), gravity.tolist(),
+        arm.now), arm)
+    for _ in range(30):
+        arm.advance(LOOK)
+        watchdog.predict()
+    _, state, _ = watchdog._state(watchdog._last_valid())
+    np.testing.assert_allclose(state.q, arm.q, atol=0.02)
+    np.testing.assert_allclose(state.v, arm.v, atol=0.1)
