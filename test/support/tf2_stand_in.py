@@ -9,7 +9,8 @@ from geometry_msgs.msg import Quaternion, Transform, TransformStamped, Vector3
 
 OLDEST, NEWEST = 4_000_000_000, 10_000_000_000   # [ns] stamps of the stored transforms
 # frame -> its position [m] and its angle about z [rad], in the root of any robot
-FRAMES = {'map': ((0.5, -0.2, 0.1), math.pi / 2), 'camera': ((0.0, 0.0, 1.0), math.pi)}
+FRAMES = {'map': ((0.5, -0.2, 0.1), math.pi / 2), 'camera': ((0.0, 0.0, 1.0), math.pi),
+          'left/camera': ((0.3, 0.0, 0.8), math.pi / 3)}
 STATIC = {'map'}   # valid at every stamp; the latest one has the stamp 0
 
 

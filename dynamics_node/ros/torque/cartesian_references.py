@@ -62,9 +62,9 @@ class CartesianReferences:
               pose: np.ndarray | None = None) -> None:
         """Follow a message; pose is that of its frame, if the frame is no link."""
         message = read_message(data, kind)
-        remove_prefix(self._node_state.parameters.frame_prefix, message)
-        if self._seen_from.is_asked(name, message.header, data, pose):
+        if self._seen_from.ask_if_no_link(name, message.header, data, pose):
             return
+        remove_prefix(self._node_state.parameters.frame_prefix, message)
         measured, seen_from = self._measured(), message.header.frame_id if pose is None else pose
         self._pipeline.follow_task(
             measured, convert.nanoseconds(message.header.stamp) or None, '', seen_from=seen_from,
@@ -91,7 +91,7 @@ class CartesianReferences:
         """
         reference, pose = self._pipeline.reference, np.eye(4)
         if isinstance(reference, BlendedPoseSpline) and measured is not None:
-            robot, now = self._node_state.robot, reference.at(self._pipeline.now())
+            robot, now = self._pipeline.controller.robot, reference.at(self._pipeline.now())
             actual = robot.frame_pose(measured.q, self._pipeline.parameters.task_frame)
             ahead = pose_error(actual, now.pose_motion.pose)
             if now.reference.frame != self._pipeline.parameters.task_frame:

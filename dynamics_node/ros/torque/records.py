@@ -71,7 +71,7 @@ class FrameWanted(NamedTuple):
     """
 
     topic: str      # 'pose', 'twist', 'wrench' or 'task'
-    frame: str      # header.frame_id
+    frame: str      # header.frame_id, with the prefix that it has in tf
     stamp: int      # [ns], 0: now
     data: bytes     # the serialised message
 

@@ -42,7 +42,7 @@ class ReferenceTopics:
         self._node_state = node_state
         self._pipeline, self._measured, self._log = pipeline, measured, node.log
         self.refused, self.last_refusal = 0, ''
-        self._seen_from = SeenFrom(node_state, node.send)
+        self._seen_from = SeenFrom(node_state, pipeline, node.send)
         cartesian = CartesianReferences(node, node_state, pipeline, measured, self._follow,
                                         self._seen_from)
         self.entities = [
@@ -77,9 +77,9 @@ class ReferenceTopics:
     def _follow_task(self, data: bytes, pose: np.ndarray | None = None) -> None:
         """Follow a task reference; pose is that of its frame, if the frame is no link."""
         message = read_task(data)
-        remove_prefix(self._node_state.parameters.frame_prefix, message)
-        if self._seen_from.is_asked('task', message.header, data, pose):
+        if self._seen_from.ask_if_no_link('task', message.header, data, pose):
             return
+        remove_prefix(self._node_state.parameters.frame_prefix, message)
         self._pipeline.follow_task(
             self._measured(), convert.nanoseconds(message.header.stamp) or None,
             **{**task_of(message), **({} if pose is None else {'seen_from': pose})})
