@@ -27,11 +27,11 @@ class SeenFrom:
         """
         self._node_state, self._pipeline, self._send = node_state, pipeline, send
 
-    def ask_if_no_link(self, topic: str, header: Any, data: bytes,
+    def ask_if_no_link(self, number: int, topic: str, header: Any, data: bytes,
                        pose: np.ndarray | None) -> bool:
         """Ask for the pose of the frame of a reference if it is no link; return whether it asked.
 
-        :param topic, data: as in FrameWanted.
+        :param number, topic, data: as in FrameWanted.
         :param header: of the message; its frame has the name that it has in tf.
         :param pose: of the frame, None if it is not known.
         :raise DynamicsError: task references are not followed now, or the serving process cannot
@@ -45,7 +45,8 @@ class SeenFrom:
         # Not the current robot: while a payload is in transition, each read assembles a new one.
         if link in pipeline.controller.robot.model.frames:
             return False
-        if not self._send(FrameWanted(topic, frame, convert.nanoseconds(header.stamp), data)):
+        stamp = convert.nanoseconds(header.stamp)
+        if not self._send(FrameWanted(number, topic, frame, stamp, data)):
             raise DynamicsError(f"frame '{frame}' is no link of the robot, and the serving "
                                 'process, which could find it, does not answer')
         return True

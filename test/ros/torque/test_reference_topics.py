@@ -1,5 +1,6 @@
 """Test references in frames that are no links, without a graph: asked for, followed, refused."""
 
+from dataclasses import replace
 from types import SimpleNamespace
 
 import numpy as np
@@ -9,7 +10,8 @@ pytest.importorskip('rclpy')
 
 from geometry_msgs.msg import PoseStamped, TwistStamped  # noqa: E402
 from rclpy.serialization import serialize_message  # noqa: E402
-from support.pipeline_rig import Rig  # noqa: E402
+from support.pipeline_rig import IMPEDANCE, Rig  # noqa: E402
+from trajectory_msgs.msg import JointTrajectory  # noqa: E402
 
 from dynamics_node.example_robots import ARM7  # noqa: E402
 from dynamics_node.msg import TaskReference  # noqa: E402
@@ -108,3 +110,63 @@ def test_no_robot_is_assembled_while_a_payload_is_in_transition(topics, monkeypa
     topics.send_pose('camera')
     topics.callbacks['~/reference_twist'](serialize_message(TwistStamped()))
     assert len(topics.asked) == 1 and topics.warnings == []
+
+
+# Order -------------------------------------------------------------------------------------------
+
+NEWER = 'a newer reference was followed, or torques were enabled again, while this one waited'
+
+
+def is_refused_as_older(topics, wanted):
+    topics.reply(wanted)
+    warning, = topics.warnings
+    assert warning.startswith(f'the reference pose was refused: {NEWER}')
+    assert topics.references.refused == 1
+
+
+@pytest.mark.parametrize('newer', [Topics.send_task, Topics.send_pose])
+def test_a_reference_is_not_replaced_by_an_older_one_that_had_to_wait(topics, newer):
+    topics.send_pose('camera', 0.02)
+    newer(topics, 'base_link', 0.03)
+    is_refused_as_older(topics, *topics.asked)
+    assert topics.moved() == pytest.approx(0.03)
+
+
+def test_poses_found_in_another_order_do_not_change_the_order_of_references(topics):
+    topics.send_pose('camera', 0.02)
+    topics.send_task('camera', 0.03)
+    older, newer = topics.asked
+    topics.reply(newer)
+    is_refused_as_older(topics, older)
+    assert topics.moved() == pytest.approx(0.03)
+
+
+def test_a_reference_is_followed_while_a_newer_one_waits(topics):
+    """Otherwise none would be followed where they arrive faster than poses are found."""
+    topics.send_pose('camera', 0.02)
+    topics.send_pose('camera', 0.03)
+    for wanted, y in zip(topics.asked, (0.02, 0.03)):
+        topics.reply(wanted)
+        assert topics.moved() == pytest.approx(y)
+    assert topics.warnings == []
+
+
+def test_a_newer_reference_that_is_refused_changes_nothing(topics):
+    """Whether it waits or not."""
+    for frame, y in (('camera', 0.02), ('base_link', np.nan), ('nowhere', 0.03)):
+        topics.send_pose(frame, y)
+    older, newer = topics.asked
+    topics.reply(newer, 'no such frame')
+    topics.reply(older)
+    assert len(topics.warnings) == 2
+    assert topics.moved() == pytest.approx(0.02)
+
+
+def test_a_stop_of_the_joints_is_newer_than_a_reference_that_waits(topics):
+    """In another mode meanwhile."""
+    topics.send_pose('camera', 0.02)
+    rig = topics.rig
+    rig.pipeline.use(replace(rig.parameters, **IMPEDANCE), rig.settings)
+    topics.callbacks['~/reference'](serialize_message(JointTrajectory()))
+    rig.pipeline.use(rig.parameters, rig.settings)
+    is_refused_as_older(topics, *topics.asked)
