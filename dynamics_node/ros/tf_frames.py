@@ -15,6 +15,10 @@ from rclpy.time import Time
 from dynamics_node.ros import convert
 from dynamics_node.spatial import so3
 
+# How much older than the stamp of a reference a transform may be. The transform of a moment is
+# published after it: up to a period of its publisher later, and a camera may publish at 5 Hz.
+MAX_AGE = 0.5   # [s]
+
 
 class TfFrames:
     """Poses of frames that are no links of the robot."""
@@ -32,8 +36,8 @@ class TfFrames:
         This never waits.
 
         :param root: name of the root of the robot in tf.
-        :param stamp: [ns]; 0: the latest transform. That is used too for a stamp that is newer
-            than all transforms, as those of a moment arrive after it.
+        :param stamp: [ns]; 0: the latest transform, of any age. If the stamp is newer than all
+            transforms, the latest one is used if it is at most MAX_AGE older.
         """
         try:
             self._listen()
@@ -62,7 +66,19 @@ class TfFrames:
             self._listener = tf2_ros.TransformListener(self._buffer, self._node)
 
     def _transform(self, root: str, frame: str, stamp: int) -> Any:
+        """Return the transform at a stamp, or the latest one; see pose.
+
+        Static transforms are valid at every stamp: tf2 does not extrapolate them.
+        """
         try:
             return self._buffer.lookup_transform(root, frame, Time(nanoseconds=stamp)).transform
-        except self._tf2.ExtrapolationException:
-            return self._buffer.lookup_transform(root, frame, Time()).transform
+        except self._tf2.ExtrapolationException as error:
+            latest = self._buffer.lookup_transform(root, frame, Time())
+            age = (stamp - convert.nanoseconds(latest.header.stamp)) * 1e-9
+            if age < 0.0:   # the stamp is older than all transforms
+                raise
+            if age > MAX_AGE:
+                raise self._tf2.ExtrapolationException(
+                    f'the latest one is {age:.3f} s older than the stamp of the reference; '
+                    f'at most {MAX_AGE:g} s are permitted') from error
+            return latest.transform

@@ -7,9 +7,11 @@ import math
 
 from geometry_msgs.msg import Quaternion, Transform, TransformStamped, Vector3
 
-NEWEST = 10_000_000_000   # [ns] a later stamp is refused as one in the future
+OLDEST, NEWEST = 4_000_000_000, 10_000_000_000   # [ns] stamps of the stored transforms
 # frame -> its position [m] and its angle about z [rad], in the root of any robot
-FRAMES = {'map': ((0.5, -0.2, 0.1), math.pi / 2), 'camera': ((0.0, 0.0, 1.0), math.pi)}
+FRAMES = {'map': ((0.5, -0.2, 0.1), math.pi / 2), 'camera': ((0.0, 0.0, 1.0), math.pi),
+          'left/camera': ((0.3, 0.0, 0.8), math.pi / 3)}
+STATIC = {'map'}   # valid at every stamp; the latest one has the stamp 0
 
 
 class TransformException(Exception):
@@ -34,12 +36,19 @@ class Buffer:
         self.asked.append(time.nanoseconds)
         if source not in FRAMES:
             raise LookupException(f'"{source}" passed to lookupTransform does not exist')
-        if time.nanoseconds > NEWEST:
-            raise ExtrapolationException('Lookup would require extrapolation into the future')
+        stamp = time.nanoseconds
+        if source not in STATIC:
+            stamp = stamp or NEWEST
+            if stamp > NEWEST:
+                raise ExtrapolationException('Lookup would require extrapolation into the future')
+            if stamp < OLDEST:
+                raise ExtrapolationException('Lookup would require extrapolation into the past')
         (x, y, z), angle = FRAMES[source]
-        return TransformStamped(transform=Transform(
+        found = TransformStamped(transform=Transform(
             translation=Vector3(x=x, y=y, z=z),
             rotation=Quaternion(z=math.sin(angle / 2), w=math.cos(angle / 2))))
+        found.header.stamp.sec, found.header.stamp.nanosec = divmod(stamp, 10**9)
+        return found
 
 
 class TransformListener:

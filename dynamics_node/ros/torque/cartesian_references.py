@@ -18,6 +18,7 @@ from dynamics_node.ros.node_state import NodeState
 from dynamics_node.ros.state.measured_state import MeasuredSnapshot
 from dynamics_node.ros.topic_qos import REFERENCE, overridable
 from dynamics_node.ros.torque.pipeline import TorquePipeline
+from dynamics_node.ros.torque.reference_order import Follow
 from dynamics_node.ros.torque.seen_from import SeenFrom
 from dynamics_node.ros.torque.task_message import read_message, six
 from dynamics_node.spatial import so3
@@ -37,11 +38,10 @@ class CartesianReferences:
 
     def __init__(self, node: Node, node_state: NodeState, pipeline: TorquePipeline,
                  measured: Callable[[], MeasuredSnapshot | None],
-                 follow: Callable[[str, Callable[[], None]], None], seen_from: SeenFrom) -> None:
+                 follow: Follow, seen_from: SeenFrom) -> None:
         """Create the subscriptions.
 
         :param measured: returns the measured state, None while there is no robot.
-        :param follow: f(name, function) calls a function; logs and counts what it refuses.
         """
         self._node_state, self._pipeline = node_state, pipeline
         self._measured, self._seen_from = measured, seen_from
@@ -54,21 +54,24 @@ class CartesianReferences:
                 **overridable(REFERENCE)))
             for name, (kind, _) in kinds.items()]
 
-    def _on_message(self, name: str, follow: Callable[[str, Callable[[], None]], None],
-                    data: bytes) -> None:
-        follow(f'reference {name}', lambda: self.readers[name](data))
+    def _on_message(self, name: str, follow: Follow, data: bytes) -> None:
+        follow(f'reference {name}', lambda number: self.readers[name](number, data))
 
-    def _read(self, name: str, kind: Any, values_of: Callable[..., dict[str, Any]], data: bytes,
-              pose: np.ndarray | None = None) -> None:
-        """Follow a message; pose is that of its frame, if the frame is no link."""
+    def _read(self, name: str, kind: Any, values_of: Callable[..., dict[str, Any]], number: int,
+              data: bytes, pose: np.ndarray | None = None) -> bool:
+        """Follow a message; return False if it waits for the pose of its frame.
+
+        :param pose: of the frame, None if the frame is a link or its pose is not known.
+        """
         message = read_message(data, kind)
+        if self._seen_from.ask_if_no_link(number, name, message.header, data, pose):
+            return False
         remove_prefix(self._node_state.parameters.frame_prefix, message)
-        if self._seen_from.is_asked(name, message.header, data, pose):
-            return
         measured, seen_from = self._measured(), message.header.frame_id if pose is None else pose
         self._pipeline.follow_task(
             measured, convert.nanoseconds(message.header.stamp) or None, '', seen_from=seen_from,
             **values_of(message, measured, seen_from))
+        return True
 
     def _pose(self, message: PoseStamped, measured: Any, seen_from: Any) -> dict[str, Any]:
         return {'position': convert.xyz(message.pose.position),
@@ -91,7 +94,7 @@ class CartesianReferences:
         """
         reference, pose = self._pipeline.reference, np.eye(4)
         if isinstance(reference, BlendedPoseSpline) and measured is not None:
-            robot, now = self._node_state.robot, reference.at(self._pipeline.now())
+            robot, now = self._pipeline.controller.robot, reference.at(self._pipeline.now())
             actual = robot.frame_pose(measured.q, self._pipeline.parameters.task_frame)
             ahead = pose_error(actual, now.pose_motion.pose)
             if now.reference.frame != self._pipeline.parameters.task_frame:

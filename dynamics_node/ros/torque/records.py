@@ -70,9 +70,10 @@ class FrameWanted(NamedTuple):
     The serving process sends it back with the pose, by the command follow_seen_from.
     """
 
+    number: int     # of its arrival, see ReferenceOrder
     topic: str      # 'pose', 'twist', 'wrench' or 'task'
-    frame: str      # header.frame_id
-    stamp: int      # [ns], 0: now
+    frame: str      # header.frame_id, with the prefix that it has in tf
+    stamp: int      # [ns], 0: the latest transform
     data: bytes     # the serialised message
 
 

@@ -22,6 +22,7 @@ from dynamics_node.ros.torque.joint_trajectory import checked_points
 from dynamics_node.ros.torque.joint_trajectory_bytes import read_trajectory
 from dynamics_node.ros.torque.pipeline import TorquePipeline
 from dynamics_node.ros.torque.records import FrameWanted
+from dynamics_node.ros.torque.reference_order import ReferenceOrder
 from dynamics_node.ros.torque.seen_from import SeenFrom
 from dynamics_node.ros.torque.task_message import read_task, task_of
 
@@ -31,6 +32,7 @@ class ReferenceTopics:
 
     :ivar refused: number of references refused so far.
     :ivar last_refusal: why the last one was refused.
+    :ivar order: ReferenceOrder.
     """
 
     def __init__(self, node: Node, node_state: NodeState, pipeline: TorquePipeline,
@@ -41,8 +43,8 @@ class ReferenceTopics:
         """
         self._node_state = node_state
         self._pipeline, self._measured, self._log = pipeline, measured, node.log
-        self.refused, self.last_refusal = 0, ''
-        self._seen_from = SeenFrom(node_state, node.send)
+        self.refused, self.last_refusal, self.order = 0, '', ReferenceOrder()
+        self._seen_from = SeenFrom(node_state, pipeline, node.send)
         cartesian = CartesianReferences(node, node_state, pipeline, measured, self._follow,
                                         self._seen_from)
         self.entities = [
@@ -53,7 +55,7 @@ class ReferenceTopics:
                 TaskReference, '~/task_reference', self.on_task_reference, raw=True,
                 **overridable(REFERENCE))),
             *cartesian.entities]
-        self._readers: dict[str, Callable[..., None]] = {
+        self._readers: dict[str, Callable[..., bool]] = {
             'task': self._follow_task, **cartesian.readers}
 
     def on_reference(self, data: bytes) -> None:
@@ -61,41 +63,53 @@ class ReferenceTopics:
 
         One without points stops all joints, and holds them where they stop.
         """
-        def follow() -> None:
+        def follow(_: int) -> bool:
             trajectory = read_trajectory(data)
             if len(trajectory.times):
                 self._pipeline.follow(trajectory.names, trajectory.stamp or None,
                                       *checked_points(trajectory))
             else:
                 self._pipeline.change_reference(Reference.stopped)
+            return True
         self._follow('reference', follow)
 
     def on_task_reference(self, data: bytes) -> None:
         """Follow the task reference in a message, or log why not and keep the current one."""
-        self._follow('task reference', lambda: self._follow_task(data))
+        self._follow('task reference', lambda number: self._follow_task(number, data))
 
-    def _follow_task(self, data: bytes, pose: np.ndarray | None = None) -> None:
-        """Follow a task reference; pose is that of its frame, if the frame is no link."""
+    def _follow_task(self, number: int, data: bytes, pose: np.ndarray | None = None) -> bool:
+        """Follow a task reference; return False if it waits for the pose of its frame.
+
+        :param pose: of the frame, None if the frame is a link or its pose is not known.
+        """
         message = read_task(data)
+        if self._seen_from.ask_if_no_link(number, 'task', message.header, data, pose):
+            return False
         remove_prefix(self._node_state.parameters.frame_prefix, message)
-        if self._seen_from.is_asked('task', message.header, data, pose):
-            return
         self._pipeline.follow_task(
             self._measured(), convert.nanoseconds(message.header.stamp) or None,
             **{**task_of(message), **({} if pose is None else {'seen_from': pose})})
+        return True
 
     def follow_seen_from(self, wanted: FrameWanted, pose: np.ndarray | None, refusal: str) -> None:
         """Follow a reference whose frame has this pose in the root, or refuse it."""
-        def follow() -> None:
+        def follow(number: int) -> bool:
             if refusal:
                 raise DynamicsError(refusal)
-            self._readers[wanted.topic](wanted.data, pose)
+            self.order.check(number)
+            return self._readers[wanted.topic](number, wanted.data, pose)
         self._follow('task reference' if wanted.topic == 'task' else f'reference {wanted.topic}',
-                     follow)
+                     follow, wanted.number)
 
-    def _follow(self, what: str, follow: Callable[[], None]) -> None:
+    def _follow(self, what: str, follow: Callable[[int], bool], number: int = 0) -> None:
+        """Follow a reference, or log and count why not; see Follow.
+
+        :param number: of a reference that has arrived before; 0: it arrives now.
+        """
+        number = number or self.order.next_number()
         try:
-            follow()
+            if follow(number):
+                self.order.set_followed(number)
         except DynamicsError as error:
             self._log.warning(f'the {what} was refused: {error}')
             self._refuse(str(error))

@@ -7,34 +7,46 @@ from typing import Any
 
 import numpy as np
 
+from dynamics_node.control.laws import TASK_SPACE
 from dynamics_node.errors import DynamicsError
 from dynamics_node.ros import convert
 from dynamics_node.ros.node_state import NodeState
+from dynamics_node.ros.torque.mode_reference import check_follows
+from dynamics_node.ros.torque.pipeline import TorquePipeline
 from dynamics_node.ros.torque.records import FrameWanted
 
 
 class SeenFrom:
     """Frames of references that are no links."""
 
-    def __init__(self, node_state: NodeState, send: Callable[[Any], bool]) -> None:
+    def __init__(self, node_state: NodeState, pipeline: TorquePipeline,
+                 send: Callable[[Any], bool]) -> None:
         """Ask nothing yet.
 
         :param send: sends a record to the serving process without waiting.
         """
-        self._node_state, self._send = node_state, send
+        self._node_state, self._pipeline, self._send = node_state, pipeline, send
 
-    def is_asked(self, topic: str, header: Any, data: bytes, pose: np.ndarray | None) -> bool:
-        """Return whether a reference has to wait for the pose of its frame; ask for it then.
+    def ask_if_no_link(self, number: int, topic: str, header: Any, data: bytes,
+                       pose: np.ndarray | None) -> bool:
+        """Ask for the pose of the frame of a reference if it is no link; return whether it asked.
 
-        :param topic, data: as in FrameWanted.
+        :param number, topic, data: as in FrameWanted.
+        :param header: of the message; its frame has the name that it has in tf.
         :param pose: of the frame, None if it is not known.
-        :raise DynamicsError: the serving process cannot be asked.
+        :raise DynamicsError: task references are not followed now, or the serving process cannot
+            be asked.
         """
-        frame, current = header.frame_id, self._node_state.current_robot
-        if pose is not None or not frame or not current.exists or (
-                frame in current.robot.model.frames):
+        frame, pipeline = header.frame_id, self._pipeline
+        if pose is not None or not frame:
             return False
-        if not self._send(FrameWanted(topic, frame, convert.nanoseconds(header.stamp), data)):
+        check_follows(pipeline.parameters, {TASK_SPACE}, 'task reference', pipeline.gate.state)
+        link = frame.removeprefix(self._node_state.parameters.frame_prefix)
+        # Not the current robot: while a payload is in transition, each read assembles a new one.
+        if link in pipeline.controller.robot.model.frames:
+            return False
+        stamp = convert.nanoseconds(header.stamp)
+        if not self._send(FrameWanted(number, topic, frame, stamp, data)):
             raise DynamicsError(f"frame '{frame}' is no link of the robot, and the serving "
                                 'process, which could find it, does not answer')
         return True

@@ -249,13 +249,16 @@ class TorqueSupervisor:
     def _locate(self, wanted: FrameWanted) -> None:
         """Send a reference back with the pose of its frame, or with why that is not known."""
         state = self._node.node_state
-        if state is not None and state.current_robot.exists:
-            model = state.robot.model
-            pose, refusal = self._tf_frames.pose(
-                wanted.frame, state.parameters.frame_prefix + model.root, wanted.stamp)
-            unknown = UnknownName('frame', wanted.frame, model.frames)
-            self.tell('follow_seen_from', wanted, pose,
-                      refusal and f'header.frame_id: {unknown}; {refusal}')
+        if state is None or not state.current_robot.exists:   # torques have ended, with the topics
+            self._node.log.warning(f"a reference in frame '{wanted.frame}' was refused: there is "
+                                   'no robot any more')
+            return
+        model = state.robot.model
+        pose, refusal = self._tf_frames.pose(
+            wanted.frame, state.parameters.frame_prefix + model.root, wanted.stamp)
+        unknown = UnknownName('frame', wanted.frame, model.frames)
+        self.tell('follow_seen_from', wanted, pose,
+                  refusal and f'header.frame_id: {unknown}; {refusal}')
 
     def _stop_refusing(self) -> None:
         """Leave ~/enable to the torque process."""

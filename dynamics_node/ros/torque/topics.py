@@ -219,6 +219,7 @@ class TorqueTopics:
         if text := self._disputed():
             raise DynamicsError(text)
         self.pipeline.enable(self._measured(), self._node_state.observer_parameters)
+        self.references.order.refuse_waiting()   # they were sent before
         self._let_watch()
         if self._tick.is_canceled():  # frequent requests must not postpone the tick for ever
             self._tick.reset()

@@ -145,9 +145,11 @@ def test_a_wrench_acts_along_the_axis_of_the_map(arm):
     ended(arm)
 
 
-def test_a_task_reference_seen_from_a_camera_is_followed(arm):
-    message = TaskReference(pose=tool_in(arm, 'camera', [0.0, 0.0, 0.02]))
-    message.header.frame_id = 'camera'
+@pytest.mark.parametrize('camera', ['camera', 'left/camera'])
+def test_a_task_reference_seen_from_a_camera_is_followed(arm, camera):
+    """One frame of another tree has the prefix of the robot in its name, and keeps it."""
+    message = TaskReference(pose=tool_in(arm, camera, [0.0, 0.0, 0.02]))
+    message.header.frame_id = camera
     publisher = arm.node.publisher(TaskReference, 'dynamics_node/task_reference')
     arm.run_until(publisher.get_subscription_count, 'the subscription')
     publisher.publish(message)

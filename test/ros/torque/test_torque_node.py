@@ -8,6 +8,7 @@ import pytest
 
 pytest.importorskip('rclpy')
 
+from rclpy.serialization import serialize_message  # noqa: E402
 from std_srvs.srv import SetBool  # noqa: E402
 from support.late_callbacks import call_back  # noqa: E402
 
@@ -25,6 +26,7 @@ from dynamics_node.ros.torque.last_torque import LastTorqueReader  # noqa: E402
 from dynamics_node.ros.torque.last_torque import create_memory as create_last_torque  # noqa: E402
 from dynamics_node.ros.torque.records import (  # noqa: E402
     Command,
+    FrameWanted,
     LogLine,
     Reply,
     Setup,
@@ -163,6 +165,20 @@ def test_the_status_is_complete_and_sent_when_it_changes(served):
     served.enable()
     assert any(isinstance(each, TorqueStatus) and each.gate.state is State.RAMPING_IN
                for each in served.sent)
+
+
+def test_a_reference_that_waited_while_torques_were_enabled_again_is_refused(served):
+    from dynamics_node.msg import TaskReference
+    served.ready(torque__mode='task_space', torque__task_frame='tool0').enable()
+    message = TaskReference()
+    message.header.frame_id = 'camera'
+    served.node._torque.references.on_task_reference(serialize_message(message))
+    wanted = served.sent[-1]
+    assert isinstance(wanted, FrameWanted)
+    served.node._torque.finish()
+    served.enable()
+    assert not served.call('follow_seen_from', wanted, np.eye(4), '').refusal
+    assert 'torques were enabled again' in served.status().last_refusal
 
 
 def test_a_change_of_payload_is_used_as_a_whole(served):
