@@ -119,6 +119,8 @@ def test_every_parameter_is_described(node):
     ('gravity:=down', ['gravity', "'down'", 'DOUBLE_ARRAY']),
     ('locked:=finger=0.02', ['finger=0.02', 'a map', 'locked.joint_1']),
     ('torque.kp:=[50.0]', ['[50.0]', 'a map', 'torque.kp.joint_1', 'torque.kp.default']),
+    ('torque.cpu:=3', ['torque.cpu is 3', 'a list', '[2, 3]']),
+    ('torque.joints:=5', ['torque.joints is 5', 'a list', "['first', 'second']"]),
 ])
 def test_a_node_with_invalid_parameters_exits_with_an_error(start_node, parameter, words):
     """In one line, without a traceback."""
@@ -150,6 +152,10 @@ BAD = [
     ('torque.kp.elbow', 50.0, ["'elbow'", *JOINTS]),
     ('torque.kp.joint_1', 2e5, ['torque.kp.joint_1', '200000', '100000']),
     ('torque.joints', 'joint_1 joint_2', ['torque.joints', "['joint_1', 'joint_2']"]),
+    ('torque.joints', 5, ['torque.joints is 5', "['first', 'second']"]),
+    ('torque.joints', 2.5, ['torque.joints is 2.5', "['first', 'second']"]),
+    ('torque.joints', True, ['torque.joints is True', "['first', 'second']"]),
+    ('torque.joints', [b'a'], ['torque.joints', "['first', 'second']"]),
     ('torque.joints', None, ['torque.joints', 'cannot be deleted']),
     ('no.such', 1.0, ["'no.such'", 'ros2 param list']),
     ('friction_speed', 0.0, ['friction_speed', '1e-06', '10']),

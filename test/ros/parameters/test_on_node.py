@@ -1,18 +1,20 @@
 """Test how parameters are declared on a node, and which changes concern them."""
 
+from array import array
 from types import SimpleNamespace
 
 import pytest
 from rclpy.exceptions import InvalidParameterValueException
 
 from dynamics_node import DynamicsError
-from dynamics_node.parameter import PerJoint
+from dynamics_node.parameter import PerJoint, names_of
 from dynamics_node.ros.parameters import on_node
 from dynamics_node.ros.parameters.declared import (
     DECLARED,
     DEFAULTS,
     SECTIONS,
     NodeParameters,
+    checked,
     declared_name,
 )
 
@@ -91,6 +93,23 @@ def test_a_map_as_one_value_is_refused_with_the_new_form(values, hint):
 def test_a_text_in_place_of_a_list_is_refused_at_start(name):
     with pytest.raises(InvalidParameterValueException, match=r"is '/a:/b'; expected .*such as \["):
         Node(**{name: '/a:/b'})
+
+
+@pytest.mark.parametrize('value', [3, 2.5, True, b'\x02'])
+@pytest.mark.parametrize('name', ['torque.joints', 'shared_folders', 'torque.cpu'])
+def test_what_is_no_list_is_refused_in_place_of_one(name, value):
+    """At start and later; the error shows a list."""
+    hint = rf'^{name} is .*; expected a list of .*, such as \['
+    with pytest.raises(InvalidParameterValueException, match=hint[1:]):
+        Node(**{name: value})
+    with pytest.raises(DynamicsError, match=hint):
+        checked({**DEFAULTS, name: value})
+
+
+@pytest.mark.parametrize('value', [5, 2.5, True, None, b'ab', 'a', [1], array('d', [1.0])])
+def test_names_are_read_from_a_list_of_texts_only(value):
+    with pytest.raises(DynamicsError, match=r"expected a list of names, such as \['"):
+        names_of('torque.joints', value)
 
 
 @pytest.mark.parametrize(('values', 'expected'), [
