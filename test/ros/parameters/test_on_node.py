@@ -22,6 +22,8 @@ from dynamics_node.ros.parameters.declared import (
 class Node:
     """Stores what was declared, as a node with these overrides does."""
 
+    declaring = False
+
     def __init__(self, **overrides):
         self.overrides = {name.replace('__', '.'): value for name, value in overrides.items()}
         self.declared = {'use_sim_time': (False, None)}
@@ -127,5 +129,14 @@ def test_other_names_and_deletions_are_refused(values, expected):
 def test_changes_are_those_of_declared_parameters():
     """The number of a joint may be deleted; parameters of rclpy are its own."""
     values = {'base': 'fixed', 'torque__kp__joint_1': None, 'locked__a': 0.1}
-    assert changed(Node(), **values, use_sim_time=True, qos_overrides__x=1) == {
+    assert changed(Node(), **values, use_sim_time=True) == {
         'base': 'fixed', 'torque.kp.joint_1': None, 'locked.a': 0.1}
+
+
+def test_qos_overrides_are_created_by_a_declaration_only():
+    """It is that of rclpy; they are no parameters of ours."""
+    node = Node()
+    with pytest.raises(DynamicsError, match="^no parameter 'qos_overrides.x'; ros2 param list"):
+        changed(node, qos_overrides__x=1)
+    node.declaring = True
+    assert changed(node, qos_overrides__x=1) == {}
