@@ -287,6 +287,18 @@ def test_maps_and_lists_of_a_file_are_used(launch, tmp_path):
     assert node.set_parameters({'torque.kp.elbow': 30.0}) == ''
 
 
+def test_a_map_is_added_to_that_of_the_file_before(launch, tmp_path):
+    """As the launch argument `locked`, which launch_ros writes into a file of its own."""
+    first, second = tmp_path / 'first.yaml', tmp_path / 'second.yaml'
+    first.write_text(f'/**/dynamics_node: {{ros__parameters: {{robot_description: "{ARM7}", '
+                     'locked: {joint_5: 0.3, joint_6: 0.5}}}')
+    second.write_text('/left/dynamics_node: {ros__parameters: {locked.joint_6: 0.1, '
+                      'locked.joint_7: 0.2}}')
+    node = launch(namespace='/left', arguments=('--params-file', str(first),
+                                                '--params-file', str(second)))
+    check(node, 'files', locked={'joint_5': 0.3, 'joint_6': 0.1, 'joint_7': 0.2})
+
+
 def test_the_newer_gravity_of_parameter_and_service_is_used(restored):
     """Set by the service, then by the parameter."""
     vector = Vector3Stamped(vector=Vector3(x=1.0, z=-9.0))
