@@ -5,9 +5,10 @@ that joints may have one by one is a PerJoint.
 """
 
 import math
+from array import array
 from collections.abc import Callable, Sequence
 from dataclasses import Field, dataclass, field
-from typing import Any
+from typing import Any, TypeGuard
 
 import numpy as np
 
@@ -82,13 +83,18 @@ def up_to(greatest: float) -> Callable[[str, Sequence[float]], None]:
     return check
 
 
+def is_list(value: Any) -> TypeGuard[Sequence[Any]]:
+    """Return whether a value is a list, tuple or array; a text and bytes are none."""
+    return isinstance(value, (list, tuple, array))
+
+
 def names_of(name: str, value: Any) -> list[str]:
     """Return the names in a list of texts; empty texts are left out.
 
     An empty list has no type in ROS: [''] is one that a file, a launch file and `ros2 param set`
     can give.
     """
-    if isinstance(value, str) or not all(isinstance(each, str) for each in value):
+    if not is_list(value) or not all(isinstance(each, str) for each in value):
         words = value.replace(',', ' ').split() if isinstance(value, str) else []
         raise DynamicsError(f'{name} is {shown(value)}; expected a list of names, such as '
                             f"{shown(words or ['first', 'second'])}; ['']: none")

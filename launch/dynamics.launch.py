@@ -47,7 +47,9 @@ def generate_launch_description():
         DeclareLaunchArgument(
             'locked', default_value='',
             description="Joints locked at a position, such as 'finger_1=0.02 finger_2=0.02' or "
-                        "'{finger_1: 0.02, finger_2: 0.02}'. Empty: as in the parameters file."),
+                        "'{finger_1: 0.02, finger_2: 0.02}'. They are added to the joints of the "
+                        'parameters file; of a joint in both, the position of the argument is '
+                        'used.'),
         DeclareLaunchArgument(
             'mode', default_value='',
             description='Torque mode: gravity, feedforward, computed_torque, impedance or '

@@ -9,7 +9,7 @@ from typing import Any
 
 from rcl_interfaces.msg import SetParametersResult
 from rclpy.clock import Clock, ClockType
-from rclpy.lifecycle import LifecycleNode, LifecycleState, TransitionCallbackReturn
+from rclpy.lifecycle import LifecycleState, TransitionCallbackReturn
 from rclpy.parameter import Parameter
 from rclpy.qos import QoSProfile
 from rclpy.service import Service
@@ -33,6 +33,7 @@ from dynamics_node.ros.outgoing import Log, guard_replies, publish
 from dynamics_node.ros.parameters import on_node
 from dynamics_node.ros.parameters.caps import caps_of
 from dynamics_node.ros.parameters.declared import NodeParameters, checked, declared_name
+from dynamics_node.ros.parameters.declaring_node import DeclaringNode
 from dynamics_node.ros.parameters.fit import check_fit, torque_misfits
 from dynamics_node.ros.rclpy_internals import parameter_overrides, tolerate_invalid_transitions
 from dynamics_node.ros.services.runner import ServiceRunner
@@ -53,7 +54,7 @@ PARTS = ('joint_states', 'node_state', 'service_runner', 'long_requests', 'marke
          'identification', 'trajectories')
 
 
-class DynamicsNode(LifecycleNode):
+class DynamicsNode(DeclaringNode):
     """The lifecycle node.
 
     Configured: subscriptions and services exist; every request is refused. Active: services reply,

@@ -9,6 +9,7 @@ import pytest
 from diagnostic_msgs.msg import DiagnosticStatus
 from lifecycle_msgs.msg import State, Transition
 from lifecycle_msgs.srv import ChangeState, GetState
+from rcl_interfaces.srv import ListParameters
 from support.remote_node import PATIENCE, joint_state, wait_until
 
 from dynamics_node.example_robots import ARM7
@@ -57,6 +58,22 @@ def test_the_node_activates_itself_by_default(running):
     """Without transition requests."""
     assert running.first_state == State.PRIMARY_STATE_ACTIVE
     assert running.call('inverse_dynamics', **STATE).success
+
+
+def test_a_client_cannot_create_qos_overrides(launch):
+    """Neither before nor after configure: they would be passed on to the torque process."""
+    node = launch(ROBOT, 'autostart:=false', 'torque.command_topic:=/commands')
+    command = 'qos_overrides./commands.publisher.reliability'
+    unknown = {'qos_overrides.whatever': 1_000_000 * 'x',
+               'qos_overrides./other.publisher.depth': 5}
+    for name, value in {**unknown, command: 'best_effort'}.items():
+        assert f"no parameter '{name}'; ros2 param list" in node.set_parameters({name: value})
+    assert change(node, Transition.TRANSITION_CONFIGURE)
+    for name, value in unknown.items():
+        assert f"no parameter '{name}'; ros2 param list" in node.set_parameters({name: value})
+    assert 'read-only' in node.set_parameters({command: 'best_effort'})
+    listed = node.ask(ListParameters, 'list_parameters', ListParameters.Request()).result.names
+    assert command in listed and not set(unknown) & set(listed)
 
 
 def test_the_node_follows_every_transition(launch):

@@ -27,6 +27,7 @@ from dynamics_node.ros.parameters.declared import (
     declared_name,
     may_be_empty,
 )
+from dynamics_node.ros.parameters.declaring_node import DeclaringNode
 
 QOS_OVERRIDES = 'qos_overrides.'
 LONGEST_PARAMETER = 300   # characters of a name
@@ -86,10 +87,11 @@ def values_of(node: Node) -> dict[str, Any]:
             if declared_name(name)}
 
 
-def changed_values(node: Node, changes: Sequence[Parameter]) -> dict[str, Any]:
+def changed_values(node: DeclaringNode, changes: Sequence[Parameter]) -> dict[str, Any]:
     """Return {ROS parameter: value} of the changes that concern declared parameters.
 
-    Those of rclpy are left out: it declares the QoS overrides of a subscription with it.
+    Those of rclpy are left out. It declares the QoS overrides of a topic with the topic; a client
+    must not create them: they are passed on to the torque process and the watchdog.
 
     :raise DynamicsError: there is no parameter of a name, or it cannot be deleted.
     """
@@ -100,7 +102,7 @@ def changed_values(node: Node, changes: Sequence[Parameter]) -> dict[str, Any]:
             raise DynamicsError(f'{p.name} cannot be deleted')
         if len(p.name) > LONGEST_PARAMETER or not (
                 declared_name(p.name) or node.has_parameter(p.name)
-                or p.name.startswith(QOS_OVERRIDES)):
+                or (node.declaring and p.name.startswith(QOS_OVERRIDES))):
             raise DynamicsError(f'no parameter {shown(p.name)}; ros2 param list shows the names')
     return {p.name: p.value for p in changes if declared_name(p.name)}
 

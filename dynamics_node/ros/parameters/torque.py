@@ -19,7 +19,7 @@ from dynamics_node.control.reference_limits import (
 )
 from dynamics_node.errors import DynamicsError, shown
 from dynamics_node.model.model import WORLD
-from dynamics_node.parameter import PerJoint, names_of, parameter, three_numbers, up_to
+from dynamics_node.parameter import PerJoint, is_list, names_of, parameter, three_numbers, up_to
 from dynamics_node.robot.robot import Robot
 from dynamics_node.safety import GateLimits, SafetySettings, gate_limits_of, limits_of
 from dynamics_node.safety.settings import LARGEST
@@ -33,10 +33,10 @@ LIVE = ('mode', 'gains', 'kp', 'kd', 'frequency', 'damping_ratio', 'gravity_scal
 
 def core_numbers(name: str, value: Any) -> list[int]:
     """Return the numbers of cores in a list; -1, as in ros2_control, is no number."""
-    if isinstance(value, str) or not all(type(each) is int and -1 <= each < MOST_CORES
-                                         for each in value):
-        raise DynamicsError(f'{name} is {shown(value)}; expected the numbers of cores, such as '
-                            '[2, 3]; [-1]: any')
+    if not is_list(value) or not all(type(each) is int and -1 <= each < MOST_CORES
+                                     for each in value):
+        raise DynamicsError(f'{name} is {shown(value)}; expected a list of numbers of cores, such '
+                            'as [2, 3]; [-1]: any')
     return [each for each in value if each >= 0]
 
 

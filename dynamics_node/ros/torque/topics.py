@@ -7,7 +7,6 @@ import time
 import traceback
 from array import array
 from collections.abc import Callable, Sequence
-from contextlib import suppress
 from dataclasses import replace
 from typing import Any
 
@@ -246,8 +245,10 @@ class TorqueTopics:
         self._watched.renew()
         controller = self.pipeline.controller
         if controller not in (self._shown, None) and not self._node_state.current_robot.changing:
-            with suppress(DynamicsError):   # it has ended: a healthy arm goes on
+            try:
                 self._show_rules()
+            except DynamicsError as error:   # a healthy arm goes on; tried once per controller
+                self._log.error(f'the watchdog does not have the changed model: {error}')
 
     def _watchdog_settings(self, settings: SafetySettings) -> SafetySettings:
         """Return the settings, with a longer watchdog_time for a simulation.
@@ -308,7 +309,7 @@ class TorqueTopics:
                 self._arrange(release.names)
             effort = array('d', self._ordered(release.numbers))
             gravity, _ = limit_effort(self.pipeline.limits, self.pipeline.gravity.tolist())
-            if not self.pipeline.gate.idle:   # otherwise this is the end of the last torques
+            if not self.pipeline.gate.idle:   # an idle gate has no last valid state
                 self._last_valid = self.pipeline.gate.last_valid()
             self._watched.show(stamp, self._last_valid._replace(torque=release.numbers), gravity)
             if self._command is not None:

@@ -119,6 +119,8 @@ def test_every_parameter_is_described(node):
     ('gravity:=down', ['gravity', "'down'", 'DOUBLE_ARRAY']),
     ('locked:=finger=0.02', ['finger=0.02', 'a map', 'locked.joint_1']),
     ('torque.kp:=[50.0]', ['[50.0]', 'a map', 'torque.kp.joint_1', 'torque.kp.default']),
+    ('torque.cpu:=3', ['torque.cpu is 3', 'a list', '[2, 3]']),
+    ('torque.joints:=5', ['torque.joints is 5', 'a list', "['first', 'second']"]),
 ])
 def test_a_node_with_invalid_parameters_exits_with_an_error(start_node, parameter, words):
     """In one line, without a traceback."""
@@ -150,6 +152,10 @@ BAD = [
     ('torque.kp.elbow', 50.0, ["'elbow'", *JOINTS]),
     ('torque.kp.joint_1', 2e5, ['torque.kp.joint_1', '200000', '100000']),
     ('torque.joints', 'joint_1 joint_2', ['torque.joints', "['joint_1', 'joint_2']"]),
+    ('torque.joints', 5, ['torque.joints is 5', "['first', 'second']"]),
+    ('torque.joints', 2.5, ['torque.joints is 2.5', "['first', 'second']"]),
+    ('torque.joints', True, ['torque.joints is True', "['first', 'second']"]),
+    ('torque.joints', [b'a'], ['torque.joints', "['first', 'second']"]),
     ('torque.joints', None, ['torque.joints', 'cannot be deleted']),
     ('no.such', 1.0, ["'no.such'", 'ros2 param list']),
     ('friction_speed', 0.0, ['friction_speed', '1e-06', '10']),
@@ -279,6 +285,18 @@ def test_maps_and_lists_of_a_file_are_used(launch, tmp_path):
     for change in ({'torque.kp.joint_1': None}, {'torque.joints': ['']}):
         assert node.set_parameters(change) == ''
     assert node.set_parameters({'torque.kp.elbow': 30.0}) == ''
+
+
+def test_a_map_is_added_to_that_of_the_file_before(launch, tmp_path):
+    """As the launch argument `locked`, which launch_ros writes into a file of its own."""
+    first, second = tmp_path / 'first.yaml', tmp_path / 'second.yaml'
+    first.write_text(f'/**/dynamics_node: {{ros__parameters: {{robot_description: "{ARM7}", '
+                     'locked: {joint_5: 0.3, joint_6: 0.5}}}')
+    second.write_text('/left/dynamics_node: {ros__parameters: {locked.joint_6: 0.1, '
+                      'locked.joint_7: 0.2}}')
+    node = launch(namespace='/left', arguments=('--params-file', str(first),
+                                                '--params-file', str(second)))
+    check(node, 'files', locked={'joint_5': 0.3, 'joint_6': 0.1, 'joint_7': 0.2})
 
 
 def test_the_newer_gravity_of_parameter_and_service_is_used(restored):

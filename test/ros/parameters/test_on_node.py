@@ -1,24 +1,28 @@
 """Test how parameters are declared on a node, and which changes concern them."""
 
+from array import array
 from types import SimpleNamespace
 
 import pytest
 from rclpy.exceptions import InvalidParameterValueException
 
 from dynamics_node import DynamicsError
-from dynamics_node.parameter import PerJoint
+from dynamics_node.parameter import PerJoint, names_of
 from dynamics_node.ros.parameters import on_node
 from dynamics_node.ros.parameters.declared import (
     DECLARED,
     DEFAULTS,
     SECTIONS,
     NodeParameters,
+    checked,
     declared_name,
 )
 
 
 class Node:
     """Stores what was declared, as a node with these overrides does."""
+
+    declaring = False
 
     def __init__(self, **overrides):
         self.overrides = {name.replace('__', '.'): value for name, value in overrides.items()}
@@ -93,6 +97,23 @@ def test_a_text_in_place_of_a_list_is_refused_at_start(name):
         Node(**{name: '/a:/b'})
 
 
+@pytest.mark.parametrize('value', [3, 2.5, True, b'\x02'])
+@pytest.mark.parametrize('name', ['torque.joints', 'shared_folders', 'torque.cpu'])
+def test_what_is_no_list_is_refused_in_place_of_one(name, value):
+    """At start and later; the error shows a list."""
+    hint = rf'^{name} is .*; expected a list of .*, such as \['
+    with pytest.raises(InvalidParameterValueException, match=hint[1:]):
+        Node(**{name: value})
+    with pytest.raises(DynamicsError, match=hint):
+        checked({**DEFAULTS, name: value})
+
+
+@pytest.mark.parametrize('value', [5, 2.5, True, None, b'ab', 'a', [1], array('d', [1.0])])
+def test_names_are_read_from_a_list_of_texts_only(value):
+    with pytest.raises(DynamicsError, match=r"expected a list of names, such as \['"):
+        names_of('torque.joints', value)
+
+
 @pytest.mark.parametrize(('values', 'expected'), [
     ({'kp': 1.0}, "^no parameter 'kp'; ros2 param list"),
     ({'gravity__x': 1.0}, "^no parameter 'gravity.x'"),
@@ -108,5 +129,14 @@ def test_other_names_and_deletions_are_refused(values, expected):
 def test_changes_are_those_of_declared_parameters():
     """The number of a joint may be deleted; parameters of rclpy are its own."""
     values = {'base': 'fixed', 'torque__kp__joint_1': None, 'locked__a': 0.1}
-    assert changed(Node(), **values, use_sim_time=True, qos_overrides__x=1) == {
+    assert changed(Node(), **values, use_sim_time=True) == {
         'base': 'fixed', 'torque.kp.joint_1': None, 'locked.a': 0.1}
+
+
+def test_qos_overrides_are_created_by_a_declaration_only():
+    """It is that of rclpy; they are no parameters of ours."""
+    node = Node()
+    with pytest.raises(DynamicsError, match="^no parameter 'qos_overrides.x'; ros2 param list"):
+        changed(node, qos_overrides__x=1)
+    node.declaring = True
+    assert changed(node, qos_overrides__x=1) == {}

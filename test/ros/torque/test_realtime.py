@@ -61,7 +61,8 @@ def test_cores_are_chosen_and_wrong_ones_refused():
     assert asked(0, (4000,))[0].startswith('no cores 4000: ')
 
 
-@pytest.mark.parametrize('value', ['one', '2 3', [-2], [1.5], [99999], ['2'], [True]])
+@pytest.mark.parametrize('value', [
+    'one', '2 3', [-2], [1.5], [99999], ['2'], [True], 3, 2.5, True, None, b'\x02'])
 def test_core_numbers_that_are_none_are_refused(value):
     from dynamics_node.errors import DynamicsError
     from dynamics_node.ros.parameters.torque import core_numbers

@@ -22,8 +22,7 @@ from dynamics_node.ros.state.joint_state_ring import (  # noqa: E402
     RingWriter,
     create_memory,
 )
-from dynamics_node.ros.torque.last_torque import LastTorqueReader  # noqa: E402
-from dynamics_node.ros.torque.last_torque import create_memory as create_last_torque  # noqa: E402
+from dynamics_node.ros.torque import last_torque  # noqa: E402
 from dynamics_node.ros.torque.records import (  # noqa: E402
     Command,
     FrameWanted,
@@ -55,15 +54,15 @@ class Served:
         self.sent, self.number = [], 0
         memory = create_memory()
         self.passed_on = RingReader(memory)
-        last_torque = create_last_torque()
-        self.last_torque = LastTorqueReader(last_torque)
+        shared = last_torque.create_memory()
+        self.last_torque = last_torque.LastTorqueReader(shared)
         self.watchdog, self.watched = pair()
         names = {name: f'/dynamics_node/{name[2:]}' for name in ('~/torque', '~/enable')}
         self.node = TorqueNode(Setup('dynamics_node', '/', names, {'use_sim_time': False}),
                                lambda record: self.sent.append(record) or True, RingWriter(memory),
-                               WatchedLoop(last_torque, self.watched), context=context)
+                               WatchedLoop(shared, self.watched), context=context)
         os.close(memory)
-        os.close(last_torque)
+        os.close(shared)
         self.current = CurrentRobot(time.monotonic)
 
     def call(self, name, *arguments):
@@ -381,6 +380,25 @@ def test_the_watchdog_gets_the_last_torque_and_the_gravity_torque(served):
     assert [rules.limits.effort[k] for k in places] == [80.0, 120.0]
     np.testing.assert_allclose(rules.controller.holding_torque(np.array([0.1] * 7))[places],
                                np.take(last.gravity, places), rtol=1e-9)
+
+
+def test_a_changed_model_that_the_watchdog_cannot_have_is_logged_once(served, monkeypatch):
+    """Torques go on, and the watchdog keeps the model that it has."""
+    served.ready().enable()
+    served.node._torque.on_state(served.node._node_state.snapshot())
+    before = served.current.robot.gravity.tolist()
+    served.current.set_gravity((0.0, 0.0, -9.5))
+    assert not served.call('set_robot', served.current.shared(known=1)).refusal
+    served.measure()
+    served.node._torque.on_state(served.node._node_state.snapshot())
+    with monkeypatch.context() as patch:
+        patch.setattr(last_torque.pickle, 'dumps', lambda *_: bytes(last_torque.SLOT))
+        for _ in range(3):
+            served.node._torque._give_sign()
+    line, = (each for each in served.sent if isinstance(each, LogLine) and 'watchdog' in each.text)
+    assert line.severity == 'error' and 'too long for the watchdog' in line.text
+    assert served.last_torque.last().rules.controller.robot.gravity.tolist() == before
+    assert not served.node._torque.pipeline.gate.idle
 
 
 def test_torques_are_not_enabled_without_a_watchdog(served):
