@@ -214,7 +214,7 @@ def test_the_ramp_begins_at_the_measured_effort(arm):
 def test_the_ramp_begins_at_gravity_if_the_meaning_of_effort_is_not_declared(arm):
     """No message differs from gravity, whatever the driver publishes: here milliampere."""
     arm.effort = np.full(7, 3400.0)
-    arm.enabled()
+    arm.enabled().run(10)
     assert arm.check() >= 10
     for one in arm.heard:
         np.testing.assert_allclose(one.effort, arm.gravity(), atol=ROUNDING)
@@ -256,6 +256,7 @@ def test_rapid_enables_and_disables_meet_the_contract(arm):
     for k in range(30):
         assert (arm.disable if k % 3 == 2 else arm.enable)().success
     arm.storm(50)
+    arm.enabled()   # on a busy machine a joint state was late: that is a fault
     arm.disable()
     arm.ended_safely()
     assert arm.said('disabled')
