@@ -27,6 +27,7 @@ from processes import Processes, own_domain, program_of  # noqa: E402
 PATIENCE = 60.0     # [s] for the node to be ready
 WINDOW = 1.0        # [s] after the event
 SETTLE = 0.3        # [s] enabled before it
+SEEN = 0.01         # [s] in which the arm moves before it: its velocity is measured
 RATE = 2            # [ms] between two joint states
 STOPPED = 0.4       # [s] for which a process is stopped
 TIMEOUT = {'holds': np.inf, 'times out': 0.1}   # [s] of the driver
@@ -146,6 +147,7 @@ class RealTimeArm:
         target = {'serving': serving, 'torque': _child(serving)}[event.process]
         if motion == HALF:
             self.arm.set(self.arm.q, SHARE * self.bench.subject.direction * self.bench.velocity)
+            self.run(SEEN)
         q, self.rows, self.silence = self.arm.q, [], 0
         self.published = [self.command]
         os.kill(target, event.number)
