@@ -17,6 +17,7 @@ from dynamics_node.commands.subparsers import Subparsers
 from dynamics_node.errors import DynamicsError
 
 ABOUT = 'Simulate a robot from rest, under constant torques.'
+MOST_ROWS = 1_000_000   # of the table
 DETAILS = """\
 examples:
   %(prog)s robot.urdf --time 2 --out motion.csv
@@ -52,10 +53,13 @@ def run(arguments: argparse.Namespace) -> int:
     """Simulate the robot and write the table; return the exit code."""
     from dynamics_node.identification import ProgressBar, raw_recording, write_csv
 
-    page = Path(arguments.out)
-    if not page.parent.is_dir():
-        raise DynamicsError(f"cannot write '{page}': no folder '{page.parent}'")
+    table = Path(arguments.out)
+    if not table.parent.is_dir():
+        raise DynamicsError(f"cannot write '{table}': no folder '{table.parent}'")
     duration, rate = positive('--time', arguments.time), positive('--rate', arguments.rate)
+    if duration * rate > MOST_ROWS:
+        raise DynamicsError(f'--time {duration:g} and --rate {rate:g} give {duration * rate:.4g} '
+                            f'rows; expected at most {MOST_ROWS}')
     robot = robot_of(arguments, compile=True)
     if robot.nv != len(robot.joint_names):
         raise DynamicsError('the table has one column per joint; expected a robot without planar '
@@ -68,6 +72,6 @@ def run(arguments: argparse.Namespace) -> int:
     bar = ProgressBar()
     motion = robot.simulate(q, np.zeros(robot.nv), tau, time, method=arguments.method, progress=bar)
     bar.clear()
-    write_csv(page, raw_recording(robot.joint_names, time, motion.q, motion.tau, motion.v))
-    sys.stdout.write(f'{page}\n')
+    write_csv(table, raw_recording(robot.joint_names, time, motion.q, motion.tau, motion.v))
+    sys.stdout.write(f'{table}\n')
     return 0

@@ -37,6 +37,7 @@ def test_loops_are_kept(tmp_path):
 
 @pytest.mark.parametrize(('words', 'message'), [
     (('--time', '-1'), '--time is -1.0'), (('--time', '1', '--rate', '0'), '--rate is 0.0'),
+    (('--time', '1e10'), '--time 1e+10 and --rate 100 give 1e+12 rows; expected at most 1000000'),
     (('--time', '1', '--method', 'euler'), "method is 'euler'"),
     (('--time', '1', '--start', 'elbow=1'), "'elbow'"),
     (('--time', '1', '--method', 'rk4'), 'step is 0.001 s; friction')])
