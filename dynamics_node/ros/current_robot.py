@@ -261,13 +261,16 @@ class CurrentRobot:
 
         :param after: for each, a time from now on [s]; infinite: after all transitions.
         """
-        now, robots = self._clock(), []
-        for time in after:
-            other = CurrentRobot(lambda time=time: now + time)   # type: ignore[misc]
+        now = self._clock()
+
+        def robot_after(time: float) -> Robot:
+            other = CurrentRobot(lambda: now + time)
             other._described = self._described
             other.adopt(state._replace(payloads=state.payloads.copy()))
-            robots.append(other.robot)
-        return robots
+            return other.robot
+        if state.payloads.copy().settled(now):   # the same robot at all times
+            return [robot_after(0.0)] * len(after)
+        return [robot_after(time) for time in after]
 
     # Assembly --------------------------------------------------------------------------------
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Any
 
@@ -154,6 +155,15 @@ def controller_of(robot: Robot, p: TorqueParameters) -> Controller:
     if p.mode == TASK_SPACE:
         task_frame_of(robot, p, '')
     return controller
+
+
+def controllers_of(robots: Sequence[Robot], p: TorqueParameters) -> list[Controller]:
+    """Return the Controllers of robots; a robot that occurs twice has one."""
+    found: dict[int, Controller] = {}
+    for robot in robots:
+        if id(robot) not in found:
+            found[id(robot)] = controller_of(robot, p)
+    return [found[id(robot)] for robot in robots]
 
 
 def check_gain_source(p: TorqueParameters) -> None:

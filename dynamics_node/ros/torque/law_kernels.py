@@ -14,6 +14,7 @@ import numpy as np
 from dynamics_node.control.controller import Controller
 from dynamics_node.control.prediction import STEP, StatePredictor
 from dynamics_node.errors import DynamicsError
+from dynamics_node.kernels.keys import key_of
 from dynamics_node.robot.robot import Robot
 
 
@@ -23,11 +24,7 @@ def request_kernels(controller: Controller, q: np.ndarray, motion: Callable[[], 
     :param motion: returns the sample of a reference that holds q; called if the law needs one.
     """
     robot = controller.robot
-    variants = [controller]
-    if not robot.payloads:
-        link = robot.model.bodies[-1].name
-        variants.append(controller.for_robot(robot.with_payload('', link, 0.0)))
-    for each in variants:
+    for each in (controller, controller.for_robot(_with_or_without_payload(robot))):
         with suppress(DynamicsError):   # q may be no valid state, for instance of loops
             each.holding_torque(q)
             each.braking_torque(q, np.zeros(robot.nv), np.zeros(robot.nv), 1.0)
@@ -36,6 +33,25 @@ def request_kernels(controller: Controller, q: np.ndarray, motion: Callable[[], 
             if each.can_predict:   # last: it fails where the mass matrix is singular
                 StatePredictor(each, np.ones(robot.nv, dtype=bool), q, np.zeros(robot.nv)).advance(
                     STEP, np.zeros(robot.nv))
+
+
+def _with_or_without_payload(robot: Robot) -> Robot:
+    """Return the robot without its payloads, or with one if it has none."""
+    if not robot.payloads:
+        return robot.with_payload('', robot.model.bodies[-1].name, 0.0)
+    for name in robot.payloads:
+        robot = robot.without_payload(name)
+    return robot
+
+
+def same_kernels(before: Robot, after: Robot) -> bool:
+    """Return whether a law needs the same kernels after a change of friction, payload or gravity.
+
+    To request them takes as long as several torques. Those with and without payload are requested
+    together, and gravity is an input: friction alone makes a difference.
+    """
+    return (key_of(before.model, 'inverse_dynamics').with_friction
+            == key_of(after.model, 'inverse_dynamics').with_friction)
 
 
 def missing_kernels(robot: Robot) -> str:

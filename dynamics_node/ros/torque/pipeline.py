@@ -30,6 +30,7 @@ from dynamics_node.ros.parameters.observer import UNDECLARED, ObserverParameters
 from dynamics_node.ros.parameters.torque import (
     TorqueParameters,
     controller_of,
+    controllers_of,
     driven_joints,
     gate_limits,
     live_differ,
@@ -37,9 +38,8 @@ from dynamics_node.ros.parameters.torque import (
     task_frame_of,
 )
 from dynamics_node.ros.state.measured_state import NEVER, MeasuredSnapshot
-from dynamics_node.ros.torque import change_checks, mode_reference
+from dynamics_node.ros.torque import change_checks, law_kernels, mode_reference
 from dynamics_node.ros.torque.enable_refusal import check_velocities, explained
-from dynamics_node.ros.torque.law_kernels import check_kernels, missing_kernels, request_kernels
 from dynamics_node.ros.torque.measured_command import with_measured_command
 from dynamics_node.ros.torque.mode_reference import RUNNING, check_follows, holding_reference
 from dynamics_node.ros.torque.predicted_state import Prediction, braking_torque
@@ -116,8 +116,7 @@ class TorquePipeline:
               robots: Sequence[Robot] = (), another: bool = False) -> None:
         """Raise a DynamicsError if torques are published and cannot go on with a change.
 
-        :param robots: the robot after it, at the CHANGE_TIMES: payloads may be in transition. Empty
-            if it does not change.
+        :param robots: the robot after it, at the CHANGE_TIMES; empty if it does not change.
         :param another: whether that is another robot, not the same with other settings.
         """
         if self.gate.idle:
@@ -134,9 +133,10 @@ class TorquePipeline:
         """Raise a DynamicsError if a change would fling the arm, or is not possible yet."""
         steady = self.gate.state is State.ENABLED and self._blend is None
         change_checks.check_mode_change(self.parameters.mode, parameters.mode, steady)
-        controllers = [controller_of(each, parameters) for each in robots]
-        self._request_kernels(controllers[0], self._last_q, parameters)
-        check_kernels(robots[0])
+        controllers = controllers_of(robots, parameters)
+        if parameters != self.parameters or not law_kernels.same_kernels(self._robot, robots[0]):
+            self._request_kernels(controllers[0], self._last_q, parameters)
+        law_kernels.check_kernels(robots[0])
         change_checks.check_change(self._present(parameters), *controllers)
 
     def use(self, parameters: TorqueParameters, settings: SafetySettings) -> None:
@@ -204,15 +204,15 @@ class TorquePipeline:
     # Kernels ---------------------------------------------------------------------------------
 
     def request_kernels(self, q: np.ndarray) -> int:
-        """Request the kernels of the law, see law_kernels.py; return how many are missing."""
-        if self.controller is None or not self._robot.compilation_enabled:
+        """Request the kernels of the law, unless `check` did; return how many are missing."""
+        if self.controller is None or self._drives or not self._robot.compilation_enabled:
             return 0
         self._request_kernels(self.controller, q, self.parameters)
         return self._robot.compiling
 
     def _request_kernels(self, controller: Controller, q: np.ndarray, p: TorqueParameters,
                          frame: str = '') -> None:
-        request_kernels(controller, q, lambda: holding_reference(
+        law_kernels.request_kernels(controller, q, lambda: holding_reference(
             controller.robot, p, q, 0.0, frame).at(0.0))
 
     @property
@@ -222,7 +222,7 @@ class TorquePipeline:
 
     def missing_kernels(self) -> str:
         """Return why torques cannot be enabled yet; '' once the kernels are ready."""
-        return '' if self._robot is None else missing_kernels(self._robot)
+        return '' if self._robot is None else law_kernels.missing_kernels(self._robot)
 
     # Requests --------------------------------------------------------------------------------
 
@@ -241,7 +241,7 @@ class TorquePipeline:
         if measured.oldest != NEVER:
             check_velocities(measured)
             self.request_kernels(measured.q)
-            check_kernels(self._robot)
+            law_kernels.check_kernels(self._robot)
             if self.controller.needs_reference:
                 self._reference = holding_reference(self._robot, self.parameters, measured.q, now)
             settled, _ = self._current_robot.settled_robot()
@@ -300,7 +300,7 @@ class TorquePipeline:
             self._robot, measured.q, task_frame_of(self._robot, self.parameters, frame), **values)
         if frame not in self._frames:
             self._request_kernels(self.controller, measured.q, self.parameters, frame)
-            check_kernels(self._robot)
+            law_kernels.check_kernels(self._robot)
             self._frames.add(frame)
         self._reference = self._reference.replaced_by(
             reference, now if start is None else self._seconds(start), now,

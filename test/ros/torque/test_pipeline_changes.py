@@ -4,7 +4,7 @@ import numpy as np
 import pytest
 from support.pipeline_rig import STEP, Rig
 
-from dynamics_node import DynamicsError
+from dynamics_node import DynamicsError, Robot
 from dynamics_node.example_robots import ARM7
 from dynamics_node.parameter import PerJoint
 from dynamics_node.ros.parameters.torque import TorqueParameters
@@ -132,3 +132,17 @@ def test_a_change_after_another_description_does_not_concern_the_decaying_torque
     while not rig.gate.idle:
         rig.step()
     assert not rig.releases[-1][0].effort.any() and rig.errors == []
+
+
+@pytest.mark.parametrize('transition', [0.0, 2.0])
+def test_a_change_is_checked_at_all_times_of_a_transition(transition):
+    """Without a transition the robot is the same at all times, and is made once."""
+    rig = rig_of().enabled()
+    current = rig.node_state.current_robot
+    current._share = None
+    current.set_payload('box', ('tool0', 2.0), transition)
+    now, soon, settled = current.robots_of(current.shared(), *CHANGE_TIMES)
+    assert settled.total_mass == pytest.approx(Robot.from_urdf(ARM7).total_mass + 2.0)
+    assert (now is soon is settled) is (transition == 0.0)
+    if transition:
+        assert now.total_mass < soon.total_mass < settled.total_mass

@@ -11,7 +11,7 @@ from dynamics_node import DynamicsError
 from dynamics_node.control.laws import MODES, TASK_SPACE, WITH_REFERENCE
 from dynamics_node.parameter import PerJoint
 from dynamics_node.ros.parameters.torque import TorqueParameters
-from dynamics_node.ros.torque import pipeline
+from dynamics_node.ros.torque import law_kernels
 
 DT = 0.004                   # [s]
 FEEDBACK = (WITH_REFERENCE | {TASK_SPACE}) - {'feedforward'}
@@ -136,7 +136,7 @@ def test_a_mode_whose_kernels_are_missing_is_refused(monkeypatch):
     def missing(robot):
         raise DynamicsError('3 kernels of the torque are being compiled: try again in a moment')
     with monkeypatch.context() as patch:
-        patch.setattr(pipeline, 'check_kernels', missing)
+        patch.setattr(law_kernels, 'check_kernels', missing)
         with pytest.raises(DynamicsError, match='being compiled'):
             rig.change(mode='impedance')
     assert rig.pipeline.parameters.mode == 'gravity'

@@ -83,7 +83,7 @@ def test_a_torque_process_killed_in_any_lifecycle_state_is_replaced_by_configure
     arm.run_until(lambda: arm.node.client.count_services(f'{arm.node.name}/enable') == 1,
                   'one ~/enable')
     assert not arm.heard
-    arm.enabled().disable()
+    arm.enabled_and_disabled()
     arm.ended_safely()
 
 

@@ -129,7 +129,7 @@ def test_deactivation_while_enabled_ends_in_the_safe_torque(driven_arm):
     assert not reply.success and 'the node is inactive' in reply.message
     assert change(arm, Transition.TRANSITION_ACTIVATE)
     quiet(arm)
-    arm.enabled().disable()
+    arm.enabled_and_disabled()
     arm.ended_safely()
 
 
@@ -189,7 +189,7 @@ def test_torques_at_a_fixed_rate_stop_with_the_states(driven):
     arm.until_fault('max_state_age', step=arm.listen)
     wait_until(lambda: arm.listen() or not arm.last.any(), 'zero')
     arm.check()
-    arm.enabled().disable()
+    arm.enabled_and_disabled()
     arm.ended_safely()
 
 

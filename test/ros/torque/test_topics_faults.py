@@ -126,7 +126,7 @@ def test_bad_joint_states_are_a_fault(arm, name):
     arm.rest()
     arm.until_silent()
     assert arm.said('fault: ')
-    arm.enabled().disable()
+    arm.enabled_and_disabled()
     arm.ended_safely()
 
 
@@ -231,7 +231,7 @@ def test_an_effort_in_another_unit_than_declared_is_refused(arm):
     arm.until_silent()
     assert not arm.heard
     arm.effort = ()
-    arm.enabled().disable()
+    arm.enabled_and_disabled()
     arm.ended_safely()
 
 

@@ -69,11 +69,11 @@ def test_an_arm_and_a_gripper_are_no_fault(arm, intruder):
 
 def test_a_restarted_driver_is_no_fault(arm):
     """Its messages are numbered from 1 on again."""
-    arm.enabled().disable()
+    arm.enabled_and_disabled()
     arm.ended_safely()
     for key in [key for key in arm.node._publishers if key[1] == 'joint_states']:
         arm.node.client.destroy_publisher(arm.node._publishers.pop(key))
     arm.run_until(lambda: arm.node.client.count_publishers(
         f'{arm.node.namespace}/joint_states') == 1, 'that the old driver is gone')
-    arm.enabled().disable()
+    arm.enabled_and_disabled()
     arm.ended_safely()

@@ -217,8 +217,7 @@ def compiling(served, monkeypatch):
 
     def missing(robot):
         return '' if served.kernels_ready else '2 kernels of the torque are being compiled'
-    for module in ('law_kernels', 'pipeline'):
-        monkeypatch.setattr(f'dynamics_node.ros.torque.{module}.missing_kernels', missing)
+    monkeypatch.setattr('dynamics_node.ros.torque.law_kernels.missing_kernels', missing)
     monkeypatch.setattr(type(pipeline), 'compiling', property(lambda _: not served.kernels_ready))
     send = topics._reply_later(lambda reply, header: served.replies.append(reply))
 
