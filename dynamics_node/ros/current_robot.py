@@ -256,6 +256,11 @@ class CurrentRobot:
         self._change()
         return state.described is not None
 
+    def is_changed_by(self, state: SharedRobot) -> bool:
+        """Return whether `adopt` would change the payloads or settings of the same description."""
+        return state.described is None and not (
+            state.settings.same_as(self._by_service) and state.payloads.same_as(self._payloads))
+
     def robots_of(self, state: SharedRobot, *after: float) -> list[Robot]:
         """Return the robots that `adopt` would lead to, with the current description.
 

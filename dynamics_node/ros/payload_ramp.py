@@ -89,6 +89,10 @@ class PayloadRamps:
         other._leaving = {name: list(ramps) for name, ramps in self._leaving.items()}
         return other
 
+    def same_as(self, other: PayloadRamps) -> bool:
+        """Return whether others have the same payloads in the same transitions."""
+        return (self._attached, self._leaving) == (other._attached, other._leaving)
+
     @property
     def attached(self) -> dict[str, Payload]:
         """{name: Payload} after all transitions."""

@@ -22,6 +22,11 @@ class RobotSettings(NamedTuple):
     damping: dict[str, float] = {}        # {joint: viscous [N m s/rad or N s/m]}
     friction: dict[str, float] = {}       # {joint: Coulomb [N m or N]}
 
+    def same_as(self, other: RobotSettings) -> bool:
+        """Return whether others have the same values."""
+        return (np.array_equal(self.gravity, other.gravity)   # type: ignore[arg-type]
+                and self[1:] == other[1:])
+
     def under(self, other: RobotSettings) -> RobotSettings:
         """Return these settings, replaced by others where those have a value."""
         return RobotSettings(self.gravity if other.gravity is None else other.gravity,

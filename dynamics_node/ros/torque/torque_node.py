@@ -222,7 +222,7 @@ class TorqueNode(Node):
         :param checked: whether `check` has accepted the robot already.
         """
         node_state, pipeline = self._node_state, self._torque.pipeline
-        if state.described is None and not checked:
+        if not checked and node_state.current_robot.is_changed_by(state):
             pipeline.check(pipeline.parameters, pipeline.settings, self._robots_of(state))
         if state.described is not None and not pipeline.gate.idle:
             self._torque.finish()   # in the safe torque of the old robot

@@ -334,3 +334,19 @@ def test_torques_are_not_enabled_without_a_watchdog(served):
     assert served.node._torque.pipeline.gate.idle
     served.call('use', parameters(safety__watchdog_time=0.0))
     served.enable()
+
+
+def test_a_change_without_an_effect_is_not_checked(served, monkeypatch):
+    """A check takes as long as several torques."""
+    served.ready()
+    checked = []
+    monkeypatch.setattr(served.node._torque.pipeline, 'check', lambda *_: checked.append(1))
+    known = served.current.shared().serial
+    assert not served.call('set_robot', served.current.shared(known)).refusal
+    assert not checked
+    for k, change in enumerate((lambda: served.current.set_payload('box', ('tool0', 1.0), 0.0),
+                                lambda: served.current.set_gravity([0.0, 0.0, -9.0]),
+                                lambda: served.current.set_payload('box', ('tool0', 1.0), 5.0))):
+        change()
+        assert not served.call('set_robot', served.current.shared(known)).refusal
+        assert len(checked) == min(k + 1, 2)   # the last one repeats the first
