@@ -26,7 +26,7 @@ from processes import Processes, own_domain, program_of  # noqa: E402
 
 PATIENCE = 60.0     # [s] for the node to be ready
 WINDOW = 1.0        # [s] after the event
-SETTLE = 0.3        # [s] enabled before it
+SETTLE = 1.0        # [s] enabled before it, as long as the default ramp: kernels are loaded
 SEEN = 0.01         # [s] in which the arm moves before it: its velocity is measured
 RATE = 2            # [ms] between two joint states
 STOPPED = 0.4       # [s] for which a process is stopped

@@ -7,6 +7,7 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from contextlib import suppress
+from functools import reduce
 from typing import Any
 
 import numpy as np
@@ -23,25 +24,36 @@ def request_kernels(controller: Controller, q: np.ndarray, motion: Callable[[], 
 
     :param motion: returns the sample of a reference that holds q; called if the law needs one.
     """
+    if controller.needs_reference:
+        for each in _with_and_without_payload(controller):
+            with suppress(DynamicsError):   # q may be no valid state, for instance of loops
+                each.torque(q, np.zeros(each.robot.nv), motion())
+    request_stop_kernels(controller, q)
+
+
+def request_stop_kernels(controller: Controller, q: np.ndarray) -> None:
+    """Request the kernels that brake and hold a robot, in the same way."""
+    for each in _with_and_without_payload(controller):
+        with suppress(DynamicsError):
+            _compute_stop(each, q)
+
+
+def _compute_stop(controller: Controller, q: np.ndarray) -> None:
+    zero = np.zeros(controller.robot.nv)
+    controller.holding_torque(q)
+    controller.braking_torque(q, zero, zero, 1.0)
+    if controller.can_predict:   # last: it fails where the mass matrix is singular
+        StatePredictor(controller, np.ones(len(zero), dtype=bool), q, zero).advance(STEP, zero)
+
+
+def _with_and_without_payload(controller: Controller) -> tuple[Controller, Controller]:
+    """Return the controller, and one without its payloads, or with one if it has none."""
     robot = controller.robot
-    for each in (controller, controller.for_robot(_with_or_without_payload(robot))):
-        with suppress(DynamicsError):   # q may be no valid state, for instance of loops
-            each.holding_torque(q)
-            each.braking_torque(q, np.zeros(robot.nv), np.zeros(robot.nv), 1.0)
-            if each.needs_reference:
-                each.torque(q, np.zeros(robot.nv), motion())
-            if each.can_predict:   # last: it fails where the mass matrix is singular
-                StatePredictor(each, np.ones(robot.nv, dtype=bool), q, np.zeros(robot.nv)).advance(
-                    STEP, np.zeros(robot.nv))
-
-
-def _with_or_without_payload(robot: Robot) -> Robot:
-    """Return the robot without its payloads, or with one if it has none."""
     if not robot.payloads:
-        return robot.with_payload('', robot.model.bodies[-1].name, 0.0)
-    for name in robot.payloads:
-        robot = robot.without_payload(name)
-    return robot
+        other = robot.with_payload('', robot.model.bodies[-1].name, 0.0)
+    else:
+        other = reduce(Robot.without_payload, robot.payloads, robot)
+    return controller, controller.for_robot(other)
 
 
 def same_kernels(before: Robot, after: Robot) -> bool:

@@ -15,8 +15,6 @@ from dynamics_node.errors import DynamicsError
 from dynamics_node.robot.robot import Robot
 from dynamics_node.safety.records import LastValid, Measured
 
-MOST_IN_NUMPY = 12   # degrees of freedom whose motion NumPy predicts in time: 7 of them in 2 ms
-
 
 class Prediction:
     """The joint state since the last valid one, predicted by the model."""
@@ -49,13 +47,9 @@ class Prediction:
 
 
 def without_kernels(controller: Controller) -> Controller | None:
-    """Return a controller that predicts in NumPy, for another process.
-
-    None if that is not possible, or takes too long for a robot of so many joints.
-    """
-    if not controller.can_predict or controller.robot.nv > MOST_IN_NUMPY:
-        return None
-    return controller.for_robot(Robot(controller.robot.model, compile=False))
+    """Return a controller that predicts in NumPy, for another process; None if none can."""
+    return controller.for_robot(Robot(controller.robot.model, compile=False)) if (
+        controller.can_predict) else None
 
 
 def braking_torque(controller: Controller, state: Measured, effort: ArrayLike,

@@ -10,14 +10,16 @@ from contextlib import suppress
 from typing import NamedTuple
 
 from dynamics_node.control.controller import Controller
+from dynamics_node.control.prediction import MOST_STEPS
 from dynamics_node.errors import DynamicsError
 from dynamics_node.ros.torque.last_torque import ExitRules, LastTorque, LastTorqueReader
 from dynamics_node.ros.torque.predicted_state import Prediction, braking_torque
+from dynamics_node.ros.torque.watchdog_kernels import WatchdogKernels
 from dynamics_node.safety.records import LastValid, Measured, Proposal
 from dynamics_node.safety.stopping import blind_stop
 
 LOOK = 0.01      # [s] between two looks at the sign of life
-MOST_STEPS = 4   # of a prediction: it is computed in NumPy, 1 to 2 ms per step of an arm of 7 axes
+MOST_STEPS_IN_NUMPY = 4   # of a prediction: 1 to 2 ms per step of an arm of 7 axes
 PREDICTED_FROM = 0.25   # share of watchdog_time after which the joint state is predicted
 
 
@@ -72,13 +74,19 @@ class LastTorques:
     acts on: when the watchdog takes over, it is known.
     """
 
-    def __init__(self, last: LastTorque, clock: Callable[[], float]) -> None:
+    def __init__(self, last: LastTorque, clock: Callable[[], float],
+                 kernels: WatchdogKernels | None = None) -> None:
         """Begin.
 
         :param clock: returns the steady time of the machine [s], as in `last`.
+        :param kernels: None computes in NumPy.
         """
         self._last, self._clock = last, clock
-        self._prediction = Prediction(MOST_STEPS)
+        self._controller = last.rules.controller
+        if self._controller is not None and kernels is not None:
+            self._controller = kernels.used_by(self._controller)
+        fast = self._controller is not None and self._controller.robot.compilation_enabled
+        self._prediction = Prediction(MOST_STEPS if fast else MOST_STEPS_IN_NUMPY)
 
     @property
     def rules(self) -> ExitRules:
@@ -117,11 +125,10 @@ class LastTorques:
 
         :raise DynamicsError: the motion of this robot cannot be predicted.
         """
-        controller = self.rules.controller
-        if controller is None:
+        if self._controller is None:
             raise DynamicsError('the motion of this robot cannot be predicted')
-        return controller, *self._prediction.at(last_valid, controller,
-                                                self.rules.limits.joints.driven)
+        return self._controller, *self._prediction.at(last_valid, self._controller,
+                                                      self.rules.limits.joints.driven)
 
     def _proposal(self, last_valid: LastValid) -> Proposal | None:
         try:

@@ -1,8 +1,9 @@
 """Run the watchdog process: publish the last torques where the torque process cannot.
 
-It has as few parts as possible and no joint states: it brakes the arm by the model. It sleeps while
-no torques are published. It ends with the torque process, and not by SIGINT, SIGTERM or SIGHUP:
-whatever stops the node stops the torque process, and this one has to see how that ends.
+It has as few parts as possible and no joint states: it brakes the arm by the model. It loads
+kernels when torques begin, and sleeps while none are published. It ends with the torque process,
+and not by SIGINT, SIGTERM or SIGHUP: whatever stops the node stops the torque process, and this one
+has to see how that ends.
 """
 
 from __future__ import annotations
@@ -15,6 +16,7 @@ import select
 import signal
 import socket
 import sys
+import threading
 import time
 from array import array
 from contextlib import suppress
@@ -33,8 +35,9 @@ from dynamics_node.ros.link import Link
 from dynamics_node.ros.spin import ignore_signals
 from dynamics_node.ros.topic_qos import TORQUE, overridable
 from dynamics_node.ros.torque import realtime
-from dynamics_node.ros.torque.last_torque import LastTorqueReader
+from dynamics_node.ros.torque.last_torque import LastTorque, LastTorqueReader
 from dynamics_node.ros.torque.watchdog import LOOK, LastTorques, Ready, Takeover, Watchdog
+from dynamics_node.ros.torque.watchdog_kernels import WatchdogKernels
 from dynamics_node.ros.torque.watchdog_process import WatchdogSetup
 
 KILLED = 1.0         # [s] to wait for the end of a killed process
@@ -99,6 +102,7 @@ class WatchedProcess:
         self._pidfd, self._shared = pidfd, shared
         self._connection, self._serving_ended = connection, serving_ended
         self._kill_at = float('inf')
+        self._kernels = WatchdogKernels()
         self._last: LastTorques | None = None   # that are prepared
         self._poll = select.poll()
         for each in (pidfd, connection, serving_ended):
@@ -126,22 +130,34 @@ class WatchedProcess:
             self._last = None
         else:
             with suppress(StopIteration, ValueError):   # the loop runs again, and writes
-                self._last = self._last or LastTorques(self._shared.last(), time.monotonic)
+                self._last = self._last or self._after(self._shared.last())
                 self._last.predict()
+
+    def _after(self, last: LastTorque) -> LastTorques:
+        return LastTorques(last, time.monotonic, self._kernels)
 
     def last_torques(self) -> LastTorques:
         """Return the torques to publish, once the process has ended."""
         newest = self._shared.last()
         if self._last is None or self._last.is_older(newest):
-            return LastTorques(newest, time.monotonic)
+            return self._after(newest)
         return self._last
 
     def _read(self) -> bool:
         """Read what woke this process; return whether the connection is still open."""
         try:
-            return bool(self._connection.recv(1))
+            woken = bool(self._connection.recv(1))
         except ConnectionResetError:   # closed before our message was read
             return False
+        if woken:   # torques begin
+            threading.Thread(target=self._load_kernels, daemon=True).start()
+        return woken
+
+    def _load_kernels(self) -> None:
+        with suppress(StopIteration, ValueError):   # the loop writes: kernels are loaded next time
+            controller = self._shared.last().rules.controller
+            if controller is not None:
+                self._kernels.load(controller)
 
     def _timeout(self) -> float | None:
         """Return the time until the next look [ms], None while no torques are published."""

@@ -243,8 +243,8 @@ def test_a_paused_simulation_is_no_silence(started):
     arm.check()
 
 
-def test_the_watchdog_compiles_nothing():
-    """The model is computed by NumPy there."""
+def test_the_watchdog_has_no_compiler_until_torques_begin():
+    """It loads kernels then; see test_watchdog_kernels.py."""
     loaded = subprocess.run(
         [sys.executable, '-c', 'import dynamics_node.ros.torque.watchdog_main, sys; '
          'print(*sys.modules)'], capture_output=True, text=True, check=True).stdout.split()

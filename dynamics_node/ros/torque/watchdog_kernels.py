@@ -1,0 +1,61 @@
+"""Load the kernels with which the watchdog brakes an arm, as soon as torques begin.
+
+In NumPy a torque of an arm with seven joints takes 7 ms, in which a light wrist gains several
+rad/s; with kernels it takes a tenth of that. They come from the cache, where the torque process has
+taken them from: nothing is compiled here. Where one is missing, NumPy is used.
+"""
+
+from __future__ import annotations
+
+from dynamics_node.control.controller import Controller
+from dynamics_node.errors import DynamicsError
+from dynamics_node.kernels import other_compiler
+from dynamics_node.kernels.keys import KernelKey
+from dynamics_node.kernels.robot_kernels import RobotKernels, enabled
+from dynamics_node.model.model import Model
+from dynamics_node.robot.robot import Robot
+from dynamics_node.ros.torque.law_kernels import request_stop_kernels
+
+MOST_IN_NUMPY = 12   # degrees of freedom whose motion NumPy predicts in time
+
+
+class WatchdogKernels:
+    """The kernels of the robot that the watchdog may have to brake."""
+
+    def __init__(self) -> None:
+        other_compiler.use(_compile_nothing)
+        self._kernels: RobotKernels | None = None
+        self._structure = ''
+
+    def load(self, controller: Controller) -> None:
+        """Load the kernels of a controller's robot; call this in a thread of normal priority."""
+        model = controller.robot.model
+        structure = _structure(model)
+        if enabled() and structure != self._structure:
+            kernels = RobotKernels(model)
+            robot = Robot(model, kernels=kernels)
+            request_stop_kernels(controller.for_robot(robot), robot.neutral())
+            self._kernels, self._structure = kernels, structure
+
+    def used_by(self, controller: Controller) -> Controller | None:
+        """Return a controller that computes with the kernels; in NumPy while they are not ready.
+
+        None if the robot has too many joints for NumPy.
+        """
+        model = controller.robot.model
+        kernels = self._kernels
+        if kernels is not None and not (kernels.unfinished() or kernels.failures()) and (
+                _structure(model) == self._structure):
+            return controller.for_robot(Robot(model, kernels=kernels))
+        return controller if controller.robot.nv <= MOST_IN_NUMPY else None
+
+
+def _structure(model: Model) -> str:
+    """Return what the kernels depend on: the model without payloads, friction and gravity."""
+    from dynamics_node.kernels.cache_name import name_of  # imports llvmlite
+    return name_of(model, KernelKey('inverse_dynamics'))
+
+
+def _compile_nothing(key: KernelKey) -> None:
+    raise DynamicsError(f'the kernel of {key.kernel} is not in the cache; the watchdog compiles '
+                        'none')
