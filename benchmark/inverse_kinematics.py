@@ -141,8 +141,8 @@ def measure(name, poses, tick):
             solved['theirs'] += success
         tick((first + len(turn)) / poses)
     gc.enable()
-    return bars_of(name, times, {who: 100.0 * count / poses for who, count in solved.items()},
-                   arm_of(robot.model, frame) is not None)
+    percent = {each: 100.0 * count / poses for each, count in solved.items()}
+    return bars_of(name, times, percent, arm_of(robot.model, frame) is not None)
 
 
 def is_right(robot, peer, frame, pose, found):
