@@ -33,7 +33,7 @@ class Denoc(NamedTuple):
     tau: np.ndarray       # generalised force of gravity and external wrenches (nv,)
 
 
-class _Link(NamedTuple):
+class DenocLink(NamedTuple):
     """A body at its centre of mass, in world axes."""
 
     p: np.ndarray       # joint-rate propagation (6, n_i), eq. 13
@@ -53,8 +53,8 @@ def denoc(model: Model, q: np.ndarray, v: np.ndarray, wrenches: np.ndarray | Non
     C differs from `coriolis_matrix` by sum J_w' (tr(I_c)/2 [omega]) J_w, J_w each body's angular
     Jacobian. The difference does no work and vanishes for planar arms.
     """
-    links = _links(model, q, v, wrenches)
-    M, M_rate, H, w = _composites(model, links)
+    links = links_at(model, q, v, wrenches)
+    M, M_rate, H, w = composites(model, links)
     inertia = np.diag(model.armature).tolist()
     coriolis = np.zeros((model.nv, model.nv)).tolist()
     tau = [0.0] * model.nv
@@ -65,7 +65,7 @@ def denoc(model: Model, q: np.ndarray, v: np.ndarray, wrenches: np.ndarray | Non
         add_block(coriolis, body.v, body.v, link.p.T @ own)
         for j in model.ancestors(i):
             ancestor, above = model.bodies[j], links[j]
-            B, B_rate = _propagation(link, above)
+            B, B_rate = propagation(link, above)
             block = link.p.T @ M[i] @ B @ above.p                        # (24)
             add_block(inertia, body.v, ancestor.v, block)
             add_block(inertia, ancestor.v, body.v, block.T)
@@ -75,14 +75,14 @@ def denoc(model: Model, q: np.ndarray, v: np.ndarray, wrenches: np.ndarray | Non
     return Denoc(square(inertia), square(coriolis), np.array(tau))
 
 
-def _composites(model, links):
+def composites(model: Model, links: list[DenocLink]) -> tuple[list, list, list, list]:
     """Return the sums over the subtree of each body: M (23b), dM/dt and H (28), w (30)."""
     M, M_rate, w = ([getattr(link, key) for link in links] for key in ('M', 'M_rate', 'w'))
     H = [np.zeros((6, 6)) for _ in links]
     for i in reversed(range(len(links))):
         parent = model.bodies[i].parent
         if parent >= 0:
-            B, B_rate = _propagation(links[i], links[parent])
+            B, B_rate = propagation(links[i], links[parent])
             H[parent] = H[parent] + B.T @ (M[i] @ B_rate + H[i])
             M[parent] = M[parent] + B.T @ M[i] @ B
             M_rate[parent] = M_rate[parent] + M_rate[i]
@@ -90,14 +90,16 @@ def _composites(model, links):
     return M, M_rate, H, w
 
 
-def _propagation(link, above):
+def propagation(link: DenocLink, above: DenocLink) -> tuple[np.ndarray, np.ndarray]:
     """Return B (13) and dB/dt: they propagate the twist of `above` rigidly to `link`."""
     c, rate = skew(above.com - link.com), skew(above.com_rate - link.com_rate)
     zero = np.zeros((3, 3))
     return (np.block([[np.eye(3), zero], [c, np.eye(3)]]), np.block([[zero, zero], [rate, zero]]))
 
 
-def _links(model, q, v, wrenches):
+def links_at(model: Model, q: np.ndarray, v: np.ndarray,
+             wrenches: np.ndarray | None = None) -> list[DenocLink]:
+    """Return every body at its centre of mass; w is of gravity and external wrenches."""
     T, S = joints_at(model, q)
     V = forward_recursion(model, q, v).V
     links = []
@@ -113,7 +115,7 @@ def _links(model, q, v, wrenches):
             moment, force = wrenches[i][:3], wrenches[i][3:]
             wrench = wrench + np.concatenate([pose.R @ (moment - cross(inertia.com, force)),
                                               pose.R @ force])
-        links.append(_Link(
+        links.append(DenocLink(
             p, np.concatenate([Omega @ p[:3], Omega @ p[3:]]) + S_rate,
             pose.p + pose.R @ inertia.com, velocity,
             _diagonal(tensor, inertia.mass * np.eye(3)),

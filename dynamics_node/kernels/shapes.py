@@ -35,7 +35,7 @@ def input_shape(model: Model, name: str, constraints: Sequence[Constraint] = (),
     shapes: dict[str, Shape] = {
         'q': (model.nq,), 'wrenches': (bodies, 6), 'dwrenches': (bodies, 6),
         'dinertias': (bodies, 10), 'dgravity': (3,), 'stabilisation': (2,), 'caution': (1,),
-        'limits': (2 * model.nq,)}
+        'limits': (2 * model.nq,), 'branch': (4,)}
     return shapes.get(name, (model.nv,))
 
 

@@ -6,6 +6,7 @@ import numpy as np
 from numpy.typing import ArrayLike
 
 from dynamics_node.algorithms.denoc import denoc
+from dynamics_node.algorithms.denoc_matrices import DenocMatrices, denoc_matrices
 from dynamics_node.checks import flag
 from dynamics_node.robot import arguments
 from dynamics_node.robot.argument_types import Wrenches
@@ -72,6 +73,12 @@ class Dynamics:
               ) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
         """Return (I, C, tau) of Saha's formulation: I a + C v = tau + actuation - friction."""
         return self._dispatcher.call_numpy(lambda *args: tuple(denoc(*args)), wrenches, q=q, v=v)
+
+    def denoc_matrices(self, q: ArrayLike, v: ArrayLike, wrenches: Wrenches = None
+                       ) -> DenocMatrices:
+        """Return N_l, N_d, M, dM/dt, t, w and the composite masses of Saha's formulation."""
+        return DenocMatrices(*self._dispatcher.call_numpy(
+            lambda *args: tuple(denoc_matrices(*args)), wrenches, q=q, v=v))
 
     # Energy ----------------------------------------------------------------------------------
 

@@ -72,8 +72,7 @@ class Robot:
             _configurations=Configurations(dispatcher), _links=LinkQuantities(dispatcher),
             _derivatives=Derivatives(dispatcher, dynamics),
             _constrained=ConstrainedDynamics(dispatcher, sets),
-            _simulation=Simulation(dispatcher, sets),
-            _task_space=TaskSpace(self, dispatcher, sets))
+            _simulation=Simulation(dispatcher, sets), _task_space=TaskSpace(self, dispatcher, sets))
 
     @classmethod
     def from_urdf(cls, source: str | bytes | os.PathLike, base: str = 'fixed',
@@ -315,6 +314,7 @@ class Robot:
     bias_torque = Delegate('_dynamics', Dynamics.bias_torque)
     friction_torque = Delegate('_dynamics', Dynamics.friction_torque)
     denoc = Delegate('_dynamics', Dynamics.denoc)
+    denoc_matrices = Delegate('_dynamics', Dynamics.denoc_matrices)
 
     # Energy and kinematics -------------------------------------------------------------------
 

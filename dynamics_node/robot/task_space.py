@@ -24,6 +24,7 @@ from dynamics_node.robot.argument_types import Constraints, Wrenches
 from dynamics_node.robot.constraint_sets import ConstraintSets
 from dynamics_node.robot.dispatch import Dispatcher
 from dynamics_node.task_space.bounds import DEFAULT_BOUNDS, Bound
+from dynamics_node.task_space.closed_form import arm_of_parts, kernels_of
 from dynamics_node.task_space.inverse_kinematics import InverseKinematics, inverse_kinematics
 from dynamics_node.task_space.motion import FrameMotion, Tracking, motion_rows
 from dynamics_node.task_space.setting import setting_of
@@ -115,16 +116,19 @@ class TaskSpace:
                            start: ArrayLike | None = None,
                            tolerance: float | tuple[float, float] = TOLERANCE,
                            restarts: int = RESTARTS, seed: int = 0) -> InverseKinematics:
-        """Return the InverseKinematics (q, success, error, reason, iterations, restarts).
+        """Return the InverseKinematics (q, success, error, reason, iterations, restarts, ...).
 
-        Newton's method from the start, which finds a solution near it; where that fails, from
+        The pose of a six-axis arm with a spherical wrist or three parallel axes is solved in closed
+        form: `solutions` has all solutions within the limits, the nearest to the start first.
+        Otherwise Newton's method from the start finds a solution near it; where that fails, from
         random configurations. A target out of reach is no error: the closest configuration found
         is returned, with its errors and the reason. The limits are kept in any case.
 
         :param targets: a Target or several: a pose, a position, an orientation or an axis each.
         :param start: (nq,), None for the neutral configuration.
         :param tolerance: of positions [m] and rotations [rad], or a pair of both.
-        :param restarts: how many random configurations may be tried; 0 stays near the start.
+        :param restarts: how many random configurations may be tried; 0 stays near the start, by
+            Newton's method alone.
         :param seed: of the random configurations; equal calls return equal results.
         """
         if self._robot.loops.constraints:
@@ -133,10 +137,13 @@ class TaskSpace:
         wanted = task_arguments.check_targets(self._model, targets)
         start = (self._robot.neutral() if start is None
                  else arguments.check_single_configuration(self._model, start, 'start'))
+        parts = parts_of(wanted)
+        restarts = checks.whole('restarts', restarts, most=MOST_RESTARTS)
+        arm = arm_of_parts(self._model, parts) if restarts else None
+        solve = None if arm is None else self._dispatcher.positional('arm_solution', (parts,))
         return inverse_kinematics(self._model, self.newton_step(wanted), wanted, start,
-                                  task_arguments.check_tolerance(tolerance),
-                                  checks.whole('restarts', restarts, most=MOST_RESTARTS),
-                                  checks.whole('seed', seed))
+                                  task_arguments.check_tolerance(tolerance), restarts,
+                                  checks.whole('seed', seed), arm, solve)
 
     def newton_step(self, targets: Sequence[Target]) -> Callable:
         """Return f(q, goal, limits, caution) -> NewtonStep of checked targets."""
@@ -147,7 +154,8 @@ class TaskSpace:
         if isinstance(targets, (tuple, list)) and not targets:
             return []
         targets = task_arguments.check_targets(self._model, targets)
-        return [key_of(self._model, 'newton_step', (parts_of(targets),))]
+        parts = parts_of(targets)
+        return [key_of(self._model, kernel, (parts,)) for kernel in kernels_of(self._model, parts)]
 
     def joint_velocities(self, q: ArrayLike, tasks: Motions, contacts: Constraints = None,
                          weights: ArrayLike | None = None, preferred: ArrayLike | None = None,

@@ -210,7 +210,9 @@ class DynamicsClient:
     def inverse_kinematics(self, targets: Target | Sequence[Target], start: Quantity = None,
                            joints: Sequence[str] = (), wait: bool = True,
                            **options: Any) -> Reply:
-        """Return .solved, .position (nq), .position_errors, .rotation_errors, .reason.
+        """Return .solved, .position (nq), .position_errors, .rotation_errors, .reason, .solutions.
+
+        .solutions (k, nq) has all solutions if .complete is true.
 
         :param targets: a Target or several; FrameTarget messages too.
         :param start: position where the search starts; None: as measured.

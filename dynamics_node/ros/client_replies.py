@@ -9,8 +9,9 @@ from dynamics_node.errors import DynamicsError
 from dynamics_node.kernels.spec import MATRIX, VECTOR, Shape
 from dynamics_node.kernels.table import ALL_KERNELS
 
-# Field of a reply -> shape for one state: that of the kernel where there is one. Sizes: nv of the
-# reply, nx = 2 nv or 2 k, number of frames, m = rows, k = coordinates. Any other field: one axis.
+# Field of a reply -> shape for one state: that of the kernel where there is one. Sizes: nq, nv of
+# the reply, nx = 2 nv or 2 k, number of frames, m = rows, k = coordinates; -1: what is left. Any
+# other field: one axis.
 SHAPES: dict[str, Shape] = {
     **{name: ALL_KERNELS[name].shapes[0] for name in (
         'mass_matrix', 'coriolis_matrix', 'kinetic_energy', 'potential_energy')},
@@ -22,7 +23,7 @@ SHAPES: dict[str, Shape] = {
     'inertia': ('m', 'm'), 'directions': ('m', 'm'), 'jacobian': ('m', 'nv'),
     'consistent_inverse': ('nv', 'm'), 'null_space': MATRIX,
     **dict.fromkeys(('mobility', 'velocity_axes', 'dynamic_axes'), ('m', 'm')),
-    'transmission': ('nv', 'k'), 'transmission_rate': ('nv', 'k'),
+    'solutions': (-1, 'nq'), 'transmission': ('nv', 'k'), 'transmission_rate': ('nv', 'k'),
 }
 # Of a closed mechanism, in independent coordinates.
 CLOSED_SHAPES: dict[str, Shape] = {**SHAPES, 'mass_matrix': ('k', 'k'),
@@ -41,8 +42,8 @@ def result_of(response: Any, single: bool = False) -> SimpleNamespace:
     n, nv = fields.get('states'), fields.get('nv', 0)
     states = () if n is None or (single and n == 1) else (n,)
     k = len(fields.get('coordinates', ()))
-    sizes = {'nv': nv, 'nx': 2 * (k or nv), 'frames': len(fields.get('frames', ())),
-             'm': fields.get('rows', 0), 'k': k}
+    sizes = {'nq': fields.get('nq', 0), 'nv': nv, 'nx': 2 * (k or nv),
+             'frames': len(fields.get('frames', ())), 'm': fields.get('rows', 0), 'k': k}
     shapes = CLOSED_SHAPES if k else SHAPES
     for name, value in fields.items():
         if hasattr(value, 'typecode'):

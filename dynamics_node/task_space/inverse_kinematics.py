@@ -1,7 +1,9 @@
-"""Solve inverse kinematics numerically: damped Newton steps with random restarts (float only).
+"""Solve inverse kinematics: in closed form, else by damped Newton steps with random restarts.
 
-Newton's method runs from the start; if it fails, from random configurations in batches. If all
-fail, the best is refined to a stationary point, and the reason of the failure is determined.
+Float only. If the arm has closed-form solutions within the limits, the nearest to the start is
+returned. Otherwise Newton's method runs from the start; if it fails, from random configurations in
+batches. If all fail, the best is refined to a stationary point, and the reason of the failure is
+determined.
 """
 
 from collections.abc import Callable, Sequence
@@ -12,6 +14,7 @@ import numpy as np
 
 from dynamics_node.model import configuration
 from dynamics_node.model.model import Model
+from dynamics_node.task_space.closed_form import SixAxisArm, closed_form
 from dynamics_node.task_space.newton_step import NewtonStep
 from dynamics_node.task_space.target import Target
 
@@ -30,6 +33,9 @@ NUDGE = 0.05       # perturbation that tests whether a stationary point is a min
 LOWER = 0.99       # not a minimum if a perturbed cost falls below this share
 ROUNDS = 3         # greatest number of stationary points tried
 BOUNDLESS = 1e10   # value of an absent limit
+NEAR = 1e-2        # error of a closed form that Newton's method may refine [m or rad]
+REFINEMENTS = 4    # greatest number of steps from a closed form
+SAME = 1e-4        # solutions that differ by less are one [rad]
 SPAN = np.pi       # range about the start of random configurations of unlimited joints [rad]
 REASONS = ('solved', 'limits', 'singular', 'out of reach', 'iterations')
 
@@ -51,6 +57,8 @@ class InverseKinematics(NamedTuple):
     reason: str        # one of REASONS
     iterations: int    # steps from the start, and of batches of restarts
     restarts: int      # configurations tried besides the start
+    solutions: np.ndarray  # (k, nq) within the limits, q first; all of them if `complete`
+    complete: bool     # whether a closed form has found all solutions, nearest to the start first
 
 
 class SearchProblem(NamedTuple):
@@ -99,8 +107,9 @@ def limits_of(model: Model) -> np.ndarray:
 
 
 def inverse_kinematics(model: Model, step: Callable, targets: Sequence[Target], start: np.ndarray,
-                       tolerance: tuple[float, float], restarts: int,
-                       seed: int) -> InverseKinematics:
+                       tolerance: tuple[float, float], restarts: int, seed: int,
+                       arm: SixAxisArm | None = None,
+                       solve: Callable | None = None) -> InverseKinematics:
     """Return the InverseKinematics of some targets.
 
     :param step: newton_step(q, goal, limits, caution) of this model and the targets' parts.
@@ -108,10 +117,17 @@ def inverse_kinematics(model: Model, step: Callable, targets: Sequence[Target], 
     :param start: (nq,); clipped to the limits.
     :param tolerance: (position [m], rotation [rad]).
     :param restarts: greatest number of random configurations besides the start.
+    :param arm: the arm whose closed form is tried first, None for none.
+    :param solve: arm_solution(q, goal, branch) of this model and the targets' parts.
     """
     limits = limits_of(model)
     start = np.minimum(np.maximum(start, limits[:model.nq]), limits[model.nq:])
     problem = SearchProblem(model, step, goal_of(targets, tolerance), limits, start)
+    if arm is not None and solve is not None:
+        nearest, solutions = _refined(problem, closed_form(arm, solve, problem.goal, start))
+        if nearest is not None:
+            return _result(targets, nearest, 'solved', 0)._replace(solutions=solutions,
+                                                                   complete=True)
     found, tried = _descend(problem), 0
     while tried < restarts and not found.solved:
         again = random_starts(problem, seed, tried, min(BATCH, restarts - tried))
@@ -121,6 +137,43 @@ def inverse_kinematics(model: Model, step: Callable, targets: Sequence[Target], 
         return _result(targets, found, 'solved', tried)
     found, reason = _closest(problem, found, seed, restarts > 0)
     return _result(targets, found, reason, tried)
+
+
+def _refined(problem, starts):
+    """Return (the nearest Candidate, all solutions), from starts near solutions.
+
+    Each solution comes once, the nearest to the start of the problem first; None without any.
+    """
+    if len(starts) == 0:
+        return None, starts
+    same = _for_rows(problem, len(starts))
+    q, found, k = starts, problem.step(starts, *same), 1
+    solved = found.miss <= 1.0
+    if not solved.all():
+        near = np.maximum.reduce(found.errors, axis=1) <= NEAR ** 2
+        while k <= REFINEMENTS and not solved[near].all():
+            q, k = found.q, k + 1
+            found = problem.step(q, *same)
+            solved = near & (found.miss <= 1.0)
+        if not solved.any():
+            return None, starts[:0]
+    order = np.argsort(np.where(solved, np.abs(q - problem.start).sum(axis=1), np.inf))
+    nearest = Candidate(q[order[0]], type(found)(*(part[order[0]] for part in found)), k)
+    return nearest, _different(q[order[:np.count_nonzero(solved)]])
+
+
+def _different(q):
+    """Return the rows of angles, each once: rows that differ by whole turns only are the same."""
+    z = np.exp(1j * q)
+    # sum of the cosines of the differences of two rows
+    same = (z @ z.conj().T).real > q.shape[1] - 0.5 * SAME ** 2
+    return q[same.argmax(axis=1) == np.arange(len(q))]
+
+
+def _for_rows(problem, n):
+    """Return the arguments of `step` that are the same for each of n configurations."""
+    return (problem.goal[None].repeat(n, axis=0), problem.limits[None].repeat(n, axis=0),
+            np.full((n, 1), CAUTION))
 
 
 def _descend(problem):
@@ -142,13 +195,11 @@ def _descend(problem):
 
 def _descend_batch(problem, starts):
     """Return the first solved Candidate, of several the nearest to the start; else the best."""
-    n = len(starts)
-    goal, limits = (np.repeat(part[None], n, axis=0) for part in (problem.goal, problem.limits))
-    caution = np.full((n, 1), CAUTION)
-    q, found, k = starts, problem.step(starts, goal, limits, caution), 1
+    same = _for_rows(problem, len(starts))
+    q, found, k = starts, problem.step(starts, *same), 1
     while k <= MOST_STEPS and np.minimum.reduce(found.miss) > 1.0:
         q, k = found.q, k + 1
-        found = problem.step(q, goal, limits, caution)
+        found = problem.step(q, *same)
     solved = found.miss <= 1.0
     distance = np.abs(q - problem.start).sum(axis=1)
     row = int(np.argmin(np.where(solved, distance, np.inf) if solved.any() else found.cost))
@@ -250,4 +301,6 @@ def _result(targets, found, reason, restarts):
         for part in target.parts:
             row[0 if part.kind == 'position' else 1] = found.step.errors[k] ** 0.5
             k += 1
-    return InverseKinematics(found.q, reason == 'solved', error, reason, found.iterations, restarts)
+    solved = reason == 'solved'
+    return InverseKinematics(found.q, solved, error, reason, found.iterations, restarts,
+                             found.q[None][:solved], False)

@@ -22,7 +22,7 @@ def test_the_examples_run_one_after_the_other():
     for block in blocks:
         if 'dynamics_node.ros' not in block:  # that one needs ROS: test/ros/test_task_services.py
             exec(block, names)  # noqa: S102
-    assert len(blocks) == 9
+    assert len(blocks) == 10
     assert isinstance(names['robot'], Robot)
     assert names['weak'].status == 'infeasible'
 

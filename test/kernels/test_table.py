@@ -14,7 +14,8 @@ from dynamics_node.kernels.spec import CONSTRAINTS, COORDINATES, FRAME, ROBOT, T
 from dynamics_node.kernels.table import ALL_KERNELS, SPECS, specs_of
 
 # Called by methods of another name: constrained_*(stabilisation=...) and inverse_kinematics.
-WITHOUT_METHOD = {'stabilised_forward_dynamics', 'stabilised_hybrid_dynamics', 'newton_step'}
+WITHOUT_METHOD = {'stabilised_forward_dynamics', 'stabilised_hybrid_dynamics', 'newton_step',
+                  'arm_solution'}
 
 
 def test_each_kernel_is_declared_once():

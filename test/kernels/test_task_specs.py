@@ -2,7 +2,7 @@
 
 import numpy as np
 import pytest
-from support import random_trees
+from support import random_trees, six_axis_arms
 from support.agreement_of_paths import without_numpy
 from support.differences import relative
 from support.real_robots import ROBOTS
@@ -11,6 +11,7 @@ from dynamics_node import Robot, Target
 from dynamics_node.kernels.build import AGREEMENT
 from dynamics_node.kernels.keys import key_of
 from dynamics_node.spatial import so3
+from dynamics_node.task_space.closed_form import arm_of, arm_solution, branches
 from dynamics_node.task_space.inverse_kinematics import CAUTION, goal_of, limits_of
 from dynamics_node.task_space.newton_step import newton_step
 from dynamics_node.task_space.target import parts_of
@@ -26,8 +27,7 @@ def example(name):
 
 def ready(robot, targets, *keys):
     """Compile the kernels of some targets; the first call binds them."""
-    robot._dispatcher.compile([key_of(robot.model, 'newton_step', (parts_of(targets),)), *keys],
-                            wait=True)
+    robot._dispatcher.compile([*robot._task_space.keys(targets), *keys], wait=True)
     robot.inverse_kinematics(targets, restarts=0)
 
 
@@ -81,7 +81,26 @@ def test_reachable_poses_are_solved_from_random_starts(name):
             assert all((joint.lower <= found.q[joint.q]).all()
                        and (found.q[joint.q] <= joint.upper).all() for joint in robot.model.joints)
             solved += found.success
+            assert found.complete == (name != 'panda')  # the others have a closed form
     assert solved >= 0.995 * POSES
+
+
+@pytest.mark.parametrize('structure', ['wrist, shoulder axes meet', 'parallel 2 3 4'])
+def test_kernels_give_the_closed_form_of_numpy(structure):
+    """Every solution, at a random pose, with pairs of angles and with the roots of a quadratic."""
+    rng = np.random.default_rng(2)
+    robot = Robot(six_axis_arms.arm(six_axis_arms.table(structure, rng)).model)
+    q, start = rng.uniform(-np.pi, np.pi, (2, 6))
+    target = Target.pose(six_axis_arms.TIP, robot.frame_pose(q, six_axis_arms.TIP))
+    parts, goal = parts_of([target]), goal_of([target], (TOLERANCE, TOLERANCE))
+    ready(robot, [target])
+    rows = branches(arm_of(robot.model, six_axis_arms.TIP), start, goal)
+    assert len(rows) >= 2
+    with without_numpy(robot):
+        found = robot._dispatcher.positional('arm_solution', (parts,))(
+            np.tile(start, (len(rows), 1)), np.tile(goal, (len(rows), 1)), rows)
+    want = [arm_solution(robot.model, start, goal, row, parts) for row in rows]
+    assert relative(found, np.array(want)) < AGREEMENT
 
 
 def test_a_quadruped_shifts_its_base_over_fixed_feet():

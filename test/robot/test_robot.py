@@ -23,6 +23,7 @@ def test_batches_give_the_results_of_single_states(arm, states):
         'hybrid_dynamics': (q, v, a, tau, given, wrenches), 'mass_matrix': (q,),
         'mass_matrix_inverse': (q,), 'coriolis_matrix': (q, v), 'gravity_torque': (q,),
         'bias_torque': (q, v), 'friction_torque': (v,), 'denoc': (q, v),
+        'denoc_matrices': (q, v),
         'kinetic_energy': (q, v), 'potential_energy': (q,), 'center_of_mass': (q,),
         'momentum': (q, v), 'frame_pose': (q, 'tool0'), 'frame_twist': (q, v, 'tool0'),
         'jacobian': (q, 'tool0'), 'jacobian_rate': (q, v, 'tool0'), 'integrate': (q, v),

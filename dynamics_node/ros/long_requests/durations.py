@@ -17,6 +17,7 @@ from dynamics_node.ros.convert import nanoseconds
 from dynamics_node.ros.node_state import NodeState
 from dynamics_node.ros.services.batch_inputs import DYNAMICS
 from dynamics_node.ros.services.request_fields import entry_of
+from dynamics_node.task_space.closed_form import kernels_of
 
 # [s] A request that takes longer is long. A reply by another process takes 1 ms more, and 0.05 us
 # more per number; a 7-axis arm of which no kernel is ready yet stays below this for one state.
@@ -193,7 +194,7 @@ def _inverse_kinematics(node_state: NodeState, request: Any) -> Duration:
     if not request.targets:
         return REFUSED
     parts = tuple((target.frame, part) for target in request.targets for part in PARTS[target.kind])
-    if kernel_ready(robot, ('newton_step', (parts,))):
+    if kernel_ready(robot, *((kernel, (parts,)) for kernel in kernels_of(robot.model, parts))):
         return Duration(1, (1 + max(0, request.restarts)) * robot.nv * RESTART)
     return Duration(1, COMPILATION)
 

@@ -46,6 +46,9 @@ def inverse_kinematics(node_state: NodeState, request: InverseKinematics.Request
     found = robot.inverse_kinematics(targets, state.q, request.tolerance, request.restarts)
     response.solved, response.reason = bool(found.success), found.reason
     response.position = convert.floats(state.ordered_position(found.q))
+    response.solutions = convert.floats(np.array(
+        [state.ordered_position(q) for q in found.solutions]))
+    response.complete = found.complete
     response.position_errors = convert.floats(found.error[:, 0])
     response.rotation_errors = convert.floats(found.error[:, 1])
     response.iterations, response.restarts = found.iterations, found.restarts

@@ -8,11 +8,14 @@ from geometry_msgs.msg import Point, Pose, Quaternion, Vector3
 from scipy.spatial.transform import Rotation
 from support.node_states import NOW, ask, measure, node_state_of, refused, scene
 from support.reply_stamps import stamp_of
+from support.six_axis_arms import UR, arm
 from support.tiny_robots import TWO_JOINTS, chain
 from support.tolerances import EXACT_MATHS
 
+from dynamics_node import Target
 from dynamics_node.msg import FrameTarget
 from dynamics_node.ros import convert
+from dynamics_node.ros.client_replies import result_of
 from dynamics_node.ros.services.inverse_kinematics import READS
 
 TIP = 'elbow_link'
@@ -70,6 +73,21 @@ def test_the_link_reaches_its_target(kind, seen_from):
     if 'axis' in READS[kind]:
         assert np.abs((R - T[:3, :3]) @ axis).max() <= 2.0 * REACHED
     assert np.abs(reply.position).max() <= LIMIT
+
+
+def test_all_solutions_of_a_six_axis_arm_are_returned():
+    """Those of the library, in the joint order of the request; the first is the position."""
+    s = scene(arm(UR, 'revolute', lower=-3.1, upper=3.1).to_urdf(), seed=3)
+    names = [str(name) for name in s.rng.permutation(s.robot.joint_names)]
+    T, start = s.robot.frame_pose(s.q, 'l5'), s.q + 0.1
+    reply = ask(s.node_state, 'inverse_kinematics', targets=[target(T, 'l5')], joint_names=names,
+                position=s.of(names, start, 'q'))
+    want = s.robot.inverse_kinematics(Target.pose('l5', T), start)
+    assert reply.solved and reply.complete and want.complete and len(want.solutions) > 1
+    found = np.reshape(reply.solutions, (-1, 6))
+    assert found[0].tolist() == list(reply.position)
+    assert np.abs(found - [s.of(names, each, 'q') for each in want.solutions]).max() < REACHED
+    assert result_of(reply).solutions.shape == want.solutions.shape
 
 
 def test_an_unreachable_target_gives_the_closest_configuration():
