@@ -6,9 +6,9 @@ d(Ad_{T^-1} X)  = Ad_{T^-1} dX - ad_h Ad_{T^-1} X,
 d(Ad*_{T^-1} F) = Ad*_{T^-1} (dF - ad*_h F).
 
 The geometry moves by two twists (angular first) per joint: g of the joint frame in its parent, and
-x of the axis in the joint frame. With the pose J(q) of the joint itself, at p = 0,
-T_i = P exp(g p) exp(x p) J exp(-x p),   S_i = Ad_{exp(x p)} S,
-so that h_i = S_i dq_i + Ad_{J^-1} (g + x) - x  and  dS_i/dp = ad_x S_i + (dS_i/dq_i) dq_i.
+x of the axis in the joint frame. With the placement P and the joint's own pose J(q) and subspace S,
+T_i = P exp(g p) exp(x p) J exp(-x p),   S_i = Ad_{exp(x p)} S.
+At p = 0: h_i = S_i dq_i + Ad_{J^-1} (g + x) - x,   dS_i/dp = ad_x S_i + (dS_i/dq_i) dq_i.
 """
 
 from typing import NamedTuple

@@ -28,7 +28,7 @@ class ParameterDirection(NamedTuple):
     dfriction: Rate = None  # (nv,)
     darmature: Rate = None  # (nv,)
     dorigins: Rate = None   # (bodies, 6) twist of each joint frame in its parent, in its own axes
-    daxes: Rate = None      # (bodies, 6) twist of each axis in its joint frame; the zero pose stays
+    daxes: Rate = None      # (bodies, 6) twist of each axis in its joint frame; T_i(0) is constant
 
 
 def complete(model: Model, direction: ParameterDirection) -> ParameterDirection:

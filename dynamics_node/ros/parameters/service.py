@@ -26,7 +26,8 @@ class ServiceParameters:
         10_000, 'Greatest number of entries of a list that is not counted by another parameter: '
         'names, or numbers of one state.', bounds=(1, 1_000_000))
     max_frames: int = parameter(
-        1000, 'Greatest number of frames of ~/kinematics, and of external wrenches.',
+        1000, 'Greatest number of frames of ~/kinematics, of external wrenches, and of inertias, '
+        'origins and axes of ~/directional_derivative.',
         bounds=(1, 100_000))
     max_targets: int = parameter(
         20, 'Greatest number of targets of ~/inverse_kinematics, of frames of '

@@ -33,6 +33,7 @@ from dynamics_node.task_space.qp import Status  # noqa: E402
 VALUES = {
     (srv.BatchDynamics.Request, 'QUESTION'): batch.QUANTITIES,
     (srv.DynamicsDerivatives.Request, 'QUESTION'): batch_inputs.DYNAMICS,
+    (srv.DirectionalDerivative.Request, 'QUESTION'): batch_inputs.DYNAMICS,
     (srv.ConstrainedDynamics.Request, 'QUESTION'): constrained.QUANTITIES,
     (srv.ConstrainedDynamics.Request, 'CHOICE'): CHOICES,
     (srv.ContactAndImpact.Request, 'QUESTION'): contact.QUANTITIES,
