@@ -24,11 +24,17 @@ from dynamics_node.ros.client_fields import constraints_yaml as _yaml
 from dynamics_node.ros.client_fields import duration_message as _duration
 from dynamics_node.ros.client_fields import named_fields as _named
 from dynamics_node.ros.client_fields import wrench_messages as _wrenches
-from dynamics_node.ros.client_messages import bound_message, frame_target, task_message
+from dynamics_node.ros.client_messages import (
+    bound_message,
+    frame_target,
+    motion_messages,
+    task_message,
+)
 from dynamics_node.ros.client_replies import pass_on, result_of
 from dynamics_node.ros.client_replies import reader_of as _read
 from dynamics_node.ros.services.table import SERVICES
 from dynamics_node.task_space.bounds import Bound
+from dynamics_node.task_space.motion import FrameMotion, Tracking
 from dynamics_node.task_space.target import Target
 from dynamics_node.task_space.tasks import Task
 
@@ -255,6 +261,20 @@ class DynamicsClient:
         listed = targets if isinstance(targets, Sequence) else [targets]
         return self._ask('inverse_kinematics', wait, **_named(joints, position=start),
                          targets=[frame_target(each) for each in listed], **options)
+
+    def differential_kinematics(self, tasks: FrameMotion | Tracking | Sequence,
+                                q: Quantity = None, joints: Sequence[str] = (),
+                                contacts: Constraints = (), weights: Quantity = None,
+                                preferred: Quantity = None, damping: float = 0.0,
+                                wait: bool = True) -> Reply:
+        """Return .velocity (n,) that moves links as the tasks require, and .twists of the links.
+
+        :param tasks: as for Robot.joint_velocities: one, a list, or lists by priority.
+        """
+        return self._ask('differential_kinematics', wait, tasks=motion_messages(tasks),
+                         **_named(joints, position=q, joint_weights=weights,
+                                  preferred_velocity=preferred),
+                         constraints_yaml=_yaml(contacts), damping=float(damping))
 
     def task_control(self, tasks: Sequence[Task], bounds: Sequence[Bound] | None = None,
                      q: Quantity = None, v: Quantity = None, joints: Sequence[str] = (),

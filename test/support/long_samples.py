@@ -5,7 +5,7 @@ from builtin_interfaces.msg import Duration
 from trajectory_msgs.msg import JointTrajectory, JointTrajectoryPoint
 
 from dynamics_node import Task
-from dynamics_node.msg import FrameTarget
+from dynamics_node.msg import FrameTarget, MotionTask
 from dynamics_node.ros import convert
 from dynamics_node.ros.client_messages import task_message
 from dynamics_node.ros.long_requests.durations import DURATIONS
@@ -40,6 +40,7 @@ def _more(service, robot, rng):
         'joint_reactions': {'sensor_links': [frame]}, 'operational_space': {'frames': [frame]},
         'task_control': {'tasks': [task_message(Task('hold', 'frame', frame=frame))]},
         'inverse_kinematics': {'targets': [target(robot, frame, rng)], 'restarts': 1},
+        'differential_kinematics': {'tasks': [MotionTask(kind='velocity', frame=frame)]},
         'trajectory_torques': {'trajectory': _trajectory(robot, rng), 'check_period': 0.1},
         'self_test': {'samples': 1, 'seed': 3}}.get(service, {})
 

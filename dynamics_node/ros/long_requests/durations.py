@@ -225,6 +225,11 @@ def _inverse_kinematics(node_state: NodeState, request: Any) -> Duration:
     return Duration(1, COMPILATION)
 
 
+def _differential_kinematics(node_state: NodeState, request: Any) -> Duration:
+    held = _constrained(node_state, request).seconds if request.constraints_yaml else 0.0
+    return Duration(1, held + node_state.robot.nv * FRAME * len(request.tasks))
+
+
 def _self_test(node_state: NodeState, request: Any) -> Duration:
     return Duration(1, (request.samples or 10) * node_state.robot.nv * SELF_TEST)
 
@@ -238,4 +243,5 @@ DURATIONS: dict[str, Callable[[NodeState, Any], Duration]] = {
     'constrained_dynamics': _constrained, 'contact_and_impact': _constrained,
     'joint_reactions': _joint_reactions, 'operational_space': _operational_space,
     'inverse_kinematics': _inverse_kinematics,
+    'differential_kinematics': _differential_kinematics,
     'trajectory_torques': _trajectory, 'self_test': _self_test}

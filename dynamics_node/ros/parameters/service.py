@@ -33,7 +33,8 @@ class ServiceParameters:
         20, 'Greatest number of targets of ~/inverse_kinematics, of frames of '
         '~/operational_space, and of sensors of ~/joint_reactions.', bounds=(1, 1000))
     max_tasks: int = parameter(
-        50, 'Greatest number of tasks, and of bounds, of ~/task_control.', bounds=(1, 1000))
+        50, 'Greatest number of tasks of ~/task_control and ~/differential_kinematics, and of '
+        'bounds.', bounds=(1, 1000))
     max_sides: int = parameter(
         32, 'Greatest number of faces of a friction pyramid.', bounds=(3, 1000))
     max_constraints: int = parameter(

@@ -19,7 +19,7 @@ def test_every_service_of_srv_is_served_under_its_name():
 
 
 @pytest.mark.parametrize(('part', 'head', 'services'), [('Request', STATE, 15),
-                                                        ('Response', HEAD, 17)])
+                                                        ('Response', HEAD, 18)])
 def test_services_with_a_state_begin_alike(part, head, services):
     """The same fields of the same types, in the same order; a question may come first."""
     from dynamics_node.ros.services.table import SERVICES

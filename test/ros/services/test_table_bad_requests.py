@@ -10,13 +10,14 @@ from trajectory_msgs.msg import JointTrajectory, JointTrajectoryPoint
 
 from dynamics_node import Robot
 from dynamics_node.example_robots import ARM7
-from dynamics_node.msg import FrameTarget, Task, TaskBound
+from dynamics_node.msg import FrameTarget, MotionTask, Task, TaskBound
 from dynamics_node.ros.services.table import SERVICES
 
 NAN, INF = math.nan, math.inf
 JOINTS = [f'joint_{k}' for k in range(1, 8)]
 LINKS = ['base_link', *(f'link_{k}' for k in range(1, 8))]
 TWO = ['joint_5', 'joint_2']
+LIFT = MotionTask(kind='velocity', frame='link_7')
 # the services that take a state, and what else belongs to a request
 STATES = {'inverse_dynamics': {}, 'forward_dynamics': {}, 'hybrid_dynamics': {},
           'dynamics_terms': {}, 'kinematics': {}, 'joint_reactions': {},
@@ -227,6 +228,11 @@ TABLE = [
     *(('operational_space', {'frames': frames}, LINKS) for frames in ([], ['link_1', 'hand'])),
     *(('inverse_kinematics', fields, words) for fields, words in TARGETS),
     *(('task_control', fields, words) for fields, words in TASKS),
+    *(('differential_kinematics', {'tasks': [LIFT], **bad}, words) for bad, words in [
+        *BAD_NAMES, *bad_numbers('position'), *bad_numbers('joint_weights'),
+        *bad_numbers('preferred_velocity')]),
+    ('differential_kinematics', {'tasks': [MotionTask(kind='velocity', frame='hand')]},
+     ['tasks[0]', "'hand'", *LINKS]),
     ('batch_dynamics', {'question': 'both'}, ['question', "'both'", 'inverse', 'forward', 'hybrid',
                                               'terms']),
     ('batch_dynamics', {}, ['question', "''", 'inverse']),

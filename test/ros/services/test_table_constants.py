@@ -21,6 +21,7 @@ from dynamics_node.ros.services import (  # noqa: E402
     batch_inputs,
     constrained,
     contact,
+    differential_kinematics,
     identify,
     inverse_kinematics,
 )
@@ -48,6 +49,8 @@ VALUES = {
     (msg.ConstraintReport, 'KIND'): (OVER, UNDER, EXACTLY),
     (msg.ConstraintReport, 'FAILURE'): FAILURES,
     (msg.FrameTarget, 'KIND'): inverse_kinematics.READS,
+    (msg.MotionTask, 'KIND'): differential_kinematics.READS,
+    (msg.MotionTask, 'PART'): differential_kinematics.PARTS,
     (msg.Task, 'KIND'): tasks.FIELDS,
     (msg.Task, 'AXIS'): tasks.AXES,
     (msg.TaskBound, 'KIND'): bounds.KINDS,
@@ -57,7 +60,7 @@ VALUES = {
 BEGINNINGS = {'question': 'QUESTION', 'kind': 'KIND', 'driven_kind': 'KIND', 'choice': 'CHOICE',
               'contact_kinds': 'CONTACT_KIND', 'verdicts': 'VERDICT', 'status': 'STATUS',
               'reason': 'REASON', 'failure': 'FAILURE', 'method': 'METHOD',
-              'joint_types': 'JOINT_TYPE'}
+              'joint_types': 'JOINT_TYPE', 'parts': 'PART'}
 
 
 def constants(kind):
