@@ -10,11 +10,11 @@ Rate: TypeAlias = Any  # np.ndarray, or None where it is omitted: `complete` rep
 
 
 class ParameterDirection(NamedTuple):
-    """Derivatives d/dp of state, wrenches, inertias, gravity and friction by a scalar p.
+    """Derivatives d/dp of state, wrenches, inertias, gravity, friction and geometry by a scalar p.
 
-    p may be a coordinate, the time, a link's mass, the gain of a controller, ... Omitted entries
-    are constant, and so is the geometry: origins and axes of joints.
-    Kim 2012, section 4.2 and eq. 92, extended by gravity, friction and armature.
+    p may be a coordinate, the time, a link's mass or length, the gain of a controller, ... Omitted
+    entries are constant. Kim 2012, section 4.2 and eq. 92, extended by gravity, friction and
+    armature.
     """
 
     dq: Rate = None         # (nv,) as a velocity: q(p) = integrate(q, dq, p)
@@ -27,11 +27,14 @@ class ParameterDirection(NamedTuple):
     ddamping: Rate = None   # (nv,)
     dfriction: Rate = None  # (nv,)
     darmature: Rate = None  # (nv,)
+    dorigins: Rate = None   # (bodies, 6) twist of each joint frame in its parent, in its own axes
+    daxes: Rate = None      # (bodies, 6) twist of each axis in its joint frame; T_i(0) is constant
 
 
 def complete(model: Model, direction: ParameterDirection) -> ParameterDirection:
     """Return the direction with zeros for its omitted entries."""
     n, bodies = model.nv, len(model.bodies)
-    shapes = (n, n, n, n, (bodies, 6), (bodies, 10), 3, n, n, n)
+    shapes = (n, n, n, n, (bodies, 6), (bodies, 10), 3, n, n, n, (bodies, 6),
+              (bodies, 6))
     return ParameterDirection(*(np.zeros(shape) if rate is None else rate
                                 for rate, shape in zip(direction, shapes)))

@@ -30,7 +30,7 @@ def joints_at(model: Model, q: np.ndarray) -> tuple[list[Pose], list[np.ndarray]
     """Return the lists (T, S): pose in the parent and subspace of every body's joint."""
     T, S = [], []
     for body in model.bodies:
-        q_i = _coordinates(body, q)
+        q_i = joint_coordinates(body, q)
         T.append(body.placement @ body.joint.pose(q_i))
         S.append(body.ratio * body.joint.subspace(q_i))
     return T, S
@@ -38,10 +38,12 @@ def joints_at(model: Model, q: np.ndarray) -> tuple[list[Pose], list[np.ndarray]
 
 def subspace_rate(body: Body, q: np.ndarray, v: np.ndarray) -> np.ndarray:
     """Return dS_i/dt, component by component in the body's frame, (6, n_i)."""
-    return body.ratio * body.joint.subspace_rate(_coordinates(body, q), body.ratio * v[body.v])
+    return body.ratio * body.joint.subspace_rate(joint_coordinates(body, q),
+                                                 body.ratio * v[body.v])
 
 
-def _coordinates(body, q):
+def joint_coordinates(body: Body, q: np.ndarray) -> np.ndarray:
+    """Return the coordinates of a body's joint; a mimic joint's are those of its master, scaled."""
     return body.ratio * q[body.q] + body.offset
 
 

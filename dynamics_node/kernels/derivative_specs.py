@@ -53,6 +53,7 @@ INVERSE, FORWARD = ('q', 'v', 'a'), ('q', 'v', 'tau')
 HYBRID = ('q', 'v', 'a', 'tau', 'given')
 HESSIAN = (*INVERSE, 'weights', 'dq', 'dv', 'da')
 MODEL_RATES = ('dinertias', 'dgravity', 'ddamping', 'dfriction', 'darmature')
+GEOMETRY_RATES = ('dorigins', 'daxes')
 # A result of more numbers is computed in NumPy: straight-line code would be no faster, and would
 # take minutes to compile.
 MOST_NUMBERS = 10_000
@@ -69,12 +70,12 @@ def rates_of(inputs: tuple[str, ...]) -> tuple[str, ...]:
     return ('dq', 'dv', *(f'd{name}' for name in ('a', 'tau') if name in inputs), *MODEL_RATES)
 
 
-def _of_arrays(algorithm, inputs):
+def _of_arrays(algorithm, inputs, rates):
     """Return f(model, *inputs, direction, wrenches) as a function of arrays only.
 
     :return: f(model, *inputs, *rates) or f(model, *inputs, *rates, wrenches, dwrenches).
     """
-    names = (*inputs, *rates_of(inputs), 'wrenches', 'dwrenches')
+    names = (*inputs, *rates, 'wrenches', 'dwrenches')
 
     def function(model, *arrays):
         values = dict(zip(names, arrays))
@@ -85,11 +86,22 @@ def _of_arrays(algorithm, inputs):
     return function
 
 
-def _directional(name, doc, inputs, shapes, algorithms, numpy=None, **flags):
-    return KernelSpec(name, doc, (*inputs, *rates_of(inputs)), shapes,
-                      tuple(_of_arrays(algorithm, inputs) for algorithm in algorithms),
-                      numpy and _of_arrays(numpy, inputs), wrenches=(*WITH_WRENCHES, 'dwrenches'),
-                      friction=True, derivative=True, direct=False, **flags)
+def _directional(dynamics, results, inputs, shapes, algorithms, numpy=None, **flags):
+    """Return the specs of the derivatives along a direction, without and of the geometry.
+
+    The derivative is linear in the direction, so the two add. One kernel for both would take five
+    times as long for a batch without geometry, most of it for reading zeros.
+    """
+    def spec(name, doc, rates, wrenches, regroup):
+        return KernelSpec(f'{dynamics}_{name}', f'{results} {doc}', (*inputs, *rates), shapes,
+                          tuple(_of_arrays(each, inputs, rates) for each in algorithms),
+                          numpy and _of_arrays(numpy, inputs, rates), wrenches=wrenches,
+                          friction=True, derivative=True, direct=False, regroup=regroup, **flags)
+    return (spec('directional_derivative', 'along a direction.', rates_of(inputs),
+                 (*WITH_WRENCHES, 'dwrenches'), True),
+            # regrouped inertias give the same torques only while the axes stay where they are
+            spec('geometry_derivative', 'along a displacement of joint origins and axes.',
+                 GEOMETRY_RATES, WITH_WRENCHES, False))
 
 
 def _forward_derivative(hybrid):
@@ -137,20 +149,15 @@ DERIVATIVES = (
                (hybrid_dynamics_derivatives,), _numpy_hybrid_derivatives, margins=True,
                wrenches=WITH_WRENCHES, friction=True, derivative=True, direct=False,
                result=HybridDynamicsDerivatives),
-    _directional('inverse_dynamics_directional_derivative',
-                 'Derivative of the torques along a direction.',
-                 INVERSE, (VECTOR,), (inverse_dynamics_directional_derivative,)),
-    _directional('forward_dynamics_directional_derivative',
-                 'Derivative of the accelerations along a direction.',
-                 FORWARD, (VECTOR,),
-                 (_forward_derivative(blocks_derivative),
-                  _forward_derivative(articulated_bodies_derivative)),
-                 _numpy_forward_derivative, margins=True),
-    _directional('hybrid_dynamics_directional_derivative',
-                 'Derivatives of accelerations and torques along a direction.',
-                 HYBRID, (VECTOR, VECTOR),
-                 (blocks_derivative,), _numpy_hybrid_derivative, margins=True,
-                 result=HybridDirectionalDerivatives),
+    *_directional('inverse_dynamics', 'Derivative of the torques', INVERSE, (VECTOR,),
+                  (inverse_dynamics_directional_derivative,)),
+    *_directional('forward_dynamics', 'Derivative of the accelerations', FORWARD, (VECTOR,),
+                  (_forward_derivative(blocks_derivative),
+                   _forward_derivative(articulated_bodies_derivative)),
+                  _numpy_forward_derivative, margins=True),
+    *_directional('hybrid_dynamics', 'Derivatives of accelerations and torques', HYBRID,
+                  (VECTOR, VECTOR), (blocks_derivative,), _numpy_hybrid_derivative, margins=True,
+                  result=HybridDirectionalDerivatives),
     KernelSpec('inverse_dynamics_hessian_product', 'Hessian of weights . tau times a direction.',
                HESSIAN, (VECTOR,) * 3,
                (autodiff.inverse_dynamics_hessian_product,),

@@ -8,12 +8,14 @@ from typing import TYPE_CHECKING
 import numpy as np
 from numpy.typing import ArrayLike
 
+from dynamics_node.algorithms.geometry_rates import joint_body
 from dynamics_node.checks import check_array, check_names, check_single, entry, floats
 from dynamics_node.constrained.constraint import Constraint, size
 from dynamics_node.constrained.impact import restitution_of_rows
 from dynamics_node.constrained.proximal import Proximal
 from dynamics_node.errors import DynamicsError, UnknownName, shown
 from dynamics_node.model.configuration import UNIT_QUATERNION
+from dynamics_node.model.joints import Floating
 from dynamics_node.model.model import Model
 
 if TYPE_CHECKING:
@@ -80,13 +82,28 @@ def check_inertia_rates(model: Model, rates: Mapping[str, ArrayLike]) -> dict[st
                      '(m, mcx, mcy, mcz, Ixx, Ixy, Iyy, Ixz, Iyz, Izz)')
 
 
+def check_geometry_rates(model: Model, name: str, rates: Mapping[str, ArrayLike]
+                         ) -> dict[str, np.ndarray]:
+    """Return {joint: (6,) or (N, 6) floats} of origins or axes, every joint known."""
+    rates = _dict_of_rows(name, rates, 'joint', '(x, y, z, rx, ry, rz)')
+    for joint in rates:
+        body = model.bodies[joint_body(model, joint)]
+        if name == 'daxes' and isinstance(body.joint, Floating):
+            raise DynamicsError(f"daxes: joint '{joint}' is floating and has no axis")
+    return {joint: check_array(entry(name, joint), rate, 6) for joint, rate in rates.items()}
+
+
 def _by_frame(model, name, values, size, numbers):
-    if not isinstance(values, Mapping):
-        raise DynamicsError(f'{name} must be a dict {{frame: {numbers}}}, '
-                            f'got {type(values).__name__}')
-    for frame in values:
+    for frame in _dict_of_rows(name, values, 'frame', numbers):
         model.frame(frame)
     return {frame: check_array(entry(name, frame), value, size) for frame, value in values.items()}
+
+
+def _dict_of_rows(name, values, key, numbers):
+    if not isinstance(values, Mapping):
+        raise DynamicsError(f'{name} must be a dict {{{key}: {numbers}}}, '
+                            f'got {type(values).__name__}')
+    return values
 
 
 def check_joint_rates(model: Model, name: str, rates: Mapping[str, float] | ArrayLike

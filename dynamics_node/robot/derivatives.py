@@ -13,6 +13,7 @@ from dynamics_node.algorithms import regressor as regressors
 from dynamics_node.algorithms.center_of_mass_motion import CenterOfMassMotion
 from dynamics_node.algorithms.energy_regressor import EnergyRegressor
 from dynamics_node.algorithms.generalised_momentum import GeneralisedMomentum
+from dynamics_node.algorithms.geometry_rates import axis_twists, origin_twists
 from dynamics_node.algorithms.inertial_parameters import body_inertia_rates
 from dynamics_node.algorithms.inverse_dynamics_derivatives import InverseDerivatives
 from dynamics_node.algorithms.kinematics_derivatives import TwistDerivatives
@@ -33,6 +34,7 @@ if TYPE_CHECKING:
     from dynamics_node.algorithms.linearization import Linear
 
 LinkRates = Mapping[str, ArrayLike] | None
+JointRates = Mapping[str, ArrayLike] | None
 
 
 class Derivatives:
@@ -82,12 +84,12 @@ class Derivatives:
             dv: ArrayLike | None = None, da: ArrayLike | None = None, dwrenches: Wrenches = None,
             dinertias: LinkRates = None, dgravity: ArrayLike | None = None,
             ddamping: JointValues = None, dfriction: JointValues = None,
-            darmature: JointValues = None, wrenches: Wrenches = None) -> np.ndarray:
+            darmature: JointValues = None, wrenches: Wrenches = None,
+            dorigins: JointRates = None, daxes: JointRates = None) -> np.ndarray:
         """Return d tau/dp along a scalar p, (nv,).
 
-        p may change the motion, wrenches, inertial parameters, gravity, damping, dry friction and
-        armature; not the geometry: origins and axes of joints are constant. All rates are d/dp;
-        None is zero.
+        p may change the motion, wrenches, inertial parameters, gravity, damping, dry friction,
+        armature, and origins and axes of joints. All rates are d/dp; None is zero.
 
         :param dq, dv, da: of the motion, (nv,); dq as a velocity.
         :param dwrenches: {frame: (fx, fy, fz, tx, ty, tz)}.
@@ -95,21 +97,26 @@ class Derivatives:
             to that frame, a link or a load; tensor about the frame's origin.
         :param dgravity: (3,).
         :param ddamping, dfriction, darmature: {joint: rate}, or arrays (nv,).
+        :param dorigins: {joint: (x, y, z, rx, ry, rz)}, translation and rotation of a joint's
+            origin, with all links beyond it, in the axes of the parent link; mimic joints too.
+        :param daxes: {joint: (x, y, z, rx, ry, rz)}, translation and rotation of a joint's axis in
+            the axes of the joint frame; the link's pose at position zero is constant.
         """
         return self._directional(
-            'inverse_dynamics_directional_derivative', wrenches, dwrenches, dinertias, dgravity,
-            (ddamping, dfriction, darmature), q=q, v=v, a=a, dq=dq, dv=dv, da=da)
+            'inverse_dynamics', {'q': q, 'v': v, 'a': a}, wrenches, dwrenches, dinertias, dgravity,
+            (ddamping, dfriction, darmature), (dorigins, daxes), dq=dq, dv=dv, da=da)
 
     def forward_dynamics_directional_derivative(
             self, q: ArrayLike, v: ArrayLike, tau: ArrayLike, dq: ArrayLike | None = None,
             dv: ArrayLike | None = None, dtau: ArrayLike | None = None, dwrenches: Wrenches = None,
             dinertias: LinkRates = None, dgravity: ArrayLike | None = None,
             ddamping: JointValues = None, dfriction: JointValues = None,
-            darmature: JointValues = None, wrenches: Wrenches = None) -> np.ndarray:
+            darmature: JointValues = None, wrenches: Wrenches = None,
+            dorigins: JointRates = None, daxes: JointRates = None) -> np.ndarray:
         """Return da/dp of forward_dynamics, (nv,); the rates as for inverse dynamics."""
         return self._directional(
-            'forward_dynamics_directional_derivative', wrenches, dwrenches, dinertias, dgravity,
-            (ddamping, dfriction, darmature), q=q, v=v, tau=tau, dq=dq, dv=dv, dtau=dtau)
+            'forward_dynamics', {'q': q, 'v': v, 'tau': tau}, wrenches, dwrenches, dinertias,
+            dgravity, (ddamping, dfriction, darmature), (dorigins, daxes), dq=dq, dv=dv, dtau=dtau)
 
     def hybrid_dynamics_directional_derivative(
             self, q: ArrayLike, v: ArrayLike, a: ArrayLike, tau: ArrayLike, given: ArrayLike,
@@ -117,13 +124,14 @@ class Derivatives:
             dtau: ArrayLike | None = None, dwrenches: Wrenches = None,
             dinertias: LinkRates = None, dgravity: ArrayLike | None = None,
             ddamping: JointValues = None, dfriction: JointValues = None,
-            darmature: JointValues = None, wrenches: Wrenches = None
+            darmature: JointValues = None, wrenches: Wrenches = None,
+            dorigins: JointRates = None, daxes: JointRates = None
             ) -> HybridDirectionalDerivatives:
         """Return (da, dtau), d/dp of hybrid_dynamics: da is read where given, dtau elsewhere."""
+        state = {'q': q, 'v': v, 'a': a, 'tau': tau, 'given': self._mask(given)}
         return self._directional(
-            'hybrid_dynamics_directional_derivative', wrenches, dwrenches, dinertias, dgravity,
-            (ddamping, dfriction, darmature), q=q, v=v, a=a, tau=tau, given=self._mask(given),
-            dq=dq, dv=dv, da=da, dtau=dtau)
+            'hybrid_dynamics', state, wrenches, dwrenches, dinertias, dgravity,
+            (ddamping, dfriction, darmature), (dorigins, daxes), dq=dq, dv=dv, da=da, dtau=dtau)
 
     def inverse_dynamics_hessian_product(self, q: ArrayLike, v: ArrayLike, a: ArrayLike,
                                          weights: ArrayLike, dq: ArrayLike, dv: ArrayLike,
@@ -241,7 +249,8 @@ class Derivatives:
     def _mask(self, given):
         return arguments.check_given(given, self._model.nv).astype(float)
 
-    def _directional(self, name, wrenches, dwrenches, dinertias, dgravity, losses, **motion):
+    def _directional(self, dynamics, state, wrenches, dwrenches, dinertias, dgravity, losses,
+                     geometry, **motion):
         zero = np.zeros(self._model.nv)
         motion = {name: zero if value is None else value for name, value in motion.items()}
         rates = {'dinertias': self._body_inertia_rates(dinertias),
@@ -249,7 +258,23 @@ class Derivatives:
         for each, rate in zip(('ddamping', 'dfriction', 'darmature'), losses):
             rates[each] = zero if rate is None else arguments.check_joint_rates(self._model, each,
                                                                              rate)
-        return self._dispatcher.call(name, wrenches, dwrenches=dwrenches, **motion, **rates)
+        found = self._dispatcher.call(f'{dynamics}_directional_derivative', wrenches,
+                                      dwrenches=dwrenches, **state, **motion, **rates)
+        dorigins, daxes = geometry
+        if dorigins is None and daxes is None:
+            return found
+        more = self._dispatcher.call(
+            f'{dynamics}_geometry_derivative', wrenches, **state,
+            dorigins=self._joint_twists('dorigins', dorigins, origin_twists),
+            daxes=self._joint_twists('daxes', daxes, axis_twists))
+        return _sum(found, more)  # linear in the direction
+
+    def _joint_twists(self, name, rates, twists):
+        """Return the twists of all bodies' joints, (6 bodies,) or (N, 6 bodies)."""
+        rates = arguments.check_geometry_rates(self._model, name, {} if rates is None else rates)
+        checks.batch_size({}, **{name: rates})
+        found = twists(self._model, rates)
+        return found.reshape(*found.shape[:-2], 6 * len(self._model.bodies))
 
     def _body_inertia_rates(self, rates):
         """Return the rates of all bodies' inertias, (10 bodies,) or (N, 10 bodies)."""
@@ -265,3 +290,11 @@ class Derivatives:
         """Return the diagonal columns of a regressor, for each state of the regressor Y."""
         rows = np.broadcast_to(checks.check_array(name, states, self._model.nv), Y.shape[:-1])
         return self._dispatcher.rows(columns, **{name: rows})
+
+
+def _sum(along, geometry):
+    """Return the sum of two results, arrays or tuples of arrays."""
+    if isinstance(along, tuple):
+        return type(along)(*map(_sum, along, geometry))
+    checks.batch_size({'dq, dv, ...': along, 'dorigins, daxes': geometry})
+    return along + geometry

@@ -2,16 +2,14 @@
 
 from __future__ import annotations
 
-import functools
 import threading
 import time
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Sequence
 from types import SimpleNamespace
 from typing import Any, TypeAlias
 
 import numpy as np
-from builtin_interfaces.msg import Duration
-from geometry_msgs.msg import Inertia, Vector3Stamped, WrenchStamped
+from geometry_msgs.msg import Inertia, Vector3Stamped
 from numpy.typing import ArrayLike
 from rclpy.client import Client
 from rclpy.executors import SingleThreadedExecutor
@@ -20,22 +18,27 @@ from rclpy.qos import QoSProfile
 from rclpy.task import Future
 from trajectory_msgs.msg import JointTrajectory
 
-from dynamics_node.constrained.constraint import Constraint
-from dynamics_node.constrained.read_loops import read_constraints, to_yaml
-from dynamics_node.errors import DynamicsError
 from dynamics_node.ros import convert
-from dynamics_node.ros.client_messages import bound_message, frame_target, task_message
-from dynamics_node.ros.client_replies import result_of
+from dynamics_node.ros.client_fields import Constraints, Quantity, Rates, Wrenches, rate_fields
+from dynamics_node.ros.client_fields import constraints_yaml as _yaml
+from dynamics_node.ros.client_fields import duration_message as _duration
+from dynamics_node.ros.client_fields import named_fields as _named
+from dynamics_node.ros.client_fields import wrench_messages as _wrenches
+from dynamics_node.ros.client_messages import (
+    bound_message,
+    frame_target,
+    motion_messages,
+    task_message,
+)
+from dynamics_node.ros.client_replies import pass_on, result_of
+from dynamics_node.ros.client_replies import reader_of as _read
 from dynamics_node.ros.services.table import SERVICES
 from dynamics_node.task_space.bounds import Bound
+from dynamics_node.task_space.motion import FrameMotion, Tracking
 from dynamics_node.task_space.target import Target
 from dynamics_node.task_space.tasks import Task
 
 MANY_REPLIES = QoSProfile(depth=1000)  # the queue of a client also gets replies to other clients
-# An array over joints, {joint: value}, or None.
-Quantity: TypeAlias = ArrayLike | Mapping[str, float] | None
-Wrenches: TypeAlias = Mapping[str, Sequence[float]] | None   # {link: (fx, fy, fz, tx, ty, tz)}
-Constraints: TypeAlias = str | Sequence[Constraint | Mapping[str, Any]]   # str: YAML
 Reply: TypeAlias = Any   # SimpleNamespace of the reply's fields; a Future of it with wait=False
 
 
@@ -147,6 +150,45 @@ class DynamicsClient:
                          external_wrenches=_wrenches(wrenches),
                          acceleration_given=[bool(x) for x in given])
 
+    def directional_derivative(self, question: str, q: Quantity = None, v: Quantity = None,
+                               a: Quantity = None, tau: Quantity = None,
+                               given: Sequence[bool] = (), joints: Sequence[str] = (),
+                               wrenches: Wrenches = None, wait: bool = True,
+                               dq: Quantity = None, dv: Quantity = None, da: Quantity = None,
+                               dtau: Quantity = None, ddamping: Quantity = None,
+                               dfriction: Quantity = None, darmature: Quantity = None,
+                               dwrenches: Wrenches = None, dinertias: Rates = None,
+                               dgravity: Sequence[float] = (), dorigins: Rates = None,
+                               daxes: Rates = None) -> Reply:
+        """Return .effort_rate or .acceleration_rate, d/dp by a scalar p, (n,), or (N, n).
+
+        :param question: 'inverse', 'forward' or 'hybrid'.
+        :param dq, dv, ...: the rates d/dp, as of the Robot's methods; one row for all states.
+        """
+        return self._ask('directional_derivative', wait, _read(q, v, a, tau), question=question,
+                         **_named(joints, position=q, velocity=v, acceleration=a, effort=tau,
+                                  position_rate=dq, velocity_rate=dv, acceleration_rate=da,
+                                  effort_rate=dtau, damping_rate=ddamping,
+                                  friction_rate=dfriction, armature_rate=darmature),
+                         external_wrenches=_wrenches(wrenches),
+                         acceleration_given=[bool(x) for x in given],
+                         wrench_rates=_wrenches(dwrenches), gravity_rate=list(dgravity),
+                         **rate_fields(dinertias=dinertias, dorigins=dorigins, daxes=daxes))
+
+    def derivative_terms(self, q: Quantity = None, v: Quantity = None, a: Quantity = None,
+                         joints: Sequence[str] = (), weights: Quantity = None,
+                         dq: Quantity = None, dv: Quantity = None, da: Quantity = None,
+                         wait: bool = True, **requests: bool) -> Reply:
+        """Return .mass_matrix_derivatives, .christoffel_symbols, .regressor, ..., as requested.
+
+        :param weights, dq, dv, da: of a product with the Hessian; None for no product.
+        :param requests: the names of the terms, True for those to compute.
+        """
+        return self._ask('derivative_terms', wait, _read(q, v, a),
+                         **_named(joints, position=q, velocity=v, acceleration=a, weights=weights,
+                                  position_direction=dq, velocity_direction=dv,
+                                  acceleration_direction=da), **requests)
+
     def linearization(self, q: Quantity = None, v: Quantity = None, tau: Quantity = None,
                       step: float = 0.0, joints: Sequence[str] = (), wrenches: Wrenches = None,
                       wait: bool = True, closed: bool = False,
@@ -221,6 +263,20 @@ class DynamicsClient:
         listed = targets if isinstance(targets, Sequence) else [targets]
         return self._ask('inverse_kinematics', wait, **_named(joints, position=start),
                          targets=[frame_target(each) for each in listed], **options)
+
+    def differential_kinematics(self, tasks: FrameMotion | Tracking | Sequence,
+                                q: Quantity = None, joints: Sequence[str] = (),
+                                contacts: Constraints = (), weights: Quantity = None,
+                                preferred: Quantity = None, damping: float = 0.0,
+                                wait: bool = True) -> Reply:
+        """Return .velocity (n,) that moves links as the tasks require, and .twists of the links.
+
+        :param tasks: as for Robot.joint_velocities: one, a list, or lists by priority.
+        """
+        return self._ask('differential_kinematics', wait, tasks=motion_messages(tasks),
+                         **_named(joints, position=q, joint_weights=weights,
+                                  preferred_velocity=preferred),
+                         constraints_yaml=_yaml(contacts), damping=float(damping))
 
     def task_control(self, tasks: Sequence[Task], bounds: Sequence[Bound] | None = None,
                      q: Quantity = None, v: Quantity = None, joints: Sequence[str] = (),
@@ -321,7 +377,7 @@ class DynamicsClient:
                                'node running, configured, and in this namespace?')
         raw = client.call_async(kind.Request(**fields))
         reply = Future()
-        raw.add_done_callback(lambda done: _pass_on(done, reply, read))
+        raw.add_done_callback(lambda done: pass_on(done, reply, read))
         return self._wait(client, raw, read, deadline) if wait else reply
 
     def _wait(self, client: Client, raw: Future, read: Callable,
@@ -341,54 +397,3 @@ class DynamicsClient:
             raise TimeoutError(f"'{client.srv_name}' did not reply within {self._timeout:g} s; in "
                                'a callback of a node that one thread spins, use wait=False')
         return read(raw.result())
-
-
-def _pass_on(raw: Future, reply: Future, read: Callable) -> None:
-    try:
-        reply.set_result(read(raw.result()))
-    except Exception as error:
-        reply.set_exception(error)
-
-
-def _read(*quantities: Any) -> Callable:
-    """Return the function that reads a reply: as one state, unless a quantity has rows."""
-    return functools.partial(result_of, single=all(np.ndim(x) < 2 for x in quantities))
-
-
-def _named(joints: Sequence[str], **quantities: Quantity) -> dict[str, Any]:
-    """Return the fields joint_names and one per quantity, from arrays or {joint: value}."""
-    given = {name: value for name, value in quantities.items() if value is not None}
-    names = list(joints)
-    for name, value in given.items():
-        if isinstance(value, Mapping):
-            names = names or list(value)
-            if set(value) != set(names):
-                raise DynamicsError(f'{name} has {", ".join(value)}, another quantity or joints '
-                                    f'has {", ".join(names)}; name the same joints in all')
-            given[name] = [value[joint] for joint in names]
-    return {'joint_names': names,
-            **{name: convert.floats(np.asarray(value, dtype=float))
-               for name, value in given.items()}}
-
-
-def _wrenches(wrenches: Wrenches) -> list[WrenchStamped]:
-    stamped = []
-    for frame, wrench in (wrenches or {}).items():
-        message = WrenchStamped()
-        message.header.frame_id = frame
-        message.wrench.force = convert.vector3(wrench[:3])
-        message.wrench.torque = convert.vector3(wrench[3:])
-        stamped.append(message)
-    return stamped
-
-
-def _yaml(constraints: Constraints) -> str:
-    """Return the YAML of constraints, given as text, Constraint or dicts."""
-    if isinstance(constraints, str):
-        return constraints
-    return to_yaml(read_constraints(constraints)) if len(constraints) else ''
-
-
-def _duration(seconds: float) -> Duration:
-    whole, rest = divmod(round(seconds * 1e9), convert.BILLION)
-    return Duration(sec=whole, nanosec=rest)

@@ -1,6 +1,9 @@
-"""Convert targets, tasks and bounds to messages, for a client."""
+"""Convert targets, motions, tasks and bounds to messages, for a client."""
 
 from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from typing import Any
 
 import numpy as np
 from geometry_msgs.msg import Quaternion
@@ -9,6 +12,7 @@ from dynamics_node import msg
 from dynamics_node.ros import convert
 from dynamics_node.spatial import so3
 from dynamics_node.task_space.bounds import Bound
+from dynamics_node.task_space.motion import FrameMotion, Tracking
 from dynamics_node.task_space.target import Target, rotation_of
 from dynamics_node.task_space.tasks import FIELDS, Task
 
@@ -35,6 +39,29 @@ def frame_target(target: Target | msg.FrameTarget) -> msg.FrameTarget:
         message.direction = convert.vector3(target.direction)
     if message.kind != 'position':
         message.rotation_weight = float(target.rotation_weight)
+    return message
+
+
+def motion_messages(tasks: FrameMotion | Tracking | Sequence) -> list[msg.MotionTask]:
+    """Return the messages of tasks of Robot.joint_velocities: one, a list, or lists by level."""
+    tasks = [tasks] if isinstance(tasks, (FrameMotion, Tracking)) else tasks
+    ranked = tasks and all(isinstance(level, Sequence) for level in tasks)
+    return [_motion_message(task, k) for k, level in enumerate(tasks if ranked else [tasks], 1)
+            for task in level]
+
+
+def _motion_message(task: FrameMotion | Tracking, level: int) -> msg.MotionTask:
+    if isinstance(task, Tracking):
+        message = msg.MotionTask(kind='tracking', level=level, target=frame_target(task.target),
+                                 position_gain=float(task.position_gain),
+                                 rotation_gain=float(task.rotation_gain))
+        wanted: Mapping[str, Any] = {'linear': task.linear, 'angular': task.angular}
+    else:
+        wanted = task.wanted
+        message = msg.MotionTask(kind='velocity', level=level, frame=task.frame,
+                                 parts=list(wanted), weight=float(task.weight))
+    for part, velocity in wanted.items():
+        setattr(message.twist, part, convert.vector3(velocity))
     return message
 
 

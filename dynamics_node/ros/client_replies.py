@@ -1,20 +1,25 @@
 """Convert replies to arrays in the shape of their matrices, for a client."""
 
+import functools
+from collections.abc import Callable
 from types import SimpleNamespace
 from typing import Any
 
 import numpy as np
+from rclpy.task import Future
 
 from dynamics_node.errors import DynamicsError
 from dynamics_node.kernels.spec import MATRIX, VECTOR, Shape
 from dynamics_node.kernels.table import ALL_KERNELS
 
 # Field of a reply -> shape for one state: that of the kernel where there is one. Sizes: nq, nv of
-# the reply, nx = 2 nv or 2 k, number of frames, m = rows, k = coordinates; -1: what is left. Any
+# the reply, nx = 2 nv or 2 k, number of frames, m = rows, k = coordinates, parameters = columns;
+# -1: what is left. Any
 # other field: one axis.
 SHAPES: dict[str, Shape] = {
     **{name: ALL_KERNELS[name].shapes[0] for name in (
-        'mass_matrix', 'coriolis_matrix', 'kinetic_energy', 'potential_energy')},
+        'mass_matrix', 'coriolis_matrix', 'kinetic_energy', 'potential_energy',
+        'mass_matrix_derivatives', 'christoffel_symbols', 'gravity_stiffness', 'regressor')},
     **dict(zip(('by_position', 'by_velocity', 'by_input'),
                ALL_KERNELS['inverse_dynamics_derivatives'].shapes)),
     'jacobians': ('frames', *ALL_KERNELS['jacobian'].shapes[0]),
@@ -43,7 +48,8 @@ def result_of(response: Any, single: bool = False) -> SimpleNamespace:
     states = () if n is None or (single and n == 1) else (n,)
     k = len(fields.get('coordinates', ()))
     sizes = {'nq': fields.get('nq', 0), 'nv': nv, 'nx': 2 * (k or nv),
-             'frames': len(fields.get('frames', ())), 'm': fields.get('rows', 0), 'k': k}
+             'frames': len(fields.get('frames', ())), 'm': fields.get('rows', 0), 'k': k,
+             'parameters': fields.get('columns', 0)}
     shapes = CLOSED_SHAPES if k else SHAPES
     for name, value in fields.items():
         if hasattr(value, 'typecode'):
@@ -56,3 +62,16 @@ def result_of(response: Any, single: bool = False) -> SimpleNamespace:
     if 'errors' in fields:
         fields['errors'] = {each.name: np.array(each.error) for each in fields['errors']}
     return SimpleNamespace(**fields)
+
+
+def reader_of(*quantities: Any) -> Callable:
+    """Return the function that reads a reply: as one state, unless a quantity has rows."""
+    return functools.partial(result_of, single=all(np.ndim(x) < 2 for x in quantities))
+
+
+def pass_on(raw: Future, reply: Future, read: Callable) -> None:
+    """Set the result of `reply` to what is read from the response of `raw`, or its error."""
+    try:
+        reply.set_result(read(raw.result()))
+    except Exception as error:
+        reply.set_exception(error)

@@ -12,7 +12,8 @@ from dynamics_node.ros.message_fields import message_fields
 
 # Fields that contain names of frames, in our messages and in those of other packages.
 FRAME_FIELDS = frozenset({'frame_id', 'child_frame_id', 'frame', 'frames', 'frame_names',
-                          'contact_frames', 'payload_frame', 'sensor_links', 'sensor_frames'})
+                          'contact_frames', 'payload_frame', 'sensor_links', 'sensor_frames',
+                          'inertia_frames'})
 WITHOUT_FRAMES = frozenset({'JointTrajectory'})   # its header names no link of the robot
 
 

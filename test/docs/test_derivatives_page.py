@@ -17,7 +17,7 @@ def test_the_examples_run_one_after_the_other():
     names = {}
     for block in blocks:
         exec(block, names)  # noqa: S102
-    assert len(blocks) == 4
+    assert len(blocks) == 5
     assert isinstance(names['robot'], Robot)
     assert np.shape(names['A']) == (14, 14)
 

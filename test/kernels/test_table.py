@@ -13,9 +13,11 @@ from dynamics_node.kernels.shapes import input_shape, result_shapes
 from dynamics_node.kernels.spec import CONSTRAINTS, COORDINATES, FRAME, ROBOT, TARGETS
 from dynamics_node.kernels.table import ALL_KERNELS, SPECS, specs_of
 
-# Called by methods of another name: constrained_*(stabilisation=...) and inverse_kinematics.
+# Called by methods of another name: constrained_*(stabilisation=...), inverse_kinematics,
+# *_directional_derivative(dorigins=..., daxes=...).
 WITHOUT_METHOD = {'stabilised_forward_dynamics', 'stabilised_hybrid_dynamics', 'newton_step',
-                  'arm_solution'}
+                  'arm_solution', 'inverse_dynamics_geometry_derivative',
+                  'forward_dynamics_geometry_derivative', 'hybrid_dynamics_geometry_derivative'}
 
 
 def test_each_kernel_is_declared_once():

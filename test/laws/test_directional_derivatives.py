@@ -4,6 +4,7 @@ import numpy as np
 import pytest
 from support import random_trees
 from support.differences import STEP, relative
+from support.displaced_joints import displaced
 from support.inertia_rates import inertia_rate
 from support.tolerances import EXACT_MATHS, RATE_BY_DIFFERENCES, SOLVED
 
@@ -72,8 +73,10 @@ class State:
             inertias=(*map(inertia_of, tens), model.inertias[-1]),
             gravity=model.gravity + p * d.dgravity, damping=model.damping + p * d.ddamping,
             friction=model.friction + p * d.dfriction, armature=model.armature + p * d.darmature)
+        model, wrenches = displaced(model, self.wrenches + p * d.dwrenches, p * d.dorigins,
+                                    p * d.daxes)
         return (model, moved(self.model, self.q, d.dq, p), self.v + p * d.dv, self.a + p * d.da,
-                self.tau + p * d.dtau, self.wrenches + p * d.dwrenches)
+                self.tau + p * d.dtau, wrenches)
 
 
 def complex_step(model, q, dq, p):

@@ -17,6 +17,8 @@ def calls(states, wrenches):
     n = q.shape[:-1]
     rates = {'dq': v, 'dv': tau, 'dgravity': rng.normal(size=(*n, 3)), 'ddamping': a,
              'dinertias': {'tool0': rng.normal(size=(*n, 10))}, 'dwrenches': wrenches,
+             'dorigins': {'joint_2': rng.normal(size=(*n, 6))},
+             'daxes': {'joint_3': rng.normal(size=(*n, 6))},
              'wrenches': wrenches}
     loaded = {'wrenches': wrenches}
     return {
@@ -131,6 +133,18 @@ WRONG = {
         lambda r, x: r.forward_dynamics_directional_derivative(x, x, x, dgravity=x),
     "dinertias['tool0'] must have shape (10,)":
         lambda r, x: r.inverse_dynamics_directional_derivative(x, x, x, dinertias={'tool0': x}),
+    "dorigins['joint_1'] must have shape (6,)":
+        lambda r, x: r.inverse_dynamics_directional_derivative(x, x, x, dorigins={'joint_1': x}),
+    "daxes['joint_1'][0] is nan": lambda r, x: r.forward_dynamics_directional_derivative(
+        x, x, x, daxes={'joint_1': [np.nan] * 6}),
+    'daxes must be a dict {joint': lambda r, x: r.hybrid_dynamics_directional_derivative(
+        x, x, x, x, GIVEN, daxes=x),
+    'dq, dv, ... has 2, dorigins, daxes has 3 rows':
+        lambda r, x: r.inverse_dynamics_directional_derivative(
+            x, x, x, dq=np.ones((2, 7)), daxes={'joint_1': np.ones((3, 6))}),
+    "dorigins['joint_1'] has 2, dorigins['joint_2'] has 3 rows":
+        lambda r, x: r.inverse_dynamics_directional_derivative(
+            x, x, x, dorigins={'joint_1': np.ones((2, 6)), 'joint_2': np.ones((3, 6))}),
     'dinertias must be a dict': lambda r, x: r.inverse_dynamics_directional_derivative(x, x, x,
                                                                                        dinertias=x),
     "dwrenches['tool0'][2] is inf":
@@ -169,7 +183,9 @@ UNKNOWN = {
     'joint': [lambda r, x: r.forward_dynamics_directional_derivative(x, x, x,
                                                                      ddamping={'elbow': 1.0}),
               lambda r, x: r.inverse_dynamics_directional_derivative(x, x, x,
-                                                                     dfriction={'elbow': 1.0})],
+                                                                     dfriction={'elbow': 1.0}),
+              lambda r, x: r.inverse_dynamics_directional_derivative(
+                  x, x, x, dorigins={'elbow': np.ones(6)})],
 }
 
 

@@ -8,7 +8,7 @@ from support.remote_node import PATIENCE, assert_close
 from support.tolerances import EXACT_MATHS
 from trajectory_msgs.msg import JointTrajectory, JointTrajectoryPoint
 
-from dynamics_node import DynamicsError
+from dynamics_node import Constraint, DynamicsError, FrameMotion, Target, Tracking
 from dynamics_node.ros import client, convert
 from dynamics_node.ros.client import DynamicsClient
 
@@ -46,6 +46,20 @@ def test_joints_may_be_named_in_a_dict(arm, dynamics):
     assert_close(reply.effort[:2], expected[[4, 1]], EXACT_MATHS)
     with pytest.raises(DynamicsError, match='name the same joints in all'):
         dynamics.inverse_dynamics(q={names[0]: 0.1}, v={names[1]: 0.1})
+
+
+def test_motions_of_links_are_those_of_the_library(arm, dynamics):
+    """One task, a list, lists by priority; weights by name, a contact."""
+    lift = FrameMotion('tool0', linear=(0.0, 0.0, 0.1))
+    track = Tracking(Target('link_4', position=(0.1, 0.2, 0.4)), angular=(0.0, 0.0, 0.1))
+    contact = Constraint('rest', 'point_contact', 'link_3')
+    for tasks in (lift, [lift, track], [[lift], [track]]):
+        reply = dynamics.differential_kinematics(tasks, arm.q, contacts=[contact], damping=0.05,
+                                                 weights=np.arange(1.0, 8.0), preferred=arm.v)
+        want = arm.robot.joint_velocities(arm.q, tasks, [contact], np.arange(1.0, 8.0), arm.v,
+                                          0.05)
+        assert_close(reply.velocity, want, EXACT_MATHS)
+        assert len(reply.twists) == (1 if tasks is lift else 2)
 
 
 def test_matrices_come_in_their_shape(arm, dynamics):

@@ -1,5 +1,6 @@
 """Call each kernel, compiled and in NumPy, with arguments."""
 
+from functools import partial
 from typing import NamedTuple
 
 import numpy as np
@@ -31,9 +32,13 @@ class KernelCall(NamedTuple):
         return np.concatenate([np.ravel(values[name]).astype(float)
                                for name in state_shapes(model, self.key)])
 
+    def method(self, robot):
+        """Return the Robot's method of the kernel, or the kernel itself if it has none."""
+        return getattr(robot, self.key.kernel, partial(robot._dispatcher.call, self.key.kernel))
+
     def results(self, robot):
         """Return the results of the call on a robot as a list of arrays."""
-        return listed(getattr(robot, self.key.kernel)(**self.arguments))
+        return listed(self.method(robot)(**self.arguments))
 
 
 def kernel_calls(robot, state, frame, with_wrenches=(False, True), derivatives=False):
@@ -74,6 +79,8 @@ def _values(robot, state, frame):
     for name in ('weights', 'dq', 'dv', 'da', 'dtau', 'ddamping', 'dfriction', 'darmature'):
         values[name] = rng.normal(size=(*n, robot.nv))
     values['dgravity'] = rng.normal(size=(*n, 3))
+    for name in ('dorigins', 'daxes'):
+        values[name] = rng.normal(size=(*n, 6 * len(robot.model.bodies)))
     values['dinertias'] = {frame: rng.normal(size=(*n, 10))}
     values['dwrenches'] = {link: rng.normal(size=(*n, 6)) for link in (*state.wrenches, frame)}
     return values

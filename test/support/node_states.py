@@ -18,15 +18,18 @@ NOW = 1_700_000_000_123_456_789  # [ns]
 # service -> the fields that must have a value per joint, beside position and velocity
 FIELDS = {'inverse_dynamics': ('acceleration',), 'forward_dynamics': ('effort',),
           'hybrid_dynamics': ('acceleration', 'effort'), 'dynamics_terms': (), 'kinematics': (),
-          'joint_reactions': ('acceleration',),
+          'joint_reactions': ('acceleration',), 'directional_derivative': ('acceleration',),
+          'derivative_terms': ('acceleration',),
           'batch_dynamics': ('acceleration',), 'dynamics_derivatives': ('acceleration',),
           'linearization': ('effort',), 'constrained_dynamics': ('acceleration', 'effort'),
           'contact_and_impact': ('effort',), 'operational_space': (), 'task_control': ()}
 MORE = {'batch_dynamics': {'question': 'inverse'}, 'dynamics_derivatives': {'question': 'inverse'},
         'constrained_dynamics': {'question': 'inverse'},
         'contact_and_impact': {'question': 'forces', 'contact_frames': ['elbow_link']},
+        'directional_derivative': {'question': 'inverse'}, 'derivative_terms': {'regressor': True},
         'operational_space': {'frames': ['base']}}
-MANY = 'batch_dynamics', 'dynamics_derivatives', 'linearization'  # take many states at once
+MANY = ('batch_dynamics', 'dynamics_derivatives', 'linearization', 'directional_derivative',
+        'derivative_terms')  # take many states at once
 
 
 class Clocks:

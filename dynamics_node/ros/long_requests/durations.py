@@ -16,6 +16,7 @@ from dynamics_node.robot.robot import Robot
 from dynamics_node.ros.convert import nanoseconds
 from dynamics_node.ros.node_state import NodeState
 from dynamics_node.ros.services.batch_inputs import DYNAMICS
+from dynamics_node.ros.services.derivative_terms import TENSORS
 from dynamics_node.ros.services.request_fields import entry_of
 from dynamics_node.task_space.closed_form import kernels_of
 
@@ -30,6 +31,8 @@ TRAJECTORY_NUMBER = 100e-9
 RESTART = 4e-6        # [s] of inverse kinematics, for each degree of freedom
 # [s] without kernels, for each degree of freedom of one state
 INVERSE, FORWARD, TERMS, DERIVATIVES = 65e-6, 170e-6, 530e-6, 1.2e-3
+DIRECTIONAL = 0.7e-3  # along a scalar; the same again for the geometry
+TENSOR = 0.4e-3       # dM/dq or Christoffel symbols, for each pair of degrees of freedom
 FRAME = 0.2e-3        # pose, twist, Jacobian and its rate of a frame; an acceleration as each
 REACTIONS = 70e-6     # wrenches and accelerations of all joints, or of a sensor; poses of all links
 CONSTRAINED = 0.6e-3
@@ -122,6 +125,30 @@ def _derivatives(node_state: NodeState, request: Any) -> Duration:
                      lambda: kernel_ready(robot, (kernel,), (f'{kernel}_derivatives',)))
 
 
+def _directional(node_state: NodeState, request: Any) -> Duration:
+    robot, kernel = node_state.robot, entry_of(request.question, DYNAMICS).kernel
+    loaded = bool(request.external_wrenches)
+    kernels = [(f'{kernel}_directional_derivative', (), loaded or bool(request.wrench_rates))]
+    if request.origin_joints or request.axis_joints:
+        kernels.append((f'{kernel}_geometry_derivative', (), loaded))
+    per_joint = robot.nv * len(kernels)
+    return _duration(robot, _states(node_state, request), per_joint * DIRECTIONAL,
+                     per_joint * NUMBER, lambda: kernel_ready(robot, *kernels))
+
+
+def _derivative_terms(node_state: NodeState, request: Any) -> Duration:
+    robot = node_state.robot
+    nv = robot.nv
+    tensors = [name for name in TENSORS if getattr(request, name)]
+    others = [name for name in ('gravity_stiffness', 'regressor') if getattr(request, name)]
+    if request.weights:
+        others.append('inverse_dynamics_hessian_product')
+    numpy = nv * (len(tensors) * nv * TENSOR + len(others) * DERIVATIVES)
+    numbers = nv * (len(tensors) * nv * nv + len(others) * 10 * len(robot.body_names))
+    return _duration(robot, _states(node_state, request), numpy, numbers * NUMBER,
+                     lambda: kernel_ready(robot, *((name,) for name in (*tensors, *others))))
+
+
 def _linearization(node_state: NodeState, request: Any) -> Duration:
     robot = node_state.robot
     nv = robot.nv
@@ -199,6 +226,11 @@ def _inverse_kinematics(node_state: NodeState, request: Any) -> Duration:
     return Duration(1, COMPILATION)
 
 
+def _differential_kinematics(node_state: NodeState, request: Any) -> Duration:
+    held = _constrained(node_state, request).seconds if request.constraints_yaml else 0.0
+    return Duration(1, held + node_state.robot.nv * FRAME * len(request.tasks))
+
+
 def _self_test(node_state: NodeState, request: Any) -> Duration:
     return Duration(1, (request.samples or 10) * node_state.robot.nv * SELF_TEST)
 
@@ -208,7 +240,9 @@ DURATIONS: dict[str, Callable[[NodeState, Any], Duration]] = {
     'forward_dynamics': _single(FORWARD), 'hybrid_dynamics': _single(FORWARD),
     'dynamics_terms': _terms, 'kinematics': _kinematics, 'batch_dynamics': _batch,
     'dynamics_derivatives': _derivatives, 'linearization': _linearization,
+    'directional_derivative': _directional, 'derivative_terms': _derivative_terms,
     'constrained_dynamics': _constrained, 'contact_and_impact': _constrained,
     'joint_reactions': _joint_reactions, 'operational_space': _operational_space,
     'inverse_kinematics': _inverse_kinematics,
+    'differential_kinematics': _differential_kinematics,
     'trajectory_torques': _trajectory, 'self_test': _self_test}

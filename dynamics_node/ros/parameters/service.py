@@ -26,13 +26,15 @@ class ServiceParameters:
         10_000, 'Greatest number of entries of a list that is not counted by another parameter: '
         'names, or numbers of one state.', bounds=(1, 1_000_000))
     max_frames: int = parameter(
-        1000, 'Greatest number of frames of ~/kinematics, and of external wrenches.',
+        1000, 'Greatest number of frames of ~/kinematics, of external wrenches, and of inertias, '
+        'origins and axes of ~/directional_derivative.',
         bounds=(1, 100_000))
     max_targets: int = parameter(
         20, 'Greatest number of targets of ~/inverse_kinematics, of frames of '
         '~/operational_space, and of sensors of ~/joint_reactions.', bounds=(1, 1000))
     max_tasks: int = parameter(
-        50, 'Greatest number of tasks, and of bounds, of ~/task_control.', bounds=(1, 1000))
+        50, 'Greatest number of tasks of ~/task_control and ~/differential_kinematics, and of '
+        'bounds.', bounds=(1, 1000))
     max_sides: int = parameter(
         32, 'Greatest number of faces of a friction pyramid.', bounds=(3, 1000))
     max_constraints: int = parameter(

@@ -38,7 +38,8 @@ def inverse_kinematics(node_state: NodeState, request: InverseKinematics.Request
     robot = state.robot
     if not request.targets:
         raise DynamicsError('targets is empty; expected at least one')
-    targets = [_of_target(k, _target, state, message) for k, message in enumerate(request.targets)]
+    targets = [_of_target(k, target_of, state, message)
+               for k, message in enumerate(request.targets)]
     # Compiles about a second, once for each set of targets. Without a kernel, a pose out of reach
     # of a 7-axis arm takes three seconds.
     with suppress(DynamicsError):  # compilation may be switched off
@@ -81,7 +82,7 @@ def _moves(model: Model, k: int, message: FrameTarget) -> bool:
     return frame != '' and _of_target(k, lambda: model.frame(frame).body >= 0)
 
 
-def _target(state: RequestState, message: FrameTarget) -> Target:
+def target_of(state: RequestState, message: FrameTarget) -> Target:
     """Return the Target of a FrameTarget, in the root frame."""
     kind = message.kind
     if kind not in READS:

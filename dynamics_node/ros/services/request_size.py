@@ -19,12 +19,15 @@ TEXTS = {'constraints_yaml': 'service.max_yaml', 'contacts_yaml': 'service.max_y
 LISTS = {'targets': 'service.max_targets', 'tasks': 'service.max_tasks',
          'sensor_links': 'service.max_targets', 'sensor_frames': 'service.max_targets',
          'bounds': 'service.max_tasks', 'frames': 'service.max_frames',
-         'external_wrenches': 'service.max_frames'}
+         'external_wrenches': 'service.max_frames', 'wrench_rates': 'service.max_frames',
+         'inertia_frames': 'service.max_frames', 'origin_joints': 'service.max_frames',
+         'axis_joints': 'service.max_frames'}
 # Lists of one type of message whose cap is another one, or None: their entries are states.
 LISTS_OF_TYPE = {('OperationalSpace_Request', 'frames'): 'service.max_targets',
                  ('JointTrajectory', 'points'): None,
                  **{(f'{kind}_Request', field): None
-                    for kind in ('BatchDynamics', 'DynamicsDerivatives', 'Linearization')
+                    for kind in ('BatchDynamics', 'DynamicsDerivatives', 'Linearization',
+                                 'DirectionalDerivative', 'DerivativeTerms')
                     for field in ('position', 'velocity', 'acceleration', 'effort')}}
 
 

@@ -66,7 +66,7 @@ class RequestState(NamedTuple):
 
 def request_state(node_state: NodeState, request: Any, many: bool = False,
                   moving: bool = True) -> RequestState:
-    """Return the state of a request that has joint_names, position and velocity.
+    """Return the state of a request that has joint_names, position and, if moving, velocity.
 
     The measured state is read only if the request leaves out a joint or a quantity.
 
@@ -76,7 +76,7 @@ def request_state(node_state: NodeState, request: Any, many: bool = False,
     current = node_state.current_robot
     robot, model_id = current.robot, current.model_id
     selection = current.select_joints(request.joint_names)
-    position, velocity = request.position, request.velocity
+    position, velocity = request.position, getattr(request, 'velocity', None)
     if position and (velocity or not moving) and not selection.others.size and (
             getattr(request, 'effort', True)):
         measured = age_limit = stamp = measured_q = measured_v = None

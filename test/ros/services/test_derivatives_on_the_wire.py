@@ -148,6 +148,46 @@ def test_one_state_gives_matrices_and_rows_give_stacks(arm, dynamics, question, 
     assert measured.by_position.shape == (7, 7)
 
 
+@pytest.mark.parametrize(('question', 'given'), [('inverse', ()), ('forward', ()),
+                                                 ('hybrid', GIVEN)])
+def test_a_direction_is_given_as_to_the_library(arm, dynamics, question, given):
+    """Rates of all kinds, for one state and for rows."""
+    rng = np.random.default_rng(2)
+    rates = {'dq': rng.normal(size=7), 'ddamping': {'joint_2': 0.3},
+             'dinertias': {'link_4': rng.normal(size=10)}, 'dgravity': [0.1, 0.2, 0.3],
+             'dorigins': {'joint_4': rng.normal(size=6), 'joint_6': rng.normal(size=6)},
+             'daxes': {'joint_5': rng.normal(size=6)}, 'dwrenches': {'link_6': PUSH}}
+    for shape in ((7,), (3, 7)):
+        q, v, a, tau = rng.normal(size=(4, *shape))
+        inputs = {'inverse': {'a': a}, 'forward': {'tau': tau},
+                  'hybrid': {'a': a, 'tau': tau, 'given': given}}[question]
+        reply = dynamics.directional_derivative(
+            question, q, v, **inputs, **{**rates, 'ddamping': 0.3 * np.eye(7)[1]})
+        want = getattr(arm.robot, f'{question}_dynamics_directional_derivative')(
+            q, v, *inputs.values(), **rates)
+        fields = {'inverse': ['effort_rate'], 'forward': ['acceleration_rate'],
+                  'hybrid': ['acceleration_rate', 'effort_rate']}[question]
+        for name, expected in zip(fields, want if isinstance(want, tuple) else [want]):
+            assert_close(getattr(reply, name), expected, SOLVED)
+
+
+def test_terms_come_in_their_shapes(arm, dynamics):
+    """Those that were requested; a Hessian product where weights are given."""
+    robot, rng = arm.robot, np.random.default_rng(3)
+    weights, dq, dv, da = rng.normal(size=(4, 7))
+    reply = dynamics.derivative_terms(arm.q, arm.v, arm.q, weights=weights, dq=dq, dv=dv, da=da,
+                                      mass_matrix_derivatives=True, christoffel_symbols=True,
+                                      gravity_stiffness=True, regressor=True)
+    assert_close(reply.regressor, robot.regressor(arm.q, arm.v, arm.q), EXACT_MATHS)
+    for name in ('mass_matrix_derivatives', 'christoffel_symbols', 'gravity_stiffness'):
+        assert_close(getattr(reply, name), getattr(robot, name)(arm.q), EXACT_MATHS)
+    product = robot.inverse_dynamics_hessian_product(arm.q, arm.v, arm.q, weights, dq, dv, da)
+    assert_close(reply.position_gradient_rate, product.dq, SOLVED)
+    rows = dynamics.derivative_terms(np.linspace(arm.q, arm.q + 0.1, 4), christoffel_symbols=True)
+    assert rows.christoffel_symbols.shape == (4, 7, 7, 7)
+    assert rows.regressor.size == 0
+
+
 def test_linear_models_have_their_shapes(arm, dynamics):
     """A, B and drift of one state, and of a trajectory of discrete ones; a dict names joints."""
     one = dynamics.linearization(arm.q, arm.v, arm.tau)

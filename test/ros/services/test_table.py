@@ -18,8 +18,8 @@ def test_every_service_of_srv_is_served_under_its_name():
         assert re.sub(r'(?<!^)([A-Z])', r'_\1', kind.__name__).lower() == name == handler.__name__
 
 
-@pytest.mark.parametrize(('part', 'head', 'services'), [('Request', STATE, 13),
-                                                        ('Response', HEAD, 15)])
+@pytest.mark.parametrize(('part', 'head', 'services'), [('Request', STATE, 15),
+                                                        ('Response', HEAD, 18)])
 def test_services_with_a_state_begin_alike(part, head, services):
     """The same fields of the same types, in the same order; a question may come first."""
     from dynamics_node.ros.services.table import SERVICES

@@ -10,18 +10,21 @@ from trajectory_msgs.msg import JointTrajectory, JointTrajectoryPoint
 
 from dynamics_node import Robot
 from dynamics_node.example_robots import ARM7
-from dynamics_node.msg import FrameTarget, Task, TaskBound
+from dynamics_node.msg import FrameTarget, MotionTask, Task, TaskBound
 from dynamics_node.ros.services.table import SERVICES
 
 NAN, INF = math.nan, math.inf
 JOINTS = [f'joint_{k}' for k in range(1, 8)]
 LINKS = ['base_link', *(f'link_{k}' for k in range(1, 8))]
 TWO = ['joint_5', 'joint_2']
+LIFT = MotionTask(kind='velocity', frame='link_7')
 # the services that take a state, and what else belongs to a request
 STATES = {'inverse_dynamics': {}, 'forward_dynamics': {}, 'hybrid_dynamics': {},
           'dynamics_terms': {}, 'kinematics': {}, 'joint_reactions': {},
           'batch_dynamics': {'question': 'inverse'},
           'dynamics_derivatives': {'question': 'inverse'}, 'linearization': {},
+          'directional_derivative': {'question': 'inverse'},
+          'derivative_terms': {'regressor': True},
           'constrained_dynamics': {'question': 'inverse'},
           'contact_and_impact': {'question': 'distribution', 'contact_frames': ['link_7']},
           'operational_space': {'frames': ['link_7']}, 'task_control': {}}
@@ -31,7 +34,9 @@ ACCELERATIONS = [('inverse_dynamics', {}), ('hybrid_dynamics', {}),
                  ('dynamics_derivatives', {'question': 'inverse'}),
                  ('dynamics_derivatives', {'question': 'hybrid'}),
                  ('constrained_dynamics', {'question': 'inverse'}),
-                 ('constrained_dynamics', {'question': 'hybrid'}), ('joint_reactions', {})]
+                 ('constrained_dynamics', {'question': 'hybrid'}), ('joint_reactions', {}),
+                 ('directional_derivative', {'question': 'hybrid'}),
+                 ('derivative_terms', {'regressor': True})]
 HYBRID = [('hybrid_dynamics', {}), ('batch_dynamics', {'question': 'hybrid'}),
           ('dynamics_derivatives', {'question': 'hybrid'}),
           ('constrained_dynamics', {'question': 'hybrid'})]
@@ -39,7 +44,7 @@ DRIVEN = [('forward_dynamics', {}), ('batch_dynamics', {'question': 'forward'}),
           ('dynamics_derivatives', {'question': 'forward'}), ('linearization', {}),
           ('constrained_dynamics', {'question': 'forward'})]
 EFFORTS = [*HYBRID, *DRIVEN]
-PUSHED = [*ACCELERATIONS, *DRIVEN, ('task_control', {})]
+PUSHED = [*ACCELERATIONS[:-1], *DRIVEN, ('task_control', {})]  # derivative_terms takes no wrench
 
 
 def bad_numbers(field):
@@ -178,6 +183,24 @@ LOADS = [  # of a node that does not know what efforts mean
     ('poses', {'joint_names': TWO, 'position': [0.1] * 2, 'effort': [0.1] * 2}, ["'joint_1'"]),
     ('poses', {'position': [0.1] * 14, 'effort': [0.1] * 14}, ['2 poses', '3 or more'])]
 
+DIRECTIONS = [
+    ({'gravity_rate': [1.0, 2.0]}, ['gravity_rate', '2 entries', '3']),
+    ({'gravity_rate': [1.0, 2.0, NAN]}, ['gravity_rate[2]', 'nan', 'finite']),
+    ({'inertia_frames': ['link_1'], 'inertia_rates': [1.0] * 9}, ['inertia_rates', '9', '10']),
+    ({'inertia_rates': [1.0] * 10}, ['inertia_rates', '10 entries', '0', 'inertia_frames']),
+    ({'inertia_frames': ['hand'], 'inertia_rates': [1.0] * 10}, ["'hand'", *LINKS]),
+    ({'origin_joints': ['elbow'], 'origin_rates': [1.0] * 6}, ["'elbow'", *JOINTS]),
+    ({'origin_joints': TWO, 'origin_rates': [1.0] * 6}, ['origin_rates', '6 entries', '12']),
+    ({'axis_joints': ['joint_1'] * 2, 'axis_rates': [1.0] * 12}, ['axis_joints', 'each once']),
+    ({'axis_joints': ['joint_1'], 'axis_rates': [INF] * 6}, ['axis_rates[0]', 'inf', 'finite']),
+    ({'effort_rate': [0.1] * 7}, ['effort_rate', 'forward and hybrid'])]
+TERMS = [({}, ['nothing is requested', 'regressor', 'weights', 'christoffel_symbols']),
+         ({'gravity_stiffness': True, 'armature': True}, ['armature', 'regressor']),
+         ({'gravity_stiffness': True, 'velocity_direction': [0.1] * 7}, ['velocity_direction',
+                                                                         'weights']),
+         ({'gravity_stiffness': True, 'acceleration': [0.1] * 7}, ['acceleration', 'regressor']),
+         ({'weights': [0.1] * 6}, ['weights', '6 entries', '7', *JOINTS])]
+
 # (service, fields of the request, words of the message)
 TABLE = [
     *((service, {**more, **bad}, words) for service, more in STATES.items()
@@ -205,6 +228,11 @@ TABLE = [
     *(('operational_space', {'frames': frames}, LINKS) for frames in ([], ['link_1', 'hand'])),
     *(('inverse_kinematics', fields, words) for fields, words in TARGETS),
     *(('task_control', fields, words) for fields, words in TASKS),
+    *(('differential_kinematics', {'tasks': [LIFT], **bad}, words) for bad, words in [
+        *BAD_NAMES, *bad_numbers('position'), *bad_numbers('joint_weights'),
+        *bad_numbers('preferred_velocity')]),
+    ('differential_kinematics', {'tasks': [MotionTask(kind='velocity', frame='hand')]},
+     ['tasks[0]', "'hand'", *LINKS]),
     ('batch_dynamics', {'question': 'both'}, ['question', "'both'", 'inverse', 'forward', 'hybrid',
                                               'terms']),
     ('batch_dynamics', {}, ['question', "''", 'inverse']),
@@ -214,6 +242,14 @@ TABLE = [
      ['position has 3', 'acceleration', 'has 2']),
     ('dynamics_derivatives', {'question': 'terms'}, ['question', "'terms'", 'inverse', 'forward',
                                                      'hybrid']),
+    *(('directional_derivative', {'question': 'hybrid', **bad}, words)
+      for field in ('position_rate', 'effort_rate', 'damping_rate')
+      for bad, words in bad_numbers(field)),
+    *(('directional_derivative', {'question': 'inverse', **fields}, words)
+      for fields, words in DIRECTIONS),
+    *(('derivative_terms', fields, words) for fields, words in TERMS),
+    *(('derivative_terms', {'weights': [1.0] * 7, **bad}, words)
+      for bad, words in bad_numbers('velocity_direction')[1:2]),
     *(('linearization', {'step': step}, ['step', str(step), 'positive']) for step in (
         -0.001, NAN, INF)),
     *((service, {**more, 'position': [0.1] * 21, 'velocity': [0.1] * 14},

@@ -21,6 +21,7 @@ from dynamics_node.ros.services import (  # noqa: E402
     batch_inputs,
     constrained,
     contact,
+    differential_kinematics,
     identify,
     inverse_kinematics,
 )
@@ -33,6 +34,7 @@ from dynamics_node.task_space.qp import Status  # noqa: E402
 VALUES = {
     (srv.BatchDynamics.Request, 'QUESTION'): batch.QUANTITIES,
     (srv.DynamicsDerivatives.Request, 'QUESTION'): batch_inputs.DYNAMICS,
+    (srv.DirectionalDerivative.Request, 'QUESTION'): batch_inputs.DYNAMICS,
     (srv.ConstrainedDynamics.Request, 'QUESTION'): constrained.QUANTITIES,
     (srv.ConstrainedDynamics.Request, 'CHOICE'): CHOICES,
     (srv.ContactAndImpact.Request, 'QUESTION'): contact.QUANTITIES,
@@ -47,6 +49,8 @@ VALUES = {
     (msg.ConstraintReport, 'KIND'): (OVER, UNDER, EXACTLY),
     (msg.ConstraintReport, 'FAILURE'): FAILURES,
     (msg.FrameTarget, 'KIND'): inverse_kinematics.READS,
+    (msg.MotionTask, 'KIND'): differential_kinematics.READS,
+    (msg.MotionTask, 'PART'): differential_kinematics.PARTS,
     (msg.Task, 'KIND'): tasks.FIELDS,
     (msg.Task, 'AXIS'): tasks.AXES,
     (msg.TaskBound, 'KIND'): bounds.KINDS,
@@ -56,7 +60,7 @@ VALUES = {
 BEGINNINGS = {'question': 'QUESTION', 'kind': 'KIND', 'driven_kind': 'KIND', 'choice': 'CHOICE',
               'contact_kinds': 'CONTACT_KIND', 'verdicts': 'VERDICT', 'status': 'STATUS',
               'reason': 'REASON', 'failure': 'FAILURE', 'method': 'METHOD',
-              'joint_types': 'JOINT_TYPE'}
+              'joint_types': 'JOINT_TYPE', 'parts': 'PART'}
 
 
 def constants(kind):

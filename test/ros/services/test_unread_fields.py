@@ -17,7 +17,8 @@ FEET = {'contact_frames': ['elbow_link']}
 # (service, fields that belong to the question, a field that does not, what the message names)
 UNREAD = [
     *((service, {'question': question}, field, words)
-      for service in ('batch_dynamics', 'dynamics_derivatives') for question, field, words in (
+      for service in ('batch_dynamics', 'dynamics_derivatives', 'directional_derivative')
+      for question, field, words in (
           ('inverse', {'effort': TAU}, 'only forward and hybrid'),
           ('inverse', {'acceleration_given': GIVEN}, 'only hybrid'),
           ('forward', {'acceleration': A}, 'only inverse and hybrid'),
@@ -57,7 +58,8 @@ def test_a_field_that_is_not_read_is_refused_by_name(service, fields, unread, wo
     ('forward', {'effort': TAU, 'external_wrenches': PUSH}),
     ('hybrid', {'acceleration': A, 'effort': TAU, 'acceleration_given': GIVEN,
                 'external_wrenches': PUSH})])
-@pytest.mark.parametrize('service', ['batch_dynamics', 'dynamics_derivatives'])
+@pytest.mark.parametrize('service', ['batch_dynamics', 'dynamics_derivatives',
+                                     'directional_derivative'])
 def test_fields_that_are_read_are_accepted(service, question, fields):
     """All at once."""
     ask(scene(TWO_JOINTS).node_state, service, question=question, **whole_state(), **fields)
