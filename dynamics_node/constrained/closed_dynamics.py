@@ -65,6 +65,31 @@ def closed_dynamics(model: Model, q: np.ndarray, v: np.ndarray, constraints: Seq
     :param v: (nv,) of which the independent entries are read: v = G u are all.
     :param independent: entries of v, k of them.
     """
+    rates, margin = transmission(model, q, v, constraints, independent)
+    u, v, G, G_rate = v[list(independent)], rates.v, rates.G, rates.G_rate
+    M, C = mass_matrix(model, q), coriolis_matrix(model, q, v)
+    inertia = symmetric(G.T @ (M @ G))
+    coriolis = G.T @ (C @ G + M @ G_rate)
+    return ClosedDynamics(
+        inertia, coriolis, coriolis @ u, G.T @ gravity_torque(model, q),
+        G.T @ friction_torque(model, v), G, G_rate, np.asarray(0.5 * (u @ (inertia @ u))),
+        np.asarray(potential_energy(model, q)),
+    ), margin
+
+
+class ClosedRates(NamedTuple):
+    """The velocities of all joints, and how they follow from those of the coordinates."""
+
+    G: np.ndarray        # (nv, k): v = G u
+    G_rate: np.ndarray   # dG/dt (nv, k): a = G du/dt + dG/dt u
+    v: np.ndarray        # G u (nv,)
+    dependent: list[int]  # entries of v
+    solve: Callable[[np.ndarray], np.ndarray]  # of A_D, see `least_squares`
+
+
+def transmission(model: Model, q: np.ndarray, v: np.ndarray, constraints: Sequence[Constraint],
+                 independent: Sequence[int]) -> tuple[ClosedRates, np.ndarray]:
+    """Return (ClosedRates, margin); arguments as of `closed_dynamics`."""
     independent = list(independent)
     u = v[independent]
     residual, A, _ = rows(model, q, np.zeros(model.nv), constraints)
@@ -74,17 +99,10 @@ def closed_dynamics(model: Model, q: np.ndarray, v: np.ndarray, constraints: Seq
     v = G @ u
     slope = solve(-(matrix_rates(model, q, v[:, None], constraints)[..., 0] @ G))
     G_rate = _all_rows(np.zeros((len(u), len(u))), slope, independent, dependent)
-
-    M, C = mass_matrix(model, q), coriolis_matrix(model, q, v)
-    inertia = symmetric(G.T @ (M @ G))
-    coriolis = G.T @ (C @ G + M @ G_rate)
     open_by = A @ G
-    return ClosedDynamics(
-        inertia, coriolis, coriolis @ u, G.T @ gravity_torque(model, q),
-        G.T @ friction_torque(model, v), G, G_rate, np.asarray(0.5 * (u @ (inertia @ u))),
-        np.asarray(potential_energy(model, q)),
-    ), np.concatenate([margin, LARGEST_GAP ** 2 - residual * residual,
-                       [CONSISTENT * (1.0 + np.sum(A * A)) - np.sum(open_by * open_by)]])
+    return ClosedRates(G, G_rate, v, dependent, solve), np.concatenate(
+        [margin, LARGEST_GAP ** 2 - residual * residual,
+         [CONSISTENT * (1.0 + np.sum(A * A)) - np.sum(open_by * open_by)]])
 
 
 def closed_dynamics_or_error(model: Model, constraints: Sequence[Constraint], q: np.ndarray,
@@ -98,7 +116,7 @@ def closed_dynamics_or_error(model: Model, constraints: Sequence[Constraint], q:
         found, margin = closed_dynamics(model, q, v, constraints, independent)
         if (margin > 0.0).all():
             return found
-        raise DynamicsError(_why_not(model, q, constraints, list(independent)))
+        raise DynamicsError(why_not(model, q, constraints, list(independent)))
 
 
 def least_squares(A: np.ndarray) -> tuple[Callable[[np.ndarray], np.ndarray], np.ndarray]:
@@ -124,7 +142,8 @@ def _all_rows(of_independent, of_dependent, independent, dependent):
     return np.concatenate([of_independent, of_dependent])[order]
 
 
-def _why_not(model, q, constraints, independent):
+def why_not(model: Model, q: np.ndarray, constraints: Sequence[Constraint],
+            independent: list[int]) -> str:
     """Return the reason why the coordinates have no dynamics at q."""
     residual, A, _ = rows(model, q, np.zeros(model.nv), constraints)
     gap = np.abs(residual)
