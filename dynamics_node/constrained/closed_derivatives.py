@@ -27,7 +27,12 @@ import numpy as np
 from dynamics_node.algorithms.inverse_dynamics import inverse_dynamics
 from dynamics_node.algorithms.inverse_dynamics_derivatives import inverse_dynamics_derivatives
 from dynamics_node.algorithms.mass_matrix import mass_matrix
-from dynamics_node.constrained.closed_dynamics import ClosedRates, transmission, why_not
+from dynamics_node.constrained.closed_dynamics import (
+    NO_INERTIA,
+    ClosedRates,
+    transmission,
+    why_not,
+)
 from dynamics_node.constrained.constraint import Constraint, size
 from dynamics_node.constrained.hybrid import DEPENDENT
 from dynamics_node.constrained.regular_or_fallback import linear_algebra_errors
@@ -127,8 +132,7 @@ def forward_derivatives_or_error(
         if (margin > 0.0).all():
             return found
         if (margin[:-len(found.a)] > 0.0).all():
-            raise SingularModel('some motion of the closed mechanism has no inertia, so that its '
-                                'acceleration is not defined; give every moving link mass')
+            raise SingularModel(NO_INERTIA)
         raise DynamicsError(why_not(model, q, constraints, list(independent)))
 
 

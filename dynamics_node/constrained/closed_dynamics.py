@@ -30,7 +30,7 @@ from dynamics_node.constrained.hybrid import DEPENDENT
 from dynamics_node.constrained.regular_or_fallback import linear_algebra_errors
 from dynamics_node.constrained.row_derivatives import matrix_rates
 from dynamics_node.constrained.rows import rows
-from dynamics_node.errors import DynamicsError, shortened
+from dynamics_node.errors import DynamicsError, SingularModel, shortened
 from dynamics_node.model.model import Model
 from dynamics_node.spatial.solve import factor, solve_factored, symmetric
 
@@ -40,6 +40,8 @@ LARGEST_GAP = 0.02
 # Greatest |A G|^2, relative to 1 + |A|^2: rounding leaves 1e-20, one coordinate too many about 1.
 CONSISTENT = 1e-12
 LONGEST_LIST = 200  # characters of joint names in a message
+NO_INERTIA = ('some motion of the closed mechanism has no inertia, so that its acceleration is not '
+              'defined; give every moving link mass')
 MOVES = 0.1  # a joint takes part in a motion if it moves by more than this share of the largest
 
 
@@ -117,6 +119,18 @@ def closed_dynamics_or_error(model: Model, constraints: Sequence[Constraint], q:
         if (margin > 0.0).all():
             return found
         raise DynamicsError(why_not(model, q, constraints, list(independent)))
+
+
+def inverse_of_inertia(mass_matrix: np.ndarray) -> np.ndarray:
+    """Return the inverse of the mass matrix of a closed mechanism, (.., k, k).
+
+    :raises SingularModel: some motion has no inertia.
+    """
+    try:
+        half = np.linalg.inv(np.linalg.cholesky(mass_matrix))
+    except np.linalg.LinAlgError:
+        raise SingularModel(NO_INERTIA) from None
+    return half.swapaxes(-1, -2) @ half
 
 
 def least_squares(A: np.ndarray) -> tuple[Callable[[np.ndarray], np.ndarray], np.ndarray]:

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import TYPE_CHECKING
 
+import numpy as np
 from numpy.typing import ArrayLike
 
 from dynamics_node import checks
@@ -15,6 +16,7 @@ from dynamics_node.constrained.closed_derivatives import (
     ClosedInverseDerivatives,
 )
 from dynamics_node.constrained.closed_dynamics import ClosedDynamics
+from dynamics_node.constrained.closed_jacobian import ClosedJacobian, closed_jacobian
 from dynamics_node.robot import arguments
 from dynamics_node.robot.argument_types import Constraints, Wrenches
 from dynamics_node.robot.constraint_sets import ConstraintSets
@@ -105,6 +107,26 @@ class ClosedMechanism:
         return self._dispatcher.call('closed_forward_derivatives', wrenches,
                                      (self._entries(coordinates),),
                                      constraints=self._sets.of(constraints), q=q, v=v, tau=tau)
+
+    def closed_jacobian(self, q: ArrayLike, v: ArrayLike, frame: str, local: bool = False,
+                        constraints: Constraints = None,
+                        coordinates: Sequence[str] | None = None) -> ClosedJacobian:
+        """Return (jacobian, rate, drift) of a frame by the coordinates u, linear rows first.
+
+        The velocity of the frame's origin is jacobian u, its acceleration jacobian du/dt + drift;
+        jacobian and rate (6, k), drift = rate u (6,).
+
+        :param v, coordinates: as of closed_dynamics.
+        :param local: in the frame's axes instead of the world's. These axes turn: rate and drift
+            are then the rates of the components, as of jacobian_rate.
+        """
+        axes = frame, checks.flag('local', local)
+        J = self._dispatcher.positional('jacobian', axes)(q)
+        closed = self.closed_dynamics(q, v, constraints, coordinates)
+        u = np.asarray(v, dtype=float)[..., list(self._entries(coordinates))]
+        all_velocities = (closed.transmission @ u[..., None])[..., 0]
+        rate = self._dispatcher.positional('jacobian_rate', axes)(q, all_velocities)
+        return closed_jacobian(J, rate, closed, u)
 
     def _entries(self, coordinates):
         """Return the entries of v of the coordinates."""

@@ -373,6 +373,7 @@ class Robot:
         '_constrained', ConstrainedDynamics.constrained_hybrid_dynamics)
     closed_dynamics = Delegate('_closed', ClosedMechanism.closed_dynamics)
     closed_linearization = Delegate('_closed', ClosedMechanism.closed_linearization)
+    closed_jacobian = Delegate('_closed', ClosedMechanism.closed_jacobian)
     closed_inverse_derivatives = Delegate('_closed', ClosedMechanism.closed_inverse_derivatives)
     closed_forward_derivatives = Delegate('_closed', ClosedMechanism.closed_forward_derivatives)
     universal_form = Delegate('_constrained', ConstrainedDynamics.universal_form)
