@@ -25,8 +25,15 @@ SHAPES: dict[str, Shape] = {
     'transmission': ('nv', 'k'), 'transmission_rate': ('nv', 'k'),
 }
 # Of a closed mechanism, in independent coordinates.
-CLOSED_SHAPES: dict[str, Shape] = {**SHAPES, 'mass_matrix': ('k', 'k'),
-                                   'coriolis_matrix': ('k', 'k')}
+CLOSED_SHAPES: dict[str, Shape] = {
+    **SHAPES,
+    **dict.fromkeys(('mass_matrix', 'coriolis_matrix', 'by_position', 'by_velocity', 'null_space'),
+                    ('k', 'k')),
+    **dict.fromkeys(('effort', 'acceleration'), ('k',)),
+    'by_input': ('k', -1),  # k accelerations, or nv efforts
+    **dict.fromkeys(('jacobians', 'jacobian_rates'), ('frames', 6, 'k')),
+    'jacobian': ('m', 'k'), 'consistent_inverse': ('k', 'm'),
+}
 
 
 def result_of(response: Any, single: bool = False) -> SimpleNamespace:

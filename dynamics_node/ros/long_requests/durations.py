@@ -33,7 +33,8 @@ FRAME = 0.2e-3        # pose, twist, Jacobian and its rate of a frame; an accele
 REACTIONS = 70e-6     # wrenches and accelerations of all joints, or of a sensor; poses of all links
 CONSTRAINED = 0.6e-3
 CLOSED_TERMS = 1.6e-3   # of a closed mechanism
-CLOSED_LINEARIZATION = 4.5e-3
+CLOSED_LINEARIZATION = 4.5e-3   # and derivatives
+CLOSED_RESTART = 3e-3   # of inverse kinematics with loops, with kernels
 CLOSED_SAMPLE = 1.5e-3  # of a trajectory with loops closed
 CLOSED_SAMPLE_COMPILED = 0.1e-3   # the same with kernels
 ROW_PAIR = 1e-6       # of the square of the number of constraint rows
@@ -116,6 +117,8 @@ def _batch(node_state: NodeState, request: Any) -> Duration:
 def _derivatives(node_state: NodeState, request: Any) -> Duration:
     robot, kernel = node_state.robot, entry_of(request.question, DYNAMICS).kernel
     nv = robot.nv
+    if request.closed:
+        return _closed_states(node_state, request)
     return _duration(robot, _states(node_state, request), nv * DERIVATIVES,
                      nv * (3 * nv + 1) * NUMBER,
                      lambda: kernel_ready(robot, (kernel,), (f'{kernel}_derivatives',)))
@@ -125,12 +128,16 @@ def _linearization(node_state: NodeState, request: Any) -> Duration:
     robot = node_state.robot
     nv = robot.nv
     if request.closed:
-        states = _states(node_state, request)
-        return Duration(states, states * nv * CLOSED_LINEARIZATION)
+        return _closed_states(node_state, request)
     return _duration(
         robot, _states(node_state, request), nv * DERIVATIVES,
         2 * nv * (3 * nv + 1) * (DISCRETE_NUMBER if request.step else NUMBER),
         lambda: kernel_ready(robot, ('forward_dynamics',), ('forward_dynamics_derivatives',)))
+
+
+def _closed_states(node_state: NodeState, request: Any) -> Duration:
+    states = _states(node_state, request)
+    return Duration(states, states * node_state.robot.nv * CLOSED_LINEARIZATION)
 
 
 def _trajectory(node_state: NodeState, request: Any) -> Duration:
@@ -155,6 +162,8 @@ def _kinematics(node_state: NodeState, request: Any) -> Duration:
     frames = list(request.frames) or robot.frame_names
     for frame in frames:
         robot.model.frame(frame)
+    if request.closed:
+        return _closed_frames(robot, len(frames))
     wanted = {'jacobian': request.jacobians, 'jacobian_rate': request.jacobian_rates,
               'frame_acceleration': request.accelerations}
     names = ['frame_pose', 'frame_twist', *(name for name in wanted if wanted[name])]
@@ -172,7 +181,14 @@ def _joint_reactions(node_state: NodeState, request: Any) -> Duration:
 
 
 def _operational_space(node_state: NodeState, request: Any) -> Duration:
+    if request.closed:
+        return _closed_frames(node_state.robot, len(request.frames))
     return Duration(1, node_state.robot.nv * FRAME * len(request.frames))
+
+
+def _closed_frames(robot: Robot, frames: int) -> Duration:
+    """Return the Duration of Jacobians of a closed mechanism, which needs its terms for each."""
+    return Duration(1, robot.nv * (1 + frames) * (CLOSED_TERMS + FRAME))
 
 
 def _constrained(node_state: NodeState, request: Any) -> Duration:
@@ -192,6 +208,9 @@ def _inverse_kinematics(node_state: NodeState, request: Any) -> Duration:
         entry_of(target.kind, PARTS)
     if not request.targets:
         return REFUSED
+    if robot.loops.constraints:
+        return Duration(1, COMPILATION
+                        + (1 + max(0, request.restarts)) * robot.nv * CLOSED_RESTART)
     parts = tuple((target.frame, part) for target in request.targets for part in PARTS[target.kind])
     if kernel_ready(robot, ('newton_step', (parts,))):
         return Duration(1, (1 + max(0, request.restarts)) * robot.nv * RESTART)

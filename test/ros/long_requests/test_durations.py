@@ -136,6 +136,11 @@ def test_a_closed_mechanism_takes_longer_than_its_open_tree():
     node_state, _ = node_state_at('stewart')
     opened, closed = (of('dynamics_terms', node_state, closed=closed) for closed in (False, True))
     assert opened.seconds < closed.seconds and closed.seconds > LONG
+    for service, fields in (('dynamics_derivatives', {'question': 'inverse'}), ('kinematics', {}),
+                            ('operational_space', {'frames': ['tool'] * 10})):
+        opened, closed = (of(service, node_state, closed=closed, **fields)
+                          for closed in (False, True))
+        assert opened.seconds < closed.seconds and closed.seconds > LONG
     path = JointTrajectory(joint_names=['leg_1_slide'], points=[JointTrajectoryPoint()] * 50)
     opened, closed = (of('trajectory_torques', node_state, trajectory=path, closed=closed)
                       for closed in (False, True))
