@@ -27,6 +27,7 @@ def wrenches(state: RequestState, request: Any) -> tuple[dict[str, np.ndarray], 
 
     Return an empty tuple if there are none: a call without this argument is ten times faster.
     """
+    # derivatives and linear models have no such field: their wrenches are constant in link axes
     in_root_axes = getattr(request, 'wrenches_in_root_axes', False)
     if not request.external_wrenches:
         if in_root_axes:
