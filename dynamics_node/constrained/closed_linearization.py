@@ -20,17 +20,19 @@ from dynamics_node.model.model import Model
 
 def closed_linearization(model: Model, constraints: Sequence[Constraint], q: np.ndarray,
                          v: np.ndarray, tau: np.ndarray, independent: Sequence[int],
-                         step: float | None = None) -> Linear:
+                         step: float | None = None,
+                         wrenches: np.ndarray | None = None) -> Linear:
     """Return the Linear of deviations (of the coordinates, of their velocities), (2 k,).
 
     :param v: (nv,) of which the independent entries are read.
     :param tau: (nv,) of all joints.
     :param independent: entries of v, whole joints, k of them.
     :param step: [s] of discrete time; None is continuous time.
+    :param wrenches: (bodies, 6) as for `inverse_dynamics`, constant in their bodies' frames.
     :raises DynamicsError: as of `forward_derivatives_or_error`.
     """
     independent = list(independent)
-    slopes = forward_derivatives_or_error(model, constraints, q, v, tau, independent)
+    slopes = forward_derivatives_or_error(model, constraints, q, v, tau, independent, wrenches)
     k = len(independent)
     turning = np.tensordot(v, velocity_brackets(model), axes=1)  # of floating joints
     A = np.block([[-turning[np.ix_(independent, independent)], np.eye(k)],

@@ -9,8 +9,12 @@ from __future__ import annotations
 from collections.abc import Callable
 from typing import Any, NamedTuple
 
+import numpy as np
+
+from dynamics_node.constrained.actuation import actuated_dofs
 from dynamics_node.control import spline
 from dynamics_node.errors import DynamicsError
+from dynamics_node.kernels.keys import has_kernel
 from dynamics_node.robot.kernel_ready import kernel_ready
 from dynamics_node.robot.robot import Robot
 from dynamics_node.ros.convert import nanoseconds
@@ -118,7 +122,7 @@ def _derivatives(node_state: NodeState, request: Any) -> Duration:
     robot, kernel = node_state.robot, entry_of(request.question, DYNAMICS).kernel
     nv = robot.nv
     if request.closed:
-        return _closed_states(node_state, request)
+        return _closed_derivatives(node_state, request)
     return _duration(robot, _states(node_state, request), nv * DERIVATIVES,
                      nv * (3 * nv + 1) * NUMBER,
                      lambda: kernel_ready(robot, (kernel,), (f'{kernel}_derivatives',)))
@@ -133,6 +137,20 @@ def _linearization(node_state: NodeState, request: Any) -> Duration:
         robot, _states(node_state, request), nv * DERIVATIVES,
         2 * nv * (3 * nv + 1) * (DISCRETE_NUMBER if request.step else NUMBER),
         lambda: kernel_ready(robot, ('forward_dynamics',), ('forward_dynamics_derivatives',)))
+
+
+def _closed_derivatives(node_state: NodeState, request: Any) -> Duration:
+    """A kernel exists for the motors as coordinates alone, and not for large mechanisms."""
+    if request.question == 'hybrid':
+        return REFUSED
+    robot, kernel = node_state.robot, f'closed_{request.question}_derivatives'
+    loops, passive = robot.loops
+    if request.coordinates or not has_kernel(robot.model, kernel, loops):
+        return _closed_states(node_state, request)
+    motors = tuple(np.flatnonzero(actuated_dofs(robot.model, passive)).tolist())
+    key = kernel, (motors,), bool(request.external_wrenches), loops
+    return _duration(robot, _states(node_state, request), robot.nv * CLOSED_LINEARIZATION,
+                     robot.nv * (3 * robot.nv + 1) * NUMBER, lambda: kernel_ready(robot, key))
 
 
 def _closed_states(node_state: NodeState, request: Any) -> Duration:

@@ -41,11 +41,10 @@ def linearization(node_state: NodeState, request: Linearization.Request,
                   response: Linearization.Response) -> Linearization.Response:
     """Fill a Linearization response."""
     step = _step(request.step)
-    closed = request.closed
-    refuse_given(request, 'external_wrenches' if closed else 'coordinates',
-                 f'it is read only with closed: {str(not closed).lower()}')
+    if not request.closed:
+        refuse_given(request, 'coordinates', 'it is read only with closed: true')
     state = request_state(node_state, request, many=True)
-    if closed:
+    if request.closed:
         return fill_closed_linearization(state, request, response, step).fill_head(response)
     state, n, (q, v, tau, *wrenches) = batch_inputs(state, request, 'forward_dynamics')
     nv = state.robot.nv
