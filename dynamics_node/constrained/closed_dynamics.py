@@ -30,7 +30,7 @@ from dynamics_node.constrained.hybrid import DEPENDENT
 from dynamics_node.constrained.regular_or_fallback import linear_algebra_errors
 from dynamics_node.constrained.row_derivatives import matrix_rates
 from dynamics_node.constrained.rows import rows
-from dynamics_node.errors import DynamicsError, shortened
+from dynamics_node.errors import DynamicsError, SingularModel, shortened
 from dynamics_node.model.model import Model
 from dynamics_node.spatial.solve import factor, solve_factored, symmetric
 
@@ -40,6 +40,8 @@ LARGEST_GAP = 0.02
 # Greatest |A G|^2, relative to 1 + |A|^2: rounding leaves 1e-20, one coordinate too many about 1.
 CONSISTENT = 1e-12
 LONGEST_LIST = 200  # characters of joint names in a message
+NO_INERTIA = ('some motion of the closed mechanism has no inertia, so that its acceleration is not '
+              'defined; give every moving link mass')
 MOVES = 0.1  # a joint takes part in a motion if it moves by more than this share of the largest
 
 
@@ -65,6 +67,31 @@ def closed_dynamics(model: Model, q: np.ndarray, v: np.ndarray, constraints: Seq
     :param v: (nv,) of which the independent entries are read: v = G u are all.
     :param independent: entries of v, k of them.
     """
+    rates, margin = transmission(model, q, v, constraints, independent)
+    u, v, G, G_rate = v[list(independent)], rates.v, rates.G, rates.G_rate
+    M, C = mass_matrix(model, q), coriolis_matrix(model, q, v)
+    inertia = symmetric(G.T @ (M @ G))
+    coriolis = G.T @ (C @ G + M @ G_rate)
+    return ClosedDynamics(
+        inertia, coriolis, coriolis @ u, G.T @ gravity_torque(model, q),
+        G.T @ friction_torque(model, v), G, G_rate, np.asarray(0.5 * (u @ (inertia @ u))),
+        np.asarray(potential_energy(model, q)),
+    ), margin
+
+
+class ClosedRates(NamedTuple):
+    """The velocities of all joints, and how they follow from those of the coordinates."""
+
+    G: np.ndarray        # (nv, k): v = G u
+    G_rate: np.ndarray   # dG/dt (nv, k): a = G du/dt + dG/dt u
+    v: np.ndarray        # G u (nv,)
+    dependent: list[int]  # entries of v
+    solve: Callable[[np.ndarray], np.ndarray]  # of A_D, see `least_squares`
+
+
+def transmission(model: Model, q: np.ndarray, v: np.ndarray, constraints: Sequence[Constraint],
+                 independent: Sequence[int]) -> tuple[ClosedRates, np.ndarray]:
+    """Return (ClosedRates, margin); arguments as of `closed_dynamics`."""
     independent = list(independent)
     u = v[independent]
     residual, A, _ = rows(model, q, np.zeros(model.nv), constraints)
@@ -74,17 +101,10 @@ def closed_dynamics(model: Model, q: np.ndarray, v: np.ndarray, constraints: Seq
     v = G @ u
     slope = solve(-(matrix_rates(model, q, v[:, None], constraints)[..., 0] @ G))
     G_rate = _all_rows(np.zeros((len(u), len(u))), slope, independent, dependent)
-
-    M, C = mass_matrix(model, q), coriolis_matrix(model, q, v)
-    inertia = symmetric(G.T @ (M @ G))
-    coriolis = G.T @ (C @ G + M @ G_rate)
     open_by = A @ G
-    return ClosedDynamics(
-        inertia, coriolis, coriolis @ u, G.T @ gravity_torque(model, q),
-        G.T @ friction_torque(model, v), G, G_rate, np.asarray(0.5 * (u @ (inertia @ u))),
-        np.asarray(potential_energy(model, q)),
-    ), np.concatenate([margin, LARGEST_GAP ** 2 - residual * residual,
-                       [CONSISTENT * (1.0 + np.sum(A * A)) - np.sum(open_by * open_by)]])
+    return ClosedRates(G, G_rate, v, dependent, solve), np.concatenate(
+        [margin, LARGEST_GAP ** 2 - residual * residual,
+         [CONSISTENT * (1.0 + np.sum(A * A)) - np.sum(open_by * open_by)]])
 
 
 def closed_dynamics_or_error(model: Model, constraints: Sequence[Constraint], q: np.ndarray,
@@ -98,7 +118,19 @@ def closed_dynamics_or_error(model: Model, constraints: Sequence[Constraint], q:
         found, margin = closed_dynamics(model, q, v, constraints, independent)
         if (margin > 0.0).all():
             return found
-        raise DynamicsError(_why_not(model, q, constraints, list(independent)))
+        raise DynamicsError(why_not(model, q, constraints, list(independent)))
+
+
+def inverse_of_inertia(mass_matrix: np.ndarray) -> np.ndarray:
+    """Return the inverse of the mass matrix of a closed mechanism, (.., k, k).
+
+    :raises SingularModel: some motion has no inertia.
+    """
+    try:
+        half = np.linalg.inv(np.linalg.cholesky(mass_matrix))
+    except np.linalg.LinAlgError:
+        raise SingularModel(NO_INERTIA) from None
+    return half.swapaxes(-1, -2) @ half
 
 
 def least_squares(A: np.ndarray) -> tuple[Callable[[np.ndarray], np.ndarray], np.ndarray]:
@@ -124,7 +156,8 @@ def _all_rows(of_independent, of_dependent, independent, dependent):
     return np.concatenate([of_independent, of_dependent])[order]
 
 
-def _why_not(model, q, constraints, independent):
+def why_not(model: Model, q: np.ndarray, constraints: Sequence[Constraint],
+            independent: list[int]) -> str:
     """Return the reason why the coordinates have no dynamics at q."""
     residual, A, _ = rows(model, q, np.zeros(model.nv), constraints)
     gap = np.abs(residual)

@@ -3,10 +3,10 @@
 import numpy as np
 
 from dynamics_node.constrained.closed_dynamics import LARGEST_GAP
+from dynamics_node.constrained.loop_motion import LoopMotion
 from dynamics_node.control.closed_loops import ClosedLoops
 from dynamics_node.control.spline import MotionSample
 from dynamics_node.errors import DynamicsError
-from dynamics_node.identification.loop_motion import LoopMotion
 from dynamics_node.robot.robot import Robot
 
 

@@ -16,12 +16,12 @@ from typing import NamedTuple
 
 import numpy as np
 
+from dynamics_node.constrained.loop_motion import LoopMotion
 from dynamics_node.identification import log_cholesky
 from dynamics_node.identification.identifiable_parameters import BaseParameters
 from dynamics_node.identification.interior_fit import interior_fit
 from dynamics_node.identification.linear_fit import TriangularProblem
 from dynamics_node.identification.loop_equations import joint_torques
-from dynamics_node.identification.loop_motion import LoopMotion
 from dynamics_node.identification.parameters import NOT_NEGATIVE, ParameterLayout
 from dynamics_node.identification.r_factor import r_factor
 from dynamics_node.identification.recording import Recording

@@ -8,10 +8,10 @@ from __future__ import annotations
 
 import numpy as np
 
+from dynamics_node.constrained.independent_joints import MULTI_AXIS
+from dynamics_node.constrained.loop_motion import LoopMotion, transmission_gain
 from dynamics_node.errors import DynamicsError
-from dynamics_node.identification.independent_joints import MULTI_AXIS
 from dynamics_node.identification.loop_equations import loop_motion_of, project
-from dynamics_node.identification.loop_motion import LoopMotion, transmission_gain
 from dynamics_node.identification.recording import motor_names
 from dynamics_node.model.model import JointInfo
 from dynamics_node.robot.robot import Robot

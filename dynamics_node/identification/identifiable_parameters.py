@@ -18,8 +18,8 @@ import numpy as np
 
 from dynamics_node import linalg
 from dynamics_node.algorithms.inertial_parameters import TEN
+from dynamics_node.constrained.loop_motion import LoopMotion
 from dynamics_node.identification.loop_equations import loop_motion_of, row_regressor
-from dynamics_node.identification.loop_motion import LoopMotion
 from dynamics_node.identification.parameters import ParameterLayout
 from dynamics_node.identification.r_factor import r_factor
 from dynamics_node.robot.robot import Robot

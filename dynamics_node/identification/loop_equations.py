@@ -21,8 +21,8 @@ from collections.abc import Callable
 import numpy as np
 from numpy.typing import ArrayLike
 
+from dynamics_node.constrained.loop_motion import LoopMotion
 from dynamics_node.errors import DynamicsError
-from dynamics_node.identification.loop_motion import LoopMotion
 from dynamics_node.identification.parameters import (
     ParameterLayout,
     parameter_regressor,

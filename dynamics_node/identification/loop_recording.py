@@ -10,10 +10,10 @@ from typing import NamedTuple
 
 import numpy as np
 
+from dynamics_node.constrained.independent_joints import MULTI_AXIS
+from dynamics_node.constrained.loop_motion import LoopMotion, transmission_gain
 from dynamics_node.errors import DynamicsError
-from dynamics_node.identification.independent_joints import MULTI_AXIS
 from dynamics_node.identification.loop_equations import project
-from dynamics_node.identification.loop_motion import LoopMotion, transmission_gain
 from dynamics_node.identification.recording import RawRecording, Recording, motor_names
 from dynamics_node.identification.static_poses import StaticPoses
 from dynamics_node.robot.robot import Robot
@@ -91,8 +91,8 @@ def with_gravity(robot: Robot, raw: RawRecording | StaticPoses) -> np.ndarray:
 
 def positions_needed(loops: LoopMotion) -> tuple[str, ...]:
     """Return the joints whose positions must be measured: motors, and independent joints."""
-    return tuple(name for name in loops.robot.joint_names
-                 if name in motor_names(loops.robot) or name in loops.names)
+    return tuple(joint.name for joint in loops.model.joints
+                 if loops.active[joint.v].any() or joint.name in loops.names)
 
 
 def loop_motion_on_branch(robot: Robot, measured: Mapping[str, np.ndarray]) -> LoopMotion:
@@ -146,7 +146,7 @@ def _columns(robot, recording):
 
 def _refuse_missing(loops, q):
     missing = [name for name in positions_needed(loops) if name not in q]
-    passive = [name for name in missing if name in loops.robot.loops.passive]
+    passive = [name for name in missing if name in loops.model.loops[1]]
     if passive:
         raise DynamicsError(
             f'the positions of the motors do not determine {passive}: the mechanism has more '

@@ -5,12 +5,12 @@ from typing import NamedTuple
 import numpy as np
 
 from dynamics_node.algorithms.inertial_parameters import body_inertia_rates
+from dynamics_node.constrained.loop_motion import LoopMotion
 from dynamics_node.errors import DynamicsError
 from dynamics_node.identification.consistent_fit import parameter_prior
 from dynamics_node.identification.decimation import decimate, segments
 from dynamics_node.identification.linear_fit import ROUNDING
 from dynamics_node.identification.loop_equations import has_loops, project
-from dynamics_node.identification.loop_motion import LoopMotion
 from dynamics_node.identification.loop_recording import complete_recording, velocity_signs
 from dynamics_node.identification.parameters import (
     parameter_layout,

@@ -5,10 +5,10 @@ from typing import NamedTuple
 import numpy as np
 
 from dynamics_node.checks import at_least_zero, check_kind, flag, positive
+from dynamics_node.constrained.loop_motion import LoopMotion
 from dynamics_node.identification.decimation import factor_for
 from dynamics_node.identification.filtering import default_cutoff, smooth
 from dynamics_node.identification.loop_equations import has_loops
-from dynamics_node.identification.loop_motion import LoopMotion
 from dynamics_node.identification.loop_recording import (
     complete_recording,
     loop_motion_on_branch,

@@ -9,9 +9,9 @@ from collections.abc import Iterator
 
 import numpy as np
 
+from dynamics_node.constrained.loop_motion import LoopMotion
 from dynamics_node.errors import DynamicsError
 from dynamics_node.identification.loop_equations import project
-from dynamics_node.identification.loop_motion import LoopMotion
 from dynamics_node.identification.recording import Recording
 from dynamics_node.model.model import JointInfo
 from dynamics_node.robot.robot import Robot

@@ -1,12 +1,13 @@
-"""Declare the kernel of closed mechanisms, one per set of constraints and of coordinates."""
+"""Declare the kernels of closed mechanisms, one per set of constraints and of coordinates."""
 
+from dynamics_node.constrained import closed_derivatives
 from dynamics_node.constrained.closed_dynamics import (
     ClosedDynamics,
     closed_dynamics,
     closed_dynamics_or_error,
 )
 from dynamics_node.kernels.constrained_specs import is_small
-from dynamics_node.kernels.spec import COORDINATES, NUMBER, KernelSpec
+from dynamics_node.kernels.spec import COORDINATES, NUMBER, WITH_WRENCHES, KernelSpec
 
 VECTOR, MATRIX, ALL_JOINTS = (COORDINATES,), (COORDINATES, COORDINATES), ('nv', COORDINATES)
 
@@ -16,9 +17,43 @@ def _closed(model, constraints, q, v, independent):
     return *found, margin
 
 
+def _derivatives(algorithm):
+    """Return the algorithm with the inputs in the order of the kernel, margins last."""
+    def result(model, constraints, q, v, third, *rest):
+        *wrenches, independent = rest
+        found, margin = algorithm(model, q, v, third, constraints, independent, *wrenches)
+        return *found, margin
+    return result
+
+
+def _numpy(algorithm):
+    """Return the NumPy path with the inputs in the order of the kernel."""
+    def result(model, constraints, q, v, third, *rest):
+        *wrenches, independent = rest
+        return algorithm(model, constraints, q, v, third, independent, *wrenches)
+    return result
+
+
+def _derivative_spec(name, doc, third, by_third, algorithm, numpy, result):
+    return KernelSpec(name, doc, ('q', 'v', third), (VECTOR, MATRIX, MATRIX, by_third),
+                      (_derivatives(algorithm),), _numpy(numpy), result, margins=True,
+                      subject=COORDINATES, wrenches=WITH_WRENCHES, friction=True, derivative=True,
+                      direct=False, fits=is_small)
+
+
 CLOSED = (
     KernelSpec('closed_dynamics', 'Terms of the equation of motion of a closed mechanism.',
                ('q', 'v'), (MATRIX, MATRIX, *(VECTOR,) * 3, *(ALL_JOINTS,) * 2, NUMBER, NUMBER),
                (_closed,), closed_dynamics_or_error, ClosedDynamics, margins=True,
                subject=COORDINATES, friction=True, direct=False, fits=is_small),
+    _derivative_spec('closed_inverse_derivatives',
+                     'Torques of the coordinates of a closed mechanism, and derivatives.', 'a',
+                     MATRIX, closed_derivatives.closed_inverse_derivatives,
+                     closed_derivatives.inverse_derivatives_or_error,
+                     closed_derivatives.ClosedInverseDerivatives),
+    _derivative_spec('closed_forward_derivatives',
+                     'Accelerations of the coordinates of a closed mechanism, and derivatives.',
+                     'tau', (COORDINATES, 'nv'), closed_derivatives.closed_forward_derivatives,
+                     closed_derivatives.forward_derivatives_or_error,
+                     closed_derivatives.ClosedForwardDerivatives),
 )

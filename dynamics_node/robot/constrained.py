@@ -11,7 +11,6 @@ from numpy.typing import ArrayLike
 from dynamics_node import checks
 from dynamics_node.constrained import regular_or_fallback
 from dynamics_node.constrained.actuation import actuated_dofs
-from dynamics_node.constrained.closed_dynamics import ClosedDynamics
 from dynamics_node.constrained.constraint import size
 from dynamics_node.constrained.proximal import Proximal
 from dynamics_node.constrained.regular_or_fallback import (
@@ -26,7 +25,6 @@ from dynamics_node.robot.constraint_sets import ConstraintSets
 from dynamics_node.robot.dispatch import Dispatcher
 
 if TYPE_CHECKING:
-    from dynamics_node.algorithms.linearization import Linear
     from dynamics_node.constrained.constraint_report import ConstraintReport
     from dynamics_node.constrained.contact_forces import ContactForces
     from dynamics_node.constrained.derivatives import ConstrainedInverseDerivatives
@@ -130,30 +128,6 @@ class ConstrainedDynamics:
                                               stabilisation=rates, **settings)
         return self._in_numpy(hybrid, valid, ConstrainedMotion, wrenches, q=q, v=v, a=a, tau=tau)
 
-    def closed_linearization(self, q: ArrayLike, v: ArrayLike, tau: ArrayLike,
-                             step: float | None = None, constraints: Constraints = None,
-                             coordinates: Sequence[str] | None = None) -> Linear:
-        """Return the Linear (A, B, drift) of small deviations of a closed mechanism, for LQR.
-
-        d/dt dx = A dx + B dtau for dx = (deviation of the coordinates, of their velocities u),
-        (2 k,), and dtau of all joints, (nv,); in NumPy.
-
-        :param v, coordinates: as of closed_dynamics.
-        :param step: as of linearize.
-        :raise DynamicsError: as closed_dynamics; also where constraint rows are redundant.
-        """
-        from dynamics_node.algorithms.linearization import Linear
-        from dynamics_node.constrained.closed_linearization import closed_linearization
-
-        step = None if step is None else checks.positive('step', step)
-        independent = arguments.check_coordinates(self._model, coordinates, self._actuated(None))
-        valid = self._sets.of(constraints)
-
-        def linearization(model, q, v, tau):
-            return tuple(closed_linearization(model, valid, q, v, tau, independent, step))
-        return Linear(*self._dispatcher.call_numpy(
-            regular_or_fallback.with_state_number(linearization, q, v, tau), q=q, v=v, tau=tau))
-
     def universal_form(self, q: ArrayLike, v: ArrayLike, a: ArrayLike, tau: ArrayLike,
                        given: ArrayLike, constraints: Constraints = None,
                        wrenches: Wrenches = None) -> UniversalForm:
@@ -194,23 +168,6 @@ class ConstrainedDynamics:
         v = checks.check_single('v', v, self._model.nv)
         with regular_or_fallback.linear_algebra_errors():
             return report(self._model, q, v, valid, actuated)
-
-    def closed_dynamics(self, q: ArrayLike, v: ArrayLike, constraints: Constraints = None,
-                        coordinates: Sequence[str] | None = None) -> ClosedDynamics:
-        """Return the ClosedDynamics of the mechanism in independent coordinates u.
-
-        mass_matrix du/dt + coriolis + gravity + friction = transmission' tau, with v =
-        transmission u and a = transmission du/dt + transmission_rate u; energies [J].
-
-        :param v: (nv,) of which the entries of the coordinates are read; the others follow.
-        :param coordinates: names of joints that have as many degrees of freedom as the mechanism;
-            None for the joints with a motor. Then transmission' tau are their torques.
-        :raise DynamicsError: the loops are open at q, or the coordinates are too many, or do not
-            determine the motion of the mechanism there.
-        """
-        independent = arguments.check_coordinates(self._model, coordinates, self._actuated(None))
-        return self._dispatcher.positional('closed_dynamics', (independent,),
-                                           self._sets.of(constraints))(q, v)
 
     # Derivatives -----------------------------------------------------------------------------
 

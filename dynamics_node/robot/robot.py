@@ -27,6 +27,7 @@ from dynamics_node.model.urdf_text import MAX_BYTES, urdf_text
 from dynamics_node.model.write_urdf import urdf_of_model
 from dynamics_node.robot import arguments
 from dynamics_node.robot.argument_types import Constraints
+from dynamics_node.robot.closed import ClosedMechanism
 from dynamics_node.robot.configurations import Configurations
 from dynamics_node.robot.constrained import ConstrainedDynamics
 from dynamics_node.robot.constraint_sets import ConstraintSets, loops_of
@@ -51,12 +52,6 @@ class Robot:
     model: Model
     _dispatcher: Dispatcher
     _sets: ConstraintSets
-    _configurations: Configurations
-    _dynamics: Dynamics
-    _links: LinkQuantities
-    _derivatives: Derivatives
-    _constrained: ConstrainedDynamics
-    _simulation: Simulation
     _task_space: TaskSpace
 
     def __init__(self, model: Model, compile: bool = True, kernels: RobotKernels | None = None):
@@ -72,6 +67,7 @@ class Robot:
             _configurations=Configurations(dispatcher), _links=LinkQuantities(dispatcher),
             _derivatives=Derivatives(dispatcher, dynamics),
             _constrained=ConstrainedDynamics(dispatcher, sets),
+            _closed=ClosedMechanism(dispatcher, sets),
             _simulation=Simulation(dispatcher, sets), _task_space=TaskSpace(self, dispatcher, sets))
 
     @classmethod
@@ -375,8 +371,11 @@ class Robot:
         '_constrained', ConstrainedDynamics.constrained_inverse_dynamics)
     constrained_hybrid_dynamics = Delegate(
         '_constrained', ConstrainedDynamics.constrained_hybrid_dynamics)
-    closed_dynamics = Delegate('_constrained', ConstrainedDynamics.closed_dynamics)
-    closed_linearization = Delegate('_constrained', ConstrainedDynamics.closed_linearization)
+    closed_dynamics = Delegate('_closed', ClosedMechanism.closed_dynamics)
+    closed_linearization = Delegate('_closed', ClosedMechanism.closed_linearization)
+    closed_jacobian = Delegate('_closed', ClosedMechanism.closed_jacobian)
+    closed_inverse_derivatives = Delegate('_closed', ClosedMechanism.closed_inverse_derivatives)
+    closed_forward_derivatives = Delegate('_closed', ClosedMechanism.closed_forward_derivatives)
     universal_form = Delegate('_constrained', ConstrainedDynamics.universal_form)
     constraint_rows = Delegate('_constrained', ConstrainedDynamics.constraint_rows)
     constraint_report = Delegate('_constrained', ConstrainedDynamics.constraint_report)

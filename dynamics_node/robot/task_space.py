@@ -16,7 +16,8 @@ from dynamics_node.algorithms.operational_space import (
     operational_space,
     reference_inertia,
 )
-from dynamics_node.checks import at_least_zero
+from dynamics_node.checks import at_least_zero, flag
+from dynamics_node.constrained.closed_dynamics import inverse_of_inertia
 from dynamics_node.errors import DynamicsError
 from dynamics_node.kernels.keys import KernelKey, key_of
 from dynamics_node.robot import arguments, task_arguments
@@ -25,6 +26,7 @@ from dynamics_node.robot.constraint_sets import ConstraintSets
 from dynamics_node.robot.dispatch import Dispatcher
 from dynamics_node.task_space.bounds import DEFAULT_BOUNDS, Bound
 from dynamics_node.task_space.closed_form import arm_of_parts, kernels_of
+from dynamics_node.task_space.closed_newton_step import ClosedNewtonStep
 from dynamics_node.task_space.inverse_kinematics import InverseKinematics, inverse_kinematics
 from dynamics_node.task_space.motion import FrameMotion, Tracking, motion_rows
 from dynamics_node.task_space.setting import setting_of
@@ -67,7 +69,8 @@ class TaskSpace:
                                  rotation, position)
 
     def operational_space(self, q: ArrayLike, v: ArrayLike, frame: str | Sequence[str],
-                          axes: Sequence[str] | Sequence[Sequence[str]] | None = None
+                          axes: Sequence[str] | Sequence[Sequence[str]] | None = None,
+                          closed: bool = False, coordinates: Sequence[str] | None = None
                           ) -> OperationalSpace:
         """Return the OperationalSpace of a frame, or of a list of frames.
 
@@ -75,15 +78,23 @@ class TaskSpace:
         joints apply J' F, and friction_torque(v) against friction; N' tau_0 may be added and
         accelerates none of them. Exact in all directions in which the frames can move, damped near
         singularities as in algorithms/operational_space.py; `lost` and `directions` show where
-        they cannot move. Of a robot with loops it is that of the open tree, as mass_matrix is.
+        they cannot move. Of a robot with loops it is that of the open tree, as mass_matrix is, or
+        with `closed` that of the mechanism.
 
         :param frame: name of a link, or a list of names.
         :param axes: which rows: some of x, y, z (along) and rx, ry, rz (about the root's axes), for
             each frame the same; or one such list per frame. None for all six.
+        :param closed: in the coordinates of closed_dynamics, which take the place of all joints.
+        :param coordinates: as of closed_dynamics.
         """
         frames, rows, reference = self._stack(frame, axes)
         robot = self._robot
         q_rows, v_rows = self._side_by_side(q, v)
+        if self._is_closed(closed, coordinates):
+            terms = robot.closed_dynamics(q_rows, v_rows, coordinates=coordinates)
+            J, drift = self._closed_rows(q_rows, v_rows, frames, rows, coordinates)
+            return operational_space(J, drift, inverse_of_inertia(terms.mass_matrix),
+                                     terms.coriolis, terms.gravity, reference)
         jacobians = [robot.jacobian(q_rows, name) for name in frames]
         rates = [robot.jacobian_rate(q_rows, v_rows, name) for name in frames]
         J, rate = ((parts[0] if len(parts) == 1 else np.concatenate(parts, axis=-2))
@@ -96,16 +107,24 @@ class TaskSpace:
                                  robot.mass_matrix_inverse(q_rows), coriolis, gravity, reference)
 
     def manipulability(self, q: ArrayLike, frame: str | Sequence[str],
-                       axes: Sequence[str] | Sequence[Sequence[str]] | None = ('x', 'y', 'z')
+                       axes: Sequence[str] | Sequence[Sequence[str]] | None = ('x', 'y', 'z'),
+                       closed: bool = False, coordinates: Sequence[str] | None = None
                        ) -> Manipulability:
         """Return the Manipulability of a frame, or of a list of frames: ellipsoids, measures, mass.
 
-        Of a robot with loops it is that of the open tree, as mass_matrix is.
+        Of a robot with loops it is that of the open tree, or with `closed` that of the mechanism,
+        at velocities and torques of norm 1 of its coordinates.
 
         :param frame: name of a link, or a list of names.
         :param axes: which rows, as for operational_space; metres and radians should not be mixed.
+        :param closed, coordinates: as of operational_space.
         """
         frames, rows, _ = self._stack(frame, axes)
+        if self._is_closed(closed, coordinates):
+            still = np.zeros(self._model.nv)
+            terms = self._robot.closed_dynamics(q, still, coordinates=coordinates)
+            return manipulability(self._closed_rows(q, still, frames, rows, coordinates)[0],
+                                  inverse_of_inertia(terms.mass_matrix))
         J = np.concatenate([self._robot.jacobian(q, name) for name in frames], axis=-2)
         return manipulability(J if rows is None else J[..., rows, :],
                               self._robot.mass_matrix_inverse(q))
@@ -122,7 +141,8 @@ class TaskSpace:
         form: `solutions` has all solutions within the limits, the nearest to the start first.
         Otherwise Newton's method from the start finds a solution near it; where that fails, from
         random configurations. A target out of reach is no error: the closest configuration found
-        is returned, with its errors and the reason. The limits are kept in any case.
+        is returned, with its errors and the reason. The limits are kept in any case. The loops of
+        a robot with loops are closed in it, see task_space/closed_newton_step.py.
 
         :param targets: a Target or several: a pose, a position, an orientation or an axis each.
         :param start: (nq,), None for the neutral configuration.
@@ -131,31 +151,38 @@ class TaskSpace:
             Newton's method alone.
         :param seed: of the random configurations; equal calls return equal results.
         """
-        if self._robot.loops.constraints:
-            raise DynamicsError('inverse_kinematics does not close loops, and this robot has '
-                                'loops; call it on with_loops(None), or use project_configuration')
         wanted = task_arguments.check_targets(self._model, targets)
         start = (self._robot.neutral() if start is None
                  else arguments.check_single_configuration(self._model, start, 'start'))
         parts = parts_of(wanted)
         restarts = checks.whole('restarts', restarts, most=MOST_RESTARTS)
-        arm = arm_of_parts(self._model, parts) if restarts else None
+        arm = arm_of_parts(self._model, parts) if restarts and not self._loops else None
         solve = None if arm is None else self._dispatcher.positional('arm_solution', (parts,))
+        if self._loops:
+            self._refuse_unanchored()
+            start = self._robot.project_configuration(start)
         return inverse_kinematics(self._model, self.newton_step(wanted), wanted, start,
                                   task_arguments.check_tolerance(tolerance), restarts,
                                   checks.whole('seed', seed), arm, solve)
 
     def newton_step(self, targets: Sequence[Target]) -> Callable:
         """Return f(q, goal, limits, caution) -> NewtonStep of checked targets."""
+        if self._loops:
+            return ClosedNewtonStep(self._robot, parts_of(targets))
         return self._dispatcher.positional('newton_step', (parts_of(targets),))
 
     def keys(self, targets: Target | Sequence[Target]) -> list[KernelKey]:
         """Return the keys of the kernels that inverse kinematics of some targets needs."""
         if isinstance(targets, (tuple, list)) and not targets:
             return []
-        targets = task_arguments.check_targets(self._model, targets)
-        parts = parts_of(targets)
-        return [key_of(self._model, kernel, (parts,)) for kernel in kernels_of(self._model, parts)]
+        parts = parts_of(task_arguments.check_targets(self._model, targets))
+        if not self._loops:
+            return [key_of(self._model, kernel, (parts,))
+                    for kernel in kernels_of(self._model, parts)]
+        frames = dict.fromkeys(frame for frame, _ in parts)
+        return [key_of(self._model, 'constraint_rows', constraints=self._loops),
+                *(key_of(self._model, 'frame_pose', (frame,)) for frame in frames),
+                *(key_of(self._model, 'jacobian', (frame, True)) for frame in frames)]
 
     def joint_velocities(self, q: ArrayLike, tasks: Motions, contacts: Constraints = None,
                          weights: ArrayLike | None = None, preferred: ArrayLike | None = None,
@@ -225,6 +252,30 @@ class TaskSpace:
                           arguments.check_stabilisation(stabilisation))
 
     # Helpers ---------------------------------------------------------------------------------
+
+    @property
+    def _loops(self):
+        return self._robot.loops.constraints
+
+    def _refuse_unanchored(self):
+        loose = [constraint.name for constraint in self._loops if constraint.is_unanchored]
+        if loose:
+            raise DynamicsError(f'the contacts {", ".join(loose)} of the loops have no to_pose, so '
+                                'that they do not fix a position; inverse_kinematics needs it')
+
+    def _is_closed(self, closed, coordinates):
+        """Return whether the closed mechanism is wanted; refuse coordinates of the open tree."""
+        if coordinates is not None and not closed:
+            raise DynamicsError('coordinates are given, but they are read only with closed=True')
+        return flag('closed', closed)
+
+    def _closed_rows(self, q, v, frames, rows, coordinates):
+        """Return the chosen rows by the coordinates (m, k), and their accelerations (m,)."""
+        found = [self._robot.closed_jacobian(q, v, name, coordinates=coordinates)
+                 for name in frames]
+        J = np.concatenate([each.jacobian for each in found], axis=-2)
+        drift = np.concatenate([each.drift for each in found], axis=-1)
+        return (J, drift) if rows is None else (J[..., rows, :], drift[..., rows])
 
     def _stack(self, frame, axes):
         """Return the frames, their chosen rows (None for all) and the rows' reference inertia."""

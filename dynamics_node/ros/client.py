@@ -68,29 +68,30 @@ class DynamicsClient:
 
     def inverse_dynamics(self, q: Quantity = None, v: Quantity = None, a: Quantity = None,
                          joints: Sequence[str] = (), wrenches: Wrenches = None,
-                         wait: bool = True) -> Reply:
+                         wait: bool = True, **options: Any) -> Reply:
         """Return .effort, the torques of an acceleration.
 
         :param wrenches: {link: (fx, fy, fz, tx, ty, tz)} on the robot, at that link, in its axes.
+        :param options: wrenches_in_root_axes=True, here and where else `wrenches` are taken.
         """
         return self._ask('inverse_dynamics', wait, **_named(joints, position=q, velocity=v,
-                         acceleration=a), external_wrenches=_wrenches(wrenches))
+                         acceleration=a), external_wrenches=_wrenches(wrenches), **options)
 
     def forward_dynamics(self, q: Quantity = None, v: Quantity = None, tau: Quantity = None,
                          joints: Sequence[str] = (), wrenches: Wrenches = None,
-                         wait: bool = True) -> Reply:
+                         wait: bool = True, **options: Any) -> Reply:
         """Return .acceleration under torques."""
         return self._ask('forward_dynamics', wait, **_named(joints, position=q, velocity=v,
-                         effort=tau), external_wrenches=_wrenches(wrenches))
+                         effort=tau), external_wrenches=_wrenches(wrenches), **options)
 
     def hybrid_dynamics(self, q: Quantity = None, v: Quantity = None, a: Quantity = None,
                         tau: Quantity = None, given: Sequence[bool] = (),
                         joints: Sequence[str] = (), wrenches: Wrenches = None,
-                        wait: bool = True) -> Reply:
+                        wait: bool = True, **options: Any) -> Reply:
         """Return .acceleration and .effort, from a where `given` is True and tau elsewhere."""
         return self._ask('hybrid_dynamics', wait, **_named(joints, position=q, velocity=v,
                          acceleration=a, effort=tau), external_wrenches=_wrenches(wrenches),
-                         acceleration_given=[bool(x) for x in given])
+                         acceleration_given=[bool(x) for x in given], **options)
 
     def dynamics_terms(self, q: Quantity = None, v: Quantity = None, joints: Sequence[str] = (),
                        wait: bool = True, closed: bool = False,
@@ -106,11 +107,14 @@ class DynamicsClient:
     def kinematics(self, frames: Sequence[str] = (), q: Quantity = None, v: Quantity = None,
                    joints: Sequence[str] = (), jacobians: bool = True, rates: bool = False,
                    local: bool = False, wait: bool = True, a: Quantity = None,
-                   accelerations: bool = False) -> Reply:
-        """Return .poses, .twists, .jacobians (frames, 6, n), .jacobian_rates, .accelerations."""
+                   accelerations: bool = False, **options: Any) -> Reply:
+        """Return .poses, .twists, .jacobians (frames, 6, n), .jacobian_rates, .accelerations.
+
+        :param options: closed, coordinates: as of dynamics_terms.
+        """
         return self._ask('kinematics', wait, **_named(joints, position=q, velocity=v,
                          acceleration=a), frames=list(frames), jacobians=jacobians,
-                         jacobian_rates=rates, local=local, accelerations=accelerations)
+                         jacobian_rates=rates, local=local, accelerations=accelerations, **options)
 
     def joint_reactions(self, q: Quantity = None, v: Quantity = None, a: Quantity = None,
                         joints: Sequence[str] = (), wrenches: Wrenches = None,
@@ -125,7 +129,7 @@ class DynamicsClient:
     def batch_dynamics(self, question: str, q: Quantity = None, v: Quantity = None,
                        a: Quantity = None, tau: Quantity = None, given: Sequence[bool] = (),
                        joints: Sequence[str] = (), wrenches: Wrenches = None,
-                       wait: bool = True) -> Reply:
+                       wait: bool = True, **options: Any) -> Reply:
         """Return the dynamics of N states, (N, n).
 
         :param question: 'inverse', 'forward', 'hybrid' or 'terms'.
@@ -133,22 +137,24 @@ class DynamicsClient:
         return self._ask('batch_dynamics', wait, question=question,
                          **_named(joints, position=q, velocity=v, acceleration=a, effort=tau),
                          external_wrenches=_wrenches(wrenches),
-                         acceleration_given=[bool(x) for x in given])
+                         acceleration_given=[bool(x) for x in given], **options)
 
     def dynamics_derivatives(self, question: str, q: Quantity = None, v: Quantity = None,
                              a: Quantity = None, tau: Quantity = None,
                              given: Sequence[bool] = (), joints: Sequence[str] = (),
-                             wrenches: Wrenches = None, wait: bool = True) -> Reply:
+                             wrenches: Wrenches = None, wait: bool = True,
+                             **options: Any) -> Reply:
         """Return .by_position, .by_velocity, .by_input, (n, n), or (N, n, n) for N states.
 
         Also the quantities that they are derivatives of, .effort or .acceleration.
 
         :param question: 'inverse', 'forward' or 'hybrid'.
+        :param options: closed, coordinates: as of dynamics_terms.
         """
         return self._ask('dynamics_derivatives', wait, _read(q, v, a, tau), question=question,
                          **_named(joints, position=q, velocity=v, acceleration=a, effort=tau),
                          external_wrenches=_wrenches(wrenches),
-                         acceleration_given=[bool(x) for x in given])
+                         acceleration_given=[bool(x) for x in given], **options)
 
     def directional_derivative(self, question: str, q: Quantity = None, v: Quantity = None,
                                a: Quantity = None, tau: Quantity = None,
@@ -238,16 +244,18 @@ class DynamicsClient:
 
     def operational_space(self, frames: str | Sequence[str], q: Quantity = None,
                           v: Quantity = None, joints: Sequence[str] = (), wait: bool = True,
-                          axes: Sequence[str] = (), manipulability: bool = False) -> Reply:
+                          axes: Sequence[str] = (), manipulability: bool = False,
+                          **options: Any) -> Reply:
         """Return .inertia, .bias, .gravity, .jacobian, .consistent_inverse, .null_space of links.
 
         :param frames: the name of a link, or several.
         :param axes: rows of each link, some of x, y, z, rx, ry, rz; () for all six.
         :param manipulability: return .mobility, .velocity_radii and the like too.
+        :param options: closed, coordinates: as of dynamics_terms.
         """
         return self._ask('operational_space', wait, **_named(joints, position=q, velocity=v),
                          frames=[frames] if isinstance(frames, str) else list(frames),
-                         axes=list(axes), manipulability=manipulability)
+                         axes=list(axes), manipulability=manipulability, **options)
 
     def inverse_kinematics(self, targets: Target | Sequence[Target], start: Quantity = None,
                            joints: Sequence[str] = (), wait: bool = True,

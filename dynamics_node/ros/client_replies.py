@@ -14,8 +14,7 @@ from dynamics_node.kernels.table import ALL_KERNELS
 
 # Field of a reply -> shape for one state: that of the kernel where there is one. Sizes: nq, nv of
 # the reply, nx = 2 nv or 2 k, number of frames, m = rows, k = coordinates, parameters = columns;
-# -1: what is left. Any
-# other field: one axis.
+# -1: what is left. Any other field: one axis.
 SHAPES: dict[str, Shape] = {
     **{name: ALL_KERNELS[name].shapes[0] for name in (
         'mass_matrix', 'coriolis_matrix', 'kinetic_energy', 'potential_energy',
@@ -31,8 +30,15 @@ SHAPES: dict[str, Shape] = {
     'solutions': (-1, 'nq'), 'transmission': ('nv', 'k'), 'transmission_rate': ('nv', 'k'),
 }
 # Of a closed mechanism, in independent coordinates.
-CLOSED_SHAPES: dict[str, Shape] = {**SHAPES, 'mass_matrix': ('k', 'k'),
-                                   'coriolis_matrix': ('k', 'k')}
+CLOSED_SHAPES: dict[str, Shape] = {
+    **SHAPES,
+    **dict.fromkeys(('mass_matrix', 'coriolis_matrix', 'by_position', 'by_velocity', 'null_space'),
+                    ('k', 'k')),
+    **dict.fromkeys(('effort', 'acceleration'), ('k',)),
+    'by_input': ('k', -1),  # k accelerations, or nv efforts
+    **dict.fromkeys(('jacobians', 'jacobian_rates'), ('frames', 6, 'k')),
+    'jacobian': ('m', 'k'), 'consistent_inverse': ('k', 'm'),
+}
 
 
 def result_of(response: Any, single: bool = False) -> SimpleNamespace:

@@ -6,10 +6,10 @@ import yaml
 from support.moving_mechanisms import Moved, mechanism, raw
 
 from dynamics_node import DynamicsError
+from dynamics_node.constrained.loop_motion import LoopMotion
 from dynamics_node.identification.excitation_limits import Box
 from dynamics_node.identification.excitation_search import ExcitationSettings, excitation
 from dynamics_node.identification.loop_equations import project
-from dynamics_node.identification.loop_motion import LoopMotion
 from dynamics_node.identification.preparation import prepare
 from dynamics_node.identification.trajectory_files import sample_trajectory, trajectory_yaml
 

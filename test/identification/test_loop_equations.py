@@ -7,10 +7,10 @@ import pytest
 from support.moving_mechanisms import mechanism, other_mechanism
 from support.tolerances import SOLVED
 
+from dynamics_node.constrained.loop_motion import LoopMotion
 from dynamics_node.example_robots import MECHANISMS
 from dynamics_node.identification.identifiable_parameters import base_parameters, random_regressors
 from dynamics_node.identification.loop_equations import loop_torques, project, row_regressor
-from dynamics_node.identification.loop_motion import LoopMotion
 from dynamics_node.identification.parameters import (
     parameter_layout,
     parameter_values,

@@ -5,9 +5,9 @@ import pytest
 from support.moving_mechanisms import mechanism, moved, raw, recorded
 
 from dynamics_node import DynamicsError
+from dynamics_node.constrained.loop_motion import LoopMotion
 from dynamics_node.identification.csv_files import read_csv
 from dynamics_node.identification.loop_equations import project
-from dynamics_node.identification.loop_motion import LoopMotion
 from dynamics_node.identification.loop_recording import (
     complete_recording,
     velocity_signs,

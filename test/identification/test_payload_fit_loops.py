@@ -5,8 +5,8 @@ import pytest
 from support.moving_mechanisms import mechanism, moved, raw, recorded, torques
 
 from dynamics_node import DynamicsError
+from dynamics_node.constrained.loop_motion import LoopMotion
 from dynamics_node.identification.loop_equations import project
-from dynamics_node.identification.loop_motion import LoopMotion
 from dynamics_node.identification.loop_recording import velocity_signs
 from dynamics_node.identification.parameters import parameter_layout, parameter_values
 from dynamics_node.identification.payload_fit import identify_payload

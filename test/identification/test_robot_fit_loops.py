@@ -6,11 +6,11 @@ import numpy as np
 import pytest
 from support.moving_mechanisms import mechanism, moved, other_mechanism, raw, recorded, torques
 
+from dynamics_node.constrained.loop_motion import LoopMotion
 from dynamics_node.example_robots import MECHANISMS
 from dynamics_node.identification.identifiable_parameters import base_parameters
 from dynamics_node.identification.linear_fit import METHODS, linear_fit
 from dynamics_node.identification.log_cholesky import is_consistent
-from dynamics_node.identification.loop_motion import LoopMotion
 from dynamics_node.identification.loop_recording import complete_recording
 from dynamics_node.identification.parameters import (
     offset_and_stribeck_torque,

@@ -24,9 +24,9 @@ def loaded(name):
     return robot.with_friction({robot.joint_names[-1]: 0.2}, {robot.joint_names[-2]: 0.1})
 
 
-def key_for(robot, coordinates):
+def key_for(robot, coordinates, kernel='closed_dynamics', wrenches=False):
     entries = tuple(k for name in coordinates for k in range(robot.nv)[robot.model.joint(name).v])
-    return key_of(robot.model, 'closed_dynamics', (entries,), False, robot.loops.constraints)
+    return key_of(robot.model, kernel, (entries,), wrenches, robot.loops.constraints)
 
 
 @pytest.mark.parametrize(('name', 'coordinates'), [
@@ -48,6 +48,25 @@ def test_a_mechanism_agrees_with_numpy(name, coordinates):
             assert np.shape(got) == np.shape(want)
             assert relative(got, same) < AGREEMENT  # quaternions normalised once more
             assert relative(got, want) < AGREEMENT
+
+
+@pytest.mark.parametrize('kernel', ['closed_inverse_derivatives', 'closed_forward_derivatives'])
+def test_derivatives_agree_with_numpy(kernel):
+    """One state and a batch, with a wrench and without."""
+    robot, names = loaded('five_bar'), ['right_elbow', 'left_shoulder']
+    in_numpy = Robot(robot.model, compile=False)
+    robot._dispatcher.compile([key_for(robot, names, kernel, flag) for flag in (False, True)],
+                              wait=True)
+    states = [standing(robot.model, robot.loops.constraints, seed) for seed in range(N)]
+    for wrenches in (None, {robot.frame_names[-1]: [1.0, -2.0, 3.0, 0.4, 0.5, -0.6]}):
+        for state in (states[0], [*map(np.array, zip(*states))]):
+            options = {'coordinates': names, 'wrenches': wrenches}
+            with without_numpy(robot):
+                found = getattr(robot, kernel)(*state, **options)
+            wanted = getattr(in_numpy, kernel)(*state, **options)
+            for got, want in zip(found, wanted, strict=True):
+                assert np.shape(got) == np.shape(want)
+                assert relative(got, want) < AGREEMENT
 
 
 def test_what_numpy_refuses_the_kernel_refuses():

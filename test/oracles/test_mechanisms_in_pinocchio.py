@@ -8,9 +8,10 @@ import numpy as np
 import pytest
 from numpy.testing import assert_allclose
 from support.bundled_mechanisms import load, standing
+from support.differences import STEP
 from support.legged_robots import CONTACTS, example, load_legged
 from support.pinocchio_loops import PinocchioLoops
-from support.tolerances import PINOCCHIO
+from support.tolerances import PINOCCHIO, RATE_BY_DIFFERENCES
 
 from dynamics_node import Robot
 from dynamics_node.constrained.forward import constrained_forward_dynamics
@@ -97,6 +98,50 @@ def test_the_closed_form_of_the_stewart_platform_moves_as_in_pinocchio(coordinat
     force = G.T @ tau - found.coriolis - found.gravity
     u = np.linalg.lstsq(G, v, rcond=None)[0]
     agree(G @ np.linalg.solve(found.mass_matrix, force) + found.transmission_rate @ u, a, PINOCCHIO)
+
+
+def test_derivatives_of_the_closed_platform_are_differences_of_pinocchio():
+    """The accelerations of the platform by its deviations, by its twist and by all torques."""
+    urdf, loops = MECHANISMS['stewart']
+    robot = Robot.from_urdf(urdf, loops=loops, friction=False, compile=False)
+    q, v, tau = standing(robot.model, robot.loops.constraints, 2)
+    peer, names, at = PinocchioLoops(urdf, robot.model), ['platform_joint'], range(6)
+    assert robot.model.joint('platform_joint').v == slice(0, 6)
+
+    def acceleration(x, u, torque):
+        """Return that of the platform after a deviation x, with its twist changed by u."""
+        G = robot.closed_dynamics(q, v, coordinates=names).transmission
+        there = robot.project_configuration(robot.integrate(q, G @ x), fixed=names)
+        G = robot.closed_dynamics(there, v, coordinates=names).transmission
+        return peer.forward(there, G @ (v[at] + u), torque, robot.loops.constraints)[0][at]
+
+    found, rest = robot.closed_forward_derivatives(q, v, tau, coordinates=names), np.zeros(6)
+    agree(found.a, acceleration(rest, rest, tau), PINOCCHIO)
+    steps = STEP * np.eye(6)
+    by_q = [acceleration(x, rest, tau) - acceleration(-x, rest, tau) for x in steps]
+    by_v = [acceleration(rest, x, tau) - acceleration(rest, -x, tau) for x in steps]
+    agree(found.dq, np.transpose(by_q) / (2 * STEP), RATE_BY_DIFFERENCES)
+    agree(found.dv, np.transpose(by_v) / (2 * STEP), RATE_BY_DIFFERENCES)
+    push = np.arange(1.0, 1.0 + robot.nv)
+    agree(found.dtau @ push, acceleration(rest, rest, tau + push) - found.a, PINOCCHIO)
+
+
+@pytest.mark.parametrize(('name', 'frame', 'axes'), [('stewart', 'platform', None),
+                                                     ('five_bar', 'tool', ('x', 'z'))])
+def test_forces_of_operational_space_move_frames_as_in_pinocchio(name, frame, axes):
+    """Inertia w' + bias + gravity = F, with J' F at the motors."""
+    urdf, loops = MECHANISMS[name]
+    robot = Robot.from_urdf(urdf, loops=loops, friction=False, compile=False)
+    q, v, _ = standing(robot.model, robot.loops.constraints, 1)
+    found = robot.operational_space(q, v, frame, axes, closed=True)
+    F, tau = np.arange(1.0, 1.0 + len(found.bias)), np.zeros(robot.nv)
+    motors = [robot.model.joint(joint).v.start for joint in robot.joint_names
+              if joint not in robot.loops.passive]
+    tau[motors] = found.jacobian.T @ F
+    held = robot.loops.constraints if name == 'stewart' else spherical(robot.loops.constraints)
+    a, _ = PinocchioLoops(urdf, robot.model).forward(q, v, tau, held)
+    w = robot.frame_acceleration(q, v, a, frame)[slice(None) if axes is None else [0, 2]]
+    agree(found.inertia @ w + found.bias + found.gravity, F, PINOCCHIO)
 
 
 # MuJoCo ------------------------------------------------------------------------------------------

@@ -9,10 +9,10 @@ from typing import NamedTuple
 import numpy as np
 
 from dynamics_node import Robot
+from dynamics_node.constrained.loop_motion import LoopMotion
 from dynamics_node.constrained.read_loops import Loops
 from dynamics_node.example_robots import MECHANISMS
 from dynamics_node.identification import log_cholesky
-from dynamics_node.identification.loop_motion import LoopMotion
 from dynamics_node.identification.parameters import (
     offset_and_stribeck_torque,
     parameter_layout,

@@ -5,9 +5,8 @@ import pytest
 from support import random_trees
 from support.planar_arms import elbow_angles, planar_arm
 
-from dynamics_node import DynamicsError, Robot, Target
+from dynamics_node import Target
 from dynamics_node.algorithms.kinematics import frame_pose
-from dynamics_node.example_robots import MECHANISMS
 from dynamics_node.spatial import so3
 from dynamics_node.task_space.inverse_kinematics import REASONS
 
@@ -125,11 +124,3 @@ def test_joints_of_every_kind_move_frames_to_known_poses(tree):
         if target.orientation is not None:
             assert np.linalg.norm(so3.log(X[:3, :3].T @ want[:3, :3])) <= 1.001 * WITHIN
         assert error.max() <= WITHIN
-
-
-def test_a_robot_with_loops_is_refused():
-    """The solution would violate its loops."""
-    mechanism = next(iter(MECHANISMS.values()))
-    robot = Robot.from_urdf(mechanism.urdf, loops=mechanism.loops)
-    with pytest.raises(DynamicsError, match='does not close loops'):
-        robot.inverse_kinematics(Target(robot.frame_names[-1], (0.0, 0.0, 0.0)))

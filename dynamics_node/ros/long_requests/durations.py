@@ -9,8 +9,12 @@ from __future__ import annotations
 from collections.abc import Callable
 from typing import Any, NamedTuple
 
+import numpy as np
+
+from dynamics_node.constrained.actuation import actuated_dofs
 from dynamics_node.control import spline
 from dynamics_node.errors import DynamicsError
+from dynamics_node.kernels.keys import has_kernel
 from dynamics_node.robot.kernel_ready import kernel_ready
 from dynamics_node.robot.robot import Robot
 from dynamics_node.ros.convert import nanoseconds
@@ -37,7 +41,8 @@ FRAME = 0.2e-3        # pose, twist, Jacobian and its rate of a frame; an accele
 REACTIONS = 70e-6     # wrenches and accelerations of all joints, or of a sensor; poses of all links
 CONSTRAINED = 0.6e-3
 CLOSED_TERMS = 1.6e-3   # of a closed mechanism
-CLOSED_LINEARIZATION = 4.5e-3
+CLOSED_LINEARIZATION = 4.5e-3   # and derivatives
+CLOSED_RESTART = 3e-3   # of inverse kinematics with loops, with kernels
 CLOSED_SAMPLE = 1.5e-3  # of a trajectory with loops closed
 CLOSED_SAMPLE_COMPILED = 0.1e-3   # the same with kernels
 ROW_PAIR = 1e-6       # of the square of the number of constraint rows
@@ -120,6 +125,8 @@ def _batch(node_state: NodeState, request: Any) -> Duration:
 def _derivatives(node_state: NodeState, request: Any) -> Duration:
     robot, kernel = node_state.robot, entry_of(request.question, DYNAMICS).kernel
     nv = robot.nv
+    if request.closed:
+        return _closed_derivatives(node_state, request)
     return _duration(robot, _states(node_state, request), nv * DERIVATIVES,
                      nv * (3 * nv + 1) * NUMBER,
                      lambda: kernel_ready(robot, (kernel,), (f'{kernel}_derivatives',)))
@@ -153,12 +160,30 @@ def _linearization(node_state: NodeState, request: Any) -> Duration:
     robot = node_state.robot
     nv = robot.nv
     if request.closed:
-        states = _states(node_state, request)
-        return Duration(states, states * nv * CLOSED_LINEARIZATION)
+        return _closed_states(node_state, request)
     return _duration(
         robot, _states(node_state, request), nv * DERIVATIVES,
         2 * nv * (3 * nv + 1) * (DISCRETE_NUMBER if request.step else NUMBER),
         lambda: kernel_ready(robot, ('forward_dynamics',), ('forward_dynamics_derivatives',)))
+
+
+def _closed_derivatives(node_state: NodeState, request: Any) -> Duration:
+    """A kernel exists for the motors as coordinates alone, and not for large mechanisms."""
+    if request.question == 'hybrid':
+        return REFUSED
+    robot, kernel = node_state.robot, f'closed_{request.question}_derivatives'
+    loops, passive = robot.loops
+    if request.coordinates or not has_kernel(robot.model, kernel, loops):
+        return _closed_states(node_state, request)
+    motors = tuple(np.flatnonzero(actuated_dofs(robot.model, passive)).tolist())
+    key = kernel, (motors,), bool(request.external_wrenches), loops
+    return _duration(robot, _states(node_state, request), robot.nv * CLOSED_LINEARIZATION,
+                     robot.nv * (3 * robot.nv + 1) * NUMBER, lambda: kernel_ready(robot, key))
+
+
+def _closed_states(node_state: NodeState, request: Any) -> Duration:
+    states = _states(node_state, request)
+    return Duration(states, states * node_state.robot.nv * CLOSED_LINEARIZATION)
 
 
 def _trajectory(node_state: NodeState, request: Any) -> Duration:
@@ -183,6 +208,8 @@ def _kinematics(node_state: NodeState, request: Any) -> Duration:
     frames = list(request.frames) or robot.frame_names
     for frame in frames:
         robot.model.frame(frame)
+    if request.closed:
+        return _closed_frames(robot, len(frames))
     wanted = {'jacobian': request.jacobians, 'jacobian_rate': request.jacobian_rates,
               'frame_acceleration': request.accelerations}
     names = ['frame_pose', 'frame_twist', *(name for name in wanted if wanted[name])]
@@ -200,7 +227,14 @@ def _joint_reactions(node_state: NodeState, request: Any) -> Duration:
 
 
 def _operational_space(node_state: NodeState, request: Any) -> Duration:
+    if request.closed:
+        return _closed_frames(node_state.robot, len(request.frames))
     return Duration(1, node_state.robot.nv * FRAME * len(request.frames))
+
+
+def _closed_frames(robot: Robot, frames: int) -> Duration:
+    """Return the Duration of Jacobians of a closed mechanism, which needs its terms for each."""
+    return Duration(1, robot.nv * (1 + frames) * (CLOSED_TERMS + FRAME))
 
 
 def _constrained(node_state: NodeState, request: Any) -> Duration:
@@ -220,6 +254,9 @@ def _inverse_kinematics(node_state: NodeState, request: Any) -> Duration:
         entry_of(target.kind, PARTS)
     if not request.targets:
         return REFUSED
+    if robot.loops.constraints:
+        return Duration(1, COMPILATION
+                        + (1 + max(0, request.restarts)) * robot.nv * CLOSED_RESTART)
     parts = tuple((target.frame, part) for target in request.targets for part in PARTS[target.kind])
     if kernel_ready(robot, *((kernel, (parts,)) for kernel in kernels_of(robot.model, parts))):
         return Duration(1, (1 + max(0, request.restarts)) * robot.nv * RESTART)

@@ -11,12 +11,14 @@ from dynamics_node.ros.services.terms import fill_terms
 from dynamics_node.ros.services.unread_fields import refuse_unread
 from dynamics_node.srv import BatchDynamics
 
+BATCH_READERS = {**READERS, 'wrenches_in_root_axes': READERS['external_wrenches']}
+
 
 def batch_dynamics(node_state: NodeState, request: BatchDynamics.Request,
                    response: BatchDynamics.Response) -> BatchDynamics.Response:
     """Fill a BatchDynamics response."""
     compute = entry_of(request.question, QUANTITIES)
-    refuse_unread(request, READERS)
+    refuse_unread(request, BATCH_READERS)
     state = request_state(node_state, request, many=True)
     state, response.states = compute(state, request, response)
     return state.fill_head(response)

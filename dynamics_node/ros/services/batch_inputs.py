@@ -47,7 +47,7 @@ def batch_inputs(state: RequestState, request: Any,
         state, fields['effort'] = efforts(state, request, True if given is None else ~given)
     state, n, inputs = rows(state, **fields)
     return state, n, (state.q, state.v, *inputs, *(() if given is None else (given,)),
-                      *wrenches(request))
+                      *wrenches(state, request))
 
 
 def fill_dynamics(state: RequestState, quantity: DynamicsQuantity, inputs: tuple[Any, ...],

@@ -4,8 +4,13 @@ from typing import Any
 
 from dynamics_node.constrained.actuation import actuated_dofs
 from dynamics_node.ros import convert
-from dynamics_node.ros.services.closed_terms import closed_coordinates
-from dynamics_node.ros.services.request_fields import check_reply_size, efforts, rows
+from dynamics_node.ros.services.closed_terms import closed_coordinates, names_of
+from dynamics_node.ros.services.request_fields import (
+    check_reply_size,
+    efforts,
+    rows,
+    wrenches_or_none,
+)
 from dynamics_node.ros.services.request_state import RequestState
 
 
@@ -20,7 +25,8 @@ def fill_closed_linearization(state: RequestState, request: Any, response: Any,
     size = 2 * len(response.coordinates)
     check_reply_size(state.caps, 'linear models', n, size * (size + robot.nv + 1))
     A, B, drift = robot.closed_linearization(state.q, state.v, tau, step,
-                                             coordinates=list(request.coordinates) or None)
+                                             coordinates=names_of(request),
+                                             wrenches=wrenches_or_none(state, request))
     response.state_matrix = convert.floats(A)
     response.input_matrix = convert.floats(state.ordered(B))
     response.drift = convert.floats(drift)

@@ -26,6 +26,7 @@ from dynamics_node.ros.services.request_fields import (
     entry_of,
     given_accelerations,
     wrenches,
+    wrenches_or_none,
 )
 from dynamics_node.ros.services.request_state import RequestState, request_state
 from dynamics_node.ros.services.unread_fields import refuse_unread
@@ -72,7 +73,7 @@ def _inverse(state: RequestState, request: Any, constraints: Constraints,
     resting = state.entries('effort', request.effort, np.zeros(robot.nv))
     return state, robot.constrained_inverse_dynamics(
         state.q, state.v, a, constraints, passive, resting,
-        *_choice(state, request, constraints), *wrenches(request))
+        *_choice(state, request, constraints), *wrenches(state, request))
 
 
 def _forward(state: RequestState, request: Any, constraints: Constraints,
@@ -80,7 +81,7 @@ def _forward(state: RequestState, request: Any, constraints: Constraints,
     state, tau = efforts(state, request, needed=actuated_dofs(state.robot.model, passive))
     rates = stabilisation(request)
     return state, state.robot.constrained_forward_dynamics(
-        state.q, state.v, tau, constraints, (wrenches(request) or (None,))[0], rates,
+        state.q, state.v, tau, constraints, wrenches_or_none(state, request), rates,
         request.proximal or None)
 
 
@@ -94,7 +95,7 @@ def _hybrid(state: RequestState, request: Any, constraints: Constraints,
     a = accelerations(state, request)
     state, tau = efforts(state, request, needed=~given & actuated)
     return state, state.robot.constrained_hybrid_dynamics(
-        state.q, state.v, a, tau, given, constraints, (wrenches(request) or (None,))[0],
+        state.q, state.v, a, tau, given, constraints, wrenches_or_none(state, request),
         stabilisation(request), *_choice(state, request, constraints))
 
 

@@ -28,6 +28,7 @@ from dynamics_node.ros.services.request_fields import (
     efforts,
     entry_of,
     wrenches,
+    wrenches_or_none,
 )
 from dynamics_node.ros.services.request_state import RequestState, request_state
 from dynamics_node.ros.services.unread_fields import refuse_given, refuse_unread
@@ -35,6 +36,7 @@ from dynamics_node.srv import ContactAndImpact
 
 READERS = {'acceleration': ('distribution',), 'effort': ('forces',),
            'external_wrenches': ('forces', 'distribution'), 'restitution': ('impact',),
+           'wrenches_in_root_axes': ('forces', 'distribution'),
            'choice': ('distribution',), 'effort_weights': ('distribution',),
            'force_weights': ('distribution',)}
 NOWHERE = (math.nan, math.nan, math.nan)
@@ -79,7 +81,7 @@ def _forces(state: RequestState, request: Any, response: Any, contacts: Constrai
             constraints: Constraints) -> tuple[RequestState, np.ndarray]:
     robot = state.robot
     state, tau = efforts(state, request, needed=actuated_dofs(robot.model, robot.loops.passive))
-    found = robot.contact_forces(state.q, state.v, tau, contacts, *wrenches(request))
+    found = robot.contact_forces(state.q, state.v, tau, contacts, *wrenches(state, request))
     _fill_motion(state, response, found.a, tau, found.violation)
     return state, found.force
 
@@ -91,7 +93,7 @@ def _distribution(state: RequestState, request: Any, response: Any, contacts: Co
     found = state.robot.floating_base_torques(
         state.q, state.v, a, contacts, request.choice or 'least_torque',
         weights=weights(state, request, rows),
-        wrenches=convert.wrenches(request.external_wrenches) or None)
+        wrenches=wrenches_or_none(state, request))
     _fill_motion(state, response, a, found.tau, found.slip)
     response.supported = bool(found.supported)
     response.unsupported = convert.floats(state.ordered(found.unsupported))

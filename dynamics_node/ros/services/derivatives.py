@@ -8,6 +8,7 @@ from dynamics_node.errors import DynamicsError
 from dynamics_node.ros import convert
 from dynamics_node.ros.node_state import NodeState
 from dynamics_node.ros.services.batch_inputs import DYNAMICS, READERS, batch_inputs, fill_dynamics
+from dynamics_node.ros.services.closed_derivatives import fill_closed_derivatives
 from dynamics_node.ros.services.closed_linearization import fill_closed_linearization
 from dynamics_node.ros.services.request_fields import check_reply_size, entry_of
 from dynamics_node.ros.services.request_state import request_state
@@ -20,8 +21,12 @@ def dynamics_derivatives(node_state: NodeState, request: DynamicsDerivatives.Req
     """Fill a DynamicsDerivatives response."""
     quantity = entry_of(request.question, DYNAMICS)
     refuse_unread(request, READERS)
-    state, n, inputs = batch_inputs(request_state(node_state, request, many=True), request,
-                                    quantity.kernel)
+    if not request.closed:
+        refuse_given(request, 'coordinates', 'it is read only with closed: true')
+    state = request_state(node_state, request, many=True)
+    if request.closed:
+        return fill_closed_derivatives(state, request, response).fill_head(response)
+    state, n, inputs = batch_inputs(state, request, quantity.kernel)
     nv = state.robot.nv
     check_reply_size(state.caps, 'derivatives', n, nv * (3 * nv + len(quantity.fields)))
     fill_dynamics(state, quantity, inputs, response)
@@ -36,11 +41,10 @@ def linearization(node_state: NodeState, request: Linearization.Request,
                   response: Linearization.Response) -> Linearization.Response:
     """Fill a Linearization response."""
     step = _step(request.step)
-    closed = request.closed
-    refuse_given(request, 'external_wrenches' if closed else 'coordinates',
-                 f'it is read only with closed: {str(not closed).lower()}')
+    if not request.closed:
+        refuse_given(request, 'coordinates', 'it is read only with closed: true')
     state = request_state(node_state, request, many=True)
-    if closed:
+    if request.closed:
         return fill_closed_linearization(state, request, response, step).fill_head(response)
     state, n, (q, v, tau, *wrenches) = batch_inputs(state, request, 'forward_dynamics')
     nv = state.robot.nv

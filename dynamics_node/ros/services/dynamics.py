@@ -17,7 +17,7 @@ def inverse_dynamics(node_state: NodeState, request: InverseDynamics.Request,
     """Fill an InverseDynamics response."""
     state = request_state(node_state, request)
     a = accelerations(state, request)
-    tau = state.robot.inverse_dynamics(state.q, state.v, a, *wrenches(request))
+    tau = state.robot.inverse_dynamics(state.q, state.v, a, *wrenches(state, request))
     response.effort = convert.floats(state.ordered(tau))
     return state.fill_head(response)
 
@@ -26,7 +26,7 @@ def forward_dynamics(node_state: NodeState, request: ForwardDynamics.Request,
                      response: ForwardDynamics.Response) -> ForwardDynamics.Response:
     """Fill a ForwardDynamics response."""
     state, tau = efforts(request_state(node_state, request), request)
-    a = state.robot.forward_dynamics(state.q, state.v, tau, *wrenches(request))
+    a = state.robot.forward_dynamics(state.q, state.v, tau, *wrenches(state, request))
     response.acceleration = convert.floats(state.ordered(a))
     return state.fill_head(response)
 
@@ -38,7 +38,7 @@ def hybrid_dynamics(node_state: NodeState, request: HybridDynamics.Request,
     given = given_accelerations(state, request)
     a = accelerations(state, request)
     state, tau = efforts(state, request, needed=~given)
-    a, tau = state.robot.hybrid_dynamics(state.q, state.v, a, tau, given, *wrenches(request))
+    a, tau = state.robot.hybrid_dynamics(state.q, state.v, a, tau, given, *wrenches(state, request))
     response.acceleration = convert.floats(state.ordered(a))
     response.effort = convert.floats(state.ordered(tau))
     return state.fill_head(response)

@@ -5,7 +5,7 @@ from collections.abc import Iterator
 from dynamics_node.errors import DynamicsError
 from dynamics_node.ros import convert
 from dynamics_node.ros.node_state import NodeState
-from dynamics_node.ros.services.request_fields import accelerations
+from dynamics_node.ros.services.request_fields import accelerations, wrenches_or_none
 from dynamics_node.ros.services.request_state import request_state
 from dynamics_node.srv import JointReactions
 
@@ -17,7 +17,7 @@ def joint_reactions(node_state: NodeState, request: JointReactions.Request,
     state = request_state(node_state, request)
     robot, q, v, local = state.robot, state.q, state.v, request.local
     a = accelerations(state, request)
-    forces = convert.wrenches(request.external_wrenches) or None
+    forces = wrenches_or_none(state, request)
     carried = [robot.sensor_wrench(q, v, a, link, frame, forces, local) for link, frame in sensors]
     found = robot.joint_reactions(q, v, a, forces, local)
     response.joints = [body.joint_name for body in robot.model.bodies]

@@ -22,12 +22,24 @@ def entry_of(question: str, table: Mapping[str, Entry]) -> Entry:
     return table[question]
 
 
-def wrenches(request: Any) -> tuple[dict[str, np.ndarray], ...]:
+def wrenches(state: RequestState, request: Any) -> tuple[dict[str, np.ndarray], ...]:
     """Return the external wrenches of a request as the last argument of a method of Robot.
 
     Return an empty tuple if there are none: a call without this argument is ten times faster.
     """
-    return (convert.wrenches(request.external_wrenches),) if request.external_wrenches else ()
+    # derivatives and linear models have no such field: their wrenches are constant in link axes
+    in_root_axes = getattr(request, 'wrenches_in_root_axes', False)
+    if not request.external_wrenches:
+        if in_root_axes:
+            raise DynamicsError('wrenches_in_root_axes is true, but external_wrenches is empty')
+        return ()
+    found = convert.wrenches(request.external_wrenches)
+    return (state.robot.link_wrenches(state.q, found) if in_root_axes else found,)
+
+
+def wrenches_or_none(state: RequestState, request: Any) -> dict[str, np.ndarray] | None:
+    """Return the external wrenches of a request as the argument `wrenches` of Robot."""
+    return next(iter(wrenches(state, request)), None)
 
 
 def accelerations(state: RequestState, request: Any) -> np.ndarray:

@@ -15,7 +15,7 @@ from dynamics_node.ros.services.constraint_request import (
     passive_joints,
     stabilisation,
 )
-from dynamics_node.ros.services.request_fields import wrenches
+from dynamics_node.ros.services.request_fields import wrenches_or_none
 from dynamics_node.ros.services.request_state import RequestState, request_state
 from dynamics_node.ros.services.task_request import bounds_of, tasks_of
 from dynamics_node.srv import TaskControl
@@ -36,7 +36,7 @@ def task_control(node_state: NodeState, request: TaskControl.Request,
     tasks = tasks_of(state, request)
     found: Any = robot.whole_body(
         state.q, state.v, tasks, bounds=bounds_of(state, request, constraints),
-        constraints=constraints, passive=passive, wrenches=(wrenches(request) or (None,))[0],
+        constraints=constraints, passive=passive, wrenches=wrenches_or_none(state, request),
         stabilisation=stabilisation(request))
     response.status, response.conflict = found.status, list(found.conflict)
     if found.status == 'solved':

@@ -12,6 +12,7 @@ from support.tiny_robots import TWO_JOINTS  # noqa: E402
 from trajectory_msgs.msg import JointTrajectory, JointTrajectoryPoint  # noqa: E402
 
 from dynamics_node.example_robots import ARM7  # noqa: E402
+from dynamics_node.kernels.keys import key_of  # noqa: E402
 from dynamics_node.ros.long_requests.durations import (  # noqa: E402
     LONG,
     REFUSED,
@@ -135,8 +136,29 @@ def test_a_closed_mechanism_takes_longer_than_its_open_tree():
     node_state, _ = node_state_at('stewart')
     opened, closed = (of('dynamics_terms', node_state, closed=closed) for closed in (False, True))
     assert opened.seconds < closed.seconds and closed.seconds > LONG
+    for service, fields in (('dynamics_derivatives', {'question': 'inverse'}), ('kinematics', {}),
+                            ('operational_space', {'frames': ['tool'] * 10})):
+        opened, closed = (of(service, node_state, closed=closed, **fields)
+                          for closed in (False, True))
+        assert opened.seconds < closed.seconds and closed.seconds > LONG
+    assert of('dynamics_derivatives', node_state, closed=True, question='hybrid') == REFUSED
     path = JointTrajectory(joint_names=['leg_1_slide'], points=[JointTrajectoryPoint()] * 50)
     opened, closed = (of('trajectory_torques', node_state, trajectory=path, closed=closed)
                       for closed in (False, True))
     assert opened.states == closed.states == 50
     assert opened.seconds < closed.seconds
+
+
+def test_derivatives_of_a_closed_mechanism_are_short_with_kernels(compiler_on):
+    """With the motors as coordinates; other coordinates have no kernel."""
+    node_state, _ = node_state_at('four_bar')
+    robot = node_state.robot
+    fields = {'question': 'inverse', 'closed': True, 'position': [0.0] * 300}
+    slow = of('dynamics_derivatives', node_state, **fields)
+    key = key_of(robot.model, 'closed_inverse_derivatives', ((0,),), False,
+                 robot.loops.constraints)
+    robot._dispatcher.compile([key], wait=True)
+    fast = of('dynamics_derivatives', node_state, **fields)
+    other = of('dynamics_derivatives', node_state, **fields, coordinates=['rocker_joint'])
+    assert fast.states == slow.states == other.states == 100
+    assert fast.seconds < LONG < slow.seconds <= other.seconds

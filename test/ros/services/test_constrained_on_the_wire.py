@@ -20,7 +20,7 @@ from support.remote_node import PATIENCE, floats, joint_state, stamped_wrench
 from support.reply_stamps import stamp_of
 from trajectory_msgs.msg import JointTrajectory, JointTrajectoryPoint
 
-from dynamics_node import DynamicsError
+from dynamics_node import DynamicsError, Target
 from dynamics_node.constrained.constraint import Constraint
 from dynamics_node.example_robots import MECHANISMS
 from dynamics_node.ros.client import DynamicsClient
@@ -275,6 +275,29 @@ def test_a_client_gets_the_terms_of_the_closed_mechanism_in_their_shapes(four_ba
         q, v, tau)
     close(reply.state_matrix, want.A)
     close(reply.input_matrix, want.B)
+    reply = dynamics.dynamics_derivatives('forward', q, v, tau=tau, closed=True)
+    want = robot.closed_forward_derivatives(q, v, tau)
+    for field, part in (('acceleration', want.a), ('by_position', want.dq),
+                        ('by_velocity', want.dv), ('by_input', want.dtau)):
+        close(getattr(reply, field), part)
+
+
+def test_a_client_gets_the_frames_of_the_closed_mechanism_in_their_shapes(four_bar):
+    """One column, that of the crank; inverse kinematics closes the loop."""
+    dynamics = DynamicsClient(four_bar.client, four_bar.name, timeout=PATIENCE)
+    robot = mechanism('four_bar')
+    q, v = state_of(robot)
+    reply = dynamics.kinematics(['rocker'], q, v, rates=True, closed=True)
+    want = robot.closed_jacobian(q, v, 'rocker')
+    close(reply.jacobians, [want.jacobian])
+    close(reply.jacobian_rates, [want.rate])
+    reply = dynamics.operational_space('rocker', q, v, axes=['ry'], closed=True)
+    want = robot.operational_space(q, v, 'rocker', ['ry'], closed=True)
+    for field in ('inertia', 'jacobian', 'consistent_inverse', 'null_space'):
+        close(getattr(reply, field), getattr(want, field))
+    found = dynamics.inverse_kinematics(Target.pose('rocker', robot.frame_pose(q, 'rocker')))
+    assert found.solved
+    assert np.abs(robot.constraint_rows(found.position, 0 * v).residual).max() < 1e-9
 
 
 def test_a_trajectory_of_the_crank_has_the_torques_of_the_closed_mechanism(four_bar):

@@ -9,9 +9,9 @@ from support.remote_node import joint_state
 
 from dynamics_node import Robot
 from dynamics_node.action import Identify
+from dynamics_node.constrained.loop_motion import LoopMotion
 from dynamics_node.example_robots import MECHANISMS
 from dynamics_node.identification.loop_equations import project
-from dynamics_node.identification.loop_motion import LoopMotion
 from dynamics_node.parameter import PerJoint
 from dynamics_node.ros.parameters.observer import ObserverParameters
 from dynamics_node.ros.services.identify import identify_job

@@ -6,6 +6,7 @@ import numpy as np
 import pytest
 from geometry_msgs.msg import Point, Pose, Quaternion, Vector3
 from scipy.spatial.transform import Rotation
+from support.current_robots import node_state_at
 from support.node_states import NOW, ask, measure, node_state_of, refused, scene
 from support.reply_stamps import stamp_of
 from support.six_axis_arms import UR, arm
@@ -227,12 +228,18 @@ def test_an_unknown_frame_id_is_refused():
     assert message.startswith('targets[0]: ') and "'camera'" in message
 
 
-def test_a_robot_with_loops_is_refused():
-    """The result would be that of the open tree."""
-    from support.current_robots import node_state_at
-    node_state, _ = node_state_at('four_bar')
-    assert 'does not close loops' in refused(node_state, 'inverse_kinematics', targets=[
-        target(np.eye(4), 'crank', 'position')])
+def test_the_loops_of_a_robot_are_closed_in_the_result():
+    """The tip of a five-bar; the reply has all joints, in the order of the request."""
+    node_state, robot = node_state_at('five_bar')
+    T = np.eye(4)
+    T[:3, 3] = 0.1, 0.0, -0.45
+    names = ['right_elbow', 'left_shoulder', 'right_shoulder', 'left_elbow']
+    reply = ask(node_state, 'inverse_kinematics', joint_names=names, position=[0.0] * 4,
+                targets=[target(T, 'tool', 'position')], restarts=0)
+    assert reply.solved and reply.joint_names == names
+    q = np.array([reply.position[names.index(name)] for name in robot.joint_names])
+    assert np.abs(robot.constraint_rows(q, np.zeros(4)).residual).max() < REACHED
+    assert np.abs(robot.frame_pose(q, 'tool')[:3, 3] - T[:3, 3]).max() < REACHED
 
 
 def test_the_pose_of_a_floating_base_is_found_too():

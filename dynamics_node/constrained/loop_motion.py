@@ -10,18 +10,19 @@ Motors are independent wherever possible (see independent_joints.py), so that N'
 of a motor plus the share of the dependent joints, in its unit.
 """
 
+from collections.abc import Callable
 from contextlib import suppress
-from typing import NamedTuple
+from typing import NamedTuple, Protocol
 
 import numpy as np
 
 from dynamics_node.constrained import assembly
 from dynamics_node.constrained.actuation import actuated_dofs
+from dynamics_node.constrained.independent_joints import MULTI_AXIS, independent_joints
 from dynamics_node.constrained.rows import ConstraintRows
 from dynamics_node.errors import DynamicsError
-from dynamics_node.identification.independent_joints import MULTI_AXIS, independent_joints
-from dynamics_node.model.configuration import integrate
-from dynamics_node.robot.robot import Robot
+from dynamics_node.model.configuration import integrate, neutral
+from dynamics_node.model.model import Model
 
 DEPENDENT = 1e-6     # of the largest singular value of A_D, rows at unit length: less is zero
 SINGULAR = 1e3       # entries of N above which a configuration counts as singular
@@ -36,6 +37,18 @@ REGULAR = 10.0       # times the entries of N at home: limit for random states
 WALKERS, WALK = 10, 30   # random states: number of walks from home, least steps of each
 FEWEST = 20          # configurations that these must reach
 FREE_RANGE = {'prismatic': 1.0}   # [m] of a slide without limits, to each side; others pi
+
+
+class RobotWithLoops(Protocol):
+    """What is used of a Robot, whose package imports this one."""
+
+    @property
+    def model(self) -> Model:
+        """The Model, with its loops."""
+
+    @property
+    def constraint_rows(self) -> Callable[..., ConstraintRows]:
+        """Robot.constraint_rows, of a batch: compiled if the robot is."""
 
 
 class Transmission(NamedTuple):
@@ -66,27 +79,27 @@ class LoopMotion:
     :ivar home: (nq,) a configuration that satisfies the loop constraints.
     """
 
-    def __init__(self, robot: Robot, near: np.ndarray | None = None):
+    def __init__(self, robot: RobotWithLoops, near: np.ndarray | None = None):
         """Close the loops near a configuration `near` (nq,); None: the neutral configuration."""
-        self.robot, self.model = robot, robot.model
-        self.constraints = robot.loops.constraints
+        self._robot, self.model = robot, robot.model
+        self.constraints, passive = robot.model.loops
         floating = [constraint.name for constraint in self.constraints if constraint.is_unanchored]
         if floating:
             raise DynamicsError(f'the contacts {floating} of the loops have no to_pose, so that '
-                                'they do not fix a position; identification needs it')
-        self.active = actuated_dofs(self.model, robot.loops.passive)
+                                'they do not fix a position; give them one')
+        self.active = actuated_dofs(self.model, passive)
         driven = [joint.name for joint in self.model.joints
                 if joint.kind == 'planar' and self.active[joint.v].any()]
         if driven:
-            raise DynamicsError(f'{driven} have more than one axis and motors: identification '
-                                'needs one-axis joints; lock them, or declare them as passive')
+            raise DynamicsError(f'{driven} have more than one axis and motors: motors must have '
+                                'one axis; lock them, or declare them as passive')
         self._is_vector_space = all(joint.kind != 'floating' for joint in self.model.joints)
-        self.home = self._assembled(robot.neutral() if near is None else near)
+        self.home = self._assembled(neutral(self.model) if near is None else near)
         near = self._near_home()
         self.independent, self.dependent = independent_joints(
             self.model, self.active, self._rows(near, np.zeros((len(near), self.model.nv))).A)
         if not len(self.independent):
-            raise DynamicsError('the loops leave no degree of freedom: nothing can be identified')
+            raise DynamicsError('the loops leave no degree of freedom: nothing can move')
         self.home = self._regular_home(near)
         one_axis = {joint.v.start: joint for joint in self.model.joints
                     if joint.kind not in MULTI_AXIS}
@@ -330,7 +343,7 @@ class LoopMotion:
             m = sum(map(assembly.size, self.constraints))
             return ConstraintRows(np.zeros((n, m)), np.zeros((n, m, self.model.nv)),
                                   np.zeros((n, m)))
-        return self.robot.constraint_rows(q, v)
+        return self._robot.constraint_rows(q, v)
 
     def _moved(self, q, v):
         """Return the configurations after unit time at v, (n, nq)."""

@@ -37,8 +37,8 @@ def independent_joints(model: Model, active: np.ndarray,
     if undetermined:
         raise DynamicsError(
             f'the loops do not determine the motion of {", ".join(undetermined)}, which has more '
-            "than one axis: identification needs it. Read the URDF with base='fixed', or lock "
-            'the joint')
+            "than one axis: it must follow from the others. Read the URDF with base='fixed', or "
+            'lock the joint')
     return independent, dependent
 
 

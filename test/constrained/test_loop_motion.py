@@ -6,9 +6,9 @@ from support.moving_mechanisms import mechanism, moved
 from support.tolerances import RATE_BY_DIFFERENCES, SOLVED
 
 from dynamics_node import DynamicsError, Robot
+from dynamics_node.constrained.loop_motion import LoopMotion
 from dynamics_node.constrained.read_loops import Loops
 from dynamics_node.example_robots import ARM7, MECHANISMS
-from dynamics_node.identification.loop_motion import LoopMotion
 
 pytestmark = pytest.mark.long
 

@@ -1,0 +1,142 @@
+"""Compute the dynamics of a closed mechanism in its independent coordinates."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import TYPE_CHECKING
+
+import numpy as np
+from numpy.typing import ArrayLike
+
+from dynamics_node import checks
+from dynamics_node.constrained import regular_or_fallback
+from dynamics_node.constrained.actuation import actuated_dofs
+from dynamics_node.constrained.closed_derivatives import (
+    ClosedForwardDerivatives,
+    ClosedInverseDerivatives,
+)
+from dynamics_node.constrained.closed_dynamics import ClosedDynamics
+from dynamics_node.constrained.closed_jacobian import ClosedJacobian, closed_jacobian
+from dynamics_node.robot import arguments
+from dynamics_node.robot.argument_types import Constraints, Wrenches
+from dynamics_node.robot.constraint_sets import ConstraintSets
+from dynamics_node.robot.dispatch import Dispatcher
+
+if TYPE_CHECKING:
+    from dynamics_node.algorithms.linearization import Linear
+
+
+class ClosedMechanism:
+    """The methods of a Robot whose loops are eliminated: k independent coordinates are left.
+
+    `constraints` is as of ConstrainedDynamics. `coordinates` are names of joints that have as many
+    degrees of freedom as the mechanism; None for the joints with a motor.
+    """
+
+    def __init__(self, dispatcher: Dispatcher, sets: ConstraintSets):
+        self._dispatcher, self._sets = dispatcher, sets
+        self._model = dispatcher.model
+        self._motors = actuated_dofs(self._model, self._model.loops[1])
+
+    def closed_dynamics(self, q: ArrayLike, v: ArrayLike, constraints: Constraints = None,
+                        coordinates: Sequence[str] | None = None) -> ClosedDynamics:
+        """Return the ClosedDynamics of the mechanism in independent coordinates u.
+
+        mass_matrix du/dt + coriolis + gravity + friction = transmission' tau, with v =
+        transmission u and a = transmission du/dt + transmission_rate u; energies [J].
+
+        :param v: (nv,) of which the entries of the coordinates are read; the others follow.
+        :param coordinates: names of joints that have as many degrees of freedom as the mechanism;
+            None for the joints with a motor. Then transmission' tau are their torques.
+        :raise DynamicsError: the loops are open at q, or the coordinates are too many, or do not
+            determine the motion of the mechanism there.
+        """
+        return self._dispatcher.positional('closed_dynamics', (self._entries(coordinates),),
+                                           self._sets.of(constraints))(q, v)
+
+    def closed_linearization(self, q: ArrayLike, v: ArrayLike, tau: ArrayLike,
+                             step: float | None = None, constraints: Constraints = None,
+                             coordinates: Sequence[str] | None = None,
+                             wrenches: Wrenches = None) -> Linear:
+        """Return the Linear (A, B, drift) of small deviations of a closed mechanism, for LQR.
+
+        d/dt dx = A dx + B dtau for dx = (deviation of the coordinates, of their velocities u),
+        (2 k,), and dtau of all joints, (nv,); in NumPy.
+
+        :param v, coordinates: as of closed_dynamics.
+        :param step: as of linearize.
+        :param wrenches: as for inverse_dynamics, constant in their frames.
+        :raise DynamicsError: as closed_dynamics.
+        """
+        from dynamics_node.algorithms.linearization import Linear
+        from dynamics_node.constrained.closed_linearization import closed_linearization
+
+        step = None if step is None else checks.positive('step', step)
+        independent = self._entries(coordinates)
+        valid = self._sets.of(constraints)
+
+        def linearization(model, q, v, tau, *wrenches):
+            return tuple(closed_linearization(model, valid, q, v, tau, independent, step,
+                                              *wrenches))
+        return Linear(*self._dispatcher.call_numpy(
+            regular_or_fallback.with_state_number(linearization, q, v, tau), wrenches,
+            q=q, v=v, tau=tau))
+
+    def closed_inverse_derivatives(self, q: ArrayLike, v: ArrayLike, a: ArrayLike,
+                                   constraints: Constraints = None,
+                                   coordinates: Sequence[str] | None = None,
+                                   wrenches: Wrenches = None) -> ClosedInverseDerivatives:
+        """Return (tau, dq, dv, da): torques of the coordinates (k,) and their derivatives (k, k).
+
+        All joints follow a deviation of a coordinate, so that the loops stay closed; tau =
+        transmission' inverse_dynamics, da is the mass matrix of closed_dynamics.
+
+        :param v, a: (nv,) of which the entries of the coordinates are read.
+        :param wrenches: as for inverse_dynamics, constant in their frames.
+        :raise DynamicsError: as closed_dynamics.
+        """
+        return self._derivatives('closed_inverse_derivatives', wrenches, constraints, coordinates,
+                                 q=q, v=v, a=a)
+
+    def closed_forward_derivatives(self, q: ArrayLike, v: ArrayLike, tau: ArrayLike,
+                                   constraints: Constraints = None,
+                                   coordinates: Sequence[str] | None = None,
+                                   wrenches: Wrenches = None) -> ClosedForwardDerivatives:
+        """Return (a, dq, dv, dtau): accelerations of the coordinates and their derivatives.
+
+        a (k,), dq and dv (k, k), dtau (k, nv) by the torques of all joints; arguments as of
+        closed_inverse_derivatives.
+        """
+        return self._derivatives('closed_forward_derivatives', wrenches, constraints, coordinates,
+                                 q=q, v=v, tau=tau)
+
+    def closed_jacobian(self, q: ArrayLike, v: ArrayLike, frame: str, local: bool = False,
+                        constraints: Constraints = None,
+                        coordinates: Sequence[str] | None = None) -> ClosedJacobian:
+        """Return (jacobian, rate, drift) of a frame by the coordinates u, linear rows first.
+
+        The velocity of the frame's origin is jacobian u, its acceleration jacobian du/dt + drift;
+        jacobian and rate (6, k), drift = rate u (6,).
+
+        :param v, coordinates: as of closed_dynamics.
+        :param local: in the frame's axes instead of the world's. These axes turn: rate and drift
+            are then the rates of the components, as of jacobian_rate.
+        """
+        axes = frame, checks.flag('local', local)
+        J = self._dispatcher.positional('jacobian', axes)(q)
+        closed = self.closed_dynamics(q, v, constraints, coordinates)
+        u = np.asarray(v, dtype=float)[..., list(self._entries(coordinates))]
+        all_velocities = (closed.transmission @ u[..., None])[..., 0]
+        rate = self._dispatcher.positional('jacobian_rate', axes)(q, all_velocities)
+        return closed_jacobian(J, rate, closed, u)
+
+    def _derivatives(self, name, wrenches, constraints, coordinates, **inputs):
+        """Call a kernel; without wrenches directly, which is ten times faster."""
+        entries, valid = (self._entries(coordinates),), self._sets.of(constraints)
+        if wrenches is None:
+            return self._dispatcher.positional(name, entries, valid)(*inputs.values())
+        return self._dispatcher.call(name, wrenches, entries, constraints=valid, **inputs)
+
+    def _entries(self, coordinates):
+        """Return the entries of v of the coordinates."""
+        return arguments.check_coordinates(self._model, coordinates, self._motors)
