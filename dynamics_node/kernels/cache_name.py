@@ -9,6 +9,7 @@ from functools import cache
 from pathlib import Path
 
 from dynamics_node.compiler import target
+from dynamics_node.constrained.constraint import coordinates_of
 from dynamics_node.kernels.keys import KernelKey, frames_of
 from dynamics_node.model.model import Model
 
@@ -31,7 +32,7 @@ def name_of(model: Model, key: KernelKey) -> str:
 def _constrained_places(model, key):
     """Return the frames and joints of the model that the constraints name."""
     return [(model.frames.get(each.frame), model.frames.get(each.to),
-             [model.joint(name).v for name in each.joints]) for each in key.constraints]
+             coordinates_of(model, each)) for each in key.constraints]
 
 
 @cache

@@ -130,7 +130,7 @@ INSIDE = {
 HELPERS = {
     'as_dict', 'balance', 'bare', 'bound_rows', 'changed_links', 'check_one_axis',
     'check_watchdog_time', 'checked', 'checked_points', 'demand', 'driver_terms', 'effort_limit',
-    'followed_by', 'frame_of',
+    'coordinates_of', 'followed_by', 'frame_of',
     'friction_to_send', 'gravity_torque', 'motion_rows', 'motor_names', 'neutral', 'select_joints',
     'parts_of', 'per_dof', 'pose_of', 'quintics_from', 'record_of_links', 'rotation_of',
     'row_names', 'selection', 'setting', 'shifted', 'size', 'task_rows', 'validate',
