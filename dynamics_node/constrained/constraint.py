@@ -16,12 +16,10 @@ import numpy as np
 from dynamics_node.constrained.expression import check_expression, function_of
 from dynamics_node.constrained.field_checks import IN_PLANE, SHORTEST, checked_field, refuse, short
 from dynamics_node.errors import DynamicsError
-from dynamics_node.model.configuration import dof_names
-from dynamics_node.model.model import WORLD, Frame, Model
+from dynamics_node.model.configuration import coordinate_places
+from dynamics_node.model.model import WORLD_NAME, Model, frame_of
 from dynamics_node.spatial import se3, so3
 from dynamics_node.spatial.se3 import Pose
-
-WORLD_NAME = 'world'  # value of `to` for the fixed world, even if a link has this name
 
 _LINEAR, _ANGULAR, _ACROSS = ('x', 'y', 'z'), ('rx', 'ry', 'rz'), ('r1', 'r2')
 _ROLLING = ('s1', 's2', 'n')
@@ -266,19 +264,12 @@ def validate(model: Model, constraints: Sequence[Constraint]) -> None:
 
 def coordinates_of(model: Model, constraint: Constraint) -> list[tuple[int, int]]:
     """Return the (entry of q, entry of v) of each of the joints of a constraint."""
-    places = _coordinates(model)
+    places = coordinate_places(model)
     return [places[name] for name in constraint.joints]
 
 
-def _coordinates(model):
-    """Return {name of a degree of freedom: (entry of q, entry of v)}, without floating joints."""
-    names = dof_names(model)
-    return {names[k]: (joint.q.start + k - joint.v.start, k) for joint in model.joints
-            if joint.kind != 'floating' for k in range(joint.v.start, joint.v.stop)}
-
-
 def _check_joints(model, constraint):
-    valid = [*_coordinates(model)]
+    valid = [*coordinate_places(model)]
     if constraint.kind == 'coupling':
         valid = [joint.name for joint in model.joints if joint.v.stop - joint.v.start == 1]
     for name in constraint.joints:
@@ -299,8 +290,3 @@ def _check_links(model, constraint):
     if frame_of(model, constraint.to).body == model.frame(constraint.frame).body:
         refuse(constraint.name, 'to', f"is '{constraint.to}', which '{constraint.frame}' is fixed "
                'to already', 'a link that it moves against')
-
-
-def frame_of(model: Model, to: str) -> Frame:
-    """Return the Frame of a `to`: of a link, or of the world."""
-    return Frame(WORLD, se3.IDENTITY) if to == WORLD_NAME else model.frame(to)

@@ -22,7 +22,6 @@ from dynamics_node.constrained.constraint import (
     ROLLING,
     ROWS,
     Constraint,
-    frame_of,
     size,
 )
 from dynamics_node.constrained.coordinate_rows import (
@@ -32,7 +31,7 @@ from dynamics_node.constrained.coordinate_rows import (
 )
 from dynamics_node.constrained.rolling import contact_arm, contact_arm_rate, height
 from dynamics_node.constrained.world_kinematics import at_point, world_motions, world_placements
-from dynamics_node.model.model import Model
+from dynamics_node.model.model import Model, frame_of
 from dynamics_node.spatial.se3 import Pose
 from dynamics_node.spatial.so3 import about_axis, cross, unskew
 
