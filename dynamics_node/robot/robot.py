@@ -374,6 +374,8 @@ class Robot:
     project_configuration = Delegate('_constrained', ConstrainedDynamics.project_configuration)
     project_velocity = Delegate('_constrained', ConstrainedDynamics.project_velocity)
     contact_forces = Delegate('_constrained', ConstrainedDynamics.contact_forces)
+    support_consistent_dynamics = Delegate(
+        '_constrained', ConstrainedDynamics.support_consistent_dynamics)
     floating_base_torques = Delegate('_constrained', ConstrainedDynamics.floating_base_torques)
     impact = Delegate('_constrained', ConstrainedDynamics.impact)
 
