@@ -38,6 +38,7 @@ from dynamics_node.robot.dispatch import Dispatcher
 from dynamics_node.robot.dynamics import Dynamics
 from dynamics_node.robot.force_elements import ForceElements
 from dynamics_node.robot.links import LinkQuantities
+from dynamics_node.robot.prescribed import PrescribedMotion
 from dynamics_node.robot.simulation import Simulation
 from dynamics_node.robot.task_space import TaskSpace
 from dynamics_node.task_space.target import Target
@@ -61,6 +62,7 @@ class Robot:
     _derivatives: Derivatives
     _force_elements: ForceElements
     _constrained: ConstrainedDynamics
+    _prescribed: PrescribedMotion
     _simulation: Simulation
     _task_space: TaskSpace
 
@@ -72,13 +74,15 @@ class Robot:
         checks.check_kind('model', model, Model)
         dispatcher = Dispatcher(model, kernels, flag('compile', compile), self._install)
         sets, dynamics = ConstraintSets(model), Dynamics(dispatcher)
+        constrained = ConstrainedDynamics(dispatcher, sets)
+        prescribed = PrescribedMotion(dispatcher, sets, constrained)
         vars(self).update(
             model=model, _dispatcher=dispatcher, _sets=sets, _dynamics=dynamics,
             _changes=Changes(self), _force_elements=ForceElements(dispatcher),
             _configurations=Configurations(dispatcher), _links=LinkQuantities(dispatcher),
             _derivatives=Derivatives(dispatcher, dynamics),
-            _constrained=ConstrainedDynamics(dispatcher, sets),
-            _simulation=Simulation(dispatcher, sets),
+            _constrained=constrained, _prescribed=prescribed,
+            _simulation=Simulation(dispatcher, sets, prescribed),
             _task_space=TaskSpace(self, dispatcher, sets))
 
     @classmethod
@@ -358,6 +362,8 @@ class Robot:
 
     constrained_forward_dynamics = Delegate(
         '_constrained', ConstrainedDynamics.constrained_forward_dynamics)
+    prescribed_forward_dynamics = Delegate(
+        '_prescribed', PrescribedMotion.prescribed_forward_dynamics)
     constrained_inverse_dynamics = Delegate(
         '_constrained', ConstrainedDynamics.constrained_inverse_dynamics)
     constrained_hybrid_dynamics = Delegate(

@@ -184,6 +184,8 @@ OTHERS = {
                           'form': 'space'},
     'links_from_dh': {**dict.fromkeys(('a', 'alpha', 'd', 'theta'), [0.1]),
                       'convention': 'standard'},
+    'Robot.prescribed_forward_dynamics': {'motion': np.zeros((3, 3)).tolist(),
+                                          'constraints': (CONTACT,)},
     'Robot.actuator_forces': {'tau': np.zeros(7)},
     'Spring': {'joint': 'joint_1', 'stiffness': 1.0, 'damping': 0.1, 'rest': 0.2},
     'Robot.whole_body': {'tasks': [Task('rest', 'torque')]},
