@@ -9,6 +9,7 @@ if TYPE_CHECKING:   # editors and type checkers; at run time see lazy_names
     from dynamics_node.constrained.friction_cone import check_contacts
     from dynamics_node.errors import DynamicsError, ModelError, SingularModel, UnknownName
     from dynamics_node.model.denavit_hartenberg import links_from_dh
+    from dynamics_node.model.force_elements import Actuator, Spring
     from dynamics_node.model.links import RobotLink
     from dynamics_node.model.read_mjcf import read_mjcf
     from dynamics_node.model.report import ModelReport, model_report
@@ -22,6 +23,7 @@ if TYPE_CHECKING:   # editors and type checkers; at run time see lazy_names
 __version__ = '0.1.0'
 
 __all__ = [
+    'Actuator',
     'Bound',
     'Constraint',
     'DynamicsError',
@@ -31,6 +33,7 @@ __all__ = [
     'Robot',
     'RobotLink',
     'SingularModel',
+    'Spring',
     'Target',
     'Task',
     'Tracking',
@@ -48,6 +51,7 @@ if not TYPE_CHECKING:   # a type checker would believe that every name exists
         'constrained.friction_cone': ('check_contacts',),
         'errors': ('DynamicsError', 'ModelError', 'SingularModel', 'UnknownName'),
         'model.denavit_hartenberg': ('links_from_dh',),
+        'model.force_elements': ('Actuator', 'Spring'),
         'model.links': ('RobotLink',),
         'model.read_mjcf': ('read_mjcf',),
         'model.report': ('ModelReport', 'model_report'),

@@ -1,9 +1,10 @@
 """Differentiate algorithms by dual numbers (forward mode): a value and its derivatives.
 
 Every algorithm that runs on symbols also runs on Duals and returns exact derivatives. Used only for
-constraint rows (constrained/row_derivatives.py): they have ten kinds, for which hand-derived tables
-would be long, and their derivatives are needed in NumPy too, where there is no expression graph to
-differentiate. Everything else is differentiated by hand or by the graph (kernels/autodiff.py).
+constraint rows (constrained/row_derivatives.py, coordinate_rows.py): they have many kinds, for
+which hand-derived tables would be long, and their derivatives are needed in NumPy too, where there
+is no expression graph to differentiate. Everything else is differentiated by hand or by the graph
+(kernels/autodiff.py).
 """
 
 import functools

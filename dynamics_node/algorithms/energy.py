@@ -6,6 +6,7 @@ All links and payloads are included, those fixed to the world too.
 import numpy as np
 
 from dynamics_node.algorithms.kinematics import body_poses
+from dynamics_node.algorithms.springs import spring_energy
 from dynamics_node.algorithms.tree_recursions import forward_recursion, joints_at
 from dynamics_node.model.model import Model
 from dynamics_node.spatial import inertia as inertias
@@ -22,8 +23,12 @@ def kinetic_energy(model: Model, q: np.ndarray, v: np.ndarray) -> Number:
 
 
 def potential_energy(model: Model, q: np.ndarray) -> Number:
-    """Return -sum m g'c [J], zero for a centre of mass at the height of the world origin."""
-    return -(model.gravity @ _first_moment(model, q))
+    """Return -sum m g'c and the energy of springs [J].
+
+    Zero for springs at rest and a centre of mass at the height of the world origin.
+    """
+    weight = -(model.gravity @ _first_moment(model, q))
+    return weight + spring_energy(model, q) if model.springs else weight
 
 
 def center_of_mass(model: Model, q: np.ndarray) -> np.ndarray:

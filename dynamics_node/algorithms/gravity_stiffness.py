@@ -13,4 +13,4 @@ def gravity_stiffness(model: Model, q: np.ndarray) -> np.ndarray:
     joint are not symmetric: a rotation also rotates the axes in which its force is expressed.
     """
     still = np.zeros(model.nv)
-    return inverse_dynamics_derivatives(model, q, still, still).dq
+    return inverse_dynamics_derivatives(model.with_(springs=()), q, still, still).dq

@@ -7,9 +7,9 @@ from typing import NamedTuple
 
 import numpy as np
 
-from dynamics_node.algorithms.friction import friction_torque
 from dynamics_node.algorithms.inverse_dynamics import inverse_dynamics
 from dynamics_node.algorithms.mass_matrix import mass_matrix, pivot_margin
+from dynamics_node.algorithms.passive_torque import passive_torque
 from dynamics_node.algorithms.tree_recursions import (
     ForwardRecursion,
     forward_recursion,
@@ -53,9 +53,9 @@ def by_articulated_bodies(model: Model, q: np.ndarray, v: np.ndarray, a: np.ndar
                           wrenches: np.ndarray | None = None) -> HybridSolution:
     """Return the HybridSolution by the recursions of table 4, for models without mimic joints."""
     motion = forward_recursion(model, q, v)
-    drive = tau - friction_torque(model, v)
-    joints = backward_pass(model, motion, a, drive, given, wrenches)
-    return forward_pass(model, motion, a, tau, v, given, joints)
+    passive = passive_torque(model, q, v)
+    joints = backward_pass(model, motion, a, tau - passive, given, wrenches)
+    return forward_pass(model, motion, a, tau, passive, given, joints)
 
 
 class Articulated(NamedTuple):
@@ -99,12 +99,15 @@ def backward_pass(model: Model, motion: ForwardRecursion, a: np.ndarray, drive: 
 
 
 def forward_pass(model: Model, motion: ForwardRecursion, a: np.ndarray, tau: np.ndarray,
-                 v: np.ndarray, given: np.ndarray, joints: list[Articulated]) -> HybridSolution:
-    """Run the forward recursion: the unknown accelerations and the unknown torques."""
+                 passive: np.ndarray, given: np.ndarray,
+                 joints: list[Articulated]) -> HybridSolution:
+    """Run the forward recursion: the unknown accelerations and the unknown torques.
+
+    :param passive: torques of friction and springs, (nv,).
+    """
     Vdot = per_body(model, gravity_acceleration(model))
     acceleration, torque = [None] * model.nv, [None] * model.nv
     pivots = [1.0] * model.nv
-    friction = friction_torque(model, v)
     for i, (body, joint) in enumerate(zip(model.bodies, joints)):
         u, S = given[body.v], motion.S[i]
         carried = Ad_inv(motion.T[i], Vdot[body.parent])
@@ -116,7 +119,7 @@ def forward_pass(model: Model, motion: ForwardRecursion, a: np.ndarray, tau: np.
             acceleration[k], torque[k], pivots[k] = value, tau[k], pivot
         for k, force in zip(places[u], S[:, u].T @ F):
             acceleration[k] = a[k]
-            torque[k] = force + model.armature[k] * a[k] + friction[k]
+            torque[k] = force + model.armature[k] * a[k] + passive[k]
     margin = np.where(given, 1.0, pivot_margin(model, np.array(pivots)))
     return HybridSolution(np.array(acceleration), np.array(torque), margin)
 

@@ -4,8 +4,6 @@ from typing import NamedTuple
 
 import numpy as np
 
-from dynamics_node.algorithms.friction import friction_torque
-from dynamics_node.algorithms.friction_directional_derivative import friction_directional_derivative
 from dynamics_node.algorithms.hybrid_dynamics import by_blocks
 from dynamics_node.algorithms.inertial_parameters import inertia_of
 from dynamics_node.algorithms.inverse_dynamics_directional_derivative import (
@@ -18,6 +16,10 @@ from dynamics_node.algorithms.motion_directional_derivative import (
     wrench_transform_derivative,
 )
 from dynamics_node.algorithms.parameter_direction import ParameterDirection, complete
+from dynamics_node.algorithms.passive_torque import (
+    passive_directional_derivative,
+    passive_torque,
+)
 from dynamics_node.algorithms.tree_recursions import (
     forward_recursion,
     gravity_acceleration,
@@ -72,11 +74,11 @@ def articulated_bodies_derivative(
     d = complete(model, direction)
     motion = forward_recursion(model, q, v)
     rates = motion_derivative(model, q, v, motion, d)
-    dfriction = friction_directional_derivative(model, v, d)
-    drive, ddrive = tau - friction_torque(model, v), d.dtau - dfriction
+    dpassive = passive_directional_derivative(model, q, v, d)
+    drive, ddrive = tau - passive_torque(model, q, v), d.dtau - dpassive
     joints = _backward_pass(model, motion, rates, a, drive, ddrive, given, d, wrenches)
     da, dforce, pivots = _forward_pass(model, motion, rates, given, joints, d)
-    dtau = dforce + (d.darmature * a + model.armature * d.da + dfriction)
+    dtau = dforce + (d.darmature * a + model.armature * d.da + dpassive)
     return HybridDirectionalDerivative(np.where(given, d.da, da), np.where(given, dtau, d.dtau),
                                        np.where(given, 1.0, pivot_margin(model, pivots)))
 

@@ -4,7 +4,7 @@ from typing import NamedTuple
 
 import numpy as np
 
-from dynamics_node.algorithms.friction import friction_torque
+from dynamics_node.algorithms.passive_torque import passive_torque
 from dynamics_node.algorithms.tree_recursions import (
     joint_forces,
     joints_at,
@@ -21,7 +21,7 @@ def inverse_dynamics(model: Model, q: np.ndarray, v: np.ndarray, a: np.ndarray,
                      wrenches: np.ndarray | None = None) -> np.ndarray:
     r"""Return the joint torques for the acceleration a, (nv,) [N m or N].
 
-    tau = M(q) a + C(q, v) v + g(q) + friction(v) - sum J' F_ext,   M with armature.
+    tau = M(q) a + C(q, v) v + g(q) + friction(v) + springs(q, v) - sum J' F_ext,   M with armature.
 
     :param q, v, a: configuration (nq,), velocity and acceleration (nv,).
     :param wrenches: (bodies, 6) external wrench on each body at its origin, in its frame, angular
@@ -30,7 +30,7 @@ def inverse_dynamics(model: Model, q: np.ndarray, v: np.ndarray, a: np.ndarray,
     Kim 2012, table 2. Walker and Luh's recursion, O(n).
     """
     return (newton_euler(model, q, v, a, wrenches)
-            + model.armature * a + friction_torque(model, v))
+            + model.armature * a + passive_torque(model, q, v))
 
 
 def newton_euler(model: Model, q: np.ndarray, v: np.ndarray, a: np.ndarray,

@@ -4,12 +4,12 @@ from typing import NamedTuple
 
 import numpy as np
 
-from dynamics_node.algorithms.friction import friction_slope, friction_torque
 from dynamics_node.algorithms.inverse_dynamics import (
     needed_wrench,
     newton_euler,
     newton_euler_motions,
 )
+from dynamics_node.algorithms.passive_torque import passive_slopes, passive_torque
 from dynamics_node.algorithms.subtree_inertia import (
     ad_angular,
     drifts,
@@ -58,6 +58,7 @@ def inverse_dynamics_derivatives(model: Model, q: np.ndarray, v: np.ndarray, a: 
     Singh, Russell and Wensing 2022, here in the bodies' frames and without linear velocities: at
     each body, in the inertial frame that moves with its origin at this instant. O(n depth).
     """
+    dq, dv = (slope.tolist() for slope in passive_slopes(model, q, v))
     wrenches = split_planar_wrenches(model, wrenches)
     model = split_planar_joints(model)
     T, S = joints_at(model, q)
@@ -68,8 +69,6 @@ def inverse_dynamics_derivatives(model: Model, q: np.ndarray, v: np.ndarray, a: 
     subtrees = subtree_inertia(model, T, twice, drift)
     columns = [_columns(S[i], S[i] @ v[body.v], S[i] @ a[body.v], motions[i])
                for i, body in enumerate(model.bodies)]
-    dq = np.zeros((model.nv, model.nv)).tolist()
-    dv = np.diag(friction_slope(model, v)).tolist()
     da = np.diag(model.armature).tolist()
     for i, body in enumerate(model.bodies):
         subtree, own = subtrees[i], columns[i]
@@ -113,13 +112,13 @@ def bias_from_derivatives(model: Model, q: np.ndarray, v: np.ndarray, dv: np.nda
                           wrenches: np.ndarray | None = None) -> np.ndarray:
     """Return ID(q, v, 0) from its derivative dv by v, (nv,).
 
-    Without friction it is the torque at rest plus a homogeneous quadratic function b of v, for
-    which  b = 1/2 (db/dv) v  (Euler).
+    Without friction and springs it is the torque at rest plus a homogeneous quadratic function b of
+    v, for which  b = 1/2 (db/dv) v  (Euler).
     """
-    slope = dv - np.diag(friction_slope(model, v))
+    slope = dv - passive_slopes(model, q, v)[1]
     still = np.zeros(model.nv)
     at_rest = newton_euler(model, q, still, still, wrenches)
-    return at_rest + 0.5 * (slope @ v) + friction_torque(model, v)
+    return at_rest + 0.5 * (slope @ v) + passive_torque(model, q, v)
 
 
 class _Columns(NamedTuple):

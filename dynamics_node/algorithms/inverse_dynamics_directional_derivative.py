@@ -2,7 +2,6 @@
 
 import numpy as np
 
-from dynamics_node.algorithms.friction_directional_derivative import friction_directional_derivative
 from dynamics_node.algorithms.inertial_parameters import inertia_of
 from dynamics_node.algorithms.motion_directional_derivative import (
     motion_derivative,
@@ -10,6 +9,7 @@ from dynamics_node.algorithms.motion_directional_derivative import (
     wrench_transform_derivative,
 )
 from dynamics_node.algorithms.parameter_direction import ParameterDirection, complete
+from dynamics_node.algorithms.passive_torque import passive_directional_derivative
 from dynamics_node.algorithms.tree_recursions import (
     add_entries,
     forward_recursion,
@@ -35,7 +35,7 @@ def inverse_dynamics_directional_derivative(model: Model, q: np.ndarray, v: np.n
     d = complete(model, direction)
     links = newton_euler_derivative(model, q, v, a, d, wrenches)
     rotors = d.darmature * a + model.armature * d.da
-    return links + rotors + friction_directional_derivative(model, v, d)
+    return links + rotors + passive_directional_derivative(model, q, v, d)
 
 
 def newton_euler_derivative(model: Model, q: np.ndarray, v: np.ndarray, a: np.ndarray,

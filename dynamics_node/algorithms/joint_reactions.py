@@ -5,6 +5,7 @@ from typing import NamedTuple
 import numpy as np
 
 from dynamics_node.algorithms.inverse_dynamics import needed_wrench, newton_euler_motions
+from dynamics_node.algorithms.springs import spring_wrenches
 from dynamics_node.algorithms.tree_recursions import joints_at, per_body
 from dynamics_node.model.model import Model
 from dynamics_node.spatial.se3 import Ad_inv_dual
@@ -21,9 +22,9 @@ def joint_reactions(model: Model, q: np.ndarray, v: np.ndarray, a: np.ndarray,
                     wrenches: np.ndarray | None = None) -> JointReactions:
     r"""Return the JointReactions of a motion, O(n).
 
-    F_i = (wrench for the motion of body i) - F_ext + sum over children of Ad*_{T^-1} F_k. A body
-    at rest is carried: its F points against gravity. S_i' F_i is the joint torque of
-    `inverse_dynamics` without rotor inertia and friction, which act inside the joint.
+    F_i = (wrench for the motion of body i) - F_ext - F_spring + sum over children of Ad*_{T^-1} F_k
+    A body at rest is carried: its F points against gravity. S_i' F_i is the joint torque of
+    `inverse_dynamics` without rotor inertia, friction and springs of joints, which act inside it.
     The linear acceleration is that of the body's origin as a point, dV_linear/dt + w x V_linear.
 
     :param q, v, a: configuration (nq,), velocity and acceleration (nv,).
@@ -36,6 +37,8 @@ def joint_reactions(model: Model, q: np.ndarray, v: np.ndarray, a: np.ndarray,
     F = [needed_wrench(inertia, motion) for inertia, motion in zip(model.inertias, motions)]
     if wrenches is not None:
         F = [needed - wrench for needed, wrench in zip(F, wrenches)]
+    if model.springs:
+        F = [needed - wrench for needed, wrench in zip(F, spring_wrenches(model, q, v))]
     F = [*F, np.zeros(6)]
     for i in reversed(range(len(model.bodies))):  # children before their parents
         parent = model.bodies[i].parent

@@ -8,12 +8,12 @@ import numpy as np
 
 from dynamics_node.algorithms.mass_matrix import mass_matrix, mass_matrix_inverse
 from dynamics_node.checks import finite, positive
-from dynamics_node.constrained.constraint import Constraint, frame_of, size, validate
+from dynamics_node.constrained.constraint import Constraint, size, validate
 from dynamics_node.constrained.rows import constraint_matrix, residual
 from dynamics_node.constrained.world_kinematics import world_placements
 from dynamics_node.errors import DynamicsError
 from dynamics_node.model.configuration import integrate
-from dynamics_node.model.model import Model
+from dynamics_node.model.model import Model, frame_of
 from dynamics_node.spatial import so3
 
 # Singular values of A below this share of the largest count as redundant rows.

@@ -22,9 +22,9 @@ import numpy as np
 
 from dynamics_node.algorithms.coriolis_matrix import coriolis_matrix
 from dynamics_node.algorithms.energy import potential_energy
-from dynamics_node.algorithms.friction import friction_torque
 from dynamics_node.algorithms.inverse_dynamics import gravity_torque
 from dynamics_node.algorithms.mass_matrix import mass_matrix
+from dynamics_node.algorithms.passive_torque import passive_torque
 from dynamics_node.constrained.constraint import Constraint, row_names
 from dynamics_node.constrained.hybrid import DEPENDENT
 from dynamics_node.constrained.regular_or_fallback import linear_algebra_errors
@@ -52,7 +52,7 @@ class ClosedDynamics(NamedTuple):
     coriolis_matrix: np.ndarray    # (k, k): d mass_matrix/dt - 2 coriolis_matrix is skew
     coriolis: np.ndarray           # coriolis_matrix u (k,)
     gravity: np.ndarray            # G' g (k,)
-    friction: np.ndarray           # G' friction of all joints (k,)
+    friction: np.ndarray           # G' friction of all joints, and of springs (k,)
     transmission: np.ndarray       # G (nv, k): v = G u
     transmission_rate: np.ndarray  # dG/dt (nv, k): a = G du/dt + dG/dt u
     kinetic_energy: np.ndarray     # [J]
@@ -74,7 +74,7 @@ def closed_dynamics(model: Model, q: np.ndarray, v: np.ndarray, constraints: Seq
     coriolis = G.T @ (C @ G + M @ G_rate)
     return ClosedDynamics(
         inertia, coriolis, coriolis @ u, G.T @ gravity_torque(model, q),
-        G.T @ friction_torque(model, v), G, G_rate, np.asarray(0.5 * (u @ (inertia @ u))),
+        G.T @ passive_torque(model, q, v), G, G_rate, np.asarray(0.5 * (u @ (inertia @ u))),
         np.asarray(potential_energy(model, q)),
     ), margin
 

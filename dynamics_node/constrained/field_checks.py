@@ -3,7 +3,7 @@
 import math
 import numbers
 import reprlib
-from collections.abc import Callable
+from collections.abc import Callable, Hashable
 from typing import NoReturn
 
 import numpy as np
@@ -103,18 +103,25 @@ def pose(value: object) -> tuple:
 
 
 def joints(value: object) -> tuple:
-    """Return () or the names of two joints."""
+    """Return () or the names of joints, each once."""
     names = value if isinstance(value, (tuple, list)) else (None,)
-    if names and (len(names) != 2 or not all(isinstance(name, str) for name in names)
-                  or names[0] == names[1]):
-        raise ValueError('the names of two joints: q_i of the first = ratio q_j + offset')
+    if not all(isinstance(name, str) for name in names) or len(set(names)) < len(names):
+        raise ValueError('the names of two joints or, of an expression, of one or more; each once')
     return tuple(names)
+
+
+def expression(value: object) -> object:
+    """Return a text or a function; functions that cannot be hashed are refused."""
+    if not isinstance(value, str) and not (callable(value) and isinstance(value, Hashable)):
+        raise ValueError('a text, such as q1 - 0.3 * sin(q2), or a function f(q) or f(q, v)')
+    return value
 
 
 CHECKS: dict[str, Callable] = {
     'name': check_name, 'frame': text, 'to': check_name, 'pose': pose, 'to_pose': pose,
     'axis': axis, 'distance': number, 'joints': joints, 'ratio': number, 'offset': number,
-    'friction': coefficient,
+    'friction': coefficient, 'pitch': number, 'radius': number, 'axle': axis,
+    'expression': expression,
 }
 
 

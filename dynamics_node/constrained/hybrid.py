@@ -5,10 +5,10 @@ from typing import NamedTuple
 
 import numpy as np
 
-from dynamics_node.algorithms.friction import friction_torque
 from dynamics_node.algorithms.hybrid_dynamics import backward_pass, forward_pass
 from dynamics_node.algorithms.inverse_dynamics import inverse_dynamics
 from dynamics_node.algorithms.mass_matrix import mass_matrix, pivot_margin
+from dynamics_node.algorithms.passive_torque import passive_torque
 from dynamics_node.algorithms.reduced_dynamics import reduced_compliance, reduced_dynamics
 from dynamics_node.algorithms.tree_recursions import forward_recursion
 from dynamics_node.constrained.constraint import Constraint
@@ -65,9 +65,9 @@ def by_articulated_bodies(model: Model, q: np.ndarray, v: np.ndarray, a: np.ndar
                           wrenches: np.ndarray | None = None) -> ConstrainedHybrid:
     """Return the ConstrainedHybrid by O(n) passes, without mimic joints; A (m, nv), error (m,)."""
     motion = forward_recursion(model, q, v)
-    drive = tau - friction_torque(model, v)
-    joints = backward_pass(model, motion, a, drive, given, wrenches)
-    free = forward_pass(model, motion, a, tau, v, given, joints)
+    passive = passive_torque(model, q, v)
+    joints = backward_pass(model, motion, a, tau - passive, given, wrenches)
+    free = forward_pass(model, motion, a, tau, passive, given, joints)
     delassus = reduced_compliance(model, motion, joints, given, A.T)
     multipliers, margin = solve_multipliers(delassus, A @ free.a + error)
     force = A.T @ multipliers

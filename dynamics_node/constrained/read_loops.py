@@ -26,7 +26,7 @@ MAX_CHARACTERS = 200_000  # a thousand constraints
 MAX_VALUES = 50_000
 
 _KEYS = ('constraints', 'passive')
-_TEXTS = ('name', 'kind', 'frame', 'to', 'joints')
+_TEXTS = ('name', 'kind', 'frame', 'to', 'joints', 'expression')
 # YAML 1.1 reads 1e-3 as text, since it has no point.
 _NUMBER = re.compile(r'[-+]?(\d+\.?\d*|\.\d+)([eE][-+]?\d+)?\Z')
 
@@ -80,6 +80,9 @@ def to_yaml(constraints: Sequence[Constraint], passive: Sequence[str] = ()) -> s
     for entry in constraints:
         if not isinstance(entry, Constraint):
             raise DynamicsError(f'{short(entry)} is no Constraint')
+        if callable(entry.expression):
+            refuse(entry.name, 'expression', 'is a Python function', 'a text, to be written as '
+                   'YAML')
     _check_names(passive)
     import yaml  # comes with rclpy; not needed to read dicts
     content: dict[str, list] = {'constraints': [as_dict(constraint) for constraint in constraints]}
@@ -119,7 +122,7 @@ def _constraint(number, entry):
                f'one of: {", ".join(KINDS)}')
     for key in entry:
         if key not in ('name', 'kind', *FIELDS[kind]):
-            refuse(name, short(key), f'is no field of a {kind}',
+            refuse(name, short(key), f'is no field of {kind}',
                    f'name, kind, {", ".join(FIELDS[kind])}')
     return Constraint(**{key: value if key in _TEXTS else _numbers(value)
                          for key, value in entry.items()})

@@ -5,8 +5,9 @@ With d = p2 - p1 the motion of frame 2 relative to frame 1 is
     position  u = R1' d,     its rate  R1'(v2 - v1 - w1 x d),
     rotation  R = R1' R2,    its rate  R1'(w2 - w1),
 
-and each kind of constraint restricts some of it. The columns of A of a joint that moves both bodies
-are exactly zero.
+and each kind of constraint restricts some of it: a row has a direction of translation and one of
+rotation, of which one is zero except for screws and rolling. The columns of A of a joint that moves
+both bodies are exactly zero. Constraints between joint coordinates are in coordinate_rows.py.
 """
 
 from collections.abc import Callable, Sequence
@@ -16,11 +17,23 @@ import numpy as np
 
 from dynamics_node.algorithms.kinematics import path_to
 from dynamics_node.algorithms.tree_recursions import add_block
-from dynamics_node.constrained.constraint import ROWS, Constraint, frame_of, size
+from dynamics_node.constrained.constraint import (
+    BETWEEN_COORDINATES,
+    ROLLING,
+    ROWS,
+    Constraint,
+    size,
+)
+from dynamics_node.constrained.coordinate_rows import (
+    coordinate_gamma,
+    coordinate_matrix,
+    coordinate_residual,
+)
+from dynamics_node.constrained.rolling import contact_arm, contact_arm_rate, height
 from dynamics_node.constrained.world_kinematics import at_point, world_motions, world_placements
-from dynamics_node.model.model import Model
+from dynamics_node.model.model import Model, frame_of
 from dynamics_node.spatial.se3 import Pose
-from dynamics_node.spatial.so3 import cross, unskew
+from dynamics_node.spatial.so3 import about_axis, cross, unskew
 
 
 class ConstraintRows(NamedTuple):
@@ -41,8 +54,8 @@ def rows(model: Model, q: np.ndarray, v: np.ndarray,
     motions = world_motions(model, q, v, placements)
     pairs = [_pair(model, placements, constraint) for constraint in constraints]
     return ConstraintRows(_joined(_residual(model, q, pair) for pair in pairs),
-                _matrix(model, placements, pairs),
-                _joined(_gamma(motions, pair) for pair in pairs))
+                _matrix(model, q, placements, pairs),
+                _joined(_gamma(model, q, v, motions, pair) for pair in pairs))
 
 
 def sine_of_turn(R: np.ndarray, axis: np.ndarray | None = None) -> np.ndarray:
@@ -68,14 +81,15 @@ def constraint_matrix(model: Model, q: np.ndarray, constraints: Sequence[Constra
     """Return A, (m, nv): A v are the relative velocities that the constraints set to zero."""
     placements = world_placements(model, q)
     pairs = [_pair(model, placements, constraint) for constraint in constraints]
-    return _matrix(model, placements, pairs)
+    return _matrix(model, q, placements, pairs)
 
 
 def constraint_wrenches(model: Model, q: np.ndarray, constraints: Sequence[Constraint],
                         multipliers: np.ndarray) -> np.ndarray:
     """Return the wrench of the multipliers on each body, the world's last, (bodies + 1, 6).
 
-    (moment, force) at the body's origin in its axes. A coupling acts on joints, not on bodies.
+    (moment, force) at the body's origin in its axes. Constraints between joint coordinates act on
+    joints, not on bodies.
     """
     placements = world_placements(model, q)
     wrenches, first = [np.zeros(6) for _ in placements.poses], 0
@@ -83,10 +97,9 @@ def constraint_wrenches(model: Model, q: np.ndarray, constraints: Sequence[Const
         pair = _pair(model, placements, constraint)
         part = multipliers[first:first + size(constraint)]
         first += size(constraint)
-        if constraint.kind == 'coupling':
+        if constraint.kind in BETWEEN_COORDINATES:
             continue
-        force = pair.along.T @ part[:len(pair.along)]
-        moment = pair.about.T @ part[len(pair.along):]
+        force, moment = pair.along.T @ part, pair.about.T @ part
         for sign, body, arm in zip((-1.0, 1.0), pair.bodies, pair.arms):
             R = placements.poses[body].R
             wrenches[body] = wrenches[body] + sign * np.concatenate([
@@ -95,73 +108,83 @@ def constraint_wrenches(model: Model, q: np.ndarray, constraints: Sequence[Const
 
 
 class _Pair(NamedTuple):
-    """The two closures of a constraint in the world; for a coupling only the constraint."""
+    """The two closures of a constraint in the world; between coordinates only the constraint."""
 
     constraint: Constraint
     bodies: tuple = ()              # of frame 1 and frame 2
     arms: tuple = ()                # from each body's origin to frame 2's, in world axes
     point: Any = None               # frame 2's origin in the world
     relative: Any = None            # Pose of frame 2 in frame 1: (R, u)
-    along: Any = None               # (k, 3) directions of the linear rows in world axes
-    about: Any = None               # (l, 3) axes of the angular rows in world axes
+    frame: Any = None               # rotation of frame 1 in the world
+    along: Any = None               # (m, 3) directions of translation of the rows, in world axes
+    about: Any = None               # (m, 3) axes of rotation of the rows, in world axes
 
 
 def _pair(model, placements, constraint):
-    if constraint.kind == 'coupling':
+    if constraint.kind in BETWEEN_COORDINATES:
         return _Pair(constraint)
     ends = (frame_of(model, constraint.to), model.frame(constraint.frame))
     bodies = tuple(end.body for end in ends)
     one, two = (placements.poses[end.body] @ (end.pose @ closure) for end, closure in
                 zip(ends, (constraint.to_placement, constraint.placement)))
     relative = Pose(one.R.T @ two.R, one.R.T @ (two.p - one.p))
-    along, about = _directions(constraint, relative.p)
+    along, about = _directions(constraint, relative)
     arms = tuple(two.p - placements.poses[body].p for body in bodies)
-    return _Pair(constraint, bodies, arms, two.p, relative, along @ one.R.T, about @ one.R.T)
+    return _Pair(constraint, bodies, arms, two.p, relative, one.R, along @ one.R.T,
+                 about @ one.R.T)
 
 
-def _directions(constraint, u):
-    """Return the (linear, angular) directions of the rows in frame 1's closure axes, (k, 3) each.
+def _directions(constraint, relative):
+    """Return the (linear, angular) directions of the rows in frame 1's closure axes, (m, 3) each.
 
-    Of a distance it is that of u, with length 1 where the constraint is satisfied.
+    Of a distance it is that of u, with length 1 where the constraint is satisfied. A screw turns
+    by u / lead. Rolling adds the rotation that moves the contact point, see rolling.py.
     """
-    names = ROWS[constraint.kind]
-    angular = np.eye(3) if 'rx' in names else np.zeros((0, 3))
-    if 'r1' in names:
-        angular = constraint.across
     if constraint.kind == 'distance':
-        return np.array([u / constraint.distance]), angular
-    return (np.eye(3) if 'x' in names else constraint.direction[None]), angular
+        return np.array([relative.p / constraint.distance]), np.zeros((1, 3))
+    linear, angular = constraint.directions
+    if constraint.kind in ROLLING:
+        arm = contact_arm(constraint, relative.R)
+        angular = np.array([cross(arm, direction) for direction in linear])
+    return linear, angular
 
 
 def _residual(model, q, pair, turned=sine_of_turn):
-    """Return u along the linear rows minus a plane's distance, and the rotation about the others.
+    """Return u along the rows minus a plane's distance or a wheel's height, and the rotation.
 
-    Of a distance L it is (u'u - L^2)/(2 L), of a coupling q_i - ratio q_j - offset.
+    Of a distance L it is (u'u - L^2)/(2 L). Of a screw it is the rotation that is left after that
+    of its translation, times the lead. The sliding rows of rolling have none.
     """
     constraint, (R, u) = pair.constraint, pair.relative or (None, None)
     if constraint.is_unanchored:
         return np.zeros(size(constraint))
-    if constraint.kind == 'coupling':
-        i, j = (model.joint(name).q.start for name in constraint.joints)
-        return np.array([q[i] - constraint.ratio * q[j] - constraint.offset])
+    if constraint.kind in BETWEEN_COORDINATES:
+        return coordinate_residual(model, constraint, q)
     if constraint.kind == 'distance':
         return np.array([(u @ u - constraint.distance ** 2) / (2.0 * constraint.distance)])
-    linear, angular = _directions(constraint, u)
-    turn = turned(R, constraint.direction) if 'r1' in ROWS[constraint.kind] else turned(R)
-    return np.concatenate([linear @ u - constraint.distance, angular @ turn])
+    axis = constraint.direction
+    if constraint.kind in ROLLING:
+        return np.array([0.0, 0.0, axis @ u - height(constraint, R)])
+    linear, angular = constraint.directions
+    turn = turned(R, axis) if 'r1' in ROWS[constraint.kind] else turned(R)
+    found = [along @ u + about @ turn - (constraint.distance if name == 'n' else 0.0)
+             for name, along, about in zip(ROWS[constraint.kind], linear, angular)]
+    if constraint.kind == 'screw':
+        left = R @ about_axis(axis, -(axis @ u) / constraint.lead)
+        found[ROWS['screw'].index('screw')] = -constraint.lead * (axis @ turned(left))
+    return np.array(found)
 
 
-def _matrix(model, placements, pairs):
+def _matrix(model, q, placements, pairs):
     A = []
     for pair in pairs:
+        if pair.constraint.kind in BETWEEN_COORDINATES:
+            A += coordinate_matrix(model, pair.constraint, q)
+            continue
         block = [[0.0] * model.nv for _ in range(size(pair.constraint))]
-        if pair.constraint.kind == 'coupling':
-            i, j = (model.joint(name).v.start for name in pair.constraint.joints)
-            block[0][i], block[0][j] = 1.0, -pair.constraint.ratio
-        else:
-            one, two = (set(path_to(model, body)) for body in pair.bodies)
-            _add_columns(block, placements, pair, two - one, 1.0)
-            _add_columns(block, placements, pair, one - two, -1.0)
+        one, two = (set(path_to(model, body)) for body in pair.bodies)
+        _add_columns(block, placements, pair, two - one, 1.0)
+        _add_columns(block, placements, pair, one - two, -1.0)
         A += block
     return np.array(A).reshape(len(A), model.nv)
 
@@ -172,28 +195,32 @@ def _add_columns(block, placements, pair, bodies, sign):
     turn = placements.turn[:, mine]
     arm = pair.point[:, None] - placements.origin[:, mine]
     velocity = placements.slide[:, mine] + cross(turn, arm)
-    columns = sign * np.concatenate([pair.along @ velocity, pair.about @ turn])
+    columns = sign * (pair.along @ velocity + pair.about @ turn)
     for k, column in zip(mine, columns.T):
         _, entry = placements.which[k]
         add_block(block, slice(0, len(block)), slice(entry, entry + 1), column[:, None])
 
 
-def _gamma(motions, pair):
+def _gamma(model, q, v, motions, pair):
     r"""Return the rate of A v at zero joint acceleration.
 
     With all at frame 2's origin, u'' = R1'(a2 - a1 - 2 w1 x (v2 - v1)) and the rate of the
-    relative angular velocity is R1'(alpha2 - alpha1 - w1 x w2). A distance adds |u'|^2 / L.
+    relative angular velocity is R1'(alpha2 - alpha1 - w1 x w2). A distance adds |u'|^2 / L, rolling
+    w x dc/dt of the contact arm c.
     """
     constraint = pair.constraint
-    if constraint.kind == 'coupling':
-        return np.zeros(1)
+    if constraint.kind in BETWEEN_COORDINATES:
+        return coordinate_gamma(model, constraint, q, v)
     one, two = (at_point(motions[body], arm) for body, arm in zip(pair.bodies, pair.arms))
-    velocity = two.v - one.v
-    linear = pair.along @ (two.acc - one.acc - 2.0 * cross(one.w, velocity))
+    velocity, turning = two.v - one.v, two.w - one.w
+    linear = two.acc - one.acc - 2.0 * cross(one.w, velocity)
+    if constraint.kind in ROLLING:
+        rate = contact_arm_rate(constraint, pair.relative.R, pair.frame.T @ turning)
+        linear = linear + cross(turning, pair.frame @ rate)
+    gamma = pair.along @ linear + pair.about @ (two.alpha - one.alpha - cross(one.w, two.w))
     if constraint.kind == 'distance':
-        linear = linear + velocity @ velocity / constraint.distance
-    return np.concatenate([linear,
-                           pair.about @ (two.alpha - one.alpha - cross(one.w, two.w))])
+        gamma = gamma + velocity @ velocity / constraint.distance
+    return gamma
 
 
 def _joined(parts):

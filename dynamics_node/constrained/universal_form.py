@@ -18,6 +18,7 @@ from typing import NamedTuple
 
 import numpy as np
 
+from dynamics_node.algorithms.springs import spring_wrenches
 from dynamics_node.algorithms.tree_recursions import (
     ForwardRecursion,
     forward_recursion,
@@ -62,6 +63,8 @@ def universal_form(model: Model, constraints: Sequence[Constraint], q: np.ndarra
     external = constraint_wrenches(model, q, constraints, motion.multipliers)[:-1]
     if wrenches is not None:
         external = external + wrenches
+    if model.springs:
+        external = external + spring_wrenches(model, q, v)
     F = _summed_over_subtrees(model, tree, [
         inertia @ rate - ad_dual(V, inertia @ V) - force
         for inertia, rate, V, force in zip(model.inertias, dV, tree.V, external)])

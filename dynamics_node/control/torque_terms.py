@@ -37,6 +37,7 @@ class TorqueTerms:
         self._friction_scale = friction_scale if with_friction else None
         self._unscaled_friction = (friction_scale == 1.0).all()
         self._subtracts = robot.nq == robot.nv   # difference of configurations is that of arrays
+        self._springs = bool(robot.springs)
         self._turning = turning_dofs(robot)
         self.max_velocity = _speed_limits(robot)
         self._references: dict[str, np.ndarray] = {}   # frame -> its reference inertia
@@ -48,17 +49,19 @@ class TorqueTerms:
         return self.robot, self._frictionless
 
     def gravity(self, q: np.ndarray) -> np.ndarray:
-        """Return s_g g(q), with the scale s_g."""
-        if self._gravity_scale is None:
-            return self.robot.gravity_torque(q)
-        return self._gravity_scale * self.robot.gravity_torque(q)
+        """Return s_g g(q), with the scale s_g, and the torques of springs at rest."""
+        tau = self.robot.gravity_torque(q)
+        if self._gravity_scale is not None:
+            tau = self._gravity_scale * tau
+        return tau + self.robot.spring_torque(q, np.zeros(q.shape)) if self._springs else tau
 
     def bias(self, q: np.ndarray, v: np.ndarray) -> np.ndarray:
-        """Return C(q, v) v + s_g g(q)."""
-        return self._with_gravity_scaled(self.robot.bias_torque(q, v), q)
+        """Return C(q, v) v + s_g g(q), and the torques of springs."""
+        tau = self._with_gravity_scaled(self.robot.bias_torque(q, v), q)
+        return tau + self.robot.spring_torque(q, v) if self._springs else tau
 
     def motion_torque(self, q: np.ndarray, v: np.ndarray, a: np.ndarray) -> np.ndarray:
-        """Return M(q) a + C(q, v) v + s_g g(q): all but friction.
+        """Return M(q) a + C(q, v) v + s_g g(q) and the torques of springs: all but friction.
 
         In a robot with loops the accelerations of passive joints follow from the actuated ones.
         """

@@ -106,6 +106,7 @@ def identify(robot: Robot, recording: Recording, options: IdentificationOptions 
     check_callable('on_fit', on_fit)
     report = progress or (lambda share, text: None)
     recording, loops, notes = _arranged(robot, recording)
+    recording = _without_springs(robot, recording, loops)
     layout = parameter_layout(robot, options.stribeck_speed)
     base = base_parameters(robot, layout, loops=loops)
     train, validation = split(recording, options.validation_share)
@@ -130,6 +131,17 @@ def identify(robot: Robot, recording: Recording, options: IdentificationOptions 
         linear.noise, residuals, condition,
         (*notes, *_warnings(base, of_base, condition, found, residuals)), options,
         None if loops is None else loop_summary(robot, base))
+
+
+def _without_springs(robot, recording, loops):
+    """Return the recording without the torques of springs, which are known."""
+    if not robot.springs:
+        return recording
+    if loops is not None:
+        raise DynamicsError('identification of a robot with loops and springs is not available; '
+                            'expected a robot without springs or without loops')
+    return recording._replace(
+        tau=recording.tau - robot.spring_torque(recording.q, recording.v))
 
 
 # Argument checks --------------------------------------------------------------------------------

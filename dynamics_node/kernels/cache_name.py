@@ -9,7 +9,9 @@ from functools import cache
 from pathlib import Path
 
 from dynamics_node.compiler import target
+from dynamics_node.constrained.constraint import coordinates_of
 from dynamics_node.kernels.keys import KernelKey, frames_of
+from dynamics_node.model.configuration import coordinate_places
 from dynamics_node.model.model import Model
 
 PACKAGE = Path(__file__).resolve().parent.parent
@@ -22,6 +24,7 @@ def name_of(model: Model, key: KernelKey) -> str:
          for body in model.bodies], model.bare_inertias, model.friction_speed,
         [(joint.kind, joint.q, joint.v) for joint in model.joints],
         [model.frames[name] for name in frames_of(key)], _constrained_places(model, key),
+        _springs(model),
         repr(key)), protocol=4)
     parts = hashlib.sha256(structure)
     parts.update(repr((_sources(), target.fingerprint())).encode())
@@ -31,7 +34,13 @@ def name_of(model: Model, key: KernelKey) -> str:
 def _constrained_places(model, key):
     """Return the frames and joints of the model that the constraints name."""
     return [(model.frames.get(each.frame), model.frames.get(each.to),
-             [model.joint(name).v for name in each.joints]) for each in key.constraints]
+             coordinates_of(model, each)) for each in key.constraints]
+
+
+def _springs(model):
+    """Return the springs, constants of every program, with their frames and coordinates."""
+    return [(spring, model.frames.get(spring.frame), model.frames.get(spring.to),
+             coordinate_places(model).get(spring.joint)) for spring in model.springs]
 
 
 @cache

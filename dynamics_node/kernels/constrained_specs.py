@@ -19,6 +19,11 @@ from dynamics_node.constrained.regular_or_fallback import (
 )
 from dynamics_node.constrained.rows import ConstraintRows, rows
 from dynamics_node.constrained.stabilisation import stabilised_gamma
+from dynamics_node.constrained.support_consistent import (
+    SupportConsistent,
+    support_consistent,
+    support_consistent_any_rank,
+)
 from dynamics_node.kernels.spec import (
     CONSTRAINTS,
     MATRIX,
@@ -125,6 +130,10 @@ CONSTRAINED = (
     KernelSpec('constraint_rows', 'Residual, matrix A and bias gamma of the constraints.',
                ('q', 'v'), (ROWS, ('rows', 'nv'), ROWS),
                (_rows,), result=ConstraintRows, subject=CONSTRAINTS, payload=False, direct=False),
+    KernelSpec('support_consistent_dynamics', 'Dynamics that loops and contacts leave free.',
+               ('q', 'v'), (('rows', 'rows'), MATRIX, VECTOR, ('rows', 'nv'), ROWS),
+               (support_consistent,), support_consistent_any_rank, SupportConsistent, margins=True,
+               subject=CONSTRAINTS, derivative=True, direct=False),
     KernelSpec('constrained_forward_dynamics_derivatives',
                'Derivatives of accelerations and multipliers.',
                FORWARD, (MATRIX,) * 3 + (('rows', 'nv'),) * 3,

@@ -41,6 +41,8 @@ def has_kernel(model: Model, kernel: str, constraints: tuple[Constraint, ...] = 
     spec = ALL_KERNELS[kernel]
     if spec.constrained and not constraints:
         return False  # the kernel without constraints is used instead
+    if any(callable(each.expression) for each in constraints):
+        return False  # a Python function cannot be recognised in the cache on disk
     return spec.fits(model, constraints)
 
 

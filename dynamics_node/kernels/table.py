@@ -6,10 +6,11 @@ from dynamics_node.kernels.derivative_specs import DERIVATIVES, FRAME_DERIVATIVE
 from dynamics_node.kernels.dynamics_specs import DYNAMICS, FRAMES
 from dynamics_node.kernels.link_specs import FRAME_MOTIONS, LINKS
 from dynamics_node.kernels.spec import KernelSpec
+from dynamics_node.kernels.spring_specs import SPRINGS
 from dynamics_node.kernels.task_specs import TASK_SPACE
 
 SPECS = (*DYNAMICS, *FRAMES, *DERIVATIVES, *FRAME_DERIVATIVES, *LINKS, *FRAME_MOTIONS,
-         *CONSTRAINED, *CLOSED, *TASK_SPACE)
+         *CONSTRAINED, *CLOSED, *TASK_SPACE, *SPRINGS)
 ALL_KERNELS: dict[str, KernelSpec] = {spec.name: spec for spec in SPECS}
 
 

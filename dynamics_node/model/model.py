@@ -8,12 +8,14 @@ import numpy as np
 
 from dynamics_node.errors import UnknownName
 from dynamics_node.model.joints import Joint
+from dynamics_node.spatial import se3
 from dynamics_node.spatial.inertia import Inertia
 from dynamics_node.spatial.se3 import Pose
 
 # The parent of a body whose joint is on the fixed root. Lists with one entry per body have the
 # world's entry last, so that x[body.parent] is always the parent's.
 WORLD = -1
+WORLD_NAME = 'world'  # in place of a link the fixed world, even if a link has this name
 
 
 @dataclass(frozen=True, eq=False)
@@ -93,6 +95,7 @@ class Model:
     payloads: dict[str, Payload] = field(default_factory=dict)  # by name
     inertias: tuple[Inertia, ...] = ()  # with payloads: the bodies', then the world's
     loops: tuple = ((), ())          # (constraints, passive joints): see constrained/read_loops.py
+    springs: tuple = ()              # of Spring, see force_elements.py
 
     @property
     def nq(self) -> int:
@@ -137,3 +140,8 @@ class Model:
     def with_(self, **changes: Any) -> 'Model':
         """Return a copy with other fields."""
         return replace(self, **changes)
+
+
+def frame_of(model: Model, name: str) -> Frame:
+    """Return the Frame of a link, or of the world for WORLD_NAME."""
+    return Frame(WORLD, se3.IDENTITY) if name == WORLD_NAME else model.frame(name)

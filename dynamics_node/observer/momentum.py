@@ -34,6 +34,8 @@ def balance(robot: Robot, meaning: Meaning, q: ArrayLike, v: ArrayLike,
     if measured.ndim == drift.ndim == 2:
         checks.batch_size({'q and v': drift, 'effort': measured})
     inflow = meaning.scale * measured + drift
+    if robot.springs:
+        inflow = inflow - robot.spring_torque(q, v)
     if meaning.without_gravity:
         inflow = inflow + meaning.driven * robot.gravity_torque(q)
     if meaning.motor_side:

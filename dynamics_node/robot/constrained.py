@@ -29,6 +29,7 @@ if TYPE_CHECKING:
     from dynamics_node.constrained.contact_forces import ContactForces
     from dynamics_node.constrained.derivatives import ConstrainedInverseDerivatives
     from dynamics_node.constrained.force_distribution import Distribution
+    from dynamics_node.constrained.support_consistent import SupportConsistent
     from dynamics_node.constrained.universal_form import UniversalForm
 
 CHOICES = ('least_force', 'least_torque', 'weighted', 'unique')
@@ -253,6 +254,15 @@ class ConstrainedDynamics:
             return contact_forces(model, q, v, tau, valid, *wrenches)
         found = self._in_numpy(forces, valid, ContactForces, wrenches, q=q, v=v, tau=tau)
         return found._replace(rank=found.rank.astype(int)[()])
+
+    def support_consistent_dynamics(self, q: ArrayLike, v: ArrayLike, contacts: Constraints
+                                    ) -> SupportConsistent:
+        """Return the SupportConsistent (inertia, null_space, bias, jacobian, drift).
+
+        M a + bias = null_space' (tau - friction): the motion that loops and contacts leave free.
+        """
+        return self._dispatcher.positional('support_consistent_dynamics', (),
+                                           self._sets.of(None, contacts))(q, v)
 
     def floating_base_torques(self, q: ArrayLike, v: ArrayLike, a: ArrayLike,
                               contacts: Constraints, choice: str = 'least_torque',

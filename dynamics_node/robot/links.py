@@ -72,6 +72,7 @@ class LinkQuantities:
         :param local: in the axes of `frame`; else in the world's.
         """
         where, local = self._sensor_frame(link, frame), flag('local', local)
+        self._check_springs(link)
         external = {} if wrenches is None else check_wrenches(self._model, wrenches)
         beyond = links_beyond(self._model, link) if external else ()
         found = self._carried_by(link).call(
@@ -91,6 +92,17 @@ class LinkQuantities:
             found = self._beyond[link] = Dispatcher(only_beyond(self._model, link),
                                                     compile=compiles)
         return found
+
+    def _check_springs(self, link):
+        """Raise if a spring ends at the body of a link but not beyond the sensor before it."""
+        body, beyond = self._model.frame(link).body, links_beyond(self._model, link)
+        for spring in self._model.springs:
+            for end in (spring.frame, spring.to):
+                frame = self._model.frames.get(end)
+                if frame is not None and frame.body == body and end not in beyond:
+                    raise DynamicsError(
+                        f"spring '{spring.name}' ends at '{end}', which is fixed to '{link}' by "
+                        f"the sensor; expected '{link}' or another body")
 
     def _sensor_frame(self, link, frame):
         """Return the Frame where a sensor's wrench is given."""

@@ -12,12 +12,13 @@ from numpy.typing import ArrayLike
 from dynamics_node import checks
 from dynamics_node.algorithms.energy import total_mass
 from dynamics_node.algorithms.inertial_parameters import inertial_parameters
-from dynamics_node.checks import finite, flag
+from dynamics_node.checks import flag
 from dynamics_node.constrained.read_loops import Loops
 from dynamics_node.kernels.keys import all_keys
 from dynamics_node.kernels.robot_kernels import RobotKernels
-from dynamics_node.model import configuration, friction_override, payload
+from dynamics_node.model import configuration
 from dynamics_node.model.build import FRICTION_SPEED, build_model
+from dynamics_node.model.force_elements import Spring
 from dynamics_node.model.links import RobotLink, record_of_links
 from dynamics_node.model.model import Model
 from dynamics_node.model.payload import Payload
@@ -27,6 +28,7 @@ from dynamics_node.model.urdf_text import MAX_BYTES, urdf_text
 from dynamics_node.model.write_urdf import urdf_of_model
 from dynamics_node.robot import arguments
 from dynamics_node.robot.argument_types import Constraints
+from dynamics_node.robot.changes import Changes
 from dynamics_node.robot.closed import ClosedMechanism
 from dynamics_node.robot.configurations import Configurations
 from dynamics_node.robot.constrained import ConstrainedDynamics
@@ -35,7 +37,9 @@ from dynamics_node.robot.delegate import Delegate
 from dynamics_node.robot.derivatives import Derivatives
 from dynamics_node.robot.dispatch import Dispatcher
 from dynamics_node.robot.dynamics import Dynamics
+from dynamics_node.robot.force_elements import ForceElements
 from dynamics_node.robot.links import LinkQuantities
+from dynamics_node.robot.prescribed import PrescribedMotion
 from dynamics_node.robot.simulation import Simulation
 from dynamics_node.robot.task_space import TaskSpace
 from dynamics_node.task_space.target import Target
@@ -62,13 +66,17 @@ class Robot:
         checks.check_kind('model', model, Model)
         dispatcher = Dispatcher(model, kernels, flag('compile', compile), self._install)
         sets, dynamics = ConstraintSets(model), Dynamics(dispatcher)
+        constrained = ConstrainedDynamics(dispatcher, sets)
+        prescribed = PrescribedMotion(dispatcher, sets, constrained)
         vars(self).update(
             model=model, _dispatcher=dispatcher, _sets=sets, _dynamics=dynamics,
+            _changes=Changes(self), _force_elements=ForceElements(dispatcher),
             _configurations=Configurations(dispatcher), _links=LinkQuantities(dispatcher),
             _derivatives=Derivatives(dispatcher, dynamics),
-            _constrained=ConstrainedDynamics(dispatcher, sets),
+            _constrained=constrained, _prescribed=prescribed,
             _closed=ClosedMechanism(dispatcher, sets),
-            _simulation=Simulation(dispatcher, sets), _task_space=TaskSpace(self, dispatcher, sets))
+            _simulation=Simulation(dispatcher, sets, prescribed),
+            _task_space=TaskSpace(self, dispatcher, sets))
 
     @classmethod
     def from_urdf(cls, source: str | bytes | os.PathLike, base: str = 'fixed',
@@ -179,6 +187,11 @@ class Robot:
         """Loops(constraints, passive): the constraints that close loops, the unactuated joints."""
         return Loops(*self.model.loops)
 
+    @property
+    def springs(self) -> tuple[Spring, ...]:
+        """The springs and dampers at joints and between links."""
+        return self.model.springs
+
     def report(self) -> ModelReport:
         """Return the ModelReport: masses, limits, and implausible values; str() prints it."""
         return model_report(self.model)
@@ -194,43 +207,13 @@ class Robot:
         """{name: Payload} of the payloads."""
         return dict(self.model.payloads)
 
-    def with_payload(self, name: str, frame: str, mass: float, com: ArrayLike = (0.0, 0.0, 0.0),
-                     inertia: ArrayLike | None = None) -> Robot:
-        """Return the robot carrying a load at a frame; one of the same name is replaced.
-
-        :param com: centre of mass in that frame [m].
-        :param inertia: 3 x 3 about the load's centre of mass [kg m^2]; None is a point mass.
-        """
-        return self._with(payload.with_payload(self.model, name, frame, mass, com, inertia))
-
-    def with_payloads(self, loads: Mapping[str, tuple]) -> Robot:
-        """Return the robot carrying several loads, {name: (frame, mass, com, inertia)}."""
-        return self._with(payload.with_payloads(self.model, loads))
-
-    def without_payload(self, name: str) -> Robot:
-        """Return the robot without that load, bit for bit as it was before."""
-        return self._with(payload.without_payload(self.model, name))
-
-    def with_gravity(self, gravity: ArrayLike) -> Robot:
-        """Return the robot in another gravity, a vector towards the earth in the root frame."""
-        return self._with(self.model.with_(gravity=finite('gravity', gravity, (3,))))
-
-    def with_friction(self, damping: Mapping[str, float] | None = None,
-                      friction: Mapping[str, float] | None = None) -> Robot:
-        """Return the robot with other friction, {joint: value}; joints not named keep theirs.
-
-        :param damping: viscous [N m s/rad or N s/m], zero or positive.
-        :param friction: Coulomb [N m or N], zero or positive.
-        """
-        return self._with(friction_override.with_friction(self.model, damping, friction))
-
-    def with_loops(self, loops: str | os.PathLike | Loops | Mapping | Constraints) -> Robot:
-        """Return the robot with these loops instead of its own; for `loops` see from_urdf."""
-        return self._with(self.model.with_(loops=tuple(loops_of(self.model, loops))))
-
-    def _with(self, model):
-        kernels = self._dispatcher.kernels
-        return type(self)(model, compile=kernels is not None, kernels=kernels)
+    with_payload = Delegate('_changes', Changes.with_payload)
+    with_payloads = Delegate('_changes', Changes.with_payloads)
+    without_payload = Delegate('_changes', Changes.without_payload)
+    with_gravity = Delegate('_changes', Changes.with_gravity)
+    with_friction = Delegate('_changes', Changes.with_friction)
+    with_loops = Delegate('_changes', Changes.with_loops)
+    with_springs = Delegate('_changes', Changes.with_springs)
 
     # Compilation -----------------------------------------------------------------------------
 
@@ -335,6 +318,12 @@ class Robot:
     link_wrenches = Delegate('_links', LinkQuantities.link_wrenches)
     base_velocity = Delegate('_links', LinkQuantities.base_velocity)
 
+    # Springs and linear actuators --------------------------------------------------------------
+
+    spring_torque = Delegate('_force_elements', ForceElements.spring_torque)
+    actuator_motion = Delegate('_force_elements', ForceElements.actuator_motion)
+    actuator_forces = Delegate('_force_elements', ForceElements.actuator_forces)
+
     simulate = Delegate('_simulation', Simulation.simulate)
 
     # Derivatives -------------------------------------------------------------------------------
@@ -367,6 +356,8 @@ class Robot:
 
     constrained_forward_dynamics = Delegate(
         '_constrained', ConstrainedDynamics.constrained_forward_dynamics)
+    prescribed_forward_dynamics = Delegate(
+        '_prescribed', PrescribedMotion.prescribed_forward_dynamics)
     constrained_inverse_dynamics = Delegate(
         '_constrained', ConstrainedDynamics.constrained_inverse_dynamics)
     constrained_hybrid_dynamics = Delegate(
@@ -386,6 +377,8 @@ class Robot:
     project_configuration = Delegate('_constrained', ConstrainedDynamics.project_configuration)
     project_velocity = Delegate('_constrained', ConstrainedDynamics.project_velocity)
     contact_forces = Delegate('_constrained', ConstrainedDynamics.contact_forces)
+    support_consistent_dynamics = Delegate(
+        '_constrained', ConstrainedDynamics.support_consistent_dynamics)
     floating_base_torques = Delegate('_constrained', ConstrainedDynamics.floating_base_torques)
     impact = Delegate('_constrained', ConstrainedDynamics.impact)
 

@@ -119,10 +119,12 @@ def _forward_of_inverse(robot, states):
 
 
 def _power_balance(robot, states):
-    """d/dt (kinetic + potential energy) = (tau - friction)' v."""
+    """d/dt (kinetic + potential energy) = (tau - friction - dampers of springs)' v."""
     residuals = []
     for q, v, a in states:
         tau, friction = robot.inverse_dynamics(q, v, a), robot.friction_torque(v)
+        if robot.springs:  # at rest the dampers have no torque
+            friction = friction + robot.spring_torque(q, v) - robot.spring_torque(q, 0.0 * v)
         before, after = (_energies(robot, robot.integrate(q, v, t), v + t * a)
                          for t in (-STEP, STEP))
         rate = (after - before).sum() / (2.0 * STEP)

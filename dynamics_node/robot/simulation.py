@@ -9,11 +9,13 @@ import numpy as np
 from numpy.typing import ArrayLike
 
 from dynamics_node import checks
+from dynamics_node.constrained.prescribed import RowMotion
 from dynamics_node.errors import DynamicsError, SingularModel
 from dynamics_node.robot import arguments
 from dynamics_node.robot.argument_types import Constraints, Wrenches
 from dynamics_node.robot.constraint_sets import ConstraintSets
 from dynamics_node.robot.dispatch import Dispatcher
+from dynamics_node.robot.prescribed import PrescribedMotion
 from dynamics_node.simulation.equations_of_motion import Acceleration, EquationsOfMotion
 from dynamics_node.simulation.friction_stiffness import check_friction
 from dynamics_node.simulation.output_times import Integrator, Progress, SimulatedMotion, simulate
@@ -30,14 +32,15 @@ WrenchSource = Wrenches | Callable[[float, np.ndarray, np.ndarray], Wrenches]
 class Simulation:
     """The method of a Robot that integrates its motion."""
 
-    def __init__(self, dispatcher: Dispatcher, sets: ConstraintSets):
+    def __init__(self, dispatcher: Dispatcher, sets: ConstraintSets, prescribed: PrescribedMotion):
         self._dispatcher, self._sets, self._model = dispatcher, sets, dispatcher.model
+        self._prescribed = prescribed
 
     def simulate(self, q: ArrayLike, v: ArrayLike, torque: Torque, time: ArrayLike,
                  wrenches: WrenchSource = None, constraints: Constraints = None,
                  method: str = 'rk4', step: float = 0.001, tolerance: float = 1e-8,
-                 stabilisation: ArrayLike = STABILISATION, progress: Progress | None = None
-                 ) -> SimulatedMotion:
+                 stabilisation: ArrayLike = STABILISATION, progress: Progress | None = None,
+                 row_motion: Callable[[float], RowMotion] | None = None) -> SimulatedMotion:
         """Return the SimulatedMotion (time, q, v, tau) that starts in the state q, v at time[0].
 
         Friction of the model acts, limits of joints and contacts do not. A batch of states (N, n)
@@ -56,14 +59,18 @@ class Simulation:
             batch its root mean square.
         :param stabilisation: (alpha, beta) [1/s] of the constraints.
         :param progress: f(share, text), called after each output time.
+        :param row_motion: f(t) -> (s, s', s'') that the constraint rows follow, as of
+            prescribed_forward_dynamics; None: they stay at zero.
         :raise DynamicsError: the motion diverges, or the step is too long for dry friction.
         """
         times = checks.check_times(time, 'time')
         first_q, first_v, n = self._start(q, v)
         torques = torque_function(torque, times, self._model.nv, n)
-        equations = EquationsOfMotion(self._model, self._acceleration(
-            torques, wrenches, self._sets.of(constraints),
-            arguments.check_stabilisation(stabilisation)))
+        setting = (torques, wrenches, self._sets.of(constraints),
+                   arguments.check_stabilisation(stabilisation))
+        moving = checks.check_callable('row_motion', row_motion)
+        equations = EquationsOfMotion(self._model, self._acceleration(*setting) if moving is None
+                                      else self._of_moving_rows(*setting, moving))
         integrator = _integrator(equations, method, step, tolerance, times)
         if method == 'rk4':
             self._check_friction(first_q, step)
@@ -84,6 +91,14 @@ class Simulation:
         if self._model.damping.any() or self._model.friction.any():
             with suppress(SingularModel):  # a link without mass may move with a loop
                 check_friction(self._model, self._dispatcher.call('mass_matrix_inverse', q=q), step)
+
+    def _of_moving_rows(self, torques, wrenches, constraints, rates, motion) -> Acceleration:
+        """Return a(t, q, v) of constraint rows that follow motion(t)."""
+        def acceleration(t, q, v):
+            found = wrenches(t, q, v) if callable(wrenches) else wrenches
+            return self._prescribed.prescribed_forward_dynamics(
+                q, v, torques(t, q, v), motion(t), constraints, found, rates).a
+        return acceleration
 
     def _acceleration(self, torques: TorqueFunction, wrenches, constraints, rates) -> Acceleration:
         """Return a(t, q, v); it waits for the kernel once, which the many calls are worth."""

@@ -20,7 +20,8 @@ OFF = 0.1            # [rad or m] how far off each coordinate starts
 STEPS = 8            # quadratic from there: 1e-1, 1e-2, 1e-4, 1e-8, 1e-16, and some to settle in
 TOLERANCE = 1e-12    # [rad or m] of what is found
 PAIRS = [('weld',), ('revolute', 'distance'), ('spherical', 'coupling'), ('flat_contact',),
-         ('planar', 'point_on_plane'), ('weld', 'line_contact'), ('point_contact', 'spherical')]
+         ('planar', 'point_on_plane'), ('weld', 'line_contact'), ('point_contact', 'spherical'),
+         ('screw', 'rolling_wheel'), ('expression', 'rolling_ball')]
 
 
 def closed(tree, kinds):

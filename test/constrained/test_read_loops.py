@@ -11,6 +11,7 @@ from support import random_loops
 
 from dynamics_node import Robot
 from dynamics_node.constrained.constraint import (
+    BETWEEN_COORDINATES,
     CONTACTS,
     FIELDS,
     KINDS,
@@ -136,8 +137,8 @@ def test_other_data_than_a_list_of_constraints_is_refused(bad, words):
     (entry(kind='wield'), "'w': kind is 'wield'; expected one of: weld, revolute, spherical"),
     (entry(kind=None), 'kind is missing; expected one of: weld'),
     (entry(kind=['weld']), "kind is ['weld']; expected one of"),
-    (entry(frme='link_7'), "'frme' is no field of a weld; expected name, kind, frame, to, pose"),
-    (entry(axis=[0, 0, 1]), "'axis' is no field of a weld"),
+    (entry(frme='link_7'), "'frme' is no field of weld; expected name, kind, frame, to, pose"),
+    (entry(axis=[0, 0, 1]), "'axis' is no field of weld"),
     ({'name': 'w', 'kind': 'weld'}, "'w': frame is missing"),
     ({'name': 'w', 'kind': 'coupling'}, "'w': joints is missing"),
     (entry(name=False), 'name is False; expected text, in quotes'),
@@ -176,6 +177,23 @@ def test_other_data_than_a_list_of_constraints_is_refused(bad, words):
     ({'name': 'g', 'kind': 'coupling', 'joints': [1, 2]}, 'expected the names of two joints'),
     ({'name': 'g', 'kind': 'coupling', 'joints': ['a', 'b'], 'ratio': math.nan}, 'ratio is nan'),
     ({'name': 'g', 'kind': 'coupling', 'joints': ['a', 'b'], 'frame': 'c'}, "'frame' is no field"),
+    ({'name': 'g', 'kind': 'coupling', 'joints': ['a', 'b', 'c']}, 'the names of two joints'),
+    (entry(kind='screw'), 'pitch is 0.0; expected a number other than zero'),
+    (entry(kind='rolling_wheel'), 'radius is 0.0; expected a positive number'),
+    (entry(kind='rolling_ball', radius=-1), 'radius is -1.0; expected a positive number'),
+    (entry(kind='rolling_wheel', radius=1, axle=[0, 0, 0]), 'axle is [0, 0, 0]; expected three'),
+    ({'name': 'e', 'kind': 'expression', 'expression': 'q1'}, 'joints is missing'),
+    *((dict(name='e', kind='expression', joints=['a', 'b'], expression=text), words)
+      for text, words in (
+          (3, 'expected a text, such as q1'), ('', 'q1, q2'), ('q3', 'q1, q2'), ('q1 +', 'q1, q2'),
+          ('q1 ** q2', 'powers from 1 to 8'), ('q1 ** 9', 'powers'), ('exp(q1)', 'sin cos tan'),
+          ('q1.real', 'q1, q2'), ('sin(q1, q2)', 'q1, q2'), ('1 / 0', 'q1, q2'), ('q1 < 2', 'q1'),
+          ('__import__("os")', 'q1, q2'), ('(' * 400 + 'q1' + ')' * 400, 'q1, q2'),
+          ('q1' + ' + q1' * 400, 'at most 1000'), ('v1 * v2', 'linear in the velocities'),
+          ('v1 + 1', 'linear in the velocities'), ('v1 + q1', 'linear in the velocities'),
+          (lambda: 0.0, 'a function f(q)'), (lambda q: None, 'a function f(q)'),
+          (lambda q: q, 'a function f(q)'), (lambda q: np.exp(q[0]), 'a function f(q)'),
+          (lambda q, v: v[0] * v[1], 'linear in the velocities'))),
 ])
 def test_an_invalid_entry_is_refused(bad, words):
     """The message has the entry's name, the field, and the valid choices."""
@@ -204,7 +222,7 @@ def test_many_constraints_are_read_quickly():
 
 def test_a_field_that_the_kind_does_not_have_is_refused():
     """It would have no effect."""
-    with pytest.raises(DynamicsError, match=r"'w': friction is 0.5, but a weld has none; expected "
+    with pytest.raises(DynamicsError, match=r"'w': friction is 0.5, but weld has none; expected "
                                             'only: frame, to, pose, to_pose'):
         Constraint('w', 'weld', 'link_7', friction=0.5)
     weld = Constraint('w', 'weld', 'link_7')
@@ -247,8 +265,11 @@ def test_only_constraint_objects_are_valid(model):
 @pytest.mark.parametrize('kind', KINDS)
 def test_every_kind_has_row_names_and_readers(kind):
     """Each table has each kind."""
-    fields = {'joints': ('a', 'b')} if kind == 'coupling' else {'frame': 'f'}
-    fields |= {'distance': {'distance': 1.0}, 'line_contact': {'axis': (1, 0, 0)}}.get(kind, {})
+    fields = {'joints': ('a', 'b')} if kind in BETWEEN_COORDINATES else {'frame': 'f'}
+    fields |= {'distance': {'distance': 1.0}, 'line_contact': {'axis': (1, 0, 0)},
+               'screw': {'pitch': 0.01}, 'rolling_wheel': {'radius': 0.1},
+               'rolling_ball': {'radius': 0.1}, 'expression': {'expression': 'q1 - q2'},
+               }.get(kind, {})
     constraint = Constraint('c', kind, **fields)
     assert len(row_names([constraint])) == size(constraint) == KINDS[kind]
     assert set(fields) <= set(FIELDS[kind])

@@ -8,7 +8,16 @@ import sys
 import numpy as np
 
 import dynamics_node
-from dynamics_node import Constraint, FrameMotion, Robot, RobotLink, Target, Tracking
+from dynamics_node import (
+    Actuator,
+    Constraint,
+    FrameMotion,
+    Robot,
+    RobotLink,
+    Spring,
+    Target,
+    Tracking,
+)
 from dynamics_node.constrained.read_loops import read_constraints, read_loops, to_yaml
 from dynamics_node.control.controller import Controller
 from dynamics_node.control.driver_compensation import DriverCompensation, preset
@@ -103,7 +112,7 @@ OBJECTS = {
     'ContactFlag': lambda: ContactFlag(7, 5.0), 'Gate': _gate,
 }
 CLASSES = {Constraint, Target, FrameMotion, Tracking, Task, Bound, Controller, Robot, RobotLink,
-           Spline, MomentumObserver, ContactFlag, Gate, SafetySettings}
+           Spline, MomentumObserver, ContactFlag, Gate, SafetySettings, Spring, Actuator}
 FUNCTIONS = [
     read_constraints, read_loops, to_yaml, preset, times_between, task_reference,
     trajectory_torques, identify, identify_recording, identify_payload, prepare, read_csv,
@@ -128,9 +137,9 @@ INSIDE = {
 }
 # Functions of the same modules that other parts of the library call, with arguments it has checked.
 HELPERS = {
-    'as_dict', 'balance', 'bare', 'bound_rows', 'changed_links', 'check_one_axis',
-    'check_watchdog_time', 'checked', 'checked_points', 'demand', 'driver_terms', 'effort_limit',
-    'followed_by', 'frame_of',
+    'as_dict', 'balance', 'bare', 'bound_rows', 'changed_links', 'check_actuators',
+    'check_one_axis', 'check_springs', 'check_watchdog_time', 'checked', 'checked_points',
+    'coordinates_of', 'demand', 'driver_terms', 'effort_limit', 'followed_by', 'frame_of',
     'friction_to_send', 'gravity_torque', 'motion_rows', 'motor_names', 'neutral', 'select_joints',
     'parts_of', 'per_dof', 'pose_of', 'quintics_from', 'record_of_links', 'rotation_of',
     'row_names', 'selection', 'setting', 'shifted', 'size', 'task_rows', 'validate',
@@ -150,6 +159,7 @@ SAMPLES = {
     'text': 'a reason', 'kind': 'torque', 'path': '/no/such/file.csv',
     'loads': {'it': ('tool0', 1.0, (0.0, 0.0, 0.0), None)}, 'matrix': np.eye(4),
     'target': Target('tool0', position=(0.3, 0.1, 0.5)), 'links': LINKS,
+    'springs': [Spring('it', 1.0, joint='joint_1')], 'actuators': [Actuator('it', 'tool0')],
 }
 MADE = {   # anew for each call, or not before they are needed
     'robot': arm, 'model': lambda: arm().model,
@@ -174,6 +184,10 @@ OTHERS = {
                           'form': 'space'},
     'links_from_dh': {**dict.fromkeys(('a', 'alpha', 'd', 'theta'), [0.1]),
                       'convention': 'standard'},
+    'Robot.prescribed_forward_dynamics': {'motion': np.zeros((3, 3)).tolist(),
+                                          'constraints': (CONTACT,)},
+    'Robot.actuator_forces': {'tau': np.zeros(7)},
+    'Spring': {'joint': 'joint_1', 'stiffness': 1.0, 'damping': 0.1, 'rest': 0.2},
     'Robot.whole_body': {'tasks': [Task('rest', 'torque')]},
     'Robot.simulate': {'time': (0.0, 1e-5), 'step': 1e-5},
     'Constraint': {'kind': 'point_contact', 'frame': 'tool0'},

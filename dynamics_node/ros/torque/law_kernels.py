@@ -52,7 +52,7 @@ def _with_and_without_payload(controller: Controller) -> tuple[Controller, Contr
     if not robot.payloads:
         other = robot.with_payload('', robot.model.bodies[-1].name, 0.0)
     else:
-        other = reduce(Robot.without_payload, robot.payloads, robot)
+        other = reduce(lambda each, name: each.without_payload(name), robot.payloads, robot)
     return controller, controller.for_robot(other)
 
 

@@ -1,0 +1,75 @@
+"""Make robots that differ in payloads, gravity, friction, loops or springs."""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Mapping, Sequence
+from typing import TYPE_CHECKING
+
+from numpy.typing import ArrayLike
+
+from dynamics_node.checks import finite
+from dynamics_node.constrained.read_loops import Loops
+from dynamics_node.model import friction_override, payload
+from dynamics_node.model.force_elements import Spring, check_springs
+from dynamics_node.robot.argument_types import Constraints
+from dynamics_node.robot.constraint_sets import loops_of
+
+if TYPE_CHECKING:
+    from dynamics_node.robot.robot import Robot
+
+
+class Changes:
+    """The methods of a Robot that return a changed copy."""
+
+    def __init__(self, robot: Robot):
+        self._robot = robot
+
+    def with_payload(self, name: str, frame: str, mass: float, com: ArrayLike = (0.0, 0.0, 0.0),
+                     inertia: ArrayLike | None = None) -> Robot:
+        """Return the robot carrying a load at a frame; one of the same name is replaced.
+
+        :param com: centre of mass in that frame [m].
+        :param inertia: 3 x 3 about the load's centre of mass [kg m^2]; None is a point mass.
+        """
+        return self._with(payload.with_payload(self._robot.model, name, frame, mass, com, inertia))
+
+    def with_payloads(self, loads: Mapping[str, tuple]) -> Robot:
+        """Return the robot carrying several loads, {name: (frame, mass, com, inertia)}."""
+        return self._with(payload.with_payloads(self._robot.model, loads))
+
+    def without_payload(self, name: str) -> Robot:
+        """Return the robot without that load, bit for bit as it was before."""
+        return self._with(payload.without_payload(self._robot.model, name))
+
+    def with_gravity(self, gravity: ArrayLike) -> Robot:
+        """Return the robot in another gravity, a vector towards the earth in the root frame."""
+        return self._with(self._robot.model.with_(gravity=finite('gravity', gravity, (3,))))
+
+    def with_friction(self, damping: Mapping[str, float] | None = None,
+                      friction: Mapping[str, float] | None = None) -> Robot:
+        """Return the robot with other friction, {joint: value}; joints not named keep theirs.
+
+        :param damping: viscous [N m s/rad or N s/m], zero or positive.
+        :param friction: Coulomb [N m or N], zero or positive.
+        """
+        return self._with(friction_override.with_friction(self._robot.model, damping, friction))
+
+    def with_loops(self, loops: str | os.PathLike | Loops | Mapping | Constraints) -> Robot:
+        """Return the robot with these loops instead of its own; for `loops` see from_urdf."""
+        model = self._robot.model
+        return self._with(model.with_(loops=tuple(loops_of(model, loops))))
+
+    def with_springs(self, springs: Sequence[Spring]) -> Robot:
+        """Return the robot with these springs and dampers instead of its own (docs/springs.md).
+
+        They are constants of its kernels, which are compiled anew.
+        """
+        robot = self._robot
+        model = robot.model.with_(springs=check_springs(robot.model, springs))
+        return type(robot)(model, compile=robot.compilation_enabled)
+
+    def _with(self, model):
+        """Return the robot of a model that differs in numbers which kernels take as inputs."""
+        kernels = self._robot._dispatcher.kernels
+        return type(self._robot)(model, compile=kernels is not None, kernels=kernels)

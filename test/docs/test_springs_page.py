@@ -1,0 +1,17 @@
+"""Test docs/springs.md: its code runs and its assertions hold."""
+
+import re
+
+from support.paths import DOCS
+
+PAGE = (DOCS / 'springs.md').read_text()
+
+
+def test_the_examples_run_one_after_the_other():
+    """Each uses the results of those before it."""
+    blocks = re.findall(r'```python\n(.*?)```', PAGE, flags=re.S)
+    names = {}
+    for block in blocks:
+        exec(block, names)  # noqa: S102
+    assert len(blocks) == 2
+    assert len(names['robot'].springs) == 3

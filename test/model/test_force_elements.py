@@ -1,0 +1,61 @@
+"""Test that springs and actuators refuse what is not valid."""
+
+import pickle
+
+import numpy as np
+import pytest
+
+from dynamics_node import Actuator, DynamicsError, Spring
+
+
+@pytest.mark.parametrize(('fields', 'words'), [
+    ({'name': ''}, 'the name of a spring is'),
+    ({'stiffness': -1.0}, "spring 's': stiffness is -1.0; expected zero or a positive number"),
+    ({'damping': np.nan}, 'damping is nan; expected a finite number'),
+    ({'rest': 'long'}, "rest is 'long'; expected a finite number"),
+    ({'joint': 3}, 'joint'),
+    ({'joint': ''}, "has joint '' and frame ''; expected one of the two"),
+    ({'frame': 'tool0'}, 'expected one of the two'),
+    ({'joint': '', 'frame': 'tool0', 'rest': -0.1}, 'rest is -0.1; expected a length'),
+    ({'joint': '', 'frame': 'tool0', 'point': (1, 2)}, 'point is (1, 2); expected 3 finite'),
+])
+def test_an_invalid_field_is_refused(fields, words):
+    """By name."""
+    with pytest.raises(DynamicsError) as refusal:
+        Spring(**{'name': 's', 'stiffness': 1.0, 'joint': 'joint_1', **fields})
+    assert words in str(refusal.value)
+
+
+@pytest.mark.parametrize(('springs', 'words'), [
+    ([Spring('s', joint='x')], "no joint 'x'"),
+    ([Spring('s', frame='x')], "no frame 'x'"),
+    ([Spring('s', frame='tool0', to='x')], "no frame 'x'"),
+    ([Spring('s', frame='tool0', to='tool0')], 'which is fixed to it; expected a link that moves'),
+    ([Spring('s', joint='joint_1')] * 2, "springs has 's' twice"),
+    (['s'], 'springs'),
+    (3, 'springs'),
+])
+def test_springs_that_do_not_fit_the_robot_are_refused(arm, springs, words):
+    """By name."""
+    with pytest.raises(DynamicsError) as refusal:
+        arm.with_springs(springs)
+    assert words in str(refusal.value)
+
+
+def test_actuators_that_do_not_fit_the_robot_are_refused(arm):
+    """As springs are."""
+    still = np.zeros(7)
+    for actuators, words in (([Actuator('a', 'x')], "no frame 'x'"), ([3], 'actuators')):
+        with pytest.raises(DynamicsError, match=words):
+            arm.actuator_motion(still, still, actuators)
+
+
+def test_a_robot_with_springs_pickles_and_keeps_them_through_changes(arm):
+    """They are part of the model."""
+    springs = (Spring('s', 1.0, joint='joint_1', rest=0.1), Spring('t', 2.0, frame='tool0'))
+    sprung = arm.with_springs(springs)
+    assert pickle.loads(pickle.dumps(sprung)).springs == springs
+    assert sprung.with_payload('load', 'tool0', 1.0).springs == springs
+    assert sprung.with_gravity((0, 0, 0)).springs == springs
+    assert sprung.with_springs(()).springs == arm.springs == ()
+    assert 'Without visuals, springs and collision shapes.' in sprung.to_urdf()
