@@ -13,6 +13,7 @@ from dynamics_node import Robot  # noqa: E402
 # Study -> number of its pictures, a topic of it, and a method of Robot that the topic checks.
 STUDIES = {
     'three_link_and_stanford_by_denoc': (3, 'three_links_move', 'denoc'),
+    'two_link_arm': (2, 'two_links_mass', 'operational_space'),
 }
 
 
