@@ -14,7 +14,8 @@ from dynamics_node import Robot  # noqa: E402
 STUDIES = {
     'three_link_and_stanford_by_denoc': (3, 'three_links_move', 'denoc'),
     'two_link_arm': (2, 'two_links_mass', 'operational_space'),
-    'constraint_matrix_problems': (2, 'four_bar_in_one_coordinate', 'closed_dynamics'),
+    'constraint_matrix_problems': (2, 'arm_by_constraint_matrix', 'universal_form'),
+    'robot_dynamics_notes': (5, 'impact', 'impact'),
 }
 
 
