@@ -16,6 +16,7 @@ STUDIES = {
     'two_link_arm': (2, 'two_links_mass', 'operational_space'),
     'constraint_matrix_problems': (2, 'arm_by_constraint_matrix', 'universal_form'),
     'robot_dynamics_notes': (5, 'impact', 'impact'),
+    'kim': (3, 'derivatives', 'inverse_dynamics_directional_derivative'),
 }
 
 
