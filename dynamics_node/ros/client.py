@@ -9,7 +9,7 @@ from types import SimpleNamespace
 from typing import Any, TypeAlias
 
 import numpy as np
-from geometry_msgs.msg import Inertia, Vector3Stamped
+from geometry_msgs.msg import Vector3Stamped
 from numpy.typing import ArrayLike
 from rclpy.client import Client
 from rclpy.executors import SingleThreadedExecutor
@@ -27,6 +27,7 @@ from dynamics_node.ros.client_fields import wrench_messages as _wrenches
 from dynamics_node.ros.client_messages import (
     bound_message,
     frame_target,
+    inertia_message,
     motion_messages,
     task_message,
 )
@@ -106,11 +107,14 @@ class DynamicsClient:
     def kinematics(self, frames: Sequence[str] = (), q: Quantity = None, v: Quantity = None,
                    joints: Sequence[str] = (), jacobians: bool = True, rates: bool = False,
                    local: bool = False, wait: bool = True, a: Quantity = None,
-                   accelerations: bool = False) -> Reply:
-        """Return .poses, .twists, .jacobians (frames, 6, n), .jacobian_rates, .accelerations."""
+                   accelerations: bool = False, **parameters: str) -> Reply:
+        """Return .poses, .twists, .jacobians (frames, 6, n), .jacobian_rates, .accelerations.
+
+        :param parameters: rotation_parameters, position_parameters of .analytic_jacobians.
+        """
         return self._ask('kinematics', wait, **_named(joints, position=q, velocity=v,
-                         acceleration=a), frames=list(frames), jacobians=jacobians,
-                         jacobian_rates=rates, local=local, accelerations=accelerations)
+                         acceleration=a), frames=list(frames), jacobians=jacobians, local=local,
+                         jacobian_rates=rates, accelerations=accelerations, **parameters)
 
     def joint_reactions(self, q: Quantity = None, v: Quantity = None, a: Quantity = None,
                         joints: Sequence[str] = (), wrenches: Wrenches = None,
@@ -305,11 +309,8 @@ class DynamicsClient:
                     inertia: ArrayLike | None = None, transition: float = 0.0,
                     wait: bool = True) -> Reply:
         """Attach a payload to a link, as Robot.with_payload does, within `transition` [s]."""
-        tensor = np.zeros((3, 3)) if inertia is None else np.asarray(inertia, dtype=float)
-        (ixx, ixy, ixz), (_, iyy, iyz), (_, _, izz) = tensor.tolist()
-        payload = Inertia(m=float(mass), com=convert.vector3(com), ixx=ixx, ixy=ixy, ixz=ixz,
-                          iyy=iyy, iyz=iyz, izz=izz)
-        return self._ask('set_payload', wait, name=name, frame=frame, payload=payload,
+        return self._ask('set_payload', wait, name=name, frame=frame,
+                         payload=inertia_message(mass, com, inertia),
                          transition_time=_duration(transition))
 
     def remove_payload(self, name: str, transition: float = 0.0, wait: bool = True) -> Reply:
