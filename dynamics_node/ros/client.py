@@ -2,23 +2,17 @@
 
 from __future__ import annotations
 
-import threading
-import time
-from collections.abc import Callable, Sequence
-from types import SimpleNamespace
-from typing import Any, TypeAlias
+from collections.abc import Sequence
+from typing import Any
 
 import numpy as np
-from geometry_msgs.msg import Inertia, Vector3Stamped
+from geometry_msgs.msg import Vector3Stamped
 from numpy.typing import ArrayLike
-from rclpy.client import Client
-from rclpy.executors import SingleThreadedExecutor
 from rclpy.node import Node
-from rclpy.qos import QoSProfile
-from rclpy.task import Future
 from trajectory_msgs.msg import JointTrajectory
 
 from dynamics_node.ros import convert
+from dynamics_node.ros.client_calls import ClientCalls, Reply
 from dynamics_node.ros.client_fields import Constraints, Quantity, Rates, Wrenches, rate_fields
 from dynamics_node.ros.client_fields import constraints_yaml as _yaml
 from dynamics_node.ros.client_fields import duration_message as _duration
@@ -27,19 +21,15 @@ from dynamics_node.ros.client_fields import wrench_messages as _wrenches
 from dynamics_node.ros.client_messages import (
     bound_message,
     frame_target,
+    inertia_message,
     motion_messages,
     task_message,
 )
-from dynamics_node.ros.client_replies import pass_on, result_of
 from dynamics_node.ros.client_replies import reader_of as _read
-from dynamics_node.ros.services.table import SERVICES
 from dynamics_node.task_space.bounds import Bound
 from dynamics_node.task_space.motion import FrameMotion, Tracking
 from dynamics_node.task_space.target import Target
 from dynamics_node.task_space.tasks import Task
-
-MANY_REPLIES = QoSProfile(depth=1000)  # the queue of a client also gets replies to other clients
-Reply: TypeAlias = Any   # SimpleNamespace of the reply's fields; a Future of it with wait=False
 
 
 class DynamicsClient:
@@ -61,8 +51,7 @@ class DynamicsClient:
         :param timeout: greatest time to wait for a reply [s]; longer than the parameter
             service.max_duration of the node, so that its refusal arrives.
         """
-        self._node, self._name, self._timeout = node, name, timeout
-        self._clients: dict[str, Client] = {}
+        self._ask = ClientCalls(node, name, timeout).call
 
     # Dynamics --------------------------------------------------------------------------------
 
@@ -110,7 +99,8 @@ class DynamicsClient:
                    accelerations: bool = False, **options: Any) -> Reply:
         """Return .poses, .twists, .jacobians (frames, 6, n), .jacobian_rates, .accelerations.
 
-        :param options: closed, coordinates: as of dynamics_terms.
+        :param options: closed, coordinates: as of dynamics_terms; rotation_parameters,
+            position_parameters of .analytic_jacobians.
         """
         return self._ask('kinematics', wait, **_named(joints, position=q, velocity=v,
                          acceleration=a), frames=list(frames), jacobians=jacobians,
@@ -315,11 +305,8 @@ class DynamicsClient:
                     inertia: ArrayLike | None = None, transition: float = 0.0,
                     wait: bool = True) -> Reply:
         """Attach a payload to a link, as Robot.with_payload does, within `transition` [s]."""
-        tensor = np.zeros((3, 3)) if inertia is None else np.asarray(inertia, dtype=float)
-        (ixx, ixy, ixz), (_, iyy, iyz), (_, _, izz) = tensor.tolist()
-        payload = Inertia(m=float(mass), com=convert.vector3(com), ixx=ixx, ixy=ixy, ixz=ixz,
-                          iyy=iyy, iyz=iyz, izz=izz)
-        return self._ask('set_payload', wait, name=name, frame=frame, payload=payload,
+        return self._ask('set_payload', wait, name=name, frame=frame,
+                         payload=inertia_message(mass, com, inertia),
                          transition_time=_duration(transition))
 
     def remove_payload(self, name: str, transition: float = 0.0, wait: bool = True) -> Reply:
@@ -368,40 +355,3 @@ class DynamicsClient:
     def self_test(self, samples: int = 0, seed: int = 0, wait: bool = True) -> Reply:
         """Return .passed, .report of physical laws checked on the robot of the node."""
         return self._ask('self_test', wait, samples=samples, seed=seed)
-
-    # Calls -----------------------------------------------------------------------------------
-
-    def _ask(self, name: str, wait: bool, read: Callable | None = None, /,
-             **fields: Any) -> Reply:
-        read = read or result_of
-        kind, _ = SERVICES[name]
-        client = self._clients.get(name)
-        if client is None:
-            client = self._clients[name] = self._node.create_client(
-                kind, f'{self._name}/{name}', qos_profile=MANY_REPLIES)
-        deadline = time.monotonic() + self._timeout
-        if wait and not client.service_is_ready() and not client.wait_for_service(self._timeout):
-            raise TimeoutError(f"no service '{client.srv_name}' after {self._timeout:g} s: is the "
-                               'node running, configured, and in this namespace?')
-        raw = client.call_async(kind.Request(**fields))
-        reply = Future()
-        raw.add_done_callback(lambda done: pass_on(done, reply, read))
-        return self._wait(client, raw, read, deadline) if wait else reply
-
-    def _wait(self, client: Client, raw: Future, read: Callable,
-              deadline: float) -> SimpleNamespace:
-        if self._node.executor is None:  # nothing spins the node
-            executor = SingleThreadedExecutor(context=self._node.context)
-            executor.add_node(self._node)
-            executor.spin_until_future_complete(raw, max(0.0, deadline - time.monotonic()))
-            executor.shutdown()
-            self._node.executor = None   # it stays until it is collected: nothing spins the node
-        else:
-            arrived = threading.Event()
-            raw.add_done_callback(lambda _: arrived.set())
-            arrived.wait(max(0.0, deadline - time.monotonic()))
-        if not raw.done():
-            client.remove_pending_request(raw)
-            raise TimeoutError(f"'{client.srv_name}' did not reply within {self._timeout:g} s; in "
-                               'a callback of a node that one thread spins, use wait=False')
-        return read(raw.result())

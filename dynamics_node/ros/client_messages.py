@@ -1,4 +1,4 @@
-"""Convert targets, motions, tasks and bounds to messages, for a client."""
+"""Convert targets, motions, payloads, tasks and bounds to messages, for a client."""
 
 from __future__ import annotations
 
@@ -6,7 +6,8 @@ from collections.abc import Mapping, Sequence
 from typing import Any
 
 import numpy as np
-from geometry_msgs.msg import Quaternion
+from geometry_msgs.msg import Inertia, Quaternion
+from numpy.typing import ArrayLike
 
 from dynamics_node import msg
 from dynamics_node.ros import convert
@@ -63,6 +64,14 @@ def _motion_message(task: FrameMotion | Tracking, level: int) -> msg.MotionTask:
     for part, velocity in wanted.items():
         setattr(message.twist, part, convert.vector3(velocity))
     return message
+
+
+def inertia_message(mass: float, com: Sequence[float], inertia: ArrayLike | None) -> Inertia:
+    """Return the Inertia of a payload; without an inertia it is a point mass."""
+    tensor = np.zeros((3, 3)) if inertia is None else np.asarray(inertia, dtype=float)
+    (ixx, ixy, ixz), (_, iyy, iyz), (_, _, izz) = tensor.tolist()
+    return Inertia(m=float(mass), com=convert.vector3(com), ixx=ixx, ixy=ixy, ixz=ixz, iyy=iyy,
+                   iyz=iyz, izz=izz)
 
 
 def task_message(task: Task) -> msg.Task:

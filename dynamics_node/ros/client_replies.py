@@ -22,6 +22,7 @@ SHAPES: dict[str, Shape] = {
     **dict(zip(('by_position', 'by_velocity', 'by_input'),
                ALL_KERNELS['inverse_dynamics_derivatives'].shapes)),
     'jacobians': ('frames', *ALL_KERNELS['jacobian'].shapes[0]),
+    'analytic_jacobians': ('frames', 'm', 'nv'),
     'jacobian_rates': ('frames', *ALL_KERNELS['jacobian_rate'].shapes[0]),
     'state_matrix': ('nx', 'nx'), 'input_matrix': ('nx', 'nv'), 'drift': ('nx',),
     'inertia': ('m', 'm'), 'directions': ('m', 'm'), 'jacobian': ('m', 'nv'),
@@ -37,6 +38,7 @@ CLOSED_SHAPES: dict[str, Shape] = {
     **dict.fromkeys(('effort', 'acceleration'), ('k',)),
     'by_input': ('k', -1),  # k accelerations, or nv efforts
     **dict.fromkeys(('jacobians', 'jacobian_rates'), ('frames', 6, 'k')),
+    'analytic_jacobians': ('frames', 'm', 'k'),
     'jacobian': ('m', 'k'), 'consistent_inverse': ('k', 'm'),
 }
 

@@ -77,6 +77,9 @@ def test_matrices_come_in_their_shape(arm, dynamics):
     assert (space.rows, space.jacobian.shape) == (4, (4, 7))
     assert space.consistent_inverse.shape == (7, 4)
     assert dynamics.kinematics(frames, arm.q).twists == []   # without velocities
+    analytic = dynamics.kinematics(frames, arm.q, rotation_parameters='quaternion')
+    assert_close(analytic.analytic_jacobians, [arm.robot.analytic_jacobian(
+        arm.q, frame, 'quaternion') for frame in frames], EXACT_MATHS)
     moved = dynamics.operational_space('tool0', arm.q, arm.v, axes='xyz', manipulability=True)
     assert moved.mobility.shape == moved.velocity_axes.shape == (3, 3)
     assert_close(moved.mobility, arm.robot.manipulability(arm.q, 'tool0').mobility, EXACT_MATHS)

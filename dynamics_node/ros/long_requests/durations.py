@@ -210,7 +210,8 @@ def _kinematics(node_state: NodeState, request: Any) -> Duration:
         robot.model.frame(frame)
     if request.closed:
         return _closed_frames(robot, len(frames))
-    wanted = {'jacobian': request.jacobians, 'jacobian_rate': request.jacobian_rates,
+    wanted = {'jacobian': request.jacobians or request.rotation_parameters,
+              'jacobian_rate': request.jacobian_rates,
               'frame_acceleration': request.accelerations}
     names = ['frame_pose', 'frame_twist', *(name for name in wanted if wanted[name])]
     local = dict.fromkeys(wanted, (request.local,))

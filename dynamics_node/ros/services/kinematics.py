@@ -1,15 +1,19 @@
-"""Serve ~/kinematics: poses, twists, accelerations and Jacobians of links."""
+"""Serve ~/kinematics: poses, twists, accelerations, geometric and analytic Jacobians of links."""
 
 from array import array
 
 import numpy as np
+from numpy.typing import ArrayLike
 
+from dynamics_node.checks import choice
 from dynamics_node.ros import convert
 from dynamics_node.ros.node_state import NodeState
 from dynamics_node.ros.services.closed_terms import closed_state, entries_of, names_of
 from dynamics_node.ros.services.request_fields import accelerations
 from dynamics_node.ros.services.request_state import RequestState, request_state
 from dynamics_node.ros.services.unread_fields import refuse_given
+from dynamics_node.spatial.positions import POSITIONS
+from dynamics_node.spatial.rotations import SIZES
 from dynamics_node.srv import Kinematics
 
 
@@ -23,6 +27,8 @@ def kinematics(node_state: NodeState, request: Kinematics.Request,
         refuse_given(request, 'acceleration', 'it is read only with accelerations')
     if not request.closed:
         refuse_given(request, 'coordinates', 'it is read only with closed: true')
+    if not request.rotation_parameters:
+        refuse_given(request, 'position_parameters', 'it is read only with rotation_parameters')
     moving = bool(request.velocity or not request.position or request.jacobian_rates
                   or request.accelerations)
     state = request_state(node_state, request, moving=moving)
@@ -39,6 +45,9 @@ def kinematics(node_state: NodeState, request: Kinematics.Request,
     if request.jacobian_rates:
         response.jacobian_rates = _flat(state, [robot.jacobian_rate(q, v, frame, local)
                                                for frame in frames])
+    if request.rotation_parameters:
+        analytic = _analytic_jacobians(state, request, frames)
+        response.rows, response.analytic_jacobians = analytic.shape[1], _flat(state, analytic)
     if request.accelerations:
         _fill_accelerations(state, frames, accelerations(state, request), local, response)
     return state.fill_head(response)
@@ -57,6 +66,9 @@ def _closed(state: RequestState, request: Kinematics.Request, response: Kinemati
             response.jacobians = convert.floats(np.array([each.jacobian for each in found]))
         if request.jacobian_rates:
             response.jacobian_rates = convert.floats(np.array([each.rate for each in found]))
+    if request.rotation_parameters:
+        analytic = _analytic_jacobians(state, request, frames) @ closed.transmission
+        response.rows, response.analytic_jacobians = analytic.shape[1], convert.floats(analytic)
     if request.accelerations:
         entries = entries_of(state, response)
         a = (closed.transmission @ accelerations(state, request)[entries]
@@ -82,5 +94,15 @@ def _fill_accelerations(state: RequestState, frames: list[str], a: np.ndarray, l
         for frame in frames]
 
 
-def _flat(state: RequestState, matrices: list[np.ndarray]) -> array:
+def _analytic_jacobians(state: RequestState, request: Kinematics.Request,
+                        frames: list[str]) -> np.ndarray:
+    """Return the analytic Jacobians of links, (frames, rows, nv)."""
+    parameters = (
+        choice('rotation_parameters', request.rotation_parameters, SIZES),
+        choice('position_parameters', request.position_parameters or 'cartesian', POSITIONS))
+    return np.array([state.robot.analytic_jacobian(state.q, frame, *parameters)
+                     for frame in frames])
+
+
+def _flat(state: RequestState, matrices: ArrayLike) -> array:
     return convert.floats(state.ordered(np.array(matrices)))

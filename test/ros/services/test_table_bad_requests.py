@@ -217,6 +217,12 @@ TABLE = [
       for service in list(STATES)[:6] for field in ('position', 'velocity')),
     ('kinematics', {'frames': ['link_1', 'hand']}, ["'hand'", *LINKS]),
     ('kinematics', {'acceleration': [0.1] * 7}, ['acceleration', 'accelerations']),
+    ('kinematics', {'rotation_parameters': 'euler'}, ['rotation_parameters', "'euler'",
+                                                      'euler_zyx', 'quaternion']),
+    ('kinematics', {'rotation_parameters': 'matrix', 'position_parameters': 'polar'},
+     ['position_parameters', "'polar'", 'cylindrical']),
+    ('kinematics', {'position_parameters': 'spherical'}, ['position_parameters',
+                                                          'rotation_parameters']),
     *(('kinematics', {'accelerations': True, **bad}, words)
       for bad, words in bad_numbers('acceleration')),
     ('joint_reactions', {'sensor_links': ['link_1', 'hand']}, ["'hand'", *LINKS]),

@@ -26,6 +26,7 @@ from dynamics_node.ros.services import (  # noqa: E402
     inverse_kinematics,
 )
 from dynamics_node.ros.torque.state_topic import FLAGS  # noqa: E402
+from dynamics_node.spatial import positions, rotations  # noqa: E402
 from dynamics_node.task_space import bounds, tasks  # noqa: E402
 from dynamics_node.task_space.inverse_kinematics import REASONS  # noqa: E402
 from dynamics_node.task_space.qp import Status  # noqa: E402
@@ -43,6 +44,8 @@ VALUES = {
     (srv.ContactAndImpact.Response, 'VERDICT'): get_args(Verdict),
     (srv.IdentifyPayload.Request, 'QUESTION'): identify.QUESTIONS,
     (srv.InverseKinematics.Response, 'REASON'): REASONS,
+    (srv.Kinematics.Request, 'ROTATION'): rotations.SIZES,
+    (srv.Kinematics.Request, 'POSITION'): positions.POSITIONS,
     (srv.ModelReport.Response, 'JOINT_TYPE'): joints.KINDS,
     (srv.OperationalSpace.Request, 'AXIS'): tasks.AXES,
     (srv.TaskControl.Response, 'STATUS'): get_args(Status),
@@ -60,7 +63,8 @@ VALUES = {
 BEGINNINGS = {'question': 'QUESTION', 'kind': 'KIND', 'driven_kind': 'KIND', 'choice': 'CHOICE',
               'contact_kinds': 'CONTACT_KIND', 'verdicts': 'VERDICT', 'status': 'STATUS',
               'reason': 'REASON', 'failure': 'FAILURE', 'method': 'METHOD',
-              'joint_types': 'JOINT_TYPE', 'parts': 'PART'}
+              'joint_types': 'JOINT_TYPE', 'parts': 'PART',
+              'rotation_parameters': 'ROTATION', 'position_parameters': 'POSITION'}
 
 
 def constants(kind):

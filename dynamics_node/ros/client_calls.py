@@ -1,0 +1,71 @@
+"""Call services of a dynamics node, and wait for their replies if the caller wants that."""
+
+from __future__ import annotations
+
+import threading
+import time
+from collections.abc import Callable
+from types import SimpleNamespace
+from typing import Any, TypeAlias
+
+from rclpy.client import Client
+from rclpy.executors import SingleThreadedExecutor
+from rclpy.node import Node
+from rclpy.qos import QoSProfile
+from rclpy.task import Future
+
+from dynamics_node.ros.client_replies import pass_on, result_of
+from dynamics_node.ros.services.table import SERVICES
+
+MANY_REPLIES = QoSProfile(depth=1000)  # the queue of a client also gets replies to other clients
+Reply: TypeAlias = Any   # SimpleNamespace of the reply's fields; a Future of it with wait=False
+
+
+class ClientCalls:
+    """The clients of the services of one node."""
+
+    def __init__(self, node: Node, name: str, timeout: float) -> None:
+        """Prepare calls from a node; arguments as of DynamicsClient."""
+        self._node, self._name, self._timeout = node, name, timeout
+        self._clients: dict[str, Client] = {}
+
+    def call(self, name: str, wait: bool, read: Callable | None = None, /,
+             **fields: Any) -> Reply:
+        """Call a service with the fields of its request; wait for the reply, or return a Future.
+
+        :param read: returns what the caller gets for a response; None: result_of.
+        :raise DynamicsError: the reason of a refusal.
+        :raise TimeoutError: there is no such service, or no reply in time.
+        """
+        read = read or result_of
+        kind, _ = SERVICES[name]
+        client = self._clients.get(name)
+        if client is None:
+            client = self._clients[name] = self._node.create_client(
+                kind, f'{self._name}/{name}', qos_profile=MANY_REPLIES)
+        deadline = time.monotonic() + self._timeout
+        if wait and not client.service_is_ready() and not client.wait_for_service(self._timeout):
+            raise TimeoutError(f"no service '{client.srv_name}' after {self._timeout:g} s: is the "
+                               'node running, configured, and in this namespace?')
+        raw = client.call_async(kind.Request(**fields))
+        reply = Future()
+        raw.add_done_callback(lambda done: pass_on(done, reply, read))
+        return self._wait(client, raw, read, deadline) if wait else reply
+
+    def _wait(self, client: Client, raw: Future, read: Callable,
+              deadline: float) -> SimpleNamespace:
+        if self._node.executor is None:  # nothing spins the node
+            executor = SingleThreadedExecutor(context=self._node.context)
+            executor.add_node(self._node)
+            executor.spin_until_future_complete(raw, max(0.0, deadline - time.monotonic()))
+            executor.shutdown()
+            self._node.executor = None   # it stays until it is collected: nothing spins the node
+        else:
+            arrived = threading.Event()
+            raw.add_done_callback(lambda _: arrived.set())
+            arrived.wait(max(0.0, deadline - time.monotonic()))
+        if not raw.done():
+            client.remove_pending_request(raw)
+            raise TimeoutError(f"'{client.srv_name}' did not reply within {self._timeout:g} s; in "
+                               'a callback of a node that one thread spins, use wait=False')
+        return read(raw.result())
