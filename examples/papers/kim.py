@@ -43,7 +43,7 @@ def five_bar_with_motors():
     """Compare torques of two and three motors with the paper, and the motion with one."""
     files = MECHANISMS['five_bar']
     robot = Robot.from_urdf(files.urdf, loops=files.loops, friction=False, compile=False)
-    t = np.linspace(0.0, SECONDS, 25)
+    t = np.linspace(0.0, SECONDS, 17)
     q, v, a = five_bar_motion(robot, t)
     open_chain = robot.inverse_dynamics(q, v, a)     # tau_r of eq. 56
     rows = robot.constraint_rows(q, v)
@@ -68,7 +68,7 @@ def five_bar_with_motors():
                  (rows.A @ free.a[..., None])[..., 0] + rows.gamma).max(), 1e-9, 'm/s^2')]
 
     figure, (left, middle, right) = panels('Kim: a five-bar with one, two and three motors', 3)
-    for k in range(0, len(t), 6):
+    for k in range(0, len(t), 4):
         left.plot(*outline(robot, q[k]), 'o-', color='C0', markersize=3,
                   alpha=0.25 + 0.75 * k / len(t))
     left.set(aspect='equal', xlabel='x [m]', ylabel='z [m]')
@@ -175,7 +175,7 @@ def derivatives():
 def least_torque():
     """Lift a payload of 2 kg in one second with the least sum of squared torques."""
     arm = arm_of_rods((0.5, 0.4, 0.3), (3.0, 2.0, 1.0), payload=2.0)
-    t = np.linspace(0.0, 1.0, 21)
+    t = np.linspace(0.0, 1.0, 17)
     basis = spline_basis(t)
     least_jerk = 10.0 * t ** 3 - 15.0 * t ** 4 + 6.0 * t ** 5   # a quintic is such a spline
     shares = np.linalg.lstsq(basis[0], least_jerk, rcond=None)[0]

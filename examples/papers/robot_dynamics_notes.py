@@ -22,7 +22,7 @@ from dynamics_node.spatial.rotations import from_matrix, to_matrix
 ROTATIONS = ('euler_zyx', 'euler_zyz', 'rotation_vector', 'angle_axis', 'quaternion')
 TOOL, ELBOW = 'tool0', 'link_4'
 POSE = np.array([0.2, 0.7, -0.3, -1.4, 0.4, 0.9, 0.0])      # of the arm [rad]
-RATE, GAIN = 50.0, 10.0                                     # [Hz], [1/s]
+RATE, GAIN = 30.0, 10.0                                     # [Hz], [1/s]
 FALL = 1.0                                                  # [m/s] of the quadruped
 STIFFNESS = 100.0                                           # of the tip [1/s^2]
 PUSH = 15.0                                                 # [N] of the tip on the wall
@@ -249,7 +249,7 @@ def operational_space():
     """Control the tip of a planar arm by (3.89), and press on a wall by (3.96)."""
     arm = arm_of_rods((0.5, 0.4, 0.3), (3.0, 2.0, 1.0))
     start, goal = np.array([0.4, 0.9, -0.6]), np.array([0.35, 0.7])
-    t = np.linspace(0.0, 0.6, 31)
+    t = np.linspace(0.0, 0.5, 26)
 
     def torque(_, q, v):
         """Return J' F of eq. 3.89 and 3.90, critically damped; the posture is damped beside it."""

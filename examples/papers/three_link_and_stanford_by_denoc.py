@@ -47,7 +47,7 @@ def main(argv=None):
 def three_links_move():
     """Compare the torques of a cycloidal motion with Lagrange and Newton-Euler."""
     arm = arm_of_rods(LENGTHS, MASSES)
-    t = np.linspace(0.0, SECONDS, 61)
+    t = np.linspace(0.0, SECONDS, 41)
     q, v, a = cycloid(t, np.array([-np.pi / 2, 0.0, 0.0]), np.array([np.pi / 4, 1.0, -0.8]))
     inertia, coriolis, gravity = arm.denoc(q, v)
     tau = torque(inertia, coriolis, gravity, v, a)
@@ -57,7 +57,7 @@ def three_links_move():
             skew_bar(arm, q[20], v[20], coriolis[20])]
 
     figure, (left, right) = panels('Saha: a planar arm of three links is moved', 2)
-    for k in range(0, len(t), 6):
+    for k in range(0, len(t), 4):
         left.plot(*joints_and_tip(arm, q[k]).T, color='C0', alpha=0.25 + 0.75 * k / len(t))
     left.plot(*np.array([joints_and_tip(arm, each)[-1] for each in q]).T, color='C1',
               linewidth=0.8)
@@ -73,7 +73,7 @@ def three_links_move():
 def three_links_fall():
     """Compare the motion without motors, integrated from I and C, with `Robot.simulate`."""
     arm = arm_of_rods(LENGTHS, MASSES)
-    t, start = np.linspace(0.0, 0.6, 31), np.array([0.3, -0.5, 0.8])
+    t, start = np.linspace(0.0, 0.5, 26), np.array([0.3, -0.5, 0.8])
 
     def rates(_, state):
         q, v = np.split(state, 2)
@@ -104,17 +104,17 @@ def three_links_fall():
 def stanford_arm_moves():
     """Compare the torques with Newton-Euler, and C with that of the Christoffel symbols."""
     arm = stanford_arm()
-    t = np.linspace(0.0, SECONDS, 61)
+    t = np.linspace(0.0, SECONDS, 41)
     q, v, a = cycloid(t, START, END)
     inertia, coriolis, gravity = arm.denoc(q, v)
     tau = torque(inertia, coriolis, gravity, v, a)
     christoffel = arm.coriolis_matrix(q, v)
-    between = coriolis[30] - christoffel[30]
+    between = coriolis[20] - christoffel[20]
     bars = [difference('torque: DeNOC and Newton-Euler', tau, arm.inverse_dynamics(q, v, a)),
             difference('C v: DeNOC and Christoffel', (coriolis @ v[..., None])[..., 0],
                        (christoffel @ v[..., None])[..., 0]),
-            *matrices_of_the_paper(arm, q[30], inertia[30]),
-            skew_bar(arm, q[30], v[30], coriolis[30])]
+            *matrices_of_the_paper(arm, q[20], inertia[20]),
+            skew_bar(arm, q[20], v[20], coriolis[20])]
 
     figure, (left, middle, right) = panels('Saha: the Stanford arm', 3)
     left.plot(t, tau[:, :3], label=['joint 1 [N m]', 'joint 2 [N m]', 'joint 3 [N]'])
