@@ -50,18 +50,17 @@ def one_of_two(a: Number, b: Number, d: Number, sign: Number, default: Angle,
     return angle_of(a * d - b * height, b * d + a * height, default)
 
 
-def tilt(axis: np.ndarray, u: np.ndarray, v: np.ndarray, x: np.ndarray, sign: Number,
-         default: Angle) -> Angle:
-    """Return an angle about a unit axis that gives v the component of x along u; unit vectors.
+def turn_to_component(axis: np.ndarray, u: np.ndarray, v: np.ndarray, x: np.ndarray, sign: Number,
+                      default: Angle) -> Angle:
+    """Return the angle about `axis`, of two that `sign` chooses, with u . R v = u . x.
 
-    u . R v = u . x. The sine is exact also where x is along u, and half of the digits of a cosine
-    would be lost.
-
-    :param u: and v, x: unit vectors, u and v constant.
+    All are unit vectors; axis, u and v are constant. a^2 + b^2 - d^2 is the square of the volume
+    u . (axis x R v), here without the cancellation that would cost half of the digits where x is
+    along u.
     """
-    k, l = u @ axis, axis @ v
-    off, along = cross(u, x), k * x - l * u
-    return one_of_two(u @ v - k * l, u @ cross(axis, v), u @ x - k * l, sign, default,
+    first, last = u @ axis, axis @ v
+    off, along = cross(u, x), first * x - last * u
+    return one_of_two(u @ v - first * last, u @ cross(axis, v), u @ x - first * last, sign, default,
                       off @ off - along @ along)
 
 

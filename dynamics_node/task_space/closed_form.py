@@ -17,11 +17,10 @@ from typing import NamedTuple
 
 import numpy as np
 
-from dynamics_node.algorithms.kinematics import body_poses, path_to
-from dynamics_node.algorithms.tree_recursions import joints_at
-from dynamics_node.model.configuration import neutral
+from dynamics_node.algorithms.kinematics import path_to
 from dynamics_node.model.joints import Revolute
-from dynamics_node.model.model import Model
+from dynamics_node.model.model import Body, Model
+from dynamics_node.spatial import se3
 from dynamics_node.spatial.se3 import Pose
 from dynamics_node.task_space.circle_equations import Angle
 from dynamics_node.task_space.parallel_axes import ParallelAxes
@@ -34,8 +33,8 @@ STRUCTURES: tuple[type[SphericalWrist] | type[ParallelAxes], ...] = (SphericalWr
 POSE = ('position', 'orientation')  # kinds of the parts of a target that prescribes a pose
 BEYOND = 1e-6                       # excess of a limit that is rounding [rad]
 TURN = 2.0 * np.pi
-# One row per solution. Where all angles have pairs of values: three signs. Otherwise two signs, the
-# first of them not used, and the cosine and sine of an angle with up to four values.
+# One row per solution: three signs, where the angles have pairs of values. Otherwise the rows are
+# (1, sign, cos, sin), with the cosine and sine of an angle that has up to four values.
 BRANCHES = np.array([(*signs, 0.0) for signs in product((1.0, -1.0), repeat=3)])
 
 
@@ -63,50 +62,56 @@ class SixAxisArm(NamedTuple):
         return [(np.cos(x), np.sin(x)) for x in angles]
 
 
-@lru_cache(maxsize=32)
 def arm_of(model: Model, frame: str) -> SixAxisArm | None:
     """Return the SixAxisArm that moves a frame; None if it has no closed-form inverse."""
     where = model.frame(frame)
-    path = path_to(model, where.body)
-    bodies = [model.bodies[i] for i in path]
-    directions = [body.joint.axis for body in bodies if isinstance(body.joint, Revolute)
-                  and (body.ratio, body.offset) == (1.0, 0.0)]
-    places = np.array([body.q.start for body in bodies])
-    if not len(path) == len(directions) == len(set(places)) == 6:
+    bodies = tuple(model.bodies[i] for i in path_to(model, where.body))
+    found = _structure(bodies)
+    if found is None:
         return None
-    poses = body_poses(model, joints_at(model, _all_zero(model, bodies))[0])
-    axes = np.array([poses[i].R @ axis for i, axis in zip(path, directions)])
-    points = np.array([poses[i].p for i in path])
-    tip = poses[path[-1]] @ where.pose
-    reach = np.linalg.norm(np.diff([*points, tip.p], axis=0), axis=1).sum()
+    geometry, reverse, shoulder, last, length = found
+    places = [body.q.start for body in bodies]
+    joints = {joint.q.start: joint for joint in model.joints}
+    limits = np.array([(joints[i].lower, joints[i].upper) for i in places]).T
+    return SixAxisArm(geometry, reverse, np.array(places), (last @ where.pose).inverse(), shoulder,
+                      length + math.hypot(*where.pose.p), limits)
+
+
+@lru_cache(maxsize=32)
+def _structure(bodies: tuple[Body, ...]
+               ) -> tuple[SphericalWrist | ParallelAxes, bool, np.ndarray, Pose, float] | None:
+    """Return (geometry, is it reversed, point of the first axis, pose of the last body, length).
+
+    At zero angles; the length is the sum of the distances between the bodies. None if the bodies
+    are no six-axis arm with a closed form. Cached by the bodies alone: robots with other payloads
+    share them, and a model that holds symbols while it is traced is not kept.
+    """
+    axes, points, pose = [], [], se3.IDENTITY
+    for body in bodies:
+        if not isinstance(body.joint, Revolute) or (body.ratio, body.offset) != (1.0, 0.0):
+            return None
+        pose = pose @ body.placement
+        axes.append(pose.R @ body.joint.axis)
+        points.append(pose.p)
+    if len({body.q.start for body in bodies}) != 6 or len(bodies) != 6:
+        return None
+    lines = np.array(axes), np.array(points)
+    length = float(np.linalg.norm(np.diff(lines[1], axis=0), axis=1).sum())
     for kind, reverse in product(STRUCTURES, (False, True)):
         order = slice(None, None, -1 if reverse else 1)
-        geometry = kind.of(axes[order], points[order], PARALLEL, MEETING * reach)
+        geometry = kind.of(*(part[order] for part in lines), PARALLEL, MEETING * length)
         if geometry is not None:
-            return SixAxisArm(geometry, reverse, places, tip.inverse(), points[0], float(reach),
-                              _limits(model, places))
+            return geometry, reverse, points[0], pose, length
     return None
-
-
-def _limits(model, places):
-    joints = {joint.q.start: joint for joint in model.joints}
-    return np.array([[joints[i].lower for i in places], [joints[i].upper for i in places]])
-
-
-def _all_zero(model, bodies):
-    """Return a configuration where the joints of some bodies are at zero."""
-    q = neutral(model)
-    for body in bodies:
-        q[body.q] = 0.0
-    return q
 
 
 @lru_cache(maxsize=32)
 def arm_of_parts(model: Model, parts: tuple[tuple[str, str], ...]) -> SixAxisArm | None:
     """Return the arm that brings the parts of a target to their goal in closed form, or None."""
-    if tuple(kind for _, kind in parts) != POSE or len({frame for frame, _ in parts}) != 1:
+    frames, kinds = zip(*parts)
+    if kinds != POSE or len(set(frames)) != 1:
         return None
-    return arm_of(model, parts[0][0])
+    return arm_of(model, frames[0])
 
 
 def kernels_of(model: Model, parts: tuple[tuple[str, str], ...]) -> tuple[str, ...]:

@@ -32,8 +32,8 @@ from dynamics_node.task_space.circle_equations import (
     one_of_two,
     quadratic_roots,
     rotated,
-    tilt,
     turn_between,
+    turn_to_component,
 )
 
 
@@ -79,7 +79,7 @@ class ParallelAxes(NamedTuple):
         return not self.regular
 
     def leads(self, G: Pose, start: list[Angle]) -> np.ndarray:
-        """Return (cos, sin) of the values of the first angle, (k, 2), if there are no pairs."""
+        """Return (cos, sin) of the values of the first angle, (k, 2); not where `pairs` is true."""
         A, k = self._first_angle(G)
         both = np.linalg.solve(self.B, np.column_stack([A, k]))
         return quadratic_roots(both.T @ both - np.diag([0.0, 0.0, 1.0]), start[0])
@@ -127,8 +127,8 @@ class ParallelAxes(NamedTuple):
         w = self.axes
         q1 = one_of_two(*self.null @ A, -self.null @ k, branch[2], start[0])
         if np.linalg.norm(self.B[0]) > np.linalg.norm(self.B[1]):  # the equation of the direction
-            return q1, tilt(w[4], w[1], w[5], rotated(w[0], back(q1), G.R @ w[5]), branch[0],
-                            start[4])
+            tip = rotated(w[0], back(q1), G.R @ w[5])
+            return q1, turn_to_component(w[4], w[1], w[5], tip, branch[0], start[4])
         return q1, one_of_two(*self.B[1], (A @ np.array([*q1]) + k)[1], branch[0], start[4])
 
     def _about(self, joint, angle, x):

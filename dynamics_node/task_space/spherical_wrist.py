@@ -34,8 +34,8 @@ from dynamics_node.task_space.circle_equations import (
     one_of_two,
     quadratic_roots,
     rotated,
-    tilt,
     turn_between,
+    turn_to_component,
 )
 
 
@@ -81,7 +81,7 @@ class SphericalWrist(NamedTuple):
         return self.a == 0.0 or self.sine == 0.0
 
     def leads(self, G: Pose, start: list[Angle]) -> np.ndarray:
-        """Return (cos, sin) of the values of the third angle, (k, 2), if there are no pairs."""
+        """Return (cos, sin) of the values of the third angle, (k, 2); not where `pairs` is true."""
         height, distance = self._invariants(G)
         along, square = self._terms()
         one = np.array([0.0, 0.0, 1.0])
@@ -108,7 +108,7 @@ class SphericalWrist(NamedTuple):
         for axis, angle in zip(w, (q1, q2, q3)):
             R = rotated(axis, back(angle), R)
         tip = R @ w[5]
-        q5 = tilt(w[4], w[3], w[5], tip, branch[1], start[4])
+        q5 = turn_to_component(w[4], w[3], w[5], tip, branch[1], start[4])
         q4 = turn_between(w[3], rotated(w[4], q5, w[5]), tip, start[3])
         turned = rotated(w[4], back(q5), rotated(w[3], back(q4), R @ w[4]))
         return [q1, q2, q3, q4, q5, turn_between(w[5], w[4], turned, start[5])]

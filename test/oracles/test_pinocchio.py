@@ -86,6 +86,9 @@ def test_denoc_agrees(case, q, v):
     inertia, coriolis, force = case.robot.denoc(q, v)
     agree(inertia, case.oracle.mass_matrix(q), PINOCCHIO)
     agree(np.einsum('nij,nj->ni', coriolis, v) - force, case.oracle.bias_torque(q, v), PINOCCHIO)
+    found = case.robot.denoc_matrices(q, v)
+    links = found.N.swapaxes(1, 2) @ found.M @ found.N
+    agree(links + np.diag(case.robot.model.armature), case.oracle.mass_matrix(q), PINOCCHIO)
 
 
 def test_energies_agree(case, q, v):
