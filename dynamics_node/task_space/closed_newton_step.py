@@ -89,9 +89,9 @@ class ClosedNewtonStep:
 
     def _errors(self, q, goal):
         """Return weighted errors (N, m) and rows (N, m, nv), squares (N, parts), miss (N,)."""
-        poses, jacobians = ({frame: function(frame) for frame, _ in self._parts} for function in (
-            lambda frame: self._robot.frame_pose(q, frame),
-            lambda frame: self._robot.jacobian(q, frame, True)))
+        frames = {frame for frame, _ in self._parts}
+        poses = {frame: self._robot.frame_pose(q, frame) for frame in frames}
+        jacobians = {frame: self._robot.jacobian(q, frame, True) for frame in frames}
         errors, rows, squares, ratios, first = [], [], [], [], 0
         for frame, kind in self._parts:
             numbers = goal[:, first:first + SIZES[kind]]
