@@ -41,6 +41,7 @@ from dynamics_node.robot.force_elements import ForceElements
 from dynamics_node.robot.links import LinkQuantities
 from dynamics_node.robot.prescribed import PrescribedMotion
 from dynamics_node.robot.simulation import Simulation
+from dynamics_node.robot.soft_contact import SoftContacts
 from dynamics_node.robot.task_space import TaskSpace
 from dynamics_node.task_space.target import Target
 
@@ -74,7 +75,7 @@ class Robot:
             _configurations=Configurations(dispatcher), _links=LinkQuantities(dispatcher),
             _derivatives=Derivatives(dispatcher, dynamics),
             _constrained=constrained, _prescribed=prescribed,
-            _closed=ClosedMechanism(dispatcher, sets),
+            _closed=ClosedMechanism(dispatcher, sets), _soft_contacts=SoftContacts(dispatcher),
             _simulation=Simulation(dispatcher, sets, prescribed),
             _task_space=TaskSpace(self, dispatcher, sets))
 
@@ -380,6 +381,7 @@ class Robot:
     support_consistent_dynamics = Delegate(
         '_constrained', ConstrainedDynamics.support_consistent_dynamics)
     floating_base_torques = Delegate('_constrained', ConstrainedDynamics.floating_base_torques)
+    soft_contact_forces = Delegate('_soft_contacts', SoftContacts.soft_contact_forces)
     impact = Delegate('_constrained', ConstrainedDynamics.impact)
 
     # Task space --------------------------------------------------------------------------------

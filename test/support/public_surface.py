@@ -14,6 +14,7 @@ from dynamics_node import (
     FrameMotion,
     Robot,
     RobotLink,
+    SoftContact,
     Spring,
     Target,
     Tracking,
@@ -112,7 +113,8 @@ OBJECTS = {
     'ContactFlag': lambda: ContactFlag(7, 5.0), 'Gate': _gate,
 }
 CLASSES = {Constraint, Target, FrameMotion, Tracking, Task, Bound, Controller, Robot, RobotLink,
-           Spline, MomentumObserver, ContactFlag, Gate, SafetySettings, Spring, Actuator}
+           Spline, MomentumObserver, ContactFlag, Gate, SafetySettings, Spring, Actuator,
+           SoftContact}
 FUNCTIONS = [
     read_constraints, read_loops, to_yaml, preset, times_between, task_reference,
     trajectory_torques, identify, identify_recording, identify_payload, prepare, read_csv,
@@ -142,7 +144,7 @@ HELPERS = {
     'coordinates_of', 'demand', 'driver_terms', 'effort_limit', 'followed_by', 'frame_of',
     'friction_to_send', 'gravity_torque', 'motion_rows', 'motor_names', 'neutral', 'select_joints',
     'parts_of', 'per_dof', 'pose_of', 'quintics_from', 'record_of_links', 'rotation_of',
-    'row_names', 'selection', 'setting', 'shifted', 'size', 'task_rows', 'validate',
+    'row_names', 'selection', 'setting', 'shifted', 'size', 'soft_force', 'task_rows', 'validate',
     'with_joints', 'write_csv', 'write_table',
 }
 SAMPLES = {
@@ -186,6 +188,8 @@ OTHERS = {
                       'convention': 'standard'},
     'Robot.prescribed_forward_dynamics': {'motion': np.zeros((3, 3)).tolist(),
                                           'constraints': (CONTACT,)},
+    'Robot.soft_contact_forces': {'contacts': [SoftContact('it', 'tool0', 1000.0)]},
+    'SoftContact': {'stiffness': 1000.0, 'damping': 10.0, 'friction': 0.5},
     'Robot.actuator_forces': {'tau': np.zeros(7)},
     'Spring': {'joint': 'joint_1', 'stiffness': 1.0, 'damping': 0.1, 'rest': 0.2},
     'Robot.whole_body': {'tasks': [Task('rest', 'torque')]},
