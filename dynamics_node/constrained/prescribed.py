@@ -6,7 +6,8 @@ support_consistent.py and the solution (a, lambda) for s = 0,
 
     lambda + Lambda w,   a + M^-1 A' Lambda w,   w = s'' + 2 alpha s' + beta^2 s,
 
-where alpha and beta are those of Baumgarte's stabilisation, zero without it.
+where alpha and beta are those of Baumgarte's stabilisation, zero without it. Of dependent rows s''
+must depend in the same way: rows that contradict each other follow it only in part.
 """
 
 from typing import NamedTuple

@@ -6,7 +6,8 @@ With the rows J v = 0 of the constraints, eq. 3.62 to 3.64 of Hutter 2017,
     M a + N' (C v + g) + J' Lambda (dJ/dt v) = N' (tau - friction),
     N' (M a + C v + g) = N' (tau - friction)   for every a that keeps the rows.
 
-Eq. 3.63 is printed with J v, which is zero, in place of dJ/dt v.
+Eq. 3.63 is printed with J v, which is zero, in place of dJ/dt v. Where rows contradict each other,
+no a keeps them, and the equations do not hold.
 """
 
 from collections.abc import Sequence
