@@ -67,3 +67,17 @@ def test_a_sensor_at_a_spring_that_it_cannot_separate_is_refused():
         here.sensor_wrench([0.0], [0.0], [0.0], 'hand')
     pull = there.sensor_wrench([0.0], [0.0], [0.0], 'hand')[0]
     assert pull == pytest.approx(-5.0 * 0.9)  # the sensor balances the spring, which pulls along x
+
+
+def test_springs_between_links_refuse_derivatives_by_the_geometry(arm):
+    """Their length depends on it; a spring at a joint does not."""
+    q = np.full(7, 0.2)
+    direction = {'dorigins': {'joint_4': [0, 0, 1, 0, 0, 0]}}
+    at_joint = arm.with_springs([Spring('balance', stiffness=9.0, joint='joint_2')])
+    for name in ('inverse', 'forward'):
+        with pytest.raises(DynamicsError, match="the length of the spring 'strut'"):
+            getattr(arm.with_springs([Spring('strut', stiffness=9.0, frame='link_4')]),
+                    f'{name}_dynamics_directional_derivative')(q, q, q, **direction)
+    np.testing.assert_allclose(
+        at_joint.inverse_dynamics_directional_derivative(q, q, q, **direction),
+        arm.inverse_dynamics_directional_derivative(q, q, q, **direction), atol=1e-12)
