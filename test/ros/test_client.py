@@ -9,7 +9,7 @@ from support.tolerances import EXACT_MATHS
 from trajectory_msgs.msg import JointTrajectory, JointTrajectoryPoint
 
 from dynamics_node import Constraint, DynamicsError, FrameMotion, Target, Tracking
-from dynamics_node.ros import client, convert
+from dynamics_node.ros import client_calls, convert
 from dynamics_node.ros.client import DynamicsClient
 
 
@@ -175,7 +175,7 @@ def test_a_node_without_executor_is_spun_by_every_call(arm, monkeypatch):
     def kept(**options):
         made.append(SingleThreadedExecutor(**options))
         return made[-1]
-    monkeypatch.setattr(client, 'SingleThreadedExecutor', kept)
+    monkeypatch.setattr(client_calls, 'SingleThreadedExecutor', kept)
     node = rclpy.create_node('script', context=arm.node.client.context)
     dynamics = DynamicsClient(node, arm.node.name, timeout=PATIENCE)
     try:

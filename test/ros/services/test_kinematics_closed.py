@@ -53,6 +53,16 @@ def test_positions_alone_give_poses_and_jacobians(five_bar):
     close(np.reshape(reply.jacobians, (6, 2)), robot.closed_jacobian(q, v, 'tool').jacobian)
 
 
+def test_analytic_jacobians_are_by_the_coordinates_too(five_bar):
+    """Rates of a quaternion follow the velocities of the two motors."""
+    node_state, robot, q, v = five_bar
+    reply = ask(node_state, 'kinematics', frames=FRAMES, position=q, closed=True,
+                rotation_parameters='quaternion')
+    G = robot.closed_dynamics(q, v).transmission
+    close(np.reshape(reply.analytic_jacobians, (2, reply.rows, 2)),
+          [robot.analytic_jacobian(q, frame, 'quaternion') @ G for frame in FRAMES])
+
+
 def test_what_has_no_answer_is_refused(five_bar):
     """Coordinates of the open tree, open loops, a tree without loops."""
     node_state, _, q, _ = five_bar
