@@ -152,6 +152,19 @@ def test_a_message_is_refused_in_another_mode_and_while_disabled(rig):
         other.send(message())
 
 
+def test_without_messages_a_stream_is_a_fault():
+    """With hold_reference: false; each message begins the time again."""
+    stream = StandingRig(PATH, FEET, Q, hold_reference=False)
+    longest = stream.settings.max_reference_age
+    stream.enable()
+    run(stream, 0.6 * longest)
+    stream.send(message())
+    run(stream, 0.6 * longest)
+    assert stream.state in ('ramping in', 'enabled')
+    run(stream, 0.6 * longest)
+    assert stream.state == 'fault' and 'reference' in stream.reason
+
+
 # Stops ---------------------------------------------------------------------------------------
 
 
