@@ -30,7 +30,7 @@ from dynamics_node.msg import TorqueState, WholeBodyReference
 from dynamics_node.ros import convert
 from dynamics_node.ros.spin import spin
 
-AGAIN = 0.05   # [s] of wall time, until joint states are sent again
+AGAIN = 0.05   # [s] of wall time, until a state is sent again; then twice as long, and so on
 MICRO = 1000   # [ns]
 START = 1_000_000_000   # [ns] first stamp
 
@@ -126,15 +126,17 @@ class StandingLoop(AbstractContextManager):
     def torque(self, q, v):
         """Return the torque for a state, (n,); simulated time goes on by a period."""
         stamp = self._publish(q, v)
-        sent, shift = time.monotonic(), 0
+        again, wait, shift = time.monotonic() + AGAIN, AGAIN, 0
 
         def arrived():
-            nonlocal sent, shift
+            nonlocal again, wait, shift
             torque = self._torque
             if torque is not None and convert.nanoseconds(torque.header.stamp) == stamp:
                 return [np.array(torque.effort)]
-            if time.monotonic() - sent > AGAIN:   # lost, or odom came after the joint states
-                sent, shift = time.monotonic(), shift + MICRO
+            if time.monotonic() > again:   # lost, or odom came after the joint states
+                # longer each time: a slow node must not have more states waiting than it answers
+                wait, shift = 2.0 * wait, shift + MICRO
+                again = time.monotonic() + wait
                 self._publish_states(stamp, stamp + shift, q, v)
             return None
         return self._ask.wait(arrived, 'the next torque')[0]
