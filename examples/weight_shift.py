@@ -79,7 +79,7 @@ def shift_weight(seconds=EIGHT_TIME, glance=lambda t: None, compiled=True):
     """Return the Stand of an eight that takes so many seconds, and of the freed foot after it."""
     robot = Robot.from_urdf(solo12(), base='floating', friction=False, compile=compiled)
     simulated = SimulatedQuadruped(solo12(), FEET, GROUND)
-    simulated.set(_standing(robot))
+    simulated.set(standing(robot))
     home, rows = robot.center_of_mass(simulated.q), []
     end, load = seconds + LEAN_TIME + 2.0 * FREE_TIME, None
     for k in range(round(end / PERIOD)):
@@ -102,7 +102,7 @@ def shift_weight(seconds=EIGHT_TIME, glance=lambda t: None, compiled=True):
     return Stand(*columns, slice(round((end - 0.7 * FREE_TIME) / PERIOD), len(rows)))
 
 
-def _standing(robot):
+def standing(robot):
     """Return a configuration with bent knees, (nq,), the feet on the ground."""
     q = robot.neutral()
     q[7:] = np.tile([0.0, 0.8, -1.6], 4) * np.repeat([1.0, 1.0, -1.0, -1.0], 3)

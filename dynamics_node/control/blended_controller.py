@@ -22,16 +22,17 @@ class BlendedController:
     that wait, the newest counts.
     """
 
-    def __init__(self, old: Controller | ControllerWithReference, new: Controller, start: float,
+    def __init__(self, old: Controller | ControllerWithReference,
+                 new: Controller | ControllerWithReference, start: float,
                  duration: float) -> None:
         """Begin with the old controller.
 
         :param old: of another mode: with its own reference, if it needs one.
         :param start: [s], and duration: [s], above zero.
         """
-        self._old: Controller | ControllerWithReference = old
-        self._new = new
-        self._next: Controller | None = None
+        self._old, self._new = old, new
+        self._next: Controller | ControllerWithReference | None = None
+        self._next_duration: float | None = None
         self._start, self._duration, self._share = start, duration, 0.0
 
     @property
@@ -46,9 +47,13 @@ class BlendedController:
         else:
             self._next = controller
 
-    def then(self, controller: Controller) -> None:
-        """Go over to another controller once this blend is complete."""
-        self._next = controller
+    def then(self, controller: Controller | ControllerWithReference,
+             duration: float | None = None) -> None:
+        """Go over to another controller once this blend is complete.
+
+        :param duration: [s], above zero; None: that of this blend.
+        """
+        self._next, self._next_duration = controller, duration
 
     def advance(self, now: float) -> bool:
         """Continue to a time [s]; return False once the newest controller alone is in effect."""
@@ -59,6 +64,7 @@ class BlendedController:
             return False
         self._old, self._new, self._next = self._new, self._next, None
         self._start, self._share = now, 0.0
+        self._duration = self._next_duration or self._duration
         return True
 
     def torque(self, q: ArrayLike, v: ArrayLike | None = None,
@@ -72,3 +78,17 @@ class BlendedController:
 
     def _between(self, old: np.ndarray, new: np.ndarray) -> np.ndarray:
         return old + self._share * (new - old)
+
+
+def blend_after(blend: BlendedController | None, old: Controller | ControllerWithReference,
+                new: Controller | ControllerWithReference, now: float,
+                duration: float) -> BlendedController:
+    """Return the blend to a controller: it begins now, or after the one under way.
+
+    :param blend: under way; None: the old controller alone is in effect.
+    :param now: [s], and duration: [s], above zero.
+    """
+    if blend is None:
+        return BlendedController(old, new, now, duration)
+    blend.then(new, duration)
+    return blend

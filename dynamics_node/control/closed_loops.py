@@ -13,10 +13,13 @@ Where motors are redundant, the least torques are chosen: the least-torque solut
 eq. 58 and 62-64 (`constrained/inverse.py`), with lambda eliminated. Float only: an SVD.
 """
 
+from collections.abc import Sequence
+
 import numpy as np
 
 from dynamics_node.constrained.actuation import actuated_dofs
 from dynamics_node.constrained.closed_dynamics import LARGEST_GAP
+from dynamics_node.constrained.constraint import Constraint
 from dynamics_node.control.spline import MotionSample
 from dynamics_node.errors import DynamicsError
 from dynamics_node.robot.robot import Robot
@@ -49,11 +52,12 @@ def check_support(robot: Robot) -> None:
 class ClosedLoops:
     """The closed loops of a robot, for its controller. Immutable.
 
+    :param constraints: None for those of the robot.
     :ivar actuated: (nv,) booleans, False at the passive joints, floating ones among them.
     """
 
-    def __init__(self, robot: Robot) -> None:
-        self._robot, self._model = robot, robot.model
+    def __init__(self, robot: Robot, constraints: Sequence[Constraint] | None = None) -> None:
+        self._robot, self._model, self._constraints = robot, robot.model, constraints
         self._still = np.zeros(robot.nv)
         self.actuated = actuated_dofs(robot.model, robot.loops.passive)
         passive = [joint for joint in robot.model.joints if not self.actuated[joint.v].all()]
@@ -78,7 +82,7 @@ class ClosedLoops:
 
         Those of actuated joints are as given; with redundant motors, as near as the loops allow.
         """
-        found = self._robot.constraint_rows(q, v)
+        found = self._robot.constraint_rows(q, v, self._constraints)
         return self._completed(found.A, a, found.gamma)
 
     def with_passive_joints(self, q: np.ndarray, motion: MotionSample,
@@ -99,7 +103,7 @@ class ClosedLoops:
 
     def _closed_rows(self, q):
         """Return the constraint rows at q, where the loops are closed."""
-        found = self._robot.constraint_rows(q, self._still)
+        found = self._robot.constraint_rows(q, self._still, self._constraints)
         gap = np.abs(found.residual).max(initial=0.0)
         if not gap <= LARGEST_GAP:
             raise DynamicsError(f'the loops are open by {gap:.3g} m or rad at the measured '

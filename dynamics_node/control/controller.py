@@ -228,7 +228,7 @@ def _check_task(robot, gains):
                             'do not span the space that a frame moves in')
     if robot.nq != robot.nv:
         raise DynamicsError('mode task_space is for robots without floating joints, which no motor '
-                            'drives; ~/task_control has whole-body control')
+                            'drives; mode whole_body is for them')
     if not isinstance(gains, TaskGains):
         raise DynamicsError('mode task_space needs TaskGains; see TaskGains.of')
     _check_gains('task_space', gains.posture, robot.nv)

@@ -32,7 +32,7 @@ class TorqueTerms:
         friction_scale = per_joint('friction_scale', friction_scale, robot.nv)
         friction = robot.model.damping + robot.model.friction
         with_friction = ((friction_scale > 0.0) & (friction > 0.0)).any()
-        self._frictionless = _without_friction(robot)
+        self._frictionless = without_friction(robot)
         self._gravity_scale = None if (gravity_scale == 1.0).all() else gravity_scale
         self._friction_scale = friction_scale if with_friction else None
         self._unscaled_friction = (friction_scale == 1.0).all()
@@ -118,7 +118,8 @@ def _speed_limits(robot):
     return limits
 
 
-def _without_friction(robot):
+def without_friction(robot: Robot) -> Robot:
+    """Return a robot whose joints have no friction, the same if it has none."""
     if not (robot.model.damping.any() or robot.model.friction.any()):
         return robot
     none = dict.fromkeys(robot.joint_names, 0.0)

@@ -30,7 +30,7 @@ PUBLISHED = {'~/torque': TORQUE, '~/state': TORQUE, '~/external_torque': SENSOR,
              '~/external_wrench_estimate': SENSOR, '~/contact': LATCHED}
 SUBSCRIBED = {'joint_states': STATES, '~/reference': REFERENCE, '~/task_reference': REFERENCE,
               '~/reference_pose': REFERENCE, '~/reference_twist': REFERENCE,
-              '~/reference_wrench': REFERENCE,
+              '~/reference_wrench': REFERENCE, '~/whole_body_reference': REFERENCE,
               'odom': SENSOR, 'base_pose': SENSOR, 'base_twist': SENSOR}
 
 

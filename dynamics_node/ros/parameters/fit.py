@@ -12,7 +12,10 @@ from dataclasses import fields, replace
 from functools import partial
 from typing import Any, NamedTuple
 
+import numpy as np
+
 from dynamics_node.control.laws import TASK_SPACE, WITH_REFERENCE
+from dynamics_node.control.needed_joints import needed_joints
 from dynamics_node.errors import DynamicsError, UnknownName
 from dynamics_node.parameter import PerJoint
 from dynamics_node.robot.robot import Robot
@@ -32,7 +35,7 @@ from dynamics_node.ros.parameters.torque import (
     gate_limits,
     reference_limits,
 )
-from dynamics_node.safety import SafetySettings, limits_of
+from dynamics_node.safety import GateLimits, SafetySettings, limits_of
 
 TASK_SIZES = (1, 2, 6)
 
@@ -64,6 +67,17 @@ def torque_misfits(robot: Robot, p: TorqueParameters, settings: SafetySettings) 
     found = [*_unknown_joints(robot, 'torque.', p), *_joint_misfits(robot, p),
              *_refused(lambda: _check_stiffness(p), 'torque.task_stiffness')]
     return found or [*_mode_misfits(robot, p), *_limit_misfits(robot, p, settings)]
+
+
+def torque_limits(robot: Robot, p: TorqueParameters, settings: SafetySettings
+                  ) -> tuple[str, GateLimits | None, np.ndarray]:
+    """Return why parameters do not fit a robot, its GateLimits, and the joints whose age counts.
+
+    '', or without limits and joints.
+    """
+    for misfit in torque_misfits(robot, p, settings):
+        return misfit.reason, None, np.zeros(0, dtype=int)
+    return '', gate_limits(robot, p, settings), needed_joints(robot, driven_joints(robot, p))
 
 
 def _joint_misfits(robot: Robot, p: TorqueParameters) -> Iterator[Misfit]:

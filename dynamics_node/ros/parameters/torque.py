@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any
 
 import numpy as np
@@ -18,6 +18,7 @@ from dynamics_node.control.reference_limits import (
     MAX_START_ERROR,
     ReferenceLimits,
 )
+from dynamics_node.control.whole_body_controller import WHOLE_BODY, WholeBodyController
 from dynamics_node.errors import DynamicsError, shown
 from dynamics_node.model.model import WORLD
 from dynamics_node.parameter import PerJoint, is_list, names_of, parameter, three_numbers, up_to
@@ -45,7 +46,8 @@ def core_numbers(name: str, value: Any) -> list[int]:
 class TorqueParameters:
     """Torque topics and control."""
 
-    mode: str = parameter('gravity', 'Control law, see docs/torque.md.', one_of=tuple(MODES))
+    mode: str = parameter('gravity', 'Control law, see docs/torque.md.',
+                          one_of=(*MODES, WHOLE_BODY))
     rate: float = parameter(
         0.0, 'Rate of torques; 0: one for each joint state, with the least delay.', 'Hz',
         bounds=(0.0, 2000.0), read_only=True)
@@ -134,10 +136,16 @@ class TorqueParameters:
     task_posture_kd: PerJoint = parameter(
         PerJoint(10.0), 'Damping of the posture per unit of inertia; 2 sqrt(kp) is critical.',
         '1/s', bounds=(0.0, 1e4))
+    whole_body_stiffness: float = parameter(
+        100.0, 'Mode whole_body: stiffness with which the robot keeps its pose on enable, until '
+        'the first reference.', '1/s^2', bounds=(0.0, 1e4))
 
 
 def controller_of(robot: Robot, p: TorqueParameters) -> Controller:
     """Return the Controller of a robot."""
+    if p.mode == WHOLE_BODY:
+        check_whole_body(robot, p)
+        return WholeBodyController(robot)
     gains: Gains | TaskGains | None = None
     joints = robot.dof_names
     if p.mode in WITH_GAINS:
@@ -172,6 +180,20 @@ def check_gain_source(p: TorqueParameters) -> None:
         raise DynamicsError(f'torque.mode {p.mode} needs kp and kd; set torque.gains to kp_kd')
 
 
+def check_whole_body(robot: Robot, p: TorqueParameters) -> None:
+    """Raise a DynamicsError if parameters ask for what mode whole_body does not have."""
+    if p.driver != 'full':
+        raise DynamicsError(f"torque.driver is '{p.driver}'; mode whole_body needs full: a driver "
+                            'that adds nothing')
+    if (p.gravity_scale.each(robot.dof_names) != 1.0).any():
+        raise DynamicsError('torque.gravity_scale is not 1; mode whole_body needs the masses of '
+                            'the model to be right')
+    idle = set(driven_joints(robot, replace(p, joints=('',)))) - set(driven_joints(robot, p))
+    if idle:
+        raise DynamicsError(f'torque.joints is without {", ".join(sorted(idle))}; mode whole_body '
+                            'drives all motors')
+
+
 def driven_joints(robot: Robot, p: TorqueParameters) -> list[str]:
     """Return the names of the driven joints, in the order of publication.
 
@@ -195,6 +217,12 @@ def gate_limits(robot: Robot, p: TorqueParameters, settings: SafetySettings) -> 
     limits = limits_of(robot, driven_joints(robot, p),
                        effort=p.effort_limits.named, slew=p.slew_limits.named)
     return gate_limits_of(limits, settings)
+
+
+def whole_body_effort(robot: Robot, p: TorqueParameters) -> np.ndarray:
+    """Return the effort limits of mode whole_body, (nv,): 0 without a motor, nan where unknown."""
+    limits = limits_of(robot, driven_joints(robot, p), effort=p.effort_limits.named)
+    return np.where(limits.driven, limits.effort, 0.0)
 
 
 def reference_limits(robot: Robot, p: TorqueParameters) -> ReferenceLimits:

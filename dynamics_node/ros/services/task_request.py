@@ -35,10 +35,18 @@ def _task(state: RequestState, message: msg.Task) -> Task:
             joints = tuple(name for name in state.selection.names if name in known)
         elif kind == 'torque':
             value = tuple(_in_model_order(state, value))
-    return Task(message.name, kind, message.level, message.weight, message.frame,
-                tuple(message.axes), joints, message.contact, tuple(message.position),
-                tuple(message.velocity), tuple(message.acceleration), value, message.stiffness,
-                _damping(message))
+    return task_of(message, joints, value)
+
+
+def task_of(message: msg.Task, joints: Sequence[str], value: Sequence[float]) -> Task:
+    """Return the Task of a message.
+
+    :param joints, value: as in the message, in the order of the model.
+    """
+    return Task(message.name, message.kind, message.level, message.weight, message.frame,
+                tuple(message.axes), tuple(joints), message.contact, tuple(message.position),
+                tuple(message.velocity), tuple(message.acceleration), tuple(value),
+                message.stiffness, _damping(message))
 
 
 def _damping(message: msg.Task) -> float:
@@ -60,10 +68,16 @@ def bounds_of(state: RequestState, request: Any, constraints: Constraints) -> tu
         return ()
     if not request.bounds:
         return DEFAULT_BOUNDS
-    return tuple([_bound(state, message, constraints) for message in request.bounds])
+    return tuple([bound_of(message, _limit(state, message.limit), constraints)
+                  for message in request.bounds])
 
 
-def _bound(state: RequestState, message: msg.TaskBound, constraints: Constraints) -> Bound:
+def bound_of(message: msg.TaskBound, limit: ArrayLike | None, constraints: Constraints) -> Bound:
+    """Return the Bound of a message.
+
+    :param limit: as in the message, in the order of the model; None: there is none.
+    :param constraints: that the sizes of contacts belong to.
+    """
     kind = message.kind
     given = {'limit': len(message.limit), 'step': message.step, 'sides': message.sides != SIDES,
              'contacts': len(message.contacts), 'sizes': len(message.sizes)}
@@ -71,14 +85,20 @@ def _bound(state: RequestState, message: msg.TaskBound, constraints: Constraints
         if kind in READS and field not in READS[kind] and is_given:
             raise DynamicsError(f"bound '{kind}': {field} is given, but not read; expected "
                                 f'only: {", ".join(READS[kind])}')
-    return Bound(kind, _limit(state, message.limit), message.step, message.sides,
-                 _sizes(message, constraints), message.level)
+    return Bound(kind, limit, message.step, message.sides, _sizes(message, constraints),
+                 message.level)
 
 
 def _limit(state: RequestState, limit: Sequence[float]) -> ArrayLike | None:
+    limits = one_or_several(limit)
+    return _in_model_order(state, limits) if len(limit) > 1 else limits
+
+
+def one_or_several(limit: Sequence[float]) -> ArrayLike | None:
+    """Return one number, an array of several, or None for an empty list."""
     if len(limit) < 2:
         return limit[0] if limit else None
-    return _in_model_order(state, limit)
+    return np.array(limit)
 
 
 def _in_model_order(state: RequestState, values: Any) -> np.ndarray:

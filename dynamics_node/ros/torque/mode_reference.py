@@ -5,22 +5,27 @@ Refuse references that the mode does not follow. Independent of rclpy.
 
 from __future__ import annotations
 
-from collections.abc import Set
+from collections.abc import Sequence, Set
 from typing import Any
 
 import numpy as np
 
 from dynamics_node.control.blended_pose_spline import BlendedPoseSpline
+from dynamics_node.control.controller import Controller
 from dynamics_node.control.laws import TASK_SPACE, WITH_REFERENCE
 from dynamics_node.control.reference import Reference
+from dynamics_node.control.whole_body_controller import WHOLE_BODY, WholeBodyController
+from dynamics_node.control.whole_body_reference import WholeBodyReference, standing_reference
 from dynamics_node.errors import DynamicsError
 from dynamics_node.robot.robot import Robot
 from dynamics_node.ros.parameters.torque import (
     TorqueParameters,
+    controllers_of,
     pose_limits,
     posture_of,
     reference_limits,
     task_frame_of,
+    whole_body_effort,
 )
 from dynamics_node.safety import State
 
@@ -28,11 +33,14 @@ RUNNING = (State.RAMPING_IN, State.ENABLED)
 
 
 def holding_reference(robot: Robot, p: TorqueParameters, q: np.ndarray, now: float,
-                      frame: str = '') -> Reference | BlendedPoseSpline:
+                      frame: str = '') -> Reference | BlendedPoseSpline | WholeBodyReference:
     """Return the reference that stays at the configuration q.
 
     :param frame: of mode task_space; '' is torque.task_frame.
     """
+    if p.mode == WHOLE_BODY:
+        return standing_reference(robot, q, whole_body_effort(robot, p), p.whole_body_stiffness,
+                                  now)
     if p.mode != TASK_SPACE:
         return Reference.hold(q, now, reference_limits(robot, p))
     frame = task_frame_of(robot, p, frame)
@@ -45,18 +53,34 @@ def next_reference(reference: Any, before: str, robot: Robot, p: TorqueParameter
     """Return the reference with which mode p.mode takes over from another one, without a jump.
 
     Modes with a reference of joints continue that of each other. Otherwise the new reference
-    begins with the measured motion and comes to rest within blend_time.
+    begins with the measured motion and comes to rest within blend_time; that of mode whole_body
+    holds the measured configuration.
 
     :param reference: of the mode before; None if it has none.
     :param before: the mode before.
     """
     if p.mode == before or p.mode == 'gravity' or {p.mode, before} <= WITH_REFERENCE:
         return reference
+    if p.mode == WHOLE_BODY:
+        return holding_reference(robot, p, q, now)
     if p.mode != TASK_SPACE:
         return Reference.stop(q, v, now, reference_limits(robot, p))
     frame = task_frame_of(robot, p, '')
     return BlendedPoseSpline.stop(frame, robot.frame_pose(q, frame), robot.jacobian(q, frame) @ v,
                                   now, pose_limits(p), posture_of(robot, p, q))
+
+
+def controllers_for(robots: Sequence[Robot], p: TorqueParameters, reference: Any
+                    ) -> list[Controller]:
+    """Return the Controllers of robots; in mode whole_body on the contacts of the reference.
+
+    :param reference: that is followed; None if there is none: all contacts.
+    """
+    controllers = controllers_of(robots, p)
+    if not isinstance(reference, WholeBodyReference):
+        return controllers
+    return [each.on_contacts(reference.contacts) if isinstance(each, WholeBodyController) else each
+            for each in controllers]
 
 
 def check_follows(p: TorqueParameters, modes: Set[str], what: str, state: State) -> None:

@@ -12,27 +12,23 @@ from typing import Any
 
 import numpy as np
 
-from dynamics_node.control.blended_controller import BlendedController
+from dynamics_node.control.blended_controller import blend_after
 from dynamics_node.control.controller import Controller
 from dynamics_node.control.controller_with_reference import (
     ControllerWithReference,
     with_own_reference,
 )
 from dynamics_node.control.laws import TASK_SPACE, WITH_REFERENCE
-from dynamics_node.control.needed_joints import needed_joints
 from dynamics_node.control.reference import Reference
 from dynamics_node.control.task_reference import task_reference
 from dynamics_node.errors import DynamicsError
 from dynamics_node.robot.robot import Robot
 from dynamics_node.ros.current_robot import CurrentRobot
-from dynamics_node.ros.parameters.fit import torque_misfits
+from dynamics_node.ros.parameters.fit import torque_limits
 from dynamics_node.ros.parameters.observer import UNDECLARED, ObserverParameters
 from dynamics_node.ros.parameters.torque import (
     TorqueParameters,
-    controller_of,
-    controllers_of,
     driven_joints,
-    gate_limits,
     live_differ,
     only_live_differ,
     task_frame_of,
@@ -133,7 +129,7 @@ class TorquePipeline:
         """Raise a DynamicsError if a change would fling the arm, or is not possible yet."""
         steady = self.gate.state is State.ENABLED and self._blend is None
         change_checks.check_mode_change(self.parameters.mode, parameters.mode, steady)
-        controllers = controllers_of(robots, parameters)
+        controllers = mode_reference.controllers_for(robots, parameters, self._reference)
         if parameters != self.parameters or not law_kernels.same_kernels(self._robot, robots[0]):
             self._request_kernels(controllers[0], self._last_q, parameters)
         law_kernels.check_kernels(robots[0])
@@ -175,14 +171,9 @@ class TorquePipeline:
 
     def _renew_limits(self, robot: Robot) -> None:
         """Give the gate the limits of a robot; without them it cannot be enabled."""
-        self._problem, limits = '', None
-        for misfit in torque_misfits(robot, self.parameters, self.settings)[:1]:
-            self._problem = misfit.reason
-        if not self._problem:
-            limits = gate_limits(robot, self.parameters, self.settings)
-            self._needed = needed_joints(robot, driven_joints(robot, self.parameters))
-        self._limits = limits
-        self.gate.change_limits(limits)
+        self._problem, self._limits, self._needed = torque_limits(robot, self.parameters,
+                                                                  self.settings)
+        self.gate.change_limits(self._limits)
 
     def _use_robot(self, robot: Robot,
                    old: Controller | ControllerWithReference | None = None) -> None:
@@ -191,15 +182,16 @@ class TorquePipeline:
         :param old: the published torque goes over from this controller to the new one in
             blend_time; None: the slew limits alone limit its change.
         """
+        reference = self._reference if self._drives else None
         self._robot, self._refreshed, self.controller = robot, self.now(), None
         if self._problem:
             return
-        self.controller = controller_of(robot, self.parameters)
-        if self._blend is not None:
-            (self._blend.then if old else self._blend.replace_newest)(self.controller)
-        elif old is not None:
-            self._blend = BlendedController(old, self.controller, self.now(),
-                                            self.parameters.blend_time)
+        self.controller, = mode_reference.controllers_for([robot], self.parameters, reference)
+        if old is not None:
+            self._blend = blend_after(self._blend, old, self.controller, self.now(),
+                                      self.parameters.blend_time)
+        elif self._blend is not None:
+            self._blend.replace_newest(self.controller)
 
     # Kernels ---------------------------------------------------------------------------------
 
@@ -244,6 +236,7 @@ class TorquePipeline:
             law_kernels.check_kernels(self._robot)
             if self.controller.needs_reference:
                 self._reference = holding_reference(self._robot, self.parameters, measured.q, now)
+                self._use_robot(self._robot)   # on the contacts of this reference
             settled, _ = self._current_robot.settled_robot()
             change_checks.check_held(self.controller.for_robot(settled), measured.q, self._limits)
         proposal = self._proposal(now, measured)
@@ -305,6 +298,13 @@ class TorquePipeline:
         self._reference = self._reference.replaced_by(
             reference, now if start is None else self._seconds(start), now,
             self._robot.frame_pose(measured.q, reference.frame))
+
+    def go_over_to(self, controller: Controller, reference: Any, duration: float) -> None:
+        """Follow a checked reference with its own controller; the torque goes over to both."""
+        old = ControllerWithReference(self.controller, self._reference, self.now)
+        new = ControllerWithReference(controller, reference, self.now)
+        self._blend = blend_after(self._blend, old, new, self.now(), duration)
+        self.controller, self._reference = controller, reference
 
     # Torques ---------------------------------------------------------------------------------
 

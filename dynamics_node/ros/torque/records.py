@@ -14,7 +14,8 @@ from dynamics_node.safety import State, Status
 # Names that the serving node resolves, with its namespace and remappings, for the torque process.
 TOPICS = ('joint_states', 'odom', 'base_pose', 'base_twist', '~/torque', '~/reference',
           '~/task_reference', '~/reference_pose', '~/reference_twist', '~/reference_wrench',
-          '~/state', '~/external_torque', '~/external_wrench_estimate', '~/contact', '/clock')
+          '~/whole_body_reference', '~/state', '~/external_torque', '~/external_wrench_estimate',
+          '~/contact', '/clock')
 SERVICES = ('~/enable',)
 START_AGAIN = ('To start it again: ros2 lifecycle set <node> deactivate, cleanup, configure, '
                'activate')

@@ -25,6 +25,7 @@ from dynamics_node.ros.torque.records import FrameWanted
 from dynamics_node.ros.torque.reference_order import ReferenceOrder
 from dynamics_node.ros.torque.seen_from import SeenFrom
 from dynamics_node.ros.torque.task_message import read_task, task_of
+from dynamics_node.ros.torque.whole_body_mode import WholeBodyTopic
 
 
 class ReferenceTopics:
@@ -54,7 +55,8 @@ class ReferenceTopics:
             (node.destroy_subscription, node.create_subscription(
                 TaskReference, '~/task_reference', self.on_task_reference, raw=True,
                 **overridable(REFERENCE))),
-            *cartesian.entities]
+            *cartesian.entities,
+            *WholeBodyTopic(node, node_state, pipeline, measured, self._follow).entities]
         self._readers: dict[str, Callable[..., bool]] = {
             'task': self._follow_task, **cartesian.readers}
 
