@@ -128,7 +128,8 @@ def test_the_exit_code_of_the_process_is_that_of_the_command(arm):
     done = call(arm, 'kinematics', '--frame', 'hand')
     assert (done.returncode, done.stdout) == (2, '')
     assert "no frame 'hand'" in done.stderr
-    assert len(done.stderr.splitlines()) == 1
+    lines = done.stderr.splitlines()   # the middleware of Kilted warns of a setting of the tests
+    assert len([line for line in lines if 'rmw_fastrtps' not in line]) == 1
 
 
 def test_a_missing_node_is_reported(ros_environment):

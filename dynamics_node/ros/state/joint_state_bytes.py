@@ -14,8 +14,9 @@ from __future__ import annotations
 import struct
 from typing import NamedTuple
 
-from rclpy.serialization import deserialize_message
 from sensor_msgs.msg import JointState
+
+from dynamics_node.ros.serialized import read_message
 
 CDR_LITTLE_ENDIAN = b'\x00\x01'
 HEAD = 12               # where frame_id begins
@@ -125,7 +126,7 @@ def layout_of(data: bytes) -> MessageLayout:
 
 
 def _by_rclpy(data: bytes) -> Reading:
-    message = deserialize_message(data, JointState)
+    message = read_message(data, JointState)
     stamp = message.header.stamp
     return Reading(stamp.sec * BILLION + stamp.nanosec, tuple(message.name),
                    *map(tuple, (message.position, message.velocity, message.effort)))

@@ -17,11 +17,11 @@ import struct
 from typing import NamedTuple
 
 import numpy as np
-from rclpy.serialization import deserialize_message
 from trajectory_msgs.msg import JointTrajectory
 
 from dynamics_node.errors import DynamicsError
 from dynamics_node.ros.convert import BILLION
+from dynamics_node.ros.serialized import read_message
 from dynamics_node.ros.state.joint_state_bytes import (
     CDR_LITTLE_ENDIAN,
     HEAD,
@@ -77,7 +77,7 @@ def _by_rclpy(data: bytes) -> TrajectoryNumbers:
                             f'JointTrajectory: {len(data)} bytes; at most {LARGEST_BY_RCLPY} of '
                             'such a message are read')
     try:
-        return numbers_of(deserialize_message(data, JointTrajectory))
+        return numbers_of(read_message(data, JointTrajectory))
     except Exception as error:  # rclpy documents no exception for bytes that are no such message
         raise DynamicsError(f'the bytes are no JointTrajectory: {error}') from error
 

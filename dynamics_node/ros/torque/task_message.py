@@ -4,10 +4,10 @@ from typing import Any
 
 import numpy as np
 from geometry_msgs.msg import Vector3
-from rclpy.serialization import deserialize_message
 
 from dynamics_node.errors import DynamicsError
 from dynamics_node.msg import TaskReference
+from dynamics_node.ros import serialized
 from dynamics_node.ros.convert import xyz, xyzw
 from dynamics_node.ros.torque.joint_trajectory_bytes import check_size
 
@@ -21,7 +21,7 @@ def read_message(data: bytes, kind: type) -> Any:
     """
     check_size(data, LARGEST)
     try:
-        return deserialize_message(data, kind)
+        return serialized.read_message(data, kind)
     except Exception as error:  # rclpy documents no exception for bytes that are no such message
         raise DynamicsError(f'the bytes are no {kind.__name__}: {error}') from error
 
