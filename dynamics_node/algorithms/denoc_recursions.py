@@ -9,7 +9,7 @@ forward_dynamics.py do, in other coordinates and by other equations.
 import numpy as np
 
 from dynamics_node.algorithms.denoc import denoc, links_at, propagation
-from dynamics_node.algorithms.friction import friction_torque
+from dynamics_node.algorithms.passive_torque import passive_torque
 from dynamics_node.algorithms.tree_recursions import add_entries
 from dynamics_node.model.model import WORLD, Model
 from dynamics_node.spatial.solve import factor, solve_factored
@@ -42,7 +42,7 @@ def denoc_inverse_dynamics(model: Model, q: np.ndarray, v: np.ndarray, a: np.nda
         if body.parent != WORLD:
             B, _ = propagation(link, links[body.parent])
             w[body.parent] = w[body.parent] + B.T @ w[i]
-    return np.array(tau) + model.armature * a + friction_torque(model, v)
+    return np.array(tau) + model.armature * a + passive_torque(model, q, v)
 
 
 def denoc_forward_dynamics(model: Model, q: np.ndarray, v: np.ndarray, tau: np.ndarray,

@@ -241,6 +241,16 @@ def row_names(constraints: Sequence[Constraint]) -> list[str]:
             for row in ROWS[constraint.kind]]
 
 
+def holonomic_rows(constraints: Sequence[Constraint]) -> np.ndarray:
+    """Return whether each row restricts configurations, not velocities alone, (m,).
+
+    The sliding rows of rolling and expressions of velocities do not.
+    """
+    return np.array([not (constraint.kind in ROLLING and row != 'n'
+                          or constraint.kind == 'expression' and constraint.function[1])
+                     for constraint in constraints for row in ROWS[constraint.kind]], dtype=bool)
+
+
 def validate(model: Model, constraints: Sequence[Constraint]) -> None:
     """Raise a DynamicsError where the constraints do not fit the robot.
 

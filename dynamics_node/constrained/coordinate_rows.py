@@ -5,9 +5,6 @@ that is linear in v is the row A v itself; it has no residual, since it need not
 function of q (non-holonomic). A and gamma are derivatives by dual numbers.
 """
 
-from collections.abc import Callable
-from typing import Any
-
 import numpy as np
 
 from dynamics_node.algorithms.dual import dual_vector, slopes_of
@@ -29,8 +26,7 @@ def coordinate_matrix(model: Model, constraint: Constraint, q: np.ndarray) -> li
     places = coordinates_of(model, constraint)
     entries = [1.0, -constraint.ratio]
     if constraint.kind == 'expression':
-        values = np.array([q[k] for k, _ in places])
-        entries = [_rate(constraint, values, unit) for unit in np.eye(len(places))]
+        entries = list(_entries(constraint, np.array([q[k] for k, _ in places])))
     row = [0.0] * model.nv
     for (_, k), entry in zip(places, entries):
         row[k] = row[k] + entry
@@ -39,21 +35,21 @@ def coordinate_matrix(model: Model, constraint: Constraint, q: np.ndarray) -> li
 
 def coordinate_gamma(model: Model, constraint: Constraint, q: np.ndarray, v: np.ndarray
                      ) -> np.ndarray:
-    """Return the rate of A v at constant v, (1,)."""
+    """Return the rate of A v at constant v, (1,): the sum of v_j v_k dA_j/dq_k."""
     if constraint.kind == 'coupling':
         return np.zeros(1)
     places = coordinates_of(model, constraint)
-    rates = np.array([v[k] for _, k in places])
-    return np.array([_along(lambda values: _rate(constraint, values, rates),
-                            np.array([q[k] for k, _ in places]), rates)])
+    values, rates = np.array([q[k] for k, _ in places]), np.array([v[k] for _, k in places])
+    # By the coordinates, not along v: v may be a dual number of an outer derivative, which
+    # arithmetic could not tell from one of this derivative.
+    slopes = slopes_of(_entries(constraint, dual_vector(values, np.eye(len(values)))), len(values))
+    return np.array([rates @ (slopes @ rates)])
 
 
-def _rate(constraint, values, rates):
-    """Return A v."""
+def _entries(constraint: Constraint, values: np.ndarray) -> np.ndarray:
+    """Return A by the coordinates with these values, (k,)."""
     f, has_velocities = constraint.function
-    return f(values, rates) if has_velocities else _along(f, values, rates)
-
-
-def _along(function: Callable[[np.ndarray], Any], values: np.ndarray, rates: np.ndarray) -> Any:
-    """Return the derivative of a function of some values along their rates, a number."""
-    return slopes_of(np.array([function(dual_vector(values, rates[:, None]))]), 1)[0, 0]
+    units = np.eye(len(values))
+    if has_velocities:
+        return np.array([f(values, unit) for unit in units])
+    return slopes_of(np.array([f(dual_vector(values, units))]), len(values))[0]

@@ -20,8 +20,11 @@ from dynamics_node.algorithms.dual import Dual, dual_vector
 
 LONGEST = 1000       # characters
 GREATEST_POWER = 8   # powers are products
+MOST_OPERATIONS = 100   # a power counts as 8: derivatives evaluate all of them many times
+DEEPEST = 50         # parts within parts
 SYNTAX = (f'at most {LONGEST} characters of numbers, pi, q1, q2, ..., v1, v2, ... (one of each per '
-          f'joint), + - * /, powers from 1 to {GREATEST_POWER}, and sin cos tan sqrt')
+          f'joint), + - * /, powers from 1 to {GREATEST_POWER}, and sin cos tan sqrt; at most '
+          f'{MOST_OPERATIONS} operations, {DEEPEST} within each other')
 
 FUNCTION = ('a function f(q) or f(q, v) of arrays with one number per joint that returns one '
             'finite number, by + - * / ** 2, np.sin, np.cos and np.sqrt')
@@ -59,6 +62,7 @@ def parse(text: str, joints: int) -> Expression:
         raise ValueError(SYNTAX)
     try:
         tree = ast.parse(text.strip(), mode='eval').body
+        _check_cost(tree)
         names = {node.id for node in ast.walk(tree) if isinstance(node, ast.Name)}
         found = Expression(tree, any(name[0] == 'v' for name in names))
         some = np.linspace(0.3, 0.7, joints)
@@ -84,9 +88,11 @@ def check_expression(expression: str | Callable, joints: int) -> None:
     f, has_velocities = function_of(expression, joints)
     if has_velocities:
         q, v, w = np.random.default_rng(0).uniform(0.2, 0.9, (3, joints))
-        with np.errstate(all='ignore'):  # what is not finite is not compared
-            parts = np.array([f(q, v), 2.0 * f(q, w), -f(q, v + 2.0 * w), f(q, 0.0 * v)])
-        if np.isfinite(parts).all() and abs(parts.sum()) > ROUNDING * np.abs(parts).max():
+        with np.errstate(all='ignore'):  # at these q it may have no finite value at all
+            parts = np.array([f(q, v), -2.0 * f(q, w), -f(q, v - 2.0 * w), f(q, 0.0 * v)])
+            sums = np.array([parts.sum(), f(q, v) + f(q, -v), f(q, -v)])
+        if np.isfinite([*parts, *sums]).any() and not (
+                np.abs(sums[:2]).max() <= ROUNDING * np.abs(parts).max()):
             raise ValueError(LINEAR)
 
 
@@ -103,6 +109,23 @@ def _check_function(function, joints):
         valid = False
     if not valid:
         raise ValueError(FUNCTION)
+
+
+def _check_cost(tree):
+    """Raise a ValueError if a text has too many operations, or too many within each other."""
+    depth, count, parts = 0, 0, [tree]
+    while parts:
+        depth, count = depth + 1, count + sum(map(_operations, parts))
+        if depth > DEEPEST or count > MOST_OPERATIONS:
+            raise ValueError(SYNTAX)
+        parts = [child for node in parts for child in ast.iter_child_nodes(node)
+                 if isinstance(child, ast.expr)]
+
+
+def _operations(node):
+    if isinstance(node, ast.BinOp) and isinstance(node.op, ast.Pow):
+        return GREATEST_POWER
+    return int(not isinstance(node, (ast.Name, ast.Constant)))
 
 
 def _value(node, values):

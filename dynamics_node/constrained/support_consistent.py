@@ -3,8 +3,8 @@ r"""Compute support-consistent dynamics: the motion that contacts and loops leav
 With the rows J v = 0 of the constraints, eq. 3.62 to 3.64 of Hutter 2017,
 
     Lambda = (J M^-1 J')^-1,   N = 1 - M^-1 J' Lambda J,
-    M a + N' (C v + g) + J' Lambda (dJ/dt v) = N' (tau - friction),
-    N' (M a + C v + g) = N' (tau - friction)   for every a that keeps the rows.
+    M a + N' (C v + g) + J' Lambda (dJ/dt v) = N' (tau - friction - springs),
+    N' (M a + C v + g) = N' (tau - friction - springs)   for every a that keeps the rows.
 
 Eq. 3.63 is printed with J v, which is zero, in place of dJ/dt v. Where rows contradict each other,
 no a keeps them, and the equations do not hold.
@@ -30,7 +30,8 @@ class SupportConsistent(NamedTuple):
 
     inertia: np.ndarray     # Lambda (m, m) [kg, kg m, kg m^2], felt at the supports
     null_space: np.ndarray  # N (nv, nv): J N = 0; N' tau exerts no force on the supports
-    bias: np.ndarray        # N' (C v + g) + J' Lambda dJ/dt v (nv,): M a + bias = N' tau
+    bias: np.ndarray        # N' (C v + g) + J' Lambda dJ/dt v (nv,): M a + bias = N' tau, with tau
+    #                         less the torques of friction and springs
     jacobian: np.ndarray    # J (m, nv)
     drift: np.ndarray       # dJ/dt v (m,)
 

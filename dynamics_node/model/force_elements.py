@@ -57,6 +57,11 @@ class Spring:
         if bool(check_kind(f'{where} joint', self.joint, str)) == bool(self.frame):
             raise ModelError(f'{where} has joint {self.joint!r} and frame {self.frame!r}; expected '
                              'one of the two')
+        ends = {'to': WORLD_NAME, 'point': (0.0, 0.0, 0.0), 'to_point': (0.0, 0.0, 0.0)}
+        for field, unset in ends.items():
+            if self.joint and getattr(self, field) != unset:
+                raise ModelError(f'{where} is at a joint and has {field} '
+                                 f'{getattr(self, field)!r}, which is of a spring between links')
         if self.frame and self.rest < 0.0:
             raise ModelError(f'{where} rest is {self.rest}; expected a length')
 

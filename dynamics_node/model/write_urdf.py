@@ -22,8 +22,9 @@ def urdf_of_model(model: Model) -> str:
     """Return the URDF text of a model; a comment in it says what a URDF cannot contain."""
     arguments = ''.join(f', {each}' for each in not_in_record(model))
     return write_urdf(record_of_model(model), (
-        f'Without visuals{", springs" if model.springs else ""} and collision shapes.',
-        f'The same robot: Robot.from_urdf(this file{arguments})'))
+        'Without visuals and collision shapes.',
+        f'The same robot{" without its springs" if model.springs else ""}: '
+        f'Robot.from_urdf(this file{arguments})'))
 
 
 def write_urdf(record: RobotRecord, remarks: Sequence[str] = ()) -> str:

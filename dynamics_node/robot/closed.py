@@ -17,6 +17,8 @@ from dynamics_node.constrained.closed_derivatives import (
 )
 from dynamics_node.constrained.closed_dynamics import ClosedDynamics
 from dynamics_node.constrained.closed_jacobian import ClosedJacobian, closed_jacobian
+from dynamics_node.constrained.constraint import holonomic_rows, row_names
+from dynamics_node.errors import DynamicsError
 from dynamics_node.robot import arguments
 from dynamics_node.robot.argument_types import Constraints, Wrenches
 from dynamics_node.robot.constraint_sets import ConstraintSets
@@ -66,7 +68,7 @@ class ClosedMechanism:
         :param v, coordinates: as of closed_dynamics.
         :param step: as of linearize.
         :param wrenches: as for inverse_dynamics, constant in their frames.
-        :raise DynamicsError: as closed_dynamics.
+        :raise DynamicsError: as closed_dynamics; or a row restricts velocities alone, as rolling.
         """
         from dynamics_node.algorithms.linearization import Linear
         from dynamics_node.constrained.closed_linearization import closed_linearization
@@ -74,6 +76,11 @@ class ClosedMechanism:
         step = None if step is None else checks.positive('step', step)
         independent = self._entries(coordinates)
         valid = self._sets.of(constraints)
+        free = [name for name, each in zip(row_names(valid), holonomic_rows(valid)) if not each]
+        if free:
+            raise DynamicsError(f"the constraint row '{free[0]}' restricts velocities, not "
+                                'positions: a linear model of the coordinates alone lacks the '
+                                'positions that it leaves free; linearize the open tree')
 
         def linearization(model, q, v, tau, *wrenches):
             return tuple(closed_linearization(model, valid, q, v, tau, independent, step,

@@ -17,6 +17,7 @@ from typing import Protocol
 
 import numpy as np
 
+from dynamics_node.constrained.constraint import holonomic_rows
 from dynamics_node.constrained.rows import ConstraintRows
 from dynamics_node.model.configuration import integrate
 from dynamics_node.model.model import Model
@@ -60,6 +61,7 @@ class ClosedNewtonStep:
     def __init__(self, robot: RobotWithFrames, parts: Sequence[tuple[str, str]]):
         """Take ((frame, kind), ...) of the parts of the targets."""
         self._robot, self._model, self._parts = robot, robot.model, tuple(parts)
+        self._holonomic = holonomic_rows(self._model.loops[0])
         joints = [joint for joint in self._model.joints if joint.kind != 'floating']
         nq, nv = range(self._model.nq), range(self._model.nv)
         self._v = np.array([k for joint in joints for k in nv[joint.v]], dtype=int)
@@ -110,8 +112,12 @@ class ClosedNewtonStep:
     # Loops -----------------------------------------------------------------------------------
 
     def _rows(self, q):
-        """Return the greatest residual (N,); residual (N, m) and A (N, m, nv) at unit length."""
+        """Return the greatest residual (N,); residual (N, m) and A (N, m, nv) at unit length.
+
+        Without rows that restrict velocities alone: every configuration complies with them.
+        """
         residual, A, _ = self._robot.constraint_rows(q, np.zeros((len(q), self._model.nv)))
+        residual, A = residual[:, self._holonomic], A[:, self._holonomic]
         length = np.linalg.norm(A, axis=2)
         length = np.where(length > 0.0, length, 1.0)
         return (np.abs(residual).max(axis=1, initial=0.0), residual / length,

@@ -4,6 +4,7 @@ import numpy as np
 import pytest
 from support.bundled_mechanisms import standing
 from support.differences import STEP, relative
+from support.rolling_car import rolling_car
 from support.tolerances import RATE_BY_DIFFERENCES, SOLVED
 
 from dynamics_node import DynamicsError, Robot
@@ -105,3 +106,11 @@ def test_what_has_no_linear_model_is_refused():
         robot.closed_linearization(q, v, tau, step=-1.0)
     with pytest.raises(DynamicsError, match='state 1 of the batch: the loops are open'):
         robot.closed_linearization([q, q + 0.1], v, tau)
+
+
+def test_rolling_is_refused():
+    """The place beside the path is a state too, which coordinates of the motion lack."""
+    car = rolling_car()
+    with pytest.raises(DynamicsError, match="row 'roll.s1' restricts velocities, not positions"):
+        car.closed_linearization(car.neutral(), np.zeros(4), np.zeros(4),
+                                 coordinates=['car_joint', 'wheel_joint'])

@@ -2,10 +2,11 @@
 
 import numpy as np
 import pytest
-from support.differences import relative
-from support.tolerances import EXACT_MATHS, SOLVED
+from support.differences import STEP, relative
+from support.tolerances import EXACT_MATHS, RATE_BY_DIFFERENCES, SOLVED
 
 from dynamics_node import Constraint, Robot, RobotLink
+from dynamics_node.constrained.constraint import holonomic_rows
 from dynamics_node.constrained.read_loops import read_constraints, to_yaml
 from dynamics_node.errors import DynamicsError
 
@@ -98,3 +99,39 @@ def test_an_expression_of_an_unknown_or_floating_joint_is_refused(engine):
     with pytest.raises(DynamicsError, match='expected some of: none'):
         floating.constraint_rows(floating.neutral(), np.zeros(6), [
             Constraint('e', 'expression', joints=[floating.joint_names[0]], expression='q1')])
+
+
+@pytest.mark.parametrize('expression', ['sin(q1) - sin(q2)', 'q1 - 2 * q2', 'v1 - 2 * v2',
+                                        'cos(q1) * v2 - q2 * q1 * v1', 'q1 * q1 * q2 - 0.3 / q2'])
+def test_derivatives_with_an_expression_are_those_of_differences(arm, expression):
+    """Of forward dynamics by q and v: they contain the second derivatives of the expression."""
+    q, v, tau = np.random.default_rng(3).uniform(0.2, 0.6, (3, 7))
+    constraints = [Constraint('c', 'expression', joints=('joint_1', 'joint_3'),
+                              expression=expression)]
+    found = arm.constrained_forward_dynamics_derivatives(q, v, tau, constraints)
+
+    def slope(at):
+        return np.array([at(STEP * unit) - at(-STEP * unit) for unit in np.eye(7)]).T / (2.0 * STEP)
+    by_q = slope(lambda d: arm.constrained_forward_dynamics(q + d, v, tau, constraints).a)
+    by_v = slope(lambda d: arm.constrained_forward_dynamics(q, v + d, tau, constraints).a)
+    assert relative(found.dq, by_q) < RATE_BY_DIFFERENCES
+    assert relative(found.dv, by_v) < RATE_BY_DIFFERENCES
+
+
+@pytest.mark.parametrize('text', ['-' * 60 + 'q1', '+'.join(['q1'] * 102), '(q1 - q2)**8' * 1 + (
+    ' + (q1 + q2)**8' * 12), 'q1**q2', "q1**'a'", 'sqrt(v1 * v1) - v2', 'sqrt(0 - v1) - v2',
+    'v1 * v2', 'v1 - v2 + 1'])
+def test_an_expression_that_costs_too_much_or_is_not_linear_in_v_is_refused(text):
+    """On reading: it comes from any client."""
+    with pytest.raises(DynamicsError, match="^constraint 'c': expression is .*; expected "):
+        Constraint('c', 'expression', joints=('a', 'b'), expression=text)
+
+
+def test_rows_that_restrict_velocities_alone_are_known():
+    joints = ('a', 'b')
+    assert holonomic_rows([
+        Constraint('wheel', 'rolling_wheel', 'wheel', radius=0.1),
+        Constraint('f', 'expression', joints=joints, expression='q1 - sin(q2)'),
+        Constraint('g', 'expression', joints=joints, expression='v1 - q1 * v2'),
+        Constraint('gear', 'coupling', joints=joints, ratio=2.0)]).tolist() == [
+            False, False, True, True, False, True]

@@ -58,4 +58,11 @@ def test_a_robot_with_springs_pickles_and_keeps_them_through_changes(arm):
     assert sprung.with_payload('load', 'tool0', 1.0).springs == springs
     assert sprung.with_gravity((0, 0, 0)).springs == springs
     assert sprung.with_springs(()).springs == arm.springs == ()
-    assert 'Without visuals, springs and collision shapes.' in sprung.to_urdf()
+    assert 'The same robot without its springs: Robot.from_urdf' in sprung.to_urdf()
+
+
+@pytest.mark.parametrize(('field', 'value'), [('to', 'link_2'), ('point', (1.0, 0.0, 0.0)),
+                                              ('to_point', (0.0, 1.0, 0.0))])
+def test_a_spring_at_a_joint_has_no_ends(field, value):
+    with pytest.raises(DynamicsError, match=f"spring 'a': is at a joint and has {field}"):
+        Spring('a', 5.0, joint='joint_1', **{field: value})

@@ -3,6 +3,7 @@
 import numpy as np
 import pytest
 from support.bundled_mechanisms import standing
+from support.rolling_car import RADIUS, placed, rolling_car
 
 from dynamics_node import DynamicsError, Robot, Target
 from dynamics_node.example_robots import MECHANISMS
@@ -126,3 +127,12 @@ def test_loops_that_cannot_be_kept_are_refused_by_name(robots):
              'pose': (-0.15, 0.0, -0.2)}
     with pytest.raises(DynamicsError, match="'apart' by"):
         robot.with_loops([*robot.loops.constraints, apart]).inverse_kinematics(target)
+
+
+@pytest.mark.parametrize('at', [(0.3, 0.2), (0.0, 0.2), (-0.4, 0.1)])
+def test_a_wheel_that_rolls_may_be_anywhere(at):
+    """Rolling restricts velocities: a car gets sideways by turning."""
+    car = rolling_car()
+    found = car.inverse_kinematics(Target.pose('car', placed(*at, RADIUS)), car.neutral())
+    assert found.success, found.reason
+    np.testing.assert_allclose(found.q[:3], [*at, 0.0], atol=1e-6)
