@@ -76,7 +76,7 @@ def parse(text: str, joints: int) -> Expression:
 def function_of(expression: str | Callable, joints: int) -> tuple[Callable, bool]:
     """Return (f(q), False) of positions, or (f(q, v), True) with velocities."""
     if callable(expression):
-        return expression, len(inspect.signature(expression).parameters) == 2
+        return expression, _arguments(expression) == 2
     found = parse(expression, joints)
     return (found, True) if found.has_velocities else (lambda q: found(q, ()), False)
 
@@ -100,7 +100,7 @@ def _check_function(function, joints):
     """Call a function with some numbers."""
     some = np.linspace(0.3, 0.7, joints)
     try:
-        count = len(inspect.signature(function).parameters)
+        count = _arguments(function)
         values = dual_vector(some, np.ones((joints, 1)))
         found = function(*(values, some)[:count])
         value = float(found.value if isinstance(found, Dual) else found)
@@ -109,6 +109,12 @@ def _check_function(function, joints):
         valid = False
     if not valid:
         raise ValueError(FUNCTION)
+
+
+def _arguments(function):
+    """Return how many arguments a function must be given."""
+    return sum(each.default is each.empty and each.kind is not each.VAR_KEYWORD
+               for each in inspect.signature(function).parameters.values())
 
 
 def _check_cost(tree):

@@ -135,3 +135,15 @@ def test_rows_that_restrict_velocities_alone_are_known():
         Constraint('g', 'expression', joints=joints, expression='v1 - q1 * v2'),
         Constraint('gear', 'coupling', joints=joints, ratio=2.0)]).tolist() == [
             False, False, True, True, False, True]
+
+
+def test_arguments_with_defaults_are_no_velocities(arm):
+    """A function f(q, ratio=2.0) is one of positions."""
+    def gear(q, ratio=2.0):
+        return q[0] - ratio * q[1]
+    joints, q = ('joint_1', 'joint_3'), np.full(7, 0.3)
+    given = [Constraint('c', 'expression', joints=joints, expression=each)
+             for each in (gear, 'q1 - 2 * q2')]
+    found, expected = (arm.constraint_rows(q, q, [each]) for each in given)
+    for a, b in zip(found, expected):
+        np.testing.assert_allclose(a, b, atol=1e-14)
