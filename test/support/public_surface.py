@@ -142,10 +142,10 @@ HELPERS = {
     'as_dict', 'balance', 'bare', 'bound_rows', 'changed_links', 'check_actuators',
     'check_one_axis', 'check_springs', 'check_watchdog_time', 'checked', 'checked_points',
     'coordinates_of', 'demand', 'driver_terms', 'effort_limit', 'followed_by', 'frame_of',
-    'friction_to_send', 'gravity_torque', 'motion_rows', 'motor_names', 'neutral', 'select_joints',
-    'parts_of', 'per_dof', 'pose_of', 'quintics_from', 'record_of_links', 'rotation_of',
-    'row_names', 'selection', 'setting', 'shifted', 'size', 'soft_force', 'task_rows', 'validate',
-    'with_joints', 'write_csv', 'write_table',
+    'friction_to_send', 'gravity_torque', 'holonomic_rows', 'motion_rows', 'motor_names', 'neutral',
+    'select_joints', 'parts_of', 'per_dof', 'pose_of', 'quintics_from', 'record_of_links',
+    'rotation_of', 'row_names', 'selection', 'setting', 'shifted', 'size', 'soft_force',
+    'task_rows', 'validate', 'with_joints', 'write_csv', 'write_table',
 }
 SAMPLES = {
     'q': Q, 'v': Q, 'a': Q, 'tau': Q, 'q0': Q, 'q1': Q, 'dq': Q, 'dv': Q, 'da': Q, 'weights': Q,
