@@ -12,6 +12,7 @@ from lifecycle_msgs.msg import Transition
 from lifecycle_msgs.srv import ChangeState
 from std_srvs.srv import SetBool
 from support.gate_states import RESTART, change
+from support.remote_node import wait_until
 from support.torque_wire import Arm, parameters
 
 from dynamics_node.ros.services.table import SERVICES
@@ -63,7 +64,12 @@ def spoil(folder):
         path.write_bytes(b'garbage' * 1000)
 
 
-CACHE_FAULTS = {'deleted': shutil.rmtree, 'garbage': spoil}
+def delete(folder):
+    """Delete a folder that a process may be writing to."""
+    wait_until(lambda: shutil.rmtree(folder, ignore_errors=True) or not folder.exists(), 'the end')
+
+
+CACHE_FAULTS = {'deleted': delete, 'garbage': spoil}
 
 
 def test_a_kernel_cache_that_cannot_be_written_does_not_prevent_torques(compiled, tmp_path):
