@@ -18,8 +18,9 @@ from dynamics_node.task_space.tasks import Task, one_axis_joints
 
 MOST_TASKS = 20   # a torque must not take longer than a period
 # Weights of the tasks that only decide what the others leave open: joints stay near their posture,
-# forces and torques are shared evenly. They disturb the other tasks by about their weight.
-POSTURE_WEIGHT, EVEN_WEIGHT = 1e-3, 1e-4
+# forces and torques are shared evenly. They disturb the other tasks by about their weight; that of
+# forces and torques is per square of the mass [1/kg^2], else a heavy robot would sink.
+POSTURE_WEIGHT, EVEN_WEIGHT = 1e-3, 1e-3
 
 
 @dataclass(frozen=True, eq=False)
@@ -98,6 +99,7 @@ def standing_reference(robot: Robot, q: np.ndarray, effort: ArrayLike, stiffness
     base = next(joint for joint in robot.model.joints if joint.kind == 'floating')
     link = next(body.name for body in robot.model.bodies if body.q == base.q)
     pose, joints = robot.frame_pose(q, link), one_axis_joints(robot.model)
+    evenly = EVEN_WEIGHT / robot.total_mass ** 2
     tasks = (
         Task('center_of_mass', 'center_of_mass', position=robot.center_of_mass(q),
              stiffness=stiffness),
@@ -105,5 +107,5 @@ def standing_reference(robot: Robot, q: np.ndarray, effort: ArrayLike, stiffness
              position=(*pose[:3, 3], *so3.to_quaternion(pose[:3, :3]))),
         Task('posture', 'posture', weight=POSTURE_WEIGHT, position=q[joints.q],
              stiffness=stiffness),
-        Task('forces', 'force', weight=EVEN_WEIGHT), Task('torques', 'torque', weight=EVEN_WEIGHT))
+        Task('forces', 'force', weight=evenly), Task('torques', 'torque', weight=evenly))
     return WholeBodyReference(tuple(contacts_of(robot)), tasks, default_bounds(effort), now)

@@ -63,6 +63,14 @@ def forces_at_rest(robot, q, tau, still=SOLVED):
     return found.multipliers.reshape(4, 3)
 
 
+def test_a_heavy_robot_does_not_sink(robot, q):
+    """Even forces and least torques disturb it as little as a light one."""
+    heavy = robot.with_payload('load', 'base_link', 80.0)
+    reference = standing_reference(heavy, q, 100.0 * EFFORT, 100.0)
+    tau = WholeBodyController(heavy).torque(q, REST, reference)
+    forces_at_rest(heavy, q, tau, DISTURBED)
+
+
 def test_a_robot_that_stands_stays(robot, q, standing):
     """The QP of the standing reference balances gravity, within friction; no motor on the base."""
     tau = WholeBodyController(robot).torque(q, REST, standing)

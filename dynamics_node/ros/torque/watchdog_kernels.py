@@ -7,6 +7,8 @@ taken them from: nothing is compiled here. Where one is missing, NumPy is used.
 
 from __future__ import annotations
 
+from importlib.util import find_spec
+
 from dynamics_node.control.controller import Controller
 from dynamics_node.errors import DynamicsError
 from dynamics_node.kernels import other_compiler
@@ -24,29 +26,34 @@ class WatchdogKernels:
 
     def __init__(self) -> None:
         other_compiler.use(_compile_nothing)
-        self._kernels: RobotKernels | None = None
-        self._structure = ''
+        # With the structure of the robot that they are for: one value, since a thread replaces it.
+        self._loaded: tuple[RobotKernels, str] | None = None
 
     def load(self, controller: Controller) -> None:
-        """Load the kernels of a controller's robot; call this in a thread of normal priority."""
+        """Load the kernels of a controller's robot; call this in a thread of normal priority.
+
+        Without llvmlite there are none.
+        """
+        if not enabled() or find_spec('llvmlite') is None:
+            return
         model = controller.robot.model
         structure = _structure(model)
-        if enabled() and structure != self._structure:
+        if self._loaded is None or structure != self._loaded[1]:
             kernels = RobotKernels(model)
             robot = Robot(model, kernels=kernels)
             request_stop_kernels(controller.for_robot(robot), robot.neutral())
-            self._kernels, self._structure = kernels, structure
+            self._loaded = kernels, structure
 
     def used_by(self, controller: Controller) -> Controller | None:
         """Return a controller that computes with the kernels; in NumPy while they are not ready.
 
         None if the robot has too many joints for NumPy.
         """
-        model = controller.robot.model
-        kernels = self._kernels
-        if kernels is not None and not (kernels.unfinished() or kernels.failures()) and (
-                _structure(model) == self._structure):
-            return controller.for_robot(Robot(model, kernels=kernels))
+        model, loaded = controller.robot.model, self._loaded
+        if loaded is not None:
+            kernels, structure = loaded
+            if not (kernels.unfinished() or kernels.failures()) and _structure(model) == structure:
+                return controller.for_robot(Robot(model, kernels=kernels))
         return controller if controller.robot.nv <= MOST_IN_NUMPY else None
 
 

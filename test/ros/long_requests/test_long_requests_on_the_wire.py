@@ -155,7 +155,7 @@ def test_a_second_process_serves_the_other_client(shared):
     node = shared
     clients = new_client(node), new_client(node)
     first = send(clients[0], **batch(20_000))
-    time.sleep(0.5)   # it arrives first; requests of two clients have no order
+    wait_for_requests(node, running=1)   # requests of two clients have no order
     second = send(clients[1], **batch(100))
     assert node.reply(second).success
     assert not first.done()
