@@ -25,6 +25,7 @@ from dynamics_node.ros.parameters.declared import NodeParameters
 from dynamics_node.ros.rclpy_internals import wrap_send_response
 from dynamics_node.ros.state.measured_state import MeasuredSnapshot
 from dynamics_node.ros.topic_qos import TORQUE, overridable
+from dynamics_node.ros.torque.command_bytes import command_writer
 from dynamics_node.ros.torque.last_torque import ExitRules
 from dynamics_node.ros.torque.mode_reference import RUNNING
 from dynamics_node.ros.torque.other_publishers import OtherPublishers
@@ -309,12 +310,13 @@ class TorqueTopics:
                 self._arrange(release.names)
             effort = array('d', self._ordered(release.numbers))
             gravity, _ = limit_effort(self.pipeline.limits, self.pipeline.gravity.tolist())
-            if not self.pipeline.gate.idle:   # an idle gate has no last valid state
+            if self.pipeline.gate.idle:   # it has no last valid state
+                self._last_valid = self._last_valid._replace(torque=release.numbers)
+            else:
                 self._last_valid = self.pipeline.gate.last_valid()
-            self._watched.show(stamp, self._last_valid._replace(torque=release.numbers), gravity)
+            self._watched.show(stamp, self._last_valid, gravity)
             if self._command is not None:
-                self._data.data = effort
-                self._command.publish(self._data)
+                self._command.publish(self._command_bytes(effort))
             if self._torque.get_subscription_count():  # saves a sixth of the time without one
                 self._state.header.stamp = convert.time(stamp)
                 self._state.effort = effort
@@ -334,7 +336,7 @@ class TorqueTopics:
         in_order = order == list(range(len(names)))
         self._names = names
         self._ordered = tuple if in_order else lambda numbers: [numbers[k] for k in order]
-        self._data = Float64MultiArray()
+        self._command_bytes = command_writer(len(wanted))
         self._state = JointState(name=list(wanted))
 
     def _count_publishers(self) -> None:
