@@ -53,7 +53,7 @@ def compile_ir(text: str, large: bool = False) -> bytes:
     """
     machine, _, _ = host()
     with _lock:
-        for option in ('enable-misched', 'combiner-store-merging'):  # global, so locked
+        for option in ('enable-misched', 'post-RA-scheduler', 'combiner-store-merging'):  # global, so locked
             llvm.set_option('', f'-{option}={0 if large else 1}')
         module = llvm.parse_assembly(text)
         module.verify()
