@@ -31,7 +31,7 @@ from dynamics_node.compiler.trace import Program
 
 # Operations per basic block. Within a block LLVM's scheduler moves loads and products far ahead;
 # the register pressure grows, and it spills (with 16 registers; no difference with 32, AVX-512).
-BLOCK = 60
+BLOCK = 120
 # Lanes of the sines and cosines of a single state: more were slower (measured).
 ANGLES = 4
 # A program of more than LONG instructions is divided into regions of REGION operations, see

@@ -46,22 +46,27 @@ def fingerprint() -> tuple:
 def compile_ir(text: str, large: bool = False) -> bytes:
     """Return the object code of an IR text; the GIL is released while LLVM works.
 
-    :param large: switch LLVM's machine scheduler and store merging off. The scheduler shortens the
-        critical path of small programs; in large ones (1500 instructions) it only adds spills:
-        without it the kernels of TALOS take 5 to 18 % less time, and compile faster (measured).
-        Store merging takes a sixth of the compilation, and merges few.
+    No optimisation passes: the program has no common subexpressions and no dead code. CodeGen
+    Prepare would join the basic blocks of lower.py to one; the time of the next passes grows faster
+    than the length of a block.
+
+    :param large: switch LLVM's machine schedulers and store merging off. The first scheduler
+        shortens the critical path of small programs; in large ones (1500 instructions) it only adds
+        spills: without it the kernels of TALOS take 5 to 18 % less time, and compile faster
+        (measured). The second, after register allocation, takes a time that grows with the square
+        of the number of stores. Store merging takes a sixth of the compilation, and merges few.
     """
     machine, _, _ = host()
     with _lock:
-        for option in ('enable-misched', 'post-RA-scheduler', 'combiner-store-merging'):  # global, so locked
-            llvm.set_option('', f'-{option}={0 if large else 1}')
+        for option in ('enable-misched', 'post-RA-scheduler', 'combiner-store-merging'):
+            llvm.set_option('', f'-{option}={0 if large else 1}')   # global, so locked
         module = llvm.parse_assembly(text)
         module.verify()
-        passes = llvm.create_new_module_pass_manager()
-        passes.add_always_inliner_pass()
-        passes.run(module, llvm.create_pass_builder(
-            machine, llvm.create_pipeline_tuning_options(speed_level=0)))
-        return machine.emit_object(module)
+        llvm.set_option('', '-disable-cgp=1')
+        try:
+            return machine.emit_object(module)
+        finally:
+            llvm.set_option('', '-disable-cgp=0')   # for other users of LLVM in this process
 
 
 class Loaded:
