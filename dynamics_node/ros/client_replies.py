@@ -28,7 +28,8 @@ SHAPES: dict[str, Shape] = {
     'inertia': ('m', 'm'), 'directions': ('m', 'm'), 'jacobian': ('m', 'nv'),
     'consistent_inverse': ('nv', 'm'), 'null_space': MATRIX,
     **dict.fromkeys(('mobility', 'velocity_axes', 'dynamic_axes'), ('m', 'm')),
-    'solutions': (-1, 'nq'), 'transmission': ('nv', 'k'), 'transmission_rate': ('nv', 'k'),
+    'solutions': (-1, 'nq'), 'moment_arms': (-1, 'nv'),
+    'transmission': ('nv', 'k'), 'transmission_rate': ('nv', 'k'),
 }
 # Of a closed mechanism, in independent coordinates.
 CLOSED_SHAPES: dict[str, Shape] = {
