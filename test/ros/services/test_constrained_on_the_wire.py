@@ -20,7 +20,7 @@ from support.remote_node import PATIENCE, floats, joint_state, stamped_wrench
 from support.reply_stamps import stamp_of
 from trajectory_msgs.msg import JointTrajectory, JointTrajectoryPoint
 
-from dynamics_node import DynamicsError, Target
+from dynamics_node import DynamicsError, Robot, SoftContact, Target
 from dynamics_node.constrained.constraint import Constraint
 from dynamics_node.example_robots import MECHANISMS
 from dynamics_node.ros.client import DynamicsClient
@@ -112,6 +112,31 @@ def test_contact_and_impact_of_a_block_are_those_of_physics(block):
 
 
 # Through the client --------------------------------------------------------------------------
+
+def test_supports_and_soft_contacts_are_those_of_the_library(block):
+    """Matrices in their shape; touch points are given back as they came."""
+    dynamics = DynamicsClient(block.client, block.name, timeout=PATIENCE)
+    robot = Robot.from_urdf(BLOCK, base='floating', compile=False)
+    v = np.array([0.3, 0.1, -0.2, 0.5, 0.4, 0.2])
+    feet = [Constraint(foot, 'point_contact', foot) for foot in FEET[:2]]
+    reply, want = (dynamics.contact_and_impact('support', feet, STANDING, v),
+                   robot.support_consistent_dynamics(STANDING, v, feet))
+    for field, wanted in want._asdict().items():
+        got = getattr(reply, 'bias_acceleration' if field == 'drift' else field)
+        np.testing.assert_array_equal(got, wanted)
+    soft = [SoftContact('heel', 'foot_0', 2e4, 100.0, 0.3), SoftContact('toe', 'foot_3', 1e4)]
+    q, touch = [*STANDING[:2], STANDING[2] - 0.002, *STANDING[3:]], None
+    for _ in range(2):
+        reply = dynamics.contact_and_impact('soft_forces', q=q, v=v, soft_contacts=soft,
+                                            touch=() if touch is None else touch)
+        want = robot.soft_contact_forces(q, v, soft, touch)
+        touch = reply.touch_points
+        np.testing.assert_array_equal(touch, want.touch)
+        np.testing.assert_array_equal(reply.depths, want.depth)
+        np.testing.assert_array_equal([[each.x, each.y, each.z] for each in reply.soft_forces],
+                                      want.force)
+
+
 
 def test_the_client_accepts_arrays_dicts_and_constraints(four_bar, block):
     """It returns arrays; a refusal is raised."""
