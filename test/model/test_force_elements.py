@@ -62,6 +62,9 @@ def test_a_robot_with_springs_pickles_and_keeps_them_through_changes(arm):
     assert sprung.with_gravity((0, 0, 0)).springs == springs
     assert sprung.with_springs(()).springs == arm.springs == ()
     assert 'The same robot without its springs: Robot.from_urdf' in sprung.to_urdf()
+    both = arm.with_springs({'springs': springs, 'actuators': [{'name': 'a', 'frame': 'tool0'}]})
+    assert 'without its springs and actuators: Robot' in both.to_urdf()
+    assert pickle.loads(pickle.dumps(both)).actuators == both.actuators
 
 
 @pytest.mark.parametrize(('field', 'value'), [('to', 'link_2'), ('point', (1.0, 0.0, 0.0)),
