@@ -240,6 +240,27 @@ def test_loops_can_be_changed_while_the_node_runs(launch):
     assert node.call('constrained_dynamics', **request).model_id == tree.model_id
 
 
+def test_springs_can_be_changed_while_the_node_runs(block):
+    """By parameter; terms and torques are those of the library; an invalid list changes nothing."""
+    text = ('springs: [{name: rope, stiffness: 30, damping: 2, frame: foot_0, to_point: [1, 2, 3]}]'
+            '\nactuators: [{name: rod, frame: foot_1, to_point: [0, 0, 2]}]')
+    robot = Robot.from_urdf(BLOCK, base='floating', compile=False).with_springs(text)
+    v = [0.3, 0.1, -0.2, 0.5, 0.4, 0.2]
+    before = block.call('model_report').model_id
+    assert block.set_parameters({'springs': text}) == ''
+    dynamics = DynamicsClient(block.client, block.name, timeout=PATIENCE)
+    reply, rod = dynamics.dynamics_terms(STANDING, v), robot.actuator_motion(STANDING, v)
+    close(reply.springs, robot.spring_torque(STANDING, v))
+    close(reply.moment_arms, rod.moment_arms)
+    close(reply.actuator_lengths, rod.length)
+    close(dynamics.inverse_dynamics(STANDING, v, v).effort, robot.inverse_dynamics(STANDING, v, v))
+    reason = block.set_parameters({'springs': 'springs: [{name: rope, frame: hand}]'})
+    assert reason.startswith("parameter springs: spring 'rope': frame: no frame 'hand'")
+    assert len(block.call('dynamics_terms', position=STANDING, velocity=v).springs) == 6
+    assert block.set_parameters({'springs': ''}) == ''
+    assert block.call('model_report').model_id == before
+
+
 def test_a_bad_list_at_start_is_a_diagnostic(launch):
     """Services refuse until the loops are valid."""
     node = launch(f'robot_description:={FOUR_BAR.urdf}', 'constraints:=/no/such/file.yaml',
