@@ -16,8 +16,8 @@ from dynamics_node.kernels.table import ALL_KERNELS
 ROOT = Path(__file__).resolve().parent.parent
 PACKAGE = ROOT / 'dynamics_node'
 # In the order data passes through them; a room imports only from itself and rooms above it.
-ROOMS = ('errors', 'checks', 'parameter', 'files', 'yaml_text', 'lazy_names', 'linalg', 'spatial',
-         'model', 'example_robots', 'algorithms',
+ROOMS = ('errors', 'checks', 'parameter', 'files', 'yaml_text', 'yaml_records', 'lazy_names',
+         'linalg', 'spatial', 'model', 'example_robots', 'algorithms',
          'constrained', 'task_space', 'compiler', 'kernels', 'simulation', 'robot',
          'identification', 'observer',
          'control', 'safety', 'reports', 'commands', '__main__', 'ros')

@@ -1,10 +1,10 @@
 """Differentiate algorithms by dual numbers (forward mode): a value and its derivatives.
 
 Every algorithm that runs on symbols also runs on Duals and returns exact derivatives. Used only for
-constraint rows (constrained/row_derivatives.py, coordinate_rows.py): they have many kinds, for
-which hand-derived tables would be long, and their derivatives are needed in NumPy too, where there
-is no expression graph to differentiate. Everything else is differentiated by hand or by the graph
-(kernels/autodiff.py).
+springs (springs.py) and constraint rows (constrained/row_derivatives.py, coordinate_rows.py): they
+have many kinds, for which hand-derived tables would be long, and their derivatives are needed in
+NumPy too, where there is no expression graph to differentiate. Everything else is differentiated by
+hand or by the graph (kernels/autodiff.py).
 """
 
 import functools
@@ -99,6 +99,11 @@ def dual_vector(values: np.ndarray, slopes: np.ndarray) -> np.ndarray:
     duals = np.empty(len(values), dtype=object)
     duals[:] = [Dual(value, slope) for value, slope in zip(values, np.asarray(slopes))]
     return duals
+
+
+def dual_array(values: np.ndarray, slopes: np.ndarray) -> np.ndarray:
+    """Return the array of Duals of one direction with these values and slopes, of one shape."""
+    return dual_vector(np.ravel(values), np.reshape(slopes, (-1, 1))).reshape(np.shape(values))
 
 
 def slopes_of(duals: np.ndarray, k: int) -> np.ndarray:

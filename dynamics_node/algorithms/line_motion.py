@@ -4,12 +4,14 @@ from typing import NamedTuple
 
 import numpy as np
 
+from dynamics_node.algorithms.dual import Dual
 from dynamics_node.algorithms.kinematics import body_poses
 from dynamics_node.algorithms.tree_recursions import (
     ForwardRecursion,
     forward_recursion,
     joint_forces,
 )
+from dynamics_node.errors import DynamicsError
 from dynamics_node.model.force_elements import LineElement
 from dynamics_node.model.model import Model, frame_of
 from dynamics_node.spatial.se3 import Pose
@@ -49,6 +51,19 @@ def line_motion(model: Model, poses: list[Pose], V: list[np.ndarray],
                             for arm, pull in zip(arms, pulls)))
 
 
+def directed(line: LineElement, motion: LineMotion) -> LineMotion:
+    """Return the LineMotion, to be used with its direction; a length of zero is refused.
+
+    The length of a symbolic state is not known: its kernel returns numbers that are not finite.
+    """
+    length = motion.length.value if isinstance(motion.length, Dual) else motion.length
+    if isinstance(length, float) and length == 0.0:
+        raise DynamicsError(
+            f"{type(line).__name__.lower()} '{line.name}': both ends meet at this q; a line of "
+            "length zero has no direction. Expected another q, or another point or to_point")
+    return motion
+
+
 class ActuatorMotion(NamedTuple):
     """Motion of k linear actuators, and the joint torques of their forces."""
 
@@ -67,7 +82,7 @@ def actuator_motion(model: Model, q: np.ndarray, v: np.ndarray, actuators: tuple
     """
     tree = forward_recursion(model, q, v)
     poses = body_poses(model, tree.T)
-    lines = [line_motion(model, poses, tree.V, line) for line in actuators]
+    lines = [directed(line, line_motion(model, poses, tree.V, line)) for line in actuators]
     arms = [-tension_torque(model, tree, [(line, 1.0)]) for line in lines]
     return ActuatorMotion(np.array([line.length for line in lines]),
                           np.array([line.rate for line in lines]),

@@ -34,4 +34,4 @@ def passive_directional_derivative(model: Model, q: np.ndarray, v: np.ndarray,
     friction = friction_directional_derivative(model, v, d)
     if not model.springs:
         return friction
-    return friction + spring_directional_derivative(model, q, v, d.dq, d.dv)
+    return friction + spring_directional_derivative(model, q, v, d)

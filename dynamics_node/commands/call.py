@@ -14,12 +14,14 @@ from dynamics_node.errors import DynamicsError
 from dynamics_node.kernels.spec import FRAME
 from dynamics_node.kernels.table import ALL_KERNELS
 from dynamics_node.task_space.target import Target
+from dynamics_node.yaml_records import text_of
 
 METHODS = {'inverse': 'inverse_dynamics', 'forward': 'forward_dynamics',
            'terms': 'dynamics_terms', 'reactions': 'joint_reactions', 'kinematics': 'kinematics',
            'operational_space': 'operational_space', 'inverse_kinematics': 'inverse_kinematics',
            'inverse_derivatives': 'dynamics_derivatives',
            'forward_derivatives': 'dynamics_derivatives', 'linearization': 'linearization',
+           'support': 'contact_and_impact', 'soft_forces': 'contact_and_impact',
            'payloads': 'list_payloads', 'report': 'model_report', 'selftest': 'self_test'}
 DETAILS = """\
 examples:
@@ -29,6 +31,8 @@ examples:
   %(prog)s operational_space --frame tool --axes x y z
   %(prog)s inverse_kinematics --frame tool --pose 0.4,0.1,0.5
   %(prog)s linearization --step 0.001 --json
+  %(prog)s support --frame left_foot right_foot
+  %(prog)s soft_forces --contacts soft_contacts.yaml
   %(prog)s report --node /left/dynamics_node
 
 Missing positions, velocities and efforts are measured ones; missing accelerations are zero.
@@ -50,7 +54,9 @@ def add_parser(subparsers: Any) -> None:
                         help='external wrench on the robot at the link, in its axes [N, N m]')
     parser.add_argument('--frame', metavar='LINK', nargs='+', action='extend', default=[],
                         help='links, for operational_space, inverse_kinematics and kinematics '
-                        '(none: all)')
+                        '(none: all); for support: links in contact, at points')
+    parser.add_argument('--contacts', metavar='FILE', help='for support and soft_forces: YAML '
+                        'list of the contacts, rigid or soft (docs/constraints.md)')
     parser.add_argument('--axes', metavar='AXIS', nargs='+', action='extend', default=[],
                         help='for operational_space: some of x y z rx ry rz; none: all')
     parser.add_argument('--pose', metavar='X,Y,Z[,QX,QY,QZ,QW]', action='append', default=[],
@@ -98,7 +104,10 @@ INPUTS = {'q': 'joint', 'v': 'velocity', 'a': 'acceleration', 'tau': 'effort',
           'wrenches': 'wrench', 'frames': 'frame'}
 # question -> {argument of the client: option} that is no input of its kernel
 FURTHER = {'operational_space': {'axes': 'axes'}, 'linearization': {'step': 'step'},
-           'inverse_kinematics': {'start': 'joint', 'frames': 'frame', 'poses': 'pose'}}
+           'inverse_kinematics': {'start': 'joint', 'frames': 'frame', 'poses': 'pose'},
+           'support': {'q': 'joint', 'v': 'velocity', 'contact_frames': 'frame',
+                       'contacts': 'contacts'},
+           'soft_forces': {'q': 'joint', 'v': 'velocity', 'soft_contacts': 'contacts'}}
 
 
 def options_of(question: str) -> dict[str, str]:
@@ -113,16 +122,19 @@ def options_of(question: str) -> dict[str, str]:
 def _fields(arguments: argparse.Namespace) -> dict[str, Any]:
     """Return the arguments of the client's method."""
     options = options_of(arguments.question)
-    for word in (*INPUTS.values(), 'axes', 'pose', 'step'):
+    for word in (*INPUTS.values(), 'axes', 'pose', 'step', 'contacts'):
         if getattr(arguments, word) not in (None, []) and word not in options.values():
             known = ', '.join(f'--{other}' for other in options.values()) or 'none'
             raise DynamicsError(f'--{word} is not an option of {arguments.question}; valid choices '
                                 f'are {known}')
-    read = {'wrench': _wrenches, 'frame': _as_is, 'axes': _as_is, 'pose': _poses, 'step': _as_is}
+    read = {'wrench': _wrenches, 'frame': _as_is, 'axes': _as_is, 'pose': _poses, 'step': _as_is,
+            'contacts': text_of}
     fields = {argument: read.get(word, _numbers)(f'--{word}', getattr(arguments, word))
               for argument, word in options.items() if getattr(arguments, word) not in (None, [])}
     if METHODS[arguments.question] == 'dynamics_derivatives':
         fields['question'] = arguments.question.removesuffix('_derivatives')
+    if METHODS[arguments.question] == 'contact_and_impact':
+        fields['question'] = arguments.question
     if arguments.question == 'inverse_kinematics':
         fields['targets'] = _targets(fields.pop('frames', []), fields.pop('poses', []))
     elif arguments.question == 'operational_space':
@@ -183,7 +195,7 @@ def _listed(numbers: str) -> list[float]:
 
 def as_text(fields: dict[str, Any]) -> str:
     """Return the fields of a reply as text: one line per joint, matrices in rows."""
-    if 'report' in fields:
+    if isinstance(fields.get('report'), str):
         return fields['report']
     names = fields.pop('joint_names', [])
     columns = {name: fields.pop(name) for name, value in list(fields.items())

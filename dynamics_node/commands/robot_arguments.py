@@ -1,4 +1,4 @@
-"""Read the robot of a command from the command line: URDF, locked joints, gravity, payloads."""
+"""Read the robot of a command from the command line: URDF, locked joints, gravity, loads."""
 
 import argparse
 
@@ -16,6 +16,8 @@ def add_robot_arguments(parser: argparse.ArgumentParser) -> None:
     parser.add_argument('--payload', metavar='LINK=KG[,X,Y,Z]', type=load, action='append',
                         default=[], help='payload and its centre of mass in the link frame [kg, '
                         'm]; may be repeated')
+    parser.add_argument('--springs', metavar='FILE',
+                        help='lists of springs with dampers and of linear actuators, YAML')
 
 
 def add_loops_argument(parser: argparse.ArgumentParser) -> None:
@@ -37,6 +39,8 @@ def robot_of(arguments: argparse.Namespace, source: str | bytes | None = None,
     robot = Robot.from_urdf(source_of(arguments) if source is None else source,
                             gravity=arguments.gravity, locked=dict(arguments.lock),
                             compile=compile, loops=getattr(arguments, 'loops', None), base=base)
+    if arguments.springs is not None:
+        robot = robot.with_springs(arguments.springs)
     for k, (frame, mass, com) in enumerate(arguments.payload, 1):
         robot = robot.with_payload(f'payload {k}', frame, mass, com)
     return robot

@@ -12,7 +12,6 @@
 Every field of `Constraint` may be given by its name; `passive` lists joints without actuator.
 """
 
-import re
 from collections.abc import Mapping, Sequence
 from dataclasses import fields
 from typing import NamedTuple
@@ -20,15 +19,10 @@ from typing import NamedTuple
 from dynamics_node.constrained.constraint import FIELDS, KINDS, Constraint
 from dynamics_node.constrained.field_checks import refuse, short
 from dynamics_node.errors import DynamicsError
-from dynamics_node.yaml_text import load_yaml
-
-MAX_CHARACTERS = 200_000  # a thousand constraints
-MAX_VALUES = 50_000
+from dynamics_node.yaml_records import as_list, numbers, read_lists
 
 _KEYS = ('constraints', 'passive')
 _TEXTS = ('name', 'kind', 'frame', 'to', 'joints', 'expression')
-# YAML 1.1 reads 1e-3 as text, since it has no point.
-_NUMBER = re.compile(r'[-+]?(\d+\.?\d*|\.\d+)([eE][-+]?\d+)?\Z')
 
 
 class Loops(NamedTuple):
@@ -51,17 +45,7 @@ def read_constraints(
 
 def read_loops(source: str | Mapping | Sequence[Constraint | Mapping]) -> Loops:
     """Return the Loops, constraints and passive joints; source as for `read_constraints`."""
-    if isinstance(source, (list, tuple)):
-        source = {'constraints': source}
-    found = _loaded(source) if isinstance(source, str) else source
-    if not isinstance(found, dict) or 'constraints' not in found:
-        raise DynamicsError(f'the constraints are {short(source)}; expected a YAML text, not the '
-                            'name of a file, or a dict, with a list under constraints:')
-    for key in found:
-        if key not in _KEYS:
-            raise DynamicsError(f'the constraints have the unknown key {short(key)}; expected: '
-                                f'{", ".join(_KEYS)}')
-    entries, passive = (_list(key, found.get(key)) for key in _KEYS)
+    entries, passive = read_lists('constraints', source, _KEYS)
     _check_names(passive)
     return Loops(tuple(_constraint(k, entry) for k, entry in enumerate(entries, start=1)),
                  tuple(passive))
@@ -76,7 +60,7 @@ def as_dict(constraint: Constraint) -> dict:
 
 def to_yaml(constraints: Sequence[Constraint], passive: Sequence[str] = ()) -> str:
     """Return the text from which `read_loops` reads the same constraints and passive joints."""
-    constraints, passive = _list('constraints', constraints), _list('passive', passive)
+    constraints, passive = as_list('constraints', constraints), as_list('passive', passive)
     for entry in constraints:
         if not isinstance(entry, Constraint):
             raise DynamicsError(f'{short(entry)} is no Constraint')
@@ -95,14 +79,6 @@ def _check_names(passive):
     for name in passive:
         if not isinstance(name, str):
             raise DynamicsError(f'passive has {short(name)}; expected names of joints')
-
-
-def _list(key, value):
-    if value is None:  # the key alone, or none
-        return []
-    if not isinstance(value, (list, tuple)):
-        raise DynamicsError(f'{key} is {short(value)}; expected a list')
-    return list(value)
 
 
 def _constraint(number, entry):
@@ -124,27 +100,5 @@ def _constraint(number, entry):
         if key not in ('name', 'kind', *FIELDS[kind]):
             refuse(name, short(key), f'is no field of {kind}',
                    f'name, kind, {", ".join(FIELDS[kind])}')
-    return Constraint(**{key: value if key in _TEXTS else _numbers(value)
+    return Constraint(**{key: value if key in _TEXTS else numbers(value)
                          for key, value in entry.items()})
-
-
-def _numbers(value):
-    """Return a value with numeric texts converted to floats, in one level of lists."""
-    if isinstance(value, (list, tuple)):
-        return [_number(entry) for entry in value]
-    return _number(value)
-
-
-def _number(value):
-    return float(value) if isinstance(value, str) and _NUMBER.match(value) else value
-
-
-def _loaded(text):
-    """Return the content of the YAML text: plain data, each key once."""
-    if len(text) > MAX_CHARACTERS:
-        raise DynamicsError(f'the constraints are a text of {len(text)} characters; expected at '
-                            f'most {MAX_CHARACTERS}')
-    try:
-        return load_yaml(text, MAX_VALUES)
-    except DynamicsError as error:
-        raise DynamicsError(f'the constraints are no YAML: {error}') from error

@@ -86,9 +86,10 @@ def check_springs(model: Model, springs: Sequence[Spring]) -> tuple[Spring, ...]
     for spring in springs:
         check_kind('springs', spring, Spring)
         if spring.frame:
-            _check_line(model, spring)
+            _check_line('spring', model, spring)
         elif spring.joint not in coordinate_places(model):
-            raise UnknownName('joint', spring.joint, coordinate_places(model))
+            unknown = UnknownName('joint', spring.joint, coordinate_places(model))
+            raise ModelError(f"spring '{spring.name}': joint: {unknown}")
     return _unique('springs', springs)
 
 
@@ -96,16 +97,17 @@ def check_actuators(model: Model, actuators: Sequence[Actuator]) -> tuple[Actuat
     """Return the actuators as a tuple; those that do not fit the model raise a ModelError."""
     actuators = check_sequence('actuators', actuators)
     for actuator in actuators:
-        _check_line(model, check_kind('actuators', actuator, Actuator))
+        _check_line('actuator', model, check_kind('actuators', actuator, Actuator))
     return _unique('actuators', actuators)
 
 
-def _check_line(model, line):
-    model.frame(line.frame)
-    if line.to != WORLD_NAME:
-        model.frame(line.to)
+def _check_line(kind, model, line):
+    where = f"{kind} '{line.name}':"
+    for field, name in (('frame', line.frame), ('to', line.to)):
+        if name not in model.frames and (field, name) != ('to', WORLD_NAME):
+            raise ModelError(f"{where} {field}: {UnknownName('frame', name, model.frames)}")
     if frame_of(model, line.to).body == model.frame(line.frame).body:
-        raise ModelError(f"'{line.name}' connects '{line.frame}' to '{line.to}', which is fixed to "
+        raise ModelError(f"{where} connects '{line.frame}' to '{line.to}', which is fixed to "
                          'it; expected a link that moves against it')
 
 

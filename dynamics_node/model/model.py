@@ -96,6 +96,7 @@ class Model:
     inertias: tuple[Inertia, ...] = ()  # with payloads: the bodies', then the world's
     loops: tuple = ((), ())          # (constraints, passive joints): see constrained/read_loops.py
     springs: tuple = ()              # of Spring, see force_elements.py
+    actuators: tuple = ()            # of Actuator, see force_elements.py
 
     @property
     def nq(self) -> int:

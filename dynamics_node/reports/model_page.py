@@ -77,6 +77,8 @@ def neutral(robot: Robot) -> np.ndarray:
 def gravity_torque(robot: Robot, q: np.ndarray) -> tuple[np.ndarray, str]:
     """Return the holding torques of the motors, (nv,) [N m or N], and why they are nan, or ''."""
     torque = robot.gravity_torque(q)
+    if robot.springs:
+        torque = torque + robot.spring_torque(q, np.zeros(robot.nv))
     try:
         check_support(robot)
         if not robot.loops.constraints:
@@ -218,6 +220,7 @@ def _gravity(robot, torque, limit, odd):
     bars = limit_bars('Holding effort against its limits', names[active],
                       torque[active], limit[active], units[active])
     text = f'Gravity is ({", ".join(shown(x) for x in robot.gravity)}) m/s\u00b2.'
+    text += ' The torques of the springs are included.' if robot.springs else ''
     passive = [f'{name} {shown(x)} {unit}' for name, x, unit in zip(
         names[~active], torque[~active], units[~active]) if abs(x) > 0.0]
     return (figure(bars, f'{text} A track ends at the limit to each side; no track: the limit '

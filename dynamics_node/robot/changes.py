@@ -11,7 +11,8 @@ from numpy.typing import ArrayLike
 from dynamics_node.checks import finite
 from dynamics_node.constrained.read_loops import Loops
 from dynamics_node.model import friction_override, payload
-from dynamics_node.model.force_elements import Spring, check_springs
+from dynamics_node.model.force_elements import Spring
+from dynamics_node.model.read_force_elements import ForceElementLists, force_elements_of
 from dynamics_node.robot.argument_types import Constraints
 from dynamics_node.robot.constraint_sets import loops_of
 
@@ -60,13 +61,18 @@ class Changes:
         model = self._robot.model
         return self._with(model.with_(loops=tuple(loops_of(model, loops))))
 
-    def with_springs(self, springs: Sequence[Spring]) -> Robot:
+    def with_springs(self, springs: str | os.PathLike | ForceElementLists | Mapping
+                     | Sequence[Spring | Mapping] | None) -> Robot:
         """Return the robot with these springs and dampers instead of its own (docs/springs.md).
 
-        They are constants of its kernels, which are compiled anew.
+        Springs are constants of its kernels, which are compiled anew.
+
+        :param springs: YAML (a path or text), a dict, ForceElementLists, or a list of Spring or of
+            dicts. The first three may have linear actuators too; a list leaves the robot none.
         """
         robot = self._robot
-        model = robot.model.with_(springs=check_springs(robot.model, springs))
+        found = force_elements_of(robot.model, springs)
+        model = robot.model.with_(springs=found.springs, actuators=found.actuators)
         return type(robot)(model, compile=robot.compilation_enabled)
 
     def _with(self, model):

@@ -4,12 +4,12 @@ import os
 from collections.abc import Mapping
 
 from dynamics_node.constrained.constraint import Constraint, validate
-from dynamics_node.constrained.read_loops import MAX_CHARACTERS, Loops, read_loops
-from dynamics_node.errors import DynamicsError, FileError
-from dynamics_node.files import read_text
+from dynamics_node.constrained.read_loops import Loops, read_loops
+from dynamics_node.errors import DynamicsError
 from dynamics_node.model.model import Model
 from dynamics_node.robot import arguments
 from dynamics_node.robot.argument_types import Constraints
+from dynamics_node.yaml_records import text_of
 
 KNOWN_SETS = 64  # kept by a robot; with more, all are dropped
 
@@ -22,26 +22,10 @@ def loops_of(model: Model, source: str | os.PathLike | Loops | Mapping | Constra
     if source is None:
         return Loops((), ())
     if not isinstance(source, Loops):
-        source = read_loops(_text_of(source))
+        source = read_loops(text_of('loops', source))
     validate(model, source.constraints)
     return Loops(tuple(source.constraints),
                  arguments.check_joint_names(model, 'passive', source.passive))
-
-
-def is_path(source: object) -> bool:
-    """Return whether a source of loops is the path of a file; YAML has a colon or several lines."""
-    return isinstance(source, os.PathLike) or (isinstance(source, str) and ':' not in source
-                                               and '\n' not in source)
-
-
-def _text_of(source):
-    """Return the content of a file if the source is a path, else the source."""
-    if not is_path(source):
-        return source
-    try:
-        return read_text(source, 4 * MAX_CHARACTERS)  # bytes of UTF-8 each
-    except FileError as error:
-        raise DynamicsError(f'loops: {error}') from error
 
 
 class ConstraintSets:

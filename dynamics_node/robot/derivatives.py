@@ -18,7 +18,7 @@ from dynamics_node.algorithms.inertial_parameters import body_inertia_rates
 from dynamics_node.algorithms.inverse_dynamics_derivatives import InverseDerivatives
 from dynamics_node.algorithms.kinematics_derivatives import TwistDerivatives
 from dynamics_node.checks import flag, positive
-from dynamics_node.errors import DynamicsError, shown
+from dynamics_node.errors import DynamicsError
 from dynamics_node.kernels.result_types import (
     ForwardDynamicsDerivatives,
     HessianProduct,
@@ -263,11 +263,6 @@ class Derivatives:
         dorigins, daxes = geometry
         if dorigins is None and daxes is None:
             return found
-        lines = [spring.name for spring in self._model.springs if spring.frame]
-        if lines:
-            raise DynamicsError(f'dorigins and daxes change the length of the spring '
-                                f'{shown(lines[0])}, which is not computed; use a robot without '
-                                'springs between links')
         more = self._dispatcher.call(
             f'{dynamics}_geometry_derivative', wrenches, **state,
             dorigins=self._joint_twists('dorigins', dorigins, origin_twists),

@@ -26,24 +26,27 @@ class ForceElements:
         """Return the torques that balance springs and their dampers, (nv,)."""
         return self._dispatcher.call('spring_torque', q=q, v=v)
 
-    def actuator_motion(self, q: ArrayLike, v: ArrayLike, actuators: Sequence[Actuator]
-                        ) -> ActuatorMotion:
+    def actuator_motion(self, q: ArrayLike, v: ArrayLike,
+                        actuators: Sequence[Actuator] | None = None) -> ActuatorMotion:
         """Return (length, rate, moment_arms) of linear actuators, such as hydraulic cylinders.
 
         length (k,) [m], rate (k,) [m/s], moment_arms (k, nv) [m/rad or 1]: forces that extend them
         have the torques tau = moment_arms' force; in NumPy.
+
+        :param actuators: None for the robot's own.
         """
-        valid = check_actuators(self._model, actuators)
+        valid = self._checked(actuators)
         return ActuatorMotion(*self._dispatcher.call_numpy(
             lambda model, q, v: tuple(actuator_motion(model, q, v, valid)), q=q, v=v))
 
-    def actuator_forces(self, q: ArrayLike, tau: ArrayLike, actuators: Sequence[Actuator]
-                        ) -> np.ndarray:
+    def actuator_forces(self, q: ArrayLike, tau: ArrayLike,
+                        actuators: Sequence[Actuator] | None = None) -> np.ndarray:
         """Return the forces that exert the torques tau, the smallest if there are many, (k,) [N].
 
+        :param actuators: None for the robot's own.
         :raise DynamicsError: no forces of these actuators exert such torques; it names a joint.
         """
-        valid = check_actuators(self._model, actuators)
+        valid = self._checked(actuators)
 
         def forces(model, q, tau):
             arms = actuator_motion(model, q, np.zeros(model.nv), valid).moment_arms
@@ -57,3 +60,7 @@ class ForceElements:
             return force
         return self._dispatcher.call_numpy(forces, q=q, tau=checks.check_array(
             'tau', tau, self._model.nv))
+
+    def _checked(self, actuators):
+        return self._model.actuators if actuators is None else check_actuators(self._model,
+                                                                               actuators)

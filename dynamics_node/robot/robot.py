@@ -18,7 +18,7 @@ from dynamics_node.kernels.keys import all_keys
 from dynamics_node.kernels.robot_kernels import RobotKernels
 from dynamics_node.model import configuration
 from dynamics_node.model.build import FRICTION_SPEED, build_model
-from dynamics_node.model.force_elements import Spring
+from dynamics_node.model.force_elements import Actuator, Spring
 from dynamics_node.model.links import RobotLink, record_of_links
 from dynamics_node.model.model import Model
 from dynamics_node.model.payload import Payload
@@ -192,6 +192,11 @@ class Robot:
     def springs(self) -> tuple[Spring, ...]:
         """The springs and dampers at joints and between links."""
         return self.model.springs
+
+    @property
+    def actuators(self) -> tuple[Actuator, ...]:
+        """The linear actuators between links."""
+        return self.model.actuators
 
     def report(self) -> ModelReport:
         """Return the ModelReport: masses, limits, and implausible values; str() prints it."""

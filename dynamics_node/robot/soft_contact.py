@@ -8,7 +8,7 @@ from numpy.typing import ArrayLike
 
 from dynamics_node import checks
 from dynamics_node.constrained.soft_contact import SoftContact, SoftForce, soft_force
-from dynamics_node.errors import DynamicsError
+from dynamics_node.errors import DynamicsError, UnknownName
 from dynamics_node.robot.dispatch import Dispatcher
 
 
@@ -37,6 +37,9 @@ class SoftContacts:
         contacts = checks.check_sequence('contacts', contacts)
         for contact in contacts:
             checks.check_kind('contacts', contact, SoftContact)
+            if contact.frame not in self._dispatcher.model.frames:
+                unknown = UnknownName('frame', contact.frame, self._dispatcher.model.frames)
+                raise DynamicsError(f"soft contact '{contact.name}': frame: {unknown}")
         found: list[SoftForce] = []
         wrenches: dict[str, np.ndarray] = {}
         for k, contact in enumerate(contacts):

@@ -13,10 +13,18 @@ from trajectory_msgs.msg import JointTrajectory
 
 from dynamics_node.ros import convert
 from dynamics_node.ros.client_calls import ClientCalls, Reply
-from dynamics_node.ros.client_fields import Constraints, Quantity, Rates, Wrenches, rate_fields
+from dynamics_node.ros.client_fields import (
+    Constraints,
+    Quantity,
+    Rates,
+    SoftContacts,
+    Wrenches,
+    rate_fields,
+)
 from dynamics_node.ros.client_fields import constraints_yaml as _yaml
 from dynamics_node.ros.client_fields import duration_message as _duration
 from dynamics_node.ros.client_fields import named_fields as _named
+from dynamics_node.ros.client_fields import soft_contacts_yaml as _soft_yaml
 from dynamics_node.ros.client_fields import wrench_messages as _wrenches
 from dynamics_node.ros.client_messages import (
     bound_message,
@@ -219,16 +227,21 @@ class DynamicsClient:
     def contact_and_impact(self, question: str, contacts: Constraints = (), q: Quantity = None,
                            v: Quantity = None, a: Quantity = None, tau: Quantity = None,
                            joints: Sequence[str] = (), wrenches: Wrenches = None,
-                           wait: bool = True, **options: Any) -> Reply:
+                           wait: bool = True, soft_contacts: SoftContacts = (),
+                           touch: ArrayLike = (), **options: Any) -> Reply:
         """Return .contact_wrenches, .verdicts of .contact_names, and the motion.
 
-        :param question: 'forces' under tau, 'distribution' of the torques of a, or 'impact'.
+        :param question: 'forces' under tau, 'distribution' of the torques of a, 'impact',
+            'support' for .inertia, .null_space, .bias, .jacobian of the motion that contacts leave
+            free, or 'soft_forces' for .soft_forces, .depths, .touch_points of soft contacts.
+        :param touch: of soft contacts, .touch_points of the state before, (k, 3).
         :param options: other fields of the service: contact_frames, friction, restitution, ...
         """
         return self._ask('contact_and_impact', wait, question=question,
                          **_named(joints, position=q, velocity=v, acceleration=a, effort=tau),
                          external_wrenches=_wrenches(wrenches), contacts_yaml=_yaml(contacts),
-                         **options)
+                         soft_contacts_yaml=_soft_yaml(soft_contacts),
+                         touch_points=convert.floats(np.asarray(touch, dtype=float)), **options)
 
     # Task space ------------------------------------------------------------------------------
 

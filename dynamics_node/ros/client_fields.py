@@ -12,6 +12,11 @@ from numpy.typing import ArrayLike
 
 from dynamics_node.constrained.constraint import Constraint
 from dynamics_node.constrained.read_loops import read_constraints, to_yaml
+from dynamics_node.constrained.read_soft_contacts import (
+    read_soft_contacts,
+    soft_contacts_to_yaml,
+)
+from dynamics_node.constrained.soft_contact import SoftContact
 from dynamics_node.errors import DynamicsError
 from dynamics_node.ros import convert
 from dynamics_node.ros.services.directional_derivative import NAMED_RATES
@@ -21,6 +26,8 @@ Quantity: TypeAlias = ArrayLike | Mapping[str, float] | None
 Wrenches: TypeAlias = Mapping[str, Sequence[float]] | None   # {link: (fx, fy, fz, tx, ty, tz)}
 Rates: TypeAlias = Mapping[str, Sequence[float]] | None      # {link or joint: numbers}
 Constraints: TypeAlias = str | Sequence[Constraint | Mapping[str, Any]]   # str: YAML
+
+SoftContacts: TypeAlias = str | Sequence[SoftContact | Mapping[str, Any]]   # str: YAML
 
 
 def named_fields(joints: Sequence[str], **quantities: Quantity) -> dict[str, Any]:
@@ -56,6 +63,13 @@ def constraints_yaml(constraints: Constraints) -> str:
     if isinstance(constraints, str):
         return constraints
     return to_yaml(read_constraints(constraints)) if len(constraints) else ''
+
+
+def soft_contacts_yaml(contacts: SoftContacts) -> str:
+    """Return the YAML of soft contacts, given as text, SoftContact or dicts."""
+    if isinstance(contacts, str):
+        return contacts
+    return soft_contacts_to_yaml(read_soft_contacts(contacts)) if len(contacts) else ''
 
 
 def duration_message(seconds: float) -> Duration:

@@ -28,7 +28,8 @@ SHAPES: dict[str, Shape] = {
     'inertia': ('m', 'm'), 'directions': ('m', 'm'), 'jacobian': ('m', 'nv'),
     'consistent_inverse': ('nv', 'm'), 'null_space': MATRIX,
     **dict.fromkeys(('mobility', 'velocity_axes', 'dynamic_axes'), ('m', 'm')),
-    'solutions': (-1, 'nq'), 'transmission': ('nv', 'k'), 'transmission_rate': ('nv', 'k'),
+    'solutions': (-1, 'nq'), 'moment_arms': (-1, 'nv'), 'touch_points': (-1, 3),
+    'transmission': ('nv', 'k'), 'transmission_rate': ('nv', 'k'),
 }
 # Of a closed mechanism, in independent coordinates.
 CLOSED_SHAPES: dict[str, Shape] = {
@@ -56,7 +57,8 @@ def result_of(response: Any, single: bool = False) -> SimpleNamespace:
     states = () if n is None or (single and n == 1) else (n,)
     k = len(fields.get('coordinates', ()))
     sizes = {'nq': fields.get('nq', 0), 'nv': nv, 'nx': 2 * (k or nv),
-             'frames': len(fields.get('frames', ())), 'm': fields.get('rows', 0), 'k': k,
+             'frames': len(fields.get('frames', ())), 'k': k,
+             'm': fields.get('rows', len(fields.get('row_names', ()))),
              'parameters': fields.get('columns', 0)}
     shapes = CLOSED_SHAPES if k else SHAPES
     for name, value in fields.items():

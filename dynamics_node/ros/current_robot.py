@@ -71,7 +71,7 @@ class CurrentRobot:
         :param files: that parameters may name; None: any.
         """
         self._clock, self._share = clock, share
-        self._checked: Callable[[str | bytes, str], AbstractContextManager] = (
+        self._checked: Callable[[str | bytes, str, str], AbstractContextManager] = (
             files.checked if files else lambda *values: nullcontext(values))
         self._described: Any = None   # Description, None until there is one
         self._payloads = PayloadRamps()
@@ -172,12 +172,16 @@ class CurrentRobot:
     def try_load(self, source: str | bytes, parameters: ModelParameters,
                  caps: Caps = DEFAULT_CAPS) -> Plan:
         """Return what `load` would use; change nothing."""
-        with self._checked(source, parameters.constraints) as (source, constraints):
+        with self._checked(source, parameters.constraints, parameters.springs) as (
+                source, constraints, springs):
             text = urdf_text(source)
             check_description(caps, text)
-            described = describe(self._described, text, parameters, caps, constraints)
-            caps.check('model.max_loops', len(described.robot.loops.constraints),
+            described = describe(self._described, text, parameters, caps, constraints, springs)
+            robot = described.robot
+            caps.check('model.max_loops', len(robot.loops.constraints),
                        'constraints of the parameter constraints')
+            caps.check('model.max_springs', len(robot.springs) + len(robot.actuators),
+                       'springs and actuators of the parameter springs')
         by_parameter, by_service = ParameterSettings.of(parameters), self._by_service
         by_parameter.check(described.robot)
         if self._by_parameter is not None:

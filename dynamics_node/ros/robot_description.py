@@ -2,11 +2,14 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator
+from contextlib import contextmanager
 from typing import Any, NamedTuple
 
 from dynamics_node.constrained.read_loops import Loops
 from dynamics_node.errors import DynamicsError
 from dynamics_node.model.fingerprint import fingerprint
+from dynamics_node.model.read_force_elements import force_elements_of
 from dynamics_node.robot.constraint_sets import loops_of
 from dynamics_node.robot.robot import Robot
 from dynamics_node.ros.parameters.caps import Caps
@@ -23,24 +26,25 @@ class Description(NamedTuple):
 
 
 def describe(old: Description | None, text: str, parameters: ModelParameters, caps: Caps,
-             constraints: str) -> Description:
+             constraints: str, springs: str) -> Description:
     """Return the Description of a text; with the old robot if it is the same one.
 
     It is the same if what was read from text and parameters is the same: another comment or visual
     does not end torques.
 
-    :param constraints: path or text of the YAML; the content of a file is compared.
+    :param constraints, springs: path or text of the YAML; the content of a file is compared.
     """
     options = _options(parameters, caps)
     robot = (old.robot if old is not None and (text, options) == (old.text, old.options)
              else _built(text, options))
-    try:
+    with _naming('constraints'):
         loops: Loops = loops_of(robot.model, constraints or None)
-    except DynamicsError as error:
-        raise DynamicsError(f'parameter constraints: {error}') from error
-    if loops != robot.loops:
+    with _naming('springs'):
+        elements = force_elements_of(robot.model, springs or None)
+    if (loops, elements) != (robot.loops, (robot.springs, robot.actuators)):
         # built again: new joint objects tell the torque pipeline that the robot is another one
         robot = _built(text, options).with_loops(loops)
+        robot = robot.with_springs(elements) if any(elements) else robot
     if old is not None and robot is old.robot:
         return old
     digest = fingerprint(robot.model)
@@ -48,6 +52,15 @@ def describe(old: Description | None, text: str, parameters: ModelParameters, ca
             robot.compilation_enabled == old.robot.compilation_enabled):
         robot = old.robot
     return Description(text, options, robot, digest)
+
+
+@contextmanager
+def _naming(parameter: str) -> Iterator[None]:
+    """Name the parameter in errors about its value."""
+    try:
+        yield
+    except DynamicsError as error:
+        raise DynamicsError(f'parameter {parameter}: {error}') from error
 
 
 def _built(text: str, options: dict[str, Any]) -> Robot:

@@ -16,13 +16,14 @@ from contextlib import contextmanager
 from pathlib import Path
 from typing import NamedTuple
 
+from dynamics_node import yaml_records
 from dynamics_node.errors import LONGEST_PATH, DynamicsError, FileError, shortened
 from dynamics_node.model import urdf_text
 from dynamics_node.parameter import names_of
-from dynamics_node.robot import constraint_sets
 
 LONGEST = 4000   # characters of a path: the kernel takes 4096 bytes
-IS_PATH = {'robot_description': urdf_text.is_path, 'constraints': constraint_sets.is_path}
+IS_PATH = {'robot_description': urdf_text.is_path, 'constraints': yaml_records.is_path,
+           'springs': yaml_records.is_path}
 
 
 class SharedFolders(NamedTuple):
@@ -79,7 +80,7 @@ def default_folder() -> str:
 
 
 class ParameterFiles:
-    """The files that the parameters robot_description and constraints may name."""
+    """The files that the parameters robot_description, constraints and springs may name."""
 
     def __init__(self, at_launch: Mapping[str, object], folders: SharedFolders) -> None:
         """Permit the values at launch, {name: value}, and files below the folders."""
@@ -94,22 +95,24 @@ class ParameterFiles:
             name, value) else value
 
     @contextmanager
-    def checked(self, source: str | bytes, constraints: str) -> Iterator[tuple[str | bytes, str]]:
-        """Permit robot_description and constraints while a robot is built with them.
+    def checked(self, source: str | bytes, constraints: str, springs: str
+                ) -> Iterator[tuple[str | bytes, str, str]]:
+        """Permit robot_description, constraints and springs while a robot is built with them.
 
         An error about the content of a peer's file is replaced: messages must not show files.
 
         :param source: value of robot_description, or bytes of a message, which are text.
         """
-        given = {'constraints': constraints}
+        given = {'constraints': constraints, 'springs': springs}
         permitted = source
         if isinstance(source, str):
             given['robot_description'] = source
             permitted = self.permitted('robot_description', source)
         paths = [value for name, value in given.items() if self._of_peer(name, value)]
         loops = self.permitted('constraints', constraints)
+        elements = self.permitted('springs', springs)
         try:
-            yield permitted, loops
+            yield permitted, loops, elements
         except DynamicsError as error:
             if not paths or _unreadable(error):
                 raise

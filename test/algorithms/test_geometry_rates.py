@@ -4,11 +4,13 @@ import dataclasses
 
 import numpy as np
 import pytest
+from support.agreement_of_paths import without_numpy
 from support.differences import STEP, relative
-from support.tolerances import EXACT_MATHS, RATE_BY_DIFFERENCES
+from support.tolerances import EXACT_MATHS, RATE_BY_DIFFERENCES, SOLVED
 
-from dynamics_node import DynamicsError, Robot, RobotLink, UnknownName
+from dynamics_node import DynamicsError, Robot, RobotLink, Spring, UnknownName
 from dynamics_node.algorithms.geometry_rates import axis_twists, origin_twists
+from dynamics_node.kernels.keys import key_of
 from dynamics_node.spatial import se3
 
 RNG = np.random.default_rng(4)
@@ -30,6 +32,11 @@ LINKS = (RobotLink('base'), link('upper', 'base', 'revolute'),
          link('slide', 'flange', 'prismatic'), link('lower', 'flange', 'continuous'),
          link('follower', 'lower', 'revolute', mimic=('lower_joint', -0.5, 0.3)))
 MOVING = ('upper', 'slide', 'lower', 'follower')
+# between two branches, to the world, at a link that is fixed to a body, and at a joint
+SPRINGS = (Spring('strut', 40.0, 3.0, 0.2, frame='follower', point=(0.2, 0.1, 0.3), to='slide'),
+           Spring('rope', 30.0, 2.0, 0.5, frame='lower', to_point=(1.0, 2.0, 3.0)),
+           Spring('brace', 20.0, 1.0, 0.1, frame='flange', to='slide', point=(0.0, 0.3, 0.0)),
+           Spring('coil', 10.0, 1.0, 0.3, joint='lower_joint'))
 
 
 def robot_of(links):
@@ -44,6 +51,18 @@ def robot():
 @pytest.fixture
 def state():
     return np.random.default_rng(5).normal(size=(3, 3))
+
+
+def moved(placement, displacement):
+    """Return the pose of a link, displaced by (x, y, z, rx, ry, rz) in the axes of its parent."""
+    T = np.array(placement)
+    T[:3, :3], T[:3, 3] = turned(displacement) @ T[:3, :3], T[:3, 3] + displacement[:3]
+    return T
+
+
+def turned(displacement):
+    """Return the rotation of a displacement."""
+    return se3.exp(np.concatenate([displacement[3:], np.zeros(3)])).R
 
 
 def torque_rate(change, state):
@@ -61,10 +80,7 @@ def test_an_origin_moves_in_the_axes_of_the_parent_link(robot, state, name):
     def change(each, p):
         if each.name != name:
             return each
-        T = np.array(each.placement)
-        turn = se3.exp(np.concatenate([p * rate[3:], np.zeros(3)])).R
-        T[:3, :3], T[:3, 3] = turn @ T[:3, :3], T[:3, 3] + p * rate[:3]
-        return dataclasses.replace(each, placement=T)
+        return dataclasses.replace(each, placement=moved(each.placement, p * rate))
     got = robot.inverse_dynamics_directional_derivative(*state, dorigins={f'{name}_joint': rate})
     assert relative(got, torque_rate(change, state)) < RATE_BY_DIFFERENCES
 
@@ -77,10 +93,45 @@ def test_an_axis_moves_in_the_joint_frame(robot, state, name):
     def change(each, p):
         if each.name != name:
             return each
-        turn = se3.exp(np.concatenate([p * rate[3:], np.zeros(3)])).R
-        return dataclasses.replace(each, axis=turn @ each.axis, anchor=p * rate[:3])
+        return dataclasses.replace(each, axis=turned(p * rate) @ each.axis, anchor=p * rate[:3])
     got = robot.inverse_dynamics_directional_derivative(*state, daxes={f'{name}_joint': rate})
     assert relative(got, torque_rate(change, state)) < RATE_BY_DIFFERENCES
+
+
+@pytest.mark.parametrize('name', MOVING)
+def test_the_ends_of_springs_move_with_the_geometry(robot, state, name):
+    """By differences of robots with other origins; forward dynamics is consistent with it."""
+    q, v, a = state
+    rate, sprung = RNG.normal(size=6), robot.with_springs(SPRINGS)
+
+    def torque(p):
+        links = [dataclasses.replace(each, placement=moved(each.placement, p * rate),
+                                     axis=turned(p * rate) @ each.axis, anchor=p * rate[:3])
+                 if each.name == name else each for each in LINKS]
+        return robot_of(links).with_springs(SPRINGS).spring_torque(q, v)
+    by_differences = (torque(STEP) - torque(-STEP)) / (2.0 * STEP)
+    rates = {'dorigins': {f'{name}_joint': rate}, 'daxes': {f'{name}_joint': rate}}
+    found = sprung.inverse_dynamics_directional_derivative(q, v, a, **rates)
+    springs = found - robot.inverse_dynamics_directional_derivative(q, v, a, **rates)
+    assert relative(springs, by_differences) < RATE_BY_DIFFERENCES
+    tau = sprung.inverse_dynamics(q, v, a)
+    forward = sprung.forward_dynamics_directional_derivative(q, v, tau, **rates)
+    assert relative(sprung.mass_matrix(q) @ forward, -found) < SOLVED
+
+
+def test_the_kernel_with_springs_equals_numpy(monkeypatch, robot, state):
+    """Of single states and batches."""
+    monkeypatch.setenv('DYNAMICS_NODE_COMPILE', '1')
+    compiled = Robot(robot.model).with_springs(SPRINGS)
+    names = 'inverse_dynamics_geometry_derivative', 'inverse_dynamics_directional_derivative'
+    compiled._dispatcher.compile([key_of(compiled.model, name) for name in names], wait=True)
+    rate = {'lower_joint': RNG.normal(size=6)}
+    for inputs in (state, [np.array([each, 0.5 * each]) for each in state]):
+        with without_numpy(compiled):
+            found = compiled.inverse_dynamics_directional_derivative(
+                *inputs, dq=state[1], dorigins=rate, daxes=rate)
+        assert relative(found, robot.with_springs(SPRINGS).inverse_dynamics_directional_derivative(
+            *inputs, dq=state[1], dorigins=rate, daxes=rate)) < EXACT_MATHS
 
 
 def test_rates_of_a_batch_are_those_of_its_rows(robot):

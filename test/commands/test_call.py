@@ -21,7 +21,9 @@ pytestmark = pytest.mark.long
 EXECUTABLE = Path(get_package_prefix('dynamics_node'), 'lib/dynamics_node/dynamics_node')
 SHOWN = 1e-5   # tables have six digits
 NEEDS = {'operational_space': ['--frame', 'tool0'],
-         'inverse_kinematics': ['--frame', 'tool0', '--pose', '0.3,0.1,0.6']}
+         'inverse_kinematics': ['--frame', 'tool0', '--pose', '0.3,0.1,0.6'],
+         'support': ['--frame', 'tool0'],
+         'soft_forces': ['--contacts', 'soft_contacts: [{name: tip, frame: tool0, stiffness: 9}]']}
 
 
 def run(*words):

@@ -35,6 +35,22 @@ def test_loops_are_kept(tmp_path):
     assert np.abs(robot.constraint_rows(found.q, found.v).residual).max() < 1e-6
 
 
+def test_springs_act(tmp_path, capsys):
+    """Those of a YAML file; a wrong one is refused by name."""
+    page, file = tmp_path / 'motion.csv', tmp_path / 'springs.yaml'
+    file.write_text('springs: [{name: coil, stiffness: 50, damping: 4, joint: joint_2}]')
+    words = ARM7, '--time', 0.02, '--rate', 100, '--start', 'joint_2=0.5', '--out', page
+    assert simulate(*words, '--springs', file) == 0
+    robot = Robot.from_urdf(ARM7, compile=False).with_springs(file)
+    wanted = robot.simulate(read_csv(page).q[0], np.zeros(7), np.zeros(7),
+                            np.linspace(0.0, 0.02, 3), method='radau')
+    np.testing.assert_allclose(read_csv(page).q, wanted.q, atol=1e-9)
+    file.write_text('springs: [{name: coil, joint: elbow}]')
+    capsys.readouterr()
+    assert simulate(*words, '--springs', file) == 2
+    assert "spring 'coil': joint: no joint 'elbow'" in capsys.readouterr().err
+
+
 @pytest.mark.parametrize(('words', 'message'), [
     (('--time', '-1'), '--time is -1.0'), (('--time', '1', '--rate', '0'), '--rate is 0.0'),
     (('--time', '1e10'), '--time 1e+10 and --rate 100 give 1e+12 rows; expected at most 1000000'),

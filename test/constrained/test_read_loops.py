@@ -21,7 +21,6 @@ from dynamics_node.constrained.constraint import (
     validate,
 )
 from dynamics_node.constrained.read_loops import (
-    MAX_CHARACTERS,
     as_dict,
     read_constraints,
     read_loops,
@@ -29,6 +28,7 @@ from dynamics_node.constrained.read_loops import (
 )
 from dynamics_node.errors import DynamicsError
 from dynamics_node.example_robots import ARM7, MECHANISMS
+from dynamics_node.yaml_records import MAX_CHARACTERS
 
 TEXT = """
 constraints:

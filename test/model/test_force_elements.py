@@ -27,13 +27,15 @@ def test_an_invalid_field_is_refused(fields, words):
 
 
 @pytest.mark.parametrize(('springs', 'words'), [
-    ([Spring('s', joint='x')], "no joint 'x'"),
-    ([Spring('s', frame='x')], "no frame 'x'"),
-    ([Spring('s', frame='tool0', to='x')], "no frame 'x'"),
-    ([Spring('s', frame='tool0', to='tool0')], 'which is fixed to it; expected a link that moves'),
+    ([Spring('s', joint='x')], "spring 's': joint: no joint 'x'; the robot has: joint_1, joint_2"),
+    ([Spring('s', frame='x')], "spring 's': frame: no frame 'x'; the robot has: base_link, link_1"),
+    ([Spring('s', frame='world')], "spring 's': frame: no frame 'world'"),
+    ([Spring('s', frame='tool0', to='x')], "spring 's': to: no frame 'x'; the robot has: base_lin"),
+    ([Spring('s', frame='tool0', to='tool0')],
+     "spring 's': connects 'tool0' to 'tool0', which is fixed to it; expected a link that moves"),
     ([Spring('s', joint='joint_1')] * 2, "springs has 's' twice"),
-    (['s'], 'springs'),
-    (3, 'springs'),
+    (['s'], "spring number 1 is 's'; expected fields: name, stiffness, damping, rest, joint, fra"),
+    (3, 'the springs are 3; expected a YAML text'),
 ])
 def test_springs_that_do_not_fit_the_robot_are_refused(arm, springs, words):
     """By name."""
@@ -45,7 +47,8 @@ def test_springs_that_do_not_fit_the_robot_are_refused(arm, springs, words):
 def test_actuators_that_do_not_fit_the_robot_are_refused(arm):
     """As springs are."""
     still = np.zeros(7)
-    for actuators, words in (([Actuator('a', 'x')], "no frame 'x'"), ([3], 'actuators')):
+    for actuators, words in (([Actuator('a', 'x')], "actuator 'a': frame: no frame 'x'"),
+                             ([3], 'actuators')):
         with pytest.raises(DynamicsError, match=words):
             arm.actuator_motion(still, still, actuators)
 
@@ -59,6 +62,9 @@ def test_a_robot_with_springs_pickles_and_keeps_them_through_changes(arm):
     assert sprung.with_gravity((0, 0, 0)).springs == springs
     assert sprung.with_springs(()).springs == arm.springs == ()
     assert 'The same robot without its springs: Robot.from_urdf' in sprung.to_urdf()
+    both = arm.with_springs({'springs': springs, 'actuators': [{'name': 'a', 'frame': 'tool0'}]})
+    assert 'without its springs and actuators: Robot' in both.to_urdf()
+    assert pickle.loads(pickle.dumps(both)).actuators == both.actuators
 
 
 @pytest.mark.parametrize(('field', 'value'), [('to', 'link_2'), ('point', (1.0, 0.0, 0.0)),

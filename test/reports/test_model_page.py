@@ -11,7 +11,7 @@ from support.nasty_robot import NASTY, NASTY_URDF
 from support.real_robots import ROBOTS
 from support.tolerances import EXACT_MATHS, SOLVED
 
-from dynamics_node import DynamicsError, Robot
+from dynamics_node import DynamicsError, Robot, Spring
 from dynamics_node.example_robots import ARM7, MECHANISMS
 from dynamics_node.reports.body_views import silhouette
 from dynamics_node.reports.model_page import model_report_page
@@ -27,6 +27,16 @@ NO_MASS = '<robot name="a"><link name="base"/></robot>'
 def glyphs(svg):
     """Return the numbers in the glyphs of joints, in their order."""
     return [int(n) for n in re.findall(r'class="joint"></rect><text[^>]*>(\d+)</text>', svg)]
+
+
+def test_holding_torques_include_springs():
+    """They are those of inverse dynamics at rest."""
+    robot = Robot.from_urdf(ARM7, compile=False).with_springs(
+        [Spring('coil', 40.0, 3.0, 0.3, joint='joint_2')])
+    html, answers = model_report_page(robot)
+    held = robot.inverse_dynamics(robot.neutral(), np.zeros(7), np.zeros(7))
+    assert relative(answers['gravity_torque'], held) < EXACT_MATHS
+    assert 'The torques of the springs are included.' in html
 
 
 @pytest.mark.parametrize('name', ['panda', 'talos', 'talos_grippers', 'pr2', 'allegro_hand'])

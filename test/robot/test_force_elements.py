@@ -6,7 +6,7 @@ from support.differences import relative
 from support.public_surface import recordings, two_joints
 from support.tolerances import EXACT_MATHS
 
-from dynamics_node import DynamicsError, Robot, RobotLink, Spring
+from dynamics_node import Actuator, DynamicsError, Robot, RobotLink, Spring
 from dynamics_node.control.controller import Controller
 from dynamics_node.control.gains import Gains
 from dynamics_node.control.spline import MotionSample
@@ -69,15 +69,18 @@ def test_a_sensor_at_a_spring_that_it_cannot_separate_is_refused():
     assert pull == pytest.approx(-5.0 * 0.9)  # the sensor balances the spring, which pulls along x
 
 
-def test_springs_between_links_refuse_derivatives_by_the_geometry(arm):
-    """Their length depends on it; a spring at a joint does not."""
-    q = np.full(7, 0.2)
-    direction = {'dorigins': {'joint_4': [0, 0, 1, 0, 0, 0]}}
-    at_joint = arm.with_springs([Spring('balance', stiffness=9.0, joint='joint_2')])
-    for name in ('inverse', 'forward'):
-        with pytest.raises(DynamicsError, match="the length of the spring 'strut'"):
-            getattr(arm.with_springs([Spring('strut', stiffness=9.0, frame='link_4')]),
-                    f'{name}_dynamics_directional_derivative')(q, q, q, **direction)
-    np.testing.assert_allclose(
-        at_joint.inverse_dynamics_directional_derivative(q, q, q, **direction),
-        arm.inverse_dynamics_directional_derivative(q, q, q, **direction), atol=1e-12)
+def test_a_line_of_length_zero_is_refused_by_its_name():
+    """By every method that needs its direction; the energy needs only its length."""
+    robot = Robot.from_links([RobotLink('base'), RobotLink('mass', 'base', 'prismatic', mass=2.0)],
+                             compile=False)
+    sprung = robot.with_springs([Spring('strut', 9.0, rest=0.5, frame='mass')])
+    words = "spring 'strut': both ends meet at this q; a line of length zero"
+    for method in (sprung.spring_torque, sprung.joint_reactions, sprung.inverse_dynamics,
+                   sprung.forward_dynamics, sprung.inverse_dynamics_derivatives,
+                   sprung.inverse_dynamics_directional_derivative):
+        for q in ([0.0], [[0.1], [0.0]]):
+            with pytest.raises(DynamicsError, match=words):
+                method(q, [0.0], *([] if method == sprung.spring_torque else [[0.0]]))
+    assert sprung.potential_energy([0.0]) == pytest.approx(0.5 * 9.0 * 0.5 ** 2)
+    with pytest.raises(DynamicsError, match="actuator 'rod': both ends meet"):
+        robot.actuator_motion([0.0], [0.0], [Actuator('rod', 'mass')])

@@ -10,7 +10,8 @@ from dynamics_node.ros.robot_description import describe
 
 
 def described(old, text=TWO_JOINTS, **parameters):
-    return describe(old, text, ModelParameters(**parameters), DEFAULT_CAPS, '')
+    given = ModelParameters(**parameters)
+    return describe(old, text, given, DEFAULT_CAPS, given.constraints, given.springs)
 
 
 @pytest.fixture
@@ -23,13 +24,14 @@ def old(monkeypatch):
 @pytest.mark.parametrize('change', [
     {'compile': False}, {'armature': PerJoint(named={'elbow': 0.1})},
     {'locked': PerJoint(named={'elbow': 0.1})}, {'base': 'floating'}, {'friction_speed': 0.5},
+    {'springs': 'springs: [{name: coil, stiffness: 3, joint: elbow}]'},
     {'text': TWO_JOINTS.replace('mass value="2"', 'mass value="3"')}])
 def test_another_robot(old, change):
     assert described(old, **change).robot is not old.robot
 
 
 @pytest.mark.parametrize('change', [
-    {}, {'text': TWO_JOINTS.replace('<link', '<!-- a link --><link')},
+    {}, {'springs': 'springs: []'}, {'text': TWO_JOINTS.replace('<link', '<!-- a link --><link')},
     {'armature': PerJoint(named={'elbow': 0.0})},
     {'gravity': (0.0, 0.0, -1.0)}, {'friction': False}, {'damping': PerJoint(named={'elbow': 1.0})},
     {'dry_friction': PerJoint(named={'elbow': 2.0})}])

@@ -241,11 +241,14 @@ def _closed_frames(robot: Robot, frames: int) -> Duration:
 def _constrained(node_state: NodeState, request: Any) -> Duration:
     """Kernels exist for the loops of the robot alone; they are small mechanisms.
 
-    The constraints of a YAML text are counted without reading it: each has one key `kind`.
+    The constraints of a YAML text are counted without reading it: each has one key `kind`. A soft
+    contact has one key `stiffness`.
     """
+    robot = node_state.robot
     text = getattr(request, 'constraints_yaml', '') or getattr(request, 'contacts_yaml', '')
     rows = MOST_ROWS * (text.count('kind') + len(getattr(request, 'contact_frames', ())))
-    return Duration(1, node_state.robot.nv * CONSTRAINED + rows * rows * ROW_PAIR)
+    soft = getattr(request, 'soft_contacts_yaml', '').count('stiffness')
+    return Duration(1, robot.nv * (CONSTRAINED + soft * FRAME) + rows * rows * ROW_PAIR)
 
 
 def _inverse_kinematics(node_state: NodeState, request: Any) -> Duration:

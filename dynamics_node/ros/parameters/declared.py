@@ -56,6 +56,9 @@ class ModelParameters:
     constraints: str = parameter(
         '', 'Closed loops of the robot: YAML text or path of a YAML file with the lists '
         'constraints and passive, see docs/constraints.md; empty: none.')
+    springs: str = parameter(
+        '', 'Springs, dampers and linear actuators: YAML text or path of a YAML file with the '
+        'lists springs and actuators, see docs/springs.md; empty: none.')
     friction: bool = parameter(True, 'Whether damping and friction of the URDF are used.')
     friction_speed: float = parameter(
         0.01, 'Speed over which dry friction changes its sign smoothly.', 'rad/s or m/s',
@@ -71,7 +74,7 @@ class ModelParameters:
         bounds=(0.0, 0.1))
     shared_folders: tuple = parameter(
         ('',), 'Folders below which other nodes may name files: the goal of ~/identify, '
-        'robot_description and constraints set at run time; see docs/security.md. '
+        'robot_description, constraints and springs set at run time; see docs/security.md. '
         "['']: ~/.ros/dynamics_node.", read_only=True, check=names_of)
     overwrite_files: bool = parameter(
         False, 'Whether ~/identify may replace files in its output folder.', read_only=True)

@@ -22,3 +22,5 @@ class ModelSizeParameters:
         'computed by NumPy.', bounds=(1, 100_000))
     max_loops: int = parameter(
         50, 'Greatest number of constraints in the parameter constraints.', bounds=(1, 1000))
+    max_springs: int = parameter(
+        50, 'Greatest number of springs and actuators in the parameter springs.', bounds=(1, 1000))

@@ -33,7 +33,8 @@ def _dynamics(state: RequestState, request: Any, response: Any) -> tuple[Request
 
 def _terms(state: RequestState, request: Any, response: Any) -> tuple[RequestState, int]:
     state, n, _ = rows(state)
-    check_reply_size(state.caps, 'terms', n, state.robot.nv * (2 * state.robot.nv + 3))
+    vectors = 4 if state.robot.springs else 3
+    check_reply_size(state.caps, 'terms', n, state.robot.nv * (2 * state.robot.nv + vectors))
     fill_terms(state, response)
     response.kinetic_energy = convert.floats(state.robot.kinetic_energy(state.q, state.v))
     response.potential_energy = convert.floats(state.robot.potential_energy(state.q))

@@ -44,18 +44,21 @@ def constraints_in(field: str, text: str) -> Constraints:
     """
     if not text.strip():
         return ()
-    if re.match(r'\s*- ', text):
-        text = f'constraints:\n{text}'
-    elif re.match(r'\s*\[', text):
-        text = f'constraints: {text.lstrip()}'
     try:
-        found = read_loops(text)
+        found = read_loops(with_key('constraints', text))
     except DynamicsError as error:
         raise DynamicsError(f'{field}: {error}') from None
     if found.passive:
         raise DynamicsError(f'{field} has passive: {", ".join(found.passive)}; expected '
                             'constraints alone')
     return found.constraints
+
+
+def with_key(key: str, text: str) -> str:
+    """Return a YAML text with a list under a key; a text that is the list alone gets the key."""
+    if re.match(r'\s*- ', text):
+        return f'{key}:\n{text}'
+    return f'{key}: {text.lstrip()}' if re.match(r'\s*\[', text) else text
 
 
 def loops_named(robot: Robot, names: Sequence[str], ignore: bool) -> Constraints:

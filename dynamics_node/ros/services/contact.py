@@ -1,7 +1,7 @@
-"""Serve ~/contact_and_impact: contact forces, their distribution, and impacts."""
+"""Serve ~/contact_and_impact: contact forces, their distribution, impacts, free motion."""
 
 import math
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from typing import Any
 
 import numpy as np
@@ -31,31 +31,43 @@ from dynamics_node.ros.services.request_fields import (
     wrenches_or_none,
 )
 from dynamics_node.ros.services.request_state import RequestState, request_state
+from dynamics_node.ros.services.soft_contact import fill_soft_forces
 from dynamics_node.ros.services.unread_fields import refuse_given, refuse_unread
 from dynamics_node.srv import ContactAndImpact
 
+RIGID = ('forces', 'distribution', 'impact', 'support')
 READERS = {'acceleration': ('distribution',), 'effort': ('forces',),
            'external_wrenches': ('forces', 'distribution'), 'restitution': ('impact',),
            'wrenches_in_root_axes': ('forces', 'distribution'),
            'choice': ('distribution',), 'effort_weights': ('distribution',),
-           'force_weights': ('distribution',)}
+           'force_weights': ('distribution',),
+           **dict.fromkeys(('contacts_yaml', 'contact_frames', 'contact_kinds', 'friction'), RIGID),
+           **dict.fromkeys(('soft_contacts_yaml', 'touch_points'), ('soft_forces',))}
 NOWHERE = (math.nan, math.nan, math.nan)
 
 
 def contact_and_impact(node_state: NodeState, request: ContactAndImpact.Request,
                        response: ContactAndImpact.Response) -> ContactAndImpact.Response:
     """Fill a ContactAndImpact response."""
-    compute = entry_of(request.question, QUANTITIES)
+    fill = entry_of(request.question, QUANTITIES)
     refuse_unread(request, READERS)
-    contacts = contacts_of(request)
-    state = without_compilation(request_state(node_state, request))
-    constraints = (*state.robot.loops.constraints, *contacts)
-    check_constraints(state, constraints)
-    state, multipliers = compute(state, request, response, contacts, constraints)
-    _fill_contacts(response, constraints, multipliers)
-    fill_report(response, constraints, multipliers,
-                state.robot.constraint_report(state.q, state.v, constraints))
-    return state.fill_head(response)
+    return fill(node_state, request, response).fill_head(response)
+
+
+def _rigid(compute: Callable) -> Callable:
+    """Return the function that fills a response with a quantity of rigid contacts."""
+    def fill(node_state: NodeState, request: Any, response: Any) -> RequestState:
+        contacts = contacts_of(request)
+        state = without_compilation(request_state(node_state, request))
+        constraints = (*state.robot.loops.constraints, *contacts)
+        check_constraints(state, constraints)
+        state, multipliers = compute(state, request, response, contacts, constraints)
+        if len(multipliers):
+            _fill_contacts(response, constraints, multipliers)
+        fill_report(response, constraints, multipliers,
+                    state.robot.constraint_report(state.q, state.v, constraints))
+        return state
+    return fill
 
 
 def contacts_of(request: Any) -> Constraints:
@@ -116,7 +128,21 @@ def _impact(state: RequestState, request: Any, response: Any, contacts: Constrai
     return state, found.impulse
 
 
-QUANTITIES = {'forces': _forces, 'distribution': _distribution, 'impact': _impact}
+def _support(state: RequestState, request: Any, response: Any, contacts: Constraints,
+             constraints: Constraints) -> tuple[RequestState, np.ndarray]:
+    found = state.robot.support_consistent_dynamics(state.q, state.v, contacts)
+    response.contact_names = [contact.name for contact in constraints if contact.is_contact]
+    response.inertia = convert.floats(found.inertia)
+    response.null_space = convert.floats(state.ordered_matrix(found.null_space))
+    response.bias = convert.floats(state.ordered(found.bias))
+    response.jacobian = convert.floats(state.ordered(found.jacobian))
+    response.bias_acceleration = convert.floats(found.drift)
+    return state, np.empty(0)  # no forces
+
+
+QUANTITIES = {'forces': _rigid(_forces), 'distribution': _rigid(_distribution),
+              'impact': _rigid(_impact), 'support': _rigid(_support),
+              'soft_forces': fill_soft_forces}
 
 
 def _fill_motion(state: RequestState, response: Any, a: np.ndarray, tau: np.ndarray,

@@ -4,6 +4,8 @@ import json
 
 from dynamics_node.constrained.constraint import row_names
 from dynamics_node.constrained.read_loops import Loops
+from dynamics_node.model.force_elements import LineElement
+from dynamics_node.robot.robot import Robot
 from dynamics_node.robot.self_test import self_test as run_self_test
 from dynamics_node.ros import convert
 from dynamics_node.ros.node_state import NodeState
@@ -15,7 +17,8 @@ def model_report(node_state: NodeState, _: ModelReport.Request,
     """Fill a ModelReport response."""
     robot = node_state.robot
     report, joints = robot.report(), robot.model.joints
-    response.robot, response.report = report.name, str(report) + _loops(robot.loops)
+    response.robot, response.report = (
+        report.name, str(report) + _loops(robot.loops) + _force_elements(robot))
     response.json = json.dumps(report.as_dict(), allow_nan=False)
     response.model_id = node_state.current_robot.model_id
     response.total_mass = report.total_mass
@@ -45,6 +48,19 @@ def _loops(loops: Loops) -> str:
                      for constraint in loops.constraints)
     return (f'\n\nloops, {len(row_names(loops.constraints))} rows:\n{lines}\n'
             f'passive joints: {", ".join(loops.passive) or "none"}')
+
+
+def _force_elements(robot: Robot) -> str:
+    """Return the lines of the report about springs and linear actuators."""
+    springs = [f'  {spring.name}: at {spring.joint}' if spring.joint else _line(spring)
+               for spring in robot.springs]
+    actuators = [_line(actuator) for actuator in robot.actuators]
+    return ''.join('\n'.join(['', '', f'{what}:', *lines])
+                   for what, lines in (('springs', springs), ('actuators', actuators)) if lines)
+
+
+def _line(element: LineElement) -> str:
+    return f'  {element.name}: from {element.frame} to {element.to}'
 
 
 def self_test(node_state: NodeState, request: SelfTest.Request,

@@ -15,7 +15,8 @@ from dynamics_node.ros.parameters.caps import Caps
 
 NUMBERS = {'restarts': 'service.max_restarts', 'samples': 'service.max_samples',
            'sides': 'service.max_sides'}
-TEXTS = {'constraints_yaml': 'service.max_yaml', 'contacts_yaml': 'service.max_yaml'}
+TEXTS = dict.fromkeys(('constraints_yaml', 'contacts_yaml', 'soft_contacts_yaml'),
+                      'service.max_yaml')
 LISTS = {'targets': 'service.max_targets', 'tasks': 'service.max_tasks',
          'sensor_links': 'service.max_targets', 'sensor_frames': 'service.max_targets',
          'bounds': 'service.max_tasks', 'frames': 'service.max_frames',

@@ -33,7 +33,20 @@ def dynamics_terms(node_state: NodeState, request: DynamicsTerms.Request,
     response.frames = list(robot.body_names)
     response.link_kinetic_energy = convert.floats(energies.kinetic)
     response.link_potential_energy = convert.floats(energies.potential)
+    _fill_actuators(state, response)
     return state.fill_head(response)
+
+
+def _fill_actuators(state: RequestState, response: DynamicsTerms.Response) -> None:
+    """Fill lengths, rates and moment arms of linear actuators."""
+    robot = state.robot
+    if not robot.actuators:
+        return
+    found = robot.actuator_motion(state.q, state.v)
+    response.actuator_names = [actuator.name for actuator in robot.actuators]
+    response.actuator_lengths = convert.floats(found.length)
+    response.actuator_rates = convert.floats(found.rate)
+    response.moment_arms = convert.floats(state.ordered(found.moment_arms))
 
 
 def fill_terms(state: RequestState, response: Any) -> None:
@@ -45,3 +58,5 @@ def fill_terms(state: RequestState, response: Any) -> None:
     response.coriolis = convert.floats(state.ordered(np.einsum('...ij,...j->...i', C, v)))
     response.gravity = convert.floats(state.ordered(robot.gravity_torque(q)))
     response.friction = convert.floats(state.ordered(robot.friction_torque(v)))
+    if robot.springs:
+        response.springs = convert.floats(state.ordered(robot.spring_torque(q, v)))

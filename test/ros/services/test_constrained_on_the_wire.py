@@ -20,7 +20,7 @@ from support.remote_node import PATIENCE, floats, joint_state, stamped_wrench
 from support.reply_stamps import stamp_of
 from trajectory_msgs.msg import JointTrajectory, JointTrajectoryPoint
 
-from dynamics_node import DynamicsError, Target
+from dynamics_node import DynamicsError, Robot, SoftContact, Target
 from dynamics_node.constrained.constraint import Constraint
 from dynamics_node.example_robots import MECHANISMS
 from dynamics_node.ros.client import DynamicsClient
@@ -112,6 +112,31 @@ def test_contact_and_impact_of_a_block_are_those_of_physics(block):
 
 
 # Through the client --------------------------------------------------------------------------
+
+def test_supports_and_soft_contacts_are_those_of_the_library(block):
+    """Matrices in their shape; touch points are given back as they came."""
+    dynamics = DynamicsClient(block.client, block.name, timeout=PATIENCE)
+    robot = Robot.from_urdf(BLOCK, base='floating', compile=False)
+    v = np.array([0.3, 0.1, -0.2, 0.5, 0.4, 0.2])
+    feet = [Constraint(foot, 'point_contact', foot) for foot in FEET[:2]]
+    reply, want = (dynamics.contact_and_impact('support', feet, STANDING, v),
+                   robot.support_consistent_dynamics(STANDING, v, feet))
+    for field, wanted in want._asdict().items():
+        got = getattr(reply, 'bias_acceleration' if field == 'drift' else field)
+        np.testing.assert_array_equal(got, wanted)
+    soft = [SoftContact('heel', 'foot_0', 2e4, 100.0, 0.3), SoftContact('toe', 'foot_3', 1e4)]
+    q, touch = [*STANDING[:2], STANDING[2] - 0.002, *STANDING[3:]], None
+    for _ in range(2):
+        reply = dynamics.contact_and_impact('soft_forces', q=q, v=v, soft_contacts=soft,
+                                            touch=() if touch is None else touch)
+        want = robot.soft_contact_forces(q, v, soft, touch)
+        touch = reply.touch_points
+        np.testing.assert_array_equal(touch, want.touch)
+        np.testing.assert_array_equal(reply.depths, want.depth)
+        np.testing.assert_array_equal([[each.x, each.y, each.z] for each in reply.soft_forces],
+                                      want.force)
+
+
 
 def test_the_client_accepts_arrays_dicts_and_constraints(four_bar, block):
     """It returns arrays; a refusal is raised."""
@@ -213,6 +238,27 @@ def test_loops_can_be_changed_while_the_node_runs(launch):
     assert node.call('constrained_dynamics', **request).model_id == closed.model_id
     assert node.set_parameters({'constraints': ''}) == ''
     assert node.call('constrained_dynamics', **request).model_id == tree.model_id
+
+
+def test_springs_can_be_changed_while_the_node_runs(block):
+    """By parameter; terms and torques are those of the library; an invalid list changes nothing."""
+    text = ('springs: [{name: rope, stiffness: 30, damping: 2, frame: foot_0, to_point: [1, 2, 3]}]'
+            '\nactuators: [{name: rod, frame: foot_1, to_point: [0, 0, 2]}]')
+    robot = Robot.from_urdf(BLOCK, base='floating', compile=False).with_springs(text)
+    v = [0.3, 0.1, -0.2, 0.5, 0.4, 0.2]
+    before = block.call('model_report').model_id
+    assert block.set_parameters({'springs': text}) == ''
+    dynamics = DynamicsClient(block.client, block.name, timeout=PATIENCE)
+    reply, rod = dynamics.dynamics_terms(STANDING, v), robot.actuator_motion(STANDING, v)
+    close(reply.springs, robot.spring_torque(STANDING, v))
+    close(reply.moment_arms, rod.moment_arms)
+    close(reply.actuator_lengths, rod.length)
+    close(dynamics.inverse_dynamics(STANDING, v, v).effort, robot.inverse_dynamics(STANDING, v, v))
+    reason = block.set_parameters({'springs': 'springs: [{name: rope, frame: hand}]'})
+    assert reason.startswith("parameter springs: spring 'rope': frame: no frame 'hand'")
+    assert len(block.call('dynamics_terms', position=STANDING, velocity=v).springs) == 6
+    assert block.set_parameters({'springs': ''}) == ''
+    assert block.call('model_report').model_id == before
 
 
 def test_a_bad_list_at_start_is_a_diagnostic(launch):

@@ -17,6 +17,7 @@ from support.current_robots import (
 from support.node_states import ask, node_state_of, refused, wrench
 
 from dynamics_node.constrained.constraint import Constraint
+from dynamics_node.constrained.read_soft_contacts import read_soft_contacts
 from dynamics_node.kernels.robot_kernels import RobotKernels
 
 ANCHORED = '- {name: hit, kind: point_contact, frame: tool, to_pose: [0, 0, -0.52]}'
@@ -115,6 +116,79 @@ def test_choices_and_weights_of_a_distribution_are_those_of_the_library():
         close(reply.multipliers, want.force)
         assert reply.contact_names == ['tool']
         assert reply.row_names[:2] == ['tip_x.n', 'tip_z.n']
+
+
+def test_the_dynamics_that_supports_leave_free_are_those_of_the_library():
+    """With the loops of the five-bar; named joints first. Rows have the names of other replies."""
+    node_state, robot = node_state_at('five_bar')
+    q, v = state_of(robot)
+    order = np.array([2, 0, 1, 3])
+    names = [robot.joint_names[k] for k in order]
+    contact = Constraint('tool', 'point_contact', 'tool')
+    reply = ask(node_state, 'contact_and_impact', question='support', joint_names=names,
+                position=q[order], velocity=v[order], contact_frames=['tool'])
+    want = robot.support_consistent_dynamics(q, v, [contact])
+    assert reply.joint_names == names and reply.contact_names == ['tool']
+    m = len(reply.row_names)
+    assert m == len(want.drift) == 5
+    assert np.reshape(reply.inertia, (m, m)).tolist() == want.inertia.tolist()
+    assert np.reshape(reply.null_space, (4, 4)).tolist() == (
+        want.null_space[np.ix_(order, order)].tolist())
+    assert np.reshape(reply.jacobian, (m, 4)).tolist() == want.jacobian[:, order].tolist()
+    assert np.array(reply.bias).tolist() == want.bias[order].tolist()
+    assert np.array(reply.bias_acceleration).tolist() == want.drift.tolist()
+    assert reply.report.rank == 4 and not len(reply.multipliers)
+
+
+SOFT = """
+- {name: heel, frame: foot_0, stiffness: 2e4, damping: 100, friction: 0.3}
+- {name: toe, frame: foot_3, stiffness: 2e4, damping: 100, height: -0.01}
+"""
+SUNK = [0.0, 0.0, STANDING[2] - 0.002, 0.0, 0.0, 0.0, 1.0]   # 2 mm below the ground
+
+
+def test_the_forces_of_soft_contacts_are_those_of_the_library():
+    """The second one is above its plane. Touch points of one state are given with the next."""
+    node_state = node_state_of(BLOCK, base='floating')
+    robot, contacts = node_state.robot, read_soft_contacts({'soft_contacts': [
+        {'name': 'heel', 'frame': 'foot_0', 'stiffness': 2e4, 'damping': 100, 'friction': 0.3},
+        {'name': 'toe', 'frame': 'foot_3', 'stiffness': 2e4, 'damping': 100, 'height': -0.01}]})
+    v, after = [0.3, 0.1, -0.2, 0.0, 0.0, 0.0], None
+    for x in (0.0, 0.001):
+        q = [x, *SUNK[1:]]
+        want = robot.soft_contact_forces(q, v, contacts, after)
+        reply = ask(node_state, 'contact_and_impact', question='soft_forces', position=q,
+                    velocity=v, soft_contacts_yaml=SOFT,
+                    touch_points=[] if after is None else np.ravel(after))
+        assert reply.contact_names == ['heel', 'toe']
+        forces = [[each.x, each.y, each.z] for each in reply.soft_forces]
+        assert forces == want.force.tolist()
+        assert forces[0][2] == pytest.approx(2e4 * 0.002 + 100 * 0.2) and not any(forces[1])
+        assert np.array(reply.depths).tolist() == want.depth.tolist()
+        after = np.reshape(reply.touch_points, (2, 3))
+        np.testing.assert_array_equal(after, want.touch)
+        assert np.isnan(after[1]).all()
+    pushed, = (each for each in reply.soft_wrenches if each.header.frame_id == 'foot_0')
+    assert [pushed.wrench.force.x, pushed.wrench.torque.y] == (
+        want.wrenches['foot_0'][[0, 4]].tolist())
+
+
+@pytest.mark.parametrize(('fields', 'words'), [
+    ({'soft_contacts_yaml': ''}, 'no contacts: soft_contacts_yaml is empty'),
+    ({'soft_contacts_yaml': '- {name: heel, frame: foot_0}'},
+     "soft_contacts_yaml: soft contact 'heel': stiffness is missing; expected fields: name, frame"),
+    ({'soft_contacts_yaml': '- {name: heel, frame: hand, stiffness: 3}'},
+     "soft contact 'heel': frame: no frame 'hand'; the robot has: block, foot_0"),
+    ({'soft_contacts_yaml': SOFT, 'touch_points': [1.0]},
+     'touch_points has 1 entries; expected 6, three per soft contact'),
+    ({'soft_contacts_yaml': SOFT, 'contact_frames': FEET}, "question 'soft_forces' does not read"),
+    ({'soft_contacts_yaml': SOFT, 'question': 'support', 'contact_frames': FEET},
+     "soft_contacts_yaml is given, but question 'support' does not read it"),
+])
+def test_bad_soft_contacts_are_refused(fields, words):
+    node_state = node_state_of(BLOCK, base='floating')
+    assert words in refused(node_state, 'contact_and_impact', position=SUNK, velocity=[0.0] * 6,
+                            **{'question': 'soft_forces', **fields})
 
 
 @pytest.mark.parametrize('e', [0.0, 0.6, 1.0])

@@ -43,6 +43,7 @@ def test_another_robot_by_parameter_is_refused_while_enabled(arm):
     before = arm.model_id()
     for name, value in (('locked.joint_7', 0.1), ('armature.joint_1', 0.1),
                         ('base', 'floating'), ('friction_speed', 0.5),
+                        ('springs', 'springs: [{name: coil, stiffness: 3, joint: joint_2}]'),
                         ('robot_description', TEXT.replace('mass value="4.2"', 'mass value="5"')),
                         ('missing_velocity', 'fault'), ('velocity_filter_time', 0.0)):
         result = arm.set(**{name.replace('.', '__'): value})
