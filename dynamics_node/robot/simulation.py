@@ -118,18 +118,18 @@ class Simulation:
         torques = torque_function(torque, times, self._model.nv, n)
         forces = _Forces(torques, wrenches, arguments.check_stabilisation(stabilisation),
                          checks.check_callable('row_motion', row_motion))
-        contacts = checks.check_sequence('contacts', contacts)
-        kind = _kind(contacts, touch, n, forces)
+        points = checks.check_sequence('contacts', contacts)
+        kind = _kind(points, touch, n, forces)
         run = _Run(forces, self._sets.of(constraints),
-                   _integrator_maker(self._model, method, step, tolerance, times, bool(contacts)),
+                   _integrator_maker(self._model, method, step, tolerance, times, bool(points)),
                    step, method == 'rk4')
         if run.fixed_step:
             self._check_friction(first_q, step)
         with np.errstate(over='ignore', invalid='ignore'):  # EquationsOfMotion reports divergence
             if kind is SoftContact:
-                start = self._on_soft_ground(run, contacts, touch, first_q, first_v)
+                start = self._on_soft_ground(run, points, touch, first_q, first_v)
             elif kind is RigidContact:
-                start = self._on_rigid_ground(run, contacts, times[0], first_q, first_v)
+                start = self._on_rigid_ground(run, points, times[0], first_q, first_v)
             else:
                 start = _Start(run.integrator_of(self._acceleration(forces, run.constraints)),
                                first_v, no_contacts)
