@@ -67,7 +67,7 @@ def measure(options, effort):
     import features
 
     found = {'machine': features.machine(), 'ratios': [], 'costs': [], 'points': [], 'ros': [],
-             'solutions': [], 'steps': [], 'events': []}
+             'solutions': [], 'steps': [], 'events': [], 'quantities': []}
     stages = list(plan(options.robots, effort))
     progress = Progress(sum(weight for _, weight, _, _ in stages))
     for label, weight, kind, work in stages:
@@ -82,6 +82,7 @@ def measure(options, effort):
 def plan(robots, effort):
     """Yield (label, expected seconds, kind of result, work) of all stages."""
     import inverse_kinematics
+    import quantities
     import scaling
     import startup
     import whole_body
@@ -141,6 +142,9 @@ def plan(robots, effort):
     for name in whole_body.NAMES:
         yield (f'{name}: whole body', 4.0 + effort.single / 100, 'steps',
                lambda tick, name=name: whole_body.measure(name, effort.single // 5, tick))
+    for label, work in (('panda', quantities.measure_arm), ('five-bar', quantities.measure_closed)):
+        yield (f'{label}: further quantities', 10.0 + effort.single / 20, 'quantities',
+               lambda tick, work=work: work(effort.single // 5, tick))
     for links in effort.links:
         yield (f'a chain of {links} links', links / 8, 'points',
                lambda tick, links=links: scaling.measure(links, effort.chain, tick))
@@ -182,14 +186,15 @@ def report(found, out):
              table.costs(found['ros'], 'Through ROS: client and node are two processes, in turns'),
              table.solutions(found['solutions']),
              table.costs(found['steps'], 'One step of the whole-body problem'),
-             table.scaling(found['points'], exponents),
+             table.quantities(found['quantities']), table.scaling(found['points'], exponents),
              table.verdict([*found['ratios'], *found['costs'], *found['ros'],
                             *found['solutions'], *found['steps']])]
     print('\n\n'.join(filter(None, parts)))
     everything = {'machine': found['machine'], 'pinocchio': {**build, 'note': features.NOTE},
                   **{kind: [{**row._asdict(), 'met': getattr(row, 'met', None)}
                             for row in found[kind]]
-                     for kind in ('ratios', 'costs', 'points', 'ros', 'solutions', 'steps')},
+                     for kind in ('ratios', 'costs', 'points', 'ros', 'solutions', 'steps',
+                                  'quantities')},
                   'exponents': exponents}
     (out / 'results.json').write_text(results.json_text(everything))
     plot.draw(found['ratios'], out / 'ratios.png')

@@ -44,6 +44,18 @@ def costs(rows, title='Start-up (each in a fresh process)'):
     return '\n'.join(lines)
 
 
+def quantities(rows):
+    """Return the table of further quantities; - where Pinocchio has none."""
+    lines = ['Further quantities (ns per state; Pinocchio one state per call)',
+             f'  {"robot":10}{"quantity":36}{"one state":>10}{"in a batch":>12}{"operations":>12}'
+             f'{"pin":>8}']
+    for row in rows:
+        peer = '-' if row.peer is None else f'{row.peer:.0f}'
+        lines.append(f'  {row.robot:10}{row.what:36}{row.single:10.0f}{row.batch:12.0f}'
+                     f'{row.operations:12}{peer:>8}')
+    return '\n'.join(lines) if rows else ''
+
+
 def solutions(rows):
     """Return the table of inverse kinematics, with the least values to reach."""
     if not rows:

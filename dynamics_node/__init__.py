@@ -7,6 +7,7 @@ from dynamics_node.lazy_names import lazy_names
 if TYPE_CHECKING:   # editors and type checkers; at run time see lazy_names
     from dynamics_node.constrained.constraint import Constraint
     from dynamics_node.constrained.friction_cone import check_contacts
+    from dynamics_node.constrained.rigid_contact import RigidContact
     from dynamics_node.constrained.soft_contact import SoftContact
     from dynamics_node.errors import DynamicsError, ModelError, SingularModel, UnknownName
     from dynamics_node.model.denavit_hartenberg import links_from_dh
@@ -31,6 +32,7 @@ __all__ = [
     'FrameMotion',
     'ModelError',
     'ModelReport',
+    'RigidContact',
     'Robot',
     'RobotLink',
     'SingularModel',
@@ -51,6 +53,7 @@ if not TYPE_CHECKING:   # a type checker would believe that every name exists
     __getattr__, __dir__ = lazy_names(__name__, {
         'constrained.constraint': ('Constraint',),
         'constrained.friction_cone': ('check_contacts',),
+        'constrained.rigid_contact': ('RigidContact',),
         'constrained.soft_contact': ('SoftContact',),
         'errors': ('DynamicsError', 'ModelError', 'SingularModel', 'UnknownName'),
         'model.denavit_hartenberg': ('links_from_dh',),

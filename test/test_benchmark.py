@@ -16,6 +16,7 @@ from pathlib import Path
 import numpy as np
 import features
 from inverse_kinematics import Bar
+from quantities import Quantity
 from race import BATCH, Ratio
 from run import report
 from scaling import QUANTITIES, Point
@@ -33,6 +34,7 @@ report({'machine': {'load': 0.0, 'cores': np.int64(2)},
         'ros': [Cost('a call', one, 'us', None)],
         'solutions': [Bar('inverse kinematics', np.median([one]), 'x', two),
                       Bar('solved', 100.0 * np.int64(1), '%', None)],
+        'quantities': [Quantity('panda', 'regressor', two, one, np.int64(5), None)],
         'steps': [Cost('whole body', two, 'us', one)], 'events': []}, Path(sys.argv[1]))
 """
 
@@ -57,6 +59,9 @@ def test_results_of_numpy_numbers_are_written_as_plain_json(written):
         True, True, False]
     assert found['points'][0] == {'quantity': 'inverse_dynamics', 'links': 5, 'operations': 5,
                                   'single': 1.0, 'batch': 1.0, 'met': None}
+    assert found['quantities'] == [{'robot': 'panda', 'what': 'regressor', 'single': 2.0,
+                                    'batch': 1.0, 'operations': 5, 'peer': None, 'bar': None,
+                                    'met': None}]
     assert (written / 'ratios.png').stat().st_size > 10_000
 
 

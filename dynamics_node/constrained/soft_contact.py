@@ -6,7 +6,8 @@ Where a point r of the robot is below the plane, the ground pushes it with
 
 r_0 being where the point touched the plane first. The ground does not pull: the part of F along the
 normal is at least zero. The tangential part is at most friction times the normal part; beyond it
-the point slides, and r_0 follows it so that the spring keeps the greatest force of friction.
+the point slides, and r_0 follows it so that the spring has at most the greatest force of friction;
+it never stores energy that the motion did not give.
 
 The touch points r_0 are a state: the force depends on where the point was before.
 """
@@ -75,16 +76,20 @@ def soft_force(contact: SoftContact, r: np.ndarray, velocity: np.ndarray,
     normal = np.where(touching, np.maximum(
         0.0, contact.stiffness * depth - contact.damping * (velocity @ n)), 0.0)
     sliding = _across(velocity, n)
-    pull = -contact.stiffness * _across(r - start, n) - contact.damping * sliding
-    size = np.linalg.norm(pull, axis=-1)
+    spring = -contact.stiffness * _across(r - start, n)
     greatest = np.where(normal > 0.0, contact.friction, 0.0) * normal
-    slips = size > greatest
-    share = np.where(slips, greatest / np.where(slips, size, 1.0), 1.0)
-    kept = np.where(touching, share, 0.0)[..., None] * pull
-    followed = r + depth[..., None] * n + (kept + contact.damping * sliding) / contact.stiffness
-    after = np.where(slips[..., None], followed, start)
+    pull = _limited(spring - contact.damping * sliding, greatest)
+    kept = np.where(touching[..., None], pull, 0.0)
+    after = r + depth[..., None] * n + _limited(spring, greatest) / contact.stiffness
     return SoftForce(normal[..., None] * n + kept, depth,
                      np.where(touching[..., None], after, np.nan))
+
+
+def _limited(force, greatest):
+    """Return the force, shortened to the greatest one where it is longer."""
+    size = np.linalg.norm(force, axis=-1)
+    slips = size > greatest
+    return np.where(slips, greatest / np.where(slips, size, 1.0), 1.0)[..., None] * force
 
 
 def _across(vector, n):

@@ -6,6 +6,11 @@ from dynamics_node.constrained.closed_dynamics import (
     closed_dynamics,
     closed_dynamics_or_error,
 )
+from dynamics_node.constrained.closed_hybrid import (
+    ClosedHybrid,
+    closed_hybrid_dynamics,
+    closed_hybrid_or_error,
+)
 from dynamics_node.kernels.constrained_specs import is_small
 from dynamics_node.kernels.spec import COORDINATES, NUMBER, WITH_WRENCHES, KernelSpec
 
@@ -34,6 +39,18 @@ def _numpy(algorithm):
     return result
 
 
+def _hybrid(model, constraints, q, v, a, tau, given, *rest):
+    *wrenches, independent = rest
+    found, margin = closed_hybrid_dynamics(model, q, v, a, tau, given, constraints, independent,
+                                           *wrenches)
+    return *found, margin
+
+
+def _numpy_hybrid(model, constraints, q, v, a, tau, given, *rest):
+    *wrenches, independent = rest
+    return closed_hybrid_or_error(model, constraints, q, v, a, tau, given, independent, *wrenches)
+
+
 def _derivative_spec(name, doc, third, by_third, algorithm, numpy, result):
     return KernelSpec(name, doc, ('q', 'v', third), (VECTOR, MATRIX, MATRIX, by_third),
                       (_derivatives(algorithm),), _numpy(numpy), result, margins=True,
@@ -46,6 +63,11 @@ CLOSED = (
                ('q', 'v'), (MATRIX, MATRIX, *(VECTOR,) * 3, *(ALL_JOINTS,) * 2, NUMBER, NUMBER),
                (_closed,), closed_dynamics_or_error, ClosedDynamics, margins=True,
                subject=COORDINATES, friction=True, direct=False, fits=is_small),
+    KernelSpec('closed_hybrid_dynamics',
+               'Accelerations and torques of a closed mechanism, some accelerations given.',
+               ('q', 'v', 'a', 'tau', 'given'), (('nv',), ('nv',)), (_hybrid,), _numpy_hybrid,
+               ClosedHybrid, margins=True, subject=COORDINATES, wrenches=WITH_WRENCHES,
+               friction=True, direct=False, fits=is_small),
     _derivative_spec('closed_inverse_derivatives',
                      'Torques of the coordinates of a closed mechanism, and derivatives.', 'a',
                      MATRIX, closed_derivatives.closed_inverse_derivatives,

@@ -16,9 +16,11 @@ from dynamics_node.constrained.closed_derivatives import (
     ClosedInverseDerivatives,
 )
 from dynamics_node.constrained.closed_dynamics import ClosedDynamics
+from dynamics_node.constrained.closed_hybrid import ClosedHybrid
 from dynamics_node.constrained.closed_jacobian import ClosedJacobian, closed_jacobian
 from dynamics_node.constrained.constraint import holonomic_rows, row_names
 from dynamics_node.errors import DynamicsError
+from dynamics_node.model.configuration import dof_names
 from dynamics_node.robot import arguments
 from dynamics_node.robot.argument_types import Constraints, Wrenches
 from dynamics_node.robot.constraint_sets import ConstraintSets
@@ -55,6 +57,31 @@ class ClosedMechanism:
         """
         return self._dispatcher.positional('closed_dynamics', (self._entries(coordinates),),
                                            self._sets.of(constraints))(q, v)
+
+    def closed_hybrid_dynamics(self, q: ArrayLike, v: ArrayLike, a: ArrayLike, tau: ArrayLike,
+                               given: ArrayLike, constraints: Constraints = None,
+                               coordinates: Sequence[str] | None = None,
+                               wrenches: Wrenches = None) -> ClosedHybrid:
+        """Return (a, tau) of all joints (nv,), some accelerations of the coordinates given.
+
+        It needs no multipliers, so that redundant rows leave nothing to choose.
+
+        :param v, coordinates: as of closed_dynamics.
+        :param a: (nv,) of which the given entries are read.
+        :param tau: (nv,) of which all other entries are read, those of other joints too.
+        :param given: (nv,) booleans, True where the acceleration of a coordinate is given.
+        :raise DynamicsError: as closed_dynamics; or `given` names a joint that is no coordinate.
+        """
+        entries = self._entries(coordinates)
+        mask = arguments.check_given(given, self._model.nv)
+        others = [k for k in np.flatnonzero(mask).tolist() if k not in entries]
+        if others:
+            names = dof_names(self._model)
+            raise DynamicsError(f"given: '{names[others[0]]}' is no coordinate, it follows from "
+                                f'them; the coordinates are: '
+                                f'{", ".join(names[k] for k in entries)}')
+        return self._call('closed_hybrid_dynamics', wrenches, constraints, coordinates,
+                                 q=q, v=v, a=a, tau=tau, given=mask.astype(float))
 
     def closed_linearization(self, q: ArrayLike, v: ArrayLike, tau: ArrayLike,
                              step: float | None = None, constraints: Constraints = None,
@@ -102,7 +129,7 @@ class ClosedMechanism:
         :param wrenches: as for inverse_dynamics, constant in their frames.
         :raise DynamicsError: as closed_dynamics.
         """
-        return self._derivatives('closed_inverse_derivatives', wrenches, constraints, coordinates,
+        return self._call('closed_inverse_derivatives', wrenches, constraints, coordinates,
                                  q=q, v=v, a=a)
 
     def closed_forward_derivatives(self, q: ArrayLike, v: ArrayLike, tau: ArrayLike,
@@ -114,7 +141,7 @@ class ClosedMechanism:
         a (k,), dq and dv (k, k), dtau (k, nv) by the torques of all joints; arguments as of
         closed_inverse_derivatives.
         """
-        return self._derivatives('closed_forward_derivatives', wrenches, constraints, coordinates,
+        return self._call('closed_forward_derivatives', wrenches, constraints, coordinates,
                                  q=q, v=v, tau=tau)
 
     def closed_jacobian(self, q: ArrayLike, v: ArrayLike, frame: str, local: bool = False,
@@ -137,7 +164,7 @@ class ClosedMechanism:
         rate = self._dispatcher.positional('jacobian_rate', axes)(q, all_velocities)
         return closed_jacobian(J, rate, closed, u)
 
-    def _derivatives(self, name, wrenches, constraints, coordinates, **inputs):
+    def _call(self, name, wrenches, constraints, coordinates, **inputs):
         """Call a kernel; without wrenches directly, which is ten times faster."""
         entries, valid = (self._entries(coordinates),), self._sets.of(constraints)
         if wrenches is None:

@@ -369,6 +369,7 @@ class Robot:
     constrained_hybrid_dynamics = Delegate(
         '_constrained', ConstrainedDynamics.constrained_hybrid_dynamics)
     closed_dynamics = Delegate('_closed', ClosedMechanism.closed_dynamics)
+    closed_hybrid_dynamics = Delegate('_closed', ClosedMechanism.closed_hybrid_dynamics)
     closed_linearization = Delegate('_closed', ClosedMechanism.closed_linearization)
     closed_jacobian = Delegate('_closed', ClosedMechanism.closed_jacobian)
     closed_inverse_derivatives = Delegate('_closed', ClosedMechanism.closed_inverse_derivatives)

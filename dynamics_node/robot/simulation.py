@@ -1,32 +1,75 @@
-"""Simulate a robot: its motion under torques, wrenches and constraints."""
+"""Simulate a robot: its motion under torques, wrenches, constraints and contacts."""
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from contextlib import suppress
+from functools import cache
+from typing import Any, NamedTuple
 
 import numpy as np
 from numpy.typing import ArrayLike
 
 from dynamics_node import checks
+from dynamics_node.constrained.constraint import Constraint
 from dynamics_node.constrained.prescribed import RowMotion
+from dynamics_node.constrained.rigid_contact import RigidContact
+from dynamics_node.constrained.soft_contact import SoftContact
 from dynamics_node.errors import DynamicsError, SingularModel
 from dynamics_node.robot import arguments
 from dynamics_node.robot.argument_types import Constraints, Wrenches
 from dynamics_node.robot.constraint_sets import ConstraintSets
 from dynamics_node.robot.dispatch import Dispatcher
 from dynamics_node.robot.prescribed import PrescribedMotion
+from dynamics_node.robot.rigid_ground import RigidGround
+from dynamics_node.robot.soft_ground import SoftGround
 from dynamics_node.simulation.equations_of_motion import Acceleration, EquationsOfMotion
 from dynamics_node.simulation.friction_stiffness import check_friction
-from dynamics_node.simulation.output_times import Integrator, Progress, SimulatedMotion, simulate
+from dynamics_node.simulation.output_times import (
+    ContactFunction,
+    Integrator,
+    Progress,
+    SimulatedMotion,
+    no_contacts,
+    simulate,
+)
+from dynamics_node.simulation.rigid_steps import RigidSteps
 from dynamics_node.simulation.runge_kutta import RungeKutta
+from dynamics_node.simulation.soft_steps import SoftSteps
 from dynamics_node.simulation.torque_source import Torque, TorqueFunction, torque_function
 
 METHODS = ('rk4', 'dop853', 'radau')
-MOST_STEPS = 100_000_000   # of 'rk4'; about an hour of computing for an arm
+MOST_STEPS = 100_000_000   # of fixed length; about an hour of computing for an arm
 LEAST_TOLERANCE = 1e-13    # less is below the rounding of the solvers
 STABILISATION = (20.0, 20.0)
 WrenchSource = Wrenches | Callable[[float, np.ndarray, np.ndarray], Wrenches]
+
+
+class _Forces(NamedTuple):
+    """What drives the motion."""
+
+    torques: TorqueFunction
+    wrenches: WrenchSource
+    rates: np.ndarray | None                        # stabilisation of the constraints
+    row_motion: Callable[[float], RowMotion] | None
+
+
+class _Run(NamedTuple):
+    """How the motion is integrated."""
+
+    forces: _Forces
+    constraints: tuple[Constraint, ...]
+    integrator_of: Callable[[Acceleration], Integrator]
+    step: float                # [s]
+    fixed_step: bool
+
+
+class _Start(NamedTuple):
+    """Where the integration begins, and with what."""
+
+    integrator: Integrator
+    v: np.ndarray              # of the first state, after impacts
+    contacts: ContactFunction
 
 
 class Simulation:
@@ -40,11 +83,13 @@ class Simulation:
                  wrenches: WrenchSource = None, constraints: Constraints = None,
                  method: str = 'rk4', step: float = 0.001, tolerance: float = 1e-8,
                  stabilisation: ArrayLike = STABILISATION, progress: Progress | None = None,
-                 row_motion: Callable[[float], RowMotion] | None = None) -> SimulatedMotion:
-        """Return the SimulatedMotion (time, q, v, tau) that starts in the state q, v at time[0].
+                 row_motion: Callable[[float], RowMotion] | None = None,
+                 contacts: Sequence[SoftContact] | Sequence[RigidContact] = (),
+                 touch: ArrayLike | None = None) -> SimulatedMotion:
+        """Return the SimulatedMotion (time, q, v, tau, ...) from the state q, v at time[0].
 
-        Friction of the model acts, limits of joints and contacts do not. A batch of states (N, n)
-        is one call of the batch kernel per evaluation, and gives q of shape (N, T, nq).
+        Friction of the model acts, limits of joints do not. A batch of states (N, n) is one call of
+        the batch kernel per evaluation, and gives q of shape (N, T, nq).
 
         :param torque: (nv,), constant; (T, nv) at the times, linear between; (T, N, nv), likewise
             for each state; or a function f(t, q, v), which gets a batch if q or v is one.
@@ -53,30 +98,64 @@ class Simulation:
             returns this.
         :param constraints: as of constrained_forward_dynamics; None for the robot's loops.
         :param method: 'rk4', fixed step; 'dop853' and 'radau', adaptive steps by SciPy, the latter
-            for stiff friction or gains.
-        :param step: greatest step of 'rk4' [s].
+            for stiff friction, gains or contacts.
+        :param step: greatest step of 'rk4' [s]; with contacts, also of the others.
         :param tolerance: of adaptive steps, absolute and relative, in the units of q and v; of a
             batch its root mean square.
         :param stabilisation: (alpha, beta) [1/s] of the constraints.
         :param progress: f(share, text), called after each output time.
         :param row_motion: f(t) -> (s, s', s'') that the constraint rows follow, as of
             prescribed_forward_dynamics; None: they stay at zero.
-        :raise DynamicsError: the motion diverges, or the step is too long for dry friction.
+        :param contacts: points that may touch the ground, all SoftContact or all RigidContact; the
+            latter for one state.
+        :param touch: touch points of soft contacts before the first state, as of
+            soft_contact_forces: those at the end of the motion before.
+        :raise DynamicsError: the motion diverges, or the step is too long for dry friction or for
+            soft contacts.
         """
         times = checks.check_times(time, 'time')
         first_q, first_v, n = self._start(q, v)
         torques = torque_function(torque, times, self._model.nv, n)
-        setting = (torques, wrenches, self._sets.of(constraints),
-                   arguments.check_stabilisation(stabilisation))
-        moving = checks.check_callable('row_motion', row_motion)
-        equations = EquationsOfMotion(self._model, self._acceleration(*setting) if moving is None
-                                      else self._of_moving_rows(*setting, moving))
-        integrator = _integrator(equations, method, step, tolerance, times)
-        if method == 'rk4':
+        forces = _Forces(torques, wrenches, arguments.check_stabilisation(stabilisation),
+                         checks.check_callable('row_motion', row_motion))
+        points = checks.check_sequence('contacts', contacts)
+        kind = _kind(points, touch, n, forces)
+        run = _Run(forces, self._sets.of(constraints),
+                   _integrator_maker(self._model, method, step, tolerance, times, bool(points)),
+                   step, method == 'rk4')
+        if run.fixed_step:
             self._check_friction(first_q, step)
         with np.errstate(over='ignore', invalid='ignore'):  # EquationsOfMotion reports divergence
-            return simulate(integrator, torques, first_q, first_v, times,
-                            checks.check_callable('progress', progress))
+            if kind is SoftContact:
+                start = self._on_soft_ground(run, points, touch, first_q, first_v)
+            elif kind is RigidContact:
+                start = self._on_rigid_ground(run, points, times[0], first_q, first_v)
+            else:
+                start = _Start(run.integrator_of(self._acceleration(forces, run.constraints)),
+                               first_v, no_contacts)
+            return simulate(start.integrator, torques, first_q, start.v, times,
+                            checks.check_callable('progress', progress), start.contacts)
+
+    def _on_soft_ground(self, run: _Run, contacts, touch, q, v) -> _Start:
+        ground = SoftGround(self._dispatcher, contacts, touch, q, v)
+        if run.fixed_step:
+            with suppress(SingularModel):  # a link without mass may move with a loop
+                ground.check_step(q, run.step)
+        forces = run.forces._replace(wrenches=ground.added_to(run.forces.wrenches))
+        integrator = run.integrator_of(self._acceleration(forces, run.constraints))
+        return _Start(SoftSteps(integrator, ground.follow, run.step), v, ground.contacts)
+
+    def _on_rigid_ground(self, run: _Run, contacts, t, q, v) -> _Start:
+        ground = RigidGround(self._dispatcher, self._sets, run.constraints, contacts,
+                             cache(lambda valid: self._motion(run.forces, valid)))
+        ground.check_start(q, v)
+
+        @cache
+        def integrator(closed):
+            return run.integrator_of(self._acceleration(run.forces, ground.constraints(closed)))
+        steps = RigidSteps(ground, integrator, run.step)
+        return _Start(steps, steps.start(float(t), q, v),
+                      lambda t, q, v: ground.contacts(t, q, v, steps.closed))
 
     def _start(self, q, v):
         """Return (q, v, number of states or None), both single or both batches."""
@@ -92,43 +171,78 @@ class Simulation:
             with suppress(SingularModel):  # a link without mass may move with a loop
                 check_friction(self._model, self._dispatcher.call('mass_matrix_inverse', q=q), step)
 
-    def _of_moving_rows(self, torques, wrenches, constraints, rates, motion) -> Acceleration:
-        """Return a(t, q, v) of constraint rows that follow motion(t)."""
-        def acceleration(t, q, v):
-            found = wrenches(t, q, v) if callable(wrenches) else wrenches
-            return self._prescribed.prescribed_forward_dynamics(
-                q, v, torques(t, q, v), motion(t), constraints, found, rates).a
-        return acceleration
+    def _acceleration(self, forces: _Forces, constraints: tuple[Constraint, ...]
+                      ) -> Acceleration:
+        """Return a(t, q, v)."""
+        motion = self._motion(forces, constraints)
+        if not constraints and forces.row_motion is None:
+            return motion
+        return lambda t, q, v: motion(t, q, v).a
 
-    def _acceleration(self, torques: TorqueFunction, wrenches, constraints, rates) -> Acceleration:
-        """Return a(t, q, v); it waits for the kernel once, which the many calls are worth."""
+    def _motion(self, forces: _Forces, constraints: tuple[Constraint, ...]
+                ) -> Callable[[float, np.ndarray, np.ndarray], Any]:
+        """Return f(t, q, v) -> a without constraints, -> ConstrainedMotion with them.
+
+        It waits for the kernel once, which the many calls are worth.
+        """
+        torques, wrenches, rates, row_motion = forces
+
+        def wrenches_at(t, q, v):
+            return wrenches(t, q, v) if callable(wrenches) else wrenches
+
+        def of_moving_rows(t, q, v):
+            return self._prescribed.prescribed_forward_dynamics(
+                q, v, torques(t, q, v), row_motion(t), constraints, wrenches_at(t, q, v), rates)
+        if row_motion is not None:
+            return of_moving_rows
         name = 'stabilised_forward_dynamics' if constraints else 'forward_dynamics'
         more = {'stabilisation': rates} if constraints else {}
         self._dispatcher.await_kernel(name, wrenches is not None, constraints)
-
         call = self._dispatcher.positional(name, (), constraints)
 
         def free(t, q, v):
             return call(q, v, torques(t, q, v), *more.values())
 
         def under_wrenches(t, q, v):
-            found = wrenches(t, q, v) if callable(wrenches) else wrenches
-            return self._dispatcher.call(name, found, constraints=constraints, q=q, v=v,
-                                         tau=torques(t, q, v), **more)
-        of_state = free if wrenches is None else under_wrenches
-        return (lambda t, q, v: of_state(t, q, v).a) if constraints else of_state
+            return self._dispatcher.call(name, wrenches_at(t, q, v), constraints=constraints, q=q,
+                                         v=v, tau=torques(t, q, v), **more)
+        return free if wrenches is None else under_wrenches
 
 
-def _integrator(equations, method, step, tolerance, times) -> Integrator:
+def _kind(contacts, touch, n, forces):
+    """Return the class of the contacts; None if there are none."""
+    for contact in contacts:
+        checks.check_kind('contacts', contact, (SoftContact, RigidContact))
+    kinds = {type(contact) for contact in contacts}
+    if len(kinds) > 1:
+        raise DynamicsError('contacts: some are soft and some rigid; expected one kind')
+    if touch is not None and kinds != {SoftContact}:
+        raise DynamicsError('touch is given without soft contacts, and only they have touch points '
+                            'as a state')
+    if kinds == {RigidContact} and n is not None:
+        raise DynamicsError('contacts: rigid contacts take one state, as each state has its own '
+                            'impacts; q or v is a batch')
+    if kinds == {RigidContact} and forces.row_motion is not None:
+        raise DynamicsError('contacts: rigid contacts cannot be with row_motion; expected soft '
+                            'contacts')
+    return next(iter(kinds), None)
+
+
+def _integrator_maker(model, method, step, tolerance, times, on_ground):
+    """Return f(acceleration) -> Integrator; the settings are checked."""
     method, step = checks.choice('method', method, METHODS), checks.positive('step', step)
     tolerance = checks.positive('tolerance', tolerance)
     if not LEAST_TOLERANCE <= tolerance < 1.0:
         raise DynamicsError(f'tolerance is {tolerance}; expected a number from {LEAST_TOLERANCE} '
                             'to 1')
-    if method != 'rk4':
-        from dynamics_node.simulation.adaptive import Adaptive  # SciPy takes 0.1 s to import
-        return Adaptive(equations, method, tolerance)
-    if times[-1] - times[0] > MOST_STEPS * step:
+    if (on_ground or method == 'rk4') and times[-1] - times[0] > MOST_STEPS * step:
         raise DynamicsError(f'step is {step} s, and time ends after {times[-1] - times[0]:.6g} s; '
                             f'expected at most {MOST_STEPS} steps')
-    return RungeKutta(equations, step)
+
+    def integrator(acceleration) -> Integrator:
+        equations = EquationsOfMotion(model, acceleration)
+        if method == 'rk4':
+            return RungeKutta(equations, step)
+        from dynamics_node.simulation.adaptive import Adaptive  # SciPy takes 0.1 s to import
+        return Adaptive(equations, method, tolerance)
+    return integrator

@@ -18,7 +18,7 @@ def test_the_examples_run_one_after_the_other(capsys):
     names = {}
     for block in blocks:
         exec(block, names)  # noqa: S102
-    assert len(blocks) == 14
+    assert len(blocks) == 15
     assert isinstance(names['floating'], Robot)
     assert '2 constraint rows of rank 2' in capsys.readouterr().out
 

@@ -88,3 +88,21 @@ def test_each_choice_of_coordinates_has_its_own_kernel():
         ('left_shoulder', 'right_shoulder'), ('right_shoulder', 'left_shoulder'),
         ('left_elbow', 'right_elbow'))}
     assert len(names) == 3
+
+
+def test_hybrid_dynamics_agrees_with_numpy():
+    """One state and a batch, with a wrench and without; some accelerations given."""
+    robot, names = loaded('five_bar'), ['right_elbow', 'left_shoulder']
+    in_numpy = Robot(robot.model, compile=False)
+    robot._dispatcher.compile([key_for(robot, names, 'closed_hybrid_dynamics', flag)
+                               for flag in (False, True)], wait=True)
+    states = [standing(robot.model, robot.loops.constraints, seed) for seed in range(N)]
+    given = np.array([name == 'right_elbow' for name in robot.joint_names])
+    for wrenches in (None, {robot.frame_names[-1]: np.arange(6.0)}):
+        for q, v, a in (states[0], map(np.array, zip(*states))):
+            arguments = q, v, a, np.ones(4), given, None, names, wrenches
+            with without_numpy(robot):
+                found = robot.closed_hybrid_dynamics(*arguments)
+            wanted = in_numpy.closed_hybrid_dynamics(*arguments)
+            assert relative(found.a, wanted.a) < AGREEMENT
+            assert relative(found.tau, wanted.tau) < AGREEMENT

@@ -12,6 +12,7 @@ from dynamics_node import (
     Actuator,
     Constraint,
     FrameMotion,
+    RigidContact,
     Robot,
     RobotLink,
     SoftContact,
@@ -114,7 +115,7 @@ OBJECTS = {
 }
 CLASSES = {Constraint, Target, FrameMotion, Tracking, Task, Bound, Controller, Robot, RobotLink,
            Spline, MomentumObserver, ContactFlag, Gate, SafetySettings, Spring, Actuator,
-           SoftContact}
+           SoftContact, RigidContact}
 FUNCTIONS = [
     read_constraints, read_loops, to_yaml, preset, times_between, task_reference,
     trajectory_torques, identify, identify_recording, identify_payload, prepare, read_csv,
@@ -190,6 +191,7 @@ OTHERS = {
                                           'constraints': (CONTACT,)},
     'Robot.soft_contact_forces': {'contacts': [SoftContact('it', 'tool0', 1000.0)]},
     'SoftContact': {'stiffness': 1000.0, 'damping': 10.0, 'friction': 0.5},
+    'RigidContact': {'friction': 0.0},
     'Robot.actuator_forces': {'tau': np.zeros(7)},
     'Spring': {'joint': 'joint_1', 'stiffness': 1.0, 'damping': 0.1, 'rest': 0.2},
     'Robot.whole_body': {'tasks': [Task('rest', 'torque')]},
