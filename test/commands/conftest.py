@@ -6,6 +6,7 @@ from support.ros_fixtures import (  # noqa: F401
     launch,
     launch_once,
     no_participant_is_left,
+    node_forks,
     ros_environment,
     start_node,
 )

@@ -5,7 +5,7 @@ from lxml import etree
 from rclpy.action import get_action_server_names_and_types_by_node
 from support.paths import ROOT
 from support.remote_node import wait_until
-from support.ros_fixtures import launch_once, ros_environment  # noqa: F401
+from support.ros_fixtures import launch_once, node_forks, ros_environment  # noqa: F401
 
 from dynamics_node.example_robots import ARM7
 

@@ -9,7 +9,6 @@ from support.massless_links import MASSLESS_TIP
 from support.real_robots import ROBOTS
 
 from dynamics_node import Robot
-from dynamics_node.example_robots import ARM7
 from dynamics_node.kernels import derivative_specs
 from dynamics_node.kernels.derivative_specs import MOST_NUMBERS
 from dynamics_node.kernels.keys import all_keys, has_kernel
@@ -20,6 +19,7 @@ pytestmark = pytest.mark.long
 DERIVATIVES = {spec.name: spec for spec in derivative_specs.DERIVATIVES}
 
 UR5 = next(example for example in ROBOTS if str(example) == 'ur5')
+DAMPING, FRICTION = (5.0, 5.0, 3.0, 1.0, 1.0, 0.5), (3.0, 3.0, 2.0, 0.5, 0.5, 0.2)
 N = 11   # states of a batch: a whole register and a rest, at any width
 SMALL = 6  # degrees of freedom: of larger robots the kernels with nv^3 results take long to compile
 
@@ -39,13 +39,6 @@ def arm():
     return small_robots.arm()
 
 
-def test_an_arm_with_payload_agrees_with_numpy():
-    """Seven joints with friction, a payload, a gravity of its own, wrenches."""
-    robot = Robot.from_urdf(ARM7).with_gravity((1.0, 2.0, 3.0))
-    robot = robot.with_payload('box', 'tool0', 2.0, (0.1, 0.0, 0.2), np.diag([0.1, 0.2, 0.15]))
-    both_paths_agree(robot, everything(robot, ('link_3', 'tool0'), with_wrenches=(True,)))
-
-
 @pytest.mark.parametrize(('base', 'mimic'), [('fixed', True), ('floating', False)])
 def test_a_tree_agrees_with_numpy(base, mimic):
     """Joints of several kinds, armature, friction, a load; a mimic, or a free base, wrenches."""
@@ -55,9 +48,12 @@ def test_a_tree_agrees_with_numpy(base, mimic):
 
 
 def test_a_real_robot_agrees_with_numpy():
-    """From its manufacturer's URDF, with truncated right angles."""
-    robot = Robot.from_urdf(UR5.urdf)
+    """With truncated right angles, friction, a payload, a gravity of its own, wrenches."""
+    robot = Robot.from_urdf(UR5.urdf).with_gravity((1.0, 2.0, 3.0))
+    robot = robot.with_friction(*(dict(zip(robot.joint_names, values)) for values in (DAMPING,
+                                                                                      FRICTION)))
     links = UR5.link_names()
+    robot = robot.with_payload('box', links[-1], 2.0, (0.1, 0.0, 0.2), np.diag([0.1, 0.2, 0.15]))
     both_paths_agree(robot, everything(robot, (links[2], links[-1]), with_wrenches=(True,)))
 
 

@@ -14,6 +14,8 @@ from pathlib import Path
 import pytest
 from processes import own_domain
 
+from support.node_forks import NodeForks
+
 # [s] A loaded machine may compile kernels for long; most tests send a joint state once.
 PATIENT = 'service.max_duration:=60.0', 'max_state_age:=0.0'
 LEFT = 20.0   # [s] for threads of the module before to end
@@ -82,16 +84,20 @@ def _spinning_client():
     rclpy.shutdown(context=context)
 
 
+def _executable():
+    from ament_index_python import get_package_prefix
+    return Path(get_package_prefix('dynamics_node'), 'lib/dynamics_node/dynamics_node')
+
+
 @contextmanager
-def _node_starter(folder):
+def _node_starter(folder, forks):
     """A function that starts the node; all that it started are stopped at the end.
 
     It takes parameters, 'name:=value'; namespace; arguments, more words of the command line;
     environment, {name: value}, None takes the variable away; through, words of a program that
-    starts the node; more options of Popen.
+    starts the node; more options of Popen. With one of the last three a new interpreter runs the
+    node; otherwise it is forked.
     """
-    from ament_index_python import get_package_prefix
-    executable = Path(get_package_prefix('dynamics_node'), 'lib/dynamics_node/dynamics_node')
     started = []
 
     def start(*parameters, namespace='', arguments=(), environment=None, through=(), **options):
@@ -99,11 +105,15 @@ def _node_starter(folder):
         words = [part for parameter in parameters for part in ('-p', parameter)]
         if namespace:
             words += ['-r', f'__ns:={namespace}']
-        variables = {key: value for key, value in {**os.environ, **(environment or {})}.items()
-                     if value is not None}
-        process = subprocess.Popen(
-            [*through, sys.executable, executable, '--ros-args', *words, *arguments],
-            **{'stdout': log, 'stderr': log, 'env': variables, **options})
+        words = ['--ros-args', *words, *arguments]
+        if environment or through or options:
+            variables = {key: value for key, value in {**os.environ, **(environment or {})}.items()
+                         if value is not None}
+            process = subprocess.Popen(
+                [*through, sys.executable, _executable(), *words],
+                **{'stdout': log, 'stderr': log, 'env': variables, **options})
+        else:
+            process = forks.start(words, log)
         started.append((process, log))
         process.log = lambda: Path(log.name).read_text()
         return process
@@ -127,10 +137,18 @@ def client(ros_environment):
         yield node
 
 
+@pytest.fixture(scope='session')
+def node_forks(ros_environment):
+    """The process that nodes are forked from."""
+    forks = NodeForks(_executable())
+    yield forks
+    forks.close()
+
+
 @pytest.fixture
-def start_node(ros_environment, tmp_path):
+def start_node(node_forks, tmp_path):
     """Return a function that starts the node as a process, see _node_starter."""
-    with _node_starter(tmp_path) as start:
+    with _node_starter(tmp_path, node_forks) as start:
         yield start
 
 
@@ -141,9 +159,10 @@ def launch(client, start_node):
 
 
 @pytest.fixture(scope='module')
-def launch_once(ros_environment, tmp_path_factory):
+def launch_once(node_forks, tmp_path_factory):
     """Return the same as `launch`, for nodes that serve a whole module."""
-    with _spinning_client() as client, _node_starter(tmp_path_factory.mktemp('nodes')) as start:
+    folder = tmp_path_factory.mktemp('nodes')
+    with _spinning_client() as client, _node_starter(folder, node_forks) as start:
         yield lambda *parameters, **options: _remote(client, start, parameters, options)
 
 

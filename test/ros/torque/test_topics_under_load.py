@@ -25,7 +25,7 @@ pytestmark = pytest.mark.long
 
 LOAD = Path(__file__).resolve().parents[3] / 'benchmark' / 'torque_under_load.py'
 CLIENTS = ('services', 'batches', 'new kernels', 'files')
-STEPS = 1000
+STEPS = 400
 SOME = 10           # requests
 PATIENCE = 180.0    # [s] for the clients to start, and for requests beside a busy machine
 RELIABLE = 'qos_overrides./joint_states.subscription.reliability:=reliable'   # none may get lost
