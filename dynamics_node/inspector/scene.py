@@ -51,6 +51,7 @@ class RobotView:
         self.meshes = [self._add_mesh(k, solid, ghost) for k, solid in enumerate(solids)]
         self.size = robot_size(robot)
         self._joints: dict[int, tuple[Any, Any]] = {}   # body -> (marker, label)
+        self._looks: dict[int, tuple] = {}   # body -> colour, text and visibility
         self._labels = True
         if not ghost:
             self._add_joints()
@@ -88,9 +89,11 @@ class RobotView:
         for i, (marker, label) in self._joints.items():
             body = self._robot.model.bodies[i]
             share = float(figures.share[body.v.start])
-            marker.color = share_colour(share)
-            label.text = f'{shown(100.0 * share, 2)} %'
-            label.visible = self._labels and share >= LEAST_LABEL
+            look = share_colour(share), f'{shown(100.0 * share, 2)} %', bool(
+                self._labels and share >= LEAST_LABEL)
+            if self._looks.get(i) != look:   # a label that is set again is drawn again, slowly
+                self._looks[i] = look
+                marker.color, label.text, label.visible = look
 
     def show_labels(self, visible: bool) -> None:
         """Show or hide the percentages at the joints, from the next `colour` on."""

@@ -12,7 +12,8 @@ from dynamics_node.reports.plots import ROUNDING, picture, shortened
 
 WIDTH, ROW, BAR, TOP = 340.0, 40.0, 13.0, 16.0   # [px]
 HALF = WIDTH / 2.0
-ROOM = 1.25                                # the bars reach to this multiple of the limit
+ROOM = 1.25    # the bars reach to this multiple of the limit
+ZERO = 1e-6    # of the limit: a smaller torque is shown as 0
 
 
 def stacked_bars(names: Sequence[str], units: Sequence[str], shown_figures: Figures,
@@ -106,9 +107,10 @@ def _stack(k: int, y: float, figures: Figures, scale: float) -> list[Markup]:
 
 
 def _value(torque: float, limit: float, unit: str, now: Figures | None, k: int) -> str:
-    text = f'{shown(torque, 4, 1e-9)} {unit}'
+    zero = np.fmax(1e-9, ZERO * limit)   # nan: the limit is unknown
+    text = f'{shown(torque, 4, zero)} {unit}'
     if np.isfinite(limit):
         text += f' = {shown(100 * abs(torque) / limit, 3, 1e-2)} % of {shown(limit, 4)}'
     if now is not None:
-        text += f' (now {shown(now.torque[k], 4, 1e-9)})'
+        text += f' (now {shown(now.torque[k], 4, zero)})'
     return text
