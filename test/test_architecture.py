@@ -20,7 +20,7 @@ ROOMS = ('errors', 'checks', 'parameter', 'files', 'yaml_text', 'yaml_records', 
          'linalg', 'spatial', 'model', 'example_robots', 'algorithms',
          'constrained', 'task_space', 'compiler', 'kernels', 'simulation', 'robot',
          'identification', 'observer',
-         'control', 'safety', 'reports', 'commands', '__main__', 'ros')
+         'control', 'safety', 'reports', 'inspector', 'commands', '__main__', 'ros')
 ROS_ROOMS = {'parameters', 'state', 'services', 'torque', 'identification',
              'long_requests'}  # by what flows
 # compiler/ turns any traced function into machine code; it knows no robot.

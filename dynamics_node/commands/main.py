@@ -13,6 +13,8 @@ from dynamics_node.commands import (
     follow,
     identify,
     inspect,
+    inspect_live,
+    inspector,
     report,
     simulate,
 )
@@ -23,13 +25,14 @@ REFUSED, INTERRUPTED, BROKEN_PIPE = 2, 130, 141  # exit codes; the latter two: 1
 AddParser = Callable[[Subparsers], None]
 COMMANDS: tuple[AddParser, ...] = (inspect.add_parser, report.add_parser, excitation.add_parser,
                                    identify.add_parser, simulate.add_parser, call.add_parser,
-                                   follow.add_parser)
+                                   follow.add_parser, inspector.add_parser,
+                                   inspect_live.add_parser)
 WITHOUT_COMMAND = """\
 Without a command, run the node:
   dynamics_node --ros-args -p robot_description:=robot.urdf
   dynamics_node --ros-args --params-file config/dynamics_node.yaml
 
-The node and the commands `call` and `follow` need ROS 2, the other commands do not.
+The node and the commands `call`, `follow` and `inspect-live` need ROS 2, the other commands do not.
 """
 
 

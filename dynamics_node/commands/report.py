@@ -11,6 +11,7 @@ from dynamics_node.commands.inspect import joint_position
 from dynamics_node.commands.robot_arguments import (
     add_loops_argument,
     add_robot_arguments,
+    configuration_at,
     robot_of,
 )
 from dynamics_node.commands.subparsers import Subparsers
@@ -85,12 +86,7 @@ def model(arguments: argparse.Namespace) -> int:
     from dynamics_node.reports.model_page import model_report_page, neutral
 
     robot = robot_of(arguments, base='floating' if arguments.floating else 'fixed')
-    q = neutral(robot)
-    for name, position in arguments.at:
-        joint = robot.model.joint(name)
-        if joint.q.stop - joint.q.start != 1:
-            raise DynamicsError(f"--at: joint '{name}' is {joint.kind}; expected one coordinate")
-        q[joint.q] = position
+    q = configuration_at(robot, neutral(robot), arguments.at)
     if arguments.at and robot.loops.constraints:
         q = robot.project_configuration(q, fixed=[name for name, _ in arguments.at])
     return _write(arguments, arguments.urdf, *model_report_page(

@@ -1,8 +1,12 @@
 """Read the robot of a command from the command line: URDF, locked joints, gravity, loads."""
 
 import argparse
+from collections.abc import Iterable
+
+import numpy as np
 
 from dynamics_node.commands.inspect import joint_position, standard_input
+from dynamics_node.errors import DynamicsError
 from dynamics_node.robot.robot import Robot
 
 
@@ -44,6 +48,21 @@ def robot_of(arguments: argparse.Namespace, source: str | bytes | None = None,
     for k, (frame, mass, com) in enumerate(arguments.payload, 1):
         robot = robot.with_payload(f'payload {k}', frame, mass, com)
     return robot
+
+
+def configuration_at(robot: Robot, q: np.ndarray,
+                     positions: Iterable[tuple[str, float]]) -> np.ndarray:
+    """Return q with some joints at other positions, (nq,).
+
+    :param positions: (joint, position) of each argument --at.
+    """
+    q = q.copy()
+    for name, position in positions:
+        joint = robot.model.joint(name)
+        if joint.q.stop - joint.q.start != 1:
+            raise DynamicsError(f"--at: joint '{name}' is {joint.kind}; expected one coordinate")
+        q[joint.q] = position
+    return q
 
 
 def load(text: str) -> tuple[str, float, tuple[float, ...]]:

@@ -1,0 +1,42 @@
+"""The buttons that download what a page shows: picture, CSV of the last minute, JSON."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+from dynamics_node.inspector.state_record import file_name
+from dynamics_node.robot.robot import Robot
+
+if TYPE_CHECKING:
+    import viser
+
+PICTURE = (900, 1600)   # [px] height, width
+PATIENCE = 20.0         # [s] that a page may take to draw the picture
+
+
+def add_export(gui: viser.GuiApi, robot: Robot, table: Callable[[], str],
+               record: Callable[[], str]) -> None:
+    """Add the buttons to the container that is open; files go to the page that asks.
+
+    :param table, record: return the text of the CSV and of the JSON.
+    """
+    picture = gui.add_button('Picture (PNG)', hint='of the 3D view, as it is seen')
+    rows = gui.add_button('Last minute (CSV)')
+    state = gui.add_button('State (JSON)')
+
+    def send(event: Any, suffix: str, content: bytes) -> None:
+        event.client.send_file_download(file_name(robot, suffix), content, save_immediately=True)
+
+    picture.on_click(lambda event: send(event, '.png', png_of(event.client.get_render(
+        *PICTURE, transport_format='png', timeout=PATIENCE))))
+    rows.on_click(lambda event: send(event, '.csv', table().encode()))
+    state.on_click(lambda event: send(event, '.json', record().encode()))
+
+
+def png_of(pixels: np.ndarray) -> bytes:
+    """Return a picture (height, width, 3 or 4) as a PNG."""
+    import imageio.v3 as imageio
+    return imageio.imwrite('<bytes>', pixels, extension='.png')

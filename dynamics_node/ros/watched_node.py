@@ -1,0 +1,207 @@
+"""Watch a dynamics node in another process: newest messages only, read when they are asked for."""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Callable, Sequence
+from typing import Any
+
+import rclpy
+from diagnostic_msgs.msg import DiagnosticArray
+from rclpy.executors import SingleThreadedExecutor
+from rclpy.node import Node
+from rclpy.qos import DurabilityPolicy, QoSProfile, ReliabilityPolicy
+from rclpy.signals import SignalHandlerOptions
+from sensor_msgs.msg import JointState
+from std_msgs.msg import String
+from std_srvs.srv import SetBool
+
+from dynamics_node.errors import DynamicsError
+from dynamics_node.inspector.live_state import LiveState, NamedValues
+from dynamics_node.msg import TorqueState
+from dynamics_node.ros import convert
+from dynamics_node.ros.client import DynamicsClient
+from dynamics_node.ros.topic_qos import LATCHED
+from dynamics_node.srv import ListPayloads
+
+# Depth 1: messages that arrive between two reads are dropped without cost for this process.
+NEWEST = QoSProfile(depth=1, reliability=ReliabilityPolicy.BEST_EFFORT,
+                    durability=DurabilityPolicy.VOLATILE)
+STATUSES = QoSProfile(depth=10)
+TIMEOUT = 10.0   # [s] of a request
+ENTITIES = 6     # subscriptions and clients of a WatchedNode: callbacks of one read
+PAYLOADS_EVERY = 1.0   # [s] between two requests for the payloads
+
+
+class WatchedNode:
+    """Subscriptions to what a node publishes; requests to it are separate."""
+
+    def __init__(self, name: str) -> None:
+        """Subscribe.
+
+        :param name: of the dynamics node, with its namespace.
+        """
+        # Ctrl-C is handled by the command, not by rclpy.
+        rclpy.init(args=[], signal_handler_options=SignalHandlerOptions.NO)
+        self.name = name if name.startswith('/') else f'/{name}'
+        self._namespace, _, self._base = self.name.rpartition('/')
+        self._node = rclpy.create_node('dynamics_node_inspector',
+                                       start_parameter_services=False)
+        self._executor = SingleThreadedExecutor()
+        self._executor.add_node(self._node)
+        self._state = LiveState(False)
+        self._payloads: Any = self._node.create_client(ListPayloads, f'{self.name}/list_payloads')
+        self._next_request = 0.0
+        self._subscribe(String, f'{self._namespace}/robot_description', self._on_description,
+                        LATCHED)
+        self._subscribe(JointState, f'{self._namespace}/joint_states', self._on_joints, NEWEST)
+        self._subscribe(TorqueState, f'{self.name}/state', self._on_state, NEWEST)
+        self._subscribe(JointState, f'{self.name}/external_torque', self._on_external, NEWEST)
+        self._subscribe(DiagnosticArray, '/diagnostics', self._on_diagnostics, STATUSES)
+
+    def _subscribe(self, kind: type, topic: str, callback: Callable, qos: QoSProfile) -> None:
+        self._node.create_subscription(kind, topic, callback, qos)
+
+    def read(self) -> LiveState:
+        """Take the newest messages and return what is known."""
+        self._request_payloads()
+        for _ in range(ENTITIES):
+            self._executor.spin_once(timeout_sec=0.0)
+        exists = any((name, space.rstrip('/')) == (self._base, self._namespace)
+                     for name, space in self._node.get_node_names_and_namespaces())
+        self._state = self._state._replace(node_exists=exists)
+        return self._state
+
+    def _request_payloads(self) -> None:
+        """Ask for the payloads if it is time; the answer is taken by a later read."""
+        if time.monotonic() > self._next_request and self._payloads.service_is_ready():
+            self._next_request = time.monotonic() + PAYLOADS_EVERY
+            self._payloads.call_async(ListPayloads.Request()).add_done_callback(self._on_payloads)
+
+    def close(self) -> None:
+        """End the subscriptions."""
+        self._executor.shutdown()
+        self._node.destroy_node()
+        rclpy.try_shutdown()
+
+    # Messages --------------------------------------------------------------------------------
+
+    def _on_description(self, message: String) -> None:
+        self._state = self._state._replace(description=message.data)
+
+    def _on_joints(self, message: JointState) -> None:
+        """Merge positions, velocities and efforts: several publishers may have a part each."""
+        old, names = self._state, message.name
+        self._state = old._replace(
+            position=_merged(names, message.position, old.position),
+            velocity=_merged(names, message.velocity, old.velocity),
+            effort=_merged(names, message.effort, old.effort))
+
+    def _on_payloads(self, future: Any) -> None:
+        reply = future.result()
+        if reply.success:
+            self._state = self._state._replace(payloads={
+                name: (frame, *convert.inertia(payload)) for name, frame, payload in
+                zip(reply.names, reply.frames, reply.payloads)})
+
+    def _on_state(self, message: TorqueState) -> None:
+        names = message.joint_names
+        self._state = self._state._replace(
+            wanted=_if_complete(names, message.wanted),
+            released=_if_complete(names, message.released),
+            reference=_if_complete(names, message.reference.positions),
+            acceleration=_if_complete(names, message.reference.accelerations),
+            error=_if_complete(names, message.error.positions),
+            gate=message.gate, mode=message.mode, fault=message.fault)
+
+    def _on_external(self, message: JointState) -> None:
+        self._state = self._state._replace(external=_if_complete(message.name, message.effort))
+
+    def _on_diagnostics(self, message: DiagnosticArray) -> None:
+        for status in message.status:
+            name, _, part = status.name.partition(': ')
+            if name != self.name:
+                continue
+            values = {each.key: each.value for each in status.values}
+            if part == 'contact':
+                off = status.message.startswith('off')   # the observer is not configured
+                self._state = self._state._replace(
+                    contact='' if off else status.message.capitalize())
+            elif part == 'torque':
+                gate, _, reason = status.message.partition(': ')
+                self._state = self._state._replace(
+                    gate=gate, mode=values.get('mode', ''), fault=reason if gate == 'fault' else '')
+            elif not part:
+                bad = status.level != b'\0'
+                self._state = self._state._replace(
+                    health=status.message if bad else '', rate=values.get('joint states [Hz]', ''))
+
+
+class ControlRequests:
+    """Requests to a node, from a ROS node of their own, so that they can be awaited.
+
+    A WatchedNode must exist, which has initialised rclpy.
+    """
+
+    def __init__(self, name: str) -> None:
+        """Prepare requests to the node of this name."""
+        self._node: Node = rclpy.create_node('dynamics_node_inspector_control',
+                                             start_parameter_services=False)
+        self._client = DynamicsClient(self._node, name, TIMEOUT)
+        self._enable = self._node.create_client(SetBool, f'{name}/enable')
+
+    def enable(self, on: bool) -> str:
+        """Enable or disable torques; return the answer in words."""
+        if not self._enable.wait_for_service(TIMEOUT):
+            return f'no service {self._enable.srv_name}: is the node running?'
+        future: Any = self._enable.call_async(SetBool.Request(data=on))
+        executor = SingleThreadedExecutor()
+        executor.add_node(self._node)
+        try:
+            executor.spin_until_future_complete(future, TIMEOUT)
+        finally:
+            executor.remove_node(self._node)
+            executor.shutdown()
+        if not future.done():
+            return f'no answer within {TIMEOUT:g} s'
+        reply = future.result()
+        done = 'enabled' if on else 'disabled'
+        return f'torques are {done}. {reply.message}' if reply.success else (
+            f'refused: {reply.message}')
+
+    def attach(self, name: str, frame: str, mass: float) -> str:
+        """Attach a payload, or replace it; return the answer in words."""
+        return self._words(lambda: self._client.set_payload(name, frame, mass, transition=1.0),
+                           f'{mass:g} kg at {frame} within 1 s')
+
+    def detach(self, name: str) -> str:
+        """Remove a payload; return the answer in words."""
+        return self._words(lambda: self._client.remove_payload(name, transition=1.0),
+                           'the payload is removed within 1 s')
+
+    def _words(self, request: Callable[[], object], done: str) -> str:
+        try:
+            request()
+        except (DynamicsError, TimeoutError) as error:
+            return f'refused: {error}'
+        return done
+
+    def close(self) -> None:
+        """End the clients."""
+        self._node.destroy_node()
+
+
+def named(names: Sequence[str], numbers: Sequence[float],
+          old: NamedValues | None = None) -> NamedValues:
+    """Return numbers by joint, with those of other joints that are known already."""
+    return NamedValues({**({} if old is None else old.values), **dict(zip(names, numbers))},
+                       time.monotonic())
+
+
+def _merged(names: Sequence[str], numbers: Sequence[float],
+            old: NamedValues | None) -> NamedValues | None:
+    return named(names, numbers, old) if names and len(names) == len(numbers) else old
+
+
+def _if_complete(names: Sequence[str], numbers: Sequence[float]) -> NamedValues | None:
+    return named(names, numbers) if len(names) == len(numbers) else None

@@ -1,0 +1,94 @@
+"""Test the live page without a browser: words, robot, history, another description."""
+
+import csv
+import io
+import json
+
+import numpy as np
+import pytest
+from support.differences import relative
+from support.tolerances import EXACT_MATHS
+from support.watched_stand_in import WatchedStandIn, now
+
+from dynamics_node import Robot
+from dynamics_node.example_robots import ARM7
+from dynamics_node.inspector.live_page import LivePage
+from dynamics_node.inspector.server import open_server
+
+pytest.importorskip('viser', reason='the inspector is optional: pip install viser pycollada')
+Q = [0.3, 0.7, -0.2, 1.1, 0.4, -0.6, 0.1]
+
+
+@pytest.fixture
+def watched():
+    return WatchedStandIn()
+
+
+@pytest.fixture
+def page(watched):
+    server = open_server(port=0)
+    yield LivePage(server, watched)
+    server.stop()
+
+
+def test_a_node_that_appears_is_shown_and_one_that_goes_is_said_so(page, watched):
+    page.update()
+    assert 'Disconnected' in page._status._shown and page._view is None
+    watched.live()
+    page.update()
+    assert 'Torques: enabled, mode gravity' in page._status._shown
+    watched.state = watched.state._replace(node_exists=False)
+    page.update()
+    assert 'Disconnected' in page._status._shown
+
+
+def test_torques_are_those_of_the_measured_state(page, watched):
+    """The torque of the environment is a part; accelerations are those of the reference."""
+    watched.live(external=now(1, 2, 3, 4, 5, 6, 7), acceleration=now(*[0.5] * 7),
+                 reference=now(*Q), error=now(*[0.0] * 7))
+    page.update()
+    robot = Robot.from_urdf(ARM7, compile=False)
+    expected = robot.inverse_dynamics(Q, np.zeros(7), [0.5] * 7) - np.arange(1.0, 8.0)
+    assert relative(json.loads(page._view.record())['torque'], expected) < EXACT_MATHS
+
+
+def test_the_last_minute_has_what_the_node_has_sent(page, watched):
+    watched.live()
+    page.update()
+    head, row = csv.reader(io.StringIO(page._view.history.text()))
+    values = dict(zip(head, row))
+    assert values['measured_joint_2'] == '-19.0' and values['released_joint_4'] == '-7.6'
+    assert values['external_joint_1'] == '' and values['error_joint_1'] == ''
+
+
+def test_a_fault_is_said_in_words(page, watched):
+    watched.live(gate='fault', fault='velocity of joint_2 is beyond its limit')
+    page.update()
+    assert 'FAULT: velocity of joint_2 is beyond its limit' in page._status._shown
+
+
+def test_another_description_replaces_the_robot(page, watched):
+    watched.live()
+    page.update()
+    before = page._view
+    watched.live(description=ARM7.read_text().replace('mass value="5.0"', 'mass value="6.0"'))
+    page.update()
+    assert page._view is not before
+    assert page._view.robot.total_mass == pytest.approx(before.robot.total_mass + 1.0)
+
+
+def test_a_description_that_cannot_be_shown_is_said_so(page, watched):
+    watched.live(description='no urdf')
+    for _ in range(2):
+        page.update()
+        assert 'The robot description cannot be shown' in page._status._shown
+
+
+def test_the_payloads_of_the_node_are_a_part_of_the_torque(page, watched):
+    """A payload at a frame that the description does not have is left out."""
+    load = 2.0, np.zeros(3), np.zeros((3, 3))
+    watched.live(payloads={'cup': ('tool0', *load), 'other': ('nowhere', *load)})
+    page.update()
+    robot = Robot.from_urdf(ARM7, compile=False)
+    expected = robot.with_payload('cup', 'tool0', 2.0).gravity_torque(Q) - robot.gravity_torque(Q)
+    assert relative(json.loads(page._view.record())['parts']['payload'], expected) < EXACT_MATHS

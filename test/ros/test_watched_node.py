@@ -1,0 +1,64 @@
+"""Test the watched node: what a node publishes arrives, requests are answered in words."""
+
+import pytest
+from sensor_msgs.msg import JointState
+from std_msgs.msg import String
+from support.remote_node import LATCHED, wait_until
+
+from dynamics_node.example_robots import ARM7
+from dynamics_node.ros.watched_node import ControlRequests, WatchedNode, named
+
+
+@pytest.fixture(scope='module')
+def watched(arm):
+    opened = WatchedNode(arm.node.name)
+    yield opened
+    opened.close()
+
+
+def until(watched, condition, what):
+    return wait_until(lambda: condition(watched.read()), what)
+
+
+def test_description_and_joint_states_arrive_by_name(arm, watched):
+    client, space = arm.node.client, arm.node.namespace
+    client.create_publisher(String, f'{space}/robot_description', LATCHED).publish(
+        String(data=ARM7.read_text()))
+    until(watched, lambda state: state.description == ARM7.read_text(), 'the description')
+    joints = client.create_publisher(JointState, f'{space}/joint_states', 10)
+
+    def arrived(state):
+        joints.publish(JointState(name=['joint_3'], position=[0.25]))
+        return state.position is not None and state.position.values.get('joint_3') == 0.25
+    until(watched, arrived, 'the joint states')
+
+
+def test_gate_and_rate_come_from_the_diagnostics(watched):
+    state = until(watched, lambda state: state.gate and state.rate and state,
+                  'the diagnostics')
+    assert state.node_exists and state.gate == 'disabled' and state.mode == 'gravity'
+
+
+def test_requests_are_answered_in_words(arm, watched):
+    """A payload is attached and removed; a frame that does not exist is refused."""
+    control = ControlRequests(watched.name)
+    try:
+        assert control.attach('inspector', 'tool0', 1.5) == '1.5 kg at tool0 within 1 s'
+        frame, mass, *_ = until(watched, lambda state: state.payloads.get('inspector'),
+                                'the payload')
+        assert (frame, mass) == ('tool0', 1.5)
+        assert control.detach('inspector') == 'the payload is removed within 1 s'
+        assert 'nowhere' in control.attach('inspector', 'nowhere', 1.5)
+        assert control.enable(False).startswith('torques are disabled')
+    finally:
+        control.close()
+
+
+def test_a_node_of_another_name_is_not_there(watched, monkeypatch):
+    monkeypatch.setattr(watched, '_base', 'absent')
+    assert not watched.read().node_exists
+
+
+def test_numbers_of_several_publishers_are_merged():
+    assert named(['a', 'b'], [1.0, 2.0], named(['b', 'c'], [5.0, 6.0])).values == {
+        'a': 1.0, 'b': 2.0, 'c': 6.0}
