@@ -8,7 +8,7 @@ from numpy.typing import ArrayLike
 
 from dynamics_node.checks import check_callable, check_kind, positive, whole
 from dynamics_node.errors import DynamicsError, shown
-from dynamics_node.identification.consistent_fit import consistent_fit, parameter_prior
+from dynamics_node.identification.consistent_fit import Optimality, consistent_fit, parameter_prior
 from dynamics_node.identification.decimation import rows_left
 from dynamics_node.identification.identifiable_parameters import BaseParameters, base_parameters
 from dynamics_node.identification.linear_fit import condition_number, linear_fit
@@ -62,6 +62,7 @@ class Identification(NamedTuple):
     noise: Noise                  # of the torque of each row
     residuals: Residuals          # before and after, of the fitted and of the validation samples
     condition: float              # condition number of the regressor, columns scaled to norm 1
+    optimality: Optimality        # proof that no consistent parameters fit better
     warnings: tuple[str, ...]
     options: IdentificationOptions
     loops: LoopSummary | None = None   # of a robot with loops: the equations that were used
@@ -97,7 +98,8 @@ def identify(robot: Robot, recording: Recording, options: IdentificationOptions 
     :param progress: f(share, text), called often; an exception from it ends the identification.
     :param on_fit: f(condition number, RMS of the torque residual [N m or N]), called after the
         linear fit, before the slow part.
-    :raise DynamicsError: the reason why the recording is useless, and what to record instead.
+    :raise DynamicsError: the reason why the recording is useless, and what to record instead; or
+        the fit did not converge.
     """
     check_robot(robot)
     options = _checked(IdentificationOptions() if options is None else
@@ -128,8 +130,8 @@ def identify(robot: Robot, recording: Recording, options: IdentificationOptions 
     return Identification(
         robot_with_parameters(robot, layout, found.values), layout, found.values, known,
         full_spread(found, prior), base, base.values(found.values), of_base, covariance,
-        linear.noise, residuals, condition,
-        (*notes, *_warnings(base, of_base, condition, found, residuals)), options,
+        linear.noise, residuals, condition, found.optimality,
+        (*notes, *_warnings(base, of_base, condition, residuals)), options,
         None if loops is None else loop_summary(robot, base))
 
 
@@ -235,7 +237,7 @@ def _decimation(base, train, validation, options):
                  if rows_left(train.time, factor) >= needed), 1)
 
 
-def _warnings(base, spread, condition, found, residuals):
+def _warnings(base, spread, condition, residuals):
     texts = []
     if condition > POOR_CONDITION:
         texts.append(f'the motion excites the robot poorly: condition number {condition:.3g}, '
@@ -245,9 +247,6 @@ def _warnings(base, spread, condition, found, residuals):
     if undetermined:
         texts.append(f'the data hardly determine {len(undetermined)} of {base.size} base '
                      f'parameters, which stay near the URDF: {", ".join(undetermined)}')
-    if not found.converged:
-        texts.append(f'the fit of consistent links did not converge in {found.iterations} '
-                     'steps: a larger prior_weight helps')
     if residuals.gain < 1.0:
         texts.append('on the validation samples the new parameters predict torques worse '
                      f'than the old ones, by a factor of {1.0 / residuals.gain:.3g}: do not use '
