@@ -22,6 +22,7 @@ from typing import NamedTuple
 import numpy as np
 
 from dynamics_node.constrained.loop_motion import LoopMotion
+from dynamics_node.identification.coupled_motors import motor_columns
 from dynamics_node.identification.identifiable_parameters import BaseParameters
 from dynamics_node.identification.interior_fit import (
     TWICE,
@@ -31,7 +32,7 @@ from dynamics_node.identification.interior_fit import (
 )
 from dynamics_node.identification.linear_fit import TriangularProblem
 from dynamics_node.identification.loop_equations import joint_torques
-from dynamics_node.identification.parameters import NOT_NEGATIVE, ParameterLayout
+from dynamics_node.identification.parameters import ParameterLayout
 from dynamics_node.identification.pseudo_inertia import UNITS, nearest_consistent, pseudo_inertia
 from dynamics_node.identification.recording import Recording
 
@@ -94,7 +95,11 @@ def joint_scales(layout: ParameterLayout, recording: Recording,
     torque = (rms(recording.tau) if loops is None else joint_torques(loops, recording))[own]
     scales = {'armature': torque / rms(recording.a[:, own]),
               'viscous': torque / rms(recording.v[:, own])}
-    return np.stack([scales.get(kind, torque) for kind in layout.per_joint], axis=-1).ravel()
+    joints = np.stack([scales.get(kind, torque) for kind in layout.per_joint], axis=-1).ravel()
+    columns = motor_columns(layout.motors, layout.friction_speed, recording.v, recording.a)
+    sizes = rms(columns)                      # (nv, motors), zero at joints that do not move it
+    motors = (rms(recording.tau)[:, None] / sizes).min(axis=0, initial=np.inf)
+    return np.concatenate([joints, motors])
 
 
 def _metric(ten):
@@ -150,8 +155,7 @@ def _problem(layout, prior, free, A):
     by = np.zeros((layout.size, len(free)))
     by[free] = np.linalg.inv(A)
     inertial = free[free < layout.inertial]    # of whole bodies
-    positive = np.concatenate([np.arange(layout.size)[layout.each(kind)] for kind in NOT_NEGATIVE])
-    positive = positive[np.isin(positive, free)]
+    positive = layout.not_negative[np.isin(layout.not_negative, free)]
     start = prior.values.copy()
     start[positive] = np.maximum(start[positive], SMALL / np.diag(prior.A)[positive])
     # Of each body the least body is taken away, so that P >= LEAST_BODY P0.

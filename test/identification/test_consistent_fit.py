@@ -4,6 +4,7 @@ import numpy as np
 import pytest
 from support.clarabel_oracle import nearest_by_clarabel
 from support.heavier_arm import motion, other_values, recorded
+from support.upper_body import TORSO, UPPER_BODY
 
 from dynamics_node import Robot
 from dynamics_node.identification.consistent_fit import (
@@ -17,7 +18,6 @@ from dynamics_node.identification.identifiable_parameters import base_parameters
 from dynamics_node.identification.interior_fit import ConsistentSet
 from dynamics_node.identification.linear_fit import linear_fit, weighted_problem
 from dynamics_node.identification.parameters import (
-    NOT_NEGATIVE,
     parameter_layout,
     parameter_values,
     robot_with_parameters,
@@ -27,21 +27,7 @@ from dynamics_node.identification.robot_fit import identify
 from dynamics_node.identification.sequential_qr import triangular_factors
 
 NOISE = 3.0     # [N m] of the arm: large, so that the best links are not consistent
-TORSO = 8.44    # [kg]
 AGREES = 1e-6   # share of the sum of squares, of two interior-point methods
-UPPER_BODY = f"""<robot name="upper_body"><link name="base"/>
-<link name="torso"><inertial><origin xyz="0.05 0 0.2"/><mass value="{TORSO}"/>
-  <inertia ixx="0.1" ixy="0" ixz="0" iyy="0.09" iyz="0" izz="0.05"/></inertial></link>
-<link name="arm"><inertial><origin xyz="0 0 -0.2"/><mass value="2"/>
-  <inertia ixx="0.02" ixy="0" ixz="0" iyy="0.02" iyz="0" izz="0.003"/></inertial></link>
-<link name="hand"><inertial><origin xyz="0 0.01 -0.1"/><mass value="1"/>
-  <inertia ixx="0.004" ixy="0" ixz="0" iyy="0.004" iyz="0" izz="0.001"/></inertial></link>
-<joint name="waist" type="continuous"><parent link="base"/><child link="torso"/>
-  <axis xyz="0 0 1"/></joint>
-<joint name="shoulder" type="continuous"><parent link="torso"/><child link="arm"/>
-  <origin xyz="0 0.2 0.4"/><axis xyz="0 1 0"/></joint>
-<joint name="elbow" type="continuous"><parent link="arm"/><child link="hand"/>
-  <origin xyz="0 0 -0.4"/><axis xyz="1 0 0"/></joint></robot>"""
 
 
 def least_squares_by_clarabel(base, problem, prior):
@@ -58,7 +44,7 @@ def least_squares_by_clarabel(base, problem, prior):
     Q, R = np.linalg.qr(rows)
     by = np.zeros((layout.size, size))
     by[free] = back[np.ix_(free, free)] @ np.linalg.inv(R)       # of w = R y
-    positive = np.concatenate([np.arange(layout.size)[layout.each(kind)] for kind in NOT_NEGATIVE])
+    positive = layout.not_negative
     within = ConsistentSet((1.0 - LEAST_BODY) * prior.values[:layout.inertial].reshape(-1, 10),
                            by[:layout.inertial].reshape(-1, 10, size),
                            prior.values[positive], by[positive])
