@@ -30,7 +30,6 @@ if TYPE_CHECKING:   # editors and type checkers; at run time see lazy_names
         solve_least_squares,
         weighted_problem,
     )
-    from dynamics_node.identification.log_cholesky import is_consistent
     from dynamics_node.identification.parameters import (
         ParameterLayout,
         parameter_layout,
@@ -40,6 +39,7 @@ if TYPE_CHECKING:   # editors and type checkers; at run time see lazy_names
     from dynamics_node.identification.payload_fit import PayloadEstimate, identify_payload
     from dynamics_node.identification.preparation import Prepared, prepare
     from dynamics_node.identification.progress import ProgressBar
+    from dynamics_node.identification.pseudo_inertia import is_consistent
     from dynamics_node.identification.recording import RawRecording, Recording, raw_recording
     from dynamics_node.identification.recording_files import read_recording
     from dynamics_node.identification.recording_fit import IdentifiedRecording, identify_recording
@@ -61,6 +61,7 @@ if TYPE_CHECKING:   # editors and type checkers; at run time see lazy_names
         trajectory_yaml,
         write_trajectory_csv,
     )
+    from dynamics_node.identification.transmission import Transmission, read_transmission
     from dynamics_node.identification.urdf_write_back import write_back
 
 __all__ = [
@@ -80,6 +81,7 @@ __all__ = [
     'Recording',
     'StaticPoses',
     'TimedPoints',
+    'Transmission',
     'TriangularFactors',
     'TriangularProblem',
     'base_parameters',
@@ -99,6 +101,7 @@ __all__ = [
     'read_csv',
     'read_recording',
     'read_trajectory',
+    'read_transmission',
     'robot_with_parameters',
     'sample_trajectory',
     'solve_least_squares',
@@ -120,12 +123,12 @@ _MODULES = {   # of this folder -> public names
     'friction_file': ('friction_yaml',),
     'identifiable_parameters': ('BaseParameters', 'base_parameters'),
     'linear_fit': ('TriangularProblem', 'solve_least_squares', 'weighted_problem'),
-    'log_cholesky': ('is_consistent',),
     'parameters': ('ParameterLayout', 'parameter_layout', 'parameter_values',
                    'robot_with_parameters'),
     'payload_fit': ('PayloadEstimate', 'identify_payload'),
     'preparation': ('Prepared', 'prepare'),
     'progress': ('ProgressBar',),
+    'pseudo_inertia': ('is_consistent',),
     'recording': ('RawRecording', 'Recording', 'raw_recording'),
     'recording_files': ('read_recording',),
     'recording_fit': ('IdentifiedRecording', 'identify_recording'),
@@ -134,6 +137,7 @@ _MODULES = {   # of this folder -> public names
     'static_poses': ('StaticPoses',),
     'trajectory_files': ('TimedPoints', 'read_trajectory', 'sample_trajectory',
                          'trajectory_yaml', 'write_trajectory_csv'),
+    'transmission': ('Transmission', 'read_transmission'),
     'urdf_write_back': ('write_back',),
 }
 __getattr__, __dir__ = lazy_names(__name__, _MODULES)   # SciPy alone takes 0.1 s

@@ -1,14 +1,19 @@
 """Fit physically consistent parameters to the torques, with a prior around the URDF.
 
-Every link is a body of positive mass (log-Cholesky); armature, viscous and Coulomb friction are not
-negative. The prior decides on parameters that the torques do not determine. Both are linear in the
-parameters pi, so they are one triangular problem
+Every link is a body of positive mass; armature, viscous and Coulomb friction are not negative.
+The prior decides on parameters that the torques do not determine. Both are linear in the
+parameters pi, so they are one least-squares problem
 
     min |R G pi - z|^2 + weight (sum_bodies |U0^-1 (P - P0) U0^-T|^2/4 + sum_joints (p - p0)^2/s^2)
 
 whose first part has torques in units of their noise. A body that is (1 + e) times that of the
 URDF costs weight e^2, in any frame and unit (the metric of Lee, Wensing and Park 2020, at P0);
 s is the value that alone would explain the whole torque of a joint.
+
+In coordinates y in which the prior is |y|^2, a singular value decomposition R G A^-1 = U S V'
+separates directions. Where a singular value is so small that the data do not halve the standard
+deviation of the prior, the data are not used: the URDF stays as it is. Scaled by
+(S^2 + 1)^1/2, the problem is to find the nearest consistent point: interior_fit.py.
 """
 
 from collections.abc import Callable
@@ -17,18 +22,24 @@ from typing import NamedTuple
 import numpy as np
 
 from dynamics_node.constrained.loop_motion import LoopMotion
-from dynamics_node.identification import log_cholesky
+from dynamics_node.identification.coupled_motors import motor_columns
 from dynamics_node.identification.identifiable_parameters import BaseParameters
-from dynamics_node.identification.interior_fit import interior_fit
+from dynamics_node.identification.interior_fit import (
+    TWICE,
+    UPPER,
+    ConsistentSet,
+    nearest_point,
+)
 from dynamics_node.identification.linear_fit import TriangularProblem
 from dynamics_node.identification.loop_equations import joint_torques
-from dynamics_node.identification.parameters import NOT_NEGATIVE, ParameterLayout
-from dynamics_node.identification.r_factor import r_factor
+from dynamics_node.identification.parameters import ParameterLayout
+from dynamics_node.identification.pseudo_inertia import UNITS, nearest_consistent, pseudo_inertia
 from dynamics_node.identification.recording import Recording
 
-ITERATIONS = 200
-SETTLED = 1e-6    # change of the sum of squares, in units of noise, that ends the fit
-INSIDE = 0.95     # of the distance from the prior to the first inconsistent body
+MAX_SHARE = 0.5        # of the standard deviation of the prior: below, the data determine a value
+LEAST_BODY = 1e-4      # share of the body of the prior that every link has at least
+DETERMINED = np.sqrt(MAX_SHARE ** -2 - 1.0)   # least singular value of the data, prior 1
+SMALL = 1e-3           # of the standard deviation of the prior: start value of a p_j of zero
 
 
 class Prior(NamedTuple):
@@ -38,13 +49,20 @@ class Prior(NamedTuple):
     A: np.ndarray         # (size, size) rows in units of standard deviations
 
 
+class Optimality(NamedTuple):
+    """The certificate of a fit: no consistent parameters have a sum below squares - gap."""
+
+    squares: float    # sum that was minimised, of data and prior, in units of noise
+    gap: float        # duality gap of the sum
+    steps: int        # of Newton's method
+
+
 class ConsistentFit(NamedTuple):
     """Physically consistent parameters."""
 
     values: np.ndarray      # (size,)
-    R: np.ndarray           # (size, size) factor of data and prior: R'R = inverse covariance
-    converged: bool
-    iterations: int
+    A: np.ndarray           # (size, size) of data and prior: A'A = inverse covariance
+    optimality: Optimality
 
 
 def parameter_prior(layout: ParameterLayout, values: np.ndarray, recording: Recording,
@@ -58,7 +76,7 @@ def parameter_prior(layout: ParameterLayout, values: np.ndarray, recording: Reco
     A = np.zeros((layout.size, layout.size))
     for i in range(len(layout.bodies)):
         at = layout.of_body(i)
-        values[at] = log_cholesky.nearest_consistent(values[at])
+        values[at] = nearest_consistent(values[at])
         A[at, at] = _metric(values[at])
     scales = joint_scales(layout, recording, loops)
     scales = np.maximum(scales, np.abs(values[layout.inertial:]))
@@ -77,16 +95,17 @@ def joint_scales(layout: ParameterLayout, recording: Recording,
     torque = (rms(recording.tau) if loops is None else joint_torques(loops, recording))[own]
     scales = {'armature': torque / rms(recording.a[:, own]),
               'viscous': torque / rms(recording.v[:, own])}
-    return np.stack([scales.get(kind, torque) for kind in layout.per_joint], axis=-1).ravel()
+    joints = np.stack([scales.get(kind, torque) for kind in layout.per_joint], axis=-1).ravel()
+    columns = motor_columns(layout.motors, layout.friction_speed, recording.v, recording.a)
+    sizes = rms(columns)                      # (nv, motors), zero at joints that do not move it
+    motors = (rms(recording.tau)[:, None] / sizes).min(axis=0, initial=np.inf)
+    return np.concatenate([joints, motors])
 
 
 def _metric(ten):
     """Return A with |A dpi|^2 = |U0^-1 dP U0^-T|^2 / 4, (10, 10)."""
-    inverse = np.linalg.inv(log_cholesky.upper_cholesky(log_cholesky.pseudo_inertia(ten)))
-    upper = np.triu_indices(4)
-    twice = np.where(upper[0] == upper[1], 0.5, np.sqrt(0.5))  # each entry off the diagonal twice
-    return np.stack([twice * (inverse @ log_cholesky.pseudo_inertia(unit) @ inverse.T)[upper]
-                     for unit in np.eye(10)], axis=-1)
+    inverse = np.linalg.inv(np.linalg.cholesky(pseudo_inertia(ten)))
+    return 0.5 * (TWICE * (inverse @ UNITS @ inverse.T)[:, UPPER[0], UPPER[1]]).T
 
 
 def consistent_fit(base: BaseParameters, problem: TriangularProblem, prior: Prior,
@@ -94,87 +113,53 @@ def consistent_fit(base: BaseParameters, problem: TriangularProblem, prior: Prio
     """Return the ConsistentFit of a problem in base parameters.
 
     :param tick: called at each iteration; may raise to stop.
+    :raise DynamicsError: the fit did not converge.
     """
-    from scipy.optimize import least_squares
-
-    layout = base.layout
-    rows = np.vstack([np.column_stack([problem.R @ base.grouping, problem.z]),
-                      np.column_stack([prior.A, prior.A @ prior.values])])
-    factor = r_factor(rows)[:layout.size]
-    R, z = factor[:, :-1], factor[:, -1]
-    if base.loops is not None:
-        return _by_interior_points(layout, R, z, prior, tick)
-
-    def misfit(x):  # and a constant, so that ftol is relative to 1 where the data are exact
-        tick()
-        return np.append(R @ _parameters(layout, x) - z, 1.0)
-
-    def jacobian(x):
-        return np.vstack([R @ _rates(layout, x), np.zeros(layout.size)])
-
-    start = _unconstrained(layout, _start(layout, prior.values, np.linalg.solve(R, z)))
-    found = least_squares(misfit, start, jacobian, bounds=_bounds(layout), x_scale='jac',
-                          ftol=SETTLED, xtol=1e-12, gtol=None, max_nfev=ITERATIONS)
-    return ConsistentFit(_parameters(layout, found.x), R, found.status > 0, found.nfev)
+    data = problem.R @ base.grouping
+    misfit = problem.z - data @ prior.values
+    free = fitted_parameters(base.layout, data @ np.linalg.inv(prior.A))
+    A = prior.A[np.ix_(free, free)]
+    U, s, Vt = np.linalg.svd(data[:, free] @ np.linalg.inv(A))
+    count = np.count_nonzero(s > DETERMINED)
+    s, misfit = s[:count], U[:, :count].T @ misfit
+    scale, target = np.ones(len(free)), np.zeros(len(free))
+    scale[:count] = np.sqrt(s ** 2 + 1.0)
+    target[:count] = s * misfit / scale[:count]
+    A = scale[:, None] * (Vt @ A)           # w = A (pi - values)
+    within, start = _problem(base.layout, prior, free, A)
+    found = nearest_point(within, target, start, tick)
+    values, joint = prior.values.copy(), prior.A.copy()
+    values[free] += np.linalg.solve(A, found.w)
+    joint[np.ix_(free, free)] = A
+    rest = float(np.sum(misfit ** 2) - np.sum(target ** 2))   # that no parameters explain
+    return ConsistentFit(values, joint, Optimality(found.squares + rest, found.gap, found.steps))
 
 
-def _by_interior_points(layout, R, z, prior, tick):
-    """Return the ConsistentFit of a robot with loops, where least_squares often stalls."""
-    spread = np.linalg.norm(np.linalg.inv(prior.A), axis=1)
-    found = interior_fit(layout, R, z, prior.values, spread, tick)
-    values = _parameters(layout, _unconstrained(layout, found.values))   # within the bounds
-    return ConsistentFit(values, R, found.converged, found.steps)
+def fitted_parameters(layout: ParameterLayout, data: np.ndarray) -> np.ndarray:
+    """Return the indices of the parameters that are fitted, (f,).
 
+    A body is fitted if the data determine at least one direction of its parameters; a joint
+    parameter if they determine it, all others given.
 
-def _start(layout, inside, best):
-    """Return the best parameters if they are consistent, else a point on the way to them.
-
-    The misfit falls on the straight line to them, and the set of consistent parameters is convex.
+    :param data: (b, size) in units of the prior.
     """
-    if _is_consistent(layout, best):
-        return best
-    low, high = 0.0, 1.0
-    for _ in range(30):
-        middle = 0.5 * (low + high)
-        consistent = _is_consistent(layout, inside + middle * (best - inside))
-        low, high = (middle, high) if consistent else (low, middle)
-    return inside + INSIDE * low * (best - inside)
-
-
-def _is_consistent(layout, values):
-    return (all(log_cholesky.is_consistent(values[layout.of_body(i)])
-                for i in range(len(layout.bodies)))
-            and all((values[layout.each(kind)] >= 0.0).all() for kind in NOT_NEGATIVE))
-
-
-# Unconstrained variables: bodies by log-Cholesky, joint parameters as they are ------------------
-
-def _parameters(layout, x):
-    values = x.copy()
-    for i in range(len(layout.bodies)):
-        values[layout.of_body(i)] = log_cholesky.body_of(x[layout.of_body(i)])
-    return values
-
-
-def _unconstrained(layout, values):
-    x = values.copy()
-    for i in range(len(layout.bodies)):
-        x[layout.of_body(i)] = log_cholesky.log_cholesky(values[layout.of_body(i)])
-    return np.clip(x, *_bounds(layout))
-
-
-def _rates(layout, x):
-    J = np.eye(layout.size)
+    fitted = np.linalg.norm(data, axis=0) > DETERMINED
     for i in range(len(layout.bodies)):
         at = layout.of_body(i)
-        J[at, at] = log_cholesky.body_rates(x[at])
-    return J
+        fitted[at] = np.linalg.norm(data[:, at], 2) > DETERMINED
+    return np.flatnonzero(fitted & ~layout.known)
 
 
-def _bounds(layout):
-    least, greatest = np.full(layout.size, -np.inf), np.full(layout.size, np.inf)
-    for i in range(len(layout.bodies)):
-        least[layout.of_body(i)], greatest[layout.of_body(i)] = log_cholesky.bounds()
-    for kind in NOT_NEGATIVE:
-        least[layout.each(kind)] = 0.0
-    return least, greatest
+def _problem(layout, prior, free, A):
+    """Return (ConsistentSet, start) in coordinates w = A (pi - values) of the free parameters."""
+    by = np.zeros((layout.size, len(free)))
+    by[free] = np.linalg.inv(A)
+    inertial = free[free < layout.inertial]    # of whole bodies
+    positive = layout.not_negative[np.isin(layout.not_negative, free)]
+    start = prior.values.copy()
+    start[positive] = np.maximum(start[positive], SMALL / np.diag(prior.A)[positive])
+    # Of each body the least body is taken away, so that P >= LEAST_BODY P0.
+    bodies = (1.0 - LEAST_BODY) * prior.values[inertial].reshape(-1, 10)
+    within = ConsistentSet(bodies, by[inertial].reshape(len(bodies), 10, len(free)),
+                           prior.values[positive], by[positive])
+    return within, A @ (start - prior.values)[free]

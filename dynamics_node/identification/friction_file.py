@@ -30,6 +30,10 @@ def friction_yaml(layout: ParameterLayout, values: np.ndarray) -> str:
         lines += [f'    # {meaning}', f'    {key}:', *_map('      ', layout, values, kind)]
     lines += ['    # Constant torque of each joint [N m or N], which the node does not use:',
               *_map('    # ', layout, values, 'offset')]
+    if layout.motors:
+        lines += ['    # Coupled motors, in units of their joints, which the node does not use:',
+                  *(f'    # {json.dumps(name)}: {_number(value)}' for name, value in zip(
+                      layout.names[layout.of_motors], values[layout.of_motors]))]
     return HEAD + '\n'.join(lines) + '\n'
 
 

@@ -170,6 +170,8 @@ def parameter_text(layout: ParameterLayout, k: int) -> str:
     owner, _, name = layout.names[k].rpartition('.')
     if k < layout.inertial:
         return f'{INERTIAL_TEXT[name]} of {owner}'
+    if k >= layout.of_motors.start:
+        owner, name = f'motor {owner}', name.removeprefix('motor_')
     return f'{name}{" friction" if name in ("viscous", "coulomb", "stribeck") else ""} of {owner}'
 
 

@@ -1,17 +1,16 @@
-r"""Fit physically consistent parameters by an interior-point method.
+r"""Find the nearest point in the set of physically consistent parameters: interior points.
 
-The problem is convex in the parameters pi themselves,
+    min |w - target|^2    with  P_i(w) >= 0  of each body,  p_j(w) >= 0  of some joint parameters,
 
-    |R pi - z|^2 / 2 - mu (sum_bodies log det P_i + sum_joints log p_j),    mu -> 0,
+P_i, the pseudo-inertia of a body, and p_j are affine in w. The problem is convex: linear matrix
+inequalities. Newton's method minimises
 
-over bodies with pseudo-inertia P_i > 0 and p_j > 0 (P_i less that of a body of THINNEST radius, so
-that it stays well above rounding). With P = U U' the second derivative of
--log det P is |U^-1 dP U^-T|^2, so that each Newton step is a linear least-squares problem and R'R,
-whose condition number is the square of R's, is never formed (Boyd and Vandenberghe 2004, ch. 11).
+    |w - target|^2 / 2 - mu (sum_i log det P_i + sum_j log p_j),    mu -> 0
 
-It takes some hundred steps for any condition number, where least squares in the variables of
-log_cholesky.py may creep along the boundary of consistent bodies. That happens to mechanisms with
-loops: torques determine most of their many links only in combination.
+(Boyd and Vandenberghe 2004, ch. 11). A Newton step d at mu also gives a dual point,
+Z = mu (P^-1 - P^-1 dP P^-1). If all eigenvalues l of P^-1 dP are within -1 and 1, w + d and Z are
+feasible and differ in value by mu sum (1 - l^2): no consistent parameters are better than w + d
+by more than this duality gap. It is the certificate of the result.
 """
 
 from collections.abc import Callable
@@ -19,99 +18,113 @@ from typing import NamedTuple
 
 import numpy as np
 
-from dynamics_node.identification import log_cholesky
-from dynamics_node.identification.parameters import NOT_NEGATIVE, ParameterLayout
+from dynamics_node import linalg
+from dynamics_node.errors import DynamicsError
+from dynamics_node.identification.pseudo_inertia import UNITS
+from dynamics_node.identification.r_factor import r_factor
 
-GAP = 1e-4           # duality gap of the sum of squares, in units of noise, that ends the fit
+GAP = 1e-9           # duality gap that ends the fit, over 1 + the sum of squares
 SMALLER = 0.1        # factor on mu
-CENTRED = 0.1        # Newton decrement, in units of sqrt(mu), below which mu is reduced
-MAX_STEPS = 1000
+CENTRED = 0.9        # greatest |l| of a full step
+MAX_STEPS = 300
 TO_THE_BOUNDARY = 0.95  # share of the distance to the boundary that a step may cover
 LONGEST, BISECTIONS = 10.0, 40   # of a step's length
-SMALL = 1e-3         # of the standard deviation of the prior: start value of a p_j of zero
-THINNEST = 2.0 * log_cholesky.RADIUS[0]   # [m] radius of a link with the mass of the prior
 UPPER = np.triu_indices(4)
 TWICE = np.where(UPPER[0] == UPPER[1], 1.0, np.sqrt(2.0))   # off-diagonal entries count twice
-UNITS = np.stack([log_cholesky.pseudo_inertia(unit) for unit in np.eye(10)])   # (10, 4, 4)
 
 
-class InteriorFit(NamedTuple):
-    """The best consistent parameters."""
+class ConsistentSet(NamedTuple):
+    """Parameters as functions of w: bodies[i] + by_body[i] w, joints + by_joint w."""
 
-    values: np.ndarray    # (size,)
-    converged: bool
-    steps: int
+    bodies: np.ndarray     # (n, 10) inertial parameters at w = 0
+    by_body: np.ndarray    # (n, 10, k)
+    joints: np.ndarray     # (m,) parameters that are not negative, at w = 0
+    by_joint: np.ndarray   # (m, k)
 
 
-def interior_fit(layout: ParameterLayout, R: np.ndarray, z: np.ndarray, start: np.ndarray,
-                 spread: np.ndarray, tick: Callable[[], None] = lambda: None) -> InteriorFit:
-    """Return the InteriorFit of min |R pi - z|.
+class NearestPoint(NamedTuple):
+    """The nearest point, with the proof that there is none nearer."""
 
-    :param start: (size,) every body consistent; parameters in ParameterLayout.known are kept.
-    :param spread: (size,) standard deviations of the prior.
+    w: np.ndarray      # (k,)
+    squares: float     # |w - target|^2
+    gap: float         # no point of the set has a sum of squares below squares - gap
+    steps: int         # of Newton's method
+
+
+def nearest_point(within: ConsistentSet, target: np.ndarray, start: np.ndarray,
+                  tick: Callable[[], None] = lambda: None) -> NearestPoint:
+    """Return the NearestPoint of a set to a target, (k,).
+
+    :param start: (k,) inside the set.
     :param tick: called at each step; may raise to stop.
+    :raise DynamicsError: the gap did not close.
     """
-    positive = np.concatenate([np.arange(layout.size)[layout.each(kind)] for kind in NOT_NEGATIVE])
-    positive = positive[~layout.known[positive]]
-    free = np.flatnonzero(~layout.known)
-    x = start.copy()
-    x[positive] = np.maximum(x[positive], SMALL * spread[positive])
-    thinnest = np.zeros(layout.size)
-    for i in range(len(layout.bodies)):
-        at = layout.of_body(i)
-        least = start[at][0] * THINNEST ** 2
-        thinnest[at] = log_cholesky.ten_of(np.diag([least, least, least, 0.0]))
-    terms = 4 * len(layout.bodies) + len(positive)
-    mu = max(1.0, np.sum((R @ x - z) ** 2) / terms)
+    w = start
+    terms = 4 * len(within.bodies) + len(within.joints)
+    mu = max(1.0, np.sum((w - target) ** 2)) / max(1, terms)
     for steps in range(1, MAX_STEPS + 1):
         tick()
-        B, e = _barrier(layout, x - thinnest, positive)
-        residual = R @ x - z
-        scale = np.maximum(np.linalg.norm(R[:, free], axis=0), 1e-300)
-        A = np.vstack([R[:, free], np.sqrt(mu) * B[:, free]])
-        step = np.zeros(layout.size)
-        step[free] = np.linalg.lstsq(A / scale, np.concatenate([-residual, np.sqrt(mu) * e]),
-                                     rcond=None)[0] / scale
-        decrement = np.sqrt(np.sum((R @ step) ** 2) / mu + np.sum((B @ step) ** 2))
-        x = x + _length(residual, R @ step, mu, _rates(layout, B @ step)) * step
-        if decrement < CENTRED:
-            if mu * terms <= GAP:
-                return InteriorFit(x, True, steps)
-            mu *= SMALLER
-    return InteriorFit(x, False, MAX_STEPS)
+        B, e = _barrier(within, w)
+        d = _least_squares(np.sqrt(mu) * B, target - w, np.sqrt(mu) * e)
+        change = B @ d
+        rates = _rates(len(within.bodies), change)
+        if np.abs(rates).max(initial=0.0) > CENTRED:
+            w = w + _length(w - target, d, mu, rates) * d
+            continue
+        w = w + d
+        squares = np.sum((w - target) ** 2)
+        # d solves Newton's equation but for rounding; |rest|^2 / 2 bounds what that changes.
+        rest = w - target - mu * (B.T @ (e - change))
+        gap = 2.0 * mu * np.sum(1.0 - rates ** 2) + np.sum(rest ** 2)
+        if gap <= GAP * (1.0 + squares):
+            return NearestPoint(w, float(squares), float(gap), steps)
+        mu *= SMALLER
+    raise DynamicsError(
+        f'the fit of consistent links did not converge in {MAX_STEPS} steps: the torques '
+        'contradict the robot. Check the units and signs of efforts, and the URDF')
 
 
-def _barrier(layout, x, positive):
+def _least_squares(B, a, b):
+    """Return d of min |d - a|^2 + |B d - b|^2.
+
+    A step of Newton's method is of this form, since the second derivative of the barrier is B'B;
+    B'B, whose condition number is the square of B's, is never formed.
+    """
+    k = len(a)
+    R = r_factor(np.vstack([np.column_stack([np.eye(k), a]), np.column_stack([B, b])]))
+    return linalg.solve_triangular(R[:k, :k], R[:k, k])
+
+
+def _barrier(within, w):
     """Return (B, e): to second order a step d changes the barrier by |B d|^2 / 2 - e'B d."""
-    B = np.zeros((10 * len(layout.bodies) + len(positive), layout.size))
-    e = np.ones(len(B))
-    for i in range(len(layout.bodies)):
-        at = layout.of_body(i)
-        inverse = np.linalg.inv(log_cholesky.upper_cholesky(log_cholesky.pseudo_inertia(x[at])))
-        B[at, at] = (TWICE * (inverse @ UNITS @ inverse.T)[:, UPPER[0], UPPER[1]]).T
-        e[at] = UPPER[0] == UPPER[1]
-    B[10 * len(layout.bodies) + np.arange(len(positive)), positive] = 1.0 / x[positive]
-    return B, e
+    n, k = len(within.bodies), len(w)
+    P = np.tensordot(within.bodies + within.by_body @ w, UNITS, 1)
+    inverse = np.linalg.inv(np.linalg.cholesky(P))[:, None]
+    units = (inverse @ UNITS @ inverse.swapaxes(-1, -2))[..., UPPER[0], UPPER[1]] * TWICE
+    p = within.joints + within.by_joint @ w
+    B = np.vstack([(units.swapaxes(-1, -2) @ within.by_body).reshape(10 * n, k),
+                   within.by_joint / p[:, None]])
+    return B, np.concatenate([np.tile(UPPER[0] == UPPER[1], n), np.ones(len(p))])
 
 
-def _rates(layout, change):
-    """Return l of the barrier -sum log(1 + t l) along a step: eigenvalues of U^-1 dP U^-T, dp/p.
+def _rates(n, change):
+    """Return l of the barrier -sum log(1 + t l) along a step: eigenvalues of P^-1 dP, dp/p.
 
     :param change: B times the step.
     """
-    bodies = change[:10 * len(layout.bodies)].reshape(-1, 10) / TWICE
-    matrices = np.zeros((len(bodies), 4, 4))
-    matrices[:, UPPER[0], UPPER[1]] = matrices[:, UPPER[1], UPPER[0]] = bodies
-    return np.concatenate([np.linalg.eigvalsh(matrices).ravel(), change[10 * len(bodies):]])
+    matrices = np.zeros((n, 4, 4))
+    entries = change[:10 * n].reshape(-1, 10) / TWICE
+    matrices[:, UPPER[0], UPPER[1]] = matrices[:, UPPER[1], UPPER[0]] = entries
+    return np.concatenate([np.linalg.eigvalsh(matrices).ravel(), change[10 * n:]])
 
 
-def _length(residual, change, mu, rates):
-    """Return the best length t of the step, by bisection of the increasing derivative."""
+def _length(away, d, mu, rates):
+    """Return the best length t of the step d, by bisection of the increasing derivative."""
     boundary = TO_THE_BOUNDARY / max(1e-300, -rates.min(initial=0.0))
     low, high = 0.0, min(boundary, LONGEST)
 
     def slope(t):
-        return change @ residual + t * (change @ change) - mu * np.sum(rates / (1.0 + t * rates))
+        return d @ away + t * (d @ d) - mu * np.sum(rates / (1.0 + t * rates))
     if slope(high) <= 0.0:
         return high
     for _ in range(BISECTIONS):

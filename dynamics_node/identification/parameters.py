@@ -7,7 +7,8 @@ The vector has ten inertial parameters per moving body, in the order and meaning
 
 with the smoothed sign of the friction model, s(v) = v / sqrt(v^2 + friction_speed^2). The model of
 a Robot has no offset and no Stribeck term: a prediction adds them, see
-`offset_and_stribeck_torque`.
+`offset_and_stribeck_torque`. Motors that move with several joints have three more parameters each,
+see coupled_motors.py.
 
 In a robot with loops, passive joints have friction, but neither a rotor nor a torque sensor: their
 armature and offset are in the vector, but are not identified. Joints of several axes, such as the
@@ -20,6 +21,13 @@ from typing import NamedTuple
 import numpy as np
 
 from dynamics_node.algorithms.inertial_parameters import TEN, inertia_of, ten_numbers
+from dynamics_node.identification.coupled_motors import (
+    PER_MOTOR,
+    CoupledMotor,
+    coupled_motors,
+    motor_columns,
+)
+from dynamics_node.identification.transmission import Transmission
 from dynamics_node.model import payload
 from dynamics_node.model.joints import Prismatic
 from dynamics_node.robot.robot import Robot
@@ -44,6 +52,7 @@ class ParameterLayout(NamedTuple):
     stribeck_speed: float | None   # v_S [rad/s or m/s]; None: no Stribeck term
     dofs: tuple[int, ...]          # entries of `joints` in v
     passive: tuple[bool, ...]      # whether each of `joints` has no motor
+    motors: tuple[CoupledMotor, ...] = ()   # that move with several joints; their parameters last
 
     @property
     def per_joint(self) -> tuple[str, ...]:
@@ -58,7 +67,7 @@ class ParameterLayout(NamedTuple):
     @property
     def size(self) -> int:
         """Length of the vector."""
-        return self.inertial + len(self.per_joint) * len(self.joints)
+        return self.of_motors.stop
 
     def of_body(self, i: int) -> slice:
         """Return the slice of the ten parameters of a body."""
@@ -71,7 +80,21 @@ class ParameterLayout(NamedTuple):
 
     def each(self, kind: str) -> slice:
         """Return the slice of one kind, such as 'viscous', for all degrees of freedom."""
-        return slice(self.inertial + self.per_joint.index(kind), None, len(self.per_joint))
+        return slice(self.inertial + self.per_joint.index(kind), self.of_motors.start,
+                     len(self.per_joint))
+
+    @property
+    def of_motors(self) -> slice:
+        """Slice of the parameters of coupled motors."""
+        start = self.inertial + len(self.per_joint) * len(self.joints)
+        return slice(start, start + len(PER_MOTOR) * len(self.motors))
+
+    @property
+    def not_negative(self) -> np.ndarray:
+        """Indices of the parameters that are not negative, beside those of bodies."""
+        every = np.arange(self.size)
+        return np.concatenate([*(every[self.each(kind)] for kind in NOT_NEGATIVE),
+                               every[self.of_motors]])
 
     @property
     def known(self) -> np.ndarray:
@@ -85,17 +108,20 @@ class ParameterLayout(NamedTuple):
     def names(self) -> tuple[str, ...]:
         """'link_3.mcx', 'joint_2.viscous' and so on."""
         return (*(f'{body}.{name}' for body in self.bodies for name in TEN),
-                *(f'{joint}.{kind}' for joint in self.joints for kind in self.per_joint))
+                *(f'{joint}.{kind}' for joint in self.joints for kind in self.per_joint),
+                *(f'{motor.name}.motor_{kind}' for motor in self.motors for kind in PER_MOTOR))
 
     @property
     def units(self) -> tuple[str, ...]:
         """Unit of each parameter."""
         return (*TEN_UNITS * len(self.bodies),
                 *(UNITS[kind][prismatic] for prismatic in self.prismatic
-                  for kind in self.per_joint))
+                  for kind in self.per_joint),
+                *(UNITS[kind][motor.prismatic] for motor in self.motors for kind in PER_MOTOR))
 
 
-def parameter_layout(robot: Robot, stribeck_speed: float | None = None) -> ParameterLayout:
+def parameter_layout(robot: Robot, stribeck_speed: float | None = None,
+                     transmission: Transmission | None = None) -> ParameterLayout:
     """Return the ParameterLayout of a robot."""
     prismatic = np.zeros(robot.nv, dtype=bool)
     for body in robot.model.bodies:
@@ -107,7 +133,8 @@ def parameter_layout(robot: Robot, stribeck_speed: float | None = None) -> Param
                            tuple(robot.dof_names[k] for k in dofs),
                            tuple(prismatic[dofs].tolist()), robot.model.friction_speed,
                            stribeck_speed, tuple(dofs),
-                           tuple(robot.dof_names[k] in passive for k in dofs))
+                           tuple(robot.dof_names[k] in passive for k in dofs),
+                           coupled_motors(robot, transmission))
 
 
 def parameter_values(robot: Robot, layout: ParameterLayout) -> np.ndarray:
@@ -152,6 +179,7 @@ def parameter_regressor(robot: Robot, layout: ParameterLayout, q: np.ndarray, v:
     Y[..., :layout.inertial] = robot.regressor(q, v, a)
     for k, dof in enumerate(layout.dofs):
         Y[:, dof, layout.of_joint(k)] = joint_columns(layout, v[:, dof], a[:, dof])
+    Y[..., layout.of_motors] = motor_columns(layout.motors, layout.friction_speed, v, a)
     return Y
 
 

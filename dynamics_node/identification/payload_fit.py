@@ -21,10 +21,12 @@ from dynamics_node import linalg
 from dynamics_node.algorithms.inertial_parameters import TEN, inertia_of, ten_numbers
 from dynamics_node.checks import positive
 from dynamics_node.errors import DynamicsError
-from dynamics_node.identification import log_cholesky
+from dynamics_node.identification.consistent_fit import LEAST_BODY
+from dynamics_node.identification.interior_fit import ConsistentSet, nearest_point
 from dynamics_node.identification.linear_fit import TUNING, equilibrated, huber
 from dynamics_node.identification.noise import residual_noise
 from dynamics_node.identification.payload_equations import payload_rows
+from dynamics_node.identification.pseudo_inertia import is_consistent, nearest_consistent
 from dynamics_node.identification.r_factor import r_factor
 from dynamics_node.identification.recording import RawRecording, Recording
 from dynamics_node.identification.static_poses import StaticPoses
@@ -114,7 +116,7 @@ def identify_payload(robot: Robot, recording: RawRecording | Recording | StaticP
         raise DynamicsError(f'the load weighs {mass:.4g} +- {sigma:.2g} kg, which is not different '
                             'from zero: record more poses or a faster motion, or calibrate the '
                             'torques first (unloaded)')
-    if has_inertia and not log_cholesky.is_consistent(_ten(x)):
+    if has_inertia and not is_consistent(_ten(x)):
         x = _consistent(x, R, z)
         warnings = (*warnings, 'the inertia that fits best is not physically consistent: the '
                     'nearest consistent body was taken')
@@ -187,15 +189,13 @@ def _ten(x):
 
 def _consistent(x, R, z):
     """Return the x of the consistent body that fits the torques best."""
-    from scipy.optimize import least_squares
-
     order = np.r_[4:10, 0:4]   # of ten, as x has them
-    start = np.clip(log_cholesky.log_cholesky(log_cholesky.nearest_consistent(_ten(x))),
-                    *log_cholesky.bounds())
-    found = least_squares(lambda p: R @ log_cholesky.body_of(p)[order] - z, start,
-                          lambda p: R @ log_cholesky.body_rates(p)[order],
-                          bounds=log_cholesky.bounds(), x_scale='jac', max_nfev=300)
-    return log_cholesky.body_of(found.x)[order]
+    near = nearest_consistent(_ten(x))
+    inverse = np.empty((10, 10))
+    inverse[order] = linalg.solve_triangular(R, np.eye(10))
+    within = ConsistentSet(-LEAST_BODY * near[None], inverse[None], np.zeros(0), np.zeros((0, 10)))
+    found = nearest_point(within, z, R @ near[order])
+    return linalg.solve_triangular(R, found.w)
 
 
 # Result -------------------------------------------------------------------------------------------

@@ -8,7 +8,9 @@ from numpy.typing import ArrayLike
 
 from dynamics_node.checks import check_callable, check_kind, positive, whole
 from dynamics_node.errors import DynamicsError, shown
-from dynamics_node.identification.consistent_fit import consistent_fit, parameter_prior
+from dynamics_node.identification.consistent_fit import Optimality, consistent_fit, parameter_prior
+from dynamics_node.identification.coupled_motors import motor_columns
+from dynamics_node.identification.coupling_checks import coupling_warnings
 from dynamics_node.identification.decimation import rows_left
 from dynamics_node.identification.identifiable_parameters import BaseParameters, base_parameters
 from dynamics_node.identification.linear_fit import condition_number, linear_fit
@@ -24,6 +26,7 @@ from dynamics_node.identification.parameters import (
     robot_with_parameters,
 )
 from dynamics_node.identification.recording import Recording, select_joints
+from dynamics_node.identification.transmission import Transmission
 from dynamics_node.identification.uncertainty import Spread, base_spread, full_spread
 from dynamics_node.identification.validation import Residuals, compare, split
 from dynamics_node.robot.arguments import check_robot
@@ -45,6 +48,7 @@ class IdentificationOptions(NamedTuple):
     decimation: int = 1            # greatest factor for torques and regressors; less if too few
     #                                rows were left
     stribeck_speed: float | None = None   # adds Stribeck terms [rad/s or m/s]
+    transmission: Transmission | None = None   # adds friction and armature of coupled motors
 
 
 class Identification(NamedTuple):
@@ -62,6 +66,7 @@ class Identification(NamedTuple):
     noise: Noise                  # of the torque of each row
     residuals: Residuals          # before and after, of the fitted and of the validation samples
     condition: float              # condition number of the regressor, columns scaled to norm 1
+    optimality: Optimality        # proof that no consistent parameters fit better
     warnings: tuple[str, ...]
     options: IdentificationOptions
     loops: LoopSummary | None = None   # of a robot with loops: the equations that were used
@@ -72,16 +77,19 @@ class Identification(NamedTuple):
         return self.robot.joint_names if self.loops is None else self.loops.rows
 
     def predict(self, q: ArrayLike, v: ArrayLike, a: ArrayLike) -> np.ndarray:
-        """Return the torque of a motion: inverse dynamics, offsets and Stribeck terms.
+        """Return the torque of a motion: inverse dynamics, offsets, Stribeck, coupled motors.
 
         With loops: the torque of the independent joints, zero at the others; with as many motors as
         degrees of freedom it is that of the motors. The motion of dependent joints is corrected to
         satisfy the loop constraints.
         """
         def torque(q, v, a):
-            return (self.robot.inverse_dynamics(q, v, a)
-                    + offset_and_stribeck_torque(self.layout, self.values,
-                                                 np.asarray(v, dtype=float)))
+            v, a = np.asarray(v, dtype=float), np.asarray(a, dtype=float)
+            layout = self.layout
+            motors = motor_columns(layout.motors, layout.friction_speed, np.atleast_2d(v),
+                                   np.atleast_2d(a)) @ self.values[layout.of_motors]
+            return (self.robot.inverse_dynamics(q, v, a) + motors.reshape(v.shape)
+                    + offset_and_stribeck_torque(layout, self.values, v))
 
         if self.base.loops is None:
             return torque(q, v, a)
@@ -97,7 +105,8 @@ def identify(robot: Robot, recording: Recording, options: IdentificationOptions 
     :param progress: f(share, text), called often; an exception from it ends the identification.
     :param on_fit: f(condition number, RMS of the torque residual [N m or N]), called after the
         linear fit, before the slow part.
-    :raise DynamicsError: the reason why the recording is useless, and what to record instead.
+    :raise DynamicsError: the reason why the recording is useless, and what to record instead; or
+        the fit did not converge.
     """
     check_robot(robot)
     options = _checked(IdentificationOptions() if options is None else
@@ -107,7 +116,7 @@ def identify(robot: Robot, recording: Recording, options: IdentificationOptions 
     report = progress or (lambda share, text: None)
     recording, loops, notes = _arranged(robot, recording)
     recording = _without_springs(robot, recording, loops)
-    layout = parameter_layout(robot, options.stribeck_speed)
+    layout = parameter_layout(robot, options.stribeck_speed, options.transmission)
     base = base_parameters(robot, layout, loops=loops)
     train, validation = split(recording, options.validation_share)
     factor = _decimation(base, train, validation, options)
@@ -128,8 +137,9 @@ def identify(robot: Robot, recording: Recording, options: IdentificationOptions 
     return Identification(
         robot_with_parameters(robot, layout, found.values), layout, found.values, known,
         full_spread(found, prior), base, base.values(found.values), of_base, covariance,
-        linear.noise, residuals, condition,
-        (*notes, *_warnings(base, of_base, condition, found, residuals)), options,
+        linear.noise, residuals, condition, found.optimality,
+        (*notes, *_warnings(base, of_base, condition, residuals),
+         *coupling_warnings(robot, base, train, linear.values)), options,
         None if loops is None else loop_summary(robot, base))
 
 
@@ -154,6 +164,8 @@ def _checked(options):
     whole('decimation', options.decimation, 1)
     if options.stribeck_speed is not None:
         _within('stribeck_speed', options.stribeck_speed)
+    if options.transmission is not None:
+        check_kind('transmission', options.transmission, Transmission)
     return options
 
 
@@ -235,7 +247,7 @@ def _decimation(base, train, validation, options):
                  if rows_left(train.time, factor) >= needed), 1)
 
 
-def _warnings(base, spread, condition, found, residuals):
+def _warnings(base, spread, condition, residuals):
     texts = []
     if condition > POOR_CONDITION:
         texts.append(f'the motion excites the robot poorly: condition number {condition:.3g}, '
@@ -245,9 +257,6 @@ def _warnings(base, spread, condition, found, residuals):
     if undetermined:
         texts.append(f'the data hardly determine {len(undetermined)} of {base.size} base '
                      f'parameters, which stay near the URDF: {", ".join(undetermined)}')
-    if not found.converged:
-        texts.append(f'the fit of consistent links did not converge in {found.iterations} '
-                     'steps: a larger prior_weight helps')
     if residuals.gain < 1.0:
         texts.append('on the validation samples the new parameters predict torques worse '
                      f'than the old ones, by a factor of {1.0 / residuals.gain:.3g}: do not use '

@@ -16,6 +16,7 @@ from typing import NamedTuple
 
 import numpy as np
 
+from dynamics_node.identification.coupled_motors import motor_columns
 from dynamics_node.identification.decimation import TAPS, decimate, segments
 from dynamics_node.identification.identifiable_parameters import BaseParameters
 from dynamics_node.identification.loop_equations import known_values, row_regressor
@@ -105,12 +106,13 @@ def row_chunks(robot: Robot, base: BaseParameters, recording: Recording, factor:
     for at in _slices(recording.time, factor):
         v, a, tau = recording.v[at], recording.a[at], recording.tau[at]
         Y = robot.regressor(recording.q[at], v, a)
+        motors = motor_columns(layout.motors, layout.friction_speed, v, a)
         if load.any():
             tau = tau - Y @ load
         yield [decimate(np.column_stack([Y[:, k, inertial],
                                          joint_columns(layout, v[:, k], a[:, k])[:, own],
-                                         tau[:, k]]), factor)
-               for k, (inertial, own) in enumerate(columns)]
+                                         motors[:, k, coupled], tau[:, k]]), factor)
+               for k, (inertial, own, coupled) in enumerate(columns)]
         tick(at.stop / len(recording.time))
 
 
@@ -136,8 +138,9 @@ def _slices(time, factor):
 
 
 def _columns(base, k):
-    """Return the columns a degree of freedom depends on: of bodies, and of its own parameters."""
-    depends = base.kept[base.depends[k]]
-    inertial = depends[depends < base.layout.inertial]
-    own = depends[depends >= base.layout.inertial] - base.layout.of_joint(k).start
-    return inertial, own
+    """Return the columns a degree of freedom depends on: of bodies, of itself, of motors."""
+    layout, depends = base.layout, base.kept[base.depends[k]]
+    first = layout.of_motors.start
+    return (depends[depends < layout.inertial],
+            depends[(depends >= layout.inertial) & (depends < first)] - layout.of_joint(k).start,
+            depends[depends >= first] - first)

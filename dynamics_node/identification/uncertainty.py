@@ -1,19 +1,17 @@
 """Compute standard deviations of parameters, and which of them the data determine.
 
 Base parameters: from the data alone, cov x = H^-1 (Q'Q) H^-1 with H = R'R and the effective noise
-of torques (see noise.py). All parameters: from data and prior; parameters that no torque depends on
-keep the standard deviation of the prior.
+of torques (see noise.py). All parameters: from data and prior; directions that the data do not
+determine keep the standard deviation of the prior.
 """
 
 from typing import NamedTuple
 
 import numpy as np
 
-from dynamics_node.identification.consistent_fit import ConsistentFit, Prior
+from dynamics_node.identification.consistent_fit import MAX_SHARE, ConsistentFit, Prior
 from dynamics_node.identification.identifiable_parameters import BaseParameters
 from dynamics_node.identification.linear_fit import RANK_TOLERANCE, LinearFit, equilibrated
-
-MAX_SHARE = 0.5   # of the standard deviation of the prior: parameters below are determined
 
 
 class Spread(NamedTuple):
@@ -53,7 +51,7 @@ def full_spread(consistent: ConsistentFit, prior: Prior) -> Spread:
     """Return the Spread of all parameters, from data and prior."""
     def sigma(R):
         return np.linalg.norm(np.linalg.inv(R), axis=1)
-    return _spread(sigma(consistent.R), consistent.values, sigma(prior.A))
+    return _spread(sigma(consistent.A), consistent.values, sigma(prior.A))
 
 
 def _spread(sigma, values, before):

@@ -18,7 +18,7 @@ import numpy as np
 from dynamics_node.algorithms.inertial_parameters import inertia_of, ten_numbers
 from dynamics_node.checks import flag
 from dynamics_node.errors import DynamicsError, UnknownName, shown
-from dynamics_node.identification.log_cholesky import (
+from dynamics_node.identification.pseudo_inertia import (
     is_consistent,
     pseudo_inertia,
     ten_of,

@@ -66,7 +66,7 @@ def _numbers(found, recording, warnings):
     return {
         'joint_names': recording.joint_names, 'samples': len(recording.time),
         'duration': recording.time[-1] - recording.time[0], 'condition': found.condition,
-        'options': found.options, 'warnings': warnings,
+        'optimality': found.optimality, 'options': found.options, 'warnings': warnings,
         'loops': found.loops, 'rows': found.rows,
         'residuals': found.residuals, 'gain': found.residuals.gain, 'noise': found.noise,
         'parameters': {

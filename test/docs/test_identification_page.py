@@ -36,7 +36,7 @@ def test_the_examples_run_one_after_the_other(tmp_path, monkeypatch, capsys, ker
     blocks = re.findall(r'```python\n(.*?)```', PAGE, flags=re.S)
     for block in blocks:
         exec(block, names)  # noqa: S102
-    assert len(blocks) == 4
+    assert len(blocks) == 5
     assert names['determined']['wrist.viscous']
     load = names['load']
     assert abs(load.mass - 2.0) < 3.0 * load.sigma['mass'] + 0.02   # 1 %

@@ -1,77 +1,96 @@
-"""Test the interior-point fit against the fit by descent."""
+"""Test the nearest consistent point: against Clarabel, closed forms, its own certificate."""
 
 import numpy as np
 import pytest
-from support.heavier_arm import other_values, recorded
+from support.clarabel_oracle import nearest_by_clarabel
+from support.other_bodies import other_body
 
-from dynamics_node.identification.consistent_fit import consistent_fit, parameter_prior
-from dynamics_node.identification.identifiable_parameters import base_parameters
-from dynamics_node.identification.interior_fit import interior_fit
-from dynamics_node.identification.linear_fit import weighted_problem
-from dynamics_node.identification.log_cholesky import is_consistent, ten_of
-from dynamics_node.identification.parameters import NOT_NEGATIVE, parameter_values
-from dynamics_node.identification.sequential_qr import triangular_factors
+from dynamics_node.algorithms.inertial_parameters import ten_numbers
+from dynamics_node.errors import DynamicsError
+from dynamics_node.identification import interior_fit
+from dynamics_node.identification.interior_fit import ConsistentSet, nearest_point
+from dynamics_node.identification.pseudo_inertia import is_consistent, ten_of
+from dynamics_node.spatial.inertia import Inertia
 
-NOISE = 0.5   # [N m]
+BALL = ten_numbers(Inertia(2.0, np.array([0.1, 0.0, 0.2]), np.diag([0.2, 0.2, 0.15])))
+AGREES = 1e-6     # share of the sum of squares, of two interior-point methods
 
 
 class Stopped(Exception):
     pass
 
 
-def problem_of(fast_arm, layout, weight, noise=NOISE):
-    """Return (R, z, Prior, ConsistentFit by descent) of a noisy recording."""
-    base = base_parameters(fast_arm, layout)
-    recording = recorded(fast_arm, layout, other_values(fast_arm, layout, 1), 700, 8, noise)
-    problem = weighted_problem(base, triangular_factors(fast_arm, base, recording),
-                               np.full(7, noise))
-    prior = parameter_prior(layout, parameter_values(fast_arm, layout), recording, weight)
-    rows = np.vstack([np.column_stack([problem.R @ base.grouping, problem.z]),
-                      np.column_stack([prior.A, prior.A @ prior.values])])
-    factor = np.linalg.qr(rows, mode='r')[:layout.size]
-    return factor[:, :-1], factor[:, -1], prior, consistent_fit(base, problem, prior)
+def some_set(rng, bodies=4, joints=5):
+    """Return a ConsistentSet; w has one direction per parameter, of sizes from 1 to 1e-3."""
+    k = 10 * bodies + joints
+    tens = np.array([other_body(BALL, rng) for _ in range(bodies)])
+    directions = np.linalg.qr(rng.normal(size=(k, k)))[0] * np.logspace(0, -3, k)
+    return ConsistentSet(tens, directions[:10 * bodies].reshape(bodies, 10, k),
+                         rng.uniform(0.1, 1.0, joints), directions[10 * bodies:])
 
 
-def fitted(layout, R, z, prior, **options):
-    spread = np.linalg.norm(np.linalg.inv(prior.A), axis=1)
-    return interior_fit(layout, R, z, prior.values, spread, **options)
+def inside(within, w):
+    return (all(is_consistent(body + by @ w) for body, by in zip(within.bodies, within.by_body))
+            and (within.joints + within.by_joint @ w >= 0.0).all())
 
 
-@pytest.mark.parametrize('weight', [1e-2, 1.0, 100.0])
-def test_the_fit_is_optimal_among_physical_robots(fast_arm, layout, weight):
-    """The sum of squares is that of descent; no physical robot has a lower one."""
-    R, z, prior, descent = problem_of(fast_arm, layout, weight)
-    found = fitted(layout, R, z, prior)
-    assert found.converged
-    assert np.sum((R @ found.values - z) ** 2) <= np.sum((R @ descent.values - z) ** 2) + 1e-2
-    assert all(is_consistent(found.values[layout.of_body(i)]) for i in range(7))
-    assert all((found.values[layout.each(kind)] >= 0.0).all() for kind in NOT_NEGATIVE)
-    gradient = R.T @ (R @ found.values - z)
-    rng, others = np.random.default_rng(1), [prior.values, descent.values]
-    for i in range(len(layout.bodies)):
-        for _ in range(20):
-            other = found.values.copy()
-            point = np.append(0.2 * rng.normal(size=3), 1.0)
-            other[layout.of_body(i)] += ten_of(np.outer(point, point))
-            others.append(other)
-    assert min(gradient @ (other - found.values) for other in others) > -0.05
+@pytest.mark.parametrize('far', [1e-2, 3.0, 1e3, 1e6])
+def test_the_nearest_point_is_that_of_clarabel(far):
+    """Targets inside, near the boundary, and far from every robot."""
+    rng = np.random.default_rng(3)
+    within = some_set(rng)
+    target = far * rng.normal(size=within.by_joint.shape[1])
+    found = nearest_point(within, target, np.zeros_like(target))
+    w, squares = nearest_by_clarabel(within, target)
+    assert inside(within, found.w)
+    assert found.squares == pytest.approx(squares, rel=AGREES, abs=AGREES)
+    np.testing.assert_allclose(found.w, w, atol=1e-3 * np.linalg.norm(w) + AGREES)
 
 
-def test_exact_data_are_fitted_exactly(fast_arm, layout):
-    """Weights of 1e9: R'R would have lost all digits."""
-    R, z, prior, descent = problem_of(fast_arm, layout, 1.0, 1e-8)
-    found = fitted(layout, R, z, prior)
-    assert found.converged
-    assert np.abs(found.values - descent.values)[layout.inertial:].max() < 1e-6
+def test_the_gap_bounds_what_could_be_gained():
+    """No point of the set has a lower sum of squares: tried with masses added at points."""
+    rng = np.random.default_rng(5)
+    within = some_set(rng)
+    target = 5.0 * rng.normal(size=within.by_joint.shape[1])
+    found = nearest_point(within, target, np.zeros_like(target))
+    assert 0.0 < found.gap <= 1e-9 * (1.0 + found.squares)
+    every = np.vstack([within.by_body.reshape(-1, len(target)), within.by_joint])
+    for _ in range(100):
+        point = np.append(0.3 * rng.normal(size=3), 1.0)
+        change = np.zeros(len(target))
+        at = 10 * rng.integers(4)
+        change[at:at + 10] = ten_of(np.outer(point, point))
+        step = np.linalg.solve(every, change)
+        for size in (1e-9, 1e-6, 1e-3, 1.0):
+            other = np.sum((found.w + size * step - target) ** 2)
+            assert other > found.squares - found.gap
 
 
-def test_known_parameters_stay_and_the_fit_may_be_stopped(fast_arm, layout):
-    R, z, prior, _ = problem_of(fast_arm, layout, 1.0)
-    passive = layout._replace(passive=(True, *layout.passive[1:]))
-    found = fitted(passive, R, z, prior)
-    assert np.array_equal(found.values[passive.known], prior.values[passive.known])
+def test_a_negative_parameter_becomes_zero():
+    line = ConsistentSet(np.zeros((0, 10)), np.zeros((0, 10, 1)), np.ones(1), np.ones((1, 1)))
+    found = nearest_point(line, np.array([-3.0]), np.zeros(1))
+    assert found.w == pytest.approx(-1.0, abs=1e-8)
+    assert found.squares == pytest.approx(4.0, abs=1e-7)
+
+
+def test_a_consistent_target_is_its_own_nearest_point():
+    rng = np.random.default_rng(1)
+    within = some_set(rng)
+    target = 1e-2 * rng.normal(size=within.by_joint.shape[1])
+    assert inside(within, target)
+    found = nearest_point(within, target, np.zeros_like(target))
+    np.testing.assert_allclose(found.w, target, atol=1e-6)
+
+
+def test_no_convergence_is_an_error_and_the_fit_may_be_stopped(monkeypatch):
+    rng = np.random.default_rng(1)
+    within = some_set(rng)
+    target = 5.0 * rng.normal(size=within.by_joint.shape[1])
 
     def stop():
         raise Stopped
     with pytest.raises(Stopped):
-        fitted(layout, R, z, prior, tick=stop)
+        nearest_point(within, target, np.zeros_like(target), stop)
+    monkeypatch.setattr(interior_fit, 'MAX_STEPS', 3)
+    with pytest.raises(DynamicsError, match='did not converge in 3 steps'):
+        nearest_point(within, target, np.zeros_like(target))

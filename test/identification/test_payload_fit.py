@@ -6,9 +6,9 @@ from support.loaded_arm import LOAD, MIDDLE, moved, static
 
 from dynamics_node import DynamicsError, Robot
 from dynamics_node.example_robots import ARM7
-from dynamics_node.identification import log_cholesky
 from dynamics_node.identification.payload_fit import CUTOFF, identify_payload
 from dynamics_node.identification.preparation import prepare
+from dynamics_node.identification.pseudo_inertia import pseudo_inertia
 from dynamics_node.identification.recording import raw_recording
 from dynamics_node.identification.static_poses import StaticPoses
 from dynamics_node.spatial.inertia import from_com
@@ -54,7 +54,7 @@ def test_ten_seconds_of_motion_give_mass_centre_and_inertia(robot, seed):
     assert_found(found)
     assert np.abs(found.inertia - LOAD['inertia']).max() < 0.005
     ten = from_com(found.mass, found.com, found.inertia)
-    assert np.linalg.eigvalsh(log_cholesky.pseudo_inertia(
+    assert np.linalg.eigvalsh(pseudo_inertia(
         [ten.mass, *ten.moment, *ten.tensor[[0, 0, 1, 0, 1, 2], [0, 1, 1, 2, 2, 2]]]))[0] > 0.0
 
 

@@ -6,12 +6,12 @@ from support.heavier_arm import other_values, recorded
 from support.tolerances import EXACT_MATHS, SOLVED
 
 from dynamics_node.errors import DynamicsError
-from dynamics_node.identification.log_cholesky import is_consistent
 from dynamics_node.identification.parameters import (
     offset_and_stribeck_torque,
     parameter_layout,
     parameter_values,
 )
+from dynamics_node.identification.pseudo_inertia import is_consistent
 from dynamics_node.identification.robot_fit import IdentificationOptions, identify
 
 NOISE = 0.1   # [N m]

@@ -10,7 +10,6 @@ from dynamics_node.constrained.loop_motion import LoopMotion
 from dynamics_node.example_robots import MECHANISMS
 from dynamics_node.identification.identifiable_parameters import base_parameters
 from dynamics_node.identification.linear_fit import METHODS, linear_fit
-from dynamics_node.identification.log_cholesky import is_consistent
 from dynamics_node.identification.loop_recording import complete_recording
 from dynamics_node.identification.parameters import (
     offset_and_stribeck_torque,
@@ -18,6 +17,7 @@ from dynamics_node.identification.parameters import (
     parameter_values,
     robot_with_parameters,
 )
+from dynamics_node.identification.pseudo_inertia import is_consistent
 from dynamics_node.identification.recording import Recording
 from dynamics_node.identification.recording_fit import identify_recording
 from dynamics_node.identification.robot_fit import IdentificationOptions, identify

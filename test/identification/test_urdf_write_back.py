@@ -7,6 +7,7 @@ from pathlib import Path
 import numpy as np
 import pytest
 import yaml
+from support.other_bodies import other_body
 from support.real_robots import ROBOTS  # noqa: E402
 from support.tolerances import SOLVED
 
@@ -15,17 +16,12 @@ from dynamics_node.algorithms.inertial_parameters import ten_numbers
 from dynamics_node.errors import DynamicsError
 from dynamics_node.example_robots import ARM7
 from dynamics_node.identification.friction_file import friction_yaml
-from dynamics_node.identification.log_cholesky import (
-    body_of,
-    is_consistent,
-    log_cholesky,
-    nearest_consistent,
-)
 from dynamics_node.identification.parameters import (
     parameter_layout,
     parameter_values,
     robot_with_parameters,
 )
+from dynamics_node.identification.pseudo_inertia import is_consistent, nearest_consistent
 from dynamics_node.identification.urdf_write_back import write_back
 
 REAL = [robot for robot in ROBOTS if robot.base == 'fixed' and '_coupled' not in str(robot)]
@@ -54,8 +50,7 @@ def moved(robot, seed=0, size=0.1):
     values = parameter_values(robot, layout)
     for i in range(len(layout.bodies)):
         at = layout.of_body(i)
-        values[at] = body_of(log_cholesky(nearest_consistent(values[at]))
-                             + size * rng.normal(size=10))
+        values[at] = other_body(nearest_consistent(values[at]), rng, size, size)
     values[layout.each('viscous')] += 0.1
     values[layout.each('coulomb')] += rng.uniform(0.1, 1.0, robot.nv)
     return robot_with_parameters(robot, layout, values)

@@ -2,13 +2,13 @@
 
 import numpy as np
 
-from dynamics_node.identification import log_cholesky
 from dynamics_node.identification.parameters import (
     offset_and_stribeck_torque,
     parameter_values,
     robot_with_parameters,
 )
 from dynamics_node.identification.recording import Recording
+from support.other_bodies import other_body
 
 PERIOD = 0.01  # [s]
 
@@ -33,12 +33,7 @@ def other_values(robot, layout, seed, spread=0.3):
     rng = np.random.default_rng(seed)
     values = parameter_values(robot, layout)
     for i in range(len(layout.bodies)):
-        x = log_cholesky.log_cholesky(values[layout.of_body(i)])
-        x[0] += 0.5 * np.log(1.0 + rng.uniform(-spread, spread))
-        x[1:4] += rng.uniform(-0.15, 0.15, 3)
-        x[4:7] += 0.01 * rng.normal(size=3)
-        x[7:] += rng.uniform(-0.02, 0.02, 3)
-        values[layout.of_body(i)] = log_cholesky.body_of(x)
+        values[layout.of_body(i)] = other_body(values[layout.of_body(i)], rng, spread, 0.01)
     for kind, low, high in (('armature', 0.05, 0.3), ('viscous', 0.2, 1.0), ('coulomb', 0.3, 1.0),
                             ('offset', -0.3, 0.3)):
         values[layout.each(kind)] = rng.uniform(low, high, len(layout.joints))

@@ -12,7 +12,6 @@ from dynamics_node import Robot
 from dynamics_node.constrained.loop_motion import LoopMotion
 from dynamics_node.constrained.read_loops import Loops
 from dynamics_node.example_robots import MECHANISMS
-from dynamics_node.identification import log_cholesky
 from dynamics_node.identification.parameters import (
     offset_and_stribeck_torque,
     parameter_layout,
@@ -20,6 +19,7 @@ from dynamics_node.identification.parameters import (
     robot_with_parameters,
 )
 from dynamics_node.identification.recording import Recording, raw_recording
+from support.other_bodies import other_body
 
 PERIOD = 0.01  # [s]
 # amplitude of the motors' sines [rad or m], and what they move about
@@ -68,11 +68,7 @@ def other_mechanism(robot, seed=1):
     layout, rng = parameter_layout(robot), np.random.default_rng(seed)
     values, motors = parameter_values(robot, layout), ~np.array(layout.passive)
     for i in range(len(layout.bodies)):
-        x = log_cholesky.log_cholesky(values[layout.of_body(i)])
-        x[0] += 0.5 * np.log(1.0 + rng.uniform(-0.3, 0.3))
-        x[1:4] += rng.uniform(-0.15, 0.15, 3)
-        x[7:] += rng.uniform(-0.02, 0.02, 3)
-        values[layout.of_body(i)] = log_cholesky.body_of(x)
+        values[layout.of_body(i)] = other_body(values[layout.of_body(i)], rng)
     n = len(layout.joints)
     values[layout.each('armature')] = np.where(motors, rng.uniform(0.002, 0.01, n), 0.0)
     values[layout.each('viscous')] *= rng.uniform(0.5, 2.0, n)
