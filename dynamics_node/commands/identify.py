@@ -81,6 +81,7 @@ def run(arguments: argparse.Namespace) -> int:
     sys.stdout.write('\n'.join([
         *([] if loops is None else str(loops).splitlines()),
         *(f'warning: {text}' for text in done.warnings),
+        f'{done.prepared.used:.3g} of {done.prepared.recorded:.3g} s of the recording are used',
         f'torque error on the validation samples: {_change(residuals.gain)}', *files, '']))
     return int(residuals.gain < 1.0)
 
