@@ -61,6 +61,7 @@ if TYPE_CHECKING:   # editors and type checkers; at run time see lazy_names
         trajectory_yaml,
         write_trajectory_csv,
     )
+    from dynamics_node.identification.transmission import Transmission, read_transmission
     from dynamics_node.identification.urdf_write_back import write_back
 
 __all__ = [
@@ -80,6 +81,7 @@ __all__ = [
     'Recording',
     'StaticPoses',
     'TimedPoints',
+    'Transmission',
     'TriangularFactors',
     'TriangularProblem',
     'base_parameters',
@@ -99,6 +101,7 @@ __all__ = [
     'read_csv',
     'read_recording',
     'read_trajectory',
+    'read_transmission',
     'robot_with_parameters',
     'sample_trajectory',
     'solve_least_squares',
@@ -134,6 +137,7 @@ _MODULES = {   # of this folder -> public names
     'static_poses': ('StaticPoses',),
     'trajectory_files': ('TimedPoints', 'read_trajectory', 'sample_trajectory',
                          'trajectory_yaml', 'write_trajectory_csv'),
+    'transmission': ('Transmission', 'read_transmission'),
     'urdf_write_back': ('write_back',),
 }
 __getattr__, __dir__ = lazy_names(__name__, _MODULES)   # SciPy alone takes 0.1 s
