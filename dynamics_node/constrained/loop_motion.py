@@ -51,7 +51,7 @@ class RobotWithLoops(Protocol):
         """Robot.constraint_rows, of a batch: compiled if the robot is."""
 
 
-class Transmission(NamedTuple):
+class LoopTransmission(NamedTuple):
     """The velocity transmission from the independent joints to all joints."""
 
     N: np.ndarray         # (n, nv, k) v = N v_I
@@ -130,8 +130,8 @@ class LoopMotion:
 
     # Rates -----------------------------------------------------------------------------------
 
-    def transmission(self, q: np.ndarray) -> Transmission:
-        """Return the Transmission at closed configurations (n, nq)."""
+    def transmission(self, q: np.ndarray) -> LoopTransmission:
+        """Return the LoopTransmission at closed configurations (n, nq)."""
         return self._transmission(self._rows(q, np.zeros((len(q), self.model.nv))).A)
 
     def _transmission(self, A):
@@ -139,7 +139,7 @@ class LoopMotion:
         N = np.zeros((n, self.model.nv, k))
         N[:, self.independent, np.arange(k)] = 1.0
         if not d:
-            return Transmission(N, np.zeros((n, 0, A.shape[1])), np.ones(n, dtype=bool))
+            return LoopTransmission(N, np.zeros((n, 0, A.shape[1])), np.ones(n, dtype=bool))
         length = np.linalg.norm(A, axis=2)
         length = np.where(length > 0.0, length, 1.0)
         U, s, Vt = np.linalg.svd(A[:, :, self.dependent] / length[..., None], full_matrices=False)
@@ -148,7 +148,7 @@ class LoopMotion:
         inverse = (Vt.swapaxes(1, 2) / s[:, None]) @ (U.swapaxes(1, 2) / length[:, None])
         N[:, self.dependent] = -inverse @ A[:, :, self.independent]
         regular &= transmission_gain(N) < SINGULAR
-        return Transmission(N, inverse, regular)
+        return LoopTransmission(N, inverse, regular)
 
     def motion(self, q: np.ndarray, v: np.ndarray, a: np.ndarray) -> LoopMotionSamples:
         """Return all joints' motion from velocities and accelerations (n, k) of the independent.
@@ -202,7 +202,7 @@ class LoopMotion:
         branch; without such a step the state is not moved.
 
         :param q: (n, nq), closed; target: (n, k) positions of the independent joints.
-        :param N: of the Transmission at q.
+        :param N: of the LoopTransmission at q.
         :param most: greatest permitted entry of N: above, it is too near to singular.
         """
         path = target - q[:, self.q_indices]

@@ -15,6 +15,7 @@ from dynamics_node.identification.loop_recording import (
     loop_motion_on_branch,
     positions_needed,
 )
+from dynamics_node.identification.motor_side import check_no_currents
 from dynamics_node.identification.recording import (
     RawRecording,
     Recording,
@@ -59,8 +60,9 @@ def prepare(robot: Robot, raw: RawRecording, cutoff: float | None = None,
     """
     check_kind('raw', raw, RawRecording)
     min_duration, all_move = at_least_zero('min_duration', min_duration), flag('all_move', all_move)
+    check_no_currents(raw)
     raw, twice = without_copies(select_joints(robot, raw))
-    warnings = [f'{twice} samples were recorded twice'] if twice else []
+    warnings = [*raw.notes, *([f'{twice} samples were recorded twice'] if twice else [])]
     warnings += check_recording(robot, _checked_joints(robot, raw), min_duration, all_move)
     count = len(raw.time)
     raw, repeated = without_repeats(raw)
