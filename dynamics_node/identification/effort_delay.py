@@ -6,7 +6,7 @@ least squares residual of all torques,
     min_d min_x |tau(t + d) - Y(t) x|^2,
 
 over delays of both signs, with the base parameters x free, so that a wrong URDF does not matter.
-It is used if it is significant: the residual falls by more than chance would let it.
+It is used if the residual falls clearly.
 """
 
 import numpy as np
@@ -22,14 +22,15 @@ from dynamics_node.robot.robot import Robot
 LONGEST = 0.2          # [s] delays are searched up to this
 STEPS = ((LONGEST, 0.01), (0.01, 0.0005))   # [s] (range, step) of the two searches
 LEAST = 0.001          # [s] a smaller delay is not corrected
-SIGNIFICANT = 25.0     # times the mean square residual: five standard deviations of the delay
+CLEAR = 2.25           # ratio of the squared residuals: their RMS falls by a third. With free
+#                        parameters a smaller fall may be due to friction that is not in the model
 SAMPLES = 20_000       # at most, from the longest stretch
 ROWS_PER_UNKNOWN = 3   # with fewer, the residual does not show a delay
 
 
 def effort_delay(robot: Robot, recording: Recording, factor: int,
                  loops: LoopMotion | None = None) -> float:
-    """Return the delay of efforts [s], positive where they are late; 0 if none is significant.
+    """Return the delay of efforts [s], positive where they are late; 0 if none is clear.
 
     :param factor: of decimation, as for the fit.
     :param loops: LoopMotion of a robot with loops.
@@ -48,9 +49,8 @@ def effort_delay(robot: Robot, recording: Recording, factor: int,
         delays = delay + np.arange(-round(reach / step), round(reach / step) + 1) * step
         delays = delays[np.abs(delays) <= LONGEST + 1e-9]
         delay = float(delays[np.argmin([misfit(d) for d in delays])])
-    gained = misfit(0.0) - misfit(delay)
-    significant = gained > SIGNIFICANT * misfit(delay) / misfit.freedom
-    return delay if significant and LEAST <= abs(delay) < LONGEST else 0.0
+    clear = misfit(0.0) > CLEAR * misfit(delay)
+    return delay if clear and LEAST <= abs(delay) < LONGEST else 0.0
 
 
 def advanced(recording: Recording, delay: float) -> Recording:
@@ -74,8 +74,7 @@ class _Misfit:
         chunks = list(row_chunks(robot, base, used, factor))
         joints = [np.concatenate(parts) for parts in zip(*chunks)] if chunks else []
         count = len(joints[0]) if joints else 0
-        self.freedom = count * len(joints) - base.size
-        self.determined = self.freedom > (ROWS_PER_UNKNOWN - 1) * base.size
+        self.determined = count * len(joints) > ROWS_PER_UNKNOWN * base.size
         if not self.determined:
             return
         tau = self._decimated(0.0)
