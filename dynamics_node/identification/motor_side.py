@@ -8,6 +8,7 @@
 """
 
 from collections.abc import Mapping
+from typing import NamedTuple
 
 import numpy as np
 
@@ -16,6 +17,14 @@ from dynamics_node.errors import DynamicsError, shown
 from dynamics_node.identification.recording import RawRecording, named_joints
 from dynamics_node.identification.transmission import Transmission
 from dynamics_node.robot.robot import Robot
+
+
+class Drives(NamedTuple):
+    """How drives recorded positions and efforts: the last arguments of `joint_side`."""
+
+    effort_scale: Mapping[str, float] = {}
+    gear_ratio: Mapping[str, float] = {}
+    transmission: Transmission | None = None
 
 
 def joint_side(robot: Robot, raw: RawRecording, effort_scale: Mapping[str, float] | None = None,

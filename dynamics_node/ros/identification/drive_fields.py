@@ -2,21 +2,14 @@
 
 from __future__ import annotations
 
-from typing import Any, NamedTuple
+from typing import Any
 
 from dynamics_node.action import Identify
 from dynamics_node.errors import DynamicsError
-from dynamics_node.identification.transmission import Transmission, read_transmission
+from dynamics_node.identification.motor_side import Drives
+from dynamics_node.identification.transmission import read_transmission
 
 FIELDS = ('columns', 'drive_names', 'effort_scales', 'gear_ratios', 'transmission')
-
-
-class Drives(NamedTuple):
-    """Arguments of `joint_side`."""
-
-    effort_scale: dict[str, float] = {}
-    gear_ratio: dict[str, float] = {}
-    transmission: Transmission | None = None
 
 
 def drives_of(goal: Identify.Goal) -> Drives:

@@ -13,7 +13,7 @@ import numpy as np
 from dynamics_node.errors import DynamicsError
 from dynamics_node.identification.loop_equations import has_loops
 from dynamics_node.identification.loop_recording import with_gravity
-from dynamics_node.identification.motor_side import joint_side
+from dynamics_node.identification.motor_side import Drives, joint_side
 from dynamics_node.identification.parameters import (
     parameter_layout,
     parameter_values,
@@ -32,7 +32,6 @@ from dynamics_node.reports.identification_files import (
     write_identification_files,
 )
 from dynamics_node.robot.robot import Robot
-from dynamics_node.ros.identification.drive_fields import Drives
 from dynamics_node.ros.shared_folders import SharedFolders
 from dynamics_node.ros.state.joint_state_buffer import recording_of
 
