@@ -3,6 +3,7 @@
 import argparse
 import sys
 
+from dynamics_node.checks import named_numbers
 from dynamics_node.commands.report import about
 from dynamics_node.commands.robot_arguments import (
     add_loops_argument,
@@ -11,7 +12,7 @@ from dynamics_node.commands.robot_arguments import (
     source_of,
 )
 from dynamics_node.commands.subparsers import Subparsers
-from dynamics_node.files import read_file
+from dynamics_node.files import read_file, read_text
 from dynamics_node.model.urdf_text import MAX_BYTES
 
 ABOUT = 'Identify masses, centres of mass, inertias, friction and armature from a recording.'
@@ -38,9 +39,19 @@ def add_parser(subparsers: Subparsers) -> None:
                                    formatter_class=argparse.RawDescriptionHelpFormatter)
     add_robot_arguments(parser)
     add_loops_argument(parser)
-    parser.add_argument('recording', help='CSV, or a ROS 2 bag, of a motion with its efforts')
+    parser.add_argument('recording', help='CSV, also with .gz, .npz, .parquet, or a ROS 2 bag, of '
+                        'a motion with its efforts')
     parser.add_argument('--out', metavar='FOLDER', required=True, help='made if it does not exist')
     parser.add_argument('--topic', default='/joint_states', help='of the joint states in a bag')
+    parser.add_argument('--columns', metavar='NAMES', default='', help='of a table without a '
+                        'header, as in time,position_joint_1,effort_joint_1')
+    parser.add_argument('--effort-scale', metavar='JOINT=K', action='append', default=[],
+                        help='torque [N m or N] per recorded unit of effort, such as ampere')
+    parser.add_argument('--gear-ratio', metavar='JOINT=R', action='append', default=[],
+                        help='position and effort of this joint are those of its motor; -1 inverts '
+                        'both signs')
+    parser.add_argument('--transmission', metavar='FILE', help='YAML, where motors and joints are '
+                        'coupled, instead of gear ratios')
     parser.add_argument('--method', default='weighted', help='ordinary, weighted or robust')
     parser.add_argument('--prior-weight', metavar='NUMBER', type=float, default=1.0,
                         help='1: inertias of the URDF are correct to 100 %%, 100: to 10 %%')
@@ -59,7 +70,6 @@ def run(arguments: argparse.Namespace) -> int:
         IdentificationOptions,
         ProgressBar,
         identify_recording,
-        read_recording,
     )
     from dynamics_node.reports.identification_files import make_folder, write_identification_files
 
@@ -67,7 +77,7 @@ def run(arguments: argparse.Namespace) -> int:
     robot = robot_of(arguments, source, compile=True)
     urdf = source if isinstance(source, bytes) else read_file(source, MAX_BYTES)
     make_folder(arguments.out)
-    raw = read_recording(arguments.recording, arguments.topic)
+    raw = _recording(arguments, robot)
     options = IdentificationOptions(
         method=arguments.method, prior_weight=arguments.prior_weight,
         validation_share=arguments.validation_share, stribeck_speed=arguments.stribeck_speed)
@@ -81,8 +91,22 @@ def run(arguments: argparse.Namespace) -> int:
     sys.stdout.write('\n'.join([
         *([] if loops is None else str(loops).splitlines()),
         *(f'warning: {text}' for text in done.warnings),
+        f'{done.prepared.used:.3g} of {done.prepared.recorded:.3g} s of the recording are used',
         f'torque error on the validation samples: {_change(residuals.gain)}', *files, '']))
     return int(residuals.gain < 1.0)
+
+
+def _recording(arguments, robot):
+    """Return the RawRecording of the command line, converted to joint positions and torques."""
+    from dynamics_node.identification import joint_side, read_recording, read_transmission
+
+    raw = read_recording(arguments.recording, arguments.topic,
+                         arguments.columns.split(',') if arguments.columns else ())
+    scales, ratios = (named_numbers(f'--{name}', ' '.join(given)) for name, given in (
+        ('effort-scale', arguments.effort_scale), ('gear-ratio', arguments.gear_ratio)))
+    transmission = None if arguments.transmission is None else read_transmission(
+        read_text(arguments.transmission, MAX_BYTES))
+    return joint_side(robot, raw, scales, ratios, transmission)
 
 
 def _change(gain: float) -> str:

@@ -13,6 +13,7 @@ from typing import TYPE_CHECKING
 from dynamics_node.lazy_names import lazy_names
 
 if TYPE_CHECKING:   # editors and type checkers; at run time see lazy_names
+    from dynamics_node.identification.array_files import read_npz, read_parquet
     from dynamics_node.identification.bag_files import read_bag
     from dynamics_node.identification.csv_files import read_csv, write_csv
     from dynamics_node.identification.decimation import decimate
@@ -30,6 +31,7 @@ if TYPE_CHECKING:   # editors and type checkers; at run time see lazy_names
         solve_least_squares,
         weighted_problem,
     )
+    from dynamics_node.identification.motor_side import joint_side
     from dynamics_node.identification.parameters import (
         ParameterLayout,
         parameter_layout,
@@ -92,6 +94,7 @@ __all__ = [
     'identify_payload',
     'identify_recording',
     'is_consistent',
+    'joint_side',
     'merge_factors',
     'parameter_layout',
     'parameter_values',
@@ -99,6 +102,8 @@ __all__ = [
     'raw_recording',
     'read_bag',
     'read_csv',
+    'read_npz',
+    'read_parquet',
     'read_recording',
     'read_trajectory',
     'read_transmission',
@@ -114,6 +119,7 @@ __all__ = [
 ]
 
 _MODULES = {   # of this folder -> public names
+    'array_files': ('read_npz', 'read_parquet'),
     'bag_files': ('read_bag',),
     'csv_files': ('read_csv', 'write_csv'),
     'decimation': ('decimate',),
@@ -123,6 +129,7 @@ _MODULES = {   # of this folder -> public names
     'friction_file': ('friction_yaml',),
     'identifiable_parameters': ('BaseParameters', 'base_parameters'),
     'linear_fit': ('TriangularProblem', 'solve_least_squares', 'weighted_problem'),
+    'motor_side': ('joint_side',),
     'parameters': ('ParameterLayout', 'parameter_layout', 'parameter_values',
                    'robot_with_parameters'),
     'payload_fit': ('PayloadEstimate', 'identify_payload'),

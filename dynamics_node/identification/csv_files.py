@@ -1,53 +1,64 @@
-"""Read and write recordings as CSV files.
+"""Read and write recordings as CSV files, also compressed by gzip.
 
-Three formats are read. That of `write_csv` has the header
+Three formats are read. Tables with a header, or with given names of columns, as `column_names.py`
+describes them; `write_csv` writes
 
     time,position_<joint>,...,velocity_<joint>,...,effort_<joint>,...
 
-with optional velocities and columns in any order; passive joints need no effort. PlotJuggler's has
-`__time` and columns such as `/joint_states/<joint>/position`; cells may be empty.
+Cells are separated by commas, semicolons (then a decimal comma is valid), tabs or blanks, and may
+be empty. PlotJuggler's table has `__time` and columns such as `/joint_states/<joint>/position`.
 `ros2 topic echo --csv /joint_states` has no header: seconds, nanoseconds, frame, names, positions,
 velocities, efforts in each line.
 
+The last line of a program that was stopped may be incomplete: it is left out, with a note.
 Messages of errors name the place in a file, never its content: they are sent to other nodes.
 """
 
 import csv
+import gzip
 import io
 import itertools
 import os
-import re
+import zlib
 from collections.abc import Sequence
 from contextlib import contextmanager
 
 import numpy as np
 
-from dynamics_node.checks import check_kind
+from dynamics_node.checks import check_kind, check_names
 from dynamics_node.errors import DynamicsError, FileError
 from dynamics_node.files import open_file
+from dynamics_node.identification.column_names import EXPECTED, recording_of_table
 from dynamics_node.identification.recording import RawRecording, raw_recording
 
 MAX_BYTES = 4_000_000_000    # two hours of seven joints at 1 kHz
-LONGEST_HEADER = 1_000_000   # characters
-QUANTITIES = ('position', 'velocity', 'effort')
-TIMES = ('time', '__time')
-PATTERNS = (re.compile(r'(?P<quantity>position|velocity|effort)_(?P<joint>.+)'),
-            re.compile(r'(?:.*/)?(?P<joint>[^/]+)/(?P<quantity>position|velocity|effort)'))
-EXPECTED = ('expected the header time,position_<joint>,...,effort_<joint>,... or a table of '
-            'PlotJuggler or of `ros2 topic echo --csv`')
+LONGEST_LINE = 1_000_000     # characters
+GZIP = b'\x1f\x8b'
+INCOMPLETE = 'the last line of the file is incomplete and left out'
 
 
-def read_csv(path: str | os.PathLike) -> RawRecording:
+def read_csv(path: str | os.PathLike, columns: Sequence[str] = ()) -> RawRecording:
     """Return the RawRecording of a CSV file.
 
+    :param columns: names of its columns, for a file without a header; a header is ignored then.
     :raise DynamicsError: what is missing in the file, and in which line.
     """
     check_kind('path', path, (str, os.PathLike))
+    columns = check_names('columns', columns)
     with _lines(path) as lines:
-        first = next(csv.reader([lines.readline(LONGEST_HEADER)]), [])
-    if len(first) > 3 and _is_number(first[0]) and _is_number(first[1]):
-        return _of_echo(path, first)
-    return _of_table(path, [name.strip() for name in first])
+        text = lines.readline(LONGEST_LINE)
+        delimiter = _delimiter(text)
+        first = next(csv.reader([text], delimiter=delimiter or ' ', skipinitialspace=True), [])
+    first = [cell.strip() for cell in first if cell or delimiter]
+    numbers = [_is_number(cell) for cell in first]
+    if not columns and len(first) > 3 and numbers[0] and numbers[1]:
+        if not all(numbers):
+            return _of_echo(path, first)
+        raise DynamicsError(f'{path} has numbers in line 1 and no names of columns: give them, as '
+                            'in --columns time,position_a,effort_a')
+    header, skipped = (columns, int(not all(numbers))) if columns else (first, 1)
+    table, notes = _numbers(path, len(header), delimiter, skipped)
+    return recording_of_table(path, header, table)._replace(notes=notes)
 
 
 @contextmanager
@@ -55,13 +66,21 @@ def _lines(path):
     """Open a file as lines of text; raise a DynamicsError if it cannot be read."""
     try:
         with open_file(path, MAX_BYTES) as file:
-            yield io.TextIOWrapper(file, 'utf-8-sig')
+            packed = file.peek(2)[:2] == GZIP
+            yield io.TextIOWrapper(gzip.GzipFile(fileobj=file) if packed else file, 'utf-8-sig')
     except FileError as error:
         raise DynamicsError(f'{error.shown} cannot be read: {error.reason}') from error
     except UnicodeDecodeError as error:
         raise DynamicsError(f'{path} cannot be read: it is no UTF-8 text; {EXPECTED}') from error
     except csv.Error as error:
         raise DynamicsError(f'{path} cannot be read: {error}; {EXPECTED}') from error
+    except (gzip.BadGzipFile, zlib.error, EOFError) as error:
+        raise DynamicsError(f'{path} cannot be read: its compressed content is damaged') from error
+
+
+def _delimiter(line):
+    """Return the delimiter of cells in a line; None for blanks."""
+    return next((mark for mark in ';\t,' if mark in line), None)
 
 
 def write_csv(path: str | os.PathLike, raw: RawRecording) -> None:
@@ -80,56 +99,63 @@ def write_table(path: str | os.PathLike, header: Sequence[str], rows: np.ndarray
         writer.writerows(rows.tolist())    # repr of a float: the shortest exact text
 
 
-def _of_table(path, header):
-    places, time = {}, None
-    for k, name in enumerate(header):
-        match = next(filter(None, (p.fullmatch(name) for p in PATTERNS)), None)
-        if name in TIMES:
-            time = k
-        elif match:
-            places[match['joint'], match['quantity']] = k
-    joints = list(dict.fromkeys(joint for joint, _ in places))
-    if time is None or not joints:
-        raise DynamicsError(f'{path} has no column time, or no joint, in line 1; {EXPECTED}')
-    for joint in joints:
-        if (joint, 'position') not in places:
-            raise DynamicsError(f"{path} has no column with the position of joint '{joint}'; each "
-                                'joint needs it')
-    if not any((joint, 'effort') in places for joint in joints):
-        raise DynamicsError(f"{path} has no column with the effort of joint '{joints[0]}', nor of "
-                            'any other; each joint with a motor needs it')
-    table = _numbers(path, len(header))
-    table = np.column_stack([table, np.full(len(table), np.nan)])
-
-    def columns(quantity):   # the last column of the table is NaN
-        return table[:, [places.get((joint, quantity), -1) for joint in joints]]
-    measured = all((joint, 'velocity') in places for joint in joints)
-    return raw_recording(joints, table[:, time], columns('position'), columns('effort'),
-                         columns('velocity') if measured else None)
-
-
-def _numbers(path, width):
-    """Return all lines but the first as numbers; an empty cell is NaN."""
-    rows = {'delimiter': ',', 'skiprows': 1, 'ndmin': 2, 'comments': None}
+def _numbers(path, width, delimiter, skipped):
+    """Return (all lines but the first `skipped` as numbers, notes); an empty cell is NaN."""
+    options = {'delimiter': delimiter, 'ndmin': 2, 'comments': None}
     try:
-        with _lines(path) as lines:
-            table = np.loadtxt(lines, **rows)
+        return _loaded(path, width, delimiter, skipped, options)
     except DynamicsError:
         raise
     except ValueError:   # an empty cell, or a line of another width: read again, slower
-        cells = _Cells(width)
+        cells = _Cells(width, skipped)
         try:
-            with _lines(path) as lines:
-                table = np.loadtxt(lines, converters=cells, **rows)
+            return _loaded(path, width, delimiter, skipped, {**options, 'converters': cells})
         except DynamicsError:
             raise
         except ValueError as error:
             reason = cells.refusal or 'has lines of different lengths'
             raise DynamicsError(f'{path} {reason}; {EXPECTED}') from error
+
+
+def _loaded(path, width, delimiter, skipped, options):
+    """Return (numbers, notes) of a file that is read by np.loadtxt."""
+    notes = []
+    with _lines(path) as lines:
+        rows = _whole_lines(path, lines, width, delimiter, skipped, notes)
+        first = next(rows, None)
+        if first is None:
+            raise DynamicsError(f'{path} has no complete line of numbers; {EXPECTED}')
+        table = np.loadtxt(itertools.chain([first], rows), **options)
     if table.shape[1:] != (width,):
         raise DynamicsError(f'{path} has {width} columns in its header and {table.shape[1]} in its '
                             'lines')
-    return table
+    return table, tuple(notes)
+
+
+def _whole_lines(path, lines, width, delimiter, skipped, notes):
+    """Yield the lines of a table; the last one only if it has all cells, else add a note."""
+    for _ in range(skipped):
+        lines.readline(LONGEST_LINE)
+    before, size = None, 0
+    while True:
+        try:
+            line = lines.readline(LONGEST_LINE)
+        except EOFError:   # the end of a compressed file is missing
+            line = ''
+            notes.append('the compressed file ends early')
+        size += len(line)
+        if size > MAX_BYTES or len(line) >= LONGEST_LINE:
+            raise DynamicsError(f'{path} has more than {MAX_BYTES} bytes, or a line of more than '
+                                f'{LONGEST_LINE} characters')
+        if line and not line.strip():
+            continue
+        if before is not None and (line or len(before.split(delimiter)) >= width):
+            yield before.replace(',', '.') if delimiter == ';' else before
+        elif before is not None:
+            notes.append(INCOMPLETE)
+        if not line:
+            return
+        before = line
 
 
 class _Cells:
@@ -138,8 +164,8 @@ class _Cells:
     :ivar refusal: the place of a cell that is no number; '' if there is none.
     """
 
-    def __init__(self, width):
-        self.refusal, self._width, self._count = '', width, 0
+    def __init__(self, width, skipped):
+        self.refusal, self._width, self._first, self._count = '', width, skipped + 1, 0
 
     def __call__(self, cell):
         row, column = divmod(self._count, self._width)
@@ -147,7 +173,7 @@ class _Cells:
         try:
             return float(cell or 'nan')
         except ValueError:
-            self.refusal = f'has no number in line {row + 2}, column {column + 1}'
+            self.refusal = f'has no number in line {row + self._first}, column {column + 1}'
             raise
 
 

@@ -7,22 +7,27 @@ import numpy as np
 from dynamics_node.checks import at_least_zero, check_kind, flag, positive
 from dynamics_node.constrained.loop_motion import LoopMotion
 from dynamics_node.identification.decimation import factor_for
-from dynamics_node.identification.filtering import default_cutoff, smooth
+from dynamics_node.identification.filtering import EDGE, default_cutoff, smooth
+from dynamics_node.identification.idle_parts import moving
 from dynamics_node.identification.loop_equations import has_loops
 from dynamics_node.identification.loop_recording import (
     complete_recording,
     loop_motion_on_branch,
     positions_needed,
 )
+from dynamics_node.identification.motor_side import check_no_currents
 from dynamics_node.identification.recording import (
     RawRecording,
     Recording,
     motor_names,
     select_joints,
 )
-from dynamics_node.identification.recording_checks import check_recording, without_repeats
+from dynamics_node.identification.recording_checks import check_recording
+from dynamics_node.identification.repeated_samples import without_copies, without_repeats
 from dynamics_node.identification.unit_checks import check_speeds, check_torques
 from dynamics_node.robot.robot import Robot
+
+MOST_USED = 0.7   # of the recorded time: with less after filtering, a warning
 
 
 class Prepared(NamedTuple):
@@ -33,6 +38,13 @@ class Prepared(NamedTuple):
     factor: int          # for the decimation of torques and regressors, see decimation.py
     warnings: tuple[str, ...]
     loops: LoopMotion | None = None   # of a robot with loops
+    recorded: float = 0.0   # [s] length of the raw recording
+    idle: float = 0.0       # [s] of it without motion, which is left out
+
+    @property
+    def used(self) -> float:
+        """Time that is left for identification [s]."""
+        return _duration(self.recording)
 
 
 def prepare(robot: Robot, raw: RawRecording, cutoff: float | None = None,
@@ -48,12 +60,22 @@ def prepare(robot: Robot, raw: RawRecording, cutoff: float | None = None,
     """
     check_kind('raw', raw, RawRecording)
     min_duration, all_move = at_least_zero('min_duration', min_duration), flag('all_move', all_move)
-    raw, twice = without_repeats(select_joints(robot, raw))
-    warnings = [f'{twice} samples were recorded twice'] if twice else []
+    check_no_currents(raw)
+    raw, twice = without_copies(select_joints(robot, raw))
+    warnings = [*raw.notes, *([f'{twice} samples were recorded twice'] if twice else [])]
     warnings += check_recording(robot, _checked_joints(robot, raw), min_duration, all_move)
+    count = len(raw.time)
+    raw, repeated = without_repeats(raw)
+    if repeated:
+        warnings.append(f'{repeated} of {count} samples repeat the one before and are left out: '
+                        'the driver publishes faster than it measures')
     raw, loops, others = _independent(robot, raw)
     cutoff = default_cutoff(raw) if cutoff is None else positive('cutoff', cutoff)
     recording = smooth(raw, cutoff)
+    whole = _duration(recording)
+    recording = recording.rows(moving(recording)) if all_move else recording
+    idle, recorded = whole - _duration(recording), float(raw.time[-1] - raw.time[0])
+    warnings += _left_out(recorded, whole, idle)
     if loops is not None:
         measured = {name: np.interp(recording.time, *series) for name, series in others.items()}
         done = complete_recording(robot, recording, measured, loops)
@@ -62,7 +84,21 @@ def prepare(robot: Robot, raw: RawRecording, cutoff: float | None = None,
     check_speeds(robot, recording)
     warnings += check_torques(robot, recording, loops)
     return Prepared(recording, cutoff, factor_for(recording.time, cutoff), tuple(warnings),
-                    loops)
+                    loops, recorded, idle)
+
+
+def _duration(recording):
+    """Return the time that the samples of a recording cover, without its gaps [s]."""
+    return len(recording.time) * float(np.median(np.diff(recording.time)))
+
+
+def _left_out(recorded, whole, idle):
+    """Return warnings about time that is not used [s]."""
+    if idle:
+        yield f'{idle:.3g} of {recorded:.3g} s are without motion and are left out'
+    if whole < MOST_USED * recorded:
+        yield (f'only {whole:.3g} of {recorded:.3g} s can be used: the filter needs '
+               f'{2.0 * EDGE:g} periods of its cutoff beside each gap. Record without gaps')
 
 
 def _checked_joints(robot, raw):

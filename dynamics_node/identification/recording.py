@@ -43,6 +43,8 @@ class RawRecording(NamedTuple):
     q: np.ndarray                # (N, joints) [rad or m]
     v: np.ndarray | None         # (N, joints) [rad/s or m/s], or None if not measured
     tau: np.ndarray              # (N, joints) [N m or N]
+    currents: tuple[str, ...] = ()   # joints whose tau is a current [A]: see motor_side.py
+    notes: tuple[str, ...] = ()      # what was left out when a file was read
 
     def rows(self, index: slice | np.ndarray) -> RawRecording:
         """Return some of the samples: a slice, a mask or indices."""
@@ -53,7 +55,8 @@ class RawRecording(NamedTuple):
         """Return the columns of some joints, in the order of `names`."""
         columns = [self.joint_names.index(name) for name in names]
         v = None if self.v is None else self.v[:, columns]
-        return RawRecording(tuple(names), self.time, self.q[:, columns], v, self.tau[:, columns])
+        return self._replace(joint_names=tuple(names), q=self.q[:, columns], v=v,
+                             tau=self.tau[:, columns])
 
 
 def raw_recording(joint_names: Sequence[str], time: ArrayLike, q: ArrayLike, tau: ArrayLike,
@@ -90,6 +93,9 @@ def select_joints(robot: Robot, raw: RawRecording | Recording) -> RawRecording:
     check_one_axis(robot)
     check_kind('the recording', raw, (RawRecording, Recording))
     motors = motor_names(robot)
+    if isinstance(raw, Recording):
+        raw = RawRecording(raw.joint_names, raw.time, raw.q, raw.v, raw.tau)
+    raw = named_joints(robot, raw)
     missing = [name for name in (motors if robot.loops.constraints else robot.joint_names)
                if name not in raw.joint_names]
     if missing:
@@ -100,9 +106,24 @@ def select_joints(robot: Robot, raw: RawRecording | Recording) -> RawRecording:
                 if name in motors or not robot.loops.constraints or np.isfinite(q).any()}
     names = tuple(joint.name for joint in robot.model.joints
                   if joint.name in measured and joint.kind not in ('planar', 'floating'))
-    raw = RawRecording(raw.joint_names, raw.time, raw.q, raw.v, raw.tau).joints(names)
+    raw = raw.joints(names)
     raw.tau[:, [name not in motors for name in names]] = 0.0
     return raw
+
+
+def named_joints(robot: Robot, raw: RawRecording) -> RawRecording:
+    """Return the recording with names for numbered joints, as of columns q1, q2.
+
+    They are the motors of the robot, in its order, if there are as many.
+    """
+    motors = motor_names(robot)
+    numbers = [int(name) for name in raw.joint_names if name.isdecimal()]
+    if len(numbers) < len(raw.joint_names) or sorted(numbers) not in (
+            list(range(len(motors))), list(range(1, len(motors) + 1))):
+        return raw
+    named = raw.joints([raw.joint_names[k] for k in np.argsort(numbers)])
+    names = dict(zip(named.joint_names, motors))
+    return named._replace(joint_names=motors, currents=tuple(names[n] for n in raw.currents))
 
 
 def motor_names(robot: Robot) -> tuple[str, ...]:

@@ -21,7 +21,6 @@ MIN_MOTION = 0.02       # [rad], a tenth of it in metres: a joint with less does
 MIN_RETURN = 0.02       # of the motion range: with less, friction is seen in one direction only
 MAX_IRREGULAR = 0.25    # of the steps may be far from the usual one
 MAX_JITTER = 0.1        # standard deviation of the steps, in steps: above, a warning
-MAX_REPEATED = 0.2      # of the samples may repeat the one before
 MIN_LEVELS = 20         # different torques: fewer is a coarse sensor
 
 
@@ -40,25 +39,6 @@ def check_recording(robot: Robot, raw: RawRecording, min_duration: float = 5.0,
             *_check_motion(robot, raw, all_move),
             *_check_torques(_motor_columns(robot, raw), all_move),
             *_check_velocities(raw))
-
-
-def without_repeats(raw: RawRecording) -> tuple[RawRecording, int]:
-    """Return (recording without repeated samples, their number).
-
-    :raise DynamicsError: two samples have the same stamp and different values.
-    """
-    same_time = np.flatnonzero(np.diff(raw.time) == 0.0)
-    for quantity in ('q', 'tau'):
-        x = getattr(raw, quantity)
-        other = [k for k in same_time if not np.array_equal(x[k], x[k + 1], equal_nan=True)]
-        if other:
-            k = int(other[0])
-            raise DynamicsError(
-                f'samples {k} and {k + 1} have the same time, {raw.time[k]:.6f} s, but different '
-                f'{quantity}; stamp each sample when it is measured, by one publisher per joint')
-    kept = np.ones(len(raw.time), dtype=bool)
-    kept[same_time + 1] = False
-    return raw.rows(kept), len(same_time)
 
 
 def _check_time(time, min_duration):
@@ -170,11 +150,6 @@ def _check_torques(raw, all_move):
     coarse = np.array([len(np.unique(tau[np.isfinite(tau)])) < MIN_LEVELS for tau in raw.tau.T])
     if coarse.any():
         yield f'the effort of {_named(raw, coarse)} takes fewer than {MIN_LEVELS} different values'
-    repeated = np.mean((np.diff(raw.q, axis=0) == 0.0).all(axis=1)
-                       & (np.diff(raw.tau, axis=0) == 0.0).all(axis=1))
-    if repeated > MAX_REPEATED:
-        yield (f'{repeated:.0%} of the samples repeat the one before: the driver publishes faster '
-               'than it measures, or the robot stood still')
 
 
 def _check_velocities(raw):

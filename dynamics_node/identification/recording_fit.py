@@ -4,6 +4,7 @@ from collections.abc import Callable
 from typing import NamedTuple
 
 from dynamics_node.checks import check_callable, check_kind
+from dynamics_node.identification.effort_delay import advanced, effort_delay
 from dynamics_node.identification.preparation import Prepared, prepare
 from dynamics_node.identification.recording import RawRecording
 from dynamics_node.identification.robot_fit import Identification, IdentificationOptions, identify
@@ -41,9 +42,20 @@ def identify_recording(robot: Robot, raw: RawRecording,
                check_kind('options', options, IdentificationOptions))
     report = progress or (lambda share, text: None)
     report(0.0, 'checking and filtering the recording')
-    prepared = prepare(robot, raw, cutoff)
+    prepared = _without_delay(robot, prepare(robot, raw, cutoff))
     options = options._replace(decimation=prepared.factor)
     result = identify(robot, prepared.recording, options,
                       lambda share, text: report(PREPARATION + (1.0 - PREPARATION) * share, text),
                       on_fit)
     return IdentifiedRecording(result, prepared)
+
+
+def _without_delay(robot, prepared):
+    """Return the recording with the delay of its efforts corrected."""
+    delay = effort_delay(robot, prepared.recording, prepared.factor, prepared.loops)
+    if not delay:
+        return prepared
+    text = (f'efforts are {1e3 * abs(delay):.3g} ms {"late" if delay > 0.0 else "early"} against '
+            'positions: corrected')
+    return prepared._replace(recording=advanced(prepared.recording, delay),
+                             warnings=(*prepared.warnings, text))

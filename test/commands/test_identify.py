@@ -67,6 +67,22 @@ def test_identify_takes_the_options_of_the_library(tmp_path, capsys, recording):
     assert '0.4' in str(options)
 
 
+def test_identify_converts_a_recording_of_drives(tmp_path, capsys, recording):
+    """Numbered columns, currents and motor positions of one joint; the result is the same."""
+    raw = read_csv(recording)
+    ratio, constant = np.array([-50.0, *6 * [1.0]]), np.array([0.1, *6 * [1.0]])
+    drive = raw._replace(joint_names=tuple('1234567'), q=raw.q * ratio, v=None,
+                         tau=raw.tau / ratio / constant)
+    write_csv(tmp_path / 'drive.csv', drive)
+    code, _, err = run(capsys, 'identify', ARM7, tmp_path / 'drive.csv', '--out', tmp_path / 'out',
+                       '--effort-scale', 'joint_1=0.1', '--gear-ratio', 'joint_1=-50')
+    assert code == 0, err
+    back = read_csv(tmp_path / 'out' / 'recording.csv')
+    assert back.joint_names == raw.joint_names
+    np.testing.assert_allclose(back.q, raw.q, rtol=1e-12)
+    np.testing.assert_allclose(back.tau, raw.tau, rtol=1e-12)
+
+
 @pytest.mark.parametrize(('words', 'said'), [
     (['identify', ARM7, 'nowhere.csv', '--out', 'out'], 'nowhere.csv'),
     (['identify', ARM7, 'nowhere', '--out', 'out'], 'there is no bag nowhere'),

@@ -63,8 +63,11 @@ def test_lines_of_ros2_topic_echo_are_read(tmp_path):
     ('a,b\n1,2\n', 'no column time, or no joint, in line 1; expected the header'),
     ('time,position_a\n1,2\n', "no column with the effort of joint 'a'"),
     ('time,position_a,effort_a\n1,2,3\n,,\n1,2,x\n', 'no number in line 4, column 3'),
-    ('time,position_a,effort_a\n1,2,3\n1,2\n', 'lines of different lengths'),
-    ('time,position_a,effort_a\n1,2\n', '3 columns in its header and 2'),
+    ('time,position_a,effort_a\n1,2,3\n1,2\n1,2,3\n', 'lines of different lengths'),
+    ('time,position_a,effort_a\n1,2\n1,2\n', '3 columns in its header and 2'),
+    ('time,position_a,effort_a\n1,2\n', 'no complete line'),
+    ('time,position_a,pos_a,effort_a\n1,2,3,4\n', 'position of one joint twice, in columns 2'),
+    ('1,2,3,4,5\n', 'no names of columns: give them'),
     ('5,0,,a,1,2\n', 'line 1 has 1 names and 2 numbers'),
     ('5,0,,a,1,2,3\n5,1,,b,1,2,3\n', 'line 2 does not have the joints of'),
     ('5,0,,a,1,2,3\n5,1,,a,1,2,x\n', 'line 2 has a cell that is no number')])
@@ -79,7 +82,7 @@ def test_bad_tables_are_refused(tmp_path, text, words):
     '{0}', '{0}:x:0:0', 'time,{0}\n', 'time,position_a,effort_a\n1,2,{0}\n',
     'time,position_a,effort_a\n1,{0}\n', '1,2,{0}\n', '1,2,3,{0},4\n',
     '1,2,,a,1,2,3\n1,2,,a,1,2,{0}\n', '1,2,,{0},1,2,3\n1,2,,a,1,2,3\n', '\xff{0}', '"{0}'])
-@pytest.mark.parametrize('name', ['x.csv', 'x.mcap', 'x.db3', 'bag/metadata.yaml'])
+@pytest.mark.parametrize('name', ['x.csv', 'x.npz', 'x.mcap', 'x.db3', 'bag/metadata.yaml'])
 def test_the_content_of_a_file_is_not_in_the_message(tmp_path, name, text):
     """A peer must not read files by the errors they cause."""
     path = tmp_path / name
@@ -88,6 +91,102 @@ def test_the_content_of_a_file_is_not_in_the_message(tmp_path, name, text):
     with pytest.raises(DynamicsError) as refusal:
         read_recording(path.parent if path.suffix == '.yaml' else path)
     assert 'root_hash' not in str(refusal.value)
+
+
+@pytest.mark.parametrize('text', [
+    't;q1;q2;tau1;tau2\n0,5;1,5;2;3;4\n1;5;6;7;8\n',
+    'timestamp\tpos_1\tpos_2\ttorque_1\ttorque_2\n0.5\t1.5\t2\t3\t4\n1\t5\t6\t7\t8\n',
+    'time  q_1 q_2 dq1 effort_1 tau_2\n0.5 1.5 2 9 3 4\n1  5 6 9 7 8\n',
+    'stamp, position_1, position_2, effort_1, effort_2\n0.5, 1.5, 2, 3, 4\n1, 5, 6, 7, 8\n\n'],
+    ids=['semicolons', 'tabs', 'blanks', 'commas'])
+@pytest.mark.parametrize('packed', [False, True])
+def test_tables_of_other_programs_are_read(tmp_path, text, packed):
+    """Any delimiter, usual names, a decimal comma beside semicolons, compressed or not."""
+    path = tmp_path / ('x.csv.gz' if packed else 'x.txt')
+    path.write_bytes(gzip.compress(text.encode()) if packed else text.encode())
+    raw = read_recording(path)
+    assert raw.joint_names == ('1', '2')
+    assert raw.time.tolist() == [0.5, 1.0]
+    assert raw.q.tolist() == [[1.5, 2.0], [5.0, 6.0]]
+    assert raw.tau.tolist() == [[3.0, 4.0], [7.0, 8.0]]
+    assert raw.notes == ()
+
+
+@pytest.mark.parametrize('text', ['1 2 3\n4 5 6\n', 'a b c\n1 2 3\n4 5 6\n'])
+def test_a_table_with_given_columns_needs_no_header(tmp_path, text):
+    """A header of other names is ignored."""
+    (tmp_path / 'x.csv').write_text(text)
+    raw = read_recording(tmp_path / 'x.csv', columns=['time', 'position_a', 'effort_a'])
+    assert (raw.time.tolist(), raw.q.tolist(), raw.tau.tolist()) == (
+        [1.0, 4.0], [[2.0], [5.0]], [[3.0], [6.0]])
+
+
+def test_columns_of_currents_are_marked(tmp_path):
+    """They need a torque constant."""
+    (tmp_path / 'x.csv').write_text('time,q1,current1,q2,tau2\n1,2,3,4,5\n')
+    raw = read_csv(tmp_path / 'x.csv')
+    assert raw.currents == ('1',)
+    assert raw.tau.tolist() == [[3.0, 5.0]]
+
+
+@pytest.mark.parametrize('end', ['7,8', '7,8\n', '7'])
+def test_an_incomplete_last_line_is_left_out_with_a_note(tmp_path, end):
+    """As of a program that was stopped."""
+    (tmp_path / 'x.csv').write_text('time,q1,tau1\n1,2,3\n4,5,6\n' + end)
+    raw = read_csv(tmp_path / 'x.csv')
+    assert raw.time.tolist() == [1.0, 4.0]
+    assert raw.notes == ('the last line of the file is incomplete and left out',)
+
+
+def test_a_truncated_compressed_table_is_read_up_to_its_end(tmp_path):
+    """With a note."""
+    rows = np.random.default_rng(1).random((20_000, 3))
+    text = 'time,q1,tau1\n' + '\n'.join(','.join(map(repr, row)) for row in rows.tolist())
+    packed = gzip.compress(text.encode())
+    (tmp_path / 'x.csv.gz').write_bytes(packed[:len(packed) // 2])
+    raw = read_csv(tmp_path / 'x.csv.gz')
+    assert 'the compressed file ends early' in raw.notes
+    assert 5000 < len(raw.time) < 15_000
+    assert np.array_equal(raw.q[:, 0], rows[:len(raw.time), 1])
+
+
+def test_an_archive_of_arrays_is_read(tmp_path):
+    """With names, or with the joints of the robot in order."""
+    q, tau = np.arange(6.0).reshape(2, 3, 1)
+    np.savez(tmp_path / 'x.npz', time=np.arange(3.0), q=q, tau=tau, joint_names=['a'])
+    np.savez_compressed(tmp_path / 'y.npz', t=np.arange(3.0), position=q, effort=tau)
+    for name, joints in (('x.npz', ('a',)), ('y.npz', ('1',))):
+        raw = read_recording(tmp_path / name)
+        assert raw.joint_names == joints
+        assert np.array_equal(raw.q, q) and np.array_equal(raw.tau, tau)
+
+
+@pytest.mark.parametrize('arrays, words', [
+    ({'time': [1.0], 'q': [[1.0]]}, 'no tau; expected an archive'),
+    ({'time': [1.0], 'q': [[object()]], 'tau': [[1.0]]}, 'or has objects'),
+    ({'time': [1.0, 2.0], 'q': [[1.0]], 'tau': [[1.0]]}, r'q has shape \(1, 1\); expected \(2')])
+def test_bad_archives_are_refused(tmp_path, arrays, words):
+    np.savez(tmp_path / 'x.npz', **arrays)
+    with pytest.raises(DynamicsError, match=words):
+        read_recording(tmp_path / 'x.npz')
+
+
+def test_a_parquet_file_is_read(tmp_path):
+    """A table with the usual names of columns; an empty cell is NaN."""
+    pa = pytest.importorskip('pyarrow')
+    from pyarrow import parquet
+    parquet.write_table(pa.table({'t': [1.0, 2.0], 'q1': [3.0, 4.0], 'tau1': [5.0, None]}),
+                        tmp_path / 'x.parquet')
+    raw = read_recording(tmp_path / 'x.parquet')
+    assert (raw.time.tolist(), raw.q.tolist()) == ([1.0, 2.0], [[3.0], [4.0]])
+    assert raw.tau[0, 0] == 5.0 and np.isnan(raw.tau[1, 0])
+
+
+def test_parquet_without_pyarrow_is_refused_with_its_name(tmp_path, monkeypatch):
+    monkeypatch.setitem(sys.modules, 'pyarrow', None)
+    (tmp_path / 'x.parquet').write_bytes(b'PAR1')
+    with pytest.raises(DynamicsError, match='pip install pyarrow'):
+        read_recording(tmp_path / 'x.parquet')
 
 
 def test_a_missing_table_is_refused(tmp_path):

@@ -13,6 +13,7 @@ import numpy as np
 from dynamics_node.errors import DynamicsError
 from dynamics_node.identification.loop_equations import has_loops
 from dynamics_node.identification.loop_recording import with_gravity
+from dynamics_node.identification.motor_side import Drives, joint_side
 from dynamics_node.identification.parameters import (
     parameter_layout,
     parameter_values,
@@ -76,6 +77,8 @@ class IdentifyJob(NamedTuple):
     output: str = ''         # folder; empty: no files
     folders: SharedFolders = SharedFolders(('/',))   # that no link in a recording may leave
     overwrite: bool = True   # whether files in the output folder may be replaced
+    columns: tuple[str, ...] = ()   # of a table without a header
+    drives: Drives = Drives()       # that recorded the file
 
     def run(self, joint_states: JointStates, progress: Callable[[float, str], None],
             tell: Callable[[float, float], None]) -> Outcome:
@@ -86,7 +89,7 @@ class IdentifyJob(NamedTuple):
         progress(0.0, 'reading the recording')
         robot, warnings = self.robot, tuple[str, ...]()
         if self.recording:
-            raw = self._read()
+            raw = joint_side(robot, self._read(), *self.drives)
         else:
             raw = torques_of(robot, self.meaning, select_joints(robot, recording_of(joint_states)))
             if not self.meaning.motor_side:
@@ -113,7 +116,7 @@ class IdentifyJob(NamedTuple):
         """Return the recording; refuse links that leave the folders, and bombs."""
         self.folders.check_links('recording', self.recording)
         try:
-            return read_recording(self.recording, self.topic)
+            return read_recording(self.recording, self.topic, self.columns)
         except MemoryError as error:
             raise DynamicsError(f'{self.recording} needs more memory than identification may '
                                 'use; record less, or cut it') from error

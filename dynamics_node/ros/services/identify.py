@@ -22,6 +22,7 @@ from dynamics_node.reports.identification_files import check_new
 from dynamics_node.robot.robot import Robot
 from dynamics_node.ros import convert
 from dynamics_node.ros.deferred_reply import DeferredReply
+from dynamics_node.ros.identification.drive_fields import drives_of
 from dynamics_node.ros.identification.jobs import IdentifyJob, Outcome, PayloadJob
 from dynamics_node.ros.identification.payload_samples import PayloadSamples, joined, mean_pose
 from dynamics_node.ros.node_state import NodeState
@@ -60,7 +61,7 @@ def identify_job(node_state: NodeState, goal: Identify.Goal) -> IdentifyJob:
                                 f'number{" below 1" if greatest == 1.0 else ""}')
         if value and field != 'cutoff':
             options[field] = value
-    meaning = None
+    meaning, drives = None, drives_of(goal)
     if not goal.recording:
         meaning = _meaning(node_state, robot)
         if not SHORTEST <= goal.duration <= LONGEST:
@@ -73,7 +74,7 @@ def identify_job(node_state: NodeState, goal: Identify.Goal) -> IdentifyJob:
         check_new(output)
     return IdentifyJob(robot, node_state.current_robot.text, recording, goal.topic or TOPIC,
                        meaning, IdentificationOptions(**options), goal.cutoff or None, output,
-                       folders, overwrite)
+                       folders, overwrite, tuple(goal.columns), drives)
 
 
 def fill_result(result: Identify.Result, outcome: Outcome) -> Identify.Result:

@@ -10,6 +10,7 @@ from support.remote_node import joint_state
 from dynamics_node import DynamicsError, Robot
 from dynamics_node.action import Identify
 from dynamics_node.example_robots import ARM7
+from dynamics_node.identification.csv_files import write_csv
 from dynamics_node.parameter import PerJoint
 from dynamics_node.ros.identification.jobs import without_drives
 from dynamics_node.ros.parameters.observer import ObserverParameters
@@ -91,6 +92,43 @@ def test_a_goal_sets_the_options():
     assert (job.recording, job.cutoff, job.meaning) == ('/shared/a.csv', 7.0, None)
     assert job.options == type(job.options)('robust', prior_weight=2.0, validation_share=0.3,
                                             stribeck_speed=0.1)
+
+
+def test_a_goal_says_how_a_drive_recorded():
+    """Scales and ratios by name, a transmission as YAML, names of columns."""
+    node_state = knowing(THREE_JOINTS)
+    job = identify_job(node_state, goal(recording='a.csv', columns=['time', 'q1', 'tau1'],
+                                        drive_names=['elbow'], effort_scales=[0.1],
+                                        gear_ratios=[-50.0]))
+    assert job.columns == ('time', 'q1', 'tau1')
+    assert job.drives == ({'elbow': 0.1}, {'elbow': -50.0}, None)
+    job = identify_job(node_state, goal(recording='a.csv', transmission='motors: {m: {elbow: 2}}'))
+    assert job.drives.transmission.matrix.tolist() == [[2.0]]
+
+
+@pytest.mark.parametrize('fields, words', [
+    ({'duration': 10.0, 'drive_names': ['elbow'], 'effort_scales': [1.0]},
+     'drive_names is given without a recording'),
+    ({'recording': 'a.csv', 'drive_names': ['elbow'], 'gear_ratios': [1.0, 2.0]},
+     'gear_ratios has 2 entries; expected one for each of the 1 drive_names'),
+    ({'recording': 'a.csv', 'transmission': '3'}, 'the transmission is')])
+def test_bad_fields_of_drives_are_refused(fields, words):
+    with pytest.raises(DynamicsError, match=words):
+        identify_job(knowing(THREE_JOINTS), goal(**fields))
+
+
+def test_a_goal_converts_a_recording_of_drives(compiled, tmp_path):
+    """Currents of motors become torques of joints before the fit."""
+    node_state = knowing(THREE_JOINTS, shared_folders=(str(tmp_path),))
+    raw = recorded(heavier(Robot.from_urdf(THREE_JOINTS))[0], 20.0)
+    k = raw.joint_names.index('elbow')
+    ratio, constant = np.ones(3), np.ones(3)
+    ratio[k], constant[k] = -50.0, 0.1
+    write_csv(tmp_path / 'a.csv', raw._replace(q=raw.q * ratio, v=None,
+                                               tau=raw.tau / ratio / constant))
+    job = identify_job(node_state, goal(recording='a.csv', drive_names=['elbow'],
+                                        effort_scales=[0.1], gear_ratios=[-50.0]))
+    assert job.run((), lambda *_: None, lambda *_: None).gain > 5.0
 
 
 def test_a_live_recording_needs_the_meaning_of_effort():
