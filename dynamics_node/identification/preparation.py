@@ -21,7 +21,8 @@ from dynamics_node.identification.recording import (
     select_joints,
 )
 from dynamics_node.identification.recording_checks import check_recording, without_repeats
-from dynamics_node.identification.unit_checks import check_speeds, check_torques
+from dynamics_node.identification.torque_checks import check_torques
+from dynamics_node.identification.unit_checks import check_speeds
 from dynamics_node.robot.robot import Robot
 
 
