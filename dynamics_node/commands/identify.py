@@ -18,6 +18,7 @@ ABOUT = 'Identify masses, centres of mass, inertias, friction and armature from 
 DETAILS = """\
 examples:
   %(prog)s robot.urdf recording.mcap --out identified
+  %(prog)s robot.urdf monday.mcap tuesday.mcap --validate wednesday.mcap --out identified
   %(prog)s robot.urdf recording.mcap --loops loops.yaml --out identified
 
 Written files:
@@ -26,7 +27,8 @@ Written files:
   report.html, report.json   the report
   recording.csv              the recording
 
-exit code: 0 written; 1 written, but worse: the torque error on the validation samples has grown;
+exit code: 0 written; 1 written, but do not use it: the torque error on held-out samples is large or
+has grown, or the mass of a link changes by more than a factor of 3 that the data do not determine;
 2 refused
 """
 
@@ -38,7 +40,8 @@ def add_parser(subparsers: Subparsers) -> None:
                                    formatter_class=argparse.RawDescriptionHelpFormatter)
     add_robot_arguments(parser)
     add_loops_argument(parser)
-    parser.add_argument('recording', help='CSV, or a ROS 2 bag, of a motion with its efforts')
+    parser.add_argument('recording', nargs='+',
+                        help='CSV, or a ROS 2 bag, of a motion with its efforts; several: one fit')
     parser.add_argument('--out', metavar='FOLDER', required=True, help='made if it does not exist')
     parser.add_argument('--topic', default='/joint_states', help='of the joint states in a bag')
     parser.add_argument('--method', default='weighted', help='ordinary, weighted or robust')
@@ -46,6 +49,8 @@ def add_parser(subparsers: Subparsers) -> None:
                         help='1: inertias of the URDF are correct to 100 %%, 100: to 10 %%')
     parser.add_argument('--validation-share', metavar='SHARE', type=float, default=0.2,
                         help='share of the samples, at the end of the recording, used to validate')
+    parser.add_argument('--validate', metavar='FILE',
+                        help='another recording, used to validate in place of that share')
     parser.add_argument('--cutoff', metavar='HZ', type=float,
                         help='of the filter on positions; default: from the spectrum')
     parser.add_argument('--stribeck-speed', metavar='SPEED', type=float,
@@ -59,6 +64,7 @@ def run(arguments: argparse.Namespace) -> int:
         IdentificationOptions,
         ProgressBar,
         identify_recording,
+        join_recordings,
         read_recording,
     )
     from dynamics_node.reports.identification_files import make_folder, write_identification_files
@@ -67,23 +73,21 @@ def run(arguments: argparse.Namespace) -> int:
     robot = robot_of(arguments, source, compile=True)
     urdf = source if isinstance(source, bytes) else read_file(source, MAX_BYTES)
     make_folder(arguments.out)
-    raw = read_recording(arguments.recording, arguments.topic)
+    raw = join_recordings([read_recording(path, arguments.topic) for path in arguments.recording])
     options = IdentificationOptions(
         method=arguments.method, prior_weight=arguments.prior_weight,
         validation_share=arguments.validation_share, stribeck_speed=arguments.stribeck_speed)
     bar = ProgressBar()
-    done = identify_recording(robot, raw, options, arguments.cutoff, bar)
+    unseen = (read_recording(arguments.validate, arguments.topic)
+              if arguments.validate is not None else None)
+    done = identify_recording(robot, raw, options, arguments.cutoff, bar, validation=unseen)
     bar.clear()
     files = write_identification_files(arguments.out, urdf, robot, raw, done,
-                                       about(arguments.urdf, arguments.recording))
-    residuals = done.result.residuals
+                                       about(arguments.urdf, *arguments.recording))
+    verdict = done.result.verdict
     loops = done.result.loops
     sys.stdout.write('\n'.join([
         *([] if loops is None else str(loops).splitlines()),
         *(f'warning: {text}' for text in done.warnings),
-        f'torque error on the validation samples: {_change(residuals.gain)}', *files, '']))
-    return int(residuals.gain < 1.0)
-
-
-def _change(gain: float) -> str:
-    return f'{gain:.3g} times smaller' if gain >= 1.0 else f'{1.0 / gain:.3g} times greater'
+        *(f'do not use: {text}' for text in verdict.reasons), str(verdict), *files, '']))
+    return 0 if verdict.success else 1

@@ -17,22 +17,29 @@ class IdentifiedRecording(NamedTuple):
 
     result: Identification
     prepared: Prepared
+    validation: Prepared | None = None   # of a separate recording
 
     @property
     def warnings(self) -> tuple[str, ...]:
         """Warnings about the recording and the result."""
-        return (*self.prepared.warnings, *self.result.warnings)
+        others = () if self.validation is None else tuple(
+            f'validation: {text}' for text in self.validation.warnings)
+        missing = self.result.missing_motion
+        return (*self.prepared.warnings, *others, *self.result.warnings,
+                *([f'to determine all base parameters, record {missing}'] if missing else []))
 
 
 def identify_recording(robot: Robot, raw: RawRecording,
                        options: IdentificationOptions | None = None, cutoff: float | None = None,
                        progress: Callable[[float, str], None] | None = None,
-                       on_fit: Callable[[float, float], None] | None = None) -> IdentifiedRecording:
+                       on_fit: Callable[[float, float], None] | None = None,
+                       validation: RawRecording | None = None) -> IdentifiedRecording:
     """Return the IdentifiedRecording of a raw recording.
 
     :param options: their decimation is not used: it follows from the cutoff.
     :param cutoff: of the filter on positions [Hz]; None: from the spectrum of the motion.
     :param progress, on_fit: see `identify`.
+    :param validation: another recording, which is not fitted; None: the end of `raw`.
     :raise DynamicsError: the reason why the recording is useless, and what to record instead.
     """
     check_callable('progress', progress)
@@ -42,8 +49,9 @@ def identify_recording(robot: Robot, raw: RawRecording,
     report = progress or (lambda share, text: None)
     report(0.0, 'checking and filtering the recording')
     prepared = prepare(robot, raw, cutoff)
+    unseen = None if validation is None else prepare(robot, validation, prepared.cutoff)
     options = options._replace(decimation=prepared.factor)
     result = identify(robot, prepared.recording, options,
                       lambda share, text: report(PREPARATION + (1.0 - PREPARATION) * share, text),
-                      on_fit)
-    return IdentifiedRecording(result, prepared)
+                      on_fit, None if unseen is None else unseen.recording)
+    return IdentifiedRecording(result, prepared, unseen)
