@@ -91,6 +91,8 @@ def _is_wrong(row: TorqueRow, sigmas: float = 2.0) -> bool:
     :param sigmas: standard deviations of the factor between it and a plausible one.
     """
     found = row.likely_factor()
+    if found.value > 1.0 and not row.judged:   # a link or load that the URDF lacks
+        return False
     return (found.value > 0.0 and abs(np.log(found.value)) - sigmas * found.sigma / found.value
             > np.log(PLAUSIBLE))
 

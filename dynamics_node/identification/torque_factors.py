@@ -26,6 +26,7 @@ from dynamics_node.robot.robot import Robot
 
 DEVIATION = 0.5       # relative standard deviation of the bodies of a URDF
 INDEPENDENT = 4       # samples of the torque that nothing explains
+JUDGED = 0.85         # of a torque: if errors of the URDF change it by more, it is not judged
 ROUNDING = 1e-6       # of a torque: smaller parts are zero
 ROUNDS = 8            # of the search for a factor, since its deviation depends on it
 
@@ -52,9 +53,8 @@ class TorqueRow(NamedTuple):
 
     @property
     def judged(self) -> bool:
-        """Whether a factor could be told without noise: errors of the URDF change it by less."""
-        return self._replace(sigma=ROUNDING * float(np.linalg.norm(self.rigid))).factor(
-            1.0).sigma < 1.0
+        """Whether the URDF tells enough about this torque: its errors change it little."""
+        return bool(np.linalg.norm(self.S) < JUDGED * np.linalg.norm(self.rigid))
 
     def factor(self, expected: float) -> Factor:
         """Return the Factor; errors of the URDF are `expected` times those of its torque."""
