@@ -19,6 +19,7 @@ ABOUT = 'Identify masses, centres of mass, inertias, friction and armature from 
 DETAILS = """\
 examples:
   %(prog)s robot.urdf recording.mcap --out identified
+  %(prog)s robot.urdf monday.mcap tuesday.mcap --validate wednesday.mcap --out identified
   %(prog)s robot.urdf recording.mcap --loops loops.yaml --out identified
 
 Written files:
@@ -27,7 +28,8 @@ Written files:
   report.html, report.json   the report
   recording.csv              the recording
 
-exit code: 0 written; 1 written, but worse: the torque error on the validation samples has grown;
+exit code: 0 written; 1 written, but do not use it: the torque error on held-out samples is large or
+has grown, or the mass of a link changes by more than a factor of 3 that the data do not determine;
 2 refused
 """
 
@@ -39,8 +41,8 @@ def add_parser(subparsers: Subparsers) -> None:
                                    formatter_class=argparse.RawDescriptionHelpFormatter)
     add_robot_arguments(parser)
     add_loops_argument(parser)
-    parser.add_argument('recording', help='CSV, also with .gz, .npz, .parquet, or a ROS 2 bag, of '
-                        'a motion with its efforts')
+    parser.add_argument('recording', nargs='+', help='CSV, also with .gz, .npz, .parquet, or a '
+                        'ROS 2 bag, of a motion with its efforts; several: one fit')
     parser.add_argument('--out', metavar='FOLDER', required=True, help='made if it does not exist')
     parser.add_argument('--topic', default='/joint_states', help='of the joint states in a bag')
     parser.add_argument('--columns', metavar='NAMES', default='', help='of a table without a '
@@ -57,6 +59,8 @@ def add_parser(subparsers: Subparsers) -> None:
                         help='1: inertias of the URDF are correct to 100 %%, 100: to 10 %%')
     parser.add_argument('--validation-share', metavar='SHARE', type=float, default=0.2,
                         help='share of the samples, at the end of the recording, used to validate')
+    parser.add_argument('--validate', metavar='FILE',
+                        help='another recording, used to validate in place of that share')
     parser.add_argument('--cutoff', metavar='HZ', type=float,
                         help='of the filter on positions; default: from the spectrum')
     parser.add_argument('--stribeck-speed', metavar='SPEED', type=float,
@@ -70,6 +74,7 @@ def run(arguments: argparse.Namespace) -> int:
         IdentificationOptions,
         ProgressBar,
         identify_recording,
+        join_recordings,
     )
     from dynamics_node.reports.identification_files import make_folder, write_identification_files
 
@@ -77,37 +82,45 @@ def run(arguments: argparse.Namespace) -> int:
     robot = robot_of(arguments, source, compile=True)
     urdf = source if isinstance(source, bytes) else read_file(source, MAX_BYTES)
     make_folder(arguments.out)
-    raw = _recording(arguments, robot)
+    drives = _drives(arguments)
+    raw = join_recordings([_recording(arguments, path, robot, drives)
+                           for path in arguments.recording])
     options = IdentificationOptions(
         method=arguments.method, prior_weight=arguments.prior_weight,
-        validation_share=arguments.validation_share, stribeck_speed=arguments.stribeck_speed)
+        validation_share=arguments.validation_share, stribeck_speed=arguments.stribeck_speed,
+        transmission=drives.transmission)
     bar = ProgressBar()
-    done = identify_recording(robot, raw, options, arguments.cutoff, bar)
+    unseen = (_recording(arguments, arguments.validate, robot, drives)
+              if arguments.validate is not None else None)
+    done = identify_recording(robot, raw, options, arguments.cutoff, bar, validation=unseen)
     bar.clear()
     files = write_identification_files(arguments.out, urdf, robot, raw, done,
-                                       about(arguments.urdf, arguments.recording))
-    residuals = done.result.residuals
+                                       about(arguments.urdf, *arguments.recording))
+    verdict = done.result.verdict
     loops = done.result.loops
     sys.stdout.write('\n'.join([
         *([] if loops is None else str(loops).splitlines()),
         *(f'warning: {text}' for text in done.warnings),
         f'{done.prepared.used:.3g} of {done.prepared.recorded:.3g} s of the recording are used',
-        f'torque error on the validation samples: {_change(residuals.gain)}', *files, '']))
-    return int(residuals.gain < 1.0)
+        *(f'do not use: {text}' for text in verdict.reasons), str(verdict), *files, '']))
+    return 0 if verdict.success else 1
 
 
-def _recording(arguments, robot):
-    """Return the RawRecording of the command line, converted to joint positions and torques."""
-    from dynamics_node.identification import joint_side, read_recording, read_transmission
+def _drives(arguments):
+    """Return the Drives that made the recordings."""
+    from dynamics_node.identification import read_transmission
+    from dynamics_node.identification.motor_side import Drives
 
-    raw = read_recording(arguments.recording, arguments.topic,
-                         arguments.columns.split(',') if arguments.columns else ())
     scales, ratios = (named_numbers(f'--{name}', ' '.join(given)) for name, given in (
         ('effort-scale', arguments.effort_scale), ('gear-ratio', arguments.gear_ratio)))
-    transmission = None if arguments.transmission is None else read_transmission(
-        read_text(arguments.transmission, MAX_BYTES))
-    return joint_side(robot, raw, scales, ratios, transmission)
+    return Drives(scales, ratios, None if arguments.transmission is None else read_transmission(
+        read_text(arguments.transmission, MAX_BYTES)))
 
 
-def _change(gain: float) -> str:
-    return f'{gain:.3g} times smaller' if gain >= 1.0 else f'{1.0 / gain:.3g} times greater'
+def _recording(arguments, path, robot, drives):
+    """Return the RawRecording of a file, converted to joint positions and torques."""
+    from dynamics_node.identification import joint_side, read_recording
+
+    raw = read_recording(path, arguments.topic,
+                         arguments.columns.split(',') if arguments.columns else ())
+    return joint_side(robot, raw, *drives)

@@ -26,6 +26,7 @@ if TYPE_CHECKING:   # editors and type checkers; at run time see lazy_names
     from dynamics_node.identification.fourier import Fourier
     from dynamics_node.identification.friction_file import friction_yaml
     from dynamics_node.identification.identifiable_parameters import BaseParameters, base_parameters
+    from dynamics_node.identification.joined_recordings import join_recordings
     from dynamics_node.identification.linear_fit import (
         TriangularProblem,
         solve_least_squares,
@@ -95,6 +96,7 @@ __all__ = [
     'identify_recording',
     'is_consistent',
     'joint_side',
+    'join_recordings',
     'merge_factors',
     'parameter_layout',
     'parameter_values',
@@ -128,6 +130,7 @@ _MODULES = {   # of this folder -> public names
     'fourier': ('Fourier',),
     'friction_file': ('friction_yaml',),
     'identifiable_parameters': ('BaseParameters', 'base_parameters'),
+    'joined_recordings': ('join_recordings',),
     'linear_fit': ('TriangularProblem', 'solve_least_squares', 'weighted_problem'),
     'motor_side': ('joint_side',),
     'parameters': ('ParameterLayout', 'parameter_layout', 'parameter_values',

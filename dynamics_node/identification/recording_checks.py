@@ -3,7 +3,7 @@
 Errors, which say what to record instead: stamps that are not times of measurement; a recording
 that is too short, too slow or has too many gaps; a joint that does not move; an effort that is
 missing or constant; positions beyond the joint limits. Warnings: loss of accuracy only. Units
-of torques are checked when accelerations are known: see `unit_checks.py`.
+of torques are checked when accelerations are known: see `torque_checks.py`.
 """
 
 import numpy as np

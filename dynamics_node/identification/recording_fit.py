@@ -18,22 +18,29 @@ class IdentifiedRecording(NamedTuple):
 
     result: Identification
     prepared: Prepared
+    validation: Prepared | None = None   # of a separate recording
 
     @property
     def warnings(self) -> tuple[str, ...]:
         """Warnings about the recording and the result."""
-        return (*self.prepared.warnings, *self.result.warnings)
+        others = () if self.validation is None else tuple(
+            f'validation: {text}' for text in self.validation.warnings)
+        missing = self.result.missing_motion
+        return (*self.prepared.warnings, *others, *self.result.warnings,
+                *([f'to determine all base parameters, record {missing}'] if missing else []))
 
 
 def identify_recording(robot: Robot, raw: RawRecording,
                        options: IdentificationOptions | None = None, cutoff: float | None = None,
                        progress: Callable[[float, str], None] | None = None,
-                       on_fit: Callable[[float, float], None] | None = None) -> IdentifiedRecording:
+                       on_fit: Callable[[float, float], None] | None = None,
+                       validation: RawRecording | None = None) -> IdentifiedRecording:
     """Return the IdentifiedRecording of a raw recording.
 
     :param options: their decimation is not used: it follows from the cutoff.
     :param cutoff: of the filter on positions [Hz]; None: from the spectrum of the motion.
     :param progress, on_fit: see `identify`.
+    :param validation: another recording, which is not fitted; None: the end of `raw`.
     :raise DynamicsError: the reason why the recording is useless, and what to record instead.
     """
     check_callable('progress', progress)
@@ -42,20 +49,26 @@ def identify_recording(robot: Robot, raw: RawRecording,
                check_kind('options', options, IdentificationOptions))
     report = progress or (lambda share, text: None)
     report(0.0, 'checking and filtering the recording')
-    prepared = _without_delay(robot, prepare(robot, raw, cutoff))
+    prepared, delay = _without_delay(robot, prepare(robot, raw, cutoff))
+    unseen = None if validation is None else _shifted(
+        prepare(robot, validation, prepared.cutoff), delay)
     options = options._replace(decimation=prepared.factor)
     result = identify(robot, prepared.recording, options,
                       lambda share, text: report(PREPARATION + (1.0 - PREPARATION) * share, text),
-                      on_fit)
-    return IdentifiedRecording(result, prepared)
+                      on_fit, None if unseen is None else unseen.recording)
+    return IdentifiedRecording(result, prepared, unseen)
 
 
 def _without_delay(robot, prepared):
-    """Return the recording with the delay of its efforts corrected."""
+    """Return (the recording with the delay of its efforts corrected, the delay [s])."""
     delay = effort_delay(robot, prepared.recording, prepared.factor, prepared.loops)
     if not delay:
-        return prepared
+        return prepared, 0.0
     text = (f'efforts are {1e3 * abs(delay):.3g} ms {"late" if delay > 0.0 else "early"} against '
             'positions: corrected')
-    return prepared._replace(recording=advanced(prepared.recording, delay),
-                             warnings=(*prepared.warnings, text))
+    return _shifted(prepared._replace(warnings=(*prepared.warnings, text)), delay), delay
+
+
+def _shifted(prepared, delay):
+    return prepared._replace(
+        recording=advanced(prepared.recording, delay)) if delay else prepared

@@ -26,9 +26,11 @@ from dynamics_node.identification.parameters import (
     robot_with_parameters,
 )
 from dynamics_node.identification.recording import Recording, select_joints
+from dynamics_node.identification.telling_motion import telling_motion
 from dynamics_node.identification.transmission import Transmission
 from dynamics_node.identification.uncertainty import Spread, base_spread, full_spread
 from dynamics_node.identification.validation import Residuals, compare, split
+from dynamics_node.identification.verdict import Verdict, judge
 from dynamics_node.robot.arguments import check_robot
 from dynamics_node.robot.robot import Robot
 
@@ -76,6 +78,17 @@ class Identification(NamedTuple):
         """Names of the joints of noise and residuals: all; with loops the independent ones."""
         return self.robot.joint_names if self.loops is None else self.loops.rows
 
+    @property
+    def verdict(self) -> Verdict:
+        """The torque error on held-out samples, and the reasons not to use the parameters."""
+        return judge(self.rows, self.residuals, self.layout, self.before, self.values, self.spread)
+
+    @property
+    def missing_motion(self) -> str:
+        """What to record so that the data determine all base parameters; '' if they do."""
+        return telling_motion(self.robot.model, [
+            name for name, told in zip(self.base.names, self.base_spread.determined) if not told])
+
     def predict(self, q: ArrayLike, v: ArrayLike, a: ArrayLike) -> np.ndarray:
         """Return the torque of a motion: inverse dynamics, offsets, Stribeck, coupled motors.
 
@@ -98,13 +111,15 @@ class Identification(NamedTuple):
 
 def identify(robot: Robot, recording: Recording, options: IdentificationOptions | None = None,
              progress: Callable[[float, str], None] | None = None,
-             on_fit: Callable[[float, float], None] | None = None) -> Identification:
+             on_fit: Callable[[float, float], None] | None = None,
+             validation: Recording | None = None) -> Identification:
     """Return the Identification of a robot from a Recording.
 
     :param robot: as known before. Its payloads are known and kept; its bodies are identified.
     :param progress: f(share, text), called often; an exception from it ends the identification.
     :param on_fit: f(condition number, RMS of the torque residual [N m or N]), called after the
         linear fit, before the slow part.
+    :param validation: a recording that is not fitted; None: the end of `recording`.
     :raise DynamicsError: the reason why the recording is useless, and what to record instead; or
         the fit did not converge.
     """
@@ -118,8 +133,10 @@ def identify(robot: Robot, recording: Recording, options: IdentificationOptions 
     recording = _without_springs(robot, recording, loops)
     layout = parameter_layout(robot, options.stribeck_speed, options.transmission)
     base = base_parameters(robot, layout, loops=loops)
-    train, validation = split(recording, options.validation_share)
-    factor = _decimation(base, train, validation, options)
+    train, held_out = split(recording, options.validation_share)
+    if validation is not None:
+        train, held_out = recording, _without_springs(robot, _arranged(robot, validation)[0], loops)
+    factor = _decimation(base, train, held_out, options)
 
     known = parameter_values(robot, layout)
     prior = parameter_prior(layout, known, train, options.prior_weight, loops)
@@ -132,7 +149,7 @@ def identify(robot: Robot, recording: Recording, options: IdentificationOptions 
                            lambda: report(0.6, 'fitting physically consistent links'))
     found.values[layout.known] = known[layout.known]   # not only within rounding
     covariance, of_base = base_spread(base, linear, prior)
-    residuals = compare(robot, base, train, validation, known, found.values,
+    residuals = compare(robot, base, train, held_out, known, found.values,
                         lambda share: report(0.7 + 0.3 * share, 'comparing before and after'))
     return Identification(
         robot_with_parameters(robot, layout, found.values), layout, found.values, known,

@@ -20,6 +20,7 @@ class Residuals(NamedTuple):
     train_after: np.ndarray
     validation_before: np.ndarray
     validation_after: np.ndarray
+    validation_torque: np.ndarray   # RMS of the measured torque itself
 
     @property
     def gain(self) -> float:
@@ -46,4 +47,5 @@ def compare(robot: Robot, base: BaseParameters, train: Recording, validation: Re
     estimates = base.values(before), base.values(after)
     fitted = residuals(robot, base, train, *estimates, tick=lambda s: tick(0.75 * s))
     unseen = residuals(robot, base, validation, *estimates, tick=lambda s: tick(0.75 + 0.25 * s))
-    return Residuals(*(np.sqrt(np.mean(left ** 2, axis=0)) for left in (*fitted, *unseen)))
+    measured = validation.tau[:, base.rows]
+    return Residuals(*(np.sqrt(np.mean(x ** 2, axis=0)) for x in (*fitted, *unseen, measured)))

@@ -65,7 +65,8 @@ def write_identification_files(folder: str | os.PathLike[str], urdf: str | bytes
     make_folder(folder)
     html, numbers = identification_report_page(
         identified.result, robot, identified.prepared.recording, about,
-        identified.prepared.warnings)
+        identified.prepared.warnings,
+        None if identified.validation is None else identified.validation.recording)
     texts = dict(zip(FILES, (
         *texts_of(urdf, identified.result), html,
         json.dumps(numbers, indent=1, allow_nan=False) + '\n')))

@@ -35,13 +35,15 @@ DRAWN = 4000   # validation samples in plots; RMS are of all samples
 
 def identification_report_page(found: Identification, robot: Robot, recording: Recording,
                                about: Mapping[str, object] | None = None,
-                               warnings: Sequence[str] = ()) -> tuple[str, dict[str, Any]]:
+                               warnings: Sequence[str] = (),
+                               unseen: Recording | None = None) -> tuple[str, dict[str, Any]]:
     """Return (html, numbers for JSON) of an Identification.
 
     :param robot: before the identification.
     :param recording: that was identified, joints in the order of the robot.
     :param about: {key: value} for the line below the title.
     :param warnings: more warnings, about the recording.
+    :param unseen: the recording for validation; None: the end of `recording`.
     :raise DynamicsError: the recording has other joints.
     """
     if tuple(recording.joint_names) != robot.joint_names:
@@ -51,9 +53,12 @@ def identification_report_page(found: Identification, robot: Robot, recording: R
     html = page(
         f'Identification of {robot.name}', check_facts(about),
         facts(_figures(found, recording)),
+        section('Do not use these parameters', bullets(found.verdict.reasons))
+        if found.verdict.reasons else None,
         section('Warnings', bullets(warnings)) if warnings else None,
         section('Closed loops', *_loops(found)) if found.loops else None,
-        section('Efforts that the model does not explain', *_residuals(found, robot, recording)),
+        section('Efforts that the model does not explain', *_residuals(
+            found, robot, *_held_out(found, recording, unseen))),
         section('Friction and armature', *_joint_parameters(found)),
         section('Links', *_links(found)),
         section('Base parameters', *_base_parameters(found)),
@@ -63,7 +68,11 @@ def identification_report_page(found: Identification, robot: Robot, recording: R
 
 def _numbers(found, recording, warnings):
     base, spread, base_spread = found.base, found.spread, found.base_spread
+    verdict = found.verdict
     return {
+        'success': verdict.success, 'reasons': verdict.reasons,
+        'error': verdict.total_error, 'error_share': verdict.total_share,
+        'error_shares': verdict.shares,
         'joint_names': recording.joint_names, 'samples': len(recording.time),
         'duration': recording.time[-1] - recording.time[0], 'condition': found.condition,
         'optimality': found.optimality, 'options': found.options, 'warnings': warnings,
@@ -81,12 +90,11 @@ def _numbers(found, recording, warnings):
 
 
 def _figures(found, recording):
-    gain = found.residuals.gain
-    after = np.sqrt(np.mean(found.residuals.validation_after ** 2))
-    return {'Residual on unseen motion': tag(
-                'span', f'{shown(gain, 3)} times smaller' if gain >= 1.0 else 'greater',
-                class_=None if gain >= 1.0 else 'bad'),
-            'Residual, RMS': f'{shown(after, 3)} N m or N',
+    verdict = found.verdict
+    return {'Torque error on held-out samples': tag(
+                'span', f'{shown(verdict.total_error, 3)} N m or N, '
+                f'{shown(100.0 * verdict.total_share, 2)} % of the torque',
+                class_=None if verdict.success else 'bad'),
             'Recorded': f'{shown(recording.time[-1] - recording.time[0], 3)} s, '
                         f'{len(recording.time)} samples',
             **({'Equations': f'{len(found.rows)} per sample, of closed loops'} if found.loops
@@ -113,23 +121,31 @@ def _loops(found):
                    'efforts that move the mechanism are used, not the internal forces.')
 
 
-def _residuals(found, robot, recording):
+def _held_out(found, recording, unseen):
+    """Return (recording for validation, time that is zero in its figures)."""
+    if unseen is not None:
+        return unseen, unseen.time[0]
+    return split(recording, found.options.validation_share)[1], recording.time[0]
+
+
+def _residuals(found, robot, unseen, start):
     rms = found.residuals
     yield table('RMS of measured minus predicted effort [N m or N]. The parameters were fitted to '
-                'the first part of the recording; the end is for validation.', {
+                'the first part of the recording; its end, or another recording, is for '
+                'validation.', {
                     'joint': found.rows, 'fitted, before': rms.train_before,
                     'fitted, after': rms.train_after, 'unseen, before': rms.validation_before,
                     'unseen, after': rms.validation_after,
+                    'after [% of torque]': numbers(100.0 * found.verdict.shares, 2),
                     'before / after': _ratio(rms.validation_before, rms.validation_after),
                     'noise, as fitted': found.noise.sigma})
-    unseen = split(recording, found.options.validation_share)[1]
     unseen = unseen.rows(slice(None, None, -(-len(unseen.time) // DRAWN)))
     state = unseen.q, unseen.v, unseen.a
     rows, loops = found.base.rows, found.base.loops
     before = (robot.inverse_dynamics(*state) if loops is None
               else loop_torques(loops, robot.inverse_dynamics, *state))
     left = [(unseen.tau - torque)[:, rows] for torque in (before, found.predict(*state))]
-    times = unseen.time - recording.time[0]
+    times = unseen.time - start
     yield grid(figure(line_plot(name, [
         Line('before', times, left[0][:, k], 'two'), Line('after', times, left[1][:, k])],
         'time [s]', f'measured \N{MINUS SIGN} predicted [{unit}]'))
@@ -226,4 +242,5 @@ def _undetermined(found):
     return (note('Not determined by any motion, since no effort depends on them: ',
                  ', '.join(never) or 'none', '.'),
             note('Hardly determined by this motion, so that they stay near the URDF: ',
-                 ', '.join(hardly) or 'none', '.'))
+                 ', '.join(hardly) or 'none', '.'),
+            *([note('To determine them, record ', found.missing_motion, '.')] if hardly else []))

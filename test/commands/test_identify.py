@@ -46,6 +46,8 @@ def test_identify_writes_files_that_the_node_loads(tmp_path, capsys, recording):
     assert set(said.splitlines()[-5:]) == {str(path) for path in out.iterdir()}
     results = json.loads((out / 'report.json').read_text())
     assert results['gain'] > BETTER
+    assert results['success'] and results['error_share'] < 0.05
+    assert f'torque error on held-out samples: {results["error"]:.3g} N m' in said
     robot = Robot.from_urdf(out / 'robot.urdf')
     masses = [results['parameters']['values'][k] for k, name in
               enumerate(results['parameters']['names']) if name.endswith('.m')]
@@ -54,6 +56,20 @@ def test_identify_writes_files_that_the_node_loads(tmp_path, capsys, recording):
     said = yaml.safe_load((out / 'friction.yaml').read_text())['/**/dynamics_node']
     assert tuple(said['ros__parameters']['armature']) == robot.joint_names
     assert np.array_equal(read_csv(out / 'recording.csv').q, read_csv(recording).q)
+
+
+def test_identify_validates_by_another_recording(tmp_path, capsys, recording, fast_arm):
+    """The headline has its error; of another robot it is large, and the exit code 1."""
+    other = tmp_path / 'other.csv'
+    write_csv(other, recorded(fast_arm, duration=10.0, seed=5, torque_noise=0.05))
+    code, said, err = run(capsys, 'identify', ARM7, recording, recording, '--out',
+                          tmp_path / 'out', '--validate', other)
+    assert code == 1, err
+    assert 'do not use: on held-out samples the torque error is' in said
+    results = json.loads((tmp_path / 'out' / 'report.json').read_text())
+    assert not results['success']
+    assert results['duration'] > 80.0   # of two recordings
+    assert f'{results["error"]:.3g} N m or N, {results["error_share"]:.1%} of the torque' in said
 
 
 def test_identify_takes_the_options_of_the_library(tmp_path, capsys, recording):

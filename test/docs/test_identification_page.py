@@ -40,7 +40,7 @@ def test_the_examples_run_one_after_the_other(tmp_path, monkeypatch, capsys, ker
     assert names['determined']['wrist.viscous']
     load = names['load']
     assert abs(load.mass - 2.0) < 3.0 * load.sigma['mass'] + 0.02   # 1 %
-    assert 'times smaller' in capsys.readouterr().out
+    assert '% of the torque; shoulder' in capsys.readouterr().out
     assert len(list((tmp_path / 'out').iterdir())) == 5
 
 

@@ -129,7 +129,10 @@ def test_a_poor_motion_is_warned_of(fast_arm, layout, truth):
     lazy = recording._replace(q=recording.q * [1, 1, 1, 1, 1, 1, 1e-3],
                               v=recording.v * [1, 1, 1, 1, 1, 1, 1e-3],
                               a=recording.a * [1, 1, 1, 1, 1, 1, 1e-3])
-    warnings = ' '.join(identify(fast_arm, lazy).warnings)
+    found = identify(fast_arm, lazy)
+    assert 'joint_7: ' in found.missing_motion
+    assert 'a wider range of velocities' in found.missing_motion.partition('joint_7: ')[2]
+    warnings = ' '.join(found.warnings)
     assert 'hardly determine' in warnings and 'joint_7.viscous' in warnings
 
 

@@ -138,9 +138,10 @@ class IdentificationServer:
 
     def end_goal(self, handle: Any, job: IdentifyJob, outcome: Outcome) -> None:
         """End a goal with its result, and use the identified robot if the goal asks for it."""
-        result, end = fill_result(Identify.Result(), outcome), handle.succeed
+        result = fill_result(Identify.Result(), outcome)
+        end = handle.succeed if result.success else handle.abort
         current_robot = self._node_state.current_robot
-        if handle.request.apply:
+        if handle.request.apply and result.success:
             try:
                 self._may_apply()
                 if current_robot.text != job.urdf:

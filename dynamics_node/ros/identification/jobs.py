@@ -54,6 +54,10 @@ class Outcome(NamedTuple):
     joint_names: tuple
     rms_before: np.ndarray
     rms_after: np.ndarray
+    rms_torque: np.ndarray
+    error: float
+    error_share: float
+    reasons: tuple          # not to use the values
     gain: float
     condition: float
     samples: int
@@ -76,6 +80,7 @@ class IdentifyJob(NamedTuple):
     cutoff: float | None = None
     output: str = ''         # folder; empty: no files
     folders: SharedFolders = SharedFolders(('/',))   # that no link in a recording may leave
+    validation: str = ''     # path; empty: the end of the recording
     overwrite: bool = True   # whether files in the output folder may be replaced
     columns: tuple[str, ...] = ()   # of a table without a header
     drives: Drives = Drives()       # that recorded the file
@@ -89,12 +94,13 @@ class IdentifyJob(NamedTuple):
         progress(0.0, 'reading the recording')
         robot, warnings = self.robot, tuple[str, ...]()
         if self.recording:
-            raw = joint_side(robot, self._read(), *self.drives)
+            raw = self._read('recording', self.recording)
         else:
             raw = torques_of(robot, self.meaning, select_joints(robot, recording_of(joint_states)))
             if not self.meaning.motor_side:
                 robot, warnings = without_drives(robot), (BEHIND_THE_GEAR,)
-        done = identify_recording(robot, raw, self.options, self.cutoff, progress, tell)
+        unseen = self._read('validation', self.validation) if self.validation else None
+        done = identify_recording(robot, raw, self.options, self.cutoff, progress, tell, unseen)
         if warnings:
             done = with_drives_of(self.robot, done)
         done = done._replace(prepared=done.prepared._replace(
@@ -102,24 +108,25 @@ class IdentifyJob(NamedTuple):
         urdf, friction = texts_of(self.urdf, done.result)
         files = write_identification_files(self.output, self.urdf, self.robot, raw, done,
                                            overwrite=self.overwrite) if self.output else []
-        found, residuals = done.result, done.result.residuals
+        found, residuals, verdict = done.result, done.result.residuals, done.result.verdict
         loops = () if found.loops is None else str(found.loops).splitlines()
         return Outcome(
             found.layout.names, found.layout.units, found.before, found.values,
             found.spread.sigma, found.spread.determined, found.rows,
-            residuals.validation_before, residuals.validation_after, residuals.gain,
+            residuals.validation_before, residuals.validation_after, residuals.validation_torque,
+            verdict.total_error, verdict.total_share, verdict.reasons, residuals.gain,
             found.condition, len(done.prepared.recording.time), urdf, friction, _drive(found),
             (*loops, *done.warnings), files)
 
-
-    def _read(self) -> RawRecording:
-        """Return the recording; refuse links that leave the folders, and bombs."""
-        self.folders.check_links('recording', self.recording)
+    def _read(self, field: str, path: str) -> RawRecording:
+        """Return a recording of joints; refuse links that leave the folders, and bombs."""
+        self.folders.check_links(field, path)
         try:
-            return read_recording(self.recording, self.topic, self.columns)
+            raw = read_recording(path, self.topic, self.columns)
         except MemoryError as error:
-            raise DynamicsError(f'{self.recording} needs more memory than identification may '
+            raise DynamicsError(f'{path} needs more memory than identification may '
                                 'use; record less, or cut it') from error
+        return joint_side(self.robot, raw, *self.drives)
 
 
 class PayloadJob(NamedTuple):

@@ -68,24 +68,29 @@ def identify_job(node_state: NodeState, goal: Identify.Goal) -> IdentifyJob:
             raise DynamicsError(f'duration is {goal.duration:g} s; expected {SHORTEST:g} to '
                                 f'{LONGEST:g}, or the path of a recording')
     folders, overwrite = SharedFolders.of(p.shared_folders), p.overwrite_files
-    recording, output = (path and folders.below(field, path) for field, path in (
-        ('recording', goal.recording), ('output', goal.output)))
+    if goal.validation and not goal.recording:
+        raise DynamicsError('validation is given without recording: a live recording is validated '
+                            'by its end')
+    recording, output, validation = (path and folders.below(field, path) for field, path in (
+        ('recording', goal.recording), ('output', goal.output), ('validation', goal.validation)))
     if output and not overwrite:
         check_new(output)
     return IdentifyJob(robot, node_state.current_robot.text, recording, goal.topic or TOPIC,
-                       meaning, IdentificationOptions(**options), goal.cutoff or None, output,
-                       folders, overwrite, tuple(goal.columns), drives)
+                       meaning, IdentificationOptions(**options, transmission=drives.transmission),
+                       goal.cutoff or None, output,
+                       folders, validation, overwrite, tuple(goal.columns), drives)
 
 
 def fill_result(result: Identify.Result, outcome: Outcome) -> Identify.Result:
     """Fill an Identify result."""
-    result.success = True
+    result.success, result.message = not outcome.reasons, '. '.join(outcome.reasons)
     result.parameter_names, result.parameter_units = list(outcome.names), list(outcome.units)
     result.determined = outcome.determined.tolist()
     result.joint_names = list(outcome.joint_names)
-    for field in ('before', 'values', 'sigmas', 'rms_before', 'rms_after'):
+    for field in ('before', 'values', 'sigmas', 'rms_before', 'rms_after', 'rms_torque'):
         setattr(result, field, convert.floats(getattr(outcome, field)))
-    for field in ('gain', 'condition', 'samples', 'urdf', 'friction_yaml', 'files'):
+    for field in ('error', 'error_share', 'gain', 'condition', 'samples', 'urdf', 'friction_yaml',
+                  'files'):
         setattr(result, field, getattr(outcome, field))
     result.warnings = list(outcome.warnings)
     return result

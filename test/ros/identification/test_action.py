@@ -81,6 +81,19 @@ def refusal(remote, **fields):
     return result.message
 
 
+def test_a_large_error_on_another_recording_is_no_success(remote, csv, tmp_path):
+    """The result has all numbers and the reason, and is not applied."""
+    before = remote.call('model_report').model_id
+    other = recorded(Robot.from_urdf(THREE_JOINTS))
+    write_csv(tmp_path / 'other.csv', other._replace(tau=other.tau + 3.0 * np.std(other.tau)))
+    status, result = Goal(remote, recording=str(csv), validation=str(tmp_path / 'other.csv'),
+                          apply=True).result()
+    assert (status, result.success) == (GoalStatus.STATUS_ABORTED, False)
+    assert 'the model does not explain the recording' in result.message
+    assert len(result.values) == 42 and result.error_share > 0.3
+    assert result.model_id == before == remote.call('model_report').model_id
+
+
 def test_a_recording_is_identified(remote, csv, tmp_path, truth):
     """Feedback on the way, all numbers in the result, five files in the folder, nothing applied."""
     before = remote.call('model_report').model_id
@@ -88,6 +101,9 @@ def test_a_recording_is_identified(remote, csv, tmp_path, truth):
     status, result = goal.result()
     assert (status, result.success, result.message) == (GoalStatus.STATUS_SUCCEEDED, True, '')
     assert result.gain > BETTER
+    assert 0.0 < result.error_share < 0.1
+    total = np.sqrt(np.mean(np.array(result.rms_torque) ** 2))
+    assert result.error == pytest.approx(result.error_share * total)
     assert result.joint_names == list(truth.joint_names)
     assert (np.array(result.rms_after) < np.array(result.rms_before)).all()
     assert len(result.parameter_names) == len(result.values) == len(result.sigmas) == 42

@@ -20,7 +20,7 @@ from dynamics_node.ros.identification.jobs import IdentifyJob
 from dynamics_node.ros.identification.memory_limit import limit_memory
 limit_memory({LIMIT})
 try:
-    print(IdentifyJob(None, '', sys.argv[1])._read().q.tolist())
+    print(IdentifyJob(None, '', sys.argv[1])._read('recording', sys.argv[1]).q.tolist())
 except DynamicsError as error:
     print('refused:', error)
 """

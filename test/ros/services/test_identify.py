@@ -87,9 +87,11 @@ def test_a_goal_sets_the_options():
     job = identify_job(node_state, goal(duration=10.0))
     assert (job.recording, job.cutoff, job.output) == ('', None, '')
     assert job.options == type(job.options)()
-    job = identify_job(node_state, goal(recording='a.csv', method='robust', prior_weight=2.0,
-                                  validation_share=0.3, cutoff=7.0, stribeck_speed=0.1))
-    assert (job.recording, job.cutoff, job.meaning) == ('/shared/a.csv', 7.0, None)
+    job = identify_job(node_state, goal(
+        recording='a.csv', validation='b.csv', method='robust', prior_weight=2.0,
+        validation_share=0.3, cutoff=7.0, stribeck_speed=0.1))
+    assert (job.recording, job.validation) == ('/shared/a.csv', '/shared/b.csv')
+    assert (job.cutoff, job.meaning) == (7.0, None)
     assert job.options == type(job.options)('robust', prior_weight=2.0, validation_share=0.3,
                                             stribeck_speed=0.1)
 
@@ -129,6 +131,11 @@ def test_a_goal_converts_a_recording_of_drives(compiled, tmp_path):
     job = identify_job(node_state, goal(recording='a.csv', drive_names=['elbow'],
                                         effort_scales=[0.1], gear_ratios=[-50.0]))
     assert job.run((), lambda *_: None, lambda *_: None).gain > 5.0
+
+
+def test_a_live_recording_is_validated_by_its_end():
+    with pytest.raises(DynamicsError, match='validation is given without recording'):
+        identify_job(knowing(THREE_JOINTS), goal(duration=10.0, validation='b.csv'))
 
 
 def test_a_live_recording_needs_the_meaning_of_effort():
