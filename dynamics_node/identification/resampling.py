@@ -24,7 +24,7 @@ JITTER = 1e-3        # of a step: below, stamps count as uniform (rounded to mic
 def stretches(time: np.ndarray, cutoff: float) -> list[slice]:
     """Return the slices of samples between gaps that a filter with this cutoff [Hz] sees."""
     usual = float(np.median(np.diff(time)))
-    return segments(time, max(LONGEST_STEP, LONGEST_GAP / (cutoff * usual)))
+    return segments(time, max(LONGEST_STEP, LONGEST_GAP / cutoff / usual))
 
 
 def uniform(time: np.ndarray, x: np.ndarray, period: float) -> tuple[np.ndarray, np.ndarray]:

@@ -94,12 +94,12 @@ class IdentifyJob(NamedTuple):
         progress(0.0, 'reading the recording')
         robot, warnings = self.robot, tuple[str, ...]()
         if self.recording:
-            raw = self._read('recording', self.recording)
+            raw = self._recorded('recording', self.recording)
         else:
             raw = torques_of(robot, self.meaning, select_joints(robot, recording_of(joint_states)))
             if not self.meaning.motor_side:
                 robot, warnings = without_drives(robot), (BEHIND_THE_GEAR,)
-        unseen = self._read('validation', self.validation) if self.validation else None
+        unseen = self._recorded('validation', self.validation) if self.validation else None
         done = identify_recording(robot, raw, self.options, self.cutoff, progress, tell, unseen)
         if warnings:
             done = with_drives_of(self.robot, done)
@@ -118,15 +118,18 @@ class IdentifyJob(NamedTuple):
             found.condition, len(done.prepared.recording.time), urdf, friction, _drive(found),
             (*loops, *done.warnings), files)
 
+    def _recorded(self, field: str, path: str) -> RawRecording:
+        """Return a recording, converted to positions and torques of joints."""
+        return joint_side(self.robot, self._read(field, path), *self.drives)
+
     def _read(self, field: str, path: str) -> RawRecording:
-        """Return a recording of joints; refuse links that leave the folders, and bombs."""
+        """Return a recording; refuse links that leave the folders, and bombs."""
         self.folders.check_links(field, path)
         try:
-            raw = read_recording(path, self.topic, self.columns)
+            return read_recording(path, self.topic, self.columns)
         except MemoryError as error:
             raise DynamicsError(f'{path} needs more memory than identification may '
                                 'use; record less, or cut it') from error
-        return joint_side(self.robot, raw, *self.drives)
 
 
 class PayloadJob(NamedTuple):
