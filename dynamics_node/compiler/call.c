@@ -1,6 +1,7 @@
 /* Call a kernel with NumPy arrays, with as little overhead as CPython allows.
  *
- * Caller(single, batch, lanes, inputs, outputs, uniforms, fallback, threshold, owner, kind=tuple)
+ * Caller(single, batch, lanes, inputs, outputs, uniforms, fallback, threshold, threads, owner,
+ *        kind=tuple)
  *   single, batch   addresses of the kernel's functions (see lower.py)
  *   lanes           states per block of `batch`
  *   inputs          tuple of the sizes of the arguments
@@ -8,7 +9,8 @@
  *   uniforms        tuple of float64 arrays passed to the kernel after the arguments
  *   fallback        called with the same arguments if they are not plain arrays, or if the kernel
  *                   reports an invalid number: it converts them, computes in NumPy, or raises
- *   threshold       from this many states on, a second thread computes half of a batch
+ *   threshold       number of states from which on two threads are faster than one
+ *   threads         greatest number of threads; each computes at least half of `threshold` states
  *   owner           object that keeps the code in memory
  *   kind            type of tuple for several results, such as a NamedTuple
  */
@@ -34,7 +36,7 @@ typedef struct {
     vectorcallfunc vectorcall;
     single_function single;
     batch_function batch;
-    Py_ssize_t lanes, threshold;
+    Py_ssize_t lanes, threshold, threads;
     int n_inputs, n_outputs, n_uniforms;
     Py_ssize_t in_size[MAX_BLOCKS], out_size[MAX_BLOCKS];
     int out_ndim[MAX_BLOCKS];
@@ -100,28 +102,59 @@ static void *run_thread(void *work)
     return NULL;
 }
 
+/* Return how many threads a batch of n states is worth: each gets at least a block. */
+static Py_ssize_t count_threads(const Caller *self, Py_ssize_t n)
+{
+    if (n < self->threshold)
+        return 1;
+    Py_ssize_t count = self->threads;
+    if (count > 2 * n / self->threshold)
+        count = 2 * n / self->threshold;
+    if (count > n / self->lanes)
+        count = n / self->lanes;
+    return count < 1 ? 1 : count;
+}
+
+/* Divide the states among threads, in whole blocks; this thread computes the first part, and those
+ * for which no thread can be started. */
 static int run_threads(Work *work)
 {
+    typedef struct {
+        Work work;
+        pthread_t thread;
+        int started;
+    } Part;
     const Caller *self = work->self;
-    Work second = *work;
-    pthread_t thread;
-    int threaded = 0;
-    const Py_ssize_t half = work->n / 2 / self->lanes * self->lanes;
-    if (work->n >= self->threshold && half > 0) {
-        for (int k = 0; k < self->n_inputs; k++)
-            second.in[k] += half * self->in_size[k];
-        for (int k = 0; k < self->n_outputs; k++)
-            second.out[k] += half * self->out_size[k];
-        second.n -= half;
-        if (pthread_create(&thread, NULL, run_thread, &second) == 0) {
-            threaded = 1;
-            work->n = half;
-        }
+    const Py_ssize_t count = count_threads(self, work->n);
+    const Py_ssize_t share = work->n / count / self->lanes * self->lanes;
+    Part *parts = count > 1 ? PyMem_RawCalloc(count - 1, sizeof(Part)) : NULL;
+    if (parts == NULL) {
+        run_batch(work);
+        return !work->failed;
     }
+    for (Py_ssize_t part = 1; part < count; part++) {
+        Part *other = &parts[part - 1];
+        other->work = *work;
+        for (int k = 0; k < self->n_inputs; k++)
+            other->work.in[k] += part * share * self->in_size[k];
+        for (int k = 0; k < self->n_outputs; k++)
+            other->work.out[k] += part * share * self->out_size[k];
+        other->work.n = part < count - 1 ? share : work->n - part * share;
+        other->started = pthread_create(&other->thread, NULL, run_thread, &other->work) == 0;
+    }
+    work->n = share;
     run_batch(work);
-    if (threaded)
-        pthread_join(thread, NULL);
-    return !(work->failed || (threaded && second.failed));
+    int failed = work->failed;
+    for (Py_ssize_t part = 1; part < count; part++) {
+        Part *other = &parts[part - 1];
+        if (other->started)
+            pthread_join(other->thread, NULL);
+        else
+            run_batch(&other->work);
+        failed |= other->work.failed;
+    }
+    PyMem_RawFree(parts);
+    return !failed;
 }
 
 /* Return the number of states, 0 for a single one, -1 if the arguments are not plain arrays. */
@@ -266,18 +299,22 @@ static int read_shapes(Caller *self, PyObject *inputs, PyObject *outputs, PyObje
 static PyObject *new_caller(PyTypeObject *type, PyObject *args, PyObject *kwargs)
 {
     unsigned long long single, batch;
-    Py_ssize_t lanes, threshold;
+    Py_ssize_t lanes, threshold, threads;
     PyObject *inputs, *outputs, *uniforms, *fallback, *owner, *kind = (PyObject *)&PyTuple_Type;
     if (kwargs != NULL && PyDict_GET_SIZE(kwargs) > 0) {
         PyErr_SetString(PyExc_TypeError, "Caller takes no keyword arguments");
         return NULL;
     }
-    if (!PyArg_ParseTuple(args, "KKnO!O!O!OnO|O!", &single, &batch, &lanes, &PyTuple_Type, &inputs,
+    if (!PyArg_ParseTuple(args, "KKnO!O!O!OnnO|O!", &single, &batch, &lanes, &PyTuple_Type, &inputs,
                           &PyTuple_Type, &outputs, &PyTuple_Type, &uniforms, &fallback,
-                          &threshold, &owner, &PyType_Type, &kind))
+                          &threshold, &threads, &owner, &PyType_Type, &kind))
         return NULL;
     if (!PyType_IsSubtype((PyTypeObject *)kind, &PyTuple_Type)) {
         PyErr_SetString(PyExc_TypeError, "kind must be a subclass of tuple");
+        return NULL;
+    }
+    if (threshold < 1 || threads < 1) {
+        PyErr_SetString(PyExc_ValueError, "threshold and threads must be positive");
         return NULL;
     }
     Caller *self = (Caller *)type->tp_alloc(type, 0);
@@ -288,6 +325,7 @@ static PyObject *new_caller(PyTypeObject *type, PyObject *args, PyObject *kwargs
     self->batch = (batch_function)(uintptr_t)batch;
     self->lanes = lanes;
     self->threshold = threshold;
+    self->threads = threads;
     self->uniforms = Py_NewRef(uniforms);
     self->fallback = Py_NewRef(fallback);
     self->owner = Py_NewRef(owner);

@@ -11,7 +11,8 @@ class Caller:
 
     def __init__(self, single: int, batch: int, lanes: int, inputs: tuple[int, ...],
                  outputs: tuple[tuple[int, ...], ...], uniforms: tuple[np.ndarray, ...],
-                 fallback: Callable, threshold: int, owner: object, kind: type = tuple):
+                 fallback: Callable, threshold: int, threads: int, owner: object,
+                 kind: type = tuple):
         self._single, self._batch = functions(single, batch)
         self._lanes, self._inputs, self._outputs = lanes, inputs, outputs
         self._kind = kind

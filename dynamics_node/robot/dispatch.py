@@ -29,10 +29,10 @@ try:
 except ImportError:  # the extension was not built: slower, same results
     from dynamics_node.compiler.ctypes_call import Caller
 
-# A second thread computes half of a batch of at least this many operations. That is 0.2 ms of work:
-# two cores are 1.3 times faster; with half of it 1.1 times, with a quarter slower (Panda, TALOS).
+# Two threads compute a batch of at least this many operations, three from 1.5 times as many on, and
+# so on. That is 0.2 ms of work: two cores are 1.3 times faster; with half of it 1.1 times, with a
+# quarter slower (Panda, TALOS).
 TWO_THREADS_FROM = 4_000_000
-NEVER = 2 ** 62
 # A batch of at least this many states waits for its kernel, which is then faster than NumPy. For a
 # 7-axis arm NumPy takes 0.5 ms per state and the compilation 0.12 s (inverse dynamics); 12 ms and
 # 0.8 s (derivatives of forward dynamics).
@@ -58,6 +58,7 @@ class Dispatcher:
             kernels = RobotKernels(model)
         self.kernels = kernels
         self._install = install
+        self._threads = most_threads()
         self._checked: dict[KernelKey, Caller] = {}  # for checked arrays
         # (name, arguments, id of the constraints) -> Caller for unchecked arguments
         self._ready: dict[tuple[str, tuple, int], Caller] = {}
@@ -110,7 +111,7 @@ class Dispatcher:
     def _bind(self, kernel, key, fallback):
         return Caller(kernel.code.single, kernel.code.batch, kernel.lanes, kernel.inputs,
                       kernel.outputs, uniform_values(self.model, key), fallback,
-                      _threads_from(kernel), kernel.code, key.spec.result)
+                      _two_threads_from(kernel), self._threads, kernel.code, key.spec.result)
 
     def _refused(self, key, states):
         """Compute in NumPy the states that a kernel refused.
@@ -242,10 +243,20 @@ class Dispatcher:
         return neutral if size == len(neutral) else np.zeros(size)
 
 
-def _threads_from(kernel):
+def most_threads() -> int:
+    """Return the greatest number of threads of a batch: DYNAMICS_NODE_THREADS, else all cores."""
+    text = os.environ.get('DYNAMICS_NODE_THREADS', '')
+    if not text:
+        return len(os.sched_getaffinity(0)) if hasattr(os, 'sched_getaffinity') else (
+            os.cpu_count() or 1)
+    if not text.isdecimal() or int(text) < 1:
+        raise DynamicsError(f"DYNAMICS_NODE_THREADS is '{text}'; expected at least 1, or nothing "
+                            'for all cores')
+    return int(text)
+
+
+def _two_threads_from(kernel):
     """Return the number of states from which on a batch uses two threads."""
-    if os.environ.get('DYNAMICS_NODE_THREADS') == '1':
-        return NEVER
     return TWO_THREADS_FROM // max(1, kernel.operations) + 2 * kernel.lanes
 
 

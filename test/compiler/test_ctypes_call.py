@@ -175,7 +175,7 @@ def test_only_blocks_followed_by_a_row_are_written_in_place(lanes, size, thresho
     pointers = ctypes.POINTER(ctypes.c_void_p)
     batch = ctypes.CFUNCTYPE(ctypes.c_int64, pointers, pointers, ctypes.c_int64)(spy)
     call = Caller(0, ctypes.cast(batch, ctypes.c_void_p).value, lanes, (size,), ((size,),), (),
-                  None, threshold, None)
+                  None, threshold, 3, None)
     for n in range(1, 41):
         calls.clear()
         x = np.random.default_rng(n).normal(size=(n, size))
@@ -185,24 +185,25 @@ def test_only_blocks_followed_by_a_row_are_written_in_place(lanes, size, thresho
         for address, blocks in calls:
             if start <= address < stop and blocks:
                 assert address + 8 * (blocks * lanes * size + spill) <= stop
-        assert len(calls) == (4 if threshold == 1 and n >= 2 * lanes else 2)
+        assert len(calls) == (2 * min(3, max(1, n // lanes)) if threshold == 1 else 2)
         assert sum(blocks for _, blocks in calls) == -(-n // lanes)
 
 
 @pytest.mark.parametrize('lanes', LANES)
-def test_two_threads_give_the_same_bits_as_one(lanes):
+@pytest.mark.parametrize('threads', [2, 5])
+def test_threads_give_the_same_bits_as_one(lanes, threads):
     """For any split of the states."""
     kernel = Kernel(lambda x, g: (np.sin(x) + g, x[0] / (1.5 + np.cos(x[1]))),
                     {'x': (3,), 'g': (3,)}, lanes, uniform={'g': G})
-    one, two = kernel.caller(), kernel.caller(threshold=1)
+    one, several = kernel.caller(), kernel.caller(threshold=1, threads=threads)
     x = np.random.default_rng(1).normal(size=(1003, 3))
     for n in (*range(1, 41), 1000, 1003):
-        for got, want in zip(two(x[:n]), one(x[:n])):
+        for got, want in zip(several(x[:n]), one(x[:n])):
             np.testing.assert_array_equal(got, want)
     for row in (0, 600, 1002):  # whichever thread meets it
         bad = x.copy()
         bad[row, 1] = np.nan
-        assert two(bad) is FROM_FALLBACK
+        assert several(bad) is FROM_FALLBACK
 
 
 def test_no_call_keeps_a_reference(kernel, states):
@@ -268,8 +269,9 @@ def test_code_lives_as_long_as_its_caller():
     assert code() is None
 
 
-def caller_of(lanes=4, inputs=(1,), outputs=((1,),), uniforms=(), **named):
-    return Caller(0, 0, lanes, inputs, outputs, uniforms, None, NEVER, None, **named)
+def caller_of(lanes=4, inputs=(1,), outputs=((1,),), uniforms=(), threshold=NEVER, threads=1,
+              **named):
+    return Caller(0, 0, lanes, inputs, outputs, uniforms, None, threshold, threads, None, **named)
 
 
 @pytest.mark.parametrize('wrong', [
@@ -277,7 +279,7 @@ def caller_of(lanes=4, inputs=(1,), outputs=((1,),), uniforms=(), **named):
     {'lanes': 9}, {'lanes': 0}, {'lanes': -1}, {'inputs': [1]}, {'inputs': ('1',)},
     {'outputs': ((1, 1, 1, 1),)}, {'outputs': (3,)}, {'outputs': ((1.5,),)}, {'uniforms': ([1.0],)},
     {'uniforms': (G.astype(np.float32),)}, {'uniforms': (np.repeat(G, 2)[::2],)}, {'named': 1},
-    {'inputs': (-1,)}, {'outputs': ((-1,),)}], ids=str)
+    {'inputs': (-1,)}, {'outputs': ((-1,),)}, {'threshold': 0}, {'threads': 0}], ids=str)
 def test_a_caller_of_the_wrong_shape_cannot_be_made(wrong):
     """An error, not a crash."""
     caller_of()
@@ -286,7 +288,7 @@ def test_a_caller_of_the_wrong_shape_cannot_be_made(wrong):
 
 
 def test_a_caller_without_arguments_cannot_be_made():
-    """It has nine arguments."""
+    """It has ten arguments."""
     with pytest.raises(TypeError):
         Caller()
 
@@ -304,7 +306,7 @@ def test_several_results_are_returned_in_the_given_tuple_type(kernel, states, na
     """A NamedTuple made in C has fields, can be pickled, and outlives the call."""
     x, y = states
     call = CALLERS[name](kernel.code.single, kernel.code.batch, kernel.lanes, kernel.inputs,
-                         kernel.outputs, (G,), None, NEVER, kernel.code, Three)
+                         kernel.outputs, (G,), None, NEVER, 1, kernel.code, Three)
     for result in (call(x[0], y[0]), call(x, y)):
         assert type(result) is Three
         assert result.shifted is result[0]
@@ -319,7 +321,7 @@ def test_several_results_are_returned_in_the_given_tuple_type(kernel, states, na
 def test_only_tuple_types_are_accepted(kernel):
     """Anything else would be written beyond its end."""
     arguments = (kernel.code.single, kernel.code.batch, kernel.lanes, kernel.inputs,
-                 kernel.outputs, (G,), None, NEVER, kernel.code)
+                 kernel.outputs, (G,), None, NEVER, 1, kernel.code)
     for kind in (list, 3, Three(1, 2, 3)):
         with pytest.raises(TypeError):
             Caller(*arguments, kind)

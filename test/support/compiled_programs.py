@@ -42,11 +42,11 @@ class Kernel:
                             if name not in self.uniform)
         self.outputs = self.program.shapes[:len(self.program.shapes) - margins]
 
-    def caller(self, kind='call.c', fallback=fallback, threshold=NEVER, owner=None):
+    def caller(self, kind='call.c', fallback=fallback, threshold=NEVER, owner=None, threads=2):
         """Return a Caller of one of the two kinds."""
         return CALLERS[kind](self.code.single, self.code.batch, self.lanes, self.inputs,
                              self.outputs, tuple(self.uniform.values()), fallback, threshold,
-                             owner or self.code)
+                             threads, owner or self.code)
 
     def single(self, inputs, outputs):
         """Run on one state, straight on the arrays; return what the code returns."""
@@ -72,7 +72,7 @@ def kernel_of_arm(kernel, target):
 def caller_of(kernel, model, key):
     """Return the Caller of a Kernel as build.py makes them."""
     return Caller(kernel.code.single, kernel.code.batch, kernel.lanes, kernel.inputs,
-                  kernel.outputs, uniform_values(model, key), fallback, NEVER, kernel.code)
+                  kernel.outputs, uniform_values(model, key), fallback, NEVER, 1, kernel.code)
 
 
 def pointers(arrays):
