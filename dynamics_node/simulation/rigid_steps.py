@@ -56,9 +56,16 @@ class RigidSteps:
         self._ground, self._integrator, self._step = ground, integrator, step
 
     def start(self, t: float, q: np.ndarray, v: np.ndarray) -> np.ndarray:
-        """Close the contacts of the first state; return its velocity, after an impact if any."""
+        """Close the contacts of the first state; return its velocity, after an impact if any.
+
+        A point that rests on the ground and sticks, but is given a sideways velocity, stops.
+        """
         gap, rate = self._ground.heights(q, v)
-        self.closed = tuple(np.flatnonzero((gap < NEAR) & (np.abs(rate) < NEAR)).tolist())
+        resting = (gap < NEAR) & (np.abs(rate) < NEAR)
+        if resting.any():
+            v, _ = self._after_impact(q, v, rate, resting)
+            resting &= np.abs(self._ground.heights(q, v).rate) < NEAR
+        self.closed = tuple(np.flatnonzero(resting).tolist())
         return self._settled(t, q, v)
 
     def advance(self, start: float, end: float, q: np.ndarray, v: np.ndarray

@@ -60,6 +60,16 @@ def test_a_falling_rod_loses_the_energy_of_the_closed_form():
     assert np.isfinite(motion.touch[-1]).all() and np.isnan(motion.touch[0]).all()
 
 
+@pytest.mark.parametrize(('friction', 'slid'), [(0.0, 0.05), (np.inf, 0.0)])
+def test_a_point_on_the_ground_that_starts_sideways_slides_or_sticks(friction, slid):
+    """Rough ground stops it at once; its force is m g from the first state on."""
+    ball = body(mass=MASS)
+    motion = ball.simulate(still(0.0), [1.0, 0.0, 0.0, 0.0, 0.0, 0.0], NONE, [0.0, 0.05],
+                           contacts=[RigidContact('ball', 'body', friction=friction)])
+    assert motion.q[-1, 0] == pytest.approx(slid, abs=1e-9)
+    assert motion.contact_force[0, 0] == pytest.approx([0.0, 0.0, MASS * G], abs=1e-6)
+
+
 @pytest.mark.parametrize('friction', [0.0, np.inf])
 def test_a_box_lands_rests_and_is_lifted(friction):
     """Four corners carry m g, dependent rows or not; a lift of 1.5 m g opens all of them."""
