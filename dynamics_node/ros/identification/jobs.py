@@ -85,6 +85,7 @@ class IdentifyJob(NamedTuple):
     overwrite: bool = True   # whether files in the output folder may be replaced
     columns: tuple[str, ...] = ()   # of a table without a header
     drives: Drives = Drives()       # that recorded the file
+    model_id: str = ''              # of the robot
 
     def run(self, joint_states: JointStates, progress: Callable[[float, str], None],
             tell: Callable[[float, float], None]) -> Outcome:
