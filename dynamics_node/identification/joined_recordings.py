@@ -27,7 +27,7 @@ def join_recordings(recordings: Sequence[RawRecording],
     for k, raw in enumerate(recordings):
         missing = [name for name in joints if name not in check_kind(
             'a recording', raw, RawRecording).joint_names]
-        called = names[k] if len(names) else f'recording {k + 1}'
+        called = names[k] if k < len(names) else f'recording {k + 1}'
         if missing:
             raise DynamicsError(f'{called} lacks the joints {missing} of the first')
         if not len(raw.time):

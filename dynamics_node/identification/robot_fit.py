@@ -6,7 +6,7 @@ from typing import NamedTuple
 import numpy as np
 from numpy.typing import ArrayLike
 
-from dynamics_node.checks import check_callable, check_kind, positive, whole
+from dynamics_node.checks import check_callable, check_kind, flag, positive, whole
 from dynamics_node.errors import DynamicsError, shown
 from dynamics_node.identification.consistent_fit import Optimality, consistent_fit, parameter_prior
 from dynamics_node.identification.coupling_checks import coupling_warnings
@@ -103,12 +103,14 @@ class Identification(NamedTuple):
 
         :param coupled_motors: False: without what `robot` lacks of them, as in `residuals`.
         """
+        coupled = flag('coupled_motors', coupled_motors) and bool(self.layout.motors)
+
         def torque(q, v, a):
             v, a = np.asarray(v, dtype=float), np.asarray(a, dtype=float)
             layout = self.layout
             torque = (self.robot.inverse_dynamics(q, v, a)
                       + offset_and_stribeck_torque(layout, self.values, v))
-            if not (layout.motors and coupled_motors):
+            if not coupled:
                 return torque
             return torque + coupled_motor_torque(
                 layout, self.values, np.atleast_2d(v), np.atleast_2d(a)).reshape(v.shape)
