@@ -84,7 +84,7 @@ def run(arguments: argparse.Namespace) -> int:
     make_folder(arguments.out)
     drives = _drives(arguments)
     raw = join_recordings([_recording(arguments, path, robot, drives)
-                           for path in arguments.recording])
+                           for path in arguments.recording], arguments.recording)
     options = IdentificationOptions(
         method=arguments.method, prior_weight=arguments.prior_weight,
         validation_share=arguments.validation_share, stribeck_speed=arguments.stribeck_speed,

@@ -7,8 +7,11 @@ the joints of the robot, in its order. A Parquet file is a table with the names 
 """
 
 import io
+import lzma
 import os
+import struct
 import zipfile
+import zlib
 
 import numpy as np
 
@@ -19,6 +22,8 @@ from dynamics_node.identification.recording import RawRecording, raw_recording
 
 MAX_BYTES = 4_000_000_000
 ARRAYS = 'expected an archive with the arrays time, q, tau and perhaps v and joint_names'
+UNREADABLE = (zipfile.BadZipFile, zlib.error, lzma.LZMAError, ValueError, OSError, EOFError,
+              NotImplementedError, RuntimeError, SyntaxError, KeyError, struct.error)
 INSTALL = 'reading Parquet files needs the package pyarrow: pip install pyarrow'
 
 
@@ -34,16 +39,16 @@ def read_npz(path: str | os.PathLike) -> RawRecording:
                 raise DynamicsError(f'{path} has more than {MAX_BYTES} bytes')
         with np.load(content, allow_pickle=False) as archive:
             found = {name: archive[name] for name in archive.files}
-    except (zipfile.BadZipFile, ValueError, OSError, EOFError, NotImplementedError) as error:
-        raise DynamicsError(f'{path} cannot be read: it is no archive of NumPy arrays, or has '
-                            f'objects; {ARRAYS}') from error
+    except UNREADABLE as error:
+        raise DynamicsError(f'{path} cannot be read: it is no archive of NumPy arrays, is damaged '
+                            f'or encrypted, or has objects; {ARRAYS}') from error
     times = [found[name] for name in TIMES if name in found]
     quantities = {WORDS[name]: array for name, array in found.items() if name in WORDS}
     if not times or not {'position', 'effort'} <= set(quantities):
         raise DynamicsError(f'{path} has no time, no q or no tau; {ARRAYS}')
-    names = [str(name) for name in found.get('joint_names', ())]
-    joints = np.shape(quantities['position'])[-1:]
-    return raw_recording(names or [str(k + 1) for k in range(*joints)], times[0],
+    names = [str(name) for name in np.ravel(found.get('joint_names', ()))]
+    joints = np.atleast_1d(quantities['position']).shape[-1]
+    return raw_recording(names or [str(k + 1) for k in range(joints)], times[0],
                          quantities['position'], quantities['effort'], quantities.get('velocity'))
 
 
@@ -62,6 +67,9 @@ def read_parquet(path: str | os.PathLike) -> RawRecording:
         columns = [np.asarray(column.to_numpy(), dtype=float) for column in table.columns]
     except (ArrowException, ValueError, TypeError) as error:
         raise DynamicsError(f'{path} cannot be read: it is no Parquet table of numbers') from error
+    if not columns:
+        raise DynamicsError(f'{path} is a Parquet table without columns; expected time, positions '
+                            'and efforts')
     return recording_of_table(path, table.column_names, np.column_stack(columns))
 
 

@@ -6,7 +6,8 @@ transmission over the ratio of its own joint. Its friction and armature act on a
     tau = rho (armature u' + viscous u + coulomb s(u))
 
 Joint parameters have the same terms with v of the joint; so friction is fitted on either side of
-the transmission. The model of a Robot has friction of joints alone: a prediction adds these terms.
+the transmission. The model of a Robot has friction of joints alone: it gets the part of each joint
+(`parameters.applied_values`), and a prediction adds the rest.
 """
 
 from collections.abc import Sequence

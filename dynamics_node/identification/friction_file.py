@@ -9,7 +9,7 @@ import json
 
 import numpy as np
 
-from dynamics_node.identification.parameters import ParameterLayout
+from dynamics_node.identification.parameters import ParameterLayout, applied_values
 
 HEAD = '# Identified by dynamics_node; load it with --params-file.\n'
 KEYS = {  # parameter of the node -> kind in the parameter vector, meaning
@@ -22,8 +22,11 @@ DIGITS = 9
 def friction_yaml(layout: ParameterLayout, values: np.ndarray) -> str:
     """Return the text of a ROS parameter file with armature and friction.
 
+    Joints have the parts of coupled motors that `applied_values` gives them.
+
     :param layout, values: of an Identification.
     """
+    motors, values = values[layout.of_motors], applied_values(layout, values)
     lines = ['/**/dynamics_node:', '  ros__parameters:', '    friction: true',
              f'    friction_speed: {float(layout.friction_speed)!r}']
     for key, (kind, meaning) in KEYS.items():
@@ -31,9 +34,10 @@ def friction_yaml(layout: ParameterLayout, values: np.ndarray) -> str:
     lines += ['    # Constant torque of each joint [N m or N], which the node does not use:',
               *_map('    # ', layout, values, 'offset')]
     if layout.motors:
-        lines += ['    # Coupled motors, in units of their joints, which the node does not use:',
+        lines += ['    # Coupled motors, in units of their joints. The node has friction of joints',
+                  '    # alone: the values above have their part at each joint.',
                   *(f'    # {json.dumps(name)}: {_number(value)}' for name, value in zip(
-                      layout.names[layout.of_motors], values[layout.of_motors]))]
+                      layout.names[layout.of_motors], motors))]
     return HEAD + '\n'.join(lines) + '\n'
 
 

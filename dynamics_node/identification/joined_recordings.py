@@ -6,32 +6,37 @@ import numpy as np
 
 from dynamics_node.checks import check_kind
 from dynamics_node.errors import DynamicsError
-from dynamics_node.identification.recording import RawRecording
+from dynamics_node.identification.recording import PAUSE, RawRecording
 
-PAUSE = 5.0   # [s] between two recordings: filters do not connect them
+BETWEEN = 1.001 * PAUSE   # [s] also after rounding a pause; filters do not connect the parts
 
 
-def join_recordings(recordings: Sequence[RawRecording]) -> RawRecording:
+def join_recordings(recordings: Sequence[RawRecording],
+                    names: Sequence[str] = ()) -> RawRecording:
     """Return one recording of all samples, in the order given, with a pause between the parts.
 
     Its joints are those of the first. Velocities are kept if every recording has them.
 
-    :raise DynamicsError: there is no recording, or one lacks joints of the first.
+    :param names: of the recordings, such as paths, for messages; none: their numbers.
+    :raise DynamicsError: there is no recording, or one has no samples or lacks joints of the first.
     """
     if not recordings:
         raise DynamicsError('there is no recording to join; expected one or more')
-    names = check_kind('a recording', recordings[0], RawRecording).joint_names
+    joints = check_kind('a recording', recordings[0], RawRecording).joint_names
     parts, start = [], 0.0
     for k, raw in enumerate(recordings):
-        missing = [name for name in names if name not in check_kind(
+        missing = [name for name in joints if name not in check_kind(
             'a recording', raw, RawRecording).joint_names]
+        called = names[k] if k < len(names) else f'recording {k + 1}'
         if missing:
-            raise DynamicsError(f'recording {k + 1} lacks the joints {missing} of the first')
+            raise DynamicsError(f'{called} lacks the joints {missing} of the first')
+        if not len(raw.time):
+            raise DynamicsError(f'{called} has no samples; leave it out')
         time = raw.time if k == 0 else raw.time - raw.time[0] + start
-        parts.append(raw.joints(names)._replace(time=time))
-        start = float(time[-1]) + PAUSE
+        parts.append(raw.joints(joints)._replace(time=time))
+        start = float(time[-1]) + BETWEEN
     v = [part.v for part in parts if part.v is not None]
-    return RawRecording(names, np.concatenate([part.time for part in parts]),
+    return RawRecording(joints, np.concatenate([part.time for part in parts]),
                         np.concatenate([part.q for part in parts]),
                         np.concatenate(v) if len(v) == len(parts) else None,
                         np.concatenate([part.tau for part in parts]),

@@ -81,6 +81,7 @@ def _through(transmission, raw):
         raise DynamicsError(f'the recording lacks the motors {missing} of the transmission; it has '
                             f'{list(raw.joint_names)}')
     motors = raw.joints(transmission.motors)
+    check_no_currents(motors)
     inverse = np.linalg.inv(transmission.matrix).T
     v = None if motors.v is None else motors.v @ inverse
     joints = motors._replace(
@@ -88,6 +89,6 @@ def _through(transmission, raw):
         tau=motors.tau @ transmission.matrix)
     others = raw.joints([name for name in raw.joint_names if name not in transmission.motors])
     return joints._replace(
-        joint_names=joints.joint_names + others.joint_names,
+        joint_names=joints.joint_names + others.joint_names, currents=others.currents,
         q=np.hstack([joints.q, others.q]), tau=np.hstack([joints.tau, others.tau]),
         v=None if v is None else np.hstack([joints.v, others.v]))

@@ -150,9 +150,10 @@ def parameter_values(robot: Robot, layout: ParameterLayout) -> np.ndarray:
 def robot_with_parameters(robot: Robot, layout: ParameterLayout, values: np.ndarray) -> Robot:
     """Return the robot with other parameters and the same payloads.
 
-    Its model has no offsets and no Stribeck terms: these values are not used.
+    Its model has no offsets and no Stribeck terms: these values are not used. Coupled motors are
+    those of `applied_values`.
     """
-    model = robot.model
+    model, values = robot.model, applied_values(layout, values)
     bodies = tuple(replace(body, inertia=inertia_of(values[layout.of_body(i)]))
                    for i, body in enumerate(model.bodies))
     own = {field: getattr(model, field).copy() for field in FIELDS.values()}
@@ -162,6 +163,32 @@ def robot_with_parameters(robot: Robot, layout: ParameterLayout, values: np.ndar
     model = model.with_(inertias=tuple(
         own + load for own, load in zip(model.bare_inertias, payload.carried_inertias(model))))
     return Robot(model, compile=robot.compilation_enabled)
+
+
+def applied_values(layout: ParameterLayout, values: np.ndarray) -> np.ndarray:
+    """Return the parameters with those of coupled motors moved to the joints, (size,).
+
+    The model of a Robot has friction and armature of joints alone. Each joint gets what the motor
+    does to it when the other joints rest: rho^2 of armature and viscous, |rho| of coulomb.
+    """
+    applied, dofs = values.copy(), list(layout.dofs)
+    each = values[layout.of_motors].reshape(-1, len(PER_MOTOR))
+    for motor, own in zip(layout.motors, each):
+        rho = np.abs(motor.ratios[dofs])
+        for kind, value, factor in zip(PER_MOTOR, own, (rho ** 2, rho ** 2, rho)):
+            applied[layout.each(kind)] += factor * value
+    applied[layout.of_motors] = 0.0
+    return applied
+
+
+def coupled_motor_torque(layout: ParameterLayout, values: np.ndarray, v: np.ndarray,
+                         a: np.ndarray) -> np.ndarray:
+    """Return the torque of coupled motors beyond that of `applied_values`, (N, nv)."""
+    torque = motor_columns(layout.motors, layout.friction_speed, v, a) @ values[layout.of_motors]
+    moved = applied_values(layout, values) - values
+    for k, dof in enumerate(layout.dofs if layout.motors else ()):
+        torque[:, dof] -= joint_columns(layout, v[:, dof], a[:, dof]) @ moved[layout.of_joint(k)]
+    return torque
 
 
 def payload_parameters(robot: Robot, layout: ParameterLayout) -> np.ndarray:

@@ -20,6 +20,7 @@ from dynamics_node.identification.recording import (
     RawRecording,
     Recording,
     motor_names,
+    recorded_steps,
     select_joints,
 )
 from dynamics_node.identification.recording_checks import check_recording
@@ -39,7 +40,7 @@ class Prepared(NamedTuple):
     factor: int          # for the decimation of torques and regressors, see decimation.py
     warnings: tuple[str, ...]
     loops: LoopMotion | None = None   # of a robot with loops
-    recorded: float = 0.0   # [s] length of the raw recording
+    recorded: float = 0.0   # [s] length of the raw recording, without pauses of several ones
     idle: float = 0.0       # [s] of it without motion, which is left out
 
     @property
@@ -61,8 +62,9 @@ def prepare(robot: Robot, raw: RawRecording, cutoff: float | None = None,
     """
     check_kind('raw', raw, RawRecording)
     min_duration, all_move = at_least_zero('min_duration', min_duration), flag('all_move', all_move)
+    raw = select_joints(robot, raw)
     check_no_currents(raw)
-    raw, twice = without_copies(select_joints(robot, raw))
+    raw, twice = without_copies(raw)
     warnings = [*raw.notes, *([f'{twice} samples were recorded twice'] if twice else [])]
     warnings += check_recording(robot, _checked_joints(robot, raw), min_duration, all_move)
     count = len(raw.time)
@@ -75,7 +77,7 @@ def prepare(robot: Robot, raw: RawRecording, cutoff: float | None = None,
     recording = smooth(raw, cutoff)
     whole = _duration(recording)
     recording = recording.rows(moving(recording)) if all_move else recording
-    idle, recorded = whole - _duration(recording), float(raw.time[-1] - raw.time[0])
+    idle, recorded = whole - _duration(recording), float(recorded_steps(raw.time).sum())
     warnings += _left_out(recorded, whole, idle)
     if loops is not None:
         measured = {name: np.interp(recording.time, *series) for name, series in others.items()}

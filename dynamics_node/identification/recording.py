@@ -13,6 +13,8 @@ from dynamics_node.errors import DynamicsError, shown
 from dynamics_node.robot.arguments import check_robot
 from dynamics_node.robot.robot import Robot
 
+PAUSE = 5.0   # [s] between two samples: a longer time is a pause between recordings, not a gap
+
 
 class Recording(NamedTuple):
     """A filtered motion and its torques, as `filtering.smooth` returns it.
@@ -56,7 +58,8 @@ class RawRecording(NamedTuple):
         columns = [self.joint_names.index(name) for name in names]
         v = None if self.v is None else self.v[:, columns]
         return self._replace(joint_names=tuple(names), q=self.q[:, columns], v=v,
-                             tau=self.tau[:, columns])
+                             tau=self.tau[:, columns],
+                             currents=tuple(name for name in self.currents if name in names))
 
 
 def raw_recording(joint_names: Sequence[str], time: ArrayLike, q: ArrayLike, tau: ArrayLike,
@@ -80,6 +83,12 @@ def raw_recording(joint_names: Sequence[str], time: ArrayLike, q: ArrayLike, tau
             raise DynamicsError(f'{name} has shape {value.shape}; expected ({stamps.size}, '
                                 f'{len(names)}): a row per sample of time, a column per joint')
     return RawRecording(names, stamps, arrays['q'], arrays.get('v'), arrays['tau'])
+
+
+def recorded_steps(time: np.ndarray) -> np.ndarray:
+    """Return the times between samples, without pauses between recordings, (steps,) [s]."""
+    steps = np.diff(time)
+    return steps[steps < PAUSE]
 
 
 def select_joints(robot: Robot, raw: RawRecording | Recording) -> RawRecording:
@@ -108,7 +117,7 @@ def select_joints(robot: Robot, raw: RawRecording | Recording) -> RawRecording:
                   if joint.name in measured and joint.kind not in ('planar', 'floating'))
     raw = raw.joints(names)
     raw.tau[:, [name not in motors for name in names]] = 0.0
-    return raw
+    return raw._replace(currents=tuple(name for name in raw.currents if name in motors))
 
 
 def named_joints(robot: Robot, raw: RawRecording) -> RawRecording:

@@ -9,7 +9,7 @@ of torques are checked when accelerations are known: see `torque_checks.py`.
 import numpy as np
 
 from dynamics_node.errors import DynamicsError
-from dynamics_node.identification.recording import RawRecording, motor_names
+from dynamics_node.identification.recording import RawRecording, motor_names, recorded_steps
 from dynamics_node.identification.unit_checks import position_unit, time_unit, velocity_unit
 from dynamics_node.robot.robot import Robot
 
@@ -21,6 +21,7 @@ MIN_MOTION = 0.02       # [rad], a tenth of it in metres: a joint with less does
 MIN_RETURN = 0.02       # of the motion range: with less, friction is seen in one direction only
 MAX_IRREGULAR = 0.25    # of the steps may be far from the usual one
 MAX_JITTER = 0.1        # standard deviation of the steps, in steps: above, a warning
+ROUNDING = 1e-9         # of a sum of steps
 MIN_LEVELS = 20         # different torques: fewer is a coarse sensor
 
 
@@ -62,8 +63,9 @@ def _check_time(time, min_duration):
     if 1.0 / usual < MIN_RATE:
         raise DynamicsError(f'samples are {usual:.4g} s apart; record at {MIN_RATE:g} Hz or more, '
                             f'better {GOOD_RATE:g}')
-    if time[-1] - time[0] < min_duration:
-        raise DynamicsError(f'the recording is {time[-1] - time[0]:.3g} s long; expected '
+    steps = recorded_steps(time)
+    if steps.sum() < min_duration * (1.0 - ROUNDING):
+        raise DynamicsError(f'the recording is {steps.sum():.3g} s long; expected '
                             f'{min_duration:g} s of motion or more')
     off = np.abs(steps - usual) > 0.5 * usual
     if off.mean() > MAX_IRREGULAR or steps[off].sum() > MAX_MISSING * steps.sum():

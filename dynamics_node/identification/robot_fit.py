@@ -6,10 +6,9 @@ from typing import NamedTuple
 import numpy as np
 from numpy.typing import ArrayLike
 
-from dynamics_node.checks import check_callable, check_kind, positive, whole
+from dynamics_node.checks import check_callable, check_kind, flag, positive, whole
 from dynamics_node.errors import DynamicsError, shown
 from dynamics_node.identification.consistent_fit import Optimality, consistent_fit, parameter_prior
-from dynamics_node.identification.coupled_motors import motor_columns
 from dynamics_node.identification.coupling_checks import coupling_warnings
 from dynamics_node.identification.decimation import rows_left
 from dynamics_node.identification.identifiable_parameters import BaseParameters, base_parameters
@@ -20,6 +19,8 @@ from dynamics_node.identification.loop_summary import LoopSummary, loop_summary
 from dynamics_node.identification.noise import Noise
 from dynamics_node.identification.parameters import (
     ParameterLayout,
+    applied_values,
+    coupled_motor_torque,
     offset_and_stribeck_torque,
     parameter_layout,
     parameter_values,
@@ -30,13 +31,14 @@ from dynamics_node.identification.telling_motion import telling_motion
 from dynamics_node.identification.transmission import Transmission
 from dynamics_node.identification.uncertainty import Spread, base_spread, full_spread
 from dynamics_node.identification.validation import Residuals, compare, split
-from dynamics_node.identification.verdict import Verdict, judge
+from dynamics_node.identification.verdict import Verdict, judge, total_share
 from dynamics_node.robot.arguments import check_robot
 from dynamics_node.robot.robot import Robot
 
 TORQUES_PER_UNKNOWN = 5   # with fewer, residuals do not show the noise
 POOR_CONDITION = 300.0    # condition number above which the excitation is too small
 MIN_OPTION, MAX_OPTION = 1e-9, 1e9   # of a weight or a speed
+MOTOR_SHARE = 0.05        # of the torque: a greater error without coupled motors is a warning
 CONSTANT = 1e-9           # [rad or m, N m or N]: smaller changes count as none
 
 
@@ -56,7 +58,8 @@ class IdentificationOptions(NamedTuple):
 class Identification(NamedTuple):
     """An identified robot, and how well its parameters are determined."""
 
-    robot: Robot                  # as identified: every link is physically consistent
+    robot: Robot                  # as identified: every link is physically consistent; coupled
+    #                               motors as in `parameters.applied_values`
     layout: ParameterLayout       # of the vectors below: names, units
     values: np.ndarray            # (size,) parameters
     before: np.ndarray            # (size,) of the robot before
@@ -66,7 +69,8 @@ class Identification(NamedTuple):
     base_spread: Spread           # of base_values, from the data alone
     base_covariance: np.ndarray   # (b, b)
     noise: Noise                  # of the torque of each row
-    residuals: Residuals          # before and after, of the fitted and of the validation samples
+    residuals: Residuals          # before and after, of the fitted and of the validation samples;
+    #                               with coupled motors as `robot` has them
     condition: float              # condition number of the regressor, columns scaled to norm 1
     optimality: Optimality        # proof that no consistent parameters fit better
     warnings: tuple[str, ...]
@@ -89,20 +93,27 @@ class Identification(NamedTuple):
         return telling_motion(self.robot.model, [
             name for name, told in zip(self.base.names, self.base_spread.determined) if not told])
 
-    def predict(self, q: ArrayLike, v: ArrayLike, a: ArrayLike) -> np.ndarray:
+    def predict(self, q: ArrayLike, v: ArrayLike, a: ArrayLike,
+                coupled_motors: bool = True) -> np.ndarray:
         """Return the torque of a motion: inverse dynamics, offsets, Stribeck, coupled motors.
 
         With loops: the torque of the independent joints, zero at the others; with as many motors as
         degrees of freedom it is that of the motors. The motion of dependent joints is corrected to
         satisfy the loop constraints.
+
+        :param coupled_motors: False: without what `robot` lacks of them, as in `residuals`.
         """
+        coupled = flag('coupled_motors', coupled_motors) and bool(self.layout.motors)
+
         def torque(q, v, a):
             v, a = np.asarray(v, dtype=float), np.asarray(a, dtype=float)
             layout = self.layout
-            motors = motor_columns(layout.motors, layout.friction_speed, np.atleast_2d(v),
-                                   np.atleast_2d(a)) @ self.values[layout.of_motors]
-            return (self.robot.inverse_dynamics(q, v, a) + motors.reshape(v.shape)
-                    + offset_and_stribeck_torque(layout, self.values, v))
+            torque = (self.robot.inverse_dynamics(q, v, a)
+                      + offset_and_stribeck_torque(layout, self.values, v))
+            if not coupled:
+                return torque
+            return torque + coupled_motor_torque(
+                layout, self.values, np.atleast_2d(v), np.atleast_2d(a)).reshape(v.shape)
 
         if self.base.loops is None:
             return torque(q, v, a)
@@ -149,13 +160,15 @@ def identify(robot: Robot, recording: Recording, options: IdentificationOptions 
                            lambda: report(0.6, 'fitting physically consistent links'))
     found.values[layout.known] = known[layout.known]   # not only within rounding
     covariance, of_base = base_spread(base, linear, prior)
-    residuals = compare(robot, base, train, held_out, known, found.values,
+    residuals = compare(robot, base, train, held_out, known, applied_values(layout, found.values),
                         lambda share: report(0.7 + 0.3 * share, 'comparing before and after'))
+    lacking = _motor_warnings(residuals, compare(
+        robot, base, train, held_out, known, found.values), layout) if layout.motors else ()
     return Identification(
         robot_with_parameters(robot, layout, found.values), layout, found.values, known,
         full_spread(found, prior), base, base.values(found.values), of_base, covariance,
         linear.noise, residuals, condition, found.optimality,
-        (*notes, *_warnings(base, of_base, condition, residuals),
+        (*notes, *_warnings(base, of_base, condition, residuals), *lacking,
          *coupling_warnings(robot, base, train, linear.values)), options,
         None if loops is None else loop_summary(robot, base))
 
@@ -279,3 +292,17 @@ def _warnings(base, spread, condition, residuals):
                      f'than the old ones, by a factor of {1.0 / residuals.gain:.3g}: do not use '
                      'them')
     return tuple(texts)
+
+
+def _motor_warnings(applied, complete, layout):
+    """Warn if torques of coupled motors that the model of a Robot lacks are large.
+
+    :param applied, complete: Residuals without and with these torques.
+    """
+    without, all_of_it = (total_share(each.validation_after, each.validation_torque)
+                          for each in (applied, complete))
+    if without > all_of_it + MOTOR_SHARE:
+        yield (f'the node has friction and rotor inertia of joints alone; of the coupled motors '
+               f'({", ".join(motor.name for motor in layout.motors)}) it uses the part at each '
+               f'joint. Its error on held-out samples is {without:.1%} of the torque, with all '
+               f'terms of these motors, which `predict` has, {all_of_it:.1%}')

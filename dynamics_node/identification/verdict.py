@@ -1,7 +1,8 @@
 """Judge an identification: the torque error on held-out samples, and whether it may be used.
 
 An identification must not be used if its torque error on samples that were not fitted stays large,
-or is greater than before, or if the mass of a link changes much though the data do not tell it.
+or is greater than before, over all joints or of a joint whose torque is small beside that of the
+others, or if the mass of a link changes much though the data do not tell it.
 """
 
 from typing import NamedTuple
@@ -80,6 +81,12 @@ def _error_reasons(rows, residuals):
     if residuals.gain * GROWN < 1.0:
         yield (f'on held-out samples the torque error is {1.0 / residuals.gain:.3g} times that of '
                'the parameters before')
+    before = residuals.validation_before
+    worse = (shares > POOR) & (error > GROWN * before)   # small beside the torque of other joints
+    for k in np.flatnonzero(worse):
+        yield (f'on held-out samples the torque error of {rows[k]} is {shares[k]:.0%} of its '
+               f'torque, and was {before[k] / torque[k]:.0%} before: the recording or the model of '
+               'this joint is wrong. Check its unit, name and zero')
 
 
 def _mass_reasons(layout, before, values, spread):

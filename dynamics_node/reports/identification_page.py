@@ -144,7 +144,8 @@ def _residuals(found, robot, unseen, start):
     rows, loops = found.base.rows, found.base.loops
     before = (robot.inverse_dynamics(*state) if loops is None
               else loop_torques(loops, robot.inverse_dynamics, *state))
-    left = [(unseen.tau - torque)[:, rows] for torque in (before, found.predict(*state))]
+    after = found.predict(*state, coupled_motors=False)
+    left = [(unseen.tau - torque)[:, rows] for torque in (before, after)]
     times = unseen.time - start
     yield grid(figure(line_plot(name, [
         Line('before', times, left[0][:, k], 'two'), Line('after', times, left[1][:, k])],

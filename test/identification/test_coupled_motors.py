@@ -2,6 +2,7 @@
 
 import numpy as np
 import pytest
+import yaml
 from support.heavier_arm import motion
 from support.upper_body import UPPER_BODY
 
@@ -9,10 +10,15 @@ from dynamics_node import Robot
 from dynamics_node.errors import DynamicsError
 from dynamics_node.example_robots import MECHANISMS
 from dynamics_node.identification.friction_file import friction_yaml
-from dynamics_node.identification.parameters import parameter_layout, parameter_values
+from dynamics_node.identification.parameters import (
+    parameter_layout,
+    parameter_values,
+    robot_with_parameters,
+)
 from dynamics_node.identification.recording import Recording
 from dynamics_node.identification.robot_fit import IdentificationOptions, identify
 from dynamics_node.identification.transmission import read_transmission
+from dynamics_node.ros.identification.jobs import _drive
 
 GEARS = read_transmission({'motors': {
     'waist': {'waist': 40.0}, 'shoulder': {'shoulder': -50.0},
@@ -64,7 +70,48 @@ def test_friction_is_found_on_either_side_of_the_transmission(found):
                                        'elbow.motor_coulomb')
     assert (np.abs(found.values[at] - truth) < 3.0 * found.spread.sigma[at]).all()
     assert (found.spread.sigma[at] < 0.3 * np.abs(truth)).all()
-    assert not any('coupled' in text for text in found.warnings)
+    assert not any('coupled by a gear' in text for text in found.warnings)
+
+
+def test_the_verdict_judges_the_robot_that_is_applied(robot, recording, found):
+    """Not the terms of motors that its model does not have; a warning has both errors."""
+    unseen, layout = recording.rows(slice(1200, None)), found.layout
+    state = unseen.q, unseen.v, unseen.a
+    torque = found.robot.inverse_dynamics(*state) + found.values[layout.each('offset')]
+    error = np.sqrt(np.mean((torque - unseen.tau) ** 2, axis=0))
+    np.testing.assert_allclose(found.verdict.error, error, rtol=1e-6)
+    np.testing.assert_allclose(found.predict(*state, coupled_motors=False), torque)
+    assert found.verdict.total_share > 0.1   # with all terms 0.05
+    assert not found.verdict.success
+    warned = [text for text in found.warnings if 'of the coupled motors (elbow)' in text]
+    assert len(warned) == 1
+    assert f'held-out samples is {found.verdict.total_share:.1%} of the torque' in warned[0]
+    values = found.values.copy()
+    values[layout.of_motors] = 0.0   # a robot without any part of the motors errs more
+    without = robot_with_parameters(robot, layout, values)
+    other = recording_of(robot, MOTOR, seed=9)
+    errors = [np.mean((each.inverse_dynamics(other.q, other.v, other.a) - other.tau) ** 2)
+              for each in (found.robot, without)]
+    assert errors[0] < 0.5 * errors[1]
+
+
+def test_the_node_gets_the_friction_of_the_judged_robot(found):
+    """In the YAML and where a goal applies it."""
+    model, layout = found.robot.model, found.layout
+    armature, viscous, coulomb = found.values[layout.of_motors]
+    np.testing.assert_allclose(model.damping, found.values[layout.each('viscous')]
+                               + RATIOS ** 2 * viscous)
+    np.testing.assert_allclose(model.friction, found.values[layout.each('coulomb')]
+                               + RATIOS * coulomb)
+    np.testing.assert_allclose(model.armature, found.values[layout.each('armature')]
+                               + RATIOS ** 2 * armature)
+    written = yaml.safe_load(friction_yaml(layout, found.values))
+    written = written['/**/dynamics_node']['ros__parameters']
+    for source in (written, _drive(found)):
+        for key, own in (('armature', model.armature), ('damping', model.damping),
+                         ('dry_friction', model.friction)):
+            assert list(source[key]) == list(layout.joints)
+            np.testing.assert_allclose(list(source[key].values()), own, rtol=1e-6, atol=1e-12)
 
 
 def test_a_prediction_has_the_friction_of_the_motor(robot, found):

@@ -2,9 +2,11 @@
 
 import numpy as np
 import pytest
+from support.recorded_arm import THREE_JOINTS, recorded
 
-from dynamics_node import DynamicsError
-from dynamics_node.identification.joined_recordings import PAUSE, join_recordings
+from dynamics_node import DynamicsError, Robot
+from dynamics_node.identification.joined_recordings import BETWEEN, join_recordings
+from dynamics_node.identification.preparation import prepare
 from dynamics_node.identification.recording import raw_recording
 
 TIME = 100.0 + 0.01 * np.arange(50)
@@ -21,7 +23,7 @@ def test_samples_follow_each_other_after_a_pause():
     joined = join_recordings([first, second])
     assert joined.joint_names == ('a', 'b')
     np.testing.assert_allclose(joined.time[[49, 50, 99]],
-                               [TIME[-1], TIME[-1] + PAUSE, TIME[-1] + PAUSE + 0.49])
+                               [TIME[-1], TIME[-1] + BETWEEN, TIME[-1] + BETWEEN + 0.49])
     np.testing.assert_array_equal(joined.q[50:], second.q[:, [2, 0]])
     np.testing.assert_array_equal(joined.tau[50:], second.tau[:, [2, 0]])
     np.testing.assert_array_equal(joined.v[:50], first.v)
@@ -36,3 +38,38 @@ def test_other_joints_are_refused():
         join_recordings([recording(('a', 'b'), 0.0), recording(('a',), 0.0)])
     with pytest.raises(DynamicsError, match='there is no recording'):
         join_recordings([])
+
+
+def test_an_empty_recording_is_refused_by_its_name():
+    full = recording(('a',), 0.0)
+    empty = full.rows(slice(0))
+    with pytest.raises(DynamicsError, match='recording 1 has no samples'):
+        join_recordings([empty, full])
+    with pytest.raises(DynamicsError, match='recording 2 has no samples'):
+        join_recordings([full, empty])
+    with pytest.raises(DynamicsError, match='empty.csv has no samples'):
+        join_recordings([full, empty], ['full.csv', 'empty.csv'])
+
+
+@pytest.fixture(scope='module')
+def robot():
+    return Robot.from_urdf(THREE_JOINTS, compile=False)
+
+
+@pytest.mark.parametrize('origin', [0.0, 1.7e9])
+def test_short_recordings_without_a_flaw_pass_together(robot, origin):
+    """Ten of 4 s: the pauses between them are neither recorded time nor missing samples."""
+    whole = recorded(robot, 40.0)
+    parts = [whole.rows((whole.time >= start) & (whole.time < start + 4.0))
+             for start in range(0, 40, 4)]
+    joined = join_recordings([part._replace(time=part.time + origin) for part in parts])
+    prepared = prepare(robot, joined)
+    assert prepared.recorded == pytest.approx(sum(np.ptp(part.time) for part in parts), abs=1e-3)
+    assert prepared.used > 0.5 * prepared.recorded
+
+
+def test_a_pause_is_no_recorded_time(robot):
+    """Two recordings of 2 s are not 9 s long."""
+    short = recorded(robot, 2.0)
+    with pytest.raises(DynamicsError, match=r'the recording is 3\.9\d? s long; expected 5 s'):
+        prepare(robot, join_recordings([short, short]))

@@ -2,11 +2,13 @@
 
 import numpy as np
 import pytest
+from support.recorded_arm import recorded
 from support.tiny_robots import TWO_JOINTS
 
 from dynamics_node import DynamicsError, Robot
+from dynamics_node.example_robots import MECHANISMS
 from dynamics_node.identification import joint_side, prepare, raw_recording, read_transmission
-from dynamics_node.identification.recording import select_joints
+from dynamics_node.identification.recording import motor_names, select_joints
 
 NAMES = ('shoulder', 'elbow')
 
@@ -66,6 +68,30 @@ def test_currents_without_a_scale_are_refused(robot, raw):
     assert joint_side(robot, currents, {'elbow': 3.0}).currents == ()
     with pytest.raises(DynamicsError, match='effort of elbow is a current; .* --effort-scale'):
         prepare(robot, currents)
+    gears = read_transmission({'motors': {'m': {'shoulder': 2.0}, 'n': {'elbow': 3.0}}})
+    motors = raw._replace(joint_names=('m', 'n'), currents=('n',))
+    with pytest.raises(DynamicsError, match='effort of n is a current'):
+        joint_side(robot, motors, transmission=gears)
+    joint_side(robot, motors, {'n': 0.1}, transmission=gears)
+
+
+def test_currents_of_joints_that_the_robot_lacks_are_no_fault(robot):
+    """Of a gripper: its column is not used; nor is the effort of a passive joint."""
+    good = recorded(robot, duration=12.0)
+    wider = good._replace(
+        joint_names=(*good.joint_names, 'gripper'), v=None, currents=('gripper',),
+        **{name: np.hstack([getattr(good, name), getattr(good, name)[:, :1]])
+           for name in ('q', 'tau')})
+    assert prepare(robot, wider).recording.joint_names == good.joint_names
+    assert wider.joints(good.joint_names).currents == ()
+    assert wider.joints(('gripper',)).currents == ('gripper',)
+    bundled = MECHANISMS['five_bar']
+    looped = Robot.from_urdf(bundled.urdf, loops=bundled.loops, compile=False)
+    names = (*motor_names(looped), *looped.loops.passive)
+    values = np.ones((3, len(names)))
+    found = select_joints(looped, raw_recording(names, np.arange(3.0), values, values)._replace(
+        currents=names))
+    assert found.currents == motor_names(looped)
 
 
 @pytest.mark.parametrize('arguments, words', [

@@ -73,6 +73,31 @@ def test_an_error_that_grows_is_no_success(found):
                        'before',)
 
 
+@pytest.mark.parametrize('share, before, good', [
+    (0.8, 0.4, False), (0.8, 0.79, True), (0.4, 0.1, True)])
+def test_a_ruined_small_joint_is_no_success(found, share, before, good):
+    """Though its error is small beside the torques of the other joints."""
+    error, old, torque = (getattr(found.residuals, f'validation_{name}').copy()
+                          for name in ('after', 'before', 'torque'))
+    torque[6] = 0.001 * torque[1]
+    error[6], old[6] = share * torque[6], before * torque[6]
+    residuals = found.residuals._replace(validation_after=error, validation_before=old,
+                                         validation_torque=torque)
+    verdict = judge(found.rows, residuals, found.layout, found.before, found.values, found.spread)
+    assert verdict.success == good
+    assert good or 'the torque error of joint_7 is 80% of its torque' in verdict.reasons[0]
+    assert good or 'and was 40% before' in verdict.reasons[0]
+
+
+def test_the_effort_of_a_small_joint_in_the_fit_alone(arm, recording):
+    """Ten times as large in the fitted samples: the held-out ones show the ruin."""
+    tau = recording.tau.copy()
+    tau[:1600, 6] *= 10.0
+    verdict = identify(arm, recording._replace(tau=tau)).verdict
+    assert verdict.total_share < 0.3
+    assert any('the torque error of joint_7 is' in text for text in verdict.reasons)
+
+
 @pytest.mark.parametrize('factor, told, good', [
     (4.0, False, False), (0.2, False, False), (2.5, False, True), (4.0, True, True)])
 def test_a_mass_that_changes_must_be_told_by_the_data(found, factor, told, good):

@@ -146,6 +146,7 @@ HELPERS = {
     'friction_to_send', 'gravity_torque', 'holonomic_rows', 'motion_rows', 'motor_names',
     'named_joints', 'neutral', 'normal_rows',
     'select_joints', 'parts_of', 'per_dof', 'pose_of', 'quintics_from', 'record_of_links',
+    'recorded_steps',
     'rotation_of', 'row_names', 'selection', 'setting', 'shifted', 'size', 'soft_force',
     'task_rows', 'validate', 'with_joints', 'write_csv', 'write_table',
 }

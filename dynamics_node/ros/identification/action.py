@@ -146,6 +146,9 @@ class IdentificationServer:
                 self._may_apply()
                 if current_robot.text != job.urdf:
                     raise DynamicsError('another robot description was loaded meanwhile')
+                if current_robot.settled_robot()[1] != job.model_id:
+                    raise DynamicsError('the robot was changed meanwhile: its constraints, '
+                                        'springs, payloads, gravity or friction')
                 self._apply(outcome)
             except DynamicsError as error:
                 result.success, end = False, handle.abort

@@ -15,6 +15,7 @@ from dynamics_node.identification.loop_equations import has_loops
 from dynamics_node.identification.loop_recording import with_gravity
 from dynamics_node.identification.motor_side import Drives, joint_side
 from dynamics_node.identification.parameters import (
+    applied_values,
     parameter_layout,
     parameter_values,
     robot_with_parameters,
@@ -84,6 +85,7 @@ class IdentifyJob(NamedTuple):
     overwrite: bool = True   # whether files in the output folder may be replaced
     columns: tuple[str, ...] = ()   # of a table without a header
     drives: Drives = Drives()       # that recorded the file
+    model_id: str = ''              # of the robot
 
     def run(self, joint_states: JointStates, progress: Callable[[float, str], None],
             tell: Callable[[float, float], None]) -> Outcome:
@@ -189,11 +191,14 @@ def with_drives_of(robot: Robot, done: Any) -> Any:
     values, known = found.values.copy(), parameter_values(robot, parameter_layout(robot))
     for kind in DRIVE_PARAMETERS:
         values[found.layout.each(kind)] = known[parameter_layout(robot).each(kind)]
+    values[found.layout.of_motors] = 0.0
     return done._replace(result=found._replace(
         values=values, robot=robot_with_parameters(robot, found.layout, values)))
 
 
 def _drive(found: Any) -> dict[str, dict[str, float]]:
-    return {name: dict(zip(found.layout.joints, found.values[found.layout.each(kind)].tolist()))
+    """Return the rotors and friction of `found.robot`."""
+    values = applied_values(found.layout, found.values)
+    return {name: dict(zip(found.layout.joints, values[found.layout.each(kind)].tolist()))
             for name, kind in (('armature', 'armature'), ('damping', 'viscous'),
                                ('dry_friction', 'coulomb'))}

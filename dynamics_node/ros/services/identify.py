@@ -78,7 +78,8 @@ def identify_job(node_state: NodeState, goal: Identify.Goal) -> IdentifyJob:
     return IdentifyJob(robot, node_state.current_robot.text, recording, goal.topic or TOPIC,
                        meaning, IdentificationOptions(**options, transmission=drives.transmission),
                        goal.cutoff or None, output,
-                       folders, validation, overwrite, tuple(goal.columns), drives)
+                       folders, validation, overwrite, tuple(goal.columns), drives,
+                       node_state.current_robot.settled_robot()[1])
 
 
 def fill_result(result: Identify.Result, outcome: Outcome) -> Identify.Result:
