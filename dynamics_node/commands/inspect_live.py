@@ -36,7 +36,7 @@ def add_parser(subparsers: Subparsers) -> None:
 
 def run(arguments: argparse.Namespace) -> int:
     """Serve the page until Ctrl-C."""
-    from dynamics_node.inspector.control_panel import new_code
+    from dynamics_node.inspector.control_guard import new_code
     from dynamics_node.inspector.live_page import LivePage
     from dynamics_node.inspector.server import address_of, open_server
     ros = import_ros('dynamics_node.ros.watched_node', "the command 'inspect-live'")
