@@ -22,6 +22,7 @@ from dynamics_node.inspector.live_state import (
     configuration_of,
     status_text,
     vector_of,
+    without_old,
 )
 from dynamics_node.inspector.page import last_frame, prepare_scene, refuse_loops
 from dynamics_node.inspector.scene import Marks, RobotView
@@ -75,32 +76,46 @@ class LivePage:
         if state.description is not None and state.description != self._refused and (
                 self._view is None or state.description != self._view.text):
             self._load(state.description)
-        robot = None if self._view is None else self._view.robot
-        status = status_text(self._watched.name, state, robot, time.monotonic())
-        if self._refused is None or self._view is not None:
-            self._status.say(status.text, strong=status.kind != 'live')
+        robot, now = None if self._view is None else self._view.robot, time.monotonic()
+        status, problem = status_text(self._watched.name, state, robot, now), ''
         if self._view is not None and status.kind in ('live', 'fault'):
-            self._view.show(state, self._count % CURVES_EVERY == 0)
-            self._stamp.say(f'Shown at {time.strftime("%H:%M:%S")}; joint states at the node: '
-                            f'{state.rate or "?"} Hz')
+            problem = self._show(self._view, without_old(state, now))
+        if self._refused is None or self._view is not None:
+            self._status.say(f'{status.text}{problem}',
+                             strong=status.kind != 'live' or problem != '')
         self._count += 1
+
+    def _show(self, view: RobotPanels, state: LiveState) -> str:
+        """Show a state; return why it cannot be shown, '' if it can."""
+        try:
+            view.show(state, self._count % CURVES_EVERY == 0)
+        except DynamicsError as error:
+            return f' The state cannot be shown: {error}'
+        self._stamp.say(f'Shown at {time.strftime("%H:%M:%S")}; joint states at the node: '
+                        f'{state.rate or "?"} Hz')
+        return ''
 
     def _load(self, text: str) -> None:
         """Draw the robot of a description in place of the one before."""
         try:
             robot = Robot.from_urdf(text.encode('utf-8', 'surrogatepass'))
             refuse_loops(robot)
+            self._draw(robot, text)
         except DynamicsError as error:
             self._refused = text
             self._status.say(f'The robot description cannot be shown: {error}', strong=True)
             return
-        with self._drawing:
-            if self._view is not None:
-                self._view.remove()
-            self._view = RobotPanels(self._server, robot, text, self._control is not None)
         if self._control is not None:
             for client in self._server.get_clients().values():
                 self._add_controls(client)
+
+    def _draw(self, robot: Robot, text: str) -> None:
+        """Draw a robot in place of the one before."""
+        with self._drawing:
+            if self._view is not None:
+                self._view.remove()
+            self._view = None
+            self._view = RobotPanels(self._server, robot, text, self._control is not None)
 
     def _add_controls(self, client: viser.ClientHandle) -> None:
         """Give a client controls of its own, once for each robot that is drawn."""

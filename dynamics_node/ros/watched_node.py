@@ -193,9 +193,10 @@ class ControlRequests:
 
 def named(names: Sequence[str], numbers: Sequence[float],
           old: NamedValues | None = None) -> NamedValues:
-    """Return numbers by joint, with those of other joints that are known already."""
-    return NamedValues({**({} if old is None else old.values), **dict(zip(names, numbers))},
-                       time.monotonic())
+    """Return numbers that have just arrived, with those of other joints that arrived before."""
+    values, arrived = dict(zip(names, numbers)), dict.fromkeys(names, time.monotonic())
+    return NamedValues(values, arrived) if old is None else NamedValues(
+        {**old.values, **values}, {**old.arrived, **arrived})
 
 
 def _merged(names: Sequence[str], numbers: Sequence[float],

@@ -6,6 +6,7 @@ from std_msgs.msg import String
 from support.remote_node import LATCHED, wait_until
 
 from dynamics_node.example_robots import ARM7
+from dynamics_node.ros import watched_node
 from dynamics_node.ros.watched_node import ControlRequests, WatchedNode, named
 
 
@@ -62,3 +63,10 @@ def test_a_node_of_another_name_is_not_there(watched, monkeypatch):
 def test_numbers_of_several_publishers_are_merged():
     assert named(['a', 'b'], [1.0, 2.0], named(['b', 'c'], [5.0, 6.0])).values == {
         'a': 1.0, 'b': 2.0, 'c': 6.0}
+
+
+def test_each_joint_keeps_the_time_of_its_own_message(monkeypatch):
+    """A publisher that has gone silent is not hidden by another one."""
+    clock = iter([10.0, 20.0])
+    monkeypatch.setattr(watched_node.time, 'monotonic', lambda: next(clock))
+    assert named(['b'], [2.0], named(['a', 'b'], [5.0, 6.0])).arrived == {'a': 10.0, 'b': 20.0}
