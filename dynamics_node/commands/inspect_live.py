@@ -44,12 +44,14 @@ def run(arguments: argparse.Namespace) -> int:
     watched = ros.WatchedNode(arguments.node)
     control = ros.ControlRequests(watched.name) if arguments.allow_control else None
     code = new_code()
-    sys.stdout.write(f'{watched.name}: open {address_of(server)} in a browser; Ctrl-C ends\n'
-                     + (f'code of the control panel: {code}\n' if control else ''))
-    sys.stdout.flush()
     try:
+        sys.stdout.write(f'{watched.name}: open {address_of(server)} in a browser; Ctrl-C ends\n'
+                         + (f'code of the control panel: {code}\n' if control else ''))
+        sys.stdout.flush()
         LivePage(server, watched, control, code).run(threading.Event())
     finally:
+        server.stop()   # first: no page can request anything of what is closed next
+        if control is not None:
+            control.close()
         watched.close()
-        server.stop()
     return 0

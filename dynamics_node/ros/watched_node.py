@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import threading
 import time
 from collections.abc import Callable, Sequence
 from typing import Any
@@ -29,6 +30,7 @@ NEWEST = QoSProfile(depth=1, reliability=ReliabilityPolicy.BEST_EFFORT,
                     durability=DurabilityPolicy.VOLATILE)
 STATUSES = QoSProfile(depth=10)
 TIMEOUT = 10.0   # [s] of a request
+CLOSING = 1.0    # [s] to wait at the end for a request that is carried out
 ENTITIES = 6     # subscriptions and clients of a WatchedNode: callbacks of one read
 PAYLOADS_EVERY = 1.0   # [s] between two requests for the payloads
 
@@ -138,29 +140,33 @@ class WatchedNode:
 
 
 class ControlRequests:
-    """Requests to a node, from a ROS node of their own, so that they can be awaited.
+    """Requests to a node, from ROS nodes of their own, so that they can be awaited.
 
-    A WatchedNode must exist, which has initialised rclpy.
+    They may come from several threads: those that enable or disable torques are carried out one
+    after the other, those for payloads too, but neither wait for the other. A WatchedNode must
+    exist, which has initialised rclpy.
     """
 
     def __init__(self, name: str) -> None:
         """Prepare requests to the node of this name."""
-        self._node: Node = rclpy.create_node('dynamics_node_inspector_control',
-                                             start_parameter_services=False)
-        self._client = DynamicsClient(self._node, name, TIMEOUT)
-        self._enable = self._node.create_client(SetBool, f'{name}/enable')
+        self._torques, self._loads = _RequestNode('enable'), _RequestNode('payloads')
+        self._client = DynamicsClient(self._loads.node, name, TIMEOUT)
+        self._enable = self._torques.node.create_client(SetBool, f'{name}/enable')
 
     def enable(self, on: bool) -> str:
         """Enable or disable torques; return the answer in words."""
+        return self._torques.answer(lambda: self._enabled(on))
+
+    def _enabled(self, on: bool) -> str:
         if not self._enable.wait_for_service(TIMEOUT):
             return f'no service {self._enable.srv_name}: is the node running?'
         future: Any = self._enable.call_async(SetBool.Request(data=on))
         executor = SingleThreadedExecutor()
-        executor.add_node(self._node)
+        executor.add_node(self._torques.node)
         try:
             executor.spin_until_future_complete(future, TIMEOUT)
         finally:
-            executor.remove_node(self._node)
+            executor.remove_node(self._torques.node)
             executor.shutdown()
         if not future.done():
             return f'no answer within {TIMEOUT:g} s'
@@ -180,15 +186,39 @@ class ControlRequests:
                            'the payload is removed within 1 s')
 
     def _words(self, request: Callable[[], object], done: str) -> str:
-        try:
-            request()
-        except (DynamicsError, TimeoutError) as error:
-            return f'refused: {error}'
-        return done
+        def answer() -> str:
+            try:
+                request()
+            except (DynamicsError, TimeoutError) as error:
+                return f'refused: {error}'
+            return done
+        return self._loads.answer(answer)
 
     def close(self) -> None:
-        """End the clients."""
-        self._node.destroy_node()
+        """End the clients; later requests are refused."""
+        self._torques.close()
+        self._loads.close()
+
+
+class _RequestNode:
+    """A ROS node that one thread uses at a time."""
+
+    def __init__(self, purpose: str) -> None:
+        self.node: Node = rclpy.create_node(f'dynamics_node_inspector_{purpose}',
+                                            start_parameter_services=False)
+        self._lock, self._closed = threading.Lock(), False
+
+    def answer(self, request: Callable[[], str]) -> str:
+        """Return the answer to a request, which is carried out after those before."""
+        with self._lock:
+            return 'refused: the inspector ends' if self._closed else request()
+
+    def close(self) -> None:
+        """Refuse later requests; one that takes long keeps its node until the process ends."""
+        self._closed = True
+        if self._lock.acquire(timeout=CLOSING):
+            self.node.destroy_node()
+            self._lock.release()
 
 
 def named(names: Sequence[str], numbers: Sequence[float],

@@ -1,5 +1,8 @@
 """Test the watched node: what a node publishes arrives, requests are answered in words."""
 
+import threading
+from concurrent.futures import ThreadPoolExecutor
+
 import pytest
 from sensor_msgs.msg import JointState
 from std_msgs.msg import String
@@ -53,6 +56,45 @@ def test_requests_are_answered_in_words(arm, watched):
         assert control.enable(False).startswith('torques are disabled')
     finally:
         control.close()
+
+
+@pytest.fixture
+def control(watched):
+    opened = ControlRequests(watched.name)
+    yield opened
+    opened.close()
+
+
+def test_requests_of_several_threads_are_all_answered(control):
+    requests = [lambda: control.attach('inspector', 'tool0', 1.5), lambda: control.enable(False)]
+    with ThreadPoolExecutor(8) as pool:
+        answers = [each.result(30.0) for each in [pool.submit(one) for one in requests * 12]]
+    assert set(answers[::2]) == {'1.5 kg at tool0 within 1 s'}
+    assert all(answer.startswith('torques are disabled') for answer in answers[1::2])
+    assert control.detach('inspector') == 'the payload is removed within 1 s'
+
+
+def test_disabling_does_not_wait_for_a_payload(control, monkeypatch):
+    started, goes_on = threading.Event(), threading.Event()
+
+    def slow(*arguments, **options):
+        started.set()
+        goes_on.wait(30.0)
+    monkeypatch.setattr(control._client, 'set_payload', slow)
+    with ThreadPoolExecutor(2) as pool:
+        attached = pool.submit(control.attach, 'inspector', 'tool0', 1.5)
+        assert started.wait(10.0)
+        try:
+            assert pool.submit(control.enable, False).result(10.0).startswith('torques are dis')
+            assert not attached.done()
+        finally:
+            goes_on.set()
+
+
+def test_requests_after_the_end_are_refused(watched):
+    control = ControlRequests(watched.name)
+    control.close()
+    assert control.enable(True) == control.detach('inspector') == 'refused: the inspector ends'
 
 
 def test_a_node_of_another_name_is_not_there(watched, monkeypatch):
