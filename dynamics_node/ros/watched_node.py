@@ -12,6 +12,7 @@ from diagnostic_msgs.msg import DiagnosticArray
 from rclpy.executors import SingleThreadedExecutor
 from rclpy.node import Node
 from rclpy.qos import DurabilityPolicy, QoSProfile, ReliabilityPolicy
+from rclpy.serialization import deserialize_message
 from rclpy.signals import SignalHandlerOptions
 from sensor_msgs.msg import JointState
 from std_msgs.msg import String
@@ -22,12 +23,17 @@ from dynamics_node.inspector.live_state import LiveState, NamedValues
 from dynamics_node.msg import TorqueState
 from dynamics_node.ros import convert
 from dynamics_node.ros.client import DynamicsClient
+from dynamics_node.ros.rclpy_internals import take_waiting
 from dynamics_node.ros.topic_qos import LATCHED
 from dynamics_node.srv import ListPayloads
 
 # Depth 1: messages that arrive between two reads are dropped without cost for this process.
 NEWEST = QoSProfile(depth=1, reliability=ReliabilityPolicy.BEST_EFFORT,
                     durability=DurabilityPolicy.VOLATILE)
+# Of several publishers, a slow one would be dropped for a fast one: all messages are read.
+WAITING = 300    # joint states between two reads: three publishers at 1 kHz
+ALL = QoSProfile(depth=WAITING, reliability=ReliabilityPolicy.BEST_EFFORT,
+                 durability=DurabilityPolicy.VOLATILE)
 STATUSES = QoSProfile(depth=10)
 TIMEOUT = 10.0   # [s] of a request
 CLOSING = 1.0    # [s] to wait at the end for a request that is carried out
@@ -56,23 +62,35 @@ class WatchedNode:
         self._next_request = 0.0
         self._subscribe(String, f'{self._namespace}/robot_description', self._on_description,
                         LATCHED)
-        self._subscribe(JointState, f'{self._namespace}/joint_states', self._on_joints, NEWEST)
+        self._joints_topic, self._several = f'{self._namespace}/joint_states', False
+        self._joints = self._subscribe(JointState, self._joints_topic, self._on_joints, NEWEST)
         self._subscribe(TorqueState, f'{self.name}/state', self._on_state, NEWEST)
         self._subscribe(JointState, f'{self.name}/external_torque', self._on_external, NEWEST)
         self._subscribe(DiagnosticArray, '/diagnostics', self._on_diagnostics, STATUSES)
 
-    def _subscribe(self, kind: type, topic: str, callback: Callable, qos: QoSProfile) -> None:
-        self._node.create_subscription(kind, topic, callback, qos)
+    def _subscribe(self, kind: type, topic: str, callback: Callable, qos: QoSProfile) -> Any:
+        return self._node.create_subscription(kind, topic, callback, qos)
 
     def read(self) -> LiveState:
         """Take the newest messages and return what is known."""
         self._request_payloads()
+        self._take_joints()
         for _ in range(ENTITIES):
             self._executor.spin_once(timeout_sec=0.0)
         exists = any((name, space.rstrip('/')) == (self._base, self._namespace)
                      for name, space in self._node.get_node_names_and_namespaces())
         self._state = self._state._replace(node_exists=exists)
         return self._state
+
+    def _take_joints(self) -> None:
+        """Take all joint states that wait, if they have had several publishers."""
+        if not self._several and self._node.count_publishers(self._joints_topic) > 1:
+            self._several = True
+            self._node.destroy_subscription(self._joints)
+            self._joints = self._subscribe(JointState, self._joints_topic, self._on_joints, ALL)
+        if self._several:
+            for data, _ in take_waiting(self._joints, JointState, WAITING):
+                self._on_joints(deserialize_message(data, JointState))
 
     def _request_payloads(self) -> None:
         """Ask for the payloads if it is time; the answer is taken by a later read."""

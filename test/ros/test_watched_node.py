@@ -1,6 +1,7 @@
 """Test the watched node: what a node publishes arrives, requests are answered in words."""
 
 import threading
+import time
 from concurrent.futures import ThreadPoolExecutor
 
 import pytest
@@ -35,6 +36,25 @@ def test_description_and_joint_states_arrive_by_name(arm, watched):
         joints.publish(JointState(name=['joint_3'], position=[0.25]))
         return state.position is not None and state.position.values.get('joint_3') == 0.25
     until(watched, arrived, 'the joint states')
+
+
+def test_a_slow_publisher_of_joint_states_is_not_lost_beside_a_fast_one(arm, watched):
+    slow, fast = (arm.node.client.create_publisher(
+        JointState, f'{arm.node.namespace}/joint_states', 50) for _ in range(2))
+    until(watched, lambda _: slow.get_subscription_count() == fast.get_subscription_count() > 0,
+          'the connections')
+    for _ in range(30):
+        watched.read()
+        time.sleep(0.02)
+
+    def arrived(state):
+        slow.publish(JointState(name=['slow_joint'], position=[0.5]))
+        for _ in range(20):
+            fast.publish(JointState(name=['fast_joint'], position=[0.25]))
+        time.sleep(0.05)
+        return state.position is not None and {'slow_joint', 'fast_joint'} <= set(
+            state.position.values)
+    until(watched, arrived, 'both')
 
 
 def test_gate_and_rate_come_from_the_diagnostics(watched):
