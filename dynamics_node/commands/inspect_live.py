@@ -36,7 +36,7 @@ def add_parser(subparsers: Subparsers) -> None:
 
 def run(arguments: argparse.Namespace) -> int:
     """Serve the page until Ctrl-C."""
-    from dynamics_node.inspector.control_panel import new_code
+    from dynamics_node.inspector.control_guard import new_code
     from dynamics_node.inspector.live_page import LivePage
     from dynamics_node.inspector.server import address_of, open_server
     ros = import_ros('dynamics_node.ros.watched_node', "the command 'inspect-live'")
@@ -44,12 +44,14 @@ def run(arguments: argparse.Namespace) -> int:
     watched = ros.WatchedNode(arguments.node)
     control = ros.ControlRequests(watched.name) if arguments.allow_control else None
     code = new_code()
-    sys.stdout.write(f'{watched.name}: open {address_of(server)} in a browser; Ctrl-C ends\n'
-                     + (f'code of the control panel: {code}\n' if control else ''))
-    sys.stdout.flush()
     try:
+        sys.stdout.write(f'{watched.name}: open {address_of(server)} in a browser; Ctrl-C ends\n'
+                         + (f'code of the control panel: {code}\n' if control else ''))
+        sys.stdout.flush()
         LivePage(server, watched, control, code).run(threading.Event())
     finally:
+        server.stop()   # first: no page can request anything of what is closed next
+        if control is not None:
+            control.close()
         watched.close()
-        server.stop()
     return 0

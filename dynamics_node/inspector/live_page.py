@@ -4,13 +4,14 @@ from __future__ import annotations
 
 import threading
 import time
-from collections.abc import Callable, Mapping
+from collections.abc import Mapping
 from typing import TYPE_CHECKING, Protocol
 
 import numpy as np
 
 from dynamics_node.errors import DynamicsError
-from dynamics_node.inspector.control_panel import Control, ControlPanel
+from dynamics_node.inspector.control_guard import ControlGuard
+from dynamics_node.inspector.control_panel import REFUSED, Control, ControlPanel
 from dynamics_node.inspector.curves import Curves, curve_columns
 from dynamics_node.inspector.export_panel import add_export
 from dynamics_node.inspector.figures import Figures, MotionState, figures, frame_ellipsoids
@@ -21,6 +22,7 @@ from dynamics_node.inspector.live_state import (
     configuration_of,
     status_text,
     vector_of,
+    without_old,
 )
 from dynamics_node.inspector.page import last_frame, prepare_scene, refuse_loops
 from dynamics_node.inspector.scene import Marks, RobotView
@@ -54,16 +56,19 @@ class LivePage:
         """Show the state in words; `update` shows the rest.
 
         :param control: None: control is not allowed.
-        :param code: of the control panel.
+        :param code: that a client must type to use the controls.
         """
         self._server, self._watched = server, watched
-        self._control, self._code = control, code
+        self._control, self._guard = control, ControlGuard(code)
+        self._drawing = threading.Lock()   # of the robot, or of the controls of a client
         self._status = HtmlBox(server.gui)
         self._stamp = HtmlBox(server.gui)
         self._state = LiveState(False)
         self._refused: str | None = None   # description that was refused
         self._view: RobotPanels | None = None
         self._count = 0
+        if control is not None:
+            server.on_client_connect(self._add_controls)
 
     def update(self) -> None:
         """Read the node and show what is known."""
@@ -71,29 +76,57 @@ class LivePage:
         if state.description is not None and state.description != self._refused and (
                 self._view is None or state.description != self._view.text):
             self._load(state.description)
-        robot = None if self._view is None else self._view.robot
-        status = status_text(self._watched.name, state, robot, time.monotonic())
-        if self._refused is None or self._view is not None:
-            self._status.say(status.text, strong=status.kind != 'live')
+        robot, now = None if self._view is None else self._view.robot, time.monotonic()
+        status, problem = status_text(self._watched.name, state, robot, now), ''
         if self._view is not None and status.kind in ('live', 'fault'):
-            self._view.show(state, self._count % CURVES_EVERY == 0)
-            self._stamp.say(f'Shown at {time.strftime("%H:%M:%S")}; joint states at the node: '
-                            f'{state.rate or "?"} Hz')
+            problem = self._show(self._view, without_old(state, now))
+        if self._refused is None or self._view is not None:
+            self._status.say(f'{status.text}{problem}',
+                             strong=status.kind != 'live' or problem != '')
         self._count += 1
+
+    def _show(self, view: RobotPanels, state: LiveState) -> str:
+        """Show a state; return why it cannot be shown, '' if it can."""
+        try:
+            view.show(state, self._count % CURVES_EVERY == 0)
+        except DynamicsError as error:
+            return f' The state cannot be shown: {error}'
+        self._stamp.say(f'Shown at {time.strftime("%H:%M:%S")}; joint states at the node: '
+                        f'{state.rate or "?"} Hz')
+        return ''
 
     def _load(self, text: str) -> None:
         """Draw the robot of a description in place of the one before."""
         try:
             robot = Robot.from_urdf(text.encode('utf-8', 'surrogatepass'))
             refuse_loops(robot)
+            self._draw(robot, text)
         except DynamicsError as error:
             self._refused = text
             self._status.say(f'The robot description cannot be shown: {error}', strong=True)
             return
-        if self._view is not None:
-            self._view.remove()
-        self._view = RobotPanels(self._server, robot, text, self._control, self._code,
-                                 lambda: self._state.node_exists)
+        if self._control is not None:
+            for client in self._server.get_clients().values():
+                self._add_controls(client)
+
+    def _draw(self, robot: Robot, text: str) -> None:
+        """Draw a robot in place of the one before."""
+        with self._drawing:
+            if self._view is not None:
+                self._view.remove()
+            self._view = None
+            self._view = RobotPanels(self._server, robot, text, self._control is not None)
+
+    def _add_controls(self, client: viser.ClientHandle) -> None:
+        """Give a client controls of its own, once for each robot that is drawn."""
+        with self._drawing:
+            view = self._view
+            if view is None or self._control is None or client.client_id in view.controlled:
+                return
+            view.controlled.add(client.client_id)
+            with view.controls:
+                ControlPanel(client.gui, view.robot, self._control, self._guard, client.client_id,
+                             last_frame(view.robot), lambda: self._state.node_exists)
 
     def run(self, stopped: threading.Event) -> None:
         """Update the page until an event is set."""
@@ -104,9 +137,8 @@ class LivePage:
 class RobotPanels:
     """The scene and the panels of the robot of a node."""
 
-    def __init__(self, server: viser.ViserServer, robot: Robot, text: str,
-                 control: Control | None, code: str, connected: Callable[[], bool]):
-        """Draw them."""
+    def __init__(self, server: viser.ViserServer, robot: Robot, text: str, control: bool):
+        """Draw them; the controls of a client are added to the tab `controls`."""
         gui = server.gui
         self.robot, self.text, self._server = robot, text, server
         solids = solids_of(robot.model, text)
@@ -120,8 +152,11 @@ class RobotPanels:
         self._tabs = tabs = gui.add_tab_group()
         with tabs.add_tab('Curves'):
             self._curves = Curves(gui, robot)
-        with tabs.add_tab('Control'):
-            ControlPanel(gui, robot, control, code, last_frame(robot), connected)
+        self.controls = tabs.add_tab('Control')
+        self.controlled: set[int] = set()   # ids of clients that have controls
+        if not control:
+            with self.controls:
+                HtmlBox(gui).say(REFUSED)
         with tabs.add_tab('View'):
             self._frame = gui.add_dropdown('Tool frame', robot.frame_names,
                                            initial_value=last_frame(robot))

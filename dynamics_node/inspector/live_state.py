@@ -1,20 +1,23 @@
 """Describe what is known of a running node, and say its state in words."""
 
-from collections.abc import Mapping
-from typing import NamedTuple
+import math
+from collections.abc import Mapping, Sequence
+from typing import Any, NamedTuple
 
 import numpy as np
 
 from dynamics_node.robot.robot import Robot
 
-SILENT = 2.0   # [s] without joint states after which the page says so
+SILENT = 2.0   # [s] after which numbers are old
+AGEING = ('velocity', 'effort', 'wanted', 'released', 'reference', 'acceleration', 'error',
+          'external')   # fields of LiveState that are not shown when they are old
 
 
 class NamedValues(NamedTuple):
-    """Numbers of joints, and when they arrived."""
+    """Numbers of joints, and when each arrived."""
 
-    values: Mapping[str, float]   # by joint
-    arrived: float                # [s], of a clock that never goes back
+    values: Mapping[str, float]    # by joint
+    arrived: Mapping[str, float]   # by joint [s], of a clock that never goes back
 
 
 class LiveState(NamedTuple):
@@ -60,19 +63,61 @@ def status_text(name: str, state: LiveState, robot: Robot | None, now: float) ->
     if robot is None:
         return StatusText('loading', f'Loading: {name} runs, but no robot description has arrived '
                           'on the topic robot_description.')
-    missing = [joint for joint in robot.joint_names
-               if state.position is None or joint not in state.position.values]
-    if missing:
-        return StatusText('loading', 'Loading: no joint states yet of '
-                          f'{", ".join(missing[:5])}{" and more" if len(missing) > 5 else ""}.')
-    age = now - state.position.arrived if state.position is not None else 0.0
-    if age > SILENT:
-        return StatusText('silent', f'No joint states for {age:.0f} s. What is shown is old.')
-    if state.fault or state.gate == 'fault':
-        return StatusText('fault', f'FAULT: {state.fault or "the gate is in the state fault"}. '
-                          'Torques are off or at the safe torque.')
+    if state.position is None or not set(robot.joint_names) <= set(state.position.values):
+        missing = [joint for joint in robot.joint_names
+                   if state.position is None or joint not in state.position.values]
+        return StatusText('loading', f'Loading: no joint states yet of {_listed(missing)}.')
+    fault = '' if not state.fault and state.gate != 'fault' else (
+        f'FAULT: {state.fault or "the gate is in the state fault"}. '
+        'Torques are off or at the safe torque.')
+    silence = _silence(robot.joint_names, state.position, now)
+    if silence:
+        return StatusText('silent', ' '.join(filter(None, [silence, fault])))
+    if fault:
+        return StatusText('fault', fault)
     gate = f'Torques: {state.gate}, mode {state.mode}' if state.gate else 'Torques: no state yet'
     return StatusText('live', '. '.join(filter(None, [gate, state.contact, state.health])) + '.')
+
+
+def _silence(joints: Sequence[str], position: NamedValues, now: float) -> str:
+    """Say which joints have no position that is finite and new; '' if there is none."""
+    wrong = [joint for joint in joints if not math.isfinite(position.values[joint])]
+    if wrong:
+        return f'The position of {_listed(wrong)} is not a finite number. What is shown is old.'
+    age = {joint: now - position.arrived[joint] for joint in joints}
+    old = [joint for joint in joints if age[joint] > SILENT]
+    if not old:
+        return ''
+    which = '' if len(old) == len(joints) else f' of {_listed(old)}'
+    return f'No joint states{which} for {max(age.values()):.0f} s. What is shown is old.'
+
+
+def _listed(names: Sequence[str]) -> str:
+    """Return the first names, separated by commas."""
+    return f'{", ".join(names[:5])}{" and more" if len(names) > 5 else ""}'
+
+
+def without_old(state: LiveState, now: float) -> LiveState:
+    """Return a state without numbers that are old; positions are kept, status_text judges them.
+
+    A reference that has a position that is not finite is left out too.
+
+    :param now: [s], of the clock of NamedValues.
+    """
+    kept: dict[str, Any] = {field: _new_ones(getattr(state, field), now) for field in AGEING}
+    reference = kept['reference']
+    if reference is not None and not all(map(math.isfinite, reference.values.values())):
+        kept['reference'] = None
+    return state._replace(**kept)
+
+
+def _new_ones(named: NamedValues | None, now: float) -> NamedValues | None:
+    """Return the numbers that are not old; None if there are none."""
+    if named is None:
+        return None
+    values = {joint: value for joint, value in named.values.items()
+              if now - named.arrived[joint] <= SILENT}
+    return NamedValues(values, named.arrived) if values else None
 
 
 def configuration_of(robot: Robot, named: NamedValues | None) -> np.ndarray:
@@ -87,8 +132,8 @@ def configuration_of(robot: Robot, named: NamedValues | None) -> np.ndarray:
 def vector_of(robot: Robot, named: NamedValues | None, unknown: float = 0.0) -> np.ndarray:
     """Return named numbers in the order of v, (nv,).
 
-    :param unknown: of degrees of freedom without a number; nan is taken as unknown too.
+    :param unknown: of degrees of freedom without a number; so are those that are not finite.
     """
     values = {} if named is None else named.values
     found = np.array([values.get(name, unknown) for name in robot.dof_names], dtype=float)
-    return np.where(np.isnan(found), unknown, found)
+    return np.where(np.isfinite(found), found, unknown)

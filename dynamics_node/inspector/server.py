@@ -5,6 +5,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from dynamics_node.errors import DynamicsError
+from dynamics_node.inspector.own_origin import only_own_pages
 
 if TYPE_CHECKING:
     import viser
@@ -13,14 +14,18 @@ LOCAL = '127.0.0.1'
 PORT = 8080
 MISSING = ("the inspector needs viser, which is not installed ({}): pip install "
            "'dynamics_node[inspector]', or pip install viser pycollada")
+UNGUARDED = ('this version of viser starts its server in another way, so that websockets of '
+             'foreign web pages cannot be refused: pip install "viser==1.1.1"')
 
 
 def open_server(host: str = LOCAL, port: int = PORT, title: str = 'inspector'
                 ) -> viser.ViserServer:
     """Return a running server; the next free port is used if this one is taken.
 
+    Websockets of pages that it has not served are refused.
+
     :param port: 0 for any free port.
-    :raise DynamicsError: viser is not installed.
+    :raise DynamicsError: viser is not installed, or cannot refuse them.
     """
     try:
         import viser
@@ -33,7 +38,11 @@ def open_server(host: str = LOCAL, port: int = PORT, title: str = 'inspector'
         def request_share_url(self, verbose: bool = True) -> None:
             """Do nothing; viser would open a tunnel to a public address."""
 
-    server = LocalServer(host=host, port=port, label=title, verbose=False)
+    with only_own_pages(host) as guarded:
+        server = LocalServer(host=host, port=port, label=title, verbose=False)
+    if not guarded:
+        server.stop()
+        raise DynamicsError(UNGUARDED)
     server.gui.configure_theme(show_logo=False, show_share_button=False, dark_mode=False,
                                control_width='large')
     return server

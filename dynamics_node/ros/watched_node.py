@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import threading
 import time
 from collections.abc import Callable, Sequence
 from typing import Any
@@ -11,6 +12,7 @@ from diagnostic_msgs.msg import DiagnosticArray
 from rclpy.executors import SingleThreadedExecutor
 from rclpy.node import Node
 from rclpy.qos import DurabilityPolicy, QoSProfile, ReliabilityPolicy
+from rclpy.serialization import deserialize_message
 from rclpy.signals import SignalHandlerOptions
 from sensor_msgs.msg import JointState
 from std_msgs.msg import String
@@ -21,14 +23,20 @@ from dynamics_node.inspector.live_state import LiveState, NamedValues
 from dynamics_node.msg import TorqueState
 from dynamics_node.ros import convert
 from dynamics_node.ros.client import DynamicsClient
+from dynamics_node.ros.rclpy_internals import take_waiting
 from dynamics_node.ros.topic_qos import LATCHED
 from dynamics_node.srv import ListPayloads
 
 # Depth 1: messages that arrive between two reads are dropped without cost for this process.
 NEWEST = QoSProfile(depth=1, reliability=ReliabilityPolicy.BEST_EFFORT,
                     durability=DurabilityPolicy.VOLATILE)
+# Of several publishers, a slow one would be dropped for a fast one: all messages are read.
+WAITING = 300    # joint states between two reads: three publishers at 1 kHz
+ALL = QoSProfile(depth=WAITING, reliability=ReliabilityPolicy.BEST_EFFORT,
+                 durability=DurabilityPolicy.VOLATILE)
 STATUSES = QoSProfile(depth=10)
 TIMEOUT = 10.0   # [s] of a request
+CLOSING = 1.0    # [s] to wait at the end for a request that is carried out
 ENTITIES = 6     # subscriptions and clients of a WatchedNode: callbacks of one read
 PAYLOADS_EVERY = 1.0   # [s] between two requests for the payloads
 
@@ -54,23 +62,35 @@ class WatchedNode:
         self._next_request = 0.0
         self._subscribe(String, f'{self._namespace}/robot_description', self._on_description,
                         LATCHED)
-        self._subscribe(JointState, f'{self._namespace}/joint_states', self._on_joints, NEWEST)
+        self._joints_topic, self._several = f'{self._namespace}/joint_states', False
+        self._joints = self._subscribe(JointState, self._joints_topic, self._on_joints, NEWEST)
         self._subscribe(TorqueState, f'{self.name}/state', self._on_state, NEWEST)
         self._subscribe(JointState, f'{self.name}/external_torque', self._on_external, NEWEST)
         self._subscribe(DiagnosticArray, '/diagnostics', self._on_diagnostics, STATUSES)
 
-    def _subscribe(self, kind: type, topic: str, callback: Callable, qos: QoSProfile) -> None:
-        self._node.create_subscription(kind, topic, callback, qos)
+    def _subscribe(self, kind: type, topic: str, callback: Callable, qos: QoSProfile) -> Any:
+        return self._node.create_subscription(kind, topic, callback, qos)
 
     def read(self) -> LiveState:
         """Take the newest messages and return what is known."""
         self._request_payloads()
+        self._take_joints()
         for _ in range(ENTITIES):
             self._executor.spin_once(timeout_sec=0.0)
         exists = any((name, space.rstrip('/')) == (self._base, self._namespace)
                      for name, space in self._node.get_node_names_and_namespaces())
         self._state = self._state._replace(node_exists=exists)
         return self._state
+
+    def _take_joints(self) -> None:
+        """Take all joint states that wait, if they have had several publishers."""
+        if not self._several and self._node.count_publishers(self._joints_topic) > 1:
+            self._several = True
+            self._node.destroy_subscription(self._joints)
+            self._joints = self._subscribe(JointState, self._joints_topic, self._on_joints, ALL)
+        if self._several:
+            for data, _ in take_waiting(self._joints, JointState, WAITING):
+                self._on_joints(deserialize_message(data, JointState))
 
     def _request_payloads(self) -> None:
         """Ask for the payloads if it is time; the answer is taken by a later read."""
@@ -138,29 +158,33 @@ class WatchedNode:
 
 
 class ControlRequests:
-    """Requests to a node, from a ROS node of their own, so that they can be awaited.
+    """Requests to a node, from ROS nodes of their own, so that they can be awaited.
 
-    A WatchedNode must exist, which has initialised rclpy.
+    They may come from several threads: those that enable or disable torques are carried out one
+    after the other, those for payloads too, but neither wait for the other. A WatchedNode must
+    exist, which has initialised rclpy.
     """
 
     def __init__(self, name: str) -> None:
         """Prepare requests to the node of this name."""
-        self._node: Node = rclpy.create_node('dynamics_node_inspector_control',
-                                             start_parameter_services=False)
-        self._client = DynamicsClient(self._node, name, TIMEOUT)
-        self._enable = self._node.create_client(SetBool, f'{name}/enable')
+        self._torques, self._loads = _RequestNode('enable'), _RequestNode('payloads')
+        self._client = DynamicsClient(self._loads.node, name, TIMEOUT)
+        self._enable = self._torques.node.create_client(SetBool, f'{name}/enable')
 
     def enable(self, on: bool) -> str:
         """Enable or disable torques; return the answer in words."""
+        return self._torques.answer(lambda: self._enabled(on))
+
+    def _enabled(self, on: bool) -> str:
         if not self._enable.wait_for_service(TIMEOUT):
             return f'no service {self._enable.srv_name}: is the node running?'
         future: Any = self._enable.call_async(SetBool.Request(data=on))
         executor = SingleThreadedExecutor()
-        executor.add_node(self._node)
+        executor.add_node(self._torques.node)
         try:
             executor.spin_until_future_complete(future, TIMEOUT)
         finally:
-            executor.remove_node(self._node)
+            executor.remove_node(self._torques.node)
             executor.shutdown()
         if not future.done():
             return f'no answer within {TIMEOUT:g} s'
@@ -180,22 +204,47 @@ class ControlRequests:
                            'the payload is removed within 1 s')
 
     def _words(self, request: Callable[[], object], done: str) -> str:
-        try:
-            request()
-        except (DynamicsError, TimeoutError) as error:
-            return f'refused: {error}'
-        return done
+        def answer() -> str:
+            try:
+                request()
+            except (DynamicsError, TimeoutError) as error:
+                return f'refused: {error}'
+            return done
+        return self._loads.answer(answer)
 
     def close(self) -> None:
-        """End the clients."""
-        self._node.destroy_node()
+        """End the clients; later requests are refused."""
+        self._torques.close()
+        self._loads.close()
+
+
+class _RequestNode:
+    """A ROS node that one thread uses at a time."""
+
+    def __init__(self, purpose: str) -> None:
+        self.node: Node = rclpy.create_node(f'dynamics_node_inspector_{purpose}',
+                                            start_parameter_services=False)
+        self._lock, self._closed = threading.Lock(), False
+
+    def answer(self, request: Callable[[], str]) -> str:
+        """Return the answer to a request, which is carried out after those before."""
+        with self._lock:
+            return 'refused: the inspector ends' if self._closed else request()
+
+    def close(self) -> None:
+        """Refuse later requests; one that takes long keeps its node until the process ends."""
+        self._closed = True
+        if self._lock.acquire(timeout=CLOSING):
+            self.node.destroy_node()
+            self._lock.release()
 
 
 def named(names: Sequence[str], numbers: Sequence[float],
           old: NamedValues | None = None) -> NamedValues:
-    """Return numbers by joint, with those of other joints that are known already."""
-    return NamedValues({**({} if old is None else old.values), **dict(zip(names, numbers))},
-                       time.monotonic())
+    """Return numbers that have just arrived, with those of other joints that arrived before."""
+    values, arrived = dict(zip(names, numbers)), dict.fromkeys(names, time.monotonic())
+    return NamedValues(values, arrived) if old is None else NamedValues(
+        {**old.values, **values}, {**old.arrived, **arrived})
 
 
 def _merged(names: Sequence[str], numbers: Sequence[float],

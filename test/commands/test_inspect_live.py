@@ -3,10 +3,13 @@
 import signal
 import subprocess
 import sys
+from types import SimpleNamespace
 
 import pytest
+from support.watched_stand_in import WatchedStandIn
 
-from dynamics_node.commands import executable
+from dynamics_node.commands import executable, inspect_live
+from dynamics_node.inspector import live_page, server
 
 
 @pytest.mark.parametrize('control', [False, True])
@@ -26,6 +29,31 @@ def test_the_code_is_printed_only_with_allow_control(ros_environment, control):
     finally:
         process.kill()
         process.stdout.close()
+
+
+def test_at_the_end_the_page_is_closed_before_the_requests(monkeypatch):
+    pytest.importorskip('viser', reason='the inspector is optional: pip install viser pycollada')
+    closed = []
+
+    class Closing(WatchedStandIn):
+        def __init__(self, name):
+            super().__init__()
+            self.kind = 'control' if name == self.name else 'watched'
+
+        def read(self):
+            raise KeyboardInterrupt
+
+        def close(self):
+            closed.append(self.kind)
+    stopping = SimpleNamespace(stop=lambda: closed.append('page'), gui=None)
+    monkeypatch.setattr(server, 'open_server', lambda *arguments: stopping)
+    monkeypatch.setattr(server, 'address_of', lambda server: 'http://x')
+    monkeypatch.setattr(live_page, 'LivePage', lambda page, watched, *rest: SimpleNamespace(
+        run=lambda event: watched.read()))
+    monkeypatch.setattr(inspect_live, 'import_ros', lambda *words: SimpleNamespace(
+        WatchedNode=Closing, ControlRequests=Closing))
+    assert executable.main(('inspect-live', '--allow-control')) == 130
+    assert closed == ['page', 'control', 'watched']
 
 
 def test_without_viser_the_message_says_how_to_get_it(monkeypatch, capsys):

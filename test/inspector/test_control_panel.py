@@ -1,52 +1,126 @@
-"""Test the control panel: no request without permission, code, node and confirmation."""
+"""Test the controls: no request without permission, code, node and confirmation."""
+
+import time
 
 import pytest
 from support import small_robots
+from support.page_socket import PageSocket
 from support.watched_stand_in import WatchedStandIn
 
-from dynamics_node.inspector.control_panel import REFUSED, ControlPanel, new_code
+from dynamics_node.inspector.control_guard import LOCKED, ControlGuard
+from dynamics_node.inspector.control_panel import REFUSED, ControlPanel
+from dynamics_node.inspector.live_page import LivePage
 from dynamics_node.inspector.server import open_server
 
 pytest.importorskip('viser', reason='the inspector is optional: pip install viser pycollada')
+CODE = 'kq7mzd2wxh9p'
+SURE = 'I see the robot and nothing is in its way'
 
 
-@pytest.fixture(scope='module')
-def gui():
-    server = open_server(port=0)
-    yield server.gui
-    server.stop()
+@pytest.fixture
+def server():
+    opened = open_server(port=0)
+    yield opened
+    opened.stop()
 
 
-def panel_of(gui, control, connected=True):
-    return ControlPanel(gui, small_robots.arm(compile=False), control, '123456', 'lower',
-                        lambda: connected)
-
-
-def test_without_permission_there_is_no_button(gui):
-    panel = panel_of(gui, None)
-    assert REFUSED in panel._answer._shown
-    assert not hasattr(panel, '_typed')
+def panel_of(server, control, connected=True):
+    return ControlPanel(server.gui, small_robots.arm(compile=False), control, ControlGuard(CODE),
+                        3, 'lower', lambda: connected)
 
 
 @pytest.mark.parametrize(('code', 'sure', 'connected', 'said'), [
-    ('', True, True, 'the code is wrong'), ('123457', True, True, 'the code is wrong'),
-    ('123456', False, True, 'tick the box'), ('123456', True, False, 'not running')])
-def test_torques_are_not_enabled(gui, code, sure, connected, said):
+    ('', True, True, 'no code'), ('kq7mzd2wxh9q', True, True, 'the code is wrong'),
+    (CODE, False, True, 'tick the box'), (CODE, True, False, 'not running')])
+def test_torques_are_not_enabled(server, code, sure, connected, said):
     control = WatchedStandIn()
-    panel = panel_of(gui, control, connected)
+    panel = panel_of(server, control, connected)
     panel._typed.value, panel._sure.value = code, sure
-    panel._enable(control)
+    panel.enable(3)
     assert control.requests == [] and said in panel._answer._shown
 
 
-def test_each_enabling_is_confirmed_anew(gui):
+def test_each_enabling_is_confirmed_anew_and_the_code_is_cleared(server):
     control = WatchedStandIn()
-    panel = panel_of(gui, control)
-    panel._typed.value, panel._sure.value = ' 123456 ', True
-    panel._enable(control)
-    panel._enable(control)
+    panel = panel_of(server, control)
+    panel._typed.value, panel._sure.value = f' {CODE} ', True
+    panel.enable(3)
+    assert panel._typed.value == ''
+    panel.enable(3)
     assert control.requests == [('enable', True)]
+    panel.disable(3)
+    assert control.requests == [('enable', True), ('enable', False)]
 
 
-def test_codes_differ():
-    assert len({new_code() for _ in range(50)}) > 40
+def test_the_click_of_another_client_does_nothing(server):
+    control = WatchedStandIn()
+    panel = panel_of(server, control)
+    panel._typed.value, panel._sure.value = CODE, True
+    for client in (4, None):
+        panel.enable(client)
+        panel.disable(client)
+    assert control.requests == [] and panel._typed.value == CODE
+
+
+def test_without_permission_a_client_is_sent_no_button(server):
+    watched = WatchedStandIn()
+    watched.live()
+    LivePage(server, watched).update()
+    client = PageSocket(server)
+    client.read(1.0)
+    assert any(REFUSED in text for text in client.texts)
+    assert 'Enable torques' not in client.uuids and 'Code' not in client.uuids
+    client.close()
+
+
+def until(condition):
+    end = time.monotonic() + 10.0
+    while not condition() and time.monotonic() < end:
+        time.sleep(0.02)
+    assert condition()
+
+
+def test_the_code_of_one_client_is_unknown_to_others_and_opens_nothing_to_them(server):
+    """Clients that were there before, and that connect later, see no code and cannot click."""
+    watched = WatchedStandIn()
+    page = LivePage(server, watched, watched, CODE)
+    before = PageSocket(server)
+    operator = PageSocket(server)
+    watched.live()
+    page.update()
+    operator.put(operator.wait_for('Code'), CODE)
+    operator.put(operator.wait_for(SURE), True)
+    time.sleep(0.3)
+    operator.put(operator.wait_for('Enable torques'), True)
+    until(lambda: watched.requests == [('enable', True)])
+    after = PageSocket(server)
+    for other in (before, after):
+        button = other.wait_for('Disable torques')
+        other.put(button, True)
+        other.put(operator.uuids['Disable torques'], True)
+        other.read(0.7)
+        assert button != operator.uuids['Disable torques'] and CODE not in other.texts
+    assert watched.requests == [('enable', True)]
+    operator.put(operator.uuids['Disable torques'], True)   # opened: no code again
+    until(lambda: watched.requests == [('enable', True), ('enable', False)])
+    for each in (before, operator, after):
+        each.close()
+
+
+def test_guessing_locks_the_controls(server):
+    watched = WatchedStandIn()
+    watched.live()
+    LivePage(server, watched, watched, CODE).update()
+    client = PageSocket(server)
+    code, button = client.wait_for('Code'), client.wait_for('Attach payload')
+    for guess in range(8):
+        client.put(code, f'guess{guess}')
+        time.sleep(0.1)
+        client.put(button, True)
+        time.sleep(0.1)
+    client.put(code, CODE)
+    time.sleep(0.1)
+    client.put(button, True)
+    client.read(0.7)
+    assert any(LOCKED in text for text in client.texts) and watched.requests == []
+    client.close()

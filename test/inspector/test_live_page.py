@@ -8,10 +8,11 @@ import numpy as np
 import pytest
 from support.differences import relative
 from support.tolerances import EXACT_MATHS
-from support.watched_stand_in import WatchedStandIn, now
+from support.watched_stand_in import JOINTS, WatchedStandIn, named, now
 
-from dynamics_node import Robot
+from dynamics_node import DynamicsError, Robot
 from dynamics_node.example_robots import ARM7
+from dynamics_node.inspector import live_page
 from dynamics_node.inspector.live_page import LivePage
 from dynamics_node.inspector.server import open_server
 
@@ -84,6 +85,20 @@ def test_a_description_that_cannot_be_shown_is_said_so(page, watched):
         assert 'The robot description cannot be shown' in page._status._shown
 
 
+def test_a_robot_that_cannot_be_drawn_is_said_so_once(page, watched, monkeypatch):
+    tries = []
+
+    def refuse(*arguments):
+        tries.append(arguments)
+        raise DynamicsError('no shape')
+    monkeypatch.setattr(live_page, 'RobotPanels', refuse)
+    watched.live()
+    for _ in range(2):
+        page.update()
+        assert 'The robot description cannot be shown: no shape' in page._status._shown
+    assert len(tries) == 1
+
+
 def test_the_payloads_of_the_node_are_a_part_of_the_torque(page, watched):
     """A payload at a frame that the description does not have is left out."""
     load = 2.0, np.zeros(3), np.zeros((3, 3))
@@ -92,3 +107,39 @@ def test_the_payloads_of_the_node_are_a_part_of_the_torque(page, watched):
     robot = Robot.from_urdf(ARM7, compile=False)
     expected = robot.with_payload('cup', 'tool0', 2.0).gravity_torque(Q) - robot.gravity_torque(Q)
     assert relative(json.loads(page._view.record())['parts']['payload'], expected) < EXACT_MATHS
+
+
+@pytest.mark.parametrize('bad', [np.nan, np.inf])
+def test_a_position_that_is_not_finite_is_said_so_and_the_page_goes_on(page, watched, bad):
+    watched.live()
+    page.update()
+    record = page._view.record()
+    watched.live(position=now(bad, *Q[1:]))
+    page.update()
+    assert 'The position of joint_1 is not a finite number' in page._status._shown
+    assert page._view.record() == record
+    watched.live(reference=now(bad, *Q[1:]), velocity=now(*[bad] * 7), external=now(*[bad] * 7))
+    page.update()
+    assert 'Torques: enabled' in page._status._shown and 'nan' not in page._view.record()
+
+
+def test_a_state_that_cannot_be_shown_is_said_so_beside_the_fault(page, watched, monkeypatch):
+    watched.live(gate='fault', fault='joint_2 is too fast')
+    page.update()
+
+    def refuse(state, curves):
+        raise DynamicsError('no such frame')
+    monkeypatch.setattr(page._view, 'show', refuse)
+    page.update()
+    assert 'FAULT: joint_2 is too fast' in page._status._shown
+    assert 'The state cannot be shown: no such frame' in page._status._shown
+
+
+def test_old_torques_and_references_are_not_shown(page, watched):
+    old = named(dict.fromkeys(JOINTS, 5.0), now(0.0).arrived[JOINTS[0]] - 60.0)
+    watched.live(wanted=old, released=old, reference=old, external=old)
+    page.update()
+    head, row = csv.reader(io.StringIO(page._view.history.text()))
+    values = dict(zip(head, row))
+    assert values['wanted_joint_2'] == values['released_joint_2'] == ''
+    assert values['external_joint_2'] == '' and values['measured_joint_2'] == '-19.0'

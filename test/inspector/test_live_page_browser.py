@@ -1,4 +1,4 @@
-"""Test the live page in a real browser: disconnected, live, fault, control refused."""
+"""Test the live page in a real browser: disconnected, live, fault, control refused, control."""
 
 import pytest
 from support.browser import browser, close_notices, open_page, open_tab, screenshot, shows
@@ -34,5 +34,32 @@ def test_the_state_of_the_node_is_said_in_words():
             shows(page, 'FAULT: velocity of joint_2 is beyond its limit')
             screenshot(page, 'inspector_fault')
             assert page.errors == [] and watched.requests == []
+        finally:
+            server.stop()
+
+
+def test_the_code_opens_the_controls_in_the_page_that_has_typed_it():
+    with browser() as chromium:
+        watched, server = WatchedStandIn(), open_server(port=0, title='Inspector')
+        try:
+            live = LivePage(server, watched, watched, 'kq7mzd2wxh9p')
+            watched.live()
+            live.update()
+            first, second = (open_page(chromium, address_of(server), 'Torques: enabled')
+                             for _ in range(2))
+            for page in (first, second):
+                open_tab(page, 'Control')
+                page.get_by_role('button', name='Disable torques').wait_for()
+            typed = first.locator('label', has_text='Code').first.locator(
+                'xpath=ancestor::div[.//input][1]//input').first
+            typed.fill('kq7mzd2wxh9p')
+            first.wait_for_timeout(500)
+            first.get_by_role('button', name='Disable torques').click()
+            shows(first, 'Answer of the node')
+            assert typed.input_value() == ''
+            second.get_by_role('button', name='Disable torques').click()
+            shows(second, 'Refused: no code')
+            assert watched.requests == [('enable', False)]
+            assert first.errors == second.errors == []
         finally:
             server.stop()

@@ -3,16 +3,17 @@
 import numpy as np
 import pytest
 from support import small_robots
+from support.watched_stand_in import named
 
 from dynamics_node.inspector.live_state import (
     LiveState,
-    NamedValues,
     configuration_of,
     status_text,
     vector_of,
+    without_old,
 )
 
-POSITIONS = NamedValues({'upper_joint': 0.1, 'lower_joint': 0.2, 'another': 9.0}, arrived=100.0)
+POSITIONS = named({'upper_joint': 0.1, 'lower_joint': 0.2, 'another': 9.0}, 100.0)
 LIVE = LiveState(True, '<robot/>', POSITIONS, gate='enabled', mode='gravity')
 
 
@@ -24,9 +25,15 @@ def robot():
 @pytest.mark.parametrize(('state', 'now', 'kind', 'words'), [
     (LIVE._replace(node_exists=False), 100.1, 'disconnected', 'no node /n is running'),
     (LIVE._replace(position=None), 100.1, 'loading', 'no joint states yet of upper_joint'),
-    (LIVE._replace(position=NamedValues({'upper_joint': 0.0}, 100.0)), 100.1, 'loading',
+    (LIVE._replace(position=named({'upper_joint': 0.0}, 100.0)), 100.1, 'loading',
      'of lower_joint.'),
     (LIVE, 107.0, 'silent', 'No joint states for 7 s'),
+    (LIVE._replace(position=POSITIONS._replace(arrived={
+        'upper_joint': 93.0, 'lower_joint': 100.0})), 100.1, 'silent',
+     'No joint states of upper_joint for 7 s'),
+    (LIVE._replace(position=named({'upper_joint': np.nan, 'lower_joint': np.inf}, 100.0)), 100.1,
+     'silent', 'The position of upper_joint, lower_joint is not a finite number'),
+    (LIVE._replace(gate='fault', fault='x is too fast'), 107.0, 'silent', 'FAULT: x is too fast'),
     (LIVE._replace(gate='fault', fault='joint_2 is too fast'), 100.1, 'fault',
      'FAULT: joint_2 is too fast'),
     (LIVE._replace(health='old: x'), 100.1, 'live', 'Torques: enabled, mode gravity. old: x.')])
@@ -44,6 +51,25 @@ def test_numbers_are_taken_by_name(robot):
     """Joints of other robots are ignored, missing and unknown numbers get the default."""
     assert configuration_of(robot, POSITIONS).tolist() == [0.1, 0.2]
     assert configuration_of(robot, None).tolist() == [0.0, 0.0]
-    assert vector_of(robot, NamedValues({'lower_joint': 3.0}, 0.0)).tolist() == [0.0, 3.0]
-    assert vector_of(robot, NamedValues({'lower_joint': np.nan}, 0.0)).tolist() == [0.0, 0.0]
+    assert vector_of(robot, named({'lower_joint': 3.0}, 0.0)).tolist() == [0.0, 3.0]
+    assert vector_of(robot, named({'lower_joint': np.nan}, 0.0)).tolist() == [0.0, 0.0]
+    assert vector_of(robot, named({'lower_joint': np.inf}, 0.0)).tolist() == [0.0, 0.0]
     assert np.isnan(vector_of(robot, None, np.nan)).all()
+
+
+def test_old_numbers_are_left_out_joint_by_joint():
+    """Positions are kept, since their age is said in words."""
+    old, new = named({'upper_joint': 1.0}, 90.0), named({'lower_joint': 2.0}, 99.0)
+    state = LIVE._replace(wanted=old, released=old, reference=old, external=old, error=new,
+                          effort=type(old)({**old.values, **new.values},
+                                           {**old.arrived, **new.arrived}))
+    found = without_old(state, 100.0)
+    assert found.wanted is found.released is found.reference is found.external is None
+    assert found.error.values == found.effort.values == {'lower_joint': 2.0}
+    assert found.position == POSITIONS
+
+
+def test_a_reference_that_is_not_finite_is_left_out():
+    bad = named({'upper_joint': np.nan, 'lower_joint': 1.0}, 100.0)
+    found = without_old(LIVE._replace(reference=bad, wanted=bad), 100.0)
+    assert found.reference is None and found.wanted is not None

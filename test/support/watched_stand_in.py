@@ -11,7 +11,12 @@ JOINTS = Robot.from_urdf(ARM7, compile=False).joint_names
 
 def now(*numbers):
     """Return the NamedValues of all joints of the arm, which have just arrived."""
-    return NamedValues(dict(zip(JOINTS, numbers)), time.monotonic())
+    return named(dict(zip(JOINTS, numbers)), time.monotonic())
+
+
+def named(values, arrived):
+    """Return the NamedValues of numbers that arrived together."""
+    return NamedValues(values, dict.fromkeys(values, arrived))
 
 
 class WatchedStandIn:

@@ -1,0 +1,92 @@
+"""Refuse websockets of foreign web pages: a browser lets any page connect to this machine."""
+
+from __future__ import annotations
+
+import http
+import ipaddress
+import socket
+import threading
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
+from typing import Any
+from urllib.parse import urlsplit
+
+FOREIGN = 'Refused: the websocket of a page that this server has not served.\n'
+_PATCHING = threading.Lock()
+
+
+def is_own(origin: str | None, host: str | None, names: frozenset[str]) -> bool:
+    """Return whether a websocket is requested by a page of this server.
+
+    The origin must be the requested host and port. A name must be one of this machine: the
+    owner of another name can let it point to this machine.
+
+    :param origin: header `Origin`; browsers always send it.
+    :param host: header `Host`.
+    :param names: names of this machine, in lower case; numeric addresses are always right.
+    """
+    if not origin or not host:
+        return False
+    try:
+        asked, page = urlsplit(f'//{host}'), urlsplit(origin)
+        name = (asked.hostname or '').lower()
+        same = page.netloc.lower() == host.lower() and page.scheme in ('http', 'https')
+    except ValueError:
+        return False
+    return same and (name in names or _is_address(name))
+
+
+def names_of(host: str) -> frozenset[str]:
+    """Return the names under which a server that listens on `host` may be opened."""
+    own = socket.gethostname().lower()
+    return frozenset({'localhost', host.lower(), own, f'{own.partition(".")[0]}.local'})
+
+
+@contextmanager
+def only_own_pages(host: str) -> Iterator[list[bool]]:
+    """Let viser servers that are started inside refuse websockets of foreign pages.
+
+    The list that is given is not empty once such a server has been started.
+    """
+    import websockets.asyncio.server as library
+    serve: Any = library.serve
+    names = names_of(host)
+    guarded: list[bool] = []
+
+    def serve_own(*arguments: Any, process_request: Any = None, **options: Any) -> Any:
+        guarded.append(True)
+        return serve(*arguments, process_request=_checked(process_request, names), **options)
+
+    with _PATCHING:   # viser has no setting for this
+        library.serve = serve_own   # type: ignore[assignment, misc]
+        try:
+            yield guarded
+        finally:
+            library.serve = serve   # type: ignore[misc]
+
+
+def _checked(process_request: Callable[[Any, Any], Any] | None,
+             names: frozenset[str]) -> Callable[[Any, Any], Any]:
+    """Return a function for requests that refuses foreign upgrades before the given one."""
+    def process(connection: Any, request: Any) -> Any:
+        headers = request.headers
+        if 'Upgrade' in headers and not is_own(_only(headers, 'Origin'), _only(headers, 'Host'),
+                                               names):
+            return connection.respond(http.HTTPStatus.FORBIDDEN, FOREIGN)
+        return None if process_request is None else process_request(connection, request)
+    return process
+
+
+def _only(headers: Any, name: str) -> str | None:
+    """Return a header that is there exactly once."""
+    values = headers.get_all(name)
+    return values[0] if len(values) == 1 else None
+
+
+def _is_address(name: str) -> bool:
+    """Return whether a name is a numeric address."""
+    try:
+        ipaddress.ip_address(name)
+    except ValueError:
+        return False
+    return True
