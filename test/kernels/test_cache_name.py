@@ -6,6 +6,7 @@ import pickle
 import shutil
 import subprocess
 import sys
+import threading
 
 import numpy as np
 import pytest
@@ -15,7 +16,7 @@ from support.compiled_programs import caller_of
 
 from dynamics_node import Robot
 from dynamics_node.compiler import cache, private_folder, target
-from dynamics_node.kernels import build, cache_name
+from dynamics_node.kernels import build, cache_name, robot_kernels
 from dynamics_node.kernels.cache_name import name_of
 from dynamics_node.kernels.keys import KernelKey, key_of
 
@@ -24,7 +25,10 @@ KEY = KernelKey('gravity_torque')
 
 @pytest.fixture(autouse=True)
 def folder(monkeypatch, tmp_path):
-    """An empty cache for each test."""
+    """An empty cache for each test; kernels of earlier tests are compiled into another before."""
+    done = threading.Event()
+    if robot_kernels._worker.submit(lambda cancelled=False: done.set()):
+        assert done.wait(300.0)
     monkeypatch.setenv('DYNAMICS_NODE_CACHE', str(tmp_path / 'cache'))
     return tmp_path / 'cache'
 
