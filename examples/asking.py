@@ -1,6 +1,5 @@
 """Call services of nodes in other processes; stop waiting when such a process ends."""
 
-import threading
 import time
 
 from rcl_interfaces.srv import SetParametersAtomically
@@ -12,6 +11,7 @@ from dynamics_node import DynamicsError
 from dynamics_node.ros import convert
 
 PATIENCE = 30.0   # [s] of wall time, for an answer from a loaded machine
+AGAIN = 5.0       # [s] after which a request is sent again: a reply may be lost during discovery
 GLANCE = 0.1      # [s] of wall time, between looks at the processes
 POLL = 0.002      # [s] of wall time, between looks at a condition
 
@@ -53,12 +53,16 @@ class Asking:
     def _reply(self, kind, name, **fields):
         if name not in self._clients:
             self._clients[name] = self._node.create_client(kind, name)
-        client, answered = self._clients[name], threading.Event()
+        client, futures, sent = self._clients[name], [], -AGAIN
         self.wait(client.service_is_ready, name)
-        future = client.call_async(kind.Request(**fields))
-        future.add_done_callback(lambda _: answered.set())
-        self.wait(answered.is_set, name)
-        return future.result()
+
+        def answered():
+            nonlocal sent
+            if time.monotonic() - sent >= AGAIN:
+                sent = time.monotonic()
+                futures.append(client.call_async(kind.Request(**fields)))
+            return next((future for future in futures if future.done()), None)
+        return self.wait(answered, name).result()
 
     def wait(self, condition, what, meanwhile=lambda: None):
         """Return the first true value of condition(); fail if a process ends or time runs out.
