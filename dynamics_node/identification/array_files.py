@@ -39,6 +39,8 @@ def read_npz(path: str | os.PathLike) -> RawRecording:
                 raise DynamicsError(f'{path} has more than {MAX_BYTES} bytes')
         with np.load(content, allow_pickle=False) as archive:
             found = {name: archive[name] for name in archive.files}
+    except DynamicsError:   # it is a ValueError, too
+        raise
     except UNREADABLE as error:
         raise DynamicsError(f'{path} cannot be read: it is no archive of NumPy arrays, is damaged '
                             f'or encrypted, or has objects; {ARRAYS}') from error

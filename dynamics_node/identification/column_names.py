@@ -41,7 +41,8 @@ def recording_of_table(source: object, header: Sequence[str], table: np.ndarray)
     places, time = _places(source, header)
     joints = list(dict.fromkeys(joint for joint, _ in places))
     if time is None or not joints:
-        raise DynamicsError(f'{source} has no column time, or no joint, in line 1; {EXPECTED}')
+        raise DynamicsError(f'{source} has no column named time, or none named after a joint; '
+                            f'{EXPECTED}')
     for joint in joints:
         if (joint, 'position') not in places:
             raise DynamicsError(f"{source} has no column with the position of joint '{joint}'; "

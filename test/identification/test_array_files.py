@@ -7,6 +7,7 @@ import numpy as np
 import pytest
 
 from dynamics_node import DynamicsError
+from dynamics_node.identification import array_files
 from dynamics_node.identification.recording_files import read_recording
 
 
@@ -25,6 +26,15 @@ def test_damaged_archives_are_refused(tmp_path):
         except DynamicsError:
             refused += 1
     assert refused > 0.5 * len(content)
+
+
+def test_an_archive_that_is_too_large_is_refused_with_its_limit(tmp_path, monkeypatch):
+    monkeypatch.setattr(array_files, 'MAX_BYTES', 1000)
+    np.savez_compressed(tmp_path / 'x.npz', time=np.zeros(1000), q=np.zeros((1000, 1)),
+                        tau=np.zeros((1000, 1)))
+    assert (tmp_path / 'x.npz').stat().st_size < 1000
+    with pytest.raises(DynamicsError, match='has more than 1000 bytes'):
+        read_recording(tmp_path / 'x.npz')
 
 
 def test_an_encrypted_archive_is_refused(tmp_path):

@@ -60,7 +60,7 @@ def test_lines_of_ros2_topic_echo_are_read(tmp_path):
 
 @pytest.mark.parametrize('text, words', [
     ('', 'expected the header'),
-    ('a,b\n1,2\n', 'no column time, or no joint, in line 1; expected the header'),
+    ('a,b\n1,2\n', 'no column named time, or none named after a joint; expected the header'),
     ('time,position_a\n1,2\n', "no column with the effort of joint 'a'"),
     ('time,position_a,effort_a\n1,2,3\n,,\n1,2,x\n', 'no number in line 4, column 3'),
     ('time,position_a,effort_a\n1,2,3\n1,2\n1,2,3\n', 'lines of different lengths'),
@@ -173,7 +173,7 @@ def test_bad_archives_are_refused(tmp_path, arrays, words):
 
 def test_a_parquet_file_is_read(tmp_path):
     """A table with the usual names of columns; an empty cell is NaN."""
-    pa = pytest.importorskip('pyarrow')
+    pa = pytest.importorskip('pyarrow', reason='Parquet is optional: pip install pyarrow')
     from pyarrow import parquet
     parquet.write_table(pa.table({'t': [1.0, 2.0], 'q1': [3.0, 4.0], 'tau1': [5.0, None]}),
                         tmp_path / 'x.parquet')
