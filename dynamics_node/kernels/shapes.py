@@ -13,10 +13,11 @@ import numpy as np
 
 from dynamics_node.algorithms.inertial_parameters import inertia_of, ten_numbers
 from dynamics_node.constrained.constraint import Constraint, size
-from dynamics_node.kernels.spec import COORDINATES, TARGETS
+from dynamics_node.kernels.spec import COORDINATES, TARGETS, WHOLE_BODY
 from dynamics_node.model.model import Model
 from dynamics_node.model.payload import carried_inertias
 from dynamics_node.task_space.newton_step import goal_size
+from dynamics_node.task_space.torque_space import number_count, row_count
 
 if TYPE_CHECKING:  # keys.py imports every spec, and some of them this module
     from dynamics_node.kernels.keys import KernelKey
@@ -32,6 +33,9 @@ def input_shape(model: Model, name: str, constraints: Sequence[Constraint] = (),
         return (sum(map(size, constraints)),)
     if name == 'goal':
         return (goal_size(*arguments),)
+    if name == 'numbers':
+        parts, _, limited = arguments
+        return (sum(map(number_count, parts)) + (4 * len(limited[0]) + 1 if limited else 0),)
     shapes: dict[str, Shape] = {
         'q': (model.nq,), 'wrenches': (bodies, 6), 'dwrenches': (bodies, 6),
         'dinertias': (bodies, 10), 'dorigins': (bodies, 6), 'daxes': (bodies, 6),
@@ -53,6 +57,10 @@ def result_shapes(model: Model, key: KernelKey) -> list[Shape]:
     sizes = {'nq': model.nq, 'nv': model.nv, 'bodies': len(model.bodies),
              'parameters': 10 * len(model.bodies), 'rows': sum(map(size, key.constraints)),
              'targets': listed, 'coordinates': listed}
+    if key.spec.subject == WHOLE_BODY:
+        parts, actuated, limited = key.arguments
+        sizes.update(tasks=sum(map(row_count, parts)), actuated=len(actuated),
+                     unknowns=model.nv + sizes['rows'], limited=len(limited[0]) if limited else 1)
     return [tuple(n if isinstance(n, int) else sizes[n] for n in shape)
             for shape in key.spec.shapes]
 

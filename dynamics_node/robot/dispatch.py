@@ -85,6 +85,17 @@ class Dispatcher:
         if has_kernel(self.model, name, constraints):
             self._awaited(key_of(self.model, name, (), with_wrenches, constraints))
 
+    def caller(self, key: KernelKey) -> Caller | None:
+        """Return the Caller of a key for checked arrays if its kernel is ready; else request it."""
+        return self._caller(key) if has_kernel(self.model, key.kernel, key.constraints) else None
+
+    def wrenches(self, wrenches: Wrenches) -> np.ndarray:
+        """Return the wrenches on all bodies of one state, checked, (6 bodies,)."""
+        forces = check_wrenches(self.model, wrenches, 'wrenches')
+        if any(force.ndim != 1 for force in forces.values()):
+            raise DynamicsError('wrenches must be those of one state, (6,) each')
+        return _flat_wrenches(self.model, forces, None)
+
     def _caller(self, key):
         """Return the Caller of a key if its kernel is ready."""
         if self.kernels is None:
