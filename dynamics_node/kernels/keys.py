@@ -3,6 +3,7 @@
 from collections.abc import Sequence
 from typing import NamedTuple
 
+from dynamics_node.constrained.anchors import without_anchors
 from dynamics_node.constrained.constraint import Constraint
 from dynamics_node.kernels.spec import (
     CONSTRAINTS,
@@ -28,6 +29,12 @@ class KernelKey(NamedTuple):
     with_payload: bool = False   # payloads are inputs, else none
     with_wrenches: bool = False  # external wrenches are inputs, else none
     constraints: tuple[Constraint, ...] = ()
+
+    @property
+    def program(self) -> 'KernelKey':
+        """The key of the kernel: the places of contacts in the world are its inputs."""
+        return self._replace(constraints=without_anchors(self.constraints)) if (
+            self.constraints) else self
 
     @property
     def spec(self) -> KernelSpec:

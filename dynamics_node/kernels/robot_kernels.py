@@ -64,6 +64,7 @@ class RobotKernels:
 
     def kernel(self, key: KernelKey) -> Kernel | None:
         """Return the Kernel if it is ready; else request it, and return None."""
+        key = key.program
         found = self._done.get(key)
         if found is None:
             if self._may_compile(key):
@@ -86,6 +87,7 @@ class RobotKernels:
 
         :param on_end: called when the kernel is ready or cannot be made, in the compiling thread.
         """
+        key = key.program
         with self._lock:
             event = self._events.get(key)
             if event is None or on_end is not None and not event.is_set():
@@ -114,11 +116,11 @@ class RobotKernels:
 
     def is_ready(self, key: KernelKey) -> bool:
         """Return whether the kernel is ready."""
-        return key in self._done and self.failure(key) is None
+        return key.program in self._done and self.failure(key) is None
 
     def failure(self, key: KernelKey) -> DynamicsError | None:
         """Return the DynamicsError of a kernel that could not be made, or None."""
-        found = self._done.get(key)
+        found = self._done.get(key.program)
         return found if isinstance(found, DynamicsError) else None
 
     def failures(self) -> list[str]:

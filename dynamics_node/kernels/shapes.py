@@ -1,7 +1,8 @@
 """Give the shapes of inputs and results of kernels, and the values of uniform inputs.
 
 State inputs come per state (q, v, a, tau, given, wrenches, ...). Uniform inputs are numbers of
-the robot that may change without a compilation: gravity, armature, damping, friction, payload.
+the robot and its contacts that may change without a compilation: gravity, armature, damping,
+friction, payload, anchors.
 """
 
 from __future__ import annotations
@@ -12,6 +13,8 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from dynamics_node.algorithms.inertial_parameters import inertia_of, ten_numbers
+from dynamics_node.constrained.anchors import SIZE as ANCHOR
+from dynamics_node.constrained.anchors import anchors_of, has_anchor
 from dynamics_node.constrained.constraint import Constraint, size
 from dynamics_node.kernels.spec import COORDINATES, TARGETS, WHOLE_BODY
 from dynamics_node.model.model import Model
@@ -72,13 +75,15 @@ def uniform_shapes(model: Model, key: KernelKey) -> dict[str, Shape]:
         shapes.update(damping=(model.nv,), friction=(model.nv,))
     if key.with_payload:
         shapes['payload'] = (len(model.bodies) + 1, 10)
+    if any(map(has_anchor, key.constraints)):
+        shapes['anchors'] = (ANCHOR * sum(map(has_anchor, key.constraints)),)
     return shapes
 
 
 def uniform_values(model: Model, key: KernelKey) -> tuple[np.ndarray, ...]:
     """Return the arrays of a robot, in the order of uniform_shapes."""
     values = {'gravity': model.gravity, 'armature': model.armature, 'damping': model.damping,
-              'friction': model.friction}
+              'friction': model.friction, 'anchors': anchors_of(key.constraints)}
     if key.with_payload:
         values['payload'] = np.array([ten_numbers(load) for load in carried_inertias(model)])
     return tuple(np.ascontiguousarray(values[name], dtype=float)

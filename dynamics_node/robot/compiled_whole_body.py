@@ -43,9 +43,10 @@ class CompiledWholeBody:
         # SciPy takes 0.1 s to import: only when it is needed
         from dynamics_node.task_space.whole_body_plan import plan_of
 
-        q, v = _vector(q, setting.model.nq), _vector(v, setting.model.nv)
-        if q is None or v is None or not (type(tasks) in _PLAIN and type(bounds) in _PLAIN
-                and all([isinstance(task, Task) for task in tasks])):
+        at, moving = _vector(q, setting.model.nq), _vector(v, setting.model.nv)
+        if (at is None or moving is None or type(tasks) not in _PLAIN or type(bounds) not in _PLAIN
+                or not all([isinstance(task, Task) for task in tasks])
+                or not all([isinstance(bound, Bound) for bound in bounds])):
             return None
         plan = plan_of(setting, tuple([task.structure for task in tasks]), tuple(bounds))
         if plan is None:
@@ -55,7 +56,7 @@ class CompiledWholeBody:
             return None
         external = () if wrenches is None else (self._dispatcher.wrenches(wrenches),)
         try:
-            space = caller(q, v, plan.numbers(tasks, q),
+            space = caller(at, moving, plan.numbers(tasks, at),
                            _NO_RATES if rates is None else rates, *external)
         except DependentRows:
             return None

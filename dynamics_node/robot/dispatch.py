@@ -2,7 +2,7 @@
 
 import math
 import os
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from contextlib import suppress
 from functools import partial
 from typing import Any
@@ -37,6 +37,7 @@ TWO_THREADS_FROM = 4_000_000
 # 7-axis arm NumPy takes 0.5 ms per state and the compilation 0.12 s (inverse dynamics); 12 ms and
 # 0.8 s (derivatives of forward dynamics).
 WORTH_WAITING = 200
+MOST_CALLERS = 1024  # of kernels, kept by a robot
 
 
 class Dispatcher:
@@ -89,7 +90,7 @@ class Dispatcher:
         """Return the Caller of a key for checked arrays if its kernel is ready; else request it."""
         return self._caller(key) if has_kernel(self.model, key.kernel, key.constraints) else None
 
-    def wrenches(self, wrenches: Wrenches) -> np.ndarray:
+    def wrenches(self, wrenches: Mapping[str, ArrayLike]) -> np.ndarray:
         """Return the wrenches on all bodies of one state, checked, (6 bodies,)."""
         forces = check_wrenches(self.model, wrenches, 'wrenches')
         if any(force.ndim != 1 for force in forces.values()):
@@ -105,6 +106,9 @@ class Dispatcher:
             kernel = self.kernels.kernel(key)
             if kernel is None:
                 return None
+            if len(self._checked) >= MOST_CALLERS:  # anchors that move give a new key at each step
+                self._checked.clear()
+                self._ready.clear()
             caller = self._checked[key] = self._bind(
                 kernel, key, lambda *checked: self._refused(key, checked))
             if not key.with_wrenches:

@@ -9,7 +9,7 @@ unknowns and 18 equations becomes one with 12 unknowns, which is solved eight ti
 """
 
 from collections.abc import Sequence
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 import numpy as np
 
@@ -69,7 +69,7 @@ def number_count(part: Part) -> int:
 
 
 def torque_space(model: Model, constraints: Sequence[Constraint], q: np.ndarray, v: np.ndarray,
-                 numbers: np.ndarray, stabilisation: np.ndarray, *rest: tuple
+                 numbers: np.ndarray, stabilisation: Sequence[float], *rest: Any
                  ) -> tuple[np.ndarray, ...]:
     r"""Return the fields of TorqueSpace and the margin, positive where x is a function of u.
 
@@ -151,12 +151,8 @@ def _limits(q, v, own, limited):
     """Return joint_limits.acceleration_limits of the limited joints, (2, n), without branches."""
     if not limited:
         return np.zeros((2, 1))  # kernels have no empty results
-    found: list[list] = [[], []]
-    for i, k, *its in zip(*limited, *own[:-1].reshape(4, -1)):
-        least, most = branchless_limits(q[i], v[k], *its, own[-1])
-        found[0].append(least)
-        found[1].append(most)
-    return np.array(found)
+    return np.array([branchless_limits(q[i], v[k], *its, own[-1])
+                     for i, k, *its in zip(*limited, *own[:-1].reshape(4, -1))]).T
 
 
 def _wanted(own, n, error, velocity):

@@ -176,7 +176,7 @@ def test_a_conflict_is_named():
 
 @pytest.mark.parametrize('change', [
     {'q': np.full(7, np.nan)}, {'v': np.full(7, np.inf)}, {'q': np.zeros(6)}, {'q': 'north'},
-    {'tasks': [None]}, {'tasks': 3}, {'bounds': ['torque']},
+    {'tasks': [None]}, {'tasks': 3}, {'bounds': ['torque']}, {'bounds': [{}]},
     {'tasks': [Task('a', 'torque'), Task('a', 'torque')]},
     {'tasks': [Task('a', 'frame', frame='nowhere')]}, {'tasks': [Task('a', 'force', contact='x')]},
     {'tasks': [Task('a', 'posture', joints=['x'])]}, {'tasks': [Task('a', 'torque', value=[1.0])]},
