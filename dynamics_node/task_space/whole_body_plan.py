@@ -162,7 +162,7 @@ class _Stack:
         return G, lower, upper
 
     def touched(self, rows, u):
-        """Return the names of the active rows, as of whole_body.touched."""
+        """Return the names of the rows that are active at u."""
         G, lower, upper = rows
         where = G @ u
         at = np.minimum(where - lower, upper - where) <= TOUCHED * (1.0 + np.abs(where))
