@@ -6,6 +6,7 @@ from dynamics_node.compiler import cache
 from dynamics_node.compiler.kernel import Kernel, compile_program, load, no_garbage_collection
 from dynamics_node.compiler.operation_counts import instructions
 from dynamics_node.compiler.trace import Program, check, trace
+from dynamics_node.constrained.anchors import has_anchor
 from dynamics_node.constrained.constraint import size
 from dynamics_node.errors import DynamicsError
 from dynamics_node.kernels import other_compiler
@@ -16,6 +17,7 @@ from dynamics_node.kernels.traced_functions import functions
 from dynamics_node.model.configuration import random_configuration
 from dynamics_node.model.model import Model
 from dynamics_node.model.regrouped_inertia import regrouped
+from dynamics_node.spatial import so3
 
 AGREEMENT = 1e-12  # of a loaded kernel with trace.evaluate, relative to the largest number
 # With constraints: at a random state the rows may be nearly dependent. Margins allow a sine of 1e-5
@@ -109,6 +111,9 @@ def _sample(model, key):
     rng = np.random.default_rng(0)
     values = {'q': random_configuration(model, rng), 'gravity': rng.normal(size=3),
               'given': _mask(rng, model.nv, model.nv - sum(map(size, key.constraints)))}
+    turned = so3.from_quaternion(np.array([0.5, 0.1, -0.1, 0.85]) / np.sqrt(0.9925))
+    values['anchors'] = np.tile([*turned.ravel(), 0.1, 0.2, 0.3],
+                                sum(map(has_anchor, key.constraints)))
     for name in ('armature', 'damping', 'friction'):
         values[name] = rng.uniform(0.1, 1.0, model.nv)
     if key.with_payload:  # any positive inertia

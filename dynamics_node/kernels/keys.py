@@ -3,8 +3,17 @@
 from collections.abc import Sequence
 from typing import NamedTuple
 
+from dynamics_node.constrained.anchors import without_anchors
 from dynamics_node.constrained.constraint import Constraint
-from dynamics_node.kernels.spec import CONSTRAINTS, COORDINATES, FRAME, ROBOT, TARGETS, KernelSpec
+from dynamics_node.kernels.spec import (
+    CONSTRAINTS,
+    COORDINATES,
+    FRAME,
+    ROBOT,
+    TARGETS,
+    WHOLE_BODY,
+    KernelSpec,
+)
 from dynamics_node.kernels.table import ALL_KERNELS, specs_of
 from dynamics_node.model.model import Model
 
@@ -14,11 +23,18 @@ class KernelKey(NamedTuple):
 
     kernel: str                  # name of its spec
     arguments: tuple = ()        # (frame,) or (frame, local), (((frame, kind), ...),) of targets,
-    #                              or (entries of v,) of coordinates
+    #                              (entries of v,) of coordinates, or (parts, actuated entries
+    #                              of v, limited joints) of a whole-body problem
     with_friction: bool = False  # damping and friction are inputs, else zero
     with_payload: bool = False   # payloads are inputs, else none
     with_wrenches: bool = False  # external wrenches are inputs, else none
     constraints: tuple[Constraint, ...] = ()
+
+    @property
+    def program(self) -> 'KernelKey':
+        """The key of the kernel: the places of contacts in the world are its inputs."""
+        return self._replace(constraints=without_anchors(self.constraints)) if (
+            self.constraints) else self
 
     @property
     def spec(self) -> KernelSpec:
@@ -39,7 +55,7 @@ def key_of(model: Model, kernel: str, arguments: tuple = (), with_wrenches: bool
 def has_kernel(model: Model, kernel: str, constraints: tuple[Constraint, ...] = ()) -> bool:
     """Return whether a kernel is compiled for the model; not where its program is too large."""
     spec = ALL_KERNELS[kernel]
-    if spec.constrained and not constraints:
+    if spec.constrained and not constraints and spec.subject != WHOLE_BODY:
         return False  # the kernel without constraints is used instead
     if any(callable(each.expression) for each in constraints):
         return False  # a Python function cannot be recognised in the cache on disk
@@ -72,4 +88,6 @@ def frames_of(key: KernelKey) -> list[str]:
     """Return the names of the frames of a key."""
     if key.spec.subject == TARGETS:
         return [frame for frame, _ in key.arguments[0]]
+    if key.spec.subject == WHOLE_BODY:
+        return [part[1] for part in key.arguments[0] if part[0] == 'frame']
     return [] if key.spec.subject == COORDINATES else list(key.arguments[:1])

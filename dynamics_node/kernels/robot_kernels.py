@@ -12,13 +12,15 @@ from typing import TYPE_CHECKING
 from dynamics_node.compiler.worker import Worker
 from dynamics_node.errors import DynamicsError
 from dynamics_node.kernels.keys import KernelKey
+from dynamics_node.kernels.spec import WHOLE_BODY
 from dynamics_node.model.model import Model
 
 if TYPE_CHECKING:  # it imports llvmlite, which may be missing
     from dynamics_node.compiler.kernel import Kernel
 
-# Greatest number of sets of constraints that are compiled at first use. A caller with a new set in
-# every control step would otherwise keep a core busy, and fill the memory, with kernels used once.
+# Greatest number of sets of constraints, and of tasks, that are compiled at first use. A caller
+# with a new set in every control step would otherwise keep a core busy, and fill the memory, with
+# kernels used once.
 MOST_SETS = 32
 
 
@@ -56,12 +58,13 @@ class RobotKernels:
         self._model = model
         self._done: dict[KernelKey, Kernel | DynamicsError] = {}  # the error: why there is none
         self._events: dict[KernelKey, threading.Event] = {}  # set when the key is in _done
-        self._sets: set[tuple] = set()  # of constraints that are compiled at first use
+        self._sets: set[tuple] = set()  # (constraints, tasks) that are compiled at first use
         self._lock = threading.Lock()
         _all_robots.add(self)
 
     def kernel(self, key: KernelKey) -> Kernel | None:
         """Return the Kernel if it is ready; else request it, and return None."""
+        key = key.program
         found = self._done.get(key)
         if found is None:
             if self._may_compile(key):
@@ -71,10 +74,11 @@ class RobotKernels:
 
     def _may_compile(self, key):
         """Return whether a key may be compiled at first use, see MOST_SETS."""
-        if key.constraints and key.constraints not in self._sets:
+        tasks = key.arguments if key.spec.subject == WHOLE_BODY else ()
+        if (key.constraints or tasks) and (key.constraints, tasks) not in self._sets:
             if len(self._sets) >= MOST_SETS:
                 return False
-            self._sets.add(key.constraints)
+            self._sets.add((key.constraints, tasks))
         return True
 
     def request(self, key: KernelKey, urgent: bool = False,
@@ -83,6 +87,7 @@ class RobotKernels:
 
         :param on_end: called when the kernel is ready or cannot be made, in the compiling thread.
         """
+        key = key.program
         with self._lock:
             event = self._events.get(key)
             if event is None or on_end is not None and not event.is_set():
@@ -111,11 +116,11 @@ class RobotKernels:
 
     def is_ready(self, key: KernelKey) -> bool:
         """Return whether the kernel is ready."""
-        return key in self._done and self.failure(key) is None
+        return key.program in self._done and self.failure(key) is None
 
     def failure(self, key: KernelKey) -> DynamicsError | None:
         """Return the DynamicsError of a kernel that could not be made, or None."""
-        found = self._done.get(key)
+        found = self._done.get(key.program)
         return found if isinstance(found, DynamicsError) else None
 
     def failures(self) -> list[str]:

@@ -7,6 +7,8 @@ from dynamics_node.model.model import Model
 
 ROBOT, FRAME, CONSTRAINTS, TARGETS = 'robot', 'frame', 'constraints', 'targets'
 COORDINATES = 'coordinates'  # and constraints: one kernel per pair of both
+WHOLE_BODY = 'whole_body'    # tasks and constraints: one kernel per pair of both, also of no
+#                              constraints
 WITH_WRENCHES = ('wrenches',)
 # Names of sizes: nq, nv; bodies; rows of the constraints; coordinates; parameters, 10 per body.
 Shape = tuple[str | int, ...]
@@ -35,8 +37,8 @@ class KernelSpec:
     numpy: Callable | None = None        # the NumPy path, where it is not the first algorithm
     result: type = tuple          # NamedTuple of several results; a single one is an array
     margins: bool = False         # the last result must be positive, else the NumPy path is taken
-    subject: str = ROBOT          # ROBOT, or one kernel per FRAME, CONSTRAINTS, TARGETS or
-    #                               COORDINATES
+    subject: str = ROBOT          # ROBOT, or one kernel per FRAME, CONSTRAINTS, TARGETS,
+    #                               COORDINATES or WHOLE_BODY
     local: bool = False           # may be expressed in the axes of the frame
     wrenches: tuple[str, ...] = ()       # further inputs where external wrenches act
     friction: bool = False        # depends on damping and dry friction
@@ -50,7 +52,7 @@ class KernelSpec:
     @property
     def constrained(self) -> bool:
         """Whether the algorithm takes constraints."""
-        return self.subject in (CONSTRAINTS, COORDINATES)
+        return self.subject in (CONSTRAINTS, COORDINATES, WHOLE_BODY)
 
     @property
     def numpy_algorithm(self) -> Callable:

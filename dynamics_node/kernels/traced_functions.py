@@ -4,6 +4,7 @@ from collections.abc import Callable
 
 import numpy as np
 
+from dynamics_node.constrained.anchors import at_anchors
 from dynamics_node.kernels.keys import KernelKey
 from dynamics_node.kernels.shapes import state_shapes, symbolic_model, uniform_shapes
 from dynamics_node.model.configuration import UNIT_QUATERNION
@@ -27,8 +28,11 @@ def functions(model: Model, key: KernelKey) -> list[Callable]:
             margin = []
             if 'q' in states:
                 states['q'], margin = _normalised(model, states['q'])
-            constraints = (key.constraints,) if spec.constrained else ()
-            result = algorithm(symbolic_model(model, key, given), *constraints, *states.values(),
+            constraints = key.constraints
+            if 'anchors' in given:
+                constraints = tuple(at_anchors(constraints, given['anchors']))
+            own = (constraints,) if spec.constrained else ()
+            result = algorithm(symbolic_model(model, key, given), *own, *states.values(),
                                *key.arguments)
             result = result if isinstance(result, tuple) else (result,)
             if spec.margins:

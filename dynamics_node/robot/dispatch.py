@@ -2,7 +2,7 @@
 
 import math
 import os
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from contextlib import suppress
 from functools import partial
 from typing import Any
@@ -37,6 +37,7 @@ TWO_THREADS_FROM = 4_000_000
 # 7-axis arm NumPy takes 0.5 ms per state and the compilation 0.12 s (inverse dynamics); 12 ms and
 # 0.8 s (derivatives of forward dynamics).
 WORTH_WAITING = 200
+MOST_CALLERS = 1024  # of kernels, kept by a robot
 
 
 class Dispatcher:
@@ -85,6 +86,17 @@ class Dispatcher:
         if has_kernel(self.model, name, constraints):
             self._awaited(key_of(self.model, name, (), with_wrenches, constraints))
 
+    def caller(self, key: KernelKey) -> Caller | None:
+        """Return the Caller of a key for checked arrays if its kernel is ready; else request it."""
+        return self._caller(key) if has_kernel(self.model, key.kernel, key.constraints) else None
+
+    def wrenches(self, wrenches: Mapping[str, ArrayLike]) -> np.ndarray:
+        """Return the wrenches on all bodies of one state, checked, (6 bodies,)."""
+        forces = check_wrenches(self.model, wrenches, 'wrenches')
+        if any(force.ndim != 1 for force in forces.values()):
+            raise DynamicsError('wrenches must be those of one state, (6,) each')
+        return _flat_wrenches(self.model, forces, None)
+
     def _caller(self, key):
         """Return the Caller of a key if its kernel is ready."""
         if self.kernels is None:
@@ -94,6 +106,9 @@ class Dispatcher:
             kernel = self.kernels.kernel(key)
             if kernel is None:
                 return None
+            if len(self._checked) >= MOST_CALLERS:  # anchors that move give a new key at each step
+                self._checked.clear()
+                self._ready.clear()
             caller = self._checked[key] = self._bind(
                 kernel, key, lambda *checked: self._refused(key, checked))
             if not key.with_wrenches:

@@ -22,6 +22,7 @@ from dynamics_node.errors import DynamicsError
 from dynamics_node.kernels.keys import KernelKey, key_of
 from dynamics_node.robot import arguments, task_arguments
 from dynamics_node.robot.argument_types import Constraints, Wrenches
+from dynamics_node.robot.compiled_whole_body import CompiledWholeBody
 from dynamics_node.robot.constraint_sets import ConstraintSets
 from dynamics_node.robot.dispatch import Dispatcher
 from dynamics_node.task_space.bounds import DEFAULT_BOUNDS, Bound
@@ -40,6 +41,7 @@ if TYPE_CHECKING:
 TOLERANCE = 1e-6  # of inverse kinematics [m and rad]
 RESTARTS = 64     # of inverse kinematics
 MOST_RESTARTS = 1_000_000  # take an hour and more
+MOST_SETTINGS = 64         # of whole-body problems, kept by a robot
 
 Motions = FrameMotion | Tracking | Sequence[FrameMotion | Tracking | Sequence]
 
@@ -51,6 +53,8 @@ class TaskSpace:
         self._robot, self._dispatcher, self._sets = robot, dispatcher, sets
         self._model = dispatcher.model
         self._stacks: dict = {}  # (frames, axes) -> what _stack returns
+        self._compiled = CompiledWholeBody(dispatcher)
+        self._settings: dict = {}  # (id of constraints, passive) -> (constraints, Setting)
 
     # Operational space -----------------------------------------------------------------------
 
@@ -240,16 +244,32 @@ class TaskSpace:
         :param stabilisation: (alpha, beta) [1/s] as for constrained_forward_dynamics.
         """
         # SciPy takes 0.1 s to import: only when it is needed
-        from dynamics_node.task_space.whole_body import whole_body
+        from dynamics_node.task_space.whole_body import check, whole_body
 
         passive = self._model.loops[1] if passive is None else arguments.check_joint_names(
             self._model, 'passive', passive)
-        setting = setting_of(self._model, self._sets.of(constraints, contacts), passive)
-        return whole_body(self._robot, arguments.check_single_configuration(self._model, q),
-                          checks.check_single('v', v, self._model.nv),
-                          checks.check_sequence('tasks', tasks), setting,
-                          checks.check_sequence('bounds', bounds), wrenches,
-                          arguments.check_stabilisation(stabilisation))
+        setting = self._setting(self._sets.of(constraints, contacts), passive)
+        rates = arguments.check_stabilisation(stabilisation)
+        found = self._compiled.solved(setting, q, v, tasks, bounds, wrenches, rates)
+        if found is not None:
+            return found
+        q = arguments.check_single_configuration(self._model, q)
+        v = checks.check_single('v', v, self._model.nv)
+        tasks = checks.check_sequence('tasks', tasks)
+        bounds = checks.check_sequence('bounds', bounds)
+        check(tasks, bounds)
+        return whole_body(self._robot, q, v, tasks, setting, bounds, wrenches, rates)
+
+    def _setting(self, constraints, passive):
+        """Return the Setting; found by id, since a hash of constraints takes 6 us."""
+        known = self._settings.get((id(constraints), passive))
+        if known is None:
+            if len(self._settings) >= MOST_SETTINGS:
+                self._settings.clear()
+            # the constraints are kept too, so that their id stays unique
+            known = constraints, setting_of(self._model, constraints, passive)
+            self._settings[id(constraints), passive] = known
+        return known[1]
 
     # Helpers ---------------------------------------------------------------------------------
 

@@ -20,6 +20,11 @@ def larger(x: Number, y: Number) -> Number:
     return select(is_positive(x - y), x, y)
 
 
+def smaller(x: Number, y: Number) -> Number:
+    """Return the smaller of two numbers."""
+    return select(is_positive(x - y), y, x)
+
+
 def clipped(x: Number, lower: Number, upper: Number) -> Number:
     """Return x, or the limit it is beyond, to the bit; limits are finite, lower <= upper."""
     x = larger(x, lower)

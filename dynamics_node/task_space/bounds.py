@@ -17,7 +17,7 @@ from dynamics_node.constrained.constraint import KINDS as CONSTRAINT_KINDS
 from dynamics_node.constrained.constraint import Constraint
 from dynamics_node.errors import DynamicsError, shown
 from dynamics_node.task_space.joint_limits import acceleration_limits
-from dynamics_node.task_space.setting import picked
+from dynamics_node.task_space.setting import Setting, picked
 from dynamics_node.task_space.tasks import one_axis_joints
 
 if TYPE_CHECKING:
@@ -100,17 +100,22 @@ def bound_rows(bound: Bound, problem: 'WholeBodyProblem') -> BoundRows:
     """Return the BoundRows of a bound; problem: the WholeBodyProblem."""
     if bound.kind in _OF_STATE:
         return _OF_STATE[bound.kind](bound, problem)
-    return _CONSTANT[bound.kind](bound, problem.setting)
+    return constant_rows(bound, problem.setting)
+
+
+def constant_rows(bound: Bound, setting: Setting) -> BoundRows:
+    """Return the BoundRows of a bound that does not depend on the state."""
+    return _CONSTANT[bound.kind](bound, setting)
 
 
 def _torque(bound, problem):
-    names, limit = _torque_limits(bound, problem.setting)
+    names, limit = torque_limits(bound, problem.setting)
     at_rest = problem.torque_at_rest
     return BoundRows(names, problem.torque, -limit - at_rest, limit - at_rest)
 
 
 def _joint_limits(bound, problem):
-    names, G, brake = _joint_rows(bound, problem.setting)
+    names, G, brake = joint_limit_rows(bound, problem.setting)
     joints = one_axis_joints(problem.setting.model)
     return BoundRows(names, G, *acceleration_limits(
         problem.q[joints.q], problem.v[joints.v], joints.lower, joints.upper, joints.max_velocity,
@@ -121,7 +126,7 @@ def _joint_limits(bound, problem):
 
 
 @lru_cache(maxsize=256)
-def _torque_limits(bound, setting):
+def torque_limits(bound: Bound, setting: Setting) -> tuple[list[str], np.ndarray]:
     """Return (names, limits) of the actuated degrees of freedom."""
     names, efforts = _dofs(setting.model)
     limit = efforts if bound.limit is None else bound._limits(setting.model.nv)
@@ -129,7 +134,7 @@ def _torque_limits(bound, setting):
 
 
 @lru_cache(maxsize=256)
-def _joint_rows(bound, setting):
+def joint_limit_rows(bound: Bound, setting: Setting) -> tuple[list[str], np.ndarray, np.ndarray]:
     """Return (names, rows that select the accelerations, decelerations) of one-axis joints."""
     joints = one_axis_joints(setting.model)
     return ([f'limits of {name}' for name in joints.place], picked(joints.v, setting.size),

@@ -6,6 +6,8 @@ position and velocity bounds in discrete-time acceleration/torque control'.
 
 import numpy as np
 
+from dynamics_node.spatial.select import Number, is_positive, larger, select, smaller
+
 NEVER = 1e-12  # smallest distance to a limit that is used as a divisor [rad or m]
 FAR = 1e12     # distance to an absent limit [rad or m]
 
@@ -48,3 +50,29 @@ def _upwards(d, v, max_velocity, A, step):
     brake = np.maximum(np.sqrt(np.maximum(A * (0.25 * A + gap), 0.0)) - 0.5 * A, 0.0)
     most = np.minimum(inside, np.minimum(brake, most) - v)
     return np.minimum(np.maximum(most, -A), A) / square
+
+
+def branchless_limits(q: Number, v: Number, lower: Number, upper: Number, max_velocity: Number,
+                      max_acceleration: Number, step: Number) -> tuple[Number, Number]:
+    """Return what `acceleration_limits` returns for one joint, on floats or symbols; all finite.
+
+    :param lower, upper, max_velocity: FAR where there is none.
+    """
+    most = _branchless_upwards(upper - q, v, max_velocity, max_acceleration, step)
+    least = -_branchless_upwards(q - lower, -v, max_velocity, max_acceleration, step)
+    crossed, mean = is_positive(least - most), 0.5 * (least + most)
+    return select(crossed, mean, least), select(crossed, mean, most)
+
+
+def _branchless_upwards(d, v, max_velocity, A, step):
+    """Return what `_upwards` returns."""
+    square = step * step
+    v, A, most = v * step, A * square, max_velocity * step
+    d = smaller(d, FAR)
+    gap = 2.0 * d - v
+    turn = smaller(-v, v * v / (-2.0 * larger(d, NEVER)))
+    is_turning = is_positive(v) * (1.0 - is_positive(gap))
+    inside = select(is_turning, turn, gap - v)
+    brake = larger(np.sqrt(larger(A * (0.25 * A + gap), 0.0)) - 0.5 * A, 0.0)
+    most = smaller(inside, smaller(brake, most) - v)
+    return smaller(larger(most, -A), A) / square

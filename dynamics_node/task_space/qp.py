@@ -63,18 +63,22 @@ def solve_qp(P: np.ndarray, q: np.ndarray, G: np.ndarray | None = None,
     solve = _solver()
     n = len(q)
     m, p = (0 if M is None else len(M) for M in (G, A))
-    low, high = np.empty((2, n + m + p))
-    for first, last, least, most in ((0, n, lb, ub), (n, n + m, lower, upper),
-                                     (n + m, n + m + p, b, b)):
-        low[first:last] = -UNLIMITED if least is None else least
-        high[first:last] = UNLIMITED if most is None else most
+    k = n if lb is not None or ub is not None or not m + p else 0  # bounds of x, the first rows
+    low, high = np.empty((2, k + m + p))
+    for first, last, least, most in ((0, k, lb, ub), (k, k + m, lower, upper),
+                                     (k + m, k + m + p, b, b)):
+        if first < last:
+            low[first:last] = -UNLIMITED if least is None else least
+            high[first:last] = UNLIMITED if most is None else most
     np.maximum(low, -UNLIMITED, out=low)
     np.minimum(high, UNLIMITED, out=high)
     if (low > high).any():
         return _nothing(n, m, p, 'infeasible')
-    rows = np.concatenate([np.zeros((0, n)), *(M for M in (G, A) if M is not None)])
-    sense = np.zeros(n + m + p, dtype=np.int32)
-    sense[n + m:] = EQUALITY
+    some = [M for M in (G, A) if M is not None]
+    rows = np.ascontiguousarray(some[0]) if len(some) == 1 else np.concatenate(
+        [np.zeros((0, n)), *some])
+    sense = np.zeros(k + m + p, dtype=np.int32)
+    sense[k + m:] = EQUALITY
     P, q = np.ascontiguousarray(P), np.ascontiguousarray(q)
     for tolerance in (TOLERANCE, TOUCHING):
         x, _, flag, info = solve(P, q, rows, high, low, sense, primal_tol=tolerance)
@@ -85,7 +89,8 @@ def solve_qp(P: np.ndarray, q: np.ndarray, G: np.ndarray | None = None,
     forces = info['lam']
     residual = _residual(P, q, rows, low, high, x, forces)
     status: Status = 'solved' if residual <= ACCURATE else 'failed'
-    return QpSolution(x, status, forces[n:n + m], forces[:n], forces[n + m:], residual)
+    return QpSolution(x, status, forces[k:k + m], forces[:k] if k else np.zeros(n),
+                      forces[k + m:], residual)
 
 
 def _residual(P, q, rows, low, high, x, forces):
@@ -93,14 +98,20 @@ def _residual(P, q, rows, low, high, x, forces):
 
     Stationarity, primal feasibility, and complementarity.
     """
-    n = len(q)
+    k = len(forces) - len(rows)
     curved = P @ x
-    balance = curved + q + forces[n:] @ rows + forces[:n]
+    balance = curved + q + forces[k:] @ rows
+    where = rows @ x
+    if k:
+        balance += forces[:k]
+        where = np.concatenate([x, where])
     size = max(np.abs(curved).max(initial=0.0), np.abs(q).max(initial=0.0)) or 1.0
-    where = np.concatenate([x, rows @ x])
-    # Distance from the active limit; if none is active, excess over the nearer one.
-    afar = np.where(forces, np.abs(where - np.where(forces > 0.0, high, low)),
-                    np.maximum(where - high, low - where))
+    # Excess over the nearer limit; of rows with a force, distance from the limit that exerts it.
+    afar = np.maximum(where - high, low - where)
+    active = forces.nonzero()[0]
+    if active.size:
+        afar[active] = np.abs(where[active] - np.where(forces[active] > 0.0, high[active],
+                                                       low[active]))
     return float(np.maximum(np.abs(balance).max(initial=0.0) / size,
                             (afar / (1.0 + np.abs(where))).max(initial=0.0)))
 

@@ -36,16 +36,18 @@ class HierarchySolution(NamedTuple):
     status: Status   # infeasible: the strict level
 
 
-def hierarchical_qp(levels: Sequence[Level], must: Level | None = None) -> HierarchySolution:
+def hierarchical_qp(levels: Sequence[Level], must: Level | None = None,
+                    last: Level | None = None) -> HierarchySolution:
     r"""Return the HierarchySolution: level i is optimal, with the levels before it unchanged.
 
     min |A_i x - b_i|^2 + |s|^2,   lower_i - s <= C_i x <= upper_i + s,
 
     where A_k x of all higher levels k and the violations of their inequalities stay constant.
-    Among several solutions x is the shortest.
+    Among several solutions x is the shortest, or that of the `last` level.
 
     :param levels: of Level, the highest priority first; at least one, or `must`.
     :param must: the strict Level: all its equalities and inequalities hold.
+    :param last: a level that determines x, in place of the shortest x.
 
     Hutter 2017, eq. 3.107, where 'A of full column rank' should read full row rank: then c = 0.
     The equalities of higher levels are satisfied by their null space as in
@@ -63,7 +65,8 @@ def hierarchical_qp(levels: Sequence[Level], must: Level | None = None) -> Hiera
         if missed > MISSED * (1.0 + np.abs(must.b).max(initial=0.0)):
             return HierarchySolution(x, 'infeasible')
         limits = limits.with_rows(must)
-    for level in [*levels, Level(identity(n), np.zeros(n))]:
+    shortest = Level(identity(n), np.zeros(n)) if last is None else last
+    for level in [*levels, shortest]:
         x, N, limits, status = _improved(x, N, level, limits)
         if status != 'solved' or not N.shape[1]:  # no freedom left for lower levels
             return HierarchySolution(x, status)

@@ -119,6 +119,12 @@ class Task:
         """Rotation matrix of the position of a 'frame' task, (3, 3)."""
         return so3.from_quaternion(self.position[3:])
 
+    @cached_property
+    def structure(self) -> tuple:
+        """What is not a number of the moment: name, kind, level, frame, axes, joints, contact."""
+        return (self.name, self.kind, int(self.level), self.frame, self.axes, self.joints,
+                self.contact)
+
     def _keep(self, name, value):
         object.__setattr__(self, name, value)  # the dataclass is frozen
 

@@ -62,13 +62,12 @@ def whole_body(robot: object, q: np.ndarray, v: np.ndarray, tasks: Sequence[Task
     (qp_hierarchy.py).
 
     :param q, v: configuration (nq,) and velocity (nv,), checked.
-    :param tasks: of Task; setting: the Setting; bounds: of Bound.
+    :param tasks, bounds: of Task and Bound, after `check`; setting: the Setting.
     :param wrenches, stabilisation: as for Robot.constrained_forward_dynamics.
 
     Hutter 2017, section 3.10.4. F_c there acts on the environment, f here on the robot, hence -A' f
     in eq. 3.109.
     """
-    check(tasks, bounds)
     problem = _problem(robot, q, v, setting, wrenches, stabilisation)
     rows = [task_rows(task, problem) for task in tasks]
     blocks = [bound_rows(bound, problem) for bound in bounds]
@@ -156,13 +155,19 @@ def _level(own, stack):
 
 def _best(levels, must):
     """Return (x, status): by one QP if a single level determines x."""
+    found = best_by_one_qp(levels, must)
+    return hierarchical_qp(levels, must) if found is None else found
+
+
+def best_by_one_qp(levels: Sequence[Level], must: Level) -> tuple[np.ndarray, Status] | None:
+    """Return (x, status) of a single level that determines x, by one QP; else None."""
     if len(levels) == 1 and levels[0].C is None:
         A, b = levels[0].A, levels[0].b
         P = A.T @ A
         if _is_definite(P):
             found = solve_qp(P, -(A.T @ b), must.C, must.lower, must.upper, A=must.A, b=must.b)
             return found.x, found.status
-    return hierarchical_qp(levels, must)
+    return None
 
 
 def _is_definite(P):

@@ -220,14 +220,14 @@ def test_the_number_of_compiled_sets_is_bounded(monkeypatch):
     requested = []
     monkeypatch.setattr(robot_kernels.RobotKernels, 'request', lambda self, key,
                         urgent=False: requested.append(
-        key.constraints[0].to_pose[0] if key.constraints else None))
+        key.constraints[0].pose[0] if key.constraints else None))
     robot = robot_of('four_bar')
     q, v, _, tau = some_states(robot, None, np.random.default_rng(0))
     for step in (1.0, 2.0, 3.0, 2.0, 4.0):
-        constraints = [Constraint('foot', 'point_contact', 'coupler', to_pose=(step, 0.0, 0.0))]
+        constraints = [Constraint('foot', 'point_contact', 'coupler', pose=(step, 0.0, 0.0))]
         assert np.isfinite(robot.constrained_forward_dynamics(q, v, tau, constraints).a).all()
     assert requested == [1.0, 2.0, 2.0]
-    robot.compile(constraints=[Constraint('foot', 'point_contact', 'coupler', to_pose=(4, 0, 0))])
+    robot.compile(constraints=[Constraint('foot', 'point_contact', 'coupler', pose=(4, 0, 0))])
     assert 4.0 in requested
 
 

@@ -10,13 +10,20 @@ from dynamics_node import Robot
 from dynamics_node.example_robots import ARM7
 from dynamics_node.kernels.keys import all_keys, key_of
 from dynamics_node.kernels.shapes import input_shape, result_shapes
-from dynamics_node.kernels.spec import CONSTRAINTS, COORDINATES, FRAME, ROBOT, TARGETS
+from dynamics_node.kernels.spec import (
+    CONSTRAINTS,
+    COORDINATES,
+    FRAME,
+    ROBOT,
+    TARGETS,
+    WHOLE_BODY,
+)
 from dynamics_node.kernels.table import ALL_KERNELS, SPECS, specs_of
 
 # Called by methods of another name: constrained_*(stabilisation=...), inverse_kinematics,
 # *_directional_derivative(dorigins=..., daxes=...).
 WITHOUT_METHOD = {'stabilised_forward_dynamics', 'stabilised_hybrid_dynamics', 'newton_step',
-                  'arm_solution', 'inverse_dynamics_geometry_derivative',
+                  'arm_solution', 'torque_space', 'inverse_dynamics_geometry_derivative',
                   'forward_dynamics_geometry_derivative', 'hybrid_dynamics_geometry_derivative'}
 
 
@@ -31,10 +38,10 @@ def test_a_declaration_is_complete(spec):
     """It has a sentence, a subject, inputs of known shape and a Robot method."""
     model = Robot.from_urdf(ARM7, compile=False).model
     assert spec.doc.endswith('.') and len(spec.doc) < 120
-    assert spec.subject in (ROBOT, FRAME, CONSTRAINTS, TARGETS, COORDINATES)
+    assert spec.subject in (ROBOT, FRAME, CONSTRAINTS, TARGETS, COORDINATES, WHOLE_BODY)
     assert spec.algorithms and all(map(callable, (*spec.algorithms, spec.numpy_algorithm)))
     for name in (*spec.inputs, *spec.wrenches):
-        if name != 'goal':  # its size follows from the targets
+        if name not in ('goal', 'numbers'):  # their sizes follow from the targets and tasks
             assert all(n >= 0 for n in input_shape(model, name))
     assert not spec.local or spec.subject == FRAME
     assert hasattr(Robot, spec.name) == (spec.name not in WITHOUT_METHOD)

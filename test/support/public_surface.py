@@ -144,7 +144,7 @@ HELPERS = {
     'check_one_axis', 'check_springs', 'check_watchdog_time', 'checked', 'checked_points',
     'coordinates_of', 'demand', 'driver_terms', 'effort_limit', 'followed_by', 'frame_of',
     'friction_to_send', 'gravity_torque', 'holonomic_rows', 'motion_rows', 'motor_names',
-    'named_joints', 'neutral', 'normal_rows',
+    'named_joints', 'neutral', 'normal_rows', 'constant_rows',
     'select_joints', 'parts_of', 'per_dof', 'pose_of', 'quintics_from', 'record_of_links',
     'recorded_steps',
     'rotation_of', 'row_names', 'selection', 'setting', 'shifted', 'size', 'soft_force',

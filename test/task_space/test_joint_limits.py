@@ -5,7 +5,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from dynamics_node.task_space.bounds import Bound
-from dynamics_node.task_space.joint_limits import acceleration_limits
+from dynamics_node.task_space.joint_limits import FAR, acceleration_limits, branchless_limits
 from dynamics_node.task_space.tasks import Task
 
 STEP, BRAKE = 0.002, 30.0
@@ -77,3 +77,18 @@ def test_an_arm_stays_inside_its_limits(arm):
         assert (np.abs(v) <= speed + 1e-6).all()
     reached = np.minimum(np.abs(q - lower), np.abs(q - upper)) < 0.02
     assert reached.sum() >= 5  # it did try
+
+
+def test_without_branches_the_limits_are_the_same():
+    """For joints inside and beyond their limits, fast and slow, with and without limits."""
+    rng = np.random.default_rng(0)
+    n = 2000
+    lower, upper = -rng.uniform(0.0, 2.0, n), rng.uniform(0.0, 2.0, n)
+    q, v = rng.uniform(-2.2, 2.2, n), rng.normal(size=n) * rng.choice([0.01, 1.0, 30.0], n)
+    fastest, brake = rng.choice([1.0, 5.0, FAR], n), rng.choice([1.0, 50.0], n)
+    lower[::7], upper[::5] = -FAR, FAR
+    for step in (0.001, 0.02):
+        expected = acceleration_limits(q, v, lower, upper, fastest, brake, step)
+        found = np.array([branchless_limits(*numbers, step) for numbers in
+                          zip(q, v, lower, upper, fastest, brake)]).T
+        assert np.abs(found - expected).max() <= 1e-12 * np.abs(expected).max()
