@@ -22,7 +22,11 @@ from dynamics_node.identification.consistent_fit import joint_scales
 from dynamics_node.identification.identifiable_parameters import BaseParameters, base_parameters
 from dynamics_node.identification.linear_fit import linear_fit, weighted_problem
 from dynamics_node.identification.loop_equations import has_loops
-from dynamics_node.identification.parameters import parameter_layout, parameter_values
+from dynamics_node.identification.parameters import (
+    parameter_layout,
+    parameter_values,
+    payload_parameters,
+)
 from dynamics_node.identification.recording import RawRecording
 from dynamics_node.identification.recording_fit import prepare_without_delay
 from dynamics_node.identification.sequential_qr import TriangularFactors
@@ -93,7 +97,8 @@ def summarize(robot: Robot, raw: RawRecording, cutoff: float | None = None,
 
 def model_hash(robot: Robot, base: BaseParameters) -> str:
     """Return the hash that summaries of one fleet have in common."""
-    return digest(fingerprint(robot.model), base.layout.names, base.layout.friction_speed)
+    return digest(fingerprint(robot.model), base.layout.names, base.layout.friction_speed,
+                  payload_parameters(robot, base.layout).tolist(), tuple(robot.gravity))
 
 
 def own_problem(base: BaseParameters, summary: RecordingSummary) -> np.ndarray:
