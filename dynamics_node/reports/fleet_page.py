@@ -61,7 +61,8 @@ def _robots(found):
                f'other robots: up to 3 is usual, {UNUSUAL:g} and more is not. The change of torque '
                'is the RMS difference to the common model on the recorded motion of the robot.')
     yield table('Robots of the fleet.', {
-        'robot': [each.name for each in robots], 'recordings': [each.recordings for each in robots],
+        'robot': [each.name for each in robots],
+        'recordings': [str(each.recordings) for each in robots],
         'deviation': numbers([each.distance for each in robots], 2),
         'of parameter': [each.unusual for each in robots],
         'change of torque [%]': numbers([100.0 * each.share for each in robots], 2),
