@@ -13,6 +13,7 @@ from dynamics_node.commands import (
     excitation,
     follow,
     identify,
+    identify_fleet,
     inspect,
     inspect_live,
     inspector,
@@ -25,8 +26,9 @@ from dynamics_node.errors import DynamicsError
 REFUSED, INTERRUPTED, BROKEN_PIPE = 2, 130, 141  # exit codes; the latter two: 128 + signal
 AddParser = Callable[[Subparsers], None]
 COMMANDS: tuple[AddParser, ...] = (inspect.add_parser, report.add_parser, excitation.add_parser,
-                                   identify.add_parser, simulate.add_parser, compile.add_parser,
-                                   call.add_parser, follow.add_parser, inspector.add_parser,
+                                   identify.add_parser, identify_fleet.add_parser,
+                                   simulate.add_parser, compile.add_parser, call.add_parser,
+                                   follow.add_parser, inspector.add_parser,
                                    inspect_live.add_parser)
 WITHOUT_COMMAND = """\
 Without a command, run the node:

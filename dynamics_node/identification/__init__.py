@@ -23,6 +23,12 @@ if TYPE_CHECKING:   # editors and type checkers; at run time see lazy_names
         ExcitationSettings,
         excitation,
     )
+    from dynamics_node.identification.fleet_drift import Drift
+    from dynamics_node.identification.fleet_fit import (
+        FleetIdentification,
+        FleetMember,
+        identify_fleet,
+    )
     from dynamics_node.identification.fourier import Fourier
     from dynamics_node.identification.friction_file import friction_yaml
     from dynamics_node.identification.identifiable_parameters import BaseParameters, base_parameters
@@ -46,6 +52,12 @@ if TYPE_CHECKING:   # editors and type checkers; at run time see lazy_names
     from dynamics_node.identification.recording import RawRecording, Recording, raw_recording
     from dynamics_node.identification.recording_files import read_recording
     from dynamics_node.identification.recording_fit import IdentifiedRecording, identify_recording
+    from dynamics_node.identification.recording_summary import (
+        RecordingSummary,
+        read_summary,
+        summarize,
+        write_summary,
+    )
     from dynamics_node.identification.robot_fit import (
         Identification,
         IdentificationOptions,
@@ -70,8 +82,11 @@ if TYPE_CHECKING:   # editors and type checkers; at run time see lazy_names
 __all__ = [
     'BaseParameters',
     'Box',
+    'Drift',
     'Excitation',
     'ExcitationSettings',
+    'FleetIdentification',
+    'FleetMember',
     'Fourier',
     'Identification',
     'IdentificationOptions',
@@ -82,6 +97,7 @@ __all__ = [
     'ProgressBar',
     'RawRecording',
     'Recording',
+    'RecordingSummary',
     'StaticPoses',
     'TimedPoints',
     'Transmission',
@@ -92,6 +108,7 @@ __all__ = [
     'excitation',
     'friction_yaml',
     'identify',
+    'identify_fleet',
     'identify_payload',
     'identify_recording',
     'is_consistent',
@@ -107,16 +124,19 @@ __all__ = [
     'read_npz',
     'read_parquet',
     'read_recording',
+    'read_summary',
     'read_trajectory',
     'read_transmission',
     'robot_with_parameters',
     'sample_trajectory',
     'solve_least_squares',
+    'summarize',
     'trajectory_yaml',
     'triangular_factors',
     'weighted_problem',
     'write_back',
     'write_csv',
+    'write_summary',
     'write_trajectory_csv',
 ]
 
@@ -127,6 +147,8 @@ _MODULES = {   # of this folder -> public names
     'decimation': ('decimate',),
     'excitation_limits': ('Box',),
     'excitation_search': ('Excitation', 'ExcitationSettings', 'excitation'),
+    'fleet_drift': ('Drift',),
+    'fleet_fit': ('FleetIdentification', 'FleetMember', 'identify_fleet'),
     'fourier': ('Fourier',),
     'friction_file': ('friction_yaml',),
     'identifiable_parameters': ('BaseParameters', 'base_parameters'),
@@ -142,6 +164,7 @@ _MODULES = {   # of this folder -> public names
     'recording': ('RawRecording', 'Recording', 'raw_recording'),
     'recording_files': ('read_recording',),
     'recording_fit': ('IdentifiedRecording', 'identify_recording'),
+    'recording_summary': ('RecordingSummary', 'read_summary', 'summarize', 'write_summary'),
     'robot_fit': ('Identification', 'IdentificationOptions', 'identify'),
     'sequential_qr': ('TriangularFactors', 'merge_factors', 'triangular_factors'),
     'static_poses': ('StaticPoses',),

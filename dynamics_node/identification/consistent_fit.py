@@ -72,13 +72,18 @@ def parameter_prior(layout: ParameterLayout, values: np.ndarray, recording: Reco
     :param weight: 1 trusts the inertias of the URDF to within 100 %, 100 to within 10 %.
     :param loops: LoopMotion of a robot with loops.
     """
+    return prior_of_scales(layout, values, joint_scales(layout, recording, loops), weight)
+
+
+def prior_of_scales(layout: ParameterLayout, values: np.ndarray, scales: np.ndarray,
+                    weight: float) -> Prior:
+    """Return the Prior around values, with joint scales as of `joint_scales`."""
     values = values.copy()
     A = np.zeros((layout.size, layout.size))
     for i in range(len(layout.bodies)):
         at = layout.of_body(i)
         values[at] = nearest_consistent(values[at])
         A[at, at] = _metric(values[at])
-    scales = joint_scales(layout, recording, loops)
     scales = np.maximum(scales, np.abs(values[layout.inertial:]))
     joints = np.arange(layout.inertial, layout.size)
     A[joints, joints] = 1.0 / scales

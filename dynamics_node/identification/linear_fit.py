@@ -49,6 +49,7 @@ class LinearFit(NamedTuple):
     spread: np.ndarray        # (b, b) Q with Q'Q = covariance of R'z; R if weights match the noise
     noise: Noise
     rounds: int               # of reweighting
+    factors: TriangularFactors   # of the samples, in N m or N
 
 
 def linear_fit(robot: Robot, base: BaseParameters, recording: Recording, start: np.ndarray,
@@ -78,7 +79,7 @@ def linear_fit(robot: Robot, base: BaseParameters, recording: Recording, start: 
         sigma = np.full_like(sigma, np.sqrt(np.mean(sigma ** 2)))
     problem = weighted_problem(base, factors, sigma)
     spread = weighted_problem(base, factors, sigma ** 2 / noise.effective).R
-    return LinearFit(solve_least_squares(problem, start), problem, spread, noise, rounds)
+    return LinearFit(solve_least_squares(problem, start), problem, spread, noise, rounds, factors)
 
 
 def _check(method, loss):

@@ -49,7 +49,7 @@ def identify_recording(robot: Robot, raw: RawRecording,
                check_kind('options', options, IdentificationOptions))
     report = progress or (lambda share, text: None)
     report(0.0, 'checking and filtering the recording')
-    prepared, delay = _without_delay(robot, prepare(robot, raw, cutoff))
+    prepared, delay = prepare_without_delay(robot, raw, cutoff)
     unseen = None if validation is None else _shifted(
         prepare(robot, validation, prepared.cutoff), delay)
     options = options._replace(decimation=prepared.factor)
@@ -59,8 +59,10 @@ def identify_recording(robot: Robot, raw: RawRecording,
     return IdentifiedRecording(result, prepared, unseen)
 
 
-def _without_delay(robot, prepared):
-    """Return (the recording with the delay of its efforts corrected, the delay [s])."""
+def prepare_without_delay(robot: Robot, raw: RawRecording,
+                          cutoff: float | None = None) -> tuple[Prepared, float]:
+    """Return (the prepared recording with the delay of its efforts corrected, the delay [s])."""
+    prepared = prepare(robot, raw, cutoff)
     delay = effort_delay(robot, prepared.recording, prepared.factor, prepared.loops)
     if not delay:
         return prepared, 0.0

@@ -59,7 +59,12 @@ class DynamicsClient:
         :param timeout: greatest time to wait for a reply [s]; longer than the parameter
             service.max_duration of the node, so that its refusal arrives.
         """
-        self._ask = ClientCalls(node, name, timeout).call
+        self._calls = ClientCalls(node, name, timeout)
+        self._ask = self._calls.call
+
+    def is_ready(self, service: str) -> bool:
+        """Return whether a service of the node, such as 'inverse_dynamics', is known and ready."""
+        return self._calls.client_of(service).service_is_ready()
 
     # Dynamics --------------------------------------------------------------------------------
 

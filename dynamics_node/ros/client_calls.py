@@ -4,8 +4,7 @@ from __future__ import annotations
 
 import threading
 import time
-from collections.abc import Callable
-from types import SimpleNamespace
+from collections.abc import Callable, Sequence
 from typing import Any, TypeAlias
 
 from rclpy.client import Client
@@ -37,35 +36,54 @@ class ClientCalls:
         :raise DynamicsError: the reason of a refusal.
         :raise TimeoutError: there is no such service, or no reply in time.
         """
-        read = read or result_of
-        kind, _ = SERVICES[name]
-        client = self._clients.get(name)
-        if client is None:
-            client = self._clients[name] = self._node.create_client(
-                kind, f'{self._name}/{name}', qos_profile=MANY_REPLIES)
-        deadline = time.monotonic() + self._timeout
+        read, deadline = read or result_of, time.monotonic() + self._timeout
+        client = self.client_of(name)
         if wait and not client.service_is_ready() and not client.wait_for_service(self._timeout):
             raise TimeoutError(f"no service '{client.srv_name}' after {self._timeout:g} s: is the "
                                'node running, configured, and in this namespace?')
-        raw = client.call_async(kind.Request(**fields))
+        raw = client.call_async(SERVICES[name][0].Request(**fields))
         reply = Future()
         raw.add_done_callback(lambda done: pass_on(done, reply, read))
-        return self._wait(client, raw, read, deadline) if wait else reply
-
-    def _wait(self, client: Client, raw: Future, read: Callable,
-              deadline: float) -> SimpleNamespace:
-        if self._node.executor is None:  # nothing spins the node
-            executor = SingleThreadedExecutor(context=self._node.context)
-            executor.add_node(self._node)
-            executor.spin_until_future_complete(raw, max(0.0, deadline - time.monotonic()))
-            executor.shutdown()
-            self._node.executor = None   # it stays until it is collected: nothing spins the node
-        else:
-            arrived = threading.Event()
-            raw.add_done_callback(lambda _: arrived.set())
-            arrived.wait(max(0.0, deadline - time.monotonic()))
+        if not wait:
+            return reply
+        wait_for(self._node, [raw], deadline)
         if not raw.done():
             client.remove_pending_request(raw)
             raise TimeoutError(f"'{client.srv_name}' did not reply within {self._timeout:g} s; in "
                                'a callback of a node that one thread spins, use wait=False')
         return read(raw.result())
+
+    def client_of(self, name: str) -> Client:
+        """Return the client of a service; it is created at the first call."""
+        client = self._clients.get(name)
+        if client is None:
+            client = self._clients[name] = self._node.create_client(
+                SERVICES[name][0], f'{self._name}/{name}', qos_profile=MANY_REPLIES)
+        return client
+
+
+def wait_for(node: Node, futures: Sequence[Future], deadline: float) -> None:
+    """Wait until all futures are done, at most until a deadline of time.monotonic.
+
+    :param node: its executor sets the futures; if nothing spins the node, it is spun here.
+    """
+    if not futures:
+        return
+    all_done, arrived, waiting = Future(), threading.Event(), set(range(len(futures)))
+
+    def on_done(number: int) -> None:
+        waiting.discard(number)   # atomic: futures may be set in several threads
+        if not waiting and not arrived.is_set():
+            arrived.set()
+            all_done.set_result(None)
+    for number, future in enumerate(futures):
+        future.add_done_callback(lambda _, number=number: on_done(number))
+    remaining = max(0.0, deadline - time.monotonic())
+    if node.executor is None:  # nothing spins the node
+        executor = SingleThreadedExecutor(context=node.context)
+        executor.add_node(node)
+        executor.spin_until_future_complete(all_done, remaining)
+        executor.shutdown()
+        node.executor = None   # it stays until it is collected: nothing spins the node
+    else:
+        arrived.wait(remaining)

@@ -18,7 +18,8 @@ from dynamics_node import Robot
 from dynamics_node.example_robots import ARM7
 
 LAUNCH = ROOT / 'launch'
-NAMES = ('dynamics', 'demo', 'inspector')
+NAMES = ('dynamics', 'demo', 'fleet', 'inspector')
+REQUIRED = ('fleet_file',)   # arguments without a default
 PATIENCE = 60.0  # [s] a deadline for a loaded machine, not a measurement
 RUN = """
 import sys
@@ -161,7 +162,7 @@ def ask(client, process, node, good=lambda reply: True):
 
 @pytest.mark.parametrize('name', NAMES)
 def test_every_argument_has_a_description_and_a_default_that_resolves(load, name):
-    """`ros2 launch --show-args` is the manual, and nothing must be given."""
+    """`ros2 launch --show-args` is the manual; a fleet alone needs an argument."""
     from launch import LaunchContext
     from launch.utilities import perform_substitutions
     description, _ = load(name)
@@ -169,8 +170,9 @@ def test_every_argument_has_a_description_and_a_default_that_resolves(load, name
     assert set(declared(name)) <= set(arguments)
     for argument in arguments.values():
         assert argument.description not in ('', 'no description given'), argument.name
-        perform_substitutions(LaunchContext(), argument.default_value)
-    if name != 'inspector':   # it starts no node
+        if argument.name not in REQUIRED:
+            perform_substitutions(LaunchContext(), argument.default_value)
+    if name in ('dynamics', 'demo'):
         config = perform_substitutions(LaunchContext(), arguments['params_file'].default_value)
         assert Path(config).samefile(ROOT / 'config' / 'dynamics_node.yaml')
 
@@ -218,6 +220,17 @@ def test_without_a_file_the_description_comes_from_its_topic(client, start_launc
     publisher.publish(String(data=ARM7.read_text()))
     reply = ask(client, process, '/a/b/dynamics_node', lambda reply: reply.success)
     assert reply.robot == 'arm7'
+
+
+def test_a_fleet_has_a_node_in_each_namespace(client, start_launch, tmp_path):
+    """With arguments of its own."""
+    file = tmp_path / 'fleet.yaml'
+    file.write_text(f'defaults: {{robot_description_file: {ARM7}}}\n'
+                    "robots: {arm_1: {}, arm_2: {locked: 'joint_7=0.1'}}\n")
+    process = start_launch('fleet', f'fleet_file:={file}')
+    for name, joints in (('arm_1', 7), ('arm_2', 6)):
+        reply = ask(client, process, f'/{name}/dynamics_node')
+        assert len(reply.joint_names) == joints
 
 
 @pytest.mark.parametrize(('argument', 'reason'), [

@@ -1,0 +1,152 @@
+"""The command `identify-fleet`: common parameters of robots of one type, deviations of each."""
+
+import argparse
+import json
+import sys
+from pathlib import Path
+
+from dynamics_node.commands.report import about, put
+from dynamics_node.commands.robot_arguments import add_robot_arguments, robot_of, source_of
+from dynamics_node.commands.subparsers import Subparsers
+from dynamics_node.errors import DynamicsError
+from dynamics_node.files import read_file
+from dynamics_node.model.urdf_text import MAX_BYTES
+
+ABOUT = 'Identify the common parameters of robots of one type, and how each robot deviates.'
+DETAILS = """\
+example:
+  %(prog)s robot.urdf recordings/*/*.mcap --out fleet
+
+The folder of a recording names its robot: recordings/arm_3/monday.mcap is of arm_3.
+
+Written files:
+  report.html, report.json   robots ranked by deviation, changes over time, common parameters
+  common/robot.urdf          with the common inertias; common/friction.yaml: parameters of the node
+  ROBOT/robot.urdf           the same of each robot, and ROBOT/friction.yaml
+  summaries/ROBOT/*.npz      what is needed of each recording; later runs read only new recordings,
+                             and use all summaries of this folder
+"""
+SUMMARIES, COMMON = 'summaries', 'common'
+
+
+def add_parser(subparsers: Subparsers) -> None:
+    """Add the command `identify-fleet`."""
+    parser = subparsers.add_parser('identify-fleet', help='identify robots of one type',
+                                   description=ABOUT, epilog=DETAILS,
+                                   formatter_class=argparse.RawDescriptionHelpFormatter)
+    add_robot_arguments(parser)
+    parser.add_argument('recording', nargs='*', help='as of identify, in a folder with the name of '
+                        'its robot')
+    parser.add_argument('--out', metavar='FOLDER', required=True, help='made if it does not exist')
+    parser.add_argument('--topic', default='/joint_states', help='of the joint states in a bag')
+    parser.add_argument('--prior-weight', metavar='NUMBER', type=float, default=1.0,
+                        help='1: inertias of the URDF are correct to 100 %%, 100: to 10 %%')
+    parser.add_argument('--cutoff', metavar='HZ', type=float,
+                        help='of the filter on positions; default: from the spectrum')
+    parser.set_defaults(run=run)
+
+
+def run(arguments: argparse.Namespace) -> int:
+    """Identify, write the files and print the ranking and the paths; return the exit code."""
+    from dynamics_node.identification import friction_yaml, identify_fleet, write_back
+    from dynamics_node.reports import fleet_report_page
+    from dynamics_node.reports.identification_files import make_folder
+
+    source = source_of(arguments)
+    robot = robot_of(arguments, source, compile=True)
+    urdf = source if isinstance(source, bytes) else read_file(source, MAX_BYTES)
+    out = Path(arguments.out)
+    make_folder(out)
+    warnings = _summarise_new(arguments, robot, out)
+    summaries, others = _all_summaries(robot, out)
+    found = identify_fleet(robot, summaries, arguments.prior_weight)
+    html, numbers = fleet_report_page(found, robot.name, about(arguments.urdf),
+                                      (*warnings, *others))
+    for name, own, values in ((COMMON, found.common, found.values),
+                              *((each.name, each.robot, each.values) for each in found.robots)):
+        make_folder(out / name)
+        text = write_back(urdf, own)
+        put(out / name / 'robot.urdf', text.decode() if isinstance(text, bytes) else text)
+        put(out / name / 'friction.yaml', friction_yaml(found.layout, values))
+    put(out / 'report.html', html)
+    put(out / 'report.json', json.dumps(numbers, indent=1, allow_nan=False) + '\n')
+    sys.stdout.write('\n'.join([
+        *(f'warning: {text}' for text in (*warnings, *others)), *_ranking(found),
+        str(out / 'report.html'), str(out / 'report.json'), '']))
+    return 0
+
+
+def _summarise_new(arguments, robot, out):
+    """Write the summaries of recordings that have none; return their warnings."""
+    from dynamics_node.identification import ProgressBar, read_recording, summarize, write_summary
+    from dynamics_node.identification.recording_summary import model_hash, summary_base
+
+    base = summary_base(robot)
+    model, warnings, bar = model_hash(robot, base), [], ProgressBar()
+    for k, path in enumerate(map(Path, arguments.recording)):
+        name = _robot_name(path)
+        target = out / SUMMARIES / name / f'{_file_key(path, model, arguments)}.npz'
+        if target.exists():
+            continue
+        bar(k / len(arguments.recording), f'{name}: {path.name}')
+        try:
+            summary = summarize(robot, read_recording(path, arguments.topic), arguments.cutoff,
+                                base)
+        except DynamicsError as error:   # one bad recording must not cost the others
+            warnings.append(f'{path} is left out: {error}')
+            continue
+        warnings += [f'{path}: {text}' for text in summary.warnings]
+        target.parent.mkdir(parents=True, exist_ok=True)
+        write_summary(target, summary)
+    bar.clear()
+    return warnings
+
+
+def _robot_name(path):
+    """Return the name of the folder of a recording."""
+    name = path.resolve().parent.name
+    if name in (COMMON, SUMMARIES, ''):
+        raise DynamicsError(f"'{path}' lies in a folder named '{name}'; expected a folder with the "
+                            'name of its robot, such as recordings/arm_3/monday.mcap')
+    return name
+
+
+def _file_key(path, model, arguments):
+    """Return a name that changes with the content of a file, the model and the options."""
+    from dynamics_node.model.fingerprint import digest
+
+    try:
+        found = path.stat()
+    except OSError as error:
+        raise DynamicsError(f"cannot read '{path}': {error.strerror}") from error
+    return f'{path.stem}-' + digest(model, found.st_size, found.st_mtime_ns, arguments.topic,
+                                    arguments.cutoff)
+
+
+def _all_summaries(robot, out):
+    """Return ({robot: summaries}, warnings) of the folder; those of other models are left out."""
+    from dynamics_node.identification import read_summary
+    from dynamics_node.identification.recording_summary import model_hash, summary_base
+
+    model, found, others = model_hash(robot, summary_base(robot)), {}, 0
+    for path in sorted((out / SUMMARIES).glob('*/*.npz')):
+        summary = read_summary(path)
+        if summary.model == model:
+            found.setdefault(path.parent.name, []).append(summary)
+        else:
+            others += 1
+    return found, [f'{others} summaries in {out / SUMMARIES} are of another URDF or payload and '
+                   'are left out'] if others else []
+
+
+def _ranking(found):
+    """Yield a line for each robot."""
+    width = max(len(each.name) for each in found.robots)
+    yield f'{"robot":<{width}}  recordings  deviation  change of torque  most unusual'
+    for each in found.robots:
+        yield (f'{each.name:<{width}}  {each.recordings:10d}  {each.distance:9.1f}  '
+               f'{each.share:15.1%}   {each.unusual}')
+        for drift in each.drifts:
+            if drift.changed:
+                changes = ', '.join(f'{name} ({z:+.1f})' for name, z in drift.changed.items())
+                yield f'{"":<{width}}  changed within {drift.days:.1f} days: {changes}'
