@@ -19,7 +19,7 @@ PACKAGE = ROOT / 'dynamics_node'
 ROOMS = ('errors', 'checks', 'parameter', 'files', 'yaml_text', 'yaml_records', 'lazy_names',
          'linalg', 'spatial', 'model', 'example_robots', 'algorithms',
          'constrained', 'task_space', 'compiler', 'kernels', 'simulation', 'robot',
-         'identification', 'observer',
+         'identification', 'observer', 'data',
          'control', 'safety', 'reports', 'inspector', 'commands', '__main__', 'ros')
 ROS_ROOMS = {'parameters', 'state', 'services', 'torque', 'identification',
              'long_requests'}  # by what flows
