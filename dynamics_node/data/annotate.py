@@ -10,14 +10,14 @@ from collections.abc import Callable, Mapping, Sequence
 from pathlib import Path
 from typing import Any, NamedTuple
 
-from dynamics_node.checks import check_callable, choice
+from dynamics_node.checks import check_callable, check_kind, check_names, choice
 from dynamics_node.data.annotate_file import annotate_file
 from dynamics_node.data.column_mapping import ColumnMapping
 from dynamics_node.data.default_mapping import dataset_root
 from dynamics_node.data.engines import check_engine, run_jobs
 from dynamics_node.data.motion import MARKS
 from dynamics_node.data.plan import plan
-from dynamics_node.data.settings import CODECS, KEY, PRECISIONS, AnnotationSettings, metadata_of
+from dynamics_node.data.settings import CODECS, KEY, PRECISIONS, metadata_of
 from dynamics_node.data.sources import files_of
 from dynamics_node.data.whole_files import write_whole
 from dynamics_node.errors import DynamicsError, shown
@@ -80,13 +80,16 @@ def annotate(robot: Robot, files: Files, columns: Sequence[str], out: str | os.P
     check_callable('progress', progress)
     choice('precision', precision, PRECISIONS)
     choice('compression', compression, CODECS)
+    check_kind('prefix', prefix, str)
+    check_kind('topic', topic, str)
     sources = files_of(files)
-    targets = _targets(sources, _folder(out))
-    settings = plan(robot, sources[0], columns, mapping, cutoff, effort_meaning, AnnotationSettings(
-        (), None, None, None if keep is None else tuple(keep), prefix, precision, compression,
-        topic))   # type: ignore[arg-type]
-    metadata = metadata_of(robot, settings)
     root = _folder(out)
+    targets = _targets(sources, root)
+    settings = plan(
+        robot, sources[0], columns, mapping, cutoff, effort_meaning, topic, prefix=prefix,
+        keep=None if keep is None else check_names('keep', keep), precision=precision,
+        compression=compression)
+    metadata = metadata_of(robot, settings)
     _bind(root, metadata)
     found, jobs = _finished(zip(sources, targets), metadata['digest'])
     resumed, failed = len(found), {}

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import json
 import os
-from collections.abc import Iterator
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, NamedTuple
 
@@ -18,7 +17,7 @@ from dynamics_node.data.joint_values import (
     times_of,
 )
 from dynamics_node.data.motion import MARKS, MEMORY, filtered_motion, invalid_positions
-from dynamics_node.data.quantities import AddedColumn, RowQuantities, added_columns
+from dynamics_node.data.quantities import RowQuantities, added_columns
 from dynamics_node.data.settings import KEY, MARKS_COLUMN, AnnotationSettings, metadata_of
 from dynamics_node.data.sources import SourceFile
 from dynamics_node.data.whole_files import whole_file
@@ -30,6 +29,7 @@ if TYPE_CHECKING:
     import pyarrow as pa
 
 ROWS = 65_536      # of a window
+BLOCK = 2048       # rows of a call of the robot: its results stay in the cache of a core
 BEYOND = 1e-6      # [rad or m] beyond a joint limit: rounding to float32
 
 
@@ -73,17 +73,15 @@ def _annotate(robot, settings, opened, source, target):
     codec = opened.codec if settings.compression == 'source' else settings.compression
     counts = {'rows': 0, 'episodes': 0, 'marked': 0, **dict.fromkeys(MARKS, 0)}
     last = None
-    with whole_file(target) as partial:
-        with pq.ParquetWriter(partial, schema, compression=codec,
-                              use_dictionary=_repetitive(schema)) as writer:
-            for before, own, after in _windows(robot, settings, opened):
-                values, marks = _computed(robot, settings, added, before, own, after)
-                writer.write_table(_table(schema, own.batch, values, marks, dtype),
-                                   row_group_size=len(marks))
-                _count(counts, marks, own.episode, last)
-                last = own.episode[-1]
-            stamp = {**metadata, 'counts': counts, 'source_bytes': _bytes_of(source)}
-            writer.add_key_value_metadata({KEY: json.dumps(stamp)})
+    options = {'compression': codec, 'use_dictionary': _repetitive(schema)}
+    with whole_file(target) as partial, pq.ParquetWriter(partial, schema, **options) as writer:
+        for before, own, after in _windows(robot, settings, opened):
+            values, marks = _computed(robot, settings, added, before, own, after, dtype)
+            writer.write_table(_table(schema, own.batch, values, marks), row_group_size=len(marks))
+            _count(counts, marks, own.episode, last)
+            last = own.episode[-1]
+        stamp = {**metadata, 'counts': counts, 'source_bytes': _bytes_of(source)}
+        writer.add_key_value_metadata({KEY: json.dumps(stamp)})
     return counts
 
 
@@ -137,7 +135,7 @@ def _repetitive(schema):
     return [field.name for field in schema if not is_float(field.type)]
 
 
-def _windows(robot, settings, opened) -> Iterator[tuple[Measured, Measured, Measured]]:
+def _windows(robot, settings, opened):
     """Yield (the rows before, the rows, the rows after) for all rows of a file.
 
     The filter needs rows beside those that are written; after so many it has forgotten the rest.
@@ -196,37 +194,37 @@ def _needs_effort(settings):
     return any(name == 'external_torque' for name in settings.columns)
 
 
-def _computed(robot, settings, added, before, own, after):
-    """Return ({column: values of the rows}, their marks)."""
+def _computed(robot, settings, added, before, own, after, dtype):
+    """Return ({column: values of the rows, of the type to be written}, their marks)."""
     n = len(own.time)
     rows = slice(len(before.time), len(before.time) + n)
     bad = invalid_positions(own.q)
     marks = np.where(bad, MARKS['no_position'], 0).astype(np.uint8)
-    q = v = a = unknown = None
+    marks[_outside(robot, own.q)] |= MARKS['outside_limits']
+    states = [_zero_where(bad, own.q)]
+    unknown = absent = meaning = None
     if settings.cutoff is not None:
         motion = filtered_motion(*(_joined(before, own, after, name)
                                    for name in ('time', 'q', 'episode')),
                                  settings.cutoff, settings.mapping.rate)
         marks |= motion.marks[rows]
-        q, v, a = (_finite_or_zero(x[rows]) for x in motion[:3])
-        unknown = np.isnan(motion.v[rows, :1]).any(axis=1)
-    effort = meaning = None
-    if _needs_effort(settings):
+        unknown = np.isnan(motion.v[rows, 0])
+        states += [_zero_where(unknown, x[rows]) for x in motion[:3]]
+    if own.effort is not None:
         absent = ~np.isfinite(own.effort).all(axis=1)
         marks[absent] |= MARKS['no_effort']
-        effort = _finite_or_zero(own.effort)
-        meaning = meaning_of(robot, settings.mapping.meaning, settings.mapping.torque_constants)
+        states.append(_zero_where(absent, own.effort))
         absent |= unknown
-    marks[_outside(robot, own.q)] |= MARKS['outside_limits']
-    states = RowQuantities(robot, _finite_or_zero(own.q, bad), q, v, a, effort, meaning)
-    values = {}
-    for column in added:
-        found = column.values(states)
+        meaning = meaning_of(robot, settings.mapping.meaning, settings.mapping.torque_constants)
+    values = {column: np.empty((n, column.size), dtype) for column in added}
+    for first in range(0, n, BLOCK):
+        block = RowQuantities(robot, *(x[first:first + BLOCK] for x in states), meaning=meaning)
+        for column, found in values.items():
+            found[first:first + BLOCK] = column.values(block)
+    for column, found in values.items():
         lost = absent if column.quantity.effort else unknown if column.quantity.filtered else bad
         if lost.any():
-            found = found.copy()
             found[lost] = np.nan
-        values[column] = found
     return values, marks
 
 
@@ -235,14 +233,11 @@ def _joined(before, own, after, name):
     return np.concatenate([x.T for x in parts], axis=-1).T   # memory stays column by column
 
 
-def _finite_or_zero(x, bad=None):
-    """Return rows in one piece of memory, zero in those that are not finite."""
-    bad = ~np.isfinite(x).all(axis=1) if bad is None else bad
-    x = np.ascontiguousarray(x)
+def _zero_where(bad, x):
+    """Return rows in one piece of memory, zero where they are bad."""
     if bad.any():
-        x = x.copy()
-        x[bad] = 0.0
-    return x
+        x = np.where(bad[:, None], 0.0, x)
+    return np.ascontiguousarray(x)
 
 
 def _outside(robot, q):
@@ -252,12 +247,12 @@ def _outside(robot, q):
     return ((q < low) | (q > high)).any(axis=1)   # NaN is marked already
 
 
-def _table(schema, batch, values, marks, dtype):
+def _table(schema, batch, values, marks):
     import pyarrow as pa
 
     kept = [batch.column(name) for name in schema.names[:len(schema) - len(values) - 1]]
     for column, found in values.items():
-        flat = pa.array(np.ascontiguousarray(found, dtype=dtype).reshape(-1))
+        flat = pa.array(found.reshape(-1))
         kept.append(flat if column.size == 1
                     else pa.FixedSizeListArray.from_arrays(flat, column.size))
     return pa.Table.from_arrays([*kept, pa.array(marks)], schema=schema)

@@ -15,10 +15,12 @@
 | key | meaning |
 |---|---|
 | `position` | the measured positions of all joints of the robot |
-| `effort` | measured torques, for `external_torque`; `meaning` as in `observer.meaning_of`, with `torque_constants: {joint: N m/A}` for `current` |
-| `time` | for quantities that need derivatives; without it rows are `1/rate` apart. Units: s, ms, us, ns |
+| `effort` | measured torques, for `external_torque`; `meaning` as in `observer.meaning_of` |
+| `time` | for derivatives; without it rows are `1/rate` apart. Units: s, ms, us, ns |
 | `episode` | a change of its value begins another episode; without it a file is one |
 | `rate` | [Hz] times are rounded to multiples of `1/rate`; without it they are used as they are |
+
+An effort of the meaning `current` needs `torque_constants: {joint: N m/A}`.
 
 Of `position` and `effort`: `joints` names the entries (without it: the joints of the robot, in its
 order); `scale` and `offset` are {joint: number} for value = scale * entry + offset, after

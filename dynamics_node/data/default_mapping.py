@@ -13,7 +13,6 @@ import json
 import os
 from collections.abc import Mapping, Sequence
 from pathlib import Path
-from typing import Any
 
 from dynamics_node.data.column_mapping import ColumnMapping, JointColumns, read_mapping
 from dynamics_node.errors import DynamicsError, FileError
@@ -59,7 +58,7 @@ def default_mapping(robot: Robot, path: str | os.PathLike, columns: Sequence[str
 
 def _by_name(robot, columns):
     """Return {quantity: {joint: column}} of columns that are named after joints."""
-    found: dict[str, dict[str, str]] = {'position': {}, 'effort': {}}
+    found = {'position': {}, 'effort': {}}
     for name in columns:
         match = next(filter(None, (pattern.fullmatch(name) for pattern in PATTERNS)), None)
         quantity = WORDS[match['word']] if match else ''
@@ -77,11 +76,11 @@ def _by_name(robot, columns):
 
 
 def _of_lerobot(robot, root, columns):
-    info: Mapping[str, Any] = {} if root is None else _info(root / INFO)
-    mapping: dict[str, Any] = {'position': {'column': STATE, 'joints': _joints(robot, info, STATE)},
-                               'time': 'timestamp' if 'timestamp' in columns else None,
-                               'episode': 'episode_index' if 'episode_index' in columns else None,
-                               'rate': info.get('fps')}
+    info = {} if root is None else _info(root / INFO)
+    mapping = {'position': {'column': STATE, 'joints': _joints(robot, info, STATE)},
+               'time': 'timestamp' if 'timestamp' in columns else None,
+               'episode': 'episode_index' if 'episode_index' in columns else None,
+               'rate': info.get('fps')}
     if EFFORT in columns:
         mapping['effort'] = {'column': EFFORT, 'joints': _joints(robot, info, EFFORT)}
     return read_mapping(robot, mapping)

@@ -10,12 +10,14 @@ import os
 from collections.abc import Callable, Iterator, Sequence
 from concurrent.futures import ThreadPoolExecutor, as_completed
 from contextlib import contextmanager
+from importlib.util import find_spec
 from typing import Any
 
 from dynamics_node.checks import whole
 from dynamics_node.errors import DynamicsError, shown
 
-ENGINES = ('dask', 'ray')
+MODULES = {'dask': 'distributed', 'ray': 'ray'}   # of each engine
+PACKAGES = {'dask': '"dask[distributed]"', 'ray': 'ray'}
 Job = tuple[str, str]                        # source, target
 Outcome = tuple[Job, 'dict[str, Any] | DynamicsError']
 
@@ -25,17 +27,11 @@ def check_engine(engine: str | None, workers: int | None) -> int:
 
     :raise DynamicsError: the engine is unknown or not installed.
     """
-    if engine is not None and not (isinstance(engine, str) and engine in ENGINES):
-        raise DynamicsError(f'engine is {shown(engine)}; expected None, {", ".join(ENGINES)}')
-    try:
-        if engine == 'dask':
-            import distributed  # noqa: F401
-        elif engine == 'ray':
-            import ray  # noqa: F401
-    except ImportError as error:
-        package = {'dask': '"dask[distributed]"', 'ray': 'ray'}[str(engine)]
-        raise DynamicsError(f'engine is {engine}, which is not installed: pip install '
-                            f'{package}') from error
+    if engine is not None and not (isinstance(engine, str) and engine in MODULES):
+        raise DynamicsError(f'engine is {shown(engine)}; expected None, {", ".join(MODULES)}')
+    if engine is not None and find_spec(MODULES[engine]) is None:
+        raise DynamicsError(f"engine is '{engine}', which is not installed: pip install "
+                            f'{PACKAGES[engine]}')
     if workers is not None:
         return whole('workers', workers, 1)
     return len(os.sched_getaffinity(0)) if hasattr(os, 'sched_getaffinity') else (

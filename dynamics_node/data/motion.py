@@ -9,7 +9,7 @@ place; what identification leaves out is computed here where that is possible, a
 | 1 `no_position` | a position or the time is not a number, or is absurd | NaN |
 | 2 `out_of_order` | the time is not later than that of the rows before it | NaN |
 | 4 `after_gap` | rows are missing before this one: the filter begins anew | computed |
-| 8 `edge` | the filter has samples on one side only, within three periods of its cutoff | computed |
+| 8 `edge` | samples on one side of the filter only, within 3 periods of its cutoff | computed |
 | 16 `too_short` | a part without gaps of less than five rows, or sampled too slowly | NaN |
 | 32 `no_effort` | a measured effort is not a number | external torque NaN |
 | 64 `outside_limits` | a position is beyond a joint limit of the model | computed |
@@ -20,7 +20,13 @@ from typing import NamedTuple
 import numpy as np
 
 from dynamics_node.identification.cutoff import HIGHEST
-from dynamics_node.identification.filtering import EDGE, SHORTEST, differentiate, low_pass
+from dynamics_node.identification.filtering import (
+    EDGE,
+    SHORTEST,
+    differentiate,
+    low_pass,
+    low_pass_parts,
+)
 from dynamics_node.identification.resampling import JITTER, LONGEST_GAP, LONGEST_STEP, uniform
 
 MARKS = {'no_position': 1, 'out_of_order': 2, 'after_gap': 4, 'edge': 8, 'too_short': 16,
@@ -28,6 +34,7 @@ MARKS = {'no_position': 1, 'out_of_order': 2, 'after_gap': 4, 'edge': 8, 'too_sh
 LARGEST = 1e6        # [rad or m] a position beyond is no measurement
 FEWEST = 5           # rows of a part: differences are over five points
 BESIDE = 2           # rows that these differences need on either side
+TOGETHER = 8192      # rows of all parts in one call of the filter: they stay in a core's cache
 MEMORY = 12.0        # periods of the cutoff after which the filter has forgotten: 3e-13 is left
 
 
@@ -59,7 +66,7 @@ def filtered_motion(time: np.ndarray, q: np.ndarray, episode: np.ndarray, cutoff
                      0).astype(np.uint8)
     starts = np.flatnonzero(np.append(True, episode[1:] != episode[:-1]))
     marks[_out_of_order(time, starts, marks == 0)] |= MARKS['out_of_order']
-    filtered, v, a = (np.full(q.shape[::-1], np.nan).T for _ in range(3))
+    filtered, v, a = (np.full(q.shape, np.nan) for _ in range(3))
     kept = np.flatnonzero(marks == 0)
     if len(kept):
         number = np.searchsorted(starts, kept, side='right')   # of the episode
@@ -115,54 +122,58 @@ def _parts_of(time, number, cutoff, rate):
     return _Parts(np.concatenate([[0], edges, [len(time)]]), step)
 
 
+class _Part(NamedTuple):
+    """Rows without a gap, at uniform times."""
+
+    rows: slice | np.ndarray
+    q: np.ndarray       # (n, joints), at these rows
+    period: float       # [s]
+
+
 def _smooth_parts(time, q, kept, found, cutoff, rate, out):
     """Filter and differentiate each part; write into `out`, the arrays of q, v and a."""
-    whole, extended, periods = [], [], []   # of the parts with uniform times
+    even = []
     for first, stop in zip(found.bounds[:-1], found.bounds[1:]):
         if stop - first < FEWEST:
             continue
         rows = kept[first:stop]
         rows = slice(rows[0], rows[-1] + 1) if rows[-1] - rows[0] == len(rows) - 1 else rows
         t = time[rows]
-        t = t - t[0]
+        t = t - t[0] if rate is None else np.round((t - t[0]) * rate) / rate
         steps = max(round(t[-1] / found.step), 1)
-        period = found.step if rate is not None else t[-1] / steps
-        if rate is not None:
-            t = np.round(t * rate) / rate
+        period = t[-1] / steps if rate is None else found.step
         if cutoff * period > HIGHEST:
             continue   # marked as too short: these rows are sampled too slowly for the filter
-        even = steps == len(t) - 1 and (
-            np.abs(t - period * np.arange(len(t))).max() < JITTER * period)
-        if even:
-            smooth = low_pass(q[rows], 1.0 / period, cutoff).T
-            whole.append(rows)
-            extended.append(_extended(smooth))
-            periods.append(period)
+        if steps == len(t) - 1 and (
+                np.abs(t - period * np.arange(len(t))).max() < JITTER * period):
+            even.append(_Part(rows, q[rows], period))
         else:
             for each, values in zip(out, _resampled(t, q[rows], period, cutoff)):
                 each[rows] = values
-    if whole:
-        _differentiate_together(whole, extended, periods, out)
+    for group in _groups(even, found.step):
+        smooth = low_pass_parts([part.q for part in group], 1.0 / group[0].period, cutoff)
+        for part, x in zip(group, smooth):
+            for each, values in zip(out, (x, *differentiate(_extended(x), part.period))):
+                each[part.rows] = values
 
 
-def _differentiate_together(whole, extended, periods, out):
-    """Differentiate all parts in one call: their ends are extended, so none reads another."""
-    joined = np.concatenate(extended, axis=1).T
-    v, a = differentiate(joined, 1.0)
-    first = 0
-    for rows, each, period in zip(whole, extended, periods):
-        count = each.shape[1] - 2 * BESIDE
-        out[0][rows] = each[:, BESIDE:-BESIDE].T
-        out[1][rows] = v[first:first + count] * (1.0 / period)
-        out[2][rows] = a[first:first + count] * (1.0 / period ** 2)
-        first += each.shape[1]
+def _groups(parts, step):
+    """Yield lists of parts for one call of the filter: of similar lengths and one rate."""
+    group = []
+    for part in sorted(parts, key=lambda part: len(part.q)):
+        if group and (len(part.q) * (len(group) + 1) > TOGETHER
+                      or abs(part.period - group[0].period) > JITTER * step):
+            yield group
+            group = []
+        group.append(part)
+    if group:
+        yield group
 
 
 def _extended(x):
-    """Return the columns with two values more at each end, point symmetric about the end."""
-    low = 2.0 * x[:, :1] - x[:, BESIDE:0:-1]
-    high = 2.0 * x[:, -1:] - x[:, -2:-BESIDE - 2:-1]
-    return np.concatenate([low, x, high], axis=1)
+    """Return rows with two more at each end, point symmetric about the end."""
+    low, high = 2.0 * x[0] - x[BESIDE:0:-1], 2.0 * x[-1] - x[-2:-BESIDE - 2:-1]
+    return np.concatenate([low.T, x.T, high.T], axis=1).T   # memory stays column by column
 
 
 def _resampled(t, q, period, cutoff):
@@ -171,9 +182,8 @@ def _resampled(t, q, period, cutoff):
 
     grid, x = uniform(t, q, period)
     smooth = low_pass(x, 1.0 / period, cutoff)
-    v, a = differentiate(_extended(smooth.T).T, period)
-    at = np.clip(t, grid[0], grid[-1])
-    return np.split(CubicSpline(grid, np.column_stack([smooth, v, a]))(at), 3, axis=1)
+    found = np.column_stack([smooth, *differentiate(_extended(smooth), period)])
+    return np.split(CubicSpline(grid, found)(np.clip(t, grid[0], grid[-1])), 3, axis=1)
 
 
 def _mark_parts(marks, time, kept, found, number, cutoff):

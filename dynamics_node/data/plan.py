@@ -5,10 +5,11 @@ from __future__ import annotations
 import os
 from collections.abc import Mapping, Sequence
 from dataclasses import replace
+from typing import Any
 
 import numpy as np
 
-from dynamics_node.checks import check_names, positive
+from dynamics_node.checks import positive
 from dynamics_node.data.annotate_file import ROWS, check_columns, usual_step
 from dynamics_node.data.column_mapping import ColumnMapping, read_mapping
 from dynamics_node.data.default_mapping import default_mapping
@@ -17,9 +18,10 @@ from dynamics_node.data.motion import invalid_positions
 from dynamics_node.data.quantities import added_columns
 from dynamics_node.data.settings import AnnotationSettings
 from dynamics_node.data.sources import SourceFile
-from dynamics_node.errors import DynamicsError, shown
+from dynamics_node.errors import DynamicsError
 from dynamics_node.identification.cutoff import HIGHEST, cutoff_of
 from dynamics_node.identification.recording import check_one_axis
+from dynamics_node.identification.recording_files import TOPIC
 from dynamics_node.identification.unit_checks import position_unit, time_unit
 from dynamics_node.observer.effort_meaning import meaning_of
 from dynamics_node.robot.robot import Robot
@@ -32,29 +34,26 @@ MappingSource = ColumnMapping | str | os.PathLike | Mapping | None
 
 
 def plan(robot: Robot, source: str | os.PathLike, columns: Sequence[str], mapping: MappingSource,
-         cutoff: float | None, effort_meaning: str | None, settings: AnnotationSettings
+         cutoff: float | None, effort_meaning: str | None, topic: str = TOPIC, **others: Any
          ) -> AnnotationSettings:
-    """Return the settings with columns, mapping and cutoff.
+    """Return the settings, complete with columns, mapping and cutoff.
 
     :param source: the first file of the data set.
+    :param others: of AnnotationSettings.
     :raise DynamicsError: names the argument, or the column of the file.
     """
     check_one_axis(robot)
     if robot.loops.constraints:
         raise DynamicsError('the robot has loops; expected a robot without loop constraints')
     added = added_columns(robot, columns)
-    if settings.keep is not None:
-        check_names('keep', settings.keep)
-    if not isinstance(settings.prefix, str):
-        raise DynamicsError(f'prefix is {shown(settings.prefix)}; expected a text')
-    opened = SourceFile(source, settings.topic)
+    opened = SourceFile(source, topic)
     try:
         found = _mapping(robot, source, mapping, opened)
         if effort_meaning is not None:
             found = replace(found, meaning=effort_meaning)
         if any(column.quantity.effort for column in added):
             _check_effort(robot, found)
-        settings = replace(settings, columns=tuple(columns), mapping=found)
+        settings = AnnotationSettings(tuple(columns), found, topic=topic, **others)
         check_columns(settings, opened.schema)
         _check_units(robot, found, opened)
         cutoff = None if cutoff is None else positive('cutoff', cutoff)

@@ -28,13 +28,15 @@ from dynamics_node.errors import DynamicsError, shown
 from dynamics_node.observer.effort_meaning import Meaning
 from dynamics_node.robot.robot import Robot
 
+NONE = np.empty((0, 0))   # of quantities that are not needed
+
 
 class RowQuantities:
     """Quantities of N states of a robot; results that others need are computed once."""
 
-    def __init__(self, robot: Robot, recorded: np.ndarray, q: np.ndarray | None = None,
-                 v: np.ndarray | None = None, a: np.ndarray | None = None,
-                 effort: np.ndarray | None = None, meaning: Meaning | None = None):
+    def __init__(self, robot: Robot, recorded: np.ndarray, q: np.ndarray = NONE,
+                 v: np.ndarray = NONE, a: np.ndarray = NONE, effort: np.ndarray = NONE,
+                 meaning: Meaning | None = None):
         """Take finite states.
 
         :param recorded: positions as recorded, (N, nq).
@@ -57,12 +59,15 @@ class RowQuantities:
     @cached_property
     def external_torque(self) -> np.ndarray:
         """Torque of the environment: what the motion needs minus what the motors give."""
-        given = self.meaning.scale * self.effort
-        if self.meaning.without_gravity:
-            given += self.meaning.driven * self.robot.gravity_torque(self.q)
+        meaning, robot = self.meaning, self.robot
+        if meaning is None:
+            raise DynamicsError('external_torque needs the meaning of the measured effort')
+        given = meaning.scale * self.effort
+        if meaning.without_gravity:
+            given += meaning.driven * robot.gravity_torque(self.q)
         needed = self.inverse_dynamics
-        if not self.meaning.motor_side:   # a sensor behind gear and rotor
-            needed = needed - self.robot.friction_torque(self.v) - self.robot.model.armature * self.a
+        if not meaning.motor_side:   # a sensor behind gear and rotor
+            needed = needed - robot.friction_torque(self.v) - robot.model.armature * self.a
         return needed - given
 
 

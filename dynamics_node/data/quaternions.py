@@ -2,8 +2,6 @@
 
 import numpy as np
 
-ROWS = 4096   # per block: the temporary arrays stay in the cache of a core
-
 
 def poses(T: np.ndarray) -> np.ndarray:
     """Return position and quaternion x y z w with w >= 0 of homogeneous matrices, (N, 7).
@@ -13,30 +11,31 @@ def poses(T: np.ndarray) -> np.ndarray:
 
     :param T: (N, 4, 4)
     """
-    out = np.empty((len(T), 7))
-    out[:, :3] = T[:, :3, 3]
-    for first in range(0, len(T), ROWS):
-        rows = slice(first, first + ROWS)
-        out[rows, 3:] = _quaternions(T[rows])
-    return out
+    return np.concatenate([T[:, :3, 3].T, _quaternions(T)]).T
 
 
 def _quaternions(T):
-    xx, yy, zz = T[:, 0, 0], T[:, 1, 1], T[:, 2, 2]
-    # 4 times the squares of x, y, z, w
-    squares = np.stack([1.0 + xx - yy - zz, 1.0 - xx + yy - zz, 1.0 - xx - yy + zz,
-                        1.0 + xx + yy + zz])
-    largest = squares.argmax(axis=0)
-    q = np.empty((4, len(T)))   # 4 times the largest entry times (x, y, z, w)
-    products = {
-        (0, 1): T[:, 0, 1] + T[:, 1, 0], (0, 2): T[:, 0, 2] + T[:, 2, 0],
-        (1, 2): T[:, 1, 2] + T[:, 2, 1], (0, 3): T[:, 2, 1] - T[:, 1, 2],
-        (1, 3): T[:, 0, 2] - T[:, 2, 0], (2, 3): T[:, 1, 0] - T[:, 0, 1]}
-    for entry in range(4):
-        terms = [squares[entry] if entry == other else products[min(entry, other),
-                                                                max(entry, other)]
-                 for other in range(4)]
-        q[entry] = np.choose(largest, terms)
-    q /= np.sqrt((q * q).sum(axis=0))
-    q *= np.where(q[3] < 0.0, -1.0, 1.0)
-    return q.T
+    """Return them, (4, N)."""
+    xx, xy, xz, _, yx, yy, yz, _, zx, zy, zz = T.reshape(-1, 16).T[:11].copy()
+    trace = xx + yy + zz
+    out = np.empty((4, len(T)))
+    w_largest = trace >= np.maximum(np.maximum(xx, yy), zz)
+    x_largest = ~w_largest & (xx >= np.maximum(yy, zz))
+    y_largest = ~w_largest & ~x_largest & (yy >= zz)
+    for entry, mask in enumerate((x_largest, y_largest, ~(w_largest | x_largest | y_largest),
+                                  w_largest)):
+        rows = np.flatnonzero(mask)
+        if not len(rows):
+            continue
+        a, b, c = zy[rows] - yz[rows], xz[rows] - zx[rows], yx[rows] - xy[rows]
+        if entry == 3:
+            square = 1.0 + trace[rows]   # 4 times the square of the entry
+            products = (a, b, c, square)   # 4 times this entry times (x, y, z, w)
+        else:
+            square = 1.0 + 2.0 * (xx, yy, zz)[entry][rows] - trace[rows]
+            d, e, f = (xy + yx)[rows], (xz + zx)[rows], (yz + zy)[rows]
+            products = ((square, d, e, a), (d, square, f, b), (e, f, square, c))[entry]
+        scale = np.copysign(0.5 / np.sqrt(square), products[3])   # w is not negative
+        for k, product in enumerate(products):
+            out[k, rows] = product * scale
+    return out

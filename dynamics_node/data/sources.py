@@ -11,7 +11,7 @@ import glob
 import os
 from collections.abc import Iterable, Iterator, Sequence
 from pathlib import Path
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 from dynamics_node.data.default_mapping import INFO
 from dynamics_node.errors import DynamicsError, FileError, shown
@@ -41,7 +41,8 @@ class SourceFile:
         :param topic: of the joint states in a bag.
         :raise DynamicsError: the file cannot be read.
         """
-        self._file = self._table = None
+        self._file: Any = None
+        self._table: Any = None
         if str(path).lower().endswith('.parquet'):
             self._file = _open_parquet(path)
             self.schema: pa.Schema = self._file.schema_arrow
@@ -81,8 +82,7 @@ def _at_least(batches, rows):
     """Join batches until they have enough rows; those that have are passed on without a copy."""
     import pyarrow as pa
 
-    held: list[pa.RecordBatch] = []
-    count = 0
+    held, count = [], 0
     for batch in batches:
         held.append(batch)
         count += batch.num_rows

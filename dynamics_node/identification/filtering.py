@@ -13,6 +13,7 @@ then central differences are computed. Decisions, with reasons:
   filter has samples on one side only there.
 """
 
+from collections.abc import Sequence
 from functools import lru_cache
 
 import numpy as np
@@ -57,26 +58,38 @@ def default_cutoff(raw: RawRecording) -> float:
 
 
 def low_pass(x: np.ndarray, rate: float, cutoff: float) -> np.ndarray:
-    """Return the columns of x filtered below the cutoff, with zero phase, (N, ...).
+    """Return the columns of x filtered below the cutoff, with zero phase, (N, ...)."""
+    return low_pass_parts([x.reshape(len(x), -1)], rate, cutoff)[0].reshape(x.shape)
 
-    SciPy's `sosfiltfilt`, but for its design and initial state, which are computed once per filter:
-    they take as long as filtering a thousand samples.
+
+def low_pass_parts(parts: Sequence[np.ndarray], rate: float, cutoff: float) -> list[np.ndarray]:
+    """Return the columns of each part filtered below the cutoff, with zero phase.
+
+    The numbers are those of SciPy's `sosfiltfilt` for one part after the other, which takes as long
+    for its preparations as for a thousand samples.
+
+    :param parts: (n, columns) each, of any lengths.
     """
     from scipy.signal import sosfilt
 
     sections, rest = _sections(rate, cutoff)
-    rest = rest.reshape(rest.shape + (1,) * (x.ndim - 1))   # the state after an endless x[0] = 1
-    edge = min(len(x) - 1, int(3.0 * rate / cutoff))
-    both = np.concatenate([(2.0 * x[0] - x[edge:0:-1]).T, x.T,
-                           (2.0 * x[-1] - x[-2:-edge - 2:-1]).T], axis=-1).T
-    for _ in range(2):   # forwards, then backwards
-        both = sosfilt(sections, both, axis=0, zi=rest * both[:1])[0][::-1]
-    return both[edge:len(both) - edge]
+    edges = [min(len(x) - 1, int(3.0 * rate / cutoff)) for x in parts]
+    stops = [len(x) + 2 * edge for x, edge in zip(parts, edges)]
+    block = np.zeros((len(parts), parts[0].shape[1], max(stops)))   # each begins at 0
+    for y, x, edge, stop in zip(block, (x.T for x in parts), edges, stops):
+        y[:, edge:stop - edge] = x
+        y[:, :edge] = 2.0 * x[:, :1] - x[:, edge:0:-1]   # point symmetric about the ends
+        y[:, stop - edge:stop] = 2.0 * x[:, -1:] - x[:, -2:-edge - 2:-1]
+    for _ in range(2):   # forwards, then backwards; at rest in the first sample
+        block = sosfilt(sections, block, zi=rest[:, None, None] * block[..., :1])[0]
+        for y, stop in zip(block, stops):
+            y[:, :stop] = y[:, stop - 1::-1].copy()
+    return [y[:, edge:stop - edge].T for y, edge, stop in zip(block, edges, stops)]
 
 
 @lru_cache(maxsize=16)
 def _sections(rate, cutoff):
-    """Return the second-order sections, and their state after a long constant signal of 1."""
+    """Return the second-order sections, and their state after an endless signal of 1."""
     from scipy.signal import butter, sosfilt_zi
 
     sections = butter(ORDER, cutoff, fs=rate, output='sos')

@@ -22,7 +22,7 @@ def fingerprint(model: Model) -> str:
 
 
 def full_fingerprint(model: Model) -> str:
-    """Return 16 hexadecimal digits of everything that changes a result, gravity and payloads too."""
+    """Return 16 hexadecimal digits of all that changes a result, gravity and payloads too."""
     return digest(*(_plain(getattr(model, f.name)) for f in fields(model) if f.name != 'warnings'))
 
 
