@@ -12,14 +12,10 @@ from typing import TYPE_CHECKING
 from dynamics_node.lazy_names import lazy_names
 
 if TYPE_CHECKING:   # editors and type checkers; at run time see lazy_names
-    from dynamics_node.data.annotate import Annotation, annotate
+    from dynamics_node.data.annotation import Annotation, annotate
     from dynamics_node.data.column_mapping import ColumnMapping, JointColumns, read_mapping
-    from dynamics_node.data.motion import MARKS
-    from dynamics_node.data.quantities import QUANTITIES
 
 __all__ = [
-    'MARKS',
-    'QUANTITIES',
     'Annotation',
     'ColumnMapping',
     'JointColumns',
@@ -28,9 +24,7 @@ __all__ = [
 ]
 
 _MODULES = {   # of this folder -> public names
-    'annotate': ('Annotation', 'annotate'),
+    'annotation': ('Annotation', 'annotate'),
     'column_mapping': ('ColumnMapping', 'JointColumns', 'read_mapping'),
-    'motion': ('MARKS',),
-    'quantities': ('QUANTITIES',),
 }
 __getattr__, __dir__ = lazy_names(__name__, _MODULES)

@@ -18,11 +18,12 @@ from dynamics_node.data.joint_values import (
 )
 from dynamics_node.data.motion import MARKS, MEMORY, filtered_motion, invalid_positions
 from dynamics_node.data.quantities import RowQuantities, added_columns
-from dynamics_node.data.settings import KEY, MARKS_COLUMN, AnnotationSettings, metadata_of
+from dynamics_node.data.settings import FOUND, KEY, MARKS_COLUMN, AnnotationSettings, metadata_of
 from dynamics_node.data.sources import SourceFile
 from dynamics_node.data.whole_files import whole_file
 from dynamics_node.errors import DynamicsError
 from dynamics_node.observer.effort_meaning import meaning_of
+from dynamics_node.robot.dispatch import WORTH_WAITING
 from dynamics_node.robot.robot import Robot
 
 if TYPE_CHECKING:
@@ -33,7 +34,7 @@ BLOCK = 2048       # rows of a call of the robot: its results stay in the cache 
 BEYOND = 1e-6      # [rad or m] beyond a joint limit: rounding to float32
 
 
-class Measured(NamedTuple):
+class MeasuredRows(NamedTuple):
     """Measurements of some rows."""
 
     batch: pa.RecordBatch | None
@@ -42,9 +43,9 @@ class Measured(NamedTuple):
     time: np.ndarray           # (N,) [s]
     episode: np.ndarray        # (N,)
 
-    def ends(self, rows: slice) -> Measured:
+    def ends(self, rows: slice) -> MeasuredRows:
         """Return some of the rows, without their batch."""
-        return Measured(None, self.q[rows], None, self.time[rows], self.episode[rows])
+        return MeasuredRows(None, self.q[rows], None, self.time[rows], self.episode[rows])
 
 
 def annotate_file(robot: Robot, settings: AnnotationSettings, source: str, target: str
@@ -71,17 +72,21 @@ def _annotate(robot, settings, opened, source, target):
     metadata = metadata_of(robot, settings)
     schema = _schema(robot, settings, opened.schema, added, dtype, metadata)
     codec = opened.codec if settings.compression == 'source' else settings.compression
+    meaning = None
+    if any(column.quantity.effort for column in added):
+        meaning = meaning_of(robot, settings.mapping.meaning, settings.mapping.torque_constants)
+    _await_kernels(robot, added, meaning)
     counts = {'rows': 0, 'episodes': 0, 'marked': 0, **dict.fromkeys(MARKS, 0)}
     last = None
     options = {'compression': codec, 'use_dictionary': _repetitive(schema)}
     with whole_file(target) as partial, pq.ParquetWriter(partial, schema, **options) as writer:
         for before, own, after in _windows(robot, settings, opened):
-            values, marks = _computed(robot, settings, added, before, own, after, dtype)
+            values, marks = _computed(robot, settings, added, meaning, (before, own, after), dtype)
             writer.write_table(_table(schema, own.batch, values, marks), row_group_size=len(marks))
             _count(counts, marks, own.episode, last)
             last = own.episode[-1]
-        stamp = {**metadata, 'counts': counts, 'source_bytes': _bytes_of(source)}
-        writer.add_key_value_metadata({KEY: json.dumps(stamp)})
+        found = {'counts': counts, 'source_bytes': _bytes_of(source)}
+        writer.add_key_value_metadata({FOUND: json.dumps(found)})
     return counts
 
 
@@ -123,7 +128,7 @@ def _schema(robot, settings, schema, added, dtype, metadata):
         kept.append(pa.field(settings.prefix + column.name, kind, metadata=about))
     marks = ' '.join(f'{value}={name}' for name, value in MARKS.items())
     kept.append(pa.field(settings.prefix + MARKS_COLUMN, pa.uint8(), metadata={'marks': marks}))
-    return pa.schema(kept, metadata=schema.metadata)
+    return pa.schema(kept, metadata={**(schema.metadata or {}), KEY: json.dumps(metadata)})
 
 
 def _repetitive(schema):
@@ -186,7 +191,7 @@ def _measured(robot, settings, batches):
             origin = first_stamp(mapping, batch) if origin is None else origin
             time = times_of(mapping, batch, first, origin)
         episode = episodes_of(mapping, batch)
-        yield Measured(batch, q, measured, time, episode)
+        yield MeasuredRows(batch, q, measured, time, episode)
         first += n
 
 
@@ -194,18 +199,18 @@ def _needs_effort(settings):
     return any(name == 'external_torque' for name in settings.columns)
 
 
-def _computed(robot, settings, added, before, own, after, dtype):
+def _computed(robot, settings, added, meaning, window, dtype):
     """Return ({column: values of the rows, of the type to be written}, their marks)."""
+    before, own, _ = window
     n = len(own.time)
     rows = slice(len(before.time), len(before.time) + n)
     bad = invalid_positions(own.q)
     marks = np.where(bad, MARKS['no_position'], 0).astype(np.uint8)
     marks[_outside(robot, own.q)] |= MARKS['outside_limits']
     states = [_zero_where(bad, own.q)]
-    unknown = absent = meaning = None
+    unknown = absent = None
     if settings.cutoff is not None:
-        motion = filtered_motion(*(_joined(before, own, after, name)
-                                   for name in ('time', 'q', 'episode')),
+        motion = filtered_motion(*(_joined(window, name) for name in ('time', 'q', 'episode')),
                                  settings.cutoff, settings.mapping.rate)
         marks |= motion.marks[rows]
         unknown = np.isnan(motion.v[rows, 0])
@@ -215,7 +220,6 @@ def _computed(robot, settings, added, before, own, after, dtype):
         marks[absent] |= MARKS['no_effort']
         states.append(_zero_where(absent, own.effort))
         absent |= unknown
-        meaning = meaning_of(robot, settings.mapping.meaning, settings.mapping.torque_constants)
     values = {column: np.empty((n, column.size), dtype) for column in added}
     for first in range(0, n, BLOCK):
         block = RowQuantities(robot, *(x[first:first + BLOCK] for x in states), meaning=meaning)
@@ -228,8 +232,16 @@ def _computed(robot, settings, added, before, own, after, dtype):
     return values, marks
 
 
-def _joined(before, own, after, name):
-    parts = [getattr(each, name) for each in (before, own, after)]
+def _await_kernels(robot, added, meaning):
+    """Compute enough rows that the robot waits for its kernels: results of NumPy differ by bits."""
+    q = np.zeros((WORTH_WAITING, robot.nv))
+    rows = RowQuantities(robot, q, q, q, q, q, meaning)
+    for column in added:
+        column.values(rows)
+
+
+def _joined(window, name):
+    parts = [getattr(each, name) for each in window]
     return np.concatenate([x.T for x in parts], axis=-1).T   # memory stays column by column
 
 

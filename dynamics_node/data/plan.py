@@ -28,6 +28,7 @@ from dynamics_node.robot.robot import Robot
 
 EPISODES = 5       # whose spectra determine the cutoff; the middle one of their cutoffs is used
 FEWEST_ROWS = 100  # of such an episode
+USUAL = (2.0, 98.0)   # percentiles of positions: a few bad rows do not tell a unit
 ROOM = 0.1         # of the range between the limits: a zero offset may exceed them a little
 
 MappingSource = ColumnMapping | str | os.PathLike | Mapping | None
@@ -51,10 +52,10 @@ def plan(robot: Robot, source: str | os.PathLike, columns: Sequence[str], mappin
         found = _mapping(robot, source, mapping, opened)
         if effort_meaning is not None:
             found = replace(found, meaning=effort_meaning)
-        if any(column.quantity.effort for column in added):
-            _check_effort(robot, found)
         settings = AnnotationSettings(tuple(columns), found, topic=topic, **others)
         check_columns(settings, opened.schema)
+        if any(column.quantity.effort for column in added):
+            _check_effort(robot, found)
         _check_units(robot, found, opened)
         cutoff = None if cutoff is None else positive('cutoff', cutoff)
         if any(column.quantity.filtered for column in added):
@@ -91,12 +92,14 @@ def _check_units(robot, mapping, opened):
         return
     q = joint_values(robot, mapping.position, batch)
     q = q[~invalid_positions(q)]
-    for k, joint in enumerate(map(robot.model.joint, robot.joint_names)):
-        if len(q) and np.isfinite(joint.upper - joint.lower):
-            unit = position_unit(joint, q[:, k], ROOM * (joint.upper - joint.lower))
+    for joint, x in zip(map(robot.model.joint, robot.joint_names), q.T):
+        if len(x) and np.isfinite(joint.upper - joint.lower):
+            low, high = np.percentile(x, USUAL)
+            unit = position_unit(joint, x[(x >= low) & (x <= high)],
+                                 ROOM * (joint.upper - joint.lower))
             if unit:
                 raise DynamicsError(
-                    f"joint '{joint.name}' goes from {q[:, k].min():.4g} to {q[:, k].max():.4g}, "
+                    f"joint '{joint.name}' goes from {low:.4g} to {high:.4g}, "
                     f'its limits are {joint.lower:.4g} and {joint.upper:.4g}: it seems to be in '
                     f'{unit}; give a mapping file with position: unit')
 

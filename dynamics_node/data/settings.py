@@ -5,12 +5,14 @@ from collections.abc import Mapping
 from dataclasses import asdict, dataclass
 from typing import Any
 
+import dynamics_node
 from dynamics_node.data.column_mapping import ColumnMapping
 from dynamics_node.identification.recording_files import TOPIC
 from dynamics_node.model.fingerprint import digest, full_fingerprint
 from dynamics_node.robot.robot import Robot
 
-KEY = 'dynamics_node'      # of the schema's metadata
+KEY = 'dynamics_node'      # of the schema's metadata: robot and settings
+FOUND = 'dynamics_node.found'   # of a finished file's metadata: counts
 FORMAT = 1                 # changes when the same settings give other files
 MARKS_COLUMN = 'annotation_marks'
 PRECISIONS = ('source', 'float32', 'float64')
@@ -33,11 +35,9 @@ class AnnotationSettings:
 
 def metadata_of(robot: Robot, settings: AnnotationSettings) -> dict[str, Any]:
     """Return what the metadata of every written file says about robot and settings."""
-    from dynamics_node import __version__
-
     model = full_fingerprint(robot.model)
     described = json.loads(json.dumps(asdict(settings), default=_plain))
-    return {'version': __version__, 'format': FORMAT, 'robot': robot.model.name, 'model': model,
+    return {'version': dynamics_node.__version__, 'format': FORMAT, 'robot': robot.model.name, 'model': model,
             'gravity': robot.gravity.tolist(), 'joints': list(robot.joint_names),
             'settings': described, 'digest': digest(model, FORMAT, described)}
 

@@ -2,7 +2,7 @@
 
 import numpy as np
 
-from dynamics_node.data.annotate import Annotation
+from dynamics_node.data.annotation import Annotation
 from dynamics_node.data.motion import MARKS
 from dynamics_node.data.quantities import QUANTITIES
 from dynamics_node.reports.page import bullets, facts, note, page, section, several, table

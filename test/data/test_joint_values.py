@@ -57,7 +57,8 @@ def test_units(robot):
 
 @pytest.mark.parametrize(('entries', 'kind', 'words'), [
     ([[1.0, 2.0, 3.0]], None, 'lists of 3 numbers'), ([[1.0], [1.0, 2.0]], None, 'lists of 1, 2'),
-    ([1.0], pa.float64(), 'a list of 2'), ([['a', 'b']], pa.list_(pa.string()), 'expected numbers')])
+    ([1.0], pa.float64(), 'a list of 2'),
+    ([['a', 'b']], pa.list_(pa.string()), 'expected numbers')])
 def test_wrong_lists_are_refused(robot, entries, kind, words):
     with pytest.raises(DynamicsError, match=words):
         positions(robot, entries, kind)

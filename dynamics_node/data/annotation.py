@@ -17,7 +17,7 @@ from dynamics_node.data.default_mapping import dataset_root
 from dynamics_node.data.engines import check_engine, run_jobs
 from dynamics_node.data.motion import MARKS
 from dynamics_node.data.plan import plan
-from dynamics_node.data.settings import CODECS, KEY, PRECISIONS, metadata_of
+from dynamics_node.data.settings import CODECS, FOUND, KEY, PRECISIONS, metadata_of
 from dynamics_node.data.sources import files_of
 from dynamics_node.data.whole_files import write_whole
 from dynamics_node.errors import DynamicsError, shown
@@ -172,10 +172,11 @@ def _counts_of(source, target, digest):
     import pyarrow.parquet as pq
 
     try:
-        stamp = json.loads(pq.read_metadata(target).metadata[KEY.encode()])
+        metadata = pq.read_metadata(target).metadata
+        bound, found = (json.loads(metadata[key.encode()]) for key in (KEY, FOUND))
         size = os.path.getsize(source) if source.is_file() else 0
         fresh = os.path.getmtime(target) >= os.path.getmtime(source)
-        same = stamp['digest'] == digest and stamp['source_bytes'] == size
-        return stamp['counts'] if fresh and same else None
+        same = bound['digest'] == digest and found['source_bytes'] == size
+        return found['counts'] if fresh and same else None
     except (OSError, pa.ArrowException, KeyError, TypeError, ValueError):
         return None
