@@ -37,8 +37,8 @@ def metadata_of(robot: Robot, settings: AnnotationSettings) -> dict[str, Any]:
     """Return what the metadata of every written file says about robot and settings."""
     model = full_fingerprint(robot.model)
     described = json.loads(json.dumps(asdict(settings), default=_plain))
-    return {'version': dynamics_node.__version__, 'format': FORMAT, 'robot': robot.model.name, 'model': model,
-            'gravity': robot.gravity.tolist(), 'joints': list(robot.joint_names),
+    return {'version': dynamics_node.__version__, 'format': FORMAT, 'robot': robot.model.name,
+            'model': model, 'gravity': robot.gravity.tolist(), 'joints': list(robot.joint_names),
             'settings': described, 'digest': digest(model, FORMAT, described)}
 
 
