@@ -22,6 +22,7 @@ from dynamics_node.data.sources import files_of
 from dynamics_node.data.whole_files import write_whole
 from dynamics_node.errors import DynamicsError, shown
 from dynamics_node.files import read_file
+from dynamics_node.identification.recording import check_one_axis
 from dynamics_node.identification.recording_files import TOPIC
 from dynamics_node.robot.robot import Robot
 
@@ -76,6 +77,7 @@ def annotate(robot: Robot, files: Files, columns: Sequence[str], out: str | os.P
         results of other settings.
     """
     started = time.monotonic()
+    check_one_axis(robot)
     workers = check_engine(engine, workers)
     check_callable('progress', progress)
     choice('precision', precision, PRECISIONS)

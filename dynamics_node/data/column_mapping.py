@@ -36,6 +36,7 @@ from typing import Any
 from dynamics_node.checks import finite, positive
 from dynamics_node.errors import DynamicsError, UnknownName, shown
 from dynamics_node.observer.effort_meaning import MEANINGS
+from dynamics_node.robot.arguments import check_robot
 from dynamics_node.robot.robot import Robot
 from dynamics_node.yaml_records import MAX_VALUES, numbers, text_of
 from dynamics_node.yaml_text import load_yaml
@@ -86,6 +87,7 @@ def read_mapping(robot: Robot, source: str | PathLike | Mapping) -> ColumnMappin
 
     :raise DynamicsError: names the key and the valid values.
     """
+    check_robot(robot)
     found = text_of('mapping', source)
     if isinstance(found, str):
         try:

@@ -140,7 +140,12 @@ def files_of(names: str | os.PathLike | Sequence[str | os.PathLike]) -> tuple[Pa
             isinstance(each, (str, os.PathLike)) for each in names):
         raise DynamicsError(f'files is {shown(names)}; expected paths, or patterns such as '
                             "'data/*.parquet'")
-    found = [path for name in names for path in _files(name)]
+    try:
+        found = [path for name in names for path in _files(name)]
+    except DynamicsError:
+        raise
+    except Exception as error:   # a name that is too long; a path object may raise anything
+        raise DynamicsError(f'files is {shown(names)}, which cannot be found: {error}') from error
     return tuple(dict.fromkeys(found))
 
 
