@@ -13,8 +13,8 @@ from contextlib import contextmanager
 from importlib.util import find_spec
 from typing import Any
 
-from dynamics_node.checks import whole
-from dynamics_node.errors import DynamicsError, shown
+from dynamics_node.checks import choice, whole
+from dynamics_node.errors import DynamicsError
 
 MODULES = {'dask': 'distributed', 'ray': 'ray'}   # of each engine
 PACKAGES = {'dask': '"dask[distributed]"', 'ray': 'ray'}
@@ -27,9 +27,7 @@ def check_engine(engine: str | None, workers: int | None) -> int:
 
     :raise DynamicsError: the engine is unknown or not installed.
     """
-    if engine is not None and not (isinstance(engine, str) and engine in MODULES):
-        raise DynamicsError(f'engine is {shown(engine)}; expected None, {", ".join(MODULES)}')
-    if engine is not None and find_spec(MODULES[engine]) is None:
+    if engine is not None and find_spec(MODULES[choice('engine', engine, MODULES)]) is None:
         raise DynamicsError(f"engine is '{engine}', which is not installed: pip install "
                             f'{PACKAGES[engine]}')
     if workers is not None:
