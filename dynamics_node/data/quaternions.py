@@ -24,16 +24,16 @@ def _quaternions(T):
     y_largest = ~w_largest & ~x_largest & (yy >= zz)
     for entry, mask in enumerate((x_largest, y_largest, ~(w_largest | x_largest | y_largest),
                                   w_largest)):
-        rows = np.flatnonzero(mask)
-        if not len(rows):
+        if not mask.any():
             continue
+        rows = slice(None) if mask.all() else np.flatnonzero(mask)
         a, b, c = zy[rows] - yz[rows], xz[rows] - zx[rows], yx[rows] - xy[rows]
         if entry == 3:
             square = 1.0 + trace[rows]   # 4 times the square of the entry
             products = (a, b, c, square)   # 4 times this entry times (x, y, z, w)
         else:
             square = 1.0 + 2.0 * (xx, yy, zz)[entry][rows] - trace[rows]
-            d, e, f = (xy + yx)[rows], (xz + zx)[rows], (yz + zy)[rows]
+            d, e, f = xy[rows] + yx[rows], xz[rows] + zx[rows], yz[rows] + zy[rows]
             products = ((square, d, e, a), (d, square, f, b), (e, f, square, c))[entry]
         scale = np.copysign(0.5 / np.sqrt(square), products[3])   # w is not negative
         for k, product in enumerate(products):
