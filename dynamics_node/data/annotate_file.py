@@ -128,7 +128,8 @@ def _schema(robot, settings, schema, added, dtype, metadata):
         kept.append(pa.field(settings.prefix + column.name, kind, metadata=about))
     marks = ' '.join(f'{value}={name}' for name, value in MARKS.items())
     kept.append(pa.field(settings.prefix + MARKS_COLUMN, pa.uint8(), metadata={'marks': marks}))
-    return pa.schema(kept, metadata={**(schema.metadata or {}), KEY: json.dumps(metadata)})
+    about = {**(schema.metadata or {}), KEY.encode(): json.dumps(metadata)}
+    return pa.schema(kept, metadata=about)
 
 
 def _repetitive(schema):
