@@ -45,6 +45,10 @@ def identification():
     return module('dynamics_node.identification')
 
 
+def data():
+    return module('dynamics_node.data')
+
+
 def observer():
     return module('dynamics_node.observer')
 

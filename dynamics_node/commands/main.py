@@ -8,6 +8,7 @@ from collections.abc import Callable, Sequence
 from typing import NoReturn
 
 from dynamics_node.commands import (
+    annotate,
     call,
     compile,
     excitation,
@@ -29,7 +30,7 @@ COMMANDS: tuple[AddParser, ...] = (inspect.add_parser, report.add_parser, excita
                                    identify.add_parser, identify_fleet.add_parser,
                                    simulate.add_parser, compile.add_parser, call.add_parser,
                                    follow.add_parser, inspector.add_parser,
-                                   inspect_live.add_parser)
+                                   inspect_live.add_parser, annotate.add_parser)
 WITHOUT_COMMAND = """\
 Without a command, run the node:
   dynamics_node --ros-args -p robot_description:=robot.urdf

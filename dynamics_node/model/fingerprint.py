@@ -21,6 +21,11 @@ def fingerprint(model: Model) -> str:
                     if f.name not in IGNORED))
 
 
+def full_fingerprint(model: Model) -> str:
+    """Return 16 hexadecimal digits of all that changes a result, gravity and payloads too."""
+    return digest(*(_plain(getattr(model, f.name)) for f in fields(model) if f.name != 'warnings'))
+
+
 def digest(*values: Any) -> str:
     """Return 16 hexadecimal digits of values whose repr is the same in every process."""
     return hashlib.sha256(repr(values).encode()).hexdigest()[:16]

@@ -58,8 +58,8 @@ def test_the_parameters_page_has_every_parameter(pages):
     assert [name for name in DECLARED if name not in pages['parameters']] == []
 
 
-@pytest.mark.parametrize('page', ['identification', 'observer', 'reports', 'client', 'overview',
-                                  'contributing'])
+@pytest.mark.parametrize('page', ['identification', 'observer', 'data', 'reports', 'client',
+                                  'overview', 'contributing'])
 def test_no_page_is_empty(page, pages):
     assert len(pages[page]) > 2000
 

@@ -10,6 +10,7 @@ from dynamics_node.identification.filtering import (
     default_cutoff,
     differentiate,
     low_pass,
+    low_pass_parts,
     smooth,
 )
 from dynamics_node.identification.recording import raw_recording
@@ -184,3 +185,16 @@ def test_the_factor_puts_the_cutoff_at_half_the_new_rate():
     """1000 Hz and a cutoff of 5 Hz: every hundredth."""
     assert factor_for(np.arange(100) / 1000.0, 5.0) == 100
     assert factor_for(np.arange(100) / 100.0, 49.0) == 1
+
+
+@pytest.mark.parametrize('cutoff', [2.4, 10.0, 30.0])
+def test_parts_of_any_lengths_are_filtered_as_scipy_does(cutoff):
+    """One call for all parts: equal to the bit to SciPy's function for each."""
+    from scipy.signal import butter, sosfiltfilt
+    rng = np.random.default_rng(0)
+    parts = [rng.normal(size=(n, 3)).cumsum(axis=0) for n in (2, 5, 40, 700, 701)]
+    sections = butter(4, cutoff, fs=100.0, output='sos')
+    for x, found in zip(parts, low_pass_parts(parts, 100.0, cutoff)):
+        wanted = sosfiltfilt(sections, x, axis=0, padlen=min(len(x) - 1, int(300.0 / cutoff)))
+        assert np.array_equal(found, wanted)
+        assert np.array_equal(low_pass(x[:, 0], 100.0, cutoff), wanted[:, 0])

@@ -29,6 +29,8 @@ from dynamics_node.control.reference_limits import ReferenceLimits
 from dynamics_node.control.spline import MotionSample, Spline, times_between
 from dynamics_node.control.task_reference import task_reference
 from dynamics_node.control.trajectory_torques import trajectory_torques
+from dynamics_node.data.annotation import annotate
+from dynamics_node.data.column_mapping import read_mapping
 from dynamics_node.example_robots import ARM7
 from dynamics_node.identification.csv_files import read_csv
 from dynamics_node.identification.excitation_search import ExcitationSettings, excitation
@@ -120,7 +122,8 @@ FUNCTIONS = [
     read_constraints, read_loops, to_yaml, preset, times_between, task_reference,
     trajectory_torques, identify, identify_recording, identify_payload, prepare, read_csv,
     raw_recording, write_back, meaning_of, external_torques, wrench_at, model_report_page,
-    trajectory_report_page, limits_of, gate_limits_of, self_test, excitation, ReferenceLimits.of]
+    trajectory_report_page, limits_of, gate_limits_of, self_test, excitation, ReferenceLimits.of,
+    annotate, read_mapping]
 # Records that are read when they are used: their fields are arguments.
 RECORDS = {
     'excitation.Settings': (ExcitationSettings, lambda it: excitation(two_joints(), it)),
@@ -201,6 +204,8 @@ OTHERS = {
     'Constraint': {'kind': 'point_contact', 'frame': 'tool0'},
     'FrameMotion': {'linear': (0.1, 0.0, 0.0)}, 'Target': {'position': (0.3, 0.1, 0.5)},
     'read_constraints': {'source': '{constraints: []}'},
+    'read_mapping': {'source': {'position': {'column': 'state'}, 'rate': 50.0}},
+    'annotate': {'files': '/no/such/*.parquet', 'columns': ['gravity'], 'out': '/no/such/out'},
     'read_loops': {'source': '{constraints: []}'}, 'preset': {'name': 'full'},
     'meaning_of': {'name': 'current',
                    'torque_constants': {f'joint_{k}': 0.5 for k in range(1, 8)}},
@@ -223,7 +228,7 @@ OTHERS_MADE = {
         'identify', 'identify_recording', 'prepare', 'excitation')},
 }
 # What is valid and still refused here: there is no such file, and nothing is compiled.
-REFUSED = {'read_csv', 'Robot.compile', 'Controller.compile'}
+REFUSED = {'annotate', 'read_csv', 'Robot.compile', 'Controller.compile'}
 
 
 def callables():

@@ -1,0 +1,89 @@
+"""The command `annotate`: add columns of dynamics to the files of a data set."""
+
+import argparse
+import json
+import sys
+from pathlib import Path
+
+from dynamics_node.commands.robot_arguments import add_robot_arguments, robot_of
+from dynamics_node.commands.subparsers import Subparsers
+from dynamics_node.data.quantities import VALID
+
+ABOUT = 'Add columns of dynamics to the files of a data set: torques, external torques, poses.'
+DETAILS = f"""\
+examples:
+  %(prog)s robot.urdf 'data/*.parquet' --columns gravity pose:tool0 --out annotated
+  %(prog)s robot.urdf 'data/*.parquet' --columns gravity external_torque --out annotated \\
+      --mapping mapping.yaml --effort-meaning motor_torque
+  %(prog)s robot.urdf dataset --columns inverse_dynamics power --out annotated --engine dask
+
+columns: {VALID}
+
+Written files:
+  Parquet files              with the names of the sources; all their columns, and the added ones
+  annotation.json            robot, settings and counts
+  report.html, report.json   the report
+
+After a kill, run the same command again: finished files are kept.
+
+exit code: 0 written; 1 written, but some files could not be read; 2 refused
+"""
+
+
+def add_parser(subparsers: Subparsers) -> None:
+    """Add the command `annotate`."""
+    parser = subparsers.add_parser('annotate', help='add columns of dynamics to a data set',
+                                   description=ABOUT, epilog=DETAILS,
+                                   formatter_class=argparse.RawDescriptionHelpFormatter)
+    add_robot_arguments(parser)
+    parser.add_argument('files', nargs='+', help='Parquet, CSV, .npz or ROS 2 bags; patterns; the '
+                        'folder of a LeRobot data set')
+    parser.add_argument('--columns', metavar='NAME', nargs='+', required=True,
+                        help='to be added, see below')
+    parser.add_argument('--out', metavar='FOLDER', required=True, help='made if it does not exist')
+    parser.add_argument('--mapping', metavar='FILE', help='which columns are which joints, YAML')
+    parser.add_argument('--effort-meaning', metavar='MEANING', help='of the measured effort: '
+                        'motor_torque, output_torque, current or without_gravity')
+    parser.add_argument('--cutoff', metavar='HZ', type=float,
+                        help='of the filter on positions; default: from the first episodes')
+    parser.add_argument('--engine', metavar='NAME', help='dask or ray; default: threads')
+    parser.add_argument('--workers', metavar='N', type=int, help='default: one per core')
+    parser.add_argument('--keep', metavar='NAME', nargs='+',
+                        help='columns of the sources to be written; default: all')
+    parser.add_argument('--prefix', metavar='TEXT', default='', help='of the added names')
+    parser.add_argument('--precision', default='source',
+                        help='of added numbers: float32, float64; default: as the positions')
+    parser.add_argument('--compression', default='source',
+                        help='none, snappy, zstd, lz4, gzip; default: as the source')
+    parser.add_argument('--topic', default='/joint_states', help='of the joint states in a bag')
+    parser.set_defaults(run=run)
+
+
+def run(arguments: argparse.Namespace) -> int:
+    """Annotate the files and print a summary; return the exit code."""
+    from dynamics_node.data import annotate
+    from dynamics_node.data.whole_files import write_whole
+    from dynamics_node.identification import ProgressBar
+    from dynamics_node.reports import annotation_report_page
+
+    robot = robot_of(arguments, compile=True)
+    bar = ProgressBar()
+    done = annotate(robot, arguments.files, arguments.columns, arguments.out, arguments.mapping,
+                    engine=arguments.engine, workers=arguments.workers, cutoff=arguments.cutoff,
+                    effort_meaning=arguments.effort_meaning, keep=arguments.keep,
+                    prefix=arguments.prefix, precision=arguments.precision,
+                    compression=arguments.compression, topic=arguments.topic, progress=bar)
+    bar.clear()
+    html, numbers = annotation_report_page(done)
+    page, table = Path(done.out, 'report.html'), Path(done.out, 'report.json')
+    write_whole(page, html)
+    write_whole(table, json.dumps(numbers, indent=1) + '\n')
+    counts = done.counts
+    sys.stdout.write('\n'.join([
+        *(f'not readable: {reason}' for reason in done.failed.values()),
+        f'{counts["rows"]} rows of {counts["episodes"]} episodes in {len(done.files)} files, '
+        f'{done.resumed} of them finished before; {counts["marked"]} rows are marked',
+        *(f'  {name}: {counts[name]}' for name in sorted(counts) if name not in (
+            'rows', 'episodes', 'marked') and counts[name]),
+        str(page), str(table), '']))
+    return 1 if done.failed else 0

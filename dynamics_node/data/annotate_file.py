@@ -1,0 +1,284 @@
+"""Annotate one file of a data set: read in windows of rows, compute, write whole or not at all."""
+
+from __future__ import annotations
+
+import json
+import os
+from pathlib import Path
+from typing import TYPE_CHECKING, Any, NamedTuple
+
+import numpy as np
+
+from dynamics_node.data.column_mapping import ColumnMapping
+from dynamics_node.data.joint_values import (
+    episodes_of,
+    first_stamp,
+    joint_values,
+    times_of,
+)
+from dynamics_node.data.motion import MARKS, MEMORY, filtered_motion, invalid_positions
+from dynamics_node.data.quantities import RowQuantities, added_columns
+from dynamics_node.data.settings import FOUND, KEY, MARKS_COLUMN, AnnotationSettings, metadata_of
+from dynamics_node.data.sources import SourceFile
+from dynamics_node.data.whole_files import whole_file
+from dynamics_node.errors import DynamicsError
+from dynamics_node.observer.effort_meaning import meaning_of
+from dynamics_node.robot.dispatch import WORTH_WAITING
+from dynamics_node.robot.robot import Robot
+
+if TYPE_CHECKING:
+    import pyarrow as pa
+
+ROWS = 65_536      # of a window
+BLOCK = 2048       # rows of a call of the robot: its results stay in the cache of a core
+BEYOND = 1e-6      # [rad or m] beyond a joint limit: rounding to float32
+
+
+class MeasuredRows(NamedTuple):
+    """Measurements of some rows."""
+
+    batch: pa.RecordBatch | None
+    q: np.ndarray              # (N, nv) [rad or m]
+    effort: np.ndarray | None  # (N, nv), as recorded
+    time: np.ndarray           # (N,) [s]
+    episode: np.ndarray        # (N,)
+
+    def ends(self, rows: slice) -> MeasuredRows:
+        """Return some of the rows, without their batch."""
+        return MeasuredRows(None, self.q[rows], None, self.time[rows], self.episode[rows])
+
+
+def annotate_file(robot: Robot, settings: AnnotationSettings, source: str, target: str
+                  ) -> dict[str, Any]:
+    """Write the annotated copy of a file; return its counts: rows, episodes, marks.
+
+    :param source, target: paths; this may run on another machine that has both.
+    """
+    opened = SourceFile(source, settings.topic)
+    try:
+        return _annotate(robot, settings, opened, source, Path(target))
+    except DynamicsError as error:
+        raise DynamicsError(f'{source}: {error}') from error
+    finally:
+        opened.close()
+
+
+def _annotate(robot, settings, opened, source, target):
+    import pyarrow.parquet as pq
+
+    check_columns(settings, opened.schema)
+    added = added_columns(robot, settings.columns)
+    dtype = value_type(settings, opened.schema)
+    metadata = metadata_of(robot, settings)
+    schema = _schema(robot, settings, opened.schema, added, dtype, metadata)
+    codec = opened.codec if settings.compression == 'source' else settings.compression
+    meaning = None
+    if any(column.quantity.effort for column in added):
+        meaning = meaning_of(robot, settings.mapping.meaning, settings.mapping.torque_constants)
+    _await_kernels(robot, added, meaning)
+    counts = {'rows': 0, 'episodes': 0, 'marked': 0, **dict.fromkeys(MARKS, 0)}
+    last = None
+    options = {'compression': codec, 'use_dictionary': _repetitive(schema)}
+    with whole_file(target) as partial, pq.ParquetWriter(partial, schema, **options) as writer:
+        for before, own, after in _windows(robot, settings, opened):
+            values, marks = _computed(robot, settings, added, meaning, (before, own, after), dtype)
+            writer.write_table(_table(schema, own.batch, values, marks), row_group_size=len(marks))
+            _count(counts, marks, own.episode, last)
+            last = own.episode[-1]
+        found = {'counts': counts, 'source_bytes': _bytes_of(source)}
+        writer.add_key_value_metadata({FOUND: json.dumps(found)})
+    return counts
+
+
+def check_columns(settings: AnnotationSettings, schema: pa.Schema) -> None:
+    """Raise a DynamicsError if a file lacks a column, or has one that would be added."""
+    wanted = [*settings.mapping.columns, *(settings.keep or ())]
+    missing = [name for name in wanted if name not in schema.names]
+    if missing:
+        raise DynamicsError(f"it has no column '{missing[0]}'; its columns are "
+                            f'{", ".join(schema.names)}')
+    names = schema.names if settings.keep is None else settings.keep
+    twice = [name for name in (*settings.columns, MARKS_COLUMN) if settings.prefix + name in names]
+    if twice:
+        raise DynamicsError(f"it has a column '{settings.prefix + twice[0]}' already; give a "
+                            'prefix for the names of added columns')
+
+
+def value_type(settings: AnnotationSettings, schema: pa.Schema) -> np.dtype:
+    """Return the type of added numbers: that of the recorded positions, if it is to be kept."""
+    import pyarrow as pa
+
+    if settings.precision != 'source':
+        return np.dtype(settings.precision)
+    kind = schema.field(settings.mapping.position.columns[0]).type
+    kind = kind.value_type if hasattr(kind, 'value_type') else kind
+    return np.dtype('float32' if kind in (pa.float32(), pa.float16()) else 'float64')
+
+
+def _schema(robot, settings, schema, added, dtype, metadata):
+    import pyarrow as pa
+
+    kept = list(schema) if settings.keep is None else [schema.field(x) for x in settings.keep]
+    number = pa.from_numpy_dtype(dtype)
+    for column in added:
+        about = {'unit': column.quantity.unit, 'model': metadata['model']}
+        if column.quantity.size is None:
+            about['joints'] = ' '.join(robot.joint_names)
+        kind = number if column.size == 1 else pa.list_(number, column.size)
+        kept.append(pa.field(settings.prefix + column.name, kind, metadata=about))
+    marks = ' '.join(f'{value}={name}' for name, value in MARKS.items())
+    kept.append(pa.field(settings.prefix + MARKS_COLUMN, pa.uint8(), metadata={'marks': marks}))
+    about = {**(schema.metadata or {}), KEY.encode(): json.dumps(metadata)}
+    return pa.schema(kept, metadata=about)
+
+
+def _repetitive(schema):
+    """Return the columns worth a dictionary: not those of floats, which hardly repeat."""
+    import pyarrow as pa
+
+    def is_float(kind):
+        return pa.types.is_floating(getattr(kind, 'value_type', kind))
+    return [field.name for field in schema if not is_float(field.type)]
+
+
+def _windows(robot, settings, opened):
+    """Yield (the rows before, the rows, the rows after) for all rows of a file.
+
+    The filter needs rows beside those that are written; after so many it has forgotten the rest.
+    """
+    margin = margin_rows(settings, opened)
+    found = _measured(robot, settings, opened.batches(max(ROWS, 4 * margin)))
+    own = next(found, None)
+    before = None if own is None else own.ends(slice(0, 0))
+    while own is not None:
+        after = next(found, None)
+        yield before, own, own.ends(slice(0, 0)) if after is None else after.ends(slice(margin))
+        before = own.ends(slice(max(0, len(own.time) - margin), None))
+        own = after
+
+
+def margin_rows(settings: AnnotationSettings, opened: SourceFile) -> int:
+    """Return the number of rows beside a window that its filter needs, 0 without a filter."""
+    if settings.cutoff is None:
+        return 0
+    rate = settings.mapping.rate
+    if rate is None:
+        rate = 1.0 / usual_step(settings.mapping, opened)
+    return int(np.ceil(MEMORY * rate / settings.cutoff)) + 8
+
+
+def usual_step(mapping: ColumnMapping, opened: SourceFile) -> float:
+    """Return the median step of time in the first rows of a file [s]."""
+    named = [name for name in (mapping.time, mapping.episode) if name is not None]
+    batch = next(opened.batches(ROWS, named), None)
+    if batch is None:
+        return 1.0
+    steps = np.diff(times_of(mapping, batch, 0, first_stamp(mapping, batch)))
+    steps = steps[steps > 0.0]   # NaN is not above
+    if not len(steps):
+        raise DynamicsError(f"the times in column '{mapping.time}' do not increase")
+    return float(np.median(steps))
+
+
+def _measured(robot, settings, batches):
+    mapping, first, origin = settings.mapping, 0, None
+    effort = mapping.effort if _needs_effort(settings) else None
+    for batch in batches:
+        n = batch.num_rows
+        q = joint_values(robot, mapping.position, batch)
+        measured = None if effort is None else joint_values(robot, effort, batch)
+        time = episode = np.zeros(n)
+        if settings.cutoff is not None:
+            origin = first_stamp(mapping, batch) if origin is None else origin
+            time = times_of(mapping, batch, first, origin)
+        episode = episodes_of(mapping, batch)
+        yield MeasuredRows(batch, q, measured, time, episode)
+        first += n
+
+
+def _needs_effort(settings):
+    return any(name == 'external_torque' for name in settings.columns)
+
+
+def _computed(robot, settings, added, meaning, window, dtype):
+    """Return ({column: values of the rows, of the type to be written}, their marks)."""
+    before, own, _ = window
+    n = len(own.time)
+    rows = slice(len(before.time), len(before.time) + n)
+    bad = invalid_positions(own.q)
+    marks = np.where(bad, MARKS['no_position'], 0).astype(np.uint8)
+    marks[_outside(robot, own.q)] |= MARKS['outside_limits']
+    states = [_zero_where(bad, own.q)]
+    unknown = absent = None
+    if settings.cutoff is not None:
+        motion = filtered_motion(*(_joined(window, name) for name in ('time', 'q', 'episode')),
+                                 settings.cutoff, settings.mapping.rate)
+        marks |= motion.marks[rows]
+        unknown = np.isnan(motion.v[rows, 0])
+        states += [_zero_where(unknown, x[rows]) for x in motion[:3]]
+    if own.effort is not None:
+        absent = ~np.isfinite(own.effort).all(axis=1)
+        marks[absent] |= MARKS['no_effort']
+        states.append(_zero_where(absent, own.effort))
+        absent |= unknown
+    values = {column: np.empty((n, column.size), dtype) for column in added}
+    for first in range(0, n, BLOCK):
+        block = RowQuantities(robot, *(x[first:first + BLOCK] for x in states), meaning=meaning)
+        for column, found in values.items():
+            found[first:first + BLOCK] = column.values(block)
+    for column, found in values.items():
+        lost = absent if column.quantity.effort else unknown if column.quantity.filtered else bad
+        if lost.any():
+            found[lost] = np.nan
+    return values, marks
+
+
+def _await_kernels(robot, added, meaning):
+    """Compute enough rows that the robot waits for its kernels: results of NumPy differ by bits."""
+    q = np.zeros((WORTH_WAITING, robot.nv))
+    rows = RowQuantities(robot, q, q, q, q, q, meaning)
+    for column in added:
+        column.values(rows)
+
+
+def _joined(window, name):
+    parts = [getattr(each, name) for each in window]
+    return np.concatenate([x.T for x in parts], axis=-1).T   # memory stays column by column
+
+
+def _zero_where(bad, x):
+    """Return rows in one piece of memory, zero where they are bad."""
+    if bad.any():
+        x = np.where(bad[:, None], 0.0, x)
+    return np.ascontiguousarray(x)
+
+
+def _outside(robot, q):
+    joints = [robot.model.joint(name) for name in robot.joint_names]
+    low = np.array([joint.lower for joint in joints]) - BEYOND
+    high = np.array([joint.upper for joint in joints]) + BEYOND
+    return ((q < low) | (q > high)).any(axis=1)   # NaN is marked already
+
+
+def _table(schema, batch, values, marks):
+    import pyarrow as pa
+
+    kept = [batch.column(name) for name in schema.names[:len(schema) - len(values) - 1]]
+    for column, found in values.items():
+        flat = pa.array(found.reshape(-1))
+        kept.append(flat if column.size == 1
+                    else pa.FixedSizeListArray.from_arrays(flat, column.size))
+    return pa.Table.from_arrays([*kept, pa.array(marks)], schema=schema)
+
+
+def _count(counts, marks, episode, last):
+    counts['rows'] += len(marks)
+    counts['episodes'] += int((episode[1:] != episode[:-1]).sum()) + int(
+        last is None or episode[0] != last)
+    counts['marked'] += int((marks > 0).sum())
+    for name, bit in MARKS.items():
+        counts[name] += int(np.count_nonzero(marks & bit))
+
+
+def _bytes_of(source):
+    return os.path.getsize(source) if os.path.isfile(source) else 0

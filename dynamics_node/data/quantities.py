@@ -1,0 +1,146 @@
+"""List the quantities that can be added to a data set, and compute them for rows of it.
+
+| name | unit | computed from |
+|---|---|---|
+| `gravity` | N m or N | recorded positions |
+| `pose:FRAME` | m, quaternion x y z w | recorded positions |
+| `potential_energy` | J | recorded positions |
+| `velocity`, `acceleration` | rad/s, rad/s^2 (m of a slide) | filtered positions |
+| `inverse_dynamics` | N m or N | filtered positions and their derivatives |
+| `power` | W | inverse dynamics times velocity, of each joint |
+| `kinetic_energy` | J | filtered positions, velocities |
+| `twist:FRAME` | m/s, rad/s | filtered positions, velocities: linear, angular, world axes |
+| `external_torque` | N m or N | inverse dynamics minus the measured torque |
+
+The external torque is that of the environment on the robot, as `observer` defines it. Unlike the
+momentum observer, which runs while the robot moves, it has no delay: the filter of the positions is
+run forwards and backwards. The measured torque is not filtered, as in identification.
+"""
+
+from collections.abc import Callable, Sequence
+from functools import cached_property
+from typing import NamedTuple
+
+import numpy as np
+
+from dynamics_node.data.quaternions import poses
+from dynamics_node.errors import DynamicsError, shown
+from dynamics_node.observer.effort_meaning import Meaning
+from dynamics_node.robot.robot import Robot
+
+NONE = np.empty((0, 0))   # of quantities that are not needed
+
+
+class RowQuantities:
+    """Quantities of N states of a robot; results that others need are computed once."""
+
+    def __init__(self, robot: Robot, recorded: np.ndarray, q: np.ndarray = NONE,
+                 v: np.ndarray = NONE, a: np.ndarray = NONE, effort: np.ndarray = NONE,
+                 meaning: Meaning | None = None):
+        """Take finite states.
+
+        :param recorded: positions as recorded, (N, nq).
+        :param q, v, a: filtered positions and their derivatives, (N, nv).
+        :param effort: measured effort (N, nv), of that meaning.
+        """
+        self.robot, self.recorded, self.q, self.v, self.a = robot, recorded, q, v, a
+        self.effort, self.meaning = effort, meaning
+
+    @cached_property
+    def gravity(self) -> np.ndarray:
+        """Gravity torque of the recorded positions."""
+        return self.robot.gravity_torque(self.recorded)
+
+    @cached_property
+    def inverse_dynamics(self) -> np.ndarray:
+        """Torque that the motion needs without external torques."""
+        return self.robot.inverse_dynamics(self.q, self.v, self.a)
+
+    @cached_property
+    def external_torque(self) -> np.ndarray:
+        """Torque of the environment: what the motion needs minus what the motors give."""
+        meaning, robot = self.meaning, self.robot
+        if meaning is None:
+            raise DynamicsError('external_torque needs the meaning of the measured effort')
+        given = meaning.scale * self.effort
+        if meaning.without_gravity:
+            given += meaning.driven * robot.gravity_torque(self.q)
+        needed = self.inverse_dynamics
+        if not meaning.motor_side:   # a sensor behind gear and rotor
+            needed = needed - robot.friction_torque(self.v) - robot.model.armature * self.a
+        return needed - given
+
+
+class Quantity(NamedTuple):
+    """A quantity that can be added."""
+
+    unit: str
+    compute: Callable[..., np.ndarray]   # f(RowQuantities) or f(RowQuantities, frame)
+    size: int | None = None              # values per row; None: one per joint
+    of_frame: bool = False               # named `quantity:frame`
+    filtered: bool = True                # needs derivatives, and so the time of each row
+    effort: bool = False                 # needs the measured effort
+
+
+QUANTITIES = {
+    'gravity': Quantity('N m or N', lambda rows: rows.gravity, filtered=False),
+    'pose': Quantity('m m m and quaternion x y z w',
+                     lambda rows, frame: poses(rows.robot.frame_pose(rows.recorded, frame)),
+                     7, of_frame=True, filtered=False),
+    'potential_energy': Quantity('J', lambda rows: rows.robot.potential_energy(rows.recorded),
+                                 1, filtered=False),
+    'velocity': Quantity('rad/s or m/s', lambda rows: rows.v),
+    'acceleration': Quantity('rad/s^2 or m/s^2', lambda rows: rows.a),
+    'inverse_dynamics': Quantity('N m or N', lambda rows: rows.inverse_dynamics),
+    'power': Quantity('W', lambda rows: rows.inverse_dynamics * rows.v),
+    'kinetic_energy': Quantity('J', lambda rows: rows.robot.kinetic_energy(rows.q, rows.v), 1),
+    'twist': Quantity('m/s and rad/s',
+                      lambda rows, frame: rows.robot.frame_twist(rows.q, rows.v, frame), 6,
+                      of_frame=True),
+    'external_torque': Quantity('N m or N', lambda rows: rows.external_torque, effort=True),
+}
+VALID = ', '.join(f'{name}:FRAME' if each.of_frame else name for name, each in QUANTITIES.items())
+
+
+class AddedColumn(NamedTuple):
+    """A column that is added to a data set."""
+
+    name: str         # as asked for: 'gravity', 'pose:tool0'
+    kind: str         # key of QUANTITIES
+    frame: str | None
+    size: int         # values per row
+
+    @property
+    def quantity(self) -> Quantity:
+        """What it is."""
+        return QUANTITIES[self.kind]
+
+    def values(self, rows: RowQuantities) -> np.ndarray:
+        """Return the values of all rows, (N, size)."""
+        frame = () if self.frame is None else (self.frame,)
+        return self.quantity.compute(rows, *frame).reshape(-1, self.size)
+
+
+def added_columns(robot: Robot, names: Sequence[str]) -> tuple[AddedColumn, ...]:
+    """Return the AddedColumn of each name.
+
+    :raise DynamicsError: a name is no quantity, its frame is unknown, or it is given twice.
+    """
+    if isinstance(names, str) or not names:
+        raise DynamicsError(f'columns is {shown(names)}; expected a list of some of: {VALID}')
+    found = tuple(_column(robot, name) for name in names)
+    for column in found:
+        if found.count(column) > 1:
+            raise DynamicsError(f"columns has '{column.name}' twice")
+    return found
+
+
+def _column(robot, name):
+    kind, colon, frame = name.partition(':') if isinstance(name, str) else ('', '', '')
+    quantity = QUANTITIES.get(kind)
+    if quantity is None or bool(colon) != quantity.of_frame:
+        raise DynamicsError(f'columns has {shown(name)}; expected some of: {VALID}')
+    if quantity.of_frame:
+        robot.model.frame(frame)   # raises UnknownName
+    size = robot.nv if quantity.size is None else quantity.size
+    return AddedColumn(name, kind, frame if quantity.of_frame else None, size)
