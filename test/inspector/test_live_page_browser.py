@@ -2,7 +2,7 @@
 
 import pytest
 from support.browser import browser, close_notices, open_page, open_tab, screenshot, shows
-from support.watched_stand_in import WatchedStandIn
+from support.watched_stand_in import CODE, WatchedStandIn
 
 from dynamics_node.inspector.live_page import LivePage
 from dynamics_node.inspector.server import address_of, open_server
@@ -42,7 +42,7 @@ def test_the_code_opens_the_controls_in_the_page_that_has_typed_it():
     with browser() as chromium:
         watched, server = WatchedStandIn(), open_server(port=0, title='Inspector')
         try:
-            live = LivePage(server, watched, watched, 'kq7mzd2wxh9p')
+            live = LivePage(server, watched, watched.allowed())
             watched.live()
             live.update()
             first, second = (open_page(chromium, address_of(server), 'Torques: enabled')
@@ -52,7 +52,7 @@ def test_the_code_opens_the_controls_in_the_page_that_has_typed_it():
                 page.get_by_role('button', name='Disable torques').wait_for()
             typed = first.locator('label', has_text='Code').first.locator(
                 'xpath=ancestor::div[.//input][1]//input').first
-            typed.fill('kq7mzd2wxh9p')
+            typed.fill(CODE)
             first.wait_for_timeout(500)
             first.get_by_role('button', name='Disable torques').click()
             shows(first, 'Answer of the node')
