@@ -27,43 +27,56 @@ class CasePanel:
     """Builds the WhatIf of what is set on the page."""
 
     def __init__(self, gui: viser.GuiApi, robot: Robot, tabs: viser.GuiTabGroupHandle,
-                 frame: str, changed: Callable[[], None], loops: LoopState):
+                 frame: str, changed: Callable[[], None], loops: LoopState,
+                 together: bool = False):
         """Add the tabs 'Pose' and 'What if'.
 
         :param frame: that is chosen at first.
         :param changed: called after every change.
         :param loops: of the robot; with loops the independent joints alone have sliders.
+        :param together: have both in the tab 'What if', at whose top others can be added.
         """
         self._robot, self._changed, self._loops = robot, changed, loops
-        with tabs.add_tab('Pose'):
-            self.frame = gui.add_dropdown('Tool frame', robot.frame_names, initial_value=frame)
-            self.drag = gui.add_checkbox('Drag the tool', False,
-                                         hint='moves the joints by inverse kinematics')
-            self.reached = HtmlBox(gui)
-            self.neutral = gui.add_button('Neutral pose')
-            self.sliders = {joint.name: self._slider(gui, joint) for joint in robot.model.joints
-                            if joint.q.stop - joint.q.start == 1
-                            and (loops.coordinates is None or joint.name in loops.coordinates)}
-        self.tab = tabs.add_tab('What if')
+        self.tab = tabs.add_tab('What if' if together else 'Pose')
+        if not together:
+            with self.tab:
+                self._add_pose(gui, frame)
+            self.tab = tabs.add_tab('What if')
         with self.tab:
             gui.add_markdown('Nothing here moves a real robot.')
-            self._mass = gui.add_number('Payload [kg]', 0.0, min=0.0, max=MOST_PAYLOAD, step=0.01)
-            self._com = gui.add_vector3('At [m]', (0.0, 0.0, 0.0), step=0.001,
-                                        hint='centre of mass in the tool frame')
-            self._gravity = gui.add_vector3('Gravity', tuple(robot.gravity.tolist()), step=0.01,
-                                            hint='towards the earth, in the root frame [m/s^2]')
-            self._moving = gui.add_dropdown('Moving', (ALL_JOINTS, *robot.dof_names),
-                                            initial_value=ALL_JOINTS)
-            self._speed = gui.add_slider('Speed [%]', -100.0, 100.0, 1.0, 0.0,
-                                         hint='of the velocity limit; 1 rad/s if it is unknown')
-            self._acceleration = gui.add_number(
-                'Acceleration', 0.0, min=-MOST_ACCELERATION, max=MOST_ACCELERATION, step=0.1,
-                hint='of the moving joints [rad/s^2 or m/s^2]')
+            self._add_case(gui, robot)
+            if together:
+                self._add_pose(gui, frame)
         for handle in (self.frame, self._mass, self._com, self._gravity, self._moving,
                        self._speed, self._acceleration, *self.sliders.values()):
             handle.on_update(self._on_change)
         home = np.array(loops.last)
         self.neutral.on_click(lambda _: self.set_configuration(home))
+
+    def _add_pose(self, gui: viser.GuiApi, frame: str) -> None:
+        robot, coordinates = self._robot, self._loops.coordinates
+        self.frame = gui.add_dropdown('Tool frame', robot.frame_names, initial_value=frame)
+        self.drag = gui.add_checkbox('Drag the tool', False,
+                                     hint='moves the joints by inverse kinematics')
+        self.reached = HtmlBox(gui)
+        self.neutral = gui.add_button('Neutral pose')
+        self.sliders = {joint.name: self._slider(gui, joint) for joint in robot.model.joints
+                        if joint.q.stop - joint.q.start == 1
+                        and (coordinates is None or joint.name in coordinates)}
+
+    def _add_case(self, gui: viser.GuiApi, robot: Robot) -> None:
+        self._mass = gui.add_number('Payload [kg]', 0.0, min=0.0, max=MOST_PAYLOAD, step=0.01)
+        self._com = gui.add_vector3('At [m]', (0.0, 0.0, 0.0), step=0.001,
+                                    hint='centre of mass in the tool frame')
+        self._gravity = gui.add_vector3('Gravity', tuple(robot.gravity.tolist()), step=0.01,
+                                        hint='towards the earth, in the root frame [m/s^2]')
+        self._moving = gui.add_dropdown('Moving', (ALL_JOINTS, *robot.dof_names),
+                                        initial_value=ALL_JOINTS)
+        self._speed = gui.add_slider('Speed [%]', -100.0, 100.0, 1.0, 0.0,
+                                     hint='of the velocity limit; 1 rad/s if it is unknown')
+        self._acceleration = gui.add_number(
+            'Acceleration', 0.0, min=-MOST_ACCELERATION, max=MOST_ACCELERATION, step=0.1,
+            hint='of the moving joints [rad/s^2 or m/s^2]')
 
     def _slider(self, gui: viser.GuiApi, joint: JointInfo) -> Any:
         low, high = slider_range(joint)

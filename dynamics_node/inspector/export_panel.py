@@ -60,7 +60,8 @@ def link_report(link: HtmlBox, reports: ServedReports,
         link.say(f'No report: {error}', strong=True)
         return
     link.show(tag('div', tag('a', f'Report of {robot.name}', href=path, target='_blank',
-                             rel='noopener noreferrer'), style=STYLE))
+                             rel='noopener noreferrer', style='color:inherit'),
+                  style=STYLE))
 
 
 def png_of(pixels: np.ndarray) -> bytes:

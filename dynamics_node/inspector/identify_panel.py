@@ -15,6 +15,7 @@ from dynamics_node.inspector.live_state import LiveState
 from dynamics_node.inspector.served_reports import ServedReports
 from dynamics_node.reports.digits import shown
 from dynamics_node.reports.markup import Markup, joined, tag
+from dynamics_node.reports.page import several
 from dynamics_node.reports.plots import shortened
 
 if TYPE_CHECKING:
@@ -102,7 +103,7 @@ def identify_view(state: IdentifyState, report: str = '') -> Markup:
     known = [f'Condition number {shown(state.condition, 3)}'
              f'{"" if state.condition < GOOD else f" (good motions have less than {GOOD:g})"}.'
              if np.isfinite(state.condition) else 'Condition number: not known yet.',
-             f'Residual {shown(state.residual, 3)} N m (RMS of measured minus predicted torque).'
+             f'Residual {shown(state.residual, 3)} (RMS of measured minus predicted torque, N m or N).'
              if np.isfinite(state.residual) else 'Residual: not known yet.']
     rows = [tag('div', tag('b', f'{state.stage.capitalize()}'
                            f'{f", {state.samples} samples" if state.samples else ""}')),
@@ -112,7 +113,8 @@ def identify_view(state: IdentifyState, report: str = '') -> Markup:
         rows += _result(state.found)
     if report:
         rows.append(tag('div', tag('a', 'Report of the identification', href=report,
-                                   target='_blank', rel='noopener noreferrer')))
+                                   target='_blank', rel='noopener noreferrer',
+                                   style='color:inherit')))
     elif state.found is not None and state.found.files:
         rows.append(tag('div', 'Files on the machine of the node: '
                         f'{", ".join(state.found.files)}'))
@@ -159,5 +161,5 @@ def _changes(found: IdentifyFound) -> Markup:
                 tag('td', f'{shown(float(before[k]), 3)} \N{RIGHTWARDS ARROW} '
                     f'{shown(float(values[k]), 3)} {found.parameter_units[k]}'))
             for k in order[:MOST_ROWS]]
-    return tag('details', tag('summary', f'{len(order)} parameters changed that the data '
+    return tag('details', tag('summary', f'{several(len(order), "parameter")} changed that the data '
                               'determine'), tag('table', *rows))

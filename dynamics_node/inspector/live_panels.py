@@ -13,7 +13,7 @@ from dynamics_node.inspector.curves import Curves, curve_columns
 from dynamics_node.inspector.export_panel import add_export
 from dynamics_node.inspector.figures import Figures, MotionState, figures, frame_ellipsoids
 from dynamics_node.inspector.history import History
-from dynamics_node.inspector.html_box import STYLE, HtmlBox
+from dynamics_node.inspector.html_box import LAST, STYLE, HtmlBox
 from dynamics_node.inspector.identify_panel import IdentifyView
 from dynamics_node.inspector.live_state import (
     LiveState,
@@ -84,7 +84,7 @@ class LivePanels:
         with self.controls:
             if not control:
                 HtmlBox(gui).say(REFUSED)
-            self._gains = HtmlBox(gui)
+            self._gains = HtmlBox(gui, order=LAST)
         self.identify_controls = self._tabs.add_tab('Identify')
         with self.identify_controls:
             if not control:

@@ -22,11 +22,11 @@ if TYPE_CHECKING:
 
 SHOW = 'Show this case'
 ABOUT = ('The orange ghost is the supposed case; the bars are its torques, the triangles those of '
-         'the robot now. Payload and gravity are in addition to those of the node.')
+         'the robot now. The payload is in addition to those of the node.')
 
 
 class SupposedCase:
-    """The tabs 'Pose' and 'What if' of a running robot; nothing is shown until it is ticked."""
+    """The tab 'What if' of a running robot; nothing is shown until it is ticked."""
 
     def __init__(self, server: viser.ViserServer, robot: Robot, solids: Sequence[Solid],
                  tabs: viser.GuiTabGroupHandle, frame: str):
@@ -36,10 +36,11 @@ class SupposedCase:
         """
         gui = server.gui
         self._loops = LoopState(robot)
-        self.case = CasePanel(gui, robot, tabs, frame, lambda: None, self._loops)
+        self.case = CasePanel(gui, robot, tabs, frame, lambda: None, self._loops, together=True)
         with self.case.tab:
-            self.shown = gui.add_checkbox(SHOW, False)
-            as_measured = gui.add_button('Pose as measured')
+            # at the top: elements without an order of their own have 1, 2, ... in their order
+            self.shown = gui.add_checkbox(SHOW, False, order=-2.0)
+            as_measured = gui.add_button('Pose as measured', order=-1.0)
             HtmlBox(gui).say(ABOUT)
         self._ghost = RobotView(server.scene, '/supposed', robot, solids, ghost=SUPPOSED)
         self._ghost.show_bodies(False)

@@ -21,7 +21,7 @@ if TYPE_CHECKING:
     import viser
 
 # what an arrow is -> colour; those of force and moment differ in brightness too
-COLOURS: dict[str, RGB] = {'force': (213, 94, 0), 'moment': (0, 114, 178),
+COLOURS: dict[str, RGB] = {'force': (0, 158, 115), 'moment': (0, 114, 178),
                            'joint torque': (204, 121, 167)}
 LONGEST = 1.0          # of an arrow, of the size of the robot
 WEIGHTLESS = 10.0      # [N] in place of the weight of a robot without mass

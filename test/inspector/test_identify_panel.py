@@ -3,7 +3,7 @@
 import numpy as np
 import pytest
 from support.html_checks import Page
-from support.nasty_robot import NASTY
+from support.identifications import DONE, FOUND, RUNNING
 from support.watched_stand_in import CODE, JOINTS, WatchedStandIn
 
 from dynamics_node.identification.trajectory_files import TimedPoints
@@ -11,20 +11,13 @@ from dynamics_node.inspector.control_guard import ControlGuard
 from dynamics_node.inspector.control_panel import NamedTrajectory
 from dynamics_node.inspector.guarded_requests import GuardedRequests
 from dynamics_node.inspector.identify_panel import IdentifyPanel, IdentifyView, identify_view
-from dynamics_node.inspector.identify_state import IdentifyFound, IdentifyState
+from dynamics_node.inspector.identify_state import IdentifyState
 from dynamics_node.inspector.served_reports import ServedReports
 from dynamics_node.inspector.server import open_server
 
 pytest.importorskip('viser', reason='the inspector is optional: pip install viser pycollada')
 SWING = NamedTrajectory('swing.yaml', TimedPoints(
     JOINTS, np.array([0.0, 12.5]), np.zeros((2, 7)), None, None))
-FOUND = IdentifyFound(
-    True, '', ['upper', NASTY], np.array([2.0, 1.0]), np.array([0.2, 0.1]), np.array([9.0, 4.0]),
-    10.0, 0.03, 41.2, ['upper.m', 'upper.mcx', 'lower.m'], ['kg', 'kg m', 'kg'],
-    np.array([2.0, 0.5, 1.0]), np.array([2.5, 0.5, 4.0]), [True, True, False],
-    ['the noise is large'], ['/a/report.html'], b'<html>report</html>')
-RUNNING = IdentifyState('recording', 0.25, 120, running=True)
-DONE = IdentifyState('done', 1.0, 500, 41.2, 0.15, found=FOUND)
 
 
 @pytest.fixture(scope='module')
@@ -83,7 +76,7 @@ def test_before_and_after_are_compared_per_joint_and_names_are_text():
     page = Page(markup)
     assert '2 \N{RIGHTWARDS ARROW} 0.2' in page.text and '1 \N{RIGHTWARDS ARROW} 0.1' in page.text
     assert 'Error 10 times smaller: 3 %' in page.text and 'the noise is large' in page.text
-    assert '1 parameters changed' in page.text   # lower.m is not determined, mcx is the same
+    assert '1 parameter changed' in page.text   # lower.m is not determined, mcx is the same
     assert '2 \N{RIGHTWARDS ARROW} 2.5 kg' in page.text and not page.of('script')
     assert page.of('a')[0]['href'] == '/reports/x/identification.html'
 
