@@ -24,9 +24,8 @@ DRIVER = 60         # real-time priority of the simulated driver, where it is gr
 TURNS = 3           # without and with the page, one after the other
 DRAWN = 10.0        # [s] until the page shows the robot
 P99, SHARE = 1.1, 20.0   # bars: p99 with over without the page; percent of a core at 10 Hz
-CLIENT = '''
+CLIENT = """
 import sys
-import time
 import msgspec
 import viser
 from websockets.sync.client import connect
@@ -39,7 +38,7 @@ socket.send(msgspec.msgpack.encode({
     'look_at': (0.0, 0.0, 0.0), 'up_direction': (0.0, 0.0, 1.0)}))
 while True:
     socket.recv()
-'''
+"""
 
 
 def main():

@@ -103,7 +103,8 @@ def identify_view(state: IdentifyState, report: str = '') -> Markup:
     known = [f'Condition number {shown(state.condition, 3)}'
              f'{"" if state.condition < GOOD else f" (good motions have less than {GOOD:g})"}.'
              if np.isfinite(state.condition) else 'Condition number: not known yet.',
-             f'Residual {shown(state.residual, 3)} (RMS of measured minus predicted torque, N m or N).'
+             f'Residual {shown(state.residual, 3)} (RMS of measured minus predicted torque, '
+             'N m or N).'
              if np.isfinite(state.residual) else 'Residual: not known yet.']
     rows = [tag('div', tag('b', f'{state.stage.capitalize()}'
                            f'{f", {state.samples} samples" if state.samples else ""}')),
@@ -161,5 +162,6 @@ def _changes(found: IdentifyFound) -> Markup:
                 tag('td', f'{shown(float(before[k]), 3)} \N{RIGHTWARDS ARROW} '
                     f'{shown(float(values[k]), 3)} {found.parameter_units[k]}'))
             for k in order[:MOST_ROWS]]
-    return tag('details', tag('summary', f'{several(len(order), "parameter")} changed that the data '
-                              'determine'), tag('table', *rows))
+    count = several(len(order), 'parameter')
+    return tag('details', tag('summary', f'{count} changed that the data determine'),
+               tag('table', *rows))
