@@ -105,6 +105,7 @@ def test_a_case_is_compared_an_identification_watched_and_a_wrench_drawn():
             type_number(page, 'Payload [kg]', 3)
             page.locator('rect[fill="#d55e00"]').first.wait_for(state='attached')
             shows(page, '(now ')
+            close_notices(page)
             screenshot(page, 'inspector_live_what_if')
             page.get_by_label(SHOW).first.click()
             without = green_pixels(page)
