@@ -24,6 +24,7 @@ from dynamics_node.ros.parameters.declared import (
     checked,
     declared_name,
 )
+from dynamics_node.ros.shared_folders import IS_PATH
 from dynamics_node.srv import ModelReport
 
 EVERY = 2.0      # [s] between two requests
@@ -118,12 +119,21 @@ class WatchedModel:
                 self._use(report)
                 note = note or self._compared(report.model_id)
         except DynamicsError as error:
-            self.refusal = str(error)
+            self.refusal = self._reason(error, parameters)
             return
         self.refusal = ''
         robot = without_payloads(self._current.settled_robot()[0])
         shared = self._current.shared()
         self.model = NodeModel((shared.serial, self._current.text), robot, self._current.text, note)
+
+    def _reason(self, error: DynamicsError, parameters: ModelParameters) -> str:
+        """Return why the model is refused; the page must not show files that a node has named."""
+        given = {name: getattr(parameters, name) for name in IS_PATH
+                 if name != 'robot_description' or self._description is None}
+        files = [name for name, value in given.items() if value and IS_PATH[name](value)]
+        return str(error) if not files else (
+            f'the file of the parameter {" or ".join(files)} is missing on this machine, or cannot '
+            'be used')
 
     def _use(self, report: ModelReport.Response) -> None:
         """Use gravity and friction in use at the node: services may have set them."""

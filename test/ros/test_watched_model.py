@@ -112,3 +112,14 @@ def test_a_description_that_is_no_urdf_is_refused_and_the_robot_stays(watched):
     before = model.model
     model._load('no urdf', watched_model.ModelParameters(), '')
     assert model.refusal and model.model is before and before.robot.nv == 7
+
+
+def test_the_content_of_a_file_that_a_parameter_names_is_not_shown(watched, tmp_path):
+    """A hostile node could name any file of the machine of the page."""
+    secret = tmp_path / 'secret.yaml'
+    secret.write_text('password-1234: [')
+    model = watched_model.WatchedModel(watched._node, '/absent')
+    model._description = ARM7.read_text()
+    model._load(model._description, watched_model.ModelParameters(springs=str(secret)), '')
+    assert model.model is None and 'parameter springs' in model.refusal
+    assert 'password' not in model.refusal
