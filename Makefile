@@ -59,7 +59,7 @@ ROS_KILTED := export PATH='$(KILTED)/bin':"$$PATH" AMENT_PREFIX_PATH='$(KILTED)'
 COLCON_ARGUMENTS := --symlink-install --base-paths . $(TEST_INTERFACES) \
   --packages-select dynamics_node $(notdir $(TEST_INTERFACES)) --cmake-args -DBUILD_TESTING=OFF
 
-.PHONY: demo demo-identify demo-task inspector test test-browser test-kilted docs bench soak build lint lock install-check \
+.PHONY: demo demo-identify demo-task inspector test browser test-browser test-kilted docs bench soak build lint lock install-check \
   clean
 demo: build
 	@$(OVERLAY); python examples/demo.py
@@ -79,13 +79,18 @@ demo-task: build
 test: build lint
 	@$(OVERLAY); pytest -n 4 --dist loadfile --no-loadscope-reorder --max-worker-restart 0 test
 
-# Screenshots of the pages go to build/screenshots; docs/pictures has some of them.
-test-browser: build
+# Chromium and Playwright, if they are missing.
+SUDO ?= sudo
+browser: $(VENV)/.installed
 	@command -v chromium > /dev/null || { echo 'installing chromium with apt-get'; \
-	  $$([ $$(id -u) = 0 ] || echo sudo) apt-get update -qq; \
-	  $$([ $$(id -u) = 0 ] || echo sudo) apt-get install -y -qq --no-install-recommends chromium; }
+	  root=$$([ $$(id -u) = 0 ] || echo $(SUDO)); export DEBIAN_FRONTEND=noninteractive; \
+	  $$root apt-get update -qq; \
+	  $$root apt-get install -y -qq --no-install-recommends chromium > /dev/null; }
 	@$(PIP) install -qq --constraint requirements/constraints.txt \
 	  --requirement requirements/browser.txt
+
+# Screenshots of the pages go to build/screenshots; docs/pictures has some of them.
+test-browser: build browser
 	@mkdir -p build/screenshots
 	@$(OVERLAY); DYNAMICS_NODE_SCREENSHOTS='$(CURDIR)/build/screenshots' \
 	  pytest test/*/test_*_browser.py

@@ -14,6 +14,7 @@ from robots import urdf
 PROBE = Path(__file__).with_name('probe.py')
 CALLS, TORQUES = (Path(__file__).with_name(f'ros_{what}.py') for what in ('calls', 'torques'))
 LOAD = Path(__file__).with_name('torque_under_load.py')
+PAGE = Path(__file__).with_name('torque_with_inspector.py')
 
 
 class Cost(NamedTuple):
@@ -79,15 +80,18 @@ def through_ros(calls, seconds, tick):
     if importlib.util.find_spec('rclpy') is None:
         return []
     found = {}
-    for k, words in enumerate(([CALLS, '--calls', str(calls)],
-                               [TORQUES, '--states', str(calls), '--seconds', str(seconds)],
-                               [LOAD, '--seconds', str(seconds)])):
+    stages = [[CALLS, '--calls', str(calls)],
+              [TORQUES, '--states', str(calls), '--seconds', str(seconds)],
+              [LOAD, '--seconds', str(seconds)]]
+    if importlib.util.find_spec('viser') is not None:
+        stages.append([PAGE, '--seconds', str(min(seconds, 20))])
+    for k, words in enumerate(stages):
         done = subprocess.run([sys.executable, *words], capture_output=True, text=True,
                               timeout=600)
         if done.returncode:
             raise OSError(f'{words[0].name} failed: {done.stderr[-2000:]}')
         found.update(json.loads(done.stdout))
-        tick((k + 1) / 3)
+        tick((k + 1) / len(stages))
     return [Cost(what, *rest) for what, rest in found.items()]
 
 

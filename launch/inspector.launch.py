@@ -22,8 +22,12 @@ def generate_launch_description():
             description='Port of the page; the next free one if it is taken.'),
         DeclareLaunchArgument(
             'allow_control', default_value='false', choices=['true', 'false'],
-            description='true: the page can enable and disable torques and attach payloads, by '
-                        'typing the code that is printed.'),
+            description='true: the page can enable and disable torques, attach payloads, set '
+                        'gains, send the trajectory and identify, by typing the printed code.'),
+        DeclareLaunchArgument(
+            'trajectory', default_value='',
+            description='File of a trajectory that the page may send, with allow_control; empty: '
+                        'none.'),
         OpaqueFunction(function=start_inspector),
     ])
 
@@ -33,6 +37,8 @@ def start_inspector(context):
     words = [word for name in OPTIONS
              for word in (f'--{name}', LaunchConfiguration(name).perform(context))]
     allowed = LaunchConfiguration('allow_control').perform(context) == 'true'
+    trajectory = LaunchConfiguration('trajectory').perform(context)
     return [ExecuteProcess(output='screen', cmd=[
         'ros2', 'run', 'dynamics_node', 'dynamics_node', 'inspect-live', *words,
-        *(['--allow-control'] if allowed else [])])]
+        *(['--allow-control'] if allowed else []),
+        *(['--trajectory', trajectory] if trajectory else [])])]

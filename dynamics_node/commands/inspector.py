@@ -7,6 +7,7 @@ from pathlib import Path
 
 from dynamics_node.commands.inspect import joint_position
 from dynamics_node.commands.robot_arguments import (
+    add_loops_argument,
     add_robot_arguments,
     configuration_at,
     robot_of,
@@ -20,6 +21,7 @@ DETAILS = """\
 examples:
   %(prog)s robot.urdf
   %(prog)s robot.urdf --at elbow=1.2 --payload tool0=2.5,0,0,0.1 --port 9000
+  %(prog)s delta.urdf --loops delta.yaml
 
 Open the printed address in a browser of this machine. Ctrl-C ends the command. It needs viser:
 pip install 'dynamics_node[inspector]'.
@@ -34,6 +36,7 @@ def add_parser(subparsers: Subparsers) -> None:
                                    description=ABOUT, epilog=DETAILS,
                                    formatter_class=argparse.RawDescriptionHelpFormatter)
     add_robot_arguments(parser)
+    add_loops_argument(parser)
     parser.add_argument('--at', metavar='JOINT=POSITION', type=joint_position, action='append',
                         default=[], help='position of a joint at first; default: neutral')
     add_server_arguments(parser)
@@ -51,13 +54,15 @@ def add_server_arguments(parser: argparse.ArgumentParser) -> None:
 def run(arguments: argparse.Namespace) -> int:
     """Serve the page until Ctrl-C."""
     from dynamics_node.inspector.page import InspectorPage
+    from dynamics_node.inspector.served_reports import ServedReports
     from dynamics_node.inspector.server import address_of, open_server
     source = source_of(arguments)
     robot = robot_of(arguments, source, compile=True)
     folder = None if isinstance(source, bytes) else Path(source).resolve().parent
     at = configuration_at(robot, robot.neutral(), arguments.at)
-    server = open_server(arguments.host, arguments.port, f'Inspector: {robot.name}')
-    page = InspectorPage(server, robot, urdf_text(source), folder, at)
+    reports = ServedReports()
+    server = open_server(arguments.host, arguments.port, f'Inspector: {robot.name}', reports)
+    page = InspectorPage(server, robot, urdf_text(source), folder, at, reports)
     sys.stdout.write(f'{robot.name}: open {address_of(server)} in a browser; Ctrl-C ends\n')
     sys.stdout.flush()
     try:

@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from dynamics_node.inspector.html_box import HtmlBox
+from dynamics_node.inspector.loop_state import LoopState
 from dynamics_node.inspector.what_if import ALL_JOINTS, WhatIf
 from dynamics_node.model.model import JointInfo
 from dynamics_node.reports.plots import shortened
@@ -26,52 +27,69 @@ class CasePanel:
     """Builds the WhatIf of what is set on the page."""
 
     def __init__(self, gui: viser.GuiApi, robot: Robot, tabs: viser.GuiTabGroupHandle,
-                 frame: str, changed: Callable[[], None]):
+                 frame: str, changed: Callable[[], None], loops: LoopState,
+                 together: bool = False):
         """Add the tabs 'Pose' and 'What if'.
 
         :param frame: that is chosen at first.
         :param changed: called after every change.
+        :param loops: of the robot; with loops the independent joints alone have sliders.
+        :param together: have both in the tab 'What if', at whose top others can be added.
         """
-        self._robot, self._rest, self._changed = robot, robot.neutral(), changed
-        with tabs.add_tab('Pose'):
-            self.frame = gui.add_dropdown('Tool frame', robot.frame_names, initial_value=frame)
-            self.drag = gui.add_checkbox('Drag the tool', False,
-                                         hint='moves the joints by inverse kinematics')
-            self.reached = HtmlBox(gui)
-            self.neutral = gui.add_button('Neutral pose')
-            self.sliders = {joint.name: self._slider(gui, joint) for joint in robot.model.joints
-                            if joint.q.stop - joint.q.start == 1}
-        with tabs.add_tab('What if'):
+        self._robot, self._changed, self._loops = robot, changed, loops
+        self.tab = tabs.add_tab('What if' if together else 'Pose')
+        if not together:
+            with self.tab:
+                self._add_pose(gui, frame)
+            self.tab = tabs.add_tab('What if')
+        with self.tab:
             gui.add_markdown('Nothing here moves a real robot.')
-            self._mass = gui.add_number('Payload [kg]', 0.0, min=0.0, max=MOST_PAYLOAD, step=0.01)
-            self._com = gui.add_vector3('At [m]', (0.0, 0.0, 0.0), step=0.001,
-                                        hint='centre of mass in the tool frame')
-            self._gravity = gui.add_vector3('Gravity', tuple(robot.gravity.tolist()), step=0.01,
-                                            hint='towards the earth, in the root frame [m/s^2]')
-            self._moving = gui.add_dropdown('Moving', (ALL_JOINTS, *robot.dof_names),
-                                            initial_value=ALL_JOINTS)
-            self._speed = gui.add_slider('Speed [%]', -100.0, 100.0, 1.0, 0.0,
-                                         hint='of the velocity limit; 1 rad/s if it is unknown')
-            self._acceleration = gui.add_number(
-                'Acceleration', 0.0, min=-MOST_ACCELERATION, max=MOST_ACCELERATION, step=0.1,
-                hint='of the moving joints [rad/s^2 or m/s^2]')
+            self._add_case(gui, robot)
+            if together:
+                self._add_pose(gui, frame)
         for handle in (self.frame, self._mass, self._com, self._gravity, self._moving,
                        self._speed, self._acceleration, *self.sliders.values()):
             handle.on_update(self._on_change)
-        self.neutral.on_click(lambda _: self.set_configuration(robot.neutral()))
+        home = np.array(loops.last)
+        self.neutral.on_click(lambda _: self.set_configuration(home))
+
+    def _add_pose(self, gui: viser.GuiApi, frame: str) -> None:
+        robot, coordinates = self._robot, self._loops.coordinates
+        self.frame = gui.add_dropdown('Tool frame', robot.frame_names, initial_value=frame)
+        self.drag = gui.add_checkbox('Drag the tool', False,
+                                     hint='moves the joints by inverse kinematics')
+        self.reached = HtmlBox(gui)
+        self.neutral = gui.add_button('Neutral pose')
+        self.sliders = {joint.name: self._slider(gui, joint) for joint in robot.model.joints
+                        if joint.q.stop - joint.q.start == 1
+                        and (coordinates is None or joint.name in coordinates)}
+
+    def _add_case(self, gui: viser.GuiApi, robot: Robot) -> None:
+        self._mass = gui.add_number('Payload [kg]', 0.0, min=0.0, max=MOST_PAYLOAD, step=0.01)
+        self._com = gui.add_vector3('At [m]', (0.0, 0.0, 0.0), step=0.001,
+                                    hint='centre of mass in the tool frame')
+        self._gravity = gui.add_vector3('Gravity', tuple(robot.gravity.tolist()), step=0.01,
+                                        hint='towards the earth, in the root frame [m/s^2]')
+        self._moving = gui.add_dropdown('Moving', (ALL_JOINTS, *robot.dof_names),
+                                        initial_value=ALL_JOINTS)
+        self._speed = gui.add_slider('Speed [%]', -100.0, 100.0, 1.0, 0.0,
+                                     hint='of the velocity limit; 1 rad/s if it is unknown')
+        self._acceleration = gui.add_number(
+            'Acceleration', 0.0, min=-MOST_ACCELERATION, max=MOST_ACCELERATION, step=0.1,
+            hint='of the moving joints [rad/s^2 or m/s^2]')
 
     def _slider(self, gui: viser.GuiApi, joint: JointInfo) -> Any:
         low, high = slider_range(joint)
         return gui.add_slider(shortened(joint.name, LONGEST_LABEL), low, high, STEP,
-                              float(np.clip(self._rest[joint.q.start], low, high)),
+                              float(np.clip(self._loops.last[joint.q.start], low, high)),
                               hint=f'{joint.name} [{"m" if joint.kind == "prismatic" else "rad"}]')
 
     def _on_change(self, _: object) -> None:
         self._changed()
 
     def configuration(self) -> np.ndarray:
-        """Return q of the sliders, other joints neutral, (nq,)."""
-        q = self._rest.copy()
+        """Return q of the sliders, other joints as they were last, (nq,)."""
+        q = np.array(self._loops.last)
         for joint in self._robot.model.joints:
             if joint.name in self.sliders:
                 q[joint.q.start] = self.sliders[joint.name].value

@@ -1,19 +1,23 @@
-"""The controls of a running node, for one client: enable, disable, payloads."""
+"""The controls of a running node, for one client: torques, payloads, gains, a reference."""
 
 from __future__ import annotations
 
 from collections.abc import Callable
-from typing import TYPE_CHECKING, Protocol
+from typing import TYPE_CHECKING, NamedTuple, Protocol
 
-from dynamics_node.inspector.control_guard import EXPLAINED, ControlGuard
-from dynamics_node.inspector.html_box import HtmlBox
+from dynamics_node.identification.trajectory_files import TimedPoints
+from dynamics_node.inspector.guarded_requests import GuardedRequests
+from dynamics_node.inspector.live_state import LiveState
+from dynamics_node.inspector.what_if import ALL_JOINTS
 from dynamics_node.robot.robot import Robot
 
 if TYPE_CHECKING:
     import viser
 
 PAYLOAD = 'inspector'   # name of the payload that the page attaches
+MOST_GAIN = 1e5
 REFUSED = ('This page cannot change anything: the inspector was started without --allow-control.')
+NO_GAINS = 'no gains'   # choice while they are not known
 
 
 class Control(Protocol):
@@ -28,63 +32,82 @@ class Control(Protocol):
     def detach(self, name: str) -> str:
         """Remove a payload."""
 
+    def set_gains(self, gain: str, values: dict[str, float]) -> str:
+        """Set a gain of some joints, {joint: value}."""
+
+    def follow(self, points: TimedPoints) -> str:
+        """Send a reference that starts now."""
+
+
+class NamedTrajectory(NamedTuple):
+    """A trajectory that was given when the inspector was started."""
+
+    name: str            # of the file
+    points: TimedPoints
+
+    @property
+    def duration(self) -> float:
+        """Time of the last point [s]."""
+        return float(self.points.times[-1])
+
 
 class ControlPanel:
-    """Buttons that act on the node.
+    """Buttons that act on the node."""
 
-    They belong to one client: what is typed into an element of `server.gui` is sent to all
-    clients, also to those that connect later.
-    """
-
-    def __init__(self, gui: viser.GuiApi, robot: Robot, control: Control, guard: ControlGuard,
-                 client: int, frame: str, connected: Callable[[], bool]):
+    def __init__(self, gui: viser.GuiApi, robot: Robot, control: Control,
+                 requests: GuardedRequests, frame: str, state: Callable[[], LiveState],
+                 trajectory: NamedTrajectory | None = None):
         """Add the controls to the container that is open.
 
         :param gui: of the client, not of the server.
-        :param guard: that decides which clients may act.
-        :param client: id of the client.
-        :param connected: whether the node runs; otherwise nothing is requested.
+        :param requests: of the same client.
+        :param state: returns that of the node now.
+        :param trajectory: that can be sent as a reference; None: none.
         """
-        self._control, self._guard, self._client = control, guard, client
-        self._connected = connected
-        self._answer = HtmlBox(gui)
-        self._answer.say(EXPLAINED)
-        self._typed = gui.add_text('Code', '')
-        self._sure = gui.add_checkbox('I see the robot and nothing is in its way', False)
+        self._control, self._requests, self._robot = control, requests, robot
+        self._state = state
         enable = gui.add_button('Enable torques', color='red')
         disable = gui.add_button('Disable torques')
+        if trajectory is not None:
+            send = gui.add_button(f'Send {trajectory.name}', hint='as the reference, from now on: '
+                                  f'{trajectory.duration:g} s')
+            send.on_click(lambda event: requests.confirmed(
+                event.client_id, lambda: control.follow(trajectory.points)))
         self._frame = gui.add_dropdown('Payload at', robot.frame_names, initial_value=frame)
         self._mass = gui.add_number('Mass [kg]', 0.0, min=0.0, max=1000.0, step=0.01)
         attach, detach = gui.add_button('Attach payload'), gui.add_button('Detach payload')
+        self._gain = gui.add_dropdown('Gain', tuple(state().gains) or (NO_GAINS,))
+        self._joint = gui.add_dropdown('Of', (ALL_JOINTS, *robot.dof_names))
+        self._value = gui.add_number('Value', self._present(), min=0.0, max=MOST_GAIN,
+                                     step=0.1)
+        change = gui.add_button('Set gain')
+        for choice in (self._gain, self._joint):
+            choice.on_update(lambda _: setattr(self._value, 'value', self._present()))
         enable.on_click(lambda event: self.enable(event.client_id))
         disable.on_click(lambda event: self.disable(event.client_id))
-        attach.on_click(lambda event: self._request(event.client_id, lambda: control.attach(
+        attach.on_click(lambda event: requests.request(event.client_id, lambda: control.attach(
             PAYLOAD, self._frame.value, float(self._mass.value))))
-        detach.on_click(lambda event: self._request(
+        detach.on_click(lambda event: requests.request(
             event.client_id, lambda: control.detach(PAYLOAD)))
+        change.on_click(lambda event: requests.confirmed(event.client_id, self._set_gain))
+
+    def _present(self) -> float:
+        """Return the value in use of the gain that is chosen; of the first joint for all."""
+        values = self._state().gains.get(self._gain.value, {})
+        return float(values.get(self._joint.value, next(iter(values.values()), 0.0)))
+
+    def _set_gain(self) -> str:
+        if self._gain.value == NO_GAINS:
+            return 'refused: the gains of the node are not known'
+        chosen = self._joint.value
+        names = self._robot.dof_names if chosen == ALL_JOINTS else (chosen,)
+        return self._control.set_gains(self._gain.value,
+                                       dict.fromkeys(names, float(self._value.value)))
 
     def enable(self, client: int | None) -> None:
-        """Enable torques if the box is ticked; it must be ticked again for the next time."""
-        if not self._sure.value:
-            self._answer.say('Not enabled: tick the box above the button first.', strong=True)
-            return
-        self._sure.value = False
-        self._request(client, lambda: self._control.enable(True))
+        """Enable torques if the box is ticked."""
+        self._requests.confirmed(client, lambda: self._control.enable(True))
 
     def disable(self, client: int | None) -> None:
         """Disable torques."""
-        self._request(client, lambda: self._control.enable(False), disables=True)
-
-    def _request(self, client: int | None, action: Callable[[], str],
-                 disables: bool = False) -> None:
-        """Carry out an action if the client may act and the node is there."""
-        if client != self._client:
-            return
-        typed, self._typed.value = self._typed.value.strip(), ''
-        refusal = self._guard.refusal(self._client, typed, disables)
-        if refusal:
-            self._answer.say(refusal, strong=True)
-        elif not self._connected():
-            self._answer.say('Refused: the node is not running.', strong=True)
-        else:
-            self._answer.say(f'Answer of the node: {action()}', strong=True)
+        self._requests.request(client, lambda: self._control.enable(False), disables=True)

@@ -1,5 +1,6 @@
 """Compute the figures that the inspector shows, of one state of a robot."""
 
+from collections.abc import Sequence
 from typing import NamedTuple
 
 import numpy as np
@@ -28,24 +29,31 @@ class Figures(NamedTuple):
     limit: np.ndarray           # of |torque|, nan = unknown, (nv,)
     margin: np.ndarray          # limit - |torque|, negative = exceeded, nan = unknown, (nv,)
     share: np.ndarray           # |torque| / limit, nan = unknown, (nv,)
-    mass_matrix: np.ndarray     # (nv, nv)
+    mass_matrix: np.ndarray     # (nv, nv); with loops that of the coordinates (k, k)
+    matrix_names: Sequence[str]   # of its rows
     center_of_mass: np.ndarray  # in the world, (3,) [m]; nan for a robot without mass
     greatest_payload: float     # additional point mass at the origin of the frame [kg], inf = any
 
 
 def figures(robot: Robot, state: MotionState, frame: str,
-            external: np.ndarray | None = None) -> Figures:
+            external: np.ndarray | None = None,
+            coordinates: Sequence[str] | None = None) -> Figures:
     """Return the Figures of a state.
 
     :param frame: where the greatest payload would be.
     :param external: torque that the environment exerts on the joints, (nv,); None for zero. The
         greatest payload does not consider it.
+    :param coordinates: independent joints of a robot with loops; None for a tree.
     """
+    closed = coordinates is not None
     parts = torque_parts(robot, *state, external)
-    found = trajectory_torques(robot, [0.0], *state, payload_frame=frame)
+    found = trajectory_torques(robot, [0.0], *state, payload_frame=frame, closed=closed)
     torque = parts.total
+    matrix = robot.closed_dynamics(state.q, state.v, coordinates=coordinates).mass_matrix if (
+        closed) else robot.mass_matrix(state.q)
     return Figures(parts, torque, found.effort_limit, found.effort_limit - np.abs(torque),
-                   np.abs(torque) / found.effort_limit, robot.mass_matrix(state.q),
+                   np.abs(torque) / found.effort_limit, matrix,
+                   robot.dof_names if coordinates is None else coordinates,
                    robot.center_of_mass(state.q) if robot.total_mass > 0.0 else np.full(3, np.nan),
                    found.greatest_payload)
 
@@ -58,9 +66,13 @@ class FrameEllipsoids(NamedTuple):
     inertia: tuple[np.ndarray, np.ndarray]    # effective mass along the axes [kg]
 
 
-def frame_ellipsoids(robot: Robot, q: np.ndarray, frame: str) -> FrameEllipsoids:
-    """Return the FrameEllipsoids at a configuration; inf where no joint moves the frame."""
-    found = robot.manipulability(q, frame)
+def frame_ellipsoids(robot: Robot, q: np.ndarray, frame: str,
+                     coordinates: Sequence[str] | None = None) -> FrameEllipsoids:
+    """Return the FrameEllipsoids at a configuration; inf where no joint moves the frame.
+
+    :param coordinates: as of figures; their velocities and torques have norm 1.
+    """
+    found = robot.manipulability(q, frame, closed=coordinates is not None, coordinates=coordinates)
     return FrameEllipsoids((found.velocity_axes, found.velocity_radii),
                            (found.velocity_axes, found.force_radii), _effective_masses(found))
 

@@ -1,7 +1,7 @@
 """Describe what is known of a running node, and say its state in words."""
 
 import math
-from collections.abc import Mapping, Sequence
+from collections.abc import Hashable, Mapping, Sequence
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -20,11 +20,30 @@ class NamedValues(NamedTuple):
     arrived: Mapping[str, float]   # by joint [s], of a clock that never goes back
 
 
+class NodeModel(NamedTuple):
+    """The robot of a node, with what its parameters and services set."""
+
+    key: Hashable     # of the shapes and joints: with another key the robot is drawn anew
+    robot: Robot      # without payloads
+    text: str         # the URDF, for the shapes
+    note: str = ''    # what the page must say about it
+
+
+class LiveWrench(NamedTuple):
+    """A wrench on the robot at the origin of a link, in its axes."""
+
+    frame: str
+    force: np.ndarray    # (3,) [N]
+    torque: np.ndarray   # (3,) [N m]
+    arrived: float       # [s], of the clock of NamedValues
+
+
 class LiveState(NamedTuple):
     """The newest messages of a node; None for what has never arrived."""
 
     node_exists: bool
-    description: str | None = None             # the URDF
+    model: NodeModel | None = None
+    refusal: str = ''                          # why the newest description is not used
     position: NamedValues | None = None
     velocity: NamedValues | None = None
     effort: NamedValues | None = None          # measured
@@ -34,7 +53,11 @@ class LiveState(NamedTuple):
     acceleration: NamedValues | None = None    # of the reference
     error: NamedValues | None = None           # of positions
     external: NamedValues | None = None        # torque by the environment
-    payloads: Mapping[str, tuple] = {}         # name -> (frame, mass, com, inertia)
+    payloads: Mapping[str, tuple] = {}         # name -> (frame, mass, com, inertia), as effective
+    wrenches: Mapping[str, LiveWrench] = {}    # by kind: 'estimated', 'given'
+    contact_joints: tuple[str, ...] = ()       # beyond their thresholds, while there is a contact
+    gains: Mapping[str, Mapping[str, float]] = {}   # name of the gain -> joint -> value
+    last_refusal: str = ''                     # why the last refused reference was refused
     gate: str = ''
     mode: str = ''
     fault: str = ''
@@ -61,22 +84,35 @@ def status_text(name: str, state: LiveState, robot: Robot | None, now: float) ->
         return StatusText('disconnected', f'Disconnected: no node {name} is running. What is shown '
                           'is old; this page connects again by itself.')
     if robot is None:
-        return StatusText('loading', f'Loading: {name} runs, but no robot description has arrived '
-                          'on the topic robot_description.')
-    if state.position is None or not set(robot.joint_names) <= set(state.position.values):
-        missing = [joint for joint in robot.joint_names
-                   if state.position is None or joint not in state.position.values]
+        return StatusText('loading', f'Loading: {name} runs, but its robot description has not '
+                          'arrived: on the topic robot_description, or in that parameter.')
+    needed = needed_joints(robot)
+    missing = [joint for joint in needed
+               if state.position is None or joint not in state.position.values]
+    if state.position is None or missing:
         return StatusText('loading', f'Loading: no joint states yet of {_listed(missing)}.')
     fault = '' if not state.fault and state.gate != 'fault' else (
         f'FAULT: {state.fault or "the gate is in the state fault"}. '
         'Torques are off or at the safe torque.')
-    silence = _silence(robot.joint_names, state.position, now)
+    silence = _silence(needed, state.position, now)
     if silence:
         return StatusText('silent', ' '.join(filter(None, [silence, fault])))
     if fault:
         return StatusText('fault', fault)
     gate = f'Torques: {state.gate}, mode {state.mode}' if state.gate else 'Torques: no state yet'
-    return StatusText('live', '. '.join(filter(None, [gate, state.contact, state.health])) + '.')
+    note = '' if state.model is None else state.model.note
+    refused = f'Last refused reference: {state.last_refusal}' if state.last_refusal else ''
+    return StatusText('live', '. '.join(filter(None, [
+        gate, state.contact, state.health, note, refused])) + '.')
+
+
+def needed_joints(robot: Robot) -> list[str]:
+    """Return the joints without whose positions a robot is not drawn.
+
+    Passive joints of loops follow the others; a joint of several coordinates is neutral.
+    """
+    return [joint.name for joint in robot.model.joints
+            if joint.q.stop - joint.q.start == 1 and joint.name not in robot.loops.passive]
 
 
 def _silence(joints: Sequence[str], position: NamedValues, now: float) -> str:
@@ -105,6 +141,9 @@ def without_old(state: LiveState, now: float) -> LiveState:
     :param now: [s], of the clock of NamedValues.
     """
     kept: dict[str, Any] = {field: _new_ones(getattr(state, field), now) for field in AGEING}
+    kept['wrenches'] = {kind: wrench for kind, wrench in state.wrenches.items()
+                        if now - wrench.arrived <= SILENT
+                        and np.isfinite([wrench.force, wrench.torque]).all()}
     reference = kept['reference']
     if reference is not None and not all(map(math.isfinite, reference.values.values())):
         kept['reference'] = None
@@ -120,9 +159,13 @@ def _new_ones(named: NamedValues | None, now: float) -> NamedValues | None:
     return NamedValues(values, named.arrived) if values else None
 
 
-def configuration_of(robot: Robot, named: NamedValues | None) -> np.ndarray:
-    """Return q of named positions; joints without one, or with several coordinates, are neutral."""
-    q = robot.neutral()
+def configuration_of(robot: Robot, named: NamedValues | None,
+                     rest: np.ndarray | None = None) -> np.ndarray:
+    """Return q of named positions, (nq,).
+
+    :param rest: (nq,) for joints without one, or with several coordinates; None: neutral.
+    """
+    q = robot.neutral() if rest is None else np.array(rest)
     for joint in robot.model.joints:
         if named is not None and joint.q.stop - joint.q.start == 1 and joint.name in named.values:
             q[joint.q.start] = named.values[joint.name]

@@ -1,4 +1,4 @@
-"""Refuse websockets of foreign web pages: a browser lets any page connect to this machine."""
+"""Refuse foreign web pages: a browser lets any page connect to this machine. Serve reports."""
 
 from __future__ import annotations
 
@@ -11,7 +11,10 @@ from contextlib import contextmanager
 from typing import Any
 from urllib.parse import urlsplit
 
+from dynamics_node.inspector.served_reports import HEADERS, PREFIX, ServedReports
+
 FOREIGN = 'Refused: the websocket of a page that this server has not served.\n'
+ABSENT = 'There is no such report.\n'
 _PATCHING = threading.Lock()
 
 
@@ -28,12 +31,20 @@ def is_own(origin: str | None, host: str | None, names: frozenset[str]) -> bool:
     if not origin or not host:
         return False
     try:
-        asked, page = urlsplit(f'//{host}'), urlsplit(origin)
-        name = (asked.hostname or '').lower()
+        page = urlsplit(origin)
         same = page.netloc.lower() == host.lower() and page.scheme in ('http', 'https')
     except ValueError:
         return False
-    return same and (name in names or _is_address(name))
+    return same and is_own_host(host, names)
+
+
+def is_own_host(host: str | None, names: frozenset[str]) -> bool:
+    """Return whether a requested host is this machine; arguments as of is_own."""
+    try:
+        name = (urlsplit(f'//{host or ""}').hostname or '').lower()
+    except ValueError:
+        return False
+    return name in names or _is_address(name)
 
 
 def names_of(host: str) -> frozenset[str]:
@@ -43,10 +54,12 @@ def names_of(host: str) -> frozenset[str]:
 
 
 @contextmanager
-def only_own_pages(host: str) -> Iterator[list[bool]]:
+def only_own_pages(host: str, reports: ServedReports) -> Iterator[list[bool]]:
     """Let viser servers that are started inside refuse websockets of foreign pages.
 
     The list that is given is not empty once such a server has been started.
+
+    :param reports: that these servers serve beside the page.
     """
     import websockets.asyncio.server as library
     serve: Any = library.serve
@@ -55,7 +68,8 @@ def only_own_pages(host: str) -> Iterator[list[bool]]:
 
     def serve_own(*arguments: Any, process_request: Any = None, **options: Any) -> Any:
         guarded.append(True)
-        return serve(*arguments, process_request=_checked(process_request, names), **options)
+        return serve(*arguments, process_request=_checked(process_request, names, reports),
+                     **options)
 
     with _PATCHING:   # viser has no setting for this
         library.serve = serve_own   # type: ignore[assignment, misc]
@@ -65,16 +79,33 @@ def only_own_pages(host: str) -> Iterator[list[bool]]:
             library.serve = serve   # type: ignore[misc]
 
 
-def _checked(process_request: Callable[[Any, Any], Any] | None,
-             names: frozenset[str]) -> Callable[[Any, Any], Any]:
+def _checked(process_request: Callable[[Any, Any], Any] | None, names: frozenset[str],
+             reports: ServedReports) -> Callable[[Any, Any], Any]:
     """Return a function for requests that refuses foreign upgrades before the given one."""
     def process(connection: Any, request: Any) -> Any:
         headers = request.headers
+        if request.path.startswith(PREFIX):
+            page = reports.page(request.path) if is_own_host(_only(headers, 'Host'),
+                                                             names) else None
+            return _report(connection, page)
         if 'Upgrade' in headers and not is_own(_only(headers, 'Origin'), _only(headers, 'Host'),
                                                names):
             return connection.respond(http.HTTPStatus.FORBIDDEN, FOREIGN)
         return None if process_request is None else process_request(connection, request)
     return process
+
+
+def _report(connection: Any, page: bytes | None) -> Any:
+    """Return the response with a report; None: there is none."""
+    if page is None:
+        return connection.respond(http.HTTPStatus.NOT_FOUND, ABSENT)
+    response = connection.respond(http.HTTPStatus.OK, '')
+    for name, value in {**HEADERS, 'Content-Length': str(len(page))}.items():
+        if name in response.headers:   # otherwise there would be two
+            del response.headers[name]
+        response.headers[name] = value
+    response.body = page
+    return response
 
 
 def _only(headers: Any, name: str) -> str | None:

@@ -15,8 +15,10 @@ from dynamics_node.inspector.export_panel import add_export
 from dynamics_node.inspector.figures import Figures, MotionState, figures, frame_ellipsoids
 from dynamics_node.inspector.history import History
 from dynamics_node.inspector.html_box import HtmlBox
+from dynamics_node.inspector.loop_state import LoopState
 from dynamics_node.inspector.refresher import Refresher
 from dynamics_node.inspector.scene import Marks, RobotView, robot_size
+from dynamics_node.inspector.served_reports import ServedReports
 from dynamics_node.inspector.solids import Solids, solids_of
 from dynamics_node.inspector.state_record import state_text
 from dynamics_node.inspector.tool_gizmo import ToolGizmo
@@ -33,15 +35,16 @@ class InspectorPage:
     """Shows a robot at the pose of the sliders, and the figures of the load case."""
 
     def __init__(self, server: viser.ViserServer, robot: Robot, text: str,
-                 urdf_folder: Path | None = None, q: np.ndarray | None = None):
+                 urdf_folder: Path | None = None, q: np.ndarray | None = None,
+                 reports: ServedReports | None = None):
         """Draw the page.
 
         :param text: the URDF, for the shapes of the links.
         :param urdf_folder: where meshes of the URDF are looked for.
         :param q: pose at first, (nq,); None for the neutral one.
+        :param reports: of the server, to which reports are added.
         """
-        refuse_loops(robot)
-        self._robot, gui = robot, server.gui
+        self._robot, gui, self._loops = robot, server.gui, LoopState(robot)
         solids: Solids = solids_of(robot.model, text, urdf_folder)
         self._lock = threading.Lock()
         self._shown: tuple[Robot, MotionState, Figures, str] | None = None
@@ -54,7 +57,8 @@ class InspectorPage:
         self._notice = HtmlBox(gui)
         self._refresher = Refresher(self.refresh)
         tabs = gui.add_tab_group()
-        self.case = CasePanel(gui, robot, tabs, last_frame(robot), self._refresher.request)
+        self.case = CasePanel(gui, robot, tabs, last_frame(robot), self._refresher.request,
+                              self._loops)
         self._gizmo = ToolGizmo(server.scene, robot, self.case)
         with tabs.add_tab('View'):
             add_view_switches(server, self._view, self._marks, solids.missing,
@@ -62,7 +66,8 @@ class InspectorPage:
         with tabs.add_tab('Compare'):
             self._add_comparison(gui)
         with tabs.add_tab('Export'):
-            add_export(gui, robot, self.history.text, self.record)
+            add_export(gui, robot, self.history.text, self.record, reports or ServedReports(),
+                       lambda: self._shown and (self._shown[0], self._shown[1].q))
         gui.main_panel.dock_right()
         if q is not None:
             self.case.set_configuration(q)
@@ -91,10 +96,10 @@ class InspectorPage:
     def _show(self) -> None:
         case = self.case.case()
         robot = robot_of_case(self._robot, case)
-        state = motion_of_case(robot, case)
-        frame = case.payload_frame
-        found = figures(robot, state, frame)
-        ellipsoids = frame_ellipsoids(robot, state.q, frame)
+        state = self._loops.complete(motion_of_case(robot, case))
+        frame, coordinates = case.payload_frame, self._loops.coordinates
+        found = figures(robot, state, frame, coordinates=coordinates)
+        ellipsoids = frame_ellipsoids(robot, state.q, frame, coordinates)
         place = robot.frame_pose(state.q, frame)[:3, 3]
         poses = self._view.move(state.q)
         self._view.colour(found)
@@ -113,12 +118,6 @@ class InspectorPage:
     def close(self) -> None:
         """Stop refreshing."""
         self._refresher.stop()
-
-
-def refuse_loops(robot: Robot) -> None:
-    """Raise a DynamicsError for a robot with closed loops."""
-    if robot.loops.constraints:
-        raise DynamicsError('the robot has closed loops; the inspector supports trees only')
 
 
 def history_columns(robot: Robot) -> list[str]:

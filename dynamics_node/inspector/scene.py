@@ -9,7 +9,7 @@ import numpy as np
 
 from dynamics_node.algorithms.kinematics import body_poses
 from dynamics_node.algorithms.tree_recursions import joints_at
-from dynamics_node.inspector.colours import UNKNOWN, share_colour
+from dynamics_node.inspector.colours import RGB, UNKNOWN, share_colour
 from dynamics_node.inspector.figures import Figures, FrameEllipsoids
 from dynamics_node.inspector.shapes import z_along
 from dynamics_node.inspector.solids import Solid
@@ -24,7 +24,8 @@ from dynamics_node.spatial.se3 import Pose
 if TYPE_CHECKING:
     import viser
 
-BODY, SUBSTITUTE, GHOST = (205, 210, 216), (170, 190, 214), (120, 170, 230)
+BODY, SUBSTITUTE = (205, 210, 216), (170, 190, 214)
+REFERENCE, SUPPOSED = (120, 170, 230), (230, 159, 0)   # of ghosts
 INERTIA, MASS = (0, 114, 178), (213, 94, 0)
 ELLIPSOIDS = {'velocity': (86, 180, 233), 'force': (230, 159, 0), 'inertia': (0, 158, 115)}
 GREATEST_RADIUS = 0.25     # [m] of an ellipsoid of a frame; shape and direction count
@@ -38,11 +39,11 @@ class RobotView:
     """One robot in the 3D view; scene names have numbers, never names of the URDF."""
 
     def __init__(self, scene: viser.SceneApi, root: str, robot: Robot, solids: Sequence[Solid],
-                 ghost: bool = False):
+                 ghost: RGB | None = None):
         """Add the robot to the scene.
 
         :param root: of the scene names, such as '/robot'.
-        :param ghost: transparent, bodies alone.
+        :param ghost: colour of a transparent robot, bodies alone; None: a solid one.
         """
         self._robot, self._scene, self._root = robot, scene, root
         count = len(robot.model.bodies)
@@ -53,14 +54,14 @@ class RobotView:
         self._joints: dict[int, tuple[Any, Any]] = {}   # body -> (marker, label)
         self._looks: dict[int, tuple] = {}   # body -> colour, text and visibility
         self._labels = True
-        if not ghost:
+        if ghost is None:
             self._add_joints()
 
-    def _add_mesh(self, k: int, solid: Solid, ghost: bool) -> Any:
+    def _add_mesh(self, k: int, solid: Solid, ghost: RGB | None) -> Any:
         return self._scene.add_mesh_simple(
             f'{self._root}/body_{solid.body}/mesh_{k}', solid.mesh.vertices.astype(np.float32),
             solid.mesh.faces.astype(np.uint32), flat_shading=not solid.substitute,
-            color=GHOST if ghost else SUBSTITUTE if solid.substitute else BODY,
+            color=ghost or (SUBSTITUTE if solid.substitute else BODY),
             opacity=0.35 if ghost else None, side='double')
 
     def _add_joints(self) -> None:

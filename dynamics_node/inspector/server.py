@@ -6,6 +6,7 @@ from typing import TYPE_CHECKING
 
 from dynamics_node.errors import DynamicsError
 from dynamics_node.inspector.own_origin import only_own_pages
+from dynamics_node.inspector.served_reports import ServedReports
 
 if TYPE_CHECKING:
     import viser
@@ -18,13 +19,14 @@ UNGUARDED = ('this version of viser starts its server in another way, so that we
              'foreign web pages cannot be refused: pip install "viser==1.1.1"')
 
 
-def open_server(host: str = LOCAL, port: int = PORT, title: str = 'inspector'
-                ) -> viser.ViserServer:
+def open_server(host: str = LOCAL, port: int = PORT, title: str = 'inspector',
+                reports: ServedReports | None = None) -> viser.ViserServer:
     """Return a running server; the next free port is used if this one is taken.
 
     Websockets of pages that it has not served are refused.
 
     :param port: 0 for any free port.
+    :param reports: served beside the page; None for none.
     :raise DynamicsError: viser is not installed, or cannot refuse them.
     """
     try:
@@ -38,7 +40,7 @@ def open_server(host: str = LOCAL, port: int = PORT, title: str = 'inspector'
         def request_share_url(self, verbose: bool = True) -> None:
             """Do nothing; viser would open a tunnel to a public address."""
 
-    with only_own_pages(host) as guarded:
+    with only_own_pages(host, reports or ServedReports()) as guarded:
         server = LocalServer(host=host, port=port, label=title, verbose=False)
     if not guarded:
         server.stop()

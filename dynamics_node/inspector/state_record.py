@@ -16,6 +16,7 @@ def state_record(robot: Robot, state: MotionState, found: Figures, frame: str) -
         'position': state.q, 'velocity': state.v, 'acceleration': state.a,
         'torque': found.torque, 'parts': found.parts._asdict(), 'effort_limit': found.limit,
         'margin': found.margin, 'mass_matrix': found.mass_matrix,
+        'mass_matrix_names': found.matrix_names,
         'center_of_mass': found.center_of_mass, 'tool_frame': frame,
         'greatest_payload': found.greatest_payload, 'gravity': robot.gravity,
         'payloads': robot.payloads})

@@ -59,7 +59,7 @@ class TorquePanel:
         self._summary.show(summary(robot, found, now, frame))
         self._bars.show(stacked_bars(robot.dof_names, effort_units(robot), found, now))
         self._matrix.show(joined(
-            heat_map('Mass matrix', robot.dof_names, found.mass_matrix),
+            heat_map('Mass matrix', found.matrix_names, found.mass_matrix),
             tag('p', 'Bright cells have the greatest entries. kg m\u00b2 between revolute joints, '
                 'kg m or kg where a joint is prismatic.', style=STYLE)))
         self._tool.show(tool_text(frame, ellipsoids, place))

@@ -4,6 +4,7 @@ from typing import NamedTuple
 
 import numpy as np
 
+from dynamics_node.control.closed_loops import ClosedLoops
 from dynamics_node.robot.robot import Robot
 
 
@@ -28,6 +29,10 @@ def torque_parts(robot: Robot, q: np.ndarray, v: np.ndarray, a: np.ndarray,
                  external: np.ndarray | None = None) -> TorqueParts:
     """Return the TorqueParts of a motion; their sum is inverse_dynamics(q, v, a) - external.
 
+    Of a robot with closed loops they are torques of its motors, zero at passive joints: motors that
+    have the effect of a torque on the open tree depend on it linearly.
+
+    :param q, v, a: of a robot with loops, a motion that keeps them.
     :param external: torque that the environment exerts on the joints, (nv,); None for zero.
     """
     bare = without_payloads(robot)
@@ -35,10 +40,14 @@ def torque_parts(robot: Robot, q: np.ndarray, v: np.ndarray, a: np.ndarray,
     payload = (robot.inverse_dynamics(q, v, a) - bare.inverse_dynamics(q, v, a)
                if robot.payloads else np.zeros(robot.nv))
     springs = robot.spring_torque(q, v) if robot.springs else np.zeros(robot.nv)
-    return TorqueParts(
+    parts = TorqueParts(
         gravity, bare.bias_torque(q, v) - gravity, bare.mass_matrix(q) @ a,
         robot.friction_torque(v), springs, payload,
         np.zeros(robot.nv) if external is None else -external)
+    if not robot.loops.constraints:
+        return parts
+    loops = ClosedLoops(robot)
+    return TorqueParts(*(loops.motor_torques(q, part) for part in parts))
 
 
 def without_payloads(robot: Robot) -> Robot:

@@ -2,29 +2,28 @@
 
 from __future__ import annotations
 
-import threading
 import time
 from collections.abc import Callable, Sequence
 from typing import Any
 
 import rclpy
 from diagnostic_msgs.msg import DiagnosticArray
+from geometry_msgs.msg import WrenchStamped
 from rclpy.executors import SingleThreadedExecutor
-from rclpy.node import Node
 from rclpy.qos import DurabilityPolicy, QoSProfile, ReliabilityPolicy
 from rclpy.serialization import deserialize_message
 from rclpy.signals import SignalHandlerOptions
 from sensor_msgs.msg import JointState
 from std_msgs.msg import String
-from std_srvs.srv import SetBool
 
-from dynamics_node.errors import DynamicsError
-from dynamics_node.inspector.live_state import LiveState, NamedValues
-from dynamics_node.msg import TorqueState
+from dynamics_node.inspector.live_state import LiveState, LiveWrench, NamedValues
+from dynamics_node.model.model import Payload
+from dynamics_node.msg import ContactStamped, TorqueState
 from dynamics_node.ros import convert
-from dynamics_node.ros.client import DynamicsClient
+from dynamics_node.ros.payload_ramp import scaled
 from dynamics_node.ros.rclpy_internals import take_waiting
 from dynamics_node.ros.topic_qos import LATCHED
+from dynamics_node.ros.watched_model import WatchedModel
 from dynamics_node.srv import ListPayloads
 
 # Depth 1: messages that arrive between two reads are dropped without cost for this process.
@@ -35,9 +34,9 @@ WAITING = 300    # joint states between two reads: three publishers at 1 kHz
 ALL = QoSProfile(depth=WAITING, reliability=ReliabilityPolicy.BEST_EFFORT,
                  durability=DurabilityPolicy.VOLATILE)
 STATUSES = QoSProfile(depth=10)
-TIMEOUT = 10.0   # [s] of a request
-CLOSING = 1.0    # [s] to wait at the end for a request that is carried out
-ENTITIES = 6     # subscriptions and clients of a WatchedNode: callbacks of one read
+ENTITIES = 9 + WatchedModel.CLIENTS   # subscriptions and clients: callbacks of one read
+WRENCHES = {'estimated': 'external_wrench_estimate', 'given': 'external_wrench'}
+GAINS = {'frequency': ('frequency', 'damping_ratio'), 'kp_kd': ('kp', 'kd')}   # by torque.gains
 PAYLOADS_EVERY = 1.0   # [s] between two requests for the payloads
 
 
@@ -60,6 +59,7 @@ class WatchedNode:
         self._state = LiveState(False)
         self._payloads: Any = self._node.create_client(ListPayloads, f'{self.name}/list_payloads')
         self._next_request = 0.0
+        self._model = WatchedModel(self._node, self.name)
         self._subscribe(String, f'{self._namespace}/robot_description', self._on_description,
                         LATCHED)
         self._joints_topic, self._several = f'{self._namespace}/joint_states', False
@@ -67,6 +67,10 @@ class WatchedNode:
         self._subscribe(TorqueState, f'{self.name}/state', self._on_state, NEWEST)
         self._subscribe(JointState, f'{self.name}/external_torque', self._on_external, NEWEST)
         self._subscribe(DiagnosticArray, '/diagnostics', self._on_diagnostics, STATUSES)
+        self._subscribe(ContactStamped, f'{self.name}/contact', self._on_contact, LATCHED)
+        for kind, topic in WRENCHES.items():
+            self._subscribe(WrenchStamped, f'{self.name}/{topic}',
+                            lambda message, kind=kind: self._on_wrench(kind, message), NEWEST)
 
     def _subscribe(self, kind: type, topic: str, callback: Callable, qos: QoSProfile) -> Any:
         return self._node.create_subscription(kind, topic, callback, qos)
@@ -74,13 +78,30 @@ class WatchedNode:
     def read(self) -> LiveState:
         """Take the newest messages and return what is known."""
         self._request_payloads()
+        self._model.request()
         self._take_joints()
         for _ in range(ENTITIES):
             self._executor.spin_once(timeout_sec=0.0)
         exists = any((name, space.rstrip('/')) == (self._base, self._namespace)
                      for name, space in self._node.get_node_names_and_namespaces())
-        self._state = self._state._replace(node_exists=exists)
+        self._state = self._state._replace(
+            node_exists=exists, model=self._model.model, refusal=self._model.refusal,
+            gains=self._gains())
         return self._state
+
+    def _gains(self) -> dict[str, dict[str, float]]:
+        """Return the gains in use, {name: {joint: value}}; empty until they are known."""
+        model, p = self._model.model, self._model.parameters
+        if model is None or p is None:
+            return {}
+        names = model.robot.dof_names
+        return {gain: dict(zip(names, getattr(p.torque, gain).each(names).tolist()))
+                for gain in GAINS[p.torque.gains]}
+
+    def _link(self, frame: str) -> str:
+        """Return the name of a link without the prefix of the node's frames."""
+        p = self._model.parameters
+        return frame if p is None else frame.removeprefix(p.node.frame_prefix)
 
     def _take_joints(self) -> None:
         """Take all joint states that wait, if they have had several publishers."""
@@ -107,7 +128,7 @@ class WatchedNode:
     # Messages --------------------------------------------------------------------------------
 
     def _on_description(self, message: String) -> None:
-        self._state = self._state._replace(description=message.data)
+        self._model.describe(message.data)
 
     def _on_joints(self, message: JointState) -> None:
         """Merge positions, velocities and efforts: several publishers may have a part each."""
@@ -119,10 +140,18 @@ class WatchedNode:
 
     def _on_payloads(self, future: Any) -> None:
         reply = future.result()
-        if reply.success:
-            self._state = self._state._replace(payloads={
-                name: (frame, *convert.inertia(payload)) for name, frame, payload in
-                zip(reply.names, reply.frames, reply.payloads)})
+        if not reply.success:
+            return
+        loads = {}
+        for name, frame, payload in zip(reply.names, reply.frames, reply.payloads):
+            mass, com, inertia = convert.inertia(payload)
+            loads[name] = Payload(self._link(frame), mass, tuple(com.tolist()),
+                                  tuple(map(tuple, inertia.tolist())))
+        if all(share == 1.0 for share in reply.fraction):
+            self._model.carry(loads)
+        shares = dict(zip(reply.names, reply.fraction))
+        self._state = self._state._replace(payloads={
+            name: scaled(load, shares[name]) for name, load in loads.items()})
 
     def _on_state(self, message: TorqueState) -> None:
         names = message.joint_names
@@ -132,10 +161,20 @@ class WatchedNode:
             reference=_if_complete(names, message.reference.positions),
             acceleration=_if_complete(names, message.reference.accelerations),
             error=_if_complete(names, message.error.positions),
-            gate=message.gate, mode=message.mode, fault=message.fault)
+            gate=message.gate, mode=message.mode, fault=message.fault,
+            last_refusal=message.last_refusal)
 
     def _on_external(self, message: JointState) -> None:
         self._state = self._state._replace(external=_if_complete(message.name, message.effort))
+
+    def _on_contact(self, message: ContactStamped) -> None:
+        self._state = self._state._replace(
+            contact_joints=tuple(message.joint_names) if message.contact else ())
+
+    def _on_wrench(self, kind: str, message: WrenchStamped) -> None:
+        wrench = LiveWrench(self._link(message.header.frame_id), convert.xyz(message.wrench.force),
+                            convert.xyz(message.wrench.torque), time.monotonic())
+        self._state = self._state._replace(wrenches={**self._state.wrenches, kind: wrench})
 
     def _on_diagnostics(self, message: DiagnosticArray) -> None:
         for status in message.status:
@@ -155,88 +194,6 @@ class WatchedNode:
                 bad = status.level != b'\0'
                 self._state = self._state._replace(
                     health=status.message if bad else '', rate=values.get('joint states [Hz]', ''))
-
-
-class ControlRequests:
-    """Requests to a node, from ROS nodes of their own, so that they can be awaited.
-
-    They may come from several threads: those that enable or disable torques are carried out one
-    after the other, those for payloads too, but neither wait for the other. A WatchedNode must
-    exist, which has initialised rclpy.
-    """
-
-    def __init__(self, name: str) -> None:
-        """Prepare requests to the node of this name."""
-        self._torques, self._loads = _RequestNode('enable'), _RequestNode('payloads')
-        self._client = DynamicsClient(self._loads.node, name, TIMEOUT)
-        self._enable = self._torques.node.create_client(SetBool, f'{name}/enable')
-
-    def enable(self, on: bool) -> str:
-        """Enable or disable torques; return the answer in words."""
-        return self._torques.answer(lambda: self._enabled(on))
-
-    def _enabled(self, on: bool) -> str:
-        if not self._enable.wait_for_service(TIMEOUT):
-            return f'no service {self._enable.srv_name}: is the node running?'
-        future: Any = self._enable.call_async(SetBool.Request(data=on))
-        executor = SingleThreadedExecutor()
-        executor.add_node(self._torques.node)
-        try:
-            executor.spin_until_future_complete(future, TIMEOUT)
-        finally:
-            executor.remove_node(self._torques.node)
-            executor.shutdown()
-        if not future.done():
-            return f'no answer within {TIMEOUT:g} s'
-        reply = future.result()
-        done = 'enabled' if on else 'disabled'
-        return f'torques are {done}. {reply.message}' if reply.success else (
-            f'refused: {reply.message}')
-
-    def attach(self, name: str, frame: str, mass: float) -> str:
-        """Attach a payload, or replace it; return the answer in words."""
-        return self._words(lambda: self._client.set_payload(name, frame, mass, transition=1.0),
-                           f'{mass:g} kg at {frame} within 1 s')
-
-    def detach(self, name: str) -> str:
-        """Remove a payload; return the answer in words."""
-        return self._words(lambda: self._client.remove_payload(name, transition=1.0),
-                           'the payload is removed within 1 s')
-
-    def _words(self, request: Callable[[], object], done: str) -> str:
-        def answer() -> str:
-            try:
-                request()
-            except (DynamicsError, TimeoutError) as error:
-                return f'refused: {error}'
-            return done
-        return self._loads.answer(answer)
-
-    def close(self) -> None:
-        """End the clients; later requests are refused."""
-        self._torques.close()
-        self._loads.close()
-
-
-class _RequestNode:
-    """A ROS node that one thread uses at a time."""
-
-    def __init__(self, purpose: str) -> None:
-        self.node: Node = rclpy.create_node(f'dynamics_node_inspector_{purpose}',
-                                            start_parameter_services=False)
-        self._lock, self._closed = threading.Lock(), False
-
-    def answer(self, request: Callable[[], str]) -> str:
-        """Return the answer to a request, which is carried out after those before."""
-        with self._lock:
-            return 'refused: the inspector ends' if self._closed else request()
-
-    def close(self) -> None:
-        """Refuse later requests; one that takes long keeps its node until the process ends."""
-        self._closed = True
-        if self._lock.acquire(timeout=CLOSING):
-            self.node.destroy_node()
-            self._lock.release()
 
 
 def named(names: Sequence[str], numbers: Sequence[float],

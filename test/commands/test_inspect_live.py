@@ -36,9 +36,10 @@ def test_at_the_end_the_page_is_closed_before_the_requests(monkeypatch):
     closed = []
 
     class Closing(WatchedStandIn):
-        def __init__(self, name):
+        def __init__(self, name, follow=None):
             super().__init__()
-            self.kind = 'control' if name == self.name else 'watched'
+            self.kind = ('watched' if name != self.name else 'control' if follow is None
+                         else 'identification')
 
         def read(self):
             raise KeyboardInterrupt
@@ -51,12 +52,20 @@ def test_at_the_end_the_page_is_closed_before_the_requests(monkeypatch):
     monkeypatch.setattr(live_page, 'LivePage', lambda page, watched, *rest: SimpleNamespace(
         run=lambda event: watched.read()))
     monkeypatch.setattr(inspect_live, 'import_ros', lambda *words: SimpleNamespace(
-        WatchedNode=Closing, ControlRequests=Closing))
+        WatchedNode=Closing, ControlRequests=Closing, IdentifyRequests=Closing))
     assert executable.main(('inspect-live', '--allow-control')) == 130
-    assert closed == ['page', 'control', 'watched']
+    assert closed == ['page', 'identification', 'control', 'watched']
 
 
 def test_without_viser_the_message_says_how_to_get_it(monkeypatch, capsys):
     monkeypatch.setitem(sys.modules, 'viser', None)
     assert executable.main(('inspect-live',)) == 2
     assert "pip install 'dynamics_node[inspector]'" in capsys.readouterr().err
+
+
+def test_a_trajectory_that_no_page_may_send_is_refused(tmp_path, capsys):
+    assert executable.main(('inspect-live', '--trajectory', 'x.csv')) == 2
+    assert '--allow-control' in capsys.readouterr().err
+    assert executable.main(('inspect-live', '--allow-control', '--trajectory',
+                            str(tmp_path / 'absent.csv'))) == 2
+    assert 'absent.csv' in capsys.readouterr().err

@@ -2,19 +2,21 @@
 
 import time
 
+import numpy as np
 import pytest
-from support import small_robots
 from support.page_socket import PageSocket
-from support.watched_stand_in import WatchedStandIn
+from support.watched_stand_in import ARM, CODE, JOINTS, WatchedStandIn
 
+from dynamics_node.identification.trajectory_files import TimedPoints
 from dynamics_node.inspector.control_guard import LOCKED, ControlGuard
-from dynamics_node.inspector.control_panel import REFUSED, ControlPanel
+from dynamics_node.inspector.control_panel import REFUSED, ControlPanel, NamedTrajectory
+from dynamics_node.inspector.guarded_requests import SURE, GuardedRequests
 from dynamics_node.inspector.live_page import LivePage
 from dynamics_node.inspector.server import open_server
 
 pytest.importorskip('viser', reason='the inspector is optional: pip install viser pycollada')
-CODE = 'kq7mzd2wxh9p'
-SURE = 'I see the robot and nothing is in its way'
+MOTION = NamedTrajectory('swing.yaml', TimedPoints(
+    JOINTS, np.array([0.0, 2.0]), np.zeros((2, 7)), None, None))
 
 
 @pytest.fixture
@@ -25,8 +27,9 @@ def server():
 
 
 def panel_of(server, control, connected=True):
-    return ControlPanel(server.gui, small_robots.arm(compile=False), control, ControlGuard(CODE),
-                        3, 'lower', lambda: connected)
+    control.live()
+    requests = GuardedRequests(server.gui, ControlGuard(CODE), 3, lambda: connected)
+    return ControlPanel(server.gui, ARM, control, requests, 'tool0', lambda: control.state, MOTION)
 
 
 @pytest.mark.parametrize(('code', 'sure', 'connected', 'said'), [
@@ -35,17 +38,18 @@ def panel_of(server, control, connected=True):
 def test_torques_are_not_enabled(server, code, sure, connected, said):
     control = WatchedStandIn()
     panel = panel_of(server, control, connected)
-    panel._typed.value, panel._sure.value = code, sure
+    requests = panel._requests
+    requests.typed.value, requests.sure.value = code, sure
     panel.enable(3)
-    assert control.requests == [] and said in panel._answer._shown
+    assert control.requests == [] and said in requests.answer._shown
 
 
 def test_each_enabling_is_confirmed_anew_and_the_code_is_cleared(server):
     control = WatchedStandIn()
     panel = panel_of(server, control)
-    panel._typed.value, panel._sure.value = f' {CODE} ', True
+    panel._requests.typed.value, panel._requests.sure.value = f' {CODE} ', True
     panel.enable(3)
-    assert panel._typed.value == ''
+    assert panel._requests.typed.value == ''
     panel.enable(3)
     assert control.requests == [('enable', True)]
     panel.disable(3)
@@ -55,11 +59,46 @@ def test_each_enabling_is_confirmed_anew_and_the_code_is_cleared(server):
 def test_the_click_of_another_client_does_nothing(server):
     control = WatchedStandIn()
     panel = panel_of(server, control)
-    panel._typed.value, panel._sure.value = CODE, True
+    panel._requests.typed.value, panel._requests.sure.value = CODE, True
     for client in (4, None):
         panel.enable(client)
         panel.disable(client)
-    assert control.requests == [] and panel._typed.value == CODE
+    assert control.requests == [] and panel._requests.typed.value == CODE
+
+
+def test_a_gain_of_all_joints_or_of_one_is_set_after_a_confirmation(server):
+    control = WatchedStandIn()
+    panel = panel_of(server, control)
+    panel._requests.typed.value = CODE
+    assert panel._present() == 100.0
+    panel._value.value = 150.0
+    panel._requests.confirmed(3, panel._set_gain)
+    assert control.requests == [] and 'tick the box' in panel._requests.answer._shown
+    panel._requests.sure.value = True
+    panel._requests.confirmed(3, panel._set_gain)
+    panel._gain.value, panel._joint.value, panel._requests.sure.value = 'kd', JOINTS[2], True
+    panel._value.value = 7.0
+    panel._requests.confirmed(3, panel._set_gain)
+    assert control.requests == [('set_gains', 'kp', dict.fromkeys(JOINTS, 150.0)),
+                                ('set_gains', 'kd', {JOINTS[2]: 7.0})]
+
+
+def test_the_trajectory_of_the_command_line_is_sent_after_a_confirmation(server):
+    watched = WatchedStandIn()
+    watched.live()
+    LivePage(server, watched, watched.allowed(MOTION)).update()
+    client = PageSocket(server)
+    client.put(client.wait_for('Code'), CODE)
+    time.sleep(0.2)
+    button = client.wait_for('Send swing.yaml')
+    client.put(button, True)
+    client.read(0.5)
+    assert watched.requests == []
+    client.put(client.wait_for(SURE), True)
+    time.sleep(0.2)
+    client.put(button, True)
+    until(lambda: watched.requests == [('follow', 2)])
+    client.close()
 
 
 def test_without_permission_a_client_is_sent_no_button(server):
@@ -83,7 +122,7 @@ def until(condition):
 def test_the_code_of_one_client_is_unknown_to_others_and_opens_nothing_to_them(server):
     """Clients that were there before, and that connect later, see no code and cannot click."""
     watched = WatchedStandIn()
-    page = LivePage(server, watched, watched, CODE)
+    page = LivePage(server, watched, watched.allowed())
     before = PageSocket(server)
     operator = PageSocket(server)
     watched.live()
@@ -110,7 +149,7 @@ def test_the_code_of_one_client_is_unknown_to_others_and_opens_nothing_to_them(s
 def test_guessing_locks_the_controls(server):
     watched = WatchedStandIn()
     watched.live()
-    LivePage(server, watched, watched, CODE).update()
+    LivePage(server, watched, watched.allowed()).update()
     client = PageSocket(server)
     code, button = client.wait_for('Code'), client.wait_for('Attach payload')
     for guess in range(8):

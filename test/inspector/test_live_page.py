@@ -8,7 +8,7 @@ import numpy as np
 import pytest
 from support.differences import relative
 from support.tolerances import EXACT_MATHS
-from support.watched_stand_in import JOINTS, WatchedStandIn, named, now
+from support.watched_stand_in import JOINTS, WatchedStandIn, model_of, named, now
 
 from dynamics_node import DynamicsError, Robot
 from dynamics_node.example_robots import ARM7
@@ -72,17 +72,31 @@ def test_another_description_replaces_the_robot(page, watched):
     watched.live()
     page.update()
     before = page._view
-    watched.live(description=ARM7.read_text().replace('mass value="5.0"', 'mass value="6.0"'))
+    text = ARM7.read_text().replace('mass value="5.0"', 'mass value="6.0"')
+    watched.live(model=model_of(Robot.from_urdf(text.encode(), compile=False), text))
     page.update()
     assert page._view is not before
     assert page._view.robot.total_mass == pytest.approx(before.robot.total_mass + 1.0)
 
 
+def test_settings_of_the_node_are_used_without_drawing_anew(page, watched):
+    """Gravity and friction of the node change; the robot is the same one on the page."""
+    watched.live()
+    page.update()
+    before = page._view
+    robot = Robot.from_urdf(ARM7, compile=False).with_gravity((0.0, 0.0, -1.6))
+    watched.live(model=model_of(robot, note='The node says something'))
+    page.update()
+    assert page._view is before and 'The node says something' in page._status._shown
+    assert relative(json.loads(page._view.record())['torque'],
+                    robot.gravity_torque(Q)) < EXACT_MATHS
+
+
 def test_a_description_that_cannot_be_shown_is_said_so(page, watched):
-    watched.live(description='no urdf')
+    watched.live(model=None, refusal='it is no URDF')
     for _ in range(2):
         page.update()
-        assert 'The robot description cannot be shown' in page._status._shown
+        assert 'The robot description cannot be shown: it is no URDF' in page._status._shown
 
 
 def test_a_robot_that_cannot_be_drawn_is_said_so_once(page, watched, monkeypatch):
@@ -91,7 +105,7 @@ def test_a_robot_that_cannot_be_drawn_is_said_so_once(page, watched, monkeypatch
     def refuse(*arguments):
         tries.append(arguments)
         raise DynamicsError('no shape')
-    monkeypatch.setattr(live_page, 'RobotPanels', refuse)
+    monkeypatch.setattr(live_page, 'LivePanels', refuse)
     watched.live()
     for _ in range(2):
         page.update()

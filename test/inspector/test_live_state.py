@@ -14,7 +14,7 @@ from dynamics_node.inspector.live_state import (
 )
 
 POSITIONS = named({'upper_joint': 0.1, 'lower_joint': 0.2, 'another': 9.0}, 100.0)
-LIVE = LiveState(True, '<robot/>', POSITIONS, gate='enabled', mode='gravity')
+LIVE = LiveState(True, position=POSITIONS, gate='enabled', mode='gravity')
 
 
 @pytest.fixture(scope='module')
@@ -36,7 +36,9 @@ def robot():
     (LIVE._replace(gate='fault', fault='x is too fast'), 107.0, 'silent', 'FAULT: x is too fast'),
     (LIVE._replace(gate='fault', fault='joint_2 is too fast'), 100.1, 'fault',
      'FAULT: joint_2 is too fast'),
-    (LIVE._replace(health='old: x'), 100.1, 'live', 'Torques: enabled, mode gravity. old: x.')])
+    (LIVE._replace(health='old: x'), 100.1, 'live', 'Torques: enabled, mode gravity. old: x.'),
+    (LIVE._replace(last_refusal='it begins elsewhere'), 100.1, 'live',
+     'Last refused reference: it begins elsewhere.')])
 def test_each_state_is_said_in_words(robot, state, now, kind, words):
     found = status_text('/n', state, robot, now)
     assert found.kind == kind and words in found.text

@@ -5,9 +5,9 @@ import json
 import numpy as np
 import pytest
 from support.differences import relative
-from support.tolerances import EXACT_MATHS
+from support.tolerances import EXACT_MATHS, SOLVED
 
-from dynamics_node import DynamicsError, Robot
+from dynamics_node import Robot
 from dynamics_node.example_robots import ARM7, MECHANISMS
 from dynamics_node.inspector.page import InspectorPage, last_frame
 from dynamics_node.inspector.server import LOCAL, open_server
@@ -75,10 +75,26 @@ def test_the_server_is_bound_to_this_machine_and_never_shared(server):
     assert server.request_share_url() is None
 
 
-def test_robots_with_loops_are_refused(server):
+def test_a_mechanism_with_loops_follows_the_slider_of_its_motor():
+    """The loops stay closed; the sum of the parts is the torque of the motor by virtual work."""
     urdf, loops = MECHANISMS['four_bar']
-    with pytest.raises(DynamicsError, match='closed loops'):
-        InspectorPage(server, Robot.from_urdf(urdf, loops=loops, compile=False), urdf.read_text())
+    robot = Robot.from_urdf(urdf, loops=loops, compile=False)
+    server = open_server(port=0)
+    page = InspectorPage(server, robot, urdf.read_text())
+    (motor,) = page.case.sliders
+    page.case.sliders[motor].value = 0.4
+    page.refresh()
+    record = json.loads(page.record())
+    q = np.array(record['position'])
+    assert q[robot.model.joint(motor).q.start] == 0.4
+    assert np.abs(robot.constraint_rows(q, np.zeros(robot.nv)).residual).max() < 1e-9
+    gravity = robot.closed_dynamics(q, np.zeros(robot.nv)).gravity
+    k = robot.dof_names.index(motor)
+    assert record['torque'][k] == pytest.approx(gravity[0], rel=SOLVED)
+    assert np.delete(record['torque'], k).tolist() == [0.0, 0.0]
+    assert record['mass_matrix_names'] == [motor]
+    page.close()
+    server.stop()
 
 
 def test_the_tool_is_the_link_at_the_end_of_the_longest_chain():

@@ -1,11 +1,10 @@
 """Test the page in a real browser: pixels, numbers, payload, hostile names."""
 
-import io
-
 import numpy as np
 import pytest
 from support.browser import (
     browser,
+    canvas_pixels,
     close_notices,
     open_page,
     open_tab,
@@ -50,13 +49,6 @@ def robot():
 @pytest.fixture(scope='module')
 def page(chromium, robot):
     yield from served(chromium, robot, ARM7.read_text(), Q)
-
-
-def canvas_pixels(page):
-    """Return the pixels of the 3D view, (height, width, 3)."""
-    from PIL import Image
-    picture = page.screenshot(clip={'x': 420, 'y': 120, 'width': 440, 'height': 560})
-    return np.asarray(Image.open(io.BytesIO(picture)).convert('RGB'), dtype=float)
 
 
 def test_the_robot_is_drawn(page):

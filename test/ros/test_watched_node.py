@@ -1,17 +1,17 @@
-"""Test the watched node: what a node publishes arrives, requests are answered in words."""
+"""Test the watched node: what a node publishes arrives by name."""
 
-import threading
 import time
-from concurrent.futures import ThreadPoolExecutor
 
 import pytest
+from geometry_msgs.msg import WrenchStamped
 from sensor_msgs.msg import JointState
 from std_msgs.msg import String
-from support.remote_node import LATCHED, wait_until
+from support.remote_node import LATCHED, stamped_wrench, wait_until
 
 from dynamics_node.example_robots import ARM7
+from dynamics_node.msg import ContactStamped
 from dynamics_node.ros import watched_node
-from dynamics_node.ros.watched_node import ControlRequests, WatchedNode, named
+from dynamics_node.ros.watched_node import WatchedNode, named
 
 
 @pytest.fixture(scope='module')
@@ -29,7 +29,8 @@ def test_description_and_joint_states_arrive_by_name(arm, watched):
     client, space = arm.node.client, arm.node.namespace
     client.create_publisher(String, f'{space}/robot_description', LATCHED).publish(
         String(data=ARM7.read_text()))
-    until(watched, lambda state: state.description == ARM7.read_text(), 'the description')
+    until(watched, lambda state: state.model and state.model.text == ARM7.read_text().strip(),
+          'the description')
     joints = client.create_publisher(JointState, f'{space}/joint_states', 10)
 
     def arrived(state):
@@ -63,58 +64,18 @@ def test_gate_and_rate_come_from_the_diagnostics(watched):
     assert state.node_exists and state.gate == 'disabled' and state.mode == 'gravity'
 
 
-def test_requests_are_answered_in_words(arm, watched):
-    """A payload is attached and removed; a frame that does not exist is refused."""
-    control = ControlRequests(watched.name)
-    try:
-        assert control.attach('inspector', 'tool0', 1.5) == '1.5 kg at tool0 within 1 s'
-        frame, mass, *_ = until(watched, lambda state: state.payloads.get('inspector'),
-                                'the payload')
-        assert (frame, mass) == ('tool0', 1.5)
-        assert control.detach('inspector') == 'the payload is removed within 1 s'
-        assert 'nowhere' in control.attach('inspector', 'nowhere', 1.5)
-        assert control.enable(False).startswith('torques are disabled')
-    finally:
-        control.close()
+def test_wrenches_and_contacts_arrive(arm, watched):
+    node = arm.node
+    wrench = stamped_wrench('tool0', [1.0, 2.0, 3.0, 0.1, 0.2, 0.3])
 
-
-@pytest.fixture
-def control(watched):
-    opened = ControlRequests(watched.name)
-    yield opened
-    opened.close()
-
-
-def test_requests_of_several_threads_are_all_answered(control):
-    requests = [lambda: control.attach('inspector', 'tool0', 1.5), lambda: control.enable(False)]
-    with ThreadPoolExecutor(8) as pool:
-        answers = [each.result(30.0) for each in [pool.submit(one) for one in requests * 12]]
-    assert set(answers[::2]) == {'1.5 kg at tool0 within 1 s'}
-    assert all(answer.startswith('torques are disabled') for answer in answers[1::2])
-    assert control.detach('inspector') == 'the payload is removed within 1 s'
-
-
-def test_disabling_does_not_wait_for_a_payload(control, monkeypatch):
-    started, goes_on = threading.Event(), threading.Event()
-
-    def slow(*arguments, **options):
-        started.set()
-        goes_on.wait(30.0)
-    monkeypatch.setattr(control._client, 'set_payload', slow)
-    with ThreadPoolExecutor(2) as pool:
-        attached = pool.submit(control.attach, 'inspector', 'tool0', 1.5)
-        assert started.wait(10.0)
-        try:
-            assert pool.submit(control.enable, False).result(10.0).startswith('torques are dis')
-            assert not attached.done()
-        finally:
-            goes_on.set()
-
-
-def test_requests_after_the_end_are_refused(watched):
-    control = ControlRequests(watched.name)
-    control.close()
-    assert control.enable(True) == control.detach('inspector') == 'refused: the inspector ends'
+    def arrived(state):
+        node.publisher(WrenchStamped, 'dynamics_node/external_wrench').publish(wrench)
+        node.publisher(ContactStamped, 'dynamics_node/contact', LATCHED).publish(
+            ContactStamped(contact=True, joint_names=['joint_2']))
+        return state.wrenches and state.contact_joints and state
+    found = until(watched, arrived, 'the wrench')
+    assert found.wrenches['given'].frame == 'tool0' and found.contact_joints == ('joint_2',)
+    assert found.wrenches['given'].force.tolist() == [1.0, 2.0, 3.0]
 
 
 def test_a_node_of_another_name_is_not_there(watched, monkeypatch):

@@ -1,9 +1,11 @@
 """Open pages in Debian's Chromium, driven by Playwright; skip where there is none."""
 
 import contextlib
+import io
 import os
 import shutil
 
+import numpy as np
 import pytest
 
 ARGUMENTS = ('--no-sandbox', '--use-gl=angle', '--use-angle=swiftshader',
@@ -69,3 +71,10 @@ def screenshot(page, name):
     folder = os.environ.get('DYNAMICS_NODE_SCREENSHOTS')
     if folder:
         page.screenshot(path=os.path.join(folder, f'{name}.png'))
+
+
+def canvas_pixels(page):
+    """Return the pixels of the 3D view, (height, width, 3)."""
+    from PIL import Image
+    picture = page.screenshot(clip={'x': 420, 'y': 120, 'width': 440, 'height': 560})
+    return np.asarray(Image.open(io.BytesIO(picture)).convert('RGB'), dtype=float)

@@ -1,0 +1,109 @@
+"""Measure torques with and without an open page of the inspector, and the cost of the inspector.
+
+python benchmark/torque_with_inspector.py [--seconds 20] [--rate 500]    prints JSON, as
+ros_calls.py does. The page is a client that takes all that is sent to it: a browser draws on
+another machine.
+"""
+
+import argparse
+import json
+import os
+import subprocess
+import sys
+import time
+from contextlib import contextmanager
+
+import numpy as np
+import rclpy
+from ros_calls import server
+from torque_under_load import Driver
+
+from dynamics_node.ros.torque import realtime
+
+DRIVER = 60         # real-time priority of the simulated driver, where it is granted
+TURNS = 3           # without and with the page, one after the other
+DRAWN = 10.0        # [s] until the page shows the robot
+P99, SHARE = 1.1, 20.0   # bars: p99 with over without the page; percent of a core at 10 Hz
+CLIENT = """
+import sys
+import msgspec
+import viser
+from websockets.sync.client import connect
+port = sys.argv[1]
+socket = connect(f'ws://127.0.0.1:{port}', origin=f'http://127.0.0.1:{port}', max_size=None,
+                 subprotocols=[f'viser-v{viser.__version__}'])
+socket.send(msgspec.msgpack.encode({
+    'type': 'ViewerCameraMessage', 'wxyz': (1.0, 0.0, 0.0, 0.0), 'position': (1.0, 1.0, 1.0),
+    'fov': 1.0, 'near': 0.1, 'far': 10.0, 'image_height': 9, 'image_width': 9,
+    'look_at': (0.0, 0.0, 0.0), 'up_direction': (0.0, 0.0, 1.0)}))
+while True:
+    socket.recv()
+"""
+
+
+def main():
+    parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
+    parser.add_argument('--seconds', type=float, default=20.0, help='of each turn')
+    parser.add_argument('--rate', type=float, default=500.0, help='of joint states [Hz]')
+    options = parser.parse_args()
+    rclpy.init()
+    try:
+        print(json.dumps(measure(options)))
+    finally:
+        rclpy.try_shutdown()
+
+
+def measure(options):
+    """Return {what: [value, unit, bar]}."""
+    delays = {'no page': [], 'open page': []}
+    shares, missed = [], 0
+    with server() as process:
+        driver = Driver(process)
+        realtime.request(DRIVER)
+        for _ in range(TURNS):
+            delays['no page'].append(driver.run(options.rate, options.seconds).delays)
+            with open_page() as inspector:
+                driver.pace(options.rate, DRAWN)
+                begin, used = time.monotonic(), cpu_seconds(inspector)
+                found = driver.run(options.rate, options.seconds)
+                shares.append((cpu_seconds(inspector) - used) / (time.monotonic() - begin))
+            delays['open page'].append(found.delays)
+            missed += found.missed
+    p99 = {name: float(np.median([np.percentile(each, 99) for each in turns])) * 1e6
+           for name, turns in delays.items()}
+    rate = f'{options.rate:g} Hz'
+    return {**{f'{rate}, {name}: joint state to torque, p99': [value, 'us', None]
+               for name, value in p99.items()},
+            f'{rate}: p99 with an open page over none': [
+                p99['open page'] / p99['no page'], 'x', P99],
+            f'{rate}: joint states without a torque, with an open page': [missed, '', None],
+            'inspector, of one core': [100.0 * float(np.median(shares)), '%', SHARE]}
+
+
+@contextmanager
+def open_page():
+    """Run the inspector with one client; yield its process id."""
+    inspector = subprocess.Popen(
+        [sys.executable, '-m', 'dynamics_node', 'inspect-live', '--port', '0'],
+        stdout=subprocess.PIPE, text=True, cwd='/')
+    client = None
+    try:
+        line = next(line for line in inspector.stdout if 'open http' in line)
+        port = line.split('http://')[1].split()[0].rpartition(':')[2]
+        client = subprocess.Popen([sys.executable, '-c', CLIENT, port])
+        yield inspector.pid
+    finally:
+        for process in filter(None, (client, inspector)):
+            process.terminate()
+            process.wait()
+
+
+def cpu_seconds(pid):
+    """Return the time that a process has used on all cores [s]."""
+    with open(f'/proc/{pid}/stat') as file:
+        fields = file.read().rpartition(')')[2].split()
+    return (int(fields[11]) + int(fields[12])) / os.sysconf('SC_CLK_TCK')
+
+
+if __name__ == '__main__':
+    main()

@@ -1,0 +1,79 @@
+"""A supposed load case beside a running robot: a ghost, its torques compared with now."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import TYPE_CHECKING
+
+import numpy as np
+
+from dynamics_node.inspector.case_panel import CasePanel
+from dynamics_node.inspector.figures import Figures, MotionState, figures
+from dynamics_node.inspector.html_box import HtmlBox
+from dynamics_node.inspector.loop_state import LoopState
+from dynamics_node.inspector.scene import SUPPOSED, RobotView
+from dynamics_node.inspector.solids import Solid
+from dynamics_node.inspector.tool_gizmo import ToolGizmo
+from dynamics_node.inspector.what_if import motion_of_case, robot_of_case
+from dynamics_node.robot.robot import Robot
+
+if TYPE_CHECKING:
+    import viser
+
+SHOW = 'Show this case'
+ABOUT = ('The orange ghost is the supposed case; the bars are its torques, the triangles those of '
+         'the robot now. The payload is in addition to those of the node.')
+
+
+class SupposedCase:
+    """The tab 'What if' of a running robot; nothing is shown until it is ticked."""
+
+    def __init__(self, server: viser.ViserServer, robot: Robot, solids: Sequence[Solid],
+                 tabs: viser.GuiTabGroupHandle, frame: str):
+        """Add them.
+
+        :param frame: of the tool, that is chosen at first.
+        """
+        gui = server.gui
+        self._loops = LoopState(robot)
+        self.case = CasePanel(gui, robot, tabs, frame, lambda: None, self._loops, together=True)
+        with self.case.tab:
+            # at the top: elements without an order of their own have 1, 2, ... in their order
+            self.shown = gui.add_checkbox(SHOW, False, order=-2.0)
+            as_measured = gui.add_button('Pose as measured', order=-1.0)
+            HtmlBox(gui).say(ABOUT)
+        self._ghost = RobotView(server.scene, '/supposed', robot, solids, ghost=SUPPOSED)
+        self._ghost.show_bodies(False)
+        self._gizmo = ToolGizmo(server.scene, robot, self.case)
+        self._measured: np.ndarray | None = None   # (nq,)
+        self.shown.on_update(lambda _: self._switch())
+        as_measured.on_click(lambda _: self._copy_pose())
+
+    def _switch(self) -> None:
+        self._ghost.show_bodies(self.shown.value)
+        if self.shown.value:
+            self._copy_pose()
+
+    def _copy_pose(self) -> None:
+        """Set the sliders to the pose of the robot."""
+        if self._measured is not None:
+            self._loops.last = self._measured
+            self.case.set_configuration(self._measured)
+
+    def of(self, robot: Robot, measured: np.ndarray
+           ) -> tuple[Robot, MotionState, Figures] | None:
+        """Return robot, state and figures of the case; None if it is not shown.
+
+        :param robot: with the payloads and gravity of the node.
+        :param measured: (nq,).
+        """
+        self._measured = measured
+        if not self.shown.value:
+            return None
+        case = self.case.case()
+        loaded = robot_of_case(robot, case)
+        state = self._loops.complete(motion_of_case(loaded, case))
+        self._ghost.move(state.q)
+        self._gizmo.follow(loaded.frame_pose(state.q, case.payload_frame))
+        return loaded, state, figures(loaded, state, case.payload_frame,
+                                      coordinates=self._loops.coordinates)
