@@ -12,6 +12,7 @@ def friction_directional_derivative(model: Model, v: np.ndarray,
     """Return d/dp of `friction_torque` along a complete ParameterDirection, (nv,).
 
     The torque is linear in damping and friction: their rates replace them in the first term.
+    Further terms of friction are constant.
     """
-    rates = model.with_(damping=d.ddamping, friction=d.dfriction)
+    rates = model.with_(damping=d.ddamping, friction=d.dfriction, friction_terms=None)
     return friction_torque(rates, v) + friction_slope(model, v) * d.dv

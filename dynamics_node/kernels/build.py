@@ -14,6 +14,7 @@ from dynamics_node.kernels.keys import KernelKey
 from dynamics_node.kernels.shapes import state_shapes, uniform_shapes
 from dynamics_node.kernels.traced_functions import functions
 from dynamics_node.model.configuration import random_configuration
+from dynamics_node.model.friction_terms import FrictionTerms
 from dynamics_node.model.model import Model
 from dynamics_node.model.regrouped_inertia import regrouped
 
@@ -109,7 +110,7 @@ def _sample(model, key):
     rng = np.random.default_rng(0)
     values = {'q': random_configuration(model, rng), 'gravity': rng.normal(size=3),
               'given': _mask(rng, model.nv, model.nv - sum(map(size, key.constraints)))}
-    for name in ('armature', 'damping', 'friction'):
+    for name in ('armature', 'damping', 'friction', *FrictionTerms._fields):
         values[name] = rng.uniform(0.1, 1.0, model.nv)
     if key.with_payload:  # any positive inertia
         values['payload'] = np.tile([1.0, 0.1, 0.2, 0.3, 2, 0, 2, 0, 0, 2.0],
