@@ -10,8 +10,8 @@ def friction_torque(model: Model, v: np.ndarray) -> np.ndarray:
 
     tau_f = d v + f v / sqrt(v^2 + v_s^2).
 
-    Coulomb's sign(v) is smoothed over the speed v_s (`model.friction_speed`): with a noisy measured
-    velocity near zero, sign(v) would chatter between +f and -f. At rest tau_f is zero.
+    Coulomb's sign(v) is smoothed over the speed v_s (`model.friction_speeds`): with a noisy
+    measured velocity near zero, sign(v) would chatter between +f and -f. At rest tau_f is zero.
     Inverse dynamics adds tau_f, forward dynamics subtracts it.
 
     With s = v / sqrt(v^2 + v_s^2) and the `friction_terms` of a model, tau_f has in addition
@@ -22,7 +22,7 @@ def friction_torque(model: Model, v: np.ndarray) -> np.ndarray:
     and Soom 1990). The others are asymmetric: Coulomb friction is f + f_a in positive and f - f_a
     in negative direction, damping d + d_a and d - d_a.
     """
-    smooth_sign = v / np.sqrt(v * v + model.friction_speed ** 2)
+    smooth_sign = v / np.sqrt(v * v + model.friction_speeds ** 2)
     plain = model.damping * v + model.friction * smooth_sign
     if model.friction_terms is None:
         return plain
@@ -34,9 +34,9 @@ def friction_slope(model: Model, v: np.ndarray) -> np.ndarray:
 
     d tau_f / dv = d + f v_s^2 / (v^2 + v_s^2)^(3/2), without `friction_terms`.
     """
-    square = v * v + model.friction_speed ** 2
+    square = v * v + model.friction_speeds ** 2
     root = np.sqrt(square)
-    sign_slope = model.friction_speed ** 2 / (square * root)
+    sign_slope = model.friction_speeds ** 2 / (square * root)
     plain = model.damping + model.friction * sign_slope
     if model.friction_terms is None:
         return plain

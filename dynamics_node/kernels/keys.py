@@ -32,8 +32,7 @@ def key_of(model: Model, kernel: str, arguments: tuple = (), with_wrenches: bool
     """Return the key of a kernel for the friction and payloads that a model has."""
     spec = ALL_KERNELS[kernel]
     with_friction = spec.friction and bool(model.has_friction.any())
-    with_terms = with_friction and (
-        model.friction_terms is not None and bool(model.friction_terms.active.any()))
+    with_terms = with_friction and model.friction_terms is not None
     with_payload = spec.payload and bool(model.payloads)
     return KernelKey(kernel, tuple(arguments), with_friction, with_payload, with_wrenches,
                      constraints, with_terms)

@@ -17,19 +17,22 @@ ASYMMETRIES = {'friction_asymmetry': 'friction', 'damping_asymmetry': 'damping'}
 
 def with_friction(model: Model, damping: Given = None, friction: Given = None,
                   stribeck: Given = None, stribeck_speed: Given = None,
-                  friction_asymmetry: Given = None, damping_asymmetry: Given = None) -> Model:
+                  friction_asymmetry: Given = None, damping_asymmetry: Given = None,
+                  friction_speed: Given = None) -> Model:
     """Return the model with other friction at some joints, {joint: value} of each kind.
 
     A value holds for each degree of freedom of its joint.
 
-    :param damping, friction, stribeck: zero or positive; stribeck_speed: positive.
+    :param damping, friction, stribeck: zero or positive.
+    :param stribeck_speed, friction_speed: positive.
     :param friction_asymmetry, damping_asymmetry: at most as large as friction and damping, so that
         friction never drives a joint.
     """
     plain = {'damping': damping, 'friction': friction}
     further = {'stribeck': stribeck, 'stribeck_speed': stribeck_speed,
-               'friction_asymmetry': friction_asymmetry, 'damping_asymmetry': damping_asymmetry}
-    own = model.friction_terms or FrictionTerms.none(model.nv)
+               'friction_asymmetry': friction_asymmetry, 'damping_asymmetry': damping_asymmetry,
+               'friction_speed': friction_speed}
+    own = model.friction_terms or FrictionTerms.none(model.nv, model.friction_speed)
     values = {key: _changed(model, key, given, getattr(model, key))
               for key, given in plain.items()}
     terms = {key: _changed(model, key, given, getattr(own, key)) for key, given in further.items()}
@@ -49,7 +52,7 @@ def _changed(model, key, given, values):
 def _checked(key, name, value):
     if key in ASYMMETRIES:
         return float(finite(name, value, ()))
-    return positive(name, value) if key == 'stribeck_speed' else at_least_zero(name, value)
+    return positive(name, value) if key.endswith('_speed') else at_least_zero(name, value)
 
 
 def _check_asymmetries(model, values):

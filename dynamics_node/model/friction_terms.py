@@ -20,12 +20,14 @@ class FrictionTerms(NamedTuple):
     stribeck_speed: np.ndarray       # at which half of it is left [rad/s or m/s]
     friction_asymmetry: np.ndarray   # half of Coulomb friction forwards minus backwards [N m or N]
     damping_asymmetry: np.ndarray    # half of damping forwards minus backwards [N m s/rad or N s/m]
+    friction_speed: np.ndarray       # in place of that of the model [rad/s or m/s]
 
     @classmethod
-    def none(cls, nv: int) -> FrictionTerms:
+    def none(cls, nv: int, friction_speed: float) -> FrictionTerms:
         """Return terms that are all zero."""
-        return cls(**{key: np.full(nv, STRIBECK_SPEED if key == 'stribeck_speed' else 0.0)
-                      for key in cls._fields})
+        zero = np.zeros(nv)
+        return cls(zero, np.full(nv, STRIBECK_SPEED), zero.copy(), zero.copy(),
+                   np.full(nv, friction_speed))
 
     @property
     def active(self) -> np.ndarray:

@@ -119,6 +119,12 @@ class Model:
         plain = (self.damping != 0.0) | (self.friction != 0.0)
         return plain if self.friction_terms is None else plain | self.friction_terms.active
 
+    @property
+    def friction_speeds(self) -> np.ndarray | float:
+        """The friction_speed of all degrees of freedom, or of each, (nv,)."""
+        terms = self.friction_terms
+        return self.friction_speed if terms is None else terms.friction_speed
+
     def frame(self, name: str) -> Frame:
         """Return the frame of a link; an unknown name raises UnknownName, which lists the links."""
         try:

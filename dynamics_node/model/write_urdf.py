@@ -24,7 +24,7 @@ def urdf_of_model(model: Model) -> str:
     terms = model.friction_terms
     lacks = [name for name, found in (
         ('springs', model.springs), ('actuators', model.actuators),
-        ('friction beyond damping and Coulomb', terms is not None and terms.active.any())) if found]
+        ('further terms of friction', terms is not None)) if found]
     without = f' without its {" and ".join(lacks)}' if lacks else ''
     return write_urdf(record_of_model(model), (
         'Without visuals and collision shapes.',

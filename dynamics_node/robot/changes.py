@@ -52,7 +52,8 @@ class Changes:
                       stribeck: Mapping[str, float] | None = None,
                       stribeck_speed: Mapping[str, float] | None = None,
                       friction_asymmetry: Mapping[str, float] | None = None,
-                      damping_asymmetry: Mapping[str, float] | None = None) -> Robot:
+                      damping_asymmetry: Mapping[str, float] | None = None,
+                      friction_speed: Mapping[str, float] | None = None) -> Robot:
         """Return the robot with other friction, {joint: value}; joints not named keep theirs.
 
         :param damping: viscous [N m s/rad or N s/m], zero or positive.
@@ -62,10 +63,11 @@ class Changes:
         :param friction_asymmetry: half of the Coulomb friction in positive direction minus that in
             negative direction [N m or N]; at most as large as `friction`.
         :param damping_asymmetry: the same of the damping.
+        :param friction_speed: over which Coulomb friction changes its sign [rad/s or m/s].
         """
         return self._with(friction_override.with_friction(
             self._robot.model, damping, friction, stribeck, stribeck_speed, friction_asymmetry,
-            damping_asymmetry))
+            damping_asymmetry, friction_speed))
 
     def with_loops(self, loops: str | os.PathLike | Loops | Mapping | Constraints) -> Robot:
         """Return the robot with these loops instead of its own; for `loops` see from_urdf."""

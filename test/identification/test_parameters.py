@@ -8,7 +8,7 @@ from support.tolerances import EXACT_MATHS
 from dynamics_node import Robot
 from dynamics_node.example_robots import ARM7
 from dynamics_node.identification.parameters import (
-    offset_and_stribeck_torque,
+    offset_torque,
     parameter_layout,
     parameter_regressor,
     parameter_values,
@@ -46,7 +46,7 @@ def test_a_robot_of_other_values_has_their_torques(tree):
     layout = parameter_layout(robot, stribeck_speed=0.7)
     values = rng.uniform(0.1, 1.0, layout.size)
     predicted = (robot_with_parameters(robot, layout, values).inverse_dynamics(*one(tree))
-                 + offset_and_stribeck_torque(layout, values, tree.v[None]))
+                 + offset_torque(layout, values, tree.v[None]))
     torque = parameter_regressor(robot, layout, *one(tree)) @ values
     assert relative(torque, predicted) < EXACT_MATHS
     made = robot_with_parameters(robot, layout, values)
@@ -76,5 +76,5 @@ def test_stribecks_term_fades_with_speed():
     layout = parameter_layout(Robot.from_urdf(ARM7, friction_speed=1e-6), stribeck_speed=0.5)
     values = np.zeros(layout.size)
     values[layout.each('stribeck')] = 2.0
-    torque = offset_and_stribeck_torque(layout, values, np.full((1, 7), 0.5))
+    torque = offset_torque(layout, values, np.full((1, 7), 0.5))
     assert torque == pytest.approx(2.0 * np.exp(-1.0))

@@ -34,13 +34,16 @@ def test_another_value_takes_the_same_kernel():
              if call.key.kernel == 'inverse_dynamics']
     ready(robot, calls)
     other = robot.with_friction(*({robot.joint_names[0]: value}
-                                  for value in (0.9, 2.5, 0.3, 0.2, -0.3, 0.2)))
+                                  for value in (0.9, 2.5, 0.3, 0.2, -0.3, 0.2, 0.03)))
     assert other._dispatcher.kernels is robot._dispatcher.kernels
     both_paths_agree(other, calls)
 
 
-def test_terms_of_zero_take_the_kernel_without_them(arm):
-    """Its operation counts are those of damping and Coulomb friction."""
-    zero = arm.with_friction(stribeck=dict.fromkeys(arm.joint_names, 0.0))
-    assert key_of(zero.model, 'inverse_dynamics') == key_of(arm.model, 'inverse_dynamics')
+def test_robots_without_further_terms_keep_their_kernels(arm):
+    """Nor do the terms of a robot without friction count, or a kernel that has no friction."""
+    none = dict.fromkeys(arm.joint_names, 0.0)
+    assert not key_of(arm.model, 'inverse_dynamics').with_friction_terms
+    assert key_of(rough(arm).model, 'inverse_dynamics').with_friction_terms
+    assert not key_of(arm.with_friction(none, none, none).model,
+                      'inverse_dynamics').with_friction_terms
     assert key_of(rough(arm).model, 'mass_matrix') == key_of(arm.model, 'mass_matrix')
