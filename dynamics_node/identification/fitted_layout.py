@@ -24,6 +24,7 @@ from dynamics_node.identification.recording import Recording
 from dynamics_node.identification.transmission import Transmission
 from dynamics_node.robot.robot import Robot
 
+LOAD_ROUNDS = 3   # of the fit: the load depends on the links, and these on friction
 OF_LOAD = 'friction in proportion to the load, of which the node uses the part at the mean load'
 
 
@@ -57,8 +58,9 @@ def fitted_layout(robot: Robot, base: BaseParameters, train: Recording, friction
     layout = parameter_layout(robot, None, transmission, laws)
     if 'load' not in terms:
         return FittedLayout(layout, text)
-    return FittedLayout(layout._replace(load=_load(robot, layout, train, prior_weight, factor)),
-                        f'{text}; {OF_LOAD}')
+    for _ in range(LOAD_ROUNDS):
+        layout = layout._replace(load=_load(robot, layout, train, prior_weight, factor))
+    return FittedLayout(layout, f'{text}; {OF_LOAD}')
 
 
 def _given_laws(base, terms, stribeck_speed):
@@ -72,7 +74,7 @@ def _given_laws(base, terms, stribeck_speed):
 
 
 def _load(robot, layout, train, prior_weight, factor):
-    """Return the JointLoad, of links that are fitted without this term."""
+    """Return the JointLoad, of links that are fitted with the load so far, at first without."""
     base = base_parameters(robot, layout)
     prior = parameter_prior(layout, parameter_values(robot, layout), train, prior_weight)
     linear = linear_fit(robot, base, train, base.values(prior.values), factor=factor)

@@ -99,8 +99,10 @@ def choose_friction(robot: Robot, base: BaseParameters, recording: Recording,
                     for block, Y in blocks]
             return _law_errors([part for part in rows if len(part)], keys, laws)
 
-        each, errors = _searched(candidates(own.friction_speed, _rms(recording.v[:, k]), terms,
-                                            stribeck_speed), errors_of, stribeck_speed)
+        each = candidates(own.friction_speed, _rms(recording.v[:, k]), terms, stribeck_speed)
+        if tuple(terms) == (AUTO,) and any(motor.ratios[k] for motor in base.layout.motors):
+            each = [own._replace(stribeck_speed=stribeck_speed)]   # its friction is also a motor's
+        each, errors = _searched(each, errors_of, stribeck_speed)
         least = (ROUNDING * _rms(recording.tau[:, k])) ** 2
         best = _chosen(each, np.maximum(errors, least))
         laws.append(each[best])

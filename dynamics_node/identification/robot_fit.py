@@ -179,7 +179,8 @@ def identify(robot: Robot, recording: Recording, options: IdentificationOptions 
     return Identification(
         robot_with_parameters(robot, layout, found.values), layout, found.values, known,
         full_spread(found, prior, speed_factors(layout, found.values, train)), base,
-        base.values(found.values), of_base, covariance, linear.noise, residuals, condition, found.optimality,
+        base.values(found.values), of_base, covariance, linear.noise, residuals, condition,
+        found.optimality,
         (*notes, *_warnings(base, of_base, condition, residuals), *lacking,
          *coupling_warnings(robot, base, train, linear.values),
          *drift_warnings(robot, base, train, linear.values)), options,
