@@ -66,7 +66,8 @@ def drifts(robot: Robot, base: BaseParameters, recording: Recording,
         return []
     (left,) = residuals(robot, base, some, values)
     share = (some.time - some.time[0]) / duration
-    shapes = {None: share, **{T * duration: np.exp(-share / T) for T in TIME_CONSTANTS}}
+    shapes: dict[float | None, np.ndarray] = {None: share}
+    shapes.update((T * duration, np.exp(-share / T)) for T in TIME_CONSTANTS)
     found = []
     for k, joint in enumerate(robot.dof_names):
         v = some.v[:, k]

@@ -116,8 +116,8 @@ def set_friction(node_state: NodeState, request: SetFriction.Request,
     model = node_state.robot.model
     response.joint_names = [joint.name for joint in model.joints]
     further = model.friction_terms or FrictionTerms.none(model.nv, model.friction_speed)
-    for field, values in zip(FRICTION, (model.damping, model.friction, *further)):
-        setattr(response, field, [float(values[joint.v][0]) for joint in model.joints])
+    for field, each in zip(FRICTION, (model.damping, model.friction, *further)):
+        setattr(response, field, [float(each[joint.v][0]) for joint in model.joints])
     response.model_id = node_state.current_robot.settled_robot()[1]
     response.success = True
     return response
