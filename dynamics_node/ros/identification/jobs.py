@@ -198,8 +198,10 @@ def with_drives_of(robot: Robot, done: Any) -> Any:
     for kind in DRIVE_PARAMETERS:
         values[found.layout.each(kind)] = known[parameter_layout(robot).each(kind)]
     values[found.layout.of_motors] = 0.0
+    model = robot_with_parameters(robot, found.layout, values).model.with_(
+        friction_terms=robot.model.friction_terms)
     return done._replace(result=found._replace(
-        values=values, robot=robot_with_parameters(robot, found.layout, values)))
+        values=values, robot=Robot(model, compile=robot.compilation_enabled)))
 
 
 def _drive(found: Any) -> dict[str, dict[str, float]]:
